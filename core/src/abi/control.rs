@@ -1,0 +1,171 @@
+//! The control block: what a running kernel tells its host.
+
+use super::assert_words;
+use bytemuck::{Pod, Zeroable};
+
+/// Why a kernel stopped itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u32)]
+pub enum FaultCode {
+    /// No fault.
+    None = 0,
+    /// A wave's opcode word names no opcode of this kernel.
+    UnknownOpcode = 1,
+    /// A wave names a register that the table does not hold, or one of the
+    /// wrong size.
+    BadRegister = 2,
+    /// The time budget ended while blocks were missing at a barrier.
+    Watchdog = 3,
+    /// The launch record is of another version.
+    BadLaunch = 4,
+    /// A fixpoint was nested in another one's body.
+    NestedFixpoint = 5,
+    /// The time budget ended inside a loop that one block runs alone.
+    TimeBudget = 6,
+}
+
+impl FaultCode {
+    /// The code of a word; unknown words read as [`FaultCode::BadLaunch`],
+    /// since only a kernel of another version writes them.
+    #[must_use]
+    pub const fn from_word(word: u32) -> Self {
+        match word {
+            0 => Self::None,
+            1 => Self::UnknownOpcode,
+            2 => Self::BadRegister,
+            3 => Self::Watchdog,
+            5 => Self::NestedFixpoint,
+            6 => Self::TimeBudget,
+            _ => Self::BadLaunch,
+        }
+    }
+}
+
+/// The first fault of a run; later ones are dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct FaultRecord {
+    /// Word of a [`FaultCode`]; claimed by compare-and-swap from zero.
+    pub code: u32,
+    /// Wave that ran or was about to run.
+    pub wave: u32,
+    /// Opcode word of that wave.
+    pub opcode: u32,
+    /// Block that reports.
+    pub block: u32,
+    /// Grid barriers that were complete.
+    pub epoch: u32,
+    /// Blocks that had arrived at the open barrier.
+    pub arrived: u32,
+    /// Blocks that were expected.
+    pub expected: u32,
+    /// Fixpoint iteration.
+    pub iteration: u32,
+}
+assert_words!(FaultRecord, 8);
+
+/// Whether a fixpoint goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u32)]
+pub enum LoopState {
+    /// Another iteration follows.
+    Running = 0,
+    /// The last iteration changed nothing.
+    Converged = 1,
+    /// The iteration limit was reached first.
+    Exhausted = 2,
+}
+
+/// How a fixpoint ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct LoopRecord {
+    /// Iterations that ran.
+    pub iterations: u32,
+    /// 1 when the last iteration changed nothing.
+    pub converged: u32,
+    /// Grid barriers inside the loop.
+    pub grid_barriers: u32,
+    /// Iterations that one block ran alone.
+    pub block_iterations: u32,
+    /// Steps per topology, in the order of its words.
+    pub steps: [u32; 6],
+    /// Steps that only rebuilt a queue.
+    pub compactions: u32,
+    /// Largest frontier, nodes.
+    pub frontier_max: u32,
+}
+assert_words!(LoopRecord, 12);
+
+/// Loops of one program whose end is reported.
+pub const LOOPS_MAX: usize = 8;
+
+/// Shared by all blocks of a run, zeroed before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct ControlRecord {
+    /// Monotonic ticket counter of the grid barrier.
+    pub ticket: u32,
+    /// Keeps the ticket's cache line free of other words.
+    pub ticket_line: [u32; 31],
+    /// Epoch-tagged convergence flag: holds the number of the last iteration
+    /// that changed something.
+    pub changed: u32,
+    /// Keeps the flag's cache line free of other words.
+    pub changed_line: [u32; 31],
+    /// The first fault.
+    pub fault: FaultRecord,
+    /// Waves that block 0 finished.
+    pub waves_done: u32,
+    /// Fixpoints that block 0 finished.
+    pub loops_done: u32,
+    /// Wave that block 0 runs now.
+    pub wave: u32,
+    /// Iteration that block 0 runs now.
+    pub iteration: u32,
+    /// Clock at the start of the run, nanoseconds, low and high word.
+    pub started_ns: [u32; 2],
+    /// Clock at the end of the run, nanoseconds, low and high word.
+    pub ended_ns: [u32; 2],
+    /// Blocks that finished the open launch of a loop body; the last one
+    /// decides what comes next. Only executors that launch each group use it.
+    pub arrivals: u32,
+    /// Word of a [`LoopState`] for the fixpoint that runs now.
+    pub loop_state: u32,
+    /// Keeps the records below aligned to a cache line.
+    pub reserved: [u32; 14],
+    /// How each fixpoint ended.
+    pub loops: [LoopRecord; LOOPS_MAX],
+}
+assert_words!(ControlRecord, 192);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::mem::offset_of;
+
+    #[test]
+    fn hot_words_have_cache_lines_of_their_own() {
+        assert_eq!(offset_of!(ControlRecord, ticket), 0);
+        assert_eq!(offset_of!(ControlRecord, changed), 128);
+        assert_eq!(offset_of!(ControlRecord, fault), 256);
+        assert_eq!(offset_of!(ControlRecord, loops), 384);
+    }
+
+    #[test]
+    fn fault_codes_survive_their_words() {
+        for code in [
+            FaultCode::None,
+            FaultCode::UnknownOpcode,
+            FaultCode::BadRegister,
+            FaultCode::Watchdog,
+            FaultCode::BadLaunch,
+            FaultCode::NestedFixpoint,
+            FaultCode::TimeBudget,
+        ] {
+            assert_eq!(FaultCode::from_word(code as u32), code);
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! A wave program as tables: launch, groups, waves, registers.
+//!
+//! The host encodes a planned program into these records, uploads them once,
+//! and every executor walks the same bytes.
+
+use super::assert_words;
+use bytemuck::{Pod, Zeroable};
+
+/// What one wave does; the discriminant is the opcode word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u32)]
+pub enum Opcode {
+    /// Nothing; keeps its place in the order.
+    Nop = 0,
+    /// `destination[i] = parameters[0]` for every word.
+    Fill = 1,
+    /// `destination[i] = i` for every word.
+    Iota = 2,
+    /// `destination[i] = sources[0][i]` for every word.
+    Copy = 3,
+    /// `destination = sources[0] & sources[1]`, word by word.
+    And = 4,
+    /// `destination = sources[0] | sources[1]`, word by word.
+    Or = 5,
+    /// `destination = sources[0] & !sources[1]`, word by word.
+    AndNot = 6,
+    /// `destination = sources[0] ^ sources[1]`, word by word.
+    Xor = 7,
+    /// Empties the frontier `destination` and puts the node list
+    /// `sources[0]` into it.
+    Seed = 8,
+    /// One step of a search: expands the frontier `sources[0]` and marks what
+    /// it discovers in `destination` (see [`Visitor`](super::search::Visitor)
+    /// in `parameters[0]`).
+    Expand = 9,
+    /// Joins the components of both ends of every edge in the parent array
+    /// `destination`.
+    Link = 10,
+    /// Points every node of the parent array `destination` at its root.
+    Compress = 11,
+    /// Reduces the words of `sources[0]` into the scalar `destination` (see
+    /// [`Reduction`] in `parameters[0]`).
+    Reduce = 12,
+    /// `destination[v] = sources[1][v] | (sources[0][v] & !sources[2][v])`
+    /// for the facts of every node: generate, keep, kill. Raises the
+    /// fixpoint's flag when a word changes.
+    GenKill = 13,
+    /// `destination[v]` = union (`parameters[0]` = 0) or intersection (1) of
+    /// `sources[0][u]` over the predecessors `u` of `v`. Entry nodes keep
+    /// their words.
+    Meet = 14,
+    /// Runs the body groups until nothing changes (see [`FixpointRecord`]).
+    Fixpoint = 15,
+    /// Holds the block `parameters[0]` back until the time budget ends:
+    /// proves that the watchdog works.
+    Stall = 16,
+    /// `destination[i] = 0` for every word, then `destination[v] =
+    /// parameters[0]` for every node `v` of the list `sources[0]`.
+    Scatter = 17,
+    /// Joins the ends of the first `parameters[0]` edges of every node, a
+    /// sample that finds most components (Afforest).
+    LinkSample = 18,
+    /// Writes the most frequent label of a sample of `sources[0]` into the
+    /// scalar `destination`.
+    Majority = 19,
+    /// [`Opcode::Link`] for the edges behind the first `parameters[0]` of
+    /// every node that is not yet in the component named by the scalar
+    /// `sources[0]`.
+    LinkRest = 20,
+}
+
+impl Opcode {
+    /// Every opcode, in order of its word.
+    pub const ALL: [Self; 21] = [
+        Self::Nop,
+        Self::Fill,
+        Self::Iota,
+        Self::Copy,
+        Self::And,
+        Self::Or,
+        Self::AndNot,
+        Self::Xor,
+        Self::Seed,
+        Self::Expand,
+        Self::Link,
+        Self::Compress,
+        Self::Reduce,
+        Self::GenKill,
+        Self::Meet,
+        Self::Fixpoint,
+        Self::Stall,
+        Self::Scatter,
+        Self::LinkSample,
+        Self::Majority,
+        Self::LinkRest,
+    ];
+
+    /// The opcode of a word, or nothing when the word names none.
+    #[must_use]
+    pub fn from_word(word: u32) -> Option<Self> {
+        Self::ALL.get(word as usize).copied()
+    }
+}
+
+/// How [`Opcode::Reduce`] joins words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u32)]
+pub enum Reduction {
+    /// 1 when any word is not zero.
+    Any = 0,
+    /// Number of set bits.
+    Count = 1,
+    /// Wrapping sum.
+    Sum = 2,
+    /// Smallest word.
+    Min = 3,
+    /// Largest word.
+    Max = 4,
+}
+
+impl Reduction {
+    /// The reduction of a word, or nothing when the word names none.
+    #[must_use]
+    pub const fn from_word(word: u32) -> Option<Self> {
+        match word {
+            0 => Some(Self::Any),
+            1 => Some(Self::Count),
+            2 => Some(Self::Sum),
+            3 => Some(Self::Min),
+            4 => Some(Self::Max),
+            _ => None,
+        }
+    }
+}
+
+/// A register index that means "none".
+pub const NO_REGISTER: u32 = u32::MAX;
+
+/// One wave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct WaveRecord {
+    /// Word of an [`Opcode`].
+    pub opcode: u32,
+    /// Number of the wave in the program, for fault records and traces.
+    pub wave: u32,
+    /// Register written.
+    pub destination: u32,
+    /// Registers read; [`NO_REGISTER`] where unused.
+    pub sources: [u32; 4],
+    /// Meaning depends on the opcode.
+    pub parameters: [u32; 5],
+}
+assert_words!(WaveRecord, 12);
+
+/// Waves that run between two barriers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct GroupRecord {
+    /// Index of the group's first wave.
+    pub first_wave: u32,
+    /// Number of waves.
+    pub waves: u32,
+    /// 1 when one block is enough for all of its work, so that a block
+    /// barrier can follow instead of a grid barrier.
+    pub narrow: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+assert_words!(GroupRecord, 4);
+
+/// What a fixpoint's wave record holds in its parameters, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FixpointRecord {
+    /// First body group in the group table.
+    pub first_group: u32,
+    /// Number of body groups.
+    pub groups: u32,
+    /// Iterations after which the loop ends unconverged.
+    pub max_iterations: u32,
+    /// Frontier register that drives the loop until it is empty, or
+    /// [`NO_REGISTER`] when the changed flag does.
+    pub frontier: u32,
+}
+
+impl FixpointRecord {
+    /// Reads the parameters of a fixpoint wave.
+    #[must_use]
+    pub const fn from_parameters(words: [u32; 5]) -> Self {
+        let [first_group, groups, max_iterations, frontier, _] = words;
+        Self {
+            first_group,
+            groups,
+            max_iterations,
+            frontier,
+        }
+    }
+
+    /// Writes the parameters of a fixpoint wave.
+    #[must_use]
+    pub const fn to_parameters(self) -> [u32; 5] {
+        [
+            self.first_group,
+            self.groups,
+            self.max_iterations,
+            self.frontier,
+            0,
+        ]
+    }
+}
+
+/// Where a register lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u32)]
+pub enum Region {
+    /// In the planned arena.
+    Arena = 0,
+    /// Beside the graph, written by the host before each run.
+    Input = 1,
+}
+
+/// One register: a resident array of 32-bit words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct RegisterRecord {
+    /// Word of a [`Region`].
+    pub region: u32,
+    /// Length in words.
+    pub words: u32,
+    /// Offset in bytes from the start of the region.
+    pub offset_bytes: u64,
+}
+assert_words!(RegisterRecord, 4);
+
+/// Everything that a kernel is handed: addresses are those of the machine
+/// that runs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct LaunchRecord {
+    /// [`MAGIC`](super::MAGIC).
+    pub magic: u32,
+    /// [`VERSION`](super::VERSION).
+    pub version: u32,
+    /// Nodes of the graph.
+    pub nodes: u32,
+    /// Directed edges of the graph.
+    pub edges: u32,
+    /// Groups on the top level; body groups follow them in the table.
+    pub groups: u32,
+    /// All groups of the table.
+    pub groups_total: u32,
+    /// All waves of the table.
+    pub waves: u32,
+    /// All registers of the table.
+    pub registers: u32,
+    /// Row offsets, `nodes + 1` words.
+    pub offsets: u64,
+    /// Targets, `edges` words.
+    pub targets: u64,
+    /// Weights, `edges` words, or 0.
+    pub weights: u64,
+    /// Row offsets of the transposed graph, or 0.
+    pub incoming_offsets: u64,
+    /// Sources of incoming edges, or 0.
+    pub incoming_targets: u64,
+    /// [`GroupRecord`] table.
+    pub group_table: u64,
+    /// [`WaveRecord`] table.
+    pub wave_table: u64,
+    /// [`RegisterRecord`] table.
+    pub register_table: u64,
+    /// Arena base.
+    pub arena: u64,
+    /// Input region base.
+    pub inputs: u64,
+    /// [`ControlRecord`](super::control::ControlRecord).
+    pub control: u64,
+    /// Run time after which the kernel stops itself, nanoseconds.
+    pub time_budget_ns: u64,
+    /// [`SearchPolicy`](super::search::SearchPolicy) of the run.
+    pub search: super::search::SearchPolicy,
+}
+assert_words!(LaunchRecord, 48);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_opcode_word_names_itself() {
+        for (word, opcode) in Opcode::ALL.into_iter().enumerate() {
+            assert_eq!(opcode as u32 as usize, word);
+            assert_eq!(Opcode::from_word(word as u32), Some(opcode));
+        }
+        assert_eq!(Opcode::from_word(Opcode::ALL.len() as u32), None);
+    }
+
+    #[test]
+    fn fixpoint_parameters_round_trip() {
+        let record = FixpointRecord {
+            first_group: 3,
+            groups: 5,
+            max_iterations: 7,
+            frontier: 11,
+        };
+        assert_eq!(FixpointRecord::from_parameters(record.to_parameters()), record);
+    }
+}

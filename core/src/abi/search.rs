@@ -1,0 +1,284 @@
+//! The state of a search: the frontier register and who decides its next step.
+//!
+//! A frontier register holds a header, two queues with their edge prefixes,
+//! and three bitsets. Its header has a ring of four records, one an
+//! iteration: while iteration `i` runs, it fills record `i + 1`, and record
+//! `i + 2` is cleared, so that counting needs no barrier of its own.
+
+use super::assert_words;
+use bytemuck::{Pod, Zeroable};
+
+/// What an expansion does with the node at the far end of an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u32)]
+pub enum Visitor {
+    /// Stores the iteration's number: breadth-first levels.
+    MarkLevel = 0,
+    /// Sets the node's bit: reachability.
+    OrBits = 1,
+    /// Stores the discovering node: a breadth-first tree.
+    MarkParent = 2,
+    /// Lowers the node's distance by edge weights: shortest paths.
+    MinRelax = 3,
+}
+
+impl Visitor {
+    /// The visitor of a word, or nothing when the word names none.
+    #[must_use]
+    pub const fn from_word(word: u32) -> Option<Self> {
+        match word {
+            0 => Some(Self::MarkLevel),
+            1 => Some(Self::OrBits),
+            2 => Some(Self::MarkParent),
+            3 => Some(Self::MinRelax),
+            _ => None,
+        }
+    }
+}
+
+/// One step of a search, as the device carries it out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u32)]
+pub enum Step {
+    /// Push from a queue, a tile of nodes a block.
+    WarpSparse = 0,
+    /// Push from a queue, edges shared out evenly over the grid.
+    Sparse = 1,
+    /// Push from a queue into a bitset, compacted by the next step.
+    Hybrid = 2,
+    /// Pull over incoming edges, a warp a word of the bitset.
+    Dense = 3,
+    /// Pull over incoming edges, a block a tile whose unvisited nodes are
+    /// first gathered in shared memory.
+    BlockDense = 4,
+    /// Several iterations in one block, without a grid barrier between them.
+    Fused = 5,
+    /// Rebuilds the queue from the bitsets.
+    Compact = 6,
+}
+
+impl Step {
+    /// The step of a word, or nothing when the word names none.
+    #[must_use]
+    pub const fn from_word(word: u32) -> Option<Self> {
+        match word {
+            0 => Some(Self::WarpSparse),
+            1 => Some(Self::Sparse),
+            2 => Some(Self::Hybrid),
+            3 => Some(Self::Dense),
+            4 => Some(Self::BlockDense),
+            5 => Some(Self::Fused),
+            6 => Some(Self::Compact),
+            _ => None,
+        }
+    }
+
+    /// Whether the step leaves its discoveries in a bitset, not in a queue.
+    #[must_use]
+    pub const fn leaves_bitset(self) -> bool {
+        matches!(self, Self::Hybrid | Self::Dense | Self::BlockDense)
+    }
+}
+
+/// What one iteration found; filled by all blocks with atomic additions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct FoundRecord {
+    /// Edges of the queued nodes: low half of the packed allocation counter.
+    pub queued_edges: u32,
+    /// Nodes in the queue: high half of the packed allocation counter.
+    pub queued_nodes: u32,
+    /// Nodes that a bitset step found.
+    pub marked_nodes: u32,
+    /// Edges of the nodes that a bitset step found.
+    pub marked_edges: u32,
+    /// Zero; fills the record to a cache line of its own.
+    pub reserved: [u32; 28],
+}
+assert_words!(FoundRecord, 32);
+
+/// Where a search stands between two steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct DriveRecord {
+    /// Iterations done.
+    pub iteration: u32,
+    /// Steps done; compactions count here and not as iterations.
+    pub step: u32,
+    /// Word of the [`Step`] to run next.
+    pub next: u32,
+    /// Word of the topology chosen last, or `u32::MAX`.
+    pub topology: u32,
+    /// Nodes of the current frontier.
+    pub nodes: u32,
+    /// Edges of the current frontier.
+    pub edges: u32,
+    /// Edges that leave nodes not yet visited, this frontier's excluded.
+    pub unexplored_edges: u32,
+    /// 1 while the frontier is a bitset without a queue.
+    pub bitset_only: u32,
+    /// Which of the two visited bitsets is current.
+    pub visited: u32,
+    /// Which of the two queues is current.
+    pub queue: u32,
+    /// 1 when the search ended because nothing was left.
+    pub converged: u32,
+    /// Largest frontier so far, nodes.
+    pub frontier_max: u32,
+    /// Nodes visited so far.
+    pub visited_nodes: u32,
+    /// Zero.
+    pub reserved: [u32; 3],
+}
+assert_words!(DriveRecord, 16);
+
+/// What decides the next step, chosen by the host once a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct SearchPolicy {
+    /// Topology word to use always, or `u32::MAX` to decide.
+    pub forced: u32,
+    /// Largest frontier that one block runs alone, nodes.
+    pub narrow_nodes: u32,
+    /// Frontier above which a block running alone hands back, nodes.
+    pub narrow_exit_nodes: u32,
+    /// Average degree of the frontier up to which tiles of nodes are used
+    /// instead of even shares of edges.
+    pub tile_degree: u32,
+    /// Density above which a queue step turns into a bitset step, ppm of
+    /// frontier edges in frontier and unexplored edges.
+    pub hybrid_ppm: u32,
+    /// Density above which a step pulls, ppm.
+    pub dense_ppm: u32,
+    /// Density above which a pull gathers its tiles first, ppm.
+    pub block_dense_ppm: u32,
+    /// Half-width of the hysteresis around each boundary, ppm.
+    pub hysteresis_ppm: u32,
+    /// 1 when incoming edges are present.
+    pub can_pull: u32,
+    /// Fewest edges of a frontier for which pulling is worth its sweep.
+    pub pull_edges_min: u32,
+    /// Zero.
+    pub reserved: [u32; 6],
+}
+assert_words!(SearchPolicy, 16);
+
+impl Default for SearchPolicy {
+    fn default() -> Self {
+        Self {
+            forced: u32::MAX,
+            narrow_nodes: 2048,
+            narrow_exit_nodes: 4096,
+            tile_degree: 8,
+            hybrid_ppm: 40_000,
+            dense_ppm: 70_000,
+            block_dense_ppm: 850_000,
+            hysteresis_ppm: 10_000,
+            can_pull: 0,
+            pull_edges_min: 65_536,
+            reserved: [0; 6],
+        }
+    }
+}
+
+/// Words of a frontier register's header.
+pub const HEADER_WORDS: u32 = 256;
+
+/// Records in the ring of the header.
+pub const RING: u32 = 4;
+
+/// Where a frontier register of a graph keeps what, in words from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrontierLayout {
+    /// Nodes of the graph.
+    pub nodes: u32,
+    /// Words of one bitset over the nodes, a multiple of 32.
+    pub bitset_words: u32,
+}
+
+impl FrontierLayout {
+    /// The layout for a graph of `nodes` nodes.
+    #[must_use]
+    pub const fn new(nodes: u32) -> Self {
+        Self {
+            nodes,
+            bitset_words: bitset_words(nodes),
+        }
+    }
+
+    /// First word of ring record `slot`.
+    #[must_use]
+    pub const fn found(slot: u32) -> u32 {
+        (slot & (RING - 1)).wrapping_mul(32)
+    }
+
+    /// First word of the drive record.
+    #[must_use]
+    pub const fn drive() -> u32 {
+        RING * 32
+    }
+
+    /// First word of queue `parity`.
+    #[must_use]
+    pub const fn queue(self, parity: u32) -> u64 {
+        HEADER_WORDS as u64 + (parity & 1) as u64 * self.nodes as u64
+    }
+
+    /// First word of the edge prefix of queue `parity`.
+    #[must_use]
+    pub const fn prefix(self, parity: u32) -> u64 {
+        HEADER_WORDS as u64 + (2 + (parity & 1)) as u64 * self.nodes as u64
+    }
+
+    /// First word of bitset `which`: visited 0, visited 1, next (2).
+    #[must_use]
+    pub const fn bitset(self, which: u32) -> u64 {
+        // Rounded up so that bitsets start on a cache line.
+        let queues = 4 * self.nodes as u64;
+        let aligned = queues.div_ceil(32) * 32;
+        HEADER_WORDS as u64 + aligned + which as u64 * self.bitset_words as u64
+    }
+
+    /// Length of the register in words.
+    #[must_use]
+    pub const fn words(self) -> u64 {
+        self.bitset(3)
+    }
+}
+
+/// Words of a bitset over `nodes` nodes: one bit each, rounded up to a cache
+/// line of 32 words, at least one line.
+#[must_use]
+pub const fn bitset_words(nodes: u32) -> u32 {
+    let lines = nodes.div_ceil(1024);
+    if lines == 0 { 32 } else { lines * 32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regions_of_a_frontier_do_not_overlap() {
+        for nodes in [0, 1, 31, 32, 33, 1000, 1 << 20, u32::MAX] {
+            let layout = FrontierLayout::new(nodes);
+            assert!(u64::from(FrontierLayout::drive()) + 16 <= layout.queue(0));
+            assert_eq!(layout.queue(1), layout.queue(0) + u64::from(nodes));
+            assert_eq!(layout.prefix(0), layout.queue(1) + u64::from(nodes));
+            assert!(layout.bitset(0) >= layout.prefix(1) + u64::from(nodes));
+            assert_eq!(layout.bitset(0) % 32, 0);
+            assert!(u64::from(layout.bitset_words) * 32 >= u64::from(nodes));
+            assert_eq!(layout.words(), layout.bitset(2) + u64::from(layout.bitset_words));
+        }
+    }
+
+    #[test]
+    fn steps_survive_their_words() {
+        for word in 0..7 {
+            assert_eq!(Step::from_word(word).map(|step| step as u32), Some(word));
+        }
+        assert_eq!(Step::from_word(7), None);
+    }
+}

@@ -1,0 +1,3 @@
+//! Wave programs: what runs, on which registers, in which order.
+
+pub mod encoded;

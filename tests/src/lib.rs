@@ -1,0 +1,1 @@
+//! Shared oracles and generators for the tests.
