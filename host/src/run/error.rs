@@ -1,0 +1,44 @@
+//! Why a run ended without a result.
+//!
+//! Bad input and failures differ, because scripts tell them apart by the exit
+//! code. Reading the graph has errors of its own.
+
+use crate::backend::BackendError;
+use crate::run::AnalysisKind;
+
+/// A run could not start or could not finish.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// No wave program computes this analysis.
+    #[error("{analysis} has no wave program in this version; bfs, reach and cc have one")]
+    NoProgram {
+        /// The analysis asked for.
+        analysis: AnalysisKind,
+    },
+    /// The budget does not hold the graph and the smallest plan.
+    #[error("{analysis} needs {needed_bytes} bytes and the budget is {budget_bytes}; raise --budget to at least that")]
+    OverBudget {
+        /// The analysis asked for.
+        analysis: AnalysisKind,
+        /// Bytes that graph and plan take together.
+        needed_bytes: u64,
+        /// Bytes of the budget.
+        budget_bytes: u64,
+    },
+    /// The machine failed.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+}
+
+impl RunError {
+    /// The exit code of the process: 2 when another request would help, 1 when
+    /// the machine failed.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::NoProgram { .. } | Self::OverBudget { .. } => 2,
+            Self::Backend(_) => 1,
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! One run from a graph to a result: request in, outcome out.
+
+mod error;
+mod request;
+
+pub use error::RunError;
+pub use request::{AnalysisKind, BackendChoice, Executor, Phase, Ranking, RunRequest};
