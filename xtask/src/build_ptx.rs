@@ -1,0 +1,212 @@
+//! `cargo xtask build-ptx`: device kernels to `host/ptx/seawall.sm_*.ptx`.
+//!
+//! The files are committed, so that the host crate builds with stable Rust alone.
+//! Each begins with the hash of its sources and the versions of its toolchain.
+//! `--check` compares hashes always, and the code itself whenever this machine's
+//! toolchain is the one that the file names; another compiler writes other code
+//! from the same sources, and that is no staleness.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::error::Error;
+use crate::process;
+use crate::ptx::audit::Audit;
+use crate::ptx::targets::{BOUNDS, TARGETS, Target};
+use crate::ptx::toolchain::{Route, Toolchain};
+use crate::ptx::{entries, link, sources};
+use crate::workspace;
+
+const TRIPLE: &str = "nvptx64-nvidia-cuda";
+const SOURCES: &str = "// sources: sha256 ";
+const TOOLCHAIN: &str = "// toolchain: ";
+const REMEDY: &str = "run `cargo xtask build-ptx` and commit host/ptx";
+
+/// Options of `build-ptx`.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Rebuild, compare with the committed files, write nothing.
+    #[arg(long)]
+    check: bool,
+    /// Which compiler to use.
+    #[arg(long, value_enum, default_value_t = Route::Auto)]
+    toolchain: Route,
+    /// Build this Cargo package instead and write its PTX into this folder.
+    #[arg(long, num_args = 2, value_names = ["PACKAGE", "FOLDER"], conflicts_with = "check")]
+    package: Option<Vec<String>>,
+}
+
+/// What to compile and how its files begin.
+struct Build<'a> {
+    toolchain: &'a Toolchain,
+    package: &'a str,
+    sources: &'a str,
+}
+
+/// Runs the command.
+pub(crate) fn run(options: &Options) -> Result<(), Error> {
+    let toolchain = Toolchain::find(options.toolchain)?;
+    println!("toolchain: {}", toolchain.describe());
+    if let Some([package, folder]) = options.package.as_deref() {
+        return foreign(&toolchain, package, folder);
+    }
+    let sources = sources::hash()?;
+    println!("sources: {sources}");
+    let build = Build {
+        toolchain: &toolchain,
+        package: "seawall-device",
+        sources: &sources,
+    };
+    let mut stale = Vec::new();
+    for target in TARGETS {
+        let text = build.target(target)?;
+        if options.check {
+            stale.extend(build.difference(target, &text)?);
+        } else {
+            workspace::write(&target.path(), &text)?;
+            println!("wrote {} ({} bytes)", shown(target), text.len());
+        }
+    }
+    if stale.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Stale {
+        what: "host/ptx is",
+        files: stale,
+        remedy: REMEDY,
+    })
+}
+
+/// PTX of a package that is not the workspace's own: no launch bounds of ours.
+fn foreign(toolchain: &Toolchain, package: &str, folder: &str) -> Result<(), Error> {
+    for target in TARGETS {
+        let build = Build {
+            toolchain,
+            package,
+            sources: "",
+        };
+        let text = build.compile(target)?;
+        report(target, &Audit::of(&text))?;
+        let path = PathBuf::from(folder).join(format!("{package}.{}.ptx", target.cpu()));
+        workspace::write(&path, &text)?;
+        println!("wrote {}", path.display());
+    }
+    Ok(())
+}
+
+impl Build<'_> {
+    fn target(&self, target: &Target) -> Result<String, Error> {
+        let ptx = entries::with_bounds(&self.compile(target)?, BOUNDS)?;
+        report(target, &Audit::of(&ptx))?;
+        Ok(format!("{}{ptx}", self.header(target)))
+    }
+
+    fn header(&self, target: &Target) -> String {
+        format!(
+            "// Seawall device kernels for {}, written by `cargo xtask build-ptx`; do not edit.\n\
+             {SOURCES}{}\n{TOOLCHAIN}{}\n",
+            target.cpu(),
+            self.sources,
+            self.toolchain.versions()
+        )
+    }
+
+    fn compile(&self, target: &Target) -> Result<String, Error> {
+        let folder = workspace::target("ptx");
+        let crate_name = self.package.replace('-', "_");
+        let output = folder.join(format!("{TRIPLE}/release/deps/{crate_name}.ptx"));
+        // Gone, so that Cargo cannot take another machine's file for this one's.
+        let _ = fs::remove_file(&output);
+        let mut cargo = self.toolchain.cargo();
+        cargo
+            .current_dir(workspace::root())
+            .args(["rustc", "--quiet", "--release", "-Zbuild-std=core", "--lib"])
+            .args(["--target", TRIPLE, "--package", self.package])
+            .args(["--crate-type", "cdylib", "--target-dir"])
+            .arg(&folder)
+            .args([
+                "--",
+                "--cfg",
+                &format!("seawall_sm=\"{}\"", target.capability),
+            ])
+            .envs(settings());
+        cargo.env("CARGO_TARGET_NVPTX64_NVIDIA_CUDA_LINKER", this_program()?);
+        link::hand_over(&mut cargo, &self.toolchain.tools, target);
+        process::show(&mut cargo)?;
+        workspace::read(&output)
+    }
+
+    /// A line that says how the committed file differs, if it does.
+    fn difference(&self, target: &Target, built: &str) -> Result<Option<String>, Error> {
+        let committed = workspace::read(&target.path())?;
+        let name = shown(target);
+        if field(&committed, SOURCES) != Some(self.sources) {
+            return Ok(Some(format!("{name}: built from other sources")));
+        }
+        let versions = field(&committed, TOOLCHAIN).unwrap_or_default();
+        if versions != self.toolchain.versions() {
+            println!("{name}: sources match; code not compared, since it is of {versions}");
+            return Ok(None);
+        }
+        let first = committed
+            .lines()
+            .zip(built.lines())
+            .position(|(a, b)| a != b);
+        let same = committed.replace("\r\n", "\n") == built;
+        println!("{name}: {}", if same { "fresh" } else { "differs" });
+        let line = first.map_or(0, |index| index + 1);
+        Ok((!same).then(|| format!("{name}: code differs from line {line} on")))
+    }
+}
+
+/// The profile, given here so that the workspace's own may change freely.
+///
+/// `immediate-abort` turns each panic site into a trap, so neither messages nor
+/// formatting reach the device; fat LTO and one unit let everything inline.
+fn settings() -> [(&'static str, &'static str); 6] {
+    [
+        ("CARGO_PROFILE_RELEASE_DEBUG", "false"),
+        ("CARGO_PROFILE_RELEASE_LTO", "fat"),
+        ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1"),
+        ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3"),
+        ("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", "false"),
+        (
+            "CARGO_ENCODED_RUSTFLAGS",
+            "-Ctarget-cpu=sm_70\x1f-Cpanic=immediate-abort\x1f-Zunstable-options",
+        ),
+    ]
+}
+
+fn this_program() -> Result<PathBuf, Error> {
+    std::env::current_exe().map_err(|source| Error::File {
+        doing: "locating",
+        path: "xtask".into(),
+        source,
+    })
+}
+
+fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.lines()
+        .take(4)
+        .find_map(|line| line.strip_prefix(name))
+}
+
+fn shown(target: &Target) -> String {
+    format!("host/ptx/seawall.{}.ptx", target.cpu())
+}
+
+fn report(target: &Target, audit: &Audit) -> Result<(), Error> {
+    for warning in &audit.warnings {
+        println!("warning: {}: {warning}", target.cpu());
+    }
+    if audit.errors.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Refused {
+        what: "the generated PTX cannot be used",
+        findings: audit.errors.clone(),
+        remedy: "define the function in device-kernels, or remove what calls it",
+    })
+}

@@ -1,0 +1,110 @@
+//! Everything that can go wrong in a maintainer command.
+//!
+//! One type for the whole tool: it is a program, not a library, and its errors
+//! are read by a person. Each text says what was being done and, where there is
+//! one, the command that repairs it.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Why a command stopped.
+#[derive(Debug)]
+pub(crate) enum Error {
+    /// A file or folder could not be read or written.
+    File {
+        doing: &'static str,
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    /// A program could not be started.
+    Start {
+        program: String,
+        source: std::io::Error,
+    },
+    /// A program ran and failed; its standard error follows.
+    Failed {
+        program: String,
+        status: String,
+        output: String,
+    },
+    /// A program's output was not what its documentation promises.
+    Output { program: String, problem: String },
+    /// No toolchain that can emit PTX; one reason for each route that was tried.
+    NoToolchain { reasons: Vec<String> },
+    /// The linker role was started without what the build hands to it.
+    LinkRole { missing: &'static str },
+    /// Committed files differ from what was built; one line a file.
+    Stale {
+        what: &'static str,
+        files: Vec<String>,
+        remedy: &'static str,
+    },
+    /// The generated code breaks a rule; one line a finding.
+    Refused {
+        what: &'static str,
+        findings: Vec<String>,
+        remedy: &'static str,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File {
+                doing,
+                path,
+                source,
+            } => write!(f, "{doing} {}: {source}", path.display()),
+            Self::Start { program, source } => {
+                write!(f, "could not start `{program}`: {source}; is it installed?")
+            }
+            Self::Failed {
+                program,
+                status,
+                output,
+            } => write!(f, "`{program}` failed ({status})\n{}", output.trim_end()),
+            Self::Output { program, problem } => {
+                write!(f, "`{program}` answered unexpectedly: {problem}")
+            }
+            Self::NoToolchain { reasons } => no_toolchain(f, reasons),
+            Self::LinkRole { missing } => write!(
+                f,
+                "called as a linker without {missing}; only `cargo xtask build-ptx` starts it so"
+            ),
+            Self::Stale {
+                what,
+                files,
+                remedy,
+            } => list(f, &format!("{what} out of date"), files, remedy),
+            Self::Refused {
+                what,
+                findings,
+                remedy,
+            } => list(f, what, findings, remedy),
+        }
+    }
+}
+
+fn list(f: &mut fmt::Formatter<'_>, title: &str, lines: &[String], remedy: &str) -> fmt::Result {
+    writeln!(f, "{title}:")?;
+    for line in lines {
+        writeln!(f, "  {line}")?;
+    }
+    write!(f, "{remedy}")
+}
+
+fn no_toolchain(f: &mut fmt::Formatter<'_>, reasons: &[String]) -> fmt::Result {
+    writeln!(f, "no toolchain here can build PTX:")?;
+    for reason in reasons {
+        writeln!(f, "  {reason}")?;
+    }
+    write!(
+        f,
+        "install one of:\n  \
+         rustup toolchain install nightly --component rust-src --component llvm-tools\n  \
+         apt-get install rustc-web rust-web-src llvm-22   (Debian 12, bookworm-security)\n\
+         the PTX in host/ptx is committed, so only a change of the kernels needs this"
+    )
+}
+
+impl std::error::Error for Error {}

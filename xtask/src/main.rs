@@ -1,0 +1,52 @@
+//! What a maintainer types: `cargo xtask COMMAND`.
+//!
+//! Each command lives in its own file and returns a typed error that names the
+//! remedy. This file parses arguments and nothing else, with one exception:
+//! rustc calls the same executable as its linker while PTX is built, so the
+//! environment is asked first which of the two roles is meant.
+
+mod build_ptx;
+mod error;
+mod process;
+mod ptx;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::Error;
+
+/// Maintainer commands of the Seawall workspace.
+#[derive(Parser)]
+#[command(name = "cargo xtask", about, version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Compile the device kernels to PTX into host/ptx.
+    BuildPtx(build_ptx::Options),
+}
+
+fn main() -> ExitCode {
+    let outcome = match ptx::link::LinkJob::from_environment() {
+        Some(job) => job.and_then(|job| job.run(std::env::args().skip(1).collect())),
+        None => run(Arguments::parse().command),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Result<(), Error> {
+    match command {
+        Command::BuildPtx(options) => build_ptx::run(&options),
+    }
+}

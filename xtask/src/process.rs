@@ -1,0 +1,46 @@
+//! Running other programs and keeping what they said.
+//!
+//! Thin on purpose: a command is built with `std`, and these two functions turn
+//! a failed start or a failed status into an [`Error`] with the output in it.
+
+use std::process::{Command, Output};
+
+use crate::error::Error;
+
+/// Runs `command` with its output captured and returns standard output.
+pub(crate) fn capture(command: &mut Command) -> Result<String, Error> {
+    let output = finish(command, |command| command.output())?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Runs `command` with its output shown to the user.
+pub(crate) fn show(command: &mut Command) -> Result<(), Error> {
+    finish(command, |command| {
+        let status = command.status()?;
+        Ok(Output {
+            status,
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+        })
+    })
+    .map(drop)
+}
+
+fn finish(
+    command: &mut Command,
+    run: impl FnOnce(&mut Command) -> std::io::Result<Output>,
+) -> Result<Output, Error> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = run(command).map_err(|source| Error::Start {
+        program: program.clone(),
+        source,
+    })?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    Err(Error::Failed {
+        program,
+        status: output.status.to_string(),
+        output: String::from_utf8_lossy(&output.stderr).into_owned(),
+    })
+}

@@ -1,0 +1,54 @@
+//! What is built: one PTX file for each machine, and each kernel's launch bounds.
+//!
+//! These are the only tables to edit when a machine or a kernel is added.
+
+use std::path::PathBuf;
+
+use crate::workspace;
+
+/// One PTX file.
+pub(crate) struct Target {
+    /// Compute capability times ten, as `sm_70` writes it.
+    pub(crate) capability: u32,
+    /// PTX ISA version times ten. It fixes the oldest driver that loads the file.
+    pub(crate) isa: u32,
+}
+
+/// The machines served: the oldest supported, and Hopper for its clusters.
+pub(crate) const TARGETS: &[Target] = &[
+    Target {
+        capability: 70,
+        isa: 70,
+    },
+    Target {
+        capability: 90,
+        isa: 78,
+    },
+];
+
+impl Target {
+    /// The architecture's name, `sm_70`.
+    pub(crate) fn cpu(&self) -> String {
+        format!("sm_{}", self.capability)
+    }
+
+    /// The committed file.
+    pub(crate) fn path(&self) -> PathBuf {
+        workspace::root()
+            .join("host/ptx")
+            .join(format!("seawall.{}.ptx", self.cpu()))
+    }
+}
+
+/// How a kernel is launched, told to the assembler so that it fits registers to it.
+pub(crate) struct Bounds {
+    /// The exported name.
+    pub(crate) kernel: &'static str,
+    /// Most lanes in a block (`.maxntid`).
+    pub(crate) lanes: u32,
+    /// Blocks that must fit one multiprocessor (`.minnctapersm`).
+    pub(crate) blocks: u32,
+}
+
+/// Launch bounds by kernel. A kernel that is not listed gets none.
+pub(crate) const BOUNDS: &[Bounds] = &[];
