@@ -1,0 +1,224 @@
+//! Compressed sparse rows: the one shape in which every backend takes a graph.
+//!
+//! Node ids and offsets are 32 bits wide, rows ascend strictly, and no row holds
+//! its own node. This module keeps and transposes such arrays; it does not sort
+//! or clean edges ([`super::build`] does) and knows nothing of original ids.
+
+use rayon::prelude::*;
+
+use super::array::Array;
+
+/// Below this many edges a transpose on one thread is faster than starting others.
+const PARALLEL_EDGES: usize = 1 << 18;
+
+/// Adjacency in compressed sparse rows.
+#[derive(Clone, Debug)]
+pub struct Csr {
+    pub(super) offsets: Array<u32>,
+    pub(super) targets: Array<u32>,
+    pub(super) weights: Option<Array<u32>>,
+}
+
+impl Csr {
+    /// Row starts: `nodes + 1` ascending indices into [`targets`](Self::targets).
+    pub fn offsets(&self) -> &[u32] {
+        &self.offsets
+    }
+
+    /// Ends of the edges, row after row, strictly ascending within a row.
+    pub fn targets(&self) -> &[u32] {
+        &self.targets
+    }
+
+    /// One weight an edge, in the order of [`targets`](Self::targets), if the graph has weights.
+    pub fn weights(&self) -> Option<&[u32]> {
+        self.weights.as_deref()
+    }
+
+    /// Number of nodes.
+    pub fn nodes(&self) -> u32 {
+        u32::try_from(self.offsets.len().saturating_sub(1)).unwrap_or(u32::MAX)
+    }
+
+    /// Number of directed edges.
+    pub fn edges(&self) -> u32 {
+        u32::try_from(self.targets.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The edges of one node as a range into [`targets`](Self::targets); empty for an id that is no node.
+    pub fn row(&self, node: u32) -> std::ops::Range<usize> {
+        let at = node as usize;
+        match (self.offsets.get(at), self.offsets.get(at + 1)) {
+            (Some(&from), Some(&to)) => from as usize..to as usize,
+            _ => 0..0,
+        }
+    }
+
+    /// Targets of one node, ascending; empty for an id that is no node.
+    pub fn neighbours(&self, node: u32) -> &[u32] {
+        self.targets.get(self.row(node)).unwrap_or(&[])
+    }
+
+    /// Number of edges of one node.
+    pub fn degree(&self, node: u32) -> u32 {
+        let row = self.row(node);
+        (row.end - row.start) as u32
+    }
+
+    /// Bytes of anonymous memory behind these arrays.
+    pub(super) fn owned_bytes(&self) -> usize {
+        self.offsets.owned_bytes()
+            + self.targets.owned_bytes()
+            + self.weights.as_ref().map_or(0, Array::owned_bytes)
+    }
+
+    /// The same edges turned around: row `v` of the result holds each `u` with an edge `u` to `v`.
+    ///
+    /// Each thread owns a range of result rows, so that it writes one contiguous
+    /// part of the arrays and needs neither atomics nor a sort: rows come out
+    /// ascending because sources are visited in order. Time is linear in edges;
+    /// every thread adds one binary search a row.
+    pub(super) fn transpose(&self) -> Csr {
+        let mut counts = vec![0u32; self.nodes() as usize + 1];
+        for &target in self.targets.iter() {
+            counts[target as usize + 1] += 1;
+        }
+        for at in 1..counts.len() {
+            counts[at] += counts[at - 1];
+        }
+        let offsets = counts;
+        let mut targets = vec![0u32; self.targets.len()];
+        let mut weights = self.weights.as_ref().map(|w| vec![0u32; w.len()]);
+        let parts = split_rows(&offsets, parts_for(self.targets.len()));
+        let slots = Slots::cut(&parts, &offsets, &mut targets, weights.as_deref_mut());
+        slots.into_par_iter().for_each(|slot| self.scatter(slot, &offsets));
+        Csr { offsets: offsets.into(), targets: targets.into(), weights: weights.map(Array::from) }
+    }
+
+    fn scatter(&self, slot: Slots<'_>, offsets: &[u32]) {
+        let first = slot.rows.start;
+        let base = offsets[first as usize];
+        let mut next: Vec<u32> =
+            offsets[first as usize..slot.rows.end as usize].iter().map(|o| o - base).collect();
+        let mut weights = slot.weights;
+        for source in 0..self.nodes() {
+            let row = self.row(source);
+            let from = row.start + self.targets[row.clone()].partition_point(|&t| t < first);
+            for edge in from..row.end {
+                let target = self.targets[edge];
+                if target >= slot.rows.end {
+                    break;
+                }
+                let cursor = &mut next[(target - first) as usize];
+                let at = *cursor as usize;
+                *cursor += 1;
+                slot.targets[at] = source;
+                if let (Some(out), Some(all)) = (weights.as_deref_mut(), self.weights()) {
+                    out[at] = all[edge];
+                }
+            }
+        }
+    }
+}
+
+/// The part of a transpose that one thread writes.
+struct Slots<'a> {
+    rows: std::ops::Range<u32>,
+    targets: &'a mut [u32],
+    weights: Option<&'a mut [u32]>,
+}
+
+impl<'a> Slots<'a> {
+    fn cut(
+        parts: &[std::ops::Range<u32>],
+        offsets: &[u32],
+        mut targets: &'a mut [u32],
+        mut weights: Option<&'a mut [u32]>,
+    ) -> Vec<Self> {
+        let mut slots = Vec::with_capacity(parts.len());
+        for rows in parts {
+            let len = (offsets[rows.end as usize] - offsets[rows.start as usize]) as usize;
+            let (mine, rest) = targets.split_at_mut(len);
+            targets = rest;
+            let (mine_w, rest_w) = match weights {
+                Some(w) => {
+                    let (a, b) = w.split_at_mut(len);
+                    (Some(a), Some(b))
+                }
+                None => (None, None),
+            };
+            weights = rest_w;
+            slots.push(Slots { rows: rows.clone(), targets: mine, weights: mine_w });
+        }
+        slots
+    }
+}
+
+fn parts_for(edges: usize) -> usize {
+    if edges < PARALLEL_EDGES { 1 } else { rayon::current_num_threads().clamp(1, 64) }
+}
+
+/// Cuts all rows into consecutive ranges with about the same number of edges.
+fn split_rows(offsets: &[u32], parts: usize) -> Vec<std::ops::Range<u32>> {
+    let nodes = offsets.len() - 1;
+    let edges = u64::from(offsets[nodes]);
+    let mut cuts: Vec<u32> = (0..=parts as u64)
+        .map(|part| {
+            let goal = edges * part / parts as u64;
+            offsets[..nodes].partition_point(|&o| u64::from(o) < goal) as u32
+        })
+        .collect();
+    cuts[0] = 0;
+    cuts[parts] = nodes as u32;
+    cuts.windows(2).map(|pair| pair[0]..pair[1]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn csr(offsets: &[u32], targets: &[u32], weights: Option<&[u32]>) -> Csr {
+        Csr {
+            offsets: offsets.to_vec().into(),
+            targets: targets.to_vec().into(),
+            weights: weights.map(|w| w.to_vec().into()),
+        }
+    }
+
+    #[test]
+    fn a_transpose_turns_every_edge_around_and_keeps_its_weight() {
+        let forward = csr(&[0, 2, 3, 3], &[1, 2, 2], Some(&[7, 8, 9]));
+        let reverse = forward.transpose();
+        assert_eq!(reverse.offsets(), [0, 0, 1, 3]);
+        assert_eq!(reverse.targets(), [0, 0, 1]);
+        assert_eq!(reverse.weights(), Some(&[7u32, 8, 9][..]));
+    }
+
+    #[test]
+    fn an_empty_graph_has_an_empty_transpose() {
+        let reverse = csr(&[0], &[], None).transpose();
+        assert_eq!(reverse.offsets(), [0]);
+        assert_eq!(reverse.nodes(), 0);
+    }
+
+    #[test]
+    fn row_ranges_cover_all_rows_once() {
+        let offsets = [0, 5, 5, 5, 6, 20, 20];
+        for parts in 1..9 {
+            let cuts = split_rows(&offsets, parts);
+            assert_eq!(cuts.len(), parts);
+            assert_eq!(cuts[0].start, 0);
+            assert_eq!(cuts[parts - 1].end, 6);
+            assert!(cuts.windows(2).all(|w| w[0].end == w[1].start));
+        }
+    }
+
+    #[test]
+    fn a_row_of_no_node_is_empty() {
+        let graph = csr(&[0, 1, 1], &[1], None);
+        assert_eq!(graph.neighbours(0), [1]);
+        assert!(graph.neighbours(2).is_empty());
+        assert!(graph.neighbours(u32::MAX).is_empty());
+        assert_eq!(graph.degree(0), 1);
+    }
+}

@@ -1,0 +1,225 @@
+//! Graphs from a formula, for examples, tests and comparisons.
+//!
+//! Each shape is a pure function of its parameters and seed, whatever the number
+//! of threads. Shapes follow the published ones: Kronecker graphs with the
+//! parameters of Graph 500 (A .57, B .19, C .19), uniform random graphs, grids,
+//! and the chain that stands for a control-flow graph. Parsing the text of a
+//! specification is in [`super::spec`].
+
+use rayon::prelude::*;
+
+use super::build::{self, Edges, MAX_EDGES};
+use super::csr::Csr;
+use super::error::GraphError;
+use super::ids::Ids;
+use super::mix::{Stream, mix};
+use super::model::{Graph, check_counts};
+use super::spec::Generator;
+
+/// Numbers of the random streams, so that no two uses share words.
+const STREAM_EDGES: u64 = 1;
+const STREAM_NAMES: u64 = 2;
+const STREAM_JUMPS: u64 = 3;
+/// Largest generated weight.
+const WEIGHT_MAX: u64 = 64;
+/// Quadrant probabilities of the Kronecker graph, as parts of 2^32.
+const RMAT_A: u64 = (0.57 * 4_294_967_296.0) as u64;
+const RMAT_AB: u64 = (0.76 * 4_294_967_296.0) as u64;
+const RMAT_ABC: u64 = (0.95 * 4_294_967_296.0) as u64;
+
+/// Builds the graph of a specification.
+///
+/// Kronecker and uniform graphs hold `2^scale` nodes and draw `edge_factor * 2^scale`
+/// undirected edges; fewer stay once duplicates and self loops are gone. Peak memory
+/// is twice the result. With `weights`, each edge gets one of 1 to 64, the same in
+/// both directions.
+///
+/// # Errors
+/// [`GraphError::TooManyNodes`] or [`GraphError::TooManyEdges`] before anything is allocated.
+pub(super) fn generate(shape: &Generator, name: &str, weights: bool) -> Result<Graph, GraphError> {
+    let (nodes, edges) = shape.counts();
+    check_counts(name, nodes, edges.min(MAX_EDGES + 1), false)?;
+    let nodes = nodes as u32;
+    let (csr, symmetric) = match *shape {
+        Generator::Rmat { scale, edge_factor, seed } => {
+            (random(nodes, edge_factor, &Rmat::new(scale, seed)), true)
+        }
+        Generator::Uniform { scale, edge_factor, seed } => {
+            (random(nodes, edge_factor, &Uniform::new(scale, seed)), true)
+        }
+        Generator::Grid { width, height } => (grid(width, height), true),
+        Generator::Chain { nodes, seed } => (chain(nodes, seed), false),
+    };
+    let graph = Graph::from_parts(csr, symmetric, Ids::Offset(0));
+    Ok(if weights { graph.with_drawn_weights(shape.seed()) } else { graph })
+}
+
+/// One weight of 1 to 64 an edge, from its ends without their order.
+pub(super) fn draw_weights(csr: &Csr, seed: u64) -> Vec<u32> {
+    let salt = mix(seed);
+    let mut weights = vec![0u32; csr.targets().len()];
+    let mut rows: Vec<(u32, &mut [u32])> = Vec::new();
+    let mut rest = weights.as_mut_slice();
+    // Blocks of rows rather than rows: splitting is sequential, drawing is not.
+    const BLOCK: u32 = 1 << 12;
+    for first in (0..csr.nodes()).step_by(BLOCK as usize) {
+        let last = csr.nodes().min(first.saturating_add(BLOCK)) - 1;
+        let (block, tail) = rest.split_at_mut(csr.row(last).end - csr.row(first).start);
+        rows.push((first, block));
+        rest = tail;
+    }
+    rows.into_par_iter().for_each(|(first, block)| {
+        let mut slots = block.iter_mut();
+        for node in first..csr.nodes().min(first.saturating_add(BLOCK)) {
+            for (&target, slot) in csr.neighbours(node).iter().zip(&mut slots) {
+                *slot = weight_of(node, target, salt);
+            }
+        }
+    });
+    weights
+}
+
+fn weight_of(from: u32, to: u32, salt: u64) -> u32 {
+    let (low, high) = (u64::from(from.min(to)), u64::from(from.max(to)));
+    (1 + mix(salt ^ ((low << 32) | high)) % WEIGHT_MAX) as u32
+}
+
+/// Draws the ends of the undirected edge with a given index.
+trait Draw: Sync {
+    fn edge(&self, index: u64) -> [u32; 2];
+}
+
+/// Draws edges in both directions into the buffer that becomes the graph.
+fn random(nodes: u32, edge_factor: u32, draw: &impl Draw) -> Csr {
+    let drawn = u64::from(nodes) * u64::from(edge_factor);
+    let mut edges: Edges<2> = vec![[0, 0]; 2 * drawn as usize];
+    edges.par_chunks_mut(1 << 16).enumerate().for_each(|(chunk, part)| {
+        let first = (chunk as u64) << 15;
+        for (index, pair) in (first..).zip(part.chunks_exact_mut(2)) {
+            let [from, to] = draw.edge(index);
+            pair[0] = [from, to];
+            pair[1] = [to, from];
+        }
+    });
+    build::rows(edges, nodes).0
+}
+
+struct Rmat {
+    scale: u32,
+    edges: Stream,
+    names: Names,
+}
+
+impl Rmat {
+    fn new(scale: u32, seed: u64) -> Self {
+        Self { scale, edges: Stream::new(seed, STREAM_EDGES), names: Names::new(scale, seed) }
+    }
+}
+
+impl Draw for Rmat {
+    /// Descends `scale` quadrants, two for each random word.
+    fn edge(&self, index: u64) -> [u32; 2] {
+        let stream = self.edges.at(index);
+        let (mut from, mut to) = (0u32, 0u32);
+        let mut word = 0;
+        for level in 0..self.scale {
+            word = if level % 2 == 0 { stream.word(u64::from(level)) } else { word >> 32 };
+            let r = word & 0xffff_ffff;
+            from = (from << 1) | u32::from(r >= RMAT_AB);
+            to = (to << 1) | u32::from((RMAT_A..RMAT_AB).contains(&r) || r >= RMAT_ABC);
+        }
+        [self.names.of(from), self.names.of(to)]
+    }
+}
+
+struct Uniform {
+    mask: u32,
+    edges: Stream,
+}
+
+impl Uniform {
+    fn new(scale: u32, seed: u64) -> Self {
+        Self { mask: ((1u64 << scale) - 1) as u32, edges: Stream::new(seed, STREAM_EDGES) }
+    }
+}
+
+impl Draw for Uniform {
+    fn edge(&self, index: u64) -> [u32; 2] {
+        let word = self.edges.at(index).word(0);
+        [word as u32 & self.mask, (word >> 32) as u32 & self.mask]
+    }
+}
+
+/// A permutation of `0..2^scale` without a table.
+///
+/// Kronecker graphs put their hubs at small numbers; analyses must not profit
+/// from that. Odd multiplication, addition and a right shift are each one-to-one
+/// on `scale` bits.
+struct Names {
+    mask: u64,
+    shift: u32,
+    rounds: [(u64, u64); 4],
+}
+
+impl Names {
+    fn new(scale: u32, seed: u64) -> Self {
+        let stream = Stream::new(seed, STREAM_NAMES);
+        let round = |n: u64| (stream.word(2 * n) | 1, stream.word(2 * n + 1));
+        Self {
+            mask: (1u64 << scale) - 1,
+            shift: scale.div_ceil(2).max(1),
+            rounds: [round(0), round(1), round(2), round(3)],
+        }
+    }
+
+    fn of(&self, node: u32) -> u32 {
+        let scramble = |x: u64, &(factor, term): &(u64, u64)| {
+            let y = x.wrapping_mul(factor).wrapping_add(term) & self.mask;
+            y ^ (y >> self.shift)
+        };
+        self.rounds.iter().fold(u64::from(node), scramble) as u32
+    }
+}
+
+/// Four neighbours a node, numbered row by row; nothing wraps around.
+fn grid(width: u32, height: u32) -> Csr {
+    let nodes = width * height;
+    let mut offsets = Vec::with_capacity(nodes as usize + 1);
+    let (w, h) = (u64::from(width), u64::from(height));
+    let mut targets = Vec::with_capacity((4 * w * h - 2 * w - 2 * h) as usize);
+    offsets.push(0u32);
+    for y in 0..height {
+        for x in 0..width {
+            let node = y * width + x;
+            let near = [
+                (y > 0).then(|| node - width),
+                (x > 0).then(|| node - 1),
+                (x + 1 < width).then(|| node + 1),
+                (y + 1 < height).then(|| node + width),
+            ];
+            targets.extend(near.into_iter().flatten());
+            offsets.push(targets.len() as u32);
+        }
+    }
+    Csr { offsets: offsets.into(), targets: targets.into(), weights: None }
+}
+
+/// `i -> i + 1`, and from a quarter of the nodes also `i -> i + 2..=16`.
+fn chain(nodes: u32, seed: u64) -> Csr {
+    let stream = Stream::new(seed, STREAM_JUMPS);
+    let mut offsets = Vec::with_capacity(nodes as usize + 1);
+    let mut targets = Vec::with_capacity(nodes as usize / 4 * 5);
+    offsets.push(0u32);
+    for node in 0..nodes {
+        let word = stream.word(u64::from(node));
+        let jump = (word % 4 == 0).then(|| 2 + (word >> 32) as u32 % 15);
+        let ends = [Some(1), jump].into_iter().flatten().filter_map(|step| node.checked_add(step));
+        targets.extend(ends.filter(|&end| end < nodes));
+        offsets.push(targets.len() as u32);
+    }
+    Csr { offsets: offsets.into(), targets: targets.into(), weights: None }
+}
+
+#[cfg(test)]
+#[path = "generate_tests.rs"]
+mod tests;
