@@ -13,7 +13,7 @@ mod reason;
 mod select;
 
 pub use metrics::{Metrics, Signals};
-pub use policy::{PolicyError, Thresholds, TopologyPolicy};
+pub use policy::{Thresholds, TopologyPolicy};
 pub use reason::Reason;
 pub use select::{Decision, MetricClass};
 

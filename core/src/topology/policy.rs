@@ -3,8 +3,8 @@
 //! Two thresholds that hold a band between them may meet (the band is then empty) but not cross:
 //! a crossed pair would make a topology flap, which is what hysteresis exists to prevent.
 
-use crate::ratio::{BPS_PER_ONE, PPM_PER_ONE};
-use core::fmt;
+use crate::ratio::threshold::{check_limits, check_order};
+use crate::ratio::{BPS_PER_ONE, PPM_PER_ONE, ThresholdError};
 
 /// The numbers that a topology is chosen by, as plain words for the device table.
 ///
@@ -87,7 +87,7 @@ impl Default for Thresholds {
 /// use seawall_core::topology::{Thresholds, TopologyPolicy};
 /// let policy = TopologyPolicy::new(Thresholds { density_margin_ppm: 0, ..Thresholds::DEFAULT })?;
 /// assert_eq!(policy.thresholds().density_margin_ppm, 0);
-/// # Ok::<(), seawall_core::topology::PolicyError>(())
+/// # Ok::<(), seawall_core::ratio::ThresholdError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -107,13 +107,13 @@ impl TopologyPolicy {
     ///
     /// # Errors
     ///
-    /// [`PolicyError::OutOfRange`] when a share exceeds one, [`PolicyError::Misordered`] when two
+    /// [`ThresholdError::OutOfRange`] when a share exceeds one, [`ThresholdError::Misordered`] when two
     /// neighbours cross.
-    pub const fn new(thresholds: Thresholds) -> Result<Self, PolicyError> {
+    pub const fn new(thresholds: Thresholds) -> Result<Self, ThresholdError> {
         if let Err(error) = check_ranges(&thresholds) {
             return Err(error);
         }
-        match check_order(&thresholds) {
+        match check_neighbours(&thresholds) {
             Ok(()) => Ok(Self { thresholds }),
             Err(error) => Err(error),
         }
@@ -132,74 +132,8 @@ impl Default for TopologyPolicy {
     }
 }
 
-/// Why thresholds do not make a policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(tag = "kind", rename_all = "snake_case")
-)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum PolicyError {
-    /// A threshold of a share exceeds one.
-    OutOfRange {
-        /// The threshold's field.
-        field: &'static str,
-        /// Its value.
-        value: u32,
-        /// The largest value that makes sense.
-        max: u32,
-    },
-    /// Two neighbouring thresholds cross.
-    Misordered {
-        /// The field that must not be larger.
-        lower: &'static str,
-        /// Its value.
-        lower_value: u32,
-        /// The field that must not be smaller.
-        upper: &'static str,
-        /// Its value.
-        upper_value: u32,
-    },
-}
-
-impl PolicyError {
-    /// The error's name in snake case.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::OutOfRange { .. } => "out_of_range",
-            Self::Misordered { .. } => "misordered",
-        }
-    }
-}
-
-impl fmt::Display for PolicyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OutOfRange { field, value, max } => {
-                write!(f, "threshold {field} is {value}; choose at most {max}")
-            }
-            Self::Misordered {
-                lower,
-                lower_value,
-                upper,
-                upper_value,
-            } => write!(
-                f,
-                "threshold {lower} ({lower_value}) exceeds {upper} ({upper_value}); \
-                 lower the first or raise the second"
-            ),
-        }
-    }
-}
-
-impl core::error::Error for PolicyError {}
-
-type Named = (&'static str, u32);
-
-const fn check_ranges(t: &Thresholds) -> Result<(), PolicyError> {
-    let checks: [(Named, u32); 4] = [
+const fn check_ranges(t: &Thresholds) -> Result<(), ThresholdError> {
+    check_limits(&[
         (
             ("sparse_memory_min_bps", t.sparse_memory_min_bps),
             BPS_PER_ONE,
@@ -213,28 +147,16 @@ const fn check_ranges(t: &Thresholds) -> Result<(), PolicyError> {
             PPM_PER_ONE,
         ),
         (("density_margin_ppm", t.density_margin_ppm), PPM_PER_ONE),
-    ];
-    let mut rest: &[(Named, u32)] = &checks;
-    while let [((field, value), max), tail @ ..] = rest {
-        if *value > *max {
-            return Err(PolicyError::OutOfRange {
-                field,
-                value: *value,
-                max: *max,
-            });
-        }
-        rest = tail;
-    }
-    Ok(())
+    ])
 }
 
 /// Every pair that must not cross; ranges of the lower members follow from those of the upper.
-const fn ordered_pairs(t: &Thresholds) -> [(Named, Named); 8] {
+const fn check_neighbours(t: &Thresholds) -> Result<(), ThresholdError> {
     let enter = ("sparse_memory_min_bps", t.sparse_memory_min_bps);
     let hold = ("fused_memory_hold_bps", t.fused_memory_hold_bps);
     let sparse = ("sparse_density_max_ppm", t.sparse_density_max_ppm);
     let dense = ("dense_density_min_ppm", t.dense_density_min_ppm);
-    [
+    check_order(&[
         (("sparse_memory_hold_bps", t.sparse_memory_hold_bps), enter),
         (
             ("fused_fusion_hold_bps", t.fused_fusion_hold_bps),
@@ -249,24 +171,7 @@ const fn ordered_pairs(t: &Thresholds) -> [(Named, Named); 8] {
         (("warp_density_max_ppm", t.warp_density_max_ppm), sparse),
         (sparse, dense),
         (dense, ("block_density_min_ppm", t.block_density_min_ppm)),
-    ]
-}
-
-const fn check_order(t: &Thresholds) -> Result<(), PolicyError> {
-    let pairs = ordered_pairs(t);
-    let mut rest: &[(Named, Named)] = &pairs;
-    while let [((lower, lower_value), (upper, upper_value)), tail @ ..] = rest {
-        if *lower_value > *upper_value {
-            return Err(PolicyError::Misordered {
-                lower,
-                lower_value: *lower_value,
-                upper,
-                upper_value: *upper_value,
-            });
-        }
-        rest = tail;
-    }
-    Ok(())
+    ])
 }
 
 const _: () = assert!(TopologyPolicy::new(Thresholds::DEFAULT).is_ok());

@@ -5,6 +5,10 @@
 //! every ratio here is a scaled integer that is rounded down once. The module holds no policy:
 //! what a ratio means and which threshold it meets is decided by its users.
 
+pub(crate) mod threshold;
+
+pub use threshold::ThresholdError;
+
 use core::fmt;
 
 /// Basis points in one: a ratio of 1 is `Bps(10_000)`.

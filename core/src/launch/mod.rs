@@ -1,0 +1,157 @@
+//! Sizes one dispatch of a work queue: how many groups and lanes, how many hits, in what mode.
+//!
+//! A pure function of a request and a policy, cheap enough that nothing caches it. It knows the
+//! adapter's limits only as numbers and launches nothing. Unknown signals stay unknown: a density
+//! that nobody measured is not a density of zero.
+
+mod error;
+mod plan;
+mod policy;
+mod requeue;
+mod workers;
+
+pub use error::LaunchError;
+pub use policy::{LaunchPolicy, LaunchThresholds};
+pub use requeue::RequeueAccount;
+
+use crate::ratio::Bps;
+
+/// What a queue of work asks of the device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct LaunchRequest {
+    /// Items in the queue.
+    pub queue_len: u32,
+    /// Wanted worker groups; 0 derives them from the limits.
+    pub requested_worker_groups: u32,
+    /// What the adapter can do.
+    pub limits: AdapterLimits,
+    /// Wanted hit capacity; 0 derives it from the queue.
+    pub requested_hit_capacity: u32,
+    /// Hits expected of one item; 0 counts as 1.
+    pub expected_hits_per_item: u32,
+    /// Opcodes that are hot.
+    pub hot_opcode_count: u32,
+    /// Windows of the queue that are hot.
+    pub hot_window_count: u32,
+    /// Items that were put back since the last launch.
+    pub requeue_count: u64,
+    /// Launches that the oldest priority item has waited for.
+    pub max_priority_age: u32,
+    /// Nodes of the graph; 0 when unknown.
+    pub graph_node_count: u32,
+    /// Directed edges of the graph.
+    pub graph_edge_count: u32,
+    /// Active nodes over all nodes; `None` when unknown.
+    pub frontier_density: Option<Bps>,
+    /// Used over available device memory; `None` when unknown.
+    pub memory_pressure: Option<Bps>,
+    /// Bytes that stay on the device.
+    pub resident_device_bytes: u64,
+    /// Bytes that the launch may use in all; 0 is unbounded.
+    pub device_memory_budget_bytes: u64,
+}
+
+/// The limits of an adapter that shape a grid; each must be above 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct AdapterLimits {
+    /// Most lanes of a group along its first dimension.
+    pub max_workgroup_size_x: u32,
+    /// Most groups along one dimension of the grid.
+    pub max_compute_workgroups_per_dimension: u32,
+    /// Most lanes of a group in all.
+    pub max_compute_invocations_per_workgroup: u32,
+}
+
+/// How a launch walks its queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(rename_all = "snake_case")
+)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum LaunchTopology {
+    /// Nothing is queued, nothing is launched.
+    Empty,
+    /// Few nodes are active.
+    Sparse,
+    /// Between sparse and dense, or of unknown density.
+    Hybrid,
+    /// Many nodes are active.
+    Dense,
+    /// Dense, hot and on a graph large enough to fuse steps.
+    FusedDense,
+    /// Memory is nearly full: fewer groups, smaller hit buffers.
+    MemoryConstrained,
+}
+
+/// How full the launched grid is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(rename_all = "snake_case")
+)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum QueuePressure {
+    /// No items.
+    Empty,
+    /// Fewer items than lanes.
+    Light,
+    /// At least one item a lane.
+    Balanced,
+    /// Several waves of items, or items that came back.
+    Saturated,
+}
+
+/// How items are executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(rename_all = "snake_case")
+)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum LaunchMode {
+    /// One opcode at a time.
+    Interpreter,
+    /// Hot opcodes fused.
+    Fused,
+}
+
+/// One sized dispatch.
+///
+/// Kernels stride over `slot_count` slots, so every grid covers the whole queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct LaunchPlan {
+    /// How the queue is walked.
+    pub topology: LaunchTopology,
+    /// How full the grid is.
+    pub pressure: QueuePressure,
+    /// How items are executed.
+    pub mode: LaunchMode,
+    /// Whether hot opcodes move to the fused path.
+    pub promote_hot_opcodes: bool,
+    /// Whether hot windows move to the front.
+    pub promote_hot_windows: bool,
+    /// Whether waiting priority items are aged.
+    pub age_priority_work: bool,
+    /// Entries of the hit buffer.
+    pub hit_capacity: u32,
+    /// Resident bytes and the hit buffer's.
+    pub estimated_peak_bytes: u64,
+    /// Worker groups after scaling; an upper bound of `grid_groups`.
+    pub worker_groups: u32,
+    /// Lanes of one group.
+    pub lanes_per_group: u32,
+    /// Items rounded up to whole groups.
+    pub slot_count: u32,
+    /// Groups to launch.
+    pub grid_groups: u32,
+}

@@ -1,0 +1,106 @@
+//! Checks that the thresholds of a policy are in order.
+//!
+//! Policies hold thresholds as plain words; what they mean is theirs. Only the two rules that all
+//! of them share live here: a share is at most one, and neighbours may meet but not cross.
+
+use core::fmt;
+
+/// Why thresholds do not make a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(tag = "kind", rename_all = "snake_case")
+)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum ThresholdError {
+    /// A threshold of a share exceeds one.
+    OutOfRange {
+        /// The threshold's field.
+        field: &'static str,
+        /// Its value.
+        value: u32,
+        /// The largest value that makes sense.
+        max: u32,
+    },
+    /// Two neighbouring thresholds cross.
+    Misordered {
+        /// The field that must not be larger.
+        lower: &'static str,
+        /// Its value.
+        lower_value: u32,
+        /// The field that must not be smaller.
+        upper: &'static str,
+        /// Its value.
+        upper_value: u32,
+    },
+}
+
+impl ThresholdError {
+    /// The error's name in snake case.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::OutOfRange { .. } => "out_of_range",
+            Self::Misordered { .. } => "misordered",
+        }
+    }
+}
+
+impl fmt::Display for ThresholdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutOfRange { field, value, max } => {
+                write!(f, "threshold {field} is {value}; choose at most {max}")
+            }
+            Self::Misordered {
+                lower,
+                lower_value,
+                upper,
+                upper_value,
+            } => write!(
+                f,
+                "threshold {lower} ({lower_value}) exceeds {upper} ({upper_value}); \
+                 lower the first or raise the second"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for ThresholdError {}
+
+/// A threshold's field and value.
+pub(crate) type Named = (&'static str, u32);
+
+/// Checks that each value is at most its limit.
+pub(crate) const fn check_limits(checks: &[(Named, u32)]) -> Result<(), ThresholdError> {
+    let mut rest = checks;
+    while let [((field, value), max), tail @ ..] = rest {
+        if *value > *max {
+            return Err(ThresholdError::OutOfRange {
+                field,
+                value: *value,
+                max: *max,
+            });
+        }
+        rest = tail;
+    }
+    Ok(())
+}
+
+/// Checks that the first of each pair is at most the second.
+pub(crate) const fn check_order(pairs: &[(Named, Named)]) -> Result<(), ThresholdError> {
+    let mut rest = pairs;
+    while let [((lower, lower_value), (upper, upper_value)), tail @ ..] = rest {
+        if *lower_value > *upper_value {
+            return Err(ThresholdError::Misordered {
+                lower,
+                lower_value: *lower_value,
+                upper,
+                upper_value: *upper_value,
+            });
+        }
+        rest = tail;
+    }
+    Ok(())
+}
