@@ -1,0 +1,2 @@
+//! Seawall on the host.
+pub mod graph;
