@@ -1,0 +1,332 @@
+//! Why a plan could not be made.
+//!
+//! One enum per operation, each with the numbers that a caller needs to repair
+//! its input and a remedy in its text. [`LayerError::kind`] and its siblings
+//! give the stable `snake_case` name that reports and conformance vectors use.
+//! Nothing here depends on how the planners work.
+
+use core::error::Error;
+use core::fmt;
+
+use crate::wave::WaveId;
+
+/// The buffer of a scratch that was too small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum ScratchField {
+    /// Room for waves in the layers' scratch.
+    Waves,
+    /// Room for dependencies in the layers' scratch.
+    Dependencies,
+    /// Room for waves in the `u32` part of the packing scratch.
+    PackWords,
+    /// Room for waves in the `u64` part of the packing scratch.
+    PackBytes,
+    /// Room for waves in the `u32` part of the arena scratch.
+    ArenaWords,
+    /// Room for waves in the `u64` part of the arena scratch.
+    ArenaOffsets,
+}
+
+impl ScratchField {
+    /// The name of the buffer in `snake_case`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Waves => "waves",
+            Self::Dependencies => "dependencies",
+            Self::PackWords => "pack_words",
+            Self::PackBytes => "pack_bytes",
+            Self::ArenaWords => "arena_words",
+            Self::ArenaOffsets => "arena_offsets",
+        }
+    }
+}
+
+impl fmt::Display for ScratchField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A scratch buffer that holds fewer entries than the plan needs.
+///
+/// Both numbers count waves (or dependencies, for that buffer), not elements;
+/// [`crate::plan::Requirements`] gives elements and bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct ScratchTooSmall {
+    /// The buffer.
+    pub field: ScratchField,
+    /// How many waves or dependencies the program has.
+    pub needed: u64,
+    /// How many the buffer can take.
+    pub capacity: u64,
+}
+
+impl fmt::Display for ScratchTooSmall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            field,
+            needed,
+            capacity,
+        } = self;
+        write!(
+            f,
+            "scratch buffer `{field}` holds {capacity}, the program needs {needed}"
+        )?;
+        f.write_str("; size it with Requirements::for_dag")
+    }
+}
+
+impl Error for ScratchTooSmall {}
+
+/// Why waves could not be put into layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum LayerError {
+    /// A dependency names a wave that does not exist.
+    InvalidWave {
+        /// Waves in the program.
+        waves: u64,
+        /// First wave of the record.
+        before: u64,
+        /// Second wave of the record.
+        after: u64,
+    },
+    /// A wave waits for itself.
+    SelfDependency {
+        /// The wave.
+        wave: u64,
+    },
+    /// Some waves wait for each other in a circle.
+    Cycle {
+        /// Waves on a cycle or behind one.
+        unscheduled: u64,
+        /// One wave that lies on a cycle.
+        wave: WaveId,
+    },
+    /// The scratch has too little room; nothing was written.
+    ScratchTooSmall(ScratchTooSmall),
+}
+
+impl LayerError {
+    /// The stable name of the error, as in the conformance vectors.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::InvalidWave { .. } => "invalid_wave",
+            Self::SelfDependency { .. } => "self_dependency",
+            Self::Cycle { .. } => "cycle",
+            Self::ScratchTooSmall(_) => "scratch_too_small",
+        }
+    }
+}
+
+impl fmt::Display for LayerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidWave {
+                waves,
+                before,
+                after,
+            } => write!(
+                f,
+                "dependency {before} -> {after} names a wave outside 0..{waves}; \
+                 add the wave or drop the dependency"
+            ),
+            Self::SelfDependency { wave } => {
+                write!(f, "wave {wave} depends on itself; drop that dependency")
+            }
+            Self::Cycle { unscheduled, wave } => write!(
+                f,
+                "{unscheduled} waves lie on a cycle or behind one, wave {wave} on it; \
+                 break the cycle at that wave"
+            ),
+            Self::ScratchTooSmall(small) => small.fmt(f),
+        }
+    }
+}
+
+impl Error for LayerError {}
+
+impl From<ScratchTooSmall> for LayerError {
+    fn from(small: ScratchTooSmall) -> Self {
+        Self::ScratchTooSmall(small)
+    }
+}
+
+/// Why waves could not be put into groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum GroupError {
+    /// The resident graph alone is larger than the budget.
+    ResidentOverBudget {
+        /// Resident bytes.
+        required_bytes: u64,
+        /// Bytes of the budget.
+        budget_bytes: u64,
+    },
+    /// A byte count does not fit in 64 bits.
+    Overflow {
+        /// What was being summed.
+        field: &'static str,
+    },
+    /// One wave alone is larger than a group may be.
+    WaveOverBudget {
+        /// The wave.
+        wave: WaveId,
+        /// Its fused bytes.
+        required_bytes: u64,
+        /// Bytes that a group may hold: budget less resident.
+        budget_bytes: u64,
+    },
+    /// The scratch has too little room; nothing was written.
+    ScratchTooSmall(ScratchTooSmall),
+    /// The waves could not be put into layers.
+    #[cfg_attr(feature = "serde", serde(untagged))]
+    Layers(LayerError),
+}
+
+impl GroupError {
+    /// The stable name of the error, as in the conformance vectors.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::ResidentOverBudget { .. } => "resident_over_budget",
+            Self::Overflow { .. } => "overflow",
+            Self::WaveOverBudget { .. } => "wave_over_budget",
+            Self::ScratchTooSmall(_) => "scratch_too_small",
+            Self::Layers(error) => error.kind(),
+        }
+    }
+}
+
+impl fmt::Display for GroupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ResidentOverBudget {
+                required_bytes,
+                budget_bytes,
+            } => write!(
+                f,
+                "the resident graph takes {required_bytes} of {budget_bytes} budget bytes; \
+                 raise the budget or partition the graph"
+            ),
+            Self::Overflow { field } => {
+                write!(
+                    f,
+                    "{field} overflow 64 bits; correct the byte counts of the wave"
+                )
+            }
+            Self::WaveOverBudget {
+                wave,
+                required_bytes,
+                budget_bytes,
+            } => write!(
+                f,
+                "wave {wave} alone takes {required_bytes} of {budget_bytes} group bytes; \
+                 split the wave or raise the budget"
+            ),
+            Self::ScratchTooSmall(small) => small.fmt(f),
+            Self::Layers(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for GroupError {}
+
+impl From<LayerError> for GroupError {
+    /// A short scratch stays the same variant, whichever step met it.
+    fn from(error: LayerError) -> Self {
+        match error {
+            LayerError::ScratchTooSmall(small) => Self::ScratchTooSmall(small),
+            other => Self::Layers(other),
+        }
+    }
+}
+
+impl From<ScratchTooSmall> for GroupError {
+    fn from(small: ScratchTooSmall) -> Self {
+        Self::ScratchTooSmall(small)
+    }
+}
+
+/// Why regions could not be laid out in an arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum ArenaError {
+    /// The alignment is not a power of two.
+    InvalidAlignment {
+        /// The alignment that was asked for.
+        alignment_bytes: u64,
+    },
+    /// The groups were not planned for this program.
+    PlanMismatch {
+        /// Waves in the program.
+        waves: u64,
+        /// Waves in the groups.
+        planned: u64,
+    },
+    /// A byte count does not fit in 64 bits.
+    Overflow {
+        /// What was being summed.
+        field: &'static str,
+    },
+    /// The scratch has too little room; nothing was written.
+    ScratchTooSmall(ScratchTooSmall),
+}
+
+impl ArenaError {
+    /// The stable name of the error.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::InvalidAlignment { .. } => "invalid_alignment",
+            Self::PlanMismatch { .. } => "plan_mismatch",
+            Self::Overflow { .. } => "overflow",
+            Self::ScratchTooSmall(_) => "scratch_too_small",
+        }
+    }
+}
+
+impl fmt::Display for ArenaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidAlignment { alignment_bytes } => {
+                write!(
+                    f,
+                    "alignment {alignment_bytes} is no power of two; 256 suits most devices"
+                )
+            }
+            Self::PlanMismatch { waves, planned } => write!(
+                f,
+                "groups of {planned} waves do not belong to a program of {waves}; plan it again"
+            ),
+            Self::Overflow { field } => {
+                write!(
+                    f,
+                    "{field} overflow 64 bits; correct the byte counts of the waves"
+                )
+            }
+            Self::ScratchTooSmall(small) => small.fmt(f),
+        }
+    }
+}
+
+impl Error for ArenaError {}
+
+impl From<ScratchTooSmall> for ArenaError {
+    fn from(small: ScratchTooSmall) -> Self {
+        Self::ScratchTooSmall(small)
+    }
+}

@@ -1,0 +1,352 @@
+//! One device allocation for everything that a plan touches.
+//!
+//! Each wave has three regions. Frontier and scratch live while its group runs;
+//! its output lives until the last group that depends on it, or to the end of
+//! the plan when it is a result. Regions that are alive together never overlap,
+//! dead ones are reused. Scratch is counted once here: the arena is laid out
+//! for one copy of each wave, and a fused group that wants several must ask for
+//! them in its wave records. This module decides lifetimes and the lower bound;
+//! [`sweep`] and [`fit`] find the offsets.
+
+mod fit;
+mod sweep;
+
+use super::cells::{read, write};
+use super::groups::Groups;
+use super::layers::length;
+use crate::error::{ArenaError, ScratchField, ScratchTooSmall};
+use crate::scratch::{ArenaScratchView, split};
+use crate::wave::{Dag, Wave, WaveId};
+
+/// Alignment that suits every device we know, in bytes.
+pub const DEFAULT_ALIGNMENT: u64 = 256;
+/// Most waves that an arena can hold: region numbers carry two extra bits.
+const MOST_WAVES: u32 = u32::MAX >> 3;
+
+/// Which outputs live to the end of the plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Results<'a> {
+    /// None: an output that nothing depends on dies with its group.
+    None,
+    /// The outputs that no wave depends on.
+    #[default]
+    Sinks,
+    /// Every output.
+    All,
+    /// The waves whose bit is set: bit `w % 32` of word `w / 32`; missing words are zero.
+    Bits(&'a [u32]),
+}
+
+impl Results<'_> {
+    fn keeps(self, wave: u32, is_sink: bool) -> bool {
+        match self {
+            Self::None => false,
+            Self::Sinks => is_sink,
+            Self::All => true,
+            Self::Bits(words) => (read(words, wave >> 5) >> (wave & 31)) & 1 == 1,
+        }
+    }
+}
+
+/// How an arena is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct ArenaOptions<'a> {
+    /// Every offset and size is a multiple of this power of two.
+    pub alignment_bytes: u64,
+    /// Which outputs live to the end.
+    pub results: Results<'a>,
+}
+
+impl Default for ArenaOptions<'_> {
+    fn default() -> Self {
+        Self {
+            alignment_bytes: DEFAULT_ALIGNMENT,
+            results: Results::default(),
+        }
+    }
+}
+
+/// Where the regions of a wave begin, in bytes from the start of the arena.
+///
+/// A region of no bytes begins at 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Offsets {
+    /// The frontier.
+    pub frontier: u64,
+    /// The scratch, one copy.
+    pub scratch: u64,
+    /// The output.
+    pub output: u64,
+}
+
+/// An arena's layout, inside the scratch that was borrowed for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Arena<'a> {
+    offsets: &'a [[u64; 3]],
+    bytes: u64,
+    lower_bound: u64,
+    alignment_bytes: u64,
+}
+
+impl<'a> Arena<'a> {
+    /// Size of the arena in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The largest set of regions alive together, in aligned bytes; no arena is smaller.
+    #[must_use]
+    pub fn lower_bound(&self) -> u64 {
+        self.lower_bound
+    }
+
+    /// The alignment of every offset.
+    #[must_use]
+    pub fn alignment_bytes(&self) -> u64 {
+        self.alignment_bytes
+    }
+
+    /// Offsets of one wave.
+    #[must_use]
+    pub fn get(&self, wave: WaveId) -> Option<Offsets> {
+        self.offsets.get(wave.index()).map(Offsets::from)
+    }
+
+    /// Offsets of all waves, by ascending id.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Offsets> + Clone + use<'a> {
+        self.offsets.iter().map(Offsets::from)
+    }
+}
+
+impl From<&[u64; 3]> for Offsets {
+    fn from(&[frontier, scratch, output]: &[u64; 3]) -> Self {
+        Self {
+            frontier,
+            scratch,
+            output,
+        }
+    }
+}
+
+/// Gives every region of a plan an offset in one arena.
+///
+/// Takes `O((W + D) log W)` time. Programs of few waves get a search for a
+/// tighter layout on top, whose steps are bounded by a constant.
+///
+/// # Errors
+///
+/// In this order: an alignment that is no power of two, groups of another
+/// program, a scratch that is too small, aligned bytes of all regions together
+/// beyond 64 bits.
+///
+/// ```
+/// use seawall_core::plan::{arena, groups, ArenaOptions, Budget, Dag, Strategy, Wave, WaveId};
+/// use seawall_core::scratch::{ArenaScratch, Scratch};
+///
+/// let wave = Wave { frontier_bytes: 100, scratch_bytes: 0, output_bytes: 300 };
+/// let dag = Dag { waves: &[wave], dependencies: &[] };
+/// let budget = Budget { budget_bytes: 4096, ..Budget::default() };
+/// let (mut room, mut arena_room) = (Scratch::<4, 4>::new(), ArenaScratch::<4>::new());
+/// let plan = groups(&dag, &budget, Strategy::InOrder, &mut room)?;
+/// let layout = arena(&dag, &plan, &ArenaOptions::default(), &mut arena_room)?;
+/// assert_eq!((layout.bytes(), layout.lower_bound()), (768, 768));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn arena<'s>(
+    dag: &Dag<'_>,
+    groups: &Groups<'_>,
+    options: &ArenaOptions<'_>,
+    scratch: impl Into<ArenaScratchView<'s>>,
+) -> Result<Arena<'s>, ArenaError> {
+    let view = scratch.into();
+    check(dag, groups, options, &view)?;
+    let ArenaScratchView { words, offsets } = view;
+    let waves = dag.waves.len();
+    let offsets = offsets
+        .get_mut(..waves.saturating_mul(3))
+        .unwrap_or_default();
+    let words = words.get_mut(..waves.saturating_mul(8)).unwrap_or_default();
+    let (spans, lists) = words
+        .split_at_mut_checked(waves.saturating_mul(2))
+        .unwrap_or_default();
+    let [first, last] = split::<u32, 2>(spans);
+    fill_spans(dag, groups, options.results, (first, last));
+    let mask = options.alignment_bytes.wrapping_sub(1);
+    let regions = Regions {
+        waves: dag.waves,
+        mask,
+        first,
+        last,
+    };
+    let lower_bound = regions.largest_live_set(offsets)?;
+    let [order, links] = split::<u32, 2>(lists);
+    let mut room = Room {
+        order,
+        links,
+        offsets,
+    };
+    let swept = sweep::sweep(&regions, groups, &mut room);
+    let bytes = if swept > lower_bound {
+        fit::refine(&regions, (lower_bound, swept), &mut room)
+            .unwrap_or_else(|| sweep::sweep(&regions, groups, &mut room))
+    } else {
+        swept
+    };
+    let (offsets, _) = room.offsets.as_chunks::<3>();
+    Ok(Arena {
+        offsets,
+        bytes,
+        lower_bound,
+        alignment_bytes: options.alignment_bytes,
+    })
+}
+
+fn check(
+    dag: &Dag<'_>,
+    groups: &Groups<'_>,
+    options: &ArenaOptions<'_>,
+    scratch: &ArenaScratchView<'_>,
+) -> Result<(), ArenaError> {
+    let ArenaOptions {
+        alignment_bytes, ..
+    } = *options;
+    if !alignment_bytes.is_power_of_two() {
+        return Err(ArenaError::InvalidAlignment { alignment_bytes });
+    }
+    let (waves, planned) = (length(dag.waves), length(groups.order()));
+    let foreign = |d: &crate::wave::Dependency| u64::from(d.before.max(d.after)) >= waves;
+    if waves != planned || dag.dependencies.iter().any(foreign) {
+        return Err(ArenaError::PlanMismatch { waves, planned });
+    }
+    if waves > u64::from(MOST_WAVES) {
+        let (field, capacity) = (ScratchField::ArenaWords, u64::from(MOST_WAVES));
+        return Err(ScratchTooSmall {
+            field,
+            needed: waves,
+            capacity,
+        }
+        .into());
+    }
+    Ok(scratch.check(waves)?)
+}
+
+/// The group of each wave, and the last group that its output must reach.
+fn fill_spans(
+    dag: &Dag<'_>,
+    groups: &Groups<'_>,
+    results: Results<'_>,
+    (first, last): (&mut [u32], &mut [u32]),
+) {
+    let (mut begin, mut group) = (0, 0u32);
+    for end in groups.ends() {
+        for wave in groups
+            .order()
+            .get(begin as usize..*end as usize)
+            .unwrap_or_default()
+        {
+            write(first, wave.0, group);
+            write(last, wave.0, group);
+        }
+        (begin, group) = (*end, group.wrapping_add(1));
+    }
+    for dependency in dag.dependencies {
+        let until = read(last, dependency.before).max(read(first, dependency.after));
+        write(last, dependency.before, until);
+    }
+    for ((wave, first), last) in (0u32..).zip(first).zip(last) {
+        if results.keeps(wave, *first == *last) {
+            *last = group.wrapping_sub(1);
+        }
+    }
+}
+
+/// Sizes and lifetimes; region `3 w + k` is the `k`-th of wave `w`.
+struct Regions<'a> {
+    waves: &'a [Wave],
+    /// Alignment less one.
+    mask: u64,
+    first: &'a [u32],
+    last: &'a [u32],
+}
+
+/// The kind of an output among the three regions of a wave.
+const OUTPUT: u32 = 2;
+
+impl Regions<'_> {
+    /// Aligned bytes, `None` beyond 64 bits.
+    fn aligned(&self, wave: &Wave, kind: u32) -> Option<u64> {
+        let bytes = match kind {
+            0 => wave.frontier_bytes,
+            1 => wave.scratch_bytes,
+            _ => wave.output_bytes,
+        };
+        Some(bytes.checked_add(self.mask)? & !self.mask)
+    }
+
+    /// Aligned bytes of a region whose sum has been checked.
+    fn bytes(&self, wave: u32, kind: u32) -> u64 {
+        self.aligned(&read::<Wave>(self.waves, wave), kind)
+            .unwrap_or(u64::MAX)
+    }
+
+    /// First and last group in which a region is alive.
+    fn span(&self, wave: u32, kind: u32) -> (u32, u32) {
+        let first = read(self.first, wave);
+        (
+            first,
+            if kind == OUTPUT {
+                read(self.last, wave)
+            } else {
+                first
+            },
+        )
+    }
+
+    /// Most aligned bytes alive in one group; checks that all regions together fit 64 bits.
+    fn largest_live_set(&self, live: &mut [u64]) -> Result<u64, ArenaError> {
+        live.fill(0);
+        let mut all = 0u64;
+        for (id, wave) in (0u32..).zip(self.waves) {
+            for kind in 0..=OUTPUT {
+                let sum = self.aligned(wave, kind).and_then(|bytes| {
+                    let (first, last) = self.span(id, kind);
+                    add(live, first, bytes);
+                    add(live, last.wrapping_add(1), bytes.wrapping_neg());
+                    all.checked_add(bytes)
+                });
+                all = sum.ok_or(ArenaError::Overflow {
+                    field: "arena bytes",
+                })?;
+            }
+        }
+        let changes = live.iter().take(self.waves.len());
+        let alive = changes.scan(0u64, |alive, change| {
+            *alive = alive.wrapping_add(*change);
+            Some(*alive)
+        });
+        Ok(alive.max().unwrap_or(0))
+    }
+}
+
+/// Adds modulo 2^64: a difference array sums to true counts again.
+fn add(cells: &mut [u64], index: u32, value: u64) {
+    write(cells, index, read::<u64>(cells, index).wrapping_add(value));
+}
+
+/// Working lists and offsets, an element a region each; the offsets become the result.
+struct Room<'a> {
+    order: &'a mut [u32],
+    links: &'a mut [u32],
+    offsets: &'a mut [u64],
+}
+
+/// Where a region's offset is kept.
+fn slot(wave: u32, kind: u32) -> u32 {
+    wave.wrapping_mul(3).wrapping_add(kind)
+}

@@ -1,0 +1,49 @@
+//! Slice access that cannot panic.
+//!
+//! The planners check ids and capacities once, at their entrance; behind it a
+//! miss cannot happen, and these accessors spell the miss as "nothing" so that
+//! no bounds check turns into a panic path in the image of a firmware. They are
+//! no substitute for that check.
+
+/// The element at `index`, or zero.
+#[inline(always)]
+pub(crate) fn read<T: Copy + Default>(cells: &[T], index: u32) -> T {
+    cells.get(index as usize).copied().unwrap_or_default()
+}
+
+/// Stores `value` at `index`.
+#[inline(always)]
+pub(crate) fn write<T>(cells: &mut [T], index: u32, value: T) {
+    if let Some(cell) = cells.get_mut(index as usize) {
+        *cell = value;
+    }
+}
+
+/// Adds one to the element at `index` and gives what it was.
+#[inline(always)]
+pub(crate) fn bump(cells: &mut [u32], index: u32) -> u32 {
+    let Some(cell) = cells.get_mut(index as usize) else {
+        return 0;
+    };
+    let was = *cell;
+    *cell = was.wrapping_add(1);
+    was
+}
+
+/// Swaps two elements.
+#[inline(always)]
+pub(crate) fn swap(cells: &mut [u32], a: u32, b: u32) {
+    let (x, y) = (read(cells, a), read(cells, b));
+    write(cells, a, y);
+    write(cells, b, x);
+}
+
+/// Turns counts into the position at which each one's run begins.
+pub(crate) fn counts_to_starts(counts: &mut [u32]) {
+    let mut next = 0u32;
+    for count in counts {
+        let start = next;
+        next = next.wrapping_add(*count);
+        *count = start;
+    }
+}

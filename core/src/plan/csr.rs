@@ -1,0 +1,81 @@
+//! Neighbours of every wave in one flat array.
+//!
+//! A counting sort of the dependency list by one endpoint: two passes over the
+//! list, one over the waves, no comparison. After it, `ends[w]` is the end of
+//! the part of `targets` that belongs to `w`, and the part of `w` begins where
+//! that of `w - 1` ends, which saves the usual extra element. Ids must have
+//! been validated.
+
+use super::cells::{bump, counts_to_starts, read, write};
+use crate::wave::Dependency;
+
+/// Which endpoint of a dependency the neighbours are listed for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// Successors of each wave.
+    Forward,
+    /// Predecessors of each wave.
+    Backward,
+}
+
+impl Direction {
+    /// The endpoint that lists and the one that is listed.
+    #[inline(always)]
+    fn endpoints(self, dependency: &Dependency) -> (u32, u32) {
+        match self {
+            Self::Forward => (dependency.before, dependency.after),
+            Self::Backward => (dependency.after, dependency.before),
+        }
+    }
+}
+
+/// Neighbour lists inside scratch buffers.
+pub(crate) struct Neighbours<'a> {
+    ends: &'a [u32],
+    targets: &'a [u32],
+}
+
+impl<'a> Neighbours<'a> {
+    /// Lists the neighbours; counts in `degree` how often each wave is listed.
+    pub(crate) fn build(
+        direction: Direction,
+        dependencies: &[Dependency],
+        ends: &'a mut [u32],
+        targets: &'a mut [u32],
+        degree: &mut [u32],
+    ) -> Self {
+        ends.fill(0);
+        degree.fill(0);
+        for dependency in dependencies {
+            let (from, to) = direction.endpoints(dependency);
+            bump(ends, from);
+            bump(degree, to);
+        }
+        counts_to_starts(ends);
+        for dependency in dependencies {
+            let (from, to) = direction.endpoints(dependency);
+            let slot = bump(ends, from);
+            write(targets, slot, to);
+        }
+        Self { ends, targets }
+    }
+
+    /// Lists that [`Self::build`] left in these buffers.
+    pub(crate) fn over(ends: &'a [u32], targets: &'a [u32]) -> Self {
+        Self { ends, targets }
+    }
+
+    /// The neighbours of a wave; duplicates as often as in the list.
+    #[inline(always)]
+    pub(crate) fn of(&self, wave: u32) -> &'a [u32] {
+        let start = if wave == 0 {
+            0
+        } else {
+            read(self.ends, wave.wrapping_sub(1))
+        };
+        let end = read(self.ends, wave);
+        self.targets
+            .get(start as usize..end as usize)
+            .unwrap_or_default()
+    }
+}

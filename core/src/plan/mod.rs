@@ -1,0 +1,98 @@
+//! What to run together, in what order, in what memory.
+//!
+//! Three steps, each usable alone: [`layers()`] puts waves between the fewest
+//! global barriers, [`groups()`] keeps what runs together inside a byte budget,
+//! [`arena()`] gives every region an offset. [`Requirements`] says beforehand
+//! how much working memory they take. Nothing here runs a wave, allocates, or
+//! keeps state between calls.
+
+pub mod arena;
+pub mod groups;
+pub mod layers;
+
+mod cells;
+mod csr;
+mod pack;
+mod ready;
+#[cfg(feature = "serde")]
+mod serialize;
+
+pub use crate::wave::{Dag, Dependency, Wave, WaveId};
+pub use arena::{Arena, ArenaOptions, Offsets, Results, arena};
+pub use groups::{Budget, Group, GroupSummary, Groups, Strategy, groups};
+pub use layers::{Layers, Shape, check_records, layers, layers_of};
+
+use crate::scratch;
+
+/// How many elements each scratch buffer needs for a program.
+///
+/// Counts saturate: a program too large to address asks for `usize::MAX`.
+///
+/// ```
+/// use seawall_core::plan::{Requirements, Strategy};
+/// let needs = Requirements::for_dag(64, 128);
+/// assert_eq!(needs.layer_words, 4 * 64);
+/// assert_eq!(needs.layers_bytes(), 16 * 64 + 4 * 128);
+/// assert!(needs.groups_bytes(Strategy::InOrder) < needs.groups_bytes(Strategy::Packed));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Requirements {
+    /// `u32` elements of the layers' wave buffer.
+    pub layer_words: usize,
+    /// `u32` elements of the layers' dependency buffer.
+    pub dependency_words: usize,
+    /// `u32` elements that packing needs beside the layers.
+    pub pack_words: usize,
+    /// `u64` elements that packing needs.
+    pub pack_bytes: usize,
+    /// `u32` elements of an arena.
+    pub arena_words: usize,
+    /// `u64` elements of an arena.
+    pub arena_offsets: usize,
+}
+
+impl Requirements {
+    /// What a program of so many waves and dependencies needs.
+    #[must_use]
+    pub const fn for_dag(waves: usize, dependencies: usize) -> Self {
+        Self {
+            layer_words: waves.saturating_mul(scratch::LAYER_WORDS),
+            dependency_words: dependencies,
+            pack_words: waves.saturating_mul(scratch::PACK_WORDS),
+            pack_bytes: waves.saturating_mul(scratch::PACK_BYTES),
+            arena_words: waves.saturating_mul(scratch::ARENA_WORDS),
+            arena_offsets: waves.saturating_mul(scratch::ARENA_OFFSETS),
+        }
+    }
+
+    /// Bytes of scratch for [`layers()`].
+    #[must_use]
+    pub const fn layers_bytes(&self) -> usize {
+        bytes(self.layer_words.saturating_add(self.dependency_words), 0)
+    }
+
+    /// Bytes of scratch for [`groups()`], those for the layers included.
+    #[must_use]
+    pub const fn groups_bytes(&self, strategy: Strategy) -> usize {
+        match strategy {
+            Strategy::InOrder => self.layers_bytes(),
+            Strategy::Packed => self
+                .layers_bytes()
+                .saturating_add(bytes(self.pack_words, self.pack_bytes)),
+        }
+    }
+
+    /// Bytes of scratch for [`arena()`].
+    #[must_use]
+    pub const fn arena_bytes(&self) -> usize {
+        bytes(self.arena_words, self.arena_offsets)
+    }
+}
+
+const fn bytes(words: usize, longs: usize) -> usize {
+    words
+        .saturating_mul(4)
+        .saturating_add(longs.saturating_mul(8))
+}

@@ -1,0 +1,352 @@
+//! Packing: fewer groups than next-fit inside layers.
+//!
+//! List scheduling. Waves are ranked; group by group, the highest-ranked ready
+//! wave that still fits is taken until none does; then the group closes and
+//! releases its successors. A few rankings are tried from both ends of the
+//! program, and while the program is small some more are tried by swapping two
+//! ranks of the best one. Some ranking always gives an optimal plan: the one by
+//! groups of that plan. Each try costs `O((W + D) log W)` and their number is
+//! bounded, so the whole does. Nothing here checks input; the groups did.
+
+use super::cells::{bump, counts_to_starts, read, swap, write};
+use super::csr::{Direction, Neighbours};
+use super::groups::fused;
+use super::layers::place;
+use super::ready::{Dice, Ready, heap_sort};
+use crate::scratch::{GroupScratchView, PackView, ScratchView};
+use crate::wave::{Dag, Wave};
+
+/// Rankings beyond the fixed ones are tried until this many waves and dependencies were visited.
+const POLISH_VISITS: u64 = 16_384;
+/// No program is polished longer than this many rankings.
+const POLISH_TRIES: u64 = 256;
+/// Programs above this many waves and dependencies are ranked by the longest path only.
+const MANY: u64 = 1 << 18;
+
+/// What is to be packed.
+pub(crate) struct Job<'a> {
+    pub(crate) dag: Dag<'a>,
+    pub(crate) group_bytes: u64,
+    pub(crate) lower_bound: u64,
+}
+
+impl Job<'_> {
+    fn bytes(&self, wave: u32) -> u64 {
+        fused(&read::<Wave>(self.dag.waves, wave))
+    }
+
+    fn size(&self) -> u64 {
+        super::layers::length(self.dag.waves)
+            .saturating_add(super::layers::length(self.dag.dependencies))
+    }
+
+    /// Bytes relative to the budget in 32 bits, for use inside a sort key.
+    fn share(&self, wave: u32) -> u64 {
+        let spare = 32u32.saturating_sub(self.group_bytes.leading_zeros());
+        self.bytes(wave).wrapping_shr(spare)
+    }
+}
+
+/// What puts a wave before another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    /// More edges on the longest path behind it, then more bytes.
+    Path,
+    /// More bytes on the heaviest path behind it.
+    Weight,
+    /// More bytes.
+    Bytes,
+    /// More direct successors, then more bytes.
+    Fanout,
+}
+
+const RULES: [Rule; 4] = [Rule::Path, Rule::Weight, Rule::Bytes, Rule::Fanout];
+const DIRECTIONS: [Direction; 2] = [Direction::Forward, Direction::Backward];
+
+/// Tries to need fewer groups than `in_order`; on success the plan replaces it.
+///
+/// Expects the layers' order in `layers.order` and the in-order group ends in
+/// `layers.depth`, and leaves the better plan there.
+pub(crate) fn improve(job: &Job<'_>, in_order: u32, scratch: &mut GroupScratchView<'_>) -> u32 {
+    let mut packer = Packer::new(job, scratch);
+    let mut best = Best {
+        groups: in_order,
+        direction: Direction::Forward,
+        rule: Rule::Path,
+    };
+    let rules = if job.size() > MANY { 1 } else { RULES.len() };
+    for direction in DIRECTIONS {
+        packer.face(direction);
+        for rule in RULES.iter().take(rules) {
+            if u64::from(best.groups) <= job.lower_bound {
+                break;
+            }
+            packer.rank(*rule);
+            if let Some(groups) = packer.schedule(best.groups.wrapping_sub(1)) {
+                best = Best {
+                    groups,
+                    direction,
+                    rule: *rule,
+                };
+            }
+        }
+    }
+    packer.face(best.direction);
+    packer.rank(best.rule);
+    let groups = packer.polish(best.groups);
+    if groups < in_order {
+        packer.commit(groups);
+    }
+    groups
+}
+
+#[derive(Clone, Copy)]
+struct Best {
+    groups: u32,
+    direction: Direction,
+    rule: Rule,
+}
+
+struct Packer<'a> {
+    job: &'a Job<'a>,
+    waves: u32,
+    direction: Direction,
+    layers: ScratchView<'a>,
+    pack: PackView<'a>,
+}
+
+impl<'a> Packer<'a> {
+    fn new(job: &'a Job<'a>, scratch: &'a mut GroupScratchView<'_>) -> Self {
+        let waves = job.dag.waves.len();
+        let GroupScratchView { layers, pack } = scratch.reborrow();
+        let PackView {
+            ranking,
+            rank,
+            order,
+            ends,
+            tail,
+            bytes,
+        } = pack;
+        Self {
+            job,
+            waves: u32::try_from(waves).unwrap_or(u32::MAX),
+            direction: Direction::Forward,
+            layers: ScratchView {
+                order: layers.order.get_mut(..waves).unwrap_or_default(),
+                ends: layers.ends.get_mut(..waves).unwrap_or_default(),
+                depth: layers.depth.get_mut(..waves).unwrap_or_default(),
+                starts: layers.starts.get_mut(..waves).unwrap_or_default(),
+                targets: layers
+                    .targets
+                    .get_mut(..job.dag.dependencies.len())
+                    .unwrap_or_default(),
+            },
+            pack: PackView {
+                ranking: ranking.get_mut(..waves).unwrap_or_default(),
+                rank: rank.get_mut(..waves).unwrap_or_default(),
+                order: order.get_mut(..waves).unwrap_or_default(),
+                ends: ends.get_mut(..waves).unwrap_or_default(),
+                tail: tail.get_mut(..waves).unwrap_or_default(),
+                bytes: bytes.get_mut(..waves.saturating_mul(2)).unwrap_or_default(),
+            },
+        }
+    }
+
+    fn neighbours(&self) -> Neighbours<'_> {
+        Neighbours::over(self.layers.starts, self.layers.targets)
+    }
+
+    /// Turns to the start or the end of the program: neighbours and paths.
+    fn face(&mut self, direction: Direction) {
+        self.direction = direction;
+        let ScratchView {
+            starts,
+            targets,
+            ends,
+            ..
+        } = &mut self.layers;
+        Neighbours::build(direction, self.job.dag.dependencies, starts, targets, ends);
+        for step in 0..self.waves {
+            let wave = self.wave_from_far_end(step);
+            let tail = self.behind(wave, |next| {
+                u64::from(read(self.pack.tail, next)).wrapping_add(1)
+            });
+            write(
+                self.pack.tail,
+                wave,
+                u32::try_from(tail).unwrap_or(u32::MAX),
+            );
+        }
+    }
+
+    /// The layers' order, walked so that every neighbour comes before its wave.
+    fn wave_from_far_end(&self, step: u32) -> u32 {
+        match self.direction {
+            Direction::Backward => read(self.layers.order, step),
+            Direction::Forward => read(
+                self.layers.order,
+                self.waves.wrapping_sub(1).wrapping_sub(step),
+            ),
+        }
+    }
+
+    fn behind(&self, wave: u32, value: impl Fn(u32) -> u64) -> u64 {
+        self.neighbours()
+            .of(wave)
+            .iter()
+            .map(|next| value(*next))
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Sorts the waves by a rule, ids where it is silent.
+    fn rank(&mut self, rule: Rule) {
+        for step in 0..self.waves {
+            let wave = self.wave_from_far_end(step);
+            let key = self.merit(rule, wave);
+            write(self.pack.bytes, wave, key);
+        }
+        let keys = self
+            .pack
+            .bytes
+            .get_mut(..self.waves as usize)
+            .unwrap_or_default();
+        keys.iter_mut().for_each(|key| *key = !*key);
+        for (id, slot) in (0u32..).zip(self.pack.ranking.iter_mut()) {
+            *slot = id;
+        }
+        heap_sort(self.pack.ranking, keys);
+        for (rank, wave) in (0u32..).zip(self.pack.ranking.iter()) {
+            write(self.pack.rank, *wave, rank);
+        }
+    }
+
+    fn merit(&self, rule: Rule, wave: u32) -> u64 {
+        let high = |major: u64| major.wrapping_shl(32) | self.job.share(wave);
+        match rule {
+            Rule::Path => high(u64::from(read(self.pack.tail, wave))),
+            Rule::Bytes => self.job.bytes(wave),
+            Rule::Fanout => high(super::layers::length(self.neighbours().of(wave))),
+            Rule::Weight => {
+                let path = self.behind(wave, |next| read(self.pack.bytes, next));
+                path.saturating_add(self.job.bytes(wave))
+            }
+        }
+    }
+
+    /// Tries swaps of two ranks, keeping those that do no harm.
+    fn polish(&mut self, mut groups: u32) -> u32 {
+        let tries = POLISH_VISITS
+            .checked_div(self.job.size())
+            .unwrap_or(0)
+            .min(POLISH_TRIES);
+        let mut dice = Dice::new();
+        for _ in 0..tries {
+            if u64::from(groups) <= self.job.lower_bound {
+                break;
+            }
+            let (a, b) = (dice.below(self.waves), dice.below(self.waves));
+            self.swap_ranks(a, b);
+            match self.schedule(groups) {
+                Some(found) => groups = found,
+                None => self.swap_ranks(a, b),
+            }
+        }
+        groups
+    }
+
+    fn swap_ranks(&mut self, a: u32, b: u32) {
+        swap(self.pack.ranking, a, b);
+        write(self.pack.rank, read(self.pack.ranking, a), a);
+        write(self.pack.rank, read(self.pack.ranking, b), b);
+    }
+
+    /// Fills groups by rank; `None` when more than `most` would be needed.
+    fn schedule(&mut self, most: u32) -> Option<u32> {
+        let open = &mut *self.layers.ends;
+        open.fill(0);
+        self.layers.targets.iter().for_each(|target| {
+            bump(open, *target);
+        });
+        let mut ready = Ready::new(self.pack.bytes, self.waves);
+        for wave in 0..self.waves {
+            if read(self.layers.ends, wave) == 0 {
+                ready.insert(read(self.pack.rank, wave), self.job.bytes(wave));
+            }
+        }
+        let neighbours = Neighbours::over(self.layers.starts, self.layers.targets);
+        let (mut groups, mut begin) = (0u32, 0u32);
+        while begin < self.waves {
+            let end = fill(
+                &mut ready,
+                begin,
+                self.job.group_bytes,
+                (self.pack.ranking, self.pack.order),
+            );
+            // An empty group would mean that nothing fits, which the check of single waves excludes.
+            if groups >= most || end == begin {
+                return None;
+            }
+            write(self.pack.ends, groups, end);
+            groups = groups.wrapping_add(1);
+            for wave in self
+                .pack
+                .order
+                .get(begin as usize..end as usize)
+                .unwrap_or_default()
+            {
+                for next in neighbours.of(*wave) {
+                    if bump_down(self.layers.ends, *next) == 0 {
+                        ready.insert(read(self.pack.rank, *next), self.job.bytes(*next));
+                    }
+                }
+            }
+            begin = end;
+        }
+        Some(groups)
+    }
+
+    /// Writes the ranked plan over the in-order one, ids ascending in each group.
+    fn commit(&mut self, groups: u32) {
+        self.schedule(groups);
+        let backward = self.direction == Direction::Backward;
+        let mut begin = 0;
+        for found in 0..groups {
+            let end = read(self.pack.ends, found);
+            let last = groups.wrapping_sub(1).wrapping_sub(found);
+            let group = if backward { last } else { found };
+            write(self.layers.depth, group, end.wrapping_sub(begin));
+            for position in begin..end {
+                write(self.pack.rank, read(self.pack.order, position), group);
+            }
+            begin = end;
+        }
+        counts_to_starts(
+            self.layers
+                .depth
+                .get_mut(..groups as usize)
+                .unwrap_or_default(),
+        );
+        // Each start moves to its end while its group fills.
+        place(self.pack.rank, self.layers.depth, self.layers.order);
+    }
+}
+
+/// Takes ready waves for one group; gives the end of the order after them.
+fn fill(ready: &mut Ready<'_>, begin: u32, mut room: u64, lists: (&[u32], &mut [u32])) -> u32 {
+    let (ranking, order) = lists;
+    let mut end = begin;
+    while let Some((rank, bytes)) = ready.take_first(room) {
+        room = room.saturating_sub(bytes);
+        write(order, end, read(ranking, rank));
+        end = end.wrapping_add(1);
+    }
+    end
+}
+
+/// Takes one away and gives what is left.
+fn bump_down(cells: &mut [u32], index: u32) -> u32 {
+    let left = read(cells, index).wrapping_sub(1);
+    write(cells, index, left);
+    left
+}
