@@ -1,0 +1,221 @@
+//! A fixpoint that ends on the device: who decides, and what the host may read.
+//!
+//! Polling a changed flag from the host costs a round trip an iteration, so a contract that asks
+//! for it is refused. The flag is tagged with the iteration that set it: a flag of an older
+//! iteration counts as clear, so nothing ever has to clear it, and no clearing can race with a
+//! setter. Memory order is the device's subject, not this module's.
+
+use core::fmt;
+
+/// Bytes of the changed flag: one device word.
+const CHANGED_FLAG_BYTES: u32 = 4;
+
+/// What a caller wants of a fixpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct ConvergenceRequest {
+    /// Iterations after which the device gives up.
+    pub max_device_iterations: u32,
+    /// Bytes of the changed flag.
+    pub changed_flag_bytes: u32,
+    /// How often the host wants to look at the flag before the end.
+    pub requested_host_iteration_polls: u32,
+}
+
+/// When the changed flag comes back to the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(rename_all = "snake_case")
+)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum FlagReadback {
+    /// Once, after the last iteration.
+    FinalFlagOnly,
+}
+
+/// A fixpoint that the device ends by itself.
+///
+/// ```
+/// use seawall_core::convergence::{ConvergenceContract, Outcome};
+/// let contract = ConvergenceContract::device_resident(100)?;
+/// assert_eq!(contract.after_iteration(7, 7), None); // iteration 7 changed something
+/// assert_eq!(contract.after_iteration(8, 7), Some(Outcome::Converged { iterations: 8 }));
+/// assert_eq!(contract.after_iteration(100, 100), Some(Outcome::Exhausted { iterations: 100 }));
+/// # Ok::<(), seawall_core::convergence::ConvergenceError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct ConvergenceContract {
+    max_device_iterations: u32,
+    host_sync_points: u32,
+    changed_flag_readback_bytes: u32,
+    host_iteration_polls: u32,
+    readback_policy: FlagReadback,
+}
+
+impl ConvergenceRequest {
+    /// The contract of this request.
+    ///
+    /// # Errors
+    ///
+    /// In this order: no iterations, a flag that is not one word, polling from the host.
+    pub const fn contract(&self) -> Result<ConvergenceContract, ConvergenceError> {
+        if self.max_device_iterations == 0 {
+            return Err(ConvergenceError::EmptyIterationBudget);
+        }
+        if self.changed_flag_bytes != CHANGED_FLAG_BYTES {
+            return Err(ConvergenceError::InvalidChangedFlagWidth {
+                bytes: self.changed_flag_bytes,
+            });
+        }
+        if self.requested_host_iteration_polls != 0 {
+            return Err(ConvergenceError::HostPolledConvergence {
+                polls: self.requested_host_iteration_polls,
+            });
+        }
+        Ok(ConvergenceContract {
+            max_device_iterations: self.max_device_iterations,
+            host_sync_points: 1,
+            changed_flag_readback_bytes: CHANGED_FLAG_BYTES,
+            host_iteration_polls: 0,
+            readback_policy: FlagReadback::FinalFlagOnly,
+        })
+    }
+}
+
+impl ConvergenceContract {
+    /// A contract of at most this many iterations.
+    ///
+    /// # Errors
+    ///
+    /// [`ConvergenceError::EmptyIterationBudget`] for 0.
+    pub const fn device_resident(max_device_iterations: u32) -> Result<Self, ConvergenceError> {
+        ConvergenceRequest {
+            max_device_iterations,
+            changed_flag_bytes: CHANGED_FLAG_BYTES,
+            requested_host_iteration_polls: 0,
+        }
+        .contract()
+    }
+
+    /// Iterations after which the device gives up.
+    #[must_use]
+    pub const fn max_device_iterations(&self) -> u32 {
+        self.max_device_iterations
+    }
+
+    /// How the fixpoint ended after `iteration` (the first is 1), or `None` to go on.
+    ///
+    /// `changed_flag` is the flag's word after all writers of this iteration: the number of the
+    /// last iteration that changed anything. Comparisons only, so that the device can call it.
+    #[must_use]
+    pub const fn after_iteration(&self, iteration: u32, changed_flag: u32) -> Option<Outcome> {
+        if !changed_in(iteration, changed_flag) {
+            Some(Outcome::Converged {
+                iterations: iteration,
+            })
+        } else if iteration >= self.max_device_iterations {
+            Some(Outcome::Exhausted {
+                iterations: iteration,
+            })
+        } else {
+            None
+        }
+    }
+}
+
+/// The word that a writer stores into the changed flag during `iteration`, counted from 1.
+///
+/// Every writer of an iteration stores the same word, so their order does not matter.
+#[must_use]
+pub const fn changed_tag(iteration: u32) -> u32 {
+    iteration
+}
+
+/// Whether the flag says that `iteration` changed anything.
+#[must_use]
+pub const fn changed_in(iteration: u32, changed_flag: u32) -> bool {
+    changed_flag == changed_tag(iteration)
+}
+
+/// How a fixpoint ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(tag = "outcome", rename_all = "snake_case")
+)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Outcome {
+    /// The last iteration changed nothing.
+    Converged {
+        /// Iterations run, the last one included.
+        iterations: u32,
+    },
+    /// The last allowed iteration still changed something; the result is not a fixpoint.
+    Exhausted {
+        /// Iterations run.
+        iterations: u32,
+    },
+}
+
+/// Why a request is no device-resident fixpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(tag = "kind", rename_all = "snake_case")
+)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum ConvergenceError {
+    /// No iteration is allowed.
+    EmptyIterationBudget,
+    /// The changed flag is not one device word.
+    InvalidChangedFlagWidth {
+        /// Bytes that were asked for.
+        bytes: u32,
+    },
+    /// The host wants to look at the flag between iterations.
+    HostPolledConvergence {
+        /// How often.
+        polls: u32,
+    },
+}
+
+impl ConvergenceError {
+    /// The error's name in snake case.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::EmptyIterationBudget => "empty_iteration_budget",
+            Self::InvalidChangedFlagWidth { .. } => "invalid_changed_flag_width",
+            Self::HostPolledConvergence { .. } => "host_polled_convergence",
+        }
+    }
+}
+
+impl fmt::Display for ConvergenceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EmptyIterationBudget => {
+                f.write_str("0 iterations cannot reach a fixpoint; allow at least 1")
+            }
+            Self::InvalidChangedFlagWidth { bytes } => {
+                write!(
+                    f,
+                    "a changed flag of {bytes} bytes; it is one word of {CHANGED_FLAG_BYTES}"
+                )
+            }
+            Self::HostPolledConvergence { polls } => write!(
+                f,
+                "{polls} polls from the host; ask for 0, the device ends the loop by itself"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for ConvergenceError {}

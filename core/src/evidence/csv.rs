@@ -1,0 +1,221 @@
+//! Evidence as text: written through `core::fmt`, read without copying.
+//!
+//! Numbers go through the float routines of the standard library, which hold panic machinery of
+//! their own (never reached from here); an image that must link without any leaves this module
+//! out by not calling it.
+
+use super::{BACKEND, EvidenceError, Gate, Proof, Sample};
+use core::fmt;
+use core::str::{FromStr, Split};
+
+/// The columns, in order.
+pub const COLUMNS: [&str; 14] = [
+    "backend_id",
+    "device_ordinal",
+    "device_memory_bytes",
+    "compute_capability_major",
+    "compute_capability_minor",
+    "graph_nodes",
+    "graph_edges",
+    "repetitions",
+    "host_orchestrated_ns",
+    "resident_megakernel_ns",
+    "setup_ns",
+    "timed_graph_uploads",
+    "timed_host_allocations",
+    "timed_host_syncs",
+];
+
+/// The header line: the columns joined by commas.
+pub const HEADER: &str = "backend_id,device_ordinal,device_memory_bytes,\
+compute_capability_major,compute_capability_minor,graph_nodes,graph_edges,repetitions,\
+host_orchestrated_ns,resident_megakernel_ns,setup_ns,timed_graph_uploads,\
+timed_host_allocations,timed_host_syncs";
+
+/// Why evidence could not be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(tag = "kind", rename_all = "snake_case")
+)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum CsvError {
+    /// A backend id holds a comma, a line break, or blanks at an end: it would not read back.
+    UnwritableBackendId {
+        /// Which sample.
+        index: u64,
+    },
+    /// The sink refused to take more.
+    Sink,
+}
+
+impl CsvError {
+    /// The error's name in snake case.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::UnwritableBackendId { .. } => "unwritable_backend_id",
+            Self::Sink => "sink",
+        }
+    }
+}
+
+impl fmt::Display for CsvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnwritableBackendId { index } => write!(
+                f,
+                "the backend id of sample {index} holds a comma, a line break or outer blanks; \
+                 use a plain name"
+            ),
+            Self::Sink => f.write_str("the sink took no more text; give it more room"),
+        }
+    }
+}
+
+impl core::error::Error for CsvError {}
+
+impl From<fmt::Error> for CsvError {
+    fn from(_: fmt::Error) -> Self {
+        Self::Sink
+    }
+}
+
+/// Writes the header and one line a sample, each ended by a line feed.
+///
+/// Floats are written as the shortest decimal that reads back equal, without exponent.
+///
+/// # Errors
+///
+/// [`CsvError`]; lines before the faulty one have been written.
+pub fn write_csv<'s, W: fmt::Write>(
+    out: &mut W,
+    samples: impl IntoIterator<Item = &'s Sample<'s>>,
+) -> Result<(), CsvError> {
+    writeln!(out, "{HEADER}")?;
+    let mut index = 0u64;
+    for sample in samples {
+        if !reads_back(sample.backend_id) {
+            return Err(CsvError::UnwritableBackendId { index });
+        }
+        write_row(out, sample)?;
+        index = index.saturating_add(1);
+    }
+    Ok(())
+}
+
+fn reads_back(backend_id: &str) -> bool {
+    backend_id.trim() == backend_id && !backend_id.contains([',', '\n', '\r'])
+}
+
+fn write_row<W: fmt::Write>(out: &mut W, s: &Sample<'_>) -> fmt::Result {
+    write!(out, "{},{},", s.backend_id, s.device_ordinal)?;
+    write!(out, "{},", s.device_memory_bytes)?;
+    write!(out, "{},", s.compute_capability_major)?;
+    write!(out, "{},", s.compute_capability_minor)?;
+    write!(out, "{},{},", s.graph_nodes, s.graph_edges)?;
+    write!(out, "{},{},", s.repetitions, s.host_orchestrated_ns)?;
+    write!(out, "{},{},", s.resident_megakernel_ns, s.setup_ns)?;
+    write!(out, "{},", s.timed_graph_uploads)?;
+    write!(out, "{},", s.timed_host_allocations)?;
+    writeln!(out, "{}", s.timed_host_syncs)
+}
+
+/// Judges the samples of a text, line by line, against a required speed-up.
+///
+/// Lines end in LF or CRLF; blank ones are skipped but counted, and fields are trimmed. Costs
+/// O(text) time and no memory; nothing is copied.
+///
+/// ```
+/// use seawall_core::evidence::{EvidenceError, HEADER, verify_csv};
+/// let text = format!("{HEADER}\n\ncuda,0\n");
+/// assert_eq!(verify_csv(&text, 2.0), Err(EvidenceError::InvalidEvidenceRow { line: 3 }));
+/// ```
+///
+/// # Errors
+///
+/// A senseless threshold before anything is read; then the first fault in reading order; at last
+/// too few distinct samples.
+pub fn verify_csv(text: &str, required_x: f64) -> Result<Proof, EvidenceError<'_>> {
+    let mut gate = Gate::new(required_x)?;
+    let mut lines = (1u64..)
+        .zip(text.lines())
+        .filter(|(_, line)| !line.trim().is_empty());
+    let Some((_, observed)) = lines.next() else {
+        return Err(EvidenceError::EmptySamples);
+    };
+    if observed.trim() != HEADER {
+        return Err(EvidenceError::InvalidEvidenceHeader { observed });
+    }
+    for (line, row) in lines {
+        gate.push(&read_row(line, row)?)?;
+    }
+    gate.finish()
+}
+
+fn read_row(line: u64, row: &str) -> Result<Sample<'_>, EvidenceError<'_>> {
+    if row.split(',').count() != COLUMNS.len() {
+        return Err(EvidenceError::InvalidEvidenceRow { line });
+    }
+    let mut fields = Fields {
+        line,
+        columns: COLUMNS.iter(),
+        values: row.split(','),
+    };
+    // The order of evaluation is the order of the columns.
+    Ok(Sample {
+        backend_id: fields.backend()?,
+        device_ordinal: fields.number()?,
+        device_memory_bytes: fields.number()?,
+        compute_capability_major: fields.number()?,
+        compute_capability_minor: fields.number()?,
+        graph_nodes: fields.number()?,
+        graph_edges: fields.number()?,
+        repetitions: fields.number()?,
+        host_orchestrated_ns: fields.number()?,
+        resident_megakernel_ns: fields.number()?,
+        setup_ns: fields.number()?,
+        timed_graph_uploads: fields.number()?,
+        timed_host_allocations: fields.number()?,
+        timed_host_syncs: fields.number()?,
+    })
+}
+
+/// The fields of one row, read from left to right.
+struct Fields<'a> {
+    line: u64,
+    columns: core::slice::Iter<'static, &'static str>,
+    values: Split<'a, char>,
+}
+
+impl<'a> Fields<'a> {
+    fn next(&mut self) -> Result<(&'static str, &'a str), EvidenceError<'a>> {
+        match (self.columns.next(), self.values.next()) {
+            (Some(field), Some(value)) => Ok((field, value.trim())),
+            _ => Err(EvidenceError::InvalidEvidenceRow { line: self.line }),
+        }
+    }
+
+    fn backend(&mut self) -> Result<&'a str, EvidenceError<'a>> {
+        let (field, value) = self.next()?;
+        if value == BACKEND {
+            Ok(value)
+        } else {
+            Err(self.refuse(field, value))
+        }
+    }
+
+    fn number<T: FromStr>(&mut self) -> Result<T, EvidenceError<'a>> {
+        let (field, value) = self.next()?;
+        value.parse().map_err(|_| self.refuse(field, value))
+    }
+
+    const fn refuse(&self, field: &'static str, value: &'a str) -> EvidenceError<'a> {
+        EvidenceError::InvalidEvidenceValue {
+            line: self.line,
+            field,
+            value,
+        }
+    }
+}

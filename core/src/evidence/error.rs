@@ -1,0 +1,234 @@
+//! Why evidence is refused.
+
+use core::fmt;
+
+/// Why samples, or the text that holds them, prove nothing.
+///
+/// `index` counts samples from 0, `line` physical lines from 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(tag = "kind", rename_all = "snake_case")
+)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum EvidenceError<'a> {
+    /// There is no sample.
+    EmptySamples,
+    /// The required speed-up is not a finite number above 0.
+    InvalidRequiredSpeedup {
+        /// The required speed-up.
+        required_x: f64,
+    },
+    /// A sample comes from another backend.
+    NonCudaEvidence {
+        /// Which sample.
+        index: u64,
+        /// Its backend.
+        backend_id: &'a str,
+    },
+    /// A sample comes from too small a device.
+    InsufficientCudaDevice {
+        /// Which sample.
+        index: u64,
+        /// Memory of its device.
+        device_memory_bytes: u64,
+        /// Major compute capability.
+        compute_capability_major: u32,
+        /// Minor compute capability.
+        compute_capability_minor: u32,
+    },
+    /// A sample has no graph, or did not run it more than once.
+    NotRepeatedFixedGraph {
+        /// Which sample.
+        index: u64,
+    },
+    /// A sample's graph or repetition count is too small.
+    InsufficientScale {
+        /// Which sample.
+        index: u64,
+        /// Nodes of its graph.
+        graph_nodes: u64,
+        /// Edges of its graph.
+        graph_edges: u64,
+        /// Its repetitions.
+        repetitions: u64,
+    },
+    /// Something else than the work happened inside the timed region.
+    PollutedTimedRegion {
+        /// Which sample.
+        index: u64,
+        /// Graph uploads in it.
+        graph_uploads: u64,
+        /// Host allocations in it.
+        host_allocations: u64,
+        /// Host synchronisations in it.
+        host_syncs: u64,
+    },
+    /// A time is not finite or out of range, or their ratio is not finite.
+    InvalidTiming {
+        /// Which sample.
+        index: u64,
+    },
+    /// A sample is too slow.
+    SpeedupBelowThreshold {
+        /// Which sample.
+        index: u64,
+        /// Its speed-up.
+        observed_x: f64,
+        /// The required speed-up.
+        required_x: f64,
+    },
+    /// The repetitions of all samples exceed 64 bits.
+    RepetitionCountOverflow {
+        /// The sample at which they do.
+        index: u64,
+    },
+    /// There are too few distinct samples.
+    InsufficientSampleCount {
+        /// Distinct samples.
+        sample_count: u64,
+    },
+    /// The first line of the text is not the header.
+    InvalidEvidenceHeader {
+        /// The line as it stands there.
+        observed: &'a str,
+    },
+    /// A line does not have one field a column.
+    InvalidEvidenceRow {
+        /// Which line.
+        line: u64,
+    },
+    /// A field does not hold what its column asks for.
+    InvalidEvidenceValue {
+        /// Which line.
+        line: u64,
+        /// The column.
+        field: &'static str,
+        /// The trimmed field.
+        value: &'a str,
+    },
+}
+
+impl EvidenceError<'_> {
+    /// The error's name in snake case.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::EmptySamples => "empty_samples",
+            Self::InvalidRequiredSpeedup { .. } => "invalid_required_speedup",
+            Self::NonCudaEvidence { .. } => "non_cuda_evidence",
+            Self::InsufficientCudaDevice { .. } => "insufficient_cuda_device",
+            Self::NotRepeatedFixedGraph { .. } => "not_repeated_fixed_graph",
+            Self::InsufficientScale { .. } => "insufficient_scale",
+            Self::PollutedTimedRegion { .. } => "polluted_timed_region",
+            Self::InvalidTiming { .. } => "invalid_timing",
+            Self::SpeedupBelowThreshold { .. } => "speedup_below_threshold",
+            Self::RepetitionCountOverflow { .. } => "repetition_count_overflow",
+            Self::InsufficientSampleCount { .. } => "insufficient_sample_count",
+            Self::InvalidEvidenceHeader { .. } => "invalid_evidence_header",
+            Self::InvalidEvidenceRow { .. } => "invalid_evidence_row",
+            Self::InvalidEvidenceValue { .. } => "invalid_evidence_value",
+        }
+    }
+}
+
+impl fmt::Display for EvidenceError<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::EmptySamples => f.write_str("no samples; record some first"),
+            Self::InvalidRequiredSpeedup { required_x } => write!(
+                f,
+                "a required speed-up of {required_x}; give a finite number above 0"
+            ),
+            Self::InsufficientSampleCount { sample_count } => write!(
+                f,
+                "{sample_count} distinct samples; record at least 2 different ones"
+            ),
+            Self::InvalidEvidenceHeader { observed } => write!(
+                f,
+                "{observed:?} is not the header of the evidence columns; keep the recorded one"
+            ),
+            Self::InvalidEvidenceRow { line } => {
+                write!(f, "line {line} does not have 14 fields; record it again")
+            }
+            Self::InvalidEvidenceValue { line, field, value } => {
+                write!(f, "line {line}: {value:?} is no {field}; record it again")
+            }
+            _ => self.fmt_sample(f),
+        }
+    }
+}
+
+impl EvidenceError<'_> {
+    /// The text of an error that is a fault of one sample.
+    fn fmt_sample(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::NonCudaEvidence { index, backend_id } => write!(
+                f,
+                "sample {index} ran on {backend_id:?}; record it on a CUDA device"
+            ),
+            Self::InsufficientCudaDevice {
+                index,
+                device_memory_bytes,
+                compute_capability_major,
+                compute_capability_minor,
+            } => write!(
+                f,
+                "sample {index} ran on a device of {device_memory_bytes} bytes and capability \
+                 {compute_capability_major}.{compute_capability_minor}; use one of 16 GiB and 8.0"
+            ),
+            Self::InsufficientScale {
+                index,
+                graph_nodes,
+                graph_edges,
+                repetitions,
+            } => write!(
+                f,
+                "sample {index} has {graph_nodes} nodes, {graph_edges} edges and {repetitions} \
+                 repetitions; at least 10000, 80000 and 64 are needed"
+            ),
+            Self::PollutedTimedRegion {
+                index,
+                graph_uploads,
+                host_allocations,
+                host_syncs,
+            } => write!(
+                f,
+                "sample {index} timed {graph_uploads} uploads, {host_allocations} allocations and \
+                 {host_syncs} synchronisations; move them out of the timed region"
+            ),
+            Self::SpeedupBelowThreshold {
+                index,
+                observed_x,
+                required_x,
+            } => write!(
+                f,
+                "sample {index} is {observed_x} times faster, not {required_x}; \
+                 lower the claim or speed up the kernel"
+            ),
+            _ => self.fmt_unexplained(f),
+        }
+    }
+
+    /// The text of a sample's fault that needs no number but its index.
+    fn fmt_unexplained(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (index, text) = match *self {
+            Self::NotRepeatedFixedGraph { index } => (
+                index,
+                "did not repeat one graph; repeat it at least 64 times",
+            ),
+            Self::InvalidTiming { index } => {
+                (index, "has a senseless time or ratio; measure it again")
+            }
+            Self::RepetitionCountOverflow { index } => (
+                index,
+                "takes the repetitions beyond 64 bits; check its count",
+            ),
+            _ => return f.write_str(self.kind()),
+        };
+        write!(f, "sample {index} {text}")
+    }
+}
+
+impl core::error::Error for EvidenceError<'_> {}

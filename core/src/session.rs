@@ -1,0 +1,410 @@
+//! What a session gains by keeping its graph on the device, in bytes and calls.
+//!
+//! Uploading once and running many times is the whole point of a resident session, so the profile
+//! is planned before anything is uploaded and what was really done is counted beside it. Nothing
+//! here touches a device.
+
+use crate::ratio::Ppm;
+use core::fmt;
+
+/// Device allocations that each warm run avoids: frontier, scratch and output.
+const ALLOCATIONS_PER_RUN: u64 = 3;
+
+/// When results come back to the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(rename_all = "snake_case")
+)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum ReadbackPolicy {
+    /// Once, after the last run.
+    #[default]
+    FinalOnly,
+    /// After every run; a resident session rejects it.
+    PerRun,
+}
+
+/// What a resident session is asked to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct SessionProfile {
+    /// Hash of the graph's layout; 0 means that it was never computed.
+    pub graph_layout_hash: u64,
+    /// Bytes of the graph.
+    pub graph_bytes: u64,
+    /// Runs over the same graph.
+    pub run_count: u64,
+    /// Bytes of frontier that each run brings.
+    pub per_run_frontier_bytes: u64,
+    /// Bytes of scratch that all runs share.
+    pub reusable_scratch_bytes: u64,
+    /// Bytes of result of one run.
+    pub per_run_output_bytes: u64,
+    /// Bytes that the session may use.
+    pub budget_bytes: u64,
+    /// When results come back.
+    pub readback: ReadbackPolicy,
+}
+
+/// What a resident session will do, and what it saves over one upload a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct SessionPlan {
+    /// Hash of the graph's layout.
+    pub graph_layout_hash: u64,
+    /// Bytes uploaded once.
+    pub one_time_graph_upload_bytes: u64,
+    /// Bytes of frontier uploaded over all runs.
+    pub total_frontier_refresh_bytes: u64,
+    /// Bytes on the device at once.
+    pub peak_resident_bytes: u64,
+    /// Bytes of graph that are not uploaded again.
+    pub avoided_graph_upload_bytes: u64,
+    /// The same as telemetry, to be compared with what really happens.
+    pub graph_reuse: ReuseTelemetry,
+    /// Device allocations that do not happen.
+    pub avoided_device_allocations: u64,
+    /// Host fences that do not happen.
+    pub avoided_host_fences: u64,
+    /// Bytes read back at the end.
+    pub host_readback_bytes: u64,
+    /// The graph stays on the device.
+    pub graph_topology_resident: bool,
+    /// All runs share one scratch.
+    pub scratch_reused: bool,
+    /// Only the last result is read back.
+    pub final_only_host_readback: bool,
+}
+
+/// Why a profile makes no resident session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(tag = "kind", rename_all = "snake_case")
+)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum SessionError {
+    /// The layout hash is 0.
+    ZeroGraphHash,
+    /// The graph has no bytes.
+    ZeroGraphBytes,
+    /// There is no run.
+    ZeroRuns,
+    /// There is no budget.
+    ZeroBudget,
+    /// Results were asked for after every run.
+    PerRunReadbackRejected,
+    /// A byte count exceeds 64 bits.
+    ByteCountOverflow {
+        /// The sum or product that overflowed.
+        field: &'static str,
+    },
+    /// The session does not fit its budget.
+    OverBudget {
+        /// Bytes that it needs at once.
+        required_bytes: u64,
+        /// Bytes that it may use.
+        budget_bytes: u64,
+    },
+}
+
+impl SessionError {
+    /// The error's name in snake case.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::ZeroGraphHash => "zero_graph_hash",
+            Self::ZeroGraphBytes => "zero_graph_bytes",
+            Self::ZeroRuns => "zero_runs",
+            Self::ZeroBudget => "zero_budget",
+            Self::PerRunReadbackRejected => "per_run_readback_rejected",
+            Self::ByteCountOverflow { .. } => "byte_count_overflow",
+            Self::OverBudget { .. } => "over_budget",
+        }
+    }
+}
+
+impl fmt::Display for SessionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ZeroGraphHash => f.write_str("the layout hash is 0; hash the graph first"),
+            Self::ZeroGraphBytes => f.write_str("the graph has 0 bytes; load it first"),
+            Self::ZeroRuns => f.write_str("0 runs need no session; ask for at least 1"),
+            Self::ZeroBudget => f.write_str("the budget is 0 bytes; give the device's free memory"),
+            Self::PerRunReadbackRejected => {
+                f.write_str("a resident session reads back once, at the end; use final_only")
+            }
+            Self::ByteCountOverflow { field } => {
+                write!(f, "{field} exceed 64 bits; check the profile's byte counts")
+            }
+            Self::OverBudget {
+                required_bytes,
+                budget_bytes,
+            } => write!(
+                f,
+                "the session needs {required_bytes} bytes of a budget of {budget_bytes}; \
+                 raise the budget or partition the graph"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for SessionError {}
+
+impl SessionProfile {
+    /// Plans a resident session, in constant time.
+    ///
+    /// ```
+    /// use seawall_core::session::SessionProfile;
+    /// let profile = SessionProfile {
+    ///     graph_layout_hash: 7, graph_bytes: 1_000, run_count: 5, per_run_frontier_bytes: 10,
+    ///     budget_bytes: 2_000, ..SessionProfile::default()
+    /// };
+    /// let plan = profile.plan()?;
+    /// assert_eq!(plan.avoided_graph_upload_bytes, 4_000);
+    /// assert_eq!(plan.total_frontier_refresh_bytes, 50);
+    /// # Ok::<(), seawall_core::session::SessionError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// In this order: a hash, graph, run count or budget of 0; readback after every run; a peak
+    /// beyond 64 bits or the budget; savings beyond 64 bits.
+    pub fn plan(&self) -> Result<SessionPlan, SessionError> {
+        self.check()?;
+        let peak_resident_bytes = self.peak_resident_bytes()?;
+        let warm = self.run_count.saturating_sub(1);
+        let refreshed = times(
+            self.run_count,
+            self.per_run_frontier_bytes,
+            "total frontier refresh bytes",
+        )?;
+        let avoided = times(warm, self.graph_bytes, "avoided graph upload bytes")?;
+        let allocations = times(warm, ALLOCATIONS_PER_RUN, "avoided allocations")?;
+        Ok(SessionPlan {
+            graph_layout_hash: self.graph_layout_hash,
+            one_time_graph_upload_bytes: self.graph_bytes,
+            total_frontier_refresh_bytes: refreshed,
+            peak_resident_bytes,
+            avoided_graph_upload_bytes: avoided,
+            graph_reuse: ReuseTelemetry {
+                cold_uploads: 1,
+                warm_reuses: warm,
+                upload_bytes: self.graph_bytes,
+                avoided_upload_bytes: avoided,
+            },
+            avoided_device_allocations: allocations,
+            avoided_host_fences: warm,
+            host_readback_bytes: self.per_run_output_bytes,
+            graph_topology_resident: true,
+            scratch_reused: true,
+            final_only_host_readback: true,
+        })
+    }
+
+    const fn check(&self) -> Result<(), SessionError> {
+        Err(if self.graph_layout_hash == 0 {
+            SessionError::ZeroGraphHash
+        } else if self.graph_bytes == 0 {
+            SessionError::ZeroGraphBytes
+        } else if self.run_count == 0 {
+            SessionError::ZeroRuns
+        } else if self.budget_bytes == 0 {
+            SessionError::ZeroBudget
+        } else if matches!(self.readback, ReadbackPolicy::PerRun) {
+            SessionError::PerRunReadbackRejected
+        } else {
+            return Ok(());
+        })
+    }
+
+    fn peak_resident_bytes(&self) -> Result<u64, SessionError> {
+        let sum = self.graph_bytes;
+        let sum = plus(
+            sum,
+            self.per_run_frontier_bytes,
+            "graph plus frontier bytes",
+        )?;
+        let sum = plus(
+            sum,
+            self.reusable_scratch_bytes,
+            "graph frontier scratch bytes",
+        )?;
+        let required_bytes = plus(sum, self.per_run_output_bytes, "peak resident bytes")?;
+        if required_bytes > self.budget_bytes {
+            return Err(SessionError::OverBudget {
+                required_bytes,
+                budget_bytes: self.budget_bytes,
+            });
+        }
+        Ok(required_bytes)
+    }
+}
+
+fn plus(a: u64, b: u64, field: &'static str) -> Result<u64, SessionError> {
+    a.checked_add(b)
+        .ok_or(SessionError::ByteCountOverflow { field })
+}
+
+fn times(a: u64, b: u64, field: &'static str) -> Result<u64, SessionError> {
+    a.checked_mul(b)
+        .ok_or(SessionError::ByteCountOverflow { field })
+}
+
+/// Counts of uploads that happened and uploads that reuse made unnecessary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct ReuseTelemetry {
+    /// Graph uploads that happened.
+    pub cold_uploads: u64,
+    /// Runs that found their graph on the device.
+    pub warm_reuses: u64,
+    /// Bytes uploaded.
+    pub upload_bytes: u64,
+    /// Bytes not uploaded again.
+    pub avoided_upload_bytes: u64,
+}
+
+/// A counter that left its range; neither operand has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(tag = "kind", rename_all = "snake_case")
+)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum TelemetryError {
+    /// The sum of a counter exceeds 64 bits.
+    Overflow {
+        /// The counter.
+        field: &'static str,
+    },
+    /// A counter is smaller than what is subtracted from it.
+    Underflow {
+        /// The counter.
+        field: &'static str,
+        /// Its value.
+        minuend: u64,
+        /// What should have been subtracted.
+        subtrahend: u64,
+    },
+}
+
+impl TelemetryError {
+    /// The error's name in snake case.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Overflow { .. } => "overflow",
+            Self::Underflow { .. } => "underflow",
+        }
+    }
+}
+
+impl fmt::Display for TelemetryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Overflow { field } => {
+                write!(
+                    f,
+                    "counter {field} exceeds 64 bits; report and reset it earlier"
+                )
+            }
+            Self::Underflow {
+                field,
+                minuend,
+                subtrahend,
+            } => write!(
+                f,
+                "counter {field} is {minuend}, less than the {subtrahend} to subtract; \
+                 subtract the older snapshot from the newer"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for TelemetryError {}
+
+impl ReuseTelemetry {
+    /// The sum, field by field.
+    ///
+    /// # Errors
+    ///
+    /// [`TelemetryError::Overflow`] names the first field that exceeds 64 bits.
+    pub fn checked_add(&self, other: &Self) -> Result<Self, TelemetryError> {
+        self.combine(other, |field, a, b| {
+            a.checked_add(b).ok_or(TelemetryError::Overflow { field })
+        })
+    }
+
+    /// What was counted since an older snapshot, field by field.
+    ///
+    /// # Errors
+    ///
+    /// [`TelemetryError::Underflow`] names the first field that was larger in `older`.
+    pub fn checked_sub(&self, older: &Self) -> Result<Self, TelemetryError> {
+        self.combine(older, |field, minuend, subtrahend| {
+            minuend
+                .checked_sub(subtrahend)
+                .ok_or(TelemetryError::Underflow {
+                    field,
+                    minuend,
+                    subtrahend,
+                })
+        })
+    }
+
+    fn combine(
+        &self,
+        other: &Self,
+        with: impl Fn(&'static str, u64, u64) -> Result<u64, TelemetryError>,
+    ) -> Result<Self, TelemetryError> {
+        Ok(Self {
+            cold_uploads: with("cold_uploads", self.cold_uploads, other.cold_uploads)?,
+            warm_reuses: with("warm_reuses", self.warm_reuses, other.warm_reuses)?,
+            upload_bytes: with("upload_bytes", self.upload_bytes, other.upload_bytes)?,
+            avoided_upload_bytes: with(
+                "avoided_upload_bytes",
+                self.avoided_upload_bytes,
+                other.avoided_upload_bytes,
+            )?,
+        })
+    }
+
+    /// Warm reuses over all runs, rounded down; `None` before the first run.
+    ///
+    /// ```
+    /// use seawall_core::{ratio::Ppm, session::ReuseTelemetry};
+    /// let telemetry = ReuseTelemetry { cold_uploads: 1, warm_reuses: 3, ..Default::default() };
+    /// assert_eq!(telemetry.reuse_rate(), Some(Ppm(750_000)));
+    /// assert_eq!(telemetry.avoided_fraction(), None);
+    /// ```
+    #[must_use]
+    pub const fn reuse_rate(&self) -> Option<Ppm> {
+        fraction(self.warm_reuses, self.cold_uploads)
+    }
+
+    /// Avoided over all upload bytes, rounded down; `None` without any.
+    #[must_use]
+    pub const fn avoided_fraction(&self) -> Option<Ppm> {
+        fraction(self.avoided_upload_bytes, self.upload_bytes)
+    }
+}
+
+/// `part / (part + rest)`; both are halved where their sum would not fit 64 bits, which keeps
+/// more digits than a ratio in millionths has.
+const fn fraction(part: u64, rest: u64) -> Option<Ppm> {
+    match part.checked_add(rest) {
+        Some(whole) => Ppm::share(part, whole),
+        None => {
+            let (part, rest) = (part.wrapping_shr(1), rest.wrapping_shr(1));
+            Ppm::share(part, part.wrapping_add(rest))
+        }
+    }
+}
