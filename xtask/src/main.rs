@@ -5,7 +5,13 @@
 //! rustc calls the same executable as its linker while PTX is built, so the
 //! environment is asked first which of the two roles is meant.
 
+mod bare_metal;
 mod build_ptx;
+mod golden;
+mod licences;
+mod metadata;
+mod msrv;
+
 mod error;
 mod process;
 mod ptx;
@@ -29,6 +35,14 @@ struct Arguments {
 enum Command {
     /// Compile the device kernels to PTX into host/ptx.
     BuildPtx(build_ptx::Options),
+    /// Compare what each kernel costs with host/ptx/golden.txt.
+    Golden(golden::Options),
+    /// Compile the planner for targets without an operating system.
+    BareMetal(bare_metal::Options),
+    /// Check every dependency's licence and origin against deny.toml.
+    Licences,
+    /// Check that no dependency needs a newer compiler than the workspace promises.
+    Msrv,
 }
 
 fn main() -> ExitCode {
@@ -48,5 +62,9 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<(), Error> {
     match command {
         Command::BuildPtx(options) => build_ptx::run(&options),
+        Command::Golden(options) => golden::run(&options),
+        Command::BareMetal(options) => bare_metal::run(&options),
+        Command::Licences => licences::run(),
+        Command::Msrv => msrv::run(),
     }
 }

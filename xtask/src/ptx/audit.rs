@@ -5,6 +5,8 @@
 //! that was not inlined costs a call and a stack frame. The first two are errors
 //! here, the last is reported, since a cold function may stand alone on purpose.
 
+use crate::ptx::listing::{Function, functions};
+
 /// Findings in one PTX text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Audit {
@@ -14,13 +16,6 @@ pub(crate) struct Audit {
     pub(crate) warnings: Vec<String>,
 }
 
-/// A `.func` of the module.
-struct Function<'a> {
-    name: &'a str,
-    instructions: usize,
-    traps_only: bool,
-}
-
 impl Audit {
     /// Reads `ptx` once for declarations and once for bodies.
     pub(crate) fn of(ptx: &str) -> Self {
@@ -28,8 +23,8 @@ impl Audit {
         for line in ptx.lines().map(str::trim_start) {
             audit.declaration(line);
         }
-        for function in functions(ptx) {
-            audit.function(&function);
+        for function in functions(ptx).iter().filter(|function| !function.is_entry) {
+            audit.function(function);
         }
         audit
     }
@@ -45,72 +40,21 @@ impl Audit {
     }
 
     fn function(&mut self, function: &Function<'_>) {
-        let Function {
-            name, instructions, ..
-        } = function;
-        if name.contains("panic") && !function.traps_only {
+        let name = function.name;
+        if name.contains("panic") && !traps_only(function) {
             self.errors
                 .push(format!("panic function that does more than trap: {name}"));
         } else {
+            let count = function.instructions().count();
             self.warnings
-                .push(format!("not inlined: {name} ({instructions} instructions)"));
+                .push(format!("not inlined: {name} ({count} instructions)"));
         }
     }
 }
 
-fn functions(ptx: &str) -> Vec<Function<'_>> {
-    let mut found = Vec::new();
-    let mut lines = ptx.lines();
-    while let Some(line) = lines.next() {
-        if let Some(name) = defined_function(line) {
-            let body = lines
-                .by_ref()
-                .skip_while(|line| *line != "{" && !line.ends_with(';'));
-            found.extend(read_body(name, body));
-        }
-    }
-    found
-}
-
-/// The name in `.func name(`, `.func (.param .b32 result) name(` or their like.
-fn defined_function(line: &str) -> Option<&str> {
-    if line.starts_with(".extern") {
-        return None;
-    }
-    let (_, rest) = line.split_once(".func")?;
-    let rest = rest.trim_start();
-    let rest = match rest.strip_prefix('(') {
-        Some(result) => result.split_once(')')?.1.trim_start(),
-        None => rest,
-    };
-    rest.split(['(', ' ', '\t', ';'])
-        .next()
-        .filter(|name| !name.is_empty())
-}
-
-/// `None` for a forward declaration, which ends in `;` before any body.
-fn read_body<'a>(name: &'a str, mut body: impl Iterator<Item = &'a str>) -> Option<Function<'a>> {
-    if body.next()? != "{" {
-        return None;
-    }
-    let code = body.take_while(|line| *line != "}").map(str::trim);
-    let code: Vec<&str> = code.filter(|line| is_instruction(line)).collect();
-    Some(Function {
-        name,
-        instructions: code.len(),
-        traps_only: code.iter().all(|line| is_trap(line)),
-    })
-}
-
-/// Whether a trimmed line of a body is an instruction.
-pub(crate) fn is_instruction(line: &str) -> bool {
-    line.ends_with(';') && !line.starts_with(['.', '/', '{', '}']) && !line.starts_with("$L")
-}
-
-fn is_trap(line: &str) -> bool {
-    ["trap;", "exit;", "trap; exit;", "bra.uni"]
-        .iter()
-        .any(|way| line.starts_with(way))
+fn traps_only(function: &Function<'_>) -> bool {
+    let only_trap = |text: &str| text == "trap" || text == "exit" || text.starts_with("bra.uni");
+    function.instructions().all(only_trap)
 }
 
 #[cfg(test)]
@@ -137,10 +81,8 @@ mod tests {
     }
 
     #[test]
-    fn a_forward_declaration_is_not_counted_twice() {
-        let ptx = ".func (.param .b32 r) cold\n(\n\t.param .b32 a\n)\n;\n\
-                   .func (.param .b32 r) cold(\n\t.param .b32 a\n)\n{\n\tret;\n}\n";
-        let audit = Audit::of(ptx);
+    fn a_function_that_stands_alone_is_reported_with_its_size() {
+        let audit = Audit::of(".func cold()\n{\n\tret;\n}\n");
         assert_eq!(audit.warnings, ["not inlined: cold (1 instructions)"]);
     }
 }

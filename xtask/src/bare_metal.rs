@@ -1,0 +1,52 @@
+//! `cargo xtask bare-metal`: the planner compiles where there is no system.
+//!
+//! Builds `seawall-core` with nothing but `core` beneath it, so a dependency that
+//! slips in an allocator or the standard library fails here. It links and runs
+//! nothing.
+
+use std::process::Command;
+
+use clap::Args;
+
+use crate::error::Error;
+use crate::process;
+use crate::ptx::toolchain::{Route, Toolchain};
+use crate::workspace;
+
+/// Options of `bare-metal`.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Target triples to build for.
+    #[arg(long = "target", default_values_t = ["thumbv7em-none-eabihf".to_owned()])]
+    targets: Vec<String>,
+    /// Which compiler to use.
+    #[arg(long, value_enum, default_value_t = Route::Auto)]
+    toolchain: Route,
+}
+
+/// Feature sets that firmware uses.
+const FEATURES: [&str; 2] = ["", "defmt"];
+
+/// Runs the command.
+pub(crate) fn run(options: &Options) -> Result<(), Error> {
+    let toolchain = Toolchain::find(options.toolchain)?;
+    println!("toolchain: {}", toolchain.describe());
+    for target in &options.targets {
+        for features in FEATURES {
+            process::show(&mut build(&toolchain, target, features))?;
+            println!("{target}: seawall-core builds with features [{features}]");
+        }
+    }
+    Ok(())
+}
+
+fn build(toolchain: &Toolchain, target: &str, features: &str) -> Command {
+    let mut cargo = toolchain.cargo();
+    cargo
+        .current_dir(workspace::root())
+        .args(["build", "--quiet", "--release", "-Zbuild-std=core"])
+        .args(["--package", "seawall-core", "--features", features])
+        .args(["--target", target, "--target-dir"])
+        .arg(workspace::target("bare-metal"));
+    cargo
+}

@@ -1,0 +1,188 @@
+//! How much costlier a kernel may become before a person must say so.
+//!
+//! Instruction and register counts move a little with every compiler and edit, so
+//! they get room. Memory spills, calls and panic sites come one at a time and each
+//! is a decision, so they get none. Becoming cheaper is never a failure.
+
+use crate::golden::table::{Row, Table};
+
+/// What changed, as lines for the user.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Difference {
+    pub(crate) losses: Vec<String>,
+    pub(crate) gains: Vec<String>,
+}
+
+/// One figure, before and after.
+struct Figure {
+    name: &'static str,
+    golden: u32,
+    current: u32,
+    room: u32,
+}
+
+/// Compares kernel by kernel; a kernel on one side only is a loss, since the table
+/// then no longer describes the files.
+pub(crate) fn compare(golden: &Table, current: &Table) -> Difference {
+    let same_ptxas = golden.ptxas.is_some() && golden.ptxas == current.ptxas;
+    let mut difference = Difference::default();
+    for row in &current.rows {
+        match find(golden, row) {
+            Some(before) => difference.row(before, row, same_ptxas),
+            None => difference
+                .losses
+                .push(format!("{}: not in the table", label(row))),
+        }
+    }
+    let gone = golden
+        .rows
+        .iter()
+        .filter(|row| find(current, row).is_none());
+    let gone = gone.map(|row| format!("{}: in the table alone", label(row)));
+    difference.losses.extend(gone);
+    difference
+}
+
+fn find<'a>(table: &'a Table, row: &Row) -> Option<&'a Row> {
+    let same = |other: &&Row| other.machine == row.machine && other.kernel == row.kernel;
+    table.rows.iter().find(same)
+}
+
+fn label(row: &Row) -> String {
+    format!("{} {}", row.machine, row.kernel)
+}
+
+impl Difference {
+    fn row(&mut self, golden: &Row, current: &Row, same_ptxas: bool) {
+        for figure in counted(golden, current) {
+            self.figure(current, &figure);
+        }
+        for figure in assembled(golden, current).into_iter().flatten() {
+            if same_ptxas {
+                self.figure(current, &figure);
+            }
+        }
+    }
+
+    fn figure(&mut self, row: &Row, figure: &Figure) {
+        let Figure {
+            name,
+            golden,
+            current,
+            room,
+        } = *figure;
+        let line = format!("{}: {name} {golden} -> {current}", label(row));
+        if current > golden.saturating_add(room) {
+            self.losses
+                .push(format!("{line} (at most {})", golden.saturating_add(room)));
+        } else if current < golden.saturating_sub(room) {
+            self.gains.push(line);
+        }
+    }
+}
+
+fn counted(golden: &Row, current: &Row) -> [Figure; 6] {
+    let (before, after) = (golden.counts, current.counts);
+    [
+        roomy("instructions", before.instructions, after.instructions),
+        roomy("virtual registers", before.registers, after.registers),
+        exact("local bytes", before.local_bytes, after.local_bytes),
+        exact("shared bytes", before.shared_bytes, after.shared_bytes),
+        exact("calls", before.calls, after.calls),
+        exact("traps", before.traps, after.traps),
+    ]
+}
+
+fn assembled(golden: &Row, current: &Row) -> Option<[Figure; 3]> {
+    let (before, after) = (golden.assembled?, current.assembled?);
+    let registers = Figure {
+        name: "ptxas registers",
+        golden: before.registers,
+        current: after.registers,
+        room: 4,
+    };
+    Some([
+        registers,
+        exact("stack bytes", before.stack_bytes, after.stack_bytes),
+        exact("spilled bytes", before.spill_bytes, after.spill_bytes),
+    ])
+}
+
+fn roomy(name: &'static str, golden: u32, current: u32) -> Figure {
+    Figure {
+        name,
+        golden,
+        current,
+        room: (golden / 10).saturating_add(16),
+    }
+}
+
+fn exact(name: &'static str, golden: u32, current: u32) -> Figure {
+    Figure {
+        name,
+        golden,
+        current,
+        room: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::golden::table::tests::row;
+
+    fn table(rows: Vec<Row>) -> Table {
+        Table {
+            ptxas: Some("12.9".to_owned()),
+            rows,
+        }
+    }
+
+    fn after(change: impl FnOnce(&mut Row)) -> Difference {
+        let mut changed = row();
+        change(&mut changed);
+        compare(&table(vec![row()]), &table(vec![changed]))
+    }
+
+    #[test]
+    fn the_same_table_differs_nowhere() {
+        assert_eq!(after(|_| {}), Difference::default());
+    }
+
+    #[test]
+    fn instructions_have_a_tenth_and_sixteen_of_room() {
+        assert!(after(|row| row.counts.instructions = 126).losses.is_empty());
+        assert_eq!(after(|row| row.counts.instructions = 127).losses.len(), 1);
+    }
+
+    #[test]
+    fn one_more_spilled_byte_or_trap_is_a_loss() {
+        assert_eq!(after(|row| row.counts.local_bytes += 1).losses.len(), 1);
+        assert_eq!(after(|row| row.counts.traps += 1).losses.len(), 1);
+        let spill = |row: &mut Row| row.assembled.iter_mut().for_each(|a| a.spill_bytes += 1);
+        assert_eq!(after(spill).losses.len(), 1);
+    }
+
+    #[test]
+    fn fewer_traps_are_a_gain() {
+        let difference = after(|row| row.counts.traps = 0);
+        assert_eq!((difference.losses.len(), difference.gains.len()), (0, 1));
+    }
+
+    #[test]
+    fn another_assembler_is_not_compared() {
+        let mut current = table(vec![row()]);
+        current.ptxas = Some("13.1".to_owned());
+        current.rows[0].assembled.as_mut().unwrap().registers = 200;
+        assert_eq!(
+            compare(&table(vec![row()]), &current),
+            Difference::default()
+        );
+    }
+
+    #[test]
+    fn a_kernel_on_one_side_only_is_a_loss() {
+        assert_eq!(compare(&table(vec![row()]), &table(vec![])).losses.len(), 1);
+        assert_eq!(compare(&table(vec![]), &table(vec![row()])).losses.len(), 1);
+    }
+}
