@@ -1,0 +1,2 @@
+//! Host-side conformance and property tests.
+mod vectors;
