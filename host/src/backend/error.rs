@@ -80,6 +80,12 @@ pub enum BackendError {
         /// Registers of the program.
         registers: u32,
     },
+    /// The tables of a program contradict each other.
+    #[error("the encoded program is inconsistent: {problem}; build it with the program builder")]
+    BadProgram {
+        /// The first contradiction.
+        problem: String,
+    },
     /// The graph lacks an array that the program reads.
     #[error("the program reads {what}, which the session's graph does not hold")]
     MissingGraphArray {

@@ -1,0 +1,143 @@
+//! The primary context of a device, its memory ledger and its last resort.
+//!
+//! All other owners in this room hold the context behind an `Rc`, so it goes
+//! last. When the device stops answering, the context is given up: owners then
+//! leak what they hold, since freeing it would wait for the stuck kernel.
+
+use super::device::{self, DeviceLimits};
+use super::driver::Driver;
+use super::error::{check, given_up};
+use crate::backend::BackendError;
+use cudarc::driver::sys::{self, CUcontext, CUdevice};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// A retained primary context.
+#[derive(Debug)]
+pub(super) struct Context {
+    raw: CUcontext,
+    device: CUdevice,
+    limits: DeviceLimits,
+    budget_bytes: Option<u64>,
+    used_bytes: Cell<u64>,
+    given_up: Cell<bool>,
+}
+
+impl Context {
+    /// Opens the primary context of device `ordinal` and makes it current.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] without driver or device,
+    /// [`BackendError::Cuda`] when the device refuses.
+    pub(super) fn open(ordinal: u32, budget_bytes: Option<u64>) -> Result<Rc<Self>, BackendError> {
+        let driver = Driver::open()?;
+        let (device, limits) = device::find(driver, ordinal)?;
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: one valid handle to write to; the device is a valid handle.
+        check("opening the device", unsafe {
+            sys::cuDevicePrimaryCtxRetain(&raw mut raw, device)
+        })?;
+        let context = Rc::new(Self {
+            raw,
+            device,
+            limits,
+            budget_bytes,
+            used_bytes: Cell::new(0),
+            given_up: Cell::new(false),
+        });
+        context.bind()?;
+        Ok(context)
+    }
+
+    /// Makes the context current on the calling thread.
+    ///
+    /// # Errors
+    /// [`BackendError::Cuda`] when the device refuses or was given up.
+    pub(super) fn bind(&self) -> Result<(), BackendError> {
+        if self.is_given_up() {
+            return Err(given_up());
+        }
+        // SAFETY: `raw` is retained until this owner is dropped.
+        check("selecting the device", unsafe {
+            sys::cuCtxSetCurrent(self.raw)
+        })
+    }
+
+    /// What the device can do.
+    pub(super) const fn limits(&self) -> &DeviceLimits {
+        &self.limits
+    }
+
+    /// Declares that the device stopped answering.
+    pub(super) fn give_up(&self) {
+        self.given_up.set(true);
+    }
+
+    /// Whether the device stopped answering, so that nothing may be freed.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.given_up.get()
+    }
+
+    /// Books `bytes` of device memory.
+    ///
+    /// # Errors
+    /// [`BackendError::OutOfMemory`] when the budget or the free memory is
+    /// smaller; then nothing is booked.
+    pub(super) fn book(&self, what: &'static str, bytes: u64) -> Result<(), BackendError> {
+        let used = self.used_bytes.get();
+        let available = available(self.free_bytes()?, self.budget_bytes, used);
+        if bytes > available {
+            return Err(BackendError::OutOfMemory {
+                what,
+                needed: bytes,
+                available,
+            });
+        }
+        self.used_bytes.set(used.saturating_add(bytes));
+        Ok(())
+    }
+
+    /// Takes `bytes` out of the books.
+    pub(super) fn unbook(&self, bytes: u64) {
+        self.used_bytes
+            .set(self.used_bytes.get().saturating_sub(bytes));
+    }
+
+    /// Device memory that nobody holds, bytes.
+    pub(super) fn free_bytes(&self) -> Result<u64, BackendError> {
+        let (mut free, mut total) = (0usize, 0usize);
+        // SAFETY: two valid integers to write to; the context is current.
+        let answer = unsafe { sys::cuMemGetInfo_v2(&raw mut free, &raw mut total) };
+        check("asking for free memory", answer)?;
+        Ok(free as u64)
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if self.is_given_up() {
+            return;
+        }
+        // SAFETY: releases what `open` retained, once. An error cannot be
+        // reported from here and changes nothing: the process keeps a context.
+        let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
+    }
+}
+
+/// Bytes that may still be taken.
+fn available(free: u64, budget: Option<u64>, used: u64) -> u64 {
+    budget.map_or(free, |budget| free.min(budget.saturating_sub(used)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smaller_of_budget_and_memory_counts() {
+        assert_eq!(available(100, None, 70), 100);
+        assert_eq!(available(100, Some(80), 70), 10);
+        assert_eq!(available(5, Some(80), 70), 5);
+        assert_eq!(available(100, Some(60), 70), 0);
+    }
+}

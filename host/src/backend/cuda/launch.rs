@@ -1,0 +1,334 @@
+//! How large a grid is and how it is launched.
+//!
+//! The shape comes from the kernel's own limits and the occupancy call, never
+//! from a device's name. A cooperative grid is checked here, before the
+//! launch, so that one too large is a typed error and not a driver's.
+
+use super::error::check;
+use super::module::{Entry, Kernel};
+use super::stream::Stream;
+use crate::backend::BackendError;
+use cudarc::driver::sys;
+use std::ffi::c_void;
+
+/// Lanes of a multiprocessor that the default shape fills.
+const LANES_DEFAULT: u32 = 1024;
+/// Lanes of a warp, and so the step of a block's size.
+const WARP: u32 = 32;
+/// Most 32-bit parameters of an entry.
+const WORDS_MAX: usize = 3;
+
+/// Blocks of a grid and lanes of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GridShape {
+    /// Blocks of the grid.
+    pub blocks: u32,
+    /// Lanes of a block, a multiple of 32.
+    pub lanes: u32,
+}
+
+/// What a caller asks of a shape; nothing means the default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// Blocks of the grid.
+    pub(super) blocks: Option<u32>,
+    /// Lanes of a block.
+    pub(super) lanes: Option<u32>,
+}
+
+/// Whether all blocks of a grid must be resident at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Residency {
+    /// They wait for each other.
+    Cooperative,
+    /// They do not.
+    Free,
+}
+
+/// A kernel with its shape.
+#[derive(Clone, Debug)]
+pub(super) struct Grid {
+    kernel: Kernel,
+    shape: GridShape,
+    residency: Residency,
+}
+
+impl Grid {
+    /// Shapes `kernel` as asked.
+    ///
+    /// # Errors
+    /// [`BackendError::Unsupported`] for lanes that the kernel cannot have or
+    /// a device without cooperative launch; [`BackendError::NotCoResident`]
+    /// for more blocks than fit.
+    pub(super) fn new(
+        kernel: Kernel,
+        asked: Asked,
+        residency: Residency,
+    ) -> Result<Self, BackendError> {
+        let limits = kernel.context().limits();
+        let unsupported = |reason| BackendError::Unsupported {
+            device: limits.info.name.clone(),
+            reason,
+        };
+        if residency == Residency::Cooperative && !limits.cooperative_launch {
+            return Err(unsupported("it has no cooperative launch".to_owned()));
+        }
+        let lanes_max = kernel.lanes_max()?;
+        let lanes = lanes(asked.lanes, lanes_max).ok_or_else(|| {
+            unsupported(format!(
+                "a block's lanes must be a multiple of 32 up to {lanes_max}"
+            ))
+        })?;
+        let fit = Fit {
+            per_unit: kernel.blocks_per_unit(lanes)?,
+            units: limits.info.units,
+        };
+        let shape = GridShape {
+            blocks: fit.blocks(asked.blocks, lanes, residency)?,
+            lanes,
+        };
+        Ok(Self {
+            kernel,
+            shape,
+            residency,
+        })
+    }
+
+    /// One block of one warp, for entries that need no more.
+    pub(super) const fn single(kernel: Kernel) -> Self {
+        Self {
+            kernel,
+            shape: GridShape {
+                blocks: 1,
+                lanes: WARP,
+            },
+            residency: Residency::Free,
+        }
+    }
+
+    /// The shape chosen.
+    pub(super) const fn shape(&self) -> GridShape {
+        self.shape
+    }
+
+    /// Queues one launch with the address of a launch record and the entry's
+    /// own parameters.
+    ///
+    /// # Safety
+    /// `record` must be the device address of a complete launch record whose
+    /// addresses stay alive until the launch has ended.
+    pub(super) unsafe fn launch(
+        &self,
+        stream: &Stream,
+        record: u64,
+        words: &[u32],
+    ) -> Result<(), BackendError> {
+        let entry = self.kernel.entry();
+        debug_assert_eq!(words.len(), entry.words(), "{entry:?}");
+        let mut parameters = Parameters::new(record, words);
+        let mut pointers = parameters.pointers();
+        // SAFETY: the driver reads as many parameters as the entry has, one
+        // address and at most three words, and `parameters` holds that many
+        // whatever the caller gave; it copies them before it returns. The rest
+        // is the caller's promise.
+        let answer = unsafe { self.queue(stream, &mut pointers) };
+        check(doing(entry), answer)
+    }
+
+    /// # Safety
+    /// As for [`Self::launch`]; `pointers` point at live parameters.
+    unsafe fn queue(
+        &self,
+        stream: &Stream,
+        pointers: &mut [*mut c_void; 1 + WORDS_MAX],
+    ) -> sys::CUresult {
+        let GridShape { blocks, lanes } = self.shape;
+        let (kernel, queue, list) = (self.kernel.raw(), stream.raw(), pointers.as_mut_ptr());
+        // SAFETY: kernel and stream live and belong to one context; the list
+        // of parameters is the caller's promise.
+        unsafe {
+            match self.residency {
+                Residency::Cooperative => sys::cuLaunchCooperativeKernel(
+                    kernel, blocks, 1, 1, lanes, 1, 1, 0, queue, list,
+                ),
+                Residency::Free => {
+                    let extra = std::ptr::null_mut();
+                    sys::cuLaunchKernel(kernel, blocks, 1, 1, lanes, 1, 1, 0, queue, list, extra)
+                }
+            }
+        }
+    }
+}
+
+/// The parameters of any entry, where the driver can read them.
+struct Parameters {
+    record: u64,
+    words: [u32; WORDS_MAX],
+}
+
+impl Parameters {
+    fn new(record: u64, words: &[u32]) -> Self {
+        let mut all = [0; WORDS_MAX];
+        for (slot, word) in all.iter_mut().zip(words) {
+            *slot = *word;
+        }
+        Self { record, words: all }
+    }
+
+    fn pointers(&mut self) -> [*mut c_void; 1 + WORDS_MAX] {
+        let [first, second, third] = &mut self.words;
+        [
+            (&raw mut self.record).cast(),
+            (&raw mut *first).cast(),
+            (&raw mut *second).cast(),
+            (&raw mut *third).cast(),
+        ]
+    }
+}
+
+const fn doing(entry: Entry) -> &'static str {
+    match entry {
+        Entry::Mega => "launching the persistent kernel",
+        Entry::Group => "launching a group",
+        Entry::Begin => "launching the start of a loop",
+        Entry::Body => "launching a loop's body",
+        Entry::Barriers => "launching the barrier test",
+    }
+}
+
+/// The lanes asked for, or as many as are useful; nothing when they do not fit.
+fn lanes(asked: Option<u32>, lanes_max: u32) -> Option<u32> {
+    let lanes = asked.unwrap_or(LANES_DEFAULT.min(lanes_max) / WARP * WARP);
+    (lanes > 0 && lanes % WARP == 0 && lanes <= lanes_max).then_some(lanes)
+}
+
+/// How many blocks of one shape a device holds.
+#[derive(Clone, Copy, Debug)]
+struct Fit {
+    per_unit: u32,
+    units: u32,
+}
+
+impl Fit {
+    fn total(self) -> u32 {
+        self.per_unit.saturating_mul(self.units)
+    }
+
+    /// Blocks asked for, or enough to give each multiprocessor
+    /// [`LANES_DEFAULT`] lanes.
+    fn blocks(
+        self,
+        asked: Option<u32>,
+        lanes: u32,
+        residency: Residency,
+    ) -> Result<u32, BackendError> {
+        let useful = (LANES_DEFAULT / lanes.max(1)).clamp(1, self.per_unit.max(1));
+        let wanted = asked.unwrap_or(useful.saturating_mul(self.units)).max(1);
+        let fitting = self.total();
+        let must_fit = residency == Residency::Cooperative || fitting == 0;
+        if must_fit && wanted > fitting {
+            return Err(BackendError::NotCoResident {
+                wanted,
+                lanes,
+                fitting,
+                multiprocessors: self.units,
+            });
+        }
+        Ok(wanted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const H200_LIKE: Fit = Fit {
+        per_unit: 2,
+        units: 132,
+    };
+
+    #[test]
+    fn lanes_default_to_the_most_that_the_kernel_takes() {
+        assert_eq!(lanes(None, 1024), Some(1024));
+        assert_eq!(lanes(None, 900), Some(896));
+        assert_eq!(lanes(None, 31), None);
+    }
+
+    #[test]
+    fn lanes_that_cannot_be_are_refused() {
+        assert_eq!(lanes(Some(256), 1024), Some(256));
+        for bad in [0, 1, 33, 1056, u32::MAX] {
+            assert_eq!(lanes(Some(bad), 1024), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_default_grid_gives_each_multiprocessor_its_lanes() {
+        assert_eq!(
+            H200_LIKE.blocks(None, 1024, Residency::Cooperative).ok(),
+            Some(132)
+        );
+        let small = Fit {
+            per_unit: 8,
+            units: 132,
+        };
+        assert_eq!(
+            small.blocks(None, 256, Residency::Cooperative).ok(),
+            Some(528)
+        );
+        let scarce = Fit {
+            per_unit: 1,
+            units: 132,
+        };
+        assert_eq!(
+            scarce.blocks(None, 256, Residency::Cooperative).ok(),
+            Some(132)
+        );
+    }
+
+    #[test]
+    fn a_cooperative_grid_too_large_is_told_all_numbers() {
+        assert_eq!(
+            H200_LIKE
+                .blocks(Some(264), 1024, Residency::Cooperative)
+                .ok(),
+            Some(264)
+        );
+        let error = H200_LIKE.blocks(Some(265), 1024, Residency::Cooperative);
+        assert!(matches!(
+            error,
+            Err(BackendError::NotCoResident {
+                wanted: 265,
+                lanes: 1024,
+                fitting: 264,
+                multiprocessors: 132
+            })
+        ));
+    }
+
+    #[test]
+    fn blocks_that_do_not_wait_need_not_fit_at_once() {
+        assert_eq!(
+            H200_LIKE.blocks(Some(100_000), 1024, Residency::Free).ok(),
+            Some(100_000)
+        );
+        let none = Fit {
+            per_unit: 0,
+            units: 132,
+        };
+        assert!(none.blocks(None, 1024, Residency::Free).is_err());
+    }
+
+    #[test]
+    fn parameters_are_where_their_pointers_say() {
+        let mut parameters = Parameters::new(0x1122_3344_5566_7788, &[7, 8]);
+        let [record, first, second, third] = parameters.pointers();
+        // SAFETY: all four point into `parameters`, which lives.
+        unsafe {
+            assert_eq!(record.cast::<u64>().read(), 0x1122_3344_5566_7788);
+            assert_eq!(first.cast::<u32>().read(), 7);
+            assert_eq!(second.cast::<u32>().read(), 8);
+            assert_eq!(third.cast::<u32>().read(), 0);
+        }
+    }
+}

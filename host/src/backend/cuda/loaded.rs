@@ -1,0 +1,195 @@
+//! A program in device memory, with the pinned words that its runs use.
+//!
+//! Everything a run touches is taken here, so that a run itself takes nothing.
+
+use super::memory::{DeviceMemory, Pinned};
+use super::resident::{GraphAddresses, Uploader};
+use super::stream::COPY_LIMIT;
+use super::tables::{CONTROL_OFFSET, Layout, Placement};
+use super::walk::{Stage, stages};
+use crate::backend::BackendError;
+use crate::graph::Graph;
+use crate::program::encoded::{EncodedProgram, RegisterId};
+use seawall_core::abi::control::{ControlRecord, FaultRecord};
+use seawall_core::abi::program::{Region, RegisterRecord};
+use std::mem::offset_of;
+
+/// The words of the control block that decide whether a loop goes on: from the
+/// fault record to the loop's state, in one copy of 72 bytes. A copy of four
+/// costs the same and would spin on a faulted loop until its time is up.
+pub(super) const STATE_OFFSET: u64 = offset_of!(ControlRecord, fault) as u64;
+/// Length of those words in bytes.
+pub(super) const STATE_BYTES: usize =
+    offset_of!(ControlRecord, loop_state) + 4 - offset_of!(ControlRecord, fault);
+
+/// What a session adds to a program.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Surroundings<'g> {
+    /// The graph on the host.
+    pub(super) graph: &'g Graph,
+    /// The graph on the device.
+    pub(super) addresses: GraphAddresses,
+    /// Run time after which the kernel stops itself, nanoseconds.
+    pub(super) time_budget_ns: u64,
+}
+
+/// A loaded program.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    tables: DeviceMemory,
+    arena: DeviceMemory,
+    inputs: DeviceMemory,
+    layout: Layout,
+    input_bytes: usize,
+    registers: Vec<RegisterRecord>,
+    wave_names: Vec<String>,
+    stages: Vec<Stage>,
+    pub(super) staged_inputs: Pinned,
+    pub(super) control: Pinned,
+    pub(super) state: Pinned,
+}
+
+/// Where a register lies in device memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Address of its first word.
+    pub(super) address: u64,
+    /// Its length in bytes.
+    pub(super) bytes: usize,
+}
+
+impl Loaded {
+    /// Checks `program`, takes its memory and uploads its tables.
+    ///
+    /// # Errors
+    /// [`BackendError::BadProgram`] for tables that contradict each other,
+    /// [`BackendError::OutOfMemory`] when the arena does not fit.
+    pub(super) fn load(
+        program: &EncodedProgram,
+        around: Surroundings<'_>,
+        mut uploader: Uploader<'_>,
+    ) -> Result<Self, BackendError> {
+        let stages = stages(program)?;
+        let layout = Layout::of(program);
+        let context = uploader.stream.context();
+        let input_bytes = usize::try_from(program.input_bytes).unwrap_or(usize::MAX);
+        let loaded = Self {
+            arena: DeviceMemory::take(context, "the program's arena", program.arena_bytes)?,
+            inputs: DeviceMemory::take(context, "the program's inputs", program.input_bytes)?,
+            tables: DeviceMemory::take(context, "the program's tables", layout.bytes)?,
+            layout,
+            input_bytes,
+            registers: program.registers.clone(),
+            wave_names: program.wave_names.clone(),
+            stages,
+            staged_inputs: Pinned::take(context, input_bytes)?,
+            control: Pinned::take(context, size_of::<ControlRecord>())?,
+            state: Pinned::take(context, STATE_BYTES)?,
+        };
+        loaded.fill(program, around, &mut uploader)?;
+        Ok(loaded)
+    }
+
+    /// Uploads the tables and zeroes arena and inputs, so that a first run
+    /// finds the same memory on every machine.
+    fn fill(
+        &self,
+        program: &EncodedProgram,
+        around: Surroundings<'_>,
+        uploader: &mut Uploader<'_>,
+    ) -> Result<(), BackendError> {
+        let image = self.placement(around).image(program);
+        let stream = uploader.stream;
+        // SAFETY: all three blocks belong to `self`; freeing them waits for
+        // the device, and the tables are as long as their image.
+        unsafe {
+            uploader
+                .staging
+                .upload(stream, self.tables.address(), &image)?;
+            stream.zero(self.arena.address(), self.arena.bytes())?;
+            stream.zero(self.inputs.address(), self.inputs.bytes())?;
+        }
+        stream.wait("loading the program", COPY_LIMIT)
+    }
+
+    fn placement(&self, around: Surroundings<'_>) -> Placement {
+        Placement {
+            tables: self.tables.address(),
+            arena: self.arena.address(),
+            inputs: self.inputs.address(),
+            graph: around.addresses,
+            nodes: around.graph.nodes(),
+            edges: around.graph.edges(),
+            time_budget_ns: around.time_budget_ns,
+        }
+    }
+
+    /// Device address of the launch record.
+    pub(super) fn record(&self) -> u64 {
+        self.tables.address() + self.layout.launch
+    }
+
+    /// Device address of the control block.
+    pub(super) fn control_address(&self) -> u64 {
+        self.tables.address() + CONTROL_OFFSET
+    }
+
+    /// Device address of the input region.
+    pub(super) const fn inputs_address(&self) -> u64 {
+        self.inputs.address()
+    }
+
+    /// Length of the input region in bytes.
+    pub(super) const fn input_bytes(&self) -> usize {
+        self.input_bytes
+    }
+
+    /// What the host launches, in order.
+    pub(super) fn stages(&self) -> &[Stage] {
+        &self.stages
+    }
+
+    /// Where a register lies.
+    ///
+    /// # Errors
+    /// [`BackendError::NoSuchRegister`].
+    pub(super) fn place(&self, RegisterId(number): RegisterId) -> Result<Place, BackendError> {
+        let register =
+            self.registers
+                .get(number as usize)
+                .ok_or_else(|| BackendError::NoSuchRegister {
+                    register: number,
+                    registers: u32::try_from(self.registers.len()).unwrap_or(u32::MAX),
+                })?;
+        let base = if register.region == Region::Input as u32 {
+            &self.inputs
+        } else {
+            &self.arena
+        };
+        let bytes = usize::try_from(u64::from(register.words) * 4).unwrap_or(usize::MAX);
+        Ok(Place {
+            address: base.address() + register.offset_bytes,
+            bytes,
+        })
+    }
+
+    /// The error for a fault record, with the wave's name.
+    pub(super) fn fault(&self, record: FaultRecord) -> BackendError {
+        let name = self.wave_names.get(record.wave as usize);
+        BackendError::Fault {
+            record,
+            wave_name: name.map_or_else(|| "unnamed".to_owned(), String::clone),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_words_reach_from_the_fault_to_the_loops_state() {
+        assert_eq!(STATE_OFFSET, 256);
+        assert_eq!(STATE_BYTES, 72);
+    }
+}

@@ -1,0 +1,280 @@
+//! What launches, waits and barriers cost on the device at hand.
+//!
+//! The planner and the tables of `seawall info` and `seawall bench` take these
+//! numbers instead of a model's data sheet. Each is the median or the best of
+//! several tries, since a host interrupts.
+
+use super::context::Context;
+use super::error::check;
+use super::launch::{Asked, Grid, GridShape, Residency};
+use super::memory::{DeviceMemory, Pinned};
+use super::module::{Entry, KernelInfo, Module};
+use super::resident::{GraphAddresses, lane};
+use super::stream::{COPY_LIMIT, Event, Stream};
+use super::tables::{self, Placement};
+use crate::backend::BackendError;
+use cudarc::driver::sys;
+use std::rc::Rc;
+use std::time::Instant;
+
+/// Tries of a single measurement.
+const TRIES: usize = 101;
+/// Tries of a measurement that is a mean already.
+const ROUNDS: usize = 5;
+/// Launches or barriers in one mean.
+const REPEATS: u32 = 1000;
+/// Largest block copied for the memory's speed, bytes.
+const COPY_BYTES_MAX: u64 = 1 << 30;
+/// Time budget of a measuring kernel, nanoseconds.
+const BUDGET_NS: u64 = 10_000_000_000;
+
+/// Measures one device.
+#[derive(Debug)]
+pub struct Meter {
+    empty: Grid,
+    tables: DeviceMemory,
+    flag: Pinned,
+    clock: [Event; 2],
+    stream: Stream,
+    module: Rc<Module>,
+    context: Rc<Context>,
+}
+
+impl Meter {
+    /// Opens device `ordinal` and loads the embedded kernels.
+    ///
+    /// # Errors
+    /// As for [`super::CudaSession::open`], with no graph.
+    pub fn open(ordinal: u32) -> Result<Self, BackendError> {
+        let context = Context::open(ordinal, None)?;
+        let module = Module::load(&context)?;
+        let (stream, mut staging) = lane(&context, 0)?;
+        let image = |tables| bare(tables).bare_image();
+        let tables = DeviceMemory::take(&context, "the measuring tables", image(0).len() as u64)?;
+        // SAFETY: the block is as long as any image without a program.
+        unsafe { staging.upload(&stream, tables.address(), &image(tables.address()))? };
+        stream.wait("preparing to measure", COPY_LIMIT)?;
+        Ok(Self {
+            empty: Grid::single(module.kernel(Entry::Barriers)?),
+            tables,
+            flag: Pinned::take(&context, 4)?,
+            clock: [Event::new(&context)?, Event::new(&context)?],
+            stream,
+            module,
+            context,
+        })
+    }
+
+    /// Which embedded module the device gets (`sm_70` or `sm_90`).
+    #[must_use]
+    pub fn module_target(&self) -> &'static str {
+        self.module.image()
+    }
+
+    /// Time that loading the module took, nanoseconds.
+    #[must_use]
+    pub fn module_ns(&self) -> u64 {
+        self.module.load_ns()
+    }
+
+    /// What each embedded kernel takes of a multiprocessor.
+    ///
+    /// # Errors
+    /// [`BackendError::MissingKernel`] when the module lacks one.
+    pub fn kernels(&self) -> Result<Vec<KernelInfo>, BackendError> {
+        Entry::ALL
+            .into_iter()
+            .map(|entry| self.module.kernel(entry)?.info())
+            .collect()
+    }
+
+    /// Time of one grid barrier in this shape (nothing: the default one),
+    /// nanoseconds, and the shape it was taken in.
+    ///
+    /// # Errors
+    /// [`BackendError::NotCoResident`] for a grid that does not fit.
+    pub fn barrier_ns(
+        &mut self,
+        lanes: Option<u32>,
+        blocks: Option<u32>,
+    ) -> Result<(f64, GridShape), BackendError> {
+        self.context.bind()?;
+        let asked = Asked { blocks, lanes };
+        let grid = Grid::new(
+            self.module.kernel(Entry::Barriers)?,
+            asked,
+            Residency::Cooperative,
+        )?;
+        let mut best = f64::INFINITY;
+        for _ in 0..ROUNDS {
+            let without = self.barriers(&grid, 0)?;
+            let with = self.barriers(&grid, REPEATS)?;
+            best = best.min(with.saturating_sub(without) as f64 / f64::from(REPEATS));
+        }
+        Ok((best, grid.shape()))
+    }
+
+    fn barriers(&mut self, grid: &Grid, count: u32) -> Result<u64, BackendError> {
+        let [start, end] = &self.clock;
+        // SAFETY: the tables hold a complete record and belong to `self`.
+        unsafe {
+            self.stream.zero(
+                self.control(),
+                size_of::<seawall_core::abi::control::ControlRecord>() as u64,
+            )?
+        };
+        start.record(&self.stream)?;
+        // SAFETY: as above.
+        unsafe { grid.launch(&self.stream, self.tables.address(), &[count])? };
+        end.record(&self.stream)?;
+        self.stream.wait("measuring barriers", COPY_LIMIT)?;
+        start.ns_until(end)
+    }
+
+    fn control(&self) -> u64 {
+        self.tables.address() + tables::CONTROL_OFFSET
+    }
+
+    /// Time of a launch among many queued back to back, nanoseconds.
+    ///
+    /// # Errors
+    /// The device's own.
+    pub fn launch_ns(&mut self) -> Result<f64, BackendError> {
+        self.context.bind()?;
+        let mut best = f64::INFINITY;
+        for _ in 0..ROUNDS {
+            let started = Instant::now();
+            for _ in 0..REPEATS {
+                self.launch_empty()?;
+            }
+            self.stream.wait("measuring launches", COPY_LIMIT)?;
+            best = best.min(started.elapsed().as_nanos() as f64 / f64::from(REPEATS));
+        }
+        Ok(best)
+    }
+
+    /// Time of a launch and a wait for it, nanoseconds.
+    ///
+    /// # Errors
+    /// The device's own.
+    pub fn launch_sync_ns(&mut self) -> Result<f64, BackendError> {
+        self.median(|meter| {
+            meter.launch_empty()?;
+            meter.stream.wait("measuring a launch", COPY_LIMIT)
+        })
+    }
+
+    /// Time of a launch, a readback of four bytes and a wait for both,
+    /// nanoseconds: what an iteration costs whose end the host decides.
+    ///
+    /// # Errors
+    /// The device's own.
+    pub fn readback_ns(&mut self) -> Result<f64, BackendError> {
+        self.median(|meter| {
+            meter.launch_empty()?;
+            // SAFETY: the control block and the word belong to the meter; the
+            // wait follows.
+            unsafe { meter.stream.copy_out(&meter.flag, meter.control(), 4)? };
+            meter.stream.wait("measuring a readback", COPY_LIMIT)
+        })
+    }
+
+    /// Bytes that the device's memory moves in a second, reads and writes
+    /// counted, by copies within it.
+    ///
+    /// Takes up to 2 GiB of device memory, at most half of what is free.
+    ///
+    /// # Errors
+    /// [`BackendError::OutOfMemory`] when even that is gone meanwhile.
+    pub fn memory_bytes_per_s(&mut self) -> Result<f64, BackendError> {
+        self.context.bind()?;
+        let bytes = COPY_BYTES_MAX
+            .min(self.context.free_bytes()? / 4)
+            .max(1 << 20);
+        let from = DeviceMemory::take(&self.context, "the memory test", bytes)?;
+        let to = DeviceMemory::take(&self.context, "the memory test", bytes)?;
+        // SAFETY: the block belongs to `from`, whose drop waits.
+        unsafe { self.stream.zero(from.address(), bytes)? };
+        let mut best = u64::MAX;
+        for _ in 0..ROUNDS {
+            best = best.min(self.copy_within(&to, &from)?.max(1));
+        }
+        Ok(2.0 * bytes as f64 / (best as f64 * 1e-9))
+    }
+
+    fn copy_within(&self, to: &DeviceMemory, from: &DeviceMemory) -> Result<u64, BackendError> {
+        let [start, end] = &self.clock;
+        let bytes = usize::try_from(to.bytes().min(from.bytes())).unwrap_or(0);
+        start.record(&self.stream)?;
+        // SAFETY: both blocks live, are at least this long and do not overlap.
+        let answer = unsafe {
+            sys::cuMemcpyDtoDAsync_v2(to.address(), from.address(), bytes, self.stream.raw())
+        };
+        check("copying within the device", answer)?;
+        end.record(&self.stream)?;
+        self.stream.wait("measuring the memory", COPY_LIMIT)?;
+        start.ns_until(end)
+    }
+
+    fn launch_empty(&self) -> Result<(), BackendError> {
+        // SAFETY: the tables hold a complete record and belong to `self`; a
+        // launch that crosses no barrier needs no cooperation.
+        unsafe { self.empty.launch(&self.stream, self.tables.address(), &[0]) }
+    }
+
+    /// The median time of `act`, after one try that does not count.
+    fn median(
+        &mut self,
+        act: impl Fn(&Self) -> Result<(), BackendError>,
+    ) -> Result<f64, BackendError> {
+        self.context.bind()?;
+        act(self)?;
+        let mut times = [0u128; TRIES];
+        for time in &mut times {
+            let started = Instant::now();
+            act(self)?;
+            *time = started.elapsed().as_nanos();
+        }
+        Ok(middle(&mut times) as f64)
+    }
+}
+
+/// The place of a block that holds no program.
+fn bare(tables: u64) -> Placement {
+    Placement {
+        tables,
+        arena: tables,
+        inputs: tables,
+        graph: GraphAddresses::default(),
+        nodes: 0,
+        edges: 0,
+        time_budget_ns: BUDGET_NS,
+    }
+}
+
+/// The middle of the sorted times.
+fn middle(times: &mut [u128; TRIES]) -> u128 {
+    times.sort_unstable();
+    times[TRIES / 2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_ignores_outliers() {
+        let mut times = std::array::from_fn(|at| 100 - at as u128 % 101);
+        times[3] = u128::MAX;
+        assert_eq!(middle(&mut times), 50);
+    }
+
+    #[test]
+    fn a_meter_opens_or_says_why_not() {
+        if let Err(error) = Meter::open(u32::MAX) {
+            assert!(matches!(error, BackendError::Unavailable { .. }), "{error}");
+        } else {
+            panic!("there is no such device");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The CUDA backend: one resident graph on one GPU, and three ways to run a
+//! program on it.
+//!
+//! The driver is loaded when a device is first asked for, so the same binary
+//! starts without one. Everything unsafe about it stays in this module: raw
+//! handles have one owner each, owners hold what they depend on, and nothing
+//! is freed while the device may still use it. Planning, encoding and choosing
+//! between backends happen elsewhere.
+//!
+//! A run takes no memory, queues its work on one stream and ends with one
+//! readback of the control block. Should a kernel outlast its own time budget,
+//! the host gives up after a grace and leaks the device's memory instead of
+//! hanging in a free.
+
+mod error;
+mod driver;
+mod device;
+mod context;
+mod memory;
+mod stream;
+mod staging;
+mod module;
+mod launch;
+mod walk;
+mod tables;
+mod resident;
+mod loaded;
+mod running;
+mod mega;
+mod launches;
+mod graph;
+mod session;
+pub mod measure;
+
+pub use device::{DeviceLimits, probe};
+pub use launch::GridShape;
+pub use module::KernelInfo;
+pub use session::CudaSession;
+
+use super::{BackendError, RunLimits, Session};
+use crate::graph::Graph;
+
+/// How a program runs on a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Executor {
+    /// One persistent cooperative kernel for the whole program.
+    Mega,
+    /// One launch a group; the host decides when a loop ends.
+    Launches,
+    /// CUDA graphs of the same launches, loops unrolled in chunks.
+    Graph,
+}
+
+/// How to open a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CudaOptions {
+    /// Number of the device, as [`probe`] lists it.
+    pub device: u32,
+    /// Blocks of a grid; nothing fills each multiprocessor with 1024 lanes.
+    pub blocks: Option<u32>,
+    /// Lanes of a block, a multiple of 32; nothing takes as many as the kernel
+    /// allows, at most 1024.
+    pub lanes: Option<u32>,
+    /// Limits of each run.
+    pub limits: RunLimits,
+    /// Device memory that the session may take in all, bytes; nothing leaves
+    /// it to what is free.
+    pub budget_bytes: Option<u64>,
+}
+
+/// Opens a session of `executor` with `graph` resident on a device.
+///
+/// The graph stays borrowed, because weights and incoming edges go up only
+/// when a program reads them. The session belongs to the calling thread.
+///
+/// # Errors
+/// [`BackendError::Unavailable`] without a usable driver or device; otherwise
+/// as for [`CudaSession::open`].
+///
+/// ```
+/// use seawall::backend::{BackendError, cuda};
+/// use seawall::graph::Graph;
+///
+/// let graph = Graph::from_edges(3, &[(0, 1), (1, 2)], false)?;
+/// match cuda::open(cuda::Executor::Mega, &graph, cuda::CudaOptions::default()) {
+///     Ok(session) => println!("{}", session.device().name),
+///     Err(BackendError::Unavailable { reason }) => println!("no GPU: {reason}"),
+///     Err(error) => println!("{error}"),
+/// }
+/// # Ok::<(), seawall::graph::GraphError>(())
+/// ```
+pub fn open<'g>(
+    executor: Executor,
+    graph: &'g Graph,
+    options: CudaOptions,
+) -> Result<Box<dyn Session + 'g>, BackendError> {
+    Ok(Box::new(CudaSession::open(executor, graph, options)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opening_without_the_device_says_why_for_every_executor() {
+        let graph = Graph::from_edges(2, &[(0, 1)], false).unwrap();
+        for executor in [Executor::Mega, Executor::Launches, Executor::Graph] {
+            let options = CudaOptions {
+                device: u32::MAX,
+                ..CudaOptions::default()
+            };
+            let error = open(executor, &graph, options).err().unwrap();
+            assert!(matches!(error, BackendError::Unavailable { .. }), "{error}");
+        }
+    }
+}

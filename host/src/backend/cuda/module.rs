@@ -1,0 +1,344 @@
+//! The embedded kernels, compiled by the driver for the device at hand.
+//!
+//! The driver keeps what it compiled in its own cache, so only the first open
+//! on a machine pays for it.
+
+use super::context::Context;
+use super::error::check;
+use crate::backend::BackendError;
+use cudarc::driver::sys::{
+    self, CUfunction, CUfunction_attribute_enum as Attribute, CUjit_option, CUmodule,
+};
+use std::ffi::{CStr, c_void};
+use std::rc::Rc;
+use std::time::Instant;
+
+/// Kernels for every device since Volta, zero-terminated.
+const BASELINE: &str = concat!(include_str!("../../../ptx/seawall.sm_70.ptx"), "\0");
+/// Kernels for Hopper and later, zero-terminated.
+const HOPPER: &str = concat!(include_str!("../../../ptx/seawall.sm_90.ptx"), "\0");
+
+/// Oldest capability that the baseline runs on.
+const CAPABILITY_MIN: (u32, u32) = (7, 0);
+/// Bytes of the compiler's log that are kept.
+const LOG_BYTES: usize = 8 << 10;
+
+/// The entry points of the module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// Walks a whole program.
+    Mega,
+    /// Runs the ordinary waves of one top-level group.
+    Group,
+    /// Resets the state of a loop.
+    Begin,
+    /// Runs one body group of a loop.
+    Body,
+    /// Crosses grid barriers and does nothing else.
+    Barriers,
+}
+
+impl Entry {
+    /// Every entry, in the order of this enum.
+    pub(super) const ALL: [Self; 5] = [
+        Self::Mega,
+        Self::Group,
+        Self::Begin,
+        Self::Body,
+        Self::Barriers,
+    ];
+
+    /// Name of the kernel.
+    pub(super) const fn name(self) -> &'static CStr {
+        match self {
+            Self::Mega => c"seawall_mega",
+            Self::Group => c"seawall_group",
+            Self::Begin => c"seawall_begin",
+            Self::Body => c"seawall_body",
+            Self::Barriers => c"seawall_barriers",
+        }
+    }
+
+    /// Number of 32-bit parameters behind the launch record's address.
+    pub(super) const fn words(self) -> usize {
+        match self {
+            Self::Mega => 0,
+            Self::Group | Self::Begin | Self::Barriers => 1,
+            Self::Body => 3,
+        }
+    }
+}
+
+/// Name of the embedded module that a capability gets, and its text.
+fn image_for(capability: (u32, u32)) -> Option<(&'static str, &'static str)> {
+    match capability {
+        (major, _) if major >= 9 => Some(("sm_90", HOPPER)),
+        capability if capability >= CAPABILITY_MIN => Some(("sm_70", BASELINE)),
+        _ => None,
+    }
+}
+
+/// A loaded module.
+#[derive(Debug)]
+pub(super) struct Module {
+    context: Rc<Context>,
+    raw: CUmodule,
+    image: &'static str,
+    load_ns: u64,
+}
+
+impl Module {
+    /// Compiles the embedded kernels for the context's device.
+    ///
+    /// # Errors
+    /// [`BackendError::Unsupported`] for a device older than Volta;
+    /// [`BackendError::Cuda`] with the compiler's log when it refuses.
+    pub(super) fn load(context: &Rc<Context>) -> Result<Rc<Self>, BackendError> {
+        let info = &context.limits().info;
+        let capability = info.compute_capability.unwrap_or((0, 0));
+        let (image, text) = image_for(capability).ok_or_else(|| BackendError::Unsupported {
+            device: info.name.clone(),
+            reason: format!(
+                "its capability is {}.{}, 7.0 is the oldest that works",
+                capability.0, capability.1
+            ),
+        })?;
+        let started = Instant::now();
+        let raw = compile(text)?;
+        let load_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        Ok(Rc::new(Self {
+            context: Rc::clone(context),
+            raw,
+            image,
+            load_ns,
+        }))
+    }
+
+    /// Which embedded module this is, by its target.
+    pub(super) const fn image(&self) -> &'static str {
+        self.image
+    }
+
+    /// Time that the driver took to compile or to find it in its cache.
+    pub(super) const fn load_ns(&self) -> u64 {
+        self.load_ns
+    }
+
+    /// The context that the module lives in.
+    pub(super) const fn context(&self) -> &Rc<Context> {
+        &self.context
+    }
+
+    /// Looks a kernel up.
+    ///
+    /// # Errors
+    /// [`BackendError::MissingKernel`] when the module does not hold it.
+    pub(super) fn kernel(self: &Rc<Self>, entry: Entry) -> Result<Kernel, BackendError> {
+        let mut raw = std::ptr::null_mut();
+        let name = entry.name();
+        // SAFETY: one valid handle to write to; the module is loaded and the
+        // name zero-terminated.
+        let answer = unsafe { sys::cuModuleGetFunction(&raw mut raw, self.raw, name.as_ptr()) };
+        check("looking a kernel up", answer).map_err(|error| BackendError::MissingKernel {
+            name: name.to_string_lossy().into_owned(),
+            reason: error.to_string(),
+        })?;
+        Ok(Kernel {
+            module: Rc::clone(self),
+            raw,
+            entry,
+        })
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        if self.context.is_given_up() {
+            return;
+        }
+        // Errors mean a broken context, which takes the module with it.
+        let _ = self.context.bind();
+        // SAFETY: loaded by `load`, unloaded once; kernels hold the module.
+        let _ = unsafe { sys::cuModuleUnload(self.raw) };
+    }
+}
+
+/// Hands zero-terminated PTX to the driver.
+fn compile(text: &'static str) -> Result<CUmodule, BackendError> {
+    let mut raw = std::ptr::null_mut();
+    let mut log = vec![0u8; LOG_BYTES];
+    let mut options = [
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+    ];
+    // The interface passes the length as a pointer's value.
+    let mut values = [
+        log.as_mut_ptr().cast::<c_void>(),
+        std::ptr::without_provenance_mut(LOG_BYTES),
+    ];
+    // SAFETY: the text is zero-terminated; both arrays have two elements and
+    // outlive the call, as does the log of the length given.
+    let answer = unsafe {
+        sys::cuModuleLoadDataEx(
+            &raw mut raw,
+            text.as_ptr().cast(),
+            options.len() as u32,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+        )
+    };
+    check("compiling the embedded kernels", answer).map_err(|error| with_log(error, &log))?;
+    Ok(raw)
+}
+
+/// Adds what the compiler wrote to the error's name.
+fn with_log(error: BackendError, log: &[u8]) -> BackendError {
+    let text = CStr::from_bytes_until_nul(log).map(|log| log.to_string_lossy().trim().to_owned());
+    match (error, text) {
+        (
+            BackendError::Cuda {
+                doing,
+                name,
+                remedy,
+            },
+            Ok(text),
+        ) if !text.is_empty() => BackendError::Cuda {
+            doing,
+            name: format!("{name}\n{text}\n"),
+            remedy,
+        },
+        (error, _) => error,
+    }
+}
+
+/// A kernel of a loaded module.
+#[derive(Clone, Debug)]
+pub(super) struct Kernel {
+    module: Rc<Module>,
+    raw: CUfunction,
+    entry: Entry,
+}
+
+/// What one kernel takes of a multiprocessor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelInfo {
+    /// Name in the module.
+    pub name: String,
+    /// Registers a lane.
+    pub registers: u32,
+    /// Most lanes a block, given those registers.
+    pub lanes_max: u32,
+    /// Shared memory a block, bytes.
+    pub shared_bytes: u32,
+    /// Local memory a lane, bytes; more than zero means spills or arrays.
+    pub local_bytes: u32,
+    /// Blocks of `lanes_max` lanes that fit on a multiprocessor.
+    pub blocks_per_unit: u32,
+}
+
+impl Kernel {
+    /// The driver's handle.
+    pub(super) const fn raw(&self) -> CUfunction {
+        self.raw
+    }
+
+    /// Which entry this is.
+    pub(super) const fn entry(&self) -> Entry {
+        self.entry
+    }
+
+    /// The context that the kernel runs in.
+    pub(super) fn context(&self) -> &Rc<Context> {
+        self.module.context()
+    }
+
+    /// Most lanes a block, given the kernel's registers.
+    pub(super) fn lanes_max(&self) -> Result<u32, BackendError> {
+        self.attribute(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
+    }
+
+    /// Blocks of `lanes` lanes that fit on a multiprocessor at once.
+    pub(super) fn blocks_per_unit(&self, lanes: u32) -> Result<u32, BackendError> {
+        let mut blocks = 0;
+        let lanes = i32::try_from(lanes).unwrap_or(i32::MAX);
+        // SAFETY: one valid integer to write to; the kernel lives.
+        let answer = unsafe {
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&raw mut blocks, self.raw, lanes, 0)
+        };
+        check("asking how many blocks fit", answer)?;
+        Ok(u32::try_from(blocks).unwrap_or(0))
+    }
+
+    /// What the kernel takes of a multiprocessor.
+    pub(super) fn info(&self) -> Result<KernelInfo, BackendError> {
+        let lanes_max = self.lanes_max()?;
+        Ok(KernelInfo {
+            name: self.entry.name().to_string_lossy().into_owned(),
+            registers: self.attribute(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+            lanes_max,
+            shared_bytes: self.attribute(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+            local_bytes: self.attribute(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+            blocks_per_unit: self.blocks_per_unit(lanes_max)?,
+        })
+    }
+
+    fn attribute(&self, attribute: Attribute) -> Result<u32, BackendError> {
+        let mut value = 0;
+        // SAFETY: one valid integer to write to; the kernel lives.
+        let answer = unsafe { sys::cuFuncGetAttribute(&raw mut value, attribute, self.raw) };
+        check("asking for a kernel's limits", answer)?;
+        Ok(u32::try_from(value).unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_capability_gets_the_newest_kernels_that_it_runs() {
+        let target = |capability| image_for(capability).map(|(name, _)| name);
+        assert_eq!(target((6, 1)), None);
+        assert_eq!(target((7, 0)), Some("sm_70"));
+        assert_eq!(target((8, 9)), Some("sm_70"));
+        assert_eq!(target((9, 0)), Some("sm_90"));
+        assert_eq!(target((12, 0)), Some("sm_90"));
+    }
+
+    #[test]
+    fn embedded_modules_end_in_one_zero() {
+        for text in [BASELINE, HOPPER] {
+            assert_eq!(
+                text.bytes().position(|byte| byte == 0),
+                Some(text.len() - 1)
+            );
+        }
+    }
+
+    #[test]
+    fn the_embedded_modules_hold_every_entry() {
+        for text in [BASELINE, HOPPER] {
+            for entry in Entry::ALL {
+                let name = entry.name().to_string_lossy();
+                assert!(text.contains(&format!(".entry {name}(")), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_compilers_log_reaches_the_error() {
+        let error = BackendError::Cuda {
+            doing: "compiling",
+            name: "CUDA_ERROR_INVALID_PTX".to_owned(),
+            remedy: None,
+        };
+        let text = with_log(error, b"ptxas fatal: line 7\0rest").to_string();
+        assert!(text.contains("line 7") && !text.contains("rest"), "{text}");
+        let error = BackendError::Cuda {
+            doing: "compiling",
+            name: "X".to_owned(),
+            remedy: None,
+        };
+        assert_eq!(with_log(error, b"\0").to_string(), "compiling: X");
+    }
+}

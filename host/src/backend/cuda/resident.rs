@@ -1,0 +1,181 @@
+//! A graph in device memory.
+//!
+//! Rows and targets go up when the session opens; weights and incoming edges
+//! only when a program first needs them, since each doubles the memory or
+//! half of it. A symmetric graph's incoming edges are its own rows.
+
+use super::context::Context;
+use super::memory::DeviceMemory;
+use super::staging::Staging;
+use super::stream::{COPY_LIMIT, Stream};
+use crate::backend::BackendError;
+use crate::graph::Graph;
+use crate::program::encoded::GraphNeeds;
+use std::rc::Rc;
+use std::time::Instant;
+
+/// The engine of all uploads: where they queue and what they go through.
+pub(super) struct Uploader<'a> {
+    /// Stream that the copies queue in.
+    pub(super) stream: &'a Stream,
+    /// Buffers that they go through.
+    pub(super) staging: &'a mut Staging,
+}
+
+impl Uploader<'_> {
+    /// Takes device memory for `bytes` and queues their copy.
+    ///
+    /// The memory must outlive the copy: wait for the stream, or drop the
+    /// memory, which waits too.
+    pub(super) fn put(
+        &mut self,
+        what: &'static str,
+        bytes: &[u8],
+    ) -> Result<DeviceMemory, BackendError> {
+        let memory = DeviceMemory::take(self.stream.context(), what, bytes.len() as u64)?;
+        // SAFETY: the memory is as long as `bytes`, and freeing it waits for
+        // the copy.
+        unsafe { self.staging.upload(self.stream, memory.address(), bytes)? };
+        Ok(memory)
+    }
+}
+
+/// Incoming edges of a directed graph.
+#[derive(Debug)]
+struct Incoming {
+    offsets: DeviceMemory,
+    targets: DeviceMemory,
+}
+
+/// Device addresses of a graph's arrays, 0 for those that are not there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct GraphAddresses {
+    pub(super) offsets: u64,
+    pub(super) targets: u64,
+    pub(super) weights: u64,
+    pub(super) incoming_offsets: u64,
+    pub(super) incoming_targets: u64,
+}
+
+/// A graph in device memory and where it came from.
+#[derive(Debug)]
+pub(super) struct ResidentGraph<'g> {
+    graph: &'g Graph,
+    offsets: DeviceMemory,
+    targets: DeviceMemory,
+    weights: Option<DeviceMemory>,
+    incoming: Option<Incoming>,
+    upload_ns: u64,
+}
+
+impl<'g> ResidentGraph<'g> {
+    /// Uploads rows and targets.
+    pub(super) fn upload(
+        graph: &'g Graph,
+        mut uploader: Uploader<'_>,
+    ) -> Result<Self, BackendError> {
+        let started = Instant::now();
+        let offsets = uploader.put(
+            "the graph's row offsets",
+            bytemuck::cast_slice(graph.offsets()),
+        )?;
+        let targets = uploader.put("the graph's edges", bytemuck::cast_slice(graph.targets()))?;
+        uploader.stream.wait("uploading the graph", COPY_LIMIT)?;
+        Ok(Self {
+            graph,
+            offsets,
+            targets,
+            weights: None,
+            incoming: None,
+            upload_ns: elapsed_ns(started),
+        })
+    }
+
+    /// Uploads what `needs` names and is not there yet.
+    ///
+    /// # Errors
+    /// [`BackendError::MissingGraphArray`] for weights that the graph lacks.
+    pub(super) fn complete(
+        &mut self,
+        needs: GraphNeeds,
+        mut uploader: Uploader<'_>,
+    ) -> Result<(), BackendError> {
+        if needs.weights && self.weights.is_none() {
+            let weights = self
+                .graph
+                .weights()
+                .ok_or(BackendError::MissingGraphArray {
+                    what: "edge weights",
+                })?;
+            let started = Instant::now();
+            self.weights = Some(uploader.put("the edge weights", bytemuck::cast_slice(weights))?);
+            self.finish(&uploader, started)?;
+        }
+        if needs.incoming && self.incoming.is_none() && !self.graph.is_symmetric() {
+            let rows = self.graph.incoming();
+            let started = Instant::now();
+            self.incoming = Some(Incoming {
+                offsets: uploader.put(
+                    "the incoming row offsets",
+                    bytemuck::cast_slice(rows.offsets()),
+                )?,
+                targets: uploader
+                    .put("the incoming edges", bytemuck::cast_slice(rows.targets()))?,
+            });
+            self.finish(&uploader, started)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, uploader: &Uploader<'_>, started: Instant) -> Result<(), BackendError> {
+        uploader.stream.wait("uploading the graph", COPY_LIMIT)?;
+        self.upload_ns = self.upload_ns.saturating_add(elapsed_ns(started));
+        Ok(())
+    }
+
+    /// The graph on the host.
+    pub(super) const fn graph(&self) -> &'g Graph {
+        self.graph
+    }
+
+    /// Time that all uploads took so far.
+    pub(super) const fn upload_ns(&self) -> u64 {
+        self.upload_ns
+    }
+
+    /// Where the arrays are.
+    pub(super) fn addresses(&self) -> GraphAddresses {
+        let (offsets, targets) = (self.offsets.address(), self.targets.address());
+        let (incoming_offsets, incoming_targets) = match &self.incoming {
+            Some(incoming) => (incoming.offsets.address(), incoming.targets.address()),
+            None if self.graph.is_symmetric() => (offsets, targets),
+            None => (0, 0),
+        };
+        let weights = self.weights.as_ref().map_or(0, DeviceMemory::address);
+        GraphAddresses {
+            offsets,
+            targets,
+            weights,
+            incoming_offsets,
+            incoming_targets,
+        }
+    }
+}
+
+/// Bytes of the largest array that goes up at once, for the staging buffers.
+pub(super) fn largest_array(graph: &Graph) -> usize {
+    size_of_val(graph.offsets()).max(size_of_val(graph.targets()))
+}
+
+/// A context's stream and staging together, since every upload needs both.
+pub(super) fn lane(
+    context: &Rc<Context>,
+    largest: usize,
+) -> Result<(Stream, Staging), BackendError> {
+    Ok((Stream::new(context)?, Staging::new(context, largest)?))
+}
+
+/// Nanoseconds since `started`.
+pub(super) fn elapsed_ns(started: Instant) -> u64 {
+    u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}

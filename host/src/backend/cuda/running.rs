@@ -1,0 +1,201 @@
+//! One run in progress: what executors share.
+//!
+//! Holds the clock of the host's own watch over the device. The kernel's time
+//! budget should end every run; the host waits a grace longer and then gives
+//! the device up instead of hanging with it.
+
+use super::loaded::{Loaded, STATE_BYTES, STATE_OFFSET};
+use super::stream::Stream;
+use super::walk::LoopStage;
+use crate::backend::BackendError;
+use seawall_core::abi::control::{FaultCode, FaultRecord, LoopState};
+use seawall_core::abi::program::Opcode;
+use std::time::{Duration, Instant};
+
+/// How much longer than the kernel's time budget the host waits.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// What an executor did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    /// Launches queued by the host; a CUDA graph counts once a launch.
+    pub(super) launches: u64,
+    /// Times the host waited.
+    pub(super) host_syncs: u64,
+}
+
+/// A run in progress.
+#[derive(Debug)]
+pub(super) struct Running<'a> {
+    stream: &'a Stream,
+    program: &'a Loaded,
+    started: Instant,
+    budget: Duration,
+    counts: Counts,
+}
+
+impl<'a> Running<'a> {
+    /// A run of `program` that starts now.
+    pub(super) fn new(stream: &'a Stream, program: &'a Loaded, time_budget_ns: u64) -> Self {
+        Self {
+            stream,
+            program,
+            started: Instant::now(),
+            budget: Duration::from_nanos(time_budget_ns),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Stream of the run.
+    pub(super) const fn stream(&self) -> &'a Stream {
+        self.stream
+    }
+
+    /// The program that runs.
+    pub(super) const fn program(&self) -> &'a Loaded {
+        self.program
+    }
+
+    /// What was done so far.
+    pub(super) const fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Counts launches.
+    pub(super) const fn launched(&mut self, launches: u64) {
+        self.counts.launches = self.counts.launches.saturating_add(launches);
+    }
+
+    /// Waits for everything queued, no longer than budget and grace allow.
+    pub(super) fn wait(&mut self) -> Result<(), BackendError> {
+        self.counts.host_syncs = self.counts.host_syncs.saturating_add(1);
+        let limit = self
+            .budget
+            .saturating_sub(self.started.elapsed())
+            .saturating_add(GRACE);
+        self.stream.wait("waiting for the run to end", limit)
+    }
+
+    /// Queues the copy of the loop's state.
+    pub(super) fn queue_state(stream: &Stream, program: &Loaded) -> Result<(), BackendError> {
+        let source = program.control_address() + STATE_OFFSET;
+        // SAFETY: the control block and the pinned words belong to `program`,
+        // which outlives the run; `ends` waits before it reads.
+        unsafe { stream.copy_out(&program.state, source, STATE_BYTES) }
+    }
+
+    /// Waits for the queued copy of the loop's state and says whether the
+    /// loop is over.
+    ///
+    /// # Errors
+    /// [`BackendError::Fault`] with [`FaultCode::TimeBudget`] when the loop
+    /// still runs after the time budget: no single launch was too long, but
+    /// all of them together.
+    pub(super) fn ends(&mut self, stage: &LoopStage) -> Result<bool, BackendError> {
+        self.wait()?;
+        // SAFETY: the wait above ended every copy.
+        let state = State::read(unsafe { self.program.state.as_slice() });
+        if state.is_over() {
+            return Ok(true);
+        }
+        if self.started.elapsed() > self.budget {
+            return Err(self.program.fault(out_of_time(stage, state.iteration)));
+        }
+        Ok(false)
+    }
+}
+
+/// The fault of a loop whose launches together outlast the time budget.
+fn out_of_time(stage: &LoopStage, iteration: u32) -> FaultRecord {
+    FaultRecord {
+        code: FaultCode::TimeBudget as u32,
+        wave: stage.wave,
+        opcode: Opcode::Fixpoint as u32,
+        block: 0,
+        epoch: 0,
+        arrived: 0,
+        expected: 0,
+        iteration,
+    }
+}
+
+/// What the state words say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct State {
+    fault: u32,
+    iteration: u32,
+    loop_state: u32,
+}
+
+impl State {
+    /// Reads the words copied by [`Running::queue_state`].
+    fn read(bytes: &[u8]) -> Self {
+        let word = |at: usize| {
+            let bytes = bytes
+                .get(at..at + 4)
+                .and_then(|bytes| bytes.try_into().ok());
+            bytes.map_or(u32::MAX, u32::from_ne_bytes)
+        };
+        Self {
+            fault: word(0),
+            iteration: word(FAULT_TO_ITERATION),
+            loop_state: word(STATE_BYTES - 4),
+        }
+    }
+
+    /// Whether the loop has ended, by itself or by a fault.
+    const fn is_over(self) -> bool {
+        self.fault != 0 || self.loop_state != LoopState::Running as u32
+    }
+}
+
+/// Bytes from the fault record to the iteration's number.
+const FAULT_TO_ITERATION: usize = {
+    use seawall_core::abi::control::ControlRecord;
+    std::mem::offset_of!(ControlRecord, iteration) - std::mem::offset_of!(ControlRecord, fault)
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytemuck::Zeroable;
+    use seawall_core::abi::control::ControlRecord;
+
+    fn state_of(control: &ControlRecord) -> State {
+        let start = STATE_OFFSET as usize;
+        State::read(&bytemuck::bytes_of(control)[start..start + STATE_BYTES])
+    }
+
+    #[test]
+    fn a_loop_runs_until_its_state_or_a_fault_ends_it() {
+        let mut control = ControlRecord::zeroed();
+        control.iteration = 7;
+        assert_eq!(
+            state_of(&control),
+            State {
+                fault: 0,
+                iteration: 7,
+                loop_state: 0
+            }
+        );
+        assert!(!state_of(&control).is_over());
+        control.loop_state = LoopState::Exhausted as u32;
+        assert!(state_of(&control).is_over());
+        control.loop_state = LoopState::Running as u32;
+        control.fault.code = FaultCode::Watchdog as u32;
+        assert!(state_of(&control).is_over());
+    }
+
+    #[test]
+    fn a_loop_out_of_time_names_its_wave_and_iteration() {
+        let stage = LoopStage {
+            wave_index: 1,
+            wave: 9,
+            first_group: 2,
+            groups: 1,
+        };
+        let record = out_of_time(&stage, 55);
+        assert_eq!((record.wave, record.iteration), (9, 55));
+        assert_eq!(FaultCode::from_word(record.code), FaultCode::TimeBudget);
+    }
+}

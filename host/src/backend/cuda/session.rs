@@ -1,0 +1,324 @@
+//! A graph on a device, ready to run programs.
+//!
+//! Opening uploads the graph, loading a program takes all memory that its runs
+//! need, and a run only queues and waits. Fields are dropped in order: graphs
+//! and programs before the graph's arrays, the stream after all that it copies.
+
+use super::context::Context;
+use super::graph::Graphs;
+use super::launch::{Asked, GridShape};
+use super::launches::Launches;
+use super::loaded::{Loaded, Surroundings};
+use super::mega::Mega;
+use super::module::Module;
+use super::resident::{ResidentGraph, Uploader, lane, largest_array};
+use super::running::Running;
+use super::staging::Staging;
+use super::stream::{COPY_LIMIT, Event, Stream};
+use super::{CudaOptions, Executor};
+use crate::backend::{BackendError, DeviceInfo, RunLimits, RunStats, Session};
+use crate::graph::Graph;
+use crate::program::encoded::{EncodedProgram, RegisterId};
+use bytemuck::Zeroable;
+use seawall_core::abi::control::ControlRecord;
+use std::rc::Rc;
+
+/// The three ways to run a program on a GPU.
+#[derive(Debug)]
+enum Runner {
+    Mega(Mega),
+    Launches(Launches),
+    Graph(Graphs),
+}
+
+impl Runner {
+    fn new(executor: Executor, module: &Rc<Module>, asked: Asked) -> Result<Self, BackendError> {
+        Ok(match executor {
+            Executor::Mega => Self::Mega(Mega::new(module, asked)?),
+            Executor::Launches => Self::Launches(Launches::new(module, asked)?),
+            Executor::Graph => Self::Graph(Graphs::new(Launches::new(module, asked)?)),
+        })
+    }
+
+    fn clear(&mut self) {
+        if let Self::Graph(graphs) = self {
+            graphs.clear();
+        }
+    }
+
+    fn prepare(&mut self, stream: &Stream, program: &Loaded) -> Result<(), BackendError> {
+        match self {
+            Self::Graph(graphs) => graphs.prepare(stream, program),
+            Self::Mega(_) | Self::Launches(_) => Ok(()),
+        }
+    }
+
+    fn queue(&self, running: &mut Running<'_>) -> Result<(), BackendError> {
+        match self {
+            Self::Mega(mega) => mega.queue(running),
+            Self::Launches(launches) => launches.queue(running),
+            Self::Graph(graphs) => graphs.queue(running),
+        }
+    }
+
+    const fn shape(&self) -> GridShape {
+        match self {
+            Self::Mega(mega) => mega.shape(),
+            Self::Launches(launches) => launches.shape(),
+            Self::Graph(graphs) => graphs.shape(),
+        }
+    }
+}
+
+/// A resident graph on a CUDA device.
+///
+/// Its handles belong to the thread that opened it, so it is not `Send`.
+#[derive(Debug)]
+pub struct CudaSession<'g> {
+    runner: Runner,
+    program: Option<Loaded>,
+    graph: ResidentGraph<'g>,
+    staging: Staging,
+    clock: [Event; 2],
+    stream: Stream,
+    module: Rc<Module>,
+    limits: RunLimits,
+    context: Rc<Context>,
+}
+
+impl<'g> CudaSession<'g> {
+    /// Opens a device, compiles the kernels for it and uploads `graph`.
+    ///
+    /// Weights and incoming edges go up with the first program that reads
+    /// them. Device memory: 4 bytes a node and an edge, plus pinned host
+    /// memory of at most 32 MiB.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] without driver or device,
+    /// [`BackendError::Unsupported`] for a device that lacks what `executor`
+    /// needs, [`BackendError::NotCoResident`] for too large a grid,
+    /// [`BackendError::OutOfMemory`] for too large a graph.
+    pub fn open(
+        executor: Executor,
+        graph: &'g Graph,
+        options: CudaOptions,
+    ) -> Result<Self, BackendError> {
+        let context = Context::open(options.device, options.budget_bytes)?;
+        let module = Module::load(&context)?;
+        let asked = Asked {
+            blocks: options.blocks,
+            lanes: options.lanes,
+        };
+        let runner = Runner::new(executor, &module, asked)?;
+        let (stream, mut staging) = lane(&context, largest_array(graph))?;
+        let uploader = Uploader {
+            stream: &stream,
+            staging: &mut staging,
+        };
+        let graph = ResidentGraph::upload(graph, uploader)?;
+        let clock = [Event::new(&context)?, Event::new(&context)?];
+        let limits = options.limits;
+        Ok(Self {
+            runner,
+            program: None,
+            graph,
+            staging,
+            clock,
+            stream,
+            module,
+            limits,
+            context,
+        })
+    }
+
+    /// Time that the driver took to compile the kernels, or to find them in
+    /// its cache, nanoseconds.
+    #[must_use]
+    pub fn module_ns(&self) -> u64 {
+        self.module.load_ns()
+    }
+
+    /// Blocks and lanes of a launch.
+    #[must_use]
+    pub const fn shape(&self) -> GridShape {
+        self.runner.shape()
+    }
+
+    /// Waits for what a failed call left in the stream, so that the next one
+    /// finds buffers that nobody copies from.
+    fn settled<T>(&self, result: Result<T, BackendError>) -> Result<T, BackendError> {
+        if result.is_err() && !self.context.is_given_up() {
+            // The first error is the one to tell; a second one here would be
+            // its consequence.
+            let _ = self.stream.wait("settling after an error", COPY_LIMIT);
+        }
+        result
+    }
+
+    fn load_program(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
+        self.context.bind()?;
+        self.runner.clear();
+        self.program = None;
+        let uploader = Uploader {
+            stream: &self.stream,
+            staging: &mut self.staging,
+        };
+        self.graph.complete(program.needs, uploader)?;
+        let around = Surroundings {
+            graph: self.graph.graph(),
+            addresses: self.graph.addresses(),
+            time_budget_ns: self.limits.time_budget_ns,
+        };
+        let uploader = Uploader {
+            stream: &self.stream,
+            staging: &mut self.staging,
+        };
+        let loaded = Loaded::load(program, around, uploader)?;
+        self.runner.prepare(&self.stream, &loaded)?;
+        self.program = Some(loaded);
+        Ok(())
+    }
+
+    fn run_program(&mut self, inputs: &[u32]) -> Result<RunStats, BackendError> {
+        self.context.bind()?;
+        let program = self.program.as_mut().ok_or(BackendError::NotLoaded)?;
+        stage_inputs(program, inputs)?;
+        let program = &*program;
+        let mut running = Running::new(&self.stream, program, self.limits.time_budget_ns);
+        let [start, end] = &self.clock;
+        begin(&self.stream, program)?;
+        start.record(&self.stream)?;
+        self.runner.queue(&mut running)?;
+        end.record(&self.stream)?;
+        let control = finish(&mut running)?;
+        let counts = running.counts();
+        Ok(RunStats {
+            run_ns: start.ns_until(end)?,
+            launches: counts.launches,
+            host_syncs: counts.host_syncs,
+            control,
+        })
+    }
+
+    fn read_register(
+        &mut self,
+        register: RegisterId,
+        words: &mut Vec<u32>,
+    ) -> Result<(), BackendError> {
+        self.context.bind()?;
+        let place = self
+            .program
+            .as_ref()
+            .ok_or(BackendError::NotLoaded)?
+            .place(register)?;
+        words.clear();
+        words.reserve(place.bytes / 4);
+        let take = |part: &[u8]| {
+            let parts = part.chunks_exact(4).filter_map(|word| word.try_into().ok());
+            words.extend(parts.map(u32::from_ne_bytes));
+        };
+        // SAFETY: the register lies within its region, as was checked at load,
+        // and the program that owns the region is loaded.
+        unsafe {
+            self.staging
+                .download(&self.stream, place.address, place.bytes, take)
+        }
+    }
+}
+
+/// Puts the inputs where the device copies them from.
+fn stage_inputs(program: &mut Loaded, inputs: &[u32]) -> Result<(), BackendError> {
+    let expected = program.input_bytes();
+    let bytes: &[u8] = bytemuck::cast_slice(inputs);
+    if bytes.len() != expected {
+        return Err(BackendError::InputLength {
+            expected: expected as u64 / 4,
+            given: inputs.len() as u64,
+        });
+    }
+    // SAFETY: every call ends with a wait, also one that failed, so no copy is
+    // pending.
+    let staged = unsafe { program.staged_inputs.as_mut_slice() };
+    if let Some(front) = staged.get_mut(..bytes.len()) {
+        front.copy_from_slice(bytes);
+    }
+    Ok(())
+}
+
+/// Queues the inputs and clears the control block.
+fn begin(stream: &Stream, program: &Loaded) -> Result<(), BackendError> {
+    // SAFETY: region, control block and pinned words belong to the loaded
+    // program, which outlives the run; the pinned words are not written before
+    // the run's wait.
+    unsafe {
+        stream.copy_in(
+            program.inputs_address(),
+            &program.staged_inputs,
+            program.input_bytes(),
+        )?;
+        stream.zero(program.control_address(), size_of::<ControlRecord>() as u64)
+    }
+}
+
+/// Reads the control block back and turns its fault into an error.
+fn finish(running: &mut Running<'_>) -> Result<ControlRecord, BackendError> {
+    let program = running.program();
+    // SAFETY: the control block and the pinned words belong to the program.
+    unsafe {
+        running.stream().copy_out(
+            &program.control,
+            program.control_address(),
+            size_of::<ControlRecord>(),
+        )?
+    };
+    running.wait()?;
+    // SAFETY: the wait above ended the copy.
+    let bytes = unsafe { program.control.as_slice() };
+    let mut control = ControlRecord::zeroed();
+    for (word, read) in bytemuck::bytes_of_mut(&mut control).iter_mut().zip(bytes) {
+        *word = *read;
+    }
+    if control.fault.code != 0 {
+        return Err(program.fault(control.fault));
+    }
+    Ok(control)
+}
+
+impl Session for CudaSession<'_> {
+    fn device(&self) -> &DeviceInfo {
+        &self.context.limits().info
+    }
+
+    fn upload_ns(&self) -> u64 {
+        self.graph.upload_ns()
+    }
+
+    fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
+        let result = self.load_program(program);
+        self.settled(result)
+    }
+
+    fn run(&mut self, inputs: &[u32]) -> Result<RunStats, BackendError> {
+        let result = self.run_program(inputs);
+        self.settled(result)
+    }
+
+    fn read(&mut self, register: RegisterId, words: &mut Vec<u32>) -> Result<(), BackendError> {
+        let result = self.read_register(register, words);
+        self.settled(result)
+    }
+}
+
+impl Drop for CudaSession<'_> {
+    fn drop(&mut self) {
+        if self.context.is_given_up() {
+            return;
+        }
+        // A failed call may have left work behind. Waiting with a limit keeps
+        // the frees that follow from waiting without one; when the limit ends
+        // the context is given up and they do nothing. The error itself was or
+        // will be someone else's.
+        let _ = self.context.bind();
+        let _ = self.stream.wait("closing the session", COPY_LIMIT);
+    }
+}

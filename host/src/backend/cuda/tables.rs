@@ -1,0 +1,318 @@
+//! One block of device memory for everything small: the launch record, the
+//! control block and the tables.
+//!
+//! The image is built on the host with the addresses it will have, and goes up
+//! in one copy.
+
+use super::resident::GraphAddresses;
+use crate::program::encoded::EncodedProgram;
+use seawall_core::abi::control::ControlRecord;
+use seawall_core::abi::program::{GroupRecord, LaunchRecord, RegisterRecord, WaveRecord};
+use seawall_core::abi::search::SearchPolicy;
+use seawall_core::abi::{MAGIC, VERSION};
+
+/// Alignment of every part: two cache lines, as the allocator's own.
+const ALIGN: u64 = 256;
+
+/// Where the control block starts: right behind the launch record.
+pub(super) const CONTROL_OFFSET: u64 = (size_of::<LaunchRecord>() as u64).div_ceil(ALIGN) * ALIGN;
+
+/// Where each part starts, in bytes from the start of the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    /// The launch record.
+    pub(super) launch: u64,
+    groups: u64,
+    waves: u64,
+    registers: u64,
+    /// Length of the block.
+    pub(super) bytes: u64,
+}
+
+impl Layout {
+    /// The layout for tables of these lengths.
+    fn new(groups: usize, waves: usize, registers: usize) -> Self {
+        let mut end = 0u64;
+        let mut place = |bytes: usize| {
+            let start = end;
+            end = end.saturating_add((bytes as u64).div_ceil(ALIGN).saturating_mul(ALIGN));
+            start
+        };
+        let launch = place(size_of::<LaunchRecord>());
+        place(size_of::<ControlRecord>());
+        let groups = place(groups.saturating_mul(size_of::<GroupRecord>()));
+        let waves = place(waves.saturating_mul(size_of::<WaveRecord>()));
+        let registers = place(registers.saturating_mul(size_of::<RegisterRecord>()));
+        Self {
+            launch,
+            groups,
+            waves,
+            registers,
+            bytes: end,
+        }
+    }
+
+    /// The layout for a program's tables.
+    pub(super) fn of(program: &EncodedProgram) -> Self {
+        Self::new(
+            program.groups.len(),
+            program.waves.len(),
+            program.registers.len(),
+        )
+    }
+}
+
+/// The machine's part of a launch record.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placement {
+    /// Address of the block that the image goes to.
+    pub(super) tables: u64,
+    /// Address of the arena.
+    pub(super) arena: u64,
+    /// Address of the input region.
+    pub(super) inputs: u64,
+    /// Addresses of the graph's arrays.
+    pub(super) graph: GraphAddresses,
+    /// Nodes of the graph.
+    pub(super) nodes: u32,
+    /// Directed edges of the graph.
+    pub(super) edges: u32,
+    /// Run time after which the kernel stops itself, nanoseconds.
+    pub(super) time_budget_ns: u64,
+}
+
+impl Placement {
+    /// The launch record of `program` in this place.
+    fn record(&self, program: &EncodedProgram) -> LaunchRecord {
+        let layout = Layout::of(program);
+        let can_pull = u32::from(self.graph.incoming_offsets != 0);
+        LaunchRecord {
+            magic: MAGIC,
+            version: VERSION,
+            nodes: self.nodes,
+            edges: self.edges,
+            groups: program.top_groups,
+            groups_total: length(program.groups.len()),
+            waves: length(program.waves.len()),
+            registers: length(program.registers.len()),
+            offsets: self.graph.offsets,
+            targets: self.graph.targets,
+            weights: self.graph.weights,
+            incoming_offsets: self.graph.incoming_offsets,
+            incoming_targets: self.graph.incoming_targets,
+            group_table: self.tables + layout.groups,
+            wave_table: self.tables + layout.waves,
+            register_table: self.tables + layout.registers,
+            arena: self.arena,
+            inputs: self.inputs,
+            control: self.tables + CONTROL_OFFSET,
+            time_budget_ns: self.time_budget_ns,
+            search: SearchPolicy {
+                can_pull,
+                ..program.search
+            },
+        }
+    }
+
+    /// The bytes of the whole block.
+    pub(super) fn image(&self, program: &EncodedProgram) -> Vec<u8> {
+        let layout = Layout::of(program);
+        let mut image = vec![0; usize::try_from(layout.bytes).unwrap_or(0)];
+        let record = self.record(program);
+        write(&mut image, layout.launch, bytemuck::bytes_of(&record));
+        write(
+            &mut image,
+            layout.groups,
+            bytemuck::cast_slice(&program.groups),
+        );
+        write(
+            &mut image,
+            layout.waves,
+            bytemuck::cast_slice(&program.waves),
+        );
+        write(
+            &mut image,
+            layout.registers,
+            bytemuck::cast_slice(&program.registers),
+        );
+        image
+    }
+
+    /// The bytes of a block that holds no program: enough for the barrier
+    /// test, which reads the control block's address only.
+    pub(super) fn bare_image(&self) -> Vec<u8> {
+        self.image(&EncodedProgram {
+            groups: Vec::new(),
+            top_groups: 0,
+            waves: Vec::new(),
+            registers: Vec::new(),
+            wave_names: Vec::new(),
+            arena_bytes: 0,
+            input_bytes: 0,
+            needs: crate::program::encoded::GraphNeeds::default(),
+            search: SearchPolicy::default(),
+        })
+    }
+}
+
+fn write(image: &mut [u8], at: u64, bytes: &[u8]) {
+    let at = usize::try_from(at).unwrap_or(usize::MAX);
+    if let Some(place) = at
+        .checked_add(bytes.len())
+        .and_then(|end| image.get_mut(at..end))
+    {
+        place.copy_from_slice(bytes);
+    }
+}
+
+/// A table's length; [`super::walk`] refused longer ones.
+fn length(records: usize) -> u32 {
+    u32::try_from(records).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::encoded::GraphNeeds;
+
+    fn program() -> EncodedProgram {
+        EncodedProgram {
+            groups: vec![
+                GroupRecord {
+                    first_wave: 1,
+                    waves: 2,
+                    narrow: 3,
+                    reserved: 0
+                };
+                3
+            ],
+            top_groups: 2,
+            waves: vec![
+                WaveRecord {
+                    opcode: 4,
+                    wave: 5,
+                    destination: 6,
+                    sources: [7, 8, 9, 10],
+                    parameters: [11, 12, 13, 14, 15]
+                };
+                40
+            ],
+            registers: vec![
+                RegisterRecord {
+                    region: 1,
+                    words: 16,
+                    offset_bytes: 17
+                };
+                5
+            ],
+            wave_names: Vec::new(),
+            arena_bytes: 0,
+            input_bytes: 0,
+            needs: GraphNeeds::default(),
+            search: SearchPolicy {
+                forced: 18,
+                ..SearchPolicy::default()
+            },
+        }
+    }
+
+    fn placement(incoming: u64) -> Placement {
+        Placement {
+            tables: 0x10_0000,
+            arena: 0x20_0000,
+            inputs: 0x30_0000,
+            graph: GraphAddresses {
+                offsets: 0x40,
+                targets: 0x41,
+                weights: 0x42,
+                incoming_offsets: incoming,
+                incoming_targets: incoming + 1,
+            },
+            nodes: 19,
+            edges: 20,
+            time_budget_ns: 21,
+        }
+    }
+
+    fn read<T: bytemuck::AnyBitPattern>(image: &[u8], at: u64) -> T {
+        let at = at as usize;
+        bytemuck::pod_read_unaligned(&image[at..at + size_of::<T>()])
+    }
+
+    #[test]
+    fn the_record_leads_to_every_table() {
+        let program = program();
+        let image = placement(0x43).image(&program);
+        let record: LaunchRecord = read(&image, 0);
+        assert_eq!((record.magic, record.version), (MAGIC, VERSION));
+        assert_eq!(
+            (record.nodes, record.edges, record.time_budget_ns),
+            (19, 20, 21)
+        );
+        assert_eq!(
+            (
+                record.groups,
+                record.groups_total,
+                record.waves,
+                record.registers
+            ),
+            (2, 3, 40, 5)
+        );
+        assert_eq!((record.arena, record.inputs), (0x20_0000, 0x30_0000));
+        assert_eq!(
+            (record.offsets, record.targets, record.weights),
+            (0x40, 0x41, 0x42)
+        );
+        assert_eq!(
+            (record.incoming_offsets, record.incoming_targets),
+            (0x43, 0x44)
+        );
+        let last_wave = record.wave_table - 0x10_0000 + 39 * 48;
+        assert_eq!(read::<WaveRecord>(&image, last_wave), program.waves[39]);
+        let last_group = record.group_table - 0x10_0000 + 2 * 16;
+        assert_eq!(read::<GroupRecord>(&image, last_group), program.groups[2]);
+        let last_register = record.register_table - 0x10_0000 + 4 * 16;
+        assert_eq!(
+            read::<RegisterRecord>(&image, last_register),
+            program.registers[4]
+        );
+    }
+
+    #[test]
+    fn pulling_is_allowed_exactly_when_incoming_edges_are_there() {
+        let search = |incoming| {
+            let mut placement = placement(incoming);
+            placement.graph.incoming_targets = incoming;
+            read::<LaunchRecord>(&placement.image(&program()), 0).search
+        };
+        assert_eq!(search(0).can_pull, 0);
+        assert_eq!(search(7).can_pull, 1);
+        assert_eq!(search(7).forced, 18);
+    }
+
+    #[test]
+    fn parts_are_aligned_and_do_not_overlap() {
+        let layout = Layout::of(&program());
+        let parts = [
+            layout.launch,
+            CONTROL_OFFSET,
+            layout.groups,
+            layout.waves,
+            layout.registers,
+            layout.bytes,
+        ];
+        assert!(parts.iter().all(|part| part % ALIGN == 0));
+        assert!(parts.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(layout.groups - CONTROL_OFFSET >= size_of::<ControlRecord>() as u64);
+    }
+
+    #[test]
+    fn a_bare_block_holds_a_control_block_and_nothing_to_run() {
+        let record: LaunchRecord = read(&placement(0).bare_image(), 0);
+        assert_eq!(
+            (record.groups_total, record.waves, record.registers),
+            (0, 0, 0)
+        );
+        assert_eq!(record.control, 0x10_0000 + 256);
+    }
+}

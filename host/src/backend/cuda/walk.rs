@@ -1,0 +1,292 @@
+//! The order of launches of a program, and proof that its tables agree.
+//!
+//! Executors that launch each group walk [`Stage`]s instead of records. Making
+//! them checks every index that host or driver will use, so that a program
+//! built by hand is refused at load and not found out by the device.
+
+use crate::backend::BackendError;
+use crate::program::encoded::EncodedProgram;
+use seawall_core::abi::program::{
+    FixpointRecord, GroupRecord, Opcode, Region, RegisterRecord, WaveRecord,
+};
+
+/// A fixpoint as the host launches it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LoopStage {
+    /// Index of the fixpoint in the wave table.
+    pub(super) wave_index: u32,
+    /// Number of the fixpoint in the program.
+    pub(super) wave: u32,
+    /// First body group in the group table.
+    pub(super) first_group: u32,
+    /// Number of body groups, at least 1.
+    pub(super) groups: u32,
+}
+
+/// What the host launches next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The ordinary waves of one top-level group.
+    Group(u32),
+    /// A loop that follows them.
+    Loop(LoopStage),
+}
+
+/// Checks the tables of `program` and lists its stages.
+///
+/// # Errors
+/// [`BackendError::BadProgram`] that names the first contradiction.
+pub(super) fn stages(program: &EncodedProgram) -> Result<Vec<Stage>, BackendError> {
+    check_tables(program).map_err(|problem| BackendError::BadProgram { problem })?;
+    let mut stages = Vec::new();
+    for (index, group) in (0..program.top_groups).zip(&program.groups) {
+        let waves = waves_of(program, group);
+        if waves.iter().any(|wave| !is_fixpoint(wave)) {
+            stages.push(Stage::Group(index));
+        }
+        let first = group.first_wave;
+        let loops = (first..).zip(waves).filter(|(_, wave)| is_fixpoint(wave));
+        stages.extend(loops.map(|(wave_index, wave)| Stage::Loop(loop_stage(wave_index, wave))));
+    }
+    Ok(stages)
+}
+
+fn loop_stage(wave_index: u32, wave: &WaveRecord) -> LoopStage {
+    let FixpointRecord {
+        first_group,
+        groups,
+        ..
+    } = FixpointRecord::from_parameters(wave.parameters);
+    LoopStage {
+        wave_index,
+        wave: wave.wave,
+        first_group,
+        groups,
+    }
+}
+
+fn is_fixpoint(wave: &WaveRecord) -> bool {
+    wave.opcode == Opcode::Fixpoint as u32
+}
+
+fn waves_of<'a>(program: &'a EncodedProgram, group: &GroupRecord) -> &'a [WaveRecord] {
+    let first = group.first_wave as usize;
+    program
+        .waves
+        .get(first..first.saturating_add(group.waves as usize))
+        .unwrap_or(&[])
+}
+
+fn check_tables(program: &EncodedProgram) -> Result<(), String> {
+    let groups = count("groups", program.groups.len())?;
+    let waves = count("waves", program.waves.len())?;
+    count("registers", program.registers.len())?;
+    if program.top_groups > groups {
+        return Err(format!(
+            "{} top-level groups in a table of {groups}",
+            program.top_groups
+        ));
+    }
+    for (index, group) in program.groups.iter().enumerate() {
+        if u64::from(group.first_wave) + u64::from(group.waves) > u64::from(waves) {
+            return Err(format!(
+                "group {index} holds {} waves from {}, the table {waves}",
+                group.waves, group.first_wave
+            ));
+        }
+    }
+    program
+        .waves
+        .iter()
+        .filter(|wave| is_fixpoint(wave))
+        .try_for_each(|wave| check_loop(program, wave))?;
+    program
+        .registers
+        .iter()
+        .enumerate()
+        .try_for_each(|(index, register)| check_register(program, index, register))
+}
+
+fn count(what: &str, length: usize) -> Result<u32, String> {
+    u32::try_from(length).map_err(|_| format!("{length} {what}, more than 32 bits count"))
+}
+
+fn check_loop(program: &EncodedProgram, wave: &WaveRecord) -> Result<(), String> {
+    let LoopStage {
+        wave,
+        first_group,
+        groups,
+        ..
+    } = loop_stage(0, wave);
+    let end = u64::from(first_group) + u64::from(groups);
+    if groups == 0 || first_group < program.top_groups || end > program.groups.len() as u64 {
+        return Err(format!(
+            "the loop of wave {wave} has {groups} body groups from {first_group}; bodies are groups {} to {}",
+            program.top_groups,
+            program.groups.len()
+        ));
+    }
+    Ok(())
+}
+
+fn check_register(
+    program: &EncodedProgram,
+    index: usize,
+    register: &RegisterRecord,
+) -> Result<(), String> {
+    let region_bytes = match register.region {
+        word if word == Region::Arena as u32 => program.arena_bytes,
+        word if word == Region::Input as u32 => program.input_bytes,
+        word => {
+            return Err(format!(
+                "register {index} is in region {word}, there is none"
+            ));
+        }
+    };
+    let end = register
+        .offset_bytes
+        .checked_add(u64::from(register.words) * 4);
+    if register.offset_bytes % 4 != 0 || end.is_none_or(|end| end > region_bytes) {
+        return Err(format!(
+            "register {index} has {} words at byte {}, its region {region_bytes} bytes",
+            register.words, register.offset_bytes
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::encoded::GraphNeeds;
+    use seawall_core::abi::program::NO_REGISTER;
+    use seawall_core::abi::search::SearchPolicy;
+
+    fn wave(opcode: Opcode, number: u32, parameters: [u32; 5]) -> WaveRecord {
+        WaveRecord {
+            opcode: opcode as u32,
+            wave: number,
+            destination: 0,
+            sources: [NO_REGISTER; 4],
+            parameters,
+        }
+    }
+
+    fn group(first_wave: u32, waves: u32) -> GroupRecord {
+        GroupRecord {
+            first_wave,
+            waves,
+            narrow: 0,
+            reserved: 0,
+        }
+    }
+
+    fn body(first_group: u32, groups: u32) -> [u32; 5] {
+        FixpointRecord {
+            first_group,
+            groups,
+            max_iterations: 9,
+            frontier: NO_REGISTER,
+        }
+        .to_parameters()
+    }
+
+    /// Group 0: a fill. Group 1: a fixpoint over groups 2 and 3, then a copy.
+    fn program() -> EncodedProgram {
+        EncodedProgram {
+            groups: vec![group(0, 1), group(1, 2), group(3, 1), group(4, 1)],
+            top_groups: 2,
+            waves: vec![
+                wave(Opcode::Fill, 10, [0; 5]),
+                wave(Opcode::Fixpoint, 11, body(2, 2)),
+                wave(Opcode::Copy, 12, [0; 5]),
+                wave(Opcode::Meet, 13, [0; 5]),
+                wave(Opcode::GenKill, 14, [0; 5]),
+            ],
+            registers: vec![RegisterRecord {
+                region: 0,
+                words: 8,
+                offset_bytes: 32,
+            }],
+            wave_names: Vec::new(),
+            arena_bytes: 64,
+            input_bytes: 0,
+            needs: GraphNeeds::default(),
+            search: SearchPolicy::default(),
+        }
+    }
+
+    fn problem(program: &EncodedProgram) -> String {
+        stages(program).map_or_else(|error| error.to_string(), |stages| format!("{stages:?}"))
+    }
+
+    #[test]
+    fn ordinary_waves_of_a_group_go_before_its_loops() {
+        let expected = LoopStage {
+            wave_index: 1,
+            wave: 11,
+            first_group: 2,
+            groups: 2,
+        };
+        let stages = stages(&program()).unwrap();
+        assert_eq!(
+            stages,
+            [Stage::Group(0), Stage::Group(1), Stage::Loop(expected)]
+        );
+    }
+
+    #[test]
+    fn a_group_that_is_only_a_loop_is_not_launched_itself() {
+        let mut program = program();
+        program.groups[1].waves = 1;
+        let stages = stages(&program).unwrap();
+        assert_eq!(stages.len(), 2);
+        assert!(matches!(stages[1], Stage::Loop(_)));
+    }
+
+    #[test]
+    fn tables_that_contradict_each_other_are_refused() {
+        let mut bad = program();
+        bad.top_groups = 5;
+        assert!(problem(&bad).contains("5 top-level groups"));
+        let mut bad = program();
+        bad.groups[3].first_wave = u32::MAX;
+        assert!(problem(&bad).contains("group 3"));
+        for (first, groups) in [(2, 0), (1, 1), (3, 2), (u32::MAX, u32::MAX)] {
+            let mut bad = program();
+            bad.waves[1].parameters = body(first, groups);
+            assert!(
+                problem(&bad).contains("the loop of wave 11"),
+                "{first} {groups}"
+            );
+        }
+    }
+
+    #[test]
+    fn registers_outside_their_region_are_refused() {
+        for (words, offset_bytes) in [(9, 32), (1, 64), (1, 2), (u32::MAX, 0), (1, u64::MAX - 3)] {
+            let mut bad = program();
+            bad.registers[0] = RegisterRecord {
+                region: 0,
+                words,
+                offset_bytes,
+            };
+            assert!(
+                problem(&bad).contains("register 0"),
+                "{words} {offset_bytes}"
+            );
+        }
+        let mut bad = program();
+        bad.registers[0].region = 7;
+        assert!(problem(&bad).contains("region 7"));
+    }
+
+    #[test]
+    fn a_program_without_groups_has_no_stages() {
+        let mut empty = program();
+        empty.top_groups = 0;
+        empty.groups.clear();
+        empty.waves.clear();
+        assert_eq!(stages(&empty).unwrap(), []);
+    }
+}
