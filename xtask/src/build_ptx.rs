@@ -16,7 +16,7 @@ use crate::process;
 use crate::ptx::audit::Audit;
 use crate::ptx::targets::{BOUNDS, TARGETS, Target};
 use crate::ptx::toolchain::{Route, Toolchain};
-use crate::ptx::{entries, link, sources};
+use crate::ptx::{entries, link, sources, symbols};
 use crate::workspace;
 
 const TRIPLE: &str = "nvptx64-nvidia-cuda";
@@ -135,7 +135,7 @@ impl Build<'_> {
         cargo.env("CARGO_TARGET_NVPTX64_NVIDIA_CUDA_LINKER", this_program()?);
         link::hand_over(&mut cargo, &self.toolchain.tools, target);
         process::show(&mut cargo)?;
-        workspace::read(&output)
+        Ok(symbols::without_hashes(&workspace::read(&output)?))
     }
 
     /// A line that says how the committed file differs, if it does.

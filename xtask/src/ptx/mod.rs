@@ -13,5 +13,6 @@ pub(crate) mod listing;
 pub(crate) mod measure;
 pub(crate) mod ptxas;
 pub(crate) mod sources;
+pub(crate) mod symbols;
 pub(crate) mod targets;
 pub(crate) mod toolchain;
