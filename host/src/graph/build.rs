@@ -2,8 +2,11 @@
 //!
 //! Edges come in any order, with duplicates and self loops. They leave as
 //! [`Csr`] rows: sorted, each edge once (the lightest when weighted), no loops.
-//! The adjacency is packed into the front of the edge buffer, so the peak is the
-//! buffer plus offsets: twice the result. Reading and id mapping happen before.
+//! The adjacency of a directed graph is packed into the front of the edge buffer,
+//! so the peak is the buffer plus offsets: twice the result. An undirected edge is
+//! buffered once and becomes two, so there the peak is twice the result as well. Reading and id mapping happen before.
+
+use rayon::prelude::*;
 
 use super::array::Array;
 use super::csr::Csr;
@@ -26,17 +29,6 @@ pub(super) struct Cleaned {
 /// Edges before they are rows; `N` is 2, or 3 with a weight.
 pub(super) type Edges<const N: usize> = Vec<[u32; N]>;
 
-/// Appends the mirror image of every edge.
-pub(super) fn mirror<const N: usize>(edges: &mut Edges<N>) {
-    let count = edges.len();
-    edges.reserve_exact(count);
-    for at in 0..count {
-        let mut twin = edges[at];
-        twin.swap(0, 1);
-        edges.push(twin);
-    }
-}
-
 /// Drops self loops and says how many there were.
 pub(super) fn drop_self_loops<const N: usize>(edges: &mut Edges<N>) -> u64 {
     let before = edges.len();
@@ -44,20 +36,94 @@ pub(super) fn drop_self_loops<const N: usize>(edges: &mut Edges<N>) -> u64 {
     (before - edges.len()) as u64
 }
 
+/// Whether an edge stands for one direction or for both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// As listed.
+    Directed,
+    /// And its mirror image.
+    Both,
+}
+
+impl Direction {
+    /// `Both` when `undirected`.
+    pub(super) fn of(undirected: bool) -> Self {
+        if undirected { Self::Both } else { Self::Directed }
+    }
+}
+
 /// Builds rows for `nodes` nodes from edges whose ends are all below `nodes`.
-pub(super) fn rows<const N: usize>(mut edges: Edges<N>, nodes: u32) -> (Csr, Cleaned)
+pub(super) fn rows<const N: usize>(mut edges: Edges<N>, nodes: u32, direction: Direction) -> (Csr, Cleaned)
 where
     [u32; N]: bytemuck::Pod,
 {
     let self_loops = drop_self_loops(&mut edges);
+    if direction == Direction::Both {
+        edges.par_iter_mut().for_each(|edge| edge[..2].sort_unstable());
+    }
     radix::sort(&mut edges, nodes);
     let before = edges.len();
     merge_duplicates(&mut edges);
     let duplicates = (before - edges.len()) as u64;
-    let offsets = offsets_of(&edges, nodes);
-    let (targets, weights) = pack(edges);
-    let csr = Csr { offsets: offsets.into(), targets: targets.into(), weights: weights.map(Array::from) };
+    edges.shrink_to_fit();
+    let csr = match direction {
+        Direction::Directed => directed_rows(edges, nodes),
+        Direction::Both => mirrored_rows(&edges, nodes),
+    };
     (csr, Cleaned { self_loops, duplicates })
+}
+
+fn directed_rows<const N: usize>(edges: Edges<N>, nodes: u32) -> Csr
+where
+    [u32; N]: bytemuck::Pod,
+{
+    let mut offsets = vec![0u32; nodes as usize + 1];
+    edges.iter().for_each(|edge| offsets[edge[0] as usize + 1] += 1);
+    accumulate(&mut offsets);
+    let (targets, weights) = pack(edges);
+    Csr { offsets: offsets.into(), targets: targets.into(), weights: weights.map(Array::from) }
+}
+
+/// Rows of both directions from sorted edges whose lower end comes first.
+///
+/// No second sort: row `x` first receives its lower neighbours, in order, while
+/// their rows pass by, and then its own higher ones.
+fn mirrored_rows<const N: usize>(edges: &[[u32; N]], nodes: u32) -> Csr {
+    let mut next = vec![0u32; nodes as usize + 1];
+    for edge in edges {
+        next[edge[0] as usize + 1] += 1;
+        next[edge[1] as usize + 1] += 1;
+    }
+    accumulate(&mut next);
+    let mut targets = vec![0u32; 2 * edges.len()];
+    let mut weights = vec![0u32; if N == 3 { targets.len() } else { 0 }];
+    for edge in edges {
+        for (from, to) in [(edge[0], edge[1]), (edge[1], edge[0])] {
+            let at = next[from as usize] as usize;
+            next[from as usize] += 1;
+            targets[at] = to;
+            if N == 3 {
+                weights[at] = edge[N - 1];
+            }
+        }
+    }
+    // Every cursor now stands where the next row starts: shifting by one gives the offsets back.
+    next.rotate_right(1);
+    next[0] = 0;
+    if let Some(last) = next.last_mut() {
+        *last = targets.len() as u32;
+    }
+    let weights = (N == 3).then(|| weights.into());
+    Csr { offsets: next.into(), targets: targets.into(), weights }
+}
+
+/// Turns counts, each one place to the right, into row starts.
+fn accumulate(counts: &mut [u32]) {
+    let mut sum = 0;
+    for count in counts {
+        sum += *count;
+        *count = sum;
+    }
 }
 
 /// Keeps the lightest of equal edges; the edges are sorted.
@@ -69,17 +135,6 @@ fn merge_duplicates<const N: usize>(edges: &mut Edges<N>) {
         }
         same
     });
-}
-
-fn offsets_of<const N: usize>(edges: &[[u32; N]], nodes: u32) -> Vec<u32> {
-    let mut offsets = vec![0u32; nodes as usize + 1];
-    for edge in edges {
-        offsets[edge[0] as usize + 1] += 1;
-    }
-    for at in 1..offsets.len() {
-        offsets[at] += offsets[at - 1];
-    }
-    offsets
 }
 
 /// Moves the targets to the front of the buffer and gives the rest back.
@@ -101,11 +156,13 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn loops_and_duplicates_go_and_are_counted() {
         let edges = vec![[2, 1], [0, 0], [0, 2], [2, 1], [0, 1]];
-        let (csr, cleaned) = rows(edges, 3);
+        let (csr, cleaned) = rows(edges, 3, Direction::Directed);
         assert_eq!(csr.offsets(), [0, 2, 2, 3]);
         assert_eq!(csr.targets(), [1, 2, 1]);
         assert_eq!(cleaned, Cleaned { self_loops: 1, duplicates: 1 });
@@ -113,21 +170,50 @@ mod tests {
 
     #[test]
     fn the_lightest_of_equal_edges_stays() {
-        let (csr, _) = rows(vec![[0, 1, 9], [0, 1, 4], [1, 0, 5], [0, 1, 7]], 2);
+        let (csr, _) = rows(vec![[0, 1, 9], [0, 1, 4], [1, 0, 5], [0, 1, 7]], 2, Direction::Directed);
         assert_eq!(csr.targets(), [1, 0]);
         assert_eq!(csr.weights(), Some(&[4u32, 5][..]));
     }
 
     #[test]
-    fn mirroring_doubles_the_edges_and_keeps_weights() {
-        let mut edges = vec![[0, 1, 9], [2, 1, 3]];
-        mirror(&mut edges);
-        assert_eq!(edges, [[0, 1, 9], [2, 1, 3], [1, 0, 9], [1, 2, 3]]);
+    fn both_directions_of_an_edge_count_once() {
+        let edges = vec![[3, 1, 9], [1, 3, 4], [0, 1, 5], [2, 2, 1]];
+        let (csr, cleaned) = rows(edges, 4, Direction::Both);
+        assert_eq!(csr.offsets(), [0, 1, 3, 3, 4]);
+        assert_eq!(csr.targets(), [1, 0, 3, 1]);
+        assert_eq!(csr.weights(), Some(&[5u32, 5, 4, 4][..]));
+        assert_eq!(cleaned, Cleaned { self_loops: 1, duplicates: 1 });
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_what_an_ordered_map_says(
+            list in prop::collection::vec((0u32..40, 0u32..40, 0u32..9), 0..400), both: bool
+        ) {
+            let mut expected = BTreeMap::new();
+            for &(a, b, w) in list.iter().filter(|(a, b, _)| a != b) {
+                let ends = if both { vec![(a, b), (b, a)] } else { vec![(a, b)] };
+                for end in ends {
+                    let least = expected.entry(end).or_insert(w);
+                    *least = w.min(*least);
+                }
+            }
+            let edges = list.iter().map(|&(a, b, w)| [a, b, w]).collect();
+            let (csr, _) = rows(edges, 40, Direction::of(both));
+            let mut found = BTreeMap::new();
+            for node in 0..40 {
+                for edge in csr.row(node) {
+                    found.insert((node, csr.targets()[edge]), csr.weights().unwrap()[edge]);
+                }
+                prop_assert!(csr.neighbours(node).is_sorted());
+            }
+            prop_assert_eq!(found, expected);
+        }
     }
 
     #[test]
     fn no_edges_make_empty_rows() {
-        let (csr, _) = rows(Vec::<[u32; 2]>::new(), 4);
+        let (csr, _) = rows(Vec::<[u32; 2]>::new(), 4, Direction::Both);
         assert_eq!(csr.offsets(), [0; 5]);
         assert_eq!(csr.edges(), 0);
     }

@@ -45,6 +45,12 @@ pub enum GraphError {
         /// File as the caller named it.
         file: String,
     },
+    /// A directed graph was to be written to a format without directions.
+    #[error("{file}: PACE files have no directions; load the graph as undirected, or write .mtx, .el or .swg")]
+    Directed {
+        /// File as the caller named it.
+        file: String,
+    },
     /// The compressed stream ends early or is damaged.
     #[error("{file}: the {codec} stream is truncated or damaged after {produced} decoded bytes: {reason}")]
     Compressed {
@@ -288,6 +294,14 @@ pub enum BinaryProblem {
         /// The flags.
         found: u32,
     },
+    /// Counts that no graph here can have.
+    #[error("{nodes} nodes and {edges} edges do not fit 32-bit ids and offsets")]
+    Counts {
+        /// Nodes by the header.
+        nodes: u64,
+        /// Edges by the header.
+        edges: u64,
+    },
     /// An offset below the one before it, or beyond the edges.
     #[error("offset {value} of node {node} is out of order")]
     Offset {
@@ -313,11 +327,8 @@ pub enum BinaryProblem {
         node: u64,
     },
     /// Marked symmetric, and an edge has no twin.
-    #[error("marked symmetric, but the edges of node {node} are not mirrored")]
-    Asymmetric {
-        /// The first such node.
-        node: u64,
-    },
+    #[error("marked symmetric, but not every edge has its mirror image of the same weight")]
+    Asymmetric,
     /// Original ids that are not strictly ascending.
     #[error("original id {value} of node {node} is out of order")]
     Ids {

@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 
-use super::build::{self, Edges, MAX_EDGES};
+use super::build::{self, Direction, Edges, MAX_EDGES};
 use super::csr::Csr;
 use super::error::GraphError;
 use super::ids::Ids;
@@ -89,19 +89,11 @@ trait Draw: Sync {
     fn edge(&self, index: u64) -> [u32; 2];
 }
 
-/// Draws edges in both directions into the buffer that becomes the graph.
+/// Draws undirected edges and builds their rows.
 fn random(nodes: u32, edge_factor: u32, draw: &impl Draw) -> Csr {
     let drawn = u64::from(nodes) * u64::from(edge_factor);
-    let mut edges: Edges<2> = vec![[0, 0]; 2 * drawn as usize];
-    edges.par_chunks_mut(1 << 16).enumerate().for_each(|(chunk, part)| {
-        let first = (chunk as u64) << 15;
-        for (index, pair) in (first..).zip(part.chunks_exact_mut(2)) {
-            let [from, to] = draw.edge(index);
-            pair[0] = [from, to];
-            pair[1] = [to, from];
-        }
-    });
-    build::rows(edges, nodes).0
+    let edges: Edges<2> = (0..drawn as usize).into_par_iter().map(|index| draw.edge(index as u64)).collect();
+    build::rows(edges, nodes, Direction::Both).0
 }
 
 struct Rmat {

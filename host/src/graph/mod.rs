@@ -5,6 +5,7 @@
 //! never as a crash. This room knows no analysis, no backend and no terminal.
 
 mod array;
+mod binary;
 mod build;
 mod csr;
 mod error;
@@ -16,16 +17,24 @@ mod model;
 mod radix;
 mod read;
 mod spec;
+mod write;
 
 pub use csr::Csr;
 pub use error::{BinaryProblem, GeneratorProblem, GraphError, LineProblem};
 pub use load::{Compression, Format, LoadOptions, LoadStats, Loaded, Progress};
 pub use model::Graph;
+pub use write::{Saved, save};
 
 /// Loads a graph from a file, from standard input (`-`) or from a generator (`gen:...`).
 ///
 /// The format is found by content, then by suffix; gzip and xz by their first bytes.
-/// While loading, memory peaks at about twice the graph; a mapped `.swg` file takes none.
+/// While loading, memory peaks at about twice the graph; a plain `.swg` file is mapped and
+/// takes none, and must not be rewritten or cut short while the graph lives (replace it
+/// with a rename, as [`save`] does).
+///
+/// Nodes of an edge list are the ids that occur; the 1-based formats number their nodes from
+/// 1, and [`Graph::original_id`] leads back in both cases. Self loops change no result here:
+/// they are dropped and counted, as duplicates are (of which the lightest weight stays).
 ///
 /// ```
 /// use seawall::graph::{self, LoadOptions};

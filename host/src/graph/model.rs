@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use super::build::{self, MAX_EDGES, MAX_NODES};
+use super::build::{self, Direction, MAX_EDGES, MAX_NODES};
 use super::csr::Csr;
 use super::error::GraphError;
 use super::ids::Ids;
@@ -64,7 +64,7 @@ impl Graph {
 
     fn from_list<const N: usize>(
         nodes: u32,
-        mut edges: build::Edges<N>,
+        edges: build::Edges<N>,
         undirected: bool,
     ) -> Result<Self, GraphError>
     where
@@ -76,10 +76,7 @@ impl Graph {
                 return Err(GraphError::EdgeOutOfRange { index, node, nodes });
             }
         }
-        if undirected {
-            build::mirror(&mut edges);
-        }
-        let (csr, _) = build::rows(edges, nodes);
+        let (csr, _) = build::rows(edges, nodes, Direction::of(undirected));
         Ok(Self::from_parts(csr, undirected, Ids::Offset(0)))
     }
 
@@ -194,10 +191,10 @@ impl Graph {
         let sources = (0..nodes).flat_map(|node| self.outgoing.row(node).map(move |_| node));
         let ends = sources.zip(self.targets().iter().copied());
         let csr = match self.weights() {
-            None => undirected_rows(ends.map(|(from, to)| [from, to]).collect(), nodes),
+            None => build::rows::<2>(ends.map(|(from, to)| [from, to]).collect(), nodes, Direction::Both).0,
             Some(weights) => {
                 let weighted = ends.zip(weights).map(|((from, to), &weight)| [from, to, weight]);
-                undirected_rows(weighted.collect(), nodes)
+                build::rows::<3>(weighted.collect(), nodes, Direction::Both).0
             }
         };
         Ok(Self::from_parts(csr, true, self.ids))
@@ -217,14 +214,6 @@ impl Graph {
     pub(super) fn ids(&self) -> &Ids {
         &self.ids
     }
-}
-
-fn undirected_rows<const N: usize>(mut edges: build::Edges<N>, nodes: u32) -> Csr
-where
-    [u32; N]: bytemuck::Pod,
-{
-    build::mirror(&mut edges);
-    build::rows(edges, nodes).0
 }
 
 /// Whether this many nodes and edges fit 32-bit arrays.

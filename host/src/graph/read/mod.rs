@@ -1,12 +1,56 @@
 //! Files as graphs.
+//!
+//! The road of a file: [`source`] opens and decompresses, [`chunks`] cuts into
+//! pieces of whole lines, [`opening`] recognises the format, [`body`] parses edges
+//! in parallel, [`gather`] puts them together and [`labels`] numbers the nodes of
+//! edge lists. `.swg` takes the short cut through [`binary`]. This module only
+//! chooses the road.
 
-use super::{GraphError, LoadOptions, Loaded, Progress};
+mod binary;
+mod body;
+mod chunks;
+mod fields;
+mod gather;
+mod labels;
+mod layout;
+mod opening;
+mod source;
+
+use super::binary::MAGIC;
+use super::{BinaryProblem, GraphError, LoadOptions, Loaded, Progress};
+use source::Source;
 
 /// Loads a file or standard input.
 pub(super) fn load_file(
-    name: &str,
-    _options: &LoadOptions,
-    _progress: Option<&dyn Progress>,
+    path: &str,
+    options: &LoadOptions,
+    progress: Option<&dyn Progress>,
 ) -> Result<Loaded, GraphError> {
-    Err(GraphError::UnknownSuffix { file: name.to_owned() })
+    load_source(Source::open(path)?, options, progress)
+}
+
+fn load_source(
+    mut source: Source,
+    options: &LoadOptions,
+    progress: Option<&dyn Progress>,
+) -> Result<Loaded, GraphError> {
+    let mut head = [0; MAGIC.len()];
+    let filled = source.fill(&mut head)?;
+    let head = &head[..filled];
+    if head == MAGIC {
+        return binary::load_binary(source, head, options, progress);
+    }
+    if head.is_empty() {
+        return Err(GraphError::Empty { file: source.name });
+    }
+    if is_binary_name(&source.name) {
+        return Err(GraphError::Binary { file: source.name, problem: BinaryProblem::Magic });
+    }
+    source.unread(head);
+    gather::load_text(source, options, progress)
+}
+
+fn is_binary_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    [".swg", ".swg.gz", ".swg.xz"].iter().any(|suffix| name.ends_with(suffix))
 }

@@ -1,0 +1,163 @@
+//! The layout of `.swg`, Seawall's own graph file.
+//!
+//! A 64-byte header, then the arrays of a [`Csr`](super::Csr) as little-endian
+//! words, each section at a multiple of 64 bytes, so that a mapped file is used
+//! where it lies. The header's counts fix every position; nothing points anywhere.
+//! Sections: offsets, targets, weights (if flagged), original ids (if flagged).
+//! Reading and writing are elsewhere; this is the only description of the bytes.
+
+use std::ops::Range;
+
+use bytemuck::{Pod, Zeroable};
+
+use super::build::{MAX_EDGES, MAX_NODES};
+use super::error::BinaryProblem;
+
+const _: () = assert!(cfg!(target_endian = "little"), "sections are mapped as little-endian words");
+
+/// First bytes of every file.
+pub(super) const MAGIC: [u8; 8] = *b"SEAWALLG";
+/// The one version there is.
+pub(super) const VERSION: u32 = 1;
+/// Sections start at multiples of this.
+pub(super) const ALIGN: u64 = 64;
+/// Bytes of the header.
+pub(super) const HEADER_BYTES: usize = 64;
+/// Every edge has its mirror image.
+pub(super) const SYMMETRIC: u32 = 1;
+/// There is a weights section.
+pub(super) const WEIGHTS: u32 = 2;
+/// There is a section of original ids.
+pub(super) const TABLE: u32 = 4;
+
+/// The first 64 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Header {
+    pub(super) magic: [u8; 8],
+    pub(super) version: u32,
+    pub(super) flags: u32,
+    pub(super) nodes: u64,
+    pub(super) edges: u64,
+    /// Original id of node 0 when there is no id section.
+    pub(super) first_id: u64,
+    pub(super) reserved: [u64; 2],
+    /// Over all bytes before it.
+    pub(super) checksum: u64,
+}
+
+const _: () = assert!(size_of::<Header>() == HEADER_BYTES);
+
+/// Byte ranges of the sections.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sections {
+    pub(super) offsets: Range<u64>,
+    pub(super) targets: Range<u64>,
+    pub(super) weights: Option<Range<u64>>,
+    pub(super) ids: Option<Range<u64>>,
+    /// Bytes of the whole file.
+    pub(super) end: u64,
+}
+
+impl Header {
+    /// A header for these counts, with its checksum.
+    pub(super) fn new(nodes: u32, edges: u32, flags: u32, first_id: u64) -> Self {
+        let mut header = Self {
+            magic: MAGIC,
+            version: VERSION,
+            flags,
+            nodes: u64::from(nodes),
+            edges: u64::from(edges),
+            first_id,
+            reserved: [0; 2],
+            checksum: 0,
+        };
+        header.checksum = header.compute_checksum();
+        header
+    }
+
+    /// Reads and checks a header.
+    pub(super) fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<Self, BinaryProblem> {
+        let header: Self = bytemuck::pod_read_unaligned(bytes);
+        if header.magic != MAGIC {
+            return Err(BinaryProblem::Magic);
+        }
+        if header.version != VERSION {
+            return Err(BinaryProblem::Version { found: header.version, supported: VERSION });
+        }
+        let computed = header.compute_checksum();
+        if header.checksum != computed {
+            return Err(BinaryProblem::Checksum { found: header.checksum, computed });
+        }
+        if header.flags & !(SYMMETRIC | WEIGHTS | TABLE) != 0 || header.reserved != [0; 2] {
+            return Err(BinaryProblem::Flags { found: header.flags });
+        }
+        if header.nodes > MAX_NODES || header.edges > MAX_EDGES {
+            return Err(BinaryProblem::Counts { nodes: header.nodes, edges: header.edges });
+        }
+        Ok(header)
+    }
+
+    /// Whether a flag is set.
+    pub(super) fn has(&self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// FNV-1a of the bytes before the checksum.
+    fn compute_checksum(&self) -> u64 {
+        let bytes = bytemuck::bytes_of(self);
+        bytes[..HEADER_BYTES - 8]
+            .iter()
+            .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    }
+
+    /// Where the sections lie. Counts were checked, so nothing overflows.
+    pub(super) fn sections(&self) -> Sections {
+        let mut end = HEADER_BYTES as u64;
+        let mut take = |bytes: u64| {
+            let start = end.next_multiple_of(ALIGN);
+            end = start + bytes;
+            start..end
+        };
+        let offsets = take(4 * (self.nodes + 1));
+        let targets = take(4 * self.edges);
+        let weights = self.has(WEIGHTS).then(|| take(4 * self.edges));
+        let ids = self.has(TABLE).then(|| take(8 * self.nodes));
+        Sections { offsets, targets, weights, ids, end }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_read_back_and_every_changed_bit_is_noticed() {
+        let header = Header::new(5, 9, WEIGHTS | TABLE, 1);
+        let bytes: [u8; HEADER_BYTES] = bytemuck::cast(header);
+        assert_eq!(Header::parse(&bytes), Ok(header));
+        for bit in 0..8 * HEADER_BYTES {
+            let mut other = bytes;
+            other[bit / 8] ^= 1 << (bit % 8);
+            assert!(Header::parse(&other).is_err(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn sections_are_aligned_and_in_order() {
+        let sections = Header::new(20, 33, WEIGHTS | TABLE, 0).sections();
+        assert_eq!(sections.offsets, 64..148);
+        assert_eq!(sections.targets, 192..324);
+        assert_eq!(sections.weights, Some(384..516));
+        assert_eq!(sections.ids, Some(576..736));
+        assert_eq!(sections.end, 736);
+    }
+
+    #[test]
+    fn counts_beyond_32_bits_are_refused() {
+        let mut header = Header::new(1, 1, 0, 0);
+        header.edges = 1_000_000_000_000_000_000;
+        header.checksum = header.compute_checksum();
+        assert!(matches!(Header::parse(&bytemuck::cast(header)), Err(BinaryProblem::Counts { .. })));
+    }
+}
