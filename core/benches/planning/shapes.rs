@@ -1,0 +1,137 @@
+//! The graphs that planning is timed on.
+//!
+//! All but the `program` shapes have their ids and their records shuffled, so
+//! that no planner profits from an order that a caller need not give.
+
+use seawall_core::plan::{Dependency, Wave};
+
+/// A named graph.
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    pub(crate) waves: u32,
+    pub(crate) dependencies: Vec<Dependency>,
+}
+
+/// Each wave waits for the one before it.
+pub(crate) fn chain(waves: u32) -> Case {
+    shuffled("chain", waves, chain_records(waves))
+}
+
+/// One wave before all others.
+pub(crate) fn wide(waves: u32) -> Case {
+    shuffled(
+        "wide",
+        waves,
+        (1..waves)
+            .map(|after| Dependency { before: 0, after })
+            .collect(),
+    )
+}
+
+/// A square in which each wave waits for its left and its upper neighbour.
+pub(crate) fn grid(waves: u32) -> Case {
+    let side = waves.isqrt();
+    let mut records = Vec::new();
+    for cell in 0..side * side {
+        if cell % side != 0 {
+            records.push(Dependency {
+                before: cell - 1,
+                after: cell,
+            });
+        }
+        if cell >= side {
+            records.push(Dependency {
+                before: cell - side,
+                after: cell,
+            });
+        }
+    }
+    shuffled("grid", side * side, records)
+}
+
+/// Each wave waits for four random ones before it.
+pub(crate) fn random(waves: u32) -> Case {
+    shuffled("random", waves, random_records(waves))
+}
+
+/// A chain as a program builder lists it.
+pub(crate) fn program_chain(waves: u32) -> Case {
+    Case {
+        name: "program_chain",
+        waves,
+        dependencies: chain_records(waves),
+    }
+}
+
+/// The random graph as a program builder lists it.
+pub(crate) fn program(waves: u32) -> Case {
+    Case {
+        name: "program",
+        waves,
+        dependencies: random_records(waves),
+    }
+}
+
+/// Bytes of a wave that vary with its id.
+pub(crate) fn wave(id: u32) -> Wave {
+    let mut dice = Dice(u64::from(id) + 1);
+    let mut bytes = || u64::from(dice.below(4_000));
+    Wave {
+        frontier_bytes: bytes(),
+        scratch_bytes: bytes() / 4,
+        output_bytes: bytes(),
+    }
+}
+
+fn chain_records(waves: u32) -> Vec<Dependency> {
+    (1..waves)
+        .map(|after| Dependency {
+            before: after - 1,
+            after,
+        })
+        .collect()
+}
+
+fn random_records(waves: u32) -> Vec<Dependency> {
+    let mut dice = Dice(42);
+    let records = (1..waves).flat_map(|after| [after; 4]);
+    records
+        .map(|after| Dependency {
+            before: dice.below(after),
+            after,
+        })
+        .collect()
+}
+
+fn shuffled(name: &'static str, waves: u32, mut dependencies: Vec<Dependency>) -> Case {
+    let mut dice = Dice(7);
+    let mut ids: Vec<u32> = (0..waves).collect();
+    dice.shuffle(&mut ids);
+    for Dependency { before, after } in &mut dependencies {
+        (*before, *after) = (ids[*before as usize], ids[*after as usize]);
+    }
+    dice.shuffle(&mut dependencies);
+    Case {
+        name,
+        waves,
+        dependencies,
+    }
+}
+
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, sides: u32) -> u32 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 32) * u64::from(sides) >> 32) as u32
+    }
+
+    fn shuffle<T>(&mut self, items: &mut [T]) {
+        for end in (1..items.len()).rev() {
+            items.swap(end, self.below(end as u32 + 1) as usize);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The published conformance vectors for barriers and frontier memory, and the JSON of plans.
+//!
+//! `SEAWALL_VECTORS` names the folder; without it a small set written here is run.
+
+use std::fs;
+
+use crate::support::*;
+use seawall_core::error::{GroupError, LayerError};
+use seawall_core::plan::{
+    Budget, Dependency, Requirements, Shape, Strategy, Wave, check_records, layers_of,
+};
+use serde_json::{Value, json};
+
+/// One line of the set, kept short: every kind of outcome once.
+const BARRIERS: &str = r#"
+{"in":{"waves":0,"dependencies":[]},"ok":{"layers":[],"global_barriers":0}}
+{"in":{"waves":3,"dependencies":[[2,0]]},"ok":{"layers":[[1,2],[0]],"global_barriers":1}}
+{"in":{"waves":3,"dependencies":[[9223372036854775807,0]]},"err":{"kind":"invalid_wave","waves":3,"before":9223372036854775807,"after":0}}
+{"in":{"waves":1152921504606846976,"dependencies":[[1,1]]},"err":{"kind":"self_dependency","wave":1}}
+{"in":{"waves":4,"dependencies":[[0,1],[1,0],[1,2],[3,2]]},"err":{"kind":"cycle","unscheduled":3}}
+"#;
+
+const FRONTIER_MEMORY: &str = r#"
+{"in":{"waves":[],"dependencies":[],"resident_bytes":6,"budget_bytes":5,"readback_bytes":7},"err":{"kind":"resident_over_budget","required_bytes":6,"budget_bytes":5}}
+{"in":{"waves":[[1,4611686018427387904,0]],"dependencies":[],"resident_bytes":0,"budget_bytes":5,"readback_bytes":7},"err":{"kind":"overflow","field":"fused wave bytes"}}
+{"in":{"waves":[[1,0,0],[9,0,0]],"dependencies":[],"resident_bytes":1,"budget_bytes":5,"readback_bytes":7},"err":{"kind":"wave_over_budget","wave":1,"required_bytes":9,"budget_bytes":4}}
+{"in":{"waves":[[1,0,2],[2,0,2],[1,0,0]],"dependencies":[[2,1]],"resident_bytes":1,"budget_bytes":5,"readback_bytes":1},"ok":{"groups":[[0,2],[1]],"global_barriers":1,"peak_frontier_bytes":2,"peak_scratch_bytes":0,"peak_output_bytes":2,"peak_group_bytes":4,"amortized_readback_bytes":2,"max_group_width":2}}
+"#;
+
+fn lines(name: &str, built_in: &str) -> Vec<Value> {
+    let text = match std::env::var_os("SEAWALL_VECTORS") {
+        Some(folder) => fs::read_to_string(std::path::Path::new(&folder).join(name)).unwrap(),
+        None => built_in.to_owned(),
+    };
+    let lines = text.lines().filter(|line| !line.is_empty());
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap()
+}
+
+fn records(input: &Value) -> Vec<(u64, u64)> {
+    let list = input["dependencies"].as_array().unwrap();
+    list.iter()
+        .map(|pair| (number(&pair[0]), number(&pair[1])))
+        .collect()
+}
+
+/// Called once the records have passed the check, so that every id fits.
+fn narrow(records: &[(u64, u64)]) -> Vec<Dependency> {
+    let narrow = |wide: &u64| u32::try_from(*wide).unwrap();
+    records
+        .iter()
+        .map(|(b, a)| Dependency {
+            before: narrow(b),
+            after: narrow(a),
+        })
+        .collect()
+}
+
+fn layer_error(error: &LayerError) -> Value {
+    match *error {
+        LayerError::InvalidWave {
+            waves,
+            before,
+            after,
+        } => {
+            json!({"kind": error.kind(), "waves": waves, "before": before, "after": after})
+        }
+        LayerError::SelfDependency { wave } => json!({"kind": error.kind(), "wave": wave}),
+        LayerError::Cycle { unscheduled, .. } => {
+            json!({"kind": error.kind(), "unscheduled": unscheduled})
+        }
+        LayerError::ScratchTooSmall(small) => panic!("{small}"),
+    }
+}
+
+fn group_error(error: &GroupError) -> Value {
+    let kind = error.kind();
+    match *error {
+        GroupError::ResidentOverBudget {
+            required_bytes,
+            budget_bytes,
+        } => {
+            json!({"kind": kind, "required_bytes": required_bytes, "budget_bytes": budget_bytes})
+        }
+        GroupError::Overflow { field } => json!({"kind": kind, "field": field}),
+        GroupError::WaveOverBudget {
+            wave,
+            required_bytes,
+            budget_bytes,
+        } => json!({
+            "kind": kind, "wave": wave.0,
+            "required_bytes": required_bytes, "budget_bytes": budget_bytes,
+        }),
+        GroupError::Layers(ref error) => layer_error(error),
+        GroupError::ScratchTooSmall(small) => panic!("{small}"),
+    }
+}
+
+fn barriers(input: &Value) -> Result<Value, LayerError> {
+    let (waves, records) = (number(&input["waves"]), records(input));
+    check_records(waves, records.iter().copied())?;
+    let dependencies = narrow(&records);
+    let count = usize::try_from(waves).unwrap();
+    let mut buffers = Buffers::sized(Requirements::for_dag(count, dependencies.len()));
+    let plan = layers_of(
+        Shape {
+            waves,
+            dependencies: &dependencies,
+        },
+        buffers.layers(),
+    )?;
+    let layers: Vec<_> = plan.iter().map(ids).collect();
+    Ok(json!({"layers": layers, "global_barriers": plan.global_barriers()}))
+}
+
+fn wave(value: &Value) -> Wave {
+    let field = |index: usize, name: &str| {
+        number(if value.is_array() {
+            &value[index]
+        } else {
+            &value[name]
+        })
+    };
+    Wave {
+        frontier_bytes: field(0, "frontier_bytes"),
+        scratch_bytes: field(1, "scratch_bytes"),
+        output_bytes: field(2, "output_bytes"),
+    }
+}
+
+fn frontier_memory(input: &Value) -> Result<Value, GroupError> {
+    let waves: Vec<_> = input["waves"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(wave)
+        .collect();
+    let records = records(input);
+    check_records(waves.len() as u64, records.iter().copied())?;
+    let program = Program {
+        waves,
+        dependencies: narrow(&records),
+    };
+    let budget = Budget {
+        resident_bytes: number(&input["resident_bytes"]),
+        budget_bytes: number(&input["budget_bytes"]),
+        readback_bytes: number(&input["readback_bytes"]),
+    };
+    let plan = plan_groups(&program, &budget, Strategy::InOrder)?;
+    let summary = plan.summary;
+    Ok(json!({
+        "groups": plan.groups, "global_barriers": summary.global_barriers,
+        "peak_frontier_bytes": summary.peak_frontier_bytes,
+        "peak_scratch_bytes": summary.peak_scratch_bytes,
+        "peak_output_bytes": summary.peak_output_bytes,
+        "peak_group_bytes": summary.peak_group_bytes,
+        "amortized_readback_bytes": summary.amortized_readback_bytes,
+        "max_group_width": summary.max_group_width,
+    }))
+}
+
+#[test]
+fn barriers_follow_the_vectors() {
+    for line in lines("barriers.jsonl", BARRIERS) {
+        match barriers(&line["in"]) {
+            Ok(found) => assert_eq!(found, line["ok"], "{}", line["id"]),
+            Err(error) => assert_eq!(layer_error(&error), line["err"], "{}", line["id"]),
+        }
+    }
+}
+
+#[test]
+fn groups_follow_the_vectors() {
+    for line in lines("frontier_memory.jsonl", FRONTIER_MEMORY) {
+        match frontier_memory(&line["in"]) {
+            Ok(found) => assert_eq!(found, line["ok"], "{}", line["id"]),
+            Err(error) => assert_eq!(group_error(&error), line["err"], "{}", line["id"]),
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn plans_and_errors_serialize_in_the_shape_of_the_vectors() {
+    use seawall_core::plan::{ArenaOptions, Results, arena, groups};
+    let wave = Wave {
+        frontier_bytes: 1,
+        scratch_bytes: 0,
+        output_bytes: 2,
+    };
+    let order = Dependency {
+        before: 1,
+        after: 0,
+    };
+    let program = Program {
+        waves: vec![wave; 2],
+        dependencies: vec![order],
+    };
+    let budget = Budget {
+        budget_bytes: 10,
+        ..Budget::default()
+    };
+    let mut buffers = Buffers::for_program(&program);
+    let (group_room, arena_room) = buffers.split();
+    let plan = groups(&program.dag(), &budget, Strategy::Packed, group_room).unwrap();
+    let found = serde_json::to_value(plan).unwrap();
+    assert_eq!(found["groups"], json!([[1], [0]]));
+    assert_eq!(
+        (&found["lower_bound"], &found["max_group_width"]),
+        (&json!(2), &json!(1))
+    );
+    let options = ArenaOptions {
+        alignment_bytes: 1,
+        results: Results::None,
+    };
+    let layout = arena(&program.dag(), &plan, &options, arena_room).unwrap();
+    let found = serde_json::to_value(layout).unwrap();
+    assert_eq!(
+        (&found["bytes"], &found["lower_bound"]),
+        (&json!(5), &json!(5))
+    );
+    assert!(found["offsets"][1]["output"].is_u64());
+    let error = GroupError::from(LayerError::SelfDependency { wave: 3 });
+    assert_eq!(
+        serde_json::to_value(error).unwrap(),
+        json!({"kind": "self_dependency", "wave": 3})
+    );
+    let error = plan_groups(
+        &program,
+        &Budget {
+            resident_bytes: 1,
+            ..Budget::default()
+        },
+        Strategy::Packed,
+    );
+    assert_eq!(
+        serde_json::to_value(error.unwrap_err()).unwrap()["kind"],
+        "resident_over_budget"
+    );
+}
