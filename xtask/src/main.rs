@@ -25,7 +25,7 @@ use crate::error::Error;
 
 /// Maintainer commands of the Seawall workspace.
 #[derive(Parser)]
-#[command(name = "cargo xtask", about, version)]
+#[command(name = "xtask", bin_name = "cargo xtask", version)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
