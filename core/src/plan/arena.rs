@@ -192,7 +192,7 @@ pub fn arena<'s>(
         offsets,
     };
     let swept = sweep::sweep(&regions, groups, &mut room);
-    let bytes = if swept > lower_bound {
+    let bytes = if swept > lower_bound && room.order.len() <= fit::REGIONS {
         fit::refine(&regions, (lower_bound, swept), &mut room)
             .unwrap_or_else(|| sweep::sweep(&regions, groups, &mut room))
     } else {

@@ -249,14 +249,12 @@ fn plan(
     scratch: &mut GroupScratchView<'_>,
 ) -> Result<Plan, GroupError> {
     let shape = Shape::from(dag);
-    let list = layers::inspect(shape)?;
-    scratch
-        .layers
-        .check(shape.waves, length(dag.dependencies))?;
-    if strategy == Strategy::Packed {
-        scratch.pack.check(shape.waves)?;
-    }
-    let counts = layers::plan(shape, list, &mut scratch.layers)?;
+    let fits = scratch.layers.check(shape.waves, length(dag.dependencies));
+    let fits = match strategy {
+        Strategy::InOrder => fits,
+        Strategy::Packed => fits.and_then(|()| scratch.pack.check(shape.waves)),
+    };
+    let counts = layers::plan(shape, fits, &mut scratch.layers)?;
     let group_bytes = group_budget(budget)?;
     let order = scratch.layers.order.get(..counts.waves).unwrap_or_default();
     let layer_ends = scratch.layers.ends.get(..counts.layers).unwrap_or_default();

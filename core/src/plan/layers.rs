@@ -3,14 +3,14 @@
 //! The layer of a wave is the number of edges on the longest path that ends in
 //! it, so no plan needs fewer barriers. Inside a layer ids ascend, whatever the
 //! order of the dependency list. A list that is already in program order takes
-//! one streaming pass; any other takes Kahn's algorithm level by level over a
+//! one pass and no adjacency; any other takes Kahn's algorithm level by level over a
 //! flat adjacency. Bytes play no part here; see [`super::groups`].
 
 use bytemuck::TransparentWrapper;
 
-use super::cells::{bump, counts_to_starts, read, write};
+use super::cells::{bump, counts_to_ends, counts_to_starts, read, write};
 use super::csr::{Direction, Neighbours};
-use crate::error::LayerError;
+use crate::error::{LayerError, ScratchTooSmall};
 use crate::scratch::ScratchView;
 use crate::wave::{Dag, Dependency, WaveId};
 
@@ -141,10 +141,9 @@ pub fn layers_of<'s>(
     shape: Shape<'_>,
     scratch: impl Into<ScratchView<'s>>,
 ) -> Result<Layers<'s>, LayerError> {
-    let list = inspect(shape)?;
     let mut view = scratch.into();
-    view.check(shape.waves, length(shape.dependencies))?;
-    let counts = plan(shape, list, &mut view)?;
+    let fits = view.check(shape.waves, length(shape.dependencies));
+    let counts = plan(shape, fits, &mut view)?;
     let ScratchView { order, ends, .. } = view;
     Ok(Layers {
         order: WaveId::wrap_slice(order.get(..counts.waves).unwrap_or_default()),
@@ -197,56 +196,34 @@ pub(crate) struct Counts {
     pub(crate) layers: usize,
 }
 
-/// Leaves the order in `order`, the layer ends in `ends`, the layer of each wave in `depth`.
+/// Leaves the order in `order`, the layer ends in `ends`.
 ///
-/// The shape must have passed [`inspect`] and fit in the scratch.
+/// `fits` is what the check of all scratch buffers gave; it only counts once
+/// the records have been found valid, and without room nothing is written.
 pub(crate) fn plan(
     shape: Shape<'_>,
-    list: ListOrder,
+    fits: Result<(), ScratchTooSmall>,
     scratch: &mut ScratchView<'_>,
 ) -> Result<Counts, LayerError> {
+    if let Err(small) = fits {
+        check_list(shape.waves, shape.dependencies)?;
+        return Err(small.into());
+    }
     let waves = usize::try_from(shape.waves).unwrap_or(usize::MAX);
     let mut room = Room::of(scratch, waves);
-    let layers = match list {
-        ListOrder::Program => room.stream(shape.dependencies),
-        ListOrder::Any => room.release(shape.dependencies)?,
+    let layers = match room.stream(shape)? {
+        Some(layers) => layers,
+        None => room.release(shape.dependencies)?,
     };
-    Ok(Counts { waves, layers })
-}
-
-/// What the order of the dependency list promises.
-#[derive(Clone, Copy)]
-pub(crate) enum ListOrder {
-    /// Whatever reaches a wave is listed before anything that leaves it.
-    Program,
-    /// Nothing.
-    Any,
-}
-
-/// Validates the records and tells what their order promises.
-///
-/// A list is in program order when every id is larger than those it waits for
-/// and the list ascends in either endpoint.
-pub(crate) fn inspect(shape: Shape<'_>) -> Result<ListOrder, LayerError> {
-    let (mut forward, mut by_after, mut by_before) = (true, true, true);
-    let mut last = Dependency {
-        before: 0,
-        after: 0,
-    };
-    for dependency in shape.dependencies {
-        let Dependency { before, after } = *dependency;
-        check_record(shape.waves, u64::from(before), u64::from(after))?;
-        forward &= before < after;
-        by_after &= last.after <= after;
-        by_before &= last.before <= before;
-        last = *dependency;
-    }
-    let program = forward && (by_after || by_before);
-    Ok(if program {
-        ListOrder::Program
-    } else {
-        ListOrder::Any
+    Ok(Counts {
+        waves,
+        layers: layers as usize,
     })
+}
+
+fn check_list(waves: u64, dependencies: &[Dependency]) -> Result<(), LayerError> {
+    let check = |d: &Dependency| check_record(waves, u64::from(d.before), u64::from(d.after));
+    dependencies.iter().try_for_each(check)
 }
 
 /// The scratch cut to the number of waves.
@@ -271,30 +248,47 @@ impl<'a> Room<'a> {
         }
     }
 
-    /// Layers of a list in program order: depths in one pass, then a counting sort.
-    fn stream(&mut self, dependencies: &[Dependency]) -> usize {
-        self.depth.fill(0);
-        for dependency in dependencies {
-            let reached = read(self.depth, dependency.before).wrapping_add(1);
-            if let Some(depth) = self.depth.get_mut(dependency.after as usize) {
-                *depth = reached.max(*depth);
+    /// Validates the list and, if it is in program order, plans it in the same pass.
+    ///
+    /// In program order ids ascend along every dependency and records ascend in
+    /// `after`, so whatever reaches a wave is known before the wave is used.
+    fn stream(&mut self, shape: Shape<'_>) -> Result<Option<u32>, LayerError> {
+        let mut depths = Depths::new(self.depth, self.ends);
+        let (mut wave, mut reached) = (0, 0);
+        let mut records = shape.dependencies.iter();
+        for Dependency { before, after } in records.by_ref() {
+            let in_order = before < after && wave <= *after && *after < self.waves;
+            if !in_order {
+                let (before, after) = (u64::from(*before), u64::from(*after));
+                check_record(shape.waves, before, after)?;
+                check_list(shape.waves, records.as_slice())?;
+                return Ok(None);
             }
+            if wave < *after {
+                depths.settle(wave, *after, reached);
+                (wave, reached) = (*after, 0);
+            }
+            reached = reached.max(read(depths.of, *before).wrapping_add(1));
         }
-        self.ends.fill(0);
-        let mut layers = 0;
-        for depth in self.depth.iter() {
-            bump(self.ends, *depth);
-            layers = layers.max(depth.wrapping_add(1));
+        depths.settle(wave, self.waves, reached);
+        let (layers, ascending) = (depths.layers, depths.ascending);
+        let counts = self.ends.get_mut(..layers as usize).unwrap_or_default();
+        if ascending {
+            counts_to_ends(counts);
+            self.order
+                .iter_mut()
+                .zip(0..)
+                .for_each(|(slot, id)| *slot = id);
+        } else {
+            counts_to_starts(counts);
+            // Each start moves to its end while its layer fills.
+            place(self.depth, self.ends, self.order);
         }
-        let layers = layers as usize;
-        counts_to_starts(self.ends.get_mut(..layers).unwrap_or_default());
-        // Each start moves to its end while its layer fills.
-        place(self.depth, self.ends, self.order);
-        layers
+        Ok(Some(layers))
     }
 
     /// Layers of any list: releases waves level by level.
-    fn release(&mut self, dependencies: &[Dependency]) -> Result<usize, LayerError> {
+    fn release(&mut self, dependencies: &[Dependency]) -> Result<u32, LayerError> {
         let neighbours = Neighbours::build(
             Direction::Forward,
             dependencies,
@@ -333,7 +327,7 @@ impl<'a> Room<'a> {
         if !ascending {
             self.sort_layers(layers);
         }
-        Ok(layers as usize)
+        Ok(layers)
     }
 
     /// Puts ids inside each layer in ascending order.
@@ -390,6 +384,51 @@ impl<'a> Room<'a> {
             wave = read(self.ends, wave);
         }
         smallest
+    }
+}
+
+/// Depths of waves in ascending order of their ids, and how many have each.
+struct Depths<'a> {
+    of: &'a mut [u32],
+    counts: &'a mut [u32],
+    layers: u32,
+    last: u32,
+    ascending: bool,
+}
+
+impl<'a> Depths<'a> {
+    fn new(of: &'a mut [u32], counts: &'a mut [u32]) -> Self {
+        Self {
+            of,
+            counts,
+            layers: 0,
+            last: 0,
+            ascending: true,
+        }
+    }
+
+    /// Sets the depth of a wave; those behind it, up to `next`, wait for nobody.
+    #[inline(always)]
+    fn settle(&mut self, wave: u32, next: u32, depth: u32) {
+        let mut depth = depth;
+        for wave in wave..next {
+            self.settle_one(wave, depth);
+            depth = 0;
+        }
+    }
+
+    /// A depth is at most the number of layers so far: the one above it is counted.
+    #[inline(always)]
+    fn settle_one(&mut self, wave: u32, depth: u32) {
+        write(self.of, wave, depth);
+        self.ascending &= self.last <= depth;
+        self.last = depth;
+        if depth == self.layers {
+            write(self.counts, depth, 1);
+            self.layers = depth.wrapping_add(1);
+        } else {
+            bump(self.counts, depth);
+        }
     }
 }
 

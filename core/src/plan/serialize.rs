@@ -15,7 +15,9 @@ where
 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut runs = serializer.serialize_seq(Some(self.0.len()))?;
-        self.0.clone().try_for_each(|run| runs.serialize_element(&run))?;
+        self.0
+            .clone()
+            .try_for_each(|run| runs.serialize_element(&run))?;
         runs.end()
     }
 }
@@ -40,7 +42,10 @@ impl Serialize for Groups<'_> {
         plan.serialize_field("peak_scratch_bytes", &summary.peak_scratch_bytes)?;
         plan.serialize_field("peak_output_bytes", &summary.peak_output_bytes)?;
         plan.serialize_field("peak_group_bytes", &summary.peak_group_bytes)?;
-        plan.serialize_field("amortized_readback_bytes", &summary.amortized_readback_bytes)?;
+        plan.serialize_field(
+            "amortized_readback_bytes",
+            &summary.amortized_readback_bytes,
+        )?;
         plan.serialize_field("max_group_width", &summary.max_group_width)?;
         plan.end()
     }

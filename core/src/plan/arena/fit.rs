@@ -4,7 +4,7 @@
 //! gap that is free for its whole life; what is searched is their order. A few
 //! orders by size and life are tried, then swaps of two places in the best one,
 //! until the lower bound is met or a constant number of steps is spent. Large
-//! programs spend them at once and keep the layout of [`super::sweep`].
+//! programs are left to [`super::sweep`].
 
 use super::super::cells::{read, swap, write};
 use super::super::ready::{Dice, heap_sort};
@@ -12,6 +12,8 @@ use super::{Regions, Room, slot};
 
 /// Regions looked at, over all orders together.
 const VISITS: u64 = 1 << 18;
+/// Programs of more regions could not be laid out once within the visits.
+pub(super) const REGIONS: usize = 1 << 10;
 /// Orders tried by swapping.
 const TRIES: u32 = 400;
 /// The end of the chain.

@@ -14,7 +14,7 @@ use super::{OUTPUT, Regions, Room, slot};
 use crate::scratch::split;
 
 /// Gaps of a pile that one output is tried in before it goes on top.
-const REACH: u32 = 64;
+const REACH: u32 = 16;
 /// The end of a chain.
 const NONE: u32 = u32::MAX;
 
