@@ -59,7 +59,9 @@ impl Column {
 fn fnv1a(words: impl Iterator<Item = [u8; 4]>) -> u64 {
     const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
-    words.flatten().fold(OFFSET_BASIS, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
+    words.flatten().fold(OFFSET_BASIS, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
+    })
 }
 
 /// How many rounds the analysis took, in the words of its field.
@@ -181,7 +183,13 @@ mod tests {
 
     #[test]
     fn floats_count_by_their_bits() {
-        assert_eq!(Column::F32(vec![1.0]).checksum(), Column::U32(vec![1.0f32.to_bits()]).checksum());
-        assert_ne!(Column::F32(vec![0.0]).checksum(), Column::F32(vec![-0.0]).checksum());
+        assert_eq!(
+            Column::F32(vec![1.0]).checksum(),
+            Column::U32(vec![1.0f32.to_bits()]).checksum()
+        );
+        assert_ne!(
+            Column::F32(vec![0.0]).checksum(),
+            Column::F32(vec![-0.0]).checksum()
+        );
     }
 }

@@ -17,7 +17,9 @@ pub enum RunError {
         analysis: AnalysisKind,
     },
     /// The budget does not hold the graph and the smallest plan.
-    #[error("{analysis} needs {needed_bytes} bytes and the budget is {budget_bytes}; raise --budget to at least that")]
+    #[error(
+        "{analysis} needs {needed_bytes} bytes and the budget is {budget_bytes}; raise --budget to at least that"
+    )]
     OverBudget {
         /// The analysis asked for.
         analysis: AnalysisKind,

@@ -125,7 +125,10 @@ pub struct Ranking {
 
 impl Default for Ranking {
     fn default() -> Self {
-        Self { damping: 0.85, tolerance: 1e-4 }
+        Self {
+            damping: 0.85,
+            tolerance: 1e-4,
+        }
     }
 }
 

@@ -1,0 +1,112 @@
+//! What ends a command early, and with which exit code.
+
+use std::io;
+
+use crate::graph::GraphError;
+use crate::report::file::WriteError;
+use crate::run::{AnalysisKind, RunError};
+
+use super::plan::PlanError;
+
+/// A command could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(super) enum CliError {
+    /// The graph could not be read or written.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// The plan's input is wrong.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The run failed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A result file could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The analysis starts somewhere and was not told where.
+    #[error("{analysis} needs a node to start from; add --source N")]
+    MissingSource {
+        /// The analysis.
+        analysis: AnalysisKind,
+    },
+    /// A source that is no node of the graph.
+    #[error("--source {source_id}: {graph} has no such node; {range}")]
+    NoSuchSource {
+        /// The id given.
+        source_id: u64,
+        /// The graph as the caller named it.
+        graph: String,
+        /// The ids that there are.
+        range: IdRange,
+    },
+    /// A result file whose suffix names no format.
+    #[error("--out {path}: no format has this suffix; use .csv, .json or .npy")]
+    UnknownOutput {
+        /// The path given.
+        path: String,
+    },
+    /// A picture whose suffix names no format.
+    #[error("--plot {path}: pictures are SVG; end the name in .svg")]
+    UnknownPicture {
+        /// The path given.
+        path: String,
+    },
+    /// Standard output took no more.
+    #[error("standard output: {0}")]
+    Stdout(io::Error),
+}
+
+/// The ids of a graph's nodes, for messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IdRange {
+    /// The graph has no node.
+    Empty,
+    /// Smallest and largest id.
+    Span {
+        /// Smallest id.
+        first: u64,
+        /// Largest id.
+        last: u64,
+        /// Whether some ids between them are not used.
+        gaps: bool,
+    },
+}
+
+impl std::fmt::Display for IdRange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Empty => f.write_str("it has no nodes at all"),
+            Self::Span {
+                first,
+                last,
+                gaps: false,
+            } => write!(f, "its ids go from {first} to {last}"),
+            Self::Span {
+                first,
+                last,
+                gaps: true,
+            } => {
+                write!(f, "its ids go from {first} to {last}, with gaps")
+            }
+        }
+    }
+}
+
+impl CliError {
+    /// The exit code that scripts see.
+    pub(super) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Run(error) => error.exit_code(),
+            Self::Stdout(_) if self.is_closed_pipe() => 0,
+            Self::Stdout(_) => 1,
+            _ => 2,
+        }
+    }
+
+    /// Whether a reader of standard output, such as `head`, has left. That is
+    /// its right and no failure.
+    pub(super) fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}

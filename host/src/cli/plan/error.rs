@@ -1,0 +1,148 @@
+//! What is wrong with a plan's input, for people and for scripts.
+
+use std::io::{self, Write};
+
+use seawall_core::error::{ArenaError, GroupError, LayerError};
+use serde_json::{Map, Value, json};
+
+/// A wave DAG could not be planned.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(in crate::cli) enum PlanError {
+    /// The file cannot be read.
+    #[error("{file}: cannot read: {source}")]
+    Unreadable {
+        /// File as the caller named it.
+        file: String,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The text is no JSON, or not the JSON of a wave DAG.
+    #[error("{file}:{line}:{column}: {reason}")]
+    InvalidJson {
+        /// File as the caller named it.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column in bytes, from 1; 0 at the end of a line.
+        column: usize,
+        /// What the parser expected.
+        reason: String,
+    },
+    /// The dependencies admit no order.
+    #[error(transparent)]
+    Layers(#[from] LayerError),
+    /// The waves do not fit the budget.
+    #[error(transparent)]
+    Groups(#[from] GroupError),
+    /// The regions could not be laid out.
+    #[error(transparent)]
+    Arena(#[from] ArenaError),
+}
+
+impl PlanError {
+    /// The parser's error without the position that it repeats in its text.
+    pub(super) fn invalid_json(file: &str, error: &serde_json::Error) -> Self {
+        let (line, column) = (error.line(), error.column());
+        let text = error.to_string();
+        let reason = text
+            .strip_suffix(&format!(" at line {line} column {column}"))
+            .unwrap_or(&text);
+        Self::InvalidJson {
+            file: file.to_owned(),
+            line,
+            column,
+            reason: reason.to_owned(),
+        }
+    }
+
+    /// Writes `{"error":{"kind",...}}` with the fields that belong to the kind.
+    ///
+    /// # Errors
+    /// When `out` fails.
+    pub(super) fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer(&mut *out, &json!({ "error": self.fields()? }))?;
+        writeln!(out)
+    }
+
+    fn fields(&self) -> io::Result<Value> {
+        Ok(match self {
+            Self::Unreadable { file, source } => {
+                json!({ "kind": "unreadable", "file": file, "reason": source.to_string() })
+            }
+            Self::InvalidJson {
+                file,
+                line,
+                column,
+                reason,
+            } => json!({
+                "kind": "invalid_json", "file": file, "line": line, "column": column, "reason": reason
+            }),
+            Self::Layers(error) | Self::Groups(GroupError::Layers(error)) => layer_fields(error)?,
+            Self::Groups(error) => serde_json::to_value(error)?,
+            Self::Arena(error) => serde_json::to_value(error)?,
+        })
+    }
+}
+
+/// The fields of a layer error. The wave that a cycle's message names for
+/// people is left out: which one it is depends on the planner's way of search.
+fn layer_fields(error: &LayerError) -> io::Result<Value> {
+    match error {
+        LayerError::Cycle { unscheduled, .. } => {
+            let mut fields = Map::new();
+            fields.insert("kind".to_owned(), error.kind().into());
+            fields.insert("unscheduled".to_owned(), (*unscheduled).into());
+            Ok(Value::Object(fields))
+        }
+        other => Ok(serde_json::to_value(other)?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seawall_core::plan::WaveId;
+
+    fn json(error: &PlanError) -> Value {
+        let mut bytes = Vec::new();
+        error.write_json(&mut bytes).unwrap();
+        serde_json::from_slice(&bytes).unwrap()
+    }
+
+    #[test]
+    fn kinds_and_fields_are_the_planner_s_own() {
+        let cycle = LayerError::Cycle {
+            unscheduled: 2,
+            wave: WaveId(1),
+        };
+        assert_eq!(
+            json(&cycle.into()),
+            json!({"error": {"kind": "cycle", "unscheduled": 2}})
+        );
+        let wave = LayerError::InvalidWave {
+            waves: 1,
+            before: 2,
+            after: 3,
+        };
+        let expected =
+            json!({"error": {"kind": "invalid_wave", "waves": 1, "before": 2, "after": 3}});
+        assert_eq!(json(&wave.into()), expected);
+        assert_eq!(json(&GroupError::Layers(wave).into()), expected);
+        let over = GroupError::WaveOverBudget {
+            wave: WaveId(1),
+            required_bytes: 9,
+            budget_bytes: 8,
+        };
+        let expected = json!({"error": {"kind": "wave_over_budget", "wave": 1, "required_bytes": 9, "budget_bytes": 8}});
+        assert_eq!(json(&over.into()), expected);
+    }
+
+    #[test]
+    fn the_position_is_said_once() {
+        let error = serde_json::from_str::<u32>("\n x").unwrap_err();
+        let error = PlanError::invalid_json("waves.json", &error);
+        assert_eq!(error.to_string(), "waves.json:2:2: expected value");
+        assert_eq!(json(&error)["error"]["line"], 2);
+    }
+}

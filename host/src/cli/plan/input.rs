@@ -1,0 +1,177 @@
+//! The JSON input of `seawall plan`.
+//!
+//! Ids are read as 64-bit numbers and held against the wave count before they
+//! become 32-bit ids, so that the first bad record is the one reported. Memory
+//! grows with the text that is there, never with a number in it.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use seawall_core::plan::{Budget, Dag, Dependency, Wave, check_records};
+use serde::Deserialize;
+
+use super::PlanError;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    waves: Vec<WaveEntry>,
+    dependencies: Vec<[u64; 2]>,
+    #[serde(default)]
+    resident_bytes: Option<u64>,
+    #[serde(default)]
+    budget_bytes: Option<u64>,
+    #[serde(default)]
+    readback_bytes: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WaveEntry {
+    #[serde(default)]
+    name: Option<String>,
+    frontier_bytes: u64,
+    scratch_bytes: u64,
+    output_bytes: u64,
+}
+
+/// A wave program as read, its ids checked.
+pub(super) struct Program {
+    /// Name of each wave that has one.
+    pub(super) names: Vec<Option<String>>,
+    /// What the plan may spend; no limit when none was given.
+    pub(super) budget: Budget,
+    waves: Vec<Wave>,
+    dependencies: Vec<Dependency>,
+}
+
+impl Program {
+    /// Reads a file, or standard input for `-`.
+    pub(super) fn read(file: &str) -> Result<Self, PlanError> {
+        let text = bytes_of(file).map_err(|source| PlanError::Unreadable {
+            file: shown(file).to_owned(),
+            source,
+        })?;
+        let document = serde_json::from_slice(&text)
+            .map_err(|error| PlanError::invalid_json(shown(file), &error))?;
+        Self::check(document)
+    }
+
+    fn check(document: Document) -> Result<Self, PlanError> {
+        let waves = document.waves.len() as u64;
+        check_records(
+            waves,
+            document
+                .dependencies
+                .iter()
+                .map(|&[before, after]| (before, after)),
+        )?;
+        let narrow = |id: u64| u32::try_from(id).unwrap_or(u32::MAX);
+        let dependencies = document.dependencies.iter();
+        let budget = Budget {
+            resident_bytes: document.resident_bytes.unwrap_or(0),
+            budget_bytes: document.budget_bytes.unwrap_or(u64::MAX),
+            readback_bytes: document.readback_bytes.unwrap_or(0),
+        };
+        Ok(Self {
+            dependencies: dependencies
+                .map(|&[before, after]| Dependency {
+                    before: narrow(before),
+                    after: narrow(after),
+                })
+                .collect(),
+            waves: document.waves.iter().map(WaveEntry::wave).collect(),
+            names: document.waves.into_iter().map(|entry| entry.name).collect(),
+            budget,
+        })
+    }
+
+    /// The program as the planner takes it.
+    pub(super) fn dag(&self) -> Dag<'_> {
+        Dag {
+            waves: &self.waves,
+            dependencies: &self.dependencies,
+        }
+    }
+}
+
+impl WaveEntry {
+    fn wave(&self) -> Wave {
+        Wave {
+            frontier_bytes: self.frontier_bytes,
+            scratch_bytes: self.scratch_bytes,
+            output_bytes: self.output_bytes,
+        }
+    }
+}
+
+fn shown(file: &str) -> &str {
+    if file == "-" { "standard input" } else { file }
+}
+
+fn bytes_of(file: &str) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    if file == "-" {
+        io::stdin().lock().read_to_end(&mut text)?;
+    } else {
+        File::open(file)?.read_to_end(&mut text)?;
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seawall_core::error::LayerError;
+
+    fn check(text: &str) -> Result<Program, PlanError> {
+        let document =
+            serde_json::from_str(text).map_err(|error| PlanError::invalid_json("text", &error))?;
+        Program::check(document)
+    }
+
+    #[test]
+    fn what_is_optional_has_a_default() {
+        let program =
+            check(r#"{"waves":[{"frontier_bytes":1,"scratch_bytes":2,"output_bytes":3}],"dependencies":[]}"#)
+                .unwrap();
+        assert_eq!(
+            program.budget,
+            Budget {
+                resident_bytes: 0,
+                budget_bytes: u64::MAX,
+                readback_bytes: 0
+            }
+        );
+        assert_eq!(program.names, [None]);
+    }
+
+    #[test]
+    fn wide_ids_are_refused_as_ids_and_in_order() {
+        let error = check(r#"{"waves":[],"dependencies":[[4294967296,0],[0,0]]}"#)
+            .err()
+            .unwrap();
+        let PlanError::Layers(LayerError::InvalidWave { before, .. }) = error else {
+            panic!("{error}");
+        };
+        assert_eq!(before, 1 << 32);
+    }
+
+    #[test]
+    fn unknown_and_doubled_fields_are_refused() {
+        for text in [
+            r#"{"waves":[],"dependencies":[],"budget":1}"#,
+            r#"{"waves":[],"dependencies":[],"waves":[]}"#,
+            r#"{"waves":[],"dependencies":[[0,1,2]]}"#,
+            r#"{"waves":[],"dependencies":[[-1,0]]}"#,
+            r#"{"waves":[],"dependencies":[[18446744073709551616,0]]}"#,
+            r#"{"waves":[]}"#,
+            r#"{"waves":[],"dependencies":[]} x"#,
+        ] {
+            assert!(
+                matches!(check(text), Err(PlanError::InvalidJson { .. })),
+                "{text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The planner's working memory, sized by the planner itself.
+
+use seawall_core::plan::{Dag, Requirements};
+use seawall_core::scratch::{ArenaScratchView, GroupScratchView, ScratchView};
+
+/// Buffers for one program.
+pub(super) struct Memory {
+    layer_words: Vec<u32>,
+    dependency_words: Vec<u32>,
+    pack_words: Vec<u32>,
+    pack_bytes: Vec<u64>,
+    arena_words: Vec<u32>,
+    arena_offsets: Vec<u64>,
+}
+
+impl Memory {
+    /// Enough for `dag`, by any strategy. Linear in waves and dependencies.
+    pub(super) fn of(dag: &Dag<'_>) -> Self {
+        let needs = Requirements::for_dag(dag.waves.len(), dag.dependencies.len());
+        Self {
+            layer_words: vec![0; needs.layer_words],
+            dependency_words: vec![0; needs.dependency_words],
+            pack_words: vec![0; needs.pack_words],
+            pack_bytes: vec![0; needs.pack_bytes],
+            arena_words: vec![0; needs.arena_words],
+            arena_offsets: vec![0; needs.arena_offsets],
+        }
+    }
+
+    /// Room for the groups, and room for the arena that follows them.
+    pub(super) fn views(&mut self) -> (GroupScratchView<'_>, ArenaScratchView<'_>) {
+        let layers = ScratchView::new(&mut self.layer_words, &mut self.dependency_words);
+        (
+            GroupScratchView::new(layers, &mut self.pack_words, &mut self.pack_bytes),
+            ArenaScratchView::new(&mut self.arena_words, &mut self.arena_offsets),
+        )
+    }
+}

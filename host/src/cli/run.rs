@@ -1,0 +1,287 @@
+//! `seawall run`: a graph, an analysis, a report.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use bytesize::ByteSize;
+use clap::Args;
+
+use super::CliError;
+use super::error::IdRange;
+use super::output::print;
+use super::progress::ProgressLine;
+use crate::graph::{Graph, GraphError, LoadOptions, Loaded, load};
+use crate::outcome::RunOutcome;
+use crate::report::file::{probe, write_whole};
+use crate::report::rows::{RowFormat, Rows};
+use crate::report::{json, plot, text, trace};
+use crate::run::{AnalysisKind, BackendChoice, Ranking, RunRequest, execute};
+
+const EXAMPLES: &str = "\
+Examples:
+  seawall run gen:grid:512 --analysis bfs --source 0 --check
+  seawall run roads.gr.xz --analysis sssp --source 1 --out distances.csv
+  seawall run email.txt --undirected --analysis cc --json | jq .checksum
+  seawall run gen:rmat:20:16 --analysis bfs --source 7 --backend mega --repeat 5 --trace run.json
+
+Files: Matrix Market (.mtx), edge list (.txt, .el), DIMACS and PACE (.gr), Seawall
+binary (.swg), each also as .gz or .xz; - is standard input.
+Generators: gen:rmat:SCALE:EDGEFACTOR[:SEED], gen:uniform:SCALE:EDGEFACTOR[:SEED],
+gen:grid:WIDTH[xHEIGHT], gen:chain:NODES[:SEED].
+
+A node that no source reaches has the value 4294967295 in every output.";
+
+/// Run an analysis on a graph.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct RunArgs {
+    /// Graph to analyse: a file, - for standard input, or a generator.
+    #[arg(value_name = "GRAPH")]
+    graph: String,
+    /// What to compute.
+    #[arg(long, value_enum, value_name = "NAME")]
+    analysis: AnalysisKind,
+    /// Node to start from, by its id in the file; repeatable. Analyses that
+    /// start everywhere take none and ignore it.
+    #[arg(long = "source", value_name = "N")]
+    sources: Vec<u64>,
+    /// Take every edge in both directions.
+    #[arg(long)]
+    undirected: bool,
+    #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+struct MachineArgs {
+    /// Executor; auto takes the one that should be fastest here.
+    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    backend: BackendChoice,
+    /// Number of the GPU.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    device: u32,
+    /// Threads of the cpu backend [default: all].
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Bytes that graph and plan may take, such as 8GiB [default: the device's memory].
+    #[arg(long, value_name = "SIZE")]
+    budget: Option<ByteSize>,
+}
+
+#[derive(Debug, Args)]
+struct LimitArgs {
+    /// Run so often; times are medians.
+    #[arg(long, default_value = "1", value_name = "N")]
+    repeat: NonZeroU32,
+    /// Seconds after which a run is stopped.
+    #[arg(long, default_value_t = 60.0, value_name = "SECONDS", value_parser = seconds)]
+    time_budget: f64,
+    /// Iterations after which a fixpoint stops.
+    #[arg(long, value_name = "N")]
+    max_iterations: Option<NonZeroU32>,
+    /// PageRank: share of a rank that is passed on.
+    #[arg(long, default_value_t = Ranking::default().damping, value_name = "SHARE", value_parser = share)]
+    damping: f32,
+    /// PageRank: total change at which the ranking ends.
+    #[arg(long, default_value_t = Ranking::default().tolerance, value_name = "CHANGE", value_parser = share)]
+    tolerance: f32,
+    /// Compare the result with a plain sequential implementation.
+    #[arg(long)]
+    check: bool,
+}
+
+#[derive(Debug, Args)]
+struct OutputArgs {
+    /// Write one row a node: .csv, .json or .npy.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Print the report as one JSON object.
+    #[arg(long)]
+    json: bool,
+    /// Write a Chrome trace.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Draw the result: .svg.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// Print no report and no progress; --json still prints.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value <= 1e9 => Ok(value),
+        _ => Err("expected seconds above 0".to_owned()),
+    }
+}
+
+fn share(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(value) if (0.0..1.0).contains(&value) => Ok(value),
+        _ => Err("expected a number from 0 to below 1".to_owned()),
+    }
+}
+
+/// Loads, runs and reports. Everything that can be refused before the graph is
+/// read is refused before.
+pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
+    if args.analysis.takes_sources() && args.sources.is_empty() {
+        return Err(CliError::MissingSource {
+            analysis: args.analysis,
+        });
+    }
+    let rows = args.output.check()?;
+    let line = ProgressLine::new(args.output.quiet);
+    let started = Instant::now();
+    let graph = args.load(&line)?;
+    let load_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    let request = args.request(&graph)?;
+    let mut outcome = execute(&graph, &request, &mut |phase| line.phase(phase))?;
+    outcome.times.load = load_ns;
+    drop(line);
+    args.output.write(&outcome, &graph, rows)?;
+    Ok(verdict(&outcome))
+}
+
+fn verdict(outcome: &RunOutcome) -> ExitCode {
+    if outcome.checked == Some(false) {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+impl RunArgs {
+    fn load(&self, line: &ProgressLine) -> Result<Graph, CliError> {
+        line.say(format!("loading {}", self.graph));
+        let weights = self.analysis.reads_weights();
+        let options = LoadOptions {
+            undirected: self.undirected,
+            weights,
+        };
+        let hear = |done, total| line.bytes(done, total);
+        let Loaded { graph, .. } = load(&self.graph, &options, Some(&hear))?;
+        if weights && graph.weights().is_none() {
+            return Err(GraphError::NoWeights {
+                file: self.graph.clone(),
+            }
+            .into());
+        }
+        Ok(graph)
+    }
+
+    fn request(&self, graph: &Graph) -> Result<RunRequest, CliError> {
+        Ok(RunRequest {
+            analysis: self.analysis,
+            sources: self.source_nodes(graph)?,
+            backend: self.machine.backend,
+            device: self.machine.device,
+            threads: self.machine.threads,
+            budget_bytes: self.machine.budget.map(|size| size.as_u64()),
+            repeat: self.limits.repeat,
+            check: self.limits.check,
+            time_budget_ns: (self.limits.time_budget * 1e9) as u64,
+            max_iterations: self.limits.max_iterations,
+            ranking: Ranking {
+                damping: self.limits.damping,
+                tolerance: self.limits.tolerance,
+            },
+        })
+    }
+
+    fn source_nodes(&self, graph: &Graph) -> Result<Vec<u32>, CliError> {
+        if !self.analysis.takes_sources() {
+            return Ok(Vec::new());
+        }
+        let node = |&source_id: &u64| {
+            graph
+                .node_of(source_id)
+                .ok_or_else(|| CliError::NoSuchSource {
+                    source_id,
+                    graph: self.graph.clone(),
+                    range: id_range(graph),
+                })
+        };
+        self.sources.iter().map(node).collect()
+    }
+}
+
+fn id_range(graph: &Graph) -> IdRange {
+    let Some(highest) = graph.nodes().checked_sub(1) else {
+        return IdRange::Empty;
+    };
+    let (first, last) = (graph.original_id(0), graph.original_id(highest));
+    IdRange::Span {
+        first,
+        last,
+        gaps: last.saturating_sub(first) != u64::from(highest),
+    }
+}
+
+impl OutputArgs {
+    /// Refuses files that could not be written after the run either.
+    fn check(&self) -> Result<Option<RowFormat>, CliError> {
+        for path in [&self.out, &self.trace, &self.plot].into_iter().flatten() {
+            probe(path)?;
+        }
+        if let Some(path) = self.plot.as_deref().filter(|path| !is_svg(path)) {
+            return Err(CliError::UnknownPicture {
+                path: path.display().to_string(),
+            });
+        }
+        self.out.as_deref().map(row_format).transpose()
+    }
+
+    fn write(
+        &self,
+        outcome: &RunOutcome,
+        graph: &Graph,
+        rows: Option<RowFormat>,
+    ) -> Result<(), CliError> {
+        if let (Some(path), Some(format)) = (&self.out, rows) {
+            let original = |node| graph.original_id(node);
+            write_whole(path, |out| Rows::new(outcome, &original).write(format, out))?;
+        }
+        if let Some(path) = &self.trace {
+            write_whole(path, |out| trace::write(outcome, out))?;
+        }
+        if let Some(path) = &self.plot {
+            write_whole(path, |out| plot::write(outcome, out))?;
+        }
+        self.report(outcome)
+    }
+
+    fn report(&self, outcome: &RunOutcome) -> Result<(), CliError> {
+        if self.json {
+            return print(|out| json::write(outcome, out));
+        }
+        if self.quiet {
+            return Ok(());
+        }
+        print(|out| {
+            text::write(outcome, out)?;
+            let written = [&self.out, &self.trace, &self.plot].into_iter().flatten();
+            written
+                .into_iter()
+                .try_for_each(|path| writeln!(out, "  {:<10}{}", "wrote", path.display()))
+        })
+    }
+}
+
+fn is_svg(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|suffix| suffix.eq_ignore_ascii_case("svg"))
+}
+
+fn row_format(path: &Path) -> Result<RowFormat, CliError> {
+    RowFormat::of(path).ok_or_else(|| CliError::UnknownOutput {
+        path: path.display().to_string(),
+    })
+}

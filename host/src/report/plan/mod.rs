@@ -1,0 +1,114 @@
+//! A plan as JSON, as text, as a Graphviz graph and as a picture.
+//!
+//! The four writers read one borrowed view, so that none plans anything and all
+//! show the same groups.
+
+pub mod dot;
+pub mod json;
+pub mod svg;
+pub mod text;
+
+use std::borrow::Cow;
+
+use seawall_core::plan::{Arena, Budget, Dag, Groups, WaveId};
+
+/// A finished plan and what it was made from.
+pub struct PlanView<'a> {
+    /// Waves and dependencies.
+    pub dag: Dag<'a>,
+    /// Name of each wave, where it has one; missing ones are shown by number.
+    pub names: &'a [Option<String>],
+    /// The budget that the groups keep.
+    pub budget: Budget,
+    /// The groups.
+    pub groups: &'a Groups<'a>,
+    /// The arena; nothing when its size does not fit in 64 bits.
+    pub arena: Option<&'a Arena<'a>>,
+}
+
+impl PlanView<'_> {
+    /// The wave's number, and its name if it has one, on one line without
+    /// control characters.
+    fn label(&self, wave: WaveId) -> String {
+        match self.names.get(wave.index()).and_then(Option::as_deref) {
+            Some(name) => format!("{wave} {}", printable(name)),
+            None => wave.to_string(),
+        }
+    }
+
+    /// Fused bytes of one wave.
+    fn fused_bytes(&self, wave: WaveId) -> u64 {
+        self.dag
+            .waves
+            .get(wave.index())
+            .and_then(|wave| wave.fused_bytes())
+            .unwrap_or(0)
+    }
+
+    /// Bytes that a group may hold, when the budget limits them at all.
+    fn group_budget(&self) -> Option<u64> {
+        (self.budget.budget_bytes != u64::MAX).then(|| {
+            self.budget
+                .budget_bytes
+                .saturating_sub(self.budget.resident_bytes)
+        })
+    }
+}
+
+/// `name` with control characters, which a terminal would obey, made visible.
+fn printable(name: &str) -> Cow<'_, str> {
+    if name.chars().any(char::is_control) {
+        Cow::Owned(
+            name.chars()
+                .map(|letter| if letter.is_control() { '?' } else { letter })
+                .collect(),
+        )
+    } else {
+        Cow::Borrowed(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seawall_core::plan::{ArenaOptions, Dependency, Strategy, Wave, arena, groups};
+    use seawall_core::scratch::{ArenaScratch, GroupScratch};
+    use std::io::{self, Write};
+
+    /// Plans a diamond of four waves and returns what `write` makes of it.
+    pub(super) fn written(
+        names: [&str; 4],
+        write: fn(&PlanView<'_>, &mut dyn Write) -> io::Result<()>,
+    ) -> String {
+        let wave = Wave {
+            frontier_bytes: 600,
+            scratch_bytes: 100,
+            output_bytes: 24,
+        };
+        let edge = |(before, after)| Dependency { before, after };
+        let dag = Dag {
+            waves: &[wave; 4],
+            dependencies: &[(0, 1), (0, 2), (1, 3), (2, 3)].map(edge),
+        };
+        let budget = Budget {
+            resident_bytes: 1000,
+            budget_bytes: 4096,
+            readback_bytes: 0,
+        };
+        let mut scratch = GroupScratch::<4, 4>::new();
+        let mut room = ArenaScratch::<4>::new();
+        let groups = groups(&dag, &budget, Strategy::Packed, &mut scratch).unwrap();
+        let arena = arena(&dag, &groups, &ArenaOptions::default(), &mut room).unwrap();
+        let names = names.map(|name| Some(name.to_owned()));
+        let view = PlanView {
+            dag,
+            names: &names,
+            budget,
+            groups: &groups,
+            arena: Some(&arena),
+        };
+        let mut bytes = Vec::new();
+        write(&view, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+}

@@ -1,0 +1,154 @@
+//! Just enough SVG to draw boxes, lines and text.
+//!
+//! Pictures are self-contained: no script, no font and no style from elsewhere.
+
+use std::fmt;
+use std::io::{self, Write};
+
+/// Text made safe for XML: markup is escaped, control characters become `?`.
+pub(super) struct Escaped<'a>(pub(super) &'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use fmt::Write as _;
+        for letter in self.0.chars() {
+            match letter {
+                '&' => f.write_str("&amp;")?,
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '"' => f.write_str("&quot;")?,
+                _ if letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}') => {
+                    f.write_char('?')?
+                }
+                _ => f.write_char(letter)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where text stands on its anchor point.
+#[derive(Clone, Copy)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A rectangle in user units.
+#[derive(Clone, Copy)]
+pub(super) struct Area {
+    pub(super) x: f64,
+    pub(super) y: f64,
+    pub(super) width: f64,
+    pub(super) height: f64,
+}
+
+/// A picture that is being drawn.
+pub(super) struct Canvas<'a> {
+    out: &'a mut dyn Write,
+}
+
+const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#1b2733}\
+.title{font-size:16px;font-weight:600}.faint{fill:#5b6b7a}\
+.box{fill:#d7e8f7;stroke:#2f6f9f}.group{fill:#f5f8fb;stroke:#c3d0dc}.bar{fill:#2f6f9f}\
+.edge{fill:none;stroke:#7d8fa0}.barrier{stroke:#c2571a;stroke-width:3}.axis{stroke:#7d8fa0}";
+
+impl<'a> Canvas<'a> {
+    /// Starts a picture of this size on white.
+    pub(super) fn begin(out: &'a mut dyn Write, width: f64, height: f64) -> io::Result<Self> {
+        writeln!(
+            out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\">"
+        )?;
+        writeln!(out, "<style>{STYLE}</style>")?;
+        writeln!(
+            out,
+            "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"#7d8fa0\"/></marker></defs>"
+        )?;
+        writeln!(out, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>")?;
+        Ok(Self { out })
+    }
+
+    /// A box of a style class, with a text that appears when pointed at.
+    pub(super) fn area(&mut self, class: &str, area: Area, hint: &str) -> io::Result<()> {
+        let Area {
+            x,
+            y,
+            width,
+            height,
+        } = area;
+        write!(
+            self.out,
+            "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"3\">"
+        )?;
+        writeln!(self.out, "<title>{}</title></rect>", Escaped(hint))
+    }
+
+    /// A straight line of a style class.
+    pub(super) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) -> io::Result<()> {
+        writeln!(
+            self.out,
+            "<line class=\"{class}\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>",
+            from.0, from.1, to.0, to.1
+        )
+    }
+
+    /// A curve from left to right that ends in an arrow.
+    pub(super) fn arrow(&mut self, from: (f64, f64), to: (f64, f64)) -> io::Result<()> {
+        let bend = (to.0 - from.0) / 2.0;
+        writeln!(
+            self.out,
+            "<path class=\"edge\" marker-end=\"url(#tip)\" d=\"M{:.1} {:.1}C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}\"/>",
+            from.0,
+            from.1,
+            from.0 + bend,
+            from.1,
+            to.0 - bend,
+            to.1,
+            to.0,
+            to.1
+        )
+    }
+
+    /// Text of a style class.
+    pub(super) fn text(
+        &mut self,
+        class: &str,
+        at: (f64, f64),
+        anchor: Anchor,
+        text: &str,
+    ) -> io::Result<()> {
+        let anchor = match anchor {
+            Anchor::Start => "start",
+            Anchor::Middle => "middle",
+            Anchor::End => "end",
+        };
+        writeln!(
+            self.out,
+            "<text class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
+            at.0,
+            at.1,
+            Escaped(text)
+        )
+    }
+
+    /// Ends the picture.
+    pub(super) fn end(self) -> io::Result<()> {
+        writeln!(self.out, "</svg>")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_can_leave_its_element() {
+        let hostile = Escaped("</text><script>\"&\u{1b}[31m");
+        assert_eq!(
+            hostile.to_string(),
+            "&lt;/text&gt;&lt;script&gt;&quot;&amp;?[31m"
+        );
+    }
+}

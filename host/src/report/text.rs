@@ -1,0 +1,299 @@
+//! The report of a run for a person at a terminal.
+
+use std::io::{self, Write};
+
+use super::units::{Count, Nanoseconds, bytes, counted};
+use crate::outcome::{Column, PlanSummary, Rounds, RunOutcome, Times};
+use crate::run::AnalysisKind;
+
+/// Writes the report: what ran, where and why, what it found, what it took.
+///
+/// # Errors
+/// When `out` fails.
+pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
+    let nodes = counted(outcome.nodes, "node");
+    let edges = counted(outcome.edges, "edge");
+    writeln!(out, "{} of {nodes}, {edges}", title(outcome.analysis))?;
+    writeln!(out)?;
+    row(out, "ran on", &machine(outcome))?;
+    if let Some(reason) = &outcome.backend_reason {
+        row(out, "", reason)?;
+    }
+    if !outcome.sources.is_empty() {
+        row(out, "from", &sources(&outcome.sources))?;
+    }
+    row(out, "found", &found(outcome))?;
+    row(out, "rounds", &rounds(outcome))?;
+    if let Some(equal) = outcome.checked {
+        row(out, "check", verdict(equal))?;
+    }
+    row(out, "plan", &plan(&outcome.plan))?;
+    row(out, "memory", &memory(&outcome.plan))?;
+    row(out, "barriers", &barriers(outcome.device_barriers))?;
+    row(
+        out,
+        "checksum",
+        &format!("{:016x}", outcome.values.checksum()),
+    )?;
+    writeln!(out)?;
+    times(outcome, out)
+}
+
+fn row(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
+    writeln!(out, "  {name:<10}{text}")
+}
+
+fn title(analysis: AnalysisKind) -> &'static str {
+    match analysis {
+        AnalysisKind::Bfs => "Breadth-first search",
+        AnalysisKind::Reach => "Reachability",
+        AnalysisKind::Cc => "Connected components",
+        AnalysisKind::Sssp => "Shortest paths",
+        AnalysisKind::Pagerank => "PageRank",
+        AnalysisKind::Kcore => "Core numbers",
+        AnalysisKind::Triangles => "Triangle counts",
+    }
+}
+
+fn machine(outcome: &RunOutcome) -> String {
+    format!("{} (backend {})", outcome.device, outcome.backend)
+}
+
+/// Sources named in the report; the rest are counted.
+const SOURCES_SHOWN: usize = 8;
+
+fn sources(ids: &[u64]) -> String {
+    let shown: Vec<String> = ids.iter().take(SOURCES_SHOWN).map(u64::to_string).collect();
+    let noun = if ids.len() == 1 { "node" } else { "nodes" };
+    let rest = ids.len().saturating_sub(SOURCES_SHOWN);
+    let more = if rest > 0 {
+        format!(" and {} more", Count(rest as u64))
+    } else {
+        String::new()
+    };
+    format!("{noun} {}{more}", shown.join(", "))
+}
+
+fn found(outcome: &RunOutcome) -> String {
+    match (outcome.analysis, &outcome.values) {
+        (AnalysisKind::Cc, Column::U32(labels)) => counted(components(labels), "component"),
+        (AnalysisKind::Kcore, Column::U32(cores)) => {
+            format!("largest core number {}", cores.iter().max().unwrap_or(&0))
+        }
+        (AnalysisKind::Pagerank, Column::F32(_)) => {
+            format!("a rank for {}", counted(outcome.nodes, "node"))
+        }
+        (AnalysisKind::Triangles, Column::U32(corners)) => {
+            let all = corners.iter().map(|&count| u64::from(count)).sum::<u64>() / 3;
+            counted(all, "triangle")
+        }
+        _ => reached(outcome),
+    }
+}
+
+/// Components, given that the label of each is its smallest node.
+fn components(labels: &[u32]) -> u64 {
+    (0u32..)
+        .zip(labels)
+        .filter(|(node, label)| node == *label)
+        .count() as u64
+}
+
+fn reached(outcome: &RunOutcome) -> String {
+    let share = 100.0 * outcome.reached as f64 / outcome.nodes.max(1) as f64;
+    format!(
+        "{} reached, {share:.1} % of all",
+        counted(outcome.reached, "node")
+    )
+}
+
+fn rounds(outcome: &RunOutcome) -> String {
+    let (count, noun) = match outcome.rounds {
+        Rounds::Levels(count) => (count, "level"),
+        Rounds::Iterations(count) => (count, "iteration"),
+    };
+    let end = if outcome.converged {
+        "converged"
+    } else {
+        "stopped at the limit before converging"
+    };
+    format!("{}, {end}", counted(u64::from(count), noun))
+}
+
+fn verdict(equal: bool) -> &'static str {
+    if equal {
+        "equal to a plain sequential implementation"
+    } else {
+        "DIFFERS from a plain sequential implementation"
+    }
+}
+
+fn plan(plan: &PlanSummary) -> String {
+    let proof = if u64::from(plan.groups) <= plan.lower_bound {
+        "proved minimal"
+    } else {
+        "not proved minimal"
+    };
+    format!(
+        "{} ({proof}), {} between them, topology {}",
+        counted(u64::from(plan.groups), "group"),
+        counted(u64::from(plan.global_barriers), "grid barrier"),
+        plan.topology
+    )
+}
+
+fn memory(plan: &PlanSummary) -> String {
+    format!(
+        "arena {}, largest group {}",
+        bytes(plan.arena_bytes),
+        bytes(plan.peak_group_bytes)
+    )
+}
+
+fn barriers(crossed: u64) -> String {
+    format!("{} crossed on the device", counted(crossed, "grid barrier"))
+}
+
+fn times(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
+    let Times {
+        load,
+        upload,
+        plan,
+        run,
+        readback,
+    } = outcome.times;
+    for (name, time, note) in [
+        ("load", load, String::new()),
+        ("plan", plan, String::new()),
+        ("upload", upload, String::new()),
+        ("run", run, run_note(outcome)),
+        ("readback", readback, String::new()),
+    ] {
+        writeln!(out, "  {name:<10}{:>10}{note}", Nanoseconds(time))?;
+    }
+    Ok(())
+}
+
+fn run_note(outcome: &RunOutcome) -> String {
+    let median = match outcome.repeat {
+        0 | 1 => String::new(),
+        repeat => format!("  median of {repeat}"),
+    };
+    let seconds = outcome.times.run as f64 / 1e9;
+    if seconds > 0.0 {
+        format!(
+            "{median}  {:.1} million edges a second",
+            outcome.edges as f64 / seconds / 1e6
+        )
+    } else {
+        median
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::run::Executor;
+
+    /// A small search that missed one node.
+    pub(in crate::report) fn outcome() -> RunOutcome {
+        RunOutcome {
+            analysis: AnalysisKind::Bfs,
+            backend: Executor::Cpu,
+            backend_reason: Some("no GPU".to_owned()),
+            device: "two threads".to_owned(),
+            nodes: 4,
+            edges: 3,
+            sources: vec![100],
+            reached: 3,
+            rounds: Rounds::Levels(2),
+            converged: true,
+            values: Column::U32(vec![0, 1, 1, u32::MAX]),
+            plan: PlanSummary {
+                groups: 2,
+                global_barriers: 1,
+                lower_bound: 2,
+                peak_group_bytes: 1536,
+                arena_bytes: 4096,
+                topology: "sparse".to_owned(),
+            },
+            times: Times {
+                load: 1,
+                upload: 2,
+                plan: 3,
+                run: 1_000,
+                readback: 5,
+            },
+            repeat: 3,
+            device_barriers: 7,
+            checked: Some(true),
+            events: Vec::new(),
+        }
+    }
+
+    fn report(outcome: &RunOutcome) -> String {
+        let mut bytes = Vec::new();
+        write(outcome, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn the_report_says_what_ran_where_and_why() {
+        let text = report(&outcome());
+        for part in [
+            "Breadth-first search of 4 nodes, 3 edges",
+            "two threads (backend cpu)",
+            "no GPU",
+            "3 nodes reached, 75.0 % of all",
+            "2 levels, converged",
+            "equal to a plain sequential implementation",
+            "2 groups (proved minimal), 1 grid barrier between them",
+            "arena 4.0 KiB, largest group 1.5 KiB",
+            "1.0 us  median of 3  3.0 million edges a second",
+        ] {
+            assert!(text.contains(part), "{part:?} is not in\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_difference_is_loud() {
+        let text = report(&RunOutcome {
+            checked: Some(false),
+            ..outcome()
+        });
+        assert!(text.contains("DIFFERS"));
+    }
+
+    #[test]
+    fn many_sources_are_counted() {
+        let text = report(&RunOutcome {
+            sources: (0..1000).collect(),
+            ..outcome()
+        });
+        assert!(text.contains("nodes 0, 1, 2, 3, 4, 5, 6, 7 and 992 more"));
+    }
+
+    #[test]
+    fn components_are_counted_by_their_smallest_nodes() {
+        let values = Column::U32(vec![0, 0, 2, 2]);
+        let text = report(&RunOutcome {
+            analysis: AnalysisKind::Cc,
+            values,
+            ..outcome()
+        });
+        assert!(text.contains("2 components"));
+    }
+
+    #[test]
+    fn an_empty_graph_divides_by_nothing() {
+        let values = Column::U32(Vec::new());
+        let text = report(&RunOutcome {
+            nodes: 0,
+            reached: 0,
+            values,
+            times: Times::default(),
+            ..outcome()
+        });
+        assert!(text.contains("0 nodes reached, 0.0 % of all"));
+    }
+}
