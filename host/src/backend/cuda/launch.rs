@@ -199,7 +199,7 @@ const fn doing(entry: Entry) -> &'static str {
 /// The lanes asked for, or as many as are useful; nothing when they do not fit.
 fn lanes(asked: Option<u32>, lanes_max: u32) -> Option<u32> {
     let lanes = asked.unwrap_or(LANES_DEFAULT.min(lanes_max) / WARP * WARP);
-    (lanes > 0 && lanes % WARP == 0 && lanes <= lanes_max).then_some(lanes)
+    (lanes > 0 && lanes.is_multiple_of(WARP) && lanes <= lanes_max).then_some(lanes)
 }
 
 /// How many blocks of one shape a device holds.

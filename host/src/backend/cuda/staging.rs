@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn parts_cover_every_byte_once() {
-        for bytes in [0, 1, 63, 64, 65, 128, 1000] {
+        for bytes in [0usize, 1, 63, 64, 65, 128, 1000] {
             let total: usize = (0..bytes.div_ceil(64))
                 .map(|turn| part(bytes, 64, turn))
                 .sum();

@@ -146,7 +146,7 @@ fn check_register(
     let end = register
         .offset_bytes
         .checked_add(u64::from(register.words) * 4);
-    if register.offset_bytes % 4 != 0 || end.is_none_or(|end| end > region_bytes) {
+    if !register.offset_bytes.is_multiple_of(4) || end.is_none_or(|end| end > region_bytes) {
         return Err(format!(
             "register {index} has {} words at byte {}, its region {region_bytes} bytes",
             register.words, register.offset_bytes
