@@ -6,6 +6,7 @@ use crate::graph::GraphError;
 use crate::report::file::WriteError;
 use crate::run::{AnalysisKind, RunError};
 
+use super::evidence::EvidenceFailure;
 use super::plan::PlanError;
 
 /// A command could not do what was asked.
@@ -18,6 +19,9 @@ pub(super) enum CliError {
     /// The plan's input is wrong.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// The evidence was not accepted.
+    #[error(transparent)]
+    Evidence(#[from] EvidenceFailure),
     /// The run failed.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -98,6 +102,7 @@ impl CliError {
     pub(super) fn exit_code(&self) -> u8 {
         match self {
             Self::Run(error) => error.exit_code(),
+            Self::Evidence(error) => error.exit_code(),
             Self::Stdout(_) if self.is_closed_pipe() => 0,
             Self::Stdout(_) => 1,
             _ => 2,

@@ -7,6 +7,7 @@
 
 mod convert;
 mod error;
+mod evidence;
 mod info;
 mod output;
 mod plan;
@@ -41,6 +42,7 @@ enum Command {
     Plan(plan::PlanArgs),
     Convert(convert::ConvertArgs),
     Info(info::InfoArgs),
+    Evidence(evidence::EvidenceArgs),
 }
 
 /// Runs the command of the process's arguments.
@@ -64,6 +66,7 @@ fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
         Command::Plan(args) => plan::command(args),
         Command::Convert(args) => convert::command(args),
         Command::Info(args) => info::command(args),
+        Command::Evidence(args) => evidence::command(args),
     }
 }
 
