@@ -1,2 +1,44 @@
-#![no_std]
-//! Wave machine.
+//! The wave machine: one kernel source for a GPU and for CPU threads.
+//!
+//! Kernels here are generic over a [`grid::Grid`] and walk the tables of
+//! [`seawall_core::abi`]. Built for `nvptx64-nvidia-cuda` they are the
+//! persistent megakernel and its launch-by-launch twins ([`entry`]); built for
+//! a CPU they are the functions that its backend calls from one thread a
+//! block. This crate allocates nothing and knows no host.
+#![cfg_attr(not(test), no_std)]
+#![cfg_attr(
+    target_arch = "nvptx64",
+    feature(abi_ptx, stdarch_nvptx, asm_experimental_arch)
+)]
+#![warn(missing_docs)]
+
+pub mod grid;
+pub mod memory;
+pub mod block;
+pub mod control;
+pub mod team;
+pub mod machine;
+pub mod search;
+pub mod waves;
+pub mod fixpoint;
+pub mod kernel;
+pub mod launched;
+
+#[cfg(target_arch = "nvptx64")]
+pub mod entry;
+
+use waves::{families_of, family};
+
+/// Name of the megakernel that fits a program of these opcodes: the narrowest
+/// one that has all of their families.
+#[must_use]
+pub fn megakernel_for(opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>) -> &'static str {
+    let families = opcodes
+        .into_iter()
+        .fold(0, |families, opcode| families | families_of(opcode));
+    if families & !(family::SEARCH | family::WORDS) == 0 {
+        "seawall_mega_search"
+    } else {
+        "seawall_mega"
+    }
+}

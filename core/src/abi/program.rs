@@ -27,8 +27,9 @@ pub enum Opcode {
     AndNot = 6,
     /// `destination = sources[0] ^ sources[1]`, word by word.
     Xor = 7,
-    /// Empties the frontier `destination` and puts the node list
-    /// `sources[0]` into it.
+    /// Puts the node list `sources[0]` into the freshly reset frontier
+    /// `destination`, each node once, and marks it in `sources[1]` as the
+    /// visitor `parameters[0]` does.
     Seed = 8,
     /// One step of a search: expands the frontier `sources[0]` and marks what
     /// it discovers in `destination` (see [`Visitor`](super::search::Visitor)
@@ -68,11 +69,16 @@ pub enum Opcode {
     /// every node that is not yet in the component named by the scalar
     /// `sources[0]`.
     LinkRest = 20,
+    /// Clears the header and the bitsets of the frontier `destination`.
+    Reset = 21,
+    /// Copies the visited bits of the frontier `sources[0]` to
+    /// `destination`.
+    Visited = 22,
 }
 
 impl Opcode {
     /// Every opcode, in order of its word.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 23] = [
         Self::Nop,
         Self::Fill,
         Self::Iota,
@@ -94,6 +100,8 @@ impl Opcode {
         Self::LinkSample,
         Self::Majority,
         Self::LinkRest,
+        Self::Reset,
+        Self::Visited,
     ];
 
     /// The opcode of a word, or nothing when the word names none.
@@ -283,7 +291,7 @@ pub struct LaunchRecord {
     /// [`SearchPolicy`](super::search::SearchPolicy) of the run.
     pub search: super::search::SearchPolicy,
 }
-assert_words!(LaunchRecord, 48);
+assert_words!(LaunchRecord, 56);
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@
 //! `i + 2` is cleared, so that counting needs no barrier of its own.
 
 use super::assert_words;
+use crate::topology::{Thresholds, TopologyPolicy};
 use bytemuck::{Pod, Zeroable};
 
 /// What an expansion does with the node at the far end of an edge.
@@ -117,7 +118,9 @@ pub struct DriveRecord {
     pub edges: u32,
     /// Edges that leave nodes not yet visited, this frontier's excluded.
     pub unexplored_edges: u32,
-    /// 1 while the frontier is a bitset without a queue.
+    /// How the frontier is held: 0 in a queue, 1 as the difference of the
+    /// visited bitsets (after a pull), 2 in the third bitset (after a hybrid
+    /// push).
     pub bitset_only: u32,
     /// Which of the two visited bitsets is current.
     pub visited: u32,
@@ -127,10 +130,8 @@ pub struct DriveRecord {
     pub converged: u32,
     /// Largest frontier so far, nodes.
     pub frontier_max: u32,
-    /// Nodes visited so far.
-    pub visited_nodes: u32,
     /// Zero.
-    pub reserved: [u32; 3],
+    pub reserved: [u32; 4],
 }
 assert_words!(DriveRecord, 16);
 
@@ -140,45 +141,51 @@ assert_words!(DriveRecord, 16);
 pub struct SearchPolicy {
     /// Topology word to use always, or `u32::MAX` to decide.
     pub forced: u32,
-    /// Largest frontier that one block runs alone, nodes.
+    /// Largest frontier that one block starts to run alone, nodes.
     pub narrow_nodes: u32,
     /// Frontier above which a block running alone hands back, nodes.
     pub narrow_exit_nodes: u32,
-    /// Average degree of the frontier up to which tiles of nodes are used
-    /// instead of even shares of edges.
-    pub tile_degree: u32,
-    /// Density above which a queue step turns into a bitset step, ppm of
-    /// frontier edges in frontier and unexplored edges.
-    pub hybrid_ppm: u32,
-    /// Density above which a step pulls, ppm.
-    pub dense_ppm: u32,
-    /// Density above which a pull gathers its tiles first, ppm.
-    pub block_dense_ppm: u32,
-    /// Half-width of the hysteresis around each boundary, ppm.
-    pub hysteresis_ppm: u32,
     /// 1 when incoming edges are present.
     pub can_pull: u32,
     /// Fewest edges of a frontier for which pulling is worth its sweep.
     pub pull_edges_min: u32,
+    /// Most edges that one block expands alone in an iteration.
+    pub narrow_edges: u32,
     /// Zero.
-    pub reserved: [u32; 6],
+    pub reserved: [u32; 2],
+    /// Thresholds between topologies. The density that they see is the share
+    /// of frontier edges in all edges not yet explored, and the degree is
+    /// that of the frontier.
+    pub topology: TopologyPolicy,
 }
-assert_words!(SearchPolicy, 16);
+assert_words!(SearchPolicy, 24);
+
+impl SearchPolicy {
+    /// Boundaries for searches. A pull pays once the frontier holds about a
+    /// fourteenth of the edges that are left (Beamer, Asanović, Patterson:
+    /// "Direction-Optimizing Breadth-First Search", SC 2012).
+    pub const THRESHOLDS: Thresholds = Thresholds {
+        warp_density_max_ppm: 31_250,
+        sparse_density_max_ppm: 40_000,
+        dense_density_min_ppm: 70_000,
+        block_density_min_ppm: 850_000,
+        density_margin_ppm: 10_000,
+        dense_degree_min_bps: 0,
+        ..Thresholds::DEFAULT
+    };
+}
 
 impl Default for SearchPolicy {
     fn default() -> Self {
         Self {
             forced: u32::MAX,
             narrow_nodes: 2048,
-            narrow_exit_nodes: 4096,
-            tile_degree: 8,
-            hybrid_ppm: 40_000,
-            dense_ppm: 70_000,
-            block_dense_ppm: 850_000,
-            hysteresis_ppm: 10_000,
+            narrow_exit_nodes: 3072,
             can_pull: 0,
             pull_edges_min: 65_536,
-            reserved: [0; 6],
+            narrow_edges: 32_768,
+            reserved: [0; 2],
+            topology: TopologyPolicy::new(Self::THRESHOLDS).unwrap_or(TopologyPolicy::DEFAULT),
         }
     }
 }

@@ -8,6 +8,7 @@
 use crate::program::encoded::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::ControlRecord;
 
+pub mod cpu;
 pub mod cuda;
 
 /// What a session reports about the machine that it runs on.
@@ -84,3 +85,15 @@ pub trait Session {
 
 mod error;
 pub use error::BackendError;
+
+/// The error for a kernel that stopped itself.
+pub(crate) fn fault(
+    program: &EncodedProgram,
+    record: seawall_core::abi::control::FaultRecord,
+) -> BackendError {
+    let wave_name = program.wave_names.get(record.wave as usize);
+    BackendError::Fault {
+        record,
+        wave_name: wave_name.cloned().unwrap_or_else(|| "unnamed".to_owned()),
+    }
+}

@@ -1,3 +1,31 @@
 //! Wave programs: what runs, on which registers, in which order.
+//!
+//! A [`ProgramBuilder`] collects registers and waves, infers the dependencies,
+//! has `seawall-core` plan them and encodes the plan into the tables of
+//! [`seawall_core::abi`]. It knows no machine; a backend adds addresses.
 
 pub mod encoded;
+mod wave;
+mod hazards;
+mod builder;
+mod encode;
+mod error;
+
+pub use builder::{ComponentStep, Mark, Meet, PlanRequest, ProgramBuilder, Transfer};
+pub use encoded::{EncodedProgram, GraphNeeds, RegisterId};
+pub use error::ProgramError;
+
+/// A program's plan in numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanSummary {
+    /// Groups of waves between grid barriers.
+    pub groups: u32,
+    /// Grid barriers between groups, those inside loops not counted.
+    pub global_barriers: u32,
+    /// Groups that no plan can go below.
+    pub lower_bound: u64,
+    /// Bytes of the largest group.
+    pub peak_group_bytes: u64,
+    /// Bytes of the arena that holds every register.
+    pub arena_bytes: u64,
+}

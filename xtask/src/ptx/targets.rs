@@ -51,4 +51,15 @@ pub(crate) struct Bounds {
 }
 
 /// Launch bounds by kernel. A kernel that is not listed gets none.
-pub(crate) const BOUNDS: &[Bounds] = &[];
+pub(crate) const BOUNDS: &[Bounds] = &[
+    full_block("seawall_mega"),
+    full_block("seawall_mega_search"),
+    full_block("seawall_group"),
+    full_block("seawall_body"),
+    full_block("seawall_barriers"),
+];
+
+/// One block of 1024 lanes a multiprocessor: at most 64 registers a lane.
+const fn full_block(kernel: &'static str) -> Bounds {
+    Bounds { kernel, lanes: 1024, blocks: 1 }
+}

@@ -1,0 +1,92 @@
+//! What the lanes of one block compute together.
+//!
+//! Every function here is a block operation: all lanes of the block call it
+//! with the same arguments where the documentation does not say otherwise.
+
+use crate::grid::Grid;
+
+/// Where a block keeps what in its shared memory, in words.
+pub mod shared {
+    /// Partial results of a scan, one word a warp.
+    pub const SCAN: u32 = 0;
+    /// Words that one lane tells the others.
+    pub const BROADCAST: u32 = 64;
+    /// Lengths of the queues of a narrow search.
+    pub const NARROW_LEN: u32 = 80;
+    /// Nodes that each of the two queues of a narrow search can hold.
+    pub const NARROW_NODES: u32 = 3072;
+    /// The two queues of a narrow search.
+    pub const NARROW: u32 = 128;
+    /// Rows of a tile of nodes, three words a lane.
+    pub const ROWS: u32 = NARROW + 2 * NARROW_NODES;
+    /// Rows of a tile of edges, two words a row; shares words with the rest,
+    /// as no step uses both.
+    pub const SHARES: u32 = 128;
+    /// Rows that a tile of edges can hold.
+    pub const SHARE_ROWS: u32 = 4096;
+    const _: () = assert!((ROWS + 3 * crate::grid::LANES_MAX) as usize <= crate::grid::SHARED_WORDS);
+    const _: () = assert!((SHARES + 2 * SHARE_ROWS) as usize <= crate::grid::SHARED_WORDS);
+}
+
+/// Sum of the `value`s of the lanes below this one, and of all lanes of the
+/// warp.
+#[inline(always)]
+pub fn warp_scan<G: Grid>(grid: G, value: u32) -> (u32, u32) {
+    if G::WARP == 1 {
+        return (0, value);
+    }
+    let mut sum = value;
+    let mut delta = 1;
+    while delta < G::WARP {
+        let below = grid.shuffle_up(sum, delta);
+        if grid.warp_lane() >= delta {
+            sum = sum.wrapping_add(below);
+        }
+        delta <<= 1;
+    }
+    let total = grid.shuffle(sum, G::WARP - 1);
+    (sum.wrapping_sub(value), total)
+}
+
+/// Sum of the `value`s of the lanes below this one, and of all lanes of the
+/// block. Contains block barriers.
+#[inline(always)]
+pub fn block_scan<G: Grid>(grid: G, value: u32) -> (u32, u32) {
+    if G::WARP == 1 {
+        return (0, value);
+    }
+    let (below, total) = warp_scan(grid, value);
+    let warp = grid.lane() / G::WARP;
+    grid.block_barrier();
+    if grid.warp_lane() == 0 {
+        // SAFETY: a block has at most 32 warps.
+        unsafe { grid.shared_store(shared::SCAN + warp, total) };
+    }
+    grid.block_barrier();
+    let warps = grid.lanes() / G::WARP;
+    let partial = if grid.warp_lane() < warps {
+        // SAFETY: a block has at most 32 warps.
+        unsafe { grid.shared_load(shared::SCAN + grid.warp_lane()) }
+    } else {
+        0
+    };
+    let (warps_below, block_total) = warp_scan(grid, partial);
+    let base = grid.shuffle(warps_below, warp);
+    (base.wrapping_add(below), block_total)
+}
+
+/// Tells all lanes the `value` of lane 0. Contains block barriers.
+#[inline(always)]
+pub fn broadcast<G: Grid>(grid: G, value: u32) -> u32 {
+    if G::WARP == 1 {
+        return value;
+    }
+    grid.block_barrier();
+    if grid.lane() == 0 {
+        // SAFETY: a fixed word of shared memory.
+        unsafe { grid.shared_store(shared::BROADCAST, value) };
+    }
+    grid.block_barrier();
+    // SAFETY: a fixed word of shared memory.
+    unsafe { grid.shared_load(shared::BROADCAST) }
+}

@@ -1,0 +1,241 @@
+//! The control block as kernels see it: faults, progress, loop state.
+
+use crate::grid::Grid;
+use crate::memory::{Words, word_of};
+use seawall_core::abi::control::{ControlRecord, FaultCode, FaultRecord, LOOPS_MAX, LoopRecord, LoopState};
+
+/// Ends a run early; why stands in the control block's fault record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stop;
+
+/// Where in a program a block is, for fault records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Number of the wave.
+    pub wave: u32,
+    /// Word of its opcode.
+    pub opcode: u32,
+    /// Iteration of the open fixpoint.
+    pub iteration: u32,
+}
+
+/// The control block of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Control {
+    words: Words,
+}
+
+const FAULT: u32 = word_of!(ControlRecord, fault);
+const LOOPS: u32 = word_of!(ControlRecord, loops);
+const LOOP_WORDS: u32 = (size_of::<LoopRecord>() / 4) as u32;
+
+impl Control {
+    /// Words of the control block.
+    pub const WORDS: u32 = (size_of::<ControlRecord>() / 4) as u32;
+
+    /// The control block in `words`.
+    #[must_use]
+    pub fn new(words: Words) -> Self {
+        Self { words }
+    }
+
+    /// Arrives at the grid barrier.
+    #[inline(always)]
+    pub fn arrive<G: Grid>(self, grid: G) -> u32 {
+        self.words.arrive(grid, word_of!(ControlRecord, ticket))
+    }
+
+    /// Arrivals at the grid barrier so far.
+    #[inline(always)]
+    pub fn arrivals<G: Grid>(self, grid: G) -> u32 {
+        self.words.poll(grid, word_of!(ControlRecord, ticket))
+    }
+
+    /// Whether some block reported a fault.
+    #[inline(always)]
+    pub fn is_stopped<G: Grid>(self, grid: G) -> bool {
+        self.words.load(grid, FAULT) != 0
+    }
+
+    /// Reports a fault, unless one was reported before.
+    #[cold]
+    #[inline(never)]
+    pub fn report<G: Grid>(self, grid: G, record: &FaultRecord) {
+        if self.words.swap_if(grid, FAULT, 0, record.code) != 0 {
+            return;
+        }
+        let rest = [
+            record.wave,
+            record.opcode,
+            record.block,
+            record.epoch,
+            record.arrived,
+            record.expected,
+            record.iteration,
+        ];
+        let mut at = FAULT + 1;
+        for word in rest {
+            self.words.store(grid, at, word);
+            at += 1;
+        }
+    }
+
+    /// Reports `code` at `place` and stops.
+    #[cold]
+    pub fn fault<G: Grid>(self, grid: G, code: FaultCode, place: Place) -> Stop {
+        if grid.lane() == 0 {
+            self.report(
+                grid,
+                &FaultRecord {
+                    code: code as u32,
+                    wave: place.wave,
+                    opcode: place.opcode,
+                    block: grid.block(),
+                    epoch: self.arrivals(grid).checked_div(grid.blocks()).unwrap_or(0),
+                    arrived: 0,
+                    expected: grid.blocks(),
+                    iteration: place.iteration,
+                },
+            );
+        }
+        Stop
+    }
+
+    /// Iteration number that the last change was tagged with.
+    #[inline(always)]
+    pub fn changed<G: Grid>(self, grid: G) -> u32 {
+        self.words.load(grid, word_of!(ControlRecord, changed))
+    }
+
+    /// Tags the convergence flag with the number of the running iteration.
+    /// The tag only grows, so that clearing it never races.
+    #[inline(always)]
+    pub fn raise_changed<G: Grid>(self, grid: G, tag: u32) {
+        let at = word_of!(ControlRecord, changed);
+        if self.words.load_weak(grid, at) != tag {
+            self.words.store(grid, at, tag);
+        }
+    }
+
+    /// Clears the convergence flag before a fixpoint.
+    #[inline(always)]
+    pub fn clear_changed<G: Grid>(self, grid: G) {
+        self.words.store(grid, word_of!(ControlRecord, changed), 0);
+    }
+
+    /// Stores which wave block 0 runs now.
+    #[inline(always)]
+    pub fn note_wave<G: Grid>(self, grid: G, wave: u32) {
+        self.words.store(grid, word_of!(ControlRecord, wave), wave);
+        self.words.add(grid, word_of!(ControlRecord, waves_done), 1);
+    }
+
+    /// Stores which iteration the open fixpoint is at.
+    #[inline(always)]
+    pub fn set_iteration<G: Grid>(self, grid: G, iteration: u32) {
+        self.words.store(grid, word_of!(ControlRecord, iteration), iteration);
+    }
+
+    /// The iteration of the open fixpoint.
+    #[inline(always)]
+    pub fn iteration<G: Grid>(self, grid: G) -> u32 {
+        self.words.load(grid, word_of!(ControlRecord, iteration))
+    }
+
+    /// Stores whether the open fixpoint goes on.
+    #[inline(always)]
+    pub fn set_loop_state<G: Grid>(self, grid: G, state: LoopState) {
+        self.words.store(grid, word_of!(ControlRecord, loop_state), state as u32);
+    }
+
+    /// Whether the open fixpoint goes on.
+    #[inline(always)]
+    pub fn loop_runs<G: Grid>(self, grid: G) -> bool {
+        self.words.load(grid, word_of!(ControlRecord, loop_state)) == LoopState::Running as u32
+    }
+
+    /// Counts a block out of the open launch; tells whether it was the last.
+    #[inline(always)]
+    pub fn leave<G: Grid>(self, grid: G) -> bool {
+        let at = word_of!(ControlRecord, arrivals);
+        let last = self.words.arrive(grid, at) + 1 == grid.blocks();
+        if last {
+            self.words.store(grid, at, 0);
+        }
+        last
+    }
+
+    /// Record of the open fixpoint, when there is room for one.
+    #[inline(always)]
+    pub fn open_loop<G: Grid>(self, grid: G) -> LoopReport {
+        let done = self.words.load(grid, word_of!(ControlRecord, loops_done));
+        let slot = done.min(LOOPS_MAX as u32 - 1);
+        LoopReport {
+            words: self.words.part(u64::from(LOOPS + slot * LOOP_WORDS), LOOP_WORDS),
+        }
+    }
+
+    /// Closes the open fixpoint's record.
+    #[inline(always)]
+    pub fn close_loop<G: Grid>(self, grid: G) {
+        self.words.add(grid, word_of!(ControlRecord, loops_done), 1);
+    }
+
+    /// Stores the clock at the start (`at_end` false) or end of the run.
+    pub fn stamp<G: Grid>(self, grid: G, at_end: bool) {
+        let now = grid.now_ns();
+        let at = if at_end {
+            word_of!(ControlRecord, ended_ns)
+        } else {
+            word_of!(ControlRecord, started_ns)
+        };
+        self.words.store(grid, at, now as u32);
+        self.words.store(grid, at + 1, (now >> 32) as u32);
+    }
+}
+
+/// The counters of one fixpoint; written by one lane only.
+#[derive(Clone, Copy, Debug)]
+pub struct LoopReport {
+    words: Words,
+}
+
+impl LoopReport {
+    /// Counts a step of the topology or compaction named by a step word.
+    #[inline(always)]
+    pub fn count_step<G: Grid>(self, grid: G, step: u32) {
+        let at = word_of!(LoopRecord, steps) + step.min(6);
+        self.words.add(grid, at, 1);
+    }
+
+    /// Counts grid barriers.
+    #[inline(always)]
+    pub fn count_barriers<G: Grid>(self, grid: G, barriers: u32) {
+        self.words.add(grid, word_of!(LoopRecord, grid_barriers), barriers);
+    }
+
+    /// Counts iterations that one block ran alone.
+    #[inline(always)]
+    pub fn count_block_iterations<G: Grid>(self, grid: G, iterations: u32) {
+        self.words.add(grid, word_of!(LoopRecord, block_iterations), iterations);
+    }
+
+    /// Stores how the loop ended.
+    #[inline(always)]
+    pub fn finish<G: Grid>(self, grid: G, end: LoopEnd) {
+        self.words.store(grid, word_of!(LoopRecord, iterations), end.iterations);
+        self.words.store(grid, word_of!(LoopRecord, converged), u32::from(end.converged));
+        self.words.store(grid, word_of!(LoopRecord, frontier_max), end.frontier_max);
+    }
+}
+
+/// How a fixpoint ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoopEnd {
+    /// Iterations that ran.
+    pub iterations: u32,
+    /// Whether the last one changed nothing.
+    pub converged: bool,
+    /// Largest frontier, nodes.
+    pub frontier_max: u32,
+}

@@ -1,0 +1,93 @@
+//! The kernels that a host launches, and nothing else.
+//!
+//! Every kernel takes the device address of a launch record first. A kernel
+//! that stops early leaves a fault record in the control block, which the host
+//! reads back anyway, so results are dropped here.
+
+use crate::grid::nvptx::Device;
+use crate::kernel;
+use crate::launched::BodyLaunch;
+use crate::machine::Machine;
+use crate::waves::family;
+use seawall_core::abi::program::LaunchRecord;
+
+/// The whole program, every family of opcodes; a cooperative launch.
+///
+/// # Safety
+/// As [`Machine::new`]; all blocks must be co-resident.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_mega(launch: *const LaunchRecord) {
+    // SAFETY: the caller keeps this function's contract.
+    let machine = unsafe { Machine::new(launch) };
+    let _ = kernel::run_program::<Device, { family::ALL }>(Device, machine);
+}
+
+/// The whole program when it only searches; a cooperative launch.
+///
+/// # Safety
+/// As [`Machine::new`]; all blocks must be co-resident.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_mega_search(launch: *const LaunchRecord) {
+    // SAFETY: the caller keeps this function's contract.
+    let machine = unsafe { Machine::new(launch) };
+    let _ = kernel::run_program::<Device, { family::SEARCH | family::WORDS }>(Device, machine);
+}
+
+/// One top-level group.
+///
+/// # Safety
+/// As [`Machine::new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_group(launch: *const LaunchRecord, group: u32) {
+    // SAFETY: the caller keeps this function's contract.
+    let machine = unsafe { Machine::new(launch) };
+    let _ = kernel::run_one_group::<Device, { family::ALL }>(Device, machine, group);
+}
+
+/// Opens a loop; one block.
+///
+/// # Safety
+/// As [`Machine::new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_begin(launch: *const LaunchRecord, fixpoint: u32) {
+    // SAFETY: the caller keeps this function's contract.
+    let machine = unsafe { Machine::new(launch) };
+    let _ = kernel::begin_loop(Device, machine, fixpoint);
+}
+
+/// One group of a loop's body.
+///
+/// # Safety
+/// As [`Machine::new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_body(
+    launch: *const LaunchRecord,
+    fixpoint: u32,
+    group: u32,
+    last: u32,
+) {
+    // SAFETY: the caller keeps this function's contract.
+    let machine = unsafe { Machine::new(launch) };
+    let body = BodyLaunch {
+        fixpoint,
+        group,
+        last: last != 0,
+    };
+    let _ = kernel::run_body::<Device, { family::ALL }>(Device, machine, body);
+}
+
+/// Grid barriers and nothing else; a cooperative launch.
+///
+/// # Safety
+/// As [`Machine::new`]; all blocks must be co-resident.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_barriers(launch: *const LaunchRecord, count: u32) {
+    // SAFETY: the caller keeps this function's contract.
+    let machine = unsafe { Machine::new(launch) };
+    let _ = kernel::cross_barriers(Device, machine, count);
+}
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    crate::grid::nvptx::trap()
+}

@@ -1,0 +1,197 @@
+//! Loops that converge on the device.
+//!
+//! A fixpoint repeats its body groups until its frontier is empty, or until an
+//! iteration raises no change. No host takes part: every block evaluates the
+//! same counters after the same barrier and decides alike.
+
+use crate::control::{LoopEnd, Place, Stop};
+use crate::grid::Grid;
+use crate::kernel::run_group;
+use crate::search::narrow::Bounds;
+use crate::search::{Search, drive, visit::Marker};
+use crate::waves::{self, Context, family};
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::program::{FixpointRecord, NO_REGISTER, Opcode, WaveRecord};
+use seawall_core::abi::search::{DriveRecord, SearchPolicy, Step};
+
+/// Runs a fixpoint to its end. All lanes of the team take part.
+///
+/// # Errors
+/// When the run stops; the fault record says why.
+#[inline(never)]
+pub fn run<G: Grid, const FAMILIES: u32>(
+    context: &mut Context<G>,
+    wave: &WaveRecord,
+) -> Result<(), Stop> {
+    let record = FixpointRecord::from_parameters(wave.parameters);
+    let barriers = context.team.barriers();
+    let end = if record.frontier == NO_REGISTER {
+        run_flagged::<G, FAMILIES>(context, wave, &record)?
+    } else if FAMILIES & family::SEARCH != 0 {
+        run_search::<G, FAMILIES>(context, wave, &record)?
+    } else {
+        let place = place_of(wave, 0);
+        return Err(context.team.control.fault(context.team.grid, FaultCode::UnknownOpcode, place));
+    };
+    let (team, control) = (&context.team, context.team.control);
+    if team.is_conductor() {
+        let report = control.open_loop(team.grid);
+        report.count_barriers(team.grid, team.barriers().wrapping_sub(barriers));
+        report.finish(team.grid, end);
+        control.close_loop(team.grid);
+    }
+    Ok(())
+}
+
+fn place_of(wave: &WaveRecord, iteration: u32) -> Place {
+    Place {
+        wave: wave.wave,
+        opcode: wave.opcode,
+        iteration,
+    }
+}
+
+/// Repeats the body until an iteration leaves the changed flag untouched.
+#[inline(always)]
+fn run_flagged<G: Grid, const FAMILIES: u32>(
+    context: &mut Context<G>,
+    wave: &WaveRecord,
+    record: &FixpointRecord,
+) -> Result<LoopEnd, Stop> {
+    let mut end = LoopEnd::default();
+    while end.iterations < record.max_iterations && !end.converged {
+        // Tags grow over the whole run, so that a flag raised by an earlier
+        // loop or iteration never counts for this one.
+        context.tag = context.tag.wrapping_add(1);
+        let place = place_of(wave, end.iterations);
+        for group in record.first_group..record.first_group.saturating_add(record.groups) {
+            run_group::<G, FAMILIES>(context, group, place)?;
+            context.team.barrier(place)?;
+        }
+        end.iterations += 1;
+        end.converged = context.team.control.changed(context.team.grid) != context.tag;
+        // The next iteration may raise the flag as soon as its first block
+        // starts, so everyone must have read it before.
+        context.team.barrier(place)?;
+    }
+    Ok(end)
+}
+
+/// Repeats the body until its frontier has no edges left.
+#[inline(always)]
+fn run_search<G: Grid, const FAMILIES: u32>(
+    context: &mut Context<G>,
+    wave: &WaveRecord,
+    record: &FixpointRecord,
+) -> Result<LoopEnd, Stop> {
+    let grid = context.team.grid;
+    let control = context.team.control;
+    let search = expansion(context, record)
+        .map_err(|code| control.fault(grid, code, place_of(wave, 0)))?;
+    let policy = context.machine.search_policy(grid);
+    let alone = record.groups == 1
+        && context.machine.group(grid, record.first_group).is_some_and(|group| group.waves == 1);
+    let mut drive = search.frontier.drive(grid);
+    while !is_over(&drive, record.max_iterations) {
+        let place = place_of(wave, drive.iteration);
+        if context.team.is_conductor() {
+            control.open_loop(grid).count_step(grid, drive.next);
+        }
+        if alone && drive.next == Step::Fused as u32 {
+            run_narrow(context, &search, &mut drive, &policy, record.max_iterations, place)?;
+            continue;
+        }
+        for group in record.first_group..record.first_group.saturating_add(record.groups) {
+            if alone {
+                search.step(&context.team, &drive);
+            } else {
+                share_drive(context, &search, &drive, place)?;
+                run_group::<G, FAMILIES>(context, group, place)?;
+            }
+            context.team.barrier(place)?;
+        }
+        let found = search.frontier.found(grid, drive.step.wrapping_add(1));
+        drive::advance(&mut drive, &found, &policy);
+    }
+    if context.team.is_conductor() {
+        search.frontier.set_drive(grid, &drive);
+    }
+    context.team.barrier(place_of(wave, drive.iteration))?;
+    Ok(LoopEnd {
+        iterations: drive.iteration,
+        converged: drive.converged != 0,
+        frontier_max: drive.frontier_max,
+    })
+}
+
+/// Whether the loop ends before the step that `drive` asks for. A compaction
+/// that brings visited bits up to date still runs behind the last iteration.
+#[must_use]
+pub fn is_over(drive: &DriveRecord, max_iterations: u32) -> bool {
+    drive.converged != 0
+        || (drive.iteration >= max_iterations && drive.bitset_only != drive::held::NEXT)
+}
+
+/// The expansion in the body of a frontier loop.
+#[inline(always)]
+fn expansion<G: Grid>(
+    context: &Context<G>,
+    record: &FixpointRecord,
+) -> Result<Search<Marker>, FaultCode> {
+    let (machine, grid) = (context.machine, context.team.grid);
+    for group in record.first_group..record.first_group.saturating_add(record.groups) {
+        let group = machine.group(grid, group).ok_or(FaultCode::BadLaunch)?;
+        for index in group.first_wave..group.first_wave.saturating_add(group.waves) {
+            let wave = machine.wave(grid, index).ok_or(FaultCode::BadLaunch)?;
+            if wave.opcode == Opcode::Expand as u32 && wave.sources[0] == record.frontier {
+                return waves::search::of_wave(context, &wave);
+            }
+        }
+    }
+    Err(FaultCode::BadLaunch)
+}
+
+/// Lets waves of a longer body see the drive record in memory.
+#[inline(always)]
+fn share_drive<G: Grid>(
+    context: &mut Context<G>,
+    search: &Search<Marker>,
+    drive: &DriveRecord,
+    place: Place,
+) -> Result<(), Stop> {
+    if context.team.is_conductor() {
+        search.frontier.set_drive(context.team.grid, drive);
+    }
+    context.team.barrier(place)
+}
+
+/// Lets the first block search alone while the others wait.
+#[inline(always)]
+fn run_narrow<G: Grid>(
+    context: &mut Context<G>,
+    search: &Search<Marker>,
+    drive: &mut DriveRecord,
+    policy: &SearchPolicy,
+    max_iterations: u32,
+    place: Place,
+) -> Result<(), Stop> {
+    let grid = context.team.grid;
+    let bounds = Bounds {
+        policy,
+        max_iterations,
+        place,
+    };
+    let mut outcome = Ok(0);
+    if context.team.is_first() {
+        outcome = search.narrow(&context.team.alone(), drive, &bounds);
+        if grid.lane() == 0 {
+            search.frontier.set_drive(grid, drive);
+            let iterations = outcome.unwrap_or(0);
+            context.team.control.open_loop(grid).count_block_iterations(grid, iterations);
+        }
+    }
+    context.team.barrier(place)?;
+    outcome?;
+    *drive = search.frontier.drive(grid);
+    Ok(())
+}

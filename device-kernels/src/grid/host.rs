@@ -1,0 +1,203 @@
+//! The CPU as a grid of one-lane blocks, one block a thread.
+//!
+//! Warps are one lane wide, block barriers are empty, and all words are
+//! accessed as relaxed atomics, so that the races which kernels allow on a GPU
+//! are allowed here too.
+
+use super::Grid;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// What the operating system lends to the CPU grid.
+#[derive(Clone, Copy, Debug)]
+pub struct Services {
+    /// A clock in nanoseconds that never runs backwards.
+    pub now_ns: fn() -> u64,
+    /// Gives the processor away for a moment; called after many polls.
+    pub yield_now: fn(),
+}
+
+/// One thread's view of the CPU grid.
+#[derive(Clone, Copy, Debug)]
+pub struct HostGrid {
+    block: u32,
+    blocks: u32,
+    shared: *mut u32,
+    services: Services,
+}
+
+impl HostGrid {
+    /// The view of thread `block` of `blocks`.
+    ///
+    /// # Safety
+    /// `shared` must be this thread's own, valid for
+    /// [`SHARED_WORDS`](super::SHARED_WORDS) words as long as the view lives.
+    #[must_use]
+    pub unsafe fn new(block: u32, blocks: u32, shared: *mut u32, services: Services) -> Self {
+        Self {
+            block,
+            blocks,
+            shared,
+            services,
+        }
+    }
+}
+
+/// Polls before a waiting thread starts to give its processor away.
+const SPINS: u32 = 256;
+
+#[inline(always)]
+unsafe fn atomic<'a>(word: *const u32) -> &'a AtomicU32 {
+    // SAFETY: the caller of every `Grid` method promises a valid word, words
+    // are four-byte aligned, and all accesses during a run go through here.
+    unsafe { AtomicU32::from_ptr(word.cast_mut()) }
+}
+
+// SAFETY: a block is one thread, whose shared memory is its own by the
+// contract of `HostGrid::new`; a block barrier among one lane orders nothing
+// that program order does not.
+unsafe impl Grid for HostGrid {
+    const WARP: u32 = 1;
+    const ITEMS: u32 = 2048;
+
+    #[inline(always)]
+    fn block(self) -> u32 {
+        self.block
+    }
+    #[inline(always)]
+    fn blocks(self) -> u32 {
+        self.blocks
+    }
+    #[inline(always)]
+    fn lane(self) -> u32 {
+        0
+    }
+    #[inline(always)]
+    fn lanes(self) -> u32 {
+        1
+    }
+    #[inline(always)]
+    fn block_barrier(self) {}
+    #[inline(always)]
+    fn block_count(self, value: bool) -> u32 {
+        u32::from(value)
+    }
+    #[inline(always)]
+    fn ballot(self, value: bool) -> u32 {
+        u32::from(value)
+    }
+    #[inline(always)]
+    fn shuffle(self, value: u32, _from: u32) -> u32 {
+        value
+    }
+    #[inline(always)]
+    fn shuffle_up(self, value: u32, _delta: u32) -> u32 {
+        value
+    }
+    #[inline(always)]
+    unsafe fn shared_load(self, at: u32) -> u32 {
+        // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
+        unsafe { self.shared.add(at as usize).read() }
+    }
+    #[inline(always)]
+    unsafe fn shared_store(self, at: u32, value: u32) {
+        // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
+        unsafe { self.shared.add(at as usize).write(value) }
+    }
+    #[inline(always)]
+    unsafe fn shared_add(self, at: u32, value: u32) -> u32 {
+        // SAFETY: `at` is below `SHARED_WORDS`, and the memory is this
+        // thread's own.
+        unsafe {
+            let word = self.shared.add(at as usize);
+            let previous = word.read();
+            word.write(previous.wrapping_add(value));
+            previous
+        }
+    }
+    #[inline(always)]
+    fn now_ns(self) -> u64 {
+        (self.services.now_ns)()
+    }
+    #[inline(always)]
+    fn pause(self, polls: u32) {
+        if polls < SPINS {
+            core::hint::spin_loop();
+        } else {
+            (self.services.yield_now)();
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn constant(self, word: *const u32) -> u32 {
+        // SAFETY: the word is valid and constant, by this method's contract.
+        unsafe { word.read() }
+    }
+    #[inline(always)]
+    unsafe fn load_weak(self, word: *const u32) -> u32 {
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe { atomic(word) }.load(Ordering::Relaxed)
+    }
+    #[inline(always)]
+    unsafe fn store_weak(self, word: *mut u32, value: u32) {
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe { atomic(word) }.store(value, Ordering::Relaxed);
+    }
+    #[inline(always)]
+    unsafe fn load(self, word: *const u32) -> u32 {
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe { atomic(word) }.load(Ordering::Relaxed)
+    }
+    #[inline(always)]
+    unsafe fn store(self, word: *mut u32, value: u32) {
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe { atomic(word) }.store(value, Ordering::Relaxed);
+    }
+    #[inline(always)]
+    unsafe fn add(self, word: *mut u32, value: u32) -> u32 {
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe { atomic(word) }.fetch_add(value, Ordering::Relaxed)
+    }
+    #[inline(always)]
+    unsafe fn add_wide(self, word: *mut u32, value: u64) -> u64 {
+        // SAFETY: the pair is valid and aligned, by this method's contract.
+        unsafe { AtomicU64::from_ptr(word.cast()) }.fetch_add(value, Ordering::Relaxed)
+    }
+    #[inline(always)]
+    unsafe fn or(self, word: *mut u32, value: u32) -> u32 {
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe { atomic(word) }.fetch_or(value, Ordering::Relaxed)
+    }
+    #[inline(always)]
+    unsafe fn min(self, word: *mut u32, value: u32) -> u32 {
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe { atomic(word) }.fetch_min(value, Ordering::Relaxed)
+    }
+    #[inline(always)]
+    unsafe fn max(self, word: *mut u32, value: u32) -> u32 {
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe { atomic(word) }.fetch_max(value, Ordering::Relaxed)
+    }
+    #[inline(always)]
+    unsafe fn swap_if(self, word: *mut u32, expected: u32, value: u32) -> u32 {
+        // SAFETY: the word is valid, by this method's contract.
+        let exchange = unsafe { atomic(word) }.compare_exchange(
+            expected,
+            value,
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+        match exchange {
+            Ok(previous) | Err(previous) => previous,
+        }
+    }
+    #[inline(always)]
+    unsafe fn arrive(self, word: *mut u32) -> u32 {
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe { atomic(word) }.fetch_add(1, Ordering::AcqRel)
+    }
+    #[inline(always)]
+    unsafe fn poll(self, word: *const u32) -> u32 {
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe { atomic(word) }.load(Ordering::Acquire)
+    }
+}

@@ -1,0 +1,159 @@
+//! The only door to the machine: a grid of blocks of lanes over shared words.
+//!
+//! Kernels are generic over [`Grid`] and never name an architecture. There are
+//! two machines: an NVIDIA GPU, and a grid of one-lane blocks on CPU threads,
+//! where a warp is one lane wide and every block operation is trivial.
+//!
+//! # Memory
+//! Words that change during a run are read and written through the methods
+//! here. `weak` accesses may use a cache that only a barrier refreshes; the
+//! others are relaxed accesses at device scope. Ordering between blocks comes
+//! from [`Grid::arrive`] and [`Grid::poll`] alone, which the grid barrier uses.
+
+#[cfg(target_arch = "nvptx64")]
+pub mod nvptx;
+
+#[cfg(not(target_arch = "nvptx64"))]
+pub mod host;
+
+/// Words of block-shared memory that a kernel may use.
+pub const SHARED_WORDS: usize = 10_240;
+
+/// Largest number of lanes of a block.
+pub const LANES_MAX: u32 = 1024;
+
+/// One lane's view of the machine that it runs on.
+///
+/// # Safety
+/// An implementation must give every lane of a block the same shared memory of
+/// [`SHARED_WORDS`] words, unique ids, and barriers that order the memory
+/// accesses of the lanes that cross them.
+pub unsafe trait Grid: Copy {
+    /// Lanes of a warp: 32 on a GPU, 1 on a CPU.
+    const WARP: u32;
+
+    /// Consecutive tiles' worth of items that one lane takes before the next
+    /// block's share begins: 1 on a GPU, where neighbouring lanes share a
+    /// cache line, many on a CPU, where they must not.
+    const ITEMS: u32;
+
+    /// Number of this lane's block.
+    fn block(self) -> u32;
+    /// Blocks of the grid.
+    fn blocks(self) -> u32;
+    /// Number of this lane in its block.
+    fn lane(self) -> u32;
+    /// Lanes of a block.
+    fn lanes(self) -> u32;
+    /// Waits for all lanes of the block and orders their memory accesses.
+    fn block_barrier(self);
+    /// A block barrier that tells each lane for how many lanes `value` holds.
+    fn block_count(self, value: bool) -> u32;
+    /// The lanes of the warp for which `value` holds; all lanes take part.
+    fn ballot(self, value: bool) -> u32;
+    /// The `value` of lane `from` of the warp; all lanes take part.
+    fn shuffle(self, value: u32, from: u32) -> u32;
+    /// The `value` of the lane `delta` below, or the own one when there is
+    /// none; all lanes take part.
+    fn shuffle_up(self, value: u32, delta: u32) -> u32;
+    /// Reads word `at` of the block's shared memory.
+    ///
+    /// # Safety
+    /// `at` must be below [`SHARED_WORDS`].
+    unsafe fn shared_load(self, at: u32) -> u32;
+    /// Writes word `at` of the block's shared memory.
+    ///
+    /// # Safety
+    /// `at` must be below [`SHARED_WORDS`].
+    unsafe fn shared_store(self, at: u32, value: u32);
+    /// Adds to word `at` of the block's shared memory, atomically, and
+    /// returns the previous value.
+    ///
+    /// # Safety
+    /// `at` must be below [`SHARED_WORDS`].
+    unsafe fn shared_add(self, at: u32, value: u32) -> u32;
+    /// A clock in nanoseconds that never runs backwards.
+    fn now_ns(self) -> u64;
+    /// Passes time while polling; `polls` counts the polls so far.
+    fn pause(self, polls: u32);
+
+    /// Reads a word that nothing writes during the run.
+    ///
+    /// # Safety
+    /// `word` must be valid for reads and constant during the run.
+    unsafe fn constant(self, word: *const u32) -> u32;
+    /// Reads a word; sees at least what was written before the last barrier.
+    ///
+    /// # Safety
+    /// `word` must be valid for reads.
+    unsafe fn load_weak(self, word: *const u32) -> u32;
+    /// Writes a word; seen by other lanes after the next barrier.
+    ///
+    /// # Safety
+    /// `word` must be valid for writes.
+    unsafe fn store_weak(self, word: *mut u32, value: u32);
+    /// Reads a word as the device sees it now.
+    ///
+    /// # Safety
+    /// `word` must be valid for reads.
+    unsafe fn load(self, word: *const u32) -> u32;
+    /// Writes a word for the device to see.
+    ///
+    /// # Safety
+    /// `word` must be valid for writes.
+    unsafe fn store(self, word: *mut u32, value: u32);
+    /// Adds and returns the previous value.
+    ///
+    /// # Safety
+    /// `word` must be valid for reads and writes.
+    unsafe fn add(self, word: *mut u32, value: u32) -> u32;
+    /// Adds to an aligned pair of words and returns its previous value.
+    ///
+    /// # Safety
+    /// `word` must be aligned to eight bytes and valid for reads and writes
+    /// of two words.
+    unsafe fn add_wide(self, word: *mut u32, value: u64) -> u64;
+    /// Sets bits and returns the previous value.
+    ///
+    /// # Safety
+    /// `word` must be valid for reads and writes.
+    unsafe fn or(self, word: *mut u32, value: u32) -> u32;
+    /// Lowers to the minimum and returns the previous value.
+    ///
+    /// # Safety
+    /// `word` must be valid for reads and writes.
+    unsafe fn min(self, word: *mut u32, value: u32) -> u32;
+    /// Raises to the maximum and returns the previous value.
+    ///
+    /// # Safety
+    /// `word` must be valid for reads and writes.
+    unsafe fn max(self, word: *mut u32, value: u32) -> u32;
+    /// Replaces `expected` by `value` and returns the previous value.
+    ///
+    /// # Safety
+    /// `word` must be valid for reads and writes.
+    unsafe fn swap_if(self, word: *mut u32, expected: u32, value: u32) -> u32;
+    /// Adds 1 with acquire and release order and returns the previous value.
+    /// Pairs with [`Grid::poll`].
+    ///
+    /// # Safety
+    /// `word` must be valid for reads and writes.
+    unsafe fn arrive(self, word: *mut u32) -> u32;
+    /// Reads with acquire order. Pairs with [`Grid::arrive`].
+    ///
+    /// # Safety
+    /// `word` must be valid for reads.
+    unsafe fn poll(self, word: *const u32) -> u32;
+
+    /// Number of this lane in its warp.
+    #[inline(always)]
+    fn warp_lane(self) -> u32 {
+        self.lane() & (Self::WARP - 1)
+    }
+
+    /// Whether `value` holds for any lane of the block; a block barrier.
+    #[inline(always)]
+    fn block_any(self, value: bool) -> bool {
+        self.block_count(value) != 0
+    }
+}

@@ -1,0 +1,230 @@
+//! An NVIDIA GPU as a grid.
+//!
+//! Scoped accesses are inline assembly, since the language's atomics are
+//! system-scoped on this target and their orderings are not to be relied on
+//! (rust-lang/rust#136480). All pointers are in the global window; block-shared
+//! memory is reached by word number only.
+
+use super::Grid;
+use core::arch::{asm, global_asm, nvptx};
+
+const _: () = assert!(super::SHARED_WORDS * 4 == 40960, "the size in the assembly below");
+
+global_asm!(".shared .align 16 .b8 seawall_shared[40960];");
+
+#[inline(always)]
+fn shared_address(at: u32) -> u64 {
+    let base: u64;
+    // SAFETY: taking an address has no effect.
+    unsafe { asm!("mov.u64 {}, seawall_shared;", out(reg64) base, options(pure, nomem, nostack)) };
+    base + u64::from(at) * 4
+}
+
+/// A lane of the running kernel.
+#[derive(Clone, Copy)]
+pub struct Device;
+
+macro_rules! special_register {
+    ($name:literal) => {{
+        let value: u32;
+        // SAFETY: reading a special register has no effect.
+        unsafe { asm!(concat!("mov.u32 {}, ", $name, ";"), out(reg32) value, options(pure, nomem, nostack)) };
+        value
+    }};
+}
+
+macro_rules! atomic {
+    ($operation:literal, $word:expr, $value:expr) => {{
+        let previous: u32;
+        // SAFETY: the word is valid, by the method's contract.
+        unsafe { asm!(concat!("atom.relaxed.gpu.", $operation, " {}, [{}], {};"), out(reg32) previous, in(reg64) $word, in(reg32) $value, options(nostack)) };
+        previous
+    }};
+}
+
+// SAFETY: ids come from the hardware, `bar.sync` orders the block's accesses,
+// and `seawall_shared` is one array a block.
+unsafe impl Grid for Device {
+    const WARP: u32 = 32;
+    const ITEMS: u32 = 1;
+
+    #[inline(always)]
+    fn block(self) -> u32 {
+        special_register!("%ctaid.x")
+    }
+    #[inline(always)]
+    fn blocks(self) -> u32 {
+        special_register!("%nctaid.x")
+    }
+    #[inline(always)]
+    fn lane(self) -> u32 {
+        special_register!("%tid.x")
+    }
+    #[inline(always)]
+    fn lanes(self) -> u32 {
+        special_register!("%ntid.x")
+    }
+    #[inline(always)]
+    fn block_barrier(self) {
+        // SAFETY: kernels reach every block barrier with all lanes.
+        unsafe { asm!("bar.sync 0;", options(nostack)) };
+    }
+    #[inline(always)]
+    fn block_count(self, value: bool) -> u32 {
+        let count: u32;
+        // SAFETY: kernels reach every block barrier with all lanes.
+        unsafe {
+            asm!(
+                "{{ .reg .pred %p_in; setp.ne.u32 %p_in, {1}, 0; bar.red.popc.u32 {0}, 0, %p_in; }}",
+                out(reg32) count, in(reg32) u32::from(value), options(nostack)
+            );
+        }
+        count
+    }
+    #[inline(always)]
+    fn ballot(self, value: bool) -> u32 {
+        let lanes: u32;
+        // SAFETY: kernels vote with all lanes of the warp.
+        unsafe {
+            asm!(
+                "{{ .reg .pred %p_in; setp.ne.u32 %p_in, {1}, 0; vote.sync.ballot.b32 {0}, %p_in, 0xffffffff; }}",
+                out(reg32) lanes, in(reg32) u32::from(value), options(nostack)
+            );
+        }
+        lanes
+    }
+    #[inline(always)]
+    fn shuffle(self, value: u32, from: u32) -> u32 {
+        let result: u32;
+        // SAFETY: kernels shuffle with all lanes of the warp.
+        unsafe {
+            asm!(
+                "shfl.sync.idx.b32 {}, {}, {}, 31, 0xffffffff;",
+                out(reg32) result, in(reg32) value, in(reg32) from, options(nostack)
+            );
+        }
+        result
+    }
+    #[inline(always)]
+    fn shuffle_up(self, value: u32, delta: u32) -> u32 {
+        let result: u32;
+        // SAFETY: kernels shuffle with all lanes of the warp.
+        unsafe {
+            asm!(
+                "shfl.sync.up.b32 {}, {}, {}, 0, 0xffffffff;",
+                out(reg32) result, in(reg32) value, in(reg32) delta, options(nostack)
+            );
+        }
+        result
+    }
+    #[inline(always)]
+    unsafe fn shared_load(self, at: u32) -> u32 {
+        let value: u32;
+        // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
+        unsafe { asm!("ld.shared.u32 {}, [{}];", out(reg32) value, in(reg64) shared_address(at), options(pure, readonly, nostack)) };
+        value
+    }
+    #[inline(always)]
+    unsafe fn shared_store(self, at: u32, value: u32) {
+        // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
+        unsafe { asm!("st.shared.u32 [{}], {};", in(reg64) shared_address(at), in(reg32) value, options(nostack)) };
+    }
+    #[inline(always)]
+    unsafe fn shared_add(self, at: u32, value: u32) -> u32 {
+        let previous: u32;
+        // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
+        unsafe { asm!("atom.shared.add.u32 {}, [{}], {};", out(reg32) previous, in(reg64) shared_address(at), in(reg32) value, options(nostack)) };
+        previous
+    }
+    #[inline(always)]
+    fn now_ns(self) -> u64 {
+        let now: u64;
+        // SAFETY: reading the clock has no effect.
+        unsafe { asm!("mov.u64 {}, %globaltimer;", out(reg64) now, options(nomem, nostack)) };
+        now
+    }
+    #[inline(always)]
+    fn pause(self, _polls: u32) {}
+
+    #[inline(always)]
+    unsafe fn constant(self, word: *const u32) -> u32 {
+        let value: u32;
+        // SAFETY: the word is valid and constant, by this method's contract.
+        unsafe { asm!("ld.global.nc.u32 {}, [{}];", out(reg32) value, in(reg64) word, options(pure, nomem, nostack)) };
+        value
+    }
+    #[inline(always)]
+    unsafe fn load_weak(self, word: *const u32) -> u32 {
+        let value: u32;
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe { asm!("ld.global.u32 {}, [{}];", out(reg32) value, in(reg64) word, options(pure, readonly, nostack)) };
+        value
+    }
+    #[inline(always)]
+    unsafe fn store_weak(self, word: *mut u32, value: u32) {
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe { asm!("st.global.u32 [{}], {};", in(reg64) word, in(reg32) value, options(nostack)) };
+    }
+    #[inline(always)]
+    unsafe fn load(self, word: *const u32) -> u32 {
+        let value: u32;
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe { asm!("ld.relaxed.gpu.global.u32 {}, [{}];", out(reg32) value, in(reg64) word, options(nostack)) };
+        value
+    }
+    #[inline(always)]
+    unsafe fn store(self, word: *mut u32, value: u32) {
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe { asm!("st.relaxed.gpu.global.u32 [{}], {};", in(reg64) word, in(reg32) value, options(nostack)) };
+    }
+    #[inline(always)]
+    unsafe fn add(self, word: *mut u32, value: u32) -> u32 {
+        atomic!("global.add.u32", word, value)
+    }
+    #[inline(always)]
+    unsafe fn add_wide(self, word: *mut u32, value: u64) -> u64 {
+        let previous: u64;
+        // SAFETY: the pair is valid and aligned, by this method's contract.
+        unsafe { asm!("atom.relaxed.gpu.global.add.u64 {}, [{}], {};", out(reg64) previous, in(reg64) word, in(reg64) value, options(nostack)) };
+        previous
+    }
+    #[inline(always)]
+    unsafe fn or(self, word: *mut u32, value: u32) -> u32 {
+        atomic!("global.or.b32", word, value)
+    }
+    #[inline(always)]
+    unsafe fn min(self, word: *mut u32, value: u32) -> u32 {
+        atomic!("global.min.u32", word, value)
+    }
+    #[inline(always)]
+    unsafe fn max(self, word: *mut u32, value: u32) -> u32 {
+        atomic!("global.max.u32", word, value)
+    }
+    #[inline(always)]
+    unsafe fn swap_if(self, word: *mut u32, expected: u32, value: u32) -> u32 {
+        let previous: u32;
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe { asm!("atom.relaxed.gpu.global.cas.b32 {}, [{}], {}, {};", out(reg32) previous, in(reg64) word, in(reg32) expected, in(reg32) value, options(nostack)) };
+        previous
+    }
+    #[inline(always)]
+    unsafe fn arrive(self, word: *mut u32) -> u32 {
+        let previous: u32;
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe { asm!("atom.acq_rel.gpu.global.add.u32 {}, [{}], 1;", out(reg32) previous, in(reg64) word, options(nostack)) };
+        previous
+    }
+    #[inline(always)]
+    unsafe fn poll(self, word: *const u32) -> u32 {
+        let value: u32;
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe { asm!("ld.acquire.gpu.global.u32 {}, [{}];", out(reg32) value, in(reg64) word, options(nostack)) };
+        value
+    }
+}
+
+/// Ends the kernel: nothing that runs on a GPU can unwind.
+pub fn trap() -> ! {
+    // SAFETY: `trap` ends the kernel and reports to the host.
+    unsafe { nvptx::trap() }
+}

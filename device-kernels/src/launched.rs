@@ -1,0 +1,162 @@
+//! Loop bodies as launches of their own.
+//!
+//! For executors that launch each group: state that the megakernel keeps in
+//! registers lives in memory here, and the last block to finish a launch
+//! decides whether the loop goes on.
+
+use crate::control::{LoopEnd, Place, Stop};
+use crate::fixpoint::is_over;
+use crate::grid::Grid;
+use crate::kernel::{open, run_waves};
+use crate::machine::Machine;
+use crate::search::drive;
+use crate::waves::Context;
+use seawall_core::abi::control::{FaultCode, LoopState};
+use seawall_core::abi::program::{FixpointRecord, NO_REGISTER, Opcode};
+
+/// Which launch of a loop's body this is.
+#[derive(Clone, Copy, Debug)]
+pub struct BodyLaunch {
+    /// Index of the fixpoint's wave in the wave table.
+    pub fixpoint: u32,
+    /// Index of the body group in the group table.
+    pub group: u32,
+    /// Whether it is the last group of the body.
+    pub last: bool,
+}
+
+/// Opens a loop: one lane resets its state.
+///
+/// # Errors
+/// When the wave is not a fixpoint.
+#[inline(always)]
+pub fn begin_loop<G: Grid>(grid: G, machine: Machine, fixpoint: u32) -> Result<(), Stop> {
+    let context = open(grid, machine)?;
+    let record = fixpoint_of(&context, fixpoint)?;
+    if !context.team.is_conductor() {
+        return Ok(());
+    }
+    let control = context.team.control;
+    control.clear_changed(grid);
+    control.set_iteration(grid, 0);
+    let mut state = LoopState::Running;
+    if record.frontier != NO_REGISTER {
+        let frontier = machine
+            .frontier(grid, record.frontier)
+            .map_err(|code| control.fault(grid, code, Place::default()))?;
+        let drive = frontier.drive(grid);
+        if is_over(&drive, record.max_iterations) {
+            state = end_state(drive.converged != 0);
+            finish(&context, end_of(&drive));
+        }
+    }
+    control.set_loop_state(grid, state);
+    Ok(())
+}
+
+/// Runs one group of a loop's body; returns at once when the loop is over.
+///
+/// # Errors
+/// When a wave faults.
+#[inline(always)]
+pub fn run_body<G: Grid, const FAMILIES: u32>(
+    grid: G,
+    machine: Machine,
+    launch: BodyLaunch,
+) -> Result<(), Stop> {
+    let mut context = open(grid, machine)?;
+    let control = context.team.control;
+    if !control.loop_runs(grid) {
+        return Ok(());
+    }
+    let record = fixpoint_of(&context, launch.fixpoint)?;
+    let iteration = control.iteration(grid);
+    context.tag = iteration.wrapping_add(1);
+    let place = Place {
+        wave: launch.fixpoint,
+        opcode: Opcode::Fixpoint as u32,
+        iteration,
+    };
+    run_waves::<G, FAMILIES>(&context, launch.group, place)?;
+    if !launch.last {
+        return Ok(());
+    }
+    grid.block_barrier();
+    if grid.lane() == 0 && control.leave(grid) {
+        close_iteration(&context, &record, iteration)?;
+    }
+    Ok(())
+}
+
+/// Reads the fixpoint record of wave `index`.
+#[inline(always)]
+fn fixpoint_of<G: Grid>(context: &Context<G>, index: u32) -> Result<FixpointRecord, Stop> {
+    context
+        .machine
+        .wave(context.team.grid, index)
+        .filter(|wave| wave.opcode == Opcode::Fixpoint as u32)
+        .map(|wave| FixpointRecord::from_parameters(wave.parameters))
+        .ok_or_else(|| {
+            context
+                .team
+                .control
+                .fault(context.team.grid, FaultCode::BadLaunch, Place::default())
+        })
+}
+
+/// The last lane of an iteration decides what comes next.
+#[inline(always)]
+fn close_iteration<G: Grid>(
+    context: &Context<G>,
+    record: &FixpointRecord,
+    iteration: u32,
+) -> Result<(), Stop> {
+    let (grid, control) = (context.team.grid, context.team.control);
+    let mut end = LoopEnd {
+        iterations: iteration + 1,
+        converged: control.changed(grid) != context.tag,
+        frontier_max: 0,
+    };
+    let mut over = end.converged || end.iterations >= record.max_iterations;
+    if record.frontier != NO_REGISTER {
+        let frontier = context
+            .machine
+            .frontier(grid, record.frontier)
+            .map_err(|code| control.fault(grid, code, Place::default()))?;
+        let mut drive = frontier.drive(grid);
+        control.open_loop(grid).count_step(grid, drive.next);
+        let found = frontier.found(grid, drive.step.wrapping_add(1));
+        drive::advance(&mut drive, &found, &context.machine.search_policy(grid));
+        frontier.set_drive(grid, &drive);
+        end = end_of(&drive);
+        over = is_over(&drive, record.max_iterations);
+    }
+    control.set_iteration(grid, end.iterations);
+    if over {
+        control.set_loop_state(grid, end_state(end.converged));
+        finish(context, end);
+    }
+    Ok(())
+}
+
+fn end_of(drive: &seawall_core::abi::search::DriveRecord) -> LoopEnd {
+    LoopEnd {
+        iterations: drive.iteration,
+        converged: drive.converged != 0,
+        frontier_max: drive.frontier_max,
+    }
+}
+
+fn end_state(converged: bool) -> LoopState {
+    if converged {
+        LoopState::Converged
+    } else {
+        LoopState::Exhausted
+    }
+}
+
+fn finish<G: Grid>(context: &Context<G>, end: LoopEnd) {
+    let (grid, control) = (context.team.grid, context.team.control);
+    control.open_loop(grid).finish(grid, end);
+    control.close_loop(grid);
+}

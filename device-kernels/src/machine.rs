@@ -1,0 +1,231 @@
+//! The launch record and its tables as kernels read them.
+
+use crate::control::Control;
+use crate::grid::Grid;
+use crate::memory::{Csr, Words, word_of};
+use crate::search::Frontier;
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::program::{
+    GroupRecord, LaunchRecord, Region, RegisterRecord, WaveRecord,
+};
+use seawall_core::abi::search::SearchPolicy;
+use seawall_core::abi::{MAGIC, VERSION};
+use seawall_core::topology::{Thresholds, TopologyPolicy};
+
+/// A launch record and what it points to.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine {
+    record: Words,
+}
+
+const LAUNCH_WORDS: u32 = (size_of::<LaunchRecord>() / 4) as u32;
+const GROUP_WORDS: u32 = (size_of::<GroupRecord>() / 4) as u32;
+const WAVE_WORDS: u32 = (size_of::<WaveRecord>() / 4) as u32;
+const REGISTER_WORDS: u32 = (size_of::<RegisterRecord>() / 4) as u32;
+
+impl Machine {
+    /// The machine that `launch` describes.
+    ///
+    /// # Safety
+    /// `launch` must point to a [`LaunchRecord`] whose addresses are valid for
+    /// the lengths beside them, on the machine that runs this, for the whole
+    /// run; nothing else may access them meanwhile.
+    #[must_use]
+    pub unsafe fn new(launch: *const LaunchRecord) -> Self {
+        // SAFETY: the record is valid, by this function's contract.
+        let record = unsafe { Words::new(launch.cast_mut().cast(), LAUNCH_WORDS) };
+        Self { record }
+    }
+
+    #[inline(always)]
+    fn word<G: Grid>(self, grid: G, at: u32) -> u32 {
+        self.record.constant(grid, at)
+    }
+
+    #[inline(always)]
+    fn wide<G: Grid>(self, grid: G, at: u32) -> u64 {
+        u64::from(self.word(grid, at)) | u64::from(self.word(grid, at + 1)) << 32
+    }
+
+    #[inline(always)]
+    fn array<G: Grid>(self, grid: G, at: u32, len: u32) -> Words {
+        let address = self.wide(grid, at);
+        // SAFETY: `new` promises that addresses are valid for their lengths;
+        // callers take the length from the field beside the address.
+        unsafe { Words::new(address as *mut u32, len) }
+    }
+
+    /// Whether the record is of this kernel's version.
+    #[inline(always)]
+    pub fn is_current<G: Grid>(self, grid: G) -> bool {
+        self.word(grid, word_of!(LaunchRecord, magic)) == MAGIC
+            && self.word(grid, word_of!(LaunchRecord, version)) == VERSION
+    }
+
+    /// Nodes of the graph.
+    #[inline(always)]
+    pub fn nodes<G: Grid>(self, grid: G) -> u32 {
+        self.word(grid, word_of!(LaunchRecord, nodes))
+    }
+
+    /// Edges of the graph.
+    #[inline(always)]
+    pub fn edges<G: Grid>(self, grid: G) -> u32 {
+        self.word(grid, word_of!(LaunchRecord, edges))
+    }
+
+    /// Top-level groups.
+    #[inline(always)]
+    pub fn groups<G: Grid>(self, grid: G) -> u32 {
+        self.word(grid, word_of!(LaunchRecord, groups))
+    }
+
+    /// The run's time budget in nanoseconds.
+    #[inline(always)]
+    pub fn time_budget_ns<G: Grid>(self, grid: G) -> u64 {
+        self.wide(grid, word_of!(LaunchRecord, time_budget_ns))
+    }
+
+    /// Rows of outgoing edges.
+    #[inline(always)]
+    pub fn outgoing<G: Grid>(self, grid: G) -> Csr {
+        Csr::new(
+            self.array(grid, word_of!(LaunchRecord, offsets), self.nodes(grid) + 1),
+            self.array(grid, word_of!(LaunchRecord, targets), self.edges(grid)),
+        )
+    }
+
+    /// Rows of incoming edges; only valid when the host supplied them.
+    #[inline(always)]
+    pub fn incoming<G: Grid>(self, grid: G) -> Csr {
+        Csr::new(
+            self.array(grid, word_of!(LaunchRecord, incoming_offsets), self.nodes(grid) + 1),
+            self.array(grid, word_of!(LaunchRecord, incoming_targets), self.edges(grid)),
+        )
+    }
+
+    /// Whether the host supplied incoming edges.
+    #[inline(always)]
+    pub fn has_incoming<G: Grid>(self, grid: G) -> bool {
+        self.wide(grid, word_of!(LaunchRecord, incoming_offsets)) != 0
+    }
+
+    /// Edge weights; nothing when the host supplied none.
+    #[inline(always)]
+    pub fn weights<G: Grid>(self, grid: G) -> Option<Words> {
+        let at = word_of!(LaunchRecord, weights);
+        (self.wide(grid, at) != 0).then(|| self.array(grid, at, self.edges(grid)))
+    }
+
+    /// The control block.
+    #[inline(always)]
+    pub fn control<G: Grid>(self, grid: G) -> Control {
+        Control::new(self.array(grid, word_of!(LaunchRecord, control), Control::WORDS))
+    }
+
+    /// Group `index`, or nothing behind the table.
+    #[inline(always)]
+    pub fn group<G: Grid>(self, grid: G, index: u32) -> Option<GroupRecord> {
+        let total = self.word(grid, word_of!(LaunchRecord, groups_total));
+        if index >= total {
+            return None;
+        }
+        let table = self.array(grid, word_of!(LaunchRecord, group_table), total * GROUP_WORDS);
+        let at = |offset: u32| table.constant(grid, index * GROUP_WORDS + offset);
+        Some(GroupRecord {
+            first_wave: at(0),
+            waves: at(1),
+            narrow: at(2),
+            reserved: 0,
+        })
+    }
+
+    /// Wave `index` of the table, or nothing behind it.
+    #[inline(always)]
+    pub fn wave<G: Grid>(self, grid: G, index: u32) -> Option<WaveRecord> {
+        let total = self.word(grid, word_of!(LaunchRecord, waves));
+        if index >= total {
+            return None;
+        }
+        let table = self.array(grid, word_of!(LaunchRecord, wave_table), total * WAVE_WORDS);
+        let at = |offset: u32| table.constant(grid, index * WAVE_WORDS + offset);
+        Some(WaveRecord {
+            opcode: at(0),
+            wave: at(1),
+            destination: at(2),
+            sources: [at(3), at(4), at(5), at(6)],
+            parameters: [at(7), at(8), at(9), at(10), at(11)],
+        })
+    }
+
+    /// The words of register `index`.
+    ///
+    /// # Errors
+    /// [`FaultCode::BadRegister`] when the table does not hold it.
+    #[inline(always)]
+    pub fn register<G: Grid>(self, grid: G, index: u32) -> Result<Words, FaultCode> {
+        let total = self.word(grid, word_of!(LaunchRecord, registers));
+        if index >= total {
+            return Err(FaultCode::BadRegister);
+        }
+        let table = self.array(grid, word_of!(LaunchRecord, register_table), total * REGISTER_WORDS);
+        let at = |offset: u32| table.constant(grid, index * REGISTER_WORDS + offset);
+        let (region, words) = (at(0), at(1));
+        let offset = u64::from(at(2)) | u64::from(at(3)) << 32;
+        let base = if region == Region::Input as u32 {
+            self.wide(grid, word_of!(LaunchRecord, inputs))
+        } else {
+            self.wide(grid, word_of!(LaunchRecord, arena))
+        };
+        // SAFETY: the encoder laid the register out inside its region.
+        Ok(unsafe { Words::new((base + offset) as *mut u32, words) })
+    }
+
+    /// Register `index` as an array of at least `words` words.
+    ///
+    /// # Errors
+    /// [`FaultCode::BadRegister`] when it does not exist or is shorter.
+    #[inline(always)]
+    pub fn register_of<G: Grid>(self, grid: G, index: u32, words: u32) -> Result<Words, FaultCode> {
+        let register = self.register(grid, index)?;
+        if register.len() < words {
+            return Err(FaultCode::BadRegister);
+        }
+        Ok(register)
+    }
+
+    /// Register `index` as a frontier.
+    ///
+    /// # Errors
+    /// [`FaultCode::BadRegister`] when it is too short to be one.
+    #[inline(always)]
+    pub fn frontier<G: Grid>(self, grid: G, index: u32) -> Result<Frontier, FaultCode> {
+        Frontier::new(self.register(grid, index)?, self.nodes(grid)).ok_or(FaultCode::BadRegister)
+    }
+
+    /// Thresholds of frontier searches.
+    #[inline(always)]
+    pub fn search_policy<G: Grid>(self, grid: G) -> SearchPolicy {
+        const AT: u32 = word_of!(LaunchRecord, search);
+        const THRESHOLDS: u32 = AT + word_of!(SearchPolicy, topology);
+        let at = |offset: u32| self.word(grid, AT + offset);
+        let threshold = |index: u32| self.word(grid, THRESHOLDS + index);
+        SearchPolicy {
+            forced: at(word_of!(SearchPolicy, forced)),
+            narrow_nodes: at(word_of!(SearchPolicy, narrow_nodes)),
+            narrow_exit_nodes: at(word_of!(SearchPolicy, narrow_exit_nodes)),
+            can_pull: at(word_of!(SearchPolicy, can_pull)),
+            pull_edges_min: at(word_of!(SearchPolicy, pull_edges_min)),
+            narrow_edges: at(word_of!(SearchPolicy, narrow_edges)),
+            reserved: [0; 2],
+            topology: thresholds(threshold),
+        }
+    }
+}
+
+/// Reads the thresholds word by word.
+#[inline(always)]
+fn thresholds(word: impl Fn(u32) -> u32) -> TopologyPolicy {
+    let words: [u32; size_of::<Thresholds>() / 4] = core::array::from_fn(|index| word(index as u32));
+    bytemuck::cast(words)
+}

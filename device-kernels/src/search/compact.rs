@@ -1,0 +1,79 @@
+//! From bits to a queue: after a pull, or after a push into a bitset.
+
+use super::frontier::{Finds, NEXT, Target, append};
+use super::drive::held;
+use super::visit::Visit;
+use super::Search;
+use crate::grid::Grid;
+use crate::team::Team;
+use seawall_core::abi::search::DriveRecord;
+
+impl<V: Visit> Search<V> {
+    /// Queues the frontier's bits and brings the visited bits up to date.
+    #[inline(never)]
+    pub fn compact<G: Grid>(&self, team: &Team<G>, drive: &DriveRecord) {
+        let words = self.frontier.bitset_words();
+        if G::WARP == 1 {
+            team.each(words, |word| {
+                let fresh = self.fresh_bits(team.grid, drive, word, true);
+                self.queue_bits(team.grid, drive, word, fresh);
+            });
+            return;
+        }
+        // All lanes of a warp stay together, since they append together.
+        let lanes = team.grid.lanes();
+        let mut base = team.rank() * lanes;
+        while base < words {
+            let word = base + team.grid.lane();
+            let fresh = self.fresh_bits(team.grid, drive, word.min(words - 1), word < words);
+            self.queue_bits(team.grid, drive, word, fresh);
+            base += team.size() * lanes;
+        }
+    }
+
+    /// The frontier's bits in `word`, which this lane alone handles.
+    #[inline(always)]
+    fn fresh_bits<G: Grid>(&self, grid: G, drive: &DriveRecord, word: u32, exists: bool) -> u32 {
+        if !exists {
+            return 0;
+        }
+        let visited = self.frontier.bitset(drive.visited);
+        let now = visited.load_weak(grid, word);
+        if drive.bitset_only == held::VISITED {
+            let before = self.frontier.bitset(drive.visited ^ 1).load_weak(grid, word);
+            return now & !before;
+        }
+        let next = self.frontier.bitset(NEXT);
+        let marked = next.load_weak(grid, word);
+        if marked != 0 {
+            next.store_weak(grid, word, 0);
+            visited.store_weak(grid, word, now | marked);
+        }
+        marked & !now
+    }
+
+    /// Appends the nodes of `bits`, eight at a time.
+    #[inline(always)]
+    fn queue_bits<G: Grid>(&self, grid: G, drive: &DriveRecord, word: u32, bits: u32) {
+        let target = Target {
+            step: drive.step + 1,
+            parity: drive.queue ^ 1,
+            rows: self.outgoing,
+        };
+        let mut bits = bits;
+        while grid.ballot(bits != 0) != 0 {
+            let mut finds = Finds {
+                nodes: [0; 8],
+                mask: 0,
+            };
+            for k in 0..8 {
+                if bits != 0 {
+                    finds.nodes[k] = word * 32 + bits.trailing_zeros();
+                    finds.mask |= 1 << k;
+                    bits &= bits - 1;
+                }
+            }
+            append(grid, self.frontier, target, &finds);
+        }
+    }
+}

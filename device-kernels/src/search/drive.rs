@@ -1,0 +1,136 @@
+//! Which step comes next: counters in, a shape out.
+//!
+//! A pure function of the drive record and of what the last step found, so
+//! that every block decides alike without talking, and the host decides alike
+//! when it launches each step itself.
+
+use crate::block::shared::NARROW_NODES;
+use seawall_core::abi::search::{DriveRecord, FoundRecord, SearchPolicy, Step};
+use seawall_core::topology::{Metrics, Topology};
+
+/// How a frontier is held between steps; the words of
+/// [`DriveRecord::bitset_only`].
+pub mod held {
+    /// In a queue.
+    pub const QUEUE: u32 = 0;
+    /// As the difference of the visited bitsets.
+    pub const VISITED: u32 = 1;
+    /// In the third bitset.
+    pub const NEXT: u32 = 2;
+}
+
+/// Takes note of what the step just run found, and chooses the next.
+#[inline(never)]
+pub fn advance(drive: &mut DriveRecord, found: &FoundRecord, policy: &SearchPolicy) {
+    let done = Step::from_word(drive.next).unwrap_or(Step::WarpSparse);
+    drive.step = drive.step.wrapping_add(1);
+    match done {
+        Step::Compact => {
+            if drive.bitset_only == held::NEXT {
+                count_new(drive, found.queued_nodes, found.queued_edges);
+            } else {
+                drive.nodes = found.queued_nodes;
+                drive.edges = found.queued_edges;
+            }
+            drive.bitset_only = held::QUEUE;
+            drive.queue ^= 1;
+        }
+        Step::Hybrid => {
+            drive.iteration += 1;
+            drive.bitset_only = held::NEXT;
+        }
+        Step::Dense | Step::BlockDense => {
+            drive.iteration += 1;
+            drive.bitset_only = held::VISITED;
+            drive.visited ^= 1;
+            count_new(drive, found.marked_nodes, found.marked_edges);
+        }
+        Step::WarpSparse | Step::Sparse | Step::Fused => {
+            drive.iteration += 1;
+            drive.queue ^= 1;
+            count_new(drive, found.queued_nodes, found.queued_edges);
+        }
+    }
+    choose(drive, policy);
+}
+
+/// Takes a new frontier into the books.
+#[inline(always)]
+pub fn count_new(drive: &mut DriveRecord, nodes: u32, edges: u32) {
+    drive.nodes = nodes;
+    drive.edges = edges;
+    drive.unexplored_edges = drive.unexplored_edges.saturating_sub(edges);
+    drive.frontier_max = drive.frontier_max.max(nodes);
+}
+
+/// Chooses the next step for the frontier that `drive` describes; a frontier
+/// without edges ends the search.
+#[inline(always)]
+pub fn choose(drive: &mut DriveRecord, policy: &SearchPolicy) {
+    if drive.bitset_only == held::NEXT {
+        drive.next = Step::Compact as u32;
+        return;
+    }
+    if drive.edges == 0 {
+        drive.converged = 1;
+        return;
+    }
+    let topology = topology(drive, policy);
+    drive.topology = topology as u32;
+    let wanted = step_of(topology, drive, policy);
+    let pulls = matches!(wanted, Step::Dense | Step::BlockDense);
+    drive.next = if drive.bitset_only == held::VISITED && !pulls {
+        Step::Compact as u32
+    } else {
+        wanted as u32
+    };
+}
+
+#[inline(always)]
+fn topology(drive: &DriveRecord, policy: &SearchPolicy) -> Topology {
+    if let Some(forced) = Topology::from_u32(policy.forced) {
+        return forced;
+    }
+    if drive.nodes <= policy.narrow_nodes && drive.edges <= policy.narrow_edges {
+        return Topology::Fused;
+    }
+    let metrics = Metrics {
+        average_degree_bps: u64::from(ratio(drive.edges, drive.nodes, 10_000.0)),
+        readback_bytes: 0,
+        density_ppm: ratio(drive.edges, drive.edges.saturating_add(drive.unexplored_edges), 1e6),
+        memory_pressure_bps: 0,
+        launch_pressure_bps: 0,
+        fusion_pressure_bps: 0,
+    };
+    let previous = match Topology::from_u32(drive.topology) {
+        Some(Topology::Fused) | None => None,
+        some => some,
+    };
+    policy.topology.decide(&metrics, previous).0
+}
+
+/// `part / whole · scale`, rounded down, at most `u32::MAX`; 0 for an empty
+/// whole. Single precision is enough to choose a shape and spares the device a
+/// wide division.
+#[inline(always)]
+fn ratio(part: u32, whole: u32, scale: f32) -> u32 {
+    if whole == 0 {
+        return 0;
+    }
+    (part as f32 / whole as f32 * scale) as u32
+}
+
+#[inline(always)]
+fn step_of(topology: Topology, drive: &DriveRecord, policy: &SearchPolicy) -> Step {
+    let forced = policy.forced != u32::MAX;
+    let worth_a_sweep = forced || drive.edges >= policy.pull_edges_min;
+    match topology {
+        Topology::Fused if drive.nodes <= NARROW_NODES => Step::Fused,
+        Topology::WarpSparse | Topology::Fused => Step::WarpSparse,
+        Topology::Sparse => Step::Sparse,
+        Topology::Hybrid if worth_a_sweep => Step::Hybrid,
+        Topology::Dense if policy.can_pull != 0 && worth_a_sweep => Step::Dense,
+        Topology::BlockDense if policy.can_pull != 0 && worth_a_sweep => Step::BlockDense,
+        Topology::Hybrid | Topology::Dense | Topology::BlockDense => Step::Sparse,
+    }
+}

@@ -1,0 +1,233 @@
+//! The frontier register as kernels see it.
+
+use crate::block::warp_scan;
+use crate::grid::Grid;
+use crate::memory::{Csr, Words, word_of};
+use seawall_core::abi::search::{DriveRecord, FoundRecord, FrontierLayout};
+
+/// Which bitset of a frontier register: the visited ones are 0 and 1.
+pub const NEXT: u32 = 2;
+
+/// A frontier register.
+#[derive(Clone, Copy, Debug)]
+pub struct Frontier {
+    words: Words,
+    layout: FrontierLayout,
+}
+
+/// A queue and the number of edges that leave the nodes before each entry.
+#[derive(Clone, Copy, Debug)]
+pub struct Queue {
+    /// Nodes.
+    pub nodes: Words,
+    /// Edges before each node's.
+    pub prefix: Words,
+}
+
+impl Frontier {
+    /// The frontier of a graph of `nodes` nodes in `words`; nothing when they
+    /// are too few.
+    #[must_use]
+    pub fn new(words: Words, nodes: u32) -> Option<Self> {
+        let layout = FrontierLayout::new(nodes);
+        (layout.words() <= u64::from(words.len())).then_some(Self { words, layout })
+    }
+
+    /// Nodes of the graph.
+    #[inline(always)]
+    #[must_use]
+    pub fn nodes(self) -> u32 {
+        self.layout.nodes
+    }
+
+    /// Words of one bitset.
+    #[inline(always)]
+    #[must_use]
+    pub fn bitset_words(self) -> u32 {
+        self.layout.bitset_words
+    }
+
+    /// Queue `parity`.
+    #[inline(always)]
+    #[must_use]
+    pub fn queue(self, parity: u32) -> Queue {
+        Queue {
+            nodes: self.words.part(self.layout.queue(parity), self.layout.nodes),
+            prefix: self.words.part(self.layout.prefix(parity), self.layout.nodes),
+        }
+    }
+
+    /// Bitset `which`.
+    #[inline(always)]
+    #[must_use]
+    pub fn bitset(self, which: u32) -> Words {
+        self.words.part(self.layout.bitset(which), self.layout.bitset_words)
+    }
+
+    /// What the step before number `step` found.
+    #[inline(always)]
+    pub fn found<G: Grid>(self, grid: G, step: u32) -> FoundRecord {
+        let at = FrontierLayout::found(step);
+        let word = |offset: u32| self.words.load(grid, at + offset);
+        FoundRecord {
+            queued_edges: word(word_of!(FoundRecord, queued_edges)),
+            queued_nodes: word(word_of!(FoundRecord, queued_nodes)),
+            marked_nodes: word(word_of!(FoundRecord, marked_nodes)),
+            marked_edges: word(word_of!(FoundRecord, marked_edges)),
+            reserved: [0; 28],
+        }
+    }
+
+    /// Clears the counters of what the step before number `step` will find.
+    #[inline(always)]
+    pub fn clear_found<G: Grid>(self, grid: G, step: u32) {
+        self.set_found(grid, step, 0, 0);
+    }
+
+    /// Stores a queue of `nodes` nodes and `edges` edges as what the step
+    /// before number `step` found.
+    #[inline(always)]
+    pub fn set_found<G: Grid>(self, grid: G, step: u32, nodes: u32, edges: u32) {
+        let at = FrontierLayout::found(step);
+        self.words.store(grid, at + word_of!(FoundRecord, queued_edges), edges);
+        self.words.store(grid, at + word_of!(FoundRecord, queued_nodes), nodes);
+        self.words.store(grid, at + word_of!(FoundRecord, marked_nodes), 0);
+        self.words.store(grid, at + word_of!(FoundRecord, marked_edges), 0);
+    }
+
+    /// Adds to what the step before number `step` found in a bitset.
+    #[inline(always)]
+    pub fn add_marked<G: Grid>(self, grid: G, step: u32, nodes: u32, edges: u32) {
+        let at = FrontierLayout::found(step);
+        self.words.add(grid, at + word_of!(FoundRecord, marked_nodes), nodes);
+        self.words.add(grid, at + word_of!(FoundRecord, marked_edges), edges);
+    }
+
+    /// Takes places for `nodes` nodes with `edges` edges in the queue that the
+    /// step before number `step` fills; gives the first place and the edges
+    /// before it.
+    ///
+    /// Both come from one atomic addition, so that edge prefixes grow along
+    /// the queue without a scan over it.
+    #[inline(always)]
+    pub fn allocate<G: Grid>(self, grid: G, step: u32, nodes: u32, edges: u32) -> (u32, u32) {
+        let packed = u64::from(nodes) << 32 | u64::from(edges);
+        let previous = self.words.add_wide(grid, FrontierLayout::found(step), packed);
+        ((previous >> 32) as u32, previous as u32)
+    }
+
+    /// Reads the drive record.
+    pub fn drive<G: Grid>(self, grid: G) -> DriveRecord {
+        let at = |offset: u32| self.words.load(grid, FrontierLayout::drive() + offset);
+        DriveRecord {
+            iteration: at(word_of!(DriveRecord, iteration)),
+            step: at(word_of!(DriveRecord, step)),
+            next: at(word_of!(DriveRecord, next)),
+            topology: at(word_of!(DriveRecord, topology)),
+            nodes: at(word_of!(DriveRecord, nodes)),
+            edges: at(word_of!(DriveRecord, edges)),
+            unexplored_edges: at(word_of!(DriveRecord, unexplored_edges)),
+            bitset_only: at(word_of!(DriveRecord, bitset_only)),
+            visited: at(word_of!(DriveRecord, visited)),
+            queue: at(word_of!(DriveRecord, queue)),
+            converged: at(word_of!(DriveRecord, converged)),
+            frontier_max: at(word_of!(DriveRecord, frontier_max)),
+            reserved: [0; 4],
+        }
+    }
+
+    /// Writes the drive record; one lane calls this.
+    pub fn set_drive<G: Grid>(self, grid: G, drive: &DriveRecord) {
+        let mut at = FrontierLayout::drive();
+        for word in [
+            drive.iteration,
+            drive.step,
+            drive.next,
+            drive.topology,
+            drive.nodes,
+            drive.edges,
+            drive.unexplored_edges,
+            drive.bitset_only,
+            drive.visited,
+            drive.queue,
+            drive.converged,
+            drive.frontier_max,
+        ] {
+            self.words.store(grid, at, word);
+            at += 1;
+        }
+    }
+
+    /// Clears this lane's share of header and bitsets.
+    #[inline(always)]
+    pub fn reset<G: Grid>(self, team: &crate::team::Team<G>) {
+        let header = seawall_core::abi::search::HEADER_WORDS;
+        team.each(header, |at| self.words.store_weak(team.grid, at, 0));
+        let bits = self.words.part(self.layout.bitset(0), 3 * self.layout.bitset_words);
+        team.each(bits.len(), |at| bits.store_weak(team.grid, at, 0));
+    }
+}
+
+/// Up to `K` nodes that one lane discovered: bit `k` of `mask` says whether
+/// `nodes[k]` counts.
+#[derive(Clone, Copy, Debug)]
+pub struct Finds<const K: usize> {
+    /// Candidates.
+    pub nodes: [u32; K],
+    /// Which of them count.
+    pub mask: u32,
+}
+
+/// Appends every lane's finds to the queue that the step before number `step`
+/// fills, with one atomic addition a warp; nodes without edges are left out,
+/// so that every entry of a queue has work. All lanes of the warp take part.
+#[inline(always)]
+pub fn append<G: Grid, const K: usize>(
+    grid: G,
+    frontier: Frontier,
+    target: Target,
+    finds: &Finds<K>,
+) {
+    if grid.ballot(finds.mask != 0) == 0 {
+        return;
+    }
+    let mut degrees = [0_u32; K];
+    let mut edges = 0;
+    let mut mask = 0;
+    for (k, degree) in degrees.iter_mut().enumerate() {
+        if finds.mask >> k & 1 != 0 {
+            let (start, end) = target.rows.row(grid, finds.nodes[k]);
+            *degree = end - start;
+            edges += *degree;
+            mask |= u32::from(*degree != 0) << k;
+        }
+    }
+    let (nodes_below, nodes_total) = warp_scan(grid, mask.count_ones());
+    let (edges_below, edges_total) = warp_scan(grid, edges);
+    let (mut place, mut prefix) = (0, 0);
+    if grid.warp_lane() == 0 {
+        (place, prefix) = frontier.allocate(grid, target.step, nodes_total, edges_total);
+    }
+    place = grid.shuffle(place, 0) + nodes_below;
+    prefix = grid.shuffle(prefix, 0) + edges_below;
+    let queue = frontier.queue(target.parity);
+    for (k, degree) in degrees.iter().enumerate() {
+        if mask >> k & 1 != 0 {
+            queue.nodes.store_weak(grid, place, finds.nodes[k]);
+            queue.prefix.store_weak(grid, place, prefix);
+            place += 1;
+            prefix += *degree;
+        }
+    }
+}
+
+/// Where finds go.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Number of the step after the running one.
+    pub step: u32,
+    /// Queue to fill.
+    pub parity: u32,
+    /// Rows that give the degrees.
+    pub rows: Csr,
+}

@@ -1,0 +1,254 @@
+//! Pull: every node not yet visited looks for a visited neighbour.
+//!
+//! A visited neighbour of a node that is not yet visited is always in the
+//! current frontier, or the node would have been found before. So the visited
+//! bits of the last step are all that a pull needs, and writing them to the
+//! other bitset keeps readers and writers apart without an atomic.
+
+use super::visit::{Discovery, Visit};
+use super::Search;
+use crate::block::{block_scan, shared};
+use crate::grid::Grid;
+use crate::memory::Words;
+use crate::team::Team;
+use seawall_core::abi::search::DriveRecord;
+
+/// Incoming edges that a lane tries alone before its warp helps.
+const ALONE: u32 = 32;
+
+/// What a lane found in its share of a pull.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    nodes: u32,
+    edges: u32,
+}
+
+/// The bitsets of one pull and the level that it gives.
+#[derive(Clone, Copy, Debug)]
+struct Pull {
+    visited: Words,
+    after: Words,
+    level: u32,
+}
+
+impl<V: Visit> Search<V> {
+    /// Pull, a warp a word of the bitset.
+    #[inline(never)]
+    pub fn pull<G: Grid>(&self, team: &Team<G>, drive: &DriveRecord) {
+        let pull = self.open_pull(drive);
+        let mut tally = Tally::default();
+        let (warp, warps) = team.warps();
+        if G::WARP == 1 {
+            team.each(self.frontier.bitset_words(), |word| {
+                self.pull_word(team.grid, &pull, word, &mut tally);
+            });
+        } else {
+            let mut word = warp;
+            while word < self.frontier.bitset_words() {
+                self.pull_word(team.grid, &pull, word, &mut tally);
+                word += warps;
+            }
+        }
+        self.close_pull(team, drive, tally);
+    }
+
+    #[inline(always)]
+    fn open_pull(&self, drive: &DriveRecord) -> Pull {
+        Pull {
+            visited: self.frontier.bitset(drive.visited),
+            after: self.frontier.bitset(drive.visited ^ 1),
+            level: drive.iteration + 1,
+        }
+    }
+
+    #[inline(always)]
+    fn close_pull<G: Grid>(&self, team: &Team<G>, drive: &DriveRecord, tally: Tally) {
+        let (_, nodes) = block_scan(team.grid, tally.nodes);
+        let (_, edges) = block_scan(team.grid, tally.edges);
+        if team.grid.lane() == 0 && nodes != 0 {
+            self.frontier.add_marked(team.grid, drive.step + 1, nodes, edges);
+        }
+    }
+
+    #[inline(always)]
+    fn pull_word<G: Grid>(&self, grid: G, pull: &Pull, word: u32, tally: &mut Tally) {
+        let visited = pull.visited.load_weak(grid, word);
+        let mut found = 0;
+        if visited != u32::MAX {
+            let mut first = 0;
+            while first < 32 {
+                found |= self.pull_lanes(grid, pull, (word, first, visited), tally) << first;
+                first += G::WARP;
+            }
+        }
+        if grid.warp_lane() == 0 {
+            pull.after.store_weak(grid, word, visited | found);
+        }
+    }
+
+    /// The lanes of a warp pull for neighbouring nodes; gives the bits of
+    /// those that found a parent.
+    #[inline(always)]
+    fn pull_lanes<G: Grid>(
+        &self,
+        grid: G,
+        pull: &Pull,
+        (word, first, visited): (u32, u32, u32),
+        tally: &mut Tally,
+    ) -> u32 {
+        let bit = first + grid.warp_lane();
+        let node = word * 32 + bit;
+        let open = node < self.frontier.nodes() && visited >> bit & 1 == 0;
+        let (start, end) = if open { self.incoming.row(grid, node) } else { (0, 0) };
+        let alone = if G::WARP == 1 { end } else { end.min(start.saturating_add(ALONE)) };
+        let mut parent = self.try_edges(grid, pull, start, alone);
+        if G::WARP != 1 {
+            let mut waiting = grid.ballot(parent.is_none() && alone < end);
+            while waiting != 0 {
+                let lane = waiting.trailing_zeros();
+                waiting &= waiting - 1;
+                let from = grid.shuffle(alone, lane);
+                let to = grid.shuffle(end, lane);
+                let helped = self.try_together(grid, pull, from, to);
+                if grid.warp_lane() == lane {
+                    parent = helped;
+                }
+            }
+        }
+        if let Some(from) = parent {
+            let level = pull.level;
+            self.visit.discovered(grid, Discovery { node, from, level });
+            let (start, end) = self.outgoing.row(grid, node);
+            tally.nodes += 1;
+            tally.edges += end - start;
+        }
+        grid.ballot(parent.is_some())
+    }
+
+    #[inline(always)]
+    fn is_visited<G: Grid>(grid: G, pull: &Pull, node: u32) -> bool {
+        pull.visited.load_weak(grid, node >> 5) >> (node & 31) & 1 != 0
+    }
+
+    /// The first visited source of the edges `start..end`, by one lane, four
+    /// edges at a time so that loads overlap.
+    #[inline(always)]
+    fn try_edges<G: Grid>(&self, grid: G, pull: &Pull, start: u32, end: u32) -> Option<u32> {
+        let mut edge = start;
+        while edge + 4 <= end {
+            let nodes = [0, 1, 2, 3].map(|k| self.incoming.target(grid, edge + k));
+            let hits = nodes.map(|node| Self::is_visited(grid, pull, node));
+            let mut at = 0;
+            while at < 4 {
+                if hits[at] {
+                    return Some(nodes[at]);
+                }
+                at += 1;
+            }
+            edge += 4;
+        }
+        while edge < end {
+            let node = self.incoming.target(grid, edge);
+            if Self::is_visited(grid, pull, node) {
+                return Some(node);
+            }
+            edge += 1;
+        }
+        None
+    }
+
+    /// A visited source of the edges `start..end`, by all lanes of a warp.
+    #[inline(always)]
+    fn try_together<G: Grid>(&self, grid: G, pull: &Pull, start: u32, end: u32) -> Option<u32> {
+        let mut base = start;
+        while base < end {
+            let edge = base + grid.warp_lane();
+            let mut node = 0;
+            let mut hit = false;
+            if edge < end {
+                node = self.incoming.target(grid, edge);
+                hit = Self::is_visited(grid, pull, node);
+            }
+            let hits = grid.ballot(hit);
+            if hits != 0 {
+                return Some(grid.shuffle(node, hits.trailing_zeros()));
+            }
+            base = base.saturating_add(G::WARP);
+        }
+        None
+    }
+
+    /// Pull, a block a tile of words whose open nodes are first gathered in
+    /// shared memory, so that few open nodes still keep all lanes busy.
+    #[inline(never)]
+    pub fn pull_gathered<G: Grid>(&self, team: &Team<G>, drive: &DriveRecord) {
+        if G::WARP == 1 {
+            self.pull(team, drive);
+            return;
+        }
+        let pull = self.open_pull(drive);
+        let mut tally = Tally::default();
+        let words = self.frontier.bitset_words();
+        // At most four open nodes a lane fit, so a tile has one word a warp.
+        let tile = team.grid.lanes() / 8;
+        let mut base = team.rank() * tile;
+        while base < words {
+            self.pull_tile(team.grid, &pull, (base, tile.min(words - base)), &mut tally);
+            base += team.size() * tile;
+        }
+        self.close_pull(team, drive, tally);
+    }
+
+    #[inline(always)]
+    fn pull_tile<G: Grid>(
+        &self,
+        grid: G,
+        pull: &Pull,
+        (base, words): (u32, u32),
+        tally: &mut Tally,
+    ) {
+        let lane = grid.lane();
+        let mut open = 0;
+        if lane < words {
+            let visited = pull.visited.load_weak(grid, base + lane);
+            pull.after.store_weak(grid, base + lane, visited);
+            let nodes_left = self.frontier.nodes().saturating_sub((base + lane) * 32);
+            let exist = if nodes_left >= 32 { u32::MAX } else { (1 << nodes_left) - 1 };
+            open = !visited & exist;
+        }
+        let (mut at, total) = block_scan(grid, open.count_ones());
+        while open != 0 {
+            // SAFETY: a tile of lanes / 8 words has at most 4096 open nodes.
+            unsafe {
+                grid.shared_store(shared::SHARES + at, (base + lane) * 32 + open.trailing_zeros());
+            }
+            at += 1;
+            open &= open - 1;
+        }
+        grid.block_barrier();
+        let mut first = 0;
+        while first < total {
+            let index = first + lane;
+            if index < total {
+                // SAFETY: `index` is below the number of gathered nodes.
+                let node = unsafe { grid.shared_load(shared::SHARES + index) };
+                self.pull_node(grid, pull, node, tally);
+            }
+            first += grid.lanes();
+        }
+        grid.block_barrier();
+    }
+
+    #[inline(always)]
+    fn pull_node<G: Grid>(&self, grid: G, pull: &Pull, node: u32, tally: &mut Tally) {
+        let (start, end) = self.incoming.row(grid, node);
+        if let Some(from) = self.try_edges(grid, pull, start, end) {
+            pull.after.or(grid, node >> 5, 1 << (node & 31));
+            let level = pull.level;
+            self.visit.discovered(grid, Discovery { node, from, level });
+            let (start, end) = self.outgoing.row(grid, node);
+            tally.nodes += 1;
+            tally.edges += end - start;
+        }
+    }
+}

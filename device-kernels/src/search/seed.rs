@@ -1,0 +1,73 @@
+//! Puts the sources into a freshly reset frontier.
+
+use super::frontier::{Finds, Frontier, Target, append};
+use super::visit::{Discovery, Visit};
+use super::{Search, drive};
+use crate::grid::Grid;
+use crate::memory::Words;
+use crate::team::Team;
+use seawall_core::abi::search::{DriveRecord, SearchPolicy};
+
+impl<V: Visit> Search<V> {
+    /// Seeds the frontier with `sources`; one block does it, as they are few.
+    /// Sources beyond the graph are skipped, duplicates count once.
+    #[inline(never)]
+    pub fn seed<G: Grid>(&self, team: &Team<G>, sources: Words, edges: u32, policy: &SearchPolicy) {
+        if !team.is_first() {
+            return;
+        }
+        let grid = team.grid;
+        let lanes = grid.lanes();
+        let mut base = 0;
+        while base < sources.len() {
+            self.seed_tile(grid, sources, base);
+            base += lanes;
+        }
+        grid.block_barrier();
+        if grid.lane() == 0 {
+            start(grid, self.frontier, edges, policy);
+        }
+    }
+
+    #[inline(always)]
+    fn seed_tile<G: Grid>(&self, grid: G, sources: Words, base: u32) {
+        let index = base + grid.lane();
+        let node = if index < sources.len() {
+            sources.load_weak(grid, index)
+        } else {
+            u32::MAX
+        };
+        let visited = self.frontier.bitset(0);
+        let is_new = node < self.frontier.nodes() && {
+            let bit = 1 << (node & 31);
+            visited.or(grid, node >> 5, bit) & bit == 0
+        };
+        if is_new {
+            let (from, level) = (node, 0);
+            self.visit.discovered(grid, Discovery { node, from, level });
+        }
+        let target = Target {
+            step: 0,
+            parity: 0,
+            rows: self.outgoing,
+        };
+        let finds = Finds {
+            nodes: [node],
+            mask: u32::from(is_new),
+        };
+        append(grid, self.frontier, target, &finds);
+    }
+}
+
+/// Writes the first drive record.
+fn start<G: Grid>(grid: G, frontier: Frontier, edges: u32, policy: &SearchPolicy) {
+    let found = frontier.found(grid, 0);
+    let mut first = DriveRecord {
+        topology: u32::MAX,
+        unexplored_edges: edges,
+        ..DriveRecord::default()
+    };
+    drive::count_new(&mut first, found.queued_nodes, found.queued_edges);
+    drive::choose(&mut first, policy);
+    frontier.set_drive(grid, &first);
+}

@@ -1,0 +1,259 @@
+//! Push with the frontier's edges shared out evenly over the whole grid,
+//! whatever the degrees are.
+//!
+//! The queue carries the number of edges before each entry, so a block finds
+//! its first row by a search and needs no scan over the frontier.
+
+use super::frontier::{Finds, Frontier, Queue, Target, append};
+use super::push::{Push, owner};
+use super::visit::{Discovery, Visit};
+use super::Search;
+use crate::block::shared::{SHARE_ROWS, SHARES};
+use crate::grid::Grid;
+use crate::team::Team;
+use seawall_core::abi::search::DriveRecord;
+
+/// Where a push leaves what it discovers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sink {
+    /// In the next queue, each node once.
+    Queue,
+    /// In the third bitset, for a compaction.
+    Bitset,
+}
+
+/// Edges that one lane takes from a tile.
+const EDGES_PER_LANE: u32 = 4;
+
+/// A run of edges of the frontier and the queue entries they belong to.
+struct Share {
+    first_edge: u32,
+    edges: u32,
+    first_row: u32,
+    rows: u32,
+}
+
+impl<V: Visit> Search<V> {
+    /// Push with even shares of edges.
+    #[inline(never)]
+    pub fn push_shares<G: Grid>(&self, team: &Team<G>, drive: &DriveRecord, sink: Sink) {
+        let push = Push {
+            visited: self.frontier.bitset(drive.visited),
+            level: drive.iteration + 1,
+        };
+        let target = Target {
+            step: drive.step + 1,
+            parity: drive.queue ^ 1,
+            rows: self.outgoing,
+        };
+        let queue = self.frontier.queue(drive.queue);
+        if G::WARP == 1 {
+            self.walk_share(team, drive, (&push, target, sink));
+            return;
+        }
+        let grid = team.grid;
+        let tile = (grid.lanes() * EDGES_PER_LANE).min(SHARE_ROWS);
+        let mut first_edge = u64::from(team.rank() * tile);
+        while first_edge < u64::from(drive.edges) {
+            let at = first_edge as u32;
+            let edges = (drive.edges - at).min(tile);
+            let share = load_share(self, grid, &queue, (at, edges, drive.nodes));
+            self.push_share(grid, &queue, &share, (&push, target, sink));
+            first_edge += u64::from(team.size()) * u64::from(tile);
+        }
+    }
+
+    /// Visits the edges of one share; its rows lie in shared memory.
+    #[inline(always)]
+    fn push_share<G: Grid>(
+        &self,
+        grid: G,
+        queue: &Queue,
+        share: &Share,
+        (push, target, sink): (&Push, Target, Sink),
+    ) {
+        let mut base = 0;
+        while base < share.edges {
+            let edge = base + grid.lane();
+            let mut finds = Finds {
+                nodes: [0],
+                mask: 0,
+            };
+            if edge < share.edges {
+                let row = owner(grid, SHARES, share.rows, edge);
+                // SAFETY: `row` is below `share.rows`.
+                let shift = unsafe { grid.shared_load(SHARES + SHARE_ROWS + row) };
+                let node = self.outgoing.target(grid, (share.first_edge + edge).wrapping_add(shift));
+                let from = || queue.nodes.load_weak(grid, share.first_row + row);
+                finds.nodes[0] = node;
+                finds.mask = u32::from(self.take(grid, push, (node, sink), from));
+            }
+            if sink == Sink::Queue {
+                append(grid, self.frontier, target, &finds);
+            }
+            base += grid.lanes();
+        }
+        grid.block_barrier();
+    }
+
+    /// Claims `node` for the queue, or marks it for the compaction.
+    #[inline(always)]
+    fn take<G: Grid>(
+        &self,
+        grid: G,
+        push: &Push,
+        (node, sink): (u32, Sink),
+        from: impl Fn() -> u32,
+    ) -> bool {
+        let bit = 1_u32 << (node & 31);
+        if push.visited.load_weak(grid, node >> 5) & bit != 0 {
+            return false;
+        }
+        if sink == Sink::Queue {
+            return self.claim(grid, push, node, from());
+        }
+        mark(grid, self.frontier, node, bit);
+        let level = push.level;
+        let from = from();
+        self.visit.discovered(grid, Discovery { node, from, level });
+        false
+    }
+
+    /// A one-lane block walks its even share of the edges row by row.
+    #[inline(always)]
+    fn walk_share<G: Grid>(
+        &self,
+        team: &Team<G>,
+        drive: &DriveRecord,
+        (push, target, sink): (&Push, Target, Sink),
+    ) {
+        let grid = team.grid;
+        let queue = self.frontier.queue(drive.queue);
+        let bound = |rank: u32| {
+            (u64::from(drive.edges) * u64::from(rank) / u64::from(team.size())) as u32
+        };
+        let (mut edge, end) = (bound(team.rank()), bound(team.rank() + 1));
+        if edge == end {
+            return;
+        }
+        let mut row = first_row(grid, &queue, drive.nodes, edge);
+        let mut finds = Finds {
+            nodes: [0; 32],
+            mask: 0,
+        };
+        let mut held = 0_u32;
+        while edge < end {
+            let from = queue.nodes.load_weak(grid, row);
+            let prefix = queue.prefix.load_weak(grid, row);
+            let (start, stop) = self.outgoing.row(grid, from);
+            let row_end = end.min(prefix + (stop - start));
+            while edge < row_end {
+                let node = self.outgoing.target(grid, start + (edge - prefix));
+                if self.take(grid, push, (node, sink), || from) {
+                    finds.nodes[held as usize & 31] = node;
+                    finds.mask |= 1 << held;
+                    held += 1;
+                    if held == 32 {
+                        append(grid, self.frontier, target, &finds);
+                        (finds.mask, held) = (0, 0);
+                    }
+                }
+                edge += 1;
+            }
+            row += 1;
+        }
+        append(grid, self.frontier, target, &finds);
+    }
+}
+
+/// Sets the bit of `node` in the third bitset, sparing the atomic operation
+/// where the bit is seen set.
+#[inline(always)]
+fn mark<G: Grid>(grid: G, frontier: Frontier, node: u32, bit: u32) {
+    let next = frontier.bitset(super::frontier::NEXT);
+    if next.load_weak(grid, node >> 5) & bit == 0 {
+        next.or(grid, node >> 5, bit);
+    }
+}
+
+/// Number of the queue entry that `edge` belongs to, by one lane alone.
+#[inline(always)]
+fn first_row<G: Grid>(grid: G, queue: &Queue, rows: u32, edge: u32) -> u32 {
+    let (mut low, mut span) = (0, rows);
+    while span > 1 {
+        let half = span / 2;
+        if queue.prefix.load_weak(grid, low + half) <= edge {
+            low += half;
+            span -= half;
+        } else {
+            span = half;
+        }
+    }
+    low
+}
+
+/// Finds the rows of a share and loads them into shared memory: where each
+/// starts in the share, and what turns an edge of the frontier into one of the
+/// graph.
+#[inline(always)]
+fn load_share<G: Grid, V: Visit>(
+    search: &Search<V>,
+    grid: G,
+    queue: &Queue,
+    (first_edge, edges, rows): (u32, u32, u32),
+) -> Share {
+    let first_row = find_row(grid, queue, rows, first_edge);
+    let end = first_edge + edges;
+    let mut loaded = 0;
+    let mut base = 0;
+    loop {
+        let row = first_row + base + grid.lane();
+        let mut inside = false;
+        if row < rows && base + grid.lane() < SHARE_ROWS {
+            let prefix = queue.prefix.load_weak(grid, row);
+            inside = prefix < end;
+            if inside {
+                let node = queue.nodes.load_weak(grid, row);
+                let (start, _) = search.outgoing.row(grid, node);
+                // SAFETY: the row's number was checked against `SHARE_ROWS`.
+                unsafe {
+                    let at = base + grid.lane();
+                    grid.shared_store(SHARES + at, prefix.saturating_sub(first_edge));
+                    grid.shared_store(SHARES + SHARE_ROWS + at, start.wrapping_sub(prefix));
+                }
+            }
+        }
+        let count = grid.block_count(inside);
+        loaded += count;
+        base += grid.lanes();
+        if count < grid.lanes() || base >= SHARE_ROWS {
+            break;
+        }
+    }
+    Share {
+        first_edge,
+        edges,
+        first_row,
+        rows: loaded,
+    }
+}
+
+/// Number of the queue entry that `edge` belongs to, by a search with as many
+/// probes a round as the block has lanes.
+#[inline(always)]
+fn find_row<G: Grid>(grid: G, queue: &Queue, rows: u32, edge: u32) -> u32 {
+    let lanes = grid.lanes();
+    let (mut low, mut span) = (0, rows);
+    while span > 1 {
+        let stride = span.div_ceil(lanes);
+        // Lanes probe the starts of their strides; those not above `edge` come
+        // first, and the last of them holds the entry.
+        let probe = grid.lane() * stride;
+        let below = probe < span && queue.prefix.load_weak(grid, low + probe) <= edge;
+        let count = grid.block_count(below).max(1);
+        let start = (count - 1) * stride;
+        low += start;
+        span = stride.min(span - start);
+    }
+    low
+}

@@ -1,0 +1,52 @@
+//! What a search does with a node that it discovers.
+
+use crate::grid::Grid;
+use crate::memory::Words;
+use seawall_core::abi::search::Visitor;
+
+/// A discovered node, how it was reached and in which iteration.
+#[derive(Clone, Copy, Debug)]
+pub struct Discovery {
+    /// The node.
+    pub node: u32,
+    /// The node it was discovered from.
+    pub from: u32,
+    /// Number of edges from the nearest source.
+    pub level: u32,
+}
+
+/// Stores what is known of a discovered node. In one iteration several lanes
+/// may call this for one node, with different `from` but the same `level`; any
+/// of them may win.
+pub trait Visit: Copy {
+    /// Stores a discovery.
+    fn discovered<G: Grid>(self, grid: G, discovery: Discovery);
+}
+
+/// Visits as the program's visitor word says; the word is uniform over the
+/// grid, so choosing at run time costs a predicate a discovery.
+#[derive(Clone, Copy, Debug)]
+pub struct Marker {
+    visitor: Visitor,
+    marks: Words,
+}
+
+impl Marker {
+    /// Marks `marks`, one word a node, unless `visitor` only sets bits.
+    #[must_use]
+    pub fn new(visitor: Visitor, marks: Words) -> Self {
+        Self { visitor, marks }
+    }
+}
+
+impl Visit for Marker {
+    #[inline(always)]
+    fn discovered<G: Grid>(self, grid: G, discovery: Discovery) {
+        let value = match self.visitor {
+            Visitor::MarkLevel => discovery.level,
+            Visitor::MarkParent => discovery.from,
+            Visitor::OrBits | Visitor::MinRelax => return,
+        };
+        self.marks.store_weak(grid, discovery.node, value);
+    }
+}

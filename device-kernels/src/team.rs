@@ -1,0 +1,188 @@
+//! The blocks that work on something together: all of them, or one.
+//!
+//! Waves are written for a team and do not know which. A team of the whole
+//! grid meets at the grid barrier, a team of one block at its block barrier,
+//! so narrow work and independent graphs cost no grid barrier.
+
+use crate::control::{Control, Place, Stop};
+use crate::grid::Grid;
+use seawall_core::abi::control::{FaultCode, FaultRecord};
+
+/// Blocks that share work and barriers.
+#[derive(Clone, Copy, Debug)]
+pub struct Team<G> {
+    /// This lane's view of the machine.
+    pub grid: G,
+    /// The run's control block.
+    pub control: Control,
+    rank: u32,
+    size: u32,
+    barriers: u32,
+    deadline_ns: u64,
+}
+
+/// Polls of a waiting lane between two looks at the clock and the fault word.
+const POLLS_PER_LOOK: u32 = 1024;
+
+impl<G: Grid> Team<G> {
+    /// All blocks of the grid; they stop themselves at `deadline_ns` of the
+    /// grid's clock.
+    #[inline(always)]
+    pub fn whole(grid: G, control: Control, deadline_ns: u64) -> Self {
+        Self {
+            grid,
+            control,
+            rank: grid.block(),
+            size: grid.blocks(),
+            barriers: 0,
+            deadline_ns,
+        }
+    }
+
+    /// This block alone.
+    #[inline(always)]
+    #[must_use]
+    pub fn alone(self) -> Self {
+        Self {
+            rank: 0,
+            size: 1,
+            ..self
+        }
+    }
+
+    /// Whether this block is the team's first, which keeps its books.
+    #[inline(always)]
+    pub fn is_first(&self) -> bool {
+        self.rank == 0
+    }
+
+    /// Whether this lane is the team's first.
+    #[inline(always)]
+    pub fn is_conductor(&self) -> bool {
+        self.rank == 0 && self.grid.lane() == 0
+    }
+
+    /// Blocks of the team.
+    #[inline(always)]
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// Number of this block in the team.
+    #[inline(always)]
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// Grid barriers that the team crossed.
+    #[inline(always)]
+    pub fn barriers(&self) -> u32 {
+        self.barriers
+    }
+
+    /// Number of this lane's warp in the team, and warps of the team.
+    #[inline(always)]
+    pub fn warps(&self) -> (u32, u32) {
+        let warps = self.grid.lanes() / G::WARP;
+        (
+            self.rank * warps + self.grid.lane() / G::WARP,
+            self.size * warps,
+        )
+    }
+
+    /// Calls `item` for this lane's share of `0..count`.
+    #[inline(always)]
+    pub fn each(&self, count: u32, mut item: impl FnMut(u32)) {
+        let lanes = self.grid.lanes();
+        let tile = u64::from(lanes * G::ITEMS);
+        let mut base = u64::from(self.rank) * tile;
+        while base < u64::from(count) {
+            if G::ITEMS == 1 {
+                let index = base as u32 + self.grid.lane();
+                if index < count {
+                    item(index);
+                }
+            } else {
+                let end = (base + tile).min(u64::from(count)) as u32;
+                for index in base as u32..end {
+                    item(index);
+                }
+            }
+            base += u64::from(self.size) * tile;
+        }
+    }
+
+    /// Whether the run's time is over.
+    #[inline(always)]
+    pub fn is_late(&self) -> bool {
+        self.grid.now_ns() >= self.deadline_ns
+    }
+
+    /// Whether the run's time has been over for a second.
+    #[inline(always)]
+    pub fn is_overdue(&self) -> bool {
+        self.grid.now_ns() >= self.deadline_ns.saturating_add(1_000_000_000)
+    }
+
+    /// Waits for all lanes of the team and orders their memory accesses.
+    ///
+    /// # Errors
+    /// When a block reported a fault, or the time budget ended first.
+    #[inline(always)]
+    pub fn barrier(&mut self, place: Place) -> Result<(), Stop> {
+        if self.size == 1 {
+            self.grid.block_barrier();
+            return Ok(());
+        }
+        self.grid.block_barrier();
+        let stopped = self.grid.lane() == 0 && !self.meet(place);
+        self.barriers = self.barriers.wrapping_add(1);
+        if self.grid.block_any(stopped) { Err(Stop) } else { Ok(()) }
+    }
+
+    /// Meets the first lanes of the other blocks; false ends the run.
+    ///
+    /// The ticket only grows, so that no block can mistake one barrier for
+    /// the next; the comparison is by wrapping distance, so it may overflow.
+    #[inline(always)]
+    fn meet(&self, place: Place) -> bool {
+        let target = self.barriers.wrapping_add(1).wrapping_mul(self.size);
+        self.control.arrive(self.grid);
+        let mut polls = 0_u32;
+        loop {
+            let arrivals = self.control.arrivals(self.grid);
+            if arrivals.wrapping_sub(target) as i32 >= 0 {
+                return true;
+            }
+            polls = polls.wrapping_add(1);
+            self.grid.pause(polls);
+            if polls % POLLS_PER_LOOK == 0 && self.must_stop(place, target, arrivals) {
+                return false;
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn must_stop(&self, place: Place, target: u32, arrivals: u32) -> bool {
+        if self.control.is_stopped(self.grid) {
+            return true;
+        }
+        if !self.is_late() {
+            return false;
+        }
+        self.control.report(
+            self.grid,
+            &FaultRecord {
+                code: FaultCode::Watchdog as u32,
+                wave: place.wave,
+                opcode: place.opcode,
+                block: self.grid.block(),
+                epoch: self.barriers,
+                arrived: arrivals.wrapping_sub(target.wrapping_sub(self.size)),
+                expected: self.size,
+                iteration: place.iteration,
+            },
+        );
+        true
+    }
+}

@@ -1,0 +1,136 @@
+//! Connected components by linking parent trees.
+//!
+//! Afforest (Sutton, Ben-Nun, Barak: "Optimizing Parallel Graph Connectivity
+//! Computation via Subgraph Sampling", IPDPS 2018): link a sample of edges,
+//! find the largest component, and visit the remaining edges of the other
+//! nodes only. Roots hook to smaller roots, so that the label of a component
+//! is its smallest node on every machine.
+
+use super::Context;
+use super::edges::each_edge;
+use crate::block::shared::SHARES;
+use crate::grid::Grid;
+use crate::memory::Words;
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::program::{Opcode, WaveRecord};
+
+/// Nodes whose labels are looked at for the largest component.
+const SAMPLES: u32 = 256;
+
+/// Runs an opcode of this family.
+///
+/// # Errors
+/// [`FaultCode::BadRegister`] when a register is missing or too short.
+#[inline(never)]
+pub fn run<G: Grid>(
+    context: &Context<G>,
+    opcode: Opcode,
+    wave: &WaveRecord,
+) -> Result<(), FaultCode> {
+    let (machine, grid) = (context.machine, context.team.grid);
+    let nodes = machine.nodes(grid);
+    if opcode == Opcode::Majority {
+        let to = machine.register_of(grid, wave.destination, 1)?;
+        let labels = machine.register_of(grid, wave.sources[0], nodes)?;
+        majority(context, to, labels.part(0, nodes));
+        return Ok(());
+    }
+    let parents = machine.register_of(grid, wave.destination, nodes)?;
+    match opcode {
+        Opcode::Compress => compress(context, parents, nodes),
+        Opcode::LinkSample => link_sample(context, parents, nodes, wave.parameters[0]),
+        Opcode::LinkRest => {
+            let largest = machine.register_of(grid, wave.sources[0], 1)?.load_weak(grid, 0);
+            let skip = wave.parameters[0];
+            let wanted = |node| parents.load_weak(grid, node) != largest;
+            each_edge(&context.team, machine.outgoing(grid), (nodes, skip), wanted, |edge| {
+                link(grid, parents, edge.from, edge.to);
+            });
+        }
+        _ => each_edge(&context.team, machine.outgoing(grid), (nodes, 0), |_| true, |edge| {
+            link(grid, parents, edge.from, edge.to);
+        }),
+    }
+    Ok(())
+}
+
+/// Hooks the larger of the roots above `a` and `b` to the smaller.
+#[inline(always)]
+fn link<G: Grid>(grid: G, parents: Words, a: u32, b: u32) {
+    let mut left = parents.load_weak(grid, a);
+    let mut right = parents.load_weak(grid, b);
+    while left != right {
+        let (high, low) = if left > right { (left, right) } else { (right, left) };
+        let above = parents.load(grid, high);
+        if above == low || (above == high && parents.swap_if(grid, high, high, low) == high) {
+            return;
+        }
+        left = parents.load(grid, parents.load(grid, high));
+        right = parents.load(grid, low);
+    }
+}
+
+fn link_sample<G: Grid>(context: &Context<G>, parents: Words, nodes: u32, sample: u32) {
+    let grid = context.team.grid;
+    let rows = context.machine.outgoing(grid);
+    context.team.each(nodes, |node| {
+        let (start, end) = rows.row(grid, node);
+        for edge in start..end.min(start.saturating_add(sample)) {
+            link(grid, parents, node, rows.target(grid, edge));
+        }
+    });
+}
+
+fn compress<G: Grid>(context: &Context<G>, parents: Words, nodes: u32) {
+    let grid = context.team.grid;
+    context.team.each(nodes, |node| {
+        let own = parents.load_weak(grid, node);
+        let mut root = own;
+        loop {
+            let above = parents.load(grid, root);
+            if above == root {
+                break;
+            }
+            root = above;
+        }
+        if root != own {
+            parents.store(grid, node, root);
+        }
+    });
+}
+
+/// The most frequent label of a sample, found by the first block.
+fn majority<G: Grid>(context: &Context<G>, to: Words, labels: Words) {
+    let grid = context.team.grid;
+    if !context.team.is_first() || labels.is_empty() {
+        return;
+    }
+    let mut at = grid.lane();
+    while at < SAMPLES {
+        // Fibonacci hashing spreads the sample over the nodes.
+        let node = (u64::from(at.wrapping_mul(0x9E37_79B9)) * u64::from(labels.len()) >> 32) as u32;
+        // SAFETY: the sample fits the words of a tile.
+        unsafe { grid.shared_store(SHARES + at, labels.load_weak(grid, node)) };
+        at += grid.lanes();
+    }
+    grid.block_barrier();
+    if grid.lane() == 0 {
+        // SAFETY: the sample was stored above.
+        to.store_weak(grid, 0, most_frequent(|at| unsafe { grid.shared_load(SHARES + at) }));
+    }
+    grid.block_barrier();
+}
+
+/// The majority of the sample, if there is one, else some label (Boyer and
+/// Moore's vote): a wrong guess costs time only.
+fn most_frequent(label: impl Fn(u32) -> u32) -> u32 {
+    let (mut candidate, mut lead) = (label(0), 0_u32);
+    for at in 0..SAMPLES {
+        let next = label(at);
+        if lead == 0 {
+            candidate = next;
+        }
+        lead = if next == candidate { lead + 1 } else { lead - 1 };
+    }
+    candidate
+}

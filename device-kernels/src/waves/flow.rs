@@ -1,0 +1,72 @@
+//! Bit-vector dataflow over facts: transfer and meet.
+//!
+//! A fact matrix has `facts` words a node; `parameters[1]` gives their number.
+
+use super::Context;
+use crate::grid::Grid;
+use crate::memory::Words;
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::program::{Opcode, WaveRecord};
+
+/// Runs an opcode of this family.
+///
+/// # Errors
+/// [`FaultCode::BadRegister`] when a register is missing or too short, or the
+/// graph's incoming edges are.
+#[inline(never)]
+pub fn run<G: Grid>(
+    context: &Context<G>,
+    opcode: Opcode,
+    wave: &WaveRecord,
+) -> Result<(), FaultCode> {
+    let (machine, grid) = (context.machine, context.team.grid);
+    let to = machine.register(grid, wave.destination)?;
+    let source = |which: usize| machine.register_of(grid, wave.sources[which], to.len());
+    if opcode == Opcode::GenKill {
+        transfer(context, to, [source(0)?, source(1)?, source(2)?]);
+        return Ok(());
+    }
+    let facts = wave.parameters[1].max(1);
+    if !machine.has_incoming(grid) || u64::from(to.len()) < u64::from(machine.nodes(grid)) * u64::from(facts) {
+        return Err(FaultCode::BadRegister);
+    }
+    meet(context, to, source(0)?, (facts, wave.parameters[0] != 0));
+    Ok(())
+}
+
+fn transfer<G: Grid>(context: &Context<G>, to: Words, [from, made, killed]: [Words; 3]) {
+    let grid = context.team.grid;
+    context.team.each(to.len(), |at| {
+        let kept = from.load_weak(grid, at) & !killed.load_weak(grid, at);
+        update(context, to, at, kept | made.load_weak(grid, at));
+    });
+}
+
+fn meet<G: Grid>(context: &Context<G>, to: Words, from: Words, (facts, intersect): (u32, bool)) {
+    let grid = context.team.grid;
+    let rows = context.machine.incoming(grid);
+    let words = context.machine.nodes(grid).saturating_mul(facts);
+    context.team.each(words, |at| {
+        let (node, fact) = (at / facts, at % facts);
+        let (start, end) = rows.row(grid, node);
+        if start == end {
+            return;
+        }
+        let mut word = if intersect { u32::MAX } else { 0 };
+        for edge in start..end {
+            let other = from.load_weak(grid, rows.target(grid, edge) * facts + fact);
+            word = if intersect { word & other } else { word | other };
+        }
+        update(context, to, at, word);
+    });
+}
+
+/// Stores a word and raises the convergence flag when it is a new one.
+#[inline(always)]
+fn update<G: Grid>(context: &Context<G>, to: Words, at: u32, word: u32) {
+    let grid = context.team.grid;
+    if to.load_weak(grid, at) != word {
+        to.store_weak(grid, at, word);
+        context.team.control.raise_changed(grid, context.tag);
+    }
+}

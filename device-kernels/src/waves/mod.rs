@@ -1,0 +1,118 @@
+//! What the opcodes do, one file a family.
+//!
+//! A wave is one phase: it contains no team barrier, so that it runs alike
+//! inside the megakernel and as a launch of its own.
+
+pub mod words;
+pub mod reduce;
+pub mod edges;
+pub mod components;
+pub mod flow;
+pub mod search;
+
+use crate::grid::Grid;
+use crate::machine::Machine;
+use crate::team::Team;
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::program::{Opcode, WaveRecord};
+
+/// Families of opcodes. A kernel that leaves families out needs fewer
+/// registers, since a match pays for its largest arm.
+pub mod family {
+    /// Word by word operations.
+    pub const WORDS: u32 = 1;
+    /// Frontier searches.
+    pub const SEARCH: u32 = 2;
+    /// Connected components.
+    pub const COMPONENTS: u32 = 4;
+    /// Bit-vector dataflow.
+    pub const FLOW: u32 = 8;
+    /// Reductions.
+    pub const REDUCE: u32 = 16;
+    /// Every family.
+    pub const ALL: u32 = u32::MAX;
+}
+
+/// What a wave runs with.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<G> {
+    /// The blocks that share the wave.
+    pub team: Team<G>,
+    /// The tables.
+    pub machine: Machine,
+    /// Tag for the convergence flag: number of the running iteration.
+    pub tag: u32,
+}
+
+/// The families that hold `opcode`; control opcodes belong to none.
+#[must_use]
+pub const fn families_of(opcode: Opcode) -> u32 {
+    match opcode {
+        Opcode::Nop | Opcode::Fixpoint | Opcode::Stall => 0,
+        Opcode::Fill
+        | Opcode::Iota
+        | Opcode::Copy
+        | Opcode::And
+        | Opcode::Or
+        | Opcode::AndNot
+        | Opcode::Xor
+        | Opcode::Scatter => family::WORDS,
+        Opcode::Seed | Opcode::Expand | Opcode::Reset | Opcode::Visited => family::SEARCH,
+        Opcode::Link
+        | Opcode::Compress
+        | Opcode::LinkSample
+        | Opcode::Majority
+        | Opcode::LinkRest => family::COMPONENTS,
+        Opcode::Reduce => family::REDUCE,
+        Opcode::GenKill | Opcode::Meet => family::FLOW,
+    }
+}
+
+/// Runs this lane's share of a wave other than a fixpoint.
+///
+/// # Errors
+/// The fault that ends the run.
+#[inline(always)]
+pub fn run<G: Grid, const FAMILIES: u32>(
+    context: &Context<G>,
+    wave: &WaveRecord,
+) -> Result<(), FaultCode> {
+    let opcode = Opcode::from_word(wave.opcode).ok_or(FaultCode::UnknownOpcode)?;
+    let families = families_of(opcode);
+    if families & FAMILIES != families {
+        return Err(FaultCode::UnknownOpcode);
+    }
+    if FAMILIES & family::WORDS != 0 && families == family::WORDS {
+        return words::run(context, opcode, wave);
+    }
+    if FAMILIES & family::SEARCH != 0 && families == family::SEARCH {
+        return search::run(context, opcode, wave);
+    }
+    if FAMILIES & family::COMPONENTS != 0 && families == family::COMPONENTS {
+        return components::run(context, opcode, wave);
+    }
+    if FAMILIES & family::FLOW != 0 && families == family::FLOW {
+        return flow::run(context, opcode, wave);
+    }
+    if FAMILIES & family::REDUCE != 0 && families == family::REDUCE {
+        return reduce::run(context, wave);
+    }
+    if opcode == Opcode::Stall {
+        stall(context, wave.parameters[0]);
+    }
+    Ok(())
+}
+
+/// Holds one block back until the run's time is over.
+#[inline(never)]
+fn stall<G: Grid>(context: &Context<G>, block: u32) {
+    let grid = context.team.grid;
+    if grid.block() != block {
+        return;
+    }
+    let mut polls = 0_u32;
+    while !context.team.control.is_stopped(grid) && !context.team.is_overdue() {
+        polls = polls.saturating_add(1);
+        grid.pause(polls);
+    }
+}

@@ -1,0 +1,83 @@
+//! The waves of a frontier search.
+
+use super::Context;
+use crate::grid::Grid;
+use crate::search::visit::Marker;
+use crate::search::Search;
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::program::{Opcode, WaveRecord};
+use seawall_core::abi::search::Visitor;
+
+/// Runs an opcode of this family.
+///
+/// # Errors
+/// [`FaultCode::BadRegister`] when a register is missing or too short,
+/// [`FaultCode::UnknownOpcode`] when the visitor's word names none.
+#[inline(never)]
+pub fn run<G: Grid>(
+    context: &Context<G>,
+    opcode: Opcode,
+    wave: &WaveRecord,
+) -> Result<(), FaultCode> {
+    let (machine, grid) = (context.machine, context.team.grid);
+    match opcode {
+        Opcode::Reset => {
+            machine.frontier(grid, wave.destination)?.reset(&context.team);
+        }
+        Opcode::Seed => {
+            let marks = (wave.destination, wave.sources[1]);
+            let search = bind(context, marks, wave.parameters[0])?;
+            let sources = machine.register(grid, wave.sources[0])?;
+            let policy = machine.search_policy(grid);
+            search.seed(&context.team, sources, machine.edges(grid), &policy);
+        }
+        Opcode::Visited => copy_visited(context, wave)?,
+        _ => {
+            let search = of_wave(context, wave)?;
+            let drive = search.frontier.drive(grid);
+            search.step(&context.team, &drive);
+        }
+    }
+    Ok(())
+}
+
+/// The search that an expansion wave is a step of.
+///
+/// # Errors
+/// As [`run`].
+#[inline(always)]
+pub fn of_wave<G: Grid>(context: &Context<G>, wave: &WaveRecord) -> Result<Search<Marker>, FaultCode> {
+    bind(context, (wave.sources[0], wave.destination), wave.parameters[0])
+}
+
+#[inline(always)]
+fn bind<G: Grid>(
+    context: &Context<G>,
+    (frontier, marks): (u32, u32),
+    visitor: u32,
+) -> Result<Search<Marker>, FaultCode> {
+    let (machine, grid) = (context.machine, context.team.grid);
+    let visitor = Visitor::from_word(visitor).ok_or(FaultCode::UnknownOpcode)?;
+    let frontier = machine.frontier(grid, frontier)?;
+    let marks = match visitor {
+        Visitor::OrBits => frontier.bitset(0).part(0, 0),
+        _ => machine.register_of(grid, marks, machine.nodes(grid))?,
+    };
+    Ok(Search {
+        outgoing: machine.outgoing(grid),
+        incoming: machine.incoming(grid),
+        frontier,
+        visit: Marker::new(visitor, marks),
+    })
+}
+
+fn copy_visited<G: Grid>(context: &Context<G>, wave: &WaveRecord) -> Result<(), FaultCode> {
+    let (machine, grid) = (context.machine, context.team.grid);
+    let frontier = machine.frontier(grid, wave.sources[0])?;
+    let to = machine.register_of(grid, wave.destination, frontier.bitset_words())?;
+    let bits = frontier.bitset(frontier.drive(grid).visited);
+    context.team.each(bits.len(), |at| {
+        to.store_weak(grid, at, bits.load_weak(grid, at));
+    });
+    Ok(())
+}

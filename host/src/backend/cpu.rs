@@ -1,0 +1,248 @@
+//! The CPU backend: one-lane blocks on threads, from the same kernel source.
+//!
+//! Threads are started for each run, since a run is long beside that; memory
+//! and tables stay. Wall time is the run's time here.
+
+use super::{BackendError, DeviceInfo, RunLimits, RunStats, Session};
+use crate::graph::Graph;
+use crate::program::{EncodedProgram, RegisterId};
+use seawall_core::abi::control::ControlRecord;
+use seawall_core::abi::program::{LaunchRecord, Region};
+use seawall_core::abi::{MAGIC, VERSION};
+use seawall_device::grid::SHARED_WORDS;
+use seawall_device::grid::host::{HostGrid, Services};
+use seawall_device::kernel::run_program;
+use seawall_device::machine::Machine;
+use seawall_device::waves::family;
+use std::num::NonZeroUsize;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+/// A graph on the CPU.
+#[derive(Debug)]
+pub struct CpuSession<'g> {
+    graph: &'g Graph,
+    threads: u32,
+    device: DeviceInfo,
+    limits: RunLimits,
+    loaded: Option<Loaded>,
+}
+
+/// A program's tables and memory.
+#[derive(Debug)]
+struct Loaded {
+    program: EncodedProgram,
+    arena: Vec<Line>,
+    inputs: Vec<Line>,
+    control: Box<ControlRecord>,
+}
+
+/// Memory comes in lines of the arena's alignment.
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C, align(256))]
+struct Line([u64; 32]);
+
+/// Memory of at least `bytes` zero bytes.
+fn lines(what: &'static str, bytes: u64) -> Result<Vec<Line>, BackendError> {
+    let short = || BackendError::OutOfMemory {
+        what,
+        needed: bytes,
+        available: 0,
+    };
+    let count = usize::try_from(bytes.div_ceil(256)).map_err(|_| short())?;
+    bytemuck::allocation::try_zeroed_vec(count).map_err(|()| short())
+}
+
+/// Threads that the machine can run at once.
+#[must_use]
+pub fn available_threads() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
+impl<'g> CpuSession<'g> {
+    /// A session on `graph` with `threads` threads, all of the machine's when
+    /// not given.
+    ///
+    /// # Errors
+    /// [`BackendError::Threads`] for more than 65 536 threads.
+    pub fn open(
+        graph: &'g Graph,
+        threads: Option<NonZeroUsize>,
+        limits: RunLimits,
+    ) -> Result<Self, BackendError> {
+        let threads = threads.unwrap_or_else(available_threads).get();
+        if threads > 1 << 16 {
+            return Err(BackendError::Threads {
+                threads,
+                reason: "at most 65536 are supported".to_owned(),
+            });
+        }
+        let threads = threads as u32;
+        Ok(Self {
+            graph,
+            threads,
+            device: DeviceInfo {
+                name: format!("CPU, {threads} thread{}", if threads == 1 { "" } else { "s" }),
+                compute_capability: None,
+                units: threads,
+                memory_bytes: 0,
+            },
+            limits,
+            loaded: None,
+        })
+    }
+}
+
+impl Session for CpuSession<'_> {
+    fn device(&self) -> &DeviceInfo {
+        &self.device
+    }
+
+    fn upload_ns(&self) -> u64 {
+        0
+    }
+
+    fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
+        if program.needs.weights && self.graph.weights().is_none() {
+            return Err(BackendError::MissingGraphArray { what: "edge weights" });
+        }
+        let arena = lines("the arena", program.arena_bytes)?;
+        let inputs = lines("the input region", program.input_bytes)?;
+        self.loaded = Some(Loaded {
+            program: program.clone(),
+            arena,
+            inputs,
+            control: Box::new(bytemuck::Zeroable::zeroed()),
+        });
+        Ok(())
+    }
+
+    fn run(&mut self, inputs: &[u32]) -> Result<RunStats, BackendError> {
+        let loaded = self.loaded.as_mut().ok_or(BackendError::NotLoaded)?;
+        let expected = loaded.program.input_bytes / 4;
+        if inputs.len() as u64 != expected {
+            return Err(BackendError::InputLength {
+                expected,
+                given: inputs.len() as u64,
+            });
+        }
+        bytemuck::cast_slice_mut::<_, u32>(&mut loaded.inputs)[..inputs.len()].copy_from_slice(inputs);
+        *loaded.control = bytemuck::Zeroable::zeroed();
+        let launch = launch_record(self.graph, loaded, self.limits);
+        let start = Instant::now();
+        run_threads(&launch, self.threads)?;
+        let run_ns = start.elapsed().as_nanos() as u64;
+        let control = *loaded.control;
+        if control.fault.code != 0 {
+            return Err(super::fault(&loaded.program, control.fault));
+        }
+        Ok(RunStats {
+            run_ns,
+            launches: 0,
+            host_syncs: 0,
+            control,
+        })
+    }
+
+    fn read(&mut self, register: RegisterId, words: &mut Vec<u32>) -> Result<(), BackendError> {
+        let loaded = self.loaded.as_ref().ok_or(BackendError::NotLoaded)?;
+        let registers = &loaded.program.registers;
+        let record = registers.get(register.0 as usize).ok_or(BackendError::NoSuchRegister {
+            register: register.0,
+            registers: registers.len() as u32,
+        })?;
+        let region = if record.region == Region::Input as u32 { &loaded.inputs } else { &loaded.arena };
+        let start = (record.offset_bytes / 4) as usize;
+        words.clear();
+        words.extend_from_slice(
+            &bytemuck::cast_slice::<_, u32>(region)[start..start + record.words as usize],
+        );
+        Ok(())
+    }
+}
+
+/// The launch record with this process's addresses.
+fn launch_record(graph: &Graph, loaded: &mut Loaded, limits: RunLimits) -> LaunchRecord {
+    let program = &loaded.program;
+    let incoming = (program.needs.incoming || graph.is_symmetric()).then(|| graph.incoming());
+    let address = |words: &[u32]| words.as_ptr() as u64;
+    let mut search = program.search;
+    search.can_pull = u32::from(incoming.is_some());
+    LaunchRecord {
+        magic: MAGIC,
+        version: VERSION,
+        nodes: graph.nodes(),
+        edges: graph.edges(),
+        groups: program.top_groups,
+        groups_total: program.groups.len() as u32,
+        waves: program.waves.len() as u32,
+        registers: program.registers.len() as u32,
+        offsets: address(graph.offsets()),
+        targets: address(graph.targets()),
+        weights: graph.weights().map_or(0, address),
+        incoming_offsets: incoming.map_or(0, |rows| address(rows.offsets())),
+        incoming_targets: incoming.map_or(0, |rows| address(rows.targets())),
+        group_table: program.groups.as_ptr() as u64,
+        wave_table: program.waves.as_ptr() as u64,
+        register_table: program.registers.as_ptr() as u64,
+        arena: loaded.arena.as_mut_ptr() as u64,
+        inputs: loaded.inputs.as_mut_ptr() as u64,
+        control: std::ptr::from_mut::<ControlRecord>(&mut loaded.control) as u64,
+        time_budget_ns: limits.time_budget_ns,
+        search,
+    }
+}
+
+/// Runs the kernel on `threads` threads, this one included.
+fn run_threads(launch: &LaunchRecord, threads: u32) -> Result<(), BackendError> {
+    std::thread::scope(|scope| {
+        for block in 1..threads {
+            std::thread::Builder::new()
+                .name(format!("seawall-{block}"))
+                .spawn_scoped(scope, move || run_block(launch, block, threads))
+                .map_err(|error| {
+                    stop(launch);
+                    BackendError::Threads {
+                        threads: threads as usize,
+                        reason: error.to_string(),
+                    }
+                })?;
+        }
+        run_block(launch, 0, threads);
+        Ok(())
+    })
+}
+
+/// Ends the threads that already wait for the ones that could not start.
+fn stop(launch: &LaunchRecord) {
+    // SAFETY: the control block outlives the threads; its fault word is only
+    // accessed atomically during a run.
+    let word = unsafe {
+        let control = launch.control as *mut ControlRecord;
+        std::sync::atomic::AtomicU32::from_ptr(&raw mut (*control).fault.code)
+    };
+    word.store(
+        seawall_core::abi::control::FaultCode::TimeBudget as u32,
+        std::sync::atomic::Ordering::Release,
+    );
+}
+
+fn run_block(launch: &LaunchRecord, block: u32, blocks: u32) {
+    let mut shared = vec![0_u32; SHARED_WORDS];
+    let services = Services {
+        now_ns,
+        yield_now: std::thread::yield_now,
+    };
+    // SAFETY: `shared` is this thread's own and outlives the call.
+    let grid = unsafe { HostGrid::new(block, blocks, shared.as_mut_ptr(), services) };
+    // SAFETY: `launch_record` filled the record from live, exclusively
+    // borrowed memory of the stated lengths, which outlives the threads.
+    let machine = unsafe { Machine::new(launch) };
+    // A run that stops early leaves its reason in the control block.
+    let _ = run_program::<HostGrid, { family::ALL }>(grid, machine);
+}
+
+fn now_ns() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}

@@ -1,0 +1,344 @@
+//! Builds wave programs: registers, waves, fixpoints.
+
+use super::encoded::{EncodedProgram, GraphNeeds, RegisterId};
+use super::error::ProgramError;
+use super::wave::{Body, RegisterSpec, WaveSpec};
+use super::{PlanSummary, encode};
+use seawall_core::abi::program::{Opcode, Reduction};
+use seawall_core::abi::search::{FrontierLayout, SearchPolicy, Visitor, bitset_words};
+use seawall_core::plan::Strategy;
+
+/// Collects registers and waves; dependencies follow from what each wave
+/// reads and writes.
+///
+/// ```
+/// use seawall::program::{ProgramBuilder, PlanRequest};
+/// let mut program = ProgramBuilder::new(1000);
+/// let labels = program.words("labels", 1000)?;
+/// program.iota("number the nodes", labels);
+/// program.keep(labels);
+/// let (encoded, plan) = program.encode(&PlanRequest::default())?;
+/// assert_eq!(plan.groups, 1);
+/// assert_eq!(encoded.arena_bytes, 4096);
+/// # Ok::<(), seawall::program::ProgramError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ProgramBuilder {
+    pub(crate) nodes: u32,
+    pub(crate) registers: Vec<RegisterSpec>,
+    pub(crate) waves: Vec<WaveSpec>,
+    pub(crate) needs: GraphNeeds,
+    pub(crate) search: SearchPolicy,
+}
+
+/// How to plan a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlanRequest {
+    /// Bytes that the resident graph takes.
+    pub resident_bytes: u64,
+    /// Bytes that graph and registers may take; nothing is unlimited.
+    pub budget_bytes: Option<u64>,
+    /// How waves are packed into groups.
+    pub strategy: Strategy,
+}
+
+impl ProgramBuilder {
+    /// An empty program for graphs of `nodes` nodes.
+    #[must_use]
+    pub fn new(nodes: u32) -> Self {
+        Self {
+            nodes,
+            registers: Vec::new(),
+            waves: Vec::new(),
+            needs: GraphNeeds::default(),
+            search: SearchPolicy::default(),
+        }
+    }
+
+    /// Sets the thresholds of frontier searches.
+    pub fn search_policy(&mut self, policy: SearchPolicy) {
+        self.search = policy;
+    }
+
+    /// States that the program reads incoming edges.
+    pub fn need_incoming(&mut self) {
+        self.needs.incoming = true;
+    }
+
+    /// A register of `words` words.
+    ///
+    /// # Errors
+    /// [`ProgramError::RegisterTooLong`] beyond 2^32 - 1 words.
+    pub fn words(&mut self, name: &'static str, words: u64) -> Result<RegisterId, ProgramError> {
+        self.register(name, words, false)
+    }
+
+    /// A register of one bit a node.
+    ///
+    /// # Errors
+    /// As [`ProgramBuilder::words`].
+    pub fn bitset(&mut self, name: &'static str) -> Result<RegisterId, ProgramError> {
+        self.register(name, u64::from(bitset_words(self.nodes)), false)
+    }
+
+    /// A frontier register.
+    ///
+    /// # Errors
+    /// As [`ProgramBuilder::words`]; a graph may have about a thousand million
+    /// nodes.
+    pub fn frontier(&mut self, name: &'static str) -> Result<RegisterId, ProgramError> {
+        self.register(name, FrontierLayout::new(self.nodes).words(), false)
+    }
+
+    /// A register that the host writes before each run.
+    ///
+    /// # Errors
+    /// As [`ProgramBuilder::words`].
+    pub fn input(&mut self, name: &'static str, words: u64) -> Result<RegisterId, ProgramError> {
+        self.register(name, words, true)
+    }
+
+    fn register(
+        &mut self,
+        name: &'static str,
+        words: u64,
+        is_input: bool,
+    ) -> Result<RegisterId, ProgramError> {
+        let max = u64::from(u32::MAX);
+        let words = u32::try_from(words).map_err(|_| ProgramError::RegisterTooLong { name, words, max })?;
+        let id = RegisterId(self.registers.len() as u32);
+        self.registers.push(RegisterSpec {
+            name,
+            words,
+            is_input,
+            is_result: false,
+        });
+        Ok(id)
+    }
+
+    /// Keeps `register` until the program ends, so that it can be read.
+    pub fn keep(&mut self, register: RegisterId) {
+        if let Some(spec) = self.registers.get_mut(register.0 as usize) {
+            spec.is_result = true;
+        }
+    }
+
+    fn push(&mut self, wave: WaveSpec) {
+        self.waves.push(wave);
+    }
+
+    /// Stores `value` in every word of `to`.
+    pub fn fill(&mut self, name: &str, to: RegisterId, value: u32) {
+        self.push(WaveSpec::new(name, Opcode::Fill).writing(to).with(0, value));
+    }
+
+    /// Stores its own number in every word of `to`.
+    pub fn iota(&mut self, name: &str, to: RegisterId) {
+        self.push(WaveSpec::new(name, Opcode::Iota).writing(to));
+    }
+
+    /// Copies `from` to `to`.
+    pub fn copy(&mut self, name: &str, to: RegisterId, from: RegisterId) {
+        self.push(WaveSpec::new(name, Opcode::Copy).writing(to).reading(0, from));
+    }
+
+    /// Joins two registers word by word with `opcode`, one of
+    /// [`Opcode::And`], [`Opcode::Or`], [`Opcode::AndNot`], [`Opcode::Xor`].
+    pub fn combine(&mut self, name: &str, opcode: Opcode, to: RegisterId, from: [RegisterId; 2]) {
+        let [left, right] = from;
+        self.push(WaveSpec::new(name, opcode).writing(to).reading(0, left).reading(1, right));
+    }
+
+    /// Stores `value` at the nodes of `list` and 0 elsewhere.
+    pub fn scatter(&mut self, name: &str, to: RegisterId, list: RegisterId, value: u32) {
+        let wave = WaveSpec::new(name, Opcode::Scatter).writing(to);
+        self.push(wave.reading(0, list).with(0, value));
+    }
+
+    /// Empties a frontier.
+    pub fn reset(&mut self, name: &str, frontier: RegisterId) {
+        self.push(WaveSpec::new(name, Opcode::Reset).writing(frontier));
+    }
+
+    /// Puts the nodes of `list` into a reset `frontier` and marks them.
+    pub fn seed(&mut self, name: &str, frontier: RegisterId, list: RegisterId, mark: Mark) {
+        let wave = WaveSpec::new(name, Opcode::Seed).updating(frontier).reading(0, list);
+        self.push(mark.bind(wave, 1));
+    }
+
+    /// Searches from a seeded `frontier` until nothing is left, at most
+    /// `max_iterations` levels deep, marking what it discovers.
+    pub fn search(&mut self, name: &str, frontier: RegisterId, mark: Mark, max_iterations: u32) {
+        let expand = WaveSpec::new("expand", Opcode::Expand).updating_source(0, frontier);
+        let expand = match mark.marks {
+            Some(marks) => expand.updating(marks),
+            None => expand,
+        };
+        let expand = expand.with(0, mark.visitor as u32);
+        self.push_fixpoint(name, vec![expand], max_iterations, Some(frontier));
+    }
+
+    /// Copies the visited bits of `frontier` to the bitset `to`.
+    pub fn visited(&mut self, name: &str, to: RegisterId, frontier: RegisterId) {
+        self.push(WaveSpec::new(name, Opcode::Visited).writing(to).reading(0, frontier));
+    }
+
+    /// Runs one step of the components program on `parents`.
+    pub fn components(&mut self, name: &str, step: ComponentStep, parents: RegisterId) {
+        let wave = match step {
+            ComponentStep::Link => WaveSpec::new(name, Opcode::Link).updating(parents),
+            ComponentStep::Compress => WaveSpec::new(name, Opcode::Compress).updating(parents),
+            ComponentStep::LinkSample { edges } => WaveSpec::new(name, Opcode::LinkSample)
+                .updating(parents)
+                .with(0, edges),
+            ComponentStep::Majority { to } => WaveSpec::new(name, Opcode::Majority)
+                .writing(to)
+                .reading(0, parents),
+            ComponentStep::LinkRest { skip, except } => WaveSpec::new(name, Opcode::LinkRest)
+                .updating(parents)
+                .reading(0, except)
+                .with(0, skip),
+        };
+        self.push(wave);
+    }
+
+    /// Joins all words of `from` into the scalar `to`.
+    pub fn reduce(&mut self, name: &str, how: Reduction, to: RegisterId, from: RegisterId) {
+        let identity = if how == Reduction::Min { u32::MAX } else { 0 };
+        self.fill("identity", to, identity);
+        let wave = WaveSpec::new(name, Opcode::Reduce).updating(to).reading(0, from);
+        self.push(wave.with(0, how as u32));
+    }
+
+    /// `to = generated | (from & !killed)`; raises the fixpoint's flag when a
+    /// word changes.
+    pub fn gen_kill(&mut self, name: &str, to: RegisterId, transfer: Transfer) {
+        let wave = WaveSpec::new(name, Opcode::GenKill).updating(to);
+        self.push(
+            wave.reading(0, transfer.from)
+                .reading(1, transfer.generated)
+                .reading(2, transfer.killed),
+        );
+    }
+
+    /// Meets the facts of each node's predecessors, `facts` words a node;
+    /// raises the fixpoint's flag when a word changes.
+    pub fn meet(&mut self, name: &str, to: RegisterId, from: RegisterId, meet: Meet) {
+        self.needs.incoming = true;
+        let wave = WaveSpec::new(name, Opcode::Meet).updating(to).reading(0, from);
+        self.push(wave.with(0, u32::from(meet.intersect)).with(1, meet.facts));
+    }
+
+    /// Holds one block back until the time budget ends: for testing the
+    /// watchdog.
+    pub fn stall(&mut self, name: &str, block: u32) {
+        self.push(WaveSpec::new(name, Opcode::Stall).with(0, block));
+    }
+
+    /// Repeats the waves that `body` adds until an iteration changes nothing,
+    /// at most `max_iterations` times.
+    pub fn fixpoint(&mut self, name: &str, max_iterations: u32, body: impl FnOnce(&mut Self)) {
+        let outer = std::mem::take(&mut self.waves);
+        body(self);
+        let inner = std::mem::replace(&mut self.waves, outer);
+        self.push_fixpoint(name, inner, max_iterations, None);
+    }
+
+    fn push_fixpoint(
+        &mut self,
+        name: &str,
+        waves: Vec<WaveSpec>,
+        max_iterations: u32,
+        frontier: Option<RegisterId>,
+    ) {
+        let mut wave = WaveSpec::new(name, Opcode::Fixpoint);
+        for inner in &waves {
+            wave.reads.extend(&inner.reads);
+            wave.writes.extend(&inner.writes);
+        }
+        for list in [&mut wave.reads, &mut wave.writes] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        wave.body = Some(Body {
+            waves,
+            max_iterations,
+            frontier,
+        });
+        self.push(wave);
+    }
+
+    /// Plans the program and encodes it for the executors.
+    ///
+    /// # Errors
+    /// When a register is read before it is written, or the plan does not fit
+    /// the budget.
+    pub fn encode(&self, request: &PlanRequest) -> Result<(EncodedProgram, PlanSummary), ProgramError> {
+        encode::encode(self, request)
+    }
+}
+
+/// What a search stores at the nodes that it discovers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// How to mark.
+    pub visitor: Visitor,
+    /// Where to; nothing when the visited bits are enough.
+    pub marks: Option<RegisterId>,
+}
+
+impl Mark {
+    fn bind(self, wave: WaveSpec, source: usize) -> WaveSpec {
+        let wave = match self.marks {
+            Some(marks) => wave.updating_source(source, marks),
+            None => wave,
+        };
+        wave.with(0, self.visitor as u32)
+    }
+}
+
+/// One step of a components program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ComponentStep {
+    /// Link both ends of every edge.
+    Link,
+    /// Point every node at its root.
+    Compress,
+    /// Link the first edges of every node.
+    LinkSample {
+        /// How many.
+        edges: u32,
+    },
+    /// Find the most frequent root of a sample.
+    Majority {
+        /// Scalar that takes it.
+        to: RegisterId,
+    },
+    /// Link the edges behind the first ones of nodes outside one component.
+    LinkRest {
+        /// Edges that a sample linked already.
+        skip: u32,
+        /// Scalar that names the component.
+        except: RegisterId,
+    },
+}
+
+/// Operands of a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// Facts before.
+    pub from: RegisterId,
+    /// Facts made.
+    pub generated: RegisterId,
+    /// Facts lost.
+    pub killed: RegisterId,
+}
+
+/// How to meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meet {
+    /// Words of facts a node.
+    pub facts: u32,
+    /// Intersection instead of union.
+    pub intersect: bool,
+}

@@ -1,0 +1,54 @@
+//! What can be wrong with a wave program.
+
+use seawall_core::plan::error::{ArenaError, GroupError};
+
+/// A program could not be planned or encoded.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// A wave reads a register that no earlier wave writes.
+    #[error("wave {wave} ({name}) reads register {register}, which no earlier wave writes; fill it first")]
+    UnwrittenRegister {
+        /// Number of the wave.
+        wave: u32,
+        /// Its name.
+        name: String,
+        /// Number of the register.
+        register: u32,
+    },
+    /// A register is longer than the tables can say.
+    #[error("register {name} needs {words} words and at most {max} can be addressed; use a smaller graph")]
+    RegisterTooLong {
+        /// Name of the register.
+        name: &'static str,
+        /// Words that it needs.
+        words: u64,
+        /// The most words a register can have.
+        max: u64,
+    },
+    /// A fixpoint stands in the body of another one.
+    #[error("wave {name} is a fixpoint inside another fixpoint's body; unroll one of them")]
+    NestedFixpoint {
+        /// Name of the inner fixpoint.
+        name: String,
+    },
+    /// A fixpoint has nothing to repeat.
+    #[error("fixpoint {name} has an empty body; give it at least one wave")]
+    EmptyBody {
+        /// Name of the fixpoint.
+        name: String,
+    },
+    /// The waves do not fit the budget.
+    #[error("planning the groups: {0}")]
+    Groups(#[from] GroupError),
+    /// The registers could not be laid out.
+    #[error("laying out the arena: {0}")]
+    Arena(#[from] ArenaError),
+    /// The arena is larger than what the budget leaves.
+    #[error("the registers need {needed_bytes} bytes beside the graph and {available_bytes} are left; raise --budget")]
+    ArenaOverBudget {
+        /// Bytes of the arena.
+        needed_bytes: u64,
+        /// Bytes that graph and inputs leave of the budget.
+        available_bytes: u64,
+    },
+}

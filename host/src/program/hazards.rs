@@ -1,0 +1,111 @@
+//! Dependencies inferred from what waves read and write.
+//!
+//! A wave waits for the last writer of what it reads (read after write) and of
+//! what it writes (write after write), and for all readers since (write after
+//! read). The wave that first writes a register owns its memory, so every
+//! later user also depends on the owner: that keeps the memory alive and adds
+//! no layer, since the owner precedes it anyway.
+
+use super::encoded::RegisterId;
+use super::error::ProgramError;
+use super::wave::{RegisterSpec, WaveSpec};
+use seawall_core::wave::Dependency;
+use std::collections::BTreeSet;
+
+/// What hazards say about a list of waves.
+#[derive(Debug, Default)]
+pub(crate) struct Hazards {
+    /// Sorted by the later wave, each pair once.
+    pub(crate) dependencies: Vec<Dependency>,
+    /// Owner of each register: the first wave that writes it.
+    pub(crate) owners: Vec<Option<u32>>,
+}
+
+#[derive(Clone, Default)]
+struct Uses {
+    owner: Option<u32>,
+    writer: Option<u32>,
+    readers: Vec<u32>,
+}
+
+/// Infers the hazards among `waves`. Linear in what the waves read and write.
+///
+/// # Errors
+/// [`ProgramError::UnwrittenRegister`] when a wave reads what nobody wrote,
+/// unless `is_body` says that an enclosing program may have.
+pub(crate) fn infer(
+    registers: &[RegisterSpec],
+    waves: &[WaveSpec],
+    is_body: bool,
+) -> Result<Hazards, ProgramError> {
+    let mut uses = vec![Uses::default(); registers.len()];
+    let mut hazards = Hazards::default();
+    for (number, wave) in (0_u32..).zip(waves) {
+        let mut before = BTreeSet::new();
+        for register in reads_before_writes(wave) {
+            check_written(registers, &uses, (number, wave), register, is_body)?;
+            let uses = &uses[register.0 as usize];
+            before.extend(uses.writer);
+            before.extend(uses.owner);
+        }
+        for register in &wave.writes {
+            let uses = &uses[register.0 as usize];
+            before.extend(uses.writer);
+            before.extend(uses.owner);
+            before.extend(&uses.readers);
+        }
+        before.remove(&number);
+        let after = number;
+        hazards
+            .dependencies
+            .extend(before.into_iter().map(|before| Dependency { before, after }));
+        note_uses(&mut uses, wave, number);
+    }
+    hazards.owners = uses.into_iter().map(|uses| uses.owner).collect();
+    Ok(hazards)
+}
+
+/// Registers that must hold something before the wave runs. What a fixpoint's
+/// body writes first and reads later is its own.
+fn reads_before_writes(wave: &WaveSpec) -> Vec<RegisterId> {
+    let Some(body) = &wave.body else {
+        return wave.reads.clone();
+    };
+    let mut written = BTreeSet::new();
+    let mut needed = Vec::new();
+    for inner in &body.waves {
+        needed.extend(inner.reads.iter().filter(|register| !written.contains(*register)));
+        written.extend(&inner.writes);
+    }
+    needed
+}
+
+fn check_written(
+    registers: &[RegisterSpec],
+    uses: &[Uses],
+    (number, wave): (u32, &WaveSpec),
+    register: RegisterId,
+    is_body: bool,
+) -> Result<(), ProgramError> {
+    let at = register.0 as usize;
+    if is_body || registers[at].is_input || uses[at].writer.is_some() {
+        return Ok(());
+    }
+    Err(ProgramError::UnwrittenRegister {
+        wave: number,
+        name: wave.name.clone(),
+        register: register.0,
+    })
+}
+
+fn note_uses(uses: &mut [Uses], wave: &WaveSpec, number: u32) {
+    for register in &wave.reads {
+        uses[register.0 as usize].readers.push(number);
+    }
+    for register in &wave.writes {
+        let uses = &mut uses[register.0 as usize];
+        uses.owner.get_or_insert(number);
+        uses.writer = Some(number);
+        uses.readers.clear();
+    }
+}

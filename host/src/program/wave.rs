@@ -1,0 +1,93 @@
+//! Registers and waves as a builder holds them.
+
+use super::encoded::RegisterId;
+use seawall_core::abi::program::Opcode;
+
+/// A register before it has a place.
+#[derive(Clone, Debug)]
+pub(crate) struct RegisterSpec {
+    pub(crate) name: &'static str,
+    pub(crate) words: u32,
+    pub(crate) is_input: bool,
+    pub(crate) is_result: bool,
+}
+
+impl RegisterSpec {
+    /// Bytes in the arena, a multiple of the arena's alignment.
+    pub(crate) fn bytes(&self) -> u64 {
+        (u64::from(self.words) * 4).next_multiple_of(ALIGNMENT_BYTES)
+    }
+}
+
+/// Alignment of every register in bytes: a few cache lines, so that no two
+/// registers share one.
+pub(crate) const ALIGNMENT_BYTES: u64 = 256;
+
+/// One wave: what it does and which registers it touches.
+#[derive(Clone, Debug)]
+pub(crate) struct WaveSpec {
+    pub(crate) name: String,
+    pub(crate) opcode: Opcode,
+    pub(crate) destination: Option<RegisterId>,
+    pub(crate) sources: [Option<RegisterId>; 4],
+    pub(crate) parameters: [u32; 5],
+    pub(crate) reads: Vec<RegisterId>,
+    pub(crate) writes: Vec<RegisterId>,
+    pub(crate) body: Option<Body>,
+}
+
+impl WaveSpec {
+    pub(crate) fn new(name: &str, opcode: Opcode) -> Self {
+        Self {
+            name: name.to_owned(),
+            opcode,
+            destination: None,
+            sources: [None; 4],
+            parameters: [0; 5],
+            reads: Vec::new(),
+            writes: Vec::new(),
+            body: None,
+        }
+    }
+
+    /// Writes every word of `register`.
+    pub(crate) fn writing(mut self, register: RegisterId) -> Self {
+        self.destination = Some(register);
+        self.writes.push(register);
+        self
+    }
+
+    /// Changes some words of `register`.
+    pub(crate) fn updating(self, register: RegisterId) -> Self {
+        let mut wave = self.writing(register);
+        wave.reads.push(register);
+        wave
+    }
+
+    /// Reads `register` as source number `which`.
+    pub(crate) fn reading(mut self, which: usize, register: RegisterId) -> Self {
+        self.sources[which] = Some(register);
+        self.reads.push(register);
+        self
+    }
+
+    /// Changes some words of source number `which`.
+    pub(crate) fn updating_source(self, which: usize, register: RegisterId) -> Self {
+        let mut wave = self.reading(which, register);
+        wave.writes.push(register);
+        wave
+    }
+
+    pub(crate) fn with(mut self, which: usize, parameter: u32) -> Self {
+        self.parameters[which] = parameter;
+        self
+    }
+}
+
+/// The body of a fixpoint.
+#[derive(Clone, Debug)]
+pub(crate) struct Body {
+    pub(crate) waves: Vec<WaveSpec>,
+    pub(crate) max_iterations: u32,
+    pub(crate) frontier: Option<RegisterId>,
+}
