@@ -140,6 +140,10 @@ pub(crate) const fn saturate_at(value: u64, limit: u32) -> u32 {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::arithmetic_side_effects,
+    reason = "a test that overflows has found something"
+)]
 mod tests {
     use super::*;
 
