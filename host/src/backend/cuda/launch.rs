@@ -106,6 +106,11 @@ impl Grid {
         }
     }
 
+    /// Name of the kernel.
+    pub(super) const fn name(&self) -> &'static std::ffi::CStr {
+        self.kernel.entry().name()
+    }
+
     /// The shape chosen.
     pub(super) const fn shape(&self) -> GridShape {
         self.shape
@@ -188,7 +193,7 @@ impl Parameters {
 
 const fn doing(entry: Entry) -> &'static str {
     match entry {
-        Entry::Mega => "launching the persistent kernel",
+        Entry::Mega | Entry::MegaSearch => "launching the persistent kernel",
         Entry::Group => "launching a group",
         Entry::Begin => "launching the start of a loop",
         Entry::Body => "launching a loop's body",

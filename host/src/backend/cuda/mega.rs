@@ -1,30 +1,55 @@
 //! The persistent kernel: one cooperative launch walks the whole program.
 //!
 //! No launch, no copy and no wait of the host lies between two waves. The host
-//! learns everything from one readback of the control block.
+//! learns everything from one readback of the control block. A kernel pays in
+//! registers for every opcode that it knows, so there are narrower twins of
+//! it; the device crate says which one fits a program.
 
 use super::launch::{Asked, Grid, GridShape, Residency};
 use super::module::{Entry, Module};
 use super::running::Running;
 use crate::backend::BackendError;
+use crate::program::encoded::EncodedProgram;
+use seawall_core::abi::program::Opcode;
 use std::rc::Rc;
 
-/// The persistent kernel and its shape.
+/// The persistent kernels and their shapes.
 #[derive(Debug)]
 pub(super) struct Mega {
-    grid: Grid,
+    whole: Grid,
+    search: Grid,
+    only_searches: bool,
 }
 
 impl Mega {
-    /// Shapes the kernel; fails here when its grid is not co-resident.
+    /// Shapes the kernels; fails here when a grid is not co-resident.
     pub(super) fn new(module: &Rc<Module>, asked: Asked) -> Result<Self, BackendError> {
-        let grid = Grid::new(module.kernel(Entry::Mega)?, asked, Residency::Cooperative)?;
-        Ok(Self { grid })
+        let grid = |entry| Grid::new(module.kernel(entry)?, asked, Residency::Cooperative);
+        let (whole, search) = (grid(Entry::Mega)?, grid(Entry::MegaSearch)?);
+        Ok(Self {
+            whole,
+            search,
+            only_searches: false,
+        })
+    }
+
+    /// Chooses the kernel for `program`.
+    pub(super) fn prepare(&mut self, program: &EncodedProgram) {
+        self.only_searches = kernel_for(program)
+            .is_some_and(|name| self.search.name().to_bytes() == name.as_bytes());
     }
 
     /// The grid of the launch.
     pub(super) const fn shape(&self) -> GridShape {
-        self.grid.shape()
+        self.grid().shape()
+    }
+
+    const fn grid(&self) -> &Grid {
+        if self.only_searches {
+            &self.search
+        } else {
+            &self.whole
+        }
     }
 
     /// Queues the run.
@@ -32,10 +57,69 @@ impl Mega {
         // SAFETY: the loaded program holds the record and all that it names,
         // and outlives the run.
         unsafe {
-            self.grid
-                .launch(running.stream(), running.program().record(), &[])?
-        };
+            self.grid()
+                .launch(running.stream(), running.program().record(), &[])?;
+        }
         running.launched(1);
         Ok(())
+    }
+}
+
+/// Name of the kernel that fits `program`; nothing when it has an opcode that
+/// this version does not know, for which the whole kernel leaves its fault.
+fn kernel_for(program: &EncodedProgram) -> Option<&'static str> {
+    let opcodes = program
+        .waves
+        .iter()
+        .map(|wave| Opcode::from_word(wave.opcode));
+    let known: Option<Vec<Opcode>> = opcodes.collect();
+    known.map(seawall_device::megakernel_for)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::encoded::GraphNeeds;
+    use seawall_core::abi::program::{NO_REGISTER, WaveRecord};
+    use seawall_core::abi::search::SearchPolicy;
+
+    fn program(opcodes: &[u32]) -> EncodedProgram {
+        let wave = |&opcode| WaveRecord {
+            opcode,
+            wave: 0,
+            destination: 0,
+            sources: [NO_REGISTER; 4],
+            parameters: [0; 5],
+        };
+        EncodedProgram {
+            groups: Vec::new(),
+            top_groups: 0,
+            waves: opcodes.iter().map(wave).collect(),
+            registers: Vec::new(),
+            wave_names: Vec::new(),
+            arena_bytes: 0,
+            input_bytes: 0,
+            needs: GraphNeeds::default(),
+            search: SearchPolicy::default(),
+        }
+    }
+
+    #[test]
+    fn every_choice_of_the_device_crate_is_an_entry() {
+        for opcode in Opcode::ALL {
+            let name = kernel_for(&program(&[opcode as u32])).unwrap();
+            let entries = [Entry::Mega, Entry::MegaSearch];
+            assert!(
+                entries
+                    .iter()
+                    .any(|entry| entry.name().to_bytes() == name.as_bytes()),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_opcode_of_another_version_gets_the_whole_kernel() {
+        assert_eq!(kernel_for(&program(&[Opcode::Expand as u32, 9_999])), None);
     }
 }

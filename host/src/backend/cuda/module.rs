@@ -28,6 +28,8 @@ const LOG_BYTES: usize = 8 << 10;
 pub(super) enum Entry {
     /// Walks a whole program.
     Mega,
+    /// Walks a whole program that only searches, with fewer registers.
+    MegaSearch,
     /// Runs the ordinary waves of one top-level group.
     Group,
     /// Resets the state of a loop.
@@ -40,8 +42,9 @@ pub(super) enum Entry {
 
 impl Entry {
     /// Every entry, in the order of this enum.
-    pub(super) const ALL: [Self; 5] = [
+    pub(super) const ALL: [Self; 6] = [
         Self::Mega,
+        Self::MegaSearch,
         Self::Group,
         Self::Begin,
         Self::Body,
@@ -52,6 +55,7 @@ impl Entry {
     pub(super) const fn name(self) -> &'static CStr {
         match self {
             Self::Mega => c"seawall_mega",
+            Self::MegaSearch => c"seawall_mega_search",
             Self::Group => c"seawall_group",
             Self::Begin => c"seawall_begin",
             Self::Body => c"seawall_body",
@@ -62,7 +66,7 @@ impl Entry {
     /// Number of 32-bit parameters behind the launch record's address.
     pub(super) const fn words(self) -> usize {
         match self {
-            Self::Mega => 0,
+            Self::Mega | Self::MegaSearch => 0,
             Self::Group | Self::Begin | Self::Barriers => 1,
             Self::Body => 3,
         }

@@ -46,11 +46,19 @@ impl Runner {
         }
     }
 
-    fn prepare(&mut self, stream: &Stream, program: &Loaded) -> Result<(), BackendError> {
+    /// Chooses or builds what runs `loaded`, the resident form of `program`.
+    fn prepare(
+        &mut self,
+        stream: &Stream,
+        program: &EncodedProgram,
+        loaded: &Loaded,
+    ) -> Result<(), BackendError> {
         match self {
-            Self::Graph(graphs) => graphs.prepare(stream, program),
-            Self::Mega(_) | Self::Launches(_) => Ok(()),
+            Self::Mega(mega) => mega.prepare(program),
+            Self::Launches(_) => {}
+            Self::Graph(graphs) => graphs.prepare(stream, loaded)?,
         }
+        Ok(())
     }
 
     fn queue(&self, running: &mut Running<'_>) -> Result<(), BackendError> {
@@ -174,7 +182,7 @@ impl<'g> CudaSession<'g> {
             staging: &mut self.staging,
         };
         let loaded = Loaded::load(program, around, uploader)?;
-        self.runner.prepare(&self.stream, &loaded)?;
+        self.runner.prepare(&self.stream, program, &loaded)?;
         self.program = Some(loaded);
         Ok(())
     }
