@@ -47,12 +47,3 @@ pub(crate) fn counts_to_starts(counts: &mut [u32]) {
         *count = start;
     }
 }
-
-/// Turns counts into the position at which each one's run ends.
-pub(crate) fn counts_to_ends(counts: &mut [u32]) {
-    let mut end = 0u32;
-    for count in counts {
-        end = end.wrapping_add(*count);
-        *count = end;
-    }
-}

@@ -8,7 +8,7 @@
 
 use bytemuck::TransparentWrapper;
 
-use super::cells::{bump, counts_to_ends, counts_to_starts, read, write};
+use super::cells::{bump, counts_to_starts, read, write};
 use super::csr::{Direction, Neighbours};
 use crate::error::{LayerError, ScratchTooSmall};
 use crate::scratch::ScratchView;
@@ -253,38 +253,64 @@ impl<'a> Room<'a> {
     /// In program order ids ascend along every dependency and records ascend in
     /// `after`, so whatever reaches a wave is known before the wave is used.
     fn stream(&mut self, shape: Shape<'_>) -> Result<Option<u32>, LayerError> {
-        let mut depths = Depths::new(self.depth, self.ends);
-        let (mut wave, mut reached) = (0, 0);
+        let (waves, mut open) = (self.waves, 0);
         let mut records = shape.dependencies.iter();
-        for Dependency { before, after } in records.by_ref() {
-            let in_order = before < after && wave <= *after && *after < self.waves;
-            if !in_order {
-                let (before, after) = (u64::from(*before), u64::from(*after));
-                check_record(shape.waves, before, after)?;
-                check_list(shape.waves, records.as_slice())?;
-                return Ok(None);
+        let mut next = records.next();
+        while let Some(&Dependency { mut before, after }) = next {
+            if after < open || waves <= after {
+                return leave(shape, records.len());
             }
-            if wave < *after {
-                depths.settle(wave, *after, reached);
-                (wave, reached) = (*after, 0);
+            settle_roots(self.depth, open, after);
+            let known = self.depth.get(..after as usize).unwrap_or_default();
+            let mut deepest = 0;
+            loop {
+                let Some(depth) = known.get(before as usize) else {
+                    return leave(shape, records.len());
+                };
+                deepest = deepest.max(*depth);
+                next = records.next();
+                match next {
+                    Some(record) if record.after == after => before = record.before,
+                    _ => break,
+                }
             }
-            reached = reached.max(read(depths.of, *before).wrapping_add(1));
+            write(self.depth, after, deepest.wrapping_add(1));
+            open = after.wrapping_add(1);
         }
-        depths.settle(wave, self.waves, reached);
-        let (layers, ascending) = (depths.layers, depths.ascending);
-        let counts = self.ends.get_mut(..layers as usize).unwrap_or_default();
-        if ascending {
-            counts_to_ends(counts);
+        settle_roots(self.depth, open, waves);
+        Ok(Some(self.fill_layers()))
+    }
+
+    /// Order and layer ends, given the depth of every wave; gives the number of layers.
+    fn fill_layers(&mut self) -> u32 {
+        if self.depth.is_sorted() {
             self.order
                 .iter_mut()
-                .zip(0..)
+                .zip(0u32..)
                 .for_each(|(slot, id)| *slot = id);
-        } else {
-            counts_to_starts(counts);
-            // Each start moves to its end while its layer fills.
-            place(self.depth, self.ends, self.order);
+            for (end, depth) in (1u32..).zip(self.depth.iter()) {
+                // The last wave of a layer leaves its mark.
+                write(self.ends, *depth, end);
+            }
+            return self
+                .depth
+                .last()
+                .map_or(0, |deepest| deepest.wrapping_add(1));
         }
-        Ok(Some(layers))
+        let layers = self
+            .depth
+            .iter()
+            .max()
+            .map_or(0, |deepest| deepest.wrapping_add(1));
+        let counts = self.ends.get_mut(..layers as usize).unwrap_or_default();
+        counts.fill(0);
+        for depth in self.depth.iter() {
+            bump(counts, *depth);
+        }
+        counts_to_starts(counts);
+        // Each start moves to its end while its layer fills.
+        place(self.depth, counts, self.order);
+        layers
     }
 
     /// Layers of any list: releases waves level by level.
@@ -387,48 +413,25 @@ impl<'a> Room<'a> {
     }
 }
 
-/// Depths of waves in ascending order of their ids, and how many have each.
-struct Depths<'a> {
-    of: &'a mut [u32],
-    counts: &'a mut [u32],
-    layers: u32,
-    last: u32,
-    ascending: bool,
+/// Validates a list that turned out not to be in program order, from one record before `behind`.
+#[cold]
+fn leave(shape: Shape<'_>, behind: usize) -> Result<Option<u32>, LayerError> {
+    let read = shape.dependencies.len().saturating_sub(behind);
+    let rest = shape
+        .dependencies
+        .get(read.saturating_sub(1)..)
+        .unwrap_or_default();
+    check_list(shape.waves, rest).map(|()| None)
 }
 
-impl<'a> Depths<'a> {
-    fn new(of: &'a mut [u32], counts: &'a mut [u32]) -> Self {
-        Self {
-            of,
-            counts,
-            layers: 0,
-            last: 0,
-            ascending: true,
-        }
-    }
-
-    /// Sets the depth of a wave; those behind it, up to `next`, wait for nobody.
-    #[inline(always)]
-    fn settle(&mut self, wave: u32, next: u32, depth: u32) {
-        let mut depth = depth;
-        for wave in wave..next {
-            self.settle_one(wave, depth);
-            depth = 0;
-        }
-    }
-
-    /// A depth is at most the number of layers so far: the one above it is counted.
-    #[inline(always)]
-    fn settle_one(&mut self, wave: u32, depth: u32) {
-        write(self.of, wave, depth);
-        self.ascending &= self.last <= depth;
-        self.last = depth;
-        if depth == self.layers {
-            write(self.counts, depth, 1);
-            self.layers = depth.wrapping_add(1);
-        } else {
-            bump(self.counts, depth);
-        }
+/// Settles waves that wait for nobody.
+#[inline(always)]
+fn settle_roots(depth: &mut [u32], from: u32, to: u32) {
+    if from < to {
+        depth
+            .get_mut(from as usize..to as usize)
+            .unwrap_or_default()
+            .fill(0);
     }
 }
 
