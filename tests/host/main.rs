@@ -1,2 +1,3 @@
 //! Host-side conformance and property tests.
+mod graph;
 mod vectors;

@@ -1,0 +1,128 @@
+//! Random and mutated files end as a graph or as an error, never otherwise.
+use super::{PLAIN, WEIGHTED, gzip, load_as, save, xz};
+use proptest::prelude::*;
+use seawall::graph::{BinaryProblem, Graph, GraphError, LoadOptions};
+
+const NAMES: [&str; 8] = ["x", "x.mtx", "x.el", "x.gr", "x.swg", "x.el.gz", "x.swg.xz", "x.txt"];
+
+const SEEDS: [&str; 5] = [
+    "%%MatrixMarket matrix coordinate real symmetric\n% c\n5 5 3\n2 1 3.0\n4 3 1e2\n5 5 7\n",
+    "%%MatrixMarket matrix coordinate pattern general\n4 4 2\n1 2\n4 1\n",
+    "# Nodes: 6 Edges: 3\n0\t1\t5\n3\t4\t6\n5\t0\t7\n",
+    "c x\np sp 4 3\na 1 2 9\na 2 3 8\na 4 1 7\n",
+    "c x\np tw 4 3\n1 2\n2 3\n4 1\n",
+];
+
+/// Whatever a load gives, its rows are sound.
+fn load_and_check(name: &str, bytes: &[u8]) -> Result<(), TestCaseError> {
+    for options in [PLAIN, WEIGHTED, LoadOptions { undirected: true, weights: true }] {
+        match load_as(name, bytes, &options) {
+            Ok(loaded) => {
+                let graph = loaded.graph;
+                prop_assert_eq!(graph.offsets().len(), graph.nodes() as usize + 1);
+                for node in 0..graph.nodes().min(5000) {
+                    let row = graph.neighbours(node);
+                    prop_assert!(row.windows(2).all(|pair| pair[0] < pair[1]));
+                    prop_assert!(row.iter().all(|&target| target < graph.nodes() && target != node));
+                    prop_assert_eq!(graph.node_of(graph.original_id(node)), Some(node));
+                }
+                prop_assert_eq!(graph.incoming().edges(), graph.edges());
+            }
+            Err(error) => prop_assert!(error.to_string().contains(name), "{}", error),
+        }
+    }
+    Ok(())
+}
+
+fn mutated(mut bytes: Vec<u8>, changes: &[(usize, u8, u8)]) -> Vec<u8> {
+    for &(at, byte, kind) in changes {
+        if bytes.is_empty() {
+            break;
+        }
+        let at = at % bytes.len();
+        match kind % 4 {
+            0 => bytes[at] = byte,
+            1 => bytes.insert(at, b"0123456789 \n-.aepc%#"[byte as usize % 20]),
+            2 => drop(bytes.remove(at)),
+            _ => bytes.truncate(at),
+        }
+    }
+    bytes
+}
+
+fn swg(graph: &Graph) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.swg");
+    save(graph, &path);
+    std::fs::read(&path).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn random_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400), name in 0..NAMES.len()) {
+        load_and_check(NAMES[name], &bytes)?;
+        load_and_check(NAMES[name], &gzip(&bytes))?;
+    }
+
+    #[test]
+    fn mutated_text(
+        seed in 0..SEEDS.len(), name in 0..NAMES.len(),
+        changes in prop::collection::vec((any::<usize>(), any::<u8>(), any::<u8>()), 1..6)
+    ) {
+        let bytes = mutated(SEEDS[seed].into(), &changes);
+        load_and_check(NAMES[name], &bytes)?;
+    }
+
+    #[test]
+    fn mutated_compression(
+        seed in 0..SEEDS.len(),
+        changes in prop::collection::vec((any::<usize>(), any::<u8>(), any::<u8>()), 1..4)
+    ) {
+        load_and_check("x.gz", &mutated(gzip(SEEDS[seed].as_bytes()), &changes))?;
+        load_and_check("x.xz", &mutated(xz(SEEDS[seed].as_bytes()), &changes))?;
+    }
+
+    #[test]
+    fn mutated_binary(changes in prop::collection::vec((64usize..700, any::<u8>(), any::<u8>()), 1..4), both: bool) {
+        let edges: Vec<_> = (0..30u32).map(|i| (i % 7, (i * 5 + 1) % 11, i)).collect();
+        let graph = Graph::from_weighted_edges(11, &edges, both).unwrap();
+        let bytes = mutated(swg(&graph), &changes);
+        load_and_check("x.swg", &bytes)?;
+        load_and_check("x.swg.gz", &gzip(&bytes))?;
+    }
+}
+
+#[test]
+fn a_binary_file_with_wrong_words_says_which() {
+    let graph = Graph::from_edges(3, &[(0, 1), (1, 2), (0, 2)], true).unwrap();
+    let good = swg(&graph);
+    let with = |at: usize, word: u32| {
+        let mut bytes = good.clone();
+        bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
+        match load_as("x.swg", &bytes, &PLAIN) {
+            Err(GraphError::Binary { problem, .. }) => problem,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(with(64, 1), BinaryProblem::Offset { node: 0, value: 1 });
+    assert_eq!(with(68, 9), BinaryProblem::Offset { node: 2, value: 4 });
+    assert_eq!(with(128, 3), BinaryProblem::Target { edge: 0, value: 3, nodes: 3 });
+    assert_eq!(with(132, 1), BinaryProblem::Order { node: 0 });
+    let mut short = good.clone();
+    short.truncate(good.len() - 1);
+    let error = load_as("x.swg", &short, &PLAIN).unwrap_err();
+    let length = BinaryProblem::Length { promised: good.len() as u64, found: good.len() as u64 - 1 };
+    assert!(matches!(error, GraphError::Binary { problem, .. } if problem == length));
+    let directed = swg(&Graph::from_edges(3, &[(0, 1), (0, 2), (1, 2), (2, 0), (2, 1)], false).unwrap());
+    assert!(load_as("x.swg", &directed, &PLAIN).is_ok());
+}
+
+#[test]
+fn a_long_line_and_a_long_id_table_end_quickly() {
+    let line = vec![b'1'; 3 << 20];
+    assert!(load_as("x.el", &line, &PLAIN).unwrap_err().to_string().contains(":1: the line is longer than"));
+    let comment = [b"# ".as_slice(), &vec![b'x'; 1 << 19], b"\n0 1\n"].concat();
+    assert_eq!(load_as("x.el", &comment, &PLAIN).unwrap().graph.edges(), 1);
+}

@@ -1,0 +1,58 @@
+//! Graph files end to end: what is written is read, what is broken is named.
+mod errors;
+mod hostile;
+mod real;
+mod round_trip;
+
+use seawall::graph::{self, Graph, GraphError, LoadOptions, Loaded};
+use std::io::Write;
+use std::path::Path;
+
+pub(crate) const PLAIN: LoadOptions = LoadOptions { undirected: false, weights: false };
+pub(crate) const WEIGHTED: LoadOptions = LoadOptions { undirected: false, weights: true };
+
+/// Loads bytes as a file of this name.
+pub(crate) fn load_as(name: &str, bytes: &[u8], options: &LoadOptions) -> Result<Loaded, GraphError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    graph::load(path.to_str().unwrap(), options, None)
+}
+
+/// The one message of a failed load, from the file's name on.
+pub(crate) fn message(name: &str, bytes: &[u8], options: &LoadOptions) -> String {
+    let text = load_as(name, bytes, options).expect_err("the load should fail").to_string();
+    let at = text.find(name).expect("the message names the file");
+    text[at..].to_owned()
+}
+
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    compressed("x.gz", bytes)
+}
+
+pub(crate) fn xz(bytes: &[u8]) -> Vec<u8> {
+    compressed("x.xz", bytes)
+}
+
+/// Compresses with the libraries themselves, not with our writers.
+fn compressed(name: &str, bytes: &[u8]) -> Vec<u8> {
+    if name.ends_with(".gz") {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    } else {
+        let options = lzma_rust2::XzOptions::with_preset(1);
+        let mut encoder = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+}
+
+/// The rows of a graph, for comparing.
+pub(crate) fn rows(graph: &Graph) -> (Vec<u32>, Vec<u32>, Option<Vec<u32>>) {
+    (graph.offsets().to_vec(), graph.targets().to_vec(), graph.weights().map(<[u32]>::to_vec))
+}
+
+pub(crate) fn save(graph: &Graph, path: &Path) {
+    graph::save(graph, path, None).unwrap();
+}

@@ -1,0 +1,133 @@
+//! What every format and compression carries comes back.
+use super::{PLAIN, WEIGHTED, load_as, rows, save};
+use proptest::prelude::*;
+use seawall::graph::{self, Graph, LoadOptions};
+
+const COMPRESSIONS: [&str; 3] = ["", ".gz", ".xz"];
+
+fn through(graph: &Graph, name: &str, options: &LoadOptions) -> Graph {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    save(graph, &path);
+    let loaded = graph::load(path.to_str().unwrap(), options, None).unwrap();
+    // A mapped file outlives its name.
+    loaded.graph
+}
+
+fn graphs() -> impl Strategy<Value = Graph> {
+    let edges = prop::collection::vec((0u32..50, 0u32..50, 0u32..1000), 0..300);
+    (edges, any::<bool>(), any::<bool>()).prop_map(|(edges, undirected, weighted)| {
+        if weighted {
+            Graph::from_weighted_edges(50, &edges, undirected).unwrap()
+        } else {
+            let plain: Vec<_> = edges.iter().map(|&(a, b, _)| (a, b)).collect();
+            Graph::from_edges(50, &plain, undirected).unwrap()
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn every_format_and_compression_keeps_the_rows(graph in graphs()) {
+        for suffix in ["mtx", "el", "txt", "swg", "gr"] {
+            for compression in COMPRESSIONS {
+                let again = through(&graph, &format!("g.{suffix}{compression}"), &WEIGHTED);
+                let mut expected = rows(&graph);
+                if suffix == "gr" && !(graph.is_symmetric() && graph.weights().is_none()) {
+                    expected.2 = expected.2.or(Some(vec![1; graph.targets().len()]));
+                }
+                if graph.edges() == 0 && suffix != "swg" {
+                    expected.2 = again.weights().map(<[u32]>::to_vec);
+                }
+                prop_assert_eq!(rows(&again), expected, "{}{}", suffix, compression);
+                let keeps_symmetry = matches!(suffix, "mtx" | "swg");
+                prop_assert!(!keeps_symmetry || again.is_symmetric() == graph.is_symmetric());
+            }
+        }
+    }
+
+    #[test]
+    fn edge_lists_with_any_ids_number_nodes_in_id_order(
+        pairs in prop::collection::vec((any::<u64>(), 0u64..100), 1..60)
+    ) {
+        let text: String = pairs.iter().map(|(a, b)| format!("{a} {b}\n")).collect();
+        let graph = load_as("g.el", text.as_bytes(), &PLAIN).unwrap().graph;
+        let mut ids: Vec<u64> = pairs.iter().flat_map(|&(a, b)| [a, b]).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let found: Vec<u64> = (0..graph.nodes()).map(|node| graph.original_id(node)).collect();
+        prop_assert_eq!(&found, &ids);
+        for (a, b) in pairs {
+            let (from, to) = (graph.node_of(a).unwrap(), graph.node_of(b).unwrap());
+            prop_assert!(from == to || graph.neighbours(from).contains(&to));
+        }
+        let again = through(&graph, "g.swg.gz", &PLAIN);
+        prop_assert_eq!(again.original_id(again.nodes() - 1), ids[ids.len() - 1]);
+    }
+}
+
+#[test]
+fn parsing_on_many_threads_equals_parsing_on_one() {
+    let graph = graph::load("gen:rmat:15:8", &WEIGHTED, None).unwrap().graph;
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["g.mtx", "g.el.gz", "g.gr", "g.swg.xz"] {
+        let path = folder.path().join(name);
+        save(&graph, &path);
+        let load = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| graph::load(path.to_str().unwrap(), &WEIGHTED, None)).unwrap()
+        };
+        let (one, five) = (load(1), load(5));
+        assert_eq!(one.stats, five.stats, "{name}");
+        assert_eq!(rows(&one.graph), rows(&five.graph), "{name}");
+        assert_eq!(one.graph.targets().len(), graph.targets().len(), "{name}");
+    }
+}
+
+#[test]
+fn undirected_loads_mirror_and_merge() {
+    let options = LoadOptions { undirected: true, weights: true };
+    let loaded = load_as("g.el", b"0 1 5\n1 0 3\n1 2 7\n2 2 1\n", &options).unwrap();
+    assert!(loaded.graph.is_symmetric());
+    assert_eq!(rows(&loaded.graph), (vec![0, 1, 3, 4], vec![1, 0, 2, 1], Some(vec![3, 3, 7, 7])));
+    assert_eq!((loaded.stats.listed_edges, loaded.stats.self_loops, loaded.stats.duplicates), (4, 1, 1));
+    let directed = Graph::from_weighted_edges(3, &[(0, 1, 5), (1, 0, 3), (1, 2, 7)], false).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("g.swg");
+    save(&directed, &path);
+    let again = graph::load(path.to_str().unwrap(), &options, None).unwrap();
+    assert_eq!(rows(&again.graph), rows(&loaded.graph));
+}
+
+#[test]
+fn gzip_members_and_xz_streams_add_up() {
+    for (name, pack) in [("g.el.gz", super::gzip as fn(&[u8]) -> Vec<u8>), ("g.el.xz", super::xz)] {
+        let mut bytes = pack(b"0 1\n1 ");
+        bytes.extend(pack(b"2\n"));
+        let loaded = load_as(name, &bytes, &PLAIN).unwrap();
+        assert_eq!(rows(&loaded.graph).1, [1, 2], "{name}");
+    }
+}
+
+#[test]
+fn one_based_formats_keep_their_ids() {
+    let loaded = load_as("g.gr", b"p sp 3 2\na 1 2 4\na 3 1 6\n", &WEIGHTED).unwrap();
+    let graph = loaded.graph;
+    assert_eq!((graph.original_id(0), graph.node_of(3), graph.node_of(0)), (1, Some(2), None));
+    assert_eq!(graph.incoming().neighbours(0), [2]);
+    assert_eq!(graph.incoming().weights(), Some(&[6u32, 4][..]));
+}
+
+#[test]
+fn progress_ends_at_the_size_of_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("g.el.gz");
+    save(&Graph::from_edges(3, &[(0, 1), (1, 2)], false).unwrap(), &path);
+    let last = std::sync::Mutex::new((0, None));
+    let hear = |done: u64, total: Option<u64>| *last.lock().unwrap() = (done, total);
+    graph::load(path.to_str().unwrap(), &PLAIN, Some(&hear)).unwrap();
+    let size = std::fs::metadata(&path).unwrap().len();
+    assert_eq!(*last.lock().unwrap(), (size, Some(size)));
+}
