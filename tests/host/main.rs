@@ -1,3 +1,4 @@
 //! Host-side conformance and property tests.
+mod allocations;
 mod graph;
 mod vectors;
