@@ -283,7 +283,13 @@ impl<'a> Room<'a> {
 
     /// Order and layer ends, given the depth of every wave; gives the number of layers.
     fn fill_layers(&mut self) -> u32 {
-        if self.depth.is_sorted() {
+        let mut deepest = 0;
+        let ascending = self.depth.iter().all(|depth| {
+            let below = deepest;
+            deepest = *depth;
+            below <= deepest
+        });
+        if ascending {
             self.order
                 .iter_mut()
                 .zip(0u32..)
