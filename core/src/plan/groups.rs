@@ -263,11 +263,15 @@ fn plan(
         group_bytes,
         ends: scratch.layers.depth,
         groups: 0,
-        total: 0,
+        fill: Fill {
+            group_bytes,
+            full: 0,
+            rest: 0,
+        },
     };
     cut.layers(order, layer_ends)?;
-    let (in_order, total) = (cut.groups, cut.total);
-    let lower_bound = length(layer_ends).max(ceil_div(total, group_bytes));
+    let (in_order, by_bytes) = (cut.groups, cut.fill.groups());
+    let lower_bound = length(layer_ends).max(by_bytes);
     let job = Job {
         dag: *dag,
         group_bytes,
@@ -296,10 +300,28 @@ fn group_budget(budget: &Budget) -> Result<u64, GroupError> {
         })
 }
 
-/// Rounds up; nothing over nothing is nothing.
-fn ceil_div(total: u128, by: u64) -> u64 {
-    let by = u128::from(by.max(1));
-    u64::try_from(total.div_ceil(by)).unwrap_or(u64::MAX)
+/// All bytes over the group budget, rounded up, without a sum that could overflow.
+struct Fill {
+    group_bytes: u64,
+    full: u64,
+    rest: u64,
+}
+
+impl Fill {
+    /// Adds at most the bytes of one full group.
+    fn add(&mut self, bytes: u64) {
+        let missing = self.group_bytes.saturating_sub(bytes);
+        if self.group_bytes > 0 && self.rest >= missing {
+            self.rest = self.rest.saturating_sub(missing);
+            self.full = self.full.saturating_add(1);
+        } else {
+            self.rest = self.rest.saturating_add(bytes);
+        }
+    }
+
+    fn groups(&self) -> u64 {
+        self.full.saturating_add(u64::from(self.rest > 0))
+    }
 }
 
 /// Next-fit over layers.
@@ -308,8 +330,7 @@ struct Cut<'a> {
     group_bytes: u64,
     ends: &'a mut [u32],
     groups: u32,
-    /// Fused bytes of all waves so far; at most 2^32 summands of 64 bits.
-    total: u128,
+    fill: Fill,
 }
 
 impl Cut<'_> {
@@ -329,7 +350,7 @@ impl Cut<'_> {
                         bytes
                     }
                 };
-                self.total = self.total.wrapping_add(u128::from(bytes));
+                self.fill.add(bytes);
                 position = position.wrapping_add(1);
             }
             self.close(position);

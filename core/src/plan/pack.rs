@@ -17,11 +17,11 @@ use crate::scratch::{GroupScratchView, PackView, ScratchView};
 use crate::wave::{Dag, Wave};
 
 /// Rankings beyond the fixed ones are tried until this many waves and dependencies were visited.
-const POLISH_VISITS: u64 = 16_384;
+const POLISH_VISITS: u32 = 16_384;
 /// No program is polished longer than this many rankings.
-const POLISH_TRIES: u64 = 256;
+const POLISH_TRIES: u32 = 256;
 /// Programs above this many waves and dependencies are ranked by the longest path only.
-const MANY: u64 = 1 << 18;
+const MANY: u32 = 1 << 18;
 
 /// What is to be packed.
 pub(crate) struct Job<'a> {
@@ -35,9 +35,13 @@ impl Job<'_> {
         fused(&read::<Wave>(self.dag.waves, wave))
     }
 
-    fn size(&self) -> u64 {
-        super::layers::length(self.dag.waves)
-            .saturating_add(super::layers::length(self.dag.dependencies))
+    /// Waves and dependencies.
+    fn size(&self) -> u32 {
+        let Dag {
+            waves,
+            dependencies,
+        } = self.dag;
+        u32::try_from(waves.len().saturating_add(dependencies.len())).unwrap_or(u32::MAX)
     }
 
     /// Bytes relative to the budget in 32 bits, for use inside a sort key.
