@@ -32,7 +32,11 @@ impl<T: Pod> Array<T> {
     /// Views a byte range of a map; `None` when it is out of bounds or badly aligned.
     pub(super) fn mapped(map: &Arc<Mmap>, range: Range<usize>) -> Option<Self> {
         bytemuck::try_cast_slice::<u8, T>(map.get(range.clone())?).ok()?;
-        Some(Self::Mapped(Mapped { map: Arc::clone(map), range, words: PhantomData }))
+        Some(Self::Mapped(Mapped {
+            map: Arc::clone(map),
+            range,
+            words: PhantomData,
+        }))
     }
 
     /// Bytes held in anonymous memory; a mapped file holds none.

@@ -13,7 +13,10 @@ use bytemuck::{Pod, Zeroable};
 use super::build::{MAX_EDGES, MAX_NODES};
 use super::error::BinaryProblem;
 
-const _: () = assert!(cfg!(target_endian = "little"), "sections are mapped as little-endian words");
+const _: () = assert!(
+    cfg!(target_endian = "little"),
+    "sections are mapped as little-endian words"
+);
 
 /// First bytes of every file.
 pub(super) const MAGIC: [u8; 8] = *b"SEAWALLG";
@@ -83,17 +86,28 @@ impl Header {
             return Err(BinaryProblem::Magic);
         }
         if header.version != VERSION {
-            return Err(BinaryProblem::Version { found: header.version, supported: VERSION });
+            return Err(BinaryProblem::Version {
+                found: header.version,
+                supported: VERSION,
+            });
         }
         let computed = header.compute_checksum();
         if header.checksum != computed {
-            return Err(BinaryProblem::Checksum { found: header.checksum, computed });
+            return Err(BinaryProblem::Checksum {
+                found: header.checksum,
+                computed,
+            });
         }
         if header.flags & !(SYMMETRIC | WEIGHTS | TABLE) != 0 || header.reserved != [0; 2] {
-            return Err(BinaryProblem::Flags { found: header.flags });
+            return Err(BinaryProblem::Flags {
+                found: header.flags,
+            });
         }
         if header.nodes > MAX_NODES || header.edges > MAX_EDGES {
-            return Err(BinaryProblem::Counts { nodes: header.nodes, edges: header.edges });
+            return Err(BinaryProblem::Counts {
+                nodes: header.nodes,
+                edges: header.edges,
+            });
         }
         Ok(header)
     }
@@ -108,7 +122,9 @@ impl Header {
         let bytes = bytemuck::bytes_of(self);
         bytes[..HEADER_BYTES - 8]
             .iter()
-            .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+            .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+            })
     }
 
     /// Where the sections lie. Counts were checked, so nothing overflows.
@@ -123,7 +139,13 @@ impl Header {
         let targets = take(4 * self.edges);
         let weights = self.has(WEIGHTS).then(|| take(4 * self.edges));
         let ids = self.has(TABLE).then(|| take(8 * self.nodes));
-        Sections { offsets, targets, weights, ids, end }
+        Sections {
+            offsets,
+            targets,
+            weights,
+            ids,
+            end,
+        }
     }
 }
 
@@ -158,6 +180,9 @@ mod tests {
         let mut header = Header::new(1, 1, 0, 0);
         header.edges = 1_000_000_000_000_000_000;
         header.checksum = header.compute_checksum();
-        assert!(matches!(Header::parse(&bytemuck::cast(header)), Err(BinaryProblem::Counts { .. })));
+        assert!(matches!(
+            Header::parse(&bytemuck::cast(header)),
+            Err(BinaryProblem::Counts { .. })
+        ));
     }
 }

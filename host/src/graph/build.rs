@@ -48,18 +48,28 @@ pub(super) enum Direction {
 impl Direction {
     /// `Both` when `undirected`.
     pub(super) fn of(undirected: bool) -> Self {
-        if undirected { Self::Both } else { Self::Directed }
+        if undirected {
+            Self::Both
+        } else {
+            Self::Directed
+        }
     }
 }
 
 /// Builds rows for `nodes` nodes from edges whose ends are all below `nodes`.
-pub(super) fn rows<const N: usize>(mut edges: Edges<N>, nodes: u32, direction: Direction) -> (Csr, Cleaned)
+pub(super) fn rows<const N: usize>(
+    mut edges: Edges<N>,
+    nodes: u32,
+    direction: Direction,
+) -> (Csr, Cleaned)
 where
     [u32; N]: bytemuck::Pod,
 {
     let self_loops = drop_self_loops(&mut edges);
     if direction == Direction::Both {
-        edges.par_iter_mut().for_each(|edge| edge[..2].sort_unstable());
+        edges
+            .par_iter_mut()
+            .for_each(|edge| edge[..2].sort_unstable());
     }
     radix::sort(&mut edges, nodes);
     let before = edges.len();
@@ -70,7 +80,13 @@ where
         Direction::Directed => directed_rows(edges, nodes),
         Direction::Both => mirrored_rows(&edges, nodes),
     };
-    (csr, Cleaned { self_loops, duplicates })
+    (
+        csr,
+        Cleaned {
+            self_loops,
+            duplicates,
+        },
+    )
 }
 
 fn directed_rows<const N: usize>(edges: Edges<N>, nodes: u32) -> Csr
@@ -78,10 +94,16 @@ where
     [u32; N]: bytemuck::Pod,
 {
     let mut offsets = vec![0u32; nodes as usize + 1];
-    edges.iter().for_each(|edge| offsets[edge[0] as usize + 1] += 1);
+    edges
+        .iter()
+        .for_each(|edge| offsets[edge[0] as usize + 1] += 1);
     accumulate(&mut offsets);
     let (targets, weights) = pack(edges);
-    Csr { offsets: offsets.into(), targets: targets.into(), weights: weights.map(Array::from) }
+    Csr {
+        offsets: offsets.into(),
+        targets: targets.into(),
+        weights: weights.map(Array::from),
+    }
 }
 
 /// Rows of both directions from sorted edges whose lower end comes first.
@@ -114,7 +136,11 @@ fn mirrored_rows<const N: usize>(edges: &[[u32; N]], nodes: u32) -> Csr {
         *last = targets.len() as u32;
     }
     let weights = (N == 3).then(|| weights.into());
-    Csr { offsets: next.into(), targets: targets.into(), weights }
+    Csr {
+        offsets: next.into(),
+        targets: targets.into(),
+        weights,
+    }
 }
 
 /// Turns counts, each one place to the right, into row starts.
@@ -165,12 +191,22 @@ mod tests {
         let (csr, cleaned) = rows(edges, 3, Direction::Directed);
         assert_eq!(csr.offsets(), [0, 2, 2, 3]);
         assert_eq!(csr.targets(), [1, 2, 1]);
-        assert_eq!(cleaned, Cleaned { self_loops: 1, duplicates: 1 });
+        assert_eq!(
+            cleaned,
+            Cleaned {
+                self_loops: 1,
+                duplicates: 1
+            }
+        );
     }
 
     #[test]
     fn the_lightest_of_equal_edges_stays() {
-        let (csr, _) = rows(vec![[0, 1, 9], [0, 1, 4], [1, 0, 5], [0, 1, 7]], 2, Direction::Directed);
+        let (csr, _) = rows(
+            vec![[0, 1, 9], [0, 1, 4], [1, 0, 5], [0, 1, 7]],
+            2,
+            Direction::Directed,
+        );
         assert_eq!(csr.targets(), [1, 0]);
         assert_eq!(csr.weights(), Some(&[4u32, 5][..]));
     }
@@ -182,7 +218,13 @@ mod tests {
         assert_eq!(csr.offsets(), [0, 1, 3, 3, 4]);
         assert_eq!(csr.targets(), [1, 0, 3, 1]);
         assert_eq!(csr.weights(), Some(&[5u32, 5, 4, 4][..]));
-        assert_eq!(cleaned, Cleaned { self_loops: 1, duplicates: 1 });
+        assert_eq!(
+            cleaned,
+            Cleaned {
+                self_loops: 1,
+                duplicates: 1
+            }
+        );
     }
 
     proptest! {

@@ -91,15 +91,23 @@ impl Csr {
         let mut weights = self.weights.as_ref().map(|w| vec![0u32; w.len()]);
         let parts = split_rows(&offsets, parts_for(self.targets.len()));
         let slots = Slots::cut(&parts, &offsets, &mut targets, weights.as_deref_mut());
-        slots.into_par_iter().for_each(|slot| self.scatter(slot, &offsets));
-        Csr { offsets: offsets.into(), targets: targets.into(), weights: weights.map(Array::from) }
+        slots
+            .into_par_iter()
+            .for_each(|slot| self.scatter(slot, &offsets));
+        Csr {
+            offsets: offsets.into(),
+            targets: targets.into(),
+            weights: weights.map(Array::from),
+        }
     }
 
     fn scatter(&self, slot: Slots<'_>, offsets: &[u32]) {
         let first = slot.rows.start;
         let base = offsets[first as usize];
-        let mut next: Vec<u32> =
-            offsets[first as usize..slot.rows.end as usize].iter().map(|o| o - base).collect();
+        let mut next: Vec<u32> = offsets[first as usize..slot.rows.end as usize]
+            .iter()
+            .map(|o| o - base)
+            .collect();
         let mut weights = slot.weights;
         for source in 0..self.nodes() {
             let row = self.row(source);
@@ -148,14 +156,22 @@ impl<'a> Slots<'a> {
                 None => (None, None),
             };
             weights = rest_w;
-            slots.push(Slots { rows: rows.clone(), targets: mine, weights: mine_w });
+            slots.push(Slots {
+                rows: rows.clone(),
+                targets: mine,
+                weights: mine_w,
+            });
         }
         slots
     }
 }
 
 fn parts_for(edges: usize) -> usize {
-    if edges < PARALLEL_EDGES { 1 } else { rayon::current_num_threads().clamp(1, 64) }
+    if edges < PARALLEL_EDGES {
+        1
+    } else {
+        rayon::current_num_threads().clamp(1, 64)
+    }
 }
 
 /// Cuts all rows into consecutive ranges with about the same number of edges.

@@ -40,19 +40,25 @@ pub enum GraphError {
         value: String,
     },
     /// A writer's path has no suffix that names a format.
-    #[error("{file}: no format has this suffix; use .mtx, .el, .txt, .gr, .swg, with .gz or .xz after it if wanted")]
+    #[error(
+        "{file}: no format has this suffix; use .mtx, .el, .txt, .gr, .swg, with .gz or .xz after it if wanted"
+    )]
     UnknownSuffix {
         /// File as the caller named it.
         file: String,
     },
     /// A directed graph was to be written to a format without directions.
-    #[error("{file}: PACE files have no directions; load the graph as undirected, or write .mtx, .el or .swg")]
+    #[error(
+        "{file}: PACE files have no directions; load the graph as undirected, or write .mtx, .el or .swg"
+    )]
     Directed {
         /// File as the caller named it.
         file: String,
     },
     /// The compressed stream ends early or is damaged.
-    #[error("{file}: the {codec} stream is truncated or damaged after {produced} decoded bytes: {reason}")]
+    #[error(
+        "{file}: the {codec} stream is truncated or damaged after {produced} decoded bytes: {reason}"
+    )]
     Compressed {
         /// File as the caller named it.
         file: String,
@@ -104,7 +110,9 @@ pub enum GraphError {
         limit: u64,
     },
     /// More edges than 32-bit offsets can address.
-    #[error("{file}: {edges} directed edges, but at most {limit} fit 32-bit offsets; split the graph or drop --undirected")]
+    #[error(
+        "{file}: {edges} directed edges, but at most {limit} fit 32-bit offsets; split the graph or drop --undirected"
+    )]
     TooManyEdges {
         /// File or generator.
         file: String,
@@ -114,7 +122,9 @@ pub enum GraphError {
         limit: u64,
     },
     /// A header promises many nodes and the file has next to no edges.
-    #[error("{file}: the header promises {nodes} nodes for {edges} edges; more than {limit} nodes need an edge for each 16")]
+    #[error(
+        "{file}: the header promises {nodes} nodes for {edges} edges; more than {limit} nodes need an edge for each 16"
+    )]
     HollowGraph {
         /// File as the caller named it.
         file: String,
@@ -144,7 +154,9 @@ pub enum GraphError {
         nodes: u32,
     },
     /// A shortest-path input was wanted and the file has no weights.
-    #[error("{file}: has no weights; use a file with a weight column, or run an analysis that needs none")]
+    #[error(
+        "{file}: has no weights; use a file with a weight column, or run an analysis that needs none"
+    )]
     NoWeights {
         /// File as the caller named it.
         file: String,
@@ -230,7 +242,9 @@ pub enum LineProblem {
         remedy: &'static str,
     },
     /// A matrix with different numbers of rows and columns.
-    #[error("the matrix is not square ({rows} x {columns}); a graph needs one row and column a node")]
+    #[error(
+        "the matrix is not square ({rows} x {columns}); a graph needs one row and column a node"
+    )]
     NotSquare {
         /// Rows by the header.
         rows: u64,
@@ -238,7 +252,9 @@ pub enum LineProblem {
         columns: u64,
     },
     /// A weight that is no whole number.
-    #[error("weight is not a whole number ({value}); scale the weights, or run an analysis that needs none")]
+    #[error(
+        "weight is not a whole number ({value}); scale the weights, or run an analysis that needs none"
+    )]
     FractionalWeight {
         /// The field.
         value: String,

@@ -41,17 +41,25 @@ pub(super) fn generate(shape: &Generator, name: &str, weights: bool) -> Result<G
     check_counts(name, nodes, edges.min(MAX_EDGES + 1), false)?;
     let nodes = nodes as u32;
     let (csr, symmetric) = match *shape {
-        Generator::Rmat { scale, edge_factor, seed } => {
-            (random(nodes, edge_factor, &Rmat::new(scale, seed)), true)
-        }
-        Generator::Uniform { scale, edge_factor, seed } => {
-            (random(nodes, edge_factor, &Uniform::new(scale, seed)), true)
-        }
+        Generator::Rmat {
+            scale,
+            edge_factor,
+            seed,
+        } => (random(nodes, edge_factor, &Rmat::new(scale, seed)), true),
+        Generator::Uniform {
+            scale,
+            edge_factor,
+            seed,
+        } => (random(nodes, edge_factor, &Uniform::new(scale, seed)), true),
         Generator::Grid { width, height } => (grid(width, height), true),
         Generator::Chain { nodes, seed } => (chain(nodes, seed), false),
     };
     let graph = Graph::from_parts(csr, symmetric, Ids::Offset(0));
-    Ok(if weights { graph.with_drawn_weights(shape.seed()) } else { graph })
+    Ok(if weights {
+        graph.with_drawn_weights(shape.seed())
+    } else {
+        graph
+    })
 }
 
 /// One weight of 1 to 64 an edge, from its ends without their order.
@@ -92,7 +100,10 @@ trait Draw: Sync {
 /// Draws undirected edges and builds their rows.
 fn random(nodes: u32, edge_factor: u32, draw: &impl Draw) -> Csr {
     let drawn = u64::from(nodes) * u64::from(edge_factor);
-    let edges: Edges<2> = (0..drawn as usize).into_par_iter().map(|index| draw.edge(index as u64)).collect();
+    let edges: Edges<2> = (0..drawn as usize)
+        .into_par_iter()
+        .map(|index| draw.edge(index as u64))
+        .collect();
     build::rows(edges, nodes, Direction::Both).0
 }
 
@@ -104,7 +115,11 @@ struct Rmat {
 
 impl Rmat {
     fn new(scale: u32, seed: u64) -> Self {
-        Self { scale, edges: Stream::new(seed, STREAM_EDGES), names: Names::new(scale, seed) }
+        Self {
+            scale,
+            edges: Stream::new(seed, STREAM_EDGES),
+            names: Names::new(scale, seed),
+        }
     }
 }
 
@@ -115,7 +130,11 @@ impl Draw for Rmat {
         let (mut from, mut to) = (0u32, 0u32);
         let mut word = 0;
         for level in 0..self.scale {
-            word = if level % 2 == 0 { stream.word(u64::from(level)) } else { word >> 32 };
+            word = if level % 2 == 0 {
+                stream.word(u64::from(level))
+            } else {
+                word >> 32
+            };
             let r = word & 0xffff_ffff;
             from = (from << 1) | u32::from(r >= RMAT_AB);
             to = (to << 1) | u32::from((RMAT_A..RMAT_AB).contains(&r) || r >= RMAT_ABC);
@@ -131,7 +150,10 @@ struct Uniform {
 
 impl Uniform {
     fn new(scale: u32, seed: u64) -> Self {
-        Self { mask: ((1u64 << scale) - 1) as u32, edges: Stream::new(seed, STREAM_EDGES) }
+        Self {
+            mask: ((1u64 << scale) - 1) as u32,
+            edges: Stream::new(seed, STREAM_EDGES),
+        }
     }
 }
 
@@ -193,7 +215,11 @@ fn grid(width: u32, height: u32) -> Csr {
             offsets.push(targets.len() as u32);
         }
     }
-    Csr { offsets: offsets.into(), targets: targets.into(), weights: None }
+    Csr {
+        offsets: offsets.into(),
+        targets: targets.into(),
+        weights: None,
+    }
 }
 
 /// `i -> i + 1`, and from a quarter of the nodes also `i -> i + 2..=16`.
@@ -204,12 +230,19 @@ fn chain(nodes: u32, seed: u64) -> Csr {
     offsets.push(0u32);
     for node in 0..nodes {
         let word = stream.word(u64::from(node));
-        let jump = (word % 4 == 0).then(|| 2 + (word >> 32) as u32 % 15);
-        let ends = [Some(1), jump].into_iter().flatten().filter_map(|step| node.checked_add(step));
+        let jump = (word & 3 == 0).then(|| 2 + (word >> 32) as u32 % 15);
+        let ends = [Some(1), jump]
+            .into_iter()
+            .flatten()
+            .filter_map(|step| node.checked_add(step));
         targets.extend(ends.filter(|&end| end < nodes));
         offsets.push(targets.len() as u32);
     }
-    Csr { offsets: offsets.into(), targets: targets.into(), weights: None }
+    Csr {
+        offsets: offsets.into(),
+        targets: targets.into(),
+        weights: None,
+    }
 }
 
 #[cfg(test)]

@@ -43,9 +43,15 @@ fn a_chain_is_as_deep_as_the_published_one() {
     let (levels, reached) = search(&chain);
     assert_eq!(reached, 262_144);
     let published = 73_934.0;
-    assert!((levels as f64 / published - 1.0).abs() < 0.02, "{levels} levels");
+    assert!(
+        (levels as f64 / published - 1.0).abs() < 0.02,
+        "{levels} levels"
+    );
     let jumps = chain.edges() - 262_143;
-    assert!((jumps as f64 / 65_536.0 - 1.0).abs() < 0.02, "{jumps} jumps");
+    assert!(
+        (jumps as f64 / 65_536.0 - 1.0).abs() < 0.02,
+        "{jumps} jumps"
+    );
     assert!(!chain.is_symmetric());
 }
 
@@ -53,14 +59,28 @@ fn a_chain_is_as_deep_as_the_published_one() {
 fn random_graphs_are_symmetric_clean_and_depend_on_the_seed_alone() {
     for name in ["rmat", "uniform"] {
         let spec = format!("gen:{name}:12:8:5");
-        let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let three = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let one = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .build()
+            .unwrap();
+        let three = rayon::ThreadPoolBuilder::new()
+            .num_threads(3)
+            .build()
+            .unwrap();
         let a = one.install(|| graph(&spec, true)).unwrap();
         let b = three.install(|| graph(&spec, true)).unwrap();
         assert_eq!(a.layout_hash(), b.layout_hash());
-        assert_ne!(a.layout_hash(), graph(&format!("gen:{name}:12:8:6"), true).unwrap().layout_hash());
+        assert_ne!(
+            a.layout_hash(),
+            graph(&format!("gen:{name}:12:8:6"), true)
+                .unwrap()
+                .layout_hash()
+        );
         let turned = a.outgoing().transpose();
-        assert_eq!((turned.targets(), turned.weights()), (a.targets(), a.weights()));
+        assert_eq!(
+            (turned.targets(), turned.weights()),
+            (a.targets(), a.weights())
+        );
         for node in 0..a.nodes() {
             assert!(a.neighbours(node).windows(2).all(|w| w[0] < w[1]));
             assert!(!a.neighbours(node).contains(&node));
@@ -72,7 +92,10 @@ fn random_graphs_are_symmetric_clean_and_depend_on_the_seed_alone() {
 fn a_kronecker_graph_is_skewed_and_a_uniform_one_is_not() {
     let largest = |spec| {
         let graph = graph(spec, false).unwrap();
-        (0..graph.nodes()).map(|node| graph.outgoing().degree(node)).max().unwrap()
+        (0..graph.nodes())
+            .map(|node| graph.outgoing().degree(node))
+            .max()
+            .unwrap()
     };
     assert!(largest("gen:rmat:14:16") > 1000);
     assert!(largest("gen:uniform:14:16") < 100);
@@ -90,14 +113,24 @@ fn permuted_names_are_a_permutation() {
 
 #[test]
 fn graphs_beyond_32_bits_are_refused_before_allocating() {
-    for spec in ["gen:rmat:31:16", "gen:uniform:30:65536", "gen:grid:1073741824", "gen:chain:2147483649"] {
+    for spec in [
+        "gen:rmat:31:16",
+        "gen:uniform:30:65536",
+        "gen:grid:1073741824",
+        "gen:chain:2147483649",
+    ] {
         assert!(graph(spec, false).is_err(), "{spec}");
     }
 }
 
 #[test]
 fn the_smallest_graphs_exist() {
-    for spec in ["gen:rmat:0:4", "gen:uniform:0:0", "gen:grid:1", "gen:chain:1"] {
+    for spec in [
+        "gen:rmat:0:4",
+        "gen:uniform:0:0",
+        "gen:grid:1",
+        "gen:chain:1",
+    ] {
         let graph = graph(spec, true).unwrap();
         assert_eq!((graph.nodes(), graph.edges()), (1, 0), "{spec}");
     }

@@ -45,7 +45,11 @@ const HASH_CHUNK: usize = 1 << 18;
 pub(super) fn hash_words(seed: u64, words: &[u32]) -> u64 {
     use rayon::prelude::*;
     let parts: Vec<u64> = words.par_chunks(HASH_CHUNK).map(hash_chunk).collect();
-    parts.iter().fold(mix(seed ^ words.len() as u64), |hash, part| mix(hash.rotate_left(5) ^ part))
+    parts
+        .iter()
+        .fold(mix(seed ^ words.len() as u64), |hash, part| {
+            mix(hash.rotate_left(5) ^ part)
+        })
 }
 
 /// Four independent lanes, so that multiplications overlap.
@@ -55,7 +59,9 @@ fn hash_chunk(words: &[u32]) -> u64 {
     let tail = blocks.remainder();
     for block in blocks {
         for (lane, &word) in lanes.iter_mut().zip(block) {
-            *lane = (*lane ^ u64::from(word)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
+            *lane = (*lane ^ u64::from(word))
+                .wrapping_mul(0x0000_0100_0000_01b3)
+                .rotate_left(23);
         }
     }
     for &word in tail {

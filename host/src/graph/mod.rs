@@ -56,7 +56,17 @@ pub fn load(
         return read::load_file(spec, options, progress);
     };
     let graph = generate::generate(&shape?, spec, options.weights)?;
-    let graph = if options.undirected { graph.into_undirected(spec)? } else { graph };
+    let graph = if options.undirected {
+        graph.into_undirected(spec)?
+    } else {
+        graph
+    };
     let listed_edges = u64::from(graph.edges());
-    Ok(Loaded { graph, stats: LoadStats { listed_edges, ..LoadStats::of(Format::Generated) } })
+    Ok(Loaded {
+        graph,
+        stats: LoadStats {
+            listed_edges,
+            ..LoadStats::of(Format::Generated)
+        },
+    })
 }

@@ -44,7 +44,11 @@ impl Graph {
     /// # Errors
     /// [`GraphError::EdgeOutOfRange`] for an end that is not below `nodes`;
     /// [`GraphError::TooManyNodes`] and [`GraphError::TooManyEdges`] beyond 32 bits.
-    pub fn from_edges(nodes: u32, edges: &[(u32, u32)], undirected: bool) -> Result<Self, GraphError> {
+    pub fn from_edges(
+        nodes: u32,
+        edges: &[(u32, u32)],
+        undirected: bool,
+    ) -> Result<Self, GraphError> {
         let list = edges.iter().map(|&(from, to)| [from, to]).collect();
         Self::from_list(nodes, list, undirected)
     }
@@ -58,7 +62,10 @@ impl Graph {
         edges: &[(u32, u32, u32)],
         undirected: bool,
     ) -> Result<Self, GraphError> {
-        let list = edges.iter().map(|&(from, to, weight)| [from, to, weight]).collect();
+        let list = edges
+            .iter()
+            .map(|&(from, to, weight)| [from, to, weight])
+            .collect();
         Self::from_list(nodes, list, undirected)
     }
 
@@ -70,7 +77,12 @@ impl Graph {
     where
         [u32; N]: bytemuck::Pod,
     {
-        check_counts("edges in memory", u64::from(nodes), edges.len() as u64, undirected)?;
+        check_counts(
+            "edges in memory",
+            u64::from(nodes),
+            edges.len() as u64,
+            undirected,
+        )?;
         for (index, edge) in edges.iter().enumerate() {
             if let Some(&node) = edge[..2].iter().find(|&&end| end >= nodes) {
                 return Err(GraphError::EdgeOutOfRange { index, node, nodes });
@@ -82,7 +94,13 @@ impl Graph {
 
     /// Puts checked parts together.
     pub(super) fn from_parts(outgoing: Csr, symmetric: bool, ids: Ids) -> Self {
-        Self { outgoing, incoming: OnceLock::new(), hash: OnceLock::new(), symmetric, ids }
+        Self {
+            outgoing,
+            incoming: OnceLock::new(),
+            hash: OnceLock::new(),
+            symmetric,
+            ids,
+        }
     }
 
     /// Number of nodes.
@@ -135,7 +153,11 @@ impl Graph {
     /// the transpose on all threads, in time linear in edges and the memory of a
     /// second graph; later calls are free.
     pub fn incoming(&self) -> &Csr {
-        if self.symmetric { &self.outgoing } else { self.incoming.get_or_init(|| self.outgoing.transpose()) }
+        if self.symmetric {
+            &self.outgoing
+        } else {
+            self.incoming.get_or_init(|| self.outgoing.transpose())
+        }
     }
 
     /// The id that the file gave this node.
@@ -156,7 +178,8 @@ impl Graph {
         *self.hash.get_or_init(|| {
             let rows = mix::hash_words(u64::from(self.symmetric), self.offsets());
             let all = mix::hash_words(rows, self.targets());
-            self.weights().map_or(all, |weights| mix::hash_words(all, weights))
+            self.weights()
+                .map_or(all, |weights| mix::hash_words(all, weights))
         })
     }
 
@@ -166,14 +189,20 @@ impl Graph {
     #[must_use]
     pub fn with_drawn_weights(self, seed: u64) -> Self {
         let weights = super::generate::draw_weights(&self.outgoing, seed);
-        let csr = Csr { weights: Some(weights.into()), ..self.outgoing };
+        let csr = Csr {
+            weights: Some(weights.into()),
+            ..self.outgoing
+        };
         Self::from_parts(csr, self.symmetric, self.ids)
     }
 
     /// The same graph without weights.
     #[must_use]
     pub fn without_weights(self) -> Self {
-        let csr = Csr { weights: None, ..self.outgoing };
+        let csr = Csr {
+            weights: None,
+            ..self.outgoing
+        };
         Self::from_parts(csr, self.symmetric, self.ids)
     }
 
@@ -191,9 +220,18 @@ impl Graph {
         let sources = (0..nodes).flat_map(|node| self.outgoing.row(node).map(move |_| node));
         let ends = sources.zip(self.targets().iter().copied());
         let csr = match self.weights() {
-            None => build::rows::<2>(ends.map(|(from, to)| [from, to]).collect(), nodes, Direction::Both).0,
+            None => {
+                build::rows::<2>(
+                    ends.map(|(from, to)| [from, to]).collect(),
+                    nodes,
+                    Direction::Both,
+                )
+                .0
+            }
             Some(weights) => {
-                let weighted = ends.zip(weights).map(|((from, to), &weight)| [from, to, weight]);
+                let weighted = ends
+                    .zip(weights)
+                    .map(|((from, to), &weight)| [from, to, weight]);
                 build::rows::<3>(weighted.collect(), nodes, Direction::Both).0
             }
         };
@@ -217,13 +255,30 @@ impl Graph {
 }
 
 /// Whether this many nodes and edges fit 32-bit arrays.
-pub(super) fn check_counts(name: &str, nodes: u64, edges: u64, undirected: bool) -> Result<(), GraphError> {
+pub(super) fn check_counts(
+    name: &str,
+    nodes: u64,
+    edges: u64,
+    undirected: bool,
+) -> Result<(), GraphError> {
     if nodes > MAX_NODES {
-        return Err(GraphError::TooManyNodes { file: name.to_owned(), nodes, limit: MAX_NODES });
+        return Err(GraphError::TooManyNodes {
+            file: name.to_owned(),
+            nodes,
+            limit: MAX_NODES,
+        });
     }
-    let edges = if undirected { edges.saturating_mul(2) } else { edges };
+    let edges = if undirected {
+        edges.saturating_mul(2)
+    } else {
+        edges
+    };
     if edges > MAX_EDGES {
-        return Err(GraphError::TooManyEdges { file: name.to_owned(), edges, limit: MAX_EDGES });
+        return Err(GraphError::TooManyEdges {
+            file: name.to_owned(),
+            edges,
+            limit: MAX_EDGES,
+        });
     }
     Ok(())
 }
@@ -235,7 +290,10 @@ mod tests {
     #[test]
     fn an_end_outside_the_graph_is_an_error_with_its_position() {
         let error = Graph::from_edges(3, &[(0, 1), (1, 3)], false).unwrap_err();
-        assert_eq!(error.to_string(), "edge 1 ends at node 3, but there are 3 nodes, from 0");
+        assert_eq!(
+            error.to_string(),
+            "edge 1 ends at node 3, but there are 3 nodes, from 0"
+        );
     }
 
     #[test]
@@ -252,15 +310,30 @@ mod tests {
         let graph = plain.with_drawn_weights(3);
         assert_ne!(graph.layout_hash(), hash);
         assert_eq!(graph.outgoing().transpose().weights(), graph.weights());
-        assert!(graph.weights().unwrap().iter().all(|w| (1..=64).contains(w)));
+        assert!(
+            graph
+                .weights()
+                .unwrap()
+                .iter()
+                .all(|w| (1..=64).contains(w))
+        );
         assert_eq!(graph.without_weights().layout_hash(), hash);
     }
 
     #[test]
     fn counts_beyond_32_bits_are_typed_errors() {
-        assert!(matches!(check_counts("x", 1 << 32, 0, false), Err(GraphError::TooManyNodes { .. })));
-        assert!(matches!(check_counts("x", 5, 1 << 31, true), Err(GraphError::TooManyEdges { .. })));
+        assert!(matches!(
+            check_counts("x", 1 << 32, 0, false),
+            Err(GraphError::TooManyNodes { .. })
+        ));
+        assert!(matches!(
+            check_counts("x", 5, 1 << 31, true),
+            Err(GraphError::TooManyEdges { .. })
+        ));
         assert!(check_counts("x", 5, 1 << 31, false).is_ok());
-        assert!(matches!(check_counts("x", 5, u64::MAX, true), Err(GraphError::TooManyEdges { .. })));
+        assert!(matches!(
+            check_counts("x", 5, u64::MAX, true),
+            Err(GraphError::TooManyEdges { .. })
+        ));
     }
 }

@@ -25,11 +25,20 @@ pub(super) fn key<const N: usize>(edge: &[u32; N]) -> u64 {
 /// Needs 4 KiB a level of recursion beyond the buffer. The result is the same for
 /// any number of threads up to the order of equal keys.
 pub(super) fn sort<const N: usize>(edges: &mut [[u32; N]], nodes: u32) {
-    if edges.par_windows(2).all(|pair| key(&pair[0]) <= key(&pair[1])) {
+    if edges
+        .par_windows(2)
+        .all(|pair| key(&pair[0]) <= key(&pair[1]))
+    {
         return;
     }
     let id_bits = (u32::BITS - nodes.saturating_sub(1).leading_zeros()).max(1);
-    partition(edges, Digits { id_bits, left: 2 * id_bits });
+    partition(
+        edges,
+        Digits {
+            id_bits,
+            left: 2 * id_bits,
+        },
+    );
 }
 
 /// Which key bits are still unsorted: the low `left` of source and target joined without gap.
@@ -48,7 +57,10 @@ impl Digits {
     }
 
     fn next(self) -> Self {
-        Self { left: self.left.saturating_sub(DIGIT_BITS), ..self }
+        Self {
+            left: self.left.saturating_sub(DIGIT_BITS),
+            ..self
+        }
     }
 }
 
@@ -66,7 +78,9 @@ fn partition<const N: usize>(edges: &mut [[u32; N]], digits: Digits) {
         buckets.push(bucket);
         rest = tail;
     }
-    buckets.into_par_iter().for_each(|bucket| partition(bucket, digits.next()));
+    buckets
+        .into_par_iter()
+        .for_each(|bucket| partition(bucket, digits.next()));
 }
 
 fn histogram<const N: usize>(edges: &[[u32; N]], digits: Digits) -> [usize; BUCKETS] {
@@ -81,7 +95,10 @@ fn histogram<const N: usize>(edges: &[[u32; N]], digits: Digits) -> [usize; BUCK
         a.iter_mut().zip(b).for_each(|(x, y)| *x += y);
         a
     };
-    edges.par_chunks(1 << 18).map(count).reduce(|| [0; BUCKETS], add)
+    edges
+        .par_chunks(1 << 18)
+        .map(count)
+        .reduce(|| [0; BUCKETS], add)
 }
 
 /// Moves every edge into its bucket by following the cycles of the permutation.
@@ -118,7 +135,9 @@ mod tests {
     fn noise(count: usize, nodes: u32) -> Vec<[u32; 2]> {
         let mut state = 9u64;
         let mut draw = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             ((state >> 33) as u32) % nodes
         };
         (0..count).map(|_| [draw(), draw()]).collect()

@@ -19,9 +19,17 @@ const NODES_MAX: u64 = 1 << 31;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Generator {
     /// Kronecker graph, symmetric, with permuted node numbers.
-    Rmat { scale: u32, edge_factor: u32, seed: u64 },
+    Rmat {
+        scale: u32,
+        edge_factor: u32,
+        seed: u64,
+    },
     /// Uniform random graph, symmetric.
-    Uniform { scale: u32, edge_factor: u32, seed: u64 },
+    Uniform {
+        scale: u32,
+        edge_factor: u32,
+        seed: u64,
+    },
     /// Four-neighbour grid, symmetric.
     Grid { width: u32, height: u32 },
     /// Directed chain with forward jumps.
@@ -32,14 +40,22 @@ impl Generator {
     /// Parses `gen:...`; `None` when the text is not a generator specification.
     pub(super) fn parse(spec: &str) -> Option<Result<Self, GraphError>> {
         let body = spec.strip_prefix(PREFIX)?;
-        let fail = |problem| GraphError::Generator { spec: spec.to_owned(), problem };
+        let fail = |problem| GraphError::Generator {
+            spec: spec.to_owned(),
+            problem,
+        };
         Some(parse_body(body).map_err(fail))
     }
 
     /// Nodes, and directed edges at most.
     pub(super) fn counts(&self) -> (u64, u64) {
         match *self {
-            Self::Rmat { scale, edge_factor, .. } | Self::Uniform { scale, edge_factor, .. } => {
+            Self::Rmat {
+                scale, edge_factor, ..
+            }
+            | Self::Uniform {
+                scale, edge_factor, ..
+            } => {
                 let nodes = 1u64 << scale;
                 (nodes, 2 * nodes * u64::from(edge_factor))
             }
@@ -67,20 +83,38 @@ fn parse_body(body: &str) -> Result<Generator, GeneratorProblem> {
         "uniform" => "gen:uniform:SCALE:EDGEFACTOR[:SEED]",
         "grid" => "gen:grid:WIDTH[xHEIGHT]",
         "chain" => "gen:chain:NODES[:SEED]",
-        _ => return Err(GeneratorProblem::Name { name: name.to_owned() }),
+        _ => {
+            return Err(GeneratorProblem::Name {
+                name: name.to_owned(),
+            });
+        }
     };
-    let mut fields = Fields { rest: rest.split(':'), form };
+    let mut fields = Fields {
+        rest: rest.split(':'),
+        form,
+    };
     let shape = match name {
         "grid" => fields.grid()?,
-        "chain" => Generator::Chain { nodes: fields.number("NODES", 1, NODES_MAX)? as u32, seed: fields.seed()? },
+        "chain" => Generator::Chain {
+            nodes: fields.number("NODES", 1, NODES_MAX)? as u32,
+            seed: fields.seed()?,
+        },
         _ => {
             let scale = fields.number("SCALE", 0, SCALE_MAX)? as u32;
             let edge_factor = fields.number("EDGEFACTOR", 0, EDGE_FACTOR_MAX)? as u32;
             let seed = fields.seed()?;
             if name == "rmat" {
-                Generator::Rmat { scale, edge_factor, seed }
+                Generator::Rmat {
+                    scale,
+                    edge_factor,
+                    seed,
+                }
             } else {
-                Generator::Uniform { scale, edge_factor, seed }
+                Generator::Uniform {
+                    scale,
+                    edge_factor,
+                    seed,
+                }
             }
         }
     };
@@ -95,8 +129,14 @@ struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     fn text(&mut self, what: &'static str) -> Result<&'a str, GeneratorProblem> {
-        let missing = GeneratorProblem::Missing { what, form: self.form };
-        self.rest.next().filter(|text| !text.is_empty()).ok_or(missing)
+        let missing = GeneratorProblem::Missing {
+            what,
+            form: self.form,
+        };
+        self.rest
+            .next()
+            .filter(|text| !text.is_empty())
+            .ok_or(missing)
     }
 
     fn number(&mut self, what: &'static str, min: u64, max: u64) -> Result<u64, GeneratorProblem> {
@@ -122,7 +162,10 @@ impl<'a> Fields<'a> {
     fn end(mut self) -> Result<(), GeneratorProblem> {
         match self.rest.next() {
             None => Ok(()),
-            Some(value) => Err(GeneratorProblem::Extra { value: value.to_owned(), form: self.form }),
+            Some(value) => Err(GeneratorProblem::Extra {
+                value: value.to_owned(),
+                form: self.form,
+            }),
         }
     }
 }
@@ -132,7 +175,12 @@ fn number(text: &str, what: &'static str, min: u64, max: u64) -> Result<u64, Gen
     let value = if digits { text.parse().ok() } else { None };
     value
         .filter(|value| (min..=max).contains(value))
-        .ok_or_else(|| GeneratorProblem::Parameter { what, value: text.to_owned(), min, max })
+        .ok_or_else(|| GeneratorProblem::Parameter {
+            what,
+            value: text.to_owned(),
+            min,
+            max,
+        })
 }
 
 #[cfg(test)]
@@ -145,13 +193,36 @@ mod tests {
 
     #[test]
     fn every_form_parses() {
-        let rmat = Generator::Rmat { scale: 22, edge_factor: 16, seed: 1 };
+        let rmat = Generator::Rmat {
+            scale: 22,
+            edge_factor: 16,
+            seed: 1,
+        };
         assert_eq!(parse("gen:rmat:22:16").unwrap(), rmat);
-        let uniform = Generator::Uniform { scale: 3, edge_factor: 2, seed: 9 };
+        let uniform = Generator::Uniform {
+            scale: 3,
+            edge_factor: 2,
+            seed: 9,
+        };
         assert_eq!(parse("gen:uniform:3:2:9").unwrap(), uniform);
-        assert_eq!(parse("gen:grid:512").unwrap(), Generator::Grid { width: 512, height: 512 });
-        assert_eq!(parse("gen:grid:3x7").unwrap(), Generator::Grid { width: 3, height: 7 });
-        assert_eq!(parse("gen:chain:5:0").unwrap(), Generator::Chain { nodes: 5, seed: 0 });
+        assert_eq!(
+            parse("gen:grid:512").unwrap(),
+            Generator::Grid {
+                width: 512,
+                height: 512
+            }
+        );
+        assert_eq!(
+            parse("gen:grid:3x7").unwrap(),
+            Generator::Grid {
+                width: 3,
+                height: 7
+            }
+        );
+        assert_eq!(
+            parse("gen:chain:5:0").unwrap(),
+            Generator::Chain { nodes: 5, seed: 0 }
+        );
         assert!(Generator::parse("graph.mtx").is_none());
     }
 
@@ -161,18 +232,27 @@ mod tests {
             ("gen:ring:5", "unknown generator \"ring\""),
             ("gen:rmat", "SCALE is missing"),
             ("gen:rmat:4", "EDGEFACTOR is missing"),
-            ("gen:rmat:64:1", "SCALE must be a whole number from 0 to 31 (\"64\")"),
+            (
+                "gen:rmat:64:1",
+                "SCALE must be a whole number from 0 to 31 (\"64\")",
+            ),
             ("gen:rmat:4:1:x", "SEED must be a whole number"),
             ("gen:rmat:4:1:1:1", "unexpected parameter \"1\""),
             ("gen:grid:0", "WIDTH must be a whole number from 1"),
             ("gen:grid:4x", "HEIGHT must be a whole number"),
             ("gen:grid:-4", "WIDTH must be a whole number"),
             ("gen:chain:+4", "NODES must be a whole number"),
-            ("gen:chain:99999999999999999999999", "NODES must be a whole number"),
+            (
+                "gen:chain:99999999999999999999999",
+                "NODES must be a whole number",
+            ),
         ];
         for (spec, text) in cases {
             let message = parse(spec).unwrap_err().to_string();
-            assert!(message.starts_with(spec) && message.contains(text), "{message}");
+            assert!(
+                message.starts_with(spec) && message.contains(text),
+                "{message}"
+            );
         }
     }
 }

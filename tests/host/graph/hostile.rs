@@ -3,7 +3,9 @@ use super::{PLAIN, WEIGHTED, gzip, load_as, save, xz};
 use proptest::prelude::*;
 use seawall::graph::{BinaryProblem, Graph, GraphError, LoadOptions};
 
-const NAMES: [&str; 8] = ["x", "x.mtx", "x.el", "x.gr", "x.swg", "x.el.gz", "x.swg.xz", "x.txt"];
+const NAMES: [&str; 8] = [
+    "x", "x.mtx", "x.el", "x.gr", "x.swg", "x.el.gz", "x.swg.xz", "x.txt",
+];
 
 const SEEDS: [&str; 5] = [
     "%%MatrixMarket matrix coordinate real symmetric\n% c\n5 5 3\n2 1 3.0\n4 3 1e2\n5 5 7\n",
@@ -15,7 +17,14 @@ const SEEDS: [&str; 5] = [
 
 /// Whatever a load gives, its rows are sound.
 fn load_and_check(name: &str, bytes: &[u8]) -> Result<(), TestCaseError> {
-    for options in [PLAIN, WEIGHTED, LoadOptions { undirected: true, weights: true }] {
+    for options in [
+        PLAIN,
+        WEIGHTED,
+        LoadOptions {
+            undirected: true,
+            weights: true,
+        },
+    ] {
         match load_as(name, bytes, &options) {
             Ok(loaded) => {
                 let graph = loaded.graph;
@@ -23,7 +32,10 @@ fn load_and_check(name: &str, bytes: &[u8]) -> Result<(), TestCaseError> {
                 for node in 0..graph.nodes().min(5000) {
                     let row = graph.neighbours(node);
                     prop_assert!(row.windows(2).all(|pair| pair[0] < pair[1]));
-                    prop_assert!(row.iter().all(|&target| target < graph.nodes() && target != node));
+                    prop_assert!(
+                        row.iter()
+                            .all(|&target| target < graph.nodes() && target != node)
+                    );
                     prop_assert_eq!(graph.node_of(graph.original_id(node)), Some(node));
                 }
                 prop_assert_eq!(graph.incoming().edges(), graph.edges());
@@ -108,21 +120,37 @@ fn a_binary_file_with_wrong_words_says_which() {
     };
     assert_eq!(with(64, 1), BinaryProblem::Offset { node: 0, value: 1 });
     assert_eq!(with(68, 9), BinaryProblem::Offset { node: 2, value: 4 });
-    assert_eq!(with(128, 3), BinaryProblem::Target { edge: 0, value: 3, nodes: 3 });
+    assert_eq!(
+        with(128, 3),
+        BinaryProblem::Target {
+            edge: 0,
+            value: 3,
+            nodes: 3
+        }
+    );
     assert_eq!(with(132, 1), BinaryProblem::Order { node: 0 });
     let mut short = good.clone();
     short.truncate(good.len() - 1);
     let error = load_as("x.swg", &short, &PLAIN).unwrap_err();
-    let length = BinaryProblem::Length { promised: good.len() as u64, found: good.len() as u64 - 1 };
+    let length = BinaryProblem::Length {
+        promised: good.len() as u64,
+        found: good.len() as u64 - 1,
+    };
     assert!(matches!(error, GraphError::Binary { problem, .. } if problem == length));
-    let directed = swg(&Graph::from_edges(3, &[(0, 1), (0, 2), (1, 2), (2, 0), (2, 1)], false).unwrap());
+    let directed =
+        swg(&Graph::from_edges(3, &[(0, 1), (0, 2), (1, 2), (2, 0), (2, 1)], false).unwrap());
     assert!(load_as("x.swg", &directed, &PLAIN).is_ok());
 }
 
 #[test]
 fn a_long_line_and_a_long_id_table_end_quickly() {
     let line = vec![b'1'; 3 << 20];
-    assert!(load_as("x.el", &line, &PLAIN).unwrap_err().to_string().contains(":1: the line is longer than"));
+    assert!(
+        load_as("x.el", &line, &PLAIN)
+            .unwrap_err()
+            .to_string()
+            .contains(":1: the line is longer than")
+    );
     let comment = [b"# ".as_slice(), &vec![b'x'; 1 << 19], b"\n0 1\n"].concat();
     assert_eq!(load_as("x.el", &comment, &PLAIN).unwrap().graph.edges(), 1);
 }

@@ -8,11 +8,21 @@ use seawall::graph::{self, Graph, GraphError, LoadOptions, Loaded};
 use std::io::Write;
 use std::path::Path;
 
-pub(crate) const PLAIN: LoadOptions = LoadOptions { undirected: false, weights: false };
-pub(crate) const WEIGHTED: LoadOptions = LoadOptions { undirected: false, weights: true };
+pub(crate) const PLAIN: LoadOptions = LoadOptions {
+    undirected: false,
+    weights: false,
+};
+pub(crate) const WEIGHTED: LoadOptions = LoadOptions {
+    undirected: false,
+    weights: true,
+};
 
 /// Loads bytes as a file of this name.
-pub(crate) fn load_as(name: &str, bytes: &[u8], options: &LoadOptions) -> Result<Loaded, GraphError> {
+pub(crate) fn load_as(
+    name: &str,
+    bytes: &[u8],
+    options: &LoadOptions,
+) -> Result<Loaded, GraphError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, bytes).unwrap();
@@ -21,7 +31,9 @@ pub(crate) fn load_as(name: &str, bytes: &[u8], options: &LoadOptions) -> Result
 
 /// The one message of a failed load, from the file's name on.
 pub(crate) fn message(name: &str, bytes: &[u8], options: &LoadOptions) -> String {
-    let text = load_as(name, bytes, options).expect_err("the load should fail").to_string();
+    let text = load_as(name, bytes, options)
+        .expect_err("the load should fail")
+        .to_string();
     let at = text.find(name).expect("the message names the file");
     text[at..].to_owned()
 }
@@ -50,7 +62,11 @@ fn compressed(name: &str, bytes: &[u8]) -> Vec<u8> {
 
 /// The rows of a graph, for comparing.
 pub(crate) fn rows(graph: &Graph) -> (Vec<u32>, Vec<u32>, Option<Vec<u32>>) {
-    (graph.offsets().to_vec(), graph.targets().to_vec(), graph.weights().map(<[u32]>::to_vec))
+    (
+        graph.offsets().to_vec(),
+        graph.targets().to_vec(),
+        graph.weights().map(<[u32]>::to_vec),
+    )
 }
 
 pub(crate) fn save(graph: &Graph, path: &Path) {

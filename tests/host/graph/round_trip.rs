@@ -76,8 +76,12 @@ fn parsing_on_many_threads_equals_parsing_on_one() {
         let path = folder.path().join(name);
         save(&graph, &path);
         let load = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| graph::load(path.to_str().unwrap(), &WEIGHTED, None)).unwrap()
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            pool.install(|| graph::load(path.to_str().unwrap(), &WEIGHTED, None))
+                .unwrap()
         };
         let (one, five) = (load(1), load(5));
         assert_eq!(one.stats, five.stats, "{name}");
@@ -88,12 +92,26 @@ fn parsing_on_many_threads_equals_parsing_on_one() {
 
 #[test]
 fn undirected_loads_mirror_and_merge() {
-    let options = LoadOptions { undirected: true, weights: true };
+    let options = LoadOptions {
+        undirected: true,
+        weights: true,
+    };
     let loaded = load_as("g.el", b"0 1 5\n1 0 3\n1 2 7\n2 2 1\n", &options).unwrap();
     assert!(loaded.graph.is_symmetric());
-    assert_eq!(rows(&loaded.graph), (vec![0, 1, 3, 4], vec![1, 0, 2, 1], Some(vec![3, 3, 7, 7])));
-    assert_eq!((loaded.stats.listed_edges, loaded.stats.self_loops, loaded.stats.duplicates), (4, 1, 1));
-    let directed = Graph::from_weighted_edges(3, &[(0, 1, 5), (1, 0, 3), (1, 2, 7)], false).unwrap();
+    assert_eq!(
+        rows(&loaded.graph),
+        (vec![0, 1, 3, 4], vec![1, 0, 2, 1], Some(vec![3, 3, 7, 7]))
+    );
+    assert_eq!(
+        (
+            loaded.stats.listed_edges,
+            loaded.stats.self_loops,
+            loaded.stats.duplicates
+        ),
+        (4, 1, 1)
+    );
+    let directed =
+        Graph::from_weighted_edges(3, &[(0, 1, 5), (1, 0, 3), (1, 2, 7)], false).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("g.swg");
     save(&directed, &path);
@@ -103,7 +121,10 @@ fn undirected_loads_mirror_and_merge() {
 
 #[test]
 fn gzip_members_and_xz_streams_add_up() {
-    for (name, pack) in [("g.el.gz", super::gzip as fn(&[u8]) -> Vec<u8>), ("g.el.xz", super::xz)] {
+    for (name, pack) in [
+        ("g.el.gz", super::gzip as fn(&[u8]) -> Vec<u8>),
+        ("g.el.xz", super::xz),
+    ] {
         let mut bytes = pack(b"0 1\n1 ");
         bytes.extend(pack(b"2\n"));
         let loaded = load_as(name, &bytes, &PLAIN).unwrap();
@@ -115,7 +136,10 @@ fn gzip_members_and_xz_streams_add_up() {
 fn one_based_formats_keep_their_ids() {
     let loaded = load_as("g.gr", b"p sp 3 2\na 1 2 4\na 3 1 6\n", &WEIGHTED).unwrap();
     let graph = loaded.graph;
-    assert_eq!((graph.original_id(0), graph.node_of(3), graph.node_of(0)), (1, Some(2), None));
+    assert_eq!(
+        (graph.original_id(0), graph.node_of(3), graph.node_of(0)),
+        (1, Some(2), None)
+    );
     assert_eq!(graph.incoming().neighbours(0), [2]);
     assert_eq!(graph.incoming().weights(), Some(&[6u32, 4][..]));
 }
@@ -124,7 +148,10 @@ fn one_based_formats_keep_their_ids() {
 fn progress_ends_at_the_size_of_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("g.el.gz");
-    save(&Graph::from_edges(3, &[(0, 1), (1, 2)], false).unwrap(), &path);
+    save(
+        &Graph::from_edges(3, &[(0, 1), (1, 2)], false).unwrap(),
+        &path,
+    );
     let last = std::sync::Mutex::new((0, None));
     let hear = |done: u64, total: Option<u64>| *last.lock().unwrap() = (done, total);
     graph::load(path.to_str().unwrap(), &PLAIN, Some(&hear)).unwrap();

@@ -38,7 +38,10 @@ pub(super) fn load_binary(
     progress: Option<&dyn Progress>,
 ) -> Result<Loaded, GraphError> {
     let name = source.name.clone();
-    let bad = |problem| GraphError::Binary { file: name.clone(), problem };
+    let bad = |problem| GraphError::Binary {
+        file: name.clone(),
+        problem,
+    };
     let is_plain = source.compression == crate::graph::Compression::None;
     let (parts, bytes, text_bytes) = match source.file.take().filter(|_| is_plain) {
         Some(file) => {
@@ -54,8 +57,16 @@ pub(super) fn load_binary(
     let Parts { header, csr, ids } = parts;
     check(&header, &csr, &ids).map_err(bad)?;
     let graph = Graph::from_parts(csr, header.has(SYMMETRIC), ids);
-    let graph = if options.weights { graph } else { graph.without_weights() };
-    let graph = if options.undirected { graph.into_undirected(&name)? } else { graph };
+    let graph = if options.weights {
+        graph
+    } else {
+        graph.without_weights()
+    };
+    let graph = if options.undirected {
+        graph.into_undirected(&name)?
+    } else {
+        graph
+    };
     let stats = LoadStats {
         compression: source.compression,
         bytes,
@@ -74,15 +85,25 @@ fn map(file: &File, name: &str) -> Result<Mmap, GraphError> {
     // indices (a panic, not undefined reads of ours), and one that truncates it raises
     // SIGBUS. The documentation of `load` asks callers not to do either.
     let map = unsafe { Mmap::map(file) };
-    map.map_err(|source| GraphError::Io { file: name.to_owned(), action: "map", source })
+    map.map_err(|source| GraphError::Io {
+        file: name.to_owned(),
+        action: "map",
+        source,
+    })
 }
 
 fn mapped(map: &Arc<Mmap>) -> Result<Parts, BinaryProblem> {
     let found = map.len() as u64;
-    let short = BinaryProblem::Length { promised: HEADER_BYTES as u64, found };
+    let short = BinaryProblem::Length {
+        promised: HEADER_BYTES as u64,
+        found,
+    };
     let header = Header::parse(map.first_chunk().ok_or(short)?)?;
     let sections = header.sections();
-    let length = BinaryProblem::Length { promised: sections.end, found };
+    let length = BinaryProblem::Length {
+        promised: sections.end,
+        found,
+    };
     if sections.end != found {
         return Err(length);
     }
@@ -90,7 +111,9 @@ fn mapped(map: &Arc<Mmap>) -> Result<Parts, BinaryProblem> {
 }
 
 fn view(map: &Arc<Mmap>, header: Header, sections: &Sections) -> Option<Parts> {
-    let range = |r: &std::ops::Range<u64>| Some(usize::try_from(r.start).ok()?..usize::try_from(r.end).ok()?);
+    let range = |r: &std::ops::Range<u64>| {
+        Some(usize::try_from(r.start).ok()?..usize::try_from(r.end).ok()?)
+    };
     let weights = match &sections.weights {
         Some(weights) => Some(Array::mapped(map, range(weights)?)?),
         None => None,
@@ -101,7 +124,15 @@ fn view(map: &Arc<Mmap>, header: Header, sections: &Sections) -> Option<Parts> {
     };
     let offsets = Array::mapped(map, range(&sections.offsets)?)?;
     let targets = Array::mapped(map, range(&sections.targets)?)?;
-    Some(Parts { header, csr: Csr { offsets, targets, weights }, ids })
+    Some(Parts {
+        header,
+        csr: Csr {
+            offsets,
+            targets,
+            weights,
+        },
+        ids,
+    })
 }
 
 /// The sequential reader of a stream.
@@ -118,7 +149,13 @@ fn streamed(
     head: &[u8],
     progress: Option<&dyn Progress>,
 ) -> Result<Parts, GraphError> {
-    let mut stream = Stream { source, head, at: 0, end: HEADER_BYTES as u64, progress };
+    let mut stream = Stream {
+        source,
+        head,
+        at: 0,
+        end: HEADER_BYTES as u64,
+        progress,
+    };
     let mut bytes = [0; HEADER_BYTES];
     stream.fill(&mut bytes)?;
     let header = Header::parse(&bytes).map_err(|problem| stream.bad(problem))?;
@@ -135,12 +172,23 @@ fn streamed(
         None => Ids::Offset(header.first_id),
     };
     stream.finish()?;
-    Ok(Parts { header, csr: Csr { offsets, targets, weights }, ids })
+    Ok(Parts {
+        header,
+        csr: Csr {
+            offsets,
+            targets,
+            weights,
+        },
+        ids,
+    })
 }
 
 impl Stream<'_> {
     fn bad(&self, problem: BinaryProblem) -> GraphError {
-        GraphError::Binary { file: self.source.name.clone(), problem }
+        GraphError::Binary {
+            file: self.source.name.clone(),
+            problem,
+        }
     }
 
     fn fill(&mut self, buffer: &mut [u8]) -> Result<(), GraphError> {
@@ -151,7 +199,10 @@ impl Stream<'_> {
         let filled = from_head + self.source.fill(&mut buffer[from_head..])?;
         self.at += filled as u64;
         if filled < buffer.len() {
-            return Err(self.bad(BinaryProblem::Length { promised: self.end, found: self.at }));
+            return Err(self.bad(BinaryProblem::Length {
+                promised: self.end,
+                found: self.at,
+            }));
         }
         Ok(())
     }
@@ -179,7 +230,10 @@ impl Stream<'_> {
     fn finish(&mut self) -> Result<(), GraphError> {
         let more = self.source.fill(&mut [0])?;
         if more > 0 {
-            return Err(self.bad(BinaryProblem::Length { promised: self.end, found: self.end + 1 }));
+            return Err(self.bad(BinaryProblem::Length {
+                promised: self.end,
+                found: self.end + 1,
+            }));
         }
         Ok(())
     }
@@ -188,15 +242,18 @@ impl Stream<'_> {
 fn check(header: &Header, csr: &Csr, ids: &Ids) -> Result<(), BinaryProblem> {
     check_offsets(csr)?;
     let nodes = csr.nodes();
-    let twins = (0..nodes).into_par_iter().map(|node| check_row(csr, node)).try_reduce(
-        || 0,
-        |a, b| Ok(a.wrapping_add(b)),
-    )?;
+    let twins = (0..nodes)
+        .into_par_iter()
+        .map(|node| check_row(csr, node))
+        .try_reduce(|| 0, |a, b| Ok(a.wrapping_add(b)))?;
     if header.has(SYMMETRIC) && twins != 0 {
         return Err(BinaryProblem::Asymmetric);
     }
     if header.has(WEIGHTS) && csr.weights().is_none_or(|w| w.len() != csr.targets().len()) {
-        return Err(BinaryProblem::Counts { nodes: header.nodes, edges: header.edges });
+        return Err(BinaryProblem::Counts {
+            nodes: header.nodes,
+            edges: header.edges,
+        });
     }
     match ids {
         Ids::Offset(_) => Ok(()),
@@ -206,15 +263,25 @@ fn check(header: &Header, csr: &Csr, ids: &Ids) -> Result<(), BinaryProblem> {
 
 fn check_offsets(csr: &Csr) -> Result<(), BinaryProblem> {
     let offsets = csr.offsets();
-    let wrong = |at: usize| BinaryProblem::Offset { node: at as u64, value: u64::from(offsets[at]) };
+    let wrong = |at: usize| BinaryProblem::Offset {
+        node: at as u64,
+        value: u64::from(offsets[at]),
+    };
     if offsets[0] != 0 {
         return Err(wrong(0));
     }
-    if let Some(at) = offsets.par_windows(2).position_first(|pair| pair[0] > pair[1]) {
+    if let Some(at) = offsets
+        .par_windows(2)
+        .position_first(|pair| pair[0] > pair[1])
+    {
         return Err(wrong(at + 1));
     }
     let last = offsets.len() - 1;
-    if offsets[last] as usize != csr.targets().len() { Err(wrong(last)) } else { Ok(()) }
+    if offsets[last] as usize != csr.targets().len() {
+        Err(wrong(last))
+    } else {
+        Ok(())
+    }
 }
 
 /// Checks one row; the sum over all rows is 0 when every edge has its mirror image.
@@ -227,10 +294,16 @@ fn check_row(csr: &Csr, node: u32) -> Result<u64, BinaryProblem> {
     let targets = csr.neighbours(node);
     if let Some(at) = targets.iter().position(|&target| target >= csr.nodes()) {
         let (edge, value) = (first + at as u64, u64::from(targets[at]));
-        return Err(BinaryProblem::Target { edge, value, nodes: u64::from(csr.nodes()) });
+        return Err(BinaryProblem::Target {
+            edge,
+            value,
+            nodes: u64::from(csr.nodes()),
+        });
     }
     if !targets.windows(2).all(|pair| pair[0] < pair[1]) || targets.binary_search(&node).is_ok() {
-        return Err(BinaryProblem::Order { node: u64::from(node) });
+        return Err(BinaryProblem::Order {
+            node: u64::from(node),
+        });
     }
     let weights = csr.weights();
     let twin = |edge: usize, &target: &u32| {
@@ -238,12 +311,20 @@ fn check_row(csr: &Csr, node: u32) -> Result<u64, BinaryProblem> {
         let (a, b) = (u64::from(node), u64::from(target));
         mix(weight ^ (a << 32 | b)).wrapping_sub(mix(weight ^ (b << 32 | a)))
     };
-    Ok(row.zip(targets).fold(0, |sum, (edge, target)| sum.wrapping_add(twin(edge, target))))
+    Ok(row.zip(targets).fold(0, |sum, (edge, target)| {
+        sum.wrapping_add(twin(edge, target))
+    }))
 }
 
 fn check_ids(table: &[u64]) -> Result<(), BinaryProblem> {
-    match table.par_windows(2).position_first(|pair| pair[0] >= pair[1]) {
-        Some(at) => Err(BinaryProblem::Ids { node: at as u64 + 1, value: table[at + 1] }),
+    match table
+        .par_windows(2)
+        .position_first(|pair| pair[0] >= pair[1])
+    {
+        Some(at) => Err(BinaryProblem::Ids {
+            node: at as u64 + 1,
+            value: table[at + 1],
+        }),
         None => Ok(()),
     }
 }

@@ -60,9 +60,10 @@ pub(super) fn parse<const N: usize>(bytes: &[u8], layout: &Layout, limit: u64) -
 /// A missing field is shown with the line that lacks it.
 fn with_line(problem: LineProblem, bytes: &[u8]) -> LineProblem {
     match problem {
-        LineProblem::MissingField { what, .. } => {
-            LineProblem::MissingField { what, value: quote(line_of(bytes)) }
-        }
+        LineProblem::MissingField { what, .. } => LineProblem::MissingField {
+            what,
+            value: quote(line_of(bytes)),
+        },
         other => other,
     }
 }
@@ -111,7 +112,12 @@ fn line<const N: usize>(
 
 impl<const N: usize> Parsed<N> {
     #[inline]
-    fn in_range(&mut self, mut edge: [u32; N], ends: [u64; 2], nodes: u64) -> Result<(), LineProblem> {
+    fn in_range(
+        &mut self,
+        mut edge: [u32; N],
+        ends: [u64; 2],
+        nodes: u64,
+    ) -> Result<(), LineProblem> {
         for (slot, id) in edge.iter_mut().zip(ends) {
             if id.wrapping_sub(1) >= nodes {
                 return Err(LineProblem::IdOutOfRange { value: id, nodes });
@@ -133,7 +139,11 @@ impl<const N: usize> Parsed<N> {
             if id < NEAR {
                 edge[end] = id as u32;
             } else {
-                self.far.push(Far { edge: self.edges.len(), end, id });
+                self.far.push(Far {
+                    edge: self.edges.len(),
+                    end,
+                    id,
+                });
             }
         }
         self.edges.push(edge);
@@ -145,9 +155,9 @@ impl<const N: usize> Parsed<N> {
 #[cold]
 fn reject(fields: &Fields<'_>, layout: &Layout, first: u8) -> Result<(), LineProblem> {
     match (layout.format, first) {
-        (Format::Dimacs | Format::Pace, b'p') => {
-            Err(LineProblem::SecondHeader { value: quote(fields.upcoming()) })
-        }
+        (Format::Dimacs | Format::Pace, b'p') => Err(LineProblem::SecondHeader {
+            value: quote(fields.upcoming()),
+        }),
         (Format::Dimacs, _) => Err(unknown(fields, layout)),
         _ => Ok(()),
     }
@@ -157,15 +167,26 @@ fn reject(fields: &Fields<'_>, layout: &Layout, first: u8) -> Result<(), LinePro
 fn prefix(fields: &mut Fields<'_>, layout: &Layout, first: u8) -> Result<(), LineProblem> {
     if layout.format == Format::Dimacs && first == b'a' {
         let before = *fields;
-        return if fields.word() == b"a" { Ok(()) } else { Err(unknown(&before, layout)) };
+        return if fields.word() == b"a" {
+            Ok(())
+        } else {
+            Err(unknown(&before, layout))
+        };
     }
     reject(fields, layout, first)
 }
 
 #[cold]
 fn unknown(fields: &Fields<'_>, layout: &Layout) -> LineProblem {
-    let expected = if layout.format == Format::Dimacs { "\"a U V W\" or \"c ...\"" } else { "\"U V\"" };
-    LineProblem::UnknownLine { value: quote(fields.upcoming()), expected }
+    let expected = if layout.format == Format::Dimacs {
+        "\"a U V W\" or \"c ...\""
+    } else {
+        "\"U V\""
+    };
+    LineProblem::UnknownLine {
+        value: quote(fields.upcoming()),
+        expected,
+    }
 }
 
 #[cfg(test)]
@@ -173,10 +194,17 @@ mod tests {
     use super::*;
     use crate::graph::read::layout::Header;
 
-    const DIMACS: Header = Header { nodes: 9, edges: 99 };
+    const DIMACS: Header = Header {
+        nodes: 9,
+        edges: 99,
+    };
 
     fn dimacs(text: &str) -> Parsed<3> {
-        parse(text.as_bytes(), &Layout::challenge(DIMACS, Format::Dimacs), u64::MAX)
+        parse(
+            text.as_bytes(),
+            &Layout::challenge(DIMACS, Format::Dimacs),
+            u64::MAX,
+        )
     }
 
     #[test]
@@ -190,27 +218,59 @@ mod tests {
     #[test]
     fn the_first_bad_line_is_named() {
         let cases = [
-            ("a 1 2 3\na 0 2 3\n", 2, "node id out of range (0); the header allows 1 to 9"),
-            ("a 1 10 3\n", 1, "node id out of range (10); the header allows 1 to 9"),
-            ("c\n\na 1 2\n", 3, "the line ends before a weight (\"a 1 2\")"),
+            (
+                "a 1 2 3\na 0 2 3\n",
+                2,
+                "node id out of range (0); the header allows 1 to 9",
+            ),
+            (
+                "a 1 10 3\n",
+                1,
+                "node id out of range (10); the header allows 1 to 9",
+            ),
+            (
+                "c\n\na 1 2\n",
+                3,
+                "the line ends before a weight (\"a 1 2\")",
+            ),
             ("a 1 x 3", 1, "expected a node id, found \"x\""),
             ("a 1 2 -3", 1, "a weight is negative (-3)"),
-            ("a 1 2 3 4", 1, "unexpected field after the last one (\"4\")"),
-            ("1 2 3", 1, "unknown line (\"1\"); expected \"a U V W\" or \"c ...\""),
-            ("ab 1 2 3", 1, "unknown line (\"ab\"); expected \"a U V W\" or \"c ...\""),
+            (
+                "a 1 2 3 4",
+                1,
+                "unexpected field after the last one (\"4\")",
+            ),
+            (
+                "1 2 3",
+                1,
+                "unknown line (\"1\"); expected \"a U V W\" or \"c ...\"",
+            ),
+            (
+                "ab 1 2 3",
+                1,
+                "unknown line (\"ab\"); expected \"a U V W\" or \"c ...\"",
+            ),
             ("p sp 1 1", 1, "second header line (\"p\")"),
             ("a\n", 1, "the line ends before a node id (\"a\")"),
         ];
         for (text, line, message) in cases {
             let (at, problem) = dimacs(text).problem.unwrap();
-            assert_eq!((at, problem.to_string().as_str()), (line, message), "{text:?}");
+            assert_eq!(
+                (at, problem.to_string().as_str()),
+                (line, message),
+                "{text:?}"
+            );
         }
     }
 
     #[test]
     fn far_ids_are_set_aside() {
         let layout = Layout::edge_list(None, Values::Optional);
-        let parsed: Parsed<2> = parse(b"1 18446744073709551615 -4.5\n2147483648 3\n", &layout, u64::MAX);
+        let parsed: Parsed<2> = parse(
+            b"1 18446744073709551615 -4.5\n2147483648 3\n",
+            &layout,
+            u64::MAX,
+        );
         assert!(parsed.problem.is_none());
         let far: Vec<_> = parsed.far.iter().map(|f| (f.edge, f.end, f.id)).collect();
         assert_eq!(far, [(0, 1, u64::MAX), (1, 0, 1 << 31)]);

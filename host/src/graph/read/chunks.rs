@@ -30,7 +30,11 @@ pub(super) struct Passed {
 }
 
 /// Reads the source to its end, or until the other side hangs up.
-pub(super) fn pump(mut source: Source, pieces: &SyncSender<Piece>, progress: Option<&dyn Progress>) -> Passed {
+pub(super) fn pump(
+    mut source: Source,
+    pieces: &SyncSender<Piece>,
+    progress: Option<&dyn Progress>,
+) -> Passed {
     let mut rest = Vec::new();
     loop {
         let piece = next_piece(&mut source, &mut rest);
@@ -43,7 +47,10 @@ pub(super) fn pump(mut source: Source, pieces: &SyncSender<Piece>, progress: Opt
             break;
         }
     }
-    Passed { raw: source.raw_bytes(), decoded: source.decoded_bytes() }
+    Passed {
+        raw: source.raw_bytes(),
+        decoded: source.decoded_bytes(),
+    }
 }
 
 /// The next piece, with the cut-off start of a line left in `rest`.
@@ -62,7 +69,9 @@ fn next_piece(source: &mut Source, rest: &mut Vec<u8>) -> Option<Piece> {
         return None;
     }
     if full {
-        let Some(newline) = bytes.iter().rposition(|&b| b == b'\n') else { return Some(Piece::TooLong) };
+        let Some(newline) = bytes.iter().rposition(|&b| b == b'\n') else {
+            return Some(Piece::TooLong);
+        };
         rest.extend_from_slice(&bytes[newline + 1..]);
         bytes.truncate(newline + 1);
     }
@@ -71,7 +80,9 @@ fn next_piece(source: &mut Source, rest: &mut Vec<u8>) -> Option<Piece> {
 
 /// Waits for one piece and takes what else is ready, up to `most`.
 pub(super) fn next_batch(pieces: &Receiver<Piece>, most: usize) -> Vec<Piece> {
-    let Ok(first) = pieces.recv() else { return Vec::new() };
+    let Ok(first) = pieces.recv() else {
+        return Vec::new();
+    };
     let mut batch = vec![first];
     while batch.len() < most {
         match pieces.try_recv() {
@@ -97,12 +108,16 @@ mod tests {
 
     #[test]
     fn pieces_end_after_newlines_and_lose_nothing() {
-        let text: Vec<u8> = (0..400_000).flat_map(|n| format!("{n} {}\n", n * 3).into_bytes()).collect();
+        let text: Vec<u8> = (0..400_000)
+            .flat_map(|n| format!("{n} {}\n", n * 3).into_bytes())
+            .collect();
         let pieces = pieces_of(&text);
         assert!(pieces.len() > 3);
         let mut joined = Vec::new();
         for piece in pieces {
-            let Piece::Lines(bytes) = piece else { panic!("not lines") };
+            let Piece::Lines(bytes) = piece else {
+                panic!("not lines")
+            };
             assert_eq!(bytes.last(), Some(&b'\n'));
             joined.extend(bytes);
         }

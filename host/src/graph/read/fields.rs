@@ -51,7 +51,10 @@ impl<'a> Fields<'a> {
     #[inline]
     pub(super) fn next_line(&mut self) {
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);
-        let length = rest.iter().position(|&b| b == b'\n').map_or(rest.len(), |newline| newline + 1);
+        let length = rest
+            .iter()
+            .position(|&b| b == b'\n')
+            .map_or(rest.len(), |newline| newline + 1);
         self.at += length;
     }
 
@@ -59,7 +62,9 @@ impl<'a> Fields<'a> {
     #[inline]
     pub(super) fn end(&mut self) -> Result<(), LineProblem> {
         if self.peek().is_some() {
-            return Err(LineProblem::ExtraField { value: quote(self.word()) });
+            return Err(LineProblem::ExtraField {
+                value: quote(self.word()),
+            });
         }
         self.at += 1;
         Ok(())
@@ -69,7 +74,10 @@ impl<'a> Fields<'a> {
     pub(super) fn word(&mut self) -> &'a [u8] {
         self.peek();
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);
-        let length = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
+        let length = rest
+            .iter()
+            .position(u8::is_ascii_whitespace)
+            .unwrap_or(rest.len());
         self.at += length;
         &rest[..length]
     }
@@ -102,15 +110,23 @@ impl<'a> Fields<'a> {
 
     #[cold]
     fn odd_number(&mut self, what: &'static str) -> Result<u64, LineProblem> {
-        let line_start = self.bytes[..self.at].iter().rposition(|&b| b == b'\n').map_or(0, |n| n + 1);
+        let line_start = self.bytes[..self.at]
+            .iter()
+            .rposition(|&b| b == b'\n')
+            .map_or(0, |n| n + 1);
         let word = self.word();
         let value = quote(word);
         match word {
-            [] => Err(LineProblem::MissingField { what, value: quote(line_of(&self.bytes[line_start..])) }),
+            [] => Err(LineProblem::MissingField {
+                what,
+                value: quote(line_of(&self.bytes[line_start..])),
+            }),
             [b'-', digits @ ..] if all_digits(digits) => Err(LineProblem::Negative { what, value }),
-            digits if all_digits(digits) => {
-                value.parse().map_err(|_| LineProblem::TooLarge { what, value, limit: u64::MAX })
-            }
+            digits if all_digits(digits) => value.parse().map_err(|_| LineProblem::TooLarge {
+                what,
+                value,
+                limit: u64::MAX,
+            }),
             _ => Err(LineProblem::NotANumber { what, value }),
         }
     }
@@ -149,25 +165,39 @@ impl<'a> Fields<'a> {
 
 fn in_words(weight: u64) -> Result<u32, LineProblem> {
     let limit = u64::from(u32::MAX);
-    u32::try_from(weight).map_err(|_| LineProblem::TooLarge { what: "a weight", value: weight.to_string(), limit })
+    u32::try_from(weight).map_err(|_| LineProblem::TooLarge {
+        what: "a weight",
+        value: weight.to_string(),
+        limit,
+    })
 }
 
 fn whole_weight(word: &[u8]) -> Result<u32, LineProblem> {
     let value = quote(word);
     match real(word) {
-        None => Err(LineProblem::NotANumber { what: "a weight", value }),
-        Some(weight) if weight < 0.0 => Err(LineProblem::Negative { what: "a weight", value }),
+        None => Err(LineProblem::NotANumber {
+            what: "a weight",
+            value,
+        }),
+        Some(weight) if weight < 0.0 => Err(LineProblem::Negative {
+            what: "a weight",
+            value,
+        }),
         Some(weight) if weight.fract() != 0.0 => Err(LineProblem::FractionalWeight { value }),
-        Some(weight) if weight > f64::from(u32::MAX) => {
-            Err(LineProblem::TooLarge { what: "a weight", value, limit: u64::from(u32::MAX) })
-        }
+        Some(weight) if weight > f64::from(u32::MAX) => Err(LineProblem::TooLarge {
+            what: "a weight",
+            value,
+            limit: u64::from(u32::MAX),
+        }),
         Some(weight) => Ok(weight as u32),
     }
 }
 
 /// A finite number in decimal notation; not the words that Rust's parser also takes.
 fn real(word: &[u8]) -> Option<f64> {
-    let plain = word.iter().all(|b| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
+    let plain = word
+        .iter()
+        .all(|b| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
     let text = std::str::from_utf8(word).ok().filter(|_| plain)?;
     text.parse().ok().filter(|value: &f64| value.is_finite())
 }
@@ -201,21 +231,32 @@ mod tests {
     use proptest::prelude::*;
 
     fn number(text: &str) -> Result<u64, String> {
-        Fields::new(text.as_bytes()).number("a count").map_err(|e| e.to_string())
+        Fields::new(text.as_bytes())
+            .number("a count")
+            .map_err(|e| e.to_string())
     }
 
     fn weight(text: &str) -> Result<u32, String> {
-        Fields::new(text.as_bytes()).weight().map_err(|e| e.to_string())
+        Fields::new(text.as_bytes())
+            .weight()
+            .map_err(|e| e.to_string())
     }
 
     #[test]
     fn odd_numbers_say_what_is_odd() {
         assert_eq!(number("18446744073709551615"), Ok(u64::MAX));
         assert_eq!(number("00000000000000000000007"), Ok(7));
-        assert!(number("18446744073709551616").unwrap_err().contains("too large (18446744073709551616)"));
+        assert!(
+            number("18446744073709551616")
+                .unwrap_err()
+                .contains("too large (18446744073709551616)")
+        );
         assert_eq!(number("-5").unwrap_err(), "a count is negative (-5)");
         assert_eq!(number("1x").unwrap_err(), "expected a count, found \"1x\"");
-        assert_eq!(number("  \n3").unwrap_err(), "the line ends before a count (\"\")");
+        assert_eq!(
+            number("  \n3").unwrap_err(),
+            "the line ends before a count (\"\")"
+        );
     }
 
     #[test]
@@ -224,7 +265,11 @@ mod tests {
         assert_eq!(weight("1e3"), Ok(1000));
         assert_eq!(weight("4294967295"), Ok(u32::MAX));
         assert!(weight("4294967296").unwrap_err().contains("too large"));
-        assert!(weight("2.5").unwrap_err().contains("not a whole number (2.5)"));
+        assert!(
+            weight("2.5")
+                .unwrap_err()
+                .contains("not a whole number (2.5)")
+        );
         assert!(weight("-2.0").unwrap_err().contains("negative (-2.0)"));
         assert!(weight("nan").unwrap_err().contains("found \"nan\""));
     }

@@ -39,12 +39,23 @@ pub(super) fn load_text(
     let (sender, pieces) = sync_channel(2 * threads);
     let (result, passed) = std::thread::scope(|scope| {
         let reading = scope.spawn(move || pump(source, &sender, progress));
-        let result = Gather { name: &name, options, threads, pieces }.run();
+        let result = Gather {
+            name: &name,
+            options,
+            threads,
+            pieces,
+        }
+        .run();
         // The receiver is gone by now, so the reading thread ends whatever it was doing.
         (result, reading.join().unwrap_or_else(|_| Passed::default()))
     });
     let (graph, stats) = result?;
-    let stats = LoadStats { compression, bytes: passed.raw, text_bytes: passed.decoded, ..stats };
+    let stats = LoadStats {
+        compression,
+        bytes: passed.raw,
+        text_bytes: passed.decoded,
+        ..stats
+    };
     Ok(Loaded { graph, stats })
 }
 
@@ -85,7 +96,11 @@ impl Gather<'_> {
     }
 
     fn at(&self, line: u64, problem: LineProblem) -> GraphError {
-        GraphError::Line { file: self.name.to_owned(), line, problem }
+        GraphError::Line {
+            file: self.name.to_owned(),
+            line,
+            problem,
+        }
     }
 
     fn lines_of(&self, piece: Piece, lines: u64) -> Result<Vec<u8>, GraphError> {
@@ -106,27 +121,45 @@ impl Gather<'_> {
                 let start = fields.position();
                 fields.next_line();
                 let (end, line) = (fields.position(), &bytes[start..]);
-                let (layout, from, before) = match opening.line(line).map_err(|p| self.at(lines + 1, p))? {
-                    Step::Taken => {
-                        lines += 1;
-                        continue;
-                    }
-                    Step::Done(layout) => (layout, end, lines + 1),
-                    Step::Edge(layout) => (layout, start, lines),
-                    Step::Unknown => return Err(self.unknown(lines + 1, line)),
-                };
-                return Ok(Opened { layout, rest: bytes[from..].to_vec(), lines: before });
+                let (layout, from, before) =
+                    match opening.line(line).map_err(|p| self.at(lines + 1, p))? {
+                        Step::Taken => {
+                            lines += 1;
+                            continue;
+                        }
+                        Step::Done(layout) => (layout, end, lines + 1),
+                        Step::Edge(layout) => (layout, start, lines),
+                        Step::Unknown => return Err(self.unknown(lines + 1, line)),
+                    };
+                return Ok(Opened {
+                    layout,
+                    rest: bytes[from..].to_vec(),
+                    lines: before,
+                });
             }
         }
         match opening.end().map_err(|p| self.at(lines.max(1), p))? {
-            Some(layout) => Ok(Opened { layout, rest: Vec::new(), lines }),
-            None => Err(GraphError::Empty { file: self.name.to_owned() }),
+            Some(layout) => Ok(Opened {
+                layout,
+                rest: Vec::new(),
+                lines,
+            }),
+            None => Err(GraphError::Empty {
+                file: self.name.to_owned(),
+            }),
         }
     }
 
     fn unknown(&self, line: u64, bytes: &[u8]) -> GraphError {
-        let first = line_of(bytes).split(u8::is_ascii_whitespace).next().unwrap_or(&[]);
-        GraphError::UnknownFormat { file: self.name.to_owned(), line, value: quote(first) }
+        let first = line_of(bytes)
+            .split(u8::is_ascii_whitespace)
+            .next()
+            .unwrap_or(&[]);
+        GraphError::UnknownFormat {
+            file: self.name.to_owned(),
+            line,
+            value: quote(first),
+        }
     }
 
     fn edges<const N: usize>(self, opened: Opened) -> Result<(Graph, LoadStats), GraphError>
@@ -156,7 +189,10 @@ impl Gather<'_> {
         batch: Vec<Piece>,
     ) -> Result<(), GraphError> {
         let parse = |piece| match piece {
-            Piece::Lines(bytes) => (Some(body::parse::<N>(&bytes, layout, u64::MAX)), Piece::Lines(bytes)),
+            Piece::Lines(bytes) => (
+                Some(body::parse::<N>(&bytes, layout, u64::MAX)),
+                Piece::Lines(bytes),
+            ),
             other => (None, other),
         };
         let parsed: Vec<_> = batch.into_par_iter().map(parse).collect();
@@ -188,7 +224,11 @@ impl Gather<'_> {
         }
         if !all.far.settle(&parsed.far, &mut parsed.edges) {
             let file = self.name.to_owned();
-            return Err(GraphError::TooManyNodes { file, nodes: MAX_NODES + 1, limit: MAX_NODES });
+            return Err(GraphError::TooManyNodes {
+                file,
+                nodes: MAX_NODES + 1,
+                limit: MAX_NODES,
+            });
         }
         let undirected = layout.undirected || self.options.undirected;
         let count = (all.edges.len() + parsed.edges.len()) as u64;
@@ -201,7 +241,12 @@ impl Gather<'_> {
     }
 
     fn count(&self, line: u64, promised: u64, found: u64) -> GraphError {
-        GraphError::EdgeCount { file: self.name.to_owned(), line, promised, found }
+        GraphError::EdgeCount {
+            file: self.name.to_owned(),
+            line,
+            promised,
+            found,
+        }
     }
 
     fn finish<const N: usize>(
@@ -221,7 +266,9 @@ impl Gather<'_> {
                 (header.nodes, Ids::Offset(1))
             }
             None => {
-                let hint = layout.hinted_nodes.filter(|&nodes| is_believable(nodes, all.listed));
+                let hint = layout
+                    .hinted_nodes
+                    .filter(|&nodes| is_believable(nodes, all.listed));
                 let numbering = labels::number(&mut all.edges, all.far, hint);
                 (numbering.nodes, numbering.ids)
             }
@@ -243,7 +290,12 @@ impl Gather<'_> {
         if is_believable(nodes, edges) {
             return Ok(());
         }
-        Err(GraphError::HollowGraph { file: self.name.to_owned(), nodes, edges, limit: FREE_NODES })
+        Err(GraphError::HollowGraph {
+            file: self.name.to_owned(),
+            nodes,
+            edges,
+            limit: FREE_NODES,
+        })
     }
 }
 

@@ -26,7 +26,9 @@ impl FarIds {
     pub(super) fn settle<const N: usize>(&mut self, far: &[Far], edges: &mut [[u32; N]]) -> bool {
         for place in far {
             let next = NEAR + self.labels.len() as u64;
-            let Ok(next) = u32::try_from(next) else { return false };
+            let Ok(next) = u32::try_from(next) else {
+                return false;
+            };
             edges[place.edge][place.end] = *self.labels.entry(place.id).or_insert(next);
         }
         true
@@ -64,10 +66,16 @@ pub(super) fn number<const N: usize>(
     let all_near = far.labels.is_empty();
     let span = seen.span;
     if let Some(nodes) = hinted_nodes.filter(|&nodes| all_near && nodes >= span) {
-        return Numbering { nodes, ids: Ids::Offset(0) };
+        return Numbering {
+            nodes,
+            ids: Ids::Offset(0),
+        };
     }
     if all_near && near == span {
-        return Numbering { nodes: span, ids: Ids::Offset(0) };
+        return Numbering {
+            nodes: span,
+            ids: Ids::Offset(0),
+        };
     }
     let ranks = seen.ranks();
     let (far_ids, places) = far.ranked();
@@ -81,7 +89,10 @@ pub(super) fn number<const N: usize>(
     });
     let mut table = seen.ids(near as usize + far_ids.len());
     table.extend(far_ids);
-    Numbering { nodes: table.len() as u64, ids: Ids::Table(table.into()) }
+    Numbering {
+        nodes: table.len() as u64,
+        ids: Ids::Table(table.into()),
+    }
 }
 
 /// Which near ids occur, one bit each.
@@ -94,7 +105,13 @@ struct Seen {
 impl Seen {
     fn of<const N: usize>(edges: &[[u32; N]]) -> Self {
         let is_near = |end: &&u32| u64::from(**end) < NEAR;
-        let largest = |edge: &[u32; N]| edge[..2].iter().filter(is_near).max().map(|&end| u64::from(end) + 1);
+        let largest = |edge: &[u32; N]| {
+            edge[..2]
+                .iter()
+                .filter(is_near)
+                .max()
+                .map(|&end| u64::from(end) + 1)
+        };
         let span = edges.par_iter().filter_map(largest).max().unwrap_or(0);
         let words: Vec<AtomicU64> = (0..span.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         edges.par_iter().for_each(|edge| {
@@ -114,7 +131,10 @@ impl Seen {
     }
 
     fn count(&self) -> u64 {
-        (0..self.words.len()).into_par_iter().map(|at| u64::from(self.word(at).count_ones())).sum()
+        (0..self.words.len())
+            .into_par_iter()
+            .map(|at| u64::from(self.word(at).count_ones()))
+            .sum()
     }
 
     /// Number of ids below each word.
@@ -174,7 +194,14 @@ mod tests {
         let mut edges = vec![[5, 0], [0, 0]];
         let mut far = FarIds::default();
         let place = |edge, end, id| Far { edge, end, id };
-        assert!(far.settle(&[place(0, 1, u64::MAX), place(1, 0, 1 << 40), place(1, 1, u64::MAX)], &mut edges));
+        assert!(far.settle(
+            &[
+                place(0, 1, u64::MAX),
+                place(1, 0, 1 << 40),
+                place(1, 1, u64::MAX)
+            ],
+            &mut edges
+        ));
         let numbering = number(&mut edges, far, None);
         assert_eq!(edges, [[0, 2], [1, 2]]);
         assert_eq!(numbering.ids.original(1), 1 << 40);

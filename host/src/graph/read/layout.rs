@@ -44,7 +44,14 @@ impl Layout {
     /// A SNAP edge list.
     pub(super) fn edge_list(hinted_nodes: Option<u64>, values: Values) -> Self {
         let format = Format::EdgeList;
-        Self { format, header: None, hinted_nodes, undirected: false, values, comments: b"#%" }
+        Self {
+            format,
+            header: None,
+            hinted_nodes,
+            undirected: false,
+            values,
+            comments: b"#%",
+        }
     }
 
     /// A Matrix Market file.
@@ -67,7 +74,11 @@ impl Layout {
             header: Some(header),
             hinted_nodes: None,
             undirected: !dimacs,
-            values: if dimacs { Values::Required } else { Values::Absent },
+            values: if dimacs {
+                Values::Required
+            } else {
+                Values::Absent
+            },
             comments: b"c",
         }
     }

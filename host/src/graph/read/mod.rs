@@ -44,7 +44,10 @@ fn load_source(
         return Err(GraphError::Empty { file: source.name });
     }
     if is_binary_name(&source.name) {
-        return Err(GraphError::Binary { file: source.name, problem: BinaryProblem::Magic });
+        return Err(GraphError::Binary {
+            file: source.name,
+            problem: BinaryProblem::Magic,
+        });
     }
     source.unread(head);
     gather::load_text(source, options, progress)
@@ -52,5 +55,7 @@ fn load_source(
 
 fn is_binary_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    [".swg", ".swg.gz", ".swg.xz"].iter().any(|suffix| name.ends_with(suffix))
+    [".swg", ".swg.gz", ".swg.xz"]
+        .iter()
+        .any(|suffix| name.ends_with(suffix))
 }

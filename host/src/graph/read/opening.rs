@@ -10,7 +10,8 @@ use crate::graph::build::{MAX_EDGES, MAX_NODES};
 use crate::graph::{Format, LineProblem};
 
 const MATRIX_BANNER: &[u8] = b"%%MatrixMarket";
-const MATRIX_EXPECTED: &str = "%%MatrixMarket matrix coordinate pattern|integer|real general|symmetric";
+const MATRIX_EXPECTED: &str =
+    "%%MatrixMarket matrix coordinate pattern|integer|real general|symmetric";
 const CHALLENGE_EXPECTED: &str = "a comment \"c ...\" or the header \"p sp N M\" or \"p tw N M\"";
 
 /// What the file's name says about its format.
@@ -26,7 +27,10 @@ impl Suffix {
     /// The suffix of a name, under `.gz` or `.xz`.
     pub(super) fn of(name: &str) -> Self {
         let name = name.to_ascii_lowercase();
-        let name = name.strip_suffix(".gz").or(name.strip_suffix(".xz")).unwrap_or(&name);
+        let name = name
+            .strip_suffix(".gz")
+            .or(name.strip_suffix(".xz"))
+            .unwrap_or(&name);
         match name.rsplit_once('.').map(|(_, suffix)| suffix) {
             Some("mtx") => Self::Matrix,
             Some("txt" | "el" | "edges" | "tsv") => Self::EdgeList,
@@ -67,7 +71,11 @@ pub(super) struct Opening {
 impl Opening {
     /// Starts at the first line; `weights` says whether an edge list's third column matters.
     pub(super) fn new(suffix: Suffix, weights: bool) -> Self {
-        Self { suffix, weights, state: State::Start }
+        Self {
+            suffix,
+            weights,
+            state: State::Start,
+        }
     }
 
     /// Takes the next line.
@@ -92,7 +100,10 @@ impl Opening {
 
     fn recognise(&self, line: &[u8]) -> Result<Option<State>, LineProblem> {
         let edge_list = State::EdgeList { hinted_nodes: None };
-        if line.get(..MATRIX_BANNER.len()).is_some_and(|start| start.eq_ignore_ascii_case(MATRIX_BANNER)) {
+        if line
+            .get(..MATRIX_BANNER.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(MATRIX_BANNER))
+        {
             return matrix_banner(line).map(Some);
         }
         Ok(match (self.suffix, line.first()) {
@@ -116,7 +127,10 @@ impl Opening {
                 Step::Taken
             }
             Some(_) => {
-                let columns = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).count();
+                let columns = line
+                    .split(u8::is_ascii_whitespace)
+                    .filter(|field| !field.is_empty())
+                    .count();
                 let values = match (self.weights, columns) {
                     (false, _) => Values::Optional,
                     (true, 0..=2) => Values::Absent,
@@ -137,7 +151,12 @@ impl Opening {
     /// What the file is when it ends here: a layout for an edge list that only says how
     /// many nodes it has, `Ok(None)` for an empty file.
     pub(super) fn end(self) -> Result<Option<Layout>, LineProblem> {
-        let missing = |what| Err(LineProblem::MissingField { what, value: String::new() });
+        let missing = |what| {
+            Err(LineProblem::MissingField {
+                what,
+                value: String::new(),
+            })
+        };
         match self.state {
             State::Start => Ok(None),
             State::Matrix { .. } => missing("the size line \"ROWS COLUMNS ENTRIES\""),
@@ -150,21 +169,34 @@ impl Opening {
 }
 
 fn wrong_banner(line: &[u8]) -> LineProblem {
-    LineProblem::Banner { value: quote(line), expected: MATRIX_EXPECTED }
+    LineProblem::Banner {
+        value: quote(line),
+        expected: MATRIX_EXPECTED,
+    }
 }
 
 fn matrix_banner(line: &[u8]) -> Result<State, LineProblem> {
     let text = String::from_utf8_lossy(line).to_ascii_lowercase();
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
-    let &[_, object, shape, field, symmetry] = &words[..] else { return Err(wrong_banner(line)) };
+    let &[_, object, shape, field, symmetry] = &words[..] else {
+        return Err(wrong_banner(line));
+    };
     let unsupported = |what, value: &str, remedy| {
-        Err(LineProblem::Unsupported { what, value: value.to_owned(), remedy })
+        Err(LineProblem::Unsupported {
+            what,
+            value: value.to_owned(),
+            remedy,
+        })
     };
     if object != "matrix" {
         return unsupported("this Matrix Market object", object, "write a matrix");
     }
     if shape != "coordinate" {
-        return unsupported("this Matrix Market format", shape, "write the matrix as coordinate");
+        return unsupported(
+            "this Matrix Market format",
+            shape,
+            "write the matrix as coordinate",
+        );
     }
     let values = match field {
         "pattern" => Values::Absent,
@@ -172,8 +204,14 @@ fn matrix_banner(line: &[u8]) -> Result<State, LineProblem> {
         _ => return unsupported("this field type", field, "use pattern, integer or real"),
     };
     match symmetry {
-        "general" => Ok(State::Matrix { symmetric: false, values }),
-        "symmetric" => Ok(State::Matrix { symmetric: true, values }),
+        "general" => Ok(State::Matrix {
+            symmetric: false,
+            values,
+        }),
+        "symmetric" => Ok(State::Matrix {
+            symmetric: true,
+            values,
+        }),
         _ => unsupported("this symmetry", symmetry, "use general or symmetric"),
     }
 }
@@ -190,7 +228,11 @@ fn matrix_size(line: &[u8], symmetric: bool, values: Values) -> Result<Step, Lin
     if rows != columns {
         return Err(LineProblem::NotSquare { rows, columns });
     }
-    Ok(Step::Done(Layout::matrix_market(Header { nodes: rows, edges }, symmetric, values)))
+    Ok(Step::Done(Layout::matrix_market(
+        Header { nodes: rows, edges },
+        symmetric,
+        values,
+    )))
 }
 
 fn challenge(line: &[u8]) -> Result<Step, LineProblem> {
@@ -198,31 +240,48 @@ fn challenge(line: &[u8]) -> Result<Step, LineProblem> {
         None | Some(b'c') => return Ok(Step::Taken),
         Some(b'p') => {}
         Some(_) => {
-            return Err(LineProblem::Banner { value: quote(line), expected: CHALLENGE_EXPECTED });
+            return Err(LineProblem::Banner {
+                value: quote(line),
+                expected: CHALLENGE_EXPECTED,
+            });
         }
     }
     let mut fields = Fields::new(line);
     if fields.word() != b"p" {
-        return Err(LineProblem::Banner { value: quote(line), expected: CHALLENGE_EXPECTED });
+        return Err(LineProblem::Banner {
+            value: quote(line),
+            expected: CHALLENGE_EXPECTED,
+        });
     }
     let format = match fields.word() {
         b"sp" => Format::Dimacs,
         b"tw" => Format::Pace,
         other => {
             let remedy = "shortest-path (\"p sp\") and tree-width (\"p tw\") files are read";
-            return Err(LineProblem::Unsupported { what: "this problem type", value: quote(other), remedy });
+            return Err(LineProblem::Unsupported {
+                what: "this problem type",
+                value: quote(other),
+                remedy,
+            });
         }
     };
     let nodes = count(&mut fields, "the node count", MAX_NODES)?;
     let edges = count(&mut fields, "the edge count", MAX_EDGES)?;
     fields.end()?;
-    Ok(Step::Done(Layout::challenge(Header { nodes, edges }, format)))
+    Ok(Step::Done(Layout::challenge(
+        Header { nodes, edges },
+        format,
+    )))
 }
 
 fn count(fields: &mut Fields<'_>, what: &'static str, limit: u64) -> Result<u64, LineProblem> {
     let value = fields.number(what)?;
     if value > limit {
-        return Err(LineProblem::TooLarge { what, value: value.to_string(), limit });
+        return Err(LineProblem::TooLarge {
+            what,
+            value: value.to_string(),
+            limit,
+        });
     }
     Ok(value)
 }
@@ -270,19 +329,43 @@ mod tests {
         assert_eq!(done(&["c x", "p sp 4 5"]), Format::Dimacs);
         assert_eq!(done(&["p tw 4 5"]), Format::Pace);
         assert_eq!(done(&["# x", "1\t2"]), Format::EdgeList);
-        assert!(matches!(step(Suffix::Other, &["<html>"]), Ok(Step::Unknown)));
+        assert!(matches!(
+            step(Suffix::Other, &["<html>"]),
+            Ok(Step::Unknown)
+        ));
     }
 
     #[test]
     fn bad_headers_say_what_is_wrong() {
         let mtx = "%%MatrixMarket matrix coordinate real general";
         assert!(message(Suffix::Matrix, &["1 2 3"]).starts_with("wrong banner (\"1 2 3\")"));
-        assert!(message(Suffix::Other, &["%%MatrixMarket matrix array real general"]).contains("(array)"));
-        assert!(message(Suffix::Other, &["%%MatrixMarket matrix coordinate complex general"]).contains("(complex)"));
-        assert!(message(Suffix::Other, &["%%MatrixMarket matrix coordinate real hermitian"]).contains("(hermitian)"));
+        assert!(
+            message(Suffix::Other, &["%%MatrixMarket matrix array real general"])
+                .contains("(array)")
+        );
+        assert!(
+            message(
+                Suffix::Other,
+                &["%%MatrixMarket matrix coordinate complex general"]
+            )
+            .contains("(complex)")
+        );
+        assert!(
+            message(
+                Suffix::Other,
+                &["%%MatrixMarket matrix coordinate real hermitian"]
+            )
+            .contains("(hermitian)")
+        );
         assert!(message(Suffix::Other, &["%%MatrixMarket matrix"]).contains("wrong banner"));
-        assert_eq!(message(Suffix::Other, &[mtx, "3 -3 1"]), "the column count is negative (-3)");
-        assert!(message(Suffix::Other, &[mtx, "3 3 1000000000000000000"]).contains("the entry count is too large"));
+        assert_eq!(
+            message(Suffix::Other, &[mtx, "3 -3 1"]),
+            "the column count is negative (-3)"
+        );
+        assert!(
+            message(Suffix::Other, &[mtx, "3 3 1000000000000000000"])
+                .contains("the entry count is too large")
+        );
         assert!(message(Suffix::Other, &[mtx, "3 4 1"]).contains("not square (3 x 4)"));
         assert!(message(Suffix::Other, &[mtx, "3 3"]).contains("ends before the entry count"));
         assert!(message(Suffix::Challenge, &["p col 3 3"]).contains("(col)"));
@@ -292,7 +375,8 @@ mod tests {
 
     #[test]
     fn the_node_count_of_a_comment_is_a_hint() {
-        let Step::Edge(layout) = step(Suffix::EdgeList, &["# Nodes: 7 Edges: 3", "1 2"]).unwrap() else {
+        let Step::Edge(layout) = step(Suffix::EdgeList, &["# Nodes: 7 Edges: 3", "1 2"]).unwrap()
+        else {
             panic!("no edge")
         };
         assert_eq!(layout.hinted_nodes, Some(7));

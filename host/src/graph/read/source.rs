@@ -45,7 +45,13 @@ impl Source {
         if path == "-" {
             return Self::start("standard input", Box::new(io::stdin()), None, None);
         }
-        let fail = |action| move |source| GraphError::Io { file: path.to_owned(), action, source };
+        let fail = |action| {
+            move |source| GraphError::Io {
+                file: path.to_owned(),
+                action,
+                source,
+            }
+        };
         let file = File::open(path).map_err(fail("open"))?;
         let about = file.metadata().map_err(fail("read"))?;
         if about.is_dir() {
@@ -53,7 +59,12 @@ impl Source {
         }
         let total = about.is_file().then_some(about.len());
         let reader = file.try_clone().map_err(fail("open"))?;
-        Self::start(path, Box::new(reader), total, about.is_file().then_some(file))
+        Self::start(
+            path,
+            Box::new(reader),
+            total,
+            about.is_file().then_some(file),
+        )
     }
 
     /// Wraps bytes that are in memory already.
@@ -63,26 +74,52 @@ impl Source {
         Self::start(name, Box::new(Cursor::new(bytes)), total, None)
     }
 
-    fn start(name: &str, raw: Stream, total: Option<u64>, file: Option<File>) -> Result<Self, GraphError> {
+    fn start(
+        name: &str,
+        raw: Stream,
+        total: Option<u64>,
+        file: Option<File>,
+    ) -> Result<Self, GraphError> {
         let raw_bytes = Arc::new(AtomicU64::new(0));
-        let mut raw = Counted { inner: raw, count: Arc::clone(&raw_bytes) };
+        let mut raw = Counted {
+            inner: raw,
+            count: Arc::clone(&raw_bytes),
+        };
         let mut head = Vec::new();
-        let io = |source| GraphError::Io { file: name.to_owned(), action: "read", source };
-        Read::take(&mut raw, XZ_MAGIC.len() as u64).read_to_end(&mut head).map_err(io)?;
+        let io = |source| GraphError::Io {
+            file: name.to_owned(),
+            action: "read",
+            source,
+        };
+        Read::take(&mut raw, XZ_MAGIC.len() as u64)
+            .read_to_end(&mut head)
+            .map_err(io)?;
         if head.is_empty() {
-            return Err(GraphError::Empty { file: name.to_owned() });
+            return Err(GraphError::Empty {
+                file: name.to_owned(),
+            });
         }
         let compression = compression_of(&head);
         let whole = Cursor::new(head).chain(raw);
         let stream: Stream = match compression {
             Compression::None => Box::new(whole),
-            Compression::Gzip => Box::new(MultiGzDecoder::new(BufReader::with_capacity(READ_BYTES, whole))),
+            Compression::Gzip => Box::new(MultiGzDecoder::new(BufReader::with_capacity(
+                READ_BYTES, whole,
+            ))),
             Compression::Xz => {
                 let buffered = BufReader::with_capacity(READ_BYTES, whole);
                 Box::new(XzReader::new_mem_limit(buffered, true, XZ_MEMORY_KIB))
             }
         };
-        Ok(Self { name: name.to_owned(), compression, total, file, raw_bytes, decoded_bytes: 0, stream })
+        Ok(Self {
+            name: name.to_owned(),
+            compression,
+            total,
+            file,
+            raw_bytes,
+            decoded_bytes: 0,
+            stream,
+        })
     }
 
     /// Fills as much of the buffer as there is; less only at the end.
@@ -136,7 +173,11 @@ impl Source {
     }
 
     fn io(&self, action: &'static str, source: io::Error) -> GraphError {
-        GraphError::Io { file: self.name.clone(), action, source }
+        GraphError::Io {
+            file: self.name.clone(),
+            action,
+            source,
+        }
     }
 }
 

@@ -20,7 +20,11 @@ pub(super) fn write(graph: &Graph, sink: &mut Sink) -> io::Result<()> {
     let header = Header::new(graph.nodes(), graph.edges(), flags, first_id);
     sink.write_all(bytemuck::bytes_of(&header))?;
     let mut at = HEADER_BYTES as u64;
-    let words = [Some(graph.offsets()), Some(graph.targets()), graph.weights()];
+    let words = [
+        Some(graph.offsets()),
+        Some(graph.targets()),
+        graph.weights(),
+    ];
     for section in words.into_iter().flatten() {
         write_section(bytemuck::cast_slice(section), &mut at, sink)?;
     }

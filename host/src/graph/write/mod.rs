@@ -62,7 +62,11 @@ pub fn save(graph: &Graph, path: &Path, format: Option<Format>) -> Result<Saved,
     }
     let fail = |action| {
         let file = name.clone();
-        move |source| GraphError::Io { file, action, source }
+        move |source| GraphError::Io {
+            file,
+            action,
+            source,
+        }
     };
     let mut sink = Sink::create(path, compression).map_err(fail("create"))?;
     match format {
@@ -71,7 +75,11 @@ pub fn save(graph: &Graph, path: &Path, format: Option<Format>) -> Result<Saved,
     }
     .map_err(fail("write"))?;
     let text_bytes = sink.finish().map_err(fail("write"))?;
-    Ok(Saved { format, compression, text_bytes })
+    Ok(Saved {
+        format,
+        compression,
+        text_bytes,
+    })
 }
 
 fn suffix_of(name: &str) -> (String, Compression) {

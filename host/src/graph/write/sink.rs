@@ -24,7 +24,7 @@ pub(super) struct Sink {
 
 enum Encoder {
     Plain(BufWriter<File>),
-    Gzip(GzEncoder<BufWriter<File>>),
+    Gzip(Box<GzEncoder<BufWriter<File>>>),
     Xz(Box<XzWriter<BufWriter<File>>>),
 }
 
@@ -53,23 +53,46 @@ impl Sink {
         }
         let (file, draft) = if replaceable {
             let draft = draft_of(path)?;
-            (OpenOptions::new().write(true).create_new(true).open(&draft)?, Some(draft))
+            (
+                OpenOptions::new()
+                    .write(true)
+                    .create_new(true)
+                    .open(&draft)?,
+                Some(draft),
+            )
         } else {
             (OpenOptions::new().write(true).open(path)?, None)
         };
-        let target = Target { path: path.to_owned(), draft };
+        let target = Target {
+            path: path.to_owned(),
+            draft,
+        };
         let file = BufWriter::with_capacity(BUFFER_BYTES, file);
         let encoder = match compression {
             Compression::None => Encoder::Plain(file),
-            Compression::Gzip => Encoder::Gzip(GzEncoder::new(file, flate2::Compression::default())),
-            Compression::Xz => Encoder::Xz(Box::new(XzWriter::new(file, XzOptions::with_preset(XZ_PRESET))?)),
+            Compression::Gzip => Encoder::Gzip(Box::new(GzEncoder::new(
+                file,
+                flate2::Compression::default(),
+            ))),
+            Compression::Xz => Encoder::Xz(Box::new(XzWriter::new(
+                file,
+                XzOptions::with_preset(XZ_PRESET),
+            )?)),
         };
-        Ok(Self { encoder, target, bytes: 0 })
+        Ok(Self {
+            encoder,
+            target,
+            bytes: 0,
+        })
     }
 
     /// Ends the stream, flushes it and gives the file its name; the bytes written before compression.
     pub(super) fn finish(self) -> io::Result<u64> {
-        let Self { encoder, mut target, bytes } = self;
+        let Self {
+            encoder,
+            mut target,
+            bytes,
+        } = self;
         let file = match encoder {
             Encoder::Plain(file) => file,
             Encoder::Gzip(encoder) => encoder.finish()?,

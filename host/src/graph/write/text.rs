@@ -52,35 +52,65 @@ enum Halves {
 
 /// Writes header and edges.
 pub(super) fn write(graph: &Graph, format: Format, sink: &mut Sink) -> io::Result<()> {
-    let listed = if lists_half(graph, format) { graph.edges() / 2 } else { graph.edges() };
+    let listed = if lists_half(graph, format) {
+        graph.edges() / 2
+    } else {
+        graph.edges()
+    };
     let nodes = graph.nodes();
     let line = Line {
         graph,
         prefix: b"",
         separator: b' ',
         ends: Ends::OneBased,
-        halves: if lists_half(graph, format) { Halves::Lower } else { Halves::All },
+        halves: if lists_half(graph, format) {
+            Halves::Lower
+        } else {
+            Halves::All
+        },
         weights: Weights::Own,
     };
     match format {
         Format::MatrixMarket => {
-            let field = if graph.weights().is_some() { "integer" } else { "pattern" };
-            let symmetry = if graph.is_symmetric() { "symmetric" } else { "general" };
+            let field = if graph.weights().is_some() {
+                "integer"
+            } else {
+                "pattern"
+            };
+            let symmetry = if graph.is_symmetric() {
+                "symmetric"
+            } else {
+                "general"
+            };
             writeln!(sink, "%%MatrixMarket matrix coordinate {field} {symmetry}")?;
             writeln!(sink, "{nodes} {nodes} {listed}")?;
             line.write(sink)
         }
         Format::Dimacs => {
             writeln!(sink, "p sp {nodes} {listed}")?;
-            Line { prefix: b"a ", weights: Weights::Always, ..line }.write(sink)
+            Line {
+                prefix: b"a ",
+                weights: Weights::Always,
+                ..line
+            }
+            .write(sink)
         }
         Format::Pace => {
             writeln!(sink, "p tw {nodes} {listed}")?;
-            Line { weights: Weights::Never, ..line }.write(sink)
+            Line {
+                weights: Weights::Never,
+                ..line
+            }
+            .write(sink)
         }
         _ => {
             writeln!(sink, "# Nodes: {nodes} Edges: {listed}")?;
-            Line { separator: b'\t', ends: Ends::Original, ..line }.write(sink)
+            Line {
+                separator: b'\t',
+                ends: Ends::Original,
+                ..line
+            }
+            .write(sink)
         }
     }
 }
@@ -93,7 +123,10 @@ impl Line<'_> {
     fn write(self, sink: &mut Sink) -> io::Result<()> {
         let blocks = blocks(self.graph);
         for group in blocks.chunks(2 * rayon::current_num_threads()) {
-            let texts: Vec<Vec<u8>> = group.par_iter().map(|rows| self.block(rows.clone())).collect();
+            let texts: Vec<Vec<u8>> = group
+                .par_iter()
+                .map(|rows| self.block(rows.clone()))
+                .collect();
             for text in texts {
                 sink.write_all(&text)?;
             }
@@ -183,11 +216,16 @@ mod tests {
 
     #[test]
     fn blocks_cover_all_rows_in_order() {
-        let edges: Vec<(u32, u32)> = (0..300_000).map(|i| (i / 100_000, 10 + i % 100_000)).collect();
+        let edges: Vec<(u32, u32)> = (0..300_000)
+            .map(|i| (i / 100_000, 10 + i % 100_000))
+            .collect();
         let graph = Graph::from_edges(100_100, &edges, false).unwrap();
         let blocks = blocks(&graph);
         assert!(blocks.len() >= 4);
-        assert_eq!((blocks[0].start, blocks[blocks.len() - 1].end), (0, 100_100));
+        assert_eq!(
+            (blocks[0].start, blocks[blocks.len() - 1].end),
+            (0, 100_100)
+        );
         assert!(blocks.windows(2).all(|pair| pair[0].end == pair[1].start));
     }
 }
