@@ -107,10 +107,10 @@ impl<'a> Group<'a> {
             .filter_map(|id| records.get(id.index()))
             .fold(empty, |sum, wave| Group {
                 waves,
-                frontier_bytes: sum.frontier_bytes.saturating_add(wave.frontier_bytes),
-                scratch_bytes: sum.scratch_bytes.saturating_add(wave.scratch_bytes),
-                output_bytes: sum.output_bytes.saturating_add(wave.output_bytes),
-                fused_bytes: sum.fused_bytes.saturating_add(fused(wave)),
+                frontier_bytes: sum.frontier_bytes.wrapping_add(wave.frontier_bytes),
+                scratch_bytes: sum.scratch_bytes.wrapping_add(wave.scratch_bytes),
+                output_bytes: sum.output_bytes.wrapping_add(wave.output_bytes),
+                fused_bytes: sum.fused_bytes.wrapping_add(fused(wave)),
             })
     }
 }

@@ -60,11 +60,9 @@ enum Rule {
     Weight,
     /// More bytes.
     Bytes,
-    /// More direct successors, then more bytes.
-    Fanout,
 }
 
-const RULES: [Rule; 4] = [Rule::Path, Rule::Weight, Rule::Bytes, Rule::Fanout];
+const RULES: [Rule; 3] = [Rule::Path, Rule::Weight, Rule::Bytes];
 const DIRECTIONS: [Direction; 2] = [Direction::Forward, Direction::Backward];
 
 /// Tries to need fewer groups than `in_order`; on success the plan replaces it.
@@ -226,11 +224,11 @@ impl<'a> Packer<'a> {
     }
 
     fn merit(&self, rule: Rule, wave: u32) -> u64 {
-        let high = |major: u64| major.wrapping_shl(32) | self.job.share(wave);
         match rule {
-            Rule::Path => high(u64::from(read(self.pack.tail, wave))),
+            Rule::Path => {
+                u64::from(read(self.pack.tail, wave)).wrapping_shl(32) | self.job.share(wave)
+            }
             Rule::Bytes => self.job.bytes(wave),
-            Rule::Fanout => high(super::layers::length(self.neighbours().of(wave))),
             Rule::Weight => {
                 let path = self.behind(wave, |next| read(self.pack.bytes, next));
                 path.saturating_add(self.job.bytes(wave))
