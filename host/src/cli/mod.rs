@@ -22,7 +22,7 @@ use error::CliError;
 
 /// Runs DAGs of graph waves in one persistent GPU kernel, or on the CPU.
 #[derive(Debug, Parser)]
-#[command(name = "seawall", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "seawall", bin_name = "seawall", version, arg_required_else_help = true, after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -3,6 +3,7 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::time::Instant;
 
 use bytesize::ByteSize;
@@ -67,23 +68,23 @@ struct MachineArgs {
     #[arg(long, default_value_t = 0, value_name = "N")]
     device: u32,
     /// Threads of the cpu backend [default: all].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = above_zero::<NonZeroUsize>)]
     threads: Option<NonZeroUsize>,
     /// Bytes that graph and plan may take, such as 8GiB [default: the device's memory].
-    #[arg(long, value_name = "SIZE")]
-    budget: Option<ByteSize>,
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    budget: Option<u64>,
 }
 
 #[derive(Debug, Args)]
 struct LimitArgs {
     /// Run so often; times are medians.
-    #[arg(long, default_value = "1", value_name = "N")]
+    #[arg(long, default_value = "1", value_name = "N", value_parser = above_zero::<NonZeroU32>)]
     repeat: NonZeroU32,
     /// Seconds after which a run is stopped.
     #[arg(long, default_value_t = 60.0, value_name = "SECONDS", value_parser = seconds)]
     time_budget: f64,
     /// Iterations after which a fixpoint stops.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = above_zero::<NonZeroU32>)]
     max_iterations: Option<NonZeroU32>,
     /// PageRank: share of a rank that is passed on.
     #[arg(long, default_value_t = Ranking::default().damping, value_name = "SHARE", value_parser = share)]
@@ -113,6 +114,18 @@ struct OutputArgs {
     /// Print no report and no progress; --json still prints.
     #[arg(short, long)]
     quiet: bool,
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    match text.parse::<ByteSize>() {
+        Ok(size) if text.starts_with(|first: char| first.is_ascii_digit()) => Ok(size.as_u64()),
+        _ => Err("expected bytes with or without a unit, such as 512MiB or 8GiB".to_owned()),
+    }
+}
+
+fn above_zero<N: FromStr>(text: &str) -> Result<N, String> {
+    text.parse()
+        .map_err(|_| "expected a whole number from 1".to_owned())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -184,7 +197,7 @@ impl RunArgs {
             backend: self.machine.backend,
             device: self.machine.device,
             threads: self.machine.threads,
-            budget_bytes: self.machine.budget.map(|size| size.as_u64()),
+            budget_bytes: self.machine.budget,
             repeat: self.limits.repeat,
             check: self.limits.check,
             time_budget_ns: (self.limits.time_budget * 1e9) as u64,

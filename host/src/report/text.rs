@@ -151,7 +151,10 @@ fn memory(plan: &PlanSummary) -> String {
 }
 
 fn barriers(crossed: u64) -> String {
-    format!("{} crossed on the device", counted(crossed, "grid barrier"))
+    format!(
+        "{} crossed during the run",
+        counted(crossed, "grid barrier")
+    )
 }
 
 fn times(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {

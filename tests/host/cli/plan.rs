@@ -1,0 +1,184 @@
+use super::{Fixture, finish, seawall};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+/// A diamond of four waves, two of which do not fit one group together.
+fn diamond() -> Value {
+    let wave = |name: &str| json!({"name": name, "frontier_bytes": 60, "scratch_bytes": 5, "output_bytes": 20});
+    json!({
+        "waves": [wave("load"), wave("left"), wave("right"), wave("join")],
+        "dependencies": [[0, 1], [0, 2], [1, 3], [2, 3]],
+        "resident_bytes": 50,
+        "budget_bytes": 200,
+    })
+}
+
+fn plan(input: &Value, arguments: &[&str]) -> super::Finished {
+    let mut command = seawall(&["plan", "-"]);
+    finish(command.args(arguments).write_stdin(input.to_string()))
+}
+
+#[test]
+fn the_json_holds_groups_bounds_peaks_and_arena() {
+    let plan = plan(&diamond(), &["--format", "json"]).json();
+    assert_eq!(plan["groups"], json!([[0], [1], [2], [3]]));
+    assert_eq!(plan["global_barriers"], 3);
+    assert_eq!(plan["lower_bound"], 3);
+    assert_eq!(plan["peak_group_bytes"], 100);
+    assert_eq!(plan["amortized_readback_bytes"], 20);
+    assert_eq!(plan["max_group_width"], 1);
+    let offsets = plan["arena"]["offsets"].as_array().unwrap();
+    assert_eq!(offsets.len(), 4);
+    assert!(plan["arena"]["bytes"].as_u64() >= plan["arena"]["lower_bound"].as_u64());
+}
+
+#[test]
+fn every_format_shows_every_wave_by_name() {
+    for (format, start) in [
+        ("text", "4 waves in 4 groups, 3 global barriers\n"),
+        ("dot", "digraph plan {"),
+        ("svg", "<svg "),
+    ] {
+        let shown = plan(&diamond(), &["--format", format]);
+        assert_eq!(shown.code, 0, "{}", shown.stderr);
+        assert!(shown.stdout.starts_with(start), "{}", shown.stdout);
+        for name in ["load", "left", "right", "join"] {
+            assert!(shown.stdout.contains(name), "{format} lacks {name}");
+        }
+    }
+}
+
+#[test]
+fn a_file_and_standard_input_give_the_same_plan_and_text_is_the_default() {
+    let file = Fixture::new("waves.json", diamond().to_string().as_bytes());
+    let from_file = finish(&mut seawall(&["plan", file.path(), "--strategy", "packed"]));
+    assert_eq!(
+        from_file.stdout,
+        plan(&diamond(), &["--format", "text"]).stdout
+    );
+}
+
+#[test]
+fn packing_needs_no_more_groups_than_the_order_of_ids() {
+    let wave = |bytes| json!({"frontier_bytes": bytes, "scratch_bytes": 0, "output_bytes": 0});
+    let input = json!({
+        "waves": [wave(60), wave(60), wave(40), wave(40)],
+        "dependencies": [],
+        "budget_bytes": 100,
+    });
+    let groups = |strategy| {
+        let plan = plan(&input, &["--format", "json", "--strategy", strategy]).json();
+        plan["groups"].as_array().unwrap().len()
+    };
+    assert_eq!((groups("in-order"), groups("packed")), (3, 2));
+}
+
+#[test]
+fn errors_are_json_on_standard_output_and_one_message_beside_it() {
+    let with = |key: &str, value: Value| {
+        let mut input = diamond();
+        input[key] = value;
+        input
+    };
+    for (input, expected) in [
+        (
+            with("dependencies", json!([[0, 9]])),
+            json!({"kind": "invalid_wave", "waves": 4, "before": 0, "after": 9}),
+        ),
+        (
+            with("dependencies", json!([[u64::MAX, 0]])),
+            json!({"kind": "invalid_wave", "waves": 4, "before": u64::MAX, "after": 0}),
+        ),
+        (
+            with("dependencies", json!([[2, 2]])),
+            json!({"kind": "self_dependency", "wave": 2}),
+        ),
+        (
+            with("dependencies", json!([[0, 1], [1, 0]])),
+            json!({"kind": "cycle", "unscheduled": 2}),
+        ),
+        (
+            with("budget_bytes", json!(49)),
+            json!({"kind": "resident_over_budget", "required_bytes": 50, "budget_bytes": 49}),
+        ),
+        (
+            with("budget_bytes", json!(60)),
+            json!({"kind": "wave_over_budget", "wave": 0, "required_bytes": 100, "budget_bytes": 10}),
+        ),
+        (
+            with(
+                "waves",
+                vec![
+                    json!({"frontier_bytes": 1, "scratch_bytes": 1u64 << 63, "output_bytes": 0});
+                    4
+                ]
+                .into(),
+            ),
+            json!({"kind": "overflow", "field": "fused wave bytes"}),
+        ),
+    ] {
+        let refused = plan(&input, &["--format", "json"]);
+        assert_eq!(refused.code, 2);
+        let error: Value = serde_json::from_str(&refused.stdout).unwrap();
+        assert_eq!(error, json!({"error": expected}));
+        refused.complains(&[]);
+    }
+}
+
+#[test]
+fn what_is_no_wave_dag_is_refused_with_its_place() {
+    for (text, line) in [
+        ("", 1),
+        ("{\n \"waves\": [}", 2),
+        ("{\"waves\":[],\n\"dependencies\":[[0,-1]]}", 2),
+        ("{\"waves\":[],\"dependencies\":[],\n\"colour\":1}", 2),
+        ("{\"waves\":[],\"dependencies\":[[0,1e99]]}", 1),
+        ("\u{0}\u{1}", 1),
+    ] {
+        let file = Fixture::new("waves.json", text.as_bytes());
+        let refused = finish(&mut seawall(&["plan", file.path(), "--format", "json"]));
+        assert_eq!(refused.code, 2, "{text:?}");
+        let error: Value = serde_json::from_str(&refused.stdout).unwrap();
+        assert_eq!(error["error"]["kind"], "invalid_json", "{text:?}");
+        assert_eq!(error["error"]["line"], line, "{text:?}");
+        refused.complains(&[&format!("{}:{line}:", file.path())]);
+    }
+}
+
+#[test]
+fn deep_nesting_is_refused_and_not_followed() {
+    let refused = finish(seawall(&["plan", "-"]).write_stdin("[".repeat(1 << 20)));
+    assert_eq!(refused.code, 2);
+}
+
+#[test]
+fn waves_near_the_end_of_64_bits_are_planned_without_an_arena_of_nonsense() {
+    let wave = json!({"frontier_bytes": u64::MAX, "scratch_bytes": 0, "output_bytes": 0});
+    let input = json!({"waves": [wave, wave], "dependencies": []});
+    let plan = plan(&input, &["--format", "json"]).json();
+    assert_eq!(plan["groups"], json!([[0], [1]]));
+    assert!(plan["arena"].is_null());
+    assert_eq!(self::plan(&input, &[]).code, 0);
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_failure() {
+    let wave = json!({"frontier_bytes": 1, "scratch_bytes": 0, "output_bytes": 0});
+    let input = json!({"waves": vec![wave; 100_000], "dependencies": []});
+    let file = Fixture::new("waves.json", input.to_string().as_bytes());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_seawall-under-test"))
+        .args(["plan", file.path(), "--format", "dot"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut first)
+        .unwrap();
+    assert_eq!(first, "digraph plan {\n");
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{:?}", output.status);
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+}

@@ -1,0 +1,139 @@
+//! Requests that the graph is fine for and the arguments are not.
+
+use super::{Fixture, finish, seawall};
+
+fn run(arguments: &[&str]) -> super::Finished {
+    finish(seawall(&["run", "gen:grid:8", "--backend", "cpu"]).args(arguments))
+}
+
+#[test]
+fn a_search_without_a_source_names_the_option() {
+    for analysis in ["bfs", "reach", "sssp"] {
+        run(&["--analysis", analysis]).refused(&[analysis, "--source"]);
+    }
+}
+
+#[test]
+fn a_source_outside_the_graph_names_the_range() {
+    run(&["--analysis", "bfs", "--source", "64"]).refused(&["--source 64", "from 0 to 63"]);
+    run(&[
+        "--analysis",
+        "bfs",
+        "--source",
+        "0",
+        "--source",
+        "18446744073709551615",
+    ])
+    .refused(&["--source 18446744073709551615", "from 0 to 63"]);
+}
+
+#[test]
+fn sources_are_ids_of_the_file() {
+    let file = Fixture::new("edges.txt", b"10 20\n20 40\n");
+    let refused = finish(&mut seawall(&[
+        "run",
+        file.path(),
+        "--analysis",
+        "bfs",
+        "--source",
+        "30",
+    ]));
+    refused.refused(&["--source 30", "from 10 to 40, with gaps"]);
+    let one_based = Fixture::new("a.gr", b"p tw 3 1\n1 2\n");
+    let refused = finish(&mut seawall(&[
+        "run",
+        one_based.path(),
+        "--analysis",
+        "bfs",
+        "--source",
+        "0",
+    ]));
+    refused.refused(&["--source 0", "from 1 to 3"]);
+}
+
+#[test]
+fn numbers_that_make_no_sense_are_refused_with_what_is_expected() {
+    for (option, value, expected) in [
+        ("--source", "-1", "--source"),
+        ("--source", "x", "--source"),
+        ("--source", "18446744073709551616", "--source"),
+        ("--budget", "lots", "8GiB"),
+        ("--budget", "-1", "budget"),
+        ("--repeat", "0", "from 1"),
+        ("--threads", "0", "from 1"),
+        ("--max-iterations", "0", "from 1"),
+        ("--time-budget", "0", "above 0"),
+        ("--time-budget", "nan", "above 0"),
+        ("--damping", "1", "below 1"),
+        ("--analysis", "frobnicate", "bfs"),
+        ("--backend", "abacus", "mega"),
+    ] {
+        // A value that looks like an option needs the joined form.
+        let joined = format!("{option}={value}");
+        let refused = finish(&mut seawall(&["run", "gen:grid:8", &joined]));
+        refused.refused(&[expected]);
+    }
+}
+
+#[test]
+fn a_budget_that_cannot_hold_the_graph_is_bad_input() {
+    run(&["--analysis", "bfs", "--source", "0", "--budget", "1KiB"]).refused(&["budget", "1024"]);
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_refused_before_the_run() {
+    let folder = Fixture::new("taken", b"");
+    let missing = folder.beside("no/such/folder/out");
+    let below_a_file = folder.beside("taken/out");
+    for base in [missing, below_a_file] {
+        for (option, suffix) in [("--out", ".csv"), ("--trace", ".json"), ("--plot", ".svg")] {
+            let path = format!("{base}{suffix}");
+            run(&["--analysis", "bfs", "--source", "0", option, &path]).refused(&[
+                &path,
+                "cannot write",
+                "os error",
+            ]);
+        }
+    }
+}
+
+#[test]
+fn a_suffix_that_names_no_format_is_refused_with_those_that_do() {
+    let folder = Fixture::new("x", b"");
+    let table = folder.beside("out.parquet");
+    run(&["--analysis", "bfs", "--source", "0", "--out", &table])
+        .refused(&[&table, ".csv, .json or .npy"]);
+    let picture = folder.beside("out.png");
+    run(&["--analysis", "bfs", "--source", "0", "--plot", &picture]).refused(&[&picture, ".svg"]);
+    let graph = folder.beside("out.docx");
+    finish(&mut seawall(&["convert", "gen:grid:8", &graph])).refused(&[&graph, ".mtx"]);
+}
+
+#[test]
+fn shortest_paths_need_weights() {
+    let file = Fixture::new("edges.txt", b"0 1\n");
+    let refused = finish(&mut seawall(&[
+        "run",
+        file.path(),
+        "--analysis",
+        "sssp",
+        "--source",
+        "0",
+    ]));
+    refused.refused(&[file.path(), "no weights"]);
+}
+
+#[test]
+fn unknown_commands_and_options_are_bad_usage() {
+    finish(&mut seawall(&["launch"])).refused(&["launch"]);
+    finish(&mut seawall(&["plan"])).refused(&["<FILE>"]);
+    finish(&mut seawall(&["plan", "a.json", "--format", "pdf"])).refused(&["text, json, dot, svg"]);
+    finish(&mut seawall(&[
+        "run",
+        "gen:grid:8",
+        "--analysis",
+        "cc",
+        "--fast",
+    ]))
+    .refused(&["--fast"]);
+}
