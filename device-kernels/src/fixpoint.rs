@@ -6,13 +6,13 @@
 
 use crate::control::{LoopEnd, Place, Stop};
 use crate::grid::Grid;
-use crate::kernel::run_group;
+use crate::kernel::run_waves;
 use crate::search::narrow::Bounds;
 use crate::search::{Search, drive, visit::Marker};
 use crate::waves::{self, Context, family};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{FixpointRecord, NO_REGISTER, Opcode, WaveRecord};
-use seawall_core::abi::search::{DriveRecord, SearchPolicy, Step};
+use seawall_core::abi::search::{DriveRecord, Step};
 
 /// Runs a fixpoint to its end. All lanes of the team take part.
 ///
@@ -65,7 +65,7 @@ fn run_flagged<G: Grid, const FAMILIES: u32>(
         context.tag = context.tag.wrapping_add(1);
         let place = place_of(wave, end.iterations);
         for group in record.first_group..record.first_group.saturating_add(record.groups) {
-            run_group::<G, FAMILIES>(context, group, place)?;
+            run_waves::<G, FAMILIES>(context, group, place)?;
             context.team.barrier(place)?;
         }
         end.iterations += 1;
@@ -91,14 +91,21 @@ fn run_search<G: Grid, const FAMILIES: u32>(
     let policy = context.machine.search_policy(grid);
     let alone = record.groups == 1
         && context.machine.group(grid, record.first_group).is_some_and(|group| group.waves == 1);
-    let mut drive = search.frontier.drive(grid);
+    let mut drive = search.frontier.drive(grid, 0);
+    let mut slot = 0;
     while !is_over(&drive, record.max_iterations) {
         let place = place_of(wave, drive.iteration);
         if context.team.is_conductor() {
             control.open_loop(grid).count_step(grid, drive.next);
         }
         if alone && drive.next == Step::Fused as u32 {
-            run_narrow(context, &search, &mut drive, &policy, record.max_iterations, place)?;
+            let bounds = Bounds {
+                policy: &policy,
+                max_iterations: record.max_iterations,
+                place,
+            };
+            slot ^= 1;
+            run_narrow(context, &search, (&mut drive, slot), &bounds)?;
             continue;
         }
         for group in record.first_group..record.first_group.saturating_add(record.groups) {
@@ -106,7 +113,7 @@ fn run_search<G: Grid, const FAMILIES: u32>(
                 search.step(&context.team, &drive);
             } else {
                 share_drive(context, &search, &drive, place)?;
-                run_group::<G, FAMILIES>(context, group, place)?;
+                run_waves::<G, FAMILIES>(context, group, place)?;
             }
             context.team.barrier(place)?;
         }
@@ -114,7 +121,7 @@ fn run_search<G: Grid, const FAMILIES: u32>(
         drive::advance(&mut drive, &found, &policy);
     }
     if context.team.is_conductor() {
-        search.frontier.set_drive(grid, &drive);
+        search.frontier.set_drive(grid, 0, &drive);
     }
     context.team.barrier(place_of(wave, drive.iteration))?;
     Ok(LoopEnd {
@@ -160,38 +167,32 @@ fn share_drive<G: Grid>(
     place: Place,
 ) -> Result<(), Stop> {
     if context.team.is_conductor() {
-        search.frontier.set_drive(context.team.grid, drive);
+        search.frontier.set_drive(context.team.grid, 0, drive);
     }
     context.team.barrier(place)
 }
 
-/// Lets the first block search alone while the others wait.
+/// Lets the first block search alone while the others wait for its drive
+/// record in `slot`.
 #[inline(always)]
 fn run_narrow<G: Grid>(
     context: &mut Context<G>,
     search: &Search<Marker>,
-    drive: &mut DriveRecord,
-    policy: &SearchPolicy,
-    max_iterations: u32,
-    place: Place,
+    (drive, slot): (&mut DriveRecord, u32),
+    bounds: &Bounds<'_>,
 ) -> Result<(), Stop> {
     let grid = context.team.grid;
-    let bounds = Bounds {
-        policy,
-        max_iterations,
-        place,
-    };
     let mut outcome = Ok(0);
     if context.team.is_first() {
-        outcome = search.narrow(&context.team.alone(), drive, &bounds);
+        outcome = search.narrow(&context.team.alone(), drive, bounds);
         if grid.lane() == 0 {
-            search.frontier.set_drive(grid, drive);
+            search.frontier.set_drive(grid, slot, drive);
             let iterations = outcome.unwrap_or(0);
             context.team.control.open_loop(grid).count_block_iterations(grid, iterations);
         }
     }
-    context.team.barrier(place)?;
+    context.team.barrier(bounds.place)?;
     outcome?;
-    *drive = search.frontier.drive(grid);
+    *drive = search.frontier.drive(grid, slot);
     Ok(())
 }

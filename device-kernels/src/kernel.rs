@@ -128,9 +128,6 @@ pub fn run_group<G: Grid, const FAMILIES: u32>(
     place: Place,
 ) -> Result<(), Stop> {
     run_waves::<G, FAMILIES>(context, index, place)?;
-    if place.opcode == Opcode::Fixpoint as u32 {
-        return Ok(());
-    }
     let group = group_of(context, index, place)?;
     for at in group.first_wave..group.first_wave.saturating_add(group.waves) {
         let wave = wave_of(context, at, place)?;

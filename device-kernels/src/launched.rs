@@ -44,7 +44,7 @@ pub fn begin_loop<G: Grid>(grid: G, machine: Machine, fixpoint: u32) -> Result<(
         let frontier = machine
             .frontier(grid, record.frontier)
             .map_err(|code| control.fault(grid, code, Place::default()))?;
-        let drive = frontier.drive(grid);
+        let drive = frontier.drive(grid, 0);
         if is_over(&drive, record.max_iterations) {
             state = end_state(drive.converged != 0);
             finish(&context, end_of(&drive));
@@ -123,11 +123,11 @@ fn close_iteration<G: Grid>(
             .machine
             .frontier(grid, record.frontier)
             .map_err(|code| control.fault(grid, code, Place::default()))?;
-        let mut drive = frontier.drive(grid);
+        let mut drive = frontier.drive(grid, 0);
         control.open_loop(grid).count_step(grid, drive.next);
         let found = frontier.found(grid, drive.step.wrapping_add(1));
         drive::advance(&mut drive, &found, &context.machine.search_policy(grid));
-        frontier.set_drive(grid, &drive);
+        frontier.set_drive(grid, 0, &drive);
         end = end_of(&drive);
         over = is_over(&drive, record.max_iterations);
     }

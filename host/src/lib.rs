@@ -1,2 +1,14 @@
-//! Seawall on the host.
+//! Runs DAGs of graph waves in one persistent GPU kernel, or on the CPU.
+//!
+//! A graph ([`graph`]) and a wave program ([`program`]) go through the planner
+//! of `seawall-core` to an executor ([`backend`]); [`analysis`] holds ready
+//! programs, and [`run`] takes a request from a graph to a result.
+
 pub mod graph;
+pub mod program;
+pub mod backend;
+pub mod analysis;
+pub mod run;
+pub mod outcome;
+pub mod report;
+pub mod cli;

@@ -221,10 +221,12 @@ impl FrontierLayout {
         (slot & (RING - 1)).wrapping_mul(32)
     }
 
-    /// First word of the drive record.
+    /// First word of drive record `slot`, 0 or 1. Executors start and end
+    /// with slot 0; a block that searches alone publishes to the slot that was
+    /// not read last, so that no reader meets a writer.
     #[must_use]
-    pub const fn drive() -> u32 {
-        RING * 32
+    pub const fn drive(slot: u32) -> u32 {
+        RING * 32 + (slot & 1) * 16
     }
 
     /// First word of queue `parity`.
@@ -271,7 +273,7 @@ mod tests {
     fn regions_of_a_frontier_do_not_overlap() {
         for nodes in [0, 1, 31, 32, 33, 1000, 1 << 20, u32::MAX] {
             let layout = FrontierLayout::new(nodes);
-            assert!(u64::from(FrontierLayout::drive()) + 16 <= layout.queue(0));
+            assert!(u64::from(FrontierLayout::drive(1)) + 16 <= layout.queue(0));
             assert_eq!(layout.queue(1), layout.queue(0) + u64::from(nodes));
             assert_eq!(layout.prefix(0), layout.queue(1) + u64::from(nodes));
             assert!(layout.bitset(0) >= layout.prefix(1) + u64::from(nodes));

@@ -116,9 +116,9 @@ impl Frontier {
         ((previous >> 32) as u32, previous as u32)
     }
 
-    /// Reads the drive record.
-    pub fn drive<G: Grid>(self, grid: G) -> DriveRecord {
-        let at = |offset: u32| self.words.load(grid, FrontierLayout::drive() + offset);
+    /// Reads drive record `slot`.
+    pub fn drive<G: Grid>(self, grid: G, slot: u32) -> DriveRecord {
+        let at = |offset: u32| self.words.load(grid, FrontierLayout::drive(slot) + offset);
         DriveRecord {
             iteration: at(word_of!(DriveRecord, iteration)),
             step: at(word_of!(DriveRecord, step)),
@@ -136,9 +136,9 @@ impl Frontier {
         }
     }
 
-    /// Writes the drive record; one lane calls this.
-    pub fn set_drive<G: Grid>(self, grid: G, drive: &DriveRecord) {
-        let mut at = FrontierLayout::drive();
+    /// Writes drive record `slot`; one lane calls this.
+    pub fn set_drive<G: Grid>(self, grid: G, slot: u32, drive: &DriveRecord) {
+        let mut at = FrontierLayout::drive(slot);
         for word in [
             drive.iteration,
             drive.step,

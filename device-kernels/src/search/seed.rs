@@ -69,5 +69,5 @@ fn start<G: Grid>(grid: G, frontier: Frontier, edges: u32, policy: &SearchPolicy
     };
     drive::count_new(&mut first, found.queued_nodes, found.queued_edges);
     drive::choose(&mut first, policy);
-    frontier.set_drive(grid, &first);
+    frontier.set_drive(grid, 0, &first);
 }

@@ -34,7 +34,7 @@ pub fn run<G: Grid>(
         Opcode::Visited => copy_visited(context, wave)?,
         _ => {
             let search = of_wave(context, wave)?;
-            let drive = search.frontier.drive(grid);
+            let drive = search.frontier.drive(grid, 0);
             search.step(&context.team, &drive);
         }
     }
@@ -75,7 +75,7 @@ fn copy_visited<G: Grid>(context: &Context<G>, wave: &WaveRecord) -> Result<(), 
     let (machine, grid) = (context.machine, context.team.grid);
     let frontier = machine.frontier(grid, wave.sources[0])?;
     let to = machine.register_of(grid, wave.destination, frontier.bitset_words())?;
-    let bits = frontier.bitset(frontier.drive(grid).visited);
+    let bits = frontier.bitset(frontier.drive(grid, 0).visited);
     context.team.each(bits.len(), |at| {
         to.store_weak(grid, at, bits.load_weak(grid, at));
     });

@@ -1,6 +1,6 @@
 //! What can be wrong with a wave program.
 
-use seawall_core::plan::error::{ArenaError, GroupError};
+use seawall_core::error::{ArenaError, GroupError};
 
 /// A program could not be planned or encoded.
 #[derive(Debug, thiserror::Error)]
@@ -12,8 +12,8 @@ pub enum ProgramError {
         wave: u32,
         /// Its name.
         name: String,
-        /// Number of the register.
-        register: u32,
+        /// Name of the register.
+        register: &'static str,
     },
     /// A register is longer than the tables can say.
     #[error("register {name} needs {words} words and at most {max} can be addressed; use a smaller graph")]

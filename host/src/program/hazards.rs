@@ -71,7 +71,7 @@ fn reads_before_writes(wave: &WaveSpec) -> Vec<RegisterId> {
     let Some(body) = &wave.body else {
         return wave.reads.clone();
     };
-    let mut written = BTreeSet::new();
+    let mut written: BTreeSet<RegisterId> = BTreeSet::new();
     let mut needed = Vec::new();
     for inner in &body.waves {
         needed.extend(inner.reads.iter().filter(|register| !written.contains(*register)));
@@ -94,7 +94,7 @@ fn check_written(
     Err(ProgramError::UnwrittenRegister {
         wave: number,
         name: wave.name.clone(),
-        register: register.0,
+        register: registers[at].name,
     })
 }
 

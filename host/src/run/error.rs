@@ -28,6 +28,9 @@ pub enum RunError {
         /// Bytes of the budget.
         budget_bytes: u64,
     },
+    /// The program could not be planned.
+    #[error(transparent)]
+    Program(#[from] crate::program::ProgramError),
     /// The machine failed.
     #[error(transparent)]
     Backend(#[from] BackendError),
@@ -39,7 +42,7 @@ impl RunError {
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::NoProgram { .. } | Self::OverBudget { .. } => 2,
+            Self::NoProgram { .. } | Self::OverBudget { .. } | Self::Program(_) => 2,
             Self::Backend(_) => 1,
         }
     }

@@ -1,7 +1,9 @@
 //! One run from a graph to a result: request in, outcome out.
 
 mod error;
+mod execute;
 mod request;
 
 pub use error::RunError;
+pub use execute::execute;
 pub use request::{AnalysisKind, BackendChoice, Executor, Phase, Ranking, RunRequest};

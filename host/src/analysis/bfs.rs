@@ -1,0 +1,31 @@
+//! Breadth-first search: the level of every node.
+
+use super::{Built, Question, Reading, padded};
+use crate::graph::Graph;
+use crate::program::{Mark, ProgramBuilder, ProgramError};
+use seawall_core::abi::UNREACHED;
+use seawall_core::abi::search::Visitor;
+
+/// Fill the levels and reset the frontier, seed it, search.
+pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+    let nodes = graph.nodes();
+    let mut program = ProgramBuilder::new(nodes);
+    let sources = program.input("sources", question.sources.len() as u64)?;
+    let levels = program.words("levels", u64::from(nodes))?;
+    let frontier = program.frontier("frontier")?;
+    let mark = Mark {
+        visitor: Visitor::MarkLevel,
+        marks: Some(levels),
+    };
+    program.fill("fill levels", levels, UNREACHED);
+    program.reset("reset frontier", frontier);
+    program.seed("seed sources", frontier, sources, mark);
+    program.search("search levels", frontier, mark, question.max_iterations);
+    program.keep(levels);
+    Ok(Built {
+        program,
+        inputs: padded(question.sources.clone()),
+        result: levels,
+        reading: Reading::Words,
+    })
+}

@@ -1,0 +1,88 @@
+//! Ready analyses, each a wave program and a reading of its result.
+//!
+//! An [`Analysis`] builds its program for a graph, says what words its input
+//! region takes, and turns the result register into a column. The sequential
+//! implementations that `--check` compares with live in [`oracle`] and share
+//! nothing with the programs.
+
+mod bfs;
+mod cc;
+pub mod oracle;
+mod reach;
+
+use crate::graph::Graph;
+use crate::outcome::Column;
+use crate::program::{ProgramBuilder, ProgramError, RegisterId};
+use crate::run::AnalysisKind;
+
+/// What an analysis is asked, beside the graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// Nodes to start from.
+    pub sources: Vec<u32>,
+    /// Iterations after which a fixpoint stops.
+    pub max_iterations: u32,
+}
+
+/// A built program and where its result is.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// The program.
+    pub program: ProgramBuilder,
+    /// Words of the input region.
+    pub inputs: Vec<u32>,
+    /// Register that holds the result.
+    pub result: RegisterId,
+    /// How to read it.
+    pub reading: Reading,
+}
+
+/// How the words of a result register become a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// One word a node.
+    Words,
+    /// One bit a node: 1 where set, 0 elsewhere.
+    Bits,
+}
+
+impl Reading {
+    /// The column of `nodes` nodes in `words`.
+    #[must_use]
+    pub fn column(self, nodes: u32, mut words: Vec<u32>) -> Column {
+        match self {
+            Self::Words => {
+                words.truncate(nodes as usize);
+                Column::U32(words)
+            }
+            Self::Bits => Column::U32(
+                (0..nodes)
+                    .map(|node| words[node as usize / 32] >> (node % 32) & 1)
+                    .collect(),
+            ),
+        }
+    }
+}
+
+/// Builds the program of `kind` for `graph`; nothing when there is none.
+///
+/// # Errors
+/// When the graph is too large for a register.
+pub fn build(
+    kind: AnalysisKind,
+    graph: &Graph,
+    question: &Question,
+) -> Result<Option<Built>, ProgramError> {
+    match kind {
+        AnalysisKind::Bfs => bfs::build(graph, question).map(Some),
+        AnalysisKind::Reach => reach::build(graph, question).map(Some),
+        AnalysisKind::Cc => cc::build(graph).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// Words of an input register padded to the alignment of the input region.
+fn padded(mut words: Vec<u32>) -> Vec<u32> {
+    words.resize(words.len().next_multiple_of(64), u32::MAX);
+    words
+}

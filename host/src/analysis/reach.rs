@@ -1,0 +1,29 @@
+//! Reachability: which nodes the sources reach.
+
+use super::{Built, Question, Reading, padded};
+use crate::graph::Graph;
+use crate::program::{Mark, ProgramBuilder, ProgramError};
+use seawall_core::abi::search::Visitor;
+
+/// Reset the frontier, seed it, search, keep the visited bits.
+pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let sources = program.input("sources", question.sources.len() as u64)?;
+    let frontier = program.frontier("frontier")?;
+    let reached = program.bitset("reached")?;
+    let mark = Mark {
+        visitor: Visitor::OrBits,
+        marks: None,
+    };
+    program.reset("reset frontier", frontier);
+    program.seed("seed sources", frontier, sources, mark);
+    program.search("search reached", frontier, mark, question.max_iterations);
+    program.visited("copy visited", reached, frontier);
+    program.keep(reached);
+    Ok(Built {
+        program,
+        inputs: padded(question.sources.clone()),
+        result: reached,
+        reading: Reading::Bits,
+    })
+}

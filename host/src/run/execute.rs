@@ -1,0 +1,277 @@
+//! Carries out a request: program, plan, backend, result.
+
+use super::{AnalysisKind, BackendChoice, Executor, Phase, RunError, RunRequest};
+use crate::analysis::{self, Built, Question, oracle};
+use crate::backend::cpu::CpuSession;
+use crate::backend::{RunLimits, RunStats, Session, cuda};
+use crate::graph::Graph;
+use crate::outcome::{Column, Event, PlanSummary, Rounds, RunOutcome, Times, Track};
+use crate::program::{EncodedProgram, PlanRequest};
+use seawall_core::abi::UNREACHED;
+use seawall_core::abi::control::LoopRecord;
+use seawall_core::topology::Topology;
+use std::time::Instant;
+
+/// A backend that was opened, and why when the choice was open.
+struct Opened<'g> {
+    session: Box<dyn Session + 'g>,
+    executor: Executor,
+    reason: Option<String>,
+}
+
+/// Runs `request` on `graph`; `progress` is called at the start of each phase.
+///
+/// Without `repeat` the program runs once; with it, times are medians and the
+/// last run's result is reported.
+///
+/// # Errors
+/// When the analysis has no program, the plan does not fit the budget, or the
+/// machine fails.
+pub fn execute(
+    graph: &Graph,
+    request: &RunRequest,
+    progress: &mut dyn FnMut(Phase),
+) -> Result<RunOutcome, RunError> {
+    let clock = Instant::now();
+    let mut events = Vec::new();
+    progress(Phase::Plan);
+    let (built, encoded, mut plan, plan_ns) = plan_program(graph, request)?;
+    events.push(host_event("plan", 0, plan_ns));
+    progress(Phase::Upload);
+    let Opened {
+        mut session,
+        executor,
+        reason,
+    } = open(graph, request)?;
+    session.load(&encoded)?;
+    let upload = session.upload_ns();
+    events.push(host_event("upload", plan_ns, upload));
+    let mut runs = Vec::new();
+    let mut stats = None;
+    for repetition in 1..=request.repeat.get() {
+        progress(Phase::Run {
+            repetition,
+            of: request.repeat.get(),
+        });
+        let start_ns = clock.elapsed().as_nanos() as u64;
+        let run = session.run(&built.inputs)?;
+        events.push(Event {
+            name: format!("run {repetition}"),
+            track: Track::Device,
+            start_ns,
+            duration_ns: run.run_ns,
+        });
+        runs.push(run.run_ns);
+        stats = Some(run);
+    }
+    let stats = stats.ok_or(RunError::NoProgram {
+        analysis: request.analysis,
+    })?;
+    progress(Phase::Readback);
+    let (values, readback) = read_back(session.as_mut(), &built, graph.nodes())?;
+    plan.topology = topology_name(&stats);
+    progress(Phase::Check);
+    let checked = request.check.then(|| check(graph, request, &values));
+    let end = LoopEnd::of(&stats, &values, request.analysis);
+    Ok(RunOutcome {
+        analysis: request.analysis,
+        backend: executor,
+        backend_reason: reason,
+        device: session.device().name.clone(),
+        nodes: u64::from(graph.nodes()),
+        edges: u64::from(graph.edges()),
+        sources: request.sources.iter().map(|node| graph.original_id(*node)).collect(),
+        reached: reached(request.analysis, &values),
+        rounds: end.rounds,
+        converged: end.converged,
+        plan,
+        times: Times {
+            load: 0,
+            upload,
+            plan: plan_ns,
+            run: median(&mut runs),
+            readback,
+        },
+        repeat: request.repeat.get(),
+        device_barriers: barriers(&stats, executor, session.device().units),
+        checked,
+        events,
+        values,
+    })
+}
+
+fn host_event(name: &str, start_ns: u64, duration_ns: u64) -> Event {
+    Event {
+        name: name.to_owned(),
+        track: Track::Host,
+        start_ns,
+        duration_ns,
+    }
+}
+
+/// Builds, plans and encodes the program.
+fn plan_program(
+    graph: &Graph,
+    request: &RunRequest,
+) -> Result<(Built, EncodedProgram, PlanSummary, u64), RunError> {
+    let start = Instant::now();
+    let question = Question {
+        sources: request.sources.clone(),
+        max_iterations: max_iterations(request),
+    };
+    let built = analysis::build(request.analysis, graph, &question)?.ok_or(RunError::NoProgram {
+        analysis: request.analysis,
+    })?;
+    let plan = PlanRequest {
+        resident_bytes: graph.memory_bytes() as u64,
+        budget_bytes: request.budget_bytes,
+        ..PlanRequest::default()
+    };
+    let (encoded, summary) = built.program.encode(&plan)?;
+    let plan = PlanSummary {
+        groups: summary.groups,
+        global_barriers: summary.global_barriers,
+        lower_bound: summary.lower_bound,
+        peak_group_bytes: summary.peak_group_bytes,
+        arena_bytes: summary.arena_bytes,
+        topology: String::new(),
+    };
+    Ok((built, encoded, plan, start.elapsed().as_nanos() as u64))
+}
+
+fn max_iterations(request: &RunRequest) -> u32 {
+    request.max_iterations.map_or(u32::MAX - 1, std::num::NonZero::get)
+}
+
+/// Opens the backend that the request asks for.
+fn open<'g>(graph: &'g Graph, request: &RunRequest) -> Result<Opened<'g>, RunError> {
+    let limits = RunLimits {
+        time_budget_ns: request.time_budget_ns,
+    };
+    let gpu = |executor| {
+        let options = cuda::CudaOptions {
+            device: request.device,
+            limits,
+            budget_bytes: request.budget_bytes,
+            ..cuda::CudaOptions::default()
+        };
+        cuda::open(executor, graph, options)
+    };
+    let cpu = |reason| -> Result<Opened<'g>, RunError> {
+        Ok(Opened {
+            session: Box::new(CpuSession::open(graph, request.threads, limits)?),
+            executor: Executor::Cpu,
+            reason,
+        })
+    };
+    let on_gpu = |executor, kind| -> Result<Opened<'g>, RunError> {
+        Ok(Opened {
+            session: gpu(kind)?,
+            executor,
+            reason: None,
+        })
+    };
+    match request.backend {
+        BackendChoice::Cpu => cpu(None),
+        BackendChoice::Launches => on_gpu(Executor::Launches, cuda::Executor::Launches),
+        BackendChoice::Graph => on_gpu(Executor::Graph, cuda::Executor::Graph),
+        BackendChoice::Mega => on_gpu(Executor::Mega, cuda::Executor::Mega),
+        BackendChoice::Auto => match gpu(cuda::Executor::Mega) {
+            Ok(session) => Ok(Opened {
+                session,
+                executor: Executor::Mega,
+                reason: Some("a GPU is present".to_owned()),
+            }),
+            Err(error) => cpu(Some(error.to_string())),
+        },
+    }
+}
+
+/// Copies the result back; gives the column and the nanoseconds it took.
+fn read_back(
+    session: &mut dyn Session,
+    built: &Built,
+    nodes: u32,
+) -> Result<(Column, u64), RunError> {
+    let start = Instant::now();
+    let mut words = Vec::new();
+    session.read(built.result, &mut words)?;
+    let readback = start.elapsed().as_nanos() as u64;
+    Ok((built.reading.column(nodes, words), readback))
+}
+
+/// Whether the sequential implementation gives the same column.
+fn check(graph: &Graph, request: &RunRequest, values: &Column) -> bool {
+    let limit = max_iterations(request);
+    let expected = match request.analysis {
+        AnalysisKind::Bfs => oracle::levels(graph, &request.sources, limit),
+        AnalysisKind::Reach => oracle::reached(graph, &request.sources, limit),
+        AnalysisKind::Cc => oracle::components(graph),
+        _ => return false,
+    };
+    *values == Column::U32(expected)
+}
+
+fn reached(analysis: AnalysisKind, values: &Column) -> u64 {
+    match (analysis, values) {
+        (AnalysisKind::Reach, Column::U32(flags)) => {
+            flags.iter().filter(|flag| **flag != 0).count() as u64
+        }
+        (_, Column::U32(words)) => words.iter().filter(|word| **word != UNREACHED).count() as u64,
+        (_, Column::F32(ranks)) => ranks.len() as u64,
+    }
+}
+
+/// The counters of the loop that ran first, the one that an analysis is about.
+fn first_loop(stats: &RunStats) -> Option<&LoopRecord> {
+    (stats.control.loops_done > 0).then_some(&stats.control.loops[0])
+}
+
+struct LoopEnd {
+    rounds: Rounds,
+    converged: bool,
+}
+
+impl LoopEnd {
+    fn of(stats: &RunStats, values: &Column, analysis: AnalysisKind) -> Self {
+        let record = first_loop(stats);
+        let rounds = match (analysis, values) {
+            (AnalysisKind::Bfs, Column::U32(levels)) => {
+                let deepest = levels.iter().filter(|level| **level != UNREACHED).max();
+                Rounds::Levels(deepest.map_or(0, |level| level + 1))
+            }
+            _ => Rounds::Iterations(record.map_or(1, |record| record.iterations)),
+        };
+        Self {
+            rounds,
+            converged: record.is_none_or(|record| record.converged != 0),
+        }
+    }
+}
+
+/// Name of the topology that most steps of the run had.
+fn topology_name(stats: &RunStats) -> String {
+    let Some(record) = first_loop(stats) else {
+        return "none".to_owned();
+    };
+    let mut steps = record.steps;
+    // Iterations in one block are one step each in its own count.
+    steps[Topology::Fused as usize] = steps[Topology::Fused as usize].max(record.block_iterations);
+    let most = (0_u32..).zip(steps).max_by_key(|(_, count)| *count);
+    most.and_then(|(word, _)| Topology::from_u32(word))
+        .map_or_else(|| "none".to_owned(), |topology| topology.name().to_owned())
+}
+
+/// Grid barriers that the run crossed: tickets over blocks. Launch boundaries
+/// are not barriers, so executors that launch each group cross none.
+fn barriers(stats: &RunStats, executor: Executor, units: u32) -> u64 {
+    match executor {
+        Executor::Launches | Executor::Graph => 0,
+        Executor::Cpu | Executor::Mega => u64::from(stats.control.ticket / units.max(1)),
+    }
+}
+
+fn median(values: &mut [u64]) -> u64 {
+    values.sort_unstable();
+    values.get(values.len() / 2).copied().unwrap_or(0)
+}
