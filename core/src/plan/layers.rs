@@ -303,11 +303,7 @@ impl<'a> Room<'a> {
                 .last()
                 .map_or(0, |deepest| deepest.wrapping_add(1));
         }
-        let layers = self
-            .depth
-            .iter()
-            .max()
-            .map_or(0, |deepest| deepest.wrapping_add(1));
+        let layers = self.depth.iter().copied().fold(0, u32::max).wrapping_add(1);
         let counts = self.ends.get_mut(..layers as usize).unwrap_or_default();
         counts.fill(0);
         for depth in self.depth.iter() {
