@@ -182,3 +182,37 @@ fn a_reader_that_leaves_early_is_no_failure() {
     assert!(output.status.success(), "{:?}", output.status);
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
 }
+
+/// Every plan of the conformance vectors, asked for as a script would.
+#[test]
+fn plans_in_order_are_those_of_the_vectors_and_packed_ones_are_no_longer() {
+    let Some(folder) = crate::vectors::folder() else {
+        return;
+    };
+    let Ok(text) = std::fs::read_to_string(folder.join("frontier_memory.jsonl")) else {
+        return;
+    };
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let vector: Value = serde_json::from_str(line).unwrap();
+        let id = &vector["id"];
+        let in_order = plan(
+            &vector["in"],
+            &["--format", "json", "--strategy", "in-order"],
+        );
+        let found: Value = serde_json::from_str(&in_order.stdout).unwrap();
+        if let Some(error) = vector.get("err") {
+            assert_eq!((in_order.code, &found["error"]), (2, error), "{id}");
+            continue;
+        }
+        for (field, expected) in vector["ok"].as_object().unwrap() {
+            assert_eq!(&found[field], expected, "{id} {field}");
+        }
+        let packed = plan(&vector["in"], &["--format", "json"]).json();
+        let groups = |plan: &Value| plan["groups"].as_array().unwrap().len();
+        assert!(groups(&packed) <= groups(&found), "{id}");
+        assert!(
+            groups(&packed) as u64 >= packed["lower_bound"].as_u64().unwrap(),
+            "{id}"
+        );
+    }
+}

@@ -71,7 +71,7 @@ const SUITES: [Suite; 11] = [
 ];
 
 /// Where the vectors are, or `None` with a printed reason.
-fn folder() -> Option<PathBuf> {
+pub(crate) fn folder() -> Option<PathBuf> {
     if let Some(asked_for) = std::env::var_os("SEAWALL_VECTORS") {
         // Tests run in the package's folder, but whoever types the path stands in the workspace.
         let folder = workspace().join(asked_for);

@@ -35,6 +35,7 @@ pub mod measure;
 pub use device::{DeviceLimits, probe};
 pub use launch::GridShape;
 pub use module::KernelInfo;
+pub(crate) use module::{BASELINE, HOPPER};
 pub use session::CudaSession;
 
 use super::{BackendError, RunLimits, Session};

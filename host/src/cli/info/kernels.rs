@@ -4,17 +4,13 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::backend::cuda::{BASELINE, HOPPER};
 use crate::report::units::{bytes, counted};
 
+/// Name and text, as the CUDA backend hands it to the driver.
 const FILES: [(&str, &str); 2] = [
-    (
-        "seawall.sm_70.ptx",
-        include_str!("../../../ptx/seawall.sm_70.ptx"),
-    ),
-    (
-        "seawall.sm_90.ptx",
-        include_str!("../../../ptx/seawall.sm_90.ptx"),
-    ),
+    ("seawall.sm_70.ptx", BASELINE),
+    ("seawall.sm_90.ptx", HOPPER),
 ];
 
 /// One embedded file.
@@ -37,6 +33,7 @@ pub(super) fn embedded() -> Vec<KernelFile> {
 
 impl KernelFile {
     fn of(file: &'static str, text: &'static str) -> Self {
+        let text = text.trim_end_matches('\0');
         Self {
             file,
             target: directive(text, ".target"),
