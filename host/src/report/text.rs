@@ -129,16 +129,20 @@ fn verdict(equal: bool) -> &'static str {
 }
 
 fn plan(plan: &PlanSummary) -> String {
-    let proof = if u64::from(plan.groups) <= plan.lower_bound {
-        "proved minimal"
-    } else {
-        "not proved minimal"
+    let minimal = u64::from(plan.groups) <= plan.lower_bound;
+    let topology = match plan.topology.as_str() {
+        "" | "none" => String::new(),
+        name => format!(", topology {name}"),
     };
     format!(
-        "{} ({proof}), {} between them, topology {}",
+        "{} ({}), {} between them{topology}",
         counted(u64::from(plan.groups), "group"),
+        if minimal {
+            "proved minimal"
+        } else {
+            "not proved minimal"
+        },
         counted(u64::from(plan.global_barriers), "grid barrier"),
-        plan.topology
     )
 }
 
@@ -265,6 +269,16 @@ pub(super) mod tests {
             ..outcome()
         });
         assert!(text.contains("DIFFERS"));
+    }
+
+    #[test]
+    fn a_plan_without_searches_has_no_topology_to_name() {
+        let plan = PlanSummary {
+            topology: "none".to_owned(),
+            ..outcome().plan
+        };
+        let text = report(&RunOutcome { plan, ..outcome() });
+        assert!(!text.contains("topology"), "{text}");
     }
 
     #[test]
