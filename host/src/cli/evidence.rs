@@ -9,7 +9,7 @@ use seawall_core::evidence::{EvidenceError, Proof, verify_csv};
 
 use super::CliError;
 use super::output::print;
-use crate::report::units::{Count, counted};
+use crate::report::units::{Count, bytes, counted};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -134,12 +134,25 @@ fn refusal(file: &str, error: &EvidenceError<'_>) -> EvidenceFailure {
     }
 }
 
+/// Most bytes that are taken for evidence: half a million samples, and an end
+/// for sources that have none.
+const EVIDENCE_MAX_BYTES: u64 = 64 << 20;
+
 fn read(file: &str) -> io::Result<String> {
-    let mut text = String::new();
-    if file == "-" {
-        io::stdin().lock().read_to_string(&mut text)?;
+    let source: Box<dyn Read> = if file == "-" {
+        Box::new(io::stdin().lock())
     } else {
-        File::open(file)?.read_to_string(&mut text)?;
+        Box::new(File::open(file)?)
+    };
+    let mut text = String::new();
+    let taken = source
+        .take(EVIDENCE_MAX_BYTES + 1)
+        .read_to_string(&mut text)?;
+    if taken as u64 > EVIDENCE_MAX_BYTES {
+        let limit = bytes(EVIDENCE_MAX_BYTES);
+        return Err(io::Error::other(format!(
+            "more than {limit}, the most that is taken for evidence"
+        )));
     }
     Ok(text)
 }

@@ -153,6 +153,25 @@ fn deep_nesting_is_refused_and_not_followed() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_source_without_an_end_and_a_folder_are_refused() {
+    let endless = finish(&mut seawall(&["plan", "/dev/zero"]));
+    assert_eq!(endless.code, 2);
+    endless.complains(&["/dev/zero:1:1:"]);
+    let folder = finish(&mut seawall(&["plan", "/dev"]));
+    assert_eq!(folder.code, 2);
+    folder.complains(&["/dev: cannot read"]);
+    finish(&mut seawall(&[
+        "evidence",
+        "verify",
+        "/dev/zero",
+        "--required-speedup",
+        "2",
+    ]))
+    .refused(&["/dev/zero: cannot read: more than 64.0 MiB"]);
+}
+
+#[test]
 fn waves_near_the_end_of_64_bits_are_planned_without_an_arena_of_nonsense() {
     let wave = json!({"frontier_bytes": u64::MAX, "scratch_bytes": 0, "output_bytes": 0});
     let input = json!({"waves": [wave, wave], "dependencies": []});

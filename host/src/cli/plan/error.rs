@@ -41,15 +41,23 @@ pub(in crate::cli) enum PlanError {
 }
 
 impl PlanError {
-    /// The parser's error without the position that it repeats in its text.
-    pub(super) fn invalid_json(file: &str, error: &serde_json::Error) -> Self {
+    /// What the parser met: a failing source, or text that is wrong at a place
+    /// (which its own message repeats).
+    pub(super) fn of_json(file: &str, error: serde_json::Error) -> Self {
+        let file = file.to_owned();
+        if error.is_io() {
+            return Self::Unreadable {
+                file,
+                source: error.into(),
+            };
+        }
         let (line, column) = (error.line(), error.column());
         let text = error.to_string();
         let reason = text
             .strip_suffix(&format!(" at line {line} column {column}"))
             .unwrap_or(&text);
         Self::InvalidJson {
-            file: file.to_owned(),
+            file,
             line,
             column,
             reason: reason.to_owned(),
@@ -141,7 +149,7 @@ mod tests {
     #[test]
     fn the_position_is_said_once() {
         let error = serde_json::from_str::<u32>("\n x").unwrap_err();
-        let error = PlanError::invalid_json("waves.json", &error);
+        let error = PlanError::of_json("waves.json", error);
         assert_eq!(error.to_string(), "waves.json:2:2: expected value");
         assert_eq!(json(&error)["error"]["line"], 2);
     }

@@ -5,7 +5,7 @@
 //! grows with the text that is there, never with a number in it.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 
 use seawall_core::plan::{Budget, Dag, Dependency, Wave, check_records};
 use serde::Deserialize;
@@ -48,13 +48,11 @@ pub(super) struct Program {
 impl Program {
     /// Reads a file, or standard input for `-`.
     pub(super) fn read(file: &str) -> Result<Self, PlanError> {
-        let text = bytes_of(file).map_err(|source| PlanError::Unreadable {
-            file: shown(file).to_owned(),
-            source,
-        })?;
-        let document = serde_json::from_slice(&text)
-            .map_err(|error| PlanError::invalid_json(shown(file), &error))?;
-        Self::check(document)
+        let document = match source(file) {
+            Ok(source) => serde_json::from_reader(BufReader::new(source)),
+            Err(error) => Err(serde_json::Error::io(error)),
+        };
+        Self::check(document.map_err(|error| PlanError::of_json(shown(file), error))?)
     }
 
     fn check(document: Document) -> Result<Self, PlanError> {
@@ -109,14 +107,14 @@ fn shown(file: &str) -> &str {
     if file == "-" { "standard input" } else { file }
 }
 
-fn bytes_of(file: &str) -> io::Result<Vec<u8>> {
-    let mut text = Vec::new();
+/// The bytes are parsed as they come, so that a source without an end, such as
+/// a device, is refused at its first wrong byte and never gathered.
+fn source(file: &str) -> io::Result<Box<dyn Read>> {
     if file == "-" {
-        io::stdin().lock().read_to_end(&mut text)?;
+        Ok(Box::new(io::stdin().lock()))
     } else {
-        File::open(file)?.read_to_end(&mut text)?;
+        Ok(Box::new(File::open(file)?))
     }
-    Ok(text)
 }
 
 #[cfg(test)]
@@ -126,7 +124,7 @@ mod tests {
 
     fn check(text: &str) -> Result<Program, PlanError> {
         let document =
-            serde_json::from_str(text).map_err(|error| PlanError::invalid_json("text", &error))?;
+            serde_json::from_str(text).map_err(|error| PlanError::of_json("text", error))?;
         Program::check(document)
     }
 
