@@ -179,8 +179,8 @@ impl Default for SearchPolicy {
     fn default() -> Self {
         Self {
             forced: u32::MAX,
-            narrow_nodes: 2048,
-            narrow_exit_nodes: 3072,
+            narrow_nodes: 384,
+            narrow_exit_nodes: 768,
             can_pull: 0,
             pull_edges_min: 65_536,
             narrow_edges: 32_768,

@@ -78,6 +78,8 @@ unsafe impl Grid for HostGrid {
     #[inline(always)]
     fn block_barrier(self) {}
     #[inline(always)]
+    fn warp_barrier(self) {}
+    #[inline(always)]
     fn block_count(self, value: bool) -> u32 {
         u32::from(value)
     }

@@ -49,6 +49,8 @@ pub unsafe trait Grid: Copy {
     fn block_barrier(self);
     /// A block barrier that tells each lane for how many lanes `value` holds.
     fn block_count(self, value: bool) -> u32;
+    /// Waits for all lanes of the warp and orders their memory accesses.
+    fn warp_barrier(self);
     /// The lanes of the warp for which `value` holds; all lanes take part.
     fn ballot(self, value: bool) -> u32;
     /// The `value` of lane `from` of the warp; all lanes take part.

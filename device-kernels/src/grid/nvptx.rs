@@ -67,7 +67,12 @@ unsafe impl Grid for Device {
     #[inline(always)]
     fn block_barrier(self) {
         // SAFETY: kernels reach every block barrier with all lanes.
-        unsafe { asm!("bar.sync 0;", options(nostack)) };
+        unsafe { asm!("barrier.sync 0;", options(nostack)) };
+    }
+    #[inline(always)]
+    fn warp_barrier(self) {
+        // SAFETY: kernels reach every warp barrier with all lanes of the warp.
+        unsafe { asm!("bar.warp.sync 0xffffffff;", options(nostack)) };
     }
     #[inline(always)]
     fn block_count(self, value: bool) -> u32 {
@@ -75,7 +80,7 @@ unsafe impl Grid for Device {
         // SAFETY: kernels reach every block barrier with all lanes.
         unsafe {
             asm!(
-                "{{ .reg .pred %p_in; setp.ne.u32 %p_in, {1}, 0; bar.red.popc.u32 {0}, 0, %p_in; }}",
+                "{{ .reg .pred %p_in; setp.ne.u32 %p_in, {1}, 0; barrier.red.popc.u32 {0}, 0, %p_in; }}",
                 out(reg32) count, in(reg32) u32::from(value), options(nostack)
             );
         }

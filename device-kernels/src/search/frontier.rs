@@ -1,6 +1,6 @@
 //! The frontier register as kernels see it.
 
-use crate::block::warp_scan;
+use crate::block::{warp_scan, warp_scan_small};
 use crate::grid::Grid;
 use crate::memory::{Csr, Words, word_of};
 use seawall_core::abi::search::{DriveRecord, FoundRecord, FrontierLayout};
@@ -202,7 +202,11 @@ pub fn append<G: Grid, const K: usize>(
             mask |= u32::from(*degree != 0) << k;
         }
     }
-    let (nodes_below, nodes_total) = warp_scan(grid, mask.count_ones());
+    let (nodes_below, nodes_total) = if K < 16 {
+        warp_scan_small(grid, mask.count_ones())
+    } else {
+        warp_scan(grid, mask.count_ones())
+    };
     let (edges_below, edges_total) = warp_scan(grid, edges);
     let (mut place, mut prefix) = (0, 0);
     if grid.warp_lane() == 0 {

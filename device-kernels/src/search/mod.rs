@@ -18,6 +18,7 @@ pub mod share;
 pub mod pull;
 pub mod compact;
 pub mod narrow;
+mod narrow_queue;
 
 pub use frontier::Frontier;
 pub use visit::Visit;

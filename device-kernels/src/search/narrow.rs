@@ -1,25 +1,29 @@
 //! A narrow frontier in one block: iterations without a grid barrier.
 //!
 //! While one block searches, with its queues in shared memory, the others
-//! wait at the next grid barrier. It hands back when the frontier grows too
-//! wide for one block or nothing is left.
+//! wait at the next grid barrier. A frontier that fits one warp is searched by
+//! the block's first warp alone, without even a block barrier. The block hands
+//! back when the frontier grows too wide or nothing is left.
 
 use super::drive::{choose, count_new};
 use super::frontier::{Finds, Target, append};
+use super::narrow_queue::{Queues, Word};
 use super::push::{Push, Row, SERIAL};
 use super::visit::Visit;
 use super::Search;
-use crate::block::shared::{NARROW, NARROW_LEN, NARROW_NODES};
-use crate::block::{block_scan, warp_scan};
+use crate::block::block_scan;
+use crate::block::shared::NARROW_NODES;
 use crate::control::{Place, Stop};
 use crate::grid::Grid;
-use crate::memory::Words;
 use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::search::{DriveRecord, SearchPolicy};
 
 /// Iterations between two looks at the clock.
-const LOOK_MASK: u32 = 63;
+const LOOK_MASK: u32 = 255;
+
+/// Largest degree that a warp walks alone.
+const WARP_DEGREE: u32 = 64;
 
 /// What bounds a narrow run.
 #[derive(Clone, Copy, Debug)]
@@ -32,82 +36,34 @@ pub struct Bounds<'a> {
     pub place: Place,
 }
 
-/// The two queues of a narrow search: a shared part, and an overflow in the
-/// resident queue that was consumed when the search narrowed.
-#[derive(Clone, Copy)]
-struct Queues<G> {
-    grid: G,
-    overflow: Words,
+/// Where a narrow run stands; the same in every lane, but for `explored`.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// Nodes of the frontier.
+    len: u32,
+    /// Which of the queues holds it.
+    parity: u32,
+    /// Which of the lengths is its length.
+    turn: u32,
+    /// Iterations done.
+    iteration: u32,
+    /// Largest frontier so far.
+    frontier_max: u32,
+    /// Edges that this lane's rows had.
+    explored: u32,
 }
 
-impl<G: Grid> Queues<G> {
-    #[inline(always)]
-    fn len(self, which: u32) -> u32 {
-        // SAFETY: a fixed word of shared memory.
-        unsafe { self.grid.shared_load(NARROW_LEN + which) }
-    }
-
-    #[inline(always)]
-    fn set_len(self, which: u32, len: u32) {
-        // SAFETY: a fixed word of shared memory.
-        unsafe { self.grid.shared_store(NARROW_LEN + which, len) };
-    }
-
-    #[inline(always)]
-    fn get(self, which: u32, index: u32) -> u32 {
-        if index >= NARROW_NODES {
-            return self.overflow.load_weak(self.grid, index);
-        }
-        // SAFETY: the index was checked against the queue's length.
-        unsafe { self.grid.shared_load(NARROW + which * NARROW_NODES + index) }
-    }
-
-    #[inline(always)]
-    fn set(self, which: u32, index: u32, node: u32) {
-        if index >= NARROW_NODES {
-            self.overflow.store_weak(self.grid, index, node);
-            return;
-        }
-        // SAFETY: the index was checked against the queue's length.
-        unsafe { self.grid.shared_store(NARROW + which * NARROW_NODES + index, node) };
-    }
-
-    /// Appends every lane's finds; all lanes of the warp take part.
-    #[inline(always)]
-    fn append<const K: usize>(self, which: u32, finds: &Finds<K>) {
-        if self.grid.ballot(finds.mask != 0) == 0 {
-            return;
-        }
-        let (below, total) = warp_scan(self.grid, finds.mask.count_ones());
-        let mut place = 0;
-        if self.grid.warp_lane() == 0 {
-            // SAFETY: a fixed word of shared memory.
-            place = unsafe { self.grid.shared_add(NARROW_LEN + which, total) };
-        }
-        place = self.grid.shuffle(place, 0) + below;
-        for (k, node) in finds.nodes.iter().enumerate() {
-            if finds.mask >> k & 1 != 0 {
-                self.set(which, place, *node);
-                place += 1;
-            }
-        }
-    }
-}
-
-/// How one narrow iteration went.
+/// Whether an iteration visited all edges of the frontier, or none because
+/// they were too many.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Pass {
-    /// All edges of the frontier were visited.
-    Done {
-        /// Edges that this lane's rows had.
-        edges: u32,
-    },
-    /// The frontier has too many edges for one block; none was visited.
+    Done,
     TooWide,
 }
 
 impl<V: Visit> Search<V> {
     /// Runs iterations in this block alone and leaves the frontier in a
-    /// resident queue; `drive` describes it then.
+    /// resident queue; `drive` describes it then. Gives the iterations run.
     ///
     /// # Errors
     /// When the time budget ends or another block reports a fault.
@@ -119,146 +75,183 @@ impl<V: Visit> Search<V> {
         bounds: &Bounds<'_>,
     ) -> Result<u32, Stop> {
         let grid = team.grid;
-        let queue = self.frontier.queue(drive.queue);
-        let queues = Queues {
-            grid,
-            overflow: queue.nodes,
-        };
+        let queues = Queues::new(grid, self.frontier.queue(drive.queue).nodes);
         if grid.lane() == 0 {
             self.frontier.clear_found(grid, drive.step + 2);
         }
-        self.load(queues, drive, queue.nodes);
-        let first_iteration = drive.iteration;
-        let mut which = 0;
-        let mut explored = 0_u32;
-        loop {
-            let len = queues.len(which);
-            // Everyone has read the length before anyone appends again.
-            grid.block_barrier();
-            let out_of_bounds =
-                len > bounds.policy.narrow_exit_nodes.min(NARROW_NODES) || drive.iteration >= bounds.max_iterations;
-            if len == 0 || (out_of_bounds && drive.iteration != first_iteration) {
-                break;
+        queues.fill(drive.nodes);
+        let mut run = Run {
+            len: drive.nodes,
+            parity: 0,
+            turn: 0,
+            iteration: drive.iteration,
+            frontier_max: drive.frontier_max,
+            explored: 0,
+        };
+        let widest = bounds.policy.narrow_exit_nodes.min(NARROW_NODES);
+        let mut pass = Pass::Done;
+        while run.len != 0
+            && pass == Pass::Done
+            && run.iteration < bounds.max_iterations
+            && (run.len <= widest || run.iteration == drive.iteration)
+        {
+            let stuck = G::WARP != 1
+                && run.len <= G::WARP
+                && self.run_warp(queues, drive.visited, &mut run, bounds.max_iterations);
+            if G::WARP == 1 || stuck || run.len > G::WARP {
+                pass = self.run_block(queues, drive.visited, &mut run, bounds.policy.narrow_edges);
             }
-            let push = Push {
-                visited: self.frontier.bitset(drive.visited),
-                level: drive.iteration + 1,
-            };
-            match self.pass(queues, &push, (which, len), bounds.policy.narrow_edges) {
-                Pass::TooWide => break,
-                Pass::Done { edges } => explored = explored.saturating_add(edges),
-            }
-            if grid.lane() == 0 {
-                queues.set_len(which, 0);
-            }
-            grid.block_barrier();
-            which ^= 1;
-            drive.frontier_max = drive.frontier_max.max(queues.len(which));
-            drive.iteration += 1;
-            if drive.iteration & LOOK_MASK == 0 {
-                self.look(team, bounds, drive.iteration)?;
+            if stuck || run.iteration & LOOK_MASK == 0 {
+                self.look(team, bounds, run.iteration)?;
             }
         }
-        self.hand_back(queues, drive, (which, explored), bounds.policy);
-        Ok(drive.iteration - first_iteration)
+        let iterations = run.iteration - drive.iteration;
+        self.hand_back(queues, drive, &run, bounds.policy);
+        Ok(iterations)
     }
 
-    /// Loads the resident queue into the first narrow one.
     #[inline(always)]
-    fn load<G: Grid>(&self, queues: Queues<G>, drive: &DriveRecord, nodes: Words) {
-        let grid = queues.grid;
-        let mut index = grid.lane();
-        while index < drive.nodes.min(NARROW_NODES) {
-            queues.set(0, index, nodes.load_weak(grid, index));
-            index += grid.lanes();
+    fn push_of(&self, visited: u32, run: &Run) -> Push {
+        Push {
+            visited: self.frontier.bitset(visited),
+            level: run.iteration + 1,
         }
-        if grid.lane() == 0 {
-            queues.set_len(0, drive.nodes);
-            queues.set_len(1, 0);
-        }
-        grid.block_barrier();
     }
 
-    /// Expands the `len` nodes of narrow queue `which` into the other one.
+    /// Iterations by the first warp, while the frontier fits it; the other
+    /// warps wait. True when the whole block must take the next iteration or
+    /// it is time to look at the clock.
     #[inline(always)]
-    fn pass<G: Grid>(
+    fn run_warp<G: Grid>(
         &self,
         queues: Queues<G>,
-        push: &Push,
-        (which, len): (u32, u32),
+        visited: u32,
+        run: &mut Run,
+        max_iterations: u32,
+    ) -> bool {
+        let grid = queues.grid;
+        if grid.lane() < G::WARP {
+            let mut stuck = false;
+            while run.len != 0 && run.len <= G::WARP && run.iteration < max_iterations && !stuck {
+                stuck = !self.pass_warp(queues, visited, run);
+                if !stuck && run.iteration & LOOK_MASK == 0 {
+                    break;
+                }
+            }
+            if grid.lane() == 0 {
+                queues.tell(Word::Len, run.len);
+                queues.tell(Word::Iteration, run.iteration);
+                queues.tell(Word::Parity, run.parity);
+                queues.tell(Word::Stuck, u32::from(stuck));
+                queues.tell(Word::Widest, run.frontier_max);
+                queues.set_len(0, run.len);
+                queues.set_len(1, 0);
+            }
+        }
+        grid.block_barrier();
+        run.len = queues.told(Word::Len);
+        run.iteration = queues.told(Word::Iteration);
+        run.parity = queues.told(Word::Parity);
+        run.frontier_max = queues.told(Word::Widest);
+        run.turn = 0;
+        let stuck = queues.told(Word::Stuck) != 0;
+        // Everyone has read before the first warp may tell again.
+        grid.block_barrier();
+        stuck
+    }
+
+    /// One iteration by one warp; false when a degree is too large for it.
+    #[inline(always)]
+    fn pass_warp<G: Grid>(&self, queues: Queues<G>, visited: u32, run: &mut Run) -> bool {
+        let grid = queues.grid;
+        let mut row = self.narrow_row(queues, run, grid.lane());
+        let degree = row.degree();
+        if grid.ballot(degree > WARP_DEGREE) != 0 {
+            return false;
+        }
+        let push = self.push_of(visited, run);
+        let mut len = 0;
+        let mut left = grid.ballot(degree != 0);
+        while left != 0 {
+            let end = row.end;
+            row.end = end.min(row.start + SERIAL);
+            let finds = self.visit_row(grid, &push, row);
+            queues.append_alone(run.parity ^ 1, &mut len, &finds);
+            row.start = row.end;
+            row.end = end;
+            left = grid.ballot(row.start < row.end);
+        }
+        grid.warp_barrier();
+        run.explored += degree;
+        run.advance(len);
+        true
+    }
+
+    /// Row `index` of the narrow frontier, or none behind its end.
+    #[inline(always)]
+    fn narrow_row<G: Grid>(&self, queues: Queues<G>, run: &Run, index: u32) -> Row {
+        if index >= run.len {
+            return Row::NONE;
+        }
+        let node = queues.get(run.parity, index);
+        let (start, end) = self.outgoing.row(queues.grid, node);
+        Row { node, start, end }
+    }
+
+    /// One iteration by the whole block.
+    #[inline(always)]
+    fn run_block<G: Grid>(
+        &self,
+        queues: Queues<G>,
+        visited: u32,
+        run: &mut Run,
         edges_max: u32,
     ) -> Pass {
         let grid = queues.grid;
-        if G::WARP == 1 {
-            return self.pass_alone(queues, push, (which, len), edges_max);
-        }
-        let row_at = |index: u32| {
-            if index >= len {
-                return Row::NONE;
-            }
-            let node = queues.get(which, index);
-            let (start, end) = self.outgoing.row(grid, node);
-            Row { node, start, end }
-        };
-        let first = row_at(grid.lane());
+        let push = self.push_of(visited, run);
+        let lanes = grid.lanes();
+        let first = self.narrow_row(queues, run, grid.lane());
         let mut edges = first.degree();
         let mut large = edges > SERIAL;
-        let mut index = grid.lanes() + grid.lane();
-        while index < len {
-            let degree = row_at(index).degree();
-            edges += degree;
+        let mut index = lanes + grid.lane();
+        while index < run.len {
+            let degree = self.narrow_row(queues, run, index).degree();
+            edges = edges.saturating_add(degree);
             large |= degree > SERIAL;
-            index += grid.lanes();
+            index += lanes;
+        }
+        if grid.lane() == 0 {
+            // Nobody reads this length any more, and nobody adds to it before
+            // the next barrier.
+            queues.set_len(run.turn + 2, 0);
         }
         let large = grid.block_any(large);
         if large && block_scan(grid, edges).1 > edges_max {
             return Pass::TooWide;
         }
+        let next = (run.parity ^ 1, run.turn + 1);
+        let sink = |finds: &Finds<8>| queues.append(next, finds);
         let mut row = first;
         let mut base = 0;
         loop {
-            let sink = |finds: &Finds<8>| queues.append(which ^ 1, finds);
-            if large {
-                self.expand_together(grid, push, row, sink);
+            if G::WARP == 1 {
+                self.expand_alone(grid, &push, row, sink);
+            } else if large {
+                self.expand_together(grid, &push, row, sink);
             } else {
-                self.expand_serially(grid, push, row, sink);
+                self.expand_serially(grid, &push, row, sink);
             }
-            base += grid.lanes();
-            if base >= len {
+            base += lanes;
+            if base >= run.len {
                 break;
             }
-            row = row_at(base + grid.lane());
+            row = self.narrow_row(queues, run, base + grid.lane());
         }
         grid.block_barrier();
-        Pass::Done { edges }
-    }
-
-    /// The same by one lane without neighbours.
-    #[inline(always)]
-    fn pass_alone<G: Grid>(
-        &self,
-        queues: Queues<G>,
-        push: &Push,
-        (which, len): (u32, u32),
-        edges_max: u32,
-    ) -> Pass {
-        let grid = queues.grid;
-        let mut edges = 0_u32;
-        for index in 0..len {
-            let (start, end) = self.outgoing.row(grid, queues.get(which, index));
-            edges = edges.saturating_add(end - start);
-        }
-        if edges > edges_max {
-            return Pass::TooWide;
-        }
-        for index in 0..len {
-            let node = queues.get(which, index);
-            let (start, end) = self.outgoing.row(grid, node);
-            self.expand_alone(grid, push, Row { node, start, end }, |finds| {
-                queues.append(which ^ 1, finds);
-            });
-        }
-        Pass::Done { edges }
+        run.turn += 1;
+        run.explored = run.explored.saturating_add(edges);
+        run.advance(queues.len(run.turn));
+        Pass::Done
     }
 
     #[inline(never)]
@@ -281,26 +274,27 @@ impl<V: Visit> Search<V> {
         &self,
         queues: Queues<G>,
         drive: &mut DriveRecord,
-        (which, explored): (u32, u32),
+        run: &Run,
         policy: &SearchPolicy,
     ) {
         let grid = queues.grid;
-        let (_, explored) = block_scan(grid, explored);
+        let (_, explored) = block_scan(grid, run.explored);
         drive.unexplored_edges = drive
             .unexplored_edges
             .saturating_sub(explored.saturating_sub(drive.edges));
-        let len = queues.len(which);
+        drive.iteration = run.iteration;
+        drive.frontier_max = run.frontier_max;
         let target = Target {
             step: drive.step + 1,
             parity: drive.queue ^ 1,
             rows: self.outgoing,
         };
         let mut base = 0;
-        while base < len {
+        while base < run.len {
             let index = base + grid.lane();
-            let inside = index < len;
+            let inside = index < run.len;
             let finds = Finds {
-                nodes: [if inside { queues.get(which, index) } else { 0 }],
+                nodes: [if inside { queues.get(run.parity, index) } else { 0 }],
                 mask: u32::from(inside),
             };
             append(grid, self.frontier, target, &finds);
@@ -312,5 +306,16 @@ impl<V: Visit> Search<V> {
         let found = self.frontier.found(grid, drive.step);
         count_new(drive, found.queued_nodes, found.queued_edges);
         choose(drive, policy);
+    }
+}
+
+impl Run {
+    /// Takes the next frontier, of `len` nodes.
+    #[inline(always)]
+    fn advance(&mut self, len: u32) {
+        self.len = len;
+        self.parity ^= 1;
+        self.iteration += 1;
+        self.frontier_max = self.frontier_max.max(len);
     }
 }

@@ -79,7 +79,7 @@ impl<V: Visit> Search<V> {
             parity: drive.queue ^ 1,
             rows: self.outgoing,
         };
-        let tile = grid.lanes() * G::ITEMS;
+        let tile = tile_of(team, drive.nodes);
         let mut base = team.rank() * tile;
         while base < drive.nodes {
             let end = (base + tile).min(drive.nodes);
@@ -139,10 +139,10 @@ impl<V: Visit> Search<V> {
         }
     }
 
-    /// Every lane walks its few edges; loads come before tests, so that they
-    /// overlap.
+    /// Visits at most eight edges of one row; loads come before tests, so that
+    /// they overlap.
     #[inline(always)]
-    pub fn expand_serially<G: Grid>(&self, grid: G, push: &Push, row: Row, sink: impl Fn(&Finds<8>)) {
+    pub fn visit_row<G: Grid>(&self, grid: G, push: &Push, row: Row) -> Finds<8> {
         let degree = row.degree();
         let mut nodes = [0_u32; 8];
         for (k, node) in nodes.iter_mut().enumerate() {
@@ -157,13 +157,35 @@ impl<V: Visit> Search<V> {
                 open |= (bit ^ 1) << k;
             }
         }
-        let mut mask = 0_u32;
+        let mut before = [u32::MAX; 8];
         for (k, node) in nodes.iter().enumerate() {
             if open >> k & 1 != 0 {
-                mask |= u32::from(self.claim(grid, push, *node, row.node)) << k;
+                before[k] = push.visited.or(grid, *node >> 5, 1 << (*node & 31));
             }
         }
-        sink(&Finds { nodes, mask });
+        let mut mask = 0_u32;
+        for (k, node) in nodes.iter().enumerate() {
+            if before[k] >> (*node & 31) & 1 == 0 {
+                mask |= 1 << k;
+                let (node, from, level) = (*node, row.node, push.level);
+                self.visit.discovered(grid, Discovery { node, from, level });
+            }
+        }
+        Finds { nodes, mask }
+    }
+
+    /// Every lane walks its few edges; a warp without any returns at once.
+    #[inline(always)]
+    pub fn expand_serially<G: Grid>(
+        &self,
+        grid: G,
+        push: &Push,
+        row: Row,
+        sink: impl Fn(&Finds<8>),
+    ) {
+        if grid.ballot(row.degree() != 0) != 0 {
+            sink(&self.visit_row(grid, push, row));
+        }
     }
 
     /// The block shares out all edges of its rows evenly.
@@ -203,6 +225,17 @@ impl<V: Visit> Search<V> {
         }
         grid.block_barrier();
     }
+}
+
+/// Nodes of a block's tile: a full block's worth, or an even share in whole
+/// warps where the frontier is small, so that all blocks take part.
+#[inline(always)]
+fn tile_of<G: Grid>(team: &Team<G>, nodes: u32) -> u32 {
+    if G::WARP == 1 {
+        return G::ITEMS;
+    }
+    let share = nodes.div_ceil(team.size()).next_multiple_of(G::WARP);
+    share.min(team.grid.lanes())
 }
 
 /// First of the words that a block's rows need; they lie behind the queues of

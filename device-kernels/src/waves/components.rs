@@ -54,19 +54,39 @@ pub fn run<G: Grid>(
     Ok(())
 }
 
+/// The root above `node`. On the way every node is pointed at its
+/// grandparent, which halves the path for whoever comes next; a node that has
+/// a parent is no root, so no hook can be lost.
+#[inline(always)]
+fn root_of<G: Grid>(grid: G, parents: Words, node: u32) -> u32 {
+    let mut child = node;
+    let mut at = parents.load(grid, node);
+    loop {
+        let above = parents.load(grid, at);
+        if above == at {
+            return at;
+        }
+        parents.store(grid, child, above);
+        child = at;
+        at = above;
+    }
+}
+
 /// Hooks the larger of the roots above `a` and `b` to the smaller.
 #[inline(always)]
 fn link<G: Grid>(grid: G, parents: Words, a: u32, b: u32) {
-    let mut left = parents.load_weak(grid, a);
-    let mut right = parents.load_weak(grid, b);
+    if parents.load_weak(grid, a) == parents.load_weak(grid, b) {
+        return;
+    }
+    let mut left = root_of(grid, parents, a);
+    let mut right = root_of(grid, parents, b);
     while left != right {
         let (high, low) = if left > right { (left, right) } else { (right, left) };
-        let above = parents.load(grid, high);
-        if above == low || (above == high && parents.swap_if(grid, high, high, low) == high) {
+        if parents.swap_if(grid, high, high, low) == high {
             return;
         }
-        left = parents.load(grid, parents.load(grid, high));
-        right = parents.load(grid, low);
+        left = root_of(grid, parents, high);
+        right = root_of(grid, parents, low);
     }
 }
 
@@ -84,16 +104,8 @@ fn link_sample<G: Grid>(context: &Context<G>, parents: Words, nodes: u32, sample
 fn compress<G: Grid>(context: &Context<G>, parents: Words, nodes: u32) {
     let grid = context.team.grid;
     context.team.each(nodes, |node| {
-        let own = parents.load_weak(grid, node);
-        let mut root = own;
-        loop {
-            let above = parents.load(grid, root);
-            if above == root {
-                break;
-            }
-            root = above;
-        }
-        if root != own {
+        let root = root_of(grid, parents, node);
+        if root != node {
             parents.store(grid, node, root);
         }
     });
