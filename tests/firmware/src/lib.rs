@@ -1,0 +1,14 @@
+#![no_std]
+//! One program of 64 waves, planned from end to end with static memory.
+//!
+//! Shared by the example (`plan`), by its twin on the host (`twin`), which must
+//! print the same lines, and by the images that are only linked: they show what
+//! the planner costs in flash and stack, and that it has no panic path. Nothing
+//! here knows a processor or a board.
+
+pub mod program;
+pub mod report;
+pub mod steps;
+
+#[cfg(feature = "proof")]
+mod proof;

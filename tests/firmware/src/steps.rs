@@ -1,0 +1,112 @@
+//! The planning steps, one function each, over memory that fits in a `static`.
+//!
+//! None is inlined, so that its stack and its instructions can be told apart in
+//! a disassembly and on the device alike. They add nothing to the planner but
+//! the choice of capacities.
+
+use seawall_core::cache::{PlanCache, Subject};
+use seawall_core::convergence::{ConvergenceContract, ConvergenceError};
+use seawall_core::error::{ArenaError, GroupError, LayerError};
+use seawall_core::launch::{LaunchError, LaunchPlan};
+use seawall_core::plan::{self, Arena, ArenaOptions, Groups, Layers, Strategy};
+use seawall_core::scratch::{ArenaScratch, GroupScratch, Scratch};
+use seawall_core::session::{SessionError, SessionPlan};
+use seawall_core::topology::Decision;
+use seawall_core::topology::memory::{ExecutionPlan, MemoryError};
+
+use crate::program::{DEPENDENCIES, Program, WAVES};
+
+/// Room for the layers of the program.
+pub type LayerRoom = Scratch<WAVES, DEPENDENCIES>;
+/// Room for its groups.
+pub type GroupRoom = GroupScratch<WAVES, DEPENDENCIES>;
+/// Room for its arena.
+pub type ArenaRoom = ArenaScratch<WAVES>;
+/// Room for eight cached choices of a topology.
+pub type CacheRoom = PlanCache<8>;
+
+/// What the four policies decided.
+#[derive(Clone, Copy, Debug)]
+pub struct Policies {
+    /// The topology of the next step.
+    pub decision: Decision,
+    /// The same with its memory.
+    pub execution: ExecutionPlan,
+    /// The sizes of a dispatch.
+    pub launch: LaunchPlan,
+    /// The resident session.
+    pub session: SessionPlan,
+    /// When the device stops.
+    pub convergence: ConvergenceContract,
+}
+
+/// Which policy refused, and why.
+#[derive(Clone, Copy, Debug)]
+pub enum Refusal {
+    /// No topology fits its memory.
+    Memory(MemoryError),
+    /// The dispatch cannot be sized.
+    Launch(LaunchError),
+    /// There is no resident session.
+    Session(SessionError),
+    /// The fixpoint cannot end on the device.
+    Convergence(ConvergenceError),
+}
+
+/// Plans layers.
+///
+/// # Errors
+///
+/// Those of [`plan::layers()`].
+#[inline(never)]
+pub fn layers<'a>(program: &Program, room: &'a mut LayerRoom) -> Result<Layers<'a>, LayerError> {
+    plan::layers(&program.dag, room)
+}
+
+/// Plans packed groups.
+///
+/// # Errors
+///
+/// Those of [`plan::groups()`].
+#[inline(never)]
+pub fn groups<'a>(program: &Program, room: &'a mut GroupRoom) -> Result<Groups<'a>, GroupError> {
+    plan::groups(&program.dag, &program.budget, Strategy::Packed, room)
+}
+
+/// Lays out the arena.
+///
+/// # Errors
+///
+/// Those of [`plan::arena()`].
+#[inline(never)]
+pub fn arena<'a>(
+    program: &Program,
+    groups: &Groups<'_>,
+    room: &'a mut ArenaRoom,
+) -> Result<Arena<'a>, ArenaError> {
+    plan::arena(&program.dag, groups, &ArenaOptions::default(), room)
+}
+
+/// Asks every policy once.
+///
+/// # Errors
+///
+/// The first refusal.
+#[inline(never)]
+pub fn policies(program: &Program, cache: &mut CacheRoom) -> Result<Policies, Refusal> {
+    let mut subject = Subject::new(program.identity);
+    let signals = program.execution.signals(24_000);
+    let decision = cache.select(&mut subject, &signals);
+    let execution = cache.plan(&mut subject, &program.execution);
+    let launch = program.launches.plan(&program.launch, None);
+    Ok(Policies {
+        decision,
+        execution: execution.map_err(Refusal::Memory)?,
+        launch: launch.map_err(Refusal::Launch)?,
+        session: program.session.plan().map_err(Refusal::Session)?,
+        convergence: program
+            .convergence
+            .contract()
+            .map_err(Refusal::Convergence)?,
+    })
+}
