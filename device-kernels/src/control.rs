@@ -41,8 +41,8 @@ impl Control {
 
     /// Arrives at the grid barrier.
     #[inline(always)]
-    pub fn arrive<G: Grid>(self, grid: G) -> u32 {
-        self.words.arrive(grid, word_of!(ControlRecord, ticket))
+    pub fn arrive<G: Grid>(self, grid: G) {
+        self.words.signal(grid, word_of!(ControlRecord, ticket));
     }
 
     /// Arrivals at the grid barrier so far.
@@ -101,18 +101,21 @@ impl Control {
         Stop
     }
 
-    /// Iteration number that the last change was tagged with.
+    /// Iteration number that the last change was tagged with, as of the last
+    /// barrier.
     #[inline(always)]
     pub fn changed<G: Grid>(self, grid: G) -> u32 {
-        self.words.load(grid, word_of!(ControlRecord, changed))
+        self.words.load_weak(grid, word_of!(ControlRecord, changed))
     }
 
     /// Tags the convergence flag with the number of the running iteration.
-    /// The tag only grows, so that clearing it never races.
+    /// The tag only grows, so that clearing it never races. Tag 0 stands for
+    /// no loop and is not stored: a block may still be in such a wave while
+    /// others already run the loop behind it.
     #[inline(always)]
     pub fn raise_changed<G: Grid>(self, grid: G, tag: u32) {
         let at = word_of!(ControlRecord, changed);
-        if self.words.load_weak(grid, at) != tag {
+        if tag != 0 && self.words.load_weak(grid, at) != tag {
             self.words.store(grid, at, tag);
         }
     }
@@ -136,10 +139,10 @@ impl Control {
         self.words.store(grid, word_of!(ControlRecord, iteration), iteration);
     }
 
-    /// The iteration of the open fixpoint.
+    /// The iteration of the open fixpoint, as of the launch.
     #[inline(always)]
     pub fn iteration<G: Grid>(self, grid: G) -> u32 {
-        self.words.load(grid, word_of!(ControlRecord, iteration))
+        self.words.load_weak(grid, word_of!(ControlRecord, iteration))
     }
 
     /// Stores whether the open fixpoint goes on.
@@ -151,7 +154,7 @@ impl Control {
     /// Whether the open fixpoint goes on.
     #[inline(always)]
     pub fn loop_runs<G: Grid>(self, grid: G) -> bool {
-        self.words.load(grid, word_of!(ControlRecord, loop_state)) == LoopState::Running as u32
+        self.words.load_weak(grid, word_of!(ControlRecord, loop_state)) == LoopState::Running as u32
     }
 
     /// Counts a block out of the open launch; tells whether it was the last.

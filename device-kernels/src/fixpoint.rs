@@ -51,6 +51,10 @@ fn place_of(wave: &WaveRecord, iteration: u32) -> Place {
     }
 }
 
+/// Iterations between two looks at the clock. A loop whose barriers are short
+/// would otherwise never find out that its time is over.
+const ITERATIONS_PER_LOOK: u32 = 16;
+
 /// Repeats the body until an iteration leaves the changed flag untouched.
 #[inline(always)]
 fn run_flagged<G: Grid, const FAMILIES: u32>(
@@ -73,6 +77,9 @@ fn run_flagged<G: Grid, const FAMILIES: u32>(
         // The next iteration may raise the flag as soon as its first block
         // starts, so everyone must have read it before.
         context.team.barrier(place)?;
+        if end.iterations.is_multiple_of(ITERATIONS_PER_LOOK) && context.team.is_out_of_time(place) {
+            return Err(Stop);
+        }
     }
     Ok(end)
 }

@@ -42,17 +42,14 @@ pub fn run_program<G: Grid, const FAMILIES: u32>(grid: G, machine: Machine) -> R
     let mut group = 0;
     while group < groups {
         let narrow_end = narrow_run(&context, group, groups);
-        let place = Place {
-            wave: group,
-            ..Place::default()
-        };
+        let place = end_of_group(&context, narrow_end.max(group + 1) - 1);
         if narrow_end > group {
             if context.team.is_first() {
-                run_alone::<G, FAMILIES>(&mut context, group, narrow_end, place)?;
+                run_alone::<G, FAMILIES>(&mut context, group, narrow_end)?;
             }
             group = narrow_end;
         } else {
-            run_group::<G, FAMILIES>(&mut context, group, place)?;
+            run_group::<G, FAMILIES>(&mut context, group)?;
             group += 1;
         }
         if group < groups {
@@ -63,6 +60,21 @@ pub fn run_program<G: Grid, const FAMILIES: u32>(grid: G, machine: Machine) -> R
         context.team.control.stamp(grid, true);
     }
     Ok(())
+}
+
+/// The place that blocks are missing from at the barrier behind group
+/// `index`: its last wave, as nobody can tell how far they came in it.
+#[inline(never)]
+fn end_of_group<G: Grid>(context: &Context<G>, index: u32) -> Place {
+    let (machine, grid) = (context.machine, context.team.grid);
+    let last = machine
+        .group(grid, index)
+        .and_then(|group| machine.wave(grid, group.first_wave.saturating_add(group.waves).saturating_sub(1)));
+    last.map_or_else(Place::default, |wave| Place {
+        wave: wave.wave,
+        opcode: wave.opcode,
+        iteration: 0,
+    })
 }
 
 /// First group behind the run of narrow groups that starts at `group`.
@@ -86,15 +98,14 @@ fn run_alone<G: Grid, const FAMILIES: u32>(
     context: &mut Context<G>,
     first: u32,
     end: u32,
-    place: Place,
 ) -> Result<(), Stop> {
     let mut alone = Context {
         team: context.team.alone(),
         ..*context
     };
     for group in first..end {
-        run_waves::<G, FAMILIES>(&alone, group, place)?;
-        alone.team.barrier(place)?;
+        run_waves::<G, FAMILIES>(&alone, group, Place::default())?;
+        alone.team.barrier(Place::default())?;
     }
     Ok(())
 }
@@ -125,8 +136,8 @@ fn wave_of<G: Grid>(context: &Context<G>, index: u32, place: Place) -> Result<Wa
 pub fn run_group<G: Grid, const FAMILIES: u32>(
     context: &mut Context<G>,
     index: u32,
-    place: Place,
 ) -> Result<(), Stop> {
+    let place = Place::default();
     run_waves::<G, FAMILIES>(context, index, place)?;
     let group = group_of(context, index, place)?;
     for at in group.first_wave..group.first_wave.saturating_add(group.waves) {

@@ -32,7 +32,7 @@ pub struct BodyLaunch {
 #[inline(always)]
 pub fn begin_loop<G: Grid>(grid: G, machine: Machine, fixpoint: u32) -> Result<(), Stop> {
     let context = open(grid, machine)?;
-    let record = fixpoint_of(&context, fixpoint)?;
+    let (_, record) = fixpoint_of(&context, fixpoint)?;
     if !context.team.is_conductor() {
         return Ok(());
     }
@@ -49,6 +49,9 @@ pub fn begin_loop<G: Grid>(grid: G, machine: Machine, fixpoint: u32) -> Result<(
             state = end_state(drive.converged != 0);
             finish(&context, end_of(&drive));
         }
+    } else if record.max_iterations == 0 {
+        state = LoopState::Exhausted;
+        finish(&context, LoopEnd::default());
     }
     control.set_loop_state(grid, state);
     Ok(())
@@ -69,11 +72,11 @@ pub fn run_body<G: Grid, const FAMILIES: u32>(
     if !control.loop_runs(grid) {
         return Ok(());
     }
-    let record = fixpoint_of(&context, launch.fixpoint)?;
+    let (wave, record) = fixpoint_of(&context, launch.fixpoint)?;
     let iteration = control.iteration(grid);
     context.tag = iteration.wrapping_add(1);
     let place = Place {
-        wave: launch.fixpoint,
+        wave,
         opcode: Opcode::Fixpoint as u32,
         iteration,
     };
@@ -88,14 +91,14 @@ pub fn run_body<G: Grid, const FAMILIES: u32>(
     Ok(())
 }
 
-/// Reads the fixpoint record of wave `index`.
+/// Number and record of the fixpoint at `index` of the wave table.
 #[inline(always)]
-fn fixpoint_of<G: Grid>(context: &Context<G>, index: u32) -> Result<FixpointRecord, Stop> {
+fn fixpoint_of<G: Grid>(context: &Context<G>, index: u32) -> Result<(u32, FixpointRecord), Stop> {
     context
         .machine
         .wave(context.team.grid, index)
         .filter(|wave| wave.opcode == Opcode::Fixpoint as u32)
-        .map(|wave| FixpointRecord::from_parameters(wave.parameters))
+        .map(|wave| (wave.wave, FixpointRecord::from_parameters(wave.parameters)))
         .ok_or_else(|| {
             context
                 .team

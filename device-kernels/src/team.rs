@@ -124,6 +124,18 @@ impl<G: Grid> Team<G> {
         self.grid.now_ns() >= self.deadline_ns.saturating_add(1_000_000_000)
     }
 
+    /// Reports the end of the time budget when it is over, and tells so to
+    /// this block. Only the first block looks at the clock; the others find
+    /// its report at their next barrier. All lanes of the block take part.
+    #[inline(never)]
+    pub fn is_out_of_time(&self, place: Place) -> bool {
+        let late = self.is_conductor() && self.is_late();
+        if late {
+            self.control.fault(self.grid, FaultCode::TimeBudget, place);
+        }
+        self.grid.block_any(late)
+    }
+
     /// Waits for all lanes of the team and orders their memory accesses.
     ///
     /// # Errors

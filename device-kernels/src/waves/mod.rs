@@ -98,21 +98,26 @@ pub fn run<G: Grid, const FAMILIES: u32>(
         return reduce::run(context, wave);
     }
     if opcode == Opcode::Stall {
-        stall(context, wave.parameters[0]);
+        return stall(context, wave.parameters[0]);
     }
     Ok(())
 }
 
-/// Holds one block back until the run's time is over.
+/// Holds one block back until the run's time is over and someone who waits
+/// for it says so; reports it itself when nobody does.
 #[inline(never)]
-fn stall<G: Grid>(context: &Context<G>, block: u32) {
+fn stall<G: Grid>(context: &Context<G>, block: u32) -> Result<(), FaultCode> {
     let grid = context.team.grid;
     if grid.block() != block {
-        return;
+        return Ok(());
     }
     let mut polls = 0_u32;
     while !context.team.control.is_stopped(grid) && !context.team.is_overdue() {
         polls = polls.saturating_add(1);
         grid.pause(polls);
     }
+    if grid.block_any(!context.team.control.is_stopped(grid)) {
+        return Err(FaultCode::TimeBudget);
+    }
+    Ok(())
 }

@@ -106,6 +106,7 @@ impl Session for CpuSession<'_> {
         if program.needs.weights && self.graph.weights().is_none() {
             return Err(BackendError::MissingGraphArray { what: "edge weights" });
         }
+        program.check().map_err(|problem| BackendError::BadProgram { problem })?;
         let arena = lines("the arena", program.arena_bytes)?;
         let inputs = lines("the input region", program.input_bytes)?;
         self.loaded = Some(Loaded {

@@ -39,3 +39,14 @@ pub struct EncodedProgram {
     /// Thresholds of frontier searches.
     pub search: SearchPolicy,
 }
+
+impl EncodedProgram {
+    /// Checks that groups, loops and registers stay within their tables and
+    /// regions. Linear in the tables.
+    ///
+    /// # Errors
+    /// The first contradiction, in words.
+    pub fn check(&self) -> Result<(), String> {
+        super::check::check(self)
+    }
+}

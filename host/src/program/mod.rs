@@ -6,6 +6,7 @@
 
 pub mod encoded;
 mod wave;
+mod check;
 mod hazards;
 mod builder;
 mod encode;

@@ -1,14 +1,12 @@
 //! The order of launches of a program, and proof that its tables agree.
 //!
 //! Executors that launch each group walk [`Stage`]s instead of records. Making
-//! them checks every index that host or driver will use, so that a program
-//! built by hand is refused at load and not found out by the device.
+//! them checks the tables first, so that a program built by hand is refused at
+//! load and not found out by the device.
 
 use crate::backend::BackendError;
 use crate::program::encoded::EncodedProgram;
-use seawall_core::abi::program::{
-    FixpointRecord, GroupRecord, Opcode, Region, RegisterRecord, WaveRecord,
-};
+use seawall_core::abi::program::{FixpointRecord, GroupRecord, Opcode, WaveRecord};
 
 /// A fixpoint as the host launches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +35,7 @@ pub(super) enum Stage {
 /// # Errors
 /// [`BackendError::BadProgram`] that names the first contradiction.
 pub(super) fn stages(program: &EncodedProgram) -> Result<Vec<Stage>, BackendError> {
-    check_tables(program).map_err(|problem| BackendError::BadProgram { problem })?;
+    program.check().map_err(|problem| BackendError::BadProgram { problem })?;
     let mut stages = Vec::new();
     for (index, group) in (0..program.top_groups).zip(&program.groups) {
         let waves = waves_of(program, group);
@@ -77,89 +75,11 @@ fn waves_of<'a>(program: &'a EncodedProgram, group: &GroupRecord) -> &'a [WaveRe
         .unwrap_or(&[])
 }
 
-fn check_tables(program: &EncodedProgram) -> Result<(), String> {
-    let groups = count("groups", program.groups.len())?;
-    let waves = count("waves", program.waves.len())?;
-    count("registers", program.registers.len())?;
-    if program.top_groups > groups {
-        return Err(format!(
-            "{} top-level groups in a table of {groups}",
-            program.top_groups
-        ));
-    }
-    for (index, group) in program.groups.iter().enumerate() {
-        if u64::from(group.first_wave) + u64::from(group.waves) > u64::from(waves) {
-            return Err(format!(
-                "group {index} holds {} waves from {}, the table {waves}",
-                group.waves, group.first_wave
-            ));
-        }
-    }
-    program
-        .waves
-        .iter()
-        .filter(|wave| is_fixpoint(wave))
-        .try_for_each(|wave| check_loop(program, wave))?;
-    program
-        .registers
-        .iter()
-        .enumerate()
-        .try_for_each(|(index, register)| check_register(program, index, register))
-}
-
-fn count(what: &str, length: usize) -> Result<u32, String> {
-    u32::try_from(length).map_err(|_| format!("{length} {what}, more than 32 bits count"))
-}
-
-fn check_loop(program: &EncodedProgram, wave: &WaveRecord) -> Result<(), String> {
-    let LoopStage {
-        wave,
-        first_group,
-        groups,
-        ..
-    } = loop_stage(0, wave);
-    let end = u64::from(first_group) + u64::from(groups);
-    if groups == 0 || first_group < program.top_groups || end > program.groups.len() as u64 {
-        return Err(format!(
-            "the loop of wave {wave} has {groups} body groups from {first_group}; bodies are groups {} to {}",
-            program.top_groups,
-            program.groups.len()
-        ));
-    }
-    Ok(())
-}
-
-fn check_register(
-    program: &EncodedProgram,
-    index: usize,
-    register: &RegisterRecord,
-) -> Result<(), String> {
-    let region_bytes = match register.region {
-        word if word == Region::Arena as u32 => program.arena_bytes,
-        word if word == Region::Input as u32 => program.input_bytes,
-        word => {
-            return Err(format!(
-                "register {index} is in region {word}, there is none"
-            ));
-        }
-    };
-    let end = register
-        .offset_bytes
-        .checked_add(u64::from(register.words) * 4);
-    if !register.offset_bytes.is_multiple_of(4) || end.is_none_or(|end| end > region_bytes) {
-        return Err(format!(
-            "register {index} has {} words at byte {}, its region {region_bytes} bytes",
-            register.words, register.offset_bytes
-        ));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::program::encoded::GraphNeeds;
-    use seawall_core::abi::program::NO_REGISTER;
+    use seawall_core::abi::program::{NO_REGISTER, RegisterRecord};
     use seawall_core::abi::search::SearchPolicy;
 
     fn wave(opcode: Opcode, number: u32, parameters: [u32; 5]) -> WaveRecord {
