@@ -1,5 +1,7 @@
 //! Host-side conformance and property tests.
 mod allocations;
 mod cli;
+mod execution;
 mod graph;
+mod programs;
 mod vectors;

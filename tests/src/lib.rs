@@ -1,1 +1,13 @@
 //! Shared oracles and generators for the tests.
+//!
+//! The same cases run in the host tests and, carried as one binary, on a
+//! machine with a GPU, so nothing here needs a test framework.
+
+pub mod random;
+pub mod graphs;
+pub mod oracle;
+pub mod script;
+pub mod interpret;
+pub mod draw;
+pub mod faulty;
+pub mod harness;

@@ -1,0 +1,226 @@
+//! Random graphs, each with many programs in one session.
+
+use crate::tally::Tally;
+use seawall::backend::RunLimits;
+use seawall::backend::cuda::{CudaOptions, CudaSession, Executor};
+use seawall::graph::Graph;
+use seawall::run::AnalysisKind;
+use seawall_core::abi::search::SearchPolicy;
+use seawall_tests::draw::{self, Limits, UNLIMITED};
+use seawall_tests::graphs::{self, EdgeList, SHAPES};
+use seawall_tests::harness::{ANALYSES, Asked, run_analysis, run_script};
+use seawall_tests::random::Random;
+
+/// One drawn case.
+struct Case {
+    seed: u64,
+    list: EdgeList,
+    sources: Vec<u32>,
+    options: CudaOptions,
+    scripts: u32,
+    words: u32,
+    quick: bool,
+}
+
+impl Case {
+    fn draw((seed, quick): (u64, bool)) -> Self {
+        let mut random = Random::new(seed);
+        let shape = SHAPES[(seed % SHAPES.len() as u64) as usize];
+        let sizes: &[u32] = if quick {
+            &[0, 1, 33, 120]
+        } else {
+            &[0, 1, 33, 1000, 5000, 5000, 40_000, 200_000]
+        };
+        let size = random.pick(sizes).unwrap_or(1);
+        let nodes = random.below(size + 1).max(size / 2);
+        let undirected = random.once_in(2);
+        let list = graphs::draw(shape, nodes, undirected, &mut random);
+        let sources = graphs::draw_sources(list.nodes, &mut random);
+        Self {
+            seed,
+            sources,
+            options: shape_of_grid(quick, &mut random),
+            scripts: if quick { 3 } else { 12 },
+            words: if quick { 400 } else { 30_000 },
+            list,
+            quick,
+        }
+    }
+
+    fn asked(&self, analysis: AnalysisKind) -> Asked {
+        Asked {
+            analysis,
+            sources: self.sources.clone(),
+            max_levels: UNLIMITED,
+            policy: SearchPolicy::default(),
+            incoming: false,
+        }
+    }
+
+    fn repeat(&self) -> String {
+        let CudaOptions { blocks, lanes, .. } = self.options;
+        format!(
+            "SEED={}{} {} nodes, {} edges, blocks {blocks:?}, lanes {lanes:?}",
+            self.seed,
+            if self.quick { " --quick" } else { "" },
+            self.list.nodes,
+            self.list.edges.len()
+        )
+    }
+}
+
+/// The default grid most of the time, else a smaller one.
+fn shape_of_grid(quick: bool, random: &mut Random) -> CudaOptions {
+    let limits = RunLimits {
+        time_budget_ns: if quick {
+            30_000_000_000
+        } else {
+            10_000_000_000
+        },
+    };
+    let mut options = CudaOptions {
+        limits,
+        ..CudaOptions::default()
+    };
+    if quick {
+        options.blocks = random.pick(&[1, 2, 5]);
+        options.lanes = random.pick(&[32, 96, 256]);
+    } else if random.once_in(2) {
+        options.blocks = random.pick(&[1, 2, 3, 60, 132]);
+        options.lanes = random.pick(&[32, 64, 160, 256, 512, 1024]);
+    }
+    options
+}
+
+/// Draws the case of a seed and runs all of its checks on `executor`.
+pub(crate) fn run(executor: Executor, name: &'static str, drawn: (u64, bool), tally: &mut Tally) {
+    let case = Case::draw(drawn);
+    let opened = case.list.graph().map_err(|error| error.to_string());
+    let graph = match opened {
+        Ok(graph) => graph,
+        Err(error) => return tally.check(("graph", name), case.repeat(), || Err(error)),
+    };
+    let mut session = match CudaSession::open(executor, &graph, case.options) {
+        Ok(session) => session,
+        Err(error) => {
+            return tally.check(("session", name), case.repeat(), || Err(error.to_string()));
+        }
+    };
+    analyses(&mut session, (&graph, &case), name, tally);
+    topologies(&mut session, (&graph, &case), name, tally);
+    limits(&mut session, (&graph, &case), name, tally);
+    scripts(&mut session, &case, name, tally);
+}
+
+type Drawn<'a> = (&'a Graph, &'a Case);
+
+fn analyses(
+    session: &mut CudaSession<'_>,
+    (graph, case): Drawn<'_>,
+    name: &'static str,
+    tally: &mut Tally,
+) {
+    for analysis in ANALYSES {
+        tally.check(("analyses, three runs each", name), case.repeat(), || {
+            run_analysis(session, (graph, &case.list), &case.asked(analysis), 3)
+        });
+    }
+}
+
+fn topologies(
+    session: &mut CudaSession<'_>,
+    (graph, case): Drawn<'_>,
+    name: &'static str,
+    tally: &mut Tally,
+) {
+    for forced in 0..=5_u32 {
+        let wide = forced.is_multiple_of(2);
+        let default = SearchPolicy::default();
+        let policy = SearchPolicy {
+            forced,
+            narrow_nodes: if wide { 0 } else { default.narrow_nodes },
+            narrow_exit_nodes: if wide { 0 } else { default.narrow_exit_nodes },
+            ..default
+        };
+        let analysis = if forced < 3 {
+            AnalysisKind::Reach
+        } else {
+            AnalysisKind::Bfs
+        };
+        let asked = Asked {
+            policy,
+            incoming: true,
+            ..case.asked(analysis)
+        };
+        tally.check(
+            ("forced topologies", name),
+            format!("topology {forced}, {}", case.repeat()),
+            || run_analysis(session, (graph, &case.list), &asked, 1),
+        );
+    }
+    for (narrow_nodes, narrow_edges) in [(0, 32_768), (1, 16), (4, 0), (64, 300)] {
+        let policy = SearchPolicy {
+            narrow_nodes,
+            narrow_exit_nodes: narrow_nodes + 3,
+            narrow_edges,
+            pull_edges_min: narrow_edges,
+            ..SearchPolicy::default()
+        };
+        let asked = Asked {
+            policy,
+            incoming: true,
+            ..case.asked(AnalysisKind::Bfs)
+        };
+        tally.check(
+            ("narrow thresholds", name),
+            format!("narrow {narrow_nodes}, {}", case.repeat()),
+            || run_analysis(session, (graph, &case.list), &asked, 1),
+        );
+    }
+}
+
+fn limits(
+    session: &mut CudaSession<'_>,
+    (graph, case): Drawn<'_>,
+    name: &'static str,
+    tally: &mut Tally,
+) {
+    for (max_levels, forced) in (0..6).zip([u32::MAX, 3, 2, 1, 5, 0]) {
+        let asked = Asked {
+            max_levels,
+            policy: SearchPolicy {
+                forced,
+                ..SearchPolicy::default()
+            },
+            ..case.asked(AnalysisKind::Bfs)
+        };
+        tally.check(
+            ("level limits", name),
+            format!("{max_levels} levels, {}", case.repeat()),
+            || run_analysis(session, (graph, &case.list), &asked, 1),
+        );
+    }
+}
+
+/// Several programs in one session, so that each follows another's leavings.
+fn scripts(session: &mut CudaSession<'_>, case: &Case, name: &'static str, tally: &mut Tally) {
+    // The interpreter and the scatter wave are slow; a few thousand nodes
+    // already spread every wave over many blocks.
+    if case.list.nodes > 20_000 {
+        return;
+    }
+    let mut random = Random::new(case.seed);
+    for which in 0..case.scripts {
+        let limits = Limits {
+            nodes: case.list.nodes,
+            waves: 1 + random.below(20),
+            words: case.words,
+        };
+        let script = draw::draw(limits, &mut random);
+        tally.check(
+            ("programs, two packings", name),
+            format!("program {which}, {}", case.repeat()),
+            || run_script(session, &case.list, &script, 2),
+        );
+    }
+}

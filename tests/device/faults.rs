@@ -1,0 +1,199 @@
+//! Programs that must fail, and sessions that must not open.
+
+use crate::tally::Tally;
+use seawall::backend::cuda::{CudaOptions, CudaSession, Executor};
+use seawall::backend::{BackendError, RunLimits, Session};
+use seawall::graph::Graph;
+use seawall::program::EncodedProgram;
+use seawall_core::abi::control::{FaultCode, FaultRecord};
+use seawall_core::abi::program::{NO_REGISTER, Opcode};
+use seawall_tests::faulty;
+
+const LIMITS: RunLimits = RunLimits {
+    time_budget_ns: 200_000_000,
+};
+
+/// Runs every faulty program on `executor`.
+pub(crate) fn run(executor: Executor, name: &'static str, tally: &mut Tally) {
+    let mut check = |what, job: fn(Executor) -> Result<(), String>| {
+        tally.check((what, name), "no seed", || job(executor));
+    };
+    check("grid that does not fit", oversized);
+    check("lanes that no block can have", odd_lanes);
+    check("stalled block", stalled);
+    check("loop without an end", endless);
+    check("unknown opcode", unknown_opcode);
+    check("bad register", bad_register);
+    check("tables that contradict each other", bad_tables);
+    check("wrong order of calls", wrong_order);
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+fn bare() -> Result<Graph, String> {
+    Graph::from_edges(faulty::NODES, &[], false).map_err(text)
+}
+
+fn options() -> CudaOptions {
+    CudaOptions {
+        limits: LIMITS,
+        ..CudaOptions::default()
+    }
+}
+
+fn expect(is_right: bool, found: impl FnOnce() -> String) -> Result<(), String> {
+    if is_right { Ok(()) } else { Err(found()) }
+}
+
+/// Runs `program`, which must fault, then a sound one in the same session.
+fn fault_of(executor: Executor, program: &EncodedProgram) -> Result<(FaultRecord, String), String> {
+    let graph = bare()?;
+    let mut session = CudaSession::open(executor, &graph, options()).map_err(text)?;
+    session.load(program).map_err(text)?;
+    let found = match session.run(&[]) {
+        Err(BackendError::Fault { record, wave_name }) => (record, wave_name),
+        other => return Err(format!("expected a fault, got {other:?}")),
+    };
+    session
+        .load(&faulty::plain().map_err(text)?)
+        .map_err(text)?;
+    session
+        .run(&[])
+        .map_err(|error| format!("the run after the fault: {error}"))?;
+    let mut words = Vec::new();
+    session.read(faulty::TOTAL, &mut words).map_err(text)?;
+    expect(words == [faulty::SUM], || {
+        format!("the run after the fault added up to {words:?}")
+    })?;
+    Ok(found)
+}
+
+fn oversized(executor: Executor) -> Result<(), String> {
+    let graph = bare()?;
+    let wanted = 1_000_000;
+    let asked = CudaOptions {
+        blocks: Some(wanted),
+        ..options()
+    };
+    let opened = CudaSession::open(executor, &graph, asked);
+    match (executor, opened) {
+        (
+            Executor::Mega,
+            Err(BackendError::NotCoResident {
+                wanted: told,
+                fitting,
+                multiprocessors,
+                ..
+            }),
+        ) => expect(
+            told == wanted && fitting >= multiprocessors && multiprocessors > 0,
+            || format!("{told} wanted, {fitting} fit on {multiprocessors}"),
+        ),
+        (Executor::Mega, Ok(session)) => Err(format!("opened with {:?}", session.shape())),
+        (Executor::Launches | Executor::Graph, Ok(_)) => Ok(()),
+        (_, Err(error)) => Err(text(error)),
+    }
+}
+
+fn odd_lanes(executor: Executor) -> Result<(), String> {
+    let graph = bare()?;
+    for lanes in [1, 33, 1025, 2048] {
+        let asked = CudaOptions {
+            lanes: Some(lanes),
+            ..options()
+        };
+        let opened = CudaSession::open(executor, &graph, asked);
+        if !matches!(opened, Err(BackendError::Unsupported { .. })) {
+            return Err(format!(
+                "{lanes} lanes: {:?}",
+                opened.map(|session| session.shape())
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Only blocks that wait for each other find out that one is missing; a launch
+/// of its own reports itself.
+fn stalled(executor: Executor) -> Result<(), String> {
+    let (record, wave) = fault_of(executor, &faulty::stalled(1).map_err(text)?)?;
+    let code = FaultCode::from_word(record.code);
+    let told = || format!("{code:?} of {wave}: {record:?}");
+    expect(
+        wave == faulty::STALL && record.opcode == Opcode::Stall as u32,
+        told,
+    )?;
+    if executor != Executor::Mega {
+        return expect(code == FaultCode::TimeBudget, told);
+    }
+    let one_is_missing = record.arrived + 1 == record.expected && record.expected > 1;
+    expect(
+        code == FaultCode::Watchdog && one_is_missing && record.block != 1,
+        told,
+    )
+}
+
+fn endless(executor: Executor) -> Result<(), String> {
+    let (record, wave) = fault_of(executor, &faulty::endless().map_err(text)?)?;
+    let code = FaultCode::from_word(record.code);
+    let is_budget = matches!(code, FaultCode::TimeBudget | FaultCode::Watchdog);
+    expect(
+        is_budget && wave == faulty::ENDLESS && record.iteration > 0,
+        || format!("{code:?} of {wave}: {record:?}"),
+    )
+}
+
+fn unknown_opcode(executor: Executor) -> Result<(), String> {
+    for opcode in [Opcode::ALL.len() as u32, u32::MAX] {
+        let program = faulty::broken(Some(opcode), None).map_err(text)?;
+        let (record, wave) = fault_of(executor, &program)?;
+        let is_right = FaultCode::from_word(record.code) == FaultCode::UnknownOpcode;
+        expect(
+            is_right && record.opcode == opcode && wave == faulty::COPY,
+            || format!("{wave}: {record:?}"),
+        )?;
+    }
+    Ok(())
+}
+
+fn bad_register(executor: Executor) -> Result<(), String> {
+    for source in [2, 3, NO_REGISTER] {
+        let program = faulty::broken(None, Some(source)).map_err(text)?;
+        let (record, wave) = fault_of(executor, &program)?;
+        let is_right = FaultCode::from_word(record.code) == FaultCode::BadRegister;
+        expect(is_right && wave == faulty::COPY, || {
+            format!("register {source}: {wave}: {record:?}")
+        })?;
+    }
+    Ok(())
+}
+
+fn bad_tables(executor: Executor) -> Result<(), String> {
+    let graph = bare()?;
+    let mut session = CudaSession::open(executor, &graph, options()).map_err(text)?;
+    let mut program = faulty::plain().map_err(text)?;
+    program.registers[0].words = u32::MAX;
+    match session.load(&program) {
+        Err(BackendError::BadProgram { .. }) => Ok(()),
+        other => Err(format!("{other:?}")),
+    }
+}
+
+fn wrong_order(executor: Executor) -> Result<(), String> {
+    let graph = bare()?;
+    let mut session = CudaSession::open(executor, &graph, options()).map_err(text)?;
+    let run = session.run(&[]);
+    expect(matches!(run, Err(BackendError::NotLoaded)), || {
+        format!("run: {run:?}")
+    })?;
+    session
+        .load(&faulty::plain().map_err(text)?)
+        .map_err(text)?;
+    let run = session.run(&[1, 2]);
+    expect(matches!(run, Err(BackendError::InputLength { .. })), || {
+        format!("run with inputs: {run:?}")
+    })?;
+    session.run(&[]).map(|_| ()).map_err(text)
+}

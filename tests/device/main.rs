@@ -1,0 +1,143 @@
+//! The GPU tests, as one program that can be carried to a machine with a GPU.
+//!
+//! Random graphs and programs run on every GPU executor and are compared with
+//! the oracles of `seawall-tests`; faulty programs must end with the fault that
+//! they are. It needs a driver and a device and nothing else, and it fails
+//! without them: a run that tested nothing is not a pass.
+//!
+//! ```text
+//! cargo build --release -p seawall-tests --test device
+//! device [--quick] [--seconds N]       SEED=N repeats a run from its first case
+//! ```
+
+mod cases;
+mod faults;
+mod tally;
+
+use seawall::backend::cuda::{self, Executor};
+use std::process::ExitCode;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tally::Tally;
+
+/// Every executor of the CUDA backend with its name.
+const EXECUTORS: [(Executor, &str); 3] = [
+    (Executor::Mega, "mega"),
+    (Executor::Launches, "launches"),
+    (Executor::Graph, "graph"),
+];
+
+/// How to test.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Options {
+    /// Tiny graphs and small grids, for running under a checker that slows
+    /// kernels down a hundredfold.
+    quick: bool,
+    /// When to draw no further case.
+    time: Duration,
+    /// Seed of the first case.
+    seed: u64,
+}
+
+impl Options {
+    fn parse(arguments: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut quick = false;
+        let mut seconds = None;
+        let mut arguments = arguments.peekable();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--quick" => quick = true,
+                "--seconds" => {
+                    let value = arguments.next().and_then(|value| value.parse().ok());
+                    seconds = Some(value.ok_or("--seconds takes a whole number")?);
+                }
+                other => {
+                    return Err(format!(
+                        "unknown option {other}; there are --quick and --seconds N"
+                    ));
+                }
+            }
+        }
+        Ok(Self {
+            quick,
+            time: Duration::from_secs(seconds.unwrap_or(if quick { 20 } else { 120 })),
+            seed: seed()?,
+        })
+    }
+}
+
+/// The seed of the environment, or a fresh one.
+fn seed() -> Result<u64, String> {
+    match std::env::var("SEED") {
+        Ok(text) => text
+            .parse()
+            .map_err(|_| format!("SEED={text} is no whole number")),
+        Err(_) => {
+            let now = SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .unwrap_or_default();
+            Ok(now.as_secs())
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let options = match Options::parse(std::env::args().skip(1)) {
+        Ok(options) => options,
+        Err(problem) => {
+            eprintln!("{problem}");
+            return ExitCode::from(2);
+        }
+    };
+    match cuda::probe() {
+        Ok(devices) => {
+            for device in &devices {
+                println!(
+                    "device {}: {}, driver CUDA {}",
+                    device.ordinal,
+                    device.info.name,
+                    device.driver_text()
+                );
+            }
+        }
+        Err(error) => {
+            eprintln!("these tests need a GPU: {error}");
+            return ExitCode::FAILURE;
+        }
+    }
+    println!(
+        "SEED={}{}",
+        options.seed,
+        if options.quick { " --quick" } else { "" }
+    );
+    let mut tally = Tally::default();
+    for (executor, name) in EXECUTORS {
+        faults::run(executor, name, &mut tally);
+    }
+    run_cases(&options, &mut tally);
+    tally.print();
+    if tally.failed() == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// Draws cases, each for all executors, until the time is over.
+fn run_cases(options: &Options, tally: &mut Tally) {
+    let start = Instant::now();
+    let mut seed = options.seed;
+    loop {
+        for (executor, name) in EXECUTORS {
+            cases::run(executor, name, (seed, options.quick), tally);
+        }
+        seed = seed.wrapping_add(1);
+        if start.elapsed() >= options.time {
+            break;
+        }
+    }
+    println!(
+        "cases of seeds {} to {}",
+        options.seed,
+        seed.wrapping_sub(1)
+    );
+}

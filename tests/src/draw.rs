@@ -1,0 +1,374 @@
+//! Random scripts that every machine must agree on.
+//!
+//! Only what a program may rely on is drawn: registers are written before they
+//! are read, sources are long enough, and no wave reads words that other lanes
+//! write in the same wave. Loops end by their limit, or because their facts
+//! only grow or only shrink.
+
+use crate::graphs::draw_sources;
+use crate::random::Random;
+use crate::script::{Register, Script, Slot, Wave};
+use seawall::program::Meet;
+use seawall_core::abi::program::{Opcode, Reduction};
+use seawall_core::abi::search::bitset_words;
+
+/// What a script may hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Nodes of the graph.
+    pub nodes: u32,
+    /// Waves and composites on the top level.
+    pub waves: u32,
+    /// Longest register of a free length, words.
+    pub words: u32,
+}
+
+/// A limit that only a loop's own end keeps.
+pub const UNLIMITED: u32 = u32::MAX - 1;
+
+/// Bits that `Scatter` looks through at most: words times list.
+const SCATTER_COST: u64 = 400_000;
+
+const LENGTHS: [u32; 9] = [0, 1, 2, 31, 33, 64, 100, 2049, 8193];
+
+struct Drawer<'a> {
+    random: &'a mut Random,
+    limits: Limits,
+    script: Script,
+    written: Vec<bool>,
+}
+
+/// Draws a script.
+#[must_use]
+pub fn draw(limits: Limits, random: &mut Random) -> Script {
+    let mut drawer = Drawer {
+        random,
+        limits,
+        script: Script::default(),
+        written: Vec::new(),
+    };
+    drawer.add_registers();
+    for _ in 0..limits.waves {
+        drawer.add_top();
+    }
+    drawer.keep_some();
+    drawer.script
+}
+
+impl Drawer<'_> {
+    fn add_register(&mut self, words: u32, input: Option<Vec<u32>>) -> Slot {
+        self.written.push(input.is_some());
+        self.script.registers.push(Register {
+            words,
+            input,
+            keep: false,
+        });
+        self.written.len() - 1
+    }
+
+    fn add_registers(&mut self) {
+        let nodes = self.limits.nodes;
+        for _ in 0..2 {
+            let sources = draw_sources(nodes, self.random);
+            self.add_register(sources.len() as u32, Some(sources));
+        }
+        for words in [
+            nodes,
+            nodes,
+            nodes * 3,
+            bitset_words(nodes),
+            bitset_words(nodes),
+            1,
+        ] {
+            self.add_register(words, None);
+        }
+        for _ in 0..3 + self.random.below(6) {
+            let mut words = self.random.pick(&LENGTHS).unwrap_or(1);
+            if self.random.once_in(3) {
+                words = self.random.below(self.limits.words);
+            }
+            let words = words.min(self.limits.words);
+            let input = self.random.once_in(4).then(|| self.facts(words));
+            self.add_register(words, input);
+        }
+    }
+
+    /// Words of which most are zero.
+    fn facts(&mut self, words: u32) -> Vec<u32> {
+        let word = |random: &mut Random| {
+            if random.once_in(3) {
+                random.word() & random.word()
+            } else {
+                0
+            }
+        };
+        (0..words).map(|_| word(self.random)).collect()
+    }
+
+    /// A written register of at least `words` words.
+    fn readable(&mut self, words: u32, except: Option<Slot>) -> Option<Slot> {
+        let choices: Vec<Slot> = (0..self.written.len())
+            .filter(|slot| self.written[*slot] && Some(*slot) != except)
+            .filter(|slot| self.words(*slot) >= words)
+            .collect();
+        self.random.pick(&choices)
+    }
+
+    fn writable(&mut self, fits: impl Fn(u32) -> bool) -> Option<Slot> {
+        let choices: Vec<Slot> = (0..self.written.len())
+            .filter(|slot| fits(self.words(*slot)))
+            .collect();
+        self.random.pick(&choices)
+    }
+
+    fn words(&self, slot: Slot) -> u32 {
+        self.script.registers[slot].words
+    }
+
+    fn add_top(&mut self) {
+        let nodes = self.limits.nodes;
+        let composite = match self.random.below(14) {
+            0 => self.levels(),
+            1 => self.reach(),
+            2 => self
+                .writable(|words| words >= nodes)
+                .map(|to| Wave::Components { to }),
+            3 => self.dataflow(),
+            4 | 5 => Some(self.bounded_loop()),
+            _ => None,
+        };
+        let wave = composite.unwrap_or_else(|| self.simple());
+        self.note(&wave);
+        self.script.waves.push(wave);
+    }
+
+    fn note(&mut self, wave: &Wave) {
+        match *wave {
+            Wave::Fill { to, .. }
+            | Wave::Iota { to }
+            | Wave::Copy { to, .. }
+            | Wave::Combine { to, .. }
+            | Wave::Scatter { to, .. }
+            | Wave::Reduce { to, .. }
+            | Wave::GenKill { to, .. }
+            | Wave::Meet { to, .. }
+            | Wave::Levels { to, .. }
+            | Wave::Reach { to, .. }
+            | Wave::Components { to } => self.written[to] = true,
+            Wave::Loop { .. } => {}
+        }
+    }
+
+    fn fill(&mut self) -> Wave {
+        let to = self.random.below(self.written.len() as u32) as usize;
+        let value = if self.random.once_in(3) {
+            0
+        } else {
+            self.random.word()
+        };
+        Wave::Fill { to, value }
+    }
+
+    /// A wave without a loop in it.
+    fn simple(&mut self) -> Wave {
+        let drawn = match self.random.below(12) {
+            0 => None,
+            1 => self.writable(|_| true).map(|to| Wave::Iota { to }),
+            2 => self.copy(),
+            3..=6 => self.combine(),
+            7 => self.scatter(),
+            8 | 9 => self.reduce(),
+            10 => self.gen_kill(),
+            _ => self.meet(),
+        };
+        drawn.unwrap_or_else(|| self.fill())
+    }
+
+    fn copy(&mut self) -> Option<Wave> {
+        let to = self.writable(|_| true)?;
+        let from = self.readable(self.words(to), None)?;
+        Some(Wave::Copy { to, from })
+    }
+
+    fn combine(&mut self) -> Option<Wave> {
+        let opcodes = [Opcode::And, Opcode::Or, Opcode::AndNot, Opcode::Xor];
+        let to = self.writable(|_| true)?;
+        let words = self.words(to);
+        let from = [self.readable(words, None)?, self.readable(words, None)?];
+        let opcode = self.random.pick(&opcodes)?;
+        Some(Wave::Combine { opcode, to, from })
+    }
+
+    fn scatter(&mut self) -> Option<Wave> {
+        let to = self.writable(|_| true)?;
+        let list = self.readable(0, Some(to))?;
+        let cost = u64::from(self.words(to)) * u64::from(self.words(list));
+        let value = self.random.word();
+        (cost <= SCATTER_COST).then_some(Wave::Scatter { to, list, value })
+    }
+
+    fn reduce(&mut self) -> Option<Wave> {
+        let hows = [
+            Reduction::Any,
+            Reduction::Count,
+            Reduction::Sum,
+            Reduction::Min,
+            Reduction::Max,
+        ];
+        let how = self.random.pick(&hows)?;
+        let to = self.writable(|words| words > 0)?;
+        let from = self.readable(0, Some(to))?;
+        Some(Wave::Reduce { how, to, from })
+    }
+
+    fn gen_kill(&mut self) -> Option<Wave> {
+        let to = self.readable(0, None)?;
+        let words = self.words(to);
+        let mut from = || self.readable(words, None);
+        let from = [from()?, from()?, from()?];
+        Some(Wave::GenKill { to, from })
+    }
+
+    fn meet(&mut self) -> Option<Wave> {
+        let facts = 1 + self.random.below(3);
+        let to = self.readable(self.limits.nodes * facts, None)?;
+        let from = self.readable(self.words(to), Some(to))?;
+        let meet = Meet {
+            facts,
+            intersect: self.random.once_in(2),
+        };
+        Some(Wave::Meet { to, from, meet })
+    }
+
+    fn bounded_loop(&mut self) -> Wave {
+        let mut body = Vec::new();
+        for _ in 0..1 + self.random.below(5) {
+            let wave = self.simple();
+            self.note(&wave);
+            body.push(wave);
+        }
+        let max = 1 + self.random.below(7);
+        Wave::Loop { max, body }
+    }
+
+    fn levels(&mut self) -> Option<Wave> {
+        let nodes = self.limits.nodes;
+        let to = self.writable(|words| words >= nodes)?;
+        let list = self.readable(0, Some(to))?;
+        let max = self.level_limit();
+        Some(Wave::Levels { to, list, max })
+    }
+
+    fn reach(&mut self) -> Option<Wave> {
+        let bits = bitset_words(self.limits.nodes);
+        let to = self.writable(|words| words == bits)?;
+        let list = self.readable(0, Some(to))?;
+        let max = self.level_limit();
+        Some(Wave::Reach { to, list, max })
+    }
+
+    fn level_limit(&mut self) -> u32 {
+        if self.random.once_in(4) {
+            self.random.below(6)
+        } else {
+            UNLIMITED
+        }
+    }
+
+    /// A dataflow problem that converges by itself: unions only grow,
+    /// intersections only shrink.
+    fn dataflow(&mut self) -> Option<Wave> {
+        let facts = 1 + self.random.below(3);
+        let words = self.limits.nodes * facts;
+        let meet = Meet {
+            facts,
+            intersect: self.random.once_in(2),
+        };
+        let start = if meet.intersect { u32::MAX } else { 0 };
+        let (made, killed) = (self.facts(words), self.facts(words));
+        let made = self.add_register(words, Some(made));
+        let killed = self.add_register(words, Some(killed));
+        let (before, after) = (
+            self.add_register(words, None),
+            self.add_register(words, None),
+        );
+        for to in [before, after] {
+            let wave = Wave::Fill { to, value: start };
+            self.note(&wave);
+            self.script.waves.push(wave);
+        }
+        let meeting = Wave::Meet {
+            to: before,
+            from: after,
+            meet,
+        };
+        let transfer = Wave::GenKill {
+            to: after,
+            from: [before, made, killed],
+        };
+        Some(Wave::Loop {
+            max: UNLIMITED,
+            body: vec![meeting, transfer],
+        })
+    }
+
+    /// Keeps about a third of what was written, at least one register, so that
+    /// the others' memory is used again.
+    fn keep_some(&mut self) {
+        let mut last = None;
+        for slot in 0..self.written.len() {
+            if self.written[slot] {
+                last = Some(slot);
+                self.script.registers[slot].keep = self.random.once_in(3);
+            }
+        }
+        if let Some(slot) = last {
+            self.script.registers[slot].keep = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graphs::{self, EdgeList, SHAPES};
+    use crate::interpret::interpret;
+
+    #[test]
+    fn drawn_scripts_use_every_kind_of_wave() {
+        let mut seen = std::collections::BTreeSet::new();
+        for seed in 0..400 {
+            let limits = Limits {
+                nodes: 40,
+                waves: 8,
+                words: 100,
+            };
+            let script = draw(limits, &mut Random::new(seed));
+            for wave in &script.waves {
+                let text = format!("{wave:?}");
+                seen.insert(text.split(' ').next().unwrap().to_owned());
+            }
+        }
+        assert_eq!(seen.len(), 12, "{seen:?}");
+    }
+
+    #[test]
+    fn unlimited_loops_converge() {
+        for seed in 0..60 {
+            let mut random = Random::new(seed);
+            let shape = SHAPES[seed as usize % SHAPES.len()];
+            let list: EdgeList = graphs::draw(shape, 60, false, &mut random);
+            let limits = Limits {
+                nodes: list.nodes,
+                waves: 6,
+                words: 60,
+            };
+            let left = interpret(&draw(limits, &mut random), &list);
+            assert!(
+                left.loops
+                    .iter()
+                    .all(|end| end.converged || end.iterations <= 7)
+            );
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Programs that end with a fault, for every executor to report alike.
+//!
+//! All of them fit a graph of at least [`NODES`] nodes.
+
+use seawall::program::{
+    EncodedProgram, PlanRequest, ProgramBuilder, ProgramError, RegisterId, Transfer,
+};
+use seawall_core::abi::program::{Opcode, Reduction};
+
+/// Nodes of the programs' graphs.
+pub const NODES: u32 = 100;
+
+/// Name of the wave that [`stalled`] stalls in.
+pub const STALL: &str = "hold the door";
+
+/// Name of the loop of [`endless`].
+pub const ENDLESS: &str = "endless";
+
+fn plan(program: &ProgramBuilder) -> Result<EncodedProgram, ProgramError> {
+    Ok(program.encode(&PlanRequest::default())?.0)
+}
+
+/// A wave that holds `block` back, with others before and behind it.
+///
+/// # Errors
+/// None but the planner's own.
+pub fn stalled(block: u32) -> Result<EncodedProgram, ProgramError> {
+    let mut program = ProgramBuilder::new(NODES);
+    let a = program.words("a", 20_000)?;
+    let b = program.words("b", 20_000)?;
+    let c = program.words("c", 20_000)?;
+    program.fill("fill", a, 1);
+    program.copy("copy", b, a);
+    program.stall(STALL, block);
+    program.copy("after", c, b);
+    program.keep(c);
+    plan(&program)
+}
+
+/// A loop whose facts flip in each iteration, so that it never converges.
+///
+/// # Errors
+/// None but the planner's own.
+pub fn endless() -> Result<EncodedProgram, ProgramError> {
+    let mut program = ProgramBuilder::new(NODES);
+    let [a, ones] = [program.words("a", 100)?, program.words("ones", 100)?];
+    let [none, flipped] = [program.words("none", 100)?, program.words("flipped", 100)?];
+    program.fill("a", a, 0);
+    program.fill("ones", ones, 1);
+    program.fill("none", none, 0);
+    program.fixpoint(ENDLESS, u32::MAX, |program| {
+        program.combine("flip", Opcode::Xor, flipped, [a, ones]);
+        let transfer = Transfer {
+            from: flipped,
+            generated: none,
+            killed: none,
+        };
+        program.gen_kill("store", a, transfer);
+    });
+    program.keep(a);
+    plan(&program)
+}
+
+/// The copy in the middle of [`plain`].
+pub const COPY: &str = "copy";
+
+/// The register of [`plain`] that holds [`SUM`] in the end.
+pub const TOTAL: RegisterId = RegisterId(2);
+
+/// What [`plain`] adds up to.
+pub const SUM: u32 = 299 * 300 / 2;
+
+/// Three sound waves, to be broken by hand.
+///
+/// # Errors
+/// None but the planner's own.
+pub fn plain() -> Result<EncodedProgram, ProgramError> {
+    let mut program = ProgramBuilder::new(NODES);
+    let [a, b] = [program.words("a", 300)?, program.words("b", 300)?];
+    let sum = program.words("sum", 1)?;
+    program.iota("number", a);
+    program.copy(COPY, b, a);
+    program.reduce("add", Reduction::Sum, sum, b);
+    program.keep(sum);
+    plan(&program)
+}
+
+/// [`plain`] with another opcode or source in its copy.
+///
+/// # Errors
+/// None but the planner's own.
+pub fn broken(opcode: Option<u32>, source: Option<u32>) -> Result<EncodedProgram, ProgramError> {
+    let mut program = plain()?;
+    let is_copy = |wave: &&mut _| {
+        let wave: &seawall_core::abi::program::WaveRecord = wave;
+        wave.opcode == Opcode::Copy as u32
+    };
+    if let Some(copy) = program.waves.iter_mut().find(is_copy) {
+        copy.opcode = opcode.unwrap_or(copy.opcode);
+        copy.sources[0] = source.unwrap_or(copy.sources[0]);
+    }
+    Ok(program)
+}

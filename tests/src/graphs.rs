@@ -1,0 +1,219 @@
+//! Graphs to run on: the shapes that break searches, and random ones.
+//!
+//! An [`EdgeList`] keeps what was drawn, self loops and duplicates included,
+//! so that the oracles never look through the graph that they judge.
+
+use crate::random::Random;
+use seawall::graph::{Graph, GraphError};
+
+/// Edges as they were drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EdgeList {
+    /// Nodes of the graph.
+    pub nodes: u32,
+    /// Edges, self loops and duplicates included.
+    pub edges: Vec<(u32, u32)>,
+    /// Whether each edge also counts in the other direction.
+    pub undirected: bool,
+}
+
+impl EdgeList {
+    /// The graph of these edges.
+    ///
+    /// # Errors
+    /// When an edge ends outside the graph.
+    pub fn graph(&self) -> Result<Graph, GraphError> {
+        Graph::from_edges(self.nodes, &self.edges, self.undirected)
+    }
+
+    /// The edges of `graph`, each in the directions that it is listed in.
+    #[must_use]
+    pub fn of(graph: &Graph) -> Self {
+        let row = |node| graph.neighbours(node).iter().map(move |&to| (node, to));
+        Self {
+            nodes: graph.nodes(),
+            edges: (0..graph.nodes()).flat_map(row).collect(),
+            undirected: false,
+        }
+    }
+
+    /// Targets of every node, in both directions where `both` or the list
+    /// says so.
+    #[must_use]
+    pub fn adjacency(&self, both: bool) -> Vec<Vec<u32>> {
+        let mut rows = vec![Vec::new(); self.nodes as usize];
+        for &(from, to) in &self.edges {
+            rows[from as usize].push(to);
+            if both || self.undirected {
+                rows[to as usize].push(from);
+            }
+        }
+        rows
+    }
+}
+
+/// What a graph looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Nodes without edges.
+    Bare,
+    /// Nothing but self loops.
+    SelfLoops,
+    /// One node joined to all others.
+    Star,
+    /// A few nodes joined to all others: frontiers that jump from few to all.
+    Stars,
+    /// A path: as many levels as nodes.
+    Path,
+    /// A path whose nodes are shuffled, closed to a ring.
+    Ring,
+    /// Every pair of at most 90 nodes.
+    Clique,
+    /// About two edges a node: many small components.
+    Thin,
+    /// About eight edges a node.
+    Random,
+    /// About 64 edges a node.
+    Thick,
+    /// A path of cliques: frontiers that grow and shrink again and again.
+    Beads,
+    /// A tree of two children a node: frontiers that double.
+    Tree,
+}
+
+/// Every shape.
+pub const SHAPES: [Shape; 12] = [
+    Shape::Bare,
+    Shape::SelfLoops,
+    Shape::Star,
+    Shape::Stars,
+    Shape::Path,
+    Shape::Ring,
+    Shape::Clique,
+    Shape::Thin,
+    Shape::Random,
+    Shape::Thick,
+    Shape::Beads,
+    Shape::Tree,
+];
+
+/// Draws a graph of `shape` with at most `nodes` nodes.
+#[must_use]
+pub fn draw(shape: Shape, nodes: u32, undirected: bool, random: &mut Random) -> EdgeList {
+    let nodes = if shape == Shape::Clique {
+        nodes.min(90)
+    } else {
+        nodes
+    };
+    let mut edges = match shape {
+        Shape::Bare => Vec::new(),
+        Shape::SelfLoops => (0..nodes).map(|node| (node, node)).collect(),
+        Shape::Star => (1..nodes).map(|node| (0, node)).collect(),
+        Shape::Stars => stars(nodes, random),
+        Shape::Path => (1..nodes).map(|node| (node - 1, node)).collect(),
+        Shape::Ring => ring(nodes, random),
+        Shape::Clique => pairs(0, nodes),
+        Shape::Thin => uniform(nodes, nodes, random),
+        Shape::Random => uniform(nodes, nodes.saturating_mul(8), random),
+        Shape::Thick => uniform(nodes, nodes.saturating_mul(64).min(400_000), random),
+        Shape::Beads => beads(nodes),
+        Shape::Tree => (1..nodes).map(|node| ((node - 1) / 2, node)).collect(),
+    };
+    if random.once_in(3) {
+        let again: Vec<_> = edges.iter().step_by(3).copied().collect();
+        edges.extend(again);
+        edges.extend((0..nodes).step_by(5).map(|node| (node, node)));
+    }
+    EdgeList {
+        nodes,
+        edges,
+        undirected,
+    }
+}
+
+/// Sources for a search: none, one, several, repeated, far apart, all.
+#[must_use]
+pub fn draw_sources(nodes: u32, random: &mut Random) -> Vec<u32> {
+    if nodes == 0 || random.once_in(12) {
+        return Vec::new();
+    }
+    if random.once_in(10) {
+        return (0..nodes).collect();
+    }
+    let count = if random.once_in(2) {
+        1
+    } else {
+        1 + random.below(70)
+    };
+    let mut sources: Vec<u32> = (0..count).map(|_| random.below(nodes)).collect();
+    if random.once_in(3) {
+        sources.push(0);
+        sources.push(nodes - 1);
+        sources.extend_from_within(..);
+    }
+    sources
+}
+
+fn pairs(first: u32, end: u32) -> Vec<(u32, u32)> {
+    (first..end)
+        .flat_map(|from| (from + 1..end).map(move |to| (from, to)))
+        .collect()
+}
+
+fn uniform(nodes: u32, edges: u32, random: &mut Random) -> Vec<(u32, u32)> {
+    let edges = if nodes == 0 { 0 } else { edges };
+    (0..edges)
+        .map(|_| (random.below(nodes), random.below(nodes)))
+        .collect()
+}
+
+fn stars(nodes: u32, random: &mut Random) -> Vec<(u32, u32)> {
+    let hubs = 4.min(nodes);
+    let mut edges: Vec<_> = (0..hubs)
+        .flat_map(|hub| (0..nodes).map(move |node| (hub, node)))
+        .collect();
+    edges.extend(uniform(nodes, nodes / 2, random));
+    edges
+}
+
+fn ring(nodes: u32, random: &mut Random) -> Vec<(u32, u32)> {
+    let mut order: Vec<u32> = (0..nodes).collect();
+    for at in (1..order.len()).rev() {
+        order.swap(at, random.below(at as u32 + 1) as usize);
+    }
+    let next = order.iter().cycle().skip(1);
+    order.iter().copied().zip(next.copied()).collect()
+}
+
+fn beads(nodes: u32) -> Vec<(u32, u32)> {
+    const BEAD: u32 = 40;
+    let mut edges = Vec::new();
+    for first in (0..nodes).step_by(BEAD as usize) {
+        let end = (first + BEAD).min(nodes);
+        edges.extend(pairs(first, first + (end - first) / 2));
+        edges.extend((first + 1..end).map(|node| (node - 1, node)));
+        if end < nodes {
+            edges.push((end - 1, end));
+        }
+    }
+    edges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shape_of_every_size_is_a_graph() {
+        for shape in SHAPES {
+            for nodes in [0, 1, 2, 3, 41, 200] {
+                let list = draw(shape, nodes, nodes % 2 == 0, &mut Random::new(7));
+                assert_eq!(
+                    list.graph().unwrap().nodes(),
+                    list.nodes,
+                    "{shape:?} {nodes}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Runs a script word by word, in program order.
+//!
+//! As plain as can be: one vector a register, no plan, no threads. What it
+//! leaves in the kept registers is what every machine must leave there.
+
+use crate::graphs::EdgeList;
+use crate::oracle;
+use crate::script::{Script, Slot, Wave};
+use seawall::program::Meet;
+use seawall_core::abi::UNREACHED;
+use seawall_core::abi::program::{Opcode, Reduction};
+use seawall_core::abi::search::bitset_words;
+
+/// How a loop of a script ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LoopEnd {
+    /// Iterations that ran.
+    pub iterations: u32,
+    /// Whether the last one changed nothing.
+    pub converged: bool,
+}
+
+/// What a script leaves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Words of every register.
+    pub registers: Vec<Vec<u32>>,
+    /// How each loop other than a search ended, in program order.
+    pub loops: Vec<LoopEnd>,
+}
+
+struct Interpreter<'a> {
+    list: &'a EdgeList,
+    predecessors: Vec<Vec<u32>>,
+    left: Left,
+    changed: bool,
+}
+
+/// Runs `script` on the graph of `list`.
+#[must_use]
+pub fn interpret(script: &Script, list: &EdgeList) -> Left {
+    let start = |register: &crate::script::Register| {
+        register
+            .input
+            .clone()
+            .unwrap_or_else(|| vec![0; register.words as usize])
+    };
+    let mut interpreter = Interpreter {
+        list,
+        predecessors: predecessors(list),
+        left: Left {
+            registers: script.registers.iter().map(start).collect(),
+            loops: Vec::new(),
+        },
+        changed: false,
+    };
+    interpreter.run(&script.waves);
+    interpreter.left
+}
+
+/// Sources of the edges into each node. Self loops are not edges of a graph.
+fn predecessors(list: &EdgeList) -> Vec<Vec<u32>> {
+    let mut rows = vec![Vec::new(); list.nodes as usize];
+    for &(from, to) in list.edges.iter().filter(|(from, to)| from != to) {
+        rows[to as usize].push(from);
+        if list.undirected {
+            rows[from as usize].push(to);
+        }
+    }
+    rows
+}
+
+impl Interpreter<'_> {
+    fn words(&self, slot: Slot) -> &[u32] {
+        &self.left.registers[slot]
+    }
+
+    fn set(&mut self, slot: Slot, word: impl Fn(&Self, usize) -> u32) {
+        self.left.registers[slot] = (0..self.words(slot).len())
+            .map(|at| word(self, at))
+            .collect();
+    }
+
+    fn run(&mut self, waves: &[Wave]) {
+        for wave in waves {
+            match wave {
+                Wave::Loop { max, body } => self.repeat(*max, body),
+                other => self.step(other),
+            }
+        }
+    }
+
+    fn repeat(&mut self, max: u32, body: &[Wave]) {
+        let mut end = LoopEnd {
+            iterations: 0,
+            converged: false,
+        };
+        while end.iterations < max && !end.converged {
+            self.changed = false;
+            self.run(body);
+            end.iterations += 1;
+            end.converged = !self.changed;
+        }
+        self.left.loops.push(end);
+    }
+
+    fn step(&mut self, wave: &Wave) {
+        match *wave {
+            Wave::Fill { to, value } => self.set(to, |_, _| value),
+            Wave::Iota { to } => self.set(to, |_, at| at as u32),
+            Wave::Copy { to, from } => self.set(to, |all, at| all.words(from)[at]),
+            Wave::Combine {
+                opcode,
+                to,
+                from: [left, right],
+            } => {
+                self.set(to, |all, at| {
+                    combine(opcode, all.words(left)[at], all.words(right)[at])
+                });
+            }
+            Wave::Scatter { to, list, value } => self.set(to, |all, at| {
+                if all.words(list).contains(&(at as u32)) {
+                    value
+                } else {
+                    0
+                }
+            }),
+            Wave::Reduce { how, to, from } => {
+                let identity = if how == Reduction::Min { u32::MAX } else { 0 };
+                let sum = reduce(how, self.words(from));
+                self.set(to, |_, at| if at == 0 { sum } else { identity });
+            }
+            Wave::GenKill {
+                to,
+                from: [from, made, killed],
+            } => self.update(to, |all, at| {
+                all.words(made)[at] | (all.words(from)[at] & !all.words(killed)[at])
+            }),
+            Wave::Meet { to, from, meet } => {
+                self.update(to, |all, at| all.meet(to, from, meet, at))
+            }
+            Wave::Levels { to, list, max } => self.levels(to, list, max),
+            Wave::Reach { to, list, max } => self.reach(to, list, max),
+            Wave::Components { to } => {
+                let labels = oracle::components(self.list);
+                self.set(to, |_, at| labels.get(at).copied().unwrap_or(at as u32));
+            }
+            Wave::Loop { .. } => {}
+        }
+    }
+
+    /// As [`Self::set`], for waves that keep a loop going.
+    fn update(&mut self, slot: Slot, word: impl Fn(&Self, usize) -> u32) {
+        let before = self.left.registers[slot].clone();
+        self.set(slot, word);
+        self.changed |= before != self.left.registers[slot];
+    }
+
+    fn meet(&self, to: Slot, from: Slot, meet: Meet, at: usize) -> u32 {
+        let facts = meet.facts as usize;
+        let words = self
+            .predecessors
+            .get(at / facts)
+            .map_or(&[][..], Vec::as_slice);
+        let words = words
+            .iter()
+            .map(|node| self.words(from)[*node as usize * facts + at % facts]);
+        let met = if meet.intersect {
+            words.reduce(|sum, word| sum & word)
+        } else {
+            words.reduce(|sum, word| sum | word)
+        };
+        met.unwrap_or(self.words(to)[at])
+    }
+
+    /// The nodes that a list names.
+    fn sources(&self, list: Slot) -> Vec<u32> {
+        let named = self.words(list).iter().copied();
+        named.filter(|node| *node < self.list.nodes).collect()
+    }
+
+    fn levels(&mut self, to: Slot, list: Slot, max: u32) {
+        let levels = oracle::levels(self.list, &self.sources(list), max);
+        self.set(to, |_, at| levels.get(at).copied().unwrap_or(UNREACHED));
+    }
+
+    fn reach(&mut self, to: Slot, list: Slot, max: u32) {
+        let reached = oracle::reached(self.list, &self.sources(list), max);
+        let mut bits = vec![0; bitset_words(self.list.nodes) as usize];
+        for (node, flag) in reached.iter().enumerate() {
+            bits[node / 32] |= flag << (node % 32);
+        }
+        self.left.registers[to] = bits;
+    }
+}
+
+fn combine(opcode: Opcode, left: u32, right: u32) -> u32 {
+    match opcode {
+        Opcode::And => left & right,
+        Opcode::Or => left | right,
+        Opcode::AndNot => left & !right,
+        _ => left ^ right,
+    }
+}
+
+fn reduce(how: Reduction, words: &[u32]) -> u32 {
+    let words = words.iter().copied();
+    match how {
+        Reduction::Any => u32::from(words.into_iter().any(|word| word != 0)),
+        Reduction::Count => words.map(u32::count_ones).sum(),
+        Reduction::Sum => words.fold(0, u32::wrapping_add),
+        Reduction::Min => words.min().unwrap_or(u32::MAX),
+        Reduction::Max => words.max().unwrap_or(0),
+    }
+}

@@ -1,0 +1,304 @@
+//! Wave programs as data: built for a machine, or interpreted plainly.
+//!
+//! A [`Script`] says what a program does to whole registers; [`crate::interpret`]
+//! runs it word by word, [`crate::draw`] makes random ones, and this file hands
+//! it to the [`ProgramBuilder`]. It knows no groups, arenas or barriers, which
+//! are what it tests.
+
+use seawall::program::{
+    ComponentStep, Mark, Meet, ProgramBuilder, ProgramError, RegisterId, Transfer,
+};
+use seawall_core::abi::UNREACHED;
+use seawall_core::abi::program::{Opcode, Reduction};
+use seawall_core::abi::search::Visitor;
+
+/// Index of a register in a script.
+pub type Slot = usize;
+
+/// A register of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Register {
+    /// Length in words.
+    pub words: u32,
+    /// Its words at the start, when the host supplies them.
+    pub input: Option<Vec<u32>>,
+    /// Whether it is looked at in the end.
+    pub keep: bool,
+}
+
+/// One wave, or a few that belong together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wave {
+    /// Every word becomes `value`.
+    Fill {
+        /// Destination.
+        to: Slot,
+        /// The value.
+        value: u32,
+    },
+    /// Every word becomes its own number.
+    Iota {
+        /// Destination.
+        to: Slot,
+    },
+    /// Every word becomes that of `from`.
+    Copy {
+        /// Destination.
+        to: Slot,
+        /// Source, at least as long.
+        from: Slot,
+    },
+    /// Words are joined by a bit operation.
+    Combine {
+        /// `And`, `Or`, `AndNot` or `Xor`.
+        opcode: Opcode,
+        /// Destination.
+        to: Slot,
+        /// Sources, at least as long.
+        from: [Slot; 2],
+    },
+    /// `value` at the listed places, 0 elsewhere.
+    Scatter {
+        /// Destination.
+        to: Slot,
+        /// Places; those beyond the destination do not count.
+        list: Slot,
+        /// The value.
+        value: u32,
+    },
+    /// All words into one; the other words of the destination hold the
+    /// reduction's identity.
+    Reduce {
+        /// How words are joined.
+        how: Reduction,
+        /// Destination, at least one word.
+        to: Slot,
+        /// Source, another register.
+        from: Slot,
+    },
+    /// `made | (from & !killed)`.
+    GenKill {
+        /// Destination.
+        to: Slot,
+        /// Facts before, made and killed.
+        from: [Slot; 3],
+    },
+    /// The union or intersection of what the predecessors hold.
+    Meet {
+        /// Destination.
+        to: Slot,
+        /// Source, another register.
+        from: Slot,
+        /// Words a node, and which of the two.
+        meet: Meet,
+    },
+    /// Repeats waves until nothing changes.
+    Loop {
+        /// Most iterations, at least 1.
+        max: u32,
+        /// What is repeated, no loop.
+        body: Vec<Wave>,
+    },
+    /// Levels of a breadth-first search; words beyond the nodes are unreached.
+    Levels {
+        /// Destination, at least a word a node.
+        to: Slot,
+        /// Nodes to start from.
+        list: Slot,
+        /// Most levels.
+        max: u32,
+    },
+    /// Bits of the nodes that a search reaches.
+    Reach {
+        /// Destination, exactly one bitset.
+        to: Slot,
+        /// Nodes to start from.
+        list: Slot,
+        /// Most levels.
+        max: u32,
+    },
+    /// Smallest node of each component; words beyond the nodes hold their
+    /// number.
+    Components {
+        /// Destination, at least a word a node.
+        to: Slot,
+    },
+}
+
+/// A program and its input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Script {
+    /// Registers.
+    pub registers: Vec<Register>,
+    /// Waves in program order.
+    pub waves: Vec<Wave>,
+}
+
+/// A script as a program: ready to plan, with the words of its input region.
+#[derive(Clone, Debug)]
+pub struct Assembled {
+    /// The program.
+    pub program: ProgramBuilder,
+    /// Identifiers of the script's registers.
+    pub registers: Vec<RegisterId>,
+    /// Words of the input region.
+    pub inputs: Vec<u32>,
+}
+
+/// Words that registers in the input region are aligned to.
+const INPUT_ALIGNMENT: usize = 64;
+
+impl Script {
+    /// The program of this script for graphs of `nodes` nodes.
+    ///
+    /// # Errors
+    /// When a register cannot be addressed.
+    pub fn assemble(&self, nodes: u32) -> Result<Assembled, ProgramError> {
+        let mut program = ProgramBuilder::new(nodes);
+        let mut registers = Vec::new();
+        let mut inputs = Vec::new();
+        for register in &self.registers {
+            let words = u64::from(register.words);
+            let id = match &register.input {
+                Some(content) => {
+                    inputs.extend(content);
+                    inputs.resize(inputs.len().next_multiple_of(INPUT_ALIGNMENT), 0xDEAD_BEEF);
+                    program.input("input", words)?
+                }
+                None => program.words("register", words)?,
+            };
+            if register.keep {
+                program.keep(id);
+            }
+            registers.push(id);
+        }
+        let frontiers = frontiers(&mut program, &self.waves)?;
+        let mut assembler = Assembler {
+            program,
+            registers,
+            frontiers,
+        };
+        assembler.add(&self.waves);
+        Ok(Assembled {
+            program: assembler.program,
+            registers: assembler.registers,
+            inputs,
+        })
+    }
+}
+
+/// A frontier register for each search, the last one first.
+fn frontiers(
+    program: &mut ProgramBuilder,
+    waves: &[Wave],
+) -> Result<Vec<RegisterId>, ProgramError> {
+    let searches = waves
+        .iter()
+        .filter(|wave| matches!(wave, Wave::Levels { .. } | Wave::Reach { .. }));
+    searches.map(|_| program.frontier("frontier")).collect()
+}
+
+struct Assembler {
+    program: ProgramBuilder,
+    registers: Vec<RegisterId>,
+    frontiers: Vec<RegisterId>,
+}
+
+impl Assembler {
+    fn at(&self, slot: Slot) -> RegisterId {
+        self.registers[slot]
+    }
+
+    fn add(&mut self, waves: &[Wave]) {
+        for wave in waves {
+            match wave {
+                Wave::Loop { max, body } => self.add_loop(*max, body),
+                Wave::Levels { to, list, max } => self.add_levels(*to, *list, *max),
+                Wave::Reach { to, list, max } => self.add_reach(*to, *list, *max),
+                Wave::Components { to } => self.add_components(*to),
+                simple => self.add_simple(simple),
+            }
+        }
+    }
+
+    fn add_simple(&mut self, wave: &Wave) {
+        let at = |slot: Slot| self.registers[slot];
+        let program = &mut self.program;
+        match *wave {
+            Wave::Fill { to, value } => program.fill("fill", at(to), value),
+            Wave::Iota { to } => program.iota("iota", at(to)),
+            Wave::Copy { to, from } => program.copy("copy", at(to), at(from)),
+            Wave::Combine { opcode, to, from } => {
+                program.combine("combine", opcode, at(to), from.map(at))
+            }
+            Wave::Scatter { to, list, value } => {
+                program.scatter("scatter", at(to), at(list), value)
+            }
+            Wave::Reduce { how, to, from } => program.reduce("reduce", how, at(to), at(from)),
+            Wave::GenKill { to, from } => {
+                let [from, generated, killed] = from.map(at);
+                let transfer = Transfer {
+                    from,
+                    generated,
+                    killed,
+                };
+                program.gen_kill("transfer", at(to), transfer);
+            }
+            Wave::Meet { to, from, meet } => program.meet("meet", at(to), at(from), meet),
+            Wave::Loop { .. }
+            | Wave::Levels { .. }
+            | Wave::Reach { .. }
+            | Wave::Components { .. } => {}
+        }
+    }
+
+    fn add_loop(&mut self, max: u32, body: &[Wave]) {
+        let mut inner = std::mem::replace(&mut self.program, ProgramBuilder::new(0));
+        inner.fixpoint("loop", max, |program| {
+            // The body is added through this assembler, so the program moves
+            // in and out of it.
+            std::mem::swap(&mut self.program, program);
+            self.add(body);
+            std::mem::swap(&mut self.program, program);
+        });
+        self.program = inner;
+    }
+
+    fn search(&mut self, list: Slot, mark: Mark, max: u32) -> Option<RegisterId> {
+        let frontier = self.frontiers.pop()?;
+        let list = self.at(list);
+        self.program.reset("reset", frontier);
+        self.program.seed("seed", frontier, list, mark);
+        self.program.search("search", frontier, mark, max);
+        Some(frontier)
+    }
+
+    fn add_levels(&mut self, to: Slot, list: Slot, max: u32) {
+        let levels = self.at(to);
+        let mark = Mark {
+            visitor: Visitor::MarkLevel,
+            marks: Some(levels),
+        };
+        self.program.fill("unreached", levels, UNREACHED);
+        self.search(list, mark, max);
+    }
+
+    fn add_reach(&mut self, to: Slot, list: Slot, max: u32) {
+        let mark = Mark {
+            visitor: Visitor::OrBits,
+            marks: None,
+        };
+        if let Some(frontier) = self.search(list, mark, max) {
+            let to = self.at(to);
+            self.program.visited("visited", to, frontier);
+        }
+    }
+
+    fn add_components(&mut self, to: Slot) {
+        let labels = self.at(to);
+        self.program.iota("labels", labels);
+        self.program.components("link", ComponentStep::Link, labels);
+        self.program
+            .components("compress", ComponentStep::Compress, labels);
+    }
+}
