@@ -9,14 +9,33 @@ use seawall_core::abi::control::{FaultCode, FaultRecord};
 use seawall_core::abi::program::{NO_REGISTER, Opcode};
 use seawall_tests::faulty;
 
-const LIMITS: RunLimits = RunLimits {
-    time_budget_ns: 200_000_000,
-};
+/// An executor and the machine that it gets.
+#[derive(Clone, Copy, Debug)]
+struct Tried {
+    executor: Executor,
+    quick: bool,
+}
+
+impl Tried {
+    /// A short time budget, longer under a checker, with fewer blocks.
+    fn options(self) -> CudaOptions {
+        let milliseconds = if self.quick { 1000 } else { 200 };
+        CudaOptions {
+            limits: RunLimits {
+                time_budget_ns: milliseconds * 1_000_000,
+            },
+            blocks: self.quick.then_some(3),
+            lanes: self.quick.then_some(64),
+            ..CudaOptions::default()
+        }
+    }
+}
 
 /// Runs every faulty program on `executor`.
-pub(crate) fn run(executor: Executor, name: &'static str, tally: &mut Tally) {
-    let mut check = |what, job: fn(Executor) -> Result<(), String>| {
-        tally.check((what, name), "no seed", || job(executor));
+pub(crate) fn run(executor: Executor, name: &'static str, quick: bool, tally: &mut Tally) {
+    let tried = Tried { executor, quick };
+    let mut check = |what, job: fn(Tried) -> Result<(), String>| {
+        tally.check((what, name), "no seed", || job(tried));
     };
     check("grid that does not fit", oversized);
     check("lanes that no block can have", odd_lanes);
@@ -36,21 +55,14 @@ fn bare() -> Result<Graph, String> {
     Graph::from_edges(faulty::NODES, &[], false).map_err(text)
 }
 
-fn options() -> CudaOptions {
-    CudaOptions {
-        limits: LIMITS,
-        ..CudaOptions::default()
-    }
-}
-
 fn expect(is_right: bool, found: impl FnOnce() -> String) -> Result<(), String> {
     if is_right { Ok(()) } else { Err(found()) }
 }
 
 /// Runs `program`, which must fault, then a sound one in the same session.
-fn fault_of(executor: Executor, program: &EncodedProgram) -> Result<(FaultRecord, String), String> {
+fn fault_of(tried: Tried, program: &EncodedProgram) -> Result<(FaultRecord, String), String> {
     let graph = bare()?;
-    let mut session = CudaSession::open(executor, &graph, options()).map_err(text)?;
+    let mut session = CudaSession::open(tried.executor, &graph, tried.options()).map_err(text)?;
     session.load(program).map_err(text)?;
     let found = match session.run(&[]) {
         Err(BackendError::Fault { record, wave_name }) => (record, wave_name),
@@ -70,15 +82,15 @@ fn fault_of(executor: Executor, program: &EncodedProgram) -> Result<(FaultRecord
     Ok(found)
 }
 
-fn oversized(executor: Executor) -> Result<(), String> {
+fn oversized(tried: Tried) -> Result<(), String> {
     let graph = bare()?;
     let wanted = 1_000_000;
     let asked = CudaOptions {
         blocks: Some(wanted),
-        ..options()
+        ..tried.options()
     };
-    let opened = CudaSession::open(executor, &graph, asked);
-    match (executor, opened) {
+    let opened = CudaSession::open(tried.executor, &graph, asked);
+    match (tried.executor, opened) {
         (
             Executor::Mega,
             Err(BackendError::NotCoResident {
@@ -97,14 +109,14 @@ fn oversized(executor: Executor) -> Result<(), String> {
     }
 }
 
-fn odd_lanes(executor: Executor) -> Result<(), String> {
+fn odd_lanes(tried: Tried) -> Result<(), String> {
     let graph = bare()?;
     for lanes in [1, 33, 1025, 2048] {
         let asked = CudaOptions {
             lanes: Some(lanes),
-            ..options()
+            ..tried.options()
         };
-        let opened = CudaSession::open(executor, &graph, asked);
+        let opened = CudaSession::open(tried.executor, &graph, asked);
         if !matches!(opened, Err(BackendError::Unsupported { .. })) {
             return Err(format!(
                 "{lanes} lanes: {:?}",
@@ -117,15 +129,15 @@ fn odd_lanes(executor: Executor) -> Result<(), String> {
 
 /// Only blocks that wait for each other find out that one is missing; a launch
 /// of its own reports itself.
-fn stalled(executor: Executor) -> Result<(), String> {
-    let (record, wave) = fault_of(executor, &faulty::stalled(1).map_err(text)?)?;
+fn stalled(tried: Tried) -> Result<(), String> {
+    let (record, wave) = fault_of(tried, &faulty::stalled(1).map_err(text)?)?;
     let code = FaultCode::from_word(record.code);
     let told = || format!("{code:?} of {wave}: {record:?}");
     expect(
         wave == faulty::STALL && record.opcode == Opcode::Stall as u32,
         told,
     )?;
-    if executor != Executor::Mega {
+    if tried.executor != Executor::Mega {
         return expect(code == FaultCode::TimeBudget, told);
     }
     let one_is_missing = record.arrived + 1 == record.expected && record.expected > 1;
@@ -135,8 +147,8 @@ fn stalled(executor: Executor) -> Result<(), String> {
     )
 }
 
-fn endless(executor: Executor) -> Result<(), String> {
-    let (record, wave) = fault_of(executor, &faulty::endless().map_err(text)?)?;
+fn endless(tried: Tried) -> Result<(), String> {
+    let (record, wave) = fault_of(tried, &faulty::endless().map_err(text)?)?;
     let code = FaultCode::from_word(record.code);
     let is_budget = matches!(code, FaultCode::TimeBudget | FaultCode::Watchdog);
     expect(
@@ -145,10 +157,10 @@ fn endless(executor: Executor) -> Result<(), String> {
     )
 }
 
-fn unknown_opcode(executor: Executor) -> Result<(), String> {
+fn unknown_opcode(tried: Tried) -> Result<(), String> {
     for opcode in [Opcode::ALL.len() as u32, u32::MAX] {
         let program = faulty::broken(Some(opcode), None).map_err(text)?;
-        let (record, wave) = fault_of(executor, &program)?;
+        let (record, wave) = fault_of(tried, &program)?;
         let is_right = FaultCode::from_word(record.code) == FaultCode::UnknownOpcode;
         expect(
             is_right && record.opcode == opcode && wave == faulty::COPY,
@@ -158,10 +170,10 @@ fn unknown_opcode(executor: Executor) -> Result<(), String> {
     Ok(())
 }
 
-fn bad_register(executor: Executor) -> Result<(), String> {
+fn bad_register(tried: Tried) -> Result<(), String> {
     for source in [2, 3, NO_REGISTER] {
         let program = faulty::broken(None, Some(source)).map_err(text)?;
-        let (record, wave) = fault_of(executor, &program)?;
+        let (record, wave) = fault_of(tried, &program)?;
         let is_right = FaultCode::from_word(record.code) == FaultCode::BadRegister;
         expect(is_right && wave == faulty::COPY, || {
             format!("register {source}: {wave}: {record:?}")
@@ -170,9 +182,9 @@ fn bad_register(executor: Executor) -> Result<(), String> {
     Ok(())
 }
 
-fn bad_tables(executor: Executor) -> Result<(), String> {
+fn bad_tables(tried: Tried) -> Result<(), String> {
     let graph = bare()?;
-    let mut session = CudaSession::open(executor, &graph, options()).map_err(text)?;
+    let mut session = CudaSession::open(tried.executor, &graph, tried.options()).map_err(text)?;
     let mut program = faulty::plain().map_err(text)?;
     program.registers[0].words = u32::MAX;
     match session.load(&program) {
@@ -181,9 +193,9 @@ fn bad_tables(executor: Executor) -> Result<(), String> {
     }
 }
 
-fn wrong_order(executor: Executor) -> Result<(), String> {
+fn wrong_order(tried: Tried) -> Result<(), String> {
     let graph = bare()?;
-    let mut session = CudaSession::open(executor, &graph, options()).map_err(text)?;
+    let mut session = CudaSession::open(tried.executor, &graph, tried.options()).map_err(text)?;
     let run = session.run(&[]);
     expect(matches!(run, Err(BackendError::NotLoaded)), || {
         format!("run: {run:?}")

@@ -111,7 +111,7 @@ fn main() -> ExitCode {
     );
     let mut tally = Tally::default();
     for (executor, name) in EXECUTORS {
-        faults::run(executor, name, &mut tally);
+        faults::run(executor, name, options.quick, &mut tally);
     }
     run_cases(&options, &mut tally);
     tally.print();

@@ -5,14 +5,17 @@ use proptest::prelude::*;
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{BackendError, RunLimits, RunStats, Session};
 use seawall::graph::Graph;
-use seawall::program::{EncodedProgram, PlanRequest, ProgramBuilder, ProgramError, RegisterId};
+use seawall::program::{
+    EncodedProgram, Meet, PlanRequest, ProgramBuilder, ProgramError, RegisterId,
+};
 use seawall_core::abi::control::{FaultCode, FaultRecord};
 use seawall_core::abi::program::{NO_REGISTER, Opcode, RegisterRecord, WaveRecord};
 use seawall_tests::draw::{self, Limits};
 use seawall_tests::faulty;
-use seawall_tests::graphs::{self, SHAPES};
+use seawall_tests::graphs::{self, EdgeList, SHAPES, Shape};
 use seawall_tests::harness::run_script;
 use seawall_tests::random::Random;
+use seawall_tests::script::{Register, Script, Wave};
 use std::num::NonZeroUsize;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -76,6 +79,63 @@ proptest! {
         let mut session = CpuSession::open(&graph, NonZeroUsize::new(threads), RunLimits::default()).unwrap();
         run_script(&mut session, &list, &script, 2)
             .map_err(|error| TestCaseError::fail(format!("{error}\n{:#?}", script.waves)))?;
+    }
+}
+
+/// A path along which facts travel a node an iteration, and beside the loop,
+/// in the same group, a long transfer that is no part of it.
+fn loop_beside_a_transfer() -> (EdgeList, Script) {
+    const NODES: u32 = 40;
+    let register = |words, input: Option<Vec<u32>>| Register {
+        words,
+        input,
+        keep: true,
+    };
+    let first = (0..NODES).map(|node| u32::from(node == 0)).collect();
+    let sizes = [NODES, NODES, NODES, NODES, 50_000, 50_000];
+    let mut registers: Vec<Register> = sizes
+        .into_iter()
+        .map(|words| register(words, None))
+        .collect();
+    registers[0].input = Some(first);
+    let fill = |to| Wave::Fill { to, value: 0 };
+    let meet = Meet {
+        facts: 1,
+        intersect: false,
+    };
+    let body = vec![
+        Wave::Meet {
+            to: 2,
+            from: 3,
+            meet,
+        },
+        Wave::GenKill {
+            to: 3,
+            from: [2, 0, 1],
+        },
+    ];
+    let mut waves: Vec<Wave> = (1..4).map(fill).collect();
+    waves.extend([Wave::Iota { to: 4 }, fill(5)]);
+    waves.push(Wave::Loop {
+        max: draw::UNLIMITED,
+        body,
+    });
+    waves.push(Wave::GenKill {
+        to: 5,
+        from: [4, 4, 4],
+    });
+    let list = graphs::draw(Shape::Path, NODES, false, &mut Random::new(1));
+    (list, Script { registers, waves })
+}
+
+#[test]
+fn a_transfer_beside_a_loop_does_not_end_it() {
+    let (list, script) = loop_beside_a_transfer();
+    let graph = list.graph().unwrap();
+    for threads in [2, 5] {
+        let threads = NonZeroUsize::new(threads);
+        let mut session = CpuSession::open(&graph, threads, RunLimits::default()).unwrap();
+        run_script(&mut session, &list, &script, 60).unwrap();
     }
 }
 

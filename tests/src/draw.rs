@@ -241,13 +241,16 @@ impl Drawer<'_> {
     }
 
     fn bounded_loop(&mut self) -> Wave {
+        let before = self.written.clone();
         let mut body = Vec::new();
         for _ in 0..1 + self.random.below(5) {
             let wave = self.simple();
             self.note(&wave);
             body.push(wave);
         }
-        let max = 1 + self.random.below(7);
+        // A loop that never runs writes nothing, so nothing may rely on it.
+        let least = u32::from(self.written != before);
+        let max = least + self.random.below(7);
         Wave::Loop { max, body }
     }
 

@@ -94,7 +94,7 @@ pub enum Wave {
     },
     /// Repeats waves until nothing changes.
     Loop {
-        /// Most iterations, at least 1.
+        /// Most iterations.
         max: u32,
         /// What is repeated, no loop.
         body: Vec<Wave>,
