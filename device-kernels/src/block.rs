@@ -11,6 +11,8 @@ pub mod shared {
     pub const SCAN: u32 = 0;
     /// Words that one lane tells the others.
     pub const BROADCAST: u32 = 64;
+    /// The drive record of a search, 16 words.
+    pub const DRIVE: u32 = 100;
     /// Three lengths of queues of a narrow search, taking turns, and what its
     /// first warp tells the others.
     pub const NARROW_LEN: u32 = 80;
@@ -49,18 +51,18 @@ pub fn warp_scan<G: Grid>(grid: G, value: u32) -> (u32, u32) {
     (sum.wrapping_sub(value), total)
 }
 
-/// [`warp_scan`] for values below 16: four votes instead of five dependent
-/// shuffles.
+/// [`warp_scan`] of counts that are at most `K`: a vote a bit, which overlap,
+/// instead of five shuffles that wait for each other.
 #[inline(always)]
-pub fn warp_scan_small<G: Grid>(grid: G, value: u32) -> (u32, u32) {
+pub fn scan_count<G: Grid, const K: usize>(grid: G, count: u32) -> (u32, u32) {
     if G::WARP == 1 {
-        return (0, value);
+        return (0, count);
     }
     let below_mask = (1_u32 << grid.warp_lane()) - 1;
     let (mut below, mut total) = (0, 0);
     let mut bit = 0;
-    while bit < 4 {
-        let lanes = grid.ballot(value >> bit & 1 != 0);
+    while K >> bit != 0 {
+        let lanes = grid.ballot(count >> bit & 1 != 0);
         below += (lanes & below_mask).count_ones() << bit;
         total += lanes.count_ones() << bit;
         bit += 1;

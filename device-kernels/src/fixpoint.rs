@@ -8,7 +8,7 @@ use crate::control::{LoopEnd, Place, Stop};
 use crate::grid::Grid;
 use crate::kernel::run_waves;
 use crate::search::narrow::Bounds;
-use crate::search::{Search, drive, visit::Marker};
+use crate::search::{Search, drive, shared_drive, visit::Marker};
 use crate::waves::{self, Context, family};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{FixpointRecord, NO_REGISTER, Opcode, WaveRecord};
@@ -50,6 +50,9 @@ fn place_of(wave: &WaveRecord, iteration: u32) -> Place {
         iteration,
     }
 }
+
+/// Steps of a search between two looks at the clock.
+const STEPS_PER_LOOK: u32 = 64;
 
 /// Iterations between two looks at the clock. A loop whose barriers are short
 /// would otherwise never find out that its time is over.
@@ -95,37 +98,49 @@ fn run_search<G: Grid, const FAMILIES: u32>(
     let control = context.team.control;
     let search = expansion(context, record)
         .map_err(|code| control.fault(grid, code, place_of(wave, 0)))?;
-    let policy = context.machine.search_policy(grid);
     let alone = record.groups == 1
         && context.machine.group(grid, record.first_group).is_some_and(|group| group.waves == 1);
-    let mut drive = search.frontier.drive(grid, 0);
     let mut slot = 0;
+    if grid.lane() == 0 {
+        shared_drive::publish(grid, &search.frontier.drive(grid, slot));
+    }
+    grid.block_barrier();
+    let mut drive = shared_drive::read(grid);
     while !is_over(&drive, record.max_iterations) {
         let place = place_of(wave, drive.iteration);
         if context.team.is_conductor() {
             control.open_loop(grid).count_step(grid, drive.next);
         }
+        if drive.step % STEPS_PER_LOOK == 0 && context.team.is_out_of_time(place) {
+            return Err(Stop);
+        }
         if alone && drive.next == Step::Fused as u32 {
             let bounds = Bounds {
-                policy: &policy,
+                machine: context.machine,
                 max_iterations: record.max_iterations,
                 place,
             };
             slot ^= 1;
-            run_narrow(context, &search, (&mut drive, slot), &bounds)?;
-            continue;
-        }
-        for group in record.first_group..record.first_group.saturating_add(record.groups) {
-            if alone {
-                search.step(&context.team, &drive);
-            } else {
-                share_drive(context, &search, &drive, place)?;
-                run_waves::<G, FAMILIES>(context, group, place)?;
+            run_narrow(context, &search, slot, &bounds)?;
+            if grid.lane() == 0 {
+                shared_drive::publish(grid, &search.frontier.drive(grid, slot));
             }
-            context.team.barrier(place)?;
+        } else {
+            for group in record.first_group..record.first_group.saturating_add(record.groups) {
+                if alone {
+                    search.step(&context.team, &drive);
+                } else {
+                    share_drive(context, &search, &drive, place)?;
+                    run_waves::<G, FAMILIES>(context, group, place)?;
+                }
+                context.team.barrier(place)?;
+            }
+            if grid.lane() == 0 {
+                decide(context, &search);
+            }
         }
-        let found = search.frontier.found(grid, drive.step.wrapping_add(1));
-        drive::advance(&mut drive, &found, &policy);
+        grid.block_barrier();
+        drive = shared_drive::read(grid);
     }
     if context.team.is_conductor() {
         search.frontier.set_drive(grid, 0, &drive);
@@ -136,6 +151,17 @@ fn run_search<G: Grid, const FAMILIES: u32>(
         converged: drive.converged != 0,
         frontier_max: drive.frontier_max,
     })
+}
+
+/// One lane a block takes note of what the step found and decides what is
+/// next; all blocks see the same numbers and decide alike.
+#[inline(never)]
+fn decide<G: Grid>(context: &Context<G>, search: &Search<Marker>) {
+    let grid = context.team.grid;
+    let mut drive = shared_drive::read(grid);
+    let found = search.frontier.found(grid, drive.step.wrapping_add(1));
+    drive::advance(&mut drive, &found, &context.machine.search_policy(grid));
+    shared_drive::publish(grid, &drive);
 }
 
 /// Whether the loop ends before the step that `drive` asks for. A compaction
@@ -185,21 +211,18 @@ fn share_drive<G: Grid>(
 fn run_narrow<G: Grid>(
     context: &mut Context<G>,
     search: &Search<Marker>,
-    (drive, slot): (&mut DriveRecord, u32),
-    bounds: &Bounds<'_>,
+    slot: u32,
+    bounds: &Bounds,
 ) -> Result<(), Stop> {
     let grid = context.team.grid;
     let mut outcome = Ok(0);
     if context.team.is_first() {
-        outcome = search.narrow(&context.team.alone(), drive, bounds);
+        outcome = search.narrow(&context.team.alone(), slot, bounds);
         if grid.lane() == 0 {
-            search.frontier.set_drive(grid, slot, drive);
             let iterations = outcome.unwrap_or(0);
             context.team.control.open_loop(grid).count_block_iterations(grid, iterations);
         }
     }
     context.team.barrier(bounds.place)?;
-    outcome?;
-    *drive = search.frontier.drive(grid, slot);
-    Ok(())
+    outcome.map(|_| ())
 }

@@ -134,6 +134,13 @@ impl Words {
         unsafe { grid.swap_if(self.at(index), expected, value) }
     }
 
+    /// See [`Grid::signal`].
+    #[inline(always)]
+    pub fn signal<G: Grid>(self, grid: G, index: u32) {
+        // SAFETY: the word is in the array, whose validity `new` promises.
+        unsafe { grid.signal(self.at(index)) }
+    }
+
     /// See [`Grid::arrive`].
     #[inline(always)]
     pub fn arrive<G: Grid>(self, grid: G, index: u32) -> u32 {

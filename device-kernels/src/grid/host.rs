@@ -193,6 +193,11 @@ unsafe impl Grid for HostGrid {
         }
     }
     #[inline(always)]
+    unsafe fn signal(self, word: *mut u32) {
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe { atomic(word) }.fetch_add(1, Ordering::Release);
+    }
+    #[inline(always)]
     unsafe fn arrive(self, word: *mut u32) -> u32 {
         // SAFETY: the word is valid, by this method's contract.
         unsafe { atomic(word) }.fetch_add(1, Ordering::AcqRel)

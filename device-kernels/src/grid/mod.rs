@@ -8,7 +8,7 @@
 //! Words that change during a run are read and written through the methods
 //! here. `weak` accesses may use a cache that only a barrier refreshes; the
 //! others are relaxed accesses at device scope. Ordering between blocks comes
-//! from [`Grid::arrive`] and [`Grid::poll`] alone, which the grid barrier uses.
+//! from [`Grid::signal`], [`Grid::arrive`] and [`Grid::poll`] alone.
 
 #[cfg(target_arch = "nvptx64")]
 pub mod nvptx;
@@ -135,6 +135,12 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `word` must be valid for reads and writes.
     unsafe fn swap_if(self, word: *mut u32, expected: u32, value: u32) -> u32;
+    /// Adds 1 with release order; nothing waits for the result. Pairs with
+    /// [`Grid::poll`].
+    ///
+    /// # Safety
+    /// `word` must be valid for reads and writes.
+    unsafe fn signal(self, word: *mut u32);
     /// Adds 1 with acquire and release order and returns the previous value.
     /// Pairs with [`Grid::poll`].
     ///

@@ -12,6 +12,25 @@ const _: () = assert!(super::SHARED_WORDS * 4 == 40960, "the size in the assembl
 
 global_asm!(".shared .align 16 .b8 seawall_shared[40960];");
 
+/// The mask of a full warp.
+const ALL_LANES: u32 = u32::MAX;
+
+// Intrinsics and not assembly, because the compiler must know that these are
+// convergent: it may not move them under a condition or copy them into both of
+// its branches.
+unsafe extern "unadjusted" {
+    #[link_name = "llvm.nvvm.bar.warp.sync"]
+    fn warp_sync(lanes: u32);
+    #[link_name = "llvm.nvvm.barrier.cta.red.popc.aligned.all"]
+    fn barrier_count(barrier: u32, value: bool) -> u32;
+    #[link_name = "llvm.nvvm.vote.ballot.sync"]
+    fn vote_ballot(lanes: u32, value: bool) -> u32;
+    #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]
+    fn shuffle_index(lanes: u32, value: u32, from: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.shfl.sync.up.i32"]
+    fn shuffle_below(lanes: u32, value: u32, delta: u32, clamp: u32) -> u32;
+}
+
 #[inline(always)]
 fn shared_address(at: u32) -> u64 {
     let base: u64;
@@ -67,60 +86,32 @@ unsafe impl Grid for Device {
     #[inline(always)]
     fn block_barrier(self) {
         // SAFETY: kernels reach every block barrier with all lanes.
-        unsafe { asm!("barrier.sync 0;", options(nostack)) };
+        unsafe { nvptx::_syncthreads() };
     }
     #[inline(always)]
     fn warp_barrier(self) {
         // SAFETY: kernels reach every warp barrier with all lanes of the warp.
-        unsafe { asm!("bar.warp.sync 0xffffffff;", options(nostack)) };
+        unsafe { warp_sync(ALL_LANES) };
     }
     #[inline(always)]
     fn block_count(self, value: bool) -> u32 {
-        let count: u32;
         // SAFETY: kernels reach every block barrier with all lanes.
-        unsafe {
-            asm!(
-                "{{ .reg .pred %p_in; setp.ne.u32 %p_in, {1}, 0; barrier.red.popc.u32 {0}, 0, %p_in; }}",
-                out(reg32) count, in(reg32) u32::from(value), options(nostack)
-            );
-        }
-        count
+        unsafe { barrier_count(0, value) }
     }
     #[inline(always)]
     fn ballot(self, value: bool) -> u32 {
-        let lanes: u32;
         // SAFETY: kernels vote with all lanes of the warp.
-        unsafe {
-            asm!(
-                "{{ .reg .pred %p_in; setp.ne.u32 %p_in, {1}, 0; vote.sync.ballot.b32 {0}, %p_in, 0xffffffff; }}",
-                out(reg32) lanes, in(reg32) u32::from(value), options(nostack)
-            );
-        }
-        lanes
+        unsafe { vote_ballot(ALL_LANES, value) }
     }
     #[inline(always)]
     fn shuffle(self, value: u32, from: u32) -> u32 {
-        let result: u32;
         // SAFETY: kernels shuffle with all lanes of the warp.
-        unsafe {
-            asm!(
-                "shfl.sync.idx.b32 {}, {}, {}, 31, 0xffffffff;",
-                out(reg32) result, in(reg32) value, in(reg32) from, options(nostack)
-            );
-        }
-        result
+        unsafe { shuffle_index(ALL_LANES, value, from, 31) }
     }
     #[inline(always)]
     fn shuffle_up(self, value: u32, delta: u32) -> u32 {
-        let result: u32;
         // SAFETY: kernels shuffle with all lanes of the warp.
-        unsafe {
-            asm!(
-                "shfl.sync.up.b32 {}, {}, {}, 0, 0xffffffff;",
-                out(reg32) result, in(reg32) value, in(reg32) delta, options(nostack)
-            );
-        }
-        result
+        unsafe { shuffle_below(ALL_LANES, value, delta, 0) }
     }
     #[inline(always)]
     unsafe fn shared_load(self, at: u32) -> u32 {
@@ -211,6 +202,11 @@ unsafe impl Grid for Device {
         // SAFETY: the word is valid, by this method's contract.
         unsafe { asm!("atom.relaxed.gpu.global.cas.b32 {}, [{}], {}, {};", out(reg32) previous, in(reg64) word, in(reg32) expected, in(reg32) value, options(nostack)) };
         previous
+    }
+    #[inline(always)]
+    unsafe fn signal(self, word: *mut u32) {
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe { asm!("red.release.gpu.global.add.u32 [{}], 1;", in(reg64) word, options(nostack)) };
     }
     #[inline(always)]
     unsafe fn arrive(self, word: *mut u32) -> u32 {

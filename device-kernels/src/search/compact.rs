@@ -3,7 +3,7 @@
 use super::frontier::{Finds, NEXT, Target, append};
 use super::drive::held;
 use super::visit::Visit;
-use super::Search;
+use super::{Search, shared_drive};
 use crate::grid::Grid;
 use crate::team::Team;
 use seawall_core::abi::search::DriveRecord;
@@ -11,7 +11,8 @@ use seawall_core::abi::search::DriveRecord;
 impl<V: Visit> Search<V> {
     /// Queues the frontier's bits and brings the visited bits up to date.
     #[inline(never)]
-    pub fn compact<G: Grid>(&self, team: &Team<G>, drive: &DriveRecord) {
+    pub fn compact<G: Grid>(&self, team: &Team<G>) {
+        let drive = &shared_drive::read(team.grid);
         let words = self.frontier.bitset_words();
         if G::WARP == 1 {
             team.each(words, |word| {

@@ -1,6 +1,6 @@
 //! The frontier register as kernels see it.
 
-use crate::block::{warp_scan, warp_scan_small};
+use crate::block::{scan_count, warp_scan};
 use crate::grid::Grid;
 use crate::memory::{Csr, Words, word_of};
 use seawall_core::abi::search::{DriveRecord, FoundRecord, FrontierLayout};
@@ -64,7 +64,9 @@ impl Frontier {
         self.words.part(self.layout.bitset(which), self.layout.bitset_words)
     }
 
-    /// What the step before number `step` found.
+    /// What the step before number `step` found, past every cache: for one
+    /// lane only, since all lanes of a grid reading one place would queue up
+    /// there for microseconds.
     #[inline(always)]
     pub fn found<G: Grid>(self, grid: G, step: u32) -> FoundRecord {
         let at = FrontierLayout::found(step);
@@ -116,9 +118,9 @@ impl Frontier {
         ((previous >> 32) as u32, previous as u32)
     }
 
-    /// Reads drive record `slot`.
+    /// Reads drive record `slot` as of the last barrier.
     pub fn drive<G: Grid>(self, grid: G, slot: u32) -> DriveRecord {
-        let at = |offset: u32| self.words.load(grid, FrontierLayout::drive(slot) + offset);
+        let at = |offset: u32| self.words.load_weak(grid, FrontierLayout::drive(slot) + offset);
         DriveRecord {
             iteration: at(word_of!(DriveRecord, iteration)),
             step: at(word_of!(DriveRecord, step)),
@@ -202,11 +204,7 @@ pub fn append<G: Grid, const K: usize>(
             mask |= u32::from(*degree != 0) << k;
         }
     }
-    let (nodes_below, nodes_total) = if K < 16 {
-        warp_scan_small(grid, mask.count_ones())
-    } else {
-        warp_scan(grid, mask.count_ones())
-    };
+    let (nodes_below, nodes_total) = scan_count::<G, K>(grid, mask.count_ones());
     let (edges_below, edges_total) = warp_scan(grid, edges);
     let (mut place, mut prefix) = (0, 0);
     if grid.warp_lane() == 0 {

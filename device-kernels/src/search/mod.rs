@@ -12,6 +12,7 @@
 pub mod frontier;
 pub mod visit;
 pub mod drive;
+pub mod shared_drive;
 pub mod seed;
 pub mod push;
 pub mod share;
@@ -42,19 +43,25 @@ pub struct Search<V> {
 }
 
 impl<V: Visit> Search<V> {
-    /// Runs one step that `drive` asks for; narrow runs are not steps.
+    /// Runs one step that the block's shared drive record asks for, of which
+    /// `drive` is a copy; narrow runs are not steps.
     #[inline(always)]
     pub fn step<G: Grid>(&self, team: &Team<G>, drive: &DriveRecord) {
         if team.is_conductor() {
             self.frontier.clear_found(team.grid, drive.step.wrapping_add(2));
         }
         match Step::from_word(drive.next) {
-            Some(Step::Sparse) => self.push_shares(team, drive, share::Sink::Queue),
-            Some(Step::Hybrid) => self.push_shares(team, drive, share::Sink::Bitset),
-            Some(Step::Dense) => self.pull(team, drive),
-            Some(Step::BlockDense) => self.pull_gathered(team, drive),
-            Some(Step::Compact) => self.compact(team, drive),
-            Some(Step::WarpSparse | Step::Fused) | None => self.push_tiles(team, drive),
+            Some(Step::Sparse) => self.push_shares(team, share::Sink::Queue),
+            Some(Step::Hybrid) => self.push_shares(team, share::Sink::Bitset),
+            Some(Step::Dense) => self.pull(team),
+            Some(Step::BlockDense) => self.pull_gathered(team),
+            Some(Step::Compact) => self.compact(team),
+            Some(Step::WarpSparse | Step::Fused) | None => {
+                // A warp without nodes does not even call.
+                if push::first_node(team) < drive.nodes {
+                    self.push_nodes(team);
+                }
+            }
         }
     }
 }

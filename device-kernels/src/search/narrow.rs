@@ -10,11 +10,12 @@ use super::frontier::{Finds, Target, append};
 use super::narrow_queue::{Queues, Word};
 use super::push::{Push, Row, SERIAL};
 use super::visit::Visit;
-use super::Search;
+use super::{Search, shared_drive};
 use crate::block::block_scan;
 use crate::block::shared::NARROW_NODES;
 use crate::control::{Place, Stop};
 use crate::grid::Grid;
+use crate::machine::Machine;
 use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::search::{DriveRecord, SearchPolicy};
@@ -27,9 +28,9 @@ const WARP_DEGREE: u32 = 64;
 
 /// What bounds a narrow run.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds<'a> {
-    /// Thresholds.
-    pub policy: &'a SearchPolicy,
+pub struct Bounds {
+    /// The tables, for the thresholds.
+    pub machine: Machine,
     /// Iterations after which the loop ends.
     pub max_iterations: u32,
     /// Where the block is, for fault records.
@@ -63,7 +64,8 @@ enum Pass {
 
 impl<V: Visit> Search<V> {
     /// Runs iterations in this block alone and leaves the frontier in a
-    /// resident queue; `drive` describes it then. Gives the iterations run.
+    /// resident queue, which drive record `slot` then describes. Gives the
+    /// iterations run.
     ///
     /// # Errors
     /// When the time budget ends or another block reports a fault.
@@ -71,10 +73,12 @@ impl<V: Visit> Search<V> {
     pub fn narrow<G: Grid>(
         &self,
         team: &Team<G>,
-        drive: &mut DriveRecord,
-        bounds: &Bounds<'_>,
+        slot: u32,
+        bounds: &Bounds,
     ) -> Result<u32, Stop> {
         let grid = team.grid;
+        let drive = &shared_drive::read(grid);
+        let policy = &bounds.machine.search_policy(grid);
         let queues = Queues::new(grid, self.frontier.queue(drive.queue).nodes);
         if grid.lane() == 0 {
             self.frontier.clear_found(grid, drive.step + 2);
@@ -88,7 +92,7 @@ impl<V: Visit> Search<V> {
             frontier_max: drive.frontier_max,
             explored: 0,
         };
-        let widest = bounds.policy.narrow_exit_nodes.min(NARROW_NODES);
+        let widest = policy.narrow_exit_nodes.min(NARROW_NODES);
         let mut pass = Pass::Done;
         while run.len != 0
             && pass == Pass::Done
@@ -99,14 +103,18 @@ impl<V: Visit> Search<V> {
                 && run.len <= G::WARP
                 && self.run_warp(queues, drive.visited, &mut run, bounds.max_iterations);
             if G::WARP == 1 || stuck || run.len > G::WARP {
-                pass = self.run_block(queues, drive.visited, &mut run, bounds.policy.narrow_edges);
+                pass = self.run_block(queues, drive.visited, &mut run, policy.narrow_edges);
             }
             if stuck || run.iteration & LOOK_MASK == 0 {
                 self.look(team, bounds, run.iteration)?;
             }
         }
         let iterations = run.iteration - drive.iteration;
-        self.hand_back(queues, drive, &run, bounds.policy);
+        let edges = self.hand_back(queues, drive, &run);
+        if grid.lane() == 0 {
+            let next = self.close(grid, (drive, edges), &run, policy);
+            self.frontier.set_drive(grid, slot, &next);
+        }
         Ok(iterations)
     }
 
@@ -164,22 +172,22 @@ impl<V: Visit> Search<V> {
     #[inline(always)]
     fn pass_warp<G: Grid>(&self, queues: Queues<G>, visited: u32, run: &mut Run) -> bool {
         let grid = queues.grid;
-        let mut row = self.narrow_row(queues, run, grid.lane());
+        let row = self.narrow_row(queues, run, grid.lane());
         let degree = row.degree();
         if grid.ballot(degree > WARP_DEGREE) != 0 {
             return false;
         }
         let push = self.push_of(visited, run);
         let mut len = 0;
-        let mut left = grid.ballot(degree != 0);
-        while left != 0 {
-            let end = row.end;
-            row.end = end.min(row.start + SERIAL);
-            let finds = self.visit_row(grid, &push, row);
+        let mut rest = row;
+        while grid.ballot(rest.start < rest.end) != 0 {
+            let head = Row {
+                end: rest.end.min(rest.start + 2),
+                ..rest
+            };
+            let finds = self.visit_row::<G, 2, false>(grid, &push, head);
             queues.append_alone(run.parity ^ 1, &mut len, &finds);
-            row.start = row.end;
-            row.end = end;
-            left = grid.ballot(row.start < row.end);
+            rest.start = head.end;
         }
         grid.warp_barrier();
         run.explored += degree;
@@ -230,16 +238,17 @@ impl<V: Visit> Search<V> {
             return Pass::TooWide;
         }
         let next = (run.parity ^ 1, run.turn + 1);
-        let sink = |finds: &Finds<8>| queues.append(next, finds);
         let mut row = first;
         let mut base = 0;
         loop {
             if G::WARP == 1 {
-                self.expand_alone(grid, &push, row, sink);
+                self.expand_alone(grid, &push, row, |finds| queues.append(next, finds));
             } else if large {
-                self.expand_together(grid, &push, row, sink);
+                self.expand_together(grid, &push, row, |finds| queues.append(next, finds));
             } else {
-                self.expand_serially(grid, &push, row, sink);
+                self.expand_serially::<G, 4, false>(grid, &push, row, |finds| {
+                    queues.append(next, finds);
+                });
             }
             base += lanes;
             if base >= run.len {
@@ -255,7 +264,7 @@ impl<V: Visit> Search<V> {
     }
 
     #[inline(never)]
-    fn look<G: Grid>(&self, team: &Team<G>, bounds: &Bounds<'_>, iteration: u32) -> Result<(), Stop> {
+    fn look<G: Grid>(&self, team: &Team<G>, bounds: &Bounds, iteration: u32) -> Result<(), Stop> {
         let late = team.grid.lane() == 0 && (team.is_late() || team.control.is_stopped(team.grid));
         if !team.grid.block_any(late) {
             return Ok(());
@@ -267,23 +276,12 @@ impl<V: Visit> Search<V> {
         Err(team.control.fault(team.grid, FaultCode::TimeBudget, place))
     }
 
-    /// Moves the frontier to the other resident queue and brings the books up
-    /// to date.
+    /// Moves the frontier to the other resident queue; gives the edges that
+    /// the block explored.
     #[inline(always)]
-    fn hand_back<G: Grid>(
-        &self,
-        queues: Queues<G>,
-        drive: &mut DriveRecord,
-        run: &Run,
-        policy: &SearchPolicy,
-    ) {
+    fn hand_back<G: Grid>(&self, queues: Queues<G>, drive: &DriveRecord, run: &Run) -> u32 {
         let grid = queues.grid;
         let (_, explored) = block_scan(grid, run.explored);
-        drive.unexplored_edges = drive
-            .unexplored_edges
-            .saturating_sub(explored.saturating_sub(drive.edges));
-        drive.iteration = run.iteration;
-        drive.frontier_max = run.frontier_max;
         let target = Target {
             step: drive.step + 1,
             parity: drive.queue ^ 1,
@@ -301,11 +299,32 @@ impl<V: Visit> Search<V> {
             base += grid.lanes();
         }
         grid.block_barrier();
-        drive.step += 1;
-        drive.queue ^= 1;
+        explored
+    }
+
+    /// The drive record after the run, by one lane.
+    #[inline(never)]
+    fn close<G: Grid>(
+        &self,
+        grid: G,
+        (before, explored): (&DriveRecord, u32),
+        run: &Run,
+        policy: &SearchPolicy,
+    ) -> DriveRecord {
+        let mut drive = DriveRecord {
+            step: before.step + 1,
+            queue: before.queue ^ 1,
+            iteration: run.iteration,
+            frontier_max: run.frontier_max,
+            unexplored_edges: before
+                .unexplored_edges
+                .saturating_sub(explored.saturating_sub(before.edges)),
+            ..*before
+        };
         let found = self.frontier.found(grid, drive.step);
-        count_new(drive, found.queued_nodes, found.queued_edges);
-        choose(drive, policy);
+        count_new(&mut drive, found.queued_nodes, found.queued_edges);
+        choose(&mut drive, policy);
+        drive
     }
 }
 

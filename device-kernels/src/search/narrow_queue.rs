@@ -3,7 +3,7 @@
 
 use super::frontier::Finds;
 use crate::block::shared::{NARROW, NARROW_LEN, NARROW_NODES};
-use crate::block::{warp_scan, warp_scan_small};
+use crate::block::scan_count;
 use crate::grid::Grid;
 use crate::memory::Words;
 
@@ -134,11 +134,7 @@ impl<G: Grid> Queues<G> {
 
     #[inline(always)]
     fn scan<const K: usize>(self, finds: &Finds<K>) -> (u32, u32) {
-        if K < 16 {
-            warp_scan_small(self.grid, finds.mask.count_ones())
-        } else {
-            warp_scan(self.grid, finds.mask.count_ones())
-        }
+        scan_count::<G, K>(self.grid, finds.mask.count_ones())
     }
 
     #[inline(always)]

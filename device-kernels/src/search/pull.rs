@@ -6,7 +6,7 @@
 //! other bitset keeps readers and writers apart without an atomic.
 
 use super::visit::{Discovery, Visit};
-use super::Search;
+use super::{Search, shared_drive};
 use crate::block::{block_scan, shared};
 use crate::grid::Grid;
 use crate::memory::Words;
@@ -34,7 +34,8 @@ struct Pull {
 impl<V: Visit> Search<V> {
     /// Pull, a warp a word of the bitset.
     #[inline(never)]
-    pub fn pull<G: Grid>(&self, team: &Team<G>, drive: &DriveRecord) {
+    pub fn pull<G: Grid>(&self, team: &Team<G>) {
+        let drive = &shared_drive::read(team.grid);
         let pull = self.open_pull(drive);
         let mut tally = Tally::default();
         let (warp, warps) = team.warps();
@@ -181,11 +182,12 @@ impl<V: Visit> Search<V> {
     /// Pull, a block a tile of words whose open nodes are first gathered in
     /// shared memory, so that few open nodes still keep all lanes busy.
     #[inline(never)]
-    pub fn pull_gathered<G: Grid>(&self, team: &Team<G>, drive: &DriveRecord) {
+    pub fn pull_gathered<G: Grid>(&self, team: &Team<G>) {
         if G::WARP == 1 {
-            self.pull(team, drive);
+            self.pull(team);
             return;
         }
+        let drive = &shared_drive::read(team.grid);
         let pull = self.open_pull(drive);
         let mut tally = Tally::default();
         let words = self.frontier.bitset_words();

@@ -1,17 +1,16 @@
-//! Push by tiles of nodes: a lane a node, or the block's lanes over all edges
-//! of the tile when one of its nodes has many.
+//! Push by nodes: a lane a node, or more lanes over the edges of a node that
+//! has many.
 
 use super::frontier::{Finds, Target, append};
 use super::visit::{Discovery, Visit};
-use super::Search;
+use super::{Search, shared_drive};
 use crate::block::{block_scan, shared};
 use crate::grid::Grid;
 use crate::memory::Words;
 use crate::team::Team;
-use seawall_core::abi::search::DriveRecord;
 
 /// Largest degree that a lane walks alone.
-pub const SERIAL: u32 = 8;
+pub const SERIAL: u32 = 16;
 
 /// What the pushes of one step share.
 #[derive(Clone, Copy, Debug)]
@@ -65,11 +64,12 @@ impl<V: Visit> Search<V> {
         true
     }
 
-    /// Push by tiles of queue entries.
+    /// Push by queue entries, a warp 32 neighbouring ones.
     #[inline(never)]
-    pub fn push_tiles<G: Grid>(&self, team: &Team<G>, drive: &DriveRecord) {
+    pub fn push_nodes<G: Grid>(&self, team: &Team<G>) {
         let grid = team.grid;
-        let queue = self.frontier.queue(drive.queue);
+        let drive = &shared_drive::read(grid);
+        let nodes = self.frontier.queue(drive.queue).nodes;
         let push = Push {
             visited: self.frontier.bitset(drive.visited),
             level: drive.iteration + 1,
@@ -79,19 +79,58 @@ impl<V: Visit> Search<V> {
             parity: drive.queue ^ 1,
             rows: self.outgoing,
         };
-        let tile = tile_of(team, drive.nodes);
-        let mut base = team.rank() * tile;
+        if G::WARP == 1 {
+            team.each(drive.nodes, |index| {
+                let row = self.row_at(grid, nodes, index, drive.nodes);
+                self.expand_alone(grid, &push, row, |finds| append(grid, self.frontier, target, finds));
+            });
+            return;
+        }
+        let mut base = first_node(team);
+        let stride = team.size() * grid.lanes();
         while base < drive.nodes {
-            let end = (base + tile).min(drive.nodes);
-            let mut at = base;
-            while at < end {
-                let row = self.row_at(grid, queue.nodes, at + grid.lane(), end);
-                self.expand(grid, &push, row, |finds| {
-                    append(grid, self.frontier, target, finds);
-                });
-                at += grid.lanes();
+            let row = self.row_at(grid, nodes, base + grid.warp_lane(), drive.nodes);
+            self.expand_warp(grid, &push, row, target);
+            base = base.saturating_add(stride);
+        }
+    }
+
+    /// Expands one row a lane: few edges by the lane alone, many by its warp.
+    #[inline(always)]
+    fn expand_warp<G: Grid>(&self, grid: G, push: &Push, row: Row, target: Target) {
+        let mut large = grid.ballot(row.degree() > SERIAL);
+        while large != 0 {
+            let lane = large.trailing_zeros();
+            large &= large - 1;
+            let shared = Row {
+                node: grid.shuffle(row.node, lane),
+                start: grid.shuffle(row.start, lane),
+                end: grid.shuffle(row.end, lane),
+            };
+            self.expand_shared(grid, push, shared, target);
+        }
+        let own = if row.degree() > SERIAL { Row::NONE } else { row };
+        self.expand_serially::<G, 4, true>(grid, push, own, |finds| {
+            append(grid, self.frontier, target, finds);
+        });
+    }
+
+    /// All lanes of a warp walk one row.
+    #[inline(always)]
+    fn expand_shared<G: Grid>(&self, grid: G, push: &Push, row: Row, target: Target) {
+        let mut base = row.start;
+        while base < row.end {
+            let edge = base + grid.warp_lane();
+            let mut finds = Finds {
+                nodes: [0],
+                mask: 0,
+            };
+            if edge < row.end {
+                finds.nodes[0] = self.outgoing.target(grid, edge);
+                finds.mask = u32::from(self.claim(grid, push, finds.nodes[0], row.node));
             }
-            base += team.size() * tile;
+            append(grid, self.frontier, target, &finds);
+            base = base.saturating_add(G::WARP);
         }
     }
 
@@ -104,19 +143,6 @@ impl<V: Visit> Search<V> {
         let node = nodes.load_weak(grid, index);
         let (start, end) = self.outgoing.row(grid, node);
         Row { node, start, end }
-    }
-
-    /// Expands one row a lane; `sink` takes every warp's finds. All lanes of
-    /// the block take part; contains block barriers.
-    #[inline(always)]
-    pub fn expand<G: Grid>(&self, grid: G, push: &Push, row: Row, sink: impl Fn(&Finds<8>)) {
-        if G::WARP == 1 {
-            self.expand_alone(grid, push, row, sink);
-        } else if grid.block_any(row.degree() > SERIAL) {
-            self.expand_together(grid, push, row, sink);
-        } else {
-            self.expand_serially(grid, push, row, sink);
-        }
     }
 
     /// One lane without neighbours walks its edges, eight at a time.
@@ -139,27 +165,32 @@ impl<V: Visit> Search<V> {
         }
     }
 
-    /// Visits at most eight edges of one row; loads come before tests, so that
-    /// they overlap.
+    /// Visits at most `K` edges of one row. Loads come before tests, so that
+    /// they overlap. With `TEST` an edge's node is looked at before it is
+    /// claimed, which spares atomics where most nodes are visited; without, a
+    /// level waits for one access less.
     #[inline(always)]
-    pub fn visit_row<G: Grid>(&self, grid: G, push: &Push, row: Row) -> Finds<8> {
+    pub fn visit_row<G: Grid, const K: usize, const TEST: bool>(
+        &self,
+        grid: G,
+        push: &Push,
+        row: Row,
+    ) -> Finds<K> {
         let degree = row.degree();
-        let mut nodes = [0_u32; 8];
+        let mut nodes = [0_u32; K];
         for (k, node) in nodes.iter_mut().enumerate() {
             if (k as u32) < degree {
                 *node = self.outgoing.target(grid, row.start + k as u32);
             }
         }
-        let mut open = 0_u32;
+        let mut open = [false; K];
         for (k, node) in nodes.iter().enumerate() {
-            if (k as u32) < degree {
-                let bit = push.visited.load_weak(grid, *node >> 5) >> (*node & 31) & 1;
-                open |= (bit ^ 1) << k;
-            }
+            open[k] = (k as u32) < degree
+                && (!TEST || push.visited.load_weak(grid, *node >> 5) >> (*node & 31) & 1 == 0);
         }
-        let mut before = [u32::MAX; 8];
+        let mut before = [u32::MAX; K];
         for (k, node) in nodes.iter().enumerate() {
-            if open >> k & 1 != 0 {
+            if open[k] {
                 before[k] = push.visited.or(grid, *node >> 5, 1 << (*node & 31));
             }
         }
@@ -174,23 +205,29 @@ impl<V: Visit> Search<V> {
         Finds { nodes, mask }
     }
 
-    /// Every lane walks its few edges; a warp without any returns at once.
+    /// Every lane walks its few edges, `K` at a time, until the warp is done.
     #[inline(always)]
-    pub fn expand_serially<G: Grid>(
+    pub fn expand_serially<G: Grid, const K: usize, const TEST: bool>(
         &self,
         grid: G,
         push: &Push,
         row: Row,
-        sink: impl Fn(&Finds<8>),
+        sink: impl Fn(&Finds<K>),
     ) {
-        if grid.ballot(row.degree() != 0) != 0 {
-            sink(&self.visit_row(grid, push, row));
+        let mut rest = row;
+        while grid.ballot(rest.start < rest.end) != 0 {
+            let head = Row {
+                end: rest.end.min(rest.start + K as u32),
+                ..rest
+            };
+            sink(&self.visit_row::<G, K, TEST>(grid, push, head));
+            rest.start = head.end;
         }
     }
 
     /// The block shares out all edges of its rows evenly.
     #[inline(always)]
-    pub fn expand_together<G: Grid>(&self, grid: G, push: &Push, row: Row, sink: impl Fn(&Finds<8>)) {
+    pub fn expand_together<G: Grid>(&self, grid: G, push: &Push, row: Row, sink: impl Fn(&Finds<1>)) {
         let (start, total) = block_scan(grid, row.degree());
         let lane = grid.lane();
         // SAFETY: a block has at most 1024 lanes, a tile 3 · 1024 words here.
@@ -204,7 +241,7 @@ impl<V: Visit> Search<V> {
         while base < total {
             let edge = base + lane;
             let mut finds = Finds {
-                nodes: [0; 8],
+                nodes: [0],
                 mask: 0,
             };
             if edge < total {
@@ -227,15 +264,12 @@ impl<V: Visit> Search<V> {
     }
 }
 
-/// Nodes of a block's tile: a full block's worth, or an even share in whole
-/// warps where the frontier is small, so that all blocks take part.
+/// First queue entry of this lane's warp. Neighbouring runs of entries go to
+/// different blocks, so that a small frontier still uses all of them.
 #[inline(always)]
-fn tile_of<G: Grid>(team: &Team<G>, nodes: u32) -> u32 {
-    if G::WARP == 1 {
-        return G::ITEMS;
-    }
-    let share = nodes.div_ceil(team.size()).next_multiple_of(G::WARP);
-    share.min(team.grid.lanes())
+pub fn first_node<G: Grid>(team: &Team<G>) -> u32 {
+    let warp = team.grid.lane() / G::WARP;
+    (warp * team.size() + team.rank()) * G::WARP
 }
 
 /// First of the words that a block's rows need; they lie behind the queues of

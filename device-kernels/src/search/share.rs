@@ -7,7 +7,7 @@
 use super::frontier::{Finds, Frontier, Queue, Target, append};
 use super::push::{Push, owner};
 use super::visit::{Discovery, Visit};
-use super::Search;
+use super::{Search, shared_drive};
 use crate::block::shared::{SHARE_ROWS, SHARES};
 use crate::grid::Grid;
 use crate::team::Team;
@@ -36,7 +36,8 @@ struct Share {
 impl<V: Visit> Search<V> {
     /// Push with even shares of edges.
     #[inline(never)]
-    pub fn push_shares<G: Grid>(&self, team: &Team<G>, drive: &DriveRecord, sink: Sink) {
+    pub fn push_shares<G: Grid>(&self, team: &Team<G>, sink: Sink) {
+        let drive = &shared_drive::read(team.grid);
         let push = Push {
             visited: self.frontier.bitset(drive.visited),
             level: drive.iteration + 1,

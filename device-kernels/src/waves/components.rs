@@ -104,9 +104,16 @@ fn link_sample<G: Grid>(context: &Context<G>, parents: Words, nodes: u32, sample
 fn compress<G: Grid>(context: &Context<G>, parents: Words, nodes: u32) {
     let grid = context.team.grid;
     context.team.each(nodes, |node| {
-        let root = root_of(grid, parents, node);
-        if root != node {
-            parents.store(grid, node, root);
+        // Each node's word has one writer here: a helping hand for another's
+        // could put an older ancestor over its root.
+        let mut at = parents.load(grid, node);
+        loop {
+            let above = parents.load(grid, at);
+            if above == at {
+                break;
+            }
+            parents.store(grid, node, above);
+            at = above;
         }
     });
 }

@@ -3,7 +3,7 @@
 use super::Context;
 use crate::grid::Grid;
 use crate::search::visit::Marker;
-use crate::search::Search;
+use crate::search::{Search, shared_drive};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{Opcode, WaveRecord};
 use seawall_core::abi::search::Visitor;
@@ -34,8 +34,11 @@ pub fn run<G: Grid>(
         Opcode::Visited => copy_visited(context, wave)?,
         _ => {
             let search = of_wave(context, wave)?;
-            let drive = search.frontier.drive(grid, 0);
-            search.step(&context.team, &drive);
+            if grid.lane() == 0 {
+                shared_drive::publish(grid, &search.frontier.drive(grid, 0));
+            }
+            grid.block_barrier();
+            search.step(&context.team, &shared_drive::read(grid));
         }
     }
     Ok(())
