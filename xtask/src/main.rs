@@ -7,6 +7,7 @@
 
 mod bare_metal;
 mod build_ptx;
+mod embed;
 mod golden;
 mod licences;
 mod metadata;
@@ -39,6 +40,8 @@ enum Command {
     Golden(golden::Options),
     /// Compile the planner for targets without an operating system.
     BareMetal(bare_metal::Options),
+    /// Plan on a microcontroller: flash, stack, no panic path, the host's plan.
+    Embed(embed::Options),
     /// Check every dependency's licence and origin against deny.toml.
     Licences,
     /// Check that no dependency needs a newer compiler than the workspace promises.
@@ -64,6 +67,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::BuildPtx(options) => build_ptx::run(&options),
         Command::Golden(options) => golden::run(&options),
         Command::BareMetal(options) => bare_metal::run(&options),
+        Command::Embed(options) => embed::run(&options),
         Command::Licences => licences::run(),
         Command::Msrv => msrv::run(),
     }

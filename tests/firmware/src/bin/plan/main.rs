@@ -49,7 +49,11 @@ fn main() -> ! {
 fn run(program: &Program, room: &'static mut Room, meter: &mut Meter) -> i32 {
     let waves = program.dag.waves.len();
     let dependencies = program.dag.dependencies.len();
-    defmt::info!("planning {=usize} waves with {=usize} dependencies", waves, dependencies);
+    defmt::info!(
+        "planning {=usize} waves with {=usize} dependencies",
+        waves,
+        dependencies
+    );
     let layers = meter.measure("layers", || steps::layers(program, &mut room.layers));
     let groups = meter.measure("groups", || steps::groups(program, &mut room.groups));
     let policies = meter.measure("policies", || steps::policies(program, &mut room.cache));
@@ -67,12 +71,28 @@ fn run(program: &Program, room: &'static mut Room, meter: &mut Meter) -> i32 {
             return 1;
         }
     };
-    defmt::info!("{=usize} layers, {=usize} groups", layers.len(), groups.len());
+    defmt::info!(
+        "{=usize} layers, {=usize} groups",
+        layers.len(),
+        groups.len()
+    );
     defmt::info!("{}", groups.summary());
-    defmt::info!("arena of {=u64} bytes, at least {=u64}", arena.bytes(), arena.lower_bound());
+    defmt::info!(
+        "arena of {=u64} bytes, at least {=u64}",
+        arena.bytes(),
+        arena.lower_bound()
+    );
     defmt::info!("{} {}", policies.decision, policies.launch);
     defmt::info!("{}", policies.session);
-    eprint!("{}", Report { layers, groups, arena, policies });
+    eprint!(
+        "{}",
+        Report {
+            layers,
+            groups,
+            arena,
+            policies
+        }
+    );
     eprintln!("measured static room={}", size_of::<Room>());
     0
 }

@@ -1,0 +1,106 @@
+//! The flash that the planner may take, and the table that says what it takes.
+//!
+//! Both figures are a promise to firmware at `opt-level = "s"`, held on the
+//! target that the example runs on. The other targets are shown beside it.
+
+use super::sections::Sections;
+use crate::error::Error;
+
+/// An image and what its planner may take.
+#[derive(Debug)]
+pub(super) struct Image {
+    /// Name of the binary.
+    pub(super) name: &'static str,
+    /// Most bytes of flash, the caller's tables not counted.
+    pub(super) flash_max: u64,
+}
+
+/// The images that are linked to be measured.
+pub(super) static IMAGES: &[Image] = &[
+    Image {
+        name: "layers_groups",
+        flash_max: 8 * 1024,
+    },
+    Image {
+        name: "everything",
+        flash_max: 24 * 1024,
+    },
+];
+
+/// One line of the table.
+pub(super) struct Row {
+    pub(super) target: &'static str,
+    pub(super) image: &'static Image,
+    pub(super) sections: Sections,
+}
+
+/// Prints the table in bytes.
+pub(super) fn print(rows: &[Row]) {
+    println!(
+        "\n{:<30} {:<14} {:>7} {:>7} {:>7} {:>7} {:>7}",
+        "target", "image", "planner", "budget", "text", "flash", "RAM"
+    );
+    for row in rows {
+        let sections = &row.sections;
+        println!(
+            "{:<30} {:<14} {:>7} {:>7} {:>7} {:>7} {:>7}",
+            row.target,
+            row.image.name,
+            sections.planner(),
+            row.image.flash_max,
+            sections.text,
+            sections.flash(),
+            sections.ram()
+        );
+    }
+    println!("bytes; planner: flash less the program's own tables; RAM: without stack");
+}
+
+/// Refuses images whose planner is larger than its budget.
+pub(super) fn check<'a>(rows: impl Iterator<Item = &'a Row>) -> Result<(), Error> {
+    let findings: Vec<String> = rows.filter_map(finding).collect();
+    if findings.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Refused {
+        what: "the planner takes more flash than promised",
+        findings,
+        remedy: "look for what grew with llvm-nm --size-sort; wide divisions and copies of \
+                 generic code are the usual reasons",
+    })
+}
+
+fn finding(row: &Row) -> Option<String> {
+    let (taken, most) = (row.sections.planner(), row.image.flash_max);
+    (taken > most).then(|| {
+        format!(
+            "{} on {}: {taken} of {most} bytes",
+            row.image.name, row.target
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(text: u64) -> Row {
+        Row {
+            target: "any",
+            image: &IMAGES[0],
+            sections: Sections {
+                text,
+                caller: 100,
+                rodata: 100,
+                ..Sections::default()
+            },
+        }
+    }
+
+    #[test]
+    fn the_last_byte_of_the_budget_may_be_used() {
+        assert!(check([row(8_192)].iter()).is_ok());
+        let refused = check([row(8_193)].iter()).unwrap_err().to_string();
+        assert!(refused.contains("8193 of 8192 bytes"), "{refused}");
+    }
+}

@@ -1,0 +1,78 @@
+//! `cargo xtask embed`: the planner on a microcontroller, measured.
+//!
+//! Links images that hold no panic path and no allocator, holds their flash
+//! against the budget, bounds their stack from the machine code, then runs the
+//! example in QEMU and compares its plan with the host's. The sources are in
+//! tests/firmware, a workspace of its own; nothing here knows how planning works.
+
+mod budget;
+mod calls;
+mod compare;
+mod emulate;
+mod firmware;
+mod listing;
+mod sections;
+
+use clap::Args;
+
+use crate::error::Error;
+use crate::ptx::toolchain::{Route, Toolchain};
+
+use self::calls::CallGraph;
+use self::firmware::Firmware;
+
+/// The target whose figures must keep the budget, and that runs in QEMU.
+const MEASURED: &str = "thumbv7em-none-eabihf";
+/// Every target that the images must link for.
+const TARGETS: [&str; 3] = [
+    MEASURED,
+    "thumbv6m-none-eabi",
+    "riscv32imac-unknown-none-elf",
+];
+
+/// Options of `embed`.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Link and measure, but do not run the example in QEMU.
+    #[arg(long)]
+    no_run: bool,
+    /// Which compiler to use.
+    #[arg(long, value_enum, default_value_t = Route::Auto)]
+    toolchain: Route,
+}
+
+/// Runs the command.
+pub(crate) fn run(options: &Options) -> Result<(), Error> {
+    let toolchain = Toolchain::find(options.toolchain)?;
+    println!("toolchain: {}", toolchain.describe());
+    let firmware = Firmware::new(&toolchain);
+    let rows = measure(&firmware)?;
+    budget::print(&rows);
+    budget::check(rows.iter().filter(|row| row.target == MEASURED))?;
+    let graph = CallGraph::read(&firmware, MEASURED, "everything")?;
+    graph.bound("_start")?;
+    println!("no image has a panic path or an allocator");
+    let stack = compare::worst(&graph)?;
+    println!("everything: at most {stack} bytes of stack; no recursion, no indirect call");
+    if options.no_run {
+        println!("not run in QEMU, as asked");
+        return Ok(());
+    }
+    compare::run(&firmware)
+}
+
+fn measure(firmware: &Firmware<'_>) -> Result<Vec<budget::Row>, Error> {
+    let mut rows = Vec::new();
+    for target in TARGETS {
+        firmware.link_proofs(target)?;
+        for image in budget::IMAGES {
+            let sections = sections::Sections::of(firmware, target, image.name)?;
+            rows.push(budget::Row {
+                target,
+                image,
+                sections,
+            });
+        }
+    }
+    Ok(rows)
+}
