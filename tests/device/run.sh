@@ -29,7 +29,7 @@ note() {
 
 # The last line of a log that counts something.
 counts() {
-    grep -E '[0-9]+ passed, [0-9]+ failed' "$1" | tail -n 1
+    grep -E "[0-9]+ passed, [0-9]+ failed" "$1" | tail -n 1 | grep . || tail -n 1 "$1"
 }
 
 plain() {
