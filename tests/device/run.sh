@@ -40,7 +40,7 @@ plain() {
 
 checked() {
     local tool=$1 log=$logs/$1.log
-    timeout 300 "$sanitizer" --tool "$tool" --error-exitcode 9 "$program" --quick --seconds 20 >"$log" 2>&1
+    timeout 150 "$sanitizer" --tool "$tool" --error-exitcode 9 "$program" --quick --seconds 20 >"$log" 2>&1
     local code=$?
     local found
     found=$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$log" | tail -n 1 | sed 's/^=* *//')
