@@ -1,5 +1,6 @@
 //! Host-side conformance and property tests.
 mod allocations;
+mod analyses;
 mod cli;
 mod execution;
 mod graph;

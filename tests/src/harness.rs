@@ -86,6 +86,7 @@ pub fn run_analysis(
     let question = Question {
         sources: asked.sources.clone(),
         max_iterations: asked.max_levels,
+        ranking: seawall::run::Ranking::default(),
     };
     let built = analysis::build(asked.analysis, graph, &question).map_err(text)?;
     let mut built = built.ok_or("the analysis has no program")?;

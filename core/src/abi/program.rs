@@ -74,11 +74,45 @@ pub enum Opcode {
     /// Copies the visited bits of the frontier `sources[0]` to
     /// `destination`.
     Visited = 22,
+    /// Clears counters and marks of the work register `destination` (see
+    /// [`WorkLayout`](super::work::WorkLayout)).
+    ResetWork = 23,
+    /// Queues the node list `sources[1]` in the work register `sources[0]`
+    /// for the loop that follows, at distance 0 in `destination`;
+    /// `parameters[0]` is the width of the first bound.
+    SeedPaths = 24,
+    /// One round of shortest paths: lowers the distances `destination` along
+    /// the edges of the nodes queued in `sources[0]`, or queues the nodes
+    /// below the next bound, `parameters[0]` wide. Raises the fixpoint's flag
+    /// while nodes are queued or wait.
+    StepPaths = 25,
+    /// Stores the degrees of all nodes in `destination` and opens the work
+    /// register `sources[0]` for the loop that follows.
+    SeedPeel = 26,
+    /// One round of peeling: removes the nodes queued in `sources[0]` from
+    /// the degrees `destination`, or queues those of the next level. Raises
+    /// the fixpoint's flag while nodes are queued or remain.
+    StepPeel = 27,
+    /// Stores the even start of a ranking: ranks in `destination`,
+    /// contributions in `sources[0]`, zero sums in `sources[1]`, and adds the
+    /// mass of nodes without edges to the zero totals `sources[2]`.
+    SeedRanks = 28,
+    /// Adds the contributions `sources[0]` of the predecessors of every node
+    /// to the sums `destination`, pairs of words in units of 2^-60.
+    GatherRanks = 29,
+    /// Turns the sums `sources[1]` into ranks `destination`, their
+    /// contributions `sources[0]` and totals `sources[2]`, and clears them;
+    /// `parameters[0]` holds the bits of the damping.
+    ApplyRanks = 30,
+    /// Closes an iteration in the totals `destination`; raises the fixpoint's
+    /// flag when the ranks changed by more than `parameters[0]` (bits of a
+    /// float) in all.
+    SettleRanks = 31,
 }
 
 impl Opcode {
     /// Every opcode, in order of its word.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 32] = [
         Self::Nop,
         Self::Fill,
         Self::Iota,
@@ -102,6 +136,15 @@ impl Opcode {
         Self::LinkRest,
         Self::Reset,
         Self::Visited,
+        Self::ResetWork,
+        Self::SeedPaths,
+        Self::StepPaths,
+        Self::SeedPeel,
+        Self::StepPeel,
+        Self::SeedRanks,
+        Self::GatherRanks,
+        Self::ApplyRanks,
+        Self::SettleRanks,
     ];
 
     /// The opcode of a word, or nothing when the word names none.

@@ -9,6 +9,10 @@ pub mod edges;
 pub mod components;
 pub mod flow;
 pub mod search;
+pub mod work;
+pub mod paths;
+pub mod peel;
+pub mod rank;
 
 use crate::grid::Grid;
 use crate::machine::Machine;
@@ -29,6 +33,12 @@ pub mod family {
     pub const FLOW: u32 = 8;
     /// Reductions.
     pub const REDUCE: u32 = 16;
+    /// Shortest paths.
+    pub const PATHS: u32 = 32;
+    /// Core numbers.
+    pub const PEEL: u32 = 64;
+    /// Rankings.
+    pub const RANK: u32 = 128;
     /// Every family.
     pub const ALL: u32 = u32::MAX;
 }
@@ -65,6 +75,11 @@ pub const fn families_of(opcode: Opcode) -> u32 {
         | Opcode::LinkRest => family::COMPONENTS,
         Opcode::Reduce => family::REDUCE,
         Opcode::GenKill | Opcode::Meet => family::FLOW,
+        Opcode::ResetWork | Opcode::SeedPaths | Opcode::StepPaths => family::PATHS,
+        Opcode::SeedPeel | Opcode::StepPeel => family::PEEL,
+        Opcode::SeedRanks | Opcode::GatherRanks | Opcode::ApplyRanks | Opcode::SettleRanks => {
+            family::RANK
+        }
     }
 }
 
@@ -96,6 +111,15 @@ pub fn run<G: Grid, const FAMILIES: u32>(
     }
     if FAMILIES & family::REDUCE != 0 && families == family::REDUCE {
         return reduce::run(context, wave);
+    }
+    if FAMILIES & family::PATHS != 0 && families == family::PATHS {
+        return paths::run(context, opcode, wave);
+    }
+    if FAMILIES & family::PEEL != 0 && families == family::PEEL {
+        return peel::run(context, opcode, wave);
+    }
+    if FAMILIES & family::RANK != 0 && families == family::RANK {
+        return rank::run(context, opcode, wave);
     }
     if opcode == Opcode::Stall {
         return stall(context, wave.parameters[0]);

@@ -7,13 +7,16 @@
 
 mod bfs;
 mod cc;
+mod kcore;
 pub mod oracle;
+mod pagerank;
 mod reach;
+mod sssp;
 
 use crate::graph::Graph;
 use crate::outcome::Column;
 use crate::program::{ProgramBuilder, ProgramError, RegisterId};
-use crate::run::AnalysisKind;
+use crate::run::{AnalysisKind, Ranking};
 
 /// What an analysis is asked, beside the graph.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +25,8 @@ pub struct Question {
     pub sources: Vec<u32>,
     /// Iterations after which a fixpoint stops.
     pub max_iterations: u32,
+    /// Parameters of a ranking.
+    pub ranking: Ranking,
 }
 
 /// A built program and where its result is.
@@ -42,6 +47,8 @@ pub struct Built {
 pub enum Reading {
     /// One word a node.
     Words,
+    /// The bits of one float a node.
+    Floats,
     /// One bit a node: 1 where set, 0 elsewhere.
     Bits,
 }
@@ -54,6 +61,10 @@ impl Reading {
             Self::Words => {
                 words.truncate(nodes as usize);
                 Column::U32(words)
+            }
+            Self::Floats => {
+                words.truncate(nodes as usize);
+                Column::F32(words.into_iter().map(f32::from_bits).collect())
             }
             Self::Bits => Column::U32(
                 (0..nodes)
@@ -77,7 +88,10 @@ pub fn build(
         AnalysisKind::Bfs => bfs::build(graph, question).map(Some),
         AnalysisKind::Reach => reach::build(graph, question).map(Some),
         AnalysisKind::Cc => cc::build(graph).map(Some),
-        _ => Ok(None),
+        AnalysisKind::Sssp => sssp::build(graph, question).map(Some),
+        AnalysisKind::Kcore => kcore::build(graph, question).map(Some),
+        AnalysisKind::Pagerank => pagerank::build(graph, question).map(Some),
+        AnalysisKind::Triangles => Ok(None),
     }
 }
 

@@ -3,6 +3,14 @@
 //! They are as simple as can be and call nothing that they judge. The queue
 //! search is also the baseline of one CPU core.
 
+mod cores;
+mod paths;
+mod ranks;
+
+pub use cores::cores;
+pub use paths::distances;
+pub use ranks::{Ranked, agrees, ranks};
+
 use crate::graph::Graph;
 use seawall_core::abi::UNREACHED;
 use std::collections::VecDeque;

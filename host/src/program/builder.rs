@@ -123,7 +123,7 @@ impl ProgramBuilder {
         }
     }
 
-    fn push(&mut self, wave: WaveSpec) {
+    pub(super) fn push(&mut self, wave: WaveSpec) {
         self.waves.push(wave);
     }
 

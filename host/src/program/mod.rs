@@ -9,12 +9,14 @@ mod wave;
 mod check;
 mod hazards;
 mod builder;
+mod rounds;
 mod encode;
 mod error;
 
 pub use builder::{ComponentStep, Mark, Meet, PlanRequest, ProgramBuilder, Transfer};
 pub use encoded::{EncodedProgram, GraphNeeds, RegisterId};
 pub use error::ProgramError;
+pub use rounds::{Paths, Ranks};
 
 /// A program's plan in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

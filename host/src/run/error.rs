@@ -11,8 +11,20 @@ use crate::run::AnalysisKind;
 #[non_exhaustive]
 pub enum RunError {
     /// No wave program computes this analysis.
-    #[error("{analysis} has no wave program in this version; bfs, reach and cc have one")]
+    #[error("{analysis} has no wave program in this version; every other analysis has one")]
     NoProgram {
+        /// The analysis asked for.
+        analysis: AnalysisKind,
+    },
+    /// The analysis reads weights and the graph has none.
+    #[error("{analysis} reads edge weights and the graph has none; load it with weights, or draw some")]
+    NoWeights {
+        /// The analysis asked for.
+        analysis: AnalysisKind,
+    },
+    /// The analysis is about undirected graphs and some edge has no reverse.
+    #[error("{analysis} needs every edge in both directions and the graph is directed; add --undirected")]
+    Directed {
         /// The analysis asked for.
         analysis: AnalysisKind,
     },
@@ -42,7 +54,11 @@ impl RunError {
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::NoProgram { .. } | Self::OverBudget { .. } | Self::Program(_) => 2,
+            Self::NoProgram { .. }
+            | Self::NoWeights { .. }
+            | Self::Directed { .. }
+            | Self::OverBudget { .. }
+            | Self::Program(_) => 2,
             Self::Backend(_) => 1,
         }
     }

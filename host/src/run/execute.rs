@@ -1,7 +1,8 @@
 //! Carries out a request: program, plan, backend, result.
 
 use super::{AnalysisKind, BackendChoice, Executor, Phase, RunError, RunRequest};
-use crate::analysis::{self, Built, Question, oracle};
+use super::check::{End, check};
+use crate::analysis::{self, Built, Question};
 use crate::backend::cpu::CpuSession;
 use crate::backend::{RunLimits, RunStats, Session, cuda};
 use crate::graph::Graph;
@@ -71,8 +72,9 @@ pub fn execute(
     let (values, readback) = read_back(session.as_mut(), &built, graph.nodes())?;
     plan.topology = topology_name(&stats);
     progress(Phase::Check);
-    let checked = request.check.then(|| check(graph, request, &values));
-    let end = LoopEnd::of(&stats, &values, request.analysis);
+    let end = end_of(&stats);
+    let limit = max_iterations(request);
+    let checked = request.check.then(|| check((graph, request), (limit, end), &values));
     Ok(RunOutcome {
         analysis: request.analysis,
         backend: executor,
@@ -82,7 +84,7 @@ pub fn execute(
         edges: u64::from(graph.edges()),
         sources: request.sources.iter().map(|node| graph.original_id(*node)).collect(),
         reached: reached(request.analysis, &values),
-        rounds: end.rounds,
+        rounds: rounds(request.analysis, &values, end),
         converged: end.converged,
         plan,
         times: Times {
@@ -118,7 +120,9 @@ fn plan_program(
     let question = Question {
         sources: request.sources.clone(),
         max_iterations: max_iterations(request),
+        ranking: request.ranking,
     };
+    check_graph(graph, request.analysis)?;
     let built = analysis::build(request.analysis, graph, &question)?.ok_or(RunError::NoProgram {
         analysis: request.analysis,
     })?;
@@ -137,6 +141,17 @@ fn plan_program(
         topology: String::new(),
     };
     Ok((built, encoded, plan, start.elapsed().as_nanos() as u64))
+}
+
+/// Refuses what the graph cannot answer.
+fn check_graph(graph: &Graph, analysis: AnalysisKind) -> Result<(), RunError> {
+    if analysis.reads_weights() && graph.weights().is_none() {
+        return Err(RunError::NoWeights { analysis });
+    }
+    if analysis == AnalysisKind::Kcore && !graph.is_symmetric() {
+        return Err(RunError::Directed { analysis });
+    }
+    Ok(())
 }
 
 fn max_iterations(request: &RunRequest) -> u32 {
@@ -200,18 +215,6 @@ fn read_back(
     Ok((built.reading.column(nodes, words), readback))
 }
 
-/// Whether the sequential implementation gives the same column.
-fn check(graph: &Graph, request: &RunRequest, values: &Column) -> bool {
-    let limit = max_iterations(request);
-    let expected = match request.analysis {
-        AnalysisKind::Bfs => oracle::levels(graph, &request.sources, limit),
-        AnalysisKind::Reach => oracle::reached(graph, &request.sources, limit),
-        AnalysisKind::Cc => oracle::components(graph),
-        _ => return false,
-    };
-    *values == Column::U32(expected)
-}
-
 fn reached(analysis: AnalysisKind, values: &Column) -> u64 {
     match (analysis, values) {
         (AnalysisKind::Reach, Column::U32(flags)) => {
@@ -227,25 +230,23 @@ fn first_loop(stats: &RunStats) -> Option<&LoopRecord> {
     (stats.control.loops_done > 0).then_some(&stats.control.loops[0])
 }
 
-struct LoopEnd {
-    rounds: Rounds,
-    converged: bool,
+/// How the loop that an analysis is about ended; a program without one is
+/// over after an iteration.
+fn end_of(stats: &RunStats) -> End {
+    let record = first_loop(stats);
+    End {
+        iterations: record.map_or(1, |record| record.iterations),
+        converged: record.is_none_or(|record| record.converged != 0),
+    }
 }
 
-impl LoopEnd {
-    fn of(stats: &RunStats, values: &Column, analysis: AnalysisKind) -> Self {
-        let record = first_loop(stats);
-        let rounds = match (analysis, values) {
-            (AnalysisKind::Bfs, Column::U32(levels)) => {
-                let deepest = levels.iter().filter(|level| **level != UNREACHED).max();
-                Rounds::Levels(deepest.map_or(0, |level| level + 1))
-            }
-            _ => Rounds::Iterations(record.map_or(1, |record| record.iterations)),
-        };
-        Self {
-            rounds,
-            converged: record.is_none_or(|record| record.converged != 0),
+fn rounds(analysis: AnalysisKind, values: &Column, end: End) -> Rounds {
+    match (analysis, values) {
+        (AnalysisKind::Bfs, Column::U32(levels)) => {
+            let deepest = levels.iter().filter(|level| **level != UNREACHED).max();
+            Rounds::Levels(deepest.map_or(0, |level| level + 1))
         }
+        _ => Rounds::Iterations(end.iterations),
     }
 }
 

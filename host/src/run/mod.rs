@@ -1,5 +1,6 @@
 //! One run from a graph to a result: request in, outcome out.
 
+mod check;
 mod error;
 mod execute;
 mod request;

@@ -1,0 +1,102 @@
+//! The work register of analyses that settle nodes in rounds.
+//!
+//! Shortest paths and core peeling keep two queues, which take turns, and the
+//! counters of three rounds in one register: one round is read, the next is
+//! filled, the one after that is cleared, so that a round needs one barrier.
+//! This module places them; what a round does is the kernel's business.
+
+use super::search::bitset_words;
+
+/// Words before the queues: three counter records of 32 words, padded.
+pub const WORK_HEADER_WORDS: u32 = 128;
+
+/// Word of a counter record: edges that leave the queued nodes; the low half
+/// of an aligned pair.
+pub const WORK_EDGES: u32 = 0;
+/// Word of a counter record: queued nodes; the high half of the pair.
+pub const WORK_NODES: u32 = 1;
+/// Word of a counter record: the bound up to which nodes are settled or
+/// queued.
+pub const WORK_LEVEL: u32 = 2;
+/// Word of a counter record: least value of a node that waits behind the
+/// bound, or `u32::MAX`.
+pub const WORK_LEAST: u32 = 16;
+
+/// Where the parts of a work register are, in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkLayout {
+    /// Nodes of the graph.
+    pub nodes: u32,
+    /// Words of one bitset over the nodes.
+    pub bitset_words: u32,
+}
+
+impl WorkLayout {
+    /// The layout for a graph of `nodes` nodes.
+    #[must_use]
+    pub const fn new(nodes: u32) -> Self {
+        Self {
+            nodes,
+            bitset_words: bitset_words(nodes),
+        }
+    }
+
+    /// First word of the counters of round `round`.
+    #[must_use]
+    pub const fn counters(round: u32) -> u32 {
+        (round % 3).wrapping_mul(32)
+    }
+
+    /// First word of the bitset that marks the nodes of queue `parity`.
+    #[must_use]
+    pub const fn bitset(self, parity: u32) -> u64 {
+        WORK_HEADER_WORDS as u64 + (parity & 1) as u64 * self.bitset_words as u64
+    }
+
+    /// First word of queue `parity`.
+    #[must_use]
+    pub const fn queue(self, parity: u32) -> u64 {
+        let bitsets = 2 * self.bitset_words as u64;
+        WORK_HEADER_WORDS as u64 + bitsets + (parity & 1) as u64 * self.nodes as u64
+    }
+
+    /// First word of the edge prefix of queue `parity`.
+    #[must_use]
+    pub const fn prefix(self, parity: u32) -> u64 {
+        self.queue(parity) + 2 * self.nodes as u64
+    }
+
+    /// Length of the register in words.
+    #[must_use]
+    pub const fn words(self) -> u64 {
+        self.prefix(1) + self.nodes as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_work_register_do_not_overlap() {
+        for nodes in [0, 1, 33, 1000, 1 << 20, u32::MAX] {
+            let layout = WorkLayout::new(nodes);
+            let bits = u64::from(layout.bitset_words);
+            assert!(u64::from(WorkLayout::counters(2)) + 32 <= layout.bitset(0));
+            assert_eq!(layout.bitset(1), layout.bitset(0) + bits);
+            assert_eq!(layout.queue(0), layout.bitset(1) + bits);
+            assert_eq!(layout.queue(1), layout.queue(0) + u64::from(nodes));
+            assert_eq!(layout.prefix(0), layout.queue(1) + u64::from(nodes));
+            assert_eq!(layout.prefix(1), layout.prefix(0) + u64::from(nodes));
+            assert_eq!(layout.words(), layout.prefix(1) + u64::from(nodes));
+        }
+    }
+
+    #[test]
+    fn three_rounds_have_counters_of_their_own() {
+        for round in [0, 1, 7, u32::MAX - 2] {
+            let slots = [round, round + 1, round + 2].map(WorkLayout::counters);
+            assert!(slots[0] != slots[1] && slots[1] != slots[2] && slots[0] != slots[2]);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Shortest paths with integer weights, near nodes first.
+//!
+//! Every round relaxes the edges of the queued nodes. A node whose distance
+//! falls below the bound is queued for the next round; one that lies behind it
+//! waits, and nothing but its distance says so: the waiting nodes are those
+//! with a finite distance that is not below the bound. When the queue is
+//! empty, a round collects the nodes below the next bound, which starts at the
+//! least waiting distance (Davidson, Baxter, Garland, Owens: "Work-Efficient
+//! Parallel GPU Methods for Single-Source Shortest Paths", IPDPS 2014, with
+//! the far pile replaced by a scan over distances).
+//!
+//! The result is exact whatever the width of the bound is: a node is queued
+//! whenever its distance falls, so no relaxation is ever missed. A path whose
+//! length reaches `u32::MAX` is no path.
+
+use super::Context;
+use super::work::{Round, Work, append_list, expand, select, work_of};
+use crate::grid::Grid;
+use crate::memory::Words;
+use seawall_core::abi::UNREACHED;
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::program::{Opcode, WaveRecord};
+
+/// Runs an opcode of this family.
+///
+/// # Errors
+/// [`FaultCode::BadRegister`] when a register is missing or too short,
+/// [`FaultCode::BadLaunch`] when the graph has no weights.
+#[inline(never)]
+pub fn run<G: Grid>(
+    context: &Context<G>,
+    opcode: Opcode,
+    wave: &WaveRecord,
+) -> Result<(), FaultCode> {
+    let (machine, grid) = (context.machine, context.team.grid);
+    if opcode == Opcode::ResetWork {
+        work_of(context, wave.destination)?.reset(&context.team);
+        return Ok(());
+    }
+    let nodes = machine.nodes(grid);
+    let distances = machine.register_of(grid, wave.destination, nodes)?;
+    let work = work_of(context, wave.sources[0])?;
+    let width = wave.parameters[0].max(1);
+    if opcode == Opcode::SeedPaths {
+        let list = machine.register(grid, wave.sources[1])?;
+        seed(context, (distances, work), list, width);
+        return Ok(());
+    }
+    let weights = machine.weights(grid).ok_or(FaultCode::BadLaunch)?;
+    let round = work.round(grid, context.tag);
+    if round.nodes != 0 {
+        relax(context, &Paths { distances, weights, work, round });
+    } else if round.least != u32::MAX {
+        collect(context, (distances, work), (round, width));
+    }
+    Ok(())
+}
+
+/// What a relaxing round works on.
+#[derive(Clone, Copy, Debug)]
+struct Paths {
+    distances: Words,
+    weights: Words,
+    work: Work,
+    round: Round,
+}
+
+/// Queues the listed nodes at distance 0; the first block does it alone.
+fn seed<G: Grid>(context: &Context<G>, (distances, work): (Words, Work), list: Words, width: u32) {
+    let (team, grid) = (&context.team, context.team.grid);
+    if !team.is_first() {
+        return;
+    }
+    let nodes = context.machine.nodes(grid);
+    // Both the queue and the counters of the first round of the loop.
+    let marks = work.marks(context.tag.wrapping_add(1));
+    let sink = work.sink(context.machine.outgoing(grid), context.tag);
+    if team.is_conductor() {
+        work.open_next(grid, context.tag, width);
+    }
+    append_list(&team.alone(), list, &sink, |node| {
+        if node >= nodes {
+            return false;
+        }
+        distances.store(grid, node, 0);
+        claim(grid, marks, node)
+    });
+}
+
+/// Whether this lane is the first to mark `node`.
+#[inline(always)]
+fn claim<G: Grid>(grid: G, marks: Words, node: u32) -> bool {
+    let bit = 1_u32 << (node & 31);
+    marks.or(grid, node >> 5, bit) & bit == 0
+}
+
+/// Relaxes the edges of the queued nodes.
+#[inline(never)]
+fn relax<G: Grid>(context: &Context<G>, paths: &Paths) {
+    let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
+    let Paths {
+        distances,
+        weights,
+        work,
+        round,
+    } = *paths;
+    if team.is_conductor() {
+        work.open_next(grid, tag, round.level);
+        work.wait(team, tag, round.least);
+    }
+    let rows = context.machine.outgoing(grid);
+    let (old_marks, marks) = (work.marks(tag), work.marks(tag.wrapping_add(1)));
+    let mut least = u32::MAX;
+    let row = |node: u32| {
+        // All nodes of this word's marks are in this queue: none is lost.
+        old_marks.store_weak(grid, node >> 5, 0);
+        distances.load(grid, node)
+    };
+    expand(team, &work.source(rows, tag, &round), &work.sink(rows, tag), row, |edge| {
+        let length = edge.value.saturating_add(weights.constant(grid, edge.index));
+        if length >= distances.load_weak(grid, edge.to)
+            || length >= distances.min(grid, edge.to, length)
+        {
+            return false;
+        }
+        if length >= round.level {
+            least = least.min(length);
+            return false;
+        }
+        claim(grid, marks, edge.to)
+    });
+    work.wait_warp(team, tag, least);
+}
+
+/// Queues the waiting nodes below the next bound.
+#[inline(never)]
+fn collect<G: Grid>(
+    context: &Context<G>,
+    (distances, work): (Words, Work),
+    (round, width): (Round, u32),
+) {
+    let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
+    let level = round.least.saturating_add(width);
+    if team.is_conductor() {
+        work.open_next(grid, tag, level);
+    }
+    let sink = work.sink(context.machine.outgoing(grid), tag);
+    let marks = work.marks(tag.wrapping_add(1));
+    let mut least = u32::MAX;
+    select(team, context.machine.nodes(grid), &sink, |node| {
+        let distance = distances.load_weak(grid, node);
+        if distance == UNREACHED || distance < round.level {
+            return false;
+        }
+        if distance >= level {
+            least = least.min(distance);
+            return false;
+        }
+        claim(grid, marks, node)
+    });
+    work.wait_warp(team, tag, least);
+}

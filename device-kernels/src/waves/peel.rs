@@ -1,0 +1,96 @@
+//! Core numbers by peeling.
+//!
+//! The remaining degrees are the core numbers in the end: a removal lowers
+//! the degrees of neighbours, but never below the level that is being peeled,
+//! so that a removed node keeps the level of its removal. Levels without nodes
+//! are skipped.
+
+use super::Context;
+use super::work::{Round, Work, expand, select, work_of};
+use crate::grid::Grid;
+use crate::memory::Words;
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::program::{Opcode, WaveRecord};
+
+/// Runs an opcode of this family.
+///
+/// # Errors
+/// [`FaultCode::BadRegister`] when a register is missing or too short.
+#[inline(never)]
+pub fn run<G: Grid>(
+    context: &Context<G>,
+    opcode: Opcode,
+    wave: &WaveRecord,
+) -> Result<(), FaultCode> {
+    let (machine, grid) = (context.machine, context.team.grid);
+    let cores = machine.register_of(grid, wave.destination, machine.nodes(grid))?;
+    let work = work_of(context, wave.sources[0])?;
+    if opcode == Opcode::SeedPeel {
+        seed(context, cores, work);
+        return Ok(());
+    }
+    let round = work.round(grid, context.tag);
+    if round.nodes != 0 {
+        peel(context, (cores, work), round);
+    } else {
+        collect(context, (cores, work), round);
+    }
+    Ok(())
+}
+
+/// Stores degrees; nodes without edges are done at level 0.
+fn seed<G: Grid>(context: &Context<G>, cores: Words, work: Work) {
+    let (team, grid) = (&context.team, context.team.grid);
+    if team.is_conductor() {
+        work.open_next(grid, context.tag, 0);
+    }
+    let rows = context.machine.outgoing(grid);
+    team.each(context.machine.nodes(grid), |node| {
+        let (start, end) = rows.row(grid, node);
+        cores.store_weak(grid, node, end - start);
+    });
+}
+
+/// Removes the queued nodes.
+#[inline(never)]
+fn peel<G: Grid>(context: &Context<G>, (cores, work): (Words, Work), round: Round) {
+    let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
+    let level = round.level;
+    if team.is_conductor() {
+        work.open_next(grid, tag, level);
+        // Whatever remains has more than `level` neighbours left.
+        work.wait(team, tag, level.saturating_add(1));
+    }
+    let rows = context.machine.outgoing(grid);
+    expand(team, &work.source(rows, tag, &round), &work.sink(rows, tag), |_| 0, |edge| {
+        if cores.load_weak(grid, edge.to) <= level {
+            return false;
+        }
+        let before = cores.add(grid, edge.to, u32::MAX);
+        if before <= level {
+            cores.add(grid, edge.to, 1);
+        }
+        before == level.wrapping_add(1)
+    });
+}
+
+/// Queues the nodes of the next level.
+#[inline(never)]
+fn collect<G: Grid>(context: &Context<G>, (cores, work): (Words, Work), round: Round) {
+    let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
+    let above = round.level.saturating_add(1);
+    let level = if round.least == u32::MAX { above } else { above.max(round.least) };
+    if team.is_conductor() {
+        work.open_next(grid, tag, level);
+    }
+    let sink = work.sink(context.machine.outgoing(grid), tag);
+    let mut least = u32::MAX;
+    select(team, context.machine.nodes(grid), &sink, |node| {
+        let degree = cores.load_weak(grid, node);
+        if degree > level {
+            least = least.min(degree);
+        }
+        degree >= above && degree <= level
+    });
+    work.wait_warp(team, tag, least);
+}

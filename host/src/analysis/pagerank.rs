@@ -1,0 +1,59 @@
+//! Ranks: the share of time that a walker spends at every node who follows a
+//! random edge, or now and then, and always where there is none, jumps to a
+//! random node.
+
+use super::{Built, Question, Reading};
+use crate::graph::Graph;
+use crate::program::{ProgramBuilder, ProgramError, Ranks};
+
+/// Iterations of a ranking whose damping is next to 1.
+const ITERATIONS_MAX: f64 = 100_000.0;
+
+/// Start even, then gather, apply and settle until nothing moves.
+pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+    let nodes = u64::from(graph.nodes());
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let ranks = Ranks {
+        ranks: program.words("ranks", nodes)?,
+        contributions: program.words("contributions", nodes)?,
+        sums: program.words("sums", 2 * nodes)?,
+        totals: program.totals("totals")?,
+    };
+    let damping = question.ranking.damping;
+    let limit = question.max_iterations.min(iterations_max(damping));
+    program.fill("clear totals", ranks.totals, 0);
+    program.seed_ranks("start even", ranks);
+    program.fixpoint("rank", limit, |body| {
+        body.step_ranks(ranks, (damping, question.ranking.tolerance));
+    });
+    program.keep(ranks.ranks);
+    Ok(Built {
+        program,
+        inputs: Vec::new(),
+        result: ranks.ranks,
+        reading: Reading::Floats,
+    })
+}
+
+/// Iterations after which ranks change by rounding alone: iteration `k`
+/// changes them by at most `2 * damping^k` in all, and a float in 1 by 2^-24.
+fn iterations_max(damping: f32) -> u32 {
+    let needed = -25.0 * 2.0_f64.ln() / f64::from(damping).ln();
+    if needed.is_nan() || needed <= 0.0 {
+        return 1;
+    }
+    needed.ceil().clamp(2.0, ITERATIONS_MAX) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::iterations_max;
+
+    #[test]
+    fn the_limit_grows_with_the_damping() {
+        assert_eq!(iterations_max(0.0), 1.max(iterations_max(f32::MIN_POSITIVE)));
+        assert_eq!(iterations_max(0.85), 107);
+        assert!(iterations_max(0.99) > 1700);
+        assert_eq!(iterations_max(1.0 - f32::EPSILON), 100_000);
+    }
+}

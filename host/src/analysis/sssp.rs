@@ -1,0 +1,53 @@
+//! Shortest paths: length of the shortest path from the sources to every node.
+
+use super::{Built, Question, Reading, padded};
+use crate::graph::Graph;
+use crate::program::{Paths, ProgramBuilder, ProgramError};
+use seawall_core::abi::UNREACHED;
+
+/// Weights that are looked at for their mean.
+const SAMPLES: usize = 1 << 16;
+
+/// Edges of a node for which a bound as wide as [`WIDE`] mean weights is
+/// right; nodes with more edges find their neighbours nearer by.
+const DEGREE: u64 = 4;
+const WIDE: u64 = 8;
+
+/// Fill distances, queue the sources, settle bound after bound.
+pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+    let nodes = graph.nodes();
+    let mut program = ProgramBuilder::new(nodes);
+    let sources = program.input("sources", question.sources.len() as u64)?;
+    let paths = Paths {
+        distances: program.words("distances", u64::from(nodes))?,
+        work: program.work("work")?,
+        width: width(graph),
+    };
+    program.fill("no path yet", paths.distances, UNREACHED);
+    program.reset_work("reset work", paths.work);
+    program.seed_paths("seed sources", paths, sources);
+    program.fixpoint("settle paths", question.max_iterations, |body| {
+        body.step_paths("step", paths);
+    });
+    program.keep(paths.distances);
+    Ok(Built {
+        program,
+        inputs: padded(question.sources.clone()),
+        result: paths.distances,
+        reading: Reading::Words,
+    })
+}
+
+/// How far the bound moves at a time: in proportion to the mean weight and,
+/// so that a bound holds about as much work on every graph, in inverse
+/// proportion to the mean degree.
+fn width(graph: &Graph) -> u32 {
+    let weights = graph.weights().unwrap_or(&[]);
+    let stride = (weights.len() / SAMPLES).max(1);
+    let sample = weights.iter().step_by(stride);
+    let count = sample.len().max(1) as u64;
+    let mean = sample.map(|weight| u64::from(*weight)).sum::<u64>() / count;
+    let degree = u64::from(graph.edges()) / u64::from(graph.nodes().max(1));
+    let width = mean * WIDE * DEGREE / degree.max(DEGREE);
+    u32::try_from(width.max(1)).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,117 @@
+//! Waves of the analyses that settle nodes in rounds: shortest paths, core
+//! numbers and ranks.
+
+use super::builder::ProgramBuilder;
+use super::encoded::RegisterId;
+use super::error::ProgramError;
+use super::wave::WaveSpec;
+use seawall_core::abi::program::Opcode;
+use seawall_core::abi::work::WorkLayout;
+
+/// Words of a register of ranking totals.
+const TOTALS_WORDS: u64 = 96;
+
+/// Operands of the waves of shortest paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Paths {
+    /// Distance of every node, `u32::MAX` before the first wave.
+    pub distances: RegisterId,
+    /// Work register, see [`ProgramBuilder::work`].
+    pub work: RegisterId,
+    /// How far the bound moves at a time, at least 1: any width is exact, a
+    /// wide one takes fewer rounds and relaxes more edges twice.
+    pub width: u32,
+}
+
+/// Operands of the waves of a ranking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ranks {
+    /// Rank of every node, the bits of a float.
+    pub ranks: RegisterId,
+    /// What every node passes on along each edge, the bits of a float.
+    pub contributions: RegisterId,
+    /// Two words a node.
+    pub sums: RegisterId,
+    /// See [`ProgramBuilder::totals`].
+    pub totals: RegisterId,
+}
+
+impl ProgramBuilder {
+    /// A register for the queues and counters of rounds.
+    ///
+    /// # Errors
+    /// As [`ProgramBuilder::words`]; a graph may have about a thousand million
+    /// nodes.
+    pub fn work(&mut self, name: &'static str) -> Result<RegisterId, ProgramError> {
+        self.words(name, WorkLayout::new(self.nodes).words())
+    }
+
+    /// A register for the totals of a ranking; must be filled with 0.
+    ///
+    /// # Errors
+    /// As [`ProgramBuilder::words`].
+    pub fn totals(&mut self, name: &'static str) -> Result<RegisterId, ProgramError> {
+        self.words(name, TOTALS_WORDS)
+    }
+
+    /// Empties a work register.
+    pub fn reset_work(&mut self, name: &str, work: RegisterId) {
+        self.push(WaveSpec::new(name, Opcode::ResetWork).writing(work));
+    }
+
+    /// Puts the nodes of `list` at distance 0 into a reset work register, for
+    /// the loop that follows; no other loop may run in between.
+    pub fn seed_paths(&mut self, name: &str, paths: Paths, list: RegisterId) {
+        let wave = WaveSpec::new(name, Opcode::SeedPaths).updating(paths.distances);
+        self.push(wave.updating_source(0, paths.work).reading(1, list).with(0, paths.width));
+    }
+
+    /// One round of shortest paths, the body of a fixpoint. The program reads
+    /// the weights of the graph.
+    pub fn step_paths(&mut self, name: &str, paths: Paths) {
+        self.needs.weights = true;
+        let wave = WaveSpec::new(name, Opcode::StepPaths).updating(paths.distances);
+        self.push(wave.updating_source(0, paths.work).with(0, paths.width));
+    }
+
+    /// Stores all degrees in `cores` and opens a reset work register for the
+    /// loop that follows; no other loop may run in between.
+    pub fn seed_peel(&mut self, name: &str, cores: RegisterId, work: RegisterId) {
+        let wave = WaveSpec::new(name, Opcode::SeedPeel).writing(cores);
+        self.push(wave.updating_source(0, work));
+    }
+
+    /// One round of peeling, the body of a fixpoint; the graph must be
+    /// symmetric.
+    pub fn step_peel(&mut self, name: &str, cores: RegisterId, work: RegisterId) {
+        let wave = WaveSpec::new(name, Opcode::StepPeel).updating(cores);
+        self.push(wave.updating_source(0, work));
+    }
+
+    /// Gives every node the same rank; the totals must be 0.
+    pub fn seed_ranks(&mut self, name: &str, ranks: Ranks) {
+        let mut wave = WaveSpec::new(name, Opcode::SeedRanks).writing(ranks.ranks);
+        for (which, register) in [(0, ranks.contributions), (1, ranks.sums)] {
+            wave.sources[which] = Some(register);
+            wave.writes.push(register);
+        }
+        self.push(wave.updating_source(2, ranks.totals));
+    }
+
+    /// One iteration of a ranking in three waves, the body of a fixpoint that
+    /// ends when the ranks change by at most `tolerance` in all. The program
+    /// reads incoming edges.
+    pub fn step_ranks(&mut self, ranks: Ranks, (damping, tolerance): (f32, f32)) {
+        self.needs.incoming = true;
+        let gather = WaveSpec::new("gather", Opcode::GatherRanks).updating(ranks.sums);
+        self.push(gather.reading(0, ranks.contributions));
+        let apply = WaveSpec::new("apply", Opcode::ApplyRanks)
+            .updating(ranks.ranks)
+            .updating_source(0, ranks.contributions)
+            .updating_source(1, ranks.sums)
+            .updating_source(2, ranks.totals);
+        self.push(apply.with(0, damping.to_bits()));
+        let settle = WaveSpec::new("settle", Opcode::SettleRanks).updating(ranks.totals);
+        self.push(settle.with(0, tolerance.to_bits()));
+    }
+}

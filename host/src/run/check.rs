@@ -1,0 +1,52 @@
+//! Compares a result with the sequential implementation of its analysis.
+
+use super::{AnalysisKind, RunRequest};
+use crate::analysis::oracle;
+use crate::graph::Graph;
+use crate::outcome::Column;
+
+/// How a run's loop ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct End {
+    /// Iterations that it took.
+    pub(super) iterations: u32,
+    /// Whether it ended by itself.
+    pub(super) converged: bool,
+}
+
+/// Whether the sequential implementation gives the same column: exactly, but
+/// for ranks, which may differ by their roundings.
+///
+/// Distances and core numbers come down from above, so a run that a limit
+/// ended is right when no value is too low.
+pub(super) fn check(
+    (graph, request): (&Graph, &RunRequest),
+    (max_iterations, end): (u32, End),
+    values: &Column,
+) -> bool {
+    let expected = match request.analysis {
+        AnalysisKind::Bfs => oracle::levels(graph, &request.sources, max_iterations),
+        AnalysisKind::Reach => oracle::reached(graph, &request.sources, max_iterations),
+        AnalysisKind::Cc => oracle::components(graph),
+        AnalysisKind::Sssp => {
+            return settled(&oracle::distances(graph, &request.sources), values, end);
+        }
+        AnalysisKind::Kcore => return settled(&oracle::cores(graph), values, end),
+        AnalysisKind::Pagerank => {
+            let Column::F32(ranks) = values else { return false };
+            let end = (end.iterations, end.converged);
+            return oracle::agrees(graph, request.ranking, ranks, end);
+        }
+        AnalysisKind::Triangles => return false,
+    };
+    *values == Column::U32(expected)
+}
+
+/// Whether values that only fall have come down to `expected`, or would have.
+fn settled(expected: &[u32], values: &Column, end: End) -> bool {
+    let Column::U32(values) = values else { return false };
+    if end.converged {
+        return values == expected;
+    }
+    values.len() == expected.len() && values.iter().zip(expected).all(|(value, least)| value >= least)
+}

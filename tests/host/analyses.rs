@@ -1,0 +1,185 @@
+//! Shortest paths, core numbers and ranks on the CPU backend: against
+//! sequential implementations, against results known by hand, and against
+//! themselves with other numbers of threads.
+
+use proptest::prelude::*;
+use seawall::analysis::oracle;
+use seawall::graph::Graph;
+use seawall::outcome::{Column, Rounds, RunOutcome};
+use seawall::run::{AnalysisKind, BackendChoice, Ranking, RunError, RunRequest, execute};
+use std::num::{NonZeroU32, NonZeroUsize};
+
+const THREADS: [usize; 3] = [1, 2, 4];
+
+fn request(analysis: AnalysisKind, sources: &[u32], threads: usize) -> RunRequest {
+    RunRequest {
+        backend: BackendChoice::Cpu,
+        threads: NonZeroUsize::new(threads),
+        check: true,
+        ..RunRequest::new(analysis, sources.to_vec())
+    }
+}
+
+fn run(graph: &Graph, request: &RunRequest) -> RunOutcome {
+    execute(graph, request, &mut |_| {}).unwrap()
+}
+
+/// A column of words that every number of threads gives and the check accepts.
+fn words(graph: &Graph, analysis: AnalysisKind, sources: &[u32]) -> Vec<u32> {
+    let columns = THREADS.map(|threads| {
+        let outcome = run(graph, &request(analysis, sources, threads));
+        assert_eq!(outcome.checked, Some(true), "{analysis} with {threads} threads");
+        assert!(outcome.converged);
+        outcome.values
+    });
+    assert!(columns.iter().all(|column| *column == columns[0]));
+    let [Column::U32(words), ..] = columns else { panic!("{analysis} gives words") };
+    words
+}
+
+type Weighted = (u32, Vec<(u32, u32, u32)>, bool);
+
+/// Graphs of up to 300 nodes, some of which most edges leave or enter; weights
+/// from none to more than a path may hold.
+fn weighted() -> impl Strategy<Value = Weighted> {
+    let weights = prop_oneof![
+        Just(0..=0_u32),
+        Just(0..=3),
+        Just(1..=64),
+        Just(0..=1_000_000),
+        Just(u32::MAX / 3..=u32::MAX),
+    ];
+    (1..300_u32, weights, any::<bool>()).prop_flat_map(|(nodes, weights, undirected)| {
+        let end = prop_oneof![0..nodes, 0..nodes.min(3)];
+        let edge = (end.clone(), end, weights);
+        (Just(nodes), proptest::collection::vec(edge, 0..1500), Just(undirected))
+    })
+}
+
+fn unweighted((nodes, edges, undirected): &Weighted) -> Graph {
+    let edges: Vec<_> = edges.iter().map(|(from, to, _)| (*from, *to)).collect();
+    Graph::from_edges(*nodes, &edges, *undirected).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn paths_are_shortest((nodes, edges, undirected) in weighted(), picks in proptest::collection::vec(any::<u32>(), 1..4)) {
+        let graph = Graph::from_weighted_edges(nodes, &edges, undirected).unwrap();
+        let sources: Vec<u32> = picks.iter().map(|pick| pick % nodes).collect();
+        words(&graph, AnalysisKind::Sssp, &sources);
+    }
+
+    #[test]
+    fn cores_are_those_of_one_removal_at_a_time(case in weighted()) {
+        let graph = unweighted(&(case.0, case.1, true));
+        words(&graph, AnalysisKind::Kcore, &[]);
+    }
+
+    #[test]
+    fn ranks_agree_with_doubles_and_do_not_depend_on_threads(
+        case in weighted(), damping in 0.0..0.97_f32, limit in 1..60_u32,
+    ) {
+        let graph = unweighted(&case);
+        let columns = THREADS.map(|threads| {
+            let mut request = request(AnalysisKind::Pagerank, &[], threads);
+            request.ranking = Ranking { damping, tolerance: 1e-6 };
+            request.max_iterations = NonZeroU32::new(limit);
+            let outcome = run(&graph, &request);
+            assert_eq!(outcome.checked, Some(true), "{threads} threads");
+            (outcome.rounds, outcome.values)
+        });
+        prop_assert!(columns.iter().all(|column| *column == columns[0]));
+    }
+}
+
+#[test]
+fn a_path_too_long_for_a_word_is_no_path() {
+    let half = u32::MAX / 2;
+    let edges = [(0, 1, half), (1, 2, half), (2, 3, 1), (2, 4, 0), (0, 5, u32::MAX)];
+    let graph = Graph::from_weighted_edges(6, &edges, false).unwrap();
+    let expected = [0, half, u32::MAX - 1, u32::MAX, u32::MAX - 1, u32::MAX];
+    assert_eq!(words(&graph, AnalysisKind::Sssp, &[0]), expected);
+}
+
+#[test]
+fn the_lighter_of_two_paths_counts_though_it_has_more_edges() {
+    let edges = [(0, 3, 100), (0, 1, 1), (1, 2, 1), (2, 3, 1), (4, 0, 1)];
+    let graph = Graph::from_weighted_edges(5, &edges, false).unwrap();
+    assert_eq!(words(&graph, AnalysisKind::Sssp, &[0]), [0, 1, 2, 3, u32::MAX]);
+    assert_eq!(words(&graph, AnalysisKind::Sssp, &[0, 2, 2]), [0, 1, 0, 1, u32::MAX]);
+}
+
+#[test]
+fn a_limit_leaves_distances_that_are_not_too_short() {
+    let edges: Vec<_> = (0..50).map(|node| (node, node + 1, 1000)).collect();
+    let graph = Graph::from_weighted_edges(51, &edges, false).unwrap();
+    let mut request = request(AnalysisKind::Sssp, &[0], 2);
+    request.max_iterations = NonZeroU32::new(5);
+    let outcome = run(&graph, &request);
+    assert_eq!((outcome.converged, outcome.checked), (false, Some(true)));
+    assert_eq!(outcome.rounds, Rounds::Iterations(5));
+    assert!(outcome.reached < 51);
+}
+
+#[test]
+fn a_clique_with_a_tail_has_two_levels_and_an_isolated_node_none() {
+    let mut edges: Vec<_> = (0..6).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
+    edges.extend([(5, 6), (6, 7)]);
+    let graph = Graph::from_edges(9, &edges, true).unwrap();
+    assert_eq!(words(&graph, AnalysisKind::Kcore, &[]), [5, 5, 5, 5, 5, 5, 1, 1, 0]);
+}
+
+#[test]
+fn a_star_ranks_its_middle_as_the_equations_say() {
+    let edges: Vec<_> = (1..5).map(|node| (node, 0)).collect();
+    let graph = Graph::from_edges(5, &edges, false).unwrap();
+    let mut request = request(AnalysisKind::Pagerank, &[], 2);
+    request.ranking.tolerance = 1e-7;
+    let outcome = run(&graph, &request);
+    assert_eq!((outcome.converged, outcome.checked), (true, Some(true)));
+    let Column::F32(ranks) = outcome.values else { panic!("ranks are floats") };
+    // leaf = (1 - d + d * middle) / 5 and middle = leaf + 4 * d * leaf.
+    let d = 0.85_f64;
+    let leaf = (1.0 - d) / (5.0 - d * (1.0 + 4.0 * d));
+    let middle = leaf * (1.0 + 4.0 * d);
+    assert!((f64::from(ranks[0]) - middle).abs() < 1e-5, "{} and {middle}", ranks[0]);
+    assert!(ranks[1..].iter().all(|rank| (f64::from(*rank) - leaf).abs() < 1e-5));
+}
+
+#[test]
+fn a_wrong_rank_is_found() {
+    let graph = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 0), (3, 0)], false).unwrap();
+    let ranking = Ranking::default();
+    let exact = oracle::ranks(&graph, ranking.damping, 30);
+    let mut ranks: Vec<f32> = exact.ranks.iter().map(|rank| *rank as f32).collect();
+    assert!(oracle::agrees(&graph, ranking, &ranks, (30, false)));
+    ranks[2] *= 1.0005;
+    assert!(!oracle::agrees(&graph, ranking, &ranks, (30, false)));
+    let early = oracle::ranks(&graph, ranking.damping, 2).ranks;
+    let early: Vec<f32> = early.iter().map(|rank| *rank as f32).collect();
+    assert!(!oracle::agrees(&graph, ranking, &early, (2, true)), "not converged yet");
+}
+
+#[test]
+fn graphs_that_cannot_answer_are_refused() {
+    let graph = Graph::from_edges(3, &[(0, 1), (1, 2)], false).unwrap();
+    let refused = |analysis| execute(&graph, &request(analysis, &[0], 1), &mut |_| {}).unwrap_err();
+    let error = refused(AnalysisKind::Kcore);
+    assert!(matches!(error, RunError::Directed { .. }) && error.exit_code() == 2);
+    assert!(error.to_string().contains("--undirected"));
+    let error = refused(AnalysisKind::Sssp);
+    assert!(matches!(error, RunError::NoWeights { .. }) && error.exit_code() == 2);
+}
+
+#[test]
+fn graphs_without_edges_or_nodes_have_results() {
+    for nodes in [0, 1, 70] {
+        let graph = Graph::from_edges(nodes, &[], true).unwrap();
+        assert_eq!(words(&graph, AnalysisKind::Kcore, &[]), vec![0; nodes as usize]);
+        let outcome = run(&graph, &request(AnalysisKind::Pagerank, &[], 2));
+        assert_eq!(outcome.checked, Some(true));
+        assert_eq!(outcome.values.len(), nodes as usize);
+    }
+}
