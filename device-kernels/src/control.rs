@@ -211,6 +211,14 @@ impl LoopReport {
         self.words.add(grid, at, 1);
     }
 
+    /// Adds to the counters of all steps, in the order of their words.
+    #[inline(always)]
+    pub fn count_steps<G: Grid>(self, grid: G, steps: &[u32; 7]) {
+        for (at, count) in (word_of!(LoopRecord, steps)..).zip(steps) {
+            self.words.add(grid, at, *count);
+        }
+    }
+
     /// Counts grid barriers.
     #[inline(always)]
     pub fn count_barriers<G: Grid>(self, grid: G, barriers: u32) {

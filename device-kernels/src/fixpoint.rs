@@ -12,7 +12,7 @@ use crate::search::{Search, drive, shared_drive, visit::Marker};
 use crate::waves::{self, Context, family};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{FixpointRecord, NO_REGISTER, Opcode, WaveRecord};
-use seawall_core::abi::search::{DriveRecord, Step};
+use seawall_core::abi::search::{DriveRecord, SearchPolicy, Step};
 
 /// Runs a fixpoint to its end. All lanes of the team take part.
 ///
@@ -100,19 +100,21 @@ fn run_search<G: Grid, const FAMILIES: u32>(
         .map_err(|code| control.fault(grid, code, place_of(wave, 0)))?;
     let alone = record.groups == 1
         && context.machine.group(grid, record.first_group).is_some_and(|group| group.waves == 1);
+    let policy = context.machine.search_policy(grid);
     let mut slot = 0;
     if grid.lane() == 0 {
         shared_drive::publish(grid, &search.frontier.drive(grid, slot));
     }
     grid.block_barrier();
     let mut drive = shared_drive::read(grid);
+    let mut steps = [0_u32; 7];
     while !is_over(&drive, record.max_iterations) {
         let place = place_of(wave, drive.iteration);
-        if context.team.is_conductor() {
-            control.open_loop(grid).count_step(grid, drive.next);
-        }
         if drive.step % STEPS_PER_LOOK == 0 && context.team.is_out_of_time(place) {
             return Err(Stop);
+        }
+        if context.team.is_conductor() {
+            steps[drive.next as usize % 7] += 1;
         }
         if alone && drive.next == Step::Fused as u32 {
             let bounds = Bounds {
@@ -122,9 +124,6 @@ fn run_search<G: Grid, const FAMILIES: u32>(
             };
             slot ^= 1;
             run_narrow(context, &search, slot, &bounds)?;
-            if grid.lane() == 0 {
-                shared_drive::publish(grid, &search.frontier.drive(grid, slot));
-            }
         } else {
             for group in record.first_group..record.first_group.saturating_add(record.groups) {
                 if alone {
@@ -132,15 +131,15 @@ fn run_search<G: Grid, const FAMILIES: u32>(
                 } else {
                     share_drive(context, &search, &drive, place)?;
                     run_waves::<G, FAMILIES>(context, group, place)?;
+                    context.team.barrier(place)?;
                 }
-                context.team.barrier(place)?;
             }
-            if grid.lane() == 0 {
-                decide(context, &search);
-            }
+            context.team.barrier_and(place, || decide(grid, &search, &policy))?;
         }
-        grid.block_barrier();
         drive = shared_drive::read(grid);
+    }
+    if context.team.is_conductor() {
+        control.open_loop(grid).count_steps(grid, &steps);
     }
     if context.team.is_conductor() {
         search.frontier.set_drive(grid, 0, &drive);
@@ -156,11 +155,10 @@ fn run_search<G: Grid, const FAMILIES: u32>(
 /// One lane a block takes note of what the step found and decides what is
 /// next; all blocks see the same numbers and decide alike.
 #[inline(never)]
-fn decide<G: Grid>(context: &Context<G>, search: &Search<Marker>) {
-    let grid = context.team.grid;
+fn decide<G: Grid>(grid: G, search: &Search<Marker>, policy: &SearchPolicy) {
     let mut drive = shared_drive::read(grid);
     let found = search.frontier.found(grid, drive.step.wrapping_add(1));
-    drive::advance(&mut drive, &found, &context.machine.search_policy(grid));
+    drive::advance(&mut drive, &found, policy);
     shared_drive::publish(grid, &drive);
 }
 
@@ -223,6 +221,8 @@ fn run_narrow<G: Grid>(
             context.team.control.open_loop(grid).count_block_iterations(grid, iterations);
         }
     }
-    context.team.barrier(bounds.place)?;
+    context.team.barrier_and(bounds.place, || {
+        shared_drive::publish(grid, &search.frontier.drive(grid, slot));
+    })?;
     outcome.map(|_| ())
 }

@@ -146,8 +146,28 @@ impl<G: Grid> Team<G> {
             self.grid.block_barrier();
             return Ok(());
         }
+        self.barrier_and(place, || {})
+    }
+
+    /// [`Team::barrier`]; the first lane of each block calls `decide` when all
+    /// blocks have met, before the other lanes go on.
+    ///
+    /// # Errors
+    /// As [`Team::barrier`].
+    #[inline(always)]
+    pub fn barrier_and(&mut self, place: Place, decide: impl FnOnce()) -> Result<(), Stop> {
         self.grid.block_barrier();
-        let stopped = self.grid.lane() == 0 && !self.meet(place);
+        let mut stopped = false;
+        if self.grid.lane() == 0 {
+            stopped = self.size != 1 && !self.meet(place);
+            if !stopped {
+                decide();
+            }
+        }
+        if self.size == 1 {
+            self.grid.block_barrier();
+            return Ok(());
+        }
         self.barriers = self.barriers.wrapping_add(1);
         if self.grid.block_any(stopped) { Err(Stop) } else { Ok(()) }
     }

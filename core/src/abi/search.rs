@@ -1,7 +1,7 @@
 //! The state of a search: the frontier register and who decides its next step.
 //!
-//! A frontier register holds a header, two queues with their edge prefixes,
-//! and three bitsets. Its header has a ring of four records, one an
+//! A frontier register holds a header, two queues with their edge prefixes and
+//! row starts, and three bitsets. Its header has a ring of four records, one an
 //! iteration: while iteration `i` runs, it fills record `i + 1`, and record
 //! `i + 2` is cleared, so that counting needs no barrier of its own.
 
@@ -179,8 +179,8 @@ impl Default for SearchPolicy {
     fn default() -> Self {
         Self {
             forced: u32::MAX,
-            narrow_nodes: 384,
-            narrow_exit_nodes: 768,
+            narrow_nodes: 512,
+            narrow_exit_nodes: 1024,
             can_pull: 0,
             pull_edges_min: 65_536,
             narrow_edges: 32_768,
@@ -241,11 +241,17 @@ impl FrontierLayout {
         HEADER_WORDS as u64 + (2 + (parity & 1)) as u64 * self.nodes as u64
     }
 
+    /// First word of the row starts of queue `parity`.
+    #[must_use]
+    pub const fn starts(self, parity: u32) -> u64 {
+        HEADER_WORDS as u64 + (4 + (parity & 1)) as u64 * self.nodes as u64
+    }
+
     /// First word of bitset `which`: visited 0, visited 1, next (2).
     #[must_use]
     pub const fn bitset(self, which: u32) -> u64 {
         // Rounded up so that bitsets start on a cache line.
-        let queues = 4 * self.nodes as u64;
+        let queues = 6 * self.nodes as u64;
         let aligned = queues.div_ceil(32) * 32;
         HEADER_WORDS as u64 + aligned + which as u64 * self.bitset_words as u64
     }
@@ -276,7 +282,8 @@ mod tests {
             assert!(u64::from(FrontierLayout::drive(1)) + 16 <= layout.queue(0));
             assert_eq!(layout.queue(1), layout.queue(0) + u64::from(nodes));
             assert_eq!(layout.prefix(0), layout.queue(1) + u64::from(nodes));
-            assert!(layout.bitset(0) >= layout.prefix(1) + u64::from(nodes));
+            assert_eq!(layout.starts(0), layout.prefix(1) + u64::from(nodes));
+            assert!(layout.bitset(0) >= layout.starts(1) + u64::from(nodes));
             assert_eq!(layout.bitset(0) % 32, 0);
             assert!(u64::from(layout.bitset_words) * 32 >= u64::from(nodes));
             assert_eq!(layout.words(), layout.bitset(2) + u64::from(layout.bitset_words));

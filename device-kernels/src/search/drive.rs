@@ -20,7 +20,7 @@ pub mod held {
 }
 
 /// Takes note of what the step just run found, and chooses the next.
-#[inline(never)]
+#[inline(always)]
 pub fn advance(drive: &mut DriveRecord, found: &FoundRecord, policy: &SearchPolicy) {
     let done = Step::from_word(drive.next).unwrap_or(Step::WarpSparse);
     drive.step = drive.step.wrapping_add(1);
@@ -93,6 +93,13 @@ fn topology(drive: &DriveRecord, policy: &SearchPolicy) -> Topology {
     }
     if drive.nodes <= policy.narrow_nodes && drive.edges <= policy.narrow_edges {
         return Topology::Fused;
+    }
+    if drive.edges < policy.pull_edges_min {
+        // Too few edges for a sweep over the bitset to pay, whatever their
+        // share is: only the degree matters, and no division is needed.
+        let low = u64::from(drive.edges) * 10_000
+            <= u64::from(drive.nodes) * u64::from(policy.topology.thresholds().warp_degree_max_bps);
+        return if low { Topology::WarpSparse } else { Topology::Sparse };
     }
     let metrics = Metrics {
         average_degree_bps: u64::from(ratio(drive.edges, drive.nodes, 10_000.0)),

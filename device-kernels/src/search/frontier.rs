@@ -15,13 +15,33 @@ pub struct Frontier {
     layout: FrontierLayout,
 }
 
-/// A queue and the number of edges that leave the nodes before each entry.
+/// A queue, and the rows of its entries: where each starts in the graph's
+/// edges, and how many edges the entries before it have. Both are known when
+/// an entry is made, which spares the next step a look into the graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Queue {
     /// Nodes.
     pub nodes: Words,
     /// Edges before each node's.
     pub prefix: Words,
+    /// First edge of each node.
+    pub starts: Words,
+}
+
+impl Queue {
+    /// First edge of entry `index`, and the edge behind its last one, in a
+    /// queue of `nodes` nodes and `edges` edges.
+    #[inline(always)]
+    pub fn row<G: Grid>(self, grid: G, index: u32, (nodes, edges): (u32, u32)) -> (u32, u32) {
+        let prefix = self.prefix.load_weak(grid, index);
+        let next = if index + 1 < nodes {
+            self.prefix.load_weak(grid, index + 1)
+        } else {
+            edges
+        };
+        let start = self.starts.load_weak(grid, index);
+        (start, start + (next - prefix))
+    }
 }
 
 impl Frontier {
@@ -54,6 +74,7 @@ impl Frontier {
         Queue {
             nodes: self.words.part(self.layout.queue(parity), self.layout.nodes),
             prefix: self.words.part(self.layout.prefix(parity), self.layout.nodes),
+            starts: self.words.part(self.layout.starts(parity), self.layout.nodes),
         }
     }
 
@@ -194,12 +215,14 @@ pub fn append<G: Grid, const K: usize>(
         return;
     }
     let mut degrees = [0_u32; K];
+    let mut starts = [0_u32; K];
     let mut edges = 0;
     let mut mask = 0;
     for (k, degree) in degrees.iter_mut().enumerate() {
         if finds.mask >> k & 1 != 0 {
             let (start, end) = target.rows.row(grid, finds.nodes[k]);
             *degree = end - start;
+            starts[k] = start;
             edges += *degree;
             mask |= u32::from(*degree != 0) << k;
         }
@@ -217,6 +240,7 @@ pub fn append<G: Grid, const K: usize>(
         if mask >> k & 1 != 0 {
             queue.nodes.store_weak(grid, place, finds.nodes[k]);
             queue.prefix.store_weak(grid, place, prefix);
+            queue.starts.store_weak(grid, place, starts[k]);
             place += 1;
             prefix += *degree;
         }

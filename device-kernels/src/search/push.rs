@@ -1,13 +1,14 @@
 //! Push by nodes: a lane a node, or more lanes over the edges of a node that
 //! has many.
 
-use super::frontier::{Finds, Target, append};
+use super::frontier::{Finds, Queue, Target, append};
 use super::visit::{Discovery, Visit};
 use super::{Search, shared_drive};
 use crate::block::{block_scan, shared};
 use crate::grid::Grid;
 use crate::memory::Words;
 use crate::team::Team;
+use seawall_core::abi::search::DriveRecord;
 
 /// Largest degree that a lane walks alone.
 pub const SERIAL: u32 = 16;
@@ -69,7 +70,7 @@ impl<V: Visit> Search<V> {
     pub fn push_nodes<G: Grid>(&self, team: &Team<G>) {
         let grid = team.grid;
         let drive = &shared_drive::read(grid);
-        let nodes = self.frontier.queue(drive.queue).nodes;
+        let queue = self.frontier.queue(drive.queue);
         let push = Push {
             visited: self.frontier.bitset(drive.visited),
             level: drive.iteration + 1,
@@ -81,7 +82,7 @@ impl<V: Visit> Search<V> {
         };
         if G::WARP == 1 {
             team.each(drive.nodes, |index| {
-                let row = self.row_at(grid, nodes, index, drive.nodes);
+                let row = row_at(grid, &queue, index, drive);
                 self.expand_alone(grid, &push, row, |finds| append(grid, self.frontier, target, finds));
             });
             return;
@@ -89,7 +90,7 @@ impl<V: Visit> Search<V> {
         let mut base = first_node(team);
         let stride = team.size() * grid.lanes();
         while base < drive.nodes {
-            let row = self.row_at(grid, nodes, base + grid.warp_lane(), drive.nodes);
+            let row = row_at(grid, &queue, base + grid.warp_lane(), drive);
             self.expand_warp(grid, &push, row, target);
             base = base.saturating_add(stride);
         }
@@ -110,7 +111,7 @@ impl<V: Visit> Search<V> {
             self.expand_shared(grid, push, shared, target);
         }
         let own = if row.degree() > SERIAL { Row::NONE } else { row };
-        self.expand_serially::<G, 4, true>(grid, push, own, |finds| {
+        self.expand_serially::<G, 4, false>(grid, push, own, |finds| {
             append(grid, self.frontier, target, finds);
         });
     }
@@ -132,17 +133,6 @@ impl<V: Visit> Search<V> {
             append(grid, self.frontier, target, &finds);
             base = base.saturating_add(G::WARP);
         }
-    }
-
-    /// The row of queue entry `index`, or none behind `end`.
-    #[inline(always)]
-    pub fn row_at<G: Grid>(&self, grid: G, nodes: Words, index: u32, end: u32) -> Row {
-        if index >= end {
-            return Row::NONE;
-        }
-        let node = nodes.load_weak(grid, index);
-        let (start, end) = self.outgoing.row(grid, node);
-        Row { node, start, end }
     }
 
     /// One lane without neighbours walks its edges, eight at a time.
@@ -262,6 +252,17 @@ impl<V: Visit> Search<V> {
         }
         grid.block_barrier();
     }
+}
+
+/// The row of queue entry `index`, or none behind the queue's end.
+#[inline(always)]
+fn row_at<G: Grid>(grid: G, queue: &Queue, index: u32, drive: &DriveRecord) -> Row {
+    if index >= drive.nodes {
+        return Row::NONE;
+    }
+    let (start, end) = queue.row(grid, index, (drive.nodes, drive.edges));
+    let node = queue.nodes.load_weak(grid, index);
+    Row { node, start, end }
 }
 
 /// First queue entry of this lane's warp. Neighbouring runs of entries go to

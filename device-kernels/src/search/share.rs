@@ -58,7 +58,7 @@ impl<V: Visit> Search<V> {
         while first_edge < u64::from(drive.edges) {
             let at = first_edge as u32;
             let edges = (drive.edges - at).min(tile);
-            let share = load_share(self, grid, &queue, (at, edges, drive.nodes));
+            let share = load_share(grid, &queue, (at, edges, drive.nodes));
             self.push_share(grid, &queue, &share, (&push, target, sink));
             first_edge += u64::from(team.size()) * u64::from(tile);
         }
@@ -146,7 +146,7 @@ impl<V: Visit> Search<V> {
         while edge < end {
             let from = queue.nodes.load_weak(grid, row);
             let prefix = queue.prefix.load_weak(grid, row);
-            let (start, stop) = self.outgoing.row(grid, from);
+            let (start, stop) = queue.row(grid, row, (drive.nodes, drive.edges));
             let row_end = end.min(prefix + (stop - start));
             while edge < row_end {
                 let node = self.outgoing.target(grid, start + (edge - prefix));
@@ -197,8 +197,7 @@ fn first_row<G: Grid>(grid: G, queue: &Queue, rows: u32, edge: u32) -> u32 {
 /// starts in the share, and what turns an edge of the frontier into one of the
 /// graph.
 #[inline(always)]
-fn load_share<G: Grid, V: Visit>(
-    search: &Search<V>,
+fn load_share<G: Grid>(
     grid: G,
     queue: &Queue,
     (first_edge, edges, rows): (u32, u32, u32),
@@ -214,8 +213,7 @@ fn load_share<G: Grid, V: Visit>(
             let prefix = queue.prefix.load_weak(grid, row);
             inside = prefix < end;
             if inside {
-                let node = queue.nodes.load_weak(grid, row);
-                let (start, _) = search.outgoing.row(grid, node);
+                let start = queue.starts.load_weak(grid, row);
                 // SAFETY: the row's number was checked against `SHARE_ROWS`.
                 unsafe {
                     let at = base + grid.lane();
