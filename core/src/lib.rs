@@ -1,5 +1,30 @@
 #![no_std]
-//! Planner.
+//! Decides what runs together, in what order and in what memory.
+//!
+//! A program is a DAG of waves with their bytes ([`wave`]). [`plan`] puts global
+//! barriers between them, packs them into groups under a budget and lays out
+//! their memory, in [`scratch`] that the caller owns; the policies around it
+//! choose [`topology`] and [`launch`] sizes, remember choices ([`cache`]), judge
+//! residency, convergence and evidence, and tune. [`abi`] holds the records that
+//! a host and a kernel share.
+//!
+//! Nothing here allocates, runs a wave or knows a machine, and there is no
+//! `unsafe`. Bad input is an error value that names the numbers.
+//!
+//! ```
+//! use seawall_core::plan::{self, Dag, Dependency, Wave};
+//! use seawall_core::scratch::Scratch;
+//!
+//! let waves = [Wave::default(); 3];
+//! let dependencies = [Dependency { before: 0, after: 2 }, Dependency { before: 1, after: 2 }];
+//! let dag = Dag { waves: &waves, dependencies: &dependencies };
+//! let mut scratch = Scratch::<3, 2>::new();
+//! let layers = plan::layers(&dag, &mut scratch)?;
+//! assert_eq!(layers.len(), 2);
+//! assert_eq!(layers.global_barriers(), 1);
+//! # Ok::<(), seawall_core::error::LayerError>(())
+//! ```
+
 pub mod abi;
 pub mod ratio;
 pub mod topology;

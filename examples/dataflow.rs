@@ -1,0 +1,96 @@
+//! A wave program of one's own: reaching definitions over a control-flow graph.
+//!
+//! `cargo run --release -p seawall --example dataflow`
+//!
+//! ```text
+//! 0: x = 1          d0
+//! 1: y = 2          d1
+//! 2: while ..
+//! 3:   x = x + y    d2
+//! 4:   y = 3        d3
+//! 5: return x
+//! ```
+//!
+//! Each block has one word of facts, a bit a definition. A definition reaches
+//! a block when it reaches the end of some predecessor, and the end of a block
+//! when the block makes it, or lets it through. Two waves say that, and a
+//! fixpoint repeats them until nothing changes. The dependencies between the
+//! waves follow from what they read and write.
+
+use seawall::backend::cpu::CpuSession;
+use seawall::backend::{RunLimits, Session};
+use seawall::graph::Graph;
+use seawall::program::{Meet, PlanRequest, ProgramBuilder, ProgramError, RegisterId, Transfer};
+use std::error::Error;
+
+const BLOCKS: u32 = 6;
+const FLOW: [(u32, u32); 6] = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 2), (2, 5)];
+/// Definitions that each block makes, a bit each.
+const MADE: [u32; BLOCKS as usize] = [0b0001, 0b0010, 0, 0b0100, 0b1000, 0];
+/// Definitions of the same variable that each block ends.
+const ENDED: [u32; BLOCKS as usize] = [0b0100, 0b1000, 0, 0b0001, 0b0010, 0];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let graph = Graph::from_edges(BLOCKS, &FLOW, false)?;
+    let (program, at_start) = reaching_definitions()?;
+    let (encoded, plan) = program.encode(&PlanRequest::default())?;
+    println!(
+        "{} groups, {} global barriers",
+        plan.groups, plan.global_barriers
+    );
+
+    let mut session = CpuSession::open(&graph, None, RunLimits::default())?;
+    session.load(&encoded)?;
+    let stats = session.run(&inputs())?;
+    println!("{} iterations", stats.control.loops[0].iterations);
+
+    let mut facts = Vec::new();
+    session.read(at_start, &mut facts)?;
+    for (block, word) in facts.iter().enumerate() {
+        let definitions: Vec<_> = (0..4)
+            .filter(|bit| word >> bit & 1 == 1)
+            .map(|bit| format!("d{bit}"))
+            .collect();
+        println!("block {block}: {}", definitions.join(" "));
+    }
+    Ok(())
+}
+
+/// The program, and the register that holds the facts at each block's start.
+fn reaching_definitions() -> Result<(ProgramBuilder, RegisterId), ProgramError> {
+    let mut program = ProgramBuilder::new(BLOCKS);
+    let words = u64::from(BLOCKS);
+    let generated = program.input("made", words)?;
+    let killed = program.input("ended", words)?;
+    let at_start = program.words("facts at the start", words)?;
+    let at_end = program.words("facts at the end", words)?;
+
+    program.fill("nothing reaches a start", at_start, 0);
+    program.fill("nothing reaches an end", at_end, 0);
+    program.fixpoint("settle", BLOCKS * 4 + 1, |body| {
+        let union = Meet {
+            facts: 1,
+            intersect: false,
+        };
+        body.meet("gather from predecessors", at_start, at_end, union);
+        let transfer = Transfer {
+            from: at_start,
+            generated,
+            killed,
+        };
+        body.gen_kill("pass through the block", at_end, transfer);
+    });
+    program.keep(at_start);
+    Ok((program, at_start))
+}
+
+/// The words of the input region: input registers in the order of their
+/// declaration, each padded to 64 words.
+fn inputs() -> Vec<u32> {
+    let mut words = Vec::new();
+    for register in [MADE, ENDED] {
+        words.extend(register);
+        words.resize(words.len().next_multiple_of(64), 0);
+    }
+    words
+}
