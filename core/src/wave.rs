@@ -35,6 +35,7 @@ pub const FUSED_SCRATCH_COPIES: u64 = 4;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(C)]
 pub struct Wave {
     /// Bytes of the frontier that the wave reads or fills while it runs.
     pub frontier_bytes: u64,
@@ -71,6 +72,7 @@ impl Wave {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(C)]
 pub struct Dependency {
     /// Id of the wave that comes first.
     pub before: u32,

@@ -9,6 +9,7 @@ mod bare_metal;
 mod build_ptx;
 mod embed;
 mod golden;
+mod header;
 mod licences;
 mod metadata;
 mod msrv;
@@ -42,6 +43,8 @@ enum Command {
     BareMetal(bare_metal::Options),
     /// Plan on a microcontroller: flash, stack, no panic path, the host's plan.
     Embed(embed::Options),
+    /// Write the planner's C header, or check that it is fresh.
+    Header(header::Options),
     /// Check every dependency's licence and origin against deny.toml.
     Licences,
     /// Check that no dependency needs a newer compiler than the workspace promises.
@@ -68,6 +71,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Golden(options) => golden::run(&options),
         Command::BareMetal(options) => bare_metal::run(&options),
         Command::Embed(options) => embed::run(&options),
+        Command::Header(options) => header::run(&options),
         Command::Licences => licences::run(),
         Command::Msrv => msrv::run(),
     }

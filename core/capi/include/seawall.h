@@ -1,0 +1,294 @@
+// Seawall's planner for C; written by `cargo xtask header`, do not edit.
+// Sources: sha256 2bfeb6bec4ca3e653d4ea5cd19f6779454cab08b25a478bc7a101283e3a214b0
+
+#ifndef SEAWALL_H
+#define SEAWALL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// The outcome of a call. Numbers are never reused.
+enum SeawallStatus
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // It worked.
+  SEAWALL_STATUS_OK = 0,
+  // A pointer is null although something must be there.
+  SEAWALL_STATUS_NULL_POINTER = 1,
+  // A pointer is not aligned to its type.
+  SEAWALL_STATUS_MISALIGNED = 2,
+  // The strategy is none of those that exist.
+  SEAWALL_STATUS_INVALID_STRATEGY = 3,
+  // A length is more than any memory holds.
+  SEAWALL_STATUS_INVALID_LENGTH = 4,
+  // A dependency names a wave that does not exist; numbers: waves, before, after.
+  SEAWALL_STATUS_INVALID_WAVE = 10,
+  // A wave waits for itself; numbers: wave.
+  SEAWALL_STATUS_SELF_DEPENDENCY = 11,
+  // Waves wait for each other in a circle; numbers: waves on a cycle or behind one, a wave on it.
+  SEAWALL_STATUS_CYCLE = 12,
+  // A buffer is too small; numbers: waves or dependencies needed, and those that fit; which
+  // buffer, in the order of the requirements from 0.
+  SEAWALL_STATUS_SCRATCH_TOO_SMALL = 13,
+  // The resident graph exceeds the budget; numbers: resident bytes, budget bytes.
+  SEAWALL_STATUS_RESIDENT_OVER_BUDGET = 20,
+  // A byte count exceeds 64 bits.
+  SEAWALL_STATUS_OVERFLOW = 21,
+  // A wave alone exceeds a group; numbers: wave, its bytes, bytes of a group.
+  SEAWALL_STATUS_WAVE_OVER_BUDGET = 22,
+  // The alignment is no power of two; numbers: alignment.
+  SEAWALL_STATUS_INVALID_ALIGNMENT = 30,
+  // The groups belong to another program; numbers: waves, waves planned.
+  SEAWALL_STATUS_PLAN_MISMATCH = 31,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SeawallStatus SeawallStatus;
+#else
+typedef uint32_t SeawallStatus;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// How layers become groups.
+enum SeawallStrategy
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // Next-fit inside each layer; needs the buffers of layers only.
+  SEAWALL_STRATEGY_IN_ORDER = 0,
+  // Fewest barriers that list scheduling finds; needs the packing buffers as well.
+  SEAWALL_STRATEGY_PACKED = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SeawallStrategy SeawallStrategy;
+#else
+typedef uint32_t SeawallStrategy;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// How many elements each buffer needs.
+typedef struct {
+  // `uint32_t` elements for the waves of layers.
+  size_t layer_words;
+  // `uint32_t` elements for the dependencies of layers.
+  size_t dependency_words;
+  // `uint32_t` elements for packing.
+  size_t pack_words;
+  // `uint64_t` elements for packing.
+  size_t pack_bytes;
+  // `uint32_t` elements for an arena.
+  size_t arena_words;
+  // `uint64_t` elements for an arena.
+  size_t arena_offsets;
+} SeawallRequirements;
+
+// One step of graph work, described by the bytes that it needs.
+typedef struct {
+  // Bytes of the frontier that the wave reads or fills while it runs.
+  uint64_t frontier_bytes;
+  // Bytes of working memory for one copy of the wave.
+  uint64_t scratch_bytes;
+  // Bytes that the wave leaves for the waves behind it.
+  uint64_t output_bytes;
+} SeawallWave;
+
+// One wave waits for another.
+typedef struct {
+  // Position of the wave that runs first.
+  uint32_t before;
+  // Position of the wave that waits.
+  uint32_t after;
+} SeawallDependency;
+
+// A program: waves, and which waits for which. Null is allowed for tables of no entries.
+typedef struct {
+  // The waves.
+  const SeawallWave *waves;
+  // How many.
+  size_t wave_count;
+  // The dependencies, in any order.
+  const SeawallDependency *dependencies;
+  // How many.
+  size_t dependency_count;
+} SeawallDag;
+
+// Working memory of the caller. Null is allowed where the length is 0.
+//
+// A call writes to it and its results point into it, so they hold until the next call.
+// Buffers must not overlap.
+typedef struct {
+  // For the waves of layers.
+  uint32_t *layer_words;
+  // For the dependencies of layers.
+  uint32_t *dependency_words;
+  // For packing.
+  uint32_t *pack_words;
+  // For packing.
+  uint64_t *pack_bytes;
+  // For an arena.
+  uint32_t *arena_words;
+  // For an arena.
+  uint64_t *arena_offsets;
+  // The length of each buffer in elements.
+  SeawallRequirements lengths;
+} SeawallBuffers;
+
+// Layers; both tables lie in the caller's buffers.
+typedef struct {
+  // All waves, layer by layer.
+  const uint32_t *order;
+  // How many waves.
+  size_t wave_count;
+  // Where each layer ends in `order`.
+  const uint32_t *ends;
+  // How many layers.
+  size_t layer_count;
+} SeawallLayers;
+
+// The numbers that belong to an outcome; what they mean stands at the outcome, the rest is 0.
+typedef struct {
+  // The numbers, in the order that the outcome lists them.
+  uint64_t numbers[3];
+} SeawallProblem;
+
+// What a plan may spend, in bytes.
+typedef struct {
+  // Bytes that stay on the device for the whole run: the graph.
+  uint64_t resident_bytes;
+  // Bytes in all.
+  uint64_t budget_bytes;
+  // Bytes that the last interval read back.
+  uint64_t readback_bytes;
+} SeawallBudget;
+
+// The figures of a plan.
+typedef struct {
+  // Barriers between groups.
+  uint64_t global_barriers;
+  // No plan has fewer groups.
+  uint64_t lower_bound;
+  // Largest sum of frontier bytes in a group.
+  uint64_t peak_frontier_bytes;
+  // Largest sum of scratch bytes in a group.
+  uint64_t peak_scratch_bytes;
+  // Largest sum of output bytes in a group.
+  uint64_t peak_output_bytes;
+  // Largest sum of fused bytes in a group.
+  uint64_t peak_group_bytes;
+  // The last readback or the largest output of a group.
+  uint64_t amortized_readback_bytes;
+  // Most waves in one group.
+  uint64_t max_group_width;
+} SeawallSummary;
+
+// Groups; both tables lie in the caller's buffers.
+typedef struct {
+  // All waves, group by group.
+  const uint32_t *order;
+  // How many waves.
+  size_t wave_count;
+  // Where each group ends in `order`.
+  const uint32_t *ends;
+  // How many groups.
+  size_t group_count;
+  // The figures.
+  SeawallSummary summary;
+} SeawallGroups;
+
+// How an arena is laid out.
+typedef struct {
+  // Every offset is a multiple of this power of two; 256 suits most devices.
+  uint64_t alignment_bytes;
+  // Bit `w % 32` of word `w / 32` keeps the output of wave `w` to the end. Null keeps the
+  // outputs that no wave depends on.
+  const uint32_t *result_words;
+  // How many words.
+  size_t result_word_count;
+} SeawallArenaOptions;
+
+// One device allocation for everything that a plan touches.
+typedef struct {
+  // Size of the arena in bytes.
+  uint64_t bytes;
+  // No arena is smaller.
+  uint64_t lower_bound;
+} SeawallArena;
+
+// Where the regions of a wave begin, in bytes from the start of the arena.
+typedef struct {
+  // The frontier.
+  uint64_t frontier;
+  // The scratch.
+  uint64_t scratch;
+  // The output.
+  uint64_t output;
+} SeawallOffsets;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// Says how many elements each buffer needs; too large a program asks for `SIZE_MAX`.
+//
+// # Safety
+//
+// `requirements` points to room for one record.
+SeawallStatus seawall_requirements(size_t wave_count,
+                                   size_t dependency_count,
+                                   SeawallRequirements *requirements);
+
+// Puts waves into layers, the fewest barriers that their order allows, in linear time.
+//
+// `problem` may be null.
+//
+// # Safety
+//
+// Pointers that are not null point to valid records; tables and buffers hold what their
+// lengths say; nothing overlaps.
+SeawallStatus seawall_plan_layers(const SeawallDag *dag,
+                                  const SeawallBuffers *buffers,
+                                  SeawallLayers *layers,
+                                  SeawallProblem *problem);
+
+// Puts waves into groups that fit a budget. `strategy` is one of `SeawallStrategy`.
+//
+// `problem` may be null.
+//
+// # Safety
+//
+// As for `seawall_plan_layers`.
+SeawallStatus seawall_plan_groups(const SeawallDag *dag,
+                                  const SeawallBudget *budget,
+                                  uint32_t strategy,
+                                  const SeawallBuffers *buffers,
+                                  SeawallGroups *groups,
+                                  SeawallProblem *problem);
+
+// Puts waves into packed groups and gives every region an offset in one arena.
+//
+// `offsets` takes one record a wave; `problem` may be null.
+//
+// # Safety
+//
+// As for `seawall_plan_layers`; `offsets` has room for a record of every wave.
+SeawallStatus seawall_plan(const SeawallDag *dag,
+                           const SeawallBudget *budget,
+                           const SeawallArenaOptions *options,
+                           const SeawallBuffers *buffers,
+                           SeawallGroups *groups,
+                           SeawallArena *arena,
+                           SeawallOffsets *offsets,
+                           SeawallProblem *problem);
+
+// The name of an outcome in `snake_case`; `"unknown"` for any other number. Never null.
+const char *seawall_status_name(uint32_t status);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* SEAWALL_H */

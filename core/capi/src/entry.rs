@@ -1,0 +1,310 @@
+//! The functions that C calls.
+//!
+//! Each checks its pointers, plans, and writes its results last: a call that
+//! fails has written to buffers, but to no result.
+
+use core::ffi::c_char;
+use core::ptr;
+
+use seawall_core::plan;
+
+use crate::buffers::{Buffers, Requirements, record, shared, writable};
+use crate::records::{Arena, ArenaOptions, Budget, Dag, Groups, Layers, Offsets, Strategy};
+use crate::status::{Failure, Problem, Status};
+
+/// What a plan of groups is made from.
+struct Request<'a> {
+    dag: plan::Dag<'a>,
+    budget: plan::Budget,
+    strategy: plan::Strategy,
+}
+
+/// Says how many elements each buffer needs; too large a program asks for `SIZE_MAX`.
+///
+/// # Safety
+///
+/// `requirements` points to room for one record.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seawall_requirements(
+    wave_count: usize,
+    dependency_count: usize,
+    requirements: *mut Requirements,
+) -> Status {
+    if let Err(status) = writable(requirements) {
+        return status;
+    }
+    let needs = plan::Requirements::for_dag(wave_count, dependency_count);
+    // SAFETY: checked above; the caller vouches for the room.
+    unsafe { requirements.write(needs.into()) };
+    Status::Ok
+}
+
+/// Puts waves into layers, the fewest barriers that their order allows, in linear time.
+///
+/// `problem` may be null.
+///
+/// # Safety
+///
+/// Pointers that are not null point to valid records; tables and buffers hold what their
+/// lengths say; nothing overlaps.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seawall_plan_layers(
+    dag: *const Dag,
+    buffers: *const Buffers,
+    layers: *mut Layers,
+    problem: *mut Problem,
+) -> Status {
+    // SAFETY: the caller vouches for all pointers.
+    let outcome = unsafe { plan_layers(dag, buffers, layers) };
+    // SAFETY: as above.
+    unsafe { finish(outcome, problem) }
+}
+
+/// Puts waves into groups that fit a budget. `strategy` is one of `SeawallStrategy`.
+///
+/// `problem` may be null.
+///
+/// # Safety
+///
+/// As for `seawall_plan_layers`.
+#[unsafe(no_mangle)]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "C has no tuples: four inputs, one result, one for errors"
+)]
+pub unsafe extern "C" fn seawall_plan_groups(
+    dag: *const Dag,
+    budget: *const Budget,
+    strategy: u32,
+    buffers: *const Buffers,
+    groups: *mut Groups,
+    problem: *mut Problem,
+) -> Status {
+    // SAFETY: the caller vouches for all pointers.
+    let outcome = unsafe { plan_groups(dag, budget, strategy, buffers, groups) };
+    // SAFETY: as above.
+    unsafe { finish(outcome, problem) }
+}
+
+/// Puts waves into packed groups and gives every region an offset in one arena.
+///
+/// `offsets` takes one record a wave; `problem` may be null.
+///
+/// # Safety
+///
+/// As for `seawall_plan_layers`; `offsets` has room for a record of every wave.
+#[unsafe(no_mangle)]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "C has no tuples: four inputs, three results, one for errors"
+)]
+pub unsafe extern "C" fn seawall_plan(
+    dag: *const Dag,
+    budget: *const Budget,
+    options: *const ArenaOptions,
+    buffers: *const Buffers,
+    groups: *mut Groups,
+    arena: *mut Arena,
+    offsets: *mut Offsets,
+    problem: *mut Problem,
+) -> Status {
+    let results = Results {
+        groups,
+        arena,
+        offsets,
+    };
+    // SAFETY: the caller vouches for all pointers.
+    let outcome = unsafe { plan_all(dag, budget, options, buffers, results) };
+    // SAFETY: as above.
+    unsafe { finish(outcome, problem) }
+}
+
+/// The name of an outcome in `snake_case`; `"unknown"` for any other number. Never null.
+#[unsafe(no_mangle)]
+pub extern "C" fn seawall_status_name(status: u32) -> *const c_char {
+    Status::from_number(status)
+        .map_or(c"unknown", Status::name)
+        .as_ptr()
+}
+
+/// Where `seawall_plan` writes.
+struct Results {
+    groups: *mut Groups,
+    arena: *mut Arena,
+    offsets: *mut Offsets,
+}
+
+/// # Safety
+///
+/// `problem` is null or has room for a record.
+unsafe fn finish(outcome: Result<(), Failure>, problem: *mut Problem) -> Status {
+    let Err(failure) = outcome else {
+        return Status::Ok;
+    };
+    if writable(problem).is_ok() {
+        // SAFETY: not null; the caller vouches for the room.
+        unsafe { problem.write(failure.problem) };
+    }
+    failure.status
+}
+
+/// # Safety
+///
+/// As for [`seawall_plan_layers`].
+unsafe fn program<'a>(dag: *const Dag) -> Result<plan::Dag<'a>, Status> {
+    // SAFETY: the caller vouches for the record.
+    let dag = unsafe { record(dag) }?;
+    // SAFETY: the caller vouches for the tables; their layout is the planner's, as asserted.
+    let waves = unsafe { shared(dag.waves.cast::<plan::Wave>(), dag.wave_count) }?;
+    let dependencies: *const plan::Dependency = dag.dependencies.cast();
+    // SAFETY: as above.
+    let dependencies = unsafe { shared(dependencies, dag.dependency_count) }?;
+    Ok(plan::Dag {
+        waves,
+        dependencies,
+    })
+}
+
+/// # Safety
+///
+/// As for [`seawall_plan_layers`].
+unsafe fn request<'a>(
+    dag: *const Dag,
+    budget: *const Budget,
+    strategy: u32,
+) -> Result<Request<'a>, Status> {
+    const IN_ORDER: u32 = Strategy::InOrder as u32;
+    const PACKED: u32 = Strategy::Packed as u32;
+    Ok(Request {
+        // SAFETY: the caller vouches for the program.
+        dag: unsafe { program(dag) }?,
+        // SAFETY: the caller vouches for the record.
+        budget: unsafe { record(budget) }?.into(),
+        strategy: match strategy {
+            IN_ORDER => plan::Strategy::InOrder,
+            PACKED => plan::Strategy::Packed,
+            _ => return Err(Status::InvalidStrategy),
+        },
+    })
+}
+
+/// # Safety
+///
+/// As for [`seawall_plan_layers`].
+unsafe fn plan_layers(
+    dag: *const Dag,
+    buffers: *const Buffers,
+    layers: *mut Layers,
+) -> Result<(), Failure> {
+    writable(layers)?;
+    // SAFETY: the caller vouches for the program.
+    let dag = unsafe { program(dag) }?;
+    // SAFETY: the caller vouches for record and buffers.
+    let scratch = unsafe { record(buffers)?.layers() }?;
+    let plan = plan::layers(&dag, scratch)?;
+    let result = Layers {
+        order: plan.order().as_ptr().cast(),
+        wave_count: plan.order().len(),
+        ends: plan.ends().as_ptr(),
+        layer_count: plan.len(),
+    };
+    // SAFETY: checked above; the caller vouches for the room.
+    unsafe { layers.write(result) };
+    Ok(())
+}
+
+/// # Safety
+///
+/// As for [`seawall_plan_layers`].
+unsafe fn plan_groups(
+    dag: *const Dag,
+    budget: *const Budget,
+    strategy: u32,
+    buffers: *const Buffers,
+    groups: *mut Groups,
+) -> Result<(), Failure> {
+    writable(groups)?;
+    // SAFETY: the caller vouches for the program and the budget.
+    let request = unsafe { request(dag, budget, strategy) }?;
+    // SAFETY: the caller vouches for record and buffers.
+    let scratch = unsafe { record(buffers)?.groups() }?;
+    let plan = plan::groups(&request.dag, &request.budget, request.strategy, scratch)?;
+    // SAFETY: checked above; the caller vouches for the room.
+    unsafe { groups.write(as_record(&plan)) };
+    Ok(())
+}
+
+fn as_record(plan: &plan::Groups<'_>) -> Groups {
+    Groups {
+        order: plan.order().as_ptr().cast(),
+        wave_count: plan.order().len(),
+        ends: plan.ends().as_ptr(),
+        group_count: plan.len(),
+        summary: plan.summary().into(),
+    }
+}
+
+/// # Safety
+///
+/// As for [`seawall_plan`].
+unsafe fn plan_all(
+    dag: *const Dag,
+    budget: *const Budget,
+    options: *const ArenaOptions,
+    buffers: *const Buffers,
+    results: Results,
+) -> Result<(), Failure> {
+    writable(results.groups)?;
+    writable(results.arena)?;
+    // SAFETY: the caller vouches for the program and the budget.
+    let request = unsafe { request(dag, budget, Strategy::Packed as u32) }?;
+    if !request.dag.waves.is_empty() {
+        writable(results.offsets)?;
+    }
+    // SAFETY: the caller vouches for the record.
+    let options = unsafe { record(options) }?;
+    // SAFETY: the caller vouches for the record.
+    let buffers = unsafe { record(buffers) }?;
+    // SAFETY: the caller vouches for the words.
+    let options = unsafe { arena_options(&options) }?;
+    // SAFETY: the caller vouches for the buffers, which are different from those of the arena.
+    let (scratch, room) = unsafe { (buffers.groups()?, buffers.arena()?) };
+    let groups = plan::groups(&request.dag, &request.budget, request.strategy, scratch)?;
+    let arena = plan::arena(&request.dag, &groups, &options, room)?;
+    // SAFETY: checked above; the caller vouches for the room, one record of offsets a wave.
+    unsafe {
+        for (wave, at) in arena.iter().enumerate() {
+            ptr::write(results.offsets.wrapping_add(wave), as_offsets(at));
+        }
+        results.groups.write(as_record(&groups));
+        results.arena.write(Arena {
+            bytes: arena.bytes(),
+            lower_bound: arena.lower_bound(),
+        });
+    }
+    Ok(())
+}
+
+fn as_offsets(at: plan::Offsets) -> Offsets {
+    Offsets {
+        frontier: at.frontier,
+        scratch: at.scratch,
+        output: at.output,
+    }
+}
+
+/// # Safety
+///
+/// The words hold their count.
+unsafe fn arena_options<'a>(options: &ArenaOptions) -> Result<plan::ArenaOptions<'a>, Status> {
+    let results = if options.result_words.is_null() {
+        plan::Results::Sinks
+    } else {
+        // SAFETY: passed on to the caller.
+        plan::Results::Bits(unsafe { shared(options.result_words, options.result_word_count) }?)
+    };
+    Ok(plan::ArenaOptions {
+        alignment_bytes: options.alignment_bytes,
+        results,
+    })
+}

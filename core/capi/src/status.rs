@@ -1,0 +1,179 @@
+//! What went wrong, as a number that stays the same between versions.
+
+use core::ffi::CStr;
+
+use seawall_core::error::{ArenaError, GroupError, LayerError, ScratchTooSmall};
+
+/// The outcome of a call. Numbers are never reused.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It worked.
+    Ok = 0,
+    /// A pointer is null although something must be there.
+    NullPointer = 1,
+    /// A pointer is not aligned to its type.
+    Misaligned = 2,
+    /// The strategy is none of those that exist.
+    InvalidStrategy = 3,
+    /// A length is more than any memory holds.
+    InvalidLength = 4,
+    /// A dependency names a wave that does not exist; numbers: waves, before, after.
+    InvalidWave = 10,
+    /// A wave waits for itself; numbers: wave.
+    SelfDependency = 11,
+    /// Waves wait for each other in a circle; numbers: waves on a cycle or behind one, a wave on it.
+    Cycle = 12,
+    /// A buffer is too small; numbers: waves or dependencies needed, and those that fit; which
+    /// buffer, in the order of the requirements from 0.
+    ScratchTooSmall = 13,
+    /// The resident graph exceeds the budget; numbers: resident bytes, budget bytes.
+    ResidentOverBudget = 20,
+    /// A byte count exceeds 64 bits.
+    Overflow = 21,
+    /// A wave alone exceeds a group; numbers: wave, its bytes, bytes of a group.
+    WaveOverBudget = 22,
+    /// The alignment is no power of two; numbers: alignment.
+    InvalidAlignment = 30,
+    /// The groups belong to another program; numbers: waves, waves planned.
+    PlanMismatch = 31,
+}
+
+impl Status {
+    /// The outcome with this number.
+    #[must_use]
+    pub const fn from_number(number: u32) -> Option<Self> {
+        Some(match number {
+            0 => Self::Ok,
+            1 => Self::NullPointer,
+            2 => Self::Misaligned,
+            3 => Self::InvalidStrategy,
+            4 => Self::InvalidLength,
+            10 => Self::InvalidWave,
+            11 => Self::SelfDependency,
+            12 => Self::Cycle,
+            13 => Self::ScratchTooSmall,
+            20 => Self::ResidentOverBudget,
+            21 => Self::Overflow,
+            22 => Self::WaveOverBudget,
+            30 => Self::InvalidAlignment,
+            31 => Self::PlanMismatch,
+            _ => return None,
+        })
+    }
+
+    /// The name in `snake_case`, as the planner's own errors have it.
+    #[must_use]
+    pub const fn name(self) -> &'static CStr {
+        match self {
+            Self::Ok => c"ok",
+            Self::NullPointer => c"null_pointer",
+            Self::Misaligned => c"misaligned",
+            Self::InvalidStrategy => c"invalid_strategy",
+            Self::InvalidLength => c"invalid_length",
+            Self::InvalidWave => c"invalid_wave",
+            Self::SelfDependency => c"self_dependency",
+            Self::Cycle => c"cycle",
+            Self::ScratchTooSmall => c"scratch_too_small",
+            Self::ResidentOverBudget => c"resident_over_budget",
+            Self::Overflow => c"overflow",
+            Self::WaveOverBudget => c"wave_over_budget",
+            Self::InvalidAlignment => c"invalid_alignment",
+            Self::PlanMismatch => c"plan_mismatch",
+        }
+    }
+}
+
+/// The numbers that belong to an outcome; what they mean stands at the outcome, the rest is 0.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Problem {
+    /// The numbers, in the order that the outcome lists them.
+    pub numbers: [u64; 3],
+}
+
+/// An outcome other than success.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) status: Status,
+    pub(crate) problem: Problem,
+}
+
+impl Failure {
+    pub(crate) const fn new(status: Status, numbers: [u64; 3]) -> Self {
+        Self {
+            status,
+            problem: Problem { numbers },
+        }
+    }
+}
+
+impl From<Status> for Failure {
+    fn from(status: Status) -> Self {
+        Self::new(status, [0; 3])
+    }
+}
+
+impl From<ScratchTooSmall> for Failure {
+    fn from(small: ScratchTooSmall) -> Self {
+        let numbers = [small.needed, small.capacity, small.field as u64];
+        Self::new(Status::ScratchTooSmall, numbers)
+    }
+}
+
+impl From<LayerError> for Failure {
+    fn from(error: LayerError) -> Self {
+        match error {
+            LayerError::InvalidWave {
+                waves,
+                before,
+                after,
+            } => Self::new(Status::InvalidWave, [waves, before, after]),
+            LayerError::SelfDependency { wave } => Self::new(Status::SelfDependency, [wave, 0, 0]),
+            LayerError::Cycle { unscheduled, wave } => {
+                Self::new(Status::Cycle, [unscheduled, wave.0.into(), 0])
+            }
+            LayerError::ScratchTooSmall(small) => small.into(),
+        }
+    }
+}
+
+impl From<GroupError> for Failure {
+    fn from(error: GroupError) -> Self {
+        match error {
+            GroupError::ResidentOverBudget {
+                required_bytes,
+                budget_bytes,
+            } => Self::new(
+                Status::ResidentOverBudget,
+                [required_bytes, budget_bytes, 0],
+            ),
+            GroupError::Overflow { .. } => Status::Overflow.into(),
+            GroupError::WaveOverBudget {
+                wave,
+                required_bytes,
+                budget_bytes,
+            } => Self::new(
+                Status::WaveOverBudget,
+                [wave.0.into(), required_bytes, budget_bytes],
+            ),
+            GroupError::ScratchTooSmall(small) => small.into(),
+            GroupError::Layers(error) => error.into(),
+        }
+    }
+}
+
+impl From<ArenaError> for Failure {
+    fn from(error: ArenaError) -> Self {
+        match error {
+            ArenaError::InvalidAlignment { alignment_bytes } => {
+                Self::new(Status::InvalidAlignment, [alignment_bytes, 0, 0])
+            }
+            ArenaError::PlanMismatch { waves, planned } => {
+                Self::new(Status::PlanMismatch, [waves, planned, 0])
+            }
+            ArenaError::Overflow { .. } => Status::Overflow.into(),
+            ArenaError::ScratchTooSmall(small) => small.into(),
+        }
+    }
+}
