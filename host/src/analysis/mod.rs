@@ -1,7 +1,7 @@
 //! Ready analyses, each a wave program and a reading of its result.
 //!
-//! An [`Analysis`] builds its program for a graph, says what words its input
-//! region takes, and turns the result register into a column. The sequential
+//! [`build`] gives the program of an analysis for a graph, the words of its
+//! input region, and how its result register becomes a column. The sequential
 //! implementations that `--check` compares with live in [`oracle`] and share
 //! nothing with the programs.
 
