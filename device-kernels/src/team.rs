@@ -21,6 +21,12 @@ pub struct Team<G> {
     deadline_ns: u64,
 }
 
+/// Clock cycles between an arrival and the first poll. Nobody can have met
+/// earlier, and polls in vain delay the arrivals that they wait for: measured
+/// on an H200 with 132 blocks of 256 lanes, a barrier takes 1007 ns without
+/// the pause, 895 ns with 240 cycles and 979 ns with 400.
+const FIRST_POLL_CYCLES: u32 = 240;
+
 /// Polls of a waiting lane between two looks at the clock and the fault word.
 const POLLS_PER_LOOK: u32 = 1024;
 
@@ -180,6 +186,7 @@ impl<G: Grid> Team<G> {
     fn meet(&self, place: Place) -> bool {
         let target = self.barriers.wrapping_add(1).wrapping_mul(self.size);
         self.control.arrive(self.grid);
+        self.grid.delay(FIRST_POLL_CYCLES);
         let mut polls = 0_u32;
         loop {
             let arrivals = self.control.arrivals(self.grid);

@@ -121,6 +121,8 @@ unsafe impl Grid for HostGrid {
         (self.services.now_ns)()
     }
     #[inline(always)]
+    fn delay(self, _cycles: u32) {}
+    #[inline(always)]
     fn pause(self, polls: u32) {
         if polls < SPINS {
             core::hint::spin_loop();

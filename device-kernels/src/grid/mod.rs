@@ -76,6 +76,8 @@ pub unsafe trait Grid: Copy {
     unsafe fn shared_add(self, at: u32, value: u32) -> u32;
     /// A clock in nanoseconds that never runs backwards.
     fn now_ns(self) -> u64;
+    /// Passes about `cycles` clock cycles on a GPU; nothing on a CPU.
+    fn delay(self, cycles: u32);
     /// Passes time while polling; `polls` counts the polls so far.
     fn pause(self, polls: u32);
 

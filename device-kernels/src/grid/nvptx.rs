@@ -140,6 +140,17 @@ unsafe impl Grid for Device {
         now
     }
     #[inline(always)]
+    fn delay(self, cycles: u32) {
+        let clock = || {
+            let now: u32;
+            // SAFETY: reading the clock has no effect.
+            unsafe { asm!("mov.u32 {}, %clock;", out(reg32) now, options(nomem, nostack)) };
+            now
+        };
+        let start = clock();
+        while clock().wrapping_sub(start) < cycles {}
+    }
+    #[inline(always)]
     fn pause(self, _polls: u32) {}
 
     #[inline(always)]
