@@ -2,7 +2,7 @@
 //!
 //! Kernels here are generic over a [`grid::Grid`] and walk the tables of
 //! [`seawall_core::abi`]. Built for `nvptx64-nvidia-cuda` they are the
-//! persistent megakernel and its launch-by-launch twins ([`entry`]); built for
+//! persistent megakernel and its launch-by-launch twins (`entry`); built for
 //! a CPU they are the functions that its backend calls from one thread a
 //! block. This crate allocates nothing and knows no host.
 #![cfg_attr(not(test), no_std)]

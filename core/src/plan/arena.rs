@@ -6,7 +6,7 @@
 //! dead ones are reused. Scratch is counted once here: the arena is laid out
 //! for one copy of each wave, and a fused group that wants several must ask for
 //! them in its wave records. This module decides lifetimes and the lower bound;
-//! [`sweep`] and [`fit`] find the offsets.
+//! `sweep` and `fit` find the offsets.
 
 mod fit;
 mod sweep;

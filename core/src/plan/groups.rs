@@ -3,8 +3,8 @@
 //! A group's bytes are the fused bytes of its waves; a group may hold what the
 //! budget leaves beside the resident graph. `InOrder` cuts layers where the
 //! next wave does not fit; `Packed` lets waves slide to later groups to need
-//! fewer of them (see [`super::pack`] for how). Offsets inside a device
-//! allocation are the [`super::arena`]'s work.
+//! fewer of them (see `pack` for how). Offsets inside a device
+//! allocation are the [`super::arena()`]'s work.
 
 use bytemuck::TransparentWrapper;
 

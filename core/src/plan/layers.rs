@@ -4,7 +4,7 @@
 //! it, so no plan needs fewer barriers. Inside a layer ids ascend, whatever the
 //! order of the dependency list. A list that is already in program order takes
 //! one pass and no adjacency; any other takes Kahn's algorithm level by level over a
-//! flat adjacency. Bytes play no part here; see [`super::groups`].
+//! flat adjacency. Bytes play no part here; see [`super::groups()`].
 
 use bytemuck::TransparentWrapper;
 

@@ -1,7 +1,7 @@
 //! Searches: a frontier that walks a graph until it is empty.
 //!
 //! An iteration is one step of some shape over the current frontier (see
-//! [`Step`](seawall_core::abi::search::Step)); [`drive`] chooses the shape from
+//! [`Step`]); [`drive`] chooses the shape from
 //! device counters. Push shapes read a queue, pull shapes the visited bitset,
 //! and a compaction leads back from bits to a queue. Shortest paths are not
 //! here: their frontier is not monotone.
