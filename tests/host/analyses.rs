@@ -28,12 +28,18 @@ fn run(graph: &Graph, request: &RunRequest) -> RunOutcome {
 fn words(graph: &Graph, analysis: AnalysisKind, sources: &[u32]) -> Vec<u32> {
     let columns = THREADS.map(|threads| {
         let outcome = run(graph, &request(analysis, sources, threads));
-        assert_eq!(outcome.checked, Some(true), "{analysis} with {threads} threads");
+        assert_eq!(
+            outcome.checked,
+            Some(true),
+            "{analysis} with {threads} threads"
+        );
         assert!(outcome.converged);
         outcome.values
     });
     assert!(columns.iter().all(|column| *column == columns[0]));
-    let [Column::U32(words), ..] = columns else { panic!("{analysis} gives words") };
+    let [Column::U32(words), ..] = columns else {
+        panic!("{analysis} gives words")
+    };
     words
 }
 
@@ -52,7 +58,11 @@ fn weighted() -> impl Strategy<Value = Weighted> {
     (1..300_u32, weights, any::<bool>()).prop_flat_map(|(nodes, weights, undirected)| {
         let end = prop_oneof![0..nodes, 0..nodes.min(3)];
         let edge = (end.clone(), end, weights);
-        (Just(nodes), proptest::collection::vec(edge, 0..1500), Just(undirected))
+        (
+            Just(nodes),
+            proptest::collection::vec(edge, 0..1500),
+            Just(undirected),
+        )
     })
 }
 
@@ -97,7 +107,13 @@ proptest! {
 #[test]
 fn a_path_too_long_for_a_word_is_no_path() {
     let half = u32::MAX / 2;
-    let edges = [(0, 1, half), (1, 2, half), (2, 3, 1), (2, 4, 0), (0, 5, u32::MAX)];
+    let edges = [
+        (0, 1, half),
+        (1, 2, half),
+        (2, 3, 1),
+        (2, 4, 0),
+        (0, 5, u32::MAX),
+    ];
     let graph = Graph::from_weighted_edges(6, &edges, false).unwrap();
     let expected = [0, half, u32::MAX - 1, u32::MAX, u32::MAX - 1, u32::MAX];
     assert_eq!(words(&graph, AnalysisKind::Sssp, &[0]), expected);
@@ -107,8 +123,14 @@ fn a_path_too_long_for_a_word_is_no_path() {
 fn the_lighter_of_two_paths_counts_though_it_has_more_edges() {
     let edges = [(0, 3, 100), (0, 1, 1), (1, 2, 1), (2, 3, 1), (4, 0, 1)];
     let graph = Graph::from_weighted_edges(5, &edges, false).unwrap();
-    assert_eq!(words(&graph, AnalysisKind::Sssp, &[0]), [0, 1, 2, 3, u32::MAX]);
-    assert_eq!(words(&graph, AnalysisKind::Sssp, &[0, 2, 2]), [0, 1, 0, 1, u32::MAX]);
+    assert_eq!(
+        words(&graph, AnalysisKind::Sssp, &[0]),
+        [0, 1, 2, 3, u32::MAX]
+    );
+    assert_eq!(
+        words(&graph, AnalysisKind::Sssp, &[0, 2, 2]),
+        [0, 1, 0, 1, u32::MAX]
+    );
 }
 
 #[test]
@@ -128,7 +150,10 @@ fn a_clique_with_a_tail_has_two_levels_and_an_isolated_node_none() {
     let mut edges: Vec<_> = (0..6).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
     edges.extend([(5, 6), (6, 7)]);
     let graph = Graph::from_edges(9, &edges, true).unwrap();
-    assert_eq!(words(&graph, AnalysisKind::Kcore, &[]), [5, 5, 5, 5, 5, 5, 1, 1, 0]);
+    assert_eq!(
+        words(&graph, AnalysisKind::Kcore, &[]),
+        [5, 5, 5, 5, 5, 5, 1, 1, 0]
+    );
 }
 
 #[test]
@@ -139,13 +164,23 @@ fn a_star_ranks_its_middle_as_the_equations_say() {
     request.ranking.tolerance = 1e-7;
     let outcome = run(&graph, &request);
     assert_eq!((outcome.converged, outcome.checked), (true, Some(true)));
-    let Column::F32(ranks) = outcome.values else { panic!("ranks are floats") };
+    let Column::F32(ranks) = outcome.values else {
+        panic!("ranks are floats")
+    };
     // leaf = (1 - d + d * middle) / 5 and middle = leaf + 4 * d * leaf.
     let d = 0.85_f64;
     let leaf = (1.0 - d) / (5.0 - d * (1.0 + 4.0 * d));
     let middle = leaf * (1.0 + 4.0 * d);
-    assert!((f64::from(ranks[0]) - middle).abs() < 1e-5, "{} and {middle}", ranks[0]);
-    assert!(ranks[1..].iter().all(|rank| (f64::from(*rank) - leaf).abs() < 1e-5));
+    assert!(
+        (f64::from(ranks[0]) - middle).abs() < 1e-5,
+        "{} and {middle}",
+        ranks[0]
+    );
+    assert!(
+        ranks[1..]
+            .iter()
+            .all(|rank| (f64::from(*rank) - leaf).abs() < 1e-5)
+    );
 }
 
 #[test]
@@ -159,7 +194,10 @@ fn a_wrong_rank_is_found() {
     assert!(!oracle::agrees(&graph, ranking, &ranks, (30, false)));
     let early = oracle::ranks(&graph, ranking.damping, 2).ranks;
     let early: Vec<f32> = early.iter().map(|rank| *rank as f32).collect();
-    assert!(!oracle::agrees(&graph, ranking, &early, (2, true)), "not converged yet");
+    assert!(
+        !oracle::agrees(&graph, ranking, &early, (2, true)),
+        "not converged yet"
+    );
 }
 
 #[test]
@@ -177,7 +215,10 @@ fn graphs_that_cannot_answer_are_refused() {
 fn graphs_without_edges_or_nodes_have_results() {
     for nodes in [0, 1, 70] {
         let graph = Graph::from_edges(nodes, &[], true).unwrap();
-        assert_eq!(words(&graph, AnalysisKind::Kcore, &[]), vec![0; nodes as usize]);
+        assert_eq!(
+            words(&graph, AnalysisKind::Kcore, &[]),
+            vec![0; nodes as usize]
+        );
         let outcome = run(&graph, &request(AnalysisKind::Pagerank, &[], 2));
         assert_eq!(outcome.checked, Some(true));
         assert_eq!(outcome.values.len(), nodes as usize);

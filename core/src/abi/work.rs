@@ -50,27 +50,33 @@ impl WorkLayout {
     /// First word of the bitset that marks the nodes of queue `parity`.
     #[must_use]
     pub const fn bitset(self, parity: u32) -> u64 {
-        WORK_HEADER_WORDS as u64 + (parity & 1) as u64 * self.bitset_words as u64
+        after(WORK_HEADER_WORDS as u64, parity & 1, self.bitset_words)
     }
 
     /// First word of queue `parity`.
     #[must_use]
     pub const fn queue(self, parity: u32) -> u64 {
-        let bitsets = 2 * self.bitset_words as u64;
-        WORK_HEADER_WORDS as u64 + bitsets + (parity & 1) as u64 * self.nodes as u64
+        let queues = after(WORK_HEADER_WORDS as u64, 2, self.bitset_words);
+        after(queues, parity & 1, self.nodes)
     }
 
     /// First word of the edge prefix of queue `parity`.
     #[must_use]
     pub const fn prefix(self, parity: u32) -> u64 {
-        self.queue(parity) + 2 * self.nodes as u64
+        after(self.queue(parity), 2, self.nodes)
     }
 
     /// Length of the register in words.
     #[must_use]
     pub const fn words(self) -> u64 {
-        self.prefix(1) + self.nodes as u64
+        after(self.prefix(1), 1, self.nodes)
     }
+}
+
+/// First word behind `count` parts of `words` words that start at `first`;
+/// far below 2^64, as all counts are small.
+const fn after(first: u64, count: u32, words: u32) -> u64 {
+    first.saturating_add((count as u64).saturating_mul(words as u64))
 }
 
 #[cfg(test)]

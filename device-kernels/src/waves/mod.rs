@@ -10,8 +10,10 @@ pub mod components;
 pub mod flow;
 pub mod search;
 pub mod work;
+pub mod expand;
 pub mod paths;
 pub mod peel;
+mod gather;
 pub mod rank;
 
 use crate::grid::Grid;

@@ -14,7 +14,8 @@
 //! length reaches `u32::MAX` is no path.
 
 use super::Context;
-use super::work::{Round, Work, append_list, expand, select, work_of};
+use super::expand::{append_list, expand, select};
+use super::work::{Round, Work, work_of};
 use crate::grid::Grid;
 use crate::memory::Words;
 use seawall_core::abi::UNREACHED;
@@ -49,7 +50,15 @@ pub fn run<G: Grid>(
     let weights = machine.weights(grid).ok_or(FaultCode::BadLaunch)?;
     let round = work.round(grid, context.tag);
     if round.nodes != 0 {
-        relax(context, &Paths { distances, weights, work, round });
+        relax(
+            context,
+            &Paths {
+                distances,
+                weights,
+                work,
+                round,
+            },
+        );
     } else if round.least != u32::MAX {
         collect(context, (distances, work), (round, width));
     }
@@ -116,19 +125,27 @@ fn relax<G: Grid>(context: &Context<G>, paths: &Paths) {
         old_marks.store_weak(grid, node >> 5, 0);
         distances.load(grid, node)
     };
-    expand(team, &work.source(rows, tag, &round), &work.sink(rows, tag), row, |edge| {
-        let length = edge.value.saturating_add(weights.constant(grid, edge.index));
-        if length >= distances.load_weak(grid, edge.to)
-            || length >= distances.min(grid, edge.to, length)
-        {
-            return false;
-        }
-        if length >= round.level {
-            least = least.min(length);
-            return false;
-        }
-        claim(grid, marks, edge.to)
-    });
+    expand(
+        team,
+        &work.source(rows, tag, &round),
+        &work.sink(rows, tag),
+        row,
+        |edge| {
+            let length = edge
+                .value
+                .saturating_add(weights.constant(grid, edge.index));
+            if length >= distances.load_weak(grid, edge.to)
+                || length >= distances.min(grid, edge.to, length)
+            {
+                return false;
+            }
+            if length >= round.level {
+                least = least.min(length);
+                return false;
+            }
+            claim(grid, marks, edge.to)
+        },
+    );
     work.wait_warp(team, tag, least);
 }
 

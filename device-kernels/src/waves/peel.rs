@@ -6,7 +6,8 @@
 //! are skipped.
 
 use super::Context;
-use super::work::{Round, Work, expand, select, work_of};
+use super::expand::{expand, select};
+use super::work::{Round, Work, work_of};
 use crate::grid::Grid;
 use crate::memory::Words;
 use seawall_core::abi::control::FaultCode;
@@ -62,16 +63,22 @@ fn peel<G: Grid>(context: &Context<G>, (cores, work): (Words, Work), round: Roun
         work.wait(team, tag, level.saturating_add(1));
     }
     let rows = context.machine.outgoing(grid);
-    expand(team, &work.source(rows, tag, &round), &work.sink(rows, tag), |_| 0, |edge| {
-        if cores.load_weak(grid, edge.to) <= level {
-            return false;
-        }
-        let before = cores.add(grid, edge.to, u32::MAX);
-        if before <= level {
-            cores.add(grid, edge.to, 1);
-        }
-        before == level.wrapping_add(1)
-    });
+    expand(
+        team,
+        &work.source(rows, tag, &round),
+        &work.sink(rows, tag),
+        |_| 0,
+        |edge| {
+            if cores.load_weak(grid, edge.to) <= level {
+                return false;
+            }
+            let before = cores.add(grid, edge.to, u32::MAX);
+            if before <= level {
+                cores.add(grid, edge.to, 1);
+            }
+            before == level.wrapping_add(1)
+        },
+    );
 }
 
 /// Queues the nodes of the next level.
@@ -79,7 +86,11 @@ fn peel<G: Grid>(context: &Context<G>, (cores, work): (Words, Work), round: Roun
 fn collect<G: Grid>(context: &Context<G>, (cores, work): (Words, Work), round: Round) {
     let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
     let above = round.level.saturating_add(1);
-    let level = if round.least == u32::MAX { above } else { above.max(round.least) };
+    let level = if round.least == u32::MAX {
+        above
+    } else {
+        above.max(round.least)
+    };
     if team.is_conductor() {
         work.open_next(grid, tag, level);
     }

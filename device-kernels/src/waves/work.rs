@@ -1,24 +1,16 @@
-//! Queues of nodes whose edges a team shares out evenly, round after round.
+//! The work register as kernels see it: queues and counters of rounds.
 //!
-//! A round reads the queue of its number and fills the next one. Queue places
-//! and the edges before them come from one atomic addition, so a block finds
-//! the first row of its share of the edges by a search, whatever the degrees
-//! are. What a round does with an edge is up to the caller.
+//! A round reads the queue of its number and fills the next one. How queues
+//! are filled and their edges shared out is in [`expand`](super::expand).
 
 use super::Context;
-use crate::block::{shared::SHARES, warp_scan};
 use crate::grid::Grid;
 use crate::memory::{Csr, Words};
-use crate::search::push::owner;
 use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::work::{
     WORK_EDGES, WORK_HEADER_WORDS, WORK_LEAST, WORK_LEVEL, WORK_NODES, WorkLayout,
 };
-
-/// Rows that a share can have, and its edges: every queued node has an edge.
-const SHARE_ROWS: u32 = 2560;
-const _: () = assert!((SHARES + 3 * SHARE_ROWS) as usize <= crate::grid::SHARED_WORDS);
 
 /// A work register.
 #[derive(Clone, Copy, Debug)]
@@ -42,38 +34,27 @@ pub struct Round {
 
 /// A queue and the edges before each entry.
 #[derive(Clone, Copy, Debug)]
-struct Queue {
-    nodes: Words,
-    prefix: Words,
+pub(super) struct Queue {
+    pub(super) nodes: Words,
+    pub(super) prefix: Words,
 }
 
 /// The rows of a queue to expand.
 #[derive(Clone, Copy, Debug)]
 pub struct Source {
-    rows: Csr,
-    queue: Queue,
-    nodes: u32,
-    edges: u32,
+    pub(super) rows: Csr,
+    pub(super) queue: Queue,
+    pub(super) nodes: u32,
+    pub(super) edges: u32,
 }
 
 /// The queue to fill.
 #[derive(Clone, Copy, Debug)]
 pub struct Sink {
-    rows: Csr,
-    queue: Queue,
-    counters: Words,
-    tag: u32,
-}
-
-/// An edge of a queued node.
-#[derive(Clone, Copy, Debug)]
-pub struct WorkEdge {
-    /// Node that it enters.
-    pub to: u32,
-    /// Its number in the rows.
-    pub index: u32,
-    /// What the row's visitor said about the node that it leaves.
-    pub value: u32,
+    pub(super) rows: Csr,
+    pub(super) queue: Queue,
+    pub(super) counters: Words,
+    pub(super) tag: u32,
 }
 
 impl Work {
@@ -108,7 +89,8 @@ impl Work {
     #[inline(always)]
     #[must_use]
     pub fn marks(self, round: u32) -> Words {
-        self.words.part(self.layout.bitset(round), self.layout.bitset_words)
+        self.words
+            .part(self.layout.bitset(round), self.layout.bitset_words)
     }
 
     /// The rows of the queue of round `tag`, which `round` counts.
@@ -142,7 +124,8 @@ impl Work {
         let cleared = WORK_HEADER_WORDS + 2 * self.layout.bitset_words;
         team.each(cleared, |at| {
             let is_least = at < WORK_HEADER_WORDS && at % 32 == WORK_LEAST;
-            self.words.store_weak(grid, at, if is_least { u32::MAX } else { 0 });
+            self.words
+                .store_weak(grid, at, if is_least { u32::MAX } else { 0 });
         });
     }
 
@@ -163,7 +146,8 @@ impl Work {
     /// this.
     #[inline(always)]
     pub fn open_next<G: Grid>(self, grid: G, tag: u32, level: u32) {
-        self.counters(tag.wrapping_add(1)).store(grid, WORK_LEVEL, level);
+        self.counters(tag.wrapping_add(1))
+            .store(grid, WORK_LEVEL, level);
         let after = self.counters(tag.wrapping_add(2));
         after.store(grid, WORK_NODES, 0);
         after.store(grid, WORK_EDGES, 0);
@@ -212,316 +196,4 @@ pub fn work_of<G: Grid>(context: &Context<G>, index: u32) -> Result<Work, FaultC
     let grid = context.team.grid;
     let words = context.machine.register(grid, index)?;
     Work::new(words, context.machine.nodes(grid))
-}
-
-/// Up to `K` nodes that one lane found: bit `k` of `mask` says whether
-/// `nodes[k]` counts.
-#[derive(Clone, Copy, Debug)]
-struct Finds<const K: usize> {
-    nodes: [u32; K],
-    mask: u32,
-}
-
-impl<const K: usize> Finds<K> {
-    const NONE: Self = Self {
-        nodes: [0; K],
-        mask: 0,
-    };
-}
-
-/// Appends every lane's finds to the sink with one atomic addition a warp;
-/// nodes without edges are left out. All lanes of the warp take part.
-#[inline(always)]
-fn append<G: Grid, const K: usize>(team: &Team<G>, sink: &Sink, finds: &Finds<K>) {
-    let grid = team.grid;
-    if grid.ballot(finds.mask != 0) == 0 {
-        return;
-    }
-    let mut degrees = [0_u32; K];
-    let (mut nodes, mut edges) = (0, 0);
-    for (k, degree) in degrees.iter_mut().enumerate() {
-        if finds.mask >> k & 1 != 0 {
-            let (start, end) = sink.rows.row(grid, finds.nodes[k]);
-            *degree = end - start;
-            edges += *degree;
-            nodes += u32::from(*degree != 0);
-        }
-    }
-    let (nodes_below, nodes_total) = warp_scan(grid, nodes);
-    let (edges_below, edges_total) = warp_scan(grid, edges);
-    if nodes_total == 0 {
-        return;
-    }
-    let (mut place, mut prefix) = (0, 0);
-    if grid.warp_lane() == 0 {
-        let packed = u64::from(nodes_total) << 32 | u64::from(edges_total);
-        let previous = sink.counters.add_wide(grid, WORK_EDGES, packed);
-        (place, prefix) = ((previous >> 32) as u32, previous as u32);
-        team.control.raise_changed(grid, sink.tag);
-    }
-    place = grid.shuffle(place, 0) + nodes_below;
-    prefix = grid.shuffle(prefix, 0) + edges_below;
-    for (k, degree) in degrees.iter().enumerate() {
-        if *degree != 0 {
-            sink.queue.nodes.store_weak(grid, place, finds.nodes[k]);
-            sink.queue.prefix.store_weak(grid, place, prefix);
-            place += 1;
-            prefix += *degree;
-        }
-    }
-}
-
-/// Appends the nodes below `count` that `wanted` accepts. All lanes of the
-/// team take part.
-#[inline(always)]
-pub fn select<G: Grid>(
-    team: &Team<G>,
-    count: u32,
-    sink: &Sink,
-    mut wanted: impl FnMut(u32) -> bool,
-) {
-    if G::WARP == 1 {
-        let mut held = Held::default();
-        team.each(count, |node| {
-            if wanted(node) {
-                held.add(team, sink, node);
-            }
-        });
-        append(team, sink, &held.finds);
-        return;
-    }
-    const EACH: u32 = 4;
-    let lanes = team.grid.lanes();
-    let mut base = u64::from(team.rank() * lanes * EACH);
-    while base < u64::from(count) {
-        let mut finds = Finds::<{ EACH as usize }>::NONE;
-        for k in 0..EACH {
-            let node = base as u32 + k * lanes + team.grid.lane();
-            finds.nodes[k as usize] = node;
-            if node < count {
-                finds.mask |= u32::from(wanted(node)) << k;
-            }
-        }
-        append(team, sink, &finds);
-        base += u64::from(team.size() * lanes * EACH);
-    }
-}
-
-/// Appends the nodes of `list` that `wanted` accepts. All lanes of the team
-/// take part; lists are short, so every warp takes what its lanes find.
-#[inline(always)]
-pub fn append_list<G: Grid>(
-    team: &Team<G>,
-    list: Words,
-    sink: &Sink,
-    wanted: impl Fn(u32) -> bool,
-) {
-    let lanes = team.grid.lanes();
-    let mut base = team.rank() * lanes;
-    while base < list.len() {
-        let at = base + team.grid.lane();
-        let mut finds = Finds::<1>::NONE;
-        if at < list.len() {
-            finds.nodes[0] = list.load_weak(team.grid, at);
-            finds.mask = u32::from(wanted(finds.nodes[0]));
-        }
-        append(team, sink, &finds);
-        base += team.size() * lanes;
-    }
-}
-
-/// Finds that a one-lane block holds back until an append is worth it.
-#[derive(Debug)]
-struct Held {
-    finds: Finds<32>,
-    count: u32,
-}
-
-impl Default for Held {
-    fn default() -> Self {
-        Self {
-            finds: Finds::NONE,
-            count: 0,
-        }
-    }
-}
-
-impl Held {
-    #[inline(always)]
-    fn add<G: Grid>(&mut self, team: &Team<G>, sink: &Sink, node: u32) {
-        self.finds.nodes[self.count as usize & 31] = node;
-        self.finds.mask |= 1 << self.count;
-        self.count += 1;
-        if self.count == 32 {
-            append(team, sink, &self.finds);
-            (self.finds.mask, self.count) = (0, 0);
-        }
-    }
-}
-
-/// Calls `row` for every queued node and `edge` for each of its edges; the
-/// targets that `edge` accepts go to the sink. A node whose edges are in
-/// several shares is met once a share. All lanes of the team take part.
-#[inline(always)]
-pub fn expand<G: Grid>(
-    team: &Team<G>,
-    source: &Source,
-    sink: &Sink,
-    row: impl Fn(u32) -> u32,
-    mut edge: impl FnMut(WorkEdge) -> bool,
-) {
-    if G::WARP == 1 {
-        walk(team, source, sink, (row, edge));
-        return;
-    }
-    let grid = team.grid;
-    let tile = tile_of(team, source.edges);
-    let mut first = u64::from(team.rank()) * u64::from(tile);
-    while first < u64::from(source.edges) {
-        let at = first as u32;
-        let edges = (source.edges - at).min(tile);
-        let rows = load_rows(grid, source, (at, edges), &row);
-        let mut base = 0;
-        while base < edges {
-            let number = base + grid.lane();
-            let mut finds = Finds::<1>::NONE;
-            if number < edges {
-                let work = edge_of(grid, source, (at, rows), number);
-                finds.nodes[0] = work.to;
-                finds.mask = u32::from(edge(work));
-            }
-            append(team, sink, &finds);
-            base += grid.lanes();
-        }
-        grid.block_barrier();
-        first += u64::from(team.size()) * u64::from(tile);
-    }
-}
-
-/// Edges of a share: as few as keep every block busy.
-#[inline(always)]
-fn tile_of<G: Grid>(team: &Team<G>, edges: u32) -> u32 {
-    let lanes = team.grid.lanes();
-    let most = (SHARE_ROWS / lanes).max(1) * lanes;
-    let even = edges.div_ceil(team.size()).div_ceil(lanes).max(1);
-    even.saturating_mul(lanes).min(most)
-}
-
-/// Edge `number` of a share whose rows lie in shared memory.
-#[inline(always)]
-fn edge_of<G: Grid>(grid: G, source: &Source, (first, rows): (u32, u32), number: u32) -> WorkEdge {
-    let at = owner(grid, SHARES, rows, number);
-    // SAFETY: `at` is below `rows`, at most `SHARE_ROWS`.
-    let (shift, value) = unsafe {
-        (
-            grid.shared_load(SHARES + SHARE_ROWS + at),
-            grid.shared_load(SHARES + 2 * SHARE_ROWS + at),
-        )
-    };
-    let index = (first + number).wrapping_add(shift);
-    WorkEdge {
-        to: source.rows.target(grid, index),
-        index,
-        value,
-    }
-}
-
-/// Loads the rows of a share into shared memory: where each starts in the
-/// share, what turns an edge of the queue into one of the graph, and what
-/// `row` says; gives their number.
-#[inline(always)]
-fn load_rows<G: Grid>(
-    grid: G,
-    source: &Source,
-    (first_edge, edges): (u32, u32),
-    row: &impl Fn(u32) -> u32,
-) -> u32 {
-    let queue = &source.queue;
-    let first_row = find_row(grid, source, first_edge);
-    let end = first_edge + edges;
-    let (mut loaded, mut base) = (0, 0);
-    loop {
-        let at = base + grid.lane();
-        let entry = first_row + at;
-        let mut inside = false;
-        if entry < source.nodes && at < SHARE_ROWS {
-            let prefix = queue.prefix.load_weak(grid, entry);
-            inside = prefix < end;
-            if inside {
-                let node = queue.nodes.load_weak(grid, entry);
-                let (start, _) = source.rows.row(grid, node);
-                // SAFETY: `at` was checked against `SHARE_ROWS`.
-                unsafe {
-                    grid.shared_store(SHARES + at, prefix.saturating_sub(first_edge));
-                    grid.shared_store(SHARES + SHARE_ROWS + at, start.wrapping_sub(prefix));
-                    grid.shared_store(SHARES + 2 * SHARE_ROWS + at, row(node));
-                }
-            }
-        }
-        let count = grid.block_count(inside);
-        loaded += count;
-        base += grid.lanes();
-        if count < grid.lanes() || base >= SHARE_ROWS {
-            return loaded;
-        }
-    }
-}
-
-/// Number of the queue entry that `edge` belongs to. Every lane of the block
-/// probes an entry a round, and the last one not above `edge` stays; a lone
-/// lane halves instead.
-#[inline(always)]
-fn find_row<G: Grid>(grid: G, source: &Source, edge: u32) -> u32 {
-    let prefix = |entry| source.queue.prefix.load_weak(grid, entry);
-    let (mut low, mut span) = (0, source.nodes);
-    while span > 1 {
-        let stride = if G::WARP == 1 { span / 2 } else { span.div_ceil(grid.lanes()) };
-        let start = if G::WARP == 1 {
-            if prefix(low + stride) <= edge { stride } else { 0 }
-        } else {
-            let probe = u64::from(grid.lane()) * u64::from(stride);
-            let below = probe < u64::from(span) && prefix(low + probe as u32) <= edge;
-            (grid.block_count(below).max(1) - 1) * stride
-        };
-        low += start;
-        span = if G::WARP == 1 && start != 0 { span - stride } else { stride.min(span - start) };
-    }
-    low
-}
-
-/// A one-lane block walks its even share of the edges row by row.
-#[inline(always)]
-fn walk<G: Grid>(
-    team: &Team<G>,
-    source: &Source,
-    sink: &Sink,
-    (row, mut edge): (impl Fn(u32) -> u32, impl FnMut(WorkEdge) -> bool),
-) {
-    let grid = team.grid;
-    let bound = |rank: u32| {
-        (u64::from(source.edges) * u64::from(rank) / u64::from(team.size())) as u32
-    };
-    let (mut at, end) = (bound(team.rank()), bound(team.rank() + 1));
-    if at == end {
-        return;
-    }
-    let mut entry = find_row(grid, source, at);
-    let mut held = Held::default();
-    while at < end {
-        let node = source.queue.nodes.load_weak(grid, entry);
-        let prefix = source.queue.prefix.load_weak(grid, entry);
-        let (start, stop) = source.rows.row(grid, node);
-        let row_end = end.min(prefix + (stop - start));
-        let value = row(node);
-        while at < row_end {
-            let index = start + (at - prefix);
-            let to = source.rows.target(grid, index);
-            if edge(WorkEdge { to, index, value }) {
-                held.add(team, sink, to);
-            }
-            at += 1;
-        }
-        entry += 1;
-    }
-    append(team, sink, &held.finds);
 }

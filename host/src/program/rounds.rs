@@ -63,7 +63,11 @@ impl ProgramBuilder {
     /// the loop that follows; no other loop may run in between.
     pub fn seed_paths(&mut self, name: &str, paths: Paths, list: RegisterId) {
         let wave = WaveSpec::new(name, Opcode::SeedPaths).updating(paths.distances);
-        self.push(wave.updating_source(0, paths.work).reading(1, list).with(0, paths.width));
+        self.push(
+            wave.updating_source(0, paths.work)
+                .reading(1, list)
+                .with(0, paths.width),
+        );
     }
 
     /// One round of shortest paths, the body of a fixpoint. The program reads

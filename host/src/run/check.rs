@@ -33,7 +33,9 @@ pub(super) fn check(
         }
         AnalysisKind::Kcore => return settled(&oracle::cores(graph), values, end),
         AnalysisKind::Pagerank => {
-            let Column::F32(ranks) = values else { return false };
+            let Column::F32(ranks) = values else {
+                return false;
+            };
             let end = (end.iterations, end.converged);
             return oracle::agrees(graph, request.ranking, ranks, end);
         }
@@ -44,9 +46,15 @@ pub(super) fn check(
 
 /// Whether values that only fall have come down to `expected`, or would have.
 fn settled(expected: &[u32], values: &Column, end: End) -> bool {
-    let Column::U32(values) = values else { return false };
+    let Column::U32(values) = values else {
+        return false;
+    };
     if end.converged {
         return values == expected;
     }
-    values.len() == expected.len() && values.iter().zip(expected).all(|(value, least)| value >= least)
+    values.len() == expected.len()
+        && values
+            .iter()
+            .zip(expected)
+            .all(|(value, least)| value >= least)
 }

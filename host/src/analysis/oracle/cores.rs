@@ -33,7 +33,9 @@ struct Buckets {
 impl Buckets {
     fn new(graph: &Graph) -> Self {
         let nodes = graph.nodes();
-        let degree: Vec<u32> = (0..nodes).map(|node| graph.neighbours(node).len() as u32).collect();
+        let degree: Vec<u32> = (0..nodes)
+            .map(|node| graph.neighbours(node).len() as u32)
+            .collect();
         let mut order: Vec<u32> = (0..nodes).collect();
         order.sort_by_key(|node| degree[*node as usize]);
         let mut place = vec![0; nodes as usize];

@@ -37,7 +37,11 @@ pub fn ranks(graph: &Graph, damping: f32, iterations: u32) -> Ranked {
         }
         let base = (1.0 - damping + damping * lost) / nodes as f64;
         let next: Vec<f64> = sums.into_iter().map(|sum| base + damping * sum).collect();
-        ranked.change = next.iter().zip(&ranked.ranks).map(|(new, old)| (new - old).abs()).sum();
+        ranked.change = next
+            .iter()
+            .zip(&ranked.ranks)
+            .map(|(new, old)| (new - old).abs())
+            .sum();
         ranked.ranks = next;
     }
     ranked
