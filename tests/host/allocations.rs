@@ -1,10 +1,14 @@
-//! The policies of the planner allocate nothing, counted by the process's own allocator.
+//! The planner and its policies allocate nothing, counted by the process's own allocator.
 //!
 //! Counts are kept per thread, so that tests beside this one do not disturb it.
 
 use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, PlanCache, Subject};
 use seawall_core::evidence::{Sample, verify, verify_csv, write_csv};
 use seawall_core::launch::{AdapterLimits, LaunchPolicy, LaunchRequest};
+use seawall_core::plan::{
+    ArenaOptions, Budget, Dag, Dependency, Strategy, Wave, arena, groups, layers,
+};
+use seawall_core::scratch::{ArenaScratch, GroupScratch, Scratch};
 use seawall_core::session::SessionProfile;
 use seawall_core::topology::memory::{ExecutionRequest, Footprint};
 use seawall_core::topology::{Signals, Topology, TopologyPolicy};
@@ -79,6 +83,42 @@ fn the_count_counts() {
         allocations_of(|| drop(std::hint::black_box(Box::new(7)))),
         1
     );
+}
+
+#[test]
+fn planning_allocates_nothing() {
+    let wave = Wave {
+        frontier_bytes: 40,
+        scratch_bytes: 5,
+        output_bytes: 30,
+    };
+    let (waves, edge) = ([wave; 8], |before, after| Dependency { before, after });
+    let cycle = [edge(0, 1), edge(1, 0)];
+    let dag = Dag {
+        waves: &waves,
+        dependencies: &[edge(7, 0), edge(0, 3), edge(2, 3), edge(3, 5)],
+    };
+    let budget = Budget {
+        budget_bytes: 200,
+        ..Budget::default()
+    };
+    let count = allocations_of(|| {
+        let (mut first, mut second) = (Scratch::<8, 4>::new(), GroupScratch::<8, 4>::new());
+        assert_eq!(layers(&dag, &mut first).unwrap().len(), 4);
+        let in_order = groups(&dag, &budget, Strategy::InOrder, &mut first).unwrap();
+        let packed = groups(&dag, &budget, Strategy::Packed, &mut second).unwrap();
+        assert!(packed.len() <= in_order.len());
+        let mut third = ArenaScratch::<8>::new();
+        let arena = arena(&dag, &packed, &ArenaOptions::default(), &mut third).unwrap();
+        assert!(arena.bytes() >= arena.lower_bound());
+        let circle = Dag {
+            waves: &waves,
+            dependencies: &cycle,
+        };
+        let refused = layers(&circle, &mut Scratch::<8, 4>::new()).unwrap_err();
+        write!(Page::new(), "{refused}").unwrap();
+    });
+    assert_eq!(count, 0);
 }
 
 #[test]

@@ -1,0 +1,250 @@
+//! The C interface plans what the Rust interface plans, and refuses bad pointers by number.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, ptr};
+
+use seawall_capi as c;
+use seawall_core::plan::{self, ArenaOptions, Budget, Dag, Dependency, Strategy, Wave};
+use seawall_core::scratch::{ArenaScratch, GroupScratch, Scratch};
+
+/// The program of `core/capi/examples/plan.c`.
+const WAVES: [(u64, u64, u64); 6] = [
+    (64, 16, 256),
+    (64, 16, 256),
+    (128, 32, 512),
+    (64, 16, 256),
+    (128, 32, 512),
+    (64, 16, 64),
+];
+const DEPENDENCIES: [(u32, u32); 6] = [(0, 2), (1, 2), (1, 3), (2, 4), (3, 4), (4, 5)];
+
+fn expected_of_the_example() -> String {
+    let waves = WAVES.map(|(frontier_bytes, scratch_bytes, output_bytes)| Wave {
+        frontier_bytes,
+        scratch_bytes,
+        output_bytes,
+    });
+    let dependencies = DEPENDENCIES.map(|(before, after)| Dependency { before, after });
+    let dag = Dag {
+        waves: &waves,
+        dependencies: &dependencies,
+    };
+    let budget = Budget {
+        resident_bytes: 4096,
+        budget_bytes: 5120,
+        readback_bytes: 0,
+    };
+    let (mut layers, mut groups) = (Scratch::<6, 6>::new(), GroupScratch::<6, 6>::new());
+    let mut arena = ArenaScratch::<6>::new();
+    let layers = plan::layers(&dag, &mut layers).unwrap();
+    let groups = plan::groups(&dag, &budget, Strategy::Packed, &mut groups).unwrap();
+    let arena = plan::arena(&dag, &groups, &ArenaOptions::default(), &mut arena).unwrap();
+    let mut text = format!("{} layers\n", layers.len());
+    for (index, group) in groups.iter().enumerate() {
+        let waves: String = group.waves.iter().map(|wave| format!(" {wave}")).collect();
+        text += &format!("group {index}:{waves}\n");
+    }
+    let summary = groups.summary();
+    text += &format!(
+        "{} barriers, at most {} bytes a group\narena of {} bytes, at least {}\n",
+        summary.global_barriers,
+        summary.peak_group_bytes,
+        arena.bytes(),
+        arena.lower_bound()
+    );
+    for (wave, at) in arena.iter().enumerate() {
+        let (frontier, scratch, output) = (at.frontier, at.scratch, at.output);
+        text += &format!("wave {wave} at {frontier} {scratch} {output}\n");
+    }
+    text
+}
+
+#[test]
+fn the_c_example_prints_the_plan_that_rust_makes() {
+    let Some(compiler) = c_compiler() else {
+        eprintln!("skipped: there is no C compiler `cc` (CC names another)");
+        return;
+    };
+    let capi = Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/capi");
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("plan");
+    let status = Command::new(compiler)
+        .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic"])
+        .arg("-I")
+        .arg(capi.join("include"))
+        .arg(capi.join("examples/plan.c"))
+        .arg(static_library())
+        .args(["-lpthread", "-ldl", "-lm", "-o"])
+        .arg(&program)
+        .status()
+        .unwrap();
+    assert!(status.success(), "the example does not compile");
+    let output = Command::new(program).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        expected_of_the_example()
+    );
+}
+
+/// A compiler that can be started.
+fn c_compiler() -> Option<String> {
+    let name = env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let mut command = Command::new(&name);
+    command.arg("--version").stdout(Stdio::null());
+    command.status().ok()?.success().then_some(name)
+}
+
+/// The library that C links, built by the Cargo that runs this test.
+fn static_library() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("capi");
+    let status = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--locked", "--package", "seawall-capi"])
+        .arg("--manifest-path")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml"))
+        .arg("--target-dir")
+        .arg(&folder)
+        .status()
+        .unwrap();
+    assert!(status.success(), "seawall-capi does not build");
+    folder.join("debug/libseawall_capi.a")
+}
+
+/// Room for a program of four waves, as C would hold it.
+struct Room {
+    words: [Vec<u32>; 4],
+    longs: [Vec<u64>; 2],
+    lengths: c::Requirements,
+}
+
+impl Room {
+    fn new() -> Self {
+        let mut lengths = c::Requirements::default();
+        // SAFETY: the record is valid for the call.
+        let status = unsafe { c::seawall_requirements(4, 4, &mut lengths) };
+        assert_eq!(status, c::Status::Ok);
+        let words = [
+            lengths.layer_words,
+            lengths.dependency_words,
+            lengths.pack_words,
+            lengths.arena_words,
+        ];
+        Self {
+            words: words.map(|length| vec![0; length]),
+            longs: [lengths.pack_bytes, lengths.arena_offsets].map(|length| vec![0; length]),
+            lengths,
+        }
+    }
+
+    fn buffers(&mut self) -> c::Buffers {
+        let [layers, dependencies, pack, arena] = &mut self.words;
+        let [pack_bytes, arena_offsets] = &mut self.longs;
+        c::Buffers {
+            layer_words: layers.as_mut_ptr(),
+            dependency_words: dependencies.as_mut_ptr(),
+            pack_words: pack.as_mut_ptr(),
+            pack_bytes: pack_bytes.as_mut_ptr(),
+            arena_words: arena.as_mut_ptr(),
+            arena_offsets: arena_offsets.as_mut_ptr(),
+            lengths: self.lengths,
+        }
+    }
+}
+
+/// Layers of a program, with whatever buffers are given.
+fn layers(dag: &c::Dag, buffers: &c::Buffers) -> (c::Status, [u64; 3]) {
+    let mut problem = c::Problem::default();
+    let mut layers = c::Layers {
+        order: ptr::null(),
+        wave_count: 0,
+        ends: ptr::null(),
+        layer_count: 0,
+    };
+    // SAFETY: the records are valid, and the callers' tables are as long as they say.
+    let status = unsafe { c::seawall_plan_layers(dag, buffers, &mut layers, &mut problem) };
+    assert_eq!(layers.order.is_null(), status != c::Status::Ok);
+    (status, problem.numbers)
+}
+
+fn program(waves: &[c::Wave], dependencies: &[c::Dependency]) -> c::Dag {
+    c::Dag {
+        waves: waves.as_ptr(),
+        wave_count: waves.len(),
+        dependencies: dependencies.as_ptr(),
+        dependency_count: dependencies.len(),
+    }
+}
+
+const WAVE: c::Wave = c::Wave {
+    frontier_bytes: 1,
+    scratch_bytes: 1,
+    output_bytes: 1,
+};
+
+#[test]
+fn every_refusal_has_its_number_and_its_numbers() {
+    let (mut room, waves) = (Room::new(), [WAVE; 5]);
+    let buffers = room.buffers();
+    let edge = |before, after| [c::Dependency { before, after }];
+    let verdict =
+        |waves: &[c::Wave], edges: &[c::Dependency]| layers(&program(waves, edges), &buffers);
+    assert_eq!(verdict(&waves[..4], &edge(0, 1)).0, c::Status::Ok);
+    assert_eq!(verdict(&[], &[]).0, c::Status::Ok);
+    let outside = verdict(&waves[..2], &edge(0, 9));
+    assert_eq!(outside, (c::Status::InvalidWave, [2, 0, 9]));
+    let itself = verdict(&waves[..2], &edge(1, 1));
+    assert_eq!(itself, (c::Status::SelfDependency, [1, 0, 0]));
+    let small = verdict(&waves, &[]);
+    assert_eq!(small, (c::Status::ScratchTooSmall, [5, 4, 0]));
+    let circle = [edge(0, 1), edge(1, 0)].concat();
+    let (status, [unscheduled, wave, _]) = verdict(&waves[..3], &circle);
+    assert_eq!((status, unscheduled), (c::Status::Cycle, 2));
+    assert!(wave < 2);
+}
+
+#[test]
+fn bad_pointers_and_lengths_are_refused_before_anything_is_read() {
+    let (mut room, waves) = (Room::new(), [WAVE; 2]);
+    let buffers = room.buffers();
+    let dag = program(&waves, &[]);
+    let verdict = |dag: c::Dag, buffers: c::Buffers| layers(&dag, &buffers).0;
+    let no_waves = c::Dag {
+        waves: ptr::null(),
+        ..dag
+    };
+    assert_eq!(verdict(no_waves, buffers), c::Status::NullPointer);
+    let odd = c::Dag {
+        waves: dag.waves.wrapping_byte_add(1),
+        ..dag
+    };
+    assert_eq!(verdict(odd, buffers), c::Status::Misaligned);
+    let endless = c::Dag {
+        wave_count: usize::MAX,
+        ..dag
+    };
+    assert_eq!(verdict(endless, buffers), c::Status::InvalidLength);
+    let no_room = c::Buffers {
+        layer_words: ptr::null_mut(),
+        ..buffers
+    };
+    assert_eq!(verdict(dag, no_room), c::Status::NullPointer);
+    let (mut problem, nothing) = (c::Problem::default(), ptr::null_mut());
+    // SAFETY: null results are refused before anything is written.
+    let status = unsafe { c::seawall_plan_layers(&dag, &buffers, nothing, &mut problem) };
+    assert_eq!(status, c::Status::NullPointer);
+}
+
+#[test]
+fn numbers_and_names_of_outcomes_belong_together() {
+    for number in 0..64 {
+        let Some(status) = c::Status::from_number(number) else {
+            continue;
+        };
+        assert_eq!(status as u32, number);
+        // SAFETY: the function returns strings that end in a zero and live for ever.
+        let name = unsafe { std::ffi::CStr::from_ptr(c::seawall_status_name(number)) };
+        assert_eq!(name, status.name());
+    }
+    assert_eq!(c::Status::from_number(5), None);
+}
