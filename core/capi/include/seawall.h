@@ -1,5 +1,5 @@
 // Seawall's planner for C; written by `cargo xtask header`, do not edit.
-// Sources: sha256 2bfeb6bec4ca3e653d4ea5cd19f6779454cab08b25a478bc7a101283e3a214b0
+// Sources: sha256 17804477b872d18db440954c8f96a1dc1d507c8d2c96a0fe7dc9dfaa9220e66e
 
 #ifndef SEAWALL_H
 #define SEAWALL_H

@@ -68,10 +68,6 @@ pub unsafe extern "C" fn seawall_plan_layers(
 ///
 /// As for `seawall_plan_layers`.
 #[unsafe(no_mangle)]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "C has no tuples: four inputs, one result, one for errors"
-)]
 pub unsafe extern "C" fn seawall_plan_groups(
     dag: *const Dag,
     budget: *const Budget,
@@ -94,10 +90,6 @@ pub unsafe extern "C" fn seawall_plan_groups(
 ///
 /// As for `seawall_plan_layers`; `offsets` has room for a record of every wave.
 #[unsafe(no_mangle)]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "C has no tuples: four inputs, three results, one for errors"
-)]
 pub unsafe extern "C" fn seawall_plan(
     dag: *const Dag,
     budget: *const Budget,
