@@ -27,7 +27,8 @@ pub mod shared {
     pub const SHARES: u32 = 128;
     /// Rows that a tile of edges can hold.
     pub const SHARE_ROWS: u32 = 4096;
-    const _: () = assert!((ROWS + 3 * crate::grid::LANES_MAX) as usize <= crate::grid::SHARED_WORDS);
+    const _: () =
+        assert!((ROWS + 3 * crate::grid::LANES_MAX) as usize <= crate::grid::SHARED_WORDS);
     const _: () = assert!((SHARES + 2 * SHARE_ROWS) as usize <= crate::grid::SHARED_WORDS);
 }
 

@@ -2,7 +2,9 @@
 
 use crate::grid::Grid;
 use crate::memory::{Words, word_of};
-use seawall_core::abi::control::{ControlRecord, FaultCode, FaultRecord, LOOPS_MAX, LoopRecord, LoopState};
+use seawall_core::abi::control::{
+    ControlRecord, FaultCode, FaultRecord, LOOPS_MAX, LoopRecord, LoopState,
+};
 
 /// Ends a run early; why stands in the control block's fault record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,10 +75,8 @@ impl Control {
             record.expected,
             record.iteration,
         ];
-        let mut at = FAULT + 1;
-        for word in rest {
+        for (at, word) in (FAULT + 1..).zip(rest) {
             self.words.store(grid, at, word);
-            at += 1;
         }
     }
 
@@ -136,25 +136,30 @@ impl Control {
     /// Stores which iteration the open fixpoint is at.
     #[inline(always)]
     pub fn set_iteration<G: Grid>(self, grid: G, iteration: u32) {
-        self.words.store(grid, word_of!(ControlRecord, iteration), iteration);
+        self.words
+            .store(grid, word_of!(ControlRecord, iteration), iteration);
     }
 
     /// The iteration of the open fixpoint, as of the launch.
     #[inline(always)]
     pub fn iteration<G: Grid>(self, grid: G) -> u32 {
-        self.words.load_weak(grid, word_of!(ControlRecord, iteration))
+        self.words
+            .load_weak(grid, word_of!(ControlRecord, iteration))
     }
 
     /// Stores whether the open fixpoint goes on.
     #[inline(always)]
     pub fn set_loop_state<G: Grid>(self, grid: G, state: LoopState) {
-        self.words.store(grid, word_of!(ControlRecord, loop_state), state as u32);
+        self.words
+            .store(grid, word_of!(ControlRecord, loop_state), state as u32);
     }
 
     /// Whether the open fixpoint goes on.
     #[inline(always)]
     pub fn loop_runs<G: Grid>(self, grid: G) -> bool {
-        self.words.load_weak(grid, word_of!(ControlRecord, loop_state)) == LoopState::Running as u32
+        self.words
+            .load_weak(grid, word_of!(ControlRecord, loop_state))
+            == LoopState::Running as u32
     }
 
     /// Counts a block out of the open launch; tells whether it was the last.
@@ -174,7 +179,9 @@ impl Control {
         let done = self.words.load(grid, word_of!(ControlRecord, loops_done));
         let slot = done.min(LOOPS_MAX as u32 - 1);
         LoopReport {
-            words: self.words.part(u64::from(LOOPS + slot * LOOP_WORDS), LOOP_WORDS),
+            words: self
+                .words
+                .part(u64::from(LOOPS + slot * LOOP_WORDS), LOOP_WORDS),
         }
     }
 
@@ -222,21 +229,29 @@ impl LoopReport {
     /// Counts grid barriers.
     #[inline(always)]
     pub fn count_barriers<G: Grid>(self, grid: G, barriers: u32) {
-        self.words.add(grid, word_of!(LoopRecord, grid_barriers), barriers);
+        self.words
+            .add(grid, word_of!(LoopRecord, grid_barriers), barriers);
     }
 
     /// Counts iterations that one block ran alone.
     #[inline(always)]
     pub fn count_block_iterations<G: Grid>(self, grid: G, iterations: u32) {
-        self.words.add(grid, word_of!(LoopRecord, block_iterations), iterations);
+        self.words
+            .add(grid, word_of!(LoopRecord, block_iterations), iterations);
     }
 
     /// Stores how the loop ended.
     #[inline(always)]
     pub fn finish<G: Grid>(self, grid: G, end: LoopEnd) {
-        self.words.store(grid, word_of!(LoopRecord, iterations), end.iterations);
-        self.words.store(grid, word_of!(LoopRecord, converged), u32::from(end.converged));
-        self.words.store(grid, word_of!(LoopRecord, frontier_max), end.frontier_max);
+        self.words
+            .store(grid, word_of!(LoopRecord, iterations), end.iterations);
+        self.words.store(
+            grid,
+            word_of!(LoopRecord, converged),
+            u32::from(end.converged),
+        );
+        self.words
+            .store(grid, word_of!(LoopRecord, frontier_max), end.frontier_max);
     }
 }
 

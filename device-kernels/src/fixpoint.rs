@@ -31,7 +31,10 @@ pub fn run<G: Grid, const FAMILIES: u32>(
         run_search::<G, FAMILIES>(context, wave, &record)?
     } else {
         let place = place_of(wave, 0);
-        return Err(context.team.control.fault(context.team.grid, FaultCode::UnknownOpcode, place));
+        return Err(context
+            .team
+            .control
+            .fault(context.team.grid, FaultCode::UnknownOpcode, place));
     };
     let (team, control) = (&context.team, context.team.control);
     if team.is_conductor() {
@@ -80,7 +83,8 @@ fn run_flagged<G: Grid, const FAMILIES: u32>(
         // The next iteration may raise the flag as soon as its first block
         // starts, so everyone must have read it before.
         context.team.barrier(place)?;
-        if end.iterations.is_multiple_of(ITERATIONS_PER_LOOK) && context.team.is_out_of_time(place) {
+        if end.iterations.is_multiple_of(ITERATIONS_PER_LOOK) && context.team.is_out_of_time(place)
+        {
             return Err(Stop);
         }
     }
@@ -96,10 +100,13 @@ fn run_search<G: Grid, const FAMILIES: u32>(
 ) -> Result<LoopEnd, Stop> {
     let grid = context.team.grid;
     let control = context.team.control;
-    let search = expansion(context, record)
-        .map_err(|code| control.fault(grid, code, place_of(wave, 0)))?;
+    let search =
+        expansion(context, record).map_err(|code| control.fault(grid, code, place_of(wave, 0)))?;
     let alone = record.groups == 1
-        && context.machine.group(grid, record.first_group).is_some_and(|group| group.waves == 1);
+        && context
+            .machine
+            .group(grid, record.first_group)
+            .is_some_and(|group| group.waves == 1);
     let policy = context.machine.search_policy(grid);
     let mut slot = 0;
     if grid.lane() == 0 {
@@ -110,7 +117,7 @@ fn run_search<G: Grid, const FAMILIES: u32>(
     let mut steps = [0_u32; 7];
     while !is_over(&drive, record.max_iterations) {
         let place = place_of(wave, drive.iteration);
-        if drive.step % STEPS_PER_LOOK == 0 && context.team.is_out_of_time(place) {
+        if drive.step.is_multiple_of(STEPS_PER_LOOK) && context.team.is_out_of_time(place) {
             return Err(Stop);
         }
         if context.team.is_conductor() {
@@ -134,7 +141,9 @@ fn run_search<G: Grid, const FAMILIES: u32>(
                     context.team.barrier(place)?;
                 }
             }
-            context.team.barrier_and(place, || decide(grid, &search, &policy))?;
+            context
+                .team
+                .barrier_and(place, || decide(grid, &search, &policy))?;
         }
         drive = shared_drive::read(grid);
     }
@@ -218,7 +227,11 @@ fn run_narrow<G: Grid>(
         outcome = search.narrow(&context.team.alone(), slot, bounds);
         if grid.lane() == 0 {
             let iterations = outcome.unwrap_or(0);
-            context.team.control.open_loop(grid).count_block_iterations(grid, iterations);
+            context
+                .team
+                .control
+                .open_loop(grid)
+                .count_block_iterations(grid, iterations);
         }
     }
     context.team.barrier_and(bounds.place, || {

@@ -67,9 +67,15 @@ pub fn run_program<G: Grid, const FAMILIES: u32>(grid: G, machine: Machine) -> R
 #[inline(never)]
 fn end_of_group<G: Grid>(context: &Context<G>, index: u32) -> Place {
     let (machine, grid) = (context.machine, context.team.grid);
-    let last = machine
-        .group(grid, index)
-        .and_then(|group| machine.wave(grid, group.first_wave.saturating_add(group.waves).saturating_sub(1)));
+    let last = machine.group(grid, index).and_then(|group| {
+        machine.wave(
+            grid,
+            group
+                .first_wave
+                .saturating_add(group.waves)
+                .saturating_sub(1),
+        )
+    });
     last.map_or_else(Place::default, |wave| Place {
         wave: wave.wave,
         opcode: wave.opcode,
@@ -116,7 +122,12 @@ fn group_of<G: Grid>(context: &Context<G>, index: u32, place: Place) -> Result<G
     context
         .machine
         .group(context.team.grid, index)
-        .ok_or_else(|| context.team.control.fault(context.team.grid, FaultCode::BadLaunch, place))
+        .ok_or_else(|| {
+            context
+                .team
+                .control
+                .fault(context.team.grid, FaultCode::BadLaunch, place)
+        })
 }
 
 /// The record of wave `index`.
@@ -125,7 +136,12 @@ fn wave_of<G: Grid>(context: &Context<G>, index: u32, place: Place) -> Result<Wa
     context
         .machine
         .wave(context.team.grid, index)
-        .ok_or_else(|| context.team.control.fault(context.team.grid, FaultCode::BadLaunch, place))
+        .ok_or_else(|| {
+            context
+                .team
+                .control
+                .fault(context.team.grid, FaultCode::BadLaunch, place)
+        })
 }
 
 /// Runs all waves of a group, fixpoints last.
@@ -165,7 +181,11 @@ pub fn run_waves<G: Grid, const FAMILIES: u32>(
         let wave = wave_of(context, at, place)?;
         if wave.opcode == Opcode::Fixpoint as u32 {
             if place.opcode == Opcode::Fixpoint as u32 {
-                return Err(context.team.control.fault(context.team.grid, FaultCode::NestedFixpoint, place));
+                return Err(context.team.control.fault(
+                    context.team.grid,
+                    FaultCode::NestedFixpoint,
+                    place,
+                ));
             }
             continue;
         }

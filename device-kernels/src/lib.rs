@@ -8,7 +8,13 @@
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(
     target_arch = "nvptx64",
-    feature(abi_ptx, abi_unadjusted, asm_experimental_arch, link_llvm_intrinsics, stdarch_nvptx)
+    feature(
+        abi_ptx,
+        abi_unadjusted,
+        asm_experimental_arch,
+        link_llvm_intrinsics,
+        stdarch_nvptx
+    )
 )]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
 #![warn(missing_docs)]
@@ -33,7 +39,9 @@ use waves::{families_of, family};
 /// Name of the megakernel that fits a program of these opcodes: the narrowest
 /// one that has all of their families.
 #[must_use]
-pub fn megakernel_for(opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>) -> &'static str {
+pub fn megakernel_for(
+    opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>,
+) -> &'static str {
     let families = opcodes
         .into_iter()
         .fold(0, |families, opcode| families | families_of(opcode));

@@ -5,9 +5,7 @@ use crate::grid::Grid;
 use crate::memory::{Csr, Words, word_of};
 use crate::search::Frontier;
 use seawall_core::abi::control::FaultCode;
-use seawall_core::abi::program::{
-    GroupRecord, LaunchRecord, Region, RegisterRecord, WaveRecord,
-};
+use seawall_core::abi::program::{GroupRecord, LaunchRecord, Region, RegisterRecord, WaveRecord};
 use seawall_core::abi::search::SearchPolicy;
 use seawall_core::abi::{MAGIC, VERSION};
 use seawall_core::topology::{Thresholds, TopologyPolicy};
@@ -99,8 +97,16 @@ impl Machine {
     #[inline(always)]
     pub fn incoming<G: Grid>(self, grid: G) -> Csr {
         Csr::new(
-            self.array(grid, word_of!(LaunchRecord, incoming_offsets), self.nodes(grid) + 1),
-            self.array(grid, word_of!(LaunchRecord, incoming_targets), self.edges(grid)),
+            self.array(
+                grid,
+                word_of!(LaunchRecord, incoming_offsets),
+                self.nodes(grid) + 1,
+            ),
+            self.array(
+                grid,
+                word_of!(LaunchRecord, incoming_targets),
+                self.edges(grid),
+            ),
         )
     }
 
@@ -130,7 +136,11 @@ impl Machine {
         if index >= total {
             return None;
         }
-        let table = self.array(grid, word_of!(LaunchRecord, group_table), total * GROUP_WORDS);
+        let table = self.array(
+            grid,
+            word_of!(LaunchRecord, group_table),
+            total * GROUP_WORDS,
+        );
         let at = |offset: u32| table.constant(grid, index * GROUP_WORDS + offset);
         Some(GroupRecord {
             first_wave: at(0),
@@ -168,7 +178,11 @@ impl Machine {
         if index >= total {
             return Err(FaultCode::BadRegister);
         }
-        let table = self.array(grid, word_of!(LaunchRecord, register_table), total * REGISTER_WORDS);
+        let table = self.array(
+            grid,
+            word_of!(LaunchRecord, register_table),
+            total * REGISTER_WORDS,
+        );
         let at = |offset: u32| table.constant(grid, index * REGISTER_WORDS + offset);
         let (region, words) = (at(0), at(1));
         let offset = u64::from(at(2)) | u64::from(at(3)) << 32;
@@ -226,6 +240,7 @@ impl Machine {
 /// Reads the thresholds word by word.
 #[inline(always)]
 fn thresholds(word: impl Fn(u32) -> u32) -> TopologyPolicy {
-    let words: [u32; size_of::<Thresholds>() / 4] = core::array::from_fn(|index| word(index as u32));
+    let words: [u32; size_of::<Thresholds>() / 4] =
+        core::array::from_fn(|index| word(index as u32));
     bytemuck::cast(words)
 }

@@ -42,7 +42,11 @@ impl Words {
     #[inline(always)]
     #[must_use]
     pub fn part(self, from: u64, len: u32) -> Self {
-        debug_assert!(from + u64::from(len) <= u64::from(self.len), "part {from}+{len} of {}", self.len);
+        debug_assert!(
+            from + u64::from(len) <= u64::from(self.len),
+            "part {from}+{len} of {}",
+            self.len
+        );
         Self {
             base: self.base.wrapping_add(from as usize),
             len,
@@ -100,7 +104,7 @@ impl Words {
     /// See [`Grid::add_wide`]; `index` is that of the low word and even.
     #[inline(always)]
     pub fn add_wide<G: Grid>(self, grid: G, index: u32, value: u64) -> u64 {
-        debug_assert!(index % 2 == 0 && index + 1 < self.len);
+        debug_assert!(index.is_multiple_of(2) && index + 1 < self.len);
         // SAFETY: both words are in the array, whose base is aligned to 256
         // bytes by the planner and the backends.
         unsafe { grid.add_wide(self.at(index), value) }

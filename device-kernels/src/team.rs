@@ -175,7 +175,11 @@ impl<G: Grid> Team<G> {
             return Ok(());
         }
         self.barriers = self.barriers.wrapping_add(1);
-        if self.grid.block_any(stopped) { Err(Stop) } else { Ok(()) }
+        if self.grid.block_any(stopped) {
+            Err(Stop)
+        } else {
+            Ok(())
+        }
     }
 
     /// Meets the first lanes of the other blocks; false ends the run.
@@ -195,7 +199,7 @@ impl<G: Grid> Team<G> {
             }
             polls = polls.wrapping_add(1);
             self.grid.pause(polls);
-            if polls % POLLS_PER_LOOK == 0 && self.must_stop(place, target, arrivals) {
+            if polls.is_multiple_of(POLLS_PER_LOOK) && self.must_stop(place, target, arrivals) {
                 return false;
             }
         }

@@ -4,6 +4,13 @@
 //! nearest thing that people would use instead. Run with
 //! `cargo bench -p seawall-core --bench planning`; items are waves plus
 //! dependencies. `-- --test NAME` runs each case once, for callgrind.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a benchmark may end on its own mistake"
+)]
 
 mod shapes;
 

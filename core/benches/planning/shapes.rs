@@ -126,7 +126,7 @@ impl Dice {
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 32) * u64::from(sides) >> 32) as u32
+        (((self.0 >> 32) * u64::from(sides)) >> 32) as u32
     }
 
     fn shuffle<T>(&mut self, items: &mut [T]) {

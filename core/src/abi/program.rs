@@ -357,6 +357,9 @@ mod tests {
             max_iterations: 7,
             frontier: 11,
         };
-        assert_eq!(FixpointRecord::from_parameters(record.to_parameters()), record);
+        assert_eq!(
+            FixpointRecord::from_parameters(record.to_parameters()),
+            record
+        );
     }
 }

@@ -179,11 +179,11 @@ impl Default for SearchPolicy {
     fn default() -> Self {
         Self {
             forced: u32::MAX,
-            narrow_nodes: 512,
+            narrow_nodes: 896,
             narrow_exit_nodes: 1024,
             can_pull: 0,
             pull_edges_min: 65_536,
-            narrow_edges: 32_768,
+            narrow_edges: 8_192,
             reserved: [0; 2],
             topology: TopologyPolicy::new(Self::THRESHOLDS).unwrap_or(TopologyPolicy::DEFAULT),
         }
@@ -205,6 +205,10 @@ pub struct FrontierLayout {
     pub bitset_words: u32,
 }
 
+#[allow(
+    clippy::arithmetic_side_effects,
+    reason = "sums and products of a few 32-bit numbers in 64 bits"
+)]
 impl FrontierLayout {
     /// The layout for a graph of `nodes` nodes.
     #[must_use]
@@ -268,7 +272,11 @@ impl FrontierLayout {
 #[must_use]
 pub const fn bitset_words(nodes: u32) -> u32 {
     let lines = nodes.div_ceil(1024);
-    if lines == 0 { 32 } else { lines * 32 }
+    if lines == 0 {
+        32
+    } else {
+        lines.wrapping_mul(32)
+    }
 }
 
 #[cfg(test)]
@@ -286,7 +294,10 @@ mod tests {
             assert!(layout.bitset(0) >= layout.starts(1) + u64::from(nodes));
             assert_eq!(layout.bitset(0) % 32, 0);
             assert!(u64::from(layout.bitset_words) * 32 >= u64::from(nodes));
-            assert_eq!(layout.words(), layout.bitset(2) + u64::from(layout.bitset_words));
+            assert_eq!(
+                layout.words(),
+                layout.bitset(2) + u64::from(layout.bitset_words)
+            );
         }
     }
 

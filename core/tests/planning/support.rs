@@ -250,7 +250,7 @@ impl Random {
         }
         let sure = self.within(u64::from(previous.start), u64::from(previous.end) - 1) as u32;
         for before in previous {
-            if before == sure || self.next() % 3 == 0 {
+            if before == sure || self.next().is_multiple_of(3) {
                 program.dependencies.push(Dependency { before, after });
             }
         }

@@ -8,7 +8,10 @@
 use super::Grid;
 use core::arch::{asm, global_asm, nvptx};
 
-const _: () = assert!(super::SHARED_WORDS * 4 == 40960, "the size in the assembly below");
+const _: () = assert!(
+    super::SHARED_WORDS * 4 == 40960,
+    "the size in the assembly below"
+);
 
 global_asm!(".shared .align 16 .b8 seawall_shared[40960];");
 
@@ -117,19 +120,25 @@ unsafe impl Grid for Device {
     unsafe fn shared_load(self, at: u32) -> u32 {
         let value: u32;
         // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
-        unsafe { asm!("ld.shared.u32 {}, [{}];", out(reg32) value, in(reg64) shared_address(at), options(pure, readonly, nostack)) };
+        unsafe {
+            asm!("ld.shared.u32 {}, [{}];", out(reg32) value, in(reg64) shared_address(at), options(pure, readonly, nostack))
+        };
         value
     }
     #[inline(always)]
     unsafe fn shared_store(self, at: u32, value: u32) {
         // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
-        unsafe { asm!("st.shared.u32 [{}], {};", in(reg64) shared_address(at), in(reg32) value, options(nostack)) };
+        unsafe {
+            asm!("st.shared.u32 [{}], {};", in(reg64) shared_address(at), in(reg32) value, options(nostack))
+        };
     }
     #[inline(always)]
     unsafe fn shared_add(self, at: u32, value: u32) -> u32 {
         let previous: u32;
         // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
-        unsafe { asm!("atom.shared.add.u32 {}, [{}], {};", out(reg32) previous, in(reg64) shared_address(at), in(reg32) value, options(nostack)) };
+        unsafe {
+            asm!("atom.shared.add.u32 {}, [{}], {};", out(reg32) previous, in(reg64) shared_address(at), in(reg32) value, options(nostack))
+        };
         previous
     }
     #[inline(always)]
@@ -157,32 +166,42 @@ unsafe impl Grid for Device {
     unsafe fn constant(self, word: *const u32) -> u32 {
         let value: u32;
         // SAFETY: the word is valid and constant, by this method's contract.
-        unsafe { asm!("ld.global.nc.u32 {}, [{}];", out(reg32) value, in(reg64) word, options(pure, nomem, nostack)) };
+        unsafe {
+            asm!("ld.global.nc.u32 {}, [{}];", out(reg32) value, in(reg64) word, options(pure, nomem, nostack))
+        };
         value
     }
     #[inline(always)]
     unsafe fn load_weak(self, word: *const u32) -> u32 {
         let value: u32;
         // SAFETY: the word is valid, by this method's contract.
-        unsafe { asm!("ld.global.u32 {}, [{}];", out(reg32) value, in(reg64) word, options(pure, readonly, nostack)) };
+        unsafe {
+            asm!("ld.global.u32 {}, [{}];", out(reg32) value, in(reg64) word, options(pure, readonly, nostack))
+        };
         value
     }
     #[inline(always)]
     unsafe fn store_weak(self, word: *mut u32, value: u32) {
         // SAFETY: the word is valid, by this method's contract.
-        unsafe { asm!("st.global.u32 [{}], {};", in(reg64) word, in(reg32) value, options(nostack)) };
+        unsafe {
+            asm!("st.global.u32 [{}], {};", in(reg64) word, in(reg32) value, options(nostack))
+        };
     }
     #[inline(always)]
     unsafe fn load(self, word: *const u32) -> u32 {
         let value: u32;
         // SAFETY: the word is valid, by this method's contract.
-        unsafe { asm!("ld.relaxed.gpu.global.u32 {}, [{}];", out(reg32) value, in(reg64) word, options(nostack)) };
+        unsafe {
+            asm!("ld.relaxed.gpu.global.u32 {}, [{}];", out(reg32) value, in(reg64) word, options(nostack))
+        };
         value
     }
     #[inline(always)]
     unsafe fn store(self, word: *mut u32, value: u32) {
         // SAFETY: the word is valid, by this method's contract.
-        unsafe { asm!("st.relaxed.gpu.global.u32 [{}], {};", in(reg64) word, in(reg32) value, options(nostack)) };
+        unsafe {
+            asm!("st.relaxed.gpu.global.u32 [{}], {};", in(reg64) word, in(reg32) value, options(nostack))
+        };
     }
     #[inline(always)]
     unsafe fn add(self, word: *mut u32, value: u32) -> u32 {
@@ -192,7 +211,9 @@ unsafe impl Grid for Device {
     unsafe fn add_wide(self, word: *mut u32, value: u64) -> u64 {
         let previous: u64;
         // SAFETY: the pair is valid and aligned, by this method's contract.
-        unsafe { asm!("atom.relaxed.gpu.global.add.u64 {}, [{}], {};", out(reg64) previous, in(reg64) word, in(reg64) value, options(nostack)) };
+        unsafe {
+            asm!("atom.relaxed.gpu.global.add.u64 {}, [{}], {};", out(reg64) previous, in(reg64) word, in(reg64) value, options(nostack))
+        };
         previous
     }
     #[inline(always)]
@@ -211,26 +232,34 @@ unsafe impl Grid for Device {
     unsafe fn swap_if(self, word: *mut u32, expected: u32, value: u32) -> u32 {
         let previous: u32;
         // SAFETY: the word is valid, by this method's contract.
-        unsafe { asm!("atom.relaxed.gpu.global.cas.b32 {}, [{}], {}, {};", out(reg32) previous, in(reg64) word, in(reg32) expected, in(reg32) value, options(nostack)) };
+        unsafe {
+            asm!("atom.relaxed.gpu.global.cas.b32 {}, [{}], {}, {};", out(reg32) previous, in(reg64) word, in(reg32) expected, in(reg32) value, options(nostack))
+        };
         previous
     }
     #[inline(always)]
     unsafe fn signal(self, word: *mut u32) {
         // SAFETY: the word is valid, by this method's contract.
-        unsafe { asm!("red.release.gpu.global.add.u32 [{}], 1;", in(reg64) word, options(nostack)) };
+        unsafe {
+            asm!("red.release.gpu.global.add.u32 [{}], 1;", in(reg64) word, options(nostack))
+        };
     }
     #[inline(always)]
     unsafe fn arrive(self, word: *mut u32) -> u32 {
         let previous: u32;
         // SAFETY: the word is valid, by this method's contract.
-        unsafe { asm!("atom.acq_rel.gpu.global.add.u32 {}, [{}], 1;", out(reg32) previous, in(reg64) word, options(nostack)) };
+        unsafe {
+            asm!("atom.acq_rel.gpu.global.add.u32 {}, [{}], 1;", out(reg32) previous, in(reg64) word, options(nostack))
+        };
         previous
     }
     #[inline(always)]
     unsafe fn poll(self, word: *const u32) -> u32 {
         let value: u32;
         // SAFETY: the word is valid, by this method's contract.
-        unsafe { asm!("ld.acquire.gpu.global.u32 {}, [{}];", out(reg32) value, in(reg64) word, options(nostack)) };
+        unsafe {
+            asm!("ld.acquire.gpu.global.u32 {}, [{}];", out(reg32) value, in(reg64) word, options(nostack))
+        };
         value
     }
 }

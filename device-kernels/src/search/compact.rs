@@ -1,7 +1,7 @@
 //! From bits to a queue: after a pull, or after a push into a bitset.
 
-use super::frontier::{Finds, NEXT, Target, append};
 use super::drive::held;
+use super::frontier::{Finds, NEXT, Target, append};
 use super::visit::Visit;
 use super::{Search, shared_drive};
 use crate::grid::Grid;
@@ -41,7 +41,10 @@ impl<V: Visit> Search<V> {
         let visited = self.frontier.bitset(drive.visited);
         let now = visited.load_weak(grid, word);
         if drive.bitset_only == held::VISITED {
-            let before = self.frontier.bitset(drive.visited ^ 1).load_weak(grid, word);
+            let before = self
+                .frontier
+                .bitset(drive.visited ^ 1)
+                .load_weak(grid, word);
             return now & !before;
         }
         let next = self.frontier.bitset(NEXT);

@@ -99,12 +99,20 @@ fn topology(drive: &DriveRecord, policy: &SearchPolicy) -> Topology {
         // share is: only the degree matters, and no division is needed.
         let low = u64::from(drive.edges) * 10_000
             <= u64::from(drive.nodes) * u64::from(policy.topology.thresholds().warp_degree_max_bps);
-        return if low { Topology::WarpSparse } else { Topology::Sparse };
+        return if low {
+            Topology::WarpSparse
+        } else {
+            Topology::Sparse
+        };
     }
     let metrics = Metrics {
         average_degree_bps: u64::from(ratio(drive.edges, drive.nodes, 10_000.0)),
         readback_bytes: 0,
-        density_ppm: ratio(drive.edges, drive.edges.saturating_add(drive.unexplored_edges), 1e6),
+        density_ppm: ratio(
+            drive.edges,
+            drive.edges.saturating_add(drive.unexplored_edges),
+            1e6,
+        ),
         memory_pressure_bps: 0,
         launch_pressure_bps: 0,
         fusion_pressure_bps: 0,
@@ -132,7 +140,11 @@ fn step_of(topology: Topology, drive: &DriveRecord, policy: &SearchPolicy) -> St
     let forced = policy.forced != u32::MAX;
     let worth_a_sweep = forced || drive.edges >= policy.pull_edges_min;
     match topology {
-        Topology::Fused if drive.nodes <= NARROW_NODES => Step::Fused,
+        // A block alone refuses more than these, so asking it again would
+        // never end.
+        Topology::Fused if drive.nodes <= NARROW_NODES && drive.edges <= policy.narrow_edges => {
+            Step::Fused
+        }
         Topology::WarpSparse | Topology::Fused => Step::WarpSparse,
         Topology::Sparse => Step::Sparse,
         Topology::Hybrid if worth_a_sweep => Step::Hybrid,

@@ -72,9 +72,15 @@ impl Frontier {
     #[must_use]
     pub fn queue(self, parity: u32) -> Queue {
         Queue {
-            nodes: self.words.part(self.layout.queue(parity), self.layout.nodes),
-            prefix: self.words.part(self.layout.prefix(parity), self.layout.nodes),
-            starts: self.words.part(self.layout.starts(parity), self.layout.nodes),
+            nodes: self
+                .words
+                .part(self.layout.queue(parity), self.layout.nodes),
+            prefix: self
+                .words
+                .part(self.layout.prefix(parity), self.layout.nodes),
+            starts: self
+                .words
+                .part(self.layout.starts(parity), self.layout.nodes),
         }
     }
 
@@ -82,7 +88,8 @@ impl Frontier {
     #[inline(always)]
     #[must_use]
     pub fn bitset(self, which: u32) -> Words {
-        self.words.part(self.layout.bitset(which), self.layout.bitset_words)
+        self.words
+            .part(self.layout.bitset(which), self.layout.bitset_words)
     }
 
     /// What the step before number `step` found, past every cache: for one
@@ -112,18 +119,24 @@ impl Frontier {
     #[inline(always)]
     pub fn set_found<G: Grid>(self, grid: G, step: u32, nodes: u32, edges: u32) {
         let at = FrontierLayout::found(step);
-        self.words.store(grid, at + word_of!(FoundRecord, queued_edges), edges);
-        self.words.store(grid, at + word_of!(FoundRecord, queued_nodes), nodes);
-        self.words.store(grid, at + word_of!(FoundRecord, marked_nodes), 0);
-        self.words.store(grid, at + word_of!(FoundRecord, marked_edges), 0);
+        self.words
+            .store(grid, at + word_of!(FoundRecord, queued_edges), edges);
+        self.words
+            .store(grid, at + word_of!(FoundRecord, queued_nodes), nodes);
+        self.words
+            .store(grid, at + word_of!(FoundRecord, marked_nodes), 0);
+        self.words
+            .store(grid, at + word_of!(FoundRecord, marked_edges), 0);
     }
 
     /// Adds to what the step before number `step` found in a bitset.
     #[inline(always)]
     pub fn add_marked<G: Grid>(self, grid: G, step: u32, nodes: u32, edges: u32) {
         let at = FrontierLayout::found(step);
-        self.words.add(grid, at + word_of!(FoundRecord, marked_nodes), nodes);
-        self.words.add(grid, at + word_of!(FoundRecord, marked_edges), edges);
+        self.words
+            .add(grid, at + word_of!(FoundRecord, marked_nodes), nodes);
+        self.words
+            .add(grid, at + word_of!(FoundRecord, marked_edges), edges);
     }
 
     /// Takes places for `nodes` nodes with `edges` edges in the queue that the
@@ -135,13 +148,18 @@ impl Frontier {
     #[inline(always)]
     pub fn allocate<G: Grid>(self, grid: G, step: u32, nodes: u32, edges: u32) -> (u32, u32) {
         let packed = u64::from(nodes) << 32 | u64::from(edges);
-        let previous = self.words.add_wide(grid, FrontierLayout::found(step), packed);
+        let previous = self
+            .words
+            .add_wide(grid, FrontierLayout::found(step), packed);
         ((previous >> 32) as u32, previous as u32)
     }
 
     /// Reads drive record `slot` as of the last barrier.
     pub fn drive<G: Grid>(self, grid: G, slot: u32) -> DriveRecord {
-        let at = |offset: u32| self.words.load_weak(grid, FrontierLayout::drive(slot) + offset);
+        let at = |offset: u32| {
+            self.words
+                .load_weak(grid, FrontierLayout::drive(slot) + offset)
+        };
         DriveRecord {
             iteration: at(word_of!(DriveRecord, iteration)),
             step: at(word_of!(DriveRecord, step)),
@@ -161,8 +179,7 @@ impl Frontier {
 
     /// Writes drive record `slot`; one lane calls this.
     pub fn set_drive<G: Grid>(self, grid: G, slot: u32, drive: &DriveRecord) {
-        let mut at = FrontierLayout::drive(slot);
-        for word in [
+        let words = [
             drive.iteration,
             drive.step,
             drive.next,
@@ -175,9 +192,9 @@ impl Frontier {
             drive.queue,
             drive.converged,
             drive.frontier_max,
-        ] {
+        ];
+        for (at, word) in (FrontierLayout::drive(slot)..).zip(words) {
             self.words.store(grid, at, word);
-            at += 1;
         }
     }
 
@@ -186,7 +203,9 @@ impl Frontier {
     pub fn reset<G: Grid>(self, team: &crate::team::Team<G>) {
         let header = seawall_core::abi::search::HEADER_WORDS;
         team.each(header, |at| self.words.store_weak(team.grid, at, 0));
-        let bits = self.words.part(self.layout.bitset(0), 3 * self.layout.bitset_words);
+        let bits = self
+            .words
+            .part(self.layout.bitset(0), 3 * self.layout.bitset_words);
         team.each(bits.len(), |at| bits.store_weak(team.grid, at, 0));
     }
 }

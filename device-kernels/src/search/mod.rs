@@ -48,7 +48,8 @@ impl<V: Visit> Search<V> {
     #[inline(always)]
     pub fn step<G: Grid>(&self, team: &Team<G>, drive: &DriveRecord) {
         if team.is_conductor() {
-            self.frontier.clear_found(team.grid, drive.step.wrapping_add(2));
+            self.frontier
+                .clear_found(team.grid, drive.step.wrapping_add(2));
         }
         match Step::from_word(drive.next) {
             Some(Step::Sparse) => self.push_shares(team, share::Sink::Queue),

@@ -70,12 +70,7 @@ impl<V: Visit> Search<V> {
     /// # Errors
     /// When the time budget ends or another block reports a fault.
     #[inline(never)]
-    pub fn narrow<G: Grid>(
-        &self,
-        team: &Team<G>,
-        slot: u32,
-        bounds: &Bounds,
-    ) -> Result<u32, Stop> {
+    pub fn narrow<G: Grid>(&self, team: &Team<G>, slot: u32, bounds: &Bounds) -> Result<u32, Stop> {
         let grid = team.grid;
         let drive = &shared_drive::read(grid);
         let policy = &bounds.machine.search_policy(grid);
@@ -292,7 +287,11 @@ impl<V: Visit> Search<V> {
             let index = base + grid.lane();
             let inside = index < run.len;
             let finds = Finds {
-                nodes: [if inside { queues.get(run.parity, index) } else { 0 }],
+                nodes: [if inside {
+                    queues.get(run.parity, index)
+                } else {
+                    0
+                }],
                 mask: u32::from(inside),
             };
             append(grid, self.frontier, target, &finds);

@@ -2,8 +2,8 @@
 //! resident queue that was consumed when the search narrowed.
 
 use super::frontier::Finds;
-use crate::block::shared::{NARROW, NARROW_LEN, NARROW_NODES};
 use crate::block::scan_count;
+use crate::block::shared::{NARROW, NARROW_LEN, NARROW_NODES};
 use crate::grid::Grid;
 use crate::memory::Words;
 
@@ -93,7 +93,10 @@ impl<G: Grid> Queues<G> {
             return self.overflow.load_weak(self.grid, index);
         }
         // SAFETY: the index was checked against the queue's room.
-        unsafe { self.grid.shared_load(NARROW + parity * NARROW_NODES + index) }
+        unsafe {
+            self.grid
+                .shared_load(NARROW + parity * NARROW_NODES + index)
+        }
     }
 
     #[inline(always)]
@@ -103,7 +106,10 @@ impl<G: Grid> Queues<G> {
             return;
         }
         // SAFETY: the index was checked against the queue's room.
-        unsafe { self.grid.shared_store(NARROW + parity * NARROW_NODES + index, node) };
+        unsafe {
+            self.grid
+                .shared_store(NARROW + parity * NARROW_NODES + index, node)
+        };
     }
 
     /// Appends every lane's finds to the queue `parity` whose length has its

@@ -67,7 +67,8 @@ impl<V: Visit> Search<V> {
         let (_, nodes) = block_scan(team.grid, tally.nodes);
         let (_, edges) = block_scan(team.grid, tally.edges);
         if team.grid.lane() == 0 && nodes != 0 {
-            self.frontier.add_marked(team.grid, drive.step + 1, nodes, edges);
+            self.frontier
+                .add_marked(team.grid, drive.step + 1, nodes, edges);
         }
     }
 
@@ -100,8 +101,16 @@ impl<V: Visit> Search<V> {
         let bit = first + grid.warp_lane();
         let node = word * 32 + bit;
         let open = node < self.frontier.nodes() && visited >> bit & 1 == 0;
-        let (start, end) = if open { self.incoming.row(grid, node) } else { (0, 0) };
-        let alone = if G::WARP == 1 { end } else { end.min(start.saturating_add(ALONE)) };
+        let (start, end) = if open {
+            self.incoming.row(grid, node)
+        } else {
+            (0, 0)
+        };
+        let alone = if G::WARP == 1 {
+            end
+        } else {
+            end.min(start.saturating_add(ALONE))
+        };
         let mut parent = self.try_edges(grid, pull, start, alone);
         if G::WARP != 1 {
             let mut waiting = grid.ballot(parent.is_none() && alone < end);
@@ -215,14 +224,21 @@ impl<V: Visit> Search<V> {
             let visited = pull.visited.load_weak(grid, base + lane);
             pull.after.store_weak(grid, base + lane, visited);
             let nodes_left = self.frontier.nodes().saturating_sub((base + lane) * 32);
-            let exist = if nodes_left >= 32 { u32::MAX } else { (1 << nodes_left) - 1 };
+            let exist = if nodes_left >= 32 {
+                u32::MAX
+            } else {
+                (1 << nodes_left) - 1
+            };
             open = !visited & exist;
         }
         let (mut at, total) = block_scan(grid, open.count_ones());
         while open != 0 {
             // SAFETY: a tile of lanes / 8 words has at most 4096 open nodes.
             unsafe {
-                grid.shared_store(shared::SHARES + at, (base + lane) * 32 + open.trailing_zeros());
+                grid.shared_store(
+                    shared::SHARES + at,
+                    (base + lane) * 32 + open.trailing_zeros(),
+                );
             }
             at += 1;
             open &= open - 1;

@@ -83,7 +83,9 @@ impl<V: Visit> Search<V> {
         if G::WARP == 1 {
             team.each(drive.nodes, |index| {
                 let row = row_at(grid, &queue, index, drive);
-                self.expand_alone(grid, &push, row, |finds| append(grid, self.frontier, target, finds));
+                self.expand_alone(grid, &push, row, |finds| {
+                    append(grid, self.frontier, target, finds)
+                });
             });
             return;
         }
@@ -110,7 +112,11 @@ impl<V: Visit> Search<V> {
             };
             self.expand_shared(grid, push, shared, target);
         }
-        let own = if row.degree() > SERIAL { Row::NONE } else { row };
+        let own = if row.degree() > SERIAL {
+            Row::NONE
+        } else {
+            row
+        };
         self.expand_serially::<G, 4, false>(grid, push, own, |finds| {
             append(grid, self.frontier, target, finds);
         });
@@ -217,7 +223,13 @@ impl<V: Visit> Search<V> {
 
     /// The block shares out all edges of its rows evenly.
     #[inline(always)]
-    pub fn expand_together<G: Grid>(&self, grid: G, push: &Push, row: Row, sink: impl Fn(&Finds<1>)) {
+    pub fn expand_together<G: Grid>(
+        &self,
+        grid: G,
+        push: &Push,
+        row: Row,
+        sink: impl Fn(&Finds<1>),
+    ) {
         let (start, total) = block_scan(grid, row.degree());
         let lane = grid.lane();
         // SAFETY: a block has at most 1024 lanes, a tile 3 · 1024 words here.

@@ -84,7 +84,9 @@ impl<V: Visit> Search<V> {
                 let row = owner(grid, SHARES, share.rows, edge);
                 // SAFETY: `row` is below `share.rows`.
                 let shift = unsafe { grid.shared_load(SHARES + SHARE_ROWS + row) };
-                let node = self.outgoing.target(grid, (share.first_edge + edge).wrapping_add(shift));
+                let node = self
+                    .outgoing
+                    .target(grid, (share.first_edge + edge).wrapping_add(shift));
                 let from = || queue.nodes.load_weak(grid, share.first_row + row);
                 finds.nodes[0] = node;
                 finds.mask = u32::from(self.take(grid, push, (node, sink), from));
@@ -130,9 +132,8 @@ impl<V: Visit> Search<V> {
     ) {
         let grid = team.grid;
         let queue = self.frontier.queue(drive.queue);
-        let bound = |rank: u32| {
-            (u64::from(drive.edges) * u64::from(rank) / u64::from(team.size())) as u32
-        };
+        let bound =
+            |rank: u32| (u64::from(drive.edges) * u64::from(rank) / u64::from(team.size())) as u32;
         let (mut edge, end) = (bound(team.rank()), bound(team.rank() + 1));
         if edge == end {
             return;

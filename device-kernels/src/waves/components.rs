@@ -40,16 +40,30 @@ pub fn run<G: Grid>(
         Opcode::Compress => compress(context, parents, nodes),
         Opcode::LinkSample => link_sample(context, parents, nodes, wave.parameters[0]),
         Opcode::LinkRest => {
-            let largest = machine.register_of(grid, wave.sources[0], 1)?.load_weak(grid, 0);
+            let largest = machine
+                .register_of(grid, wave.sources[0], 1)?
+                .load_weak(grid, 0);
             let skip = wave.parameters[0];
             let wanted = |node| parents.load_weak(grid, node) != largest;
-            each_edge(&context.team, machine.outgoing(grid), (nodes, skip), wanted, |edge| {
-                link(grid, parents, edge.from, edge.to);
-            });
+            each_edge(
+                &context.team,
+                machine.outgoing(grid),
+                (nodes, skip),
+                wanted,
+                |edge| {
+                    link(grid, parents, edge.from, edge.to);
+                },
+            );
         }
-        _ => each_edge(&context.team, machine.outgoing(grid), (nodes, 0), |_| true, |edge| {
-            link(grid, parents, edge.from, edge.to);
-        }),
+        _ => each_edge(
+            &context.team,
+            machine.outgoing(grid),
+            (nodes, 0),
+            |_| true,
+            |edge| {
+                link(grid, parents, edge.from, edge.to);
+            },
+        ),
     }
     Ok(())
 }
@@ -81,7 +95,11 @@ fn link<G: Grid>(grid: G, parents: Words, a: u32, b: u32) {
     let mut left = root_of(grid, parents, a);
     let mut right = root_of(grid, parents, b);
     while left != right {
-        let (high, low) = if left > right { (left, right) } else { (right, left) };
+        let (high, low) = if left > right {
+            (left, right)
+        } else {
+            (right, left)
+        };
         if parents.swap_if(grid, high, high, low) == high {
             return;
         }
@@ -127,7 +145,8 @@ fn majority<G: Grid>(context: &Context<G>, to: Words, labels: Words) {
     let mut at = grid.lane();
     while at < SAMPLES {
         // Fibonacci hashing spreads the sample over the nodes.
-        let node = (u64::from(at.wrapping_mul(0x9E37_79B9)) * u64::from(labels.len()) >> 32) as u32;
+        let hash = u64::from(at.wrapping_mul(0x9E37_79B9));
+        let node = ((hash * u64::from(labels.len())) >> 32) as u32;
         // SAFETY: the sample fits the words of a tile.
         unsafe { grid.shared_store(SHARES + at, labels.load_weak(grid, node)) };
         at += grid.lanes();
@@ -135,7 +154,11 @@ fn majority<G: Grid>(context: &Context<G>, to: Words, labels: Words) {
     grid.block_barrier();
     if grid.lane() == 0 {
         // SAFETY: the sample was stored above.
-        to.store_weak(grid, 0, most_frequent(|at| unsafe { grid.shared_load(SHARES + at) }));
+        to.store_weak(
+            grid,
+            0,
+            most_frequent(|at| unsafe { grid.shared_load(SHARES + at) }),
+        );
     }
     grid.block_barrier();
 }
@@ -149,7 +172,11 @@ fn most_frequent(label: impl Fn(u32) -> u32) -> u32 {
         if lead == 0 {
             candidate = next;
         }
-        lead = if next == candidate { lead + 1 } else { lead - 1 };
+        lead = if next == candidate {
+            lead + 1
+        } else {
+            lead - 1
+        };
     }
     candidate
 }

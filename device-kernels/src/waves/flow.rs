@@ -27,7 +27,9 @@ pub fn run<G: Grid>(
         return Ok(());
     }
     let facts = wave.parameters[1].max(1);
-    if !machine.has_incoming(grid) || u64::from(to.len()) < u64::from(machine.nodes(grid)) * u64::from(facts) {
+    if !machine.has_incoming(grid)
+        || u64::from(to.len()) < u64::from(machine.nodes(grid)) * u64::from(facts)
+    {
         return Err(FaultCode::BadRegister);
     }
     meet(context, to, source(0)?, (facts, wave.parameters[0] != 0));
@@ -55,7 +57,11 @@ fn meet<G: Grid>(context: &Context<G>, to: Words, from: Words, (facts, intersect
         let mut word = if intersect { u32::MAX } else { 0 };
         for edge in start..end {
             let other = from.load_weak(grid, rows.target(grid, edge) * facts + fact);
-            word = if intersect { word & other } else { word | other };
+            word = if intersect {
+                word & other
+            } else {
+                word | other
+            };
         }
         update(context, to, at, word);
     });

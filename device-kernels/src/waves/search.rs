@@ -22,7 +22,9 @@ pub fn run<G: Grid>(
     let (machine, grid) = (context.machine, context.team.grid);
     match opcode {
         Opcode::Reset => {
-            machine.frontier(grid, wave.destination)?.reset(&context.team);
+            machine
+                .frontier(grid, wave.destination)?
+                .reset(&context.team);
         }
         Opcode::Seed => {
             let marks = (wave.destination, wave.sources[1]);
@@ -49,8 +51,15 @@ pub fn run<G: Grid>(
 /// # Errors
 /// As [`run`].
 #[inline(always)]
-pub fn of_wave<G: Grid>(context: &Context<G>, wave: &WaveRecord) -> Result<Search<Marker>, FaultCode> {
-    bind(context, (wave.sources[0], wave.destination), wave.parameters[0])
+pub fn of_wave<G: Grid>(
+    context: &Context<G>,
+    wave: &WaveRecord,
+) -> Result<Search<Marker>, FaultCode> {
+    bind(
+        context,
+        (wave.sources[0], wave.destination),
+        wave.parameters[0],
+    )
 }
 
 #[inline(always)]

@@ -29,10 +29,16 @@ pub fn run<G: Grid>(
         }
         _ => {}
     }
-    let source = |which: usize| context.machine.register_of(grid, wave.sources[which], to.len());
+    let source = |which: usize| {
+        context
+            .machine
+            .register_of(grid, wave.sources[which], to.len())
+    };
     if opcode == Opcode::Copy {
         let from = source(0)?;
-        team.each(to.len(), |at| to.store_weak(grid, at, from.load_weak(grid, at)));
+        team.each(to.len(), |at| {
+            to.store_weak(grid, at, from.load_weak(grid, at))
+        });
         return Ok(());
     }
     if opcode == Opcode::Scatter {

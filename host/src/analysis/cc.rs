@@ -25,7 +25,11 @@ pub(super) fn build(graph: &Graph) -> Result<Built, ProgramError> {
         };
         program.components("link a sample", sample, labels);
         program.components("compress the sample", ComponentStep::Compress, labels);
-        program.components("find the largest", ComponentStep::Majority { to: largest }, labels);
+        program.components(
+            "find the largest",
+            ComponentStep::Majority { to: largest },
+            labels,
+        );
         program.components("link the rest", rest, labels);
     } else {
         program.components("link", ComponentStep::Link, labels);

@@ -65,7 +65,11 @@ pub fn components(graph: &Graph) -> Vec<u32> {
         labels[root as usize] = root;
         stack.push(root);
         while let Some(node) = stack.pop() {
-            for target in graph.neighbours(node).iter().chain(incoming.neighbours(node)) {
+            for target in graph
+                .neighbours(node)
+                .iter()
+                .chain(incoming.neighbours(node))
+            {
                 if labels[*target as usize] == UNREACHED {
                     labels[*target as usize] = root;
                     stack.push(*target);

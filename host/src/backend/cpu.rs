@@ -82,7 +82,10 @@ impl<'g> CpuSession<'g> {
             graph,
             threads,
             device: DeviceInfo {
-                name: format!("CPU, {threads} thread{}", if threads == 1 { "" } else { "s" }),
+                name: format!(
+                    "CPU, {threads} thread{}",
+                    if threads == 1 { "" } else { "s" }
+                ),
                 compute_capability: None,
                 units: threads,
                 memory_bytes: 0,
@@ -104,9 +107,13 @@ impl Session for CpuSession<'_> {
 
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         if program.needs.weights && self.graph.weights().is_none() {
-            return Err(BackendError::MissingGraphArray { what: "edge weights" });
+            return Err(BackendError::MissingGraphArray {
+                what: "edge weights",
+            });
         }
-        program.check().map_err(|problem| BackendError::BadProgram { problem })?;
+        program
+            .check()
+            .map_err(|problem| BackendError::BadProgram { problem })?;
         let arena = lines("the arena", program.arena_bytes)?;
         let inputs = lines("the input region", program.input_bytes)?;
         self.loaded = Some(Loaded {
@@ -127,7 +134,8 @@ impl Session for CpuSession<'_> {
                 given: inputs.len() as u64,
             });
         }
-        bytemuck::cast_slice_mut::<_, u32>(&mut loaded.inputs)[..inputs.len()].copy_from_slice(inputs);
+        bytemuck::cast_slice_mut::<_, u32>(&mut loaded.inputs)[..inputs.len()]
+            .copy_from_slice(inputs);
         *loaded.control = bytemuck::Zeroable::zeroed();
         let launch = launch_record(self.graph, loaded, self.limits);
         let start = Instant::now();
@@ -148,11 +156,17 @@ impl Session for CpuSession<'_> {
     fn read(&mut self, register: RegisterId, words: &mut Vec<u32>) -> Result<(), BackendError> {
         let loaded = self.loaded.as_ref().ok_or(BackendError::NotLoaded)?;
         let registers = &loaded.program.registers;
-        let record = registers.get(register.0 as usize).ok_or(BackendError::NoSuchRegister {
-            register: register.0,
-            registers: registers.len() as u32,
-        })?;
-        let region = if record.region == Region::Input as u32 { &loaded.inputs } else { &loaded.arena };
+        let record = registers
+            .get(register.0 as usize)
+            .ok_or(BackendError::NoSuchRegister {
+                register: register.0,
+                registers: registers.len() as u32,
+            })?;
+        let region = if record.region == Region::Input as u32 {
+            &loaded.inputs
+        } else {
+            &loaded.arena
+        };
         let start = (record.offset_bytes / 4) as usize;
         words.clear();
         words.extend_from_slice(

@@ -6,7 +6,9 @@ use seawall_core::abi::control::{FaultCode, FaultRecord};
 #[derive(Debug, thiserror::Error)]
 pub enum BackendError {
     /// No usable CUDA driver or device.
-    #[error("no usable CUDA device: {reason}; use --backend cpu, or install a driver for CUDA 12.0 or later")]
+    #[error(
+        "no usable CUDA device: {reason}; use --backend cpu, or install a driver for CUDA 12.0 or later"
+    )]
     Unavailable {
         /// What was missing.
         reason: String,
@@ -44,7 +46,9 @@ pub enum BackendError {
         multiprocessors: u32,
     },
     /// The memory of the machine or the budget is too small.
-    #[error("{what} needs {needed} bytes and {available} are available; raise --budget or use a smaller graph")]
+    #[error(
+        "{what} needs {needed} bytes and {available} are available; raise --budget or use a smaller graph"
+    )]
     OutOfMemory {
         /// What was being allocated.
         what: &'static str,
@@ -121,7 +125,9 @@ fn fault_text(record: &FaultRecord, wave_name: &str) -> String {
         iteration,
         ..
     } = *record;
-    let at = format!("wave {wave} ({wave_name}), opcode {opcode}, iteration {iteration}, barrier epoch {epoch}");
+    let at = format!(
+        "wave {wave} ({wave_name}), opcode {opcode}, iteration {iteration}, barrier epoch {epoch}"
+    );
     match FaultCode::from_word(record.code) {
         FaultCode::None => format!("the kernel ended without a fault at {at}"),
         FaultCode::UnknownOpcode => {
@@ -134,7 +140,9 @@ fn fault_text(record: &FaultRecord, wave_name: &str) -> String {
         FaultCode::BadLaunch => format!("launch record of another version at {at}"),
         FaultCode::NestedFixpoint => format!("a fixpoint inside another one's body at {at}"),
         FaultCode::TimeBudget => {
-            format!("the time budget ended inside a loop of block {block} at {at}; raise --time-budget if the work is only long")
+            format!(
+                "the time budget ended inside a loop of block {block} at {at}; raise --time-budget if the work is only long"
+            )
         }
     }
 }

@@ -105,7 +105,8 @@ impl ProgramBuilder {
         is_input: bool,
     ) -> Result<RegisterId, ProgramError> {
         let max = u64::from(u32::MAX);
-        let words = u32::try_from(words).map_err(|_| ProgramError::RegisterTooLong { name, words, max })?;
+        let words =
+            u32::try_from(words).map_err(|_| ProgramError::RegisterTooLong { name, words, max })?;
         let id = RegisterId(self.registers.len() as u32);
         self.registers.push(RegisterSpec {
             name,
@@ -139,14 +140,23 @@ impl ProgramBuilder {
 
     /// Copies `from` to `to`.
     pub fn copy(&mut self, name: &str, to: RegisterId, from: RegisterId) {
-        self.push(WaveSpec::new(name, Opcode::Copy).writing(to).reading(0, from));
+        self.push(
+            WaveSpec::new(name, Opcode::Copy)
+                .writing(to)
+                .reading(0, from),
+        );
     }
 
     /// Joins two registers word by word with `opcode`, one of
     /// [`Opcode::And`], [`Opcode::Or`], [`Opcode::AndNot`], [`Opcode::Xor`].
     pub fn combine(&mut self, name: &str, opcode: Opcode, to: RegisterId, from: [RegisterId; 2]) {
         let [left, right] = from;
-        self.push(WaveSpec::new(name, opcode).writing(to).reading(0, left).reading(1, right));
+        self.push(
+            WaveSpec::new(name, opcode)
+                .writing(to)
+                .reading(0, left)
+                .reading(1, right),
+        );
     }
 
     /// Stores `value` at the nodes of `list` and 0 elsewhere.
@@ -162,7 +172,9 @@ impl ProgramBuilder {
 
     /// Puts the nodes of `list` into a reset `frontier` and marks them.
     pub fn seed(&mut self, name: &str, frontier: RegisterId, list: RegisterId, mark: Mark) {
-        let wave = WaveSpec::new(name, Opcode::Seed).updating(frontier).reading(0, list);
+        let wave = WaveSpec::new(name, Opcode::Seed)
+            .updating(frontier)
+            .reading(0, list);
         self.push(mark.bind(wave, 1));
     }
 
@@ -180,7 +192,11 @@ impl ProgramBuilder {
 
     /// Copies the visited bits of `frontier` to the bitset `to`.
     pub fn visited(&mut self, name: &str, to: RegisterId, frontier: RegisterId) {
-        self.push(WaveSpec::new(name, Opcode::Visited).writing(to).reading(0, frontier));
+        self.push(
+            WaveSpec::new(name, Opcode::Visited)
+                .writing(to)
+                .reading(0, frontier),
+        );
     }
 
     /// Runs one step of the components program on `parents`.
@@ -206,7 +222,9 @@ impl ProgramBuilder {
     pub fn reduce(&mut self, name: &str, how: Reduction, to: RegisterId, from: RegisterId) {
         let identity = if how == Reduction::Min { u32::MAX } else { 0 };
         self.fill("identity", to, identity);
-        let wave = WaveSpec::new(name, Opcode::Reduce).updating(to).reading(0, from);
+        let wave = WaveSpec::new(name, Opcode::Reduce)
+            .updating(to)
+            .reading(0, from);
         self.push(wave.with(0, how as u32));
     }
 
@@ -225,7 +243,9 @@ impl ProgramBuilder {
     /// raises the fixpoint's flag when a word changes.
     pub fn meet(&mut self, name: &str, to: RegisterId, from: RegisterId, meet: Meet) {
         self.needs.incoming = true;
-        let wave = WaveSpec::new(name, Opcode::Meet).updating(to).reading(0, from);
+        let wave = WaveSpec::new(name, Opcode::Meet)
+            .updating(to)
+            .reading(0, from);
         self.push(wave.with(0, u32::from(meet.intersect)).with(1, meet.facts));
     }
 
@@ -273,7 +293,10 @@ impl ProgramBuilder {
     /// # Errors
     /// When a register is read before it is written, or the plan does not fit
     /// the budget.
-    pub fn encode(&self, request: &PlanRequest) -> Result<(EncodedProgram, PlanSummary), ProgramError> {
+    pub fn encode(
+        &self,
+        request: &PlanRequest,
+    ) -> Result<(EncodedProgram, PlanSummary), ProgramError> {
         encode::encode(self, request)
     }
 }

@@ -3,12 +3,12 @@
 //! The planner groups the waves and lays out the arena; this file only
 //! translates its answers into records.
 
+use super::PlanSummary;
 use super::builder::{PlanRequest, ProgramBuilder};
 use super::encoded::{EncodedProgram, RegisterId};
 use super::error::ProgramError;
 use super::hazards::{Hazards, infer};
 use super::wave::{ALIGNMENT_BYTES, Body, RegisterSpec, WaveSpec};
-use super::PlanSummary;
 use seawall_core::abi::program::{
     FixpointRecord, GroupRecord, NO_REGISTER, Opcode, Region, RegisterRecord, WaveRecord,
 };
@@ -213,7 +213,10 @@ impl Tables {
     /// Adds records for `groups` of `waves`; gives the number of groups.
     fn add_groups(&mut self, waves: &[WaveSpec], groups: &[Vec<u32>]) -> u32 {
         for group in groups {
-            let members: Vec<_> = group.iter().map(|wave| (*wave, &waves[*wave as usize])).collect();
+            let members: Vec<_> = group
+                .iter()
+                .map(|wave| (*wave, &waves[*wave as usize]))
+                .collect();
             self.encoded.groups.push(GroupRecord {
                 first_wave: self.encoded.waves.len() as u32,
                 waves: group.len() as u32,
@@ -222,7 +225,8 @@ impl Tables {
             });
             for (number, wave) in members {
                 if wave.body.is_some() {
-                    self.fixpoints.push((self.encoded.waves.len(), number as usize));
+                    self.fixpoints
+                        .push((self.encoded.waves.len(), number as usize));
                 }
                 self.encoded.waves.push(record(number, wave));
             }
@@ -251,7 +255,11 @@ impl Tables {
     }
 
     /// Adds the bodies of all fixpoints behind the top-level groups.
-    fn add_bodies(&mut self, builder: &ProgramBuilder, request: &PlanRequest) -> Result<(), ProgramError> {
+    fn add_bodies(
+        &mut self,
+        builder: &ProgramBuilder,
+        request: &PlanRequest,
+    ) -> Result<(), ProgramError> {
         for (index, number) in std::mem::take(&mut self.fixpoints) {
             let wave = &builder.waves[number];
             let Some(body) = &wave.body else { continue };
@@ -264,7 +272,9 @@ impl Tables {
                 inner.wave += self.encoded.wave_names.len() as u32;
             }
             self.encoded.wave_names.extend(
-                body.waves.iter().map(|inner| format!("{} / {}", wave.name, inner.name)),
+                body.waves
+                    .iter()
+                    .map(|inner| format!("{} / {}", wave.name, inner.name)),
             );
             self.encoded.waves[index].parameters = FixpointRecord {
                 first_group,

@@ -6,7 +6,9 @@ use seawall_core::error::{ArenaError, GroupError};
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     /// A wave reads a register that no earlier wave writes.
-    #[error("wave {wave} ({name}) reads register {register}, which no earlier wave writes; fill it first")]
+    #[error(
+        "wave {wave} ({name}) reads register {register}, which no earlier wave writes; fill it first"
+    )]
     UnwrittenRegister {
         /// Number of the wave.
         wave: u32,
@@ -16,7 +18,9 @@ pub enum ProgramError {
         register: &'static str,
     },
     /// A register is longer than the tables can say.
-    #[error("register {name} needs {words} words and at most {max} can be addressed; use a smaller graph")]
+    #[error(
+        "register {name} needs {words} words and at most {max} can be addressed; use a smaller graph"
+    )]
     RegisterTooLong {
         /// Name of the register.
         name: &'static str,
@@ -44,7 +48,9 @@ pub enum ProgramError {
     #[error("laying out the arena: {0}")]
     Arena(#[from] ArenaError),
     /// The arena is larger than what the budget leaves.
-    #[error("the registers need {needed_bytes} bytes beside the graph and {available_bytes} are left; raise --budget")]
+    #[error(
+        "the registers need {needed_bytes} bytes beside the graph and {available_bytes} are left; raise --budget"
+    )]
     ArenaOverBudget {
         /// Bytes of the arena.
         needed_bytes: u64,

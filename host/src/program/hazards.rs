@@ -56,9 +56,11 @@ pub(crate) fn infer(
         }
         before.remove(&number);
         let after = number;
-        hazards
-            .dependencies
-            .extend(before.into_iter().map(|before| Dependency { before, after }));
+        hazards.dependencies.extend(
+            before
+                .into_iter()
+                .map(|before| Dependency { before, after }),
+        );
         note_uses(&mut uses, wave, number);
     }
     hazards.owners = uses.into_iter().map(|uses| uses.owner).collect();
@@ -74,7 +76,12 @@ fn reads_before_writes(wave: &WaveSpec) -> Vec<RegisterId> {
     let mut written: BTreeSet<RegisterId> = BTreeSet::new();
     let mut needed = Vec::new();
     for inner in &body.waves {
-        needed.extend(inner.reads.iter().filter(|register| !written.contains(*register)));
+        needed.extend(
+            inner
+                .reads
+                .iter()
+                .filter(|register| !written.contains(*register)),
+        );
         written.extend(&inner.writes);
     }
     needed

@@ -17,13 +17,17 @@ pub enum RunError {
         analysis: AnalysisKind,
     },
     /// The analysis reads weights and the graph has none.
-    #[error("{analysis} reads edge weights and the graph has none; load it with weights, or draw some")]
+    #[error(
+        "{analysis} reads edge weights and the graph has none; load it with weights, or draw some"
+    )]
     NoWeights {
         /// The analysis asked for.
         analysis: AnalysisKind,
     },
     /// The analysis is about undirected graphs and some edge has no reverse.
-    #[error("{analysis} needs every edge in both directions and the graph is directed; add --undirected")]
+    #[error(
+        "{analysis} needs every edge in both directions and the graph is directed; add --undirected"
+    )]
     Directed {
         /// The analysis asked for.
         analysis: AnalysisKind,

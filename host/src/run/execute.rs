@@ -1,7 +1,7 @@
 //! Carries out a request: program, plan, backend, result.
 
-use super::{AnalysisKind, BackendChoice, Executor, Phase, RunError, RunRequest};
 use super::check::{End, check};
+use super::{AnalysisKind, BackendChoice, Executor, Phase, RunError, RunRequest};
 use crate::analysis::{self, Built, Question};
 use crate::backend::cpu::CpuSession;
 use crate::backend::{RunLimits, RunStats, Session, cuda};
@@ -11,6 +11,7 @@ use crate::program::{EncodedProgram, PlanRequest};
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::control::LoopRecord;
 use seawall_core::topology::Topology;
+use std::num::NonZeroU32;
 use std::time::Instant;
 
 /// A backend that was opened, and why when the choice was open.
@@ -48,33 +49,33 @@ pub fn execute(
     let upload = session.upload_ns();
     events.push(host_event("upload", plan_ns, upload));
     let mut runs = Vec::new();
-    let mut stats = None;
-    for repetition in 1..=request.repeat.get() {
-        progress(Phase::Run {
-            repetition,
-            of: request.repeat.get(),
-        });
-        let start_ns = clock.elapsed().as_nanos() as u64;
-        let run = session.run(&built.inputs)?;
-        events.push(Event {
-            name: format!("run {repetition}"),
-            track: Track::Device,
-            start_ns,
-            duration_ns: run.run_ns,
-        });
-        runs.push(run.run_ns);
-        stats = Some(run);
-    }
-    let stats = stats.ok_or(RunError::NoProgram {
-        analysis: request.analysis,
-    })?;
+    let stats = repeat(
+        session.as_mut(),
+        &built.inputs,
+        request.repeat,
+        |repetition| {
+            progress(Phase::Run {
+                repetition,
+                of: request.repeat.get(),
+            });
+            clock.elapsed().as_nanos() as u64
+        },
+        |event| {
+            runs.push(event.duration_ns);
+            events.push(event);
+        },
+    )?;
     progress(Phase::Readback);
     let (values, readback) = read_back(session.as_mut(), &built, graph.nodes())?;
     plan.topology = topology_name(&stats);
-    progress(Phase::Check);
+    if request.check {
+        progress(Phase::Check);
+    }
     let end = end_of(&stats);
     let limit = max_iterations(request);
-    let checked = request.check.then(|| check((graph, request), (limit, end), &values));
+    let checked = request
+        .check
+        .then(|| check((graph, request), (limit, end), &values));
     Ok(RunOutcome {
         analysis: request.analysis,
         backend: executor,
@@ -82,7 +83,7 @@ pub fn execute(
         device: session.device().name.clone(),
         nodes: u64::from(graph.nodes()),
         edges: u64::from(graph.edges()),
-        sources: request.sources.iter().map(|node| graph.original_id(*node)).collect(),
+        sources: original_ids(graph, &request.sources),
         reached: reached(request.analysis, &values),
         rounds: rounds(request.analysis, &values, end),
         converged: end.converged,
@@ -100,6 +101,36 @@ pub fn execute(
         events,
         values,
     })
+}
+
+/// Runs the loaded program as often as asked; `begin` gives the time at which a
+/// repetition starts and `done` takes what it cost. Gives the last run's end.
+fn repeat(
+    session: &mut dyn Session,
+    inputs: &[u32],
+    times: NonZeroU32,
+    mut begin: impl FnMut(u32) -> u64,
+    mut done: impl FnMut(Event),
+) -> Result<RunStats, RunError> {
+    let mut repetition = 1;
+    loop {
+        let start_ns = begin(repetition);
+        let stats = session.run(inputs)?;
+        done(Event {
+            name: format!("run {repetition}"),
+            track: Track::Device,
+            start_ns,
+            duration_ns: stats.run_ns,
+        });
+        if repetition >= times.get() {
+            return Ok(stats);
+        }
+        repetition += 1;
+    }
+}
+
+fn original_ids(graph: &Graph, nodes: &[u32]) -> Vec<u64> {
+    nodes.iter().map(|node| graph.original_id(*node)).collect()
 }
 
 fn host_event(name: &str, start_ns: u64, duration_ns: u64) -> Event {
@@ -123,9 +154,10 @@ fn plan_program(
         ranking: request.ranking,
     };
     check_graph(graph, request.analysis)?;
-    let built = analysis::build(request.analysis, graph, &question)?.ok_or(RunError::NoProgram {
-        analysis: request.analysis,
-    })?;
+    let built =
+        analysis::build(request.analysis, graph, &question)?.ok_or(RunError::NoProgram {
+            analysis: request.analysis,
+        })?;
     let plan = PlanRequest {
         resident_bytes: graph.memory_bytes() as u64,
         budget_bytes: request.budget_bytes,
@@ -155,7 +187,9 @@ fn check_graph(graph: &Graph, analysis: AnalysisKind) -> Result<(), RunError> {
 }
 
 fn max_iterations(request: &RunRequest) -> u32 {
-    request.max_iterations.map_or(u32::MAX - 1, std::num::NonZero::get)
+    request
+        .max_iterations
+        .map_or(u32::MAX - 1, std::num::NonZero::get)
 }
 
 /// Opens the backend that the request asks for.

@@ -61,5 +61,9 @@ pub(crate) const BOUNDS: &[Bounds] = &[
 
 /// One block of 1024 lanes a multiprocessor: at most 64 registers a lane.
 const fn full_block(kernel: &'static str) -> Bounds {
-    Bounds { kernel, lanes: 1024, blocks: 1 }
+    Bounds {
+        kernel,
+        lanes: 1024,
+        blocks: 1,
+    }
 }

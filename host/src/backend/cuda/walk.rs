@@ -35,7 +35,9 @@ pub(super) enum Stage {
 /// # Errors
 /// [`BackendError::BadProgram`] that names the first contradiction.
 pub(super) fn stages(program: &EncodedProgram) -> Result<Vec<Stage>, BackendError> {
-    program.check().map_err(|problem| BackendError::BadProgram { problem })?;
+    program
+        .check()
+        .map_err(|problem| BackendError::BadProgram { problem })?;
     let mut stages = Vec::new();
     for (index, group) in (0..program.top_groups).zip(&program.groups) {
         let waves = waves_of(program, group);
