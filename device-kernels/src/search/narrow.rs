@@ -97,7 +97,9 @@ impl<V: Visit> Search<V> {
             let stuck = G::WARP != 1
                 && run.len <= G::WARP
                 && self.run_warp(queues, drive.visited, &mut run, bounds.max_iterations);
-            if G::WARP == 1 || stuck || run.len > G::WARP {
+            // The warp may have used up the last iteration.
+            let goes_on = run.iteration < bounds.max_iterations;
+            if goes_on && (G::WARP == 1 || stuck || run.len > G::WARP) {
                 pass = self.run_block(queues, drive.visited, &mut run, policy.narrow_edges);
             }
             if stuck || run.iteration & LOOK_MASK == 0 {
