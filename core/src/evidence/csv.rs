@@ -5,8 +5,9 @@
 //! out by not calling it.
 
 use super::{BACKEND, EvidenceError, Gate, Proof, Sample};
+use arrayvec::ArrayVec;
 use core::fmt;
-use core::str::{FromStr, Split};
+use core::str::FromStr;
 
 /// The columns, in order.
 pub const COLUMNS: [&str; 14] = [
@@ -155,13 +156,15 @@ pub fn verify_csv(text: &str, required_x: f64) -> Result<Proof, EvidenceError<'_
 }
 
 fn read_row(line: u64, row: &str) -> Result<Sample<'_>, EvidenceError<'_>> {
-    if row.split(',').count() != COLUMNS.len() {
+    let mut values = ArrayVec::<&str, { COLUMNS.len() }>::new();
+    let fits = row.split(',').all(|value| values.try_push(value).is_ok());
+    if !fits || !values.is_full() {
         return Err(EvidenceError::InvalidEvidenceRow { line });
     }
     let mut fields = Fields {
         line,
         columns: COLUMNS.iter(),
-        values: row.split(','),
+        values: values.into_iter(),
     };
     // The order of evaluation is the order of the columns.
     Ok(Sample {
@@ -186,7 +189,7 @@ fn read_row(line: u64, row: &str) -> Result<Sample<'_>, EvidenceError<'_>> {
 struct Fields<'a> {
     line: u64,
     columns: core::slice::Iter<'static, &'static str>,
-    values: Split<'a, char>,
+    values: arrayvec::IntoIter<&'a str, { COLUMNS.len() }>,
 }
 
 impl<'a> Fields<'a> {
