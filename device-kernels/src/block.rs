@@ -9,19 +9,23 @@ use crate::grid::Grid;
 pub mod shared {
     /// Partial results of a scan, one word a warp.
     pub const SCAN: u32 = 0;
+    /// Entries that each block of a cluster holds, one word a block.
+    pub const PARTS: u32 = 40;
     /// Words that one lane tells the others.
     pub const BROADCAST: u32 = 64;
     /// The drive record of a search, 16 words.
     pub const DRIVE: u32 = 100;
-    /// Three lengths of queues of a narrow search, taking turns, and what its
-    /// first warp tells the others.
-    pub const NARROW_LEN: u32 = 80;
-    /// Nodes that each of the two queues of a narrow search can hold.
-    pub const NARROW_NODES: u32 = 3072;
-    /// The two queues of a narrow search.
+    /// The counters of a round of work, 4 words.
+    pub const ROUND: u32 = 116;
+    /// What the blocks of a narrow search tell each other: six words that
+    /// take turns, then eleven that one lane tells the others.
+    pub const NARROW_WORDS: u32 = 80;
+    /// Entries that each of a block's two narrow queues can hold.
+    pub const NARROW_NODES: u32 = 1504;
+    /// The two queues of a narrow search, three words an entry.
     pub const NARROW: u32 = 128;
     /// Rows of a tile of nodes, three words a lane.
-    pub const ROWS: u32 = NARROW + 2 * NARROW_NODES;
+    pub const ROWS: u32 = NARROW + 6 * NARROW_NODES;
     /// Rows of a tile of edges, two words a row; shares words with the rest,
     /// as no step uses both.
     pub const SHARES: u32 = 128;
@@ -50,6 +54,18 @@ pub fn warp_scan<G: Grid>(grid: G, value: u32) -> (u32, u32) {
     }
     let total = grid.shuffle(sum, G::WARP - 1);
     (sum.wrapping_sub(value), total)
+}
+
+/// Largest `value` of the lanes of the warp.
+#[inline(always)]
+pub fn warp_max<G: Grid>(grid: G, value: u32) -> u32 {
+    let mut most = value;
+    let mut delta = G::WARP / 2;
+    while delta > 0 {
+        most = most.max(grid.shuffle(most, grid.warp_lane() ^ delta));
+        delta /= 2;
+    }
+    most
 }
 
 /// [`warp_scan`] of counts that are at most `K`: a vote a bit, which overlap,
@@ -98,18 +114,17 @@ pub fn block_scan<G: Grid>(grid: G, value: u32) -> (u32, u32) {
     (base.wrapping_add(below), block_total)
 }
 
-/// Tells all lanes the `value` of lane 0. Contains block barriers.
+/// Tells the block a word; one lane calls this, and a block barrier follows
+/// before anyone reads.
 #[inline(always)]
-pub fn broadcast<G: Grid>(grid: G, value: u32) -> u32 {
-    if G::WARP == 1 {
-        return value;
-    }
-    grid.block_barrier();
-    if grid.lane() == 0 {
-        // SAFETY: a fixed word of shared memory.
-        unsafe { grid.shared_store(shared::BROADCAST, value) };
-    }
-    grid.block_barrier();
+pub fn tell<G: Grid>(grid: G, value: u32) {
+    // SAFETY: a fixed word of shared memory.
+    unsafe { grid.shared_store(shared::BROADCAST, value) };
+}
+
+/// The word told last.
+#[inline(always)]
+pub fn told<G: Grid>(grid: G) -> u32 {
     // SAFETY: a fixed word of shared memory.
     unsafe { grid.shared_load(shared::BROADCAST) }
 }

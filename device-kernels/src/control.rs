@@ -101,11 +101,11 @@ impl Control {
         Stop
     }
 
-    /// Iteration number that the last change was tagged with, as of the last
-    /// barrier.
+    /// Iteration number that the last change was tagged with, past every
+    /// cache: for one lane a block.
     #[inline(always)]
     pub fn changed<G: Grid>(self, grid: G) -> u32 {
-        self.words.load_weak(grid, word_of!(ControlRecord, changed))
+        self.words.load(grid, word_of!(ControlRecord, changed))
     }
 
     /// Tags the convergence flag with the number of the running iteration.

@@ -4,10 +4,11 @@
 //! iteration raises no change. No host takes part: every block evaluates the
 //! same counters after the same barrier and decides alike.
 
+use crate::block::{tell, told};
 use crate::control::{LoopEnd, Place, Stop};
 use crate::grid::Grid;
 use crate::kernel::run_waves;
-use crate::search::narrow::Bounds;
+use crate::search::narrow::{self, Bounds};
 use crate::search::{Search, drive, shared_drive, visit::Marker};
 use crate::waves::{self, Context, family};
 use seawall_core::abi::control::FaultCode;
@@ -75,14 +76,19 @@ fn run_flagged<G: Grid, const FAMILIES: u32>(
         context.tag = context.tag.wrapping_add(1);
         let place = place_of(wave, end.iterations);
         for group in record.first_group..record.first_group.saturating_add(record.groups) {
+            if group != record.first_group {
+                context.team.barrier(place)?;
+            }
             run_waves::<G, FAMILIES>(context, group, place)?;
-            context.team.barrier(place)?;
         }
+        let (grid, control) = (context.team.grid, context.team.control);
+        context
+            .team
+            .barrier_and(place, || tell(grid, control.changed(grid)))?;
         end.iterations += 1;
-        end.converged = context.team.control.changed(context.team.grid) != context.tag;
-        // The next iteration may raise the flag as soon as its first block
-        // starts, so everyone must have read it before.
-        context.team.barrier(place)?;
+        // A fast block may be in the next iteration already and have raised a
+        // later tag; it went on because the flag had this one.
+        end.converged = context.tag.wrapping_sub(told(grid)) as i32 > 0;
         if end.iterations.is_multiple_of(ITERATIONS_PER_LOOK) && context.team.is_out_of_time(place)
         {
             return Err(Stop);
@@ -107,7 +113,8 @@ fn run_search<G: Grid, const FAMILIES: u32>(
             .machine
             .group(grid, record.first_group)
             .is_some_and(|group| group.waves == 1);
-    let policy = context.machine.search_policy(grid);
+    let crew = narrow::crew_size(&context.team);
+    let policy = drive::policy_for(&context.machine.search_policy(grid), crew);
     let mut slot = 0;
     if grid.lane() == 0 {
         shared_drive::publish(grid, &search.frontier.drive(grid, slot));
@@ -212,7 +219,7 @@ fn share_drive<G: Grid>(
     context.team.barrier(place)
 }
 
-/// Lets the first block search alone while the others wait for its drive
+/// Lets the first blocks search alone while the others wait for their drive
 /// record in `slot`.
 #[inline(always)]
 fn run_narrow<G: Grid>(
@@ -223,9 +230,9 @@ fn run_narrow<G: Grid>(
 ) -> Result<(), Stop> {
     let grid = context.team.grid;
     let mut outcome = Ok(0);
-    if context.team.is_first() {
-        outcome = search.narrow(&context.team.alone(), slot, bounds);
-        if grid.lane() == 0 {
+    if context.team.rank() < narrow::crew_size(&context.team) {
+        outcome = search.narrow(&context.team, slot, bounds);
+        if context.team.is_conductor() {
             let iterations = outcome.unwrap_or(0);
             context
                 .team

@@ -66,6 +66,23 @@ impl Words {
         unsafe { grid.constant(self.at(index)) }
     }
 
+    /// See [`Grid::constant4`]; `index` is a multiple of four.
+    #[inline(always)]
+    pub fn constant4<G: Grid>(self, grid: G, index: u32) -> [u32; 4] {
+        debug_assert!(index.is_multiple_of(4) && index + 3 < self.len);
+        // SAFETY: the words are in the array, whose base is aligned to 256
+        // bytes by the planner and the backends.
+        unsafe { grid.constant4(self.at(index)) }
+    }
+
+    /// See [`Grid::prefetch`]; the word behind the last one may be asked for.
+    #[inline(always)]
+    pub fn prefetch<G: Grid>(self, grid: G, index: u32) {
+        debug_assert!(index <= self.len, "word {index} of {}", self.len);
+        // SAFETY: the word is in the array or just behind it.
+        unsafe { grid.prefetch(self.base.wrapping_add(index as usize)) }
+    }
+
     /// See [`Grid::load_weak`].
     #[inline(always)]
     pub fn load_weak<G: Grid>(self, grid: G, index: u32) -> u32 {
@@ -189,6 +206,24 @@ impl Csr {
             self.offsets.constant(grid, node),
             self.offsets.constant(grid, node + 1),
         )
+    }
+
+    /// Targets of four edges from `edge` on, which is a multiple of four.
+    #[inline(always)]
+    pub fn targets4<G: Grid>(self, grid: G, edge: u32) -> [u32; 4] {
+        self.targets.constant4(grid, edge)
+    }
+
+    /// Brings the row of `node` nearer, if there is one.
+    #[inline(always)]
+    pub fn prefetch_row<G: Grid>(self, grid: G, node: u32) {
+        self.offsets.prefetch(grid, node.min(self.offsets.len()));
+    }
+
+    /// Brings the target of `edge` nearer.
+    #[inline(always)]
+    pub fn prefetch_target<G: Grid>(self, grid: G, edge: u32) {
+        self.targets.prefetch(grid, edge);
     }
 
     /// Target of `edge`.

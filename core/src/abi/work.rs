@@ -66,10 +66,16 @@ impl WorkLayout {
         after(self.queue(parity), 2, self.nodes)
     }
 
+    /// First word of the row starts of queue `parity`.
+    #[must_use]
+    pub const fn starts(self, parity: u32) -> u64 {
+        after(self.prefix(parity), 2, self.nodes)
+    }
+
     /// Length of the register in words.
     #[must_use]
     pub const fn words(self) -> u64 {
-        after(self.prefix(1), 1, self.nodes)
+        after(self.starts(1), 1, self.nodes)
     }
 }
 
@@ -94,7 +100,9 @@ mod tests {
             assert_eq!(layout.queue(1), layout.queue(0) + u64::from(nodes));
             assert_eq!(layout.prefix(0), layout.queue(1) + u64::from(nodes));
             assert_eq!(layout.prefix(1), layout.prefix(0) + u64::from(nodes));
-            assert_eq!(layout.words(), layout.prefix(1) + u64::from(nodes));
+            assert_eq!(layout.starts(0), layout.prefix(1) + u64::from(nodes));
+            assert_eq!(layout.starts(1), layout.starts(0) + u64::from(nodes));
+            assert_eq!(layout.words(), layout.starts(1) + u64::from(nodes));
         }
     }
 

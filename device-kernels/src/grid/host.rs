@@ -78,6 +78,16 @@ unsafe impl Grid for HostGrid {
     #[inline(always)]
     fn block_barrier(self) {}
     #[inline(always)]
+    fn cluster(self) -> u32 {
+        1
+    }
+    #[inline(always)]
+    fn cluster_rank(self) -> u32 {
+        0
+    }
+    #[inline(always)]
+    fn cluster_barrier(self, _wrote: bool) {}
+    #[inline(always)]
     fn warp_barrier(self) {}
     #[inline(always)]
     fn block_count(self, value: bool) -> u32 {
@@ -117,6 +127,12 @@ unsafe impl Grid for HostGrid {
         }
     }
     #[inline(always)]
+    unsafe fn peer_load(self, _peer: u32, at: u32) -> u32 {
+        // SAFETY: a cluster has one block here, and `at` is below
+        // `SHARED_WORDS`, by this method's contract.
+        unsafe { self.shared_load(at) }
+    }
+    #[inline(always)]
     fn now_ns(self) -> u64 {
         (self.services.now_ns)()
     }
@@ -136,6 +152,13 @@ unsafe impl Grid for HostGrid {
         // SAFETY: the word is valid and constant, by this method's contract.
         unsafe { word.read() }
     }
+    #[inline(always)]
+    unsafe fn constant4(self, word: *const u32) -> [u32; 4] {
+        // SAFETY: the words are valid and constant, by this method's contract.
+        unsafe { word.cast::<[u32; 4]>().read() }
+    }
+    #[inline(always)]
+    unsafe fn prefetch(self, _word: *const u32) {}
     #[inline(always)]
     unsafe fn load_weak(self, word: *const u32) -> u32 {
         // SAFETY: the word is valid, by this method's contract.

@@ -17,10 +17,13 @@ pub mod nvptx;
 pub mod host;
 
 /// Words of block-shared memory that a kernel may use.
-pub const SHARED_WORDS: usize = 10_240;
+pub const SHARED_WORDS: usize = 12_288;
 
 /// Largest number of lanes of a block.
 pub const LANES_MAX: u32 = 1024;
+
+/// Most blocks of a cluster.
+pub const CLUSTER_MAX: u32 = 16;
 
 /// One lane's view of the machine that it runs on.
 ///
@@ -49,6 +52,17 @@ pub unsafe trait Grid: Copy {
     fn block_barrier(self);
     /// A block barrier that tells each lane for how many lanes `value` holds.
     fn block_count(self, value: bool) -> u32;
+    /// Blocks of this block's cluster, a power of two up to [`CLUSTER_MAX`]:
+    /// blocks that read each other's shared memory and have a barrier of
+    /// their own. 1 where a launch or a machine has no clusters.
+    fn cluster(self) -> u32;
+    /// Number of this block in its cluster; block 0 of the grid is the first
+    /// of its own.
+    fn cluster_rank(self) -> u32;
+    /// Waits for all lanes of the cluster and orders the memory accesses of
+    /// those that `wrote`, which is the same in all lanes of a warp: a warp
+    /// without anything to show need not wait for its writes.
+    fn cluster_barrier(self, wrote: bool);
     /// Waits for all lanes of the warp and orders their memory accesses.
     fn warp_barrier(self);
     /// The lanes of the warp for which `value` holds; all lanes take part.
@@ -74,6 +88,12 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `at` must be below [`SHARED_WORDS`].
     unsafe fn shared_add(self, at: u32, value: u32) -> u32;
+    /// Reads word `at` of the shared memory of block `peer` of the cluster.
+    ///
+    /// # Safety
+    /// `at` must be below [`SHARED_WORDS`] and `peer` a block of the cluster
+    /// that has not ended.
+    unsafe fn peer_load(self, peer: u32, at: u32) -> u32;
     /// A clock in nanoseconds that never runs backwards.
     fn now_ns(self) -> u64;
     /// Passes about `cycles` clock cycles on a GPU; nothing on a CPU.
@@ -86,6 +106,17 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `word` must be valid for reads and constant during the run.
     unsafe fn constant(self, word: *const u32) -> u32;
+    /// Reads four neighbouring words that nothing writes during the run.
+    ///
+    /// # Safety
+    /// `word` must be aligned to 16 bytes, and four words from it on valid for
+    /// reads and constant during the run.
+    unsafe fn constant4(self, word: *const u32) -> [u32; 4];
+    /// Brings a word that nothing writes nearer, without waiting for it.
+    ///
+    /// # Safety
+    /// `word` must be valid for reads, or the word behind such words.
+    unsafe fn prefetch(self, word: *const u32);
     /// Reads a word; sees at least what was written before the last barrier.
     ///
     /// # Safety

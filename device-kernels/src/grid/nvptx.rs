@@ -9,11 +9,11 @@ use super::Grid;
 use core::arch::{asm, global_asm, nvptx};
 
 const _: () = assert!(
-    super::SHARED_WORDS * 4 == 40960,
+    super::SHARED_WORDS * 4 == 49152,
     "the size in the assembly below"
 );
 
-global_asm!(".shared .align 16 .b8 seawall_shared[40960];");
+global_asm!(".shared .align 16 .b8 seawall_shared[49152];");
 
 /// The mask of a full warp.
 const ALL_LANES: u32 = u32::MAX;
@@ -32,14 +32,24 @@ unsafe extern "unadjusted" {
     fn shuffle_index(lanes: u32, value: u32, from: u32, clamp: u32) -> u32;
     #[link_name = "llvm.nvvm.shfl.sync.up.i32"]
     fn shuffle_below(lanes: u32, value: u32, delta: u32, clamp: u32) -> u32;
+    #[cfg(seawall_sm = "90")]
+    #[link_name = "llvm.nvvm.barrier.cluster.arrive.aligned"]
+    fn cluster_arrive();
+    #[cfg(seawall_sm = "90")]
+    #[link_name = "llvm.nvvm.barrier.cluster.arrive.relaxed.aligned"]
+    fn cluster_arrive_relaxed();
+    #[cfg(seawall_sm = "90")]
+    #[link_name = "llvm.nvvm.barrier.cluster.wait.aligned"]
+    fn cluster_wait();
 }
 
+/// Address of a shared word in the shared window, which 32 bits hold.
 #[inline(always)]
-fn shared_address(at: u32) -> u64 {
-    let base: u64;
+fn shared_address(at: u32) -> u32 {
+    let base: u32;
     // SAFETY: taking an address has no effect.
-    unsafe { asm!("mov.u64 {}, seawall_shared;", out(reg64) base, options(pure, nomem, nostack)) };
-    base + u64::from(at) * 4
+    unsafe { asm!("mov.u32 {}, seawall_shared;", out(reg32) base, options(pure, nomem, nostack)) };
+    base + at * 4
 }
 
 /// A lane of the running kernel.
@@ -91,6 +101,46 @@ unsafe impl Grid for Device {
         // SAFETY: kernels reach every block barrier with all lanes.
         unsafe { nvptx::_syncthreads() };
     }
+    #[cfg(seawall_sm = "90")]
+    #[inline(always)]
+    fn cluster(self) -> u32 {
+        special_register!("%cluster_nctarank")
+    }
+    #[cfg(seawall_sm = "90")]
+    #[inline(always)]
+    fn cluster_rank(self) -> u32 {
+        special_register!("%cluster_ctarank")
+    }
+    #[cfg(seawall_sm = "90")]
+    #[inline(always)]
+    fn cluster_barrier(self, wrote: bool) {
+        // SAFETY: kernels reach every cluster barrier with all lanes, and those
+        // of a warp agree on `wrote`.
+        unsafe {
+            if wrote {
+                cluster_arrive();
+            } else {
+                cluster_arrive_relaxed();
+            }
+            cluster_wait();
+        }
+    }
+    // Older machines have no clusters: a block is alone in its own.
+    #[cfg(not(seawall_sm = "90"))]
+    #[inline(always)]
+    fn cluster(self) -> u32 {
+        1
+    }
+    #[cfg(not(seawall_sm = "90"))]
+    #[inline(always)]
+    fn cluster_rank(self) -> u32 {
+        0
+    }
+    #[cfg(not(seawall_sm = "90"))]
+    #[inline(always)]
+    fn cluster_barrier(self, _wrote: bool) {
+        self.block_barrier();
+    }
     #[inline(always)]
     fn warp_barrier(self) {
         // SAFETY: kernels reach every warp barrier with all lanes of the warp.
@@ -121,7 +171,7 @@ unsafe impl Grid for Device {
         let value: u32;
         // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
         unsafe {
-            asm!("ld.shared.u32 {}, [{}];", out(reg32) value, in(reg64) shared_address(at), options(pure, readonly, nostack))
+            asm!("ld.shared.u32 {}, [{}];", out(reg32) value, in(reg32) shared_address(at), options(pure, readonly, nostack))
         };
         value
     }
@@ -129,7 +179,7 @@ unsafe impl Grid for Device {
     unsafe fn shared_store(self, at: u32, value: u32) {
         // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
         unsafe {
-            asm!("st.shared.u32 [{}], {};", in(reg64) shared_address(at), in(reg32) value, options(nostack))
+            asm!("st.shared.u32 [{}], {};", in(reg32) shared_address(at), in(reg32) value, options(nostack))
         };
     }
     #[inline(always)]
@@ -137,9 +187,31 @@ unsafe impl Grid for Device {
         let previous: u32;
         // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
         unsafe {
-            asm!("atom.shared.add.u32 {}, [{}], {};", out(reg32) previous, in(reg64) shared_address(at), in(reg32) value, options(nostack))
+            asm!("atom.shared.add.u32 {}, [{}], {};", out(reg32) previous, in(reg32) shared_address(at), in(reg32) value, options(nostack))
         };
         previous
+    }
+    #[cfg(seawall_sm = "90")]
+    #[inline(always)]
+    unsafe fn peer_load(self, peer: u32, at: u32) -> u32 {
+        let value: u32;
+        // SAFETY: `at` is below `SHARED_WORDS` and the peer's shared memory
+        // exists, by this method's contract.
+        unsafe {
+            asm!(
+                "{{ .reg .b32 %peer_word; mapa.shared::cluster.u32 %peer_word, {}, {}; ld.shared::cluster.u32 {}, [%peer_word]; }}",
+                in(reg32) shared_address(at), in(reg32) peer, out(reg32) value,
+                options(pure, readonly, nostack)
+            );
+        }
+        value
+    }
+    #[cfg(not(seawall_sm = "90"))]
+    #[inline(always)]
+    unsafe fn peer_load(self, _peer: u32, at: u32) -> u32 {
+        // SAFETY: a cluster has one block, and `at` is below `SHARED_WORDS`,
+        // by this method's contract.
+        unsafe { self.shared_load(at) }
     }
     #[inline(always)]
     fn now_ns(self) -> u64 {
@@ -170,6 +242,25 @@ unsafe impl Grid for Device {
             asm!("ld.global.nc.u32 {}, [{}];", out(reg32) value, in(reg64) word, options(pure, nomem, nostack))
         };
         value
+    }
+    #[inline(always)]
+    unsafe fn constant4(self, word: *const u32) -> [u32; 4] {
+        let (first, second, third, fourth): (u32, u32, u32, u32);
+        // SAFETY: the words are valid, constant and aligned, by this method's
+        // contract.
+        unsafe {
+            asm!(
+                "ld.global.nc.L1::no_allocate.v4.u32 {{{}, {}, {}, {}}}, [{}];",
+                out(reg32) first, out(reg32) second, out(reg32) third, out(reg32) fourth,
+                in(reg64) word, options(pure, nomem, nostack)
+            );
+        }
+        [first, second, third, fourth]
+    }
+    #[inline(always)]
+    unsafe fn prefetch(self, word: *const u32) {
+        // SAFETY: a prefetch changes no memory.
+        unsafe { asm!("prefetch.global.L2 [{}];", in(reg64) word, options(nostack)) };
     }
     #[inline(always)]
     unsafe fn load_weak(self, word: *const u32) -> u32 {

@@ -19,6 +19,20 @@ pub mod held {
     pub const NEXT: u32 = 2;
 }
 
+/// The policy where `blocks` blocks search narrow frontiers together: what is
+/// narrow for one block is so for each.
+#[inline(always)]
+#[must_use]
+pub fn policy_for(policy: &SearchPolicy, blocks: u32) -> SearchPolicy {
+    let times = |limit: u32| limit.saturating_mul(blocks);
+    SearchPolicy {
+        narrow_nodes: times(policy.narrow_nodes.min(NARROW_NODES)),
+        narrow_exit_nodes: times(policy.narrow_exit_nodes),
+        narrow_edges: times(policy.narrow_edges),
+        ..*policy
+    }
+}
+
 /// Takes note of what the step just run found, and chooses the next.
 #[inline(always)]
 pub fn advance(drive: &mut DriveRecord, found: &FoundRecord, policy: &SearchPolicy) {
@@ -138,13 +152,12 @@ fn ratio(part: u32, whole: u32, scale: f32) -> u32 {
 #[inline(always)]
 fn step_of(topology: Topology, drive: &DriveRecord, policy: &SearchPolicy) -> Step {
     let forced = policy.forced != u32::MAX;
+    let room = NARROW_NODES.max(policy.narrow_nodes);
     let worth_a_sweep = forced || drive.edges >= policy.pull_edges_min;
     match topology {
-        // A block alone refuses more than these, so asking it again would
+        // A narrow search refuses more than these, so asking it again would
         // never end.
-        Topology::Fused if drive.nodes <= NARROW_NODES && drive.edges <= policy.narrow_edges => {
-            Step::Fused
-        }
+        Topology::Fused if drive.nodes <= room && drive.edges <= policy.narrow_edges => Step::Fused,
         Topology::WarpSparse | Topology::Fused => Step::WarpSparse,
         Topology::Sparse => Step::Sparse,
         Topology::Hybrid if worth_a_sweep => Step::Hybrid,

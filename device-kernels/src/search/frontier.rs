@@ -1,5 +1,6 @@
 //! The frontier register as kernels see it.
 
+use super::push::Row;
 use crate::block::{scan_count, warp_scan};
 use crate::grid::Grid;
 use crate::memory::{Csr, Words, word_of};
@@ -220,9 +221,100 @@ pub struct Finds<const K: usize> {
     pub mask: u32,
 }
 
+impl<const K: usize> Finds<K> {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        nodes: [0; K],
+        mask: 0,
+    };
+}
+
+/// Finds with their rows in the graph.
+#[derive(Clone, Copy, Debug)]
+pub struct Found<const K: usize> {
+    /// Candidates and which of them count; all of these have edges.
+    pub finds: Finds<K>,
+    /// First edge of each.
+    pub starts: [u32; K],
+    /// Edges of each.
+    pub degrees: [u32; K],
+}
+
+impl Found<1> {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        finds: Finds {
+            nodes: [0],
+            mask: 0,
+        },
+        starts: [0],
+        degrees: [0],
+    };
+
+    /// One row, which has edges.
+    #[inline(always)]
+    #[must_use]
+    pub fn one(row: Row) -> Self {
+        Self {
+            finds: Finds {
+                nodes: [row.node],
+                mask: 1,
+            },
+            starts: [row.start],
+            degrees: [row.degree()],
+        }
+    }
+}
+
+impl<const K: usize> Found<K> {
+    /// Looks the rows of `finds` up. Nodes without edges are left out, so
+    /// that every entry of a queue has work.
+    #[inline(always)]
+    pub fn look_up<G: Grid>(grid: G, rows: Csr, finds: &Finds<K>) -> Self {
+        let mut found = Self {
+            finds: *finds,
+            starts: [0; K],
+            degrees: [0; K],
+        };
+        for k in 0..K {
+            if finds.mask >> k & 1 != 0 {
+                let (start, end) = rows.row(grid, finds.nodes[k]);
+                found.starts[k] = start;
+                found.degrees[k] = end - start;
+                if end == start {
+                    found.finds.mask &= !(1 << k);
+                }
+            }
+        }
+        found
+    }
+
+    /// Find `k` as a row.
+    #[inline(always)]
+    #[must_use]
+    pub fn row(&self, k: usize) -> Row {
+        Row {
+            node: self.finds.nodes[k],
+            start: self.starts[k],
+            end: self.starts[k] + self.degrees[k],
+        }
+    }
+
+    /// Whether a find that counts has more than `degree` edges.
+    #[inline(always)]
+    #[must_use]
+    pub fn any_above(&self, degree: u32) -> bool {
+        let mut any = false;
+        for k in 0..K {
+            any |= self.finds.mask >> k & 1 != 0 && self.degrees[k] > degree;
+        }
+        any
+    }
+}
+
 /// Appends every lane's finds to the queue that the step before number `step`
-/// fills, with one atomic addition a warp; nodes without edges are left out,
-/// so that every entry of a queue has work. All lanes of the warp take part.
+/// fills, with one atomic addition a warp; nodes without edges are left out.
+/// All lanes of the warp take part.
 #[inline(always)]
 pub fn append<G: Grid, const K: usize>(
     grid: G,
@@ -230,20 +322,25 @@ pub fn append<G: Grid, const K: usize>(
     target: Target,
     finds: &Finds<K>,
 ) {
-    if grid.ballot(finds.mask != 0) == 0 {
-        return;
+    if grid.ballot(finds.mask != 0) != 0 {
+        let found = Found::look_up(grid, target.rows, finds);
+        append_rows(grid, frontier, target, &found);
     }
-    let mut degrees = [0_u32; K];
-    let mut starts = [0_u32; K];
+}
+
+/// [`append`] for finds whose rows are known.
+#[inline(always)]
+pub fn append_rows<G: Grid, const K: usize>(
+    grid: G,
+    frontier: Frontier,
+    target: Target,
+    found: &Found<K>,
+) {
+    let mask = found.finds.mask;
     let mut edges = 0;
-    let mut mask = 0;
-    for (k, degree) in degrees.iter_mut().enumerate() {
-        if finds.mask >> k & 1 != 0 {
-            let (start, end) = target.rows.row(grid, finds.nodes[k]);
-            *degree = end - start;
-            starts[k] = start;
+    for (k, degree) in found.degrees.iter().enumerate() {
+        if mask >> k & 1 != 0 {
             edges += *degree;
-            mask |= u32::from(*degree != 0) << k;
         }
     }
     let (nodes_below, nodes_total) = scan_count::<G, K>(grid, mask.count_ones());
@@ -255,11 +352,11 @@ pub fn append<G: Grid, const K: usize>(
     place = grid.shuffle(place, 0) + nodes_below;
     prefix = grid.shuffle(prefix, 0) + edges_below;
     let queue = frontier.queue(target.parity);
-    for (k, degree) in degrees.iter().enumerate() {
+    for (k, degree) in found.degrees.iter().enumerate() {
         if mask >> k & 1 != 0 {
-            queue.nodes.store_weak(grid, place, finds.nodes[k]);
+            queue.nodes.store_weak(grid, place, found.finds.nodes[k]);
             queue.prefix.store_weak(grid, place, prefix);
-            queue.starts.store_weak(grid, place, starts[k]);
+            queue.starts.store_weak(grid, place, found.starts[k]);
             place += 1;
             prefix += *degree;
         }

@@ -19,6 +19,7 @@ pub mod share;
 pub mod pull;
 pub mod compact;
 pub mod narrow;
+mod narrow_pass;
 mod narrow_queue;
 
 pub use frontier::Frontier;

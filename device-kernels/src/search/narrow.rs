@@ -1,14 +1,17 @@
-//! A narrow frontier in one block: iterations without a grid barrier.
+//! A narrow frontier in few blocks: iterations without a grid barrier.
 //!
-//! While one block searches, with its queues in shared memory, the others
-//! wait at the next grid barrier. A frontier that fits one warp is searched by
-//! the block's first warp alone, without even a block barrier. The block hands
-//! back when the frontier grows too wide or nothing is left.
+//! The blocks of the first cluster search, with their queues in shared memory,
+//! while the others wait at the next grid barrier. The narrower the frontier,
+//! the fewer take part: up to [`LEADER_NODES`] nodes the first block alone,
+//! which needs only block barriers, and what fits one warp that block's first
+//! warp, without any barrier. Where a launch has no clusters, the first block
+//! is its own. They hand back when the frontier grows too wide or nothing is
+//! left.
 
-use super::drive::{choose, count_new};
-use super::frontier::{Finds, Target, append};
+use super::drive::{self, choose, count_new};
+use super::frontier::{Found, Target, append_rows};
+use super::narrow_pass::{self, Pass, Run};
 use super::narrow_queue::{Queues, Word};
-use super::push::{Push, Row, SERIAL};
 use super::visit::Visit;
 use super::{Search, shared_drive};
 use crate::block::block_scan;
@@ -21,10 +24,16 @@ use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::search::{DriveRecord, SearchPolicy};
 
 /// Iterations between two looks at the clock.
-const LOOK_MASK: u32 = 255;
+pub(super) const LOOK_MASK: u32 = 255;
 
-/// Largest degree that a warp walks alone.
-const WARP_DEGREE: u32 = 64;
+/// Largest frontier that a cluster leaves to its first block, nodes.
+const LEADER_NODES: u32 = 96;
+
+/// Frontier above which the first block calls the cluster, nodes.
+const LEADER_EXIT: u32 = 128;
+
+/// Most lanes that share the edges of an entry, as a power of two.
+const LANES_LOG2_MAX: u32 = 4;
 
 /// What bounds a narrow run.
 #[derive(Clone, Copy, Debug)]
@@ -37,35 +46,46 @@ pub struct Bounds {
     pub place: Place,
 }
 
-/// Where a narrow run stands; the same in every lane, but for `explored`.
+/// The blocks that search together, and which of them this is.
 #[derive(Clone, Copy, Debug)]
-struct Run {
-    /// Nodes of the frontier.
-    len: u32,
-    /// Which of the queues holds it.
-    parity: u32,
-    /// Which of the lengths is its length.
-    turn: u32,
-    /// Iterations done.
-    iteration: u32,
-    /// Largest frontier so far.
-    frontier_max: u32,
-    /// Edges that this lane's rows had.
-    explored: u32,
+pub(super) struct Crew {
+    /// A power of two.
+    pub(super) blocks: u32,
+    pub(super) rank: u32,
 }
 
-/// Whether an iteration visited all edges of the frontier, or none because
-/// they were too many.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Pass {
-    Done,
-    TooWide,
+/// Blocks that search narrow frontiers of `team` together: its first ones.
+#[inline(always)]
+pub fn crew_size<G: Grid>(team: &Team<G>) -> u32 {
+    let cluster = team.grid.cluster();
+    if team.size() < cluster { 1 } else { cluster }
 }
+
+/// Up to where a run goes on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) max_iterations: u32,
+    /// Frontier above which the run ends, nodes.
+    pub(super) widest: u32,
+    /// Edges of a frontier above which it ends.
+    pub(super) edges: u32,
+    /// Resident queue of what finds no room.
+    pub(super) target: Target,
+    /// Which visited bitset is current.
+    pub(super) visited: u32,
+    /// Lanes that share the edges of an entry, as a power of two.
+    pub(super) lanes_log2: u32,
+}
+
+/// How a leader's run ended, as it tells the others.
+const GOES_ON: u32 = 0;
+const TOO_WIDE: u32 = 1;
+const STOPPED: u32 = 2;
 
 impl<V: Visit> Search<V> {
-    /// Runs iterations in this block alone and leaves the frontier in a
-    /// resident queue, which drive record `slot` then describes. Gives the
-    /// iterations run.
+    /// Runs iterations in few blocks and leaves the frontier in a resident
+    /// queue, which drive record `slot` then describes. The first
+    /// [`crew_size`] blocks of the team call this. Gives the iterations run.
     ///
     /// # Errors
     /// When the time budget ends or another block reports a fault.
@@ -73,191 +93,180 @@ impl<V: Visit> Search<V> {
     pub fn narrow<G: Grid>(&self, team: &Team<G>, slot: u32, bounds: &Bounds) -> Result<u32, Stop> {
         let grid = team.grid;
         let drive = &shared_drive::read(grid);
-        let policy = &bounds.machine.search_policy(grid);
-        let queues = Queues::new(grid, self.frontier.queue(drive.queue).nodes);
-        if grid.lane() == 0 {
+        let crew = Crew {
+            blocks: crew_size(team),
+            rank: team.rank(),
+        };
+        let policy = &drive::policy_for(&bounds.machine.search_policy(grid), crew.blocks);
+        let queues = Queues::new(grid);
+        let limits = Limits {
+            max_iterations: bounds.max_iterations,
+            widest: policy
+                .narrow_exit_nodes
+                .min(NARROW_NODES.wrapping_mul(crew.blocks)),
+            edges: policy.narrow_edges,
+            target: Target {
+                step: drive.step + 1,
+                parity: drive.queue ^ 1,
+                rows: self.outgoing,
+            },
+            visited: drive.visited,
+            lanes_log2: self.lanes_log2(grid, &bounds.machine),
+        };
+        if crew.rank == 0 && grid.lane() == 0 {
             self.frontier.clear_found(grid, drive.step + 2);
         }
-        queues.fill(drive.nodes);
-        let mut run = Run {
-            len: drive.nodes,
-            parity: 0,
-            turn: 0,
-            iteration: drive.iteration,
-            frontier_max: drive.frontier_max,
-            explored: 0,
-        };
-        let widest = policy.narrow_exit_nodes.min(NARROW_NODES);
+        let mut run = self.fill(queues, drive, crew);
         let mut pass = Pass::Done;
-        while run.len != 0
-            && pass == Pass::Done
-            && run.iteration < bounds.max_iterations
-            && (run.len <= widest || run.iteration == drive.iteration)
+        while pass == Pass::Done
+            && run.goes_on(&limits)
+            && (run.held.len <= limits.widest || run.iteration == drive.iteration)
         {
-            let stuck = G::WARP != 1
-                && run.len <= G::WARP
-                && self.run_warp(queues, drive.visited, &mut run, bounds.max_iterations);
-            // The warp may have used up the last iteration.
-            let goes_on = run.iteration < bounds.max_iterations;
-            if goes_on && (G::WARP == 1 || stuck || run.len > G::WARP) {
-                pass = self.run_block(queues, drive.visited, &mut run, policy.narrow_edges);
-            }
-            if stuck || run.iteration & LOOK_MASK == 0 {
-                self.look(team, bounds, run.iteration)?;
+            if crew.blocks == 1 || run.held.len <= LEADER_NODES {
+                pass = self.run_leader(queues, team, (&mut run, crew), (&limits, bounds))?;
+            } else {
+                pass = self.pass_wide(queues, &mut run, crew, &limits);
+                if run.iteration & LOOK_MASK == 0 {
+                    self.look_together(queues, team, bounds, run.iteration)?;
+                }
             }
         }
         let iterations = run.iteration - drive.iteration;
-        let edges = self.hand_back(queues, drive, &run);
-        if grid.lane() == 0 {
-            let next = self.close(grid, (drive, edges), &run, policy);
+        let explored = self.hand_back(queues, crew, &run, limits.target);
+        if crew.rank == 0 && grid.lane() == 0 {
+            let next = self.close(grid, (drive, explored), &run, policy);
             self.frontier.set_drive(grid, slot, &next);
         }
         Ok(iterations)
     }
 
+    /// Lanes for an entry: about as many as a node of the graph has edges, so
+    /// that a row is one round of most of them.
     #[inline(always)]
-    fn push_of(&self, visited: u32, run: &Run) -> Push {
-        Push {
-            visited: self.frontier.bitset(visited),
-            level: run.iteration + 1,
+    fn lanes_log2<G: Grid>(&self, grid: G, machine: &Machine) -> u32 {
+        if G::WARP == 1 {
+            return 0;
+        }
+        let (nodes, edges) = (machine.nodes(grid), machine.edges(grid));
+        (0..LANES_LOG2_MAX)
+            .take_while(|log2| edges >> log2 > nodes)
+            .count() as u32
+    }
+
+    /// Loads this block's part of the resident queue.
+    #[inline(always)]
+    fn fill<G: Grid>(&self, queues: Queues<G>, drive: &DriveRecord, crew: Crew) -> Run {
+        let grid = queues.grid;
+        let (first, end) = crew.share(drive.nodes);
+        let queue = self.frontier.queue(drive.queue);
+        let mut large = false;
+        let mut index = first + grid.lane();
+        while index < end {
+            let row = super::push::row_at(grid, &queue, index, drive);
+            large |= row.is_large();
+            queues.put(0, index - first, row);
+            index += grid.lanes();
+        }
+        let large = grid.block_any(large);
+        if grid.lane() == 0 {
+            queues.set(0, end - first, large);
+            queues.clear(1);
+        }
+        crew.barrier(grid, true);
+        Run {
+            held: queues.held(0, crew.blocks),
+            spread: crew.blocks,
+            parity: 0,
+            turn: 0,
+            iteration: drive.iteration,
+            frontier_max: drive.frontier_max,
+            explored: 0,
         }
     }
 
-    /// Iterations by the first warp, while the frontier fits it; the other
-    /// warps wait. True when the whole block must take the next iteration or
-    /// it is time to look at the clock.
+    /// Iterations by the first block, while the frontier is narrow; the others
+    /// wait for its word.
     #[inline(always)]
-    fn run_warp<G: Grid>(
+    fn run_leader<G: Grid>(
         &self,
         queues: Queues<G>,
-        visited: u32,
-        run: &mut Run,
-        max_iterations: u32,
-    ) -> bool {
-        let grid = queues.grid;
-        if grid.lane() < G::WARP {
-            let mut stuck = false;
-            while run.len != 0 && run.len <= G::WARP && run.iteration < max_iterations && !stuck {
-                stuck = !self.pass_warp(queues, visited, run);
-                if !stuck && run.iteration & LOOK_MASK == 0 {
+        team: &Team<G>,
+        (run, crew): (&mut Run, Crew),
+        (limits, bounds): (&Limits, &Bounds),
+    ) -> Result<Pass, Stop> {
+        let mut verdict = Ok(Pass::Done);
+        if crew.rank == 0 {
+            let leave = if crew.blocks == 1 {
+                limits.widest
+            } else {
+                LEADER_EXIT
+            };
+            loop {
+                verdict = self.lead(queues, team, run, (limits, bounds));
+                let wide = run.held.len > leave;
+                if verdict != Ok(Pass::Done) || !run.goes_on(limits) || wide {
                     break;
                 }
             }
-            if grid.lane() == 0 {
-                queues.tell(Word::Len, run.len);
-                queues.tell(Word::Iteration, run.iteration);
-                queues.tell(Word::Parity, run.parity);
-                queues.tell(Word::Stuck, u32::from(stuck));
-                queues.tell(Word::Widest, run.frontier_max);
-                queues.set_len(0, run.len);
-                queues.set_len(1, 0);
-            }
         }
-        grid.block_barrier();
-        run.len = queues.told(Word::Len);
-        run.iteration = queues.told(Word::Iteration);
-        run.parity = queues.told(Word::Parity);
-        run.frontier_max = queues.told(Word::Widest);
-        run.turn = 0;
-        let stuck = queues.told(Word::Stuck) != 0;
-        // Everyone has read before the first warp may tell again.
-        grid.block_barrier();
-        stuck
-    }
-
-    /// One iteration by one warp; false when a degree is too large for it.
-    #[inline(always)]
-    fn pass_warp<G: Grid>(&self, queues: Queues<G>, visited: u32, run: &mut Run) -> bool {
+        if crew.blocks == 1 {
+            return verdict;
+        }
         let grid = queues.grid;
-        let row = self.narrow_row(queues, run, grid.lane());
-        let degree = row.degree();
-        if grid.ballot(degree > WARP_DEGREE) != 0 {
-            return false;
-        }
-        let push = self.push_of(visited, run);
-        let mut len = 0;
-        let mut rest = row;
-        while grid.ballot(rest.start < rest.end) != 0 {
-            let head = Row {
-                end: rest.end.min(rest.start + 2),
-                ..rest
+        if crew.rank == 0 && grid.lane() == 0 {
+            queues.tell(Word::Iteration, run.iteration);
+            queues.tell(Word::Parity, run.parity);
+            queues.tell(Word::Turn, run.turn);
+            queues.tell(Word::Widest, run.frontier_max);
+            let verdict = match verdict {
+                Ok(Pass::Done) => GOES_ON,
+                Ok(Pass::TooWide) => TOO_WIDE,
+                Err(Stop) => STOPPED,
             };
-            let finds = self.visit_row::<G, 2, false>(grid, &push, head);
-            queues.append_alone(run.parity ^ 1, &mut len, &finds);
-            rest.start = head.end;
+            queues.tell(Word::Verdict, verdict);
         }
-        grid.warp_barrier();
-        run.explored += degree;
-        run.advance(len);
-        true
+        grid.cluster_barrier(true);
+        run.iteration = queues.told(0, Word::Iteration);
+        run.parity = queues.told(0, Word::Parity);
+        run.turn = queues.told(0, Word::Turn);
+        run.frontier_max = queues.told(0, Word::Widest);
+        run.spread = 1;
+        run.held = queues.held(run.turn, 1);
+        if crew.rank != 0 && grid.lane() == 0 {
+            // The first block did that for itself.
+            queues.clear(run.turn + 1);
+        }
+        grid.block_barrier();
+        match queues.told(0, Word::Verdict) {
+            GOES_ON => Ok(Pass::Done),
+            TOO_WIDE => Ok(Pass::TooWide),
+            _ => Err(Stop),
+        }
     }
 
-    /// Row `index` of the narrow frontier, or none behind its end.
+    /// Some iterations by the first block alone.
     #[inline(always)]
-    fn narrow_row<G: Grid>(&self, queues: Queues<G>, run: &Run, index: u32) -> Row {
-        if index >= run.len {
-            return Row::NONE;
-        }
-        let node = queues.get(run.parity, index);
-        let (start, end) = self.outgoing.row(queues.grid, node);
-        Row { node, start, end }
-    }
-
-    /// One iteration by the whole block.
-    #[inline(always)]
-    fn run_block<G: Grid>(
+    fn lead<G: Grid>(
         &self,
         queues: Queues<G>,
-        visited: u32,
+        team: &Team<G>,
         run: &mut Run,
-        edges_max: u32,
-    ) -> Pass {
-        let grid = queues.grid;
-        let push = self.push_of(visited, run);
-        let lanes = grid.lanes();
-        let first = self.narrow_row(queues, run, grid.lane());
-        let mut edges = first.degree();
-        let mut large = edges > SERIAL;
-        let mut index = lanes + grid.lane();
-        while index < run.len {
-            let degree = self.narrow_row(queues, run, index).degree();
-            edges = edges.saturating_add(degree);
-            large |= degree > SERIAL;
-            index += lanes;
+        (limits, bounds): (&Limits, &Bounds),
+    ) -> Result<Pass, Stop> {
+        let fits = |run: &Run| {
+            G::WARP != 1 && run.spread == 1 && narrow_pass::fits_warp(run.held.len, limits)
+        };
+        let stuck = fits(run) && self.run_warp(queues, run, limits);
+        let mut pass = Pass::Done;
+        // The warp may have used up the last iteration.
+        if run.goes_on(limits) && (stuck || !fits(run)) {
+            let alone = Crew { blocks: 1, rank: 0 };
+            pass = self.pass_wide(queues, run, alone, limits);
         }
-        if grid.lane() == 0 {
-            // Nobody reads this length any more, and nobody adds to it before
-            // the next barrier.
-            queues.set_len(run.turn + 2, 0);
+        if stuck || run.iteration & LOOK_MASK == 0 {
+            self.look(team, bounds, run.iteration)?;
         }
-        let large = grid.block_any(large);
-        if large && block_scan(grid, edges).1 > edges_max {
-            return Pass::TooWide;
-        }
-        let next = (run.parity ^ 1, run.turn + 1);
-        let mut row = first;
-        let mut base = 0;
-        loop {
-            if G::WARP == 1 {
-                self.expand_alone(grid, &push, row, |finds| queues.append(next, finds));
-            } else if large {
-                self.expand_together(grid, &push, row, |finds| queues.append(next, finds));
-            } else {
-                self.expand_serially::<G, 4, false>(grid, &push, row, |finds| {
-                    queues.append(next, finds);
-                });
-            }
-            base += lanes;
-            if base >= run.len {
-                break;
-            }
-            row = self.narrow_row(queues, run, base + grid.lane());
-        }
-        grid.block_barrier();
-        run.turn += 1;
-        run.explored = run.explored.saturating_add(edges);
-        run.advance(queues.len(run.turn));
-        Pass::Done
+        Ok(pass)
     }
 
     #[inline(never)]
@@ -266,40 +275,74 @@ impl<V: Visit> Search<V> {
         if !team.grid.block_any(late) {
             return Ok(());
         }
+        Err(Self::out_of_time(team, bounds, iteration))
+    }
+
+    /// [`Self::look`] by the first block for the whole cluster.
+    #[inline(never)]
+    fn look_together<G: Grid>(
+        &self,
+        queues: Queues<G>,
+        team: &Team<G>,
+        bounds: &Bounds,
+        iteration: u32,
+    ) -> Result<(), Stop> {
+        let grid = team.grid;
+        if team.is_conductor() {
+            let late = team.is_late() || team.control.is_stopped(grid);
+            queues.tell(Word::Late, u32::from(late));
+        }
+        grid.cluster_barrier(true);
+        if queues.told(0, Word::Late) == 0 {
+            return Ok(());
+        }
+        Err(Self::out_of_time(team, bounds, iteration))
+    }
+
+    fn out_of_time<G: Grid>(team: &Team<G>, bounds: &Bounds, iteration: u32) -> Stop {
         let place = Place {
             iteration,
             ..bounds.place
         };
-        Err(team.control.fault(team.grid, FaultCode::TimeBudget, place))
+        team.control.fault(team.grid, FaultCode::TimeBudget, place)
     }
 
     /// Moves the frontier to the other resident queue; gives the edges that
-    /// the block explored.
+    /// the run explored, to the first lane of the first block.
     #[inline(always)]
-    fn hand_back<G: Grid>(&self, queues: Queues<G>, drive: &DriveRecord, run: &Run) -> u32 {
+    fn hand_back<G: Grid>(&self, queues: Queues<G>, crew: Crew, run: &Run, target: Target) -> u32 {
         let grid = queues.grid;
-        let (_, explored) = block_scan(grid, run.explored);
-        let target = Target {
-            step: drive.step + 1,
-            parity: drive.queue ^ 1,
-            rows: self.outgoing,
+        let (_, mut explored) = block_scan(grid, run.explored);
+        let len = if crew.rank < run.spread {
+            queues.own_len(run.turn)
+        } else {
+            0
         };
         let mut base = 0;
-        while base < run.len {
+        while base < len {
             let index = base + grid.lane();
-            let inside = index < run.len;
-            let finds = Finds {
-                nodes: [if inside {
-                    queues.get(run.parity, index)
-                } else {
-                    0
-                }],
-                mask: u32::from(inside),
+            let found = if index < len {
+                Found::one(queues.own(run.parity, index))
+            } else {
+                Found::NONE
             };
-            append(grid, self.frontier, target, &finds);
+            append_rows(grid, self.frontier, target, &found);
             base += grid.lanes();
         }
-        grid.block_barrier();
+        if crew.blocks == 1 {
+            grid.block_barrier();
+            return explored;
+        }
+        if grid.lane() == 0 {
+            queues.tell(Word::Explored, explored);
+        }
+        grid.cluster_barrier(true);
+        if crew.rank == 0 && grid.lane() == 0 {
+            explored = 0;
+            for peer in 0..crew.blocks {
+                explored = queues.told(peer, Word::Explored).saturating_add(explored);
+            }
+        }
         explored
     }
 
@@ -329,13 +372,23 @@ impl<V: Visit> Search<V> {
     }
 }
 
-impl Run {
-    /// Takes the next frontier, of `len` nodes.
+impl Crew {
+    /// First and behind the last of this block's even share of `count` items.
     #[inline(always)]
-    fn advance(&mut self, len: u32) {
-        self.len = len;
-        self.parity ^= 1;
-        self.iteration += 1;
-        self.frontier_max = self.frontier_max.max(len);
+    pub(super) fn share(self, count: u32) -> (u32, u32) {
+        // The number of blocks is a power of two.
+        let each = (count + self.blocks - 1) >> self.blocks.trailing_zeros();
+        let first = (self.rank * each).min(count);
+        (first, (first + each).min(count))
+    }
+
+    /// Waits for all lanes of the crew; see [`Grid::cluster_barrier`].
+    #[inline(always)]
+    pub(super) fn barrier<G: Grid>(self, grid: G, wrote: bool) {
+        if self.blocks == 1 {
+            grid.block_barrier();
+        } else {
+            grid.cluster_barrier(wrote);
+        }
     }
 }

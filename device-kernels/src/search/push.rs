@@ -1,7 +1,7 @@
 //! Push by nodes: a lane a node, or more lanes over the edges of a node that
 //! has many.
 
-use super::frontier::{Finds, Queue, Target, append};
+use super::frontier::{Finds, Found, Queue, Target, append};
 use super::visit::{Discovery, Visit};
 use super::{Search, shared_drive};
 use crate::block::{block_scan, shared};
@@ -12,6 +12,9 @@ use seawall_core::abi::search::DriveRecord;
 
 /// Largest degree that a lane walks alone.
 pub const SERIAL: u32 = 16;
+
+/// How far ahead rows are fetched, in nodes: two cache lines.
+const NEXT_ROWS: u32 = 64;
 
 /// What the pushes of one step share.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +49,24 @@ impl Row {
     #[must_use]
     pub fn degree(self) -> u32 {
         self.end - self.start
+    }
+
+    /// Number of edges, for one of the `1 << each` lanes that share the row.
+    #[inline(always)]
+    #[must_use]
+    pub fn degree_once<G: Grid>(self, grid: G, each: u32) -> u32 {
+        if grid.lane() & ((1 << each) - 1) == 0 {
+            self.degree()
+        } else {
+            0
+        }
+    }
+
+    /// Whether the row has too many edges for one lane.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_large(self) -> bool {
+        self.degree() > SERIAL
     }
 }
 
@@ -201,6 +222,38 @@ impl<V: Visit> Search<V> {
         Finds { nodes, mask }
     }
 
+    /// Visits one edge, the first of `row` if it has any, and looks the row of
+    /// its target up before it knows whether the node is new: a level waits
+    /// for one access less.
+    #[inline(always)]
+    pub fn visit_edge<G: Grid>(&self, grid: G, push: &Push, row: Row) -> Found<1> {
+        if row.start >= row.end {
+            return Found::NONE;
+        }
+        let node = self.outgoing.target(grid, row.start);
+        let bit = 1 << (node & 31);
+        let before = push.visited.or(grid, node >> 5, bit);
+        let (start, end) = self.outgoing.row(grid, node);
+        let is_new = before & bit == 0;
+        if is_new {
+            let (from, level) = (row.node, push.level);
+            self.visit.discovered(grid, Discovery { node, from, level });
+            // The next step wants these, and nodes are often numbered along
+            // the way of a search.
+            self.outgoing.prefetch_target(grid, start);
+            self.outgoing
+                .prefetch_row(grid, node.saturating_add(NEXT_ROWS));
+        }
+        Found {
+            finds: Finds {
+                nodes: [node],
+                mask: u32::from(is_new && start != end),
+            },
+            starts: [start],
+            degrees: [end - start],
+        }
+    }
+
     /// Every lane walks its few edges, `K` at a time, until the warp is done.
     #[inline(always)]
     pub fn expand_serially<G: Grid, const K: usize, const TEST: bool>(
@@ -268,7 +321,7 @@ impl<V: Visit> Search<V> {
 
 /// The row of queue entry `index`, or none behind the queue's end.
 #[inline(always)]
-fn row_at<G: Grid>(grid: G, queue: &Queue, index: u32, drive: &DriveRecord) -> Row {
+pub fn row_at<G: Grid>(grid: G, queue: &Queue, index: u32, drive: &DriveRecord) -> Row {
     if index >= drive.nodes {
         return Row::NONE;
     }

@@ -23,30 +23,37 @@ pub trait Visit: Copy {
     fn discovered<G: Grid>(self, grid: G, discovery: Discovery);
 }
 
-/// Visits as the program's visitor word says; the word is uniform over the
-/// grid, so choosing at run time costs a predicate a discovery.
+/// Visits as the program's visitor word says, without a branch: all lanes of
+/// a grid do the same.
 #[derive(Clone, Copy, Debug)]
 pub struct Marker {
-    visitor: Visitor,
     marks: Words,
+    stores: bool,
+    parents: bool,
 }
 
 impl Marker {
     /// Marks `marks`, one word a node, unless `visitor` only sets bits.
     #[must_use]
     pub fn new(visitor: Visitor, marks: Words) -> Self {
-        Self { visitor, marks }
+        Self {
+            marks,
+            stores: matches!(visitor, Visitor::MarkLevel | Visitor::MarkParent),
+            parents: visitor == Visitor::MarkParent,
+        }
     }
 }
 
 impl Visit for Marker {
     #[inline(always)]
     fn discovered<G: Grid>(self, grid: G, discovery: Discovery) {
-        let value = match self.visitor {
-            Visitor::MarkLevel => discovery.level,
-            Visitor::MarkParent => discovery.from,
-            Visitor::OrBits | Visitor::MinRelax => return,
-        };
-        self.marks.store_weak(grid, discovery.node, value);
+        if self.stores {
+            let value = if self.parents {
+                discovery.from
+            } else {
+                discovery.level
+            };
+            self.marks.store_weak(grid, discovery.node, value);
+        }
     }
 }

@@ -5,9 +5,10 @@
 //! the degrees are. What happens at an edge is up to the caller.
 
 use super::work::{Sink, Source};
-use crate::block::{shared::SHARES, warp_scan};
+use crate::block::{scan_count, shared::SHARES, warp_scan};
 use crate::grid::Grid;
 use crate::memory::Words;
+use crate::search::frontier::{Finds, Found};
 use crate::search::push::owner;
 use crate::team::Team;
 use seawall_core::abi::work::WORK_EDGES;
@@ -27,44 +28,31 @@ pub struct WorkEdge {
     pub value: u32,
 }
 
-/// Up to `K` nodes that one lane found: bit `k` of `mask` says whether
-/// `nodes[k]` counts.
-#[derive(Clone, Copy, Debug)]
-struct Finds<const K: usize> {
-    nodes: [u32; K],
-    mask: u32,
-}
-
-impl<const K: usize> Finds<K> {
-    const NONE: Self = Self {
-        nodes: [0; K],
-        mask: 0,
-    };
-}
-
 /// Appends every lane's finds to the sink with one atomic addition a warp;
 /// nodes without edges are left out. All lanes of the warp take part.
 #[inline(always)]
 fn append<G: Grid, const K: usize>(team: &Team<G>, sink: &Sink, finds: &Finds<K>) {
+    if team.grid.ballot(finds.mask != 0) != 0 {
+        append_rows(team, sink, &Found::look_up(team.grid, sink.rows, finds));
+    }
+}
+
+/// [`append`] for finds whose rows are known.
+#[inline(always)]
+pub(super) fn append_rows<G: Grid, const K: usize>(team: &Team<G>, sink: &Sink, found: &Found<K>) {
     let grid = team.grid;
-    if grid.ballot(finds.mask != 0) == 0 {
+    let mask = found.finds.mask;
+    if grid.ballot(mask != 0) == 0 {
         return;
     }
-    let mut degrees = [0_u32; K];
-    let (mut nodes, mut edges) = (0, 0);
-    for (k, degree) in degrees.iter_mut().enumerate() {
-        if finds.mask >> k & 1 != 0 {
-            let (start, end) = sink.rows.row(grid, finds.nodes[k]);
-            *degree = end - start;
-            edges += *degree;
-            nodes += u32::from(*degree != 0);
+    let mut edges = 0;
+    for k in 0..K {
+        if mask >> k & 1 != 0 {
+            edges += found.degrees[k];
         }
     }
-    let (nodes_below, nodes_total) = warp_scan(grid, nodes);
+    let (nodes_below, nodes_total) = scan_count::<G, K>(grid, mask.count_ones());
     let (edges_below, edges_total) = warp_scan(grid, edges);
-    if nodes_total == 0 {
-        return;
-    }
     let (mut place, mut prefix) = (0, 0);
     if grid.warp_lane() == 0 {
         let packed = u64::from(nodes_total) << 32 | u64::from(edges_total);
@@ -74,12 +62,15 @@ fn append<G: Grid, const K: usize>(team: &Team<G>, sink: &Sink, finds: &Finds<K>
     }
     place = grid.shuffle(place, 0) + nodes_below;
     prefix = grid.shuffle(prefix, 0) + edges_below;
-    for (k, degree) in degrees.iter().enumerate() {
-        if *degree != 0 {
-            sink.queue.nodes.store_weak(grid, place, finds.nodes[k]);
+    for k in 0..K {
+        if mask >> k & 1 != 0 {
+            sink.queue
+                .nodes
+                .store_weak(grid, place, found.finds.nodes[k]);
             sink.queue.prefix.store_weak(grid, place, prefix);
+            sink.queue.starts.store_weak(grid, place, found.starts[k]);
             place += 1;
-            prefix += *degree;
+            prefix += found.degrees[k];
         }
     }
 }
@@ -262,7 +253,7 @@ fn load_rows<G: Grid>(
             inside = prefix < end;
             if inside {
                 let node = queue.nodes.load_weak(grid, entry);
-                let (start, _) = source.rows.row(grid, node);
+                let start = queue.starts.load_weak(grid, entry);
                 // SAFETY: `at` was checked against `SHARE_ROWS`.
                 unsafe {
                     grid.shared_store(SHARES + at, prefix.saturating_sub(first_edge));
@@ -334,7 +325,8 @@ fn walk<G: Grid>(
     while at < end {
         let node = source.queue.nodes.load_weak(grid, entry);
         let prefix = source.queue.prefix.load_weak(grid, entry);
-        let (start, stop) = source.rows.row(grid, node);
+        let counts = (source.nodes, source.edges);
+        let (start, stop) = source.queue.row(grid, entry, counts);
         let row_end = end.min(prefix + (stop - start));
         let value = row(node);
         while at < row_end {

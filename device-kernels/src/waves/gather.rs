@@ -38,8 +38,15 @@ struct Pull {
     sums: Words,
 }
 
-/// Edges that a lane has under way at a time.
-const DEPTH: u32 = 4;
+/// Neighbouring edges that a lane takes at a time.
+const EACH: u32 = 4;
+
+/// [`EACH`] as a length. Loops over such arrays count, since the compiler
+/// keeps iterators over them in memory.
+const LANE: usize = EACH as usize;
+
+/// Edges that a warp takes at a time.
+const STEP: u32 = 32 * EACH;
 
 /// Rows whose ends a warp waits for, one a lane.
 #[derive(Clone, Copy, Debug)]
@@ -86,8 +93,8 @@ impl Pull {
         let tile = self
             .edges
             .div_ceil(warps.saturating_mul(4))
-            .clamp(128, 8192)
-            .next_multiple_of(128);
+            .clamp(STEP, 64 * STEP)
+            .next_multiple_of(STEP);
         let mut first = u64::from(warp) * u64::from(tile);
         while first < u64::from(self.edges) {
             let start = first as u32;
@@ -98,31 +105,42 @@ impl Pull {
     }
 
     /// One warp adds up the edges `first..end` row by row: a row's sum is the
-    /// difference between the running sums at its ends.
+    /// difference between the running sums at its ends. `first` is a multiple
+    /// of [`STEP`].
     #[inline(always)]
     fn tile<G: Grid>(&self, grid: G, first: u32, end: u32) {
         let first_row = self.row_of(grid, first);
         let mut ends = self.ends(grid, first_row, 0);
         let mut running = 0_u64;
         let mut at = first;
+        let mut sources = self.sources(grid, at, end);
         while at < end {
-            let mut values = [0_u64; DEPTH as usize];
-            for (k, value) in (0_u32..).zip(&mut values) {
-                let edge = at + k * G::WARP + grid.warp_lane();
-                if edge < end {
-                    *value = self.contribution(grid, edge);
+            // The next edges are under way while these are added up.
+            let next = self.sources(grid, at + STEP, end);
+            let mut values = [0.0_f32; LANE];
+            for k in 0..LANE {
+                if sources[k] != u32::MAX {
+                    let bits = self.contributions.load_weak(grid, sources[k]);
+                    values[k] = f32::from_bits(bits);
                 }
             }
-            for value in values {
-                if at < end {
-                    let sums = scan_wide(grid, value);
-                    let stop = end.min(at + G::WARP);
-                    self.meet(grid, (&mut ends, first_row), (at, stop), (running, sums));
-                    running = running
-                        .wrapping_add(move_wide(sums, |word| grid.shuffle(word, G::WARP - 1)));
-                    at += G::WARP;
-                }
+            let mut sums = [0_u64; LANE];
+            let mut own = 0_u64;
+            for k in 0..LANE {
+                own = own.wrapping_add(units(values[k]));
+                sums[k] = own;
             }
+            let up_to = scan_wide(grid, own);
+            let before = running.wrapping_add(up_to.wrapping_sub(own));
+            for k in 0..LANE {
+                sums[k] = sums[k].wrapping_add(before);
+            }
+            let stop = at + (end - at).min(STEP);
+            self.meet(grid, (&mut ends, first_row), (at, stop), (running, &sums));
+            running =
+                running.wrapping_add(move_wide(up_to, |word| grid.shuffle(word, G::WARP - 1)));
+            at = stop;
+            sources = next;
         }
         self.flush(grid, &ends, first_row);
         // The row that goes on behind the tile.
@@ -138,16 +156,34 @@ impl Pull {
         }
     }
 
+    /// Where this lane's edges from `at` on come from, `u32::MAX` behind the
+    /// last one of the tile.
+    #[inline(always)]
+    fn sources<G: Grid>(&self, grid: G, at: u32, end: u32) -> [u32; LANE] {
+        let first = at.saturating_add(grid.warp_lane() * EACH);
+        if first.saturating_add(EACH) <= end {
+            return self.rows.targets4(grid, first);
+        }
+        let mut sources = [u32::MAX; LANE];
+        for k in 0..LANE {
+            let edge = first.saturating_add(k as u32);
+            if edge < end {
+                sources[k] = self.rows.target(grid, edge);
+            }
+        }
+        sources
+    }
+
     /// Takes the running sums at the rows that end among the edges
-    /// `at..stop`, batch after batch; `sums` are those of this lane's edge and
-    /// the ones below it.
+    /// `at..stop`, batch after batch; `running` is the sum before them, `sums`
+    /// those behind each of this lane's edges.
     #[inline(always)]
     fn meet<G: Grid>(
         &self,
         grid: G,
         (ends, first_row): (&mut Ends, u32),
         (at, stop): (u32, u32),
-        (running, sums): (u64, u64),
+        (running, sums): (u64, &[u64; LANE]),
     ) {
         loop {
             let meets = !ends.met && ends.end <= stop;
@@ -155,10 +191,17 @@ impl Pull {
                 return;
             }
             let behind = ends.end.wrapping_sub(at);
-            let inside = move_wide(sums, |word| grid.shuffle(word, behind.wrapping_sub(1) & 31));
+            let last = behind.wrapping_sub(1);
+            let mut inside = 0;
+            for k in 0..LANE {
+                let held = move_wide(sums[k], |word| grid.shuffle(word, last / EACH & 31));
+                if last % EACH == k as u32 {
+                    inside = held;
+                }
+            }
             if meets {
                 ends.met = true;
-                ends.sum = running.wrapping_add(if behind == 0 { 0 } else { inside });
+                ends.sum = if behind == 0 { running } else { inside };
             }
             if grid.ballot(ends.met) != u32::MAX {
                 return;

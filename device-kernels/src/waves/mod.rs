@@ -11,6 +11,7 @@ pub mod flow;
 pub mod search;
 pub mod work;
 pub mod expand;
+mod expand_rows;
 pub mod paths;
 pub mod peel;
 mod gather;

@@ -15,6 +15,7 @@
 
 use super::Context;
 use super::expand::{append_list, expand, select};
+use super::expand_rows::{BATCH, Batch, are_short, expand_rows};
 use super::work::{Round, Work, work_of};
 use crate::grid::Grid;
 use crate::memory::Words;
@@ -125,12 +126,13 @@ fn relax<G: Grid>(context: &Context<G>, paths: &Paths) {
         old_marks.store_weak(grid, node >> 5, 0);
         distances.load(grid, node)
     };
-    expand(
-        team,
-        &work.source(rows, tag, &round),
-        &work.sink(rows, tag),
-        row,
-        |edge| {
+    let (source, sink) = (work.source(rows, tag, &round), work.sink(rows, tag));
+    if are_short::<G>(&source) {
+        expand_rows(team, &source, &sink, row, |batch| {
+            relax_batch(grid, paths, (batch, marks), &mut least)
+        });
+    } else {
+        expand(team, &source, &sink, row, |edge| {
             let length = edge
                 .value
                 .saturating_add(weights.constant(grid, edge.index));
@@ -144,9 +146,44 @@ fn relax<G: Grid>(context: &Context<G>, paths: &Paths) {
                 return false;
             }
             claim(grid, marks, edge.to)
-        },
-    );
+        });
+    }
     work.wait_warp(team, tag, least);
+}
+
+/// Relaxes up to four edges of one node at once: accesses of one kind come
+/// together, so that they overlap. Gives a bit for each node to queue.
+#[inline(always)]
+fn relax_batch<G: Grid>(
+    grid: G,
+    paths: &Paths,
+    (batch, marks): (&Batch, Words),
+    least: &mut u32,
+) -> u32 {
+    let mut lengths = [u32::MAX; BATCH];
+    for k in 0..BATCH {
+        if (k as u32) < batch.count {
+            let weight = paths.weights.constant(grid, batch.first + k as u32);
+            lengths[k] = batch.value.saturating_add(weight);
+        }
+    }
+    let mut before = [0_u32; BATCH];
+    for k in 0..BATCH {
+        if lengths[k] != u32::MAX {
+            before[k] = paths.distances.min(grid, batch.to[k], lengths[k]);
+        }
+    }
+    let mut mask = 0;
+    for k in 0..BATCH {
+        if lengths[k] < before[k] {
+            if lengths[k] >= paths.round.level {
+                *least = (*least).min(lengths[k]);
+            } else {
+                mask |= u32::from(claim(grid, marks, batch.to[k])) << k;
+            }
+        }
+    }
+    mask
 }
 
 /// Queues the waiting nodes below the next bound.

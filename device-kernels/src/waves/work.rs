@@ -4,8 +4,10 @@
 //! are filled and their edges shared out is in [`expand`](super::expand).
 
 use super::Context;
+use crate::block::shared::ROUND;
 use crate::grid::Grid;
 use crate::memory::{Csr, Words};
+use crate::search::frontier::Queue;
 use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::work::{
@@ -30,13 +32,6 @@ pub struct Round {
     pub level: u32,
     /// Least value of a node behind the bound, or `u32::MAX`.
     pub least: u32,
-}
-
-/// A queue and the edges before each entry.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Queue {
-    pub(super) nodes: Words,
-    pub(super) prefix: Words,
 }
 
 /// The rows of a queue to expand.
@@ -77,6 +72,7 @@ impl Work {
         Queue {
             nodes: self.words.part(self.layout.queue(parity), nodes),
             prefix: self.words.part(self.layout.prefix(parity), nodes),
+            starts: self.words.part(self.layout.starts(parity), nodes),
         }
     }
 
@@ -129,15 +125,32 @@ impl Work {
         });
     }
 
-    /// The counters of round `tag`.
+    /// The counters of round `tag`. A block operation: four of its lanes read
+    /// past the caches and tell the rest, since all lanes of a grid reading one
+    /// place would queue up there for microseconds.
     #[inline(always)]
     pub fn round<G: Grid>(self, grid: G, tag: u32) -> Round {
         let counters = self.counters(tag);
+        let mut part = grid.lane();
+        while part < 4 {
+            let at = match part {
+                0 => WORK_NODES,
+                1 => WORK_EDGES,
+                2 => WORK_LEVEL,
+                _ => WORK_LEAST,
+            };
+            // SAFETY: four fixed words of shared memory.
+            unsafe { grid.shared_store(ROUND + part, counters.load(grid, at)) };
+            part += grid.lanes();
+        }
+        grid.block_barrier();
+        // SAFETY: four fixed words of shared memory.
+        let told = |part: u32| unsafe { grid.shared_load(ROUND + part) };
         Round {
-            nodes: counters.load(grid, WORK_NODES),
-            edges: counters.load(grid, WORK_EDGES),
-            level: counters.load(grid, WORK_LEVEL),
-            least: counters.load(grid, WORK_LEAST),
+            nodes: told(0),
+            edges: told(1),
+            level: told(2),
+            least: told(3),
         }
     }
 

@@ -22,7 +22,7 @@ pub(crate) const TARGETS: &[Target] = &[
     },
     Target {
         capability: 90,
-        isa: 78,
+        isa: 80,
     },
 ];
 

@@ -4,6 +4,7 @@
 //! from a device's name. A cooperative grid is checked here, before the
 //! launch, so that one too large is a typed error and not a driver's.
 
+use super::cluster::{CLUSTER_MAX, Cluster};
 use super::error::check;
 use super::module::{Entry, Kernel};
 use super::stream::Stream;
@@ -34,6 +35,8 @@ pub(super) struct Asked {
     pub(super) blocks: Option<u32>,
     /// Lanes of a block.
     pub(super) lanes: Option<u32>,
+    /// Blocks of a cluster.
+    pub(super) cluster: Option<u32>,
 }
 
 /// Whether all blocks of a grid must be resident at once.
@@ -50,6 +53,7 @@ pub(super) enum Residency {
 pub(super) struct Grid {
     kernel: Kernel,
     shape: GridShape,
+    cluster: Option<Cluster>,
     residency: Residency,
 }
 
@@ -83,13 +87,24 @@ impl Grid {
             per_unit: kernel.blocks_per_unit(lanes)?,
             units: limits.info.units,
         };
-        let shape = GridShape {
-            blocks: fit.blocks(asked.blocks, lanes, residency)?,
-            lanes,
+        let (cluster, blocks) = match asked.cluster {
+            Some(size @ 2..) if residency == Residency::Cooperative => {
+                if !size.is_power_of_two() || size > CLUSTER_MAX {
+                    return Err(unsupported(format!(
+                        "a cluster's blocks must be a power of two up to {CLUSTER_MAX}"
+                    )));
+                }
+                let cluster = Cluster::new(&kernel, size)?;
+                let places = cluster.resident(&kernel, lanes)?.saturating_mul(size);
+                let blocks = fit.clustered(asked.blocks, lanes, (size, places))?;
+                (Some(cluster), blocks)
+            }
+            _ => (None, fit.blocks(asked.blocks, lanes, residency)?),
         };
         Ok(Self {
             kernel,
-            shape,
+            shape: GridShape { blocks, lanes },
+            cluster,
             residency,
         })
     }
@@ -102,6 +117,7 @@ impl Grid {
                 blocks: 1,
                 lanes: WARP,
             },
+            cluster: None,
             residency: Residency::Free,
         }
     }
@@ -152,6 +168,9 @@ impl Grid {
         // SAFETY: kernel and stream live and belong to one context; the list
         // of parameters is the caller's promise.
         unsafe {
+            if let Some(cluster) = self.cluster {
+                return cluster.launch((&self.kernel, self.shape), stream, list);
+            }
             match self.residency {
                 Residency::Cooperative => sys::cuLaunchCooperativeKernel(
                     kernel, blocks, 1, 1, lanes, 1, 1, 0, queue, list,
@@ -241,6 +260,28 @@ impl Fit {
         }
         Ok(wanted)
     }
+
+    /// Blocks in clusters of `cluster`, of which the device has room for
+    /// `places` blocks: as many as were asked for, at most one a
+    /// multiprocessor, as far as there is room for whole clusters.
+    fn clustered(
+        self,
+        asked: Option<u32>,
+        lanes: u32,
+        (cluster, places): (u32, u32),
+    ) -> Result<u32, BackendError> {
+        let most = self.units.min(places);
+        let wanted = asked.unwrap_or(most).min(most) / cluster * cluster;
+        if wanted == 0 {
+            return Err(BackendError::NotCoResident {
+                wanted: cluster,
+                lanes,
+                fitting: places,
+                multiprocessors: self.units,
+            });
+        }
+        Ok(wanted)
+    }
 }
 
 #[cfg(test)]
@@ -322,6 +363,17 @@ mod tests {
             units: 132,
         };
         assert!(none.blocks(None, 1024, Residency::Free).is_err());
+    }
+
+    #[test]
+    fn a_grid_in_clusters_holds_whole_ones() {
+        let blocks = |asked, places| H200_LIKE.clustered(asked, 512, (8, places)).ok();
+        assert_eq!(blocks(None, 256), Some(128));
+        assert_eq!(blocks(None, 112), Some(112));
+        assert_eq!(blocks(Some(20), 256), Some(16));
+        assert_eq!(blocks(Some(7), 256), None);
+        assert_eq!(blocks(Some(264), 256), Some(128));
+        assert_eq!(blocks(None, 0), None);
     }
 
     #[test]

@@ -99,7 +99,11 @@ impl Meter {
         blocks: Option<u32>,
     ) -> Result<(f64, GridShape), BackendError> {
         self.context.bind()?;
-        let asked = Asked { blocks, lanes };
+        let asked = Asked {
+            blocks,
+            lanes,
+            cluster: None,
+        };
         let grid = Grid::new(
             self.module.kernel(Entry::Barriers)?,
             asked,

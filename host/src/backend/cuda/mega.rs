@@ -6,7 +6,7 @@
 //! it; the device crate says which one fits a program.
 
 use super::launch::{Asked, Grid, GridShape, Residency};
-use super::module::{Entry, Module};
+use super::module::{Entry, Kernel, Module};
 use super::running::Running;
 use crate::backend::BackendError;
 use crate::program::encoded::EncodedProgram;
@@ -24,11 +24,15 @@ pub(super) struct Mega {
 impl Mega {
     /// Shapes the kernels; fails here when a grid is not co-resident.
     pub(super) fn new(module: &Rc<Module>, asked: Asked) -> Result<Self, BackendError> {
-        let grid = |entry| Grid::new(module.kernel(entry)?, asked, Residency::Cooperative);
-        let (whole, search) = (grid(Entry::Mega)?, grid(Entry::MegaSearch)?);
+        let flat = Asked {
+            cluster: None,
+            ..asked
+        };
+        let whole = Grid::new(module.kernel(Entry::Mega)?, flat, Residency::Cooperative)?;
+        let search = module.kernel(Entry::MegaSearch)?;
         Ok(Self {
             whole,
-            search,
+            search: clustered(&search, asked)?,
             only_searches: false,
         })
     }
@@ -62,6 +66,19 @@ impl Mega {
         }
         running.launched(1);
         Ok(())
+    }
+}
+
+/// Shapes a kernel that profits from clusters: of the size asked for, or the
+/// largest below it that the device has room for.
+fn clustered(kernel: &Kernel, asked: Asked) -> Result<Grid, BackendError> {
+    let grid = Grid::new(kernel.clone(), asked, Residency::Cooperative);
+    match (grid, asked.cluster) {
+        (Err(BackendError::NotCoResident { .. }), Some(size @ 2..)) => {
+            let cluster = Some(size / 2);
+            clustered(kernel, Asked { cluster, ..asked })
+        }
+        (grid, _) => grid,
     }
 }
 

@@ -20,6 +20,7 @@ mod memory;
 mod stream;
 mod staging;
 mod module;
+mod cluster;
 mod launch;
 mod walk;
 mod tables;
@@ -62,6 +63,10 @@ pub struct CudaOptions {
     /// Lanes of a block, a multiple of 32; nothing takes as many as the kernel
     /// allows, at most 1024.
     pub lanes: Option<u32>,
+    /// Most blocks of a cluster, a power of two up to 16, of which 1 means
+    /// none; nothing lets graphs of low degree have clusters where the device
+    /// does. Only programs that do nothing but search run in clusters.
+    pub cluster: Option<u32>,
     /// Limits of each run.
     pub limits: RunLimits,
     /// Device memory that the session may take in all, bytes; nothing leaves

@@ -273,6 +273,36 @@ impl Kernel {
         Ok(u32::try_from(blocks).unwrap_or(0))
     }
 
+    /// Shared memory that a block must ask for, beside the kernel's own, to be
+    /// the only one on its multiprocessor, bytes.
+    pub(super) fn padding_to_be_alone(&self) -> Result<u32, BackendError> {
+        let own = self.attribute(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
+        let all = self.context().limits().shared_unit_bytes;
+        Ok((all / 2 + 1024).saturating_sub(own))
+    }
+
+    /// Lets the kernel have `padding` bytes of shared memory at the launch, and
+    /// clusters of more blocks than every device takes.
+    pub(super) fn allow_large_clusters(&self, padding: u32) -> Result<(), BackendError> {
+        let padding = i32::try_from(padding).unwrap_or(i32::MAX);
+        let wanted = [
+            (
+                Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                padding,
+            ),
+            (
+                Attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+                1,
+            ),
+        ];
+        for (attribute, value) in wanted {
+            // SAFETY: the kernel lives.
+            let answer = unsafe { sys::cuFuncSetAttribute(self.raw, attribute, value) };
+            check("preparing a kernel for clusters", answer)?;
+        }
+        Ok(())
+    }
+
     /// What the kernel takes of a multiprocessor.
     pub(super) fn info(&self) -> Result<KernelInfo, BackendError> {
         let lanes_max = self.lanes_max()?;

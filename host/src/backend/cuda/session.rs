@@ -4,6 +4,7 @@
 //! need, and a run only queues and waits. Fields are dropped in order: graphs
 //! and programs before the graph's arrays, the stream after all that it copies.
 
+use super::cluster::CLUSTER_MAX;
 use super::context::Context;
 use super::graph::Graphs;
 use super::launch::{Asked, GridShape};
@@ -102,20 +103,24 @@ const LEAN_DEGREE: u64 = 8;
 
 /// The shape asked for. Left open, the persistent kernel gets smaller blocks
 /// on graphs of low degree, one a multiprocessor: their searches are deep and
-/// narrow, so a cheaper barrier is worth more than more lanes (on an H200 a
-/// search of a 2048 × 2048 grid took 23.8 ms instead of 26.0 ms).
-fn shape_for(executor: Executor, graph: &Graph, options: &CudaOptions, units: u32) -> Asked {
+/// narrow, so a cheaper barrier is worth more than more lanes. It gets them in
+/// clusters where the device has those, since a narrow frontier then needs no
+/// barrier of the whole grid.
+fn shape_for(executor: Executor, graph: &Graph, options: &CudaOptions, info: &DeviceInfo) -> Asked {
     let low = u64::from(graph.edges()) <= LEAN_DEGREE * u64::from(graph.nodes());
-    let open = options.blocks.is_none() && options.lanes.is_none();
+    let open = options.blocks.is_none() && options.lanes.is_none() && options.cluster.is_none();
     if open && low && executor == Executor::Mega {
+        let clusters = info.compute_capability >= Some((9, 0));
         return Asked {
-            blocks: Some(units),
+            blocks: Some(info.units),
             lanes: Some(LEAN_LANES),
+            cluster: clusters.then_some(CLUSTER_MAX),
         };
     }
     Asked {
         blocks: options.blocks,
         lanes: options.lanes,
+        cluster: options.cluster,
     }
 }
 
@@ -138,7 +143,7 @@ impl<'g> CudaSession<'g> {
     ) -> Result<Self, BackendError> {
         let context = Context::open(options.device, options.budget_bytes)?;
         let module = Module::load(&context)?;
-        let asked = shape_for(executor, graph, &options, context.limits().info.units);
+        let asked = shape_for(executor, graph, &options, &context.limits().info);
         let runner = Runner::new(executor, &module, asked)?;
         let (stream, mut staging) = lane(&context, largest_array(graph))?;
         let uploader = Uploader {
