@@ -7,6 +7,8 @@ use crate::grid::Grid;
 
 /// Where a block keeps what in its shared memory, in words.
 pub mod shared {
+    use crate::grid::{COMPACT_LANES, Grid, LANES_MAX, shared_words};
+
     /// Partial results of a scan, one word a warp.
     pub const SCAN: u32 = 0;
     /// Words that one lane tells the others.
@@ -16,20 +18,39 @@ pub mod shared {
     /// Three lengths of queues of a narrow search, taking turns, and what its
     /// first warp tells the others.
     pub const NARROW_LEN: u32 = 80;
-    /// Nodes that each of the two queues of a narrow search can hold.
-    pub const NARROW_NODES: u32 = 3072;
     /// The two queues of a narrow search.
     pub const NARROW: u32 = 128;
-    /// Rows of a tile of nodes, three words a lane.
-    pub const ROWS: u32 = NARROW + 2 * NARROW_NODES;
     /// Rows of a tile of edges, two words a row; shares words with the rest,
     /// as no step uses both.
     pub const SHARES: u32 = 128;
+
+    /// Nodes that each of the two queues of a narrow search can hold.
+    #[must_use]
+    pub const fn narrow_nodes<G: Grid>() -> u32 {
+        G::LANES * 3
+    }
+
+    /// Rows of a tile of nodes, three words a lane, behind the queues of a
+    /// narrow search.
+    #[must_use]
+    pub const fn rows<G: Grid>() -> u32 {
+        NARROW + 2 * narrow_nodes::<G>()
+    }
+
     /// Rows that a tile of edges can hold.
-    pub const SHARE_ROWS: u32 = 4096;
-    const _: () =
-        assert!((ROWS + 3 * crate::grid::LANES_MAX) as usize <= crate::grid::SHARED_WORDS);
-    const _: () = assert!((SHARES + 2 * SHARE_ROWS) as usize <= crate::grid::SHARED_WORDS);
+    #[must_use]
+    pub const fn share_rows<G: Grid>() -> u32 {
+        G::LANES * 4
+    }
+
+    /// Words up to the end of each part, for blocks of at most `lanes` lanes.
+    const fn fits(lanes: u32) -> bool {
+        let words = shared_words(lanes);
+        let queues_and_rows = NARROW + 2 * 3 * lanes + 3 * lanes;
+        let shares = SHARES + 2 * 4 * lanes;
+        queues_and_rows as usize <= words && shares as usize <= words
+    }
+    const _: () = assert!(fits(LANES_MAX) && fits(COMPACT_LANES));
 }
 
 /// Sum of the `value`s of the lanes below this one, and of all lanes of the

@@ -167,7 +167,7 @@ fn run_search<G: Grid, const FAMILIES: u32>(
 fn decide<G: Grid>(grid: G, search: &Search<Marker>, policy: &SearchPolicy) {
     let mut drive = shared_drive::read(grid);
     let found = search.frontier.found(grid, drive.step.wrapping_add(1));
-    drive::advance(&mut drive, &found, policy);
+    drive::advance::<G>(&mut drive, &found, policy);
     shared_drive::publish(grid, &drive);
 }
 

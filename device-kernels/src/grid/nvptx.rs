@@ -5,15 +5,16 @@
 //! (rust-lang/rust#136480). All pointers are in the global window; block-shared
 //! memory is reached by word number only.
 
-use super::Grid;
+use super::{COMPACT_LANES, Grid, LANES_MAX, shared_words};
 use core::arch::{asm, global_asm, nvptx};
 
 const _: () = assert!(
-    super::SHARED_WORDS * 4 == 40960,
-    "the size in the assembly below"
+    shared_words(LANES_MAX) * 4 == 40960 && shared_words(COMPACT_LANES) * 4 == 5120,
+    "the sizes in the assembly below"
 );
 
 global_asm!(".shared .align 16 .b8 seawall_shared[40960];");
+global_asm!(".shared .align 16 .b8 seawall_shared_compact[5120];");
 
 /// The mask of a full warp.
 const ALL_LANES: u32 = u32::MAX;
@@ -34,17 +35,33 @@ unsafe extern "unadjusted" {
     fn shuffle_below(lanes: u32, value: u32, delta: u32, clamp: u32) -> u32;
 }
 
-#[inline(always)]
-fn shared_address(at: u32) -> u64 {
-    let base: u64;
-    // SAFETY: taking an address has no effect.
-    unsafe { asm!("mov.u64 {}, seawall_shared;", out(reg64) base, options(pure, nomem, nostack)) };
-    base + u64::from(at) * 4
-}
-
-/// A lane of the running kernel.
+/// A lane of the running kernel, in a block of at most `LANES` lanes:
+/// [`LANES_MAX`] or [`COMPACT_LANES`].
 #[derive(Clone, Copy)]
-pub struct Device;
+pub struct Lane<const LANES: u32>;
+
+/// A lane of a block of any size.
+pub type Device = Lane<LANES_MAX>;
+
+/// A lane of a small block.
+pub type CompactDevice = Lane<COMPACT_LANES>;
+
+impl<const LANES: u32> Lane<LANES> {
+    #[inline(always)]
+    fn shared_address(at: u32) -> u64 {
+        const { assert!(LANES == LANES_MAX || LANES == COMPACT_LANES) };
+        let base: u64;
+        // SAFETY: taking an address has no effect.
+        unsafe {
+            if LANES == COMPACT_LANES {
+                asm!("mov.u64 {}, seawall_shared_compact;", out(reg64) base, options(pure, nomem, nostack));
+            } else {
+                asm!("mov.u64 {}, seawall_shared;", out(reg64) base, options(pure, nomem, nostack));
+            }
+        }
+        base + u64::from(at) * 4
+    }
+}
 
 macro_rules! special_register {
     ($name:literal) => {{
@@ -65,9 +82,10 @@ macro_rules! atomic {
 }
 
 // SAFETY: ids come from the hardware, `bar.sync` orders the block's accesses,
-// and `seawall_shared` is one array a block.
-unsafe impl Grid for Device {
+// and each array of shared memory is one a block, as long as `LANES` asks.
+unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     const WARP: u32 = 32;
+    const LANES: u32 = LANES;
     const ITEMS: u32 = 1;
 
     #[inline(always)]
@@ -119,25 +137,25 @@ unsafe impl Grid for Device {
     #[inline(always)]
     unsafe fn shared_load(self, at: u32) -> u32 {
         let value: u32;
-        // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
+        // SAFETY: `at` is in shared memory, by this method's contract.
         unsafe {
-            asm!("ld.shared.u32 {}, [{}];", out(reg32) value, in(reg64) shared_address(at), options(pure, readonly, nostack))
+            asm!("ld.shared.u32 {}, [{}];", out(reg32) value, in(reg64) Self::shared_address(at), options(pure, readonly, nostack))
         };
         value
     }
     #[inline(always)]
     unsafe fn shared_store(self, at: u32, value: u32) {
-        // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
+        // SAFETY: `at` is in shared memory, by this method's contract.
         unsafe {
-            asm!("st.shared.u32 [{}], {};", in(reg64) shared_address(at), in(reg32) value, options(nostack))
+            asm!("st.shared.u32 [{}], {};", in(reg64) Self::shared_address(at), in(reg32) value, options(nostack))
         };
     }
     #[inline(always)]
     unsafe fn shared_add(self, at: u32, value: u32) -> u32 {
         let previous: u32;
-        // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
+        // SAFETY: `at` is in shared memory, by this method's contract.
         unsafe {
-            asm!("atom.shared.add.u32 {}, [{}], {};", out(reg32) previous, in(reg64) shared_address(at), in(reg32) value, options(nostack))
+            asm!("atom.shared.add.u32 {}, [{}], {};", out(reg32) previous, in(reg64) Self::shared_address(at), in(reg32) value, options(nostack))
         };
         previous
     }

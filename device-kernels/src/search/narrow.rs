@@ -12,7 +12,7 @@ use super::push::{Push, Row, SERIAL};
 use super::visit::Visit;
 use super::{Search, shared_drive};
 use crate::block::block_scan;
-use crate::block::shared::NARROW_NODES;
+use crate::block::shared::narrow_nodes;
 use crate::control::{Place, Stop};
 use crate::grid::Grid;
 use crate::machine::Machine;
@@ -87,7 +87,7 @@ impl<V: Visit> Search<V> {
             frontier_max: drive.frontier_max,
             explored: 0,
         };
-        let widest = policy.narrow_exit_nodes.min(NARROW_NODES);
+        let widest = policy.narrow_exit_nodes.min(narrow_nodes::<G>());
         let mut pass = Pass::Done;
         while run.len != 0
             && pass == Pass::Done
@@ -324,7 +324,7 @@ impl<V: Visit> Search<V> {
         };
         let found = self.frontier.found(grid, drive.step);
         count_new(&mut drive, found.queued_nodes, found.queued_edges);
-        choose(&mut drive, policy);
+        choose::<G>(&mut drive, policy);
         drive
     }
 }

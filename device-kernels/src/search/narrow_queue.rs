@@ -3,7 +3,7 @@
 
 use super::frontier::Finds;
 use crate::block::scan_count;
-use crate::block::shared::{NARROW, NARROW_LEN, NARROW_NODES};
+use crate::block::shared::{NARROW, NARROW_LEN, narrow_nodes};
 use crate::grid::Grid;
 use crate::memory::Words;
 
@@ -42,7 +42,7 @@ impl<G: Grid> Queues<G> {
     #[inline(always)]
     pub(super) fn fill(self, len: u32) {
         let mut index = self.grid.lane();
-        while index < len.min(NARROW_NODES) {
+        while index < len.min(narrow_nodes::<G>()) {
             self.set(0, index, self.overflow.load_weak(self.grid, index));
             index += self.grid.lanes();
         }
@@ -89,26 +89,26 @@ impl<G: Grid> Queues<G> {
     /// Node `index` of a queue.
     #[inline(always)]
     pub(super) fn get(self, parity: u32, index: u32) -> u32 {
-        if index >= NARROW_NODES {
+        if index >= narrow_nodes::<G>() {
             return self.overflow.load_weak(self.grid, index);
         }
         // SAFETY: the index was checked against the queue's room.
         unsafe {
             self.grid
-                .shared_load(NARROW + parity * NARROW_NODES + index)
+                .shared_load(NARROW + parity * narrow_nodes::<G>() + index)
         }
     }
 
     #[inline(always)]
     fn set(self, parity: u32, index: u32, node: u32) {
-        if index >= NARROW_NODES {
+        if index >= narrow_nodes::<G>() {
             self.overflow.store_weak(self.grid, index, node);
             return;
         }
         // SAFETY: the index was checked against the queue's room.
         unsafe {
             self.grid
-                .shared_store(NARROW + parity * NARROW_NODES + index, node)
+                .shared_store(NARROW + parity * narrow_nodes::<G>() + index, node)
         };
     }
 
