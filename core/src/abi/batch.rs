@@ -56,6 +56,7 @@ impl BatchState {
 /// Most graphs of one batch: their numbers and the tickets of all blocks that
 /// find none left stay far from wrapping.
 pub const GRAPHS_MAX: u32 = 1 << 24;
+const _: () = assert!(GRAPHS_MAX < BatchState::BAD_RECORD);
 
 #[cfg(test)]
 mod tests {
@@ -67,10 +68,5 @@ mod tests {
         assert_eq!(offset_of!(BatchState, ticket), 0);
         assert_eq!(offset_of!(BatchState, fault), 128);
         assert_eq!(size_of::<BatchState>(), 256);
-    }
-
-    #[test]
-    fn no_graph_has_the_number_of_a_bad_record() {
-        assert!(GRAPHS_MAX < BatchState::BAD_RECORD);
     }
 }

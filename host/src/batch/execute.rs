@@ -1,18 +1,16 @@
 //! Carries out a batch: programs, one session, one result a graph.
 
+use super::programs::Programs;
 use super::{BatchError, BatchOutcome, GraphOutcome};
-use crate::analysis::Built;
+use crate::analysis::Reading;
 use crate::backend::batch::cpu::CpuBatch;
 use crate::backend::batch::{self as backend, BatchSession, BatchStats, Job};
 use crate::backend::{BackendError, RunLimits, cuda};
 use crate::graph::Graph;
 use crate::outcome::Times;
-use crate::program::{EncodedProgram, PlanRequest, ProgramBuilder};
 use crate::run::{BackendChoice, Executor, Phase, RunError, RunRequest, steps};
 use rayon::prelude::*;
 use seawall_core::abi::control::ControlRecord;
-use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Instant;
 
 /// A graph of a batch.
@@ -69,27 +67,14 @@ pub fn execute(
         .iter()
         .map(|graph| of_graph(graph, request))
         .collect();
-    let mut programs = Programs::default();
-    let mut jobs = Vec::with_capacity(graphs.len());
-    let mut built = Vec::with_capacity(graphs.len());
-    for (graph, request) in graphs.iter().zip(&requests) {
-        let named = |source| named(graph, source);
-        let made = steps::build(graph.graph, request).map_err(named)?;
-        jobs.push(Job {
-            graph: graph.graph,
-            program: programs.encode(&made).map_err(named)?,
-            inputs: made.inputs.clone(),
-            result: made.result,
-        });
-        built.push(made);
-    }
+    let prepared = prepare(graphs, &requests)?;
     let plan = started.elapsed().as_nanos() as u64;
     progress(Phase::Upload);
     let Opened {
         mut session,
         executor,
         reason,
-    } = open(&jobs, request).map_err(|error| explain(graphs, request, error))?;
+    } = open(&prepared.jobs, request).map_err(|error| explain(graphs, request, error))?;
     let (run, stats) = repeat(session.as_mut(), request, progress)
         .map_err(|error| explain(graphs, request, error))?;
     progress(Phase::Readback);
@@ -101,23 +86,19 @@ pub fn execute(
     if request.check {
         progress(Phase::Check);
     }
-    let ends = built.iter().zip(&stats.controls).zip(words);
-    let ends: Vec<_> = ends
-        .map(|((built, control), words)| (built, control, words))
-        .collect();
-    let graphs = graphs
-        .par_iter()
-        .zip(&requests)
-        .zip(ends)
-        .map(|((graph, request), end)| outcome_of(graph, request, end))
-        .collect();
+    let ends = prepared
+        .readings
+        .into_iter()
+        .zip(&stats.controls)
+        .zip(words);
+    let graphs = outcomes((graphs, &requests), ends);
     Ok(BatchOutcome {
         analysis: request.analysis,
         backend: executor,
         backend_reason: reason,
         device: session.device().name.clone(),
         workers: session.workers(),
-        programs: programs.count,
+        programs: prepared.programs.count(),
         memory_bytes: session.memory_bytes(),
         graphs,
         times: Times {
@@ -129,6 +110,62 @@ pub fn execute(
         },
         repeat: request.repeat.get(),
     })
+}
+
+/// The jobs of a batch and how to read their results.
+struct Prepared<'g> {
+    jobs: Vec<Job<'g>>,
+    readings: Vec<Reading>,
+    programs: Programs,
+}
+
+/// Builds and plans the program of every graph.
+fn prepare<'g>(
+    graphs: &[BatchGraph<'g>],
+    requests: &[RunRequest],
+) -> Result<Prepared<'g>, BatchError> {
+    let mut programs = Programs::default();
+    let mut jobs = Vec::with_capacity(graphs.len());
+    let mut readings = Vec::with_capacity(graphs.len());
+    for (graph, request) in graphs.iter().zip(requests) {
+        let named = |source| named(graph, source);
+        let built = steps::build(graph.graph, request).map_err(named)?;
+        let program = programs
+            .encode(&built)
+            .map_err(|error| named(error.into()))?;
+        jobs.push(Job {
+            graph: graph.graph,
+            program,
+            inputs: built.inputs,
+            result: built.result,
+        });
+        readings.push(built.reading);
+    }
+    Ok(Prepared {
+        jobs,
+        readings,
+        programs,
+    })
+}
+
+/// The outcomes of all graphs, worked out on all threads.
+fn outcomes<'a>(
+    (graphs, requests): (&[BatchGraph<'_>], &[RunRequest]),
+    ends: impl Iterator<Item = ((Reading, &'a ControlRecord), Vec<u32>)>,
+) -> Vec<GraphOutcome> {
+    let ends: Vec<End<'_>> = ends
+        .map(|((reading, control), words)| End {
+            reading,
+            control,
+            words,
+        })
+        .collect();
+    graphs
+        .par_iter()
+        .zip(requests)
+        .zip(ends)
+        .map(|((graph, request), end)| outcome_of(graph, request, end))
+        .collect()
 }
 
 /// The request for one graph alone.
@@ -164,35 +201,6 @@ fn repeat(
             return Ok((steps::median(&mut times), stats));
         }
         repetition += 1;
-    }
-}
-
-/// Programs of one size that are looked through for an equal one: beyond that
-/// planning costs no more.
-const ALIKE_MAX: usize = 64;
-
-/// Programs already planned. Graphs of one size usually have equal programs,
-/// and planning costs more than comparing.
-#[derive(Default)]
-struct Programs {
-    known: HashMap<(usize, u32), Vec<(ProgramBuilder, Arc<EncodedProgram>)>>,
-    count: u64,
-}
-
-impl Programs {
-    fn encode(&mut self, built: &Built) -> Result<Arc<EncodedProgram>, RunError> {
-        let key = (built.inputs.len(), built.program.nodes);
-        let alike = self.known.entry(key).or_default();
-        if let Some((_, known)) = alike.iter().find(|(program, _)| *program == built.program) {
-            return Ok(Arc::clone(known));
-        }
-        let (encoded, _) = built.program.encode(&PlanRequest::default())?;
-        let encoded = Arc::new(encoded);
-        if alike.len() < ALIKE_MAX {
-            alike.push((built.program.clone(), Arc::clone(&encoded)));
-        }
-        self.count += 1;
-        Ok(encoded)
     }
 }
 
@@ -278,14 +286,17 @@ fn explain(
     }
 }
 
+/// What the machine left of one graph.
+struct End<'a> {
+    reading: Reading,
+    control: &'a ControlRecord,
+    words: Vec<u32>,
+}
+
 /// The outcome of one graph of the batch.
-fn outcome_of(
-    named: &BatchGraph<'_>,
-    request: &RunRequest,
-    (built, control, words): (&Built, &ControlRecord, Vec<u32>),
-) -> GraphOutcome {
-    let graph = named.graph;
-    let values = built.reading.column(graph.nodes(), words);
+fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> GraphOutcome {
+    let (graph, control) = (named.graph, left.control);
+    let values = left.reading.column(graph.nodes(), left.words);
     let end = steps::end_of(control);
     GraphOutcome {
         name: named.name.clone(),

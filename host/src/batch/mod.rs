@@ -30,6 +30,7 @@ mod execute;
 mod expand;
 mod list;
 mod outcome;
+mod programs;
 
 pub use error::BatchError;
 pub use execute::{BatchGraph, execute};
