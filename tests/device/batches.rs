@@ -11,7 +11,7 @@ use seawall::run::AnalysisKind;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_core::topology::Topology;
-use seawall_tests::batches::{ANALYSES, BatchAsked, Member, draw, run_batch};
+use seawall_tests::batches::{ANALYSES, BatchAsked, Member, members, run_batch, run_scripts};
 use seawall_tests::faulty;
 use seawall_tests::random::Random;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl Case {
         // Thousands of large graphs show nothing that hundreds do not.
         let size = random.pick(sizes).unwrap_or(1);
         let size = if count > 200 { size.min(900) } else { size };
-        let members = draw(count, size, &mut random);
+        let members = members(count, size, &mut random);
         let mut options = CudaOptions {
             limits: RunLimits {
                 time_budget_ns: 30_000_000_000,
@@ -63,11 +63,11 @@ impl Case {
     }
 
     fn run(&self, asked: &BatchAsked, times: u32) -> Result<(), String> {
-        let open = |jobs: &[Job<'_>]| {
-            let batch = CudaBatch::open(jobs, self.options)?;
-            Ok(Box::new(batch) as Box<dyn BatchSession>)
-        };
-        run_batch(open, &self.members, asked, times)
+        run_batch(|jobs| self.open(jobs), &self.members, asked, times)
+    }
+
+    fn open(&self, jobs: &[Job<'_>]) -> Result<Box<dyn BatchSession>, BatchError> {
+        Ok(Box::new(CudaBatch::open(jobs, self.options)?))
     }
 }
 
@@ -97,6 +97,7 @@ pub(crate) fn run(drawn: (u64, bool), tally: &mut Tally) {
             case.run(&asked, 1)
         });
     }
+    scripts(&case, drawn.0, tally);
     for max_iterations in [1, 2, 5] {
         let asked = BatchAsked {
             max_iterations,
@@ -107,6 +108,18 @@ pub(crate) fn run(drawn: (u64, bool), tally: &mut Tally) {
             case.run(&asked, 1)
         });
     }
+}
+
+/// Runs random programs on the batch of a seed, where the interpreter that
+/// judges them is fast enough.
+fn scripts(case: &Case, seed: u64, tally: &mut Tally) {
+    if !case.is_light {
+        return;
+    }
+    let mut random = Random::new(seed);
+    tally.check(("batches of programs", NAME), &case.repeat, || {
+        run_scripts(|jobs| case.open(jobs), &case.members, 3000, &mut random)
+    });
 }
 
 /// Runs batches in which one graph faults, and batches that must not open.

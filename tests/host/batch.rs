@@ -12,7 +12,7 @@ use seawall::run::{self, AnalysisKind, BackendChoice, RunError, RunRequest};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_core::topology::Topology;
-use seawall_tests::batches::{ANALYSES, BatchAsked, Member, draw, run_batch};
+use seawall_tests::batches::{self, ANALYSES, BatchAsked, Member, run_batch, run_scripts};
 use seawall_tests::faulty;
 use seawall_tests::random::Random;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -22,7 +22,7 @@ const THREADS: [usize; 4] = [1, 2, 3, 8];
 
 fn members() -> impl Strategy<Value = Vec<Member>> {
     (any::<u64>(), 1..40_u32, 1..400_u32)
-        .prop_map(|(seed, count, nodes)| draw(count, nodes, &mut Random::new(seed)))
+        .prop_map(|(seed, count, nodes)| batches::members(count, nodes, &mut Random::new(seed)))
 }
 
 fn limits(milliseconds: u64) -> RunLimits {
@@ -31,14 +31,16 @@ fn limits(milliseconds: u64) -> RunLimits {
     }
 }
 
+fn open(jobs: &[Job<'_>], threads: usize) -> Result<Box<dyn BatchSession>, backend::BatchError> {
+    let threads = NonZeroUsize::new(threads);
+    let batch = CpuBatch::open(jobs, threads, (RunLimits::default(), None))?;
+    Ok(Box::new(batch))
+}
+
 /// Runs a batch twice on `threads` threads.
 fn on_threads(members: &[Member], asked: &BatchAsked, threads: usize) -> Result<(), String> {
-    let open = |jobs: &[Job<'_>]| {
-        let threads = NonZeroUsize::new(threads);
-        let batch = CpuBatch::open(jobs, threads, (RunLimits::default(), None))?;
-        Ok(Box::new(batch) as Box<dyn BatchSession>)
-    };
-    run_batch(open, members, asked, 2).map_err(|error| format!("{threads} threads: {error}"))
+    run_batch(|jobs| open(jobs, threads), members, asked, 2)
+        .map_err(|error| format!("{threads} threads: {error}"))
 }
 
 proptest! {
@@ -70,6 +72,15 @@ proptest! {
                 prop_assert!(ran.is_ok(), "{} {}: {}", topology, analysis, ran.unwrap_err());
             }
         }
+    }
+
+    #[test]
+    fn any_program_of_a_batch_leaves_what_an_interpreter_leaves(
+        members in members(), seed in any::<u64>(), threads in 1..5_usize,
+    ) {
+        let mut random = Random::new(seed);
+        let ran = run_scripts(|jobs| open(jobs, threads), &members, 300, &mut random);
+        prop_assert!(ran.is_ok(), "{} threads: {}", threads, ran.unwrap_err());
     }
 
     #[test]

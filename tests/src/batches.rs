@@ -3,8 +3,10 @@
 //! Graphs of one batch differ in shape and size, empty ones among them. Each
 //! result is compared with an oracle that saw that graph alone.
 
+use crate::draw::{self, Limits};
 use crate::graphs::{self, EdgeList, SHAPES};
 use crate::harness::{Asked, compare, expected};
+use crate::interpret::interpret;
 use crate::random::Random;
 use seawall::analysis::{self, Built, Question, oracle};
 use seawall::backend::batch::{BatchError, BatchSession, Job};
@@ -37,7 +39,7 @@ pub struct Member {
 
 /// Draws `count` members of up to `nodes` nodes each; most are much smaller.
 #[must_use]
-pub fn draw(count: u32, nodes: u32, random: &mut Random) -> Vec<Member> {
+pub fn members(count: u32, nodes: u32, random: &mut Random) -> Vec<Member> {
     let member = |_| {
         let shape = random.pick(&SHAPES).unwrap_or(SHAPES[0]);
         let most = random.pick(&[0, 1, 2, 40, nodes / 8, nodes]).unwrap_or(1);
@@ -152,6 +154,57 @@ pub fn job<'g>(graph: &'g Graph, built: &Built) -> Result<Job<'g>, String> {
         inputs: built.inputs.clone(),
         result: built.result,
     })
+}
+
+/// Runs a random script on every member in one batch and compares the first
+/// register that each keeps: workers hand arenas on as they are, so no program
+/// may depend on what it finds there.
+///
+/// # Errors
+/// What failed or differed.
+pub fn run_scripts(
+    open: impl FnOnce(&[Job<'_>]) -> Result<Box<dyn BatchSession>, BatchError>,
+    members: &[Member],
+    words: u32,
+    random: &mut Random,
+) -> Result<(), String> {
+    let mut graphs = Vec::new();
+    let mut drawn = Vec::new();
+    for member in members {
+        let limits = Limits {
+            nodes: member.list.nodes,
+            waves: 1 + random.below(12),
+            words,
+        };
+        let script = draw::draw(limits, random);
+        if let Some(slot) = script.registers.iter().position(|register| register.keep) {
+            graphs.push(member.list.graph().map_err(text)?);
+            drawn.push((script, slot, &member.list));
+        }
+    }
+    let mut jobs = Vec::new();
+    for (graph, (script, slot, list)) in graphs.iter().zip(&drawn) {
+        let assembled = script.assemble(list.nodes).map_err(text)?;
+        let program = assembled.program.encode(&PlanRequest::default());
+        jobs.push(Job {
+            graph,
+            program: Arc::new(program.map_err(text)?.0),
+            inputs: assembled.inputs,
+            result: assembled.registers[*slot],
+        });
+    }
+    if jobs.is_empty() {
+        return Ok(());
+    }
+    let mut session = open(&jobs).map_err(text)?;
+    session.run().map_err(text)?;
+    let found = session.read().map_err(text)?;
+    for (at, (words, (script, slot, list))) in found.iter().zip(&drawn).enumerate() {
+        let left = interpret(script, list);
+        let what = format!("script {at}, register {slot}");
+        compare(&what, words, &left.registers[*slot])?;
+    }
+    Ok(())
 }
 
 fn judge(

@@ -272,6 +272,13 @@ fn the_text_report_counts_graphs_and_names_the_first() {
 }
 
 #[test]
+fn the_time_budget_is_that_of_the_whole_batch_and_names_a_graph() {
+    let late = run(&["gen:batch:50:chain:400"], &["--time-budget", "0.0000001"]);
+    assert_eq!((late.code, late.stdout.as_str()), (1, ""));
+    late.complains(&["gen:chain:400:", "time budget ended", "--time-budget"]);
+}
+
+#[test]
 fn every_analysis_runs_on_a_batch() {
     for analysis in ["bfs", "reach", "cc", "sssp", "kcore", "pagerank"] {
         let run = [

@@ -22,9 +22,12 @@ use std::sync::Arc;
 pub struct Job<'g> {
     /// The graph; copied when a session opens.
     pub graph: &'g Graph,
-    /// The program. Graphs that share it share its tables too.
+    /// The program. Graphs that share it share its tables too. It must write a
+    /// register before it reads it, as every program of a builder does: an
+    /// arena may hold what the graph before left in it.
     pub program: Arc<EncodedProgram>,
-    /// Words of the input region.
+    /// Words of the input region. They go up once, when a session opens: a
+    /// program that writes to its inputs finds them so in the next run.
     pub inputs: Vec<u32>,
     /// The register to read afterwards.
     pub result: RegisterId,

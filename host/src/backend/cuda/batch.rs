@@ -34,6 +34,10 @@ const LANES_BY_WORK: [(u64, u32); 5] = [
     (1 << 20, 512),
 ];
 
+/// Fewest lanes of the kernel that knows every opcode: its shared memory lets
+/// few blocks be resident, whatever their size.
+const FULL_LANES_MIN: u32 = 128;
+
 /// A packed batch in device memory.
 ///
 /// Its handles belong to the thread that opened it, so it is not `Send`.
@@ -238,7 +242,10 @@ fn kernel_for(jobs: &[Job<'_>], asked: Option<u32>) -> (Entry, u32) {
     if lanes <= COMPACT_LANES && compact.name().to_bytes() == name.as_bytes() {
         (compact, lanes)
     } else {
-        (Entry::Batch, lanes)
+        (
+            Entry::Batch,
+            asked.unwrap_or_else(|| lanes.max(FULL_LANES_MIN)),
+        )
     }
 }
 
