@@ -55,7 +55,7 @@ impl BatchState {
 
 /// Most graphs of one batch: their numbers and the tickets of all blocks that
 /// find none left stay far from wrapping.
-pub const GRAPHS_MAX: u32 = 1 << 24;
+pub const GRAPHS_MAX: u32 = 1 << 20;
 const _: () = assert!(GRAPHS_MAX < BatchState::BAD_RECORD);
 
 #[cfg(test)]

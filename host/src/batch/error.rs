@@ -83,7 +83,7 @@ pub enum BatchError {
     #[error(transparent)]
     Run(#[from] RunError),
     /// Too many graphs.
-    #[error("a batch of {graphs} graphs; at most {most} run at once")]
+    #[error("a batch of {graphs} graphs or more; at most {most} run at once, so split it")]
     TooMany {
         /// Graphs given.
         graphs: usize,

@@ -78,7 +78,7 @@ fn is_folder(argument: &str) -> bool {
 ///
 /// # Errors
 /// When a folder or a list cannot be read or holds no graph, for standard
-/// input, and for more than 2^24 graphs. Files themselves are not opened yet.
+/// input, and for more than 2^20 graphs. Files themselves are not opened yet.
 pub fn expand(arguments: &[String]) -> Result<Vec<Spec>, BatchError> {
     let mut specs = Vec::new();
     for argument in arguments {
@@ -89,14 +89,19 @@ pub fn expand(arguments: &[String]) -> Result<Vec<Spec>, BatchError> {
         } else {
             add_plain(argument.clone(), &Origin::default(), &mut specs)?;
         }
-        if specs.len() > GRAPHS_MAX as usize {
-            return Err(BatchError::TooMany {
-                graphs: specs.len(),
-                most: GRAPHS_MAX,
-            });
-        }
     }
     Ok(specs)
+}
+
+/// Ends the growth of a batch before it fills the memory.
+fn check_count(specs: &[Spec]) -> Result<(), BatchError> {
+    if specs.len() > GRAPHS_MAX as usize {
+        return Err(BatchError::TooMany {
+            graphs: specs.len(),
+            most: GRAPHS_MAX,
+        });
+    }
+    Ok(())
 }
 
 /// Adds a graph, or the graphs of a generated batch.
@@ -126,7 +131,7 @@ pub(super) fn add_plain(
             });
         }
     }
-    Ok(())
+    check_count(specs)
 }
 
 /// Adds the files of a folder whose names end like those of graphs. Folders in
@@ -155,7 +160,7 @@ fn add_folder(folder: &str, specs: &mut Vec<Spec>) -> Result<(), BatchError> {
         name,
         origin: Origin::default(),
     }));
-    Ok(())
+    check_count(specs)
 }
 
 /// Loads every graph, on all threads.

@@ -181,6 +181,10 @@ fn nonsense_in_a_generated_batch_is_refused() {
     ] {
         run(&[spec], &[]).refused(&[spec, part]);
     }
+    let many = "gen:batch:1048576:chain:1";
+    run(&[many, "gen:chain:1"], &[]).refused(&["1048577 graphs", "1048576"]);
+    let list = Fixture::new("list", format!("{many}\n").repeat(3).as_bytes());
+    run(&[&format!("@{}", list.path())], &[]).refused(&["2097152 graphs", "split it"]);
     let folder = Fixture::new("x", b"");
     let out = folder.beside("g.swg");
     finish(&mut seawall(&["convert", "gen:batch:2:chain:4", &out])).refused(&["many graphs"]);
