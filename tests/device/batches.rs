@@ -11,7 +11,9 @@ use seawall::run::AnalysisKind;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_core::topology::Topology;
-use seawall_tests::batches::{ANALYSES, BatchAsked, Member, members, run_batch, run_scripts};
+use seawall_tests::batches::{
+    ANALYSES, BatchAsked, Member, members, run_batch, run_scripts, short_frontier,
+};
 use seawall_tests::faulty;
 use seawall_tests::random::Random;
 use std::sync::Arc;
@@ -134,6 +136,9 @@ pub(crate) fn faults(quick: bool, tally: &mut Tally) {
     tally.check(("batch with a graph that faults", NAME), "no seed", || {
         faulting(options)
     });
+    tally.check(("batch with a search that faults", NAME), "no seed", || {
+        faulting_search(options)
+    });
     tally.check(("batch larger than its budget", NAME), "no seed", || {
         over_budget(options)
     });
@@ -194,6 +199,20 @@ fn faulting(options: CudaOptions) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// A fault in the kernel for programs that only search.
+fn faulting_search(options: CudaOptions) -> Result<(), String> {
+    let graph = Graph::from_edges(faulty::NODES, &[], false).map_err(text)?;
+    let jobs = [short_frontier(&graph)?];
+    let mut batch = CudaBatch::open(&jobs, options).map_err(text)?;
+    match batch.run() {
+        Err(BatchError::Job {
+            index: 0,
+            source: BackendError::Fault { record, .. },
+        }) if FaultCode::from_word(record.code) == FaultCode::BadRegister => Ok(()),
+        other => Err(format!("{:?}", other.map(|stats| stats.run_ns))),
+    }
 }
 
 fn over_budget(options: CudaOptions) -> Result<(), String> {

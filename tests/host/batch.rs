@@ -284,6 +284,18 @@ fn the_graph_that_faults_is_named_with_its_wave() {
 }
 
 #[test]
+fn a_search_that_faults_is_named_with_its_wave() {
+    let graph = path(5000);
+    let jobs = [batches::short_frontier(&graph).unwrap()];
+    let error = open(&jobs, 1).unwrap().run().unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("graph 0 of the batch") && text.contains("reset frontier"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_register_that_moves_to_the_results_keeps_its_words() {
     let graph = Graph::from_edges(faulty::NODES, &[], false).unwrap();
     let job = Job {

@@ -12,9 +12,10 @@ use seawall::analysis::{self, Built, Question, oracle};
 use seawall::backend::batch::{BatchError, BatchSession, Job};
 use seawall::graph::Graph;
 use seawall::outcome::Column;
-use seawall::program::PlanRequest;
+use seawall::program::{EncodedProgram, PlanRequest};
 use seawall::run::{AnalysisKind, Ranking};
 use seawall_core::abi::control::LoopRecord;
+use seawall_core::abi::program::{Opcode, WaveRecord};
 use seawall_core::abi::search::SearchPolicy;
 use std::sync::Arc;
 
@@ -154,6 +155,28 @@ pub fn job<'g>(graph: &'g Graph, built: &Built) -> Result<Job<'g>, String> {
         inputs: built.inputs.clone(),
         result: built.result,
     })
+}
+
+/// A search of `graph` whose frontier is too short: a fault in a program that
+/// only searches.
+///
+/// # Errors
+/// When the program cannot be planned.
+pub fn short_frontier(graph: &Graph) -> Result<Job<'_>, String> {
+    let question = Question {
+        sources: vec![0],
+        max_iterations: u32::MAX - 1,
+        ranking: Ranking::default(),
+    };
+    let built = analysis::build(AnalysisKind::Bfs, graph, &question).map_err(text)?;
+    let mut job = job(graph, &built.ok_or("no program")?)?;
+    let mut program = EncodedProgram::clone(&job.program);
+    let expands = |wave: &&WaveRecord| wave.opcode == Opcode::Expand as u32;
+    let expand = program.waves.iter().find(expands);
+    let frontier = expand.ok_or("no search")?.sources[0];
+    program.registers[frontier as usize].words = 9;
+    job.program = Arc::new(program);
+    Ok(job)
 }
 
 /// Runs a random script on every member in one batch and compares the first
