@@ -6,10 +6,12 @@
 //! GPU or threads of the CPU, take graphs one after the other and run each
 //! whole program alone, so graphs never wait for each other.
 
+mod place;
 mod pack;
 pub mod cpu;
 
-pub(crate) use pack::{Pack, Room};
+pub(crate) use pack::Pack;
+pub(crate) use place::Room;
 
 use super::{BackendError, DeviceInfo};
 use crate::graph::Graph;

@@ -1,7 +1,9 @@
 use super::*;
 use crate::analysis::{self, Question};
-use crate::program::PlanRequest;
+use crate::program::{EncodedProgram, PlanRequest, RegisterId};
 use crate::run::{AnalysisKind, Ranking};
+use seawall_core::abi::program::{Region, RegisterRecord};
+use std::sync::Arc;
 
 /// A search from node 0 of every graph, with one program for equal sizes.
 fn jobs(graphs: &[Graph]) -> Vec<Job<'_>> {
