@@ -7,6 +7,8 @@ use crate::grid::Grid;
 
 /// Where a block keeps what in its shared memory, in words.
 pub mod shared {
+    use crate::grid::{COMPACT_LANES, Grid, LANES_MAX, shared_words};
+
     /// Partial results of a scan, one word a warp.
     pub const SCAN: u32 = 0;
     /// Entries that each block of a cluster holds, one word a block.
@@ -20,20 +22,53 @@ pub mod shared {
     /// What the blocks of a narrow search tell each other: six words that
     /// take turns, then eleven that one lane tells the others.
     pub const NARROW_WORDS: u32 = 80;
-    /// Entries that each of a block's two narrow queues can hold.
-    pub const NARROW_NODES: u32 = 1504;
     /// The two queues of a narrow search, three words an entry.
     pub const NARROW: u32 = 128;
-    /// Rows of a tile of nodes, three words a lane.
-    pub const ROWS: u32 = NARROW + 6 * NARROW_NODES;
     /// Rows of a tile of edges, two words a row; shares words with the rest,
     /// as no step uses both.
     pub const SHARES: u32 = 128;
+    /// Words of a program's tables.
+    pub const TABLES: u32 = 384;
+
+    /// Entries that each of the two queues of a narrow search can hold, in
+    /// blocks of at most `lanes` lanes.
+    const fn entries(lanes: u32) -> u32 {
+        lanes * 45 / 32
+    }
+
+    /// Entries that each of the two queues of a narrow search can hold.
+    #[must_use]
+    pub const fn narrow_nodes<G: Grid>() -> u32 {
+        entries(G::LANES)
+    }
+
+    /// Rows of a tile of nodes, three words a lane, behind the queues of a
+    /// narrow search.
+    #[must_use]
+    pub const fn rows<G: Grid>() -> u32 {
+        NARROW + 6 * narrow_nodes::<G>()
+    }
+
+    /// The program's tables, behind everything else.
+    #[must_use]
+    pub const fn tables<G: Grid>() -> u32 {
+        shared_words(G::LANES) as u32 - TABLES
+    }
+
     /// Rows that a tile of edges can hold.
-    pub const SHARE_ROWS: u32 = 4096;
-    const _: () =
-        assert!((ROWS + 3 * crate::grid::LANES_MAX) as usize <= crate::grid::SHARED_WORDS);
-    const _: () = assert!((SHARES + 2 * SHARE_ROWS) as usize <= crate::grid::SHARED_WORDS);
+    #[must_use]
+    pub const fn share_rows<G: Grid>() -> u32 {
+        G::LANES * 4
+    }
+
+    /// Words up to the end of each part, for blocks of at most `lanes` lanes.
+    const fn fits(lanes: u32) -> bool {
+        let words = shared_words(lanes) as u32 - TABLES;
+        let queues_and_rows = NARROW + 6 * entries(lanes) + 3 * lanes;
+        let shares = SHARES + 2 * 4 * lanes;
+        queues_and_rows <= words && shares <= words
+    }
+    const _: () = assert!(fits(LANES_MAX) && fits(COMPACT_LANES));
 }
 
 /// Sum of the `value`s of the lanes below this one, and of all lanes of the
@@ -127,4 +162,18 @@ pub fn tell<G: Grid>(grid: G, value: u32) {
 pub fn told<G: Grid>(grid: G) -> u32 {
     // SAFETY: a fixed word of shared memory.
     unsafe { grid.shared_load(shared::BROADCAST) }
+}
+
+/// Tells all lanes the `value` of lane 0. Contains block barriers.
+#[inline(always)]
+pub fn broadcast<G: Grid>(grid: G, value: u32) -> u32 {
+    if G::WARP == 1 {
+        return value;
+    }
+    grid.block_barrier();
+    if grid.lane() == 0 {
+        tell(grid, value);
+    }
+    grid.block_barrier();
+    told(grid)
 }

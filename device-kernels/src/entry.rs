@@ -4,11 +4,13 @@
 //! that stops early leaves a fault record in the control block, which the host
 //! reads back anyway, so results are dropped here.
 
-use crate::grid::nvptx::Device;
+use crate::batch::{self, Batch};
+use crate::grid::nvptx::{CompactDevice, Device};
 use crate::kernel;
 use crate::launched::BodyLaunch;
 use crate::machine::Machine;
 use crate::waves::family;
+use seawall_core::abi::batch::BatchRecord;
 use seawall_core::abi::program::LaunchRecord;
 
 /// The whole program, every family of opcodes; a cooperative launch.
@@ -19,7 +21,7 @@ use seawall_core::abi::program::LaunchRecord;
 pub unsafe extern "ptx-kernel" fn seawall_mega(launch: *const LaunchRecord) {
     // SAFETY: the caller keeps this function's contract.
     let machine = unsafe { Machine::new(launch) };
-    let _ = kernel::run_program::<Device, { family::ALL }>(Device, machine);
+    let _ = kernel::run_program::<Device, { family::ALL }>(Device {}, machine);
 }
 
 /// The whole program when it only searches; a cooperative launch.
@@ -30,7 +32,7 @@ pub unsafe extern "ptx-kernel" fn seawall_mega(launch: *const LaunchRecord) {
 pub unsafe extern "ptx-kernel" fn seawall_mega_search(launch: *const LaunchRecord) {
     // SAFETY: the caller keeps this function's contract.
     let machine = unsafe { Machine::new(launch) };
-    let _ = kernel::run_program::<Device, { family::SEARCH | family::WORDS }>(Device, machine);
+    let _ = kernel::run_program::<Device, { family::SEARCH | family::WORDS }>(Device {}, machine);
 }
 
 /// One top-level group.
@@ -41,7 +43,7 @@ pub unsafe extern "ptx-kernel" fn seawall_mega_search(launch: *const LaunchRecor
 pub unsafe extern "ptx-kernel" fn seawall_group(launch: *const LaunchRecord, group: u32) {
     // SAFETY: the caller keeps this function's contract.
     let machine = unsafe { Machine::new(launch) };
-    let _ = kernel::run_one_group::<Device, { family::ALL }>(Device, machine, group);
+    let _ = kernel::run_one_group::<Device, { family::ALL }>(Device {}, machine, group);
 }
 
 /// Opens a loop; one block.
@@ -52,7 +54,7 @@ pub unsafe extern "ptx-kernel" fn seawall_group(launch: *const LaunchRecord, gro
 pub unsafe extern "ptx-kernel" fn seawall_begin(launch: *const LaunchRecord, fixpoint: u32) {
     // SAFETY: the caller keeps this function's contract.
     let machine = unsafe { Machine::new(launch) };
-    let _ = kernel::begin_loop(Device, machine, fixpoint);
+    let _ = kernel::begin_loop(Device {}, machine, fixpoint);
 }
 
 /// One group of a loop's body.
@@ -73,7 +75,7 @@ pub unsafe extern "ptx-kernel" fn seawall_body(
         group,
         last: last != 0,
     };
-    let _ = kernel::run_body::<Device, { family::ALL }>(Device, machine, body);
+    let _ = kernel::run_body::<Device, { family::ALL }>(Device {}, machine, body);
 }
 
 /// Grid barriers and nothing else; a cooperative launch.
@@ -84,7 +86,29 @@ pub unsafe extern "ptx-kernel" fn seawall_body(
 pub unsafe extern "ptx-kernel" fn seawall_barriers(launch: *const LaunchRecord, count: u32) {
     // SAFETY: the caller keeps this function's contract.
     let machine = unsafe { Machine::new(launch) };
-    let _ = kernel::cross_barriers(Device, machine, count);
+    let _ = kernel::cross_barriers(Device {}, machine, count);
+}
+
+/// A batch of graphs, every family of opcodes, one graph a block at a time.
+///
+/// # Safety
+/// As [`Batch::new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_batch(record: *const BatchRecord) {
+    // SAFETY: the caller keeps this function's contract.
+    let batch = unsafe { Batch::new(record) };
+    batch::run_batch::<Device, { family::ALL }>(Device {}, batch);
+}
+
+/// A batch of graphs whose programs only search, in small blocks.
+///
+/// # Safety
+/// As [`Batch::new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_batch_search(record: *const BatchRecord) {
+    // SAFETY: the caller keeps this function's contract.
+    let batch = unsafe { Batch::new(record) };
+    batch::run_batch::<CompactDevice, { family::SEARCH | family::WORDS }>(CompactDevice {}, batch);
 }
 
 #[panic_handler]

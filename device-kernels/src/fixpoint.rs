@@ -114,7 +114,7 @@ fn run_search<G: Grid, const FAMILIES: u32>(
             .group(grid, record.first_group)
             .is_some_and(|group| group.waves == 1);
     let crew = narrow::crew_size(&context.team);
-    let policy = drive::policy_for(&context.machine.search_policy(grid), crew);
+    let policy = drive::policy_for::<G>(&context.machine.search_policy(grid), crew);
     let mut slot = 0;
     if grid.lane() == 0 {
         shared_drive::publish(grid, &search.frontier.drive(grid, slot));
@@ -174,7 +174,7 @@ fn run_search<G: Grid, const FAMILIES: u32>(
 fn decide<G: Grid>(grid: G, search: &Search<Marker>, policy: &SearchPolicy) {
     let mut drive = shared_drive::read(grid);
     let found = search.frontier.found(grid, drive.step.wrapping_add(1));
-    drive::advance(&mut drive, &found, policy);
+    drive::advance::<G>(&mut drive, &found, policy);
     shared_drive::publish(grid, &drive);
 }
 

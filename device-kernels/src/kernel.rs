@@ -62,6 +62,20 @@ pub fn run_program<G: Grid, const FAMILIES: u32>(grid: G, machine: Machine) -> R
     Ok(())
 }
 
+/// Runs the whole program of `context` in a team of one block, with block
+/// barriers between its groups.
+///
+/// # Errors
+/// As [`run_program`].
+#[inline(always)]
+pub fn run_in_block<G: Grid, const FAMILIES: u32>(context: &mut Context<G>) -> Result<(), Stop> {
+    for group in 0..context.machine.groups(context.team.grid) {
+        run_group::<G, FAMILIES>(context, group)?;
+        context.team.barrier(Place::default())?;
+    }
+    Ok(())
+}
+
 /// The place that blocks are missing from at the barrier behind group
 /// `index`: its last wave, as nobody can tell how far they came in it.
 #[inline(never)]

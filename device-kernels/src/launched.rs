@@ -129,7 +129,7 @@ fn close_iteration<G: Grid>(
         let mut drive = frontier.drive(grid, 0);
         control.open_loop(grid).count_step(grid, drive.next);
         let found = frontier.found(grid, drive.step.wrapping_add(1));
-        drive::advance(&mut drive, &found, &context.machine.search_policy(grid));
+        drive::advance::<G>(&mut drive, &found, &context.machine.search_policy(grid));
         frontier.set_drive(grid, 0, &drive);
         end = end_of(&drive);
         over = is_over(&drive, record.max_iterations);

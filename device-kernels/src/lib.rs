@@ -30,11 +30,26 @@ pub mod waves;
 pub mod fixpoint;
 pub mod kernel;
 pub mod launched;
+pub mod batch;
 
 #[cfg(target_arch = "nvptx64")]
 pub mod entry;
 
 use waves::{families_of, family};
+
+/// Name of the batch kernel that fits programs of these opcodes. The one that
+/// only searches takes blocks of at most
+/// [`COMPACT_LANES`](grid::COMPACT_LANES) lanes.
+#[must_use]
+pub fn batch_kernel_for(
+    opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>,
+) -> &'static str {
+    if only_searches(opcodes) {
+        "seawall_batch_search"
+    } else {
+        "seawall_batch"
+    }
+}
 
 /// Name of the megakernel that fits a program of these opcodes: the narrowest
 /// one that has all of their families.
@@ -42,12 +57,16 @@ use waves::{families_of, family};
 pub fn megakernel_for(
     opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>,
 ) -> &'static str {
-    let families = opcodes
-        .into_iter()
-        .fold(0, |families, opcode| families | families_of(opcode));
-    if families & !(family::SEARCH | family::WORDS) == 0 {
+    if only_searches(opcodes) {
         "seawall_mega_search"
     } else {
         "seawall_mega"
     }
+}
+
+fn only_searches(opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>) -> bool {
+    let families = opcodes
+        .into_iter()
+        .fold(0, |families, opcode| families | families_of(opcode));
+    families & !(family::SEARCH | family::WORDS) == 0
 }

@@ -14,6 +14,7 @@ use seawall_core::topology::{Thresholds, TopologyPolicy};
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
     record: Words,
+    arena_shift: u64,
 }
 
 const LAUNCH_WORDS: u32 = (size_of::<LaunchRecord>() / 4) as u32;
@@ -32,7 +33,20 @@ impl Machine {
     pub unsafe fn new(launch: *const LaunchRecord) -> Self {
         // SAFETY: the record is valid, by this function's contract.
         let record = unsafe { Words::new(launch.cast_mut().cast(), LAUNCH_WORDS) };
-        Self { record }
+        Self {
+            record,
+            arena_shift: 0,
+        }
+    }
+
+    /// The same machine with its arena `bytes` bytes further on, where an
+    /// arena as long is this block's own.
+    #[must_use]
+    pub fn with_arena_shifted(self, bytes: u64) -> Self {
+        Self {
+            arena_shift: bytes,
+            ..self
+        }
     }
 
     #[inline(always)]
@@ -189,7 +203,7 @@ impl Machine {
         let base = if region == Region::Input as u32 {
             self.wide(grid, word_of!(LaunchRecord, inputs))
         } else {
-            self.wide(grid, word_of!(LaunchRecord, arena))
+            self.wide(grid, word_of!(LaunchRecord, arena)) + self.arena_shift
         };
         // SAFETY: the encoder laid the register out inside its region.
         Ok(unsafe { Words::new((base + offset) as *mut u32, words) })

@@ -2,13 +2,15 @@
 //!
 //! A graph ([`graph`]) and a wave program ([`program`]) go through the planner
 //! of `seawall-core` to an executor ([`backend`]); [`analysis`] holds ready
-//! programs, and [`run`] takes a request from a graph to a result.
+//! programs, and [`run`] takes a request from a graph to a result,
+//! [`batch`] one for many graphs at once.
 
 pub mod graph;
 pub mod program;
 pub mod backend;
 pub mod analysis;
 pub mod run;
+pub mod batch;
 pub mod outcome;
 pub mod report;
 pub mod cli;

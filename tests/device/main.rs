@@ -10,6 +10,7 @@
 //! device [--quick] [--seconds N]       SEED=N repeats a run from its first case
 //! ```
 
+mod batches;
 mod cases;
 mod faults;
 mod tally;
@@ -113,6 +114,7 @@ fn main() -> ExitCode {
     for (executor, name) in EXECUTORS {
         faults::run(executor, name, options.quick, &mut tally);
     }
+    batches::faults(options.quick, &mut tally);
     run_cases(&options, &mut tally);
     tally.print();
     if tally.failed() == 0 {
@@ -130,6 +132,7 @@ fn run_cases(options: &Options, tally: &mut Tally) {
         for (executor, name) in EXECUTORS {
             cases::run(executor, name, (seed, options.quick), tally);
         }
+        batches::run((seed, options.quick), tally);
         seed = seed.wrapping_add(1);
         if start.elapsed() >= options.time {
             break;

@@ -1,6 +1,7 @@
 //! Host-side conformance and property tests.
 mod allocations;
 mod analyses;
+mod batch;
 mod capi;
 mod cli;
 mod execution;

@@ -11,3 +11,4 @@ pub mod interpret;
 pub mod draw;
 pub mod faulty;
 pub mod harness;
+pub mod batches;

@@ -10,6 +10,7 @@ pub mod program;
 pub mod control;
 pub mod search;
 pub mod work;
+pub mod batch;
 
 /// First word of an encoded launch: `SWL1` in little-endian ASCII.
 pub const MAGIC: u32 = 0x314C_5753;

@@ -57,6 +57,7 @@ unsafe fn atomic<'a>(word: *const u32) -> &'a AtomicU32 {
 // that program order does not.
 unsafe impl Grid for HostGrid {
     const WARP: u32 = 1;
+    const LANES: u32 = super::LANES_MAX;
     const ITEMS: u32 = 2048;
 
     #[inline(always)]

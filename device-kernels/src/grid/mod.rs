@@ -16,11 +16,22 @@ pub mod nvptx;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod host;
 
-/// Words of block-shared memory that a kernel may use.
-pub const SHARED_WORDS: usize = 12_288;
-
 /// Largest number of lanes of a block.
 pub const LANES_MAX: u32 = 1024;
+
+/// Largest number of lanes of a block whose shared memory is laid out for
+/// small blocks, so that many of them fit a multiprocessor.
+pub const COMPACT_LANES: u32 = 128;
+
+/// Words of block-shared memory that a kernel may use in blocks of at most
+/// `lanes` lanes.
+#[must_use]
+pub const fn shared_words(lanes: u32) -> usize {
+    lanes as usize * 23 / 2 + 512
+}
+
+/// [`shared_words`] of the largest blocks.
+pub const SHARED_WORDS: usize = shared_words(LANES_MAX);
 
 /// Most blocks of a cluster.
 pub const CLUSTER_MAX: u32 = 16;
@@ -29,11 +40,14 @@ pub const CLUSTER_MAX: u32 = 16;
 ///
 /// # Safety
 /// An implementation must give every lane of a block the same shared memory of
-/// [`SHARED_WORDS`] words, unique ids, and barriers that order the memory
+/// [`shared_words`] of [`Grid::LANES`], unique ids, and barriers that order the memory
 /// accesses of the lanes that cross them.
 pub unsafe trait Grid: Copy {
     /// Lanes of a warp: 32 on a GPU, 1 on a CPU.
     const WARP: u32;
+
+    /// Most lanes of a block: what the shared memory is laid out for.
+    const LANES: u32;
 
     /// Consecutive tiles' worth of items that one lane takes before the next
     /// block's share begins: 1 on a GPU, where neighbouring lanes share a
@@ -75,23 +89,23 @@ pub unsafe trait Grid: Copy {
     /// Reads word `at` of the block's shared memory.
     ///
     /// # Safety
-    /// `at` must be below [`SHARED_WORDS`].
+    /// `at` must be below [`shared_words`] of [`Grid::LANES`].
     unsafe fn shared_load(self, at: u32) -> u32;
     /// Writes word `at` of the block's shared memory.
     ///
     /// # Safety
-    /// `at` must be below [`SHARED_WORDS`].
+    /// `at` must be below [`shared_words`] of [`Grid::LANES`].
     unsafe fn shared_store(self, at: u32, value: u32);
     /// Adds to word `at` of the block's shared memory, atomically, and
     /// returns the previous value.
     ///
     /// # Safety
-    /// `at` must be below [`SHARED_WORDS`].
+    /// `at` must be below [`shared_words`] of [`Grid::LANES`].
     unsafe fn shared_add(self, at: u32, value: u32) -> u32;
     /// Reads word `at` of the shared memory of block `peer` of the cluster.
     ///
     /// # Safety
-    /// `at` must be below [`SHARED_WORDS`] and `peer` a block of the cluster
+    /// `at` must be below [`shared_words`] of [`Grid::LANES`] and `peer` a block of the cluster
     /// that has not ended.
     unsafe fn peer_load(self, peer: u32, at: u32) -> u32;
     /// A clock in nanoseconds that never runs backwards.

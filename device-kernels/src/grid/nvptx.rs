@@ -5,15 +5,16 @@
 //! (rust-lang/rust#136480). All pointers are in the global window; block-shared
 //! memory is reached by word number only.
 
-use super::Grid;
+use super::{COMPACT_LANES, Grid, LANES_MAX, shared_words};
 use core::arch::{asm, global_asm, nvptx};
 
 const _: () = assert!(
-    super::SHARED_WORDS * 4 == 49152,
-    "the size in the assembly below"
+    shared_words(LANES_MAX) * 4 == 49152 && shared_words(COMPACT_LANES) * 4 == 7936,
+    "the sizes in the assembly below"
 );
 
 global_asm!(".shared .align 16 .b8 seawall_shared[49152];");
+global_asm!(".shared .align 16 .b8 seawall_shared_compact[7936];");
 
 /// The mask of a full warp.
 const ALL_LANES: u32 = u32::MAX;
@@ -43,18 +44,33 @@ unsafe extern "unadjusted" {
     fn cluster_wait();
 }
 
-/// Address of a shared word in the shared window, which 32 bits hold.
-#[inline(always)]
-fn shared_address(at: u32) -> u32 {
-    let base: u32;
-    // SAFETY: taking an address has no effect.
-    unsafe { asm!("mov.u32 {}, seawall_shared;", out(reg32) base, options(pure, nomem, nostack)) };
-    base + at * 4
-}
-
-/// A lane of the running kernel.
+/// A lane of the running kernel, in a block of at most `LANES` lanes:
+/// [`LANES_MAX`] or [`COMPACT_LANES`].
 #[derive(Clone, Copy)]
-pub struct Device;
+pub struct Lane<const LANES: u32>;
+
+/// A lane of a block of any size.
+pub type Device = Lane<LANES_MAX>;
+
+/// A lane of a small block.
+pub type CompactDevice = Lane<COMPACT_LANES>;
+
+impl<const LANES: u32> Lane<LANES> {
+    #[inline(always)]
+    fn shared_address(at: u32) -> u32 {
+        const { assert!(LANES == LANES_MAX || LANES == COMPACT_LANES) };
+        let base: u32;
+        // SAFETY: taking an address has no effect.
+        unsafe {
+            if LANES == COMPACT_LANES {
+                asm!("mov.u32 {}, seawall_shared_compact;", out(reg32) base, options(pure, nomem, nostack));
+            } else {
+                asm!("mov.u32 {}, seawall_shared;", out(reg32) base, options(pure, nomem, nostack));
+            }
+        }
+        base + at * 4
+    }
+}
 
 macro_rules! special_register {
     ($name:literal) => {{
@@ -75,9 +91,10 @@ macro_rules! atomic {
 }
 
 // SAFETY: ids come from the hardware, `bar.sync` orders the block's accesses,
-// and `seawall_shared` is one array a block.
-unsafe impl Grid for Device {
+// and each array of shared memory is one a block, as long as `LANES` asks.
+unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     const WARP: u32 = 32;
+    const LANES: u32 = LANES;
     const ITEMS: u32 = 1;
 
     #[inline(always)]
@@ -169,25 +186,25 @@ unsafe impl Grid for Device {
     #[inline(always)]
     unsafe fn shared_load(self, at: u32) -> u32 {
         let value: u32;
-        // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
+        // SAFETY: `at` is in shared memory, by this method's contract.
         unsafe {
-            asm!("ld.shared.u32 {}, [{}];", out(reg32) value, in(reg32) shared_address(at), options(pure, readonly, nostack))
+            asm!("ld.shared.u32 {}, [{}];", out(reg32) value, in(reg32) Self::shared_address(at), options(pure, readonly, nostack))
         };
         value
     }
     #[inline(always)]
     unsafe fn shared_store(self, at: u32, value: u32) {
-        // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
+        // SAFETY: `at` is in shared memory, by this method's contract.
         unsafe {
-            asm!("st.shared.u32 [{}], {};", in(reg32) shared_address(at), in(reg32) value, options(nostack))
+            asm!("st.shared.u32 [{}], {};", in(reg32) Self::shared_address(at), in(reg32) value, options(nostack))
         };
     }
     #[inline(always)]
     unsafe fn shared_add(self, at: u32, value: u32) -> u32 {
         let previous: u32;
-        // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
+        // SAFETY: `at` is in shared memory, by this method's contract.
         unsafe {
-            asm!("atom.shared.add.u32 {}, [{}], {};", out(reg32) previous, in(reg32) shared_address(at), in(reg32) value, options(nostack))
+            asm!("atom.shared.add.u32 {}, [{}], {};", out(reg32) previous, in(reg32) Self::shared_address(at), in(reg32) value, options(nostack))
         };
         previous
     }
@@ -200,7 +217,7 @@ unsafe impl Grid for Device {
         unsafe {
             asm!(
                 "{{ .reg .b32 %peer_word; mapa.shared::cluster.u32 %peer_word, {}, {}; ld.shared::cluster.u32 {}, [%peer_word]; }}",
-                in(reg32) shared_address(at), in(reg32) peer, out(reg32) value,
+                in(reg32) Self::shared_address(at), in(reg32) peer, out(reg32) value,
                 options(pure, readonly, nostack)
             );
         }

@@ -4,7 +4,8 @@
 //! that every block decides alike without talking, and the host decides alike
 //! when it launches each step itself.
 
-use crate::block::shared::NARROW_NODES;
+use crate::block::shared::narrow_nodes;
+use crate::grid::Grid;
 use seawall_core::abi::search::{DriveRecord, FoundRecord, SearchPolicy, Step};
 use seawall_core::topology::{Metrics, Topology};
 
@@ -23,10 +24,10 @@ pub mod held {
 /// narrow for one block is so for each.
 #[inline(always)]
 #[must_use]
-pub fn policy_for(policy: &SearchPolicy, blocks: u32) -> SearchPolicy {
+pub fn policy_for<G: Grid>(policy: &SearchPolicy, blocks: u32) -> SearchPolicy {
     let times = |limit: u32| limit.saturating_mul(blocks);
     SearchPolicy {
-        narrow_nodes: times(policy.narrow_nodes.min(NARROW_NODES)),
+        narrow_nodes: times(policy.narrow_nodes.min(narrow_nodes::<G>())),
         narrow_exit_nodes: times(policy.narrow_exit_nodes),
         narrow_edges: times(policy.narrow_edges),
         ..*policy
@@ -35,7 +36,7 @@ pub fn policy_for(policy: &SearchPolicy, blocks: u32) -> SearchPolicy {
 
 /// Takes note of what the step just run found, and chooses the next.
 #[inline(always)]
-pub fn advance(drive: &mut DriveRecord, found: &FoundRecord, policy: &SearchPolicy) {
+pub fn advance<G: Grid>(drive: &mut DriveRecord, found: &FoundRecord, policy: &SearchPolicy) {
     let done = Step::from_word(drive.next).unwrap_or(Step::WarpSparse);
     drive.step = drive.step.wrapping_add(1);
     match done {
@@ -65,7 +66,7 @@ pub fn advance(drive: &mut DriveRecord, found: &FoundRecord, policy: &SearchPoli
             count_new(drive, found.queued_nodes, found.queued_edges);
         }
     }
-    choose(drive, policy);
+    choose::<G>(drive, policy);
 }
 
 /// Takes a new frontier into the books.
@@ -80,7 +81,7 @@ pub fn count_new(drive: &mut DriveRecord, nodes: u32, edges: u32) {
 /// Chooses the next step for the frontier that `drive` describes; a frontier
 /// without edges ends the search.
 #[inline(always)]
-pub fn choose(drive: &mut DriveRecord, policy: &SearchPolicy) {
+pub fn choose<G: Grid>(drive: &mut DriveRecord, policy: &SearchPolicy) {
     if drive.bitset_only == held::NEXT {
         drive.next = Step::Compact as u32;
         return;
@@ -91,7 +92,7 @@ pub fn choose(drive: &mut DriveRecord, policy: &SearchPolicy) {
     }
     let topology = topology(drive, policy);
     drive.topology = topology as u32;
-    let wanted = step_of(topology, drive, policy);
+    let wanted = step_of::<G>(topology, drive, policy);
     let pulls = matches!(wanted, Step::Dense | Step::BlockDense);
     drive.next = if drive.bitset_only == held::VISITED && !pulls {
         Step::Compact as u32
@@ -150,9 +151,9 @@ fn ratio(part: u32, whole: u32, scale: f32) -> u32 {
 }
 
 #[inline(always)]
-fn step_of(topology: Topology, drive: &DriveRecord, policy: &SearchPolicy) -> Step {
+fn step_of<G: Grid>(topology: Topology, drive: &DriveRecord, policy: &SearchPolicy) -> Step {
     let forced = policy.forced != u32::MAX;
-    let room = NARROW_NODES.max(policy.narrow_nodes);
+    let room = narrow_nodes::<G>().max(policy.narrow_nodes);
     let worth_a_sweep = forced || drive.edges >= policy.pull_edges_min;
     match topology {
         // A narrow search refuses more than these, so asking it again would

@@ -15,7 +15,7 @@ use super::narrow_queue::{Queues, Word};
 use super::visit::Visit;
 use super::{Search, shared_drive};
 use crate::block::block_scan;
-use crate::block::shared::NARROW_NODES;
+use crate::block::shared::narrow_nodes;
 use crate::control::{Place, Stop};
 use crate::grid::Grid;
 use crate::machine::Machine;
@@ -97,13 +97,13 @@ impl<V: Visit> Search<V> {
             blocks: crew_size(team),
             rank: team.rank(),
         };
-        let policy = &drive::policy_for(&bounds.machine.search_policy(grid), crew.blocks);
+        let policy = &drive::policy_for::<G>(&bounds.machine.search_policy(grid), crew.blocks);
         let queues = Queues::new(grid);
         let limits = Limits {
             max_iterations: bounds.max_iterations,
             widest: policy
                 .narrow_exit_nodes
-                .min(NARROW_NODES.wrapping_mul(crew.blocks)),
+                .min(narrow_nodes::<G>().wrapping_mul(crew.blocks)),
             edges: policy.narrow_edges,
             target: Target {
                 step: drive.step + 1,
@@ -367,7 +367,7 @@ impl<V: Visit> Search<V> {
         };
         let found = self.frontier.found(grid, drive.step);
         count_new(&mut drive, found.queued_nodes, found.queued_edges);
-        choose(&mut drive, policy);
+        choose::<G>(&mut drive, policy);
         drive
     }
 }

@@ -7,11 +7,15 @@ use super::narrow_queue::{Held, Queues, Word};
 use super::push::{Push, Row, SERIAL};
 use super::visit::Visit;
 use crate::block::block_scan;
+use crate::block::shared::narrow_nodes;
 use crate::grid::Grid;
 
 /// Largest degree that a warp walks alone; what 32 such rows lead to fits a
 /// queue.
-const WARP_DEGREE: u32 = 32;
+const fn warp_degree<G: Grid>() -> u32 {
+    let fits = narrow_nodes::<G>() / 32;
+    if fits < 32 { fits } else { 32 }
+}
 
 /// Entries of the fullest block, as a multiple of the average, above which the
 /// entries are shared out anew.
@@ -112,13 +116,13 @@ impl<V: Visit> Search<V> {
         (len, large): (&mut u32, &mut bool),
     ) -> bool {
         let grid = queues.grid;
-        if *large {
+        if *large || warp_degree::<G>() < SERIAL {
             let row = if grid.lane() < *len {
                 queues.own(run.parity, grid.lane())
             } else {
                 Row::NONE
             };
-            if grid.ballot(row.degree() > WARP_DEGREE) != 0 {
+            if grid.ballot(row.degree() > warp_degree::<G>()) != 0 {
                 return false;
             }
         }

@@ -3,7 +3,7 @@
 
 use super::frontier::{Finds, Found};
 use super::push::{Row, SERIAL};
-use crate::block::shared::{NARROW, NARROW_NODES, NARROW_WORDS, PARTS};
+use crate::block::shared::{NARROW, NARROW_WORDS, PARTS, narrow_nodes};
 use crate::block::{scan_count, warp_max, warp_scan};
 use crate::grid::{CLUSTER_MAX, Grid};
 
@@ -135,9 +135,9 @@ impl<G: Grid> Queues<G> {
                     large = grid.peer_load(peer, Self::counter(Counter::Large, turn));
                 }
             }
-            let full = grid.ballot(here > NARROW_NODES) != 0;
+            let full = grid.ballot(here > narrow_nodes::<G>()) != 0;
             let large = grid.ballot(large != 0) != 0;
-            here = here.min(NARROW_NODES);
+            here = here.min(narrow_nodes::<G>());
             if peer < CLUSTER_MAX {
                 // SAFETY: there is a word for each block of a cluster.
                 unsafe { grid.shared_store(PARTS + peer, here) };
@@ -170,8 +170,8 @@ impl<G: Grid> Queues<G> {
                 self.grid.shared_load(Self::counter(Counter::Large, turn)),
             )
         };
-        let full = len > NARROW_NODES;
-        let len = len.min(NARROW_NODES);
+        let full = len > narrow_nodes::<G>();
+        let len = len.min(narrow_nodes::<G>());
         Held {
             len,
             most: len,
@@ -185,13 +185,13 @@ impl<G: Grid> Queues<G> {
     pub(super) fn own_len(self, turn: u32) -> u32 {
         // SAFETY: a fixed word of shared memory.
         let len = unsafe { self.grid.shared_load(Self::counter(Counter::Len, turn)) };
-        len.min(NARROW_NODES)
+        len.min(narrow_nodes::<G>())
     }
 
     /// Word `part` of entry `index` of a queue.
     #[inline(always)]
     fn word(parity: u32, part: u32, index: u32) -> u32 {
-        NARROW + (parity * 3 + part) * NARROW_NODES + index
+        NARROW + (parity * 3 + part) * narrow_nodes::<G>() + index
     }
 
     /// Entry `index` of this block's own queue.
@@ -300,7 +300,7 @@ impl<G: Grid> Queues<G> {
         place = grid.shuffle(place, 0) + below;
         for k in 0..K {
             if found.finds.mask >> k & 1 != 0 {
-                if place < NARROW_NODES {
+                if place < narrow_nodes::<G>() {
                     self.put(parity, place, found.row(k));
                 } else {
                     rest.mask |= 1 << k;

@@ -285,11 +285,12 @@ impl<V: Visit> Search<V> {
     ) {
         let (start, total) = block_scan(grid, row.degree());
         let lane = grid.lane();
-        // SAFETY: a block has at most 1024 lanes, a tile 3 · 1024 words here.
+        let rows = shared::rows::<G>();
+        // SAFETY: a block has at most `LANES` lanes, a tile 3 words a lane.
         unsafe {
-            grid.shared_store(ROWS + lane, start);
-            grid.shared_store(ROWS + 1024 + lane, row.start.wrapping_sub(start));
-            grid.shared_store(ROWS + 2048 + lane, row.node);
+            grid.shared_store(rows + lane, start);
+            grid.shared_store(rows + G::LANES + lane, row.start.wrapping_sub(start));
+            grid.shared_store(rows + 2 * G::LANES + lane, row.node);
         }
         grid.block_barrier();
         let mut base = 0;
@@ -300,12 +301,12 @@ impl<V: Visit> Search<V> {
                 mask: 0,
             };
             if edge < total {
-                let at = owner(grid, ROWS, grid.lanes(), edge);
+                let at = owner(grid, rows, grid.lanes(), edge);
                 // SAFETY: `at` is below the number of lanes.
                 let (shift, from) = unsafe {
                     (
-                        grid.shared_load(ROWS + 1024 + at),
-                        grid.shared_load(ROWS + 2048 + at),
+                        grid.shared_load(rows + G::LANES + at),
+                        grid.shared_load(rows + 2 * G::LANES + at),
                     )
                 };
                 let node = self.outgoing.target(grid, edge.wrapping_add(shift));
@@ -337,10 +338,6 @@ pub fn first_node<G: Grid>(team: &Team<G>) -> u32 {
     let warp = team.grid.lane() / G::WARP;
     (warp * team.size() + team.rank()) * G::WARP
 }
-
-/// First of the words that a block's rows need; they lie behind the queues of
-/// a narrow search.
-const ROWS: u32 = shared::ROWS;
 
 /// The last of `count` ascending shared words from `first` on that is not
 /// above `value`; the first word must not be above it.

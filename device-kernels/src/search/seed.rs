@@ -68,6 +68,6 @@ fn start<G: Grid>(grid: G, frontier: Frontier, edges: u32, policy: &SearchPolicy
         ..DriveRecord::default()
     };
     drive::count_new(&mut first, found.queued_nodes, found.queued_edges);
-    drive::choose(&mut first, policy);
+    drive::choose::<G>(&mut first, policy);
     frontier.set_drive(grid, 0, &first);
 }

@@ -8,7 +8,7 @@ use super::frontier::{Finds, Frontier, Queue, Target, append};
 use super::push::{Push, owner};
 use super::visit::{Discovery, Visit};
 use super::{Search, shared_drive};
-use crate::block::shared::{SHARE_ROWS, SHARES};
+use crate::block::shared::{SHARES, share_rows};
 use crate::grid::Grid;
 use crate::team::Team;
 use seawall_core::abi::search::DriveRecord;
@@ -53,7 +53,7 @@ impl<V: Visit> Search<V> {
             return;
         }
         let grid = team.grid;
-        let tile = (grid.lanes() * EDGES_PER_LANE).min(SHARE_ROWS);
+        let tile = (grid.lanes() * EDGES_PER_LANE).min(share_rows::<G>());
         let mut first_edge = u64::from(team.rank() * tile);
         while first_edge < u64::from(drive.edges) {
             let at = first_edge as u32;
@@ -83,7 +83,7 @@ impl<V: Visit> Search<V> {
             if edge < share.edges {
                 let row = owner(grid, SHARES, share.rows, edge);
                 // SAFETY: `row` is below `share.rows`.
-                let shift = unsafe { grid.shared_load(SHARES + SHARE_ROWS + row) };
+                let shift = unsafe { grid.shared_load(SHARES + share_rows::<G>() + row) };
                 let node = self
                     .outgoing
                     .target(grid, (share.first_edge + edge).wrapping_add(shift));
@@ -210,23 +210,23 @@ fn load_share<G: Grid>(
     loop {
         let row = first_row + base + grid.lane();
         let mut inside = false;
-        if row < rows && base + grid.lane() < SHARE_ROWS {
+        if row < rows && base + grid.lane() < share_rows::<G>() {
             let prefix = queue.prefix.load_weak(grid, row);
             inside = prefix < end;
             if inside {
                 let start = queue.starts.load_weak(grid, row);
-                // SAFETY: the row's number was checked against `SHARE_ROWS`.
+                // SAFETY: the row's number was checked against `share_rows`.
                 unsafe {
                     let at = base + grid.lane();
                     grid.shared_store(SHARES + at, prefix.saturating_sub(first_edge));
-                    grid.shared_store(SHARES + SHARE_ROWS + at, start.wrapping_sub(prefix));
+                    grid.shared_store(SHARES + share_rows::<G>() + at, start.wrapping_sub(prefix));
                 }
             }
         }
         let count = grid.block_count(inside);
         loaded += count;
         base += grid.lanes();
-        if count < grid.lanes() || base >= SHARE_ROWS {
+        if count < grid.lanes() || base >= share_rows::<G>() {
             break;
         }
     }

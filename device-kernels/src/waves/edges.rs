@@ -3,7 +3,7 @@
 //! Row offsets are edge prefixes already, so a block finds the row of an edge
 //! in its tile by a search in shared memory, whatever the degrees are.
 
-use crate::block::shared::ROWS;
+use crate::block::shared;
 use crate::grid::Grid;
 use crate::memory::Csr;
 use crate::search::push::owner;
@@ -50,9 +50,9 @@ pub fn each_edge<G: Grid>(
         let total = load_rows(grid, rows, (base, nodes, skip), &wanted);
         let mut at = grid.lane();
         while at < total {
-            let row = owner(grid, ROWS, lanes, at);
+            let row = owner(grid, shared::rows::<G>(), lanes, at);
             // SAFETY: `row` is below the number of lanes.
-            let shift = unsafe { grid.shared_load(ROWS + 1024 + row) };
+            let shift = unsafe { grid.shared_load(shared::rows::<G>() + G::LANES + row) };
             let index = at.wrapping_add(shift);
             let to = rows.target(grid, index);
             visit(Edge {
@@ -83,10 +83,11 @@ fn load_rows<G: Grid>(
         degree = end - first;
     }
     let (start, total) = crate::block::block_scan(grid, degree);
-    // SAFETY: a block has at most 1024 lanes and the rows two words a lane.
+    let at = shared::rows::<G>() + grid.lane();
+    // SAFETY: a block has at most `LANES` lanes and the rows two words a lane.
     unsafe {
-        grid.shared_store(ROWS + grid.lane(), start);
-        grid.shared_store(ROWS + 1024 + grid.lane(), first.wrapping_sub(start));
+        grid.shared_store(at, start);
+        grid.shared_store(at + G::LANES, first.wrapping_sub(start));
     }
     grid.block_barrier();
     total

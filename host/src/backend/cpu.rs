@@ -40,10 +40,10 @@ struct Loaded {
 /// Memory comes in lines of the arena's alignment.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(256))]
-struct Line([u64; 32]);
+pub(super) struct Line([u64; 32]);
 
 /// Memory of at least `bytes` zero bytes.
-fn lines(what: &'static str, bytes: u64) -> Result<Vec<Line>, BackendError> {
+pub(super) fn lines(what: &'static str, bytes: u64) -> Result<Vec<Line>, BackendError> {
     let short = || BackendError::OutOfMemory {
         what,
         needed: bytes,
@@ -70,30 +70,39 @@ impl<'g> CpuSession<'g> {
         threads: Option<NonZeroUsize>,
         limits: RunLimits,
     ) -> Result<Self, BackendError> {
-        let threads = threads.unwrap_or_else(available_threads).get();
-        if threads > 1 << 16 {
-            return Err(BackendError::Threads {
-                threads,
-                reason: "at most 65536 are supported".to_owned(),
-            });
-        }
-        let threads = threads as u32;
+        let device = device_of(threads)?;
         Ok(Self {
             graph,
-            threads,
-            device: DeviceInfo {
-                name: format!(
-                    "CPU, {threads} thread{}",
-                    if threads == 1 { "" } else { "s" }
-                ),
-                compute_capability: None,
-                units: threads,
-                memory_bytes: 0,
-            },
+            threads: device.units,
+            device,
             limits,
             loaded: None,
         })
     }
+}
+
+/// The CPU as a device of `threads` threads, all of the machine's when not
+/// given.
+///
+/// # Errors
+/// [`BackendError::Threads`] for more than 65 536 threads.
+pub(super) fn device_of(threads: Option<NonZeroUsize>) -> Result<DeviceInfo, BackendError> {
+    let threads = threads.unwrap_or_else(available_threads).get();
+    if threads > 1 << 16 {
+        return Err(BackendError::Threads {
+            threads,
+            reason: "at most 65536 are supported".to_owned(),
+        });
+    }
+    Ok(DeviceInfo {
+        name: format!(
+            "CPU, {threads} thread{}",
+            if threads == 1 { "" } else { "s" }
+        ),
+        compute_capability: None,
+        units: threads as u32,
+        memory_bytes: 0,
+    })
 }
 
 impl Session for CpuSession<'_> {
@@ -244,18 +253,20 @@ fn stop(launch: &LaunchRecord) {
 
 fn run_block(launch: &LaunchRecord, block: u32, blocks: u32) {
     let mut shared = vec![0_u32; SHARED_WORDS];
-    let services = Services {
-        now_ns,
-        yield_now: std::thread::yield_now,
-    };
     // SAFETY: `shared` is this thread's own and outlives the call.
-    let grid = unsafe { HostGrid::new(block, blocks, shared.as_mut_ptr(), services) };
+    let grid = unsafe { HostGrid::new(block, blocks, shared.as_mut_ptr(), SERVICES) };
     // SAFETY: `launch_record` filled the record from live, exclusively
     // borrowed memory of the stated lengths, which outlives the threads.
     let machine = unsafe { Machine::new(launch) };
     // A run that stops early leaves its reason in the control block.
     let _ = run_program::<HostGrid, { family::ALL }>(grid, machine);
 }
+
+/// The clock and the scheduler of this machine.
+pub(super) const SERVICES: Services = Services {
+    now_ns,
+    yield_now: std::thread::yield_now,
+};
 
 fn now_ns() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();

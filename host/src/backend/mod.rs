@@ -10,6 +10,7 @@ use seawall_core::abi::control::ControlRecord;
 
 pub mod cpu;
 pub mod cuda;
+pub mod batch;
 
 /// What a session reports about the machine that it runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::batch::BatchError;
 use crate::graph::GraphError;
 use crate::report::file::WriteError;
 use crate::run::{AnalysisKind, RunError};
@@ -43,6 +44,17 @@ pub(super) enum CliError {
         graph: String,
         /// The ids that there are.
         range: IdRange,
+    },
+    /// The batch could not be named, loaded or run.
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+    /// An output that shows one graph was asked of a batch.
+    #[error(
+        "{option} shows one graph and this is a batch; run that graph alone, or use --out or --json"
+    )]
+    OneGraph {
+        /// The option.
+        option: &'static str,
     },
     /// A result file whose suffix names no format.
     #[error("--out {path}: no format has this suffix; use .csv, .json or .npy")]
@@ -102,6 +114,7 @@ impl CliError {
     pub(super) fn exit_code(&self) -> u8 {
         match self {
             Self::Run(error) => error.exit_code(),
+            Self::Batch(error) => error.exit_code(),
             Self::Evidence(error) => error.exit_code(),
             Self::Stdout(_) if self.is_closed_pipe() => 0,
             Self::Stdout(_) => 1,

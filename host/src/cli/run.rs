@@ -1,5 +1,8 @@
 //! `seawall run`: a graph, an analysis, a report.
 
+mod batch;
+mod topology;
+
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,12 +16,14 @@ use super::CliError;
 use super::error::IdRange;
 use super::output::print;
 use super::progress::ProgressLine;
+use crate::batch::is_batch;
 use crate::graph::{Graph, GraphError, LoadOptions, Loaded, load};
 use crate::outcome::RunOutcome;
 use crate::report::file::{probe, write_whole};
 use crate::report::rows::{RowFormat, Rows};
 use crate::report::{json, plot, text, trace};
 use crate::run::{AnalysisKind, BackendChoice, Ranking, RunRequest, execute};
+use topology::TopologyChoice;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,11 +31,19 @@ Examples:
   seawall run roads.gr.xz --analysis sssp --source 1 --out distances.csv
   seawall run email.txt --undirected --analysis cc --json | jq .checksum
   seawall run gen:rmat:20:16 --analysis bfs --source 7 --backend mega --repeat 5 --trace run.json
+  seawall run gen:batch:8192:chain:512 --analysis bfs --source 0 --json
+  seawall run graphs/ extra.mtx @more.txt --analysis cc --out components.csv
 
 Files: Matrix Market (.mtx), edge list (.txt, .el), DIMACS and PACE (.gr), Seawall
 binary (.swg), each also as .gz or .xz; - is standard input.
 Generators: gen:rmat:SCALE:EDGEFACTOR[:SEED], gen:uniform:SCALE:EDGEFACTOR[:SEED],
 gen:grid:WIDTH[xHEIGHT], gen:chain:NODES[:SEED].
+
+Batches: several graphs run in one submission, one a block or thread at a time, and
+each has its own result. Name several, a folder (its graph files, by name), @LIST (a
+text file, one graph a line, # starts a comment, paths are relative to the list), or
+gen:batch:COUNT:SHAPE (such as chain:512, with COUNT seeds). --source is looked for in
+every graph, the time budget is that of all together, and backends are mega and cpu.
 
 A node that no source reaches has the value 4294967295 in every output.";
 
@@ -38,9 +51,10 @@ A node that no source reaches has the value 4294967295 in every output.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct RunArgs {
-    /// Graph to analyse: a file, - for standard input, or a generator.
-    #[arg(value_name = "GRAPH")]
-    graph: String,
+    /// Graph to analyse: a file, - for standard input, or a generator. Several
+    /// graphs, a folder, @LIST or gen:batch:COUNT:SHAPE are a batch.
+    #[arg(value_name = "GRAPH", required = true)]
+    graphs: Vec<String>,
     /// What to compute.
     #[arg(long, value_enum, value_name = "NAME")]
     analysis: AnalysisKind,
@@ -70,6 +84,10 @@ struct MachineArgs {
     /// Threads of the cpu backend [default: all].
     #[arg(long, value_name = "N", value_parser = above_zero::<NonZeroUsize>)]
     threads: Option<NonZeroUsize>,
+    /// Shape that a search's steps take where it can hold the frontier; auto
+    /// chooses on the device, step by step.
+    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    topology: TopologyChoice,
     /// Bytes that graph and plan may take, such as 8GiB [default: the device's memory].
     #[arg(long, value_name = "SIZE", value_parser = size)]
     budget: Option<u64>,
@@ -150,21 +168,27 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
             analysis: args.analysis,
         });
     }
+    let [name] = args.graphs.as_slice() else {
+        return batch::command(args);
+    };
+    if is_batch(&args.graphs) {
+        return batch::command(args);
+    }
     let rows = args.output.check()?;
     let line = ProgressLine::new(args.output.quiet);
     let started = Instant::now();
-    let graph = args.load(&line)?;
+    let graph = args.load(name, &line)?;
     let load_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    let request = args.request(&graph)?;
+    let request = args.request(args.source_nodes(name, &graph)?);
     let mut outcome = execute(&graph, &request, &mut |phase| line.phase(phase))?;
     outcome.times.load = load_ns;
     drop(line);
     args.output.write(&outcome, &graph, rows)?;
-    Ok(verdict(&outcome))
+    Ok(verdict(outcome.checked))
 }
 
-fn verdict(outcome: &RunOutcome) -> ExitCode {
-    if outcome.checked == Some(false) {
+fn verdict(checked: Option<bool>) -> ExitCode {
+    if checked == Some(false) {
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
@@ -172,28 +196,31 @@ fn verdict(outcome: &RunOutcome) -> ExitCode {
 }
 
 impl RunArgs {
-    fn load(&self, line: &ProgressLine) -> Result<Graph, CliError> {
-        line.say(format!("loading {}", self.graph));
-        let weights = self.analysis.reads_weights();
-        let options = LoadOptions {
+    fn load_options(&self) -> LoadOptions {
+        LoadOptions {
             undirected: self.undirected,
-            weights,
-        };
+            weights: self.analysis.reads_weights(),
+        }
+    }
+
+    fn load(&self, name: &str, line: &ProgressLine) -> Result<Graph, CliError> {
+        line.say(format!("loading {name}"));
+        let options = self.load_options();
         let hear = |done, total| line.bytes(done, total);
-        let Loaded { graph, .. } = load(&self.graph, &options, Some(&hear))?;
-        if weights && graph.weights().is_none() {
+        let Loaded { graph, .. } = load(name, &options, Some(&hear))?;
+        if options.weights && graph.weights().is_none() {
             return Err(GraphError::NoWeights {
-                file: self.graph.clone(),
+                file: name.to_owned(),
             }
             .into());
         }
         Ok(graph)
     }
 
-    fn request(&self, graph: &Graph) -> Result<RunRequest, CliError> {
-        Ok(RunRequest {
+    fn request(&self, sources: Vec<u32>) -> RunRequest {
+        RunRequest {
             analysis: self.analysis,
-            sources: self.source_nodes(graph)?,
+            sources,
             backend: self.machine.backend,
             device: self.machine.device,
             threads: self.machine.threads,
@@ -206,10 +233,11 @@ impl RunArgs {
                 damping: self.limits.damping,
                 tolerance: self.limits.tolerance,
             },
-        })
+            topology: self.machine.topology.forced(),
+        }
     }
 
-    fn source_nodes(&self, graph: &Graph) -> Result<Vec<u32>, CliError> {
+    fn source_nodes(&self, name: &str, graph: &Graph) -> Result<Vec<u32>, CliError> {
         if !self.analysis.takes_sources() {
             return Ok(Vec::new());
         }
@@ -218,7 +246,7 @@ impl RunArgs {
                 .node_of(source_id)
                 .ok_or_else(|| CliError::NoSuchSource {
                     source_id,
-                    graph: self.graph.clone(),
+                    graph: name.to_owned(),
                     range: id_range(graph),
                 })
         };

@@ -388,6 +388,14 @@ pub enum GeneratorProblem {
         /// Largest value taken.
         max: u64,
     },
+    /// Many graphs where one is wanted.
+    #[error("a batch is many graphs and this must be one; give the batch itself to seawall run")]
+    Many,
+    /// A batch of a shape without chance.
+    #[error(
+        "graphs of this shape would all be equal; a batch needs one with a seed: rmat, uniform or chain"
+    )]
+    Unseeded,
     /// More parameters than the generator has.
     #[error("unexpected parameter {value:?}; the form is {form}")]
     Extra {

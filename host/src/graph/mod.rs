@@ -5,6 +5,7 @@
 //! never as a crash. This room knows no analysis, no backend and no terminal.
 
 mod array;
+mod batch;
 mod binary;
 mod build;
 mod csr;
@@ -19,10 +20,12 @@ mod read;
 mod spec;
 mod write;
 
+pub use batch::batch;
 pub use csr::Csr;
 pub use error::{BinaryProblem, GeneratorProblem, GraphError, LineProblem};
 pub use load::{Compression, Format, LoadOptions, LoadStats, Loaded, Progress};
 pub use model::Graph;
+pub use read::is_graph_name;
 pub use write::{Saved, save};
 
 /// Loads a graph from a file, from standard input (`-`) or from a generator (`gen:...`).

@@ -76,13 +76,15 @@ impl Generator {
     }
 }
 
-fn parse_body(body: &str) -> Result<Generator, GeneratorProblem> {
+/// Parses what stands behind `gen:`.
+pub(super) fn parse_body(body: &str) -> Result<Generator, GeneratorProblem> {
     let (name, rest) = body.split_once(':').unwrap_or((body, ""));
     let form = match name {
         "rmat" => "gen:rmat:SCALE:EDGEFACTOR[:SEED]",
         "uniform" => "gen:uniform:SCALE:EDGEFACTOR[:SEED]",
         "grid" => "gen:grid:WIDTH[xHEIGHT]",
         "chain" => "gen:chain:NODES[:SEED]",
+        "batch" => return Err(GeneratorProblem::Many),
         _ => {
             return Err(GeneratorProblem::Name {
                 name: name.to_owned(),
@@ -170,7 +172,12 @@ impl<'a> Fields<'a> {
     }
 }
 
-fn number(text: &str, what: &'static str, min: u64, max: u64) -> Result<u64, GeneratorProblem> {
+pub(super) fn number(
+    text: &str,
+    what: &'static str,
+    min: u64,
+    max: u64,
+) -> Result<u64, GeneratorProblem> {
     let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let value = if digits { text.parse().ok() } else { None };
     value

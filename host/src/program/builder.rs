@@ -7,6 +7,7 @@ use super::{PlanSummary, encode};
 use seawall_core::abi::program::{Opcode, Reduction};
 use seawall_core::abi::search::{FrontierLayout, SearchPolicy, Visitor, bitset_words};
 use seawall_core::plan::Strategy;
+use seawall_core::topology::Topology;
 
 /// Collects registers and waves; dependencies follow from what each wave
 /// reads and writes.
@@ -22,7 +23,7 @@ use seawall_core::plan::Strategy;
 /// assert_eq!(encoded.arena_bytes, 4096);
 /// # Ok::<(), seawall::program::ProgramError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ProgramBuilder {
     pub(crate) nodes: u32,
     pub(crate) registers: Vec<RegisterSpec>,
@@ -58,6 +59,26 @@ impl ProgramBuilder {
     /// Sets the thresholds of frontier searches.
     pub fn search_policy(&mut self, policy: SearchPolicy) {
         self.search = policy;
+    }
+
+    /// Whether some fixpoint is a frontier search, which thresholds steer.
+    #[must_use]
+    pub fn searches(&self) -> bool {
+        let is_search = |wave: &WaveSpec| {
+            let body = wave.body.as_ref();
+            body.is_some_and(|body| body.frontier.is_some())
+        };
+        self.waves.iter().any(is_search)
+    }
+
+    /// Has every step of every search take the shape `topology` where that can
+    /// hold the frontier. A shape that pulls makes the program read incoming
+    /// edges.
+    pub fn force_topology(&mut self, topology: Topology) {
+        self.search.forced = topology as u32;
+        if matches!(topology, Topology::Dense | Topology::BlockDense) {
+            self.need_incoming();
+        }
     }
 
     /// States that the program reads incoming edges.

@@ -4,7 +4,7 @@ use super::encoded::RegisterId;
 use seawall_core::abi::program::Opcode;
 
 /// A register before it has a place.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RegisterSpec {
     pub(crate) name: &'static str,
     pub(crate) words: u32,
@@ -24,7 +24,7 @@ impl RegisterSpec {
 pub(crate) const ALIGNMENT_BYTES: u64 = 256;
 
 /// One wave: what it does and which registers it touches.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WaveSpec {
     pub(crate) name: String,
     pub(crate) opcode: Opcode,
@@ -85,7 +85,7 @@ impl WaveSpec {
 }
 
 /// The body of a fixpoint.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Body {
     pub(crate) waves: Vec<WaveSpec>,
     pub(crate) max_iterations: u32,

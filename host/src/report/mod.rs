@@ -3,6 +3,7 @@
 //! Each writer takes what is already computed and a [`std::io::Write`]; none
 //! runs anything, reads a graph or decides an exit code.
 
+pub mod batch;
 pub mod file;
 pub mod json;
 pub mod plan;

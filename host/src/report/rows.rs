@@ -35,10 +35,31 @@ impl RowFormat {
 
 /// The value of one node as it stands in a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Value {
+pub(super) enum Value {
     Id(u64),
     Whole(u32),
     Real(f32),
+}
+
+impl Value {
+    /// Writes the value as JSON; what is no number is null there.
+    pub(super) fn write_json(self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Id(id) => write!(out, "{id}"),
+            Self::Whole(whole) => write!(out, "{whole}"),
+            Self::Real(real) if real.is_finite() => write!(out, "{real}"),
+            Self::Real(_) => out.write_all(b"null"),
+        }
+    }
+
+    /// Writes the value as little-endian bytes.
+    pub(super) fn write_bytes(self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Id(id) => out.write_all(&id.to_le_bytes()),
+            Self::Whole(whole) => out.write_all(&whole.to_le_bytes()),
+            Self::Real(real) => out.write_all(&real.to_le_bytes()),
+        }
+    }
 }
 
 /// The rows of a table: ids of the file beside values.
@@ -54,14 +75,23 @@ impl<'a> Rows<'a> {
     /// The labels of components are nodes, so they are given by their ids too.
     #[must_use]
     pub fn new(outcome: &'a RunOutcome, original: &'a dyn Fn(u32) -> u64) -> Self {
+        Self::of(
+            &outcome.values,
+            outcome.analysis == AnalysisKind::Cc,
+            original,
+        )
+    }
+
+    /// The rows of `column`, whose values are nodes where `labels` says so.
+    pub(super) fn of(column: &'a Column, labels: bool, original: &'a dyn Fn(u32) -> u64) -> Self {
         Self {
-            column: &outcome.values,
-            labels: outcome.analysis == AnalysisKind::Cc,
+            column,
+            labels,
             original,
         }
     }
 
-    fn iter(&self) -> impl Iterator<Item = (u64, Value)> + '_ {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, Value)> + '_ {
         (0u32..)
             .take(self.column.len())
             .map(|node| ((self.original)(node), self.value(node)))
@@ -72,14 +102,6 @@ impl<'a> Rows<'a> {
             Column::F32(values) => Value::Real(values[node as usize]),
             Column::U32(values) if self.labels => Value::Id((self.original)(values[node as usize])),
             Column::U32(values) => Value::Whole(values[node as usize]),
-        }
-    }
-
-    fn value_type(&self) -> &'static str {
-        match self.column {
-            Column::F32(_) => "<f4",
-            Column::U32(_) if self.labels => "<u8",
-            Column::U32(_) => "<u4",
         }
     }
 
@@ -113,47 +135,50 @@ impl<'a> Rows<'a> {
         let mut between = "\n";
         for (node, value) in self.iter() {
             write!(out, "{between}{{\"node\":{node},\"value\":")?;
-            match value {
-                Value::Id(id) => write!(out, "{id}}}")?,
-                Value::Whole(whole) => write!(out, "{whole}}}")?,
-                Value::Real(real) if real.is_finite() => write!(out, "{real}}}")?,
-                Value::Real(_) => out.write_all(b"null}")?,
-            }
+            value.write_json(out)?;
+            out.write_all(b"}")?;
             between = ",\n";
         }
         out.write_all(b"\n]\n")
     }
 
     fn write_npy(&self, mut out: &mut dyn Write) -> io::Result<()> {
+        let value = value_type(self.column, self.labels);
         npyz::WriteOptions::new_header_only()
-            .dtype(record(self.value_type())?)
+            .dtype(record(&[("node", "<u8"), ("value", value)])?)
             .shape(&[self.column.len() as u64])
             .writer(&mut out)
             .write_header_only()?;
         for (node, value) in self.iter() {
             out.write_all(&node.to_le_bytes())?;
-            match value {
-                Value::Id(id) => out.write_all(&id.to_le_bytes())?,
-                Value::Whole(whole) => out.write_all(&whole.to_le_bytes())?,
-                Value::Real(real) => out.write_all(&real.to_le_bytes())?,
-            }
+            value.write_bytes(out)?;
         }
         Ok(())
     }
 }
 
-fn record(value: &str) -> io::Result<DType> {
-    let field = |name: &str, kind: &str| {
+/// NumPy's name for the type of a column's values.
+pub(super) fn value_type(column: &Column, labels: bool) -> &'static str {
+    match column {
+        Column::F32(_) => "<f4",
+        Column::U32(_) if labels => "<u8",
+        Column::U32(_) => "<u4",
+    }
+}
+
+/// The type of a record with these fields, each a name and NumPy's name for a
+/// type.
+pub(super) fn record(fields: &[(&str, &str)]) -> io::Result<DType> {
+    let field = |(name, kind): &(&str, &str)| {
         let kind: TypeStr = kind.parse().map_err(io::Error::other)?;
         Ok::<_, io::Error>(Field {
-            name: name.to_owned(),
+            name: (*name).to_owned(),
             dtype: DType::Plain(kind),
         })
     };
-    Ok(DType::Record(vec![
-        field("node", "<u8")?,
-        field("value", value)?,
-    ]))
+    Ok(DType::Record(
+        fields.iter().map(field).collect::<io::Result<_>>()?,
+    ))
 }
 
 #[cfg(test)]

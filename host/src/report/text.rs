@@ -36,14 +36,14 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
         &format!("{:016x}", outcome.values.checksum()),
     )?;
     writeln!(out)?;
-    times(outcome, out)
+    times(out, &outcome.times, (outcome.repeat, outcome.edges))
 }
 
-fn row(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
+pub(super) fn row(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     writeln!(out, "  {name:<10}{text}")
 }
 
-fn title(analysis: AnalysisKind) -> &'static str {
+pub(super) fn title(analysis: AnalysisKind) -> &'static str {
     match analysis {
         AnalysisKind::Bfs => "Breadth-first search",
         AnalysisKind::Reach => "Reachability",
@@ -120,7 +120,7 @@ fn rounds(outcome: &RunOutcome) -> String {
     format!("{}, {end}", counted(u64::from(count), noun))
 }
 
-fn verdict(equal: bool) -> &'static str {
+pub(super) fn verdict(equal: bool) -> &'static str {
     if equal {
         "equal to a plain sequential implementation"
     } else {
@@ -161,19 +161,24 @@ fn barriers(crossed: u64) -> String {
     )
 }
 
-fn times(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
+/// Writes where the time went; `repeat` and `edges` are those of the run.
+pub(super) fn times(
+    out: &mut dyn Write,
+    times: &Times,
+    (repeat, edges): (u32, u64),
+) -> io::Result<()> {
     let Times {
         load,
         upload,
         plan,
         run,
         readback,
-    } = outcome.times;
+    } = *times;
     for (name, time, note) in [
         ("load", load, String::new()),
         ("plan", plan, String::new()),
         ("upload", upload, String::new()),
-        ("run", run, run_note(outcome)),
+        ("run", run, run_note(run, repeat, edges)),
         ("readback", readback, String::new()),
     ] {
         writeln!(out, "  {name:<10}{:>10}{note}", Nanoseconds(time))?;
@@ -181,16 +186,16 @@ fn times(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn run_note(outcome: &RunOutcome) -> String {
-    let median = match outcome.repeat {
+fn run_note(run_ns: u64, repeat: u32, edges: u64) -> String {
+    let median = match repeat {
         0 | 1 => String::new(),
         repeat => format!("  median of {repeat}"),
     };
-    let seconds = outcome.times.run as f64 / 1e9;
+    let seconds = run_ns as f64 / 1e9;
     if seconds > 0.0 {
         format!(
             "{median}  {:.1} million edges a second",
-            outcome.edges as f64 / seconds / 1e6
+            edges as f64 / seconds / 1e6
         )
     } else {
         median

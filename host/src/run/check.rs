@@ -7,11 +7,11 @@ use crate::outcome::Column;
 
 /// How a run's loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct End {
+pub(crate) struct End {
     /// Iterations that it took.
-    pub(super) iterations: u32,
+    pub(crate) iterations: u32,
     /// Whether it ended by itself.
-    pub(super) converged: bool,
+    pub(crate) converged: bool,
 }
 
 /// Whether the sequential implementation gives the same column: exactly, but
@@ -19,7 +19,7 @@ pub(super) struct End {
 ///
 /// Distances and core numbers come down from above, so a run that a limit
 /// ended is right when no value is too low.
-pub(super) fn check(
+pub(crate) fn check(
     (graph, request): (&Graph, &RunRequest),
     (max_iterations, end): (u32, End),
     values: &Column,

@@ -5,6 +5,7 @@
 
 use crate::backend::BackendError;
 use crate::run::AnalysisKind;
+use seawall_core::topology::Topology;
 
 /// A run could not start or could not finish.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +45,16 @@ pub enum RunError {
         /// Bytes of the budget.
         budget_bytes: u64,
     },
+    /// A shape of search was forced on a program that does not search.
+    #[error(
+        "--topology {topology} shapes frontier searches and {analysis} runs none; leave it out, or run bfs or reach"
+    )]
+    NoSearch {
+        /// The analysis asked for.
+        analysis: AnalysisKind,
+        /// The shape asked for.
+        topology: Topology,
+    },
     /// The program could not be planned.
     #[error(transparent)]
     Program(#[from] crate::program::ProgramError),
@@ -62,6 +73,7 @@ impl RunError {
             | Self::NoWeights { .. }
             | Self::Directed { .. }
             | Self::OverBudget { .. }
+            | Self::NoSearch { .. }
             | Self::Program(_) => 2,
             Self::Backend(_) => 1,
         }

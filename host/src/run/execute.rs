@@ -1,16 +1,12 @@
 //! Carries out a request: program, plan, backend, result.
 
-use super::check::{End, check};
-use super::{AnalysisKind, BackendChoice, Executor, Phase, RunError, RunRequest};
-use crate::analysis::{self, Built, Question};
+use super::{BackendChoice, Executor, Phase, RunError, RunRequest, steps};
+use crate::analysis::Built;
 use crate::backend::cpu::CpuSession;
 use crate::backend::{RunLimits, RunStats, Session, cuda};
 use crate::graph::Graph;
-use crate::outcome::{Column, Event, PlanSummary, Rounds, RunOutcome, Times, Track};
+use crate::outcome::{Column, Event, PlanSummary, RunOutcome, Times, Track};
 use crate::program::{EncodedProgram, PlanRequest};
-use seawall_core::abi::UNREACHED;
-use seawall_core::abi::control::LoopRecord;
-use seawall_core::topology::Topology;
 use std::num::NonZeroU32;
 use std::time::Instant;
 
@@ -67,15 +63,14 @@ pub fn execute(
     )?;
     progress(Phase::Readback);
     let (values, readback) = read_back(session.as_mut(), &built, graph.nodes())?;
-    plan.topology = topology_name(&stats);
+    plan.topology = steps::topology_name(&stats.control);
     if request.check {
         progress(Phase::Check);
     }
-    let end = end_of(&stats);
-    let limit = max_iterations(request);
+    let end = steps::end_of(&stats.control);
     let checked = request
         .check
-        .then(|| check((graph, request), (limit, end), &values));
+        .then(|| steps::is_equal(graph, request, (end, &values)));
     Ok(RunOutcome {
         analysis: request.analysis,
         backend: executor,
@@ -83,16 +78,16 @@ pub fn execute(
         device: session.device().name.clone(),
         nodes: u64::from(graph.nodes()),
         edges: u64::from(graph.edges()),
-        sources: original_ids(graph, &request.sources),
-        reached: reached(request.analysis, &values),
-        rounds: rounds(request.analysis, &values, end),
+        sources: steps::original_ids(graph, &request.sources),
+        reached: steps::reached(request.analysis, &values),
+        rounds: steps::rounds(request.analysis, &values, end),
         converged: end.converged,
         plan,
         times: Times {
             load: 0,
             upload,
             plan: plan_ns,
-            run: median(&mut runs),
+            run: steps::median(&mut runs),
             readback,
         },
         repeat: request.repeat.get(),
@@ -129,10 +124,6 @@ fn repeat(
     }
 }
 
-fn original_ids(graph: &Graph, nodes: &[u32]) -> Vec<u64> {
-    nodes.iter().map(|node| graph.original_id(*node)).collect()
-}
-
 fn host_event(name: &str, start_ns: u64, duration_ns: u64) -> Event {
     Event {
         name: name.to_owned(),
@@ -148,16 +139,7 @@ fn plan_program(
     request: &RunRequest,
 ) -> Result<(Built, EncodedProgram, PlanSummary, u64), RunError> {
     let start = Instant::now();
-    let question = Question {
-        sources: request.sources.clone(),
-        max_iterations: max_iterations(request),
-        ranking: request.ranking,
-    };
-    check_graph(graph, request.analysis)?;
-    let built =
-        analysis::build(request.analysis, graph, &question)?.ok_or(RunError::NoProgram {
-            analysis: request.analysis,
-        })?;
+    let built = steps::build(graph, request)?;
     let plan = PlanRequest {
         resident_bytes: graph.memory_bytes() as u64,
         budget_bytes: request.budget_bytes,
@@ -173,23 +155,6 @@ fn plan_program(
         topology: String::new(),
     };
     Ok((built, encoded, plan, start.elapsed().as_nanos() as u64))
-}
-
-/// Refuses what the graph cannot answer.
-fn check_graph(graph: &Graph, analysis: AnalysisKind) -> Result<(), RunError> {
-    if analysis.reads_weights() && graph.weights().is_none() {
-        return Err(RunError::NoWeights { analysis });
-    }
-    if analysis == AnalysisKind::Kcore && !graph.is_symmetric() {
-        return Err(RunError::Directed { analysis });
-    }
-    Ok(())
-}
-
-fn max_iterations(request: &RunRequest) -> u32 {
-    request
-        .max_iterations
-        .map_or(u32::MAX - 1, std::num::NonZero::get)
 }
 
 /// Opens the backend that the request asks for.
@@ -249,54 +214,6 @@ fn read_back(
     Ok((built.reading.column(nodes, words), readback))
 }
 
-fn reached(analysis: AnalysisKind, values: &Column) -> u64 {
-    match (analysis, values) {
-        (AnalysisKind::Reach, Column::U32(flags)) => {
-            flags.iter().filter(|flag| **flag != 0).count() as u64
-        }
-        (_, Column::U32(words)) => words.iter().filter(|word| **word != UNREACHED).count() as u64,
-        (_, Column::F32(ranks)) => ranks.len() as u64,
-    }
-}
-
-/// The counters of the loop that ran first, the one that an analysis is about.
-fn first_loop(stats: &RunStats) -> Option<&LoopRecord> {
-    (stats.control.loops_done > 0).then_some(&stats.control.loops[0])
-}
-
-/// How the loop that an analysis is about ended; a program without one is
-/// over after an iteration.
-fn end_of(stats: &RunStats) -> End {
-    let record = first_loop(stats);
-    End {
-        iterations: record.map_or(1, |record| record.iterations),
-        converged: record.is_none_or(|record| record.converged != 0),
-    }
-}
-
-fn rounds(analysis: AnalysisKind, values: &Column, end: End) -> Rounds {
-    match (analysis, values) {
-        (AnalysisKind::Bfs, Column::U32(levels)) => {
-            let deepest = levels.iter().filter(|level| **level != UNREACHED).max();
-            Rounds::Levels(deepest.map_or(0, |level| level + 1))
-        }
-        _ => Rounds::Iterations(end.iterations),
-    }
-}
-
-/// Name of the topology that most steps of the run had.
-fn topology_name(stats: &RunStats) -> String {
-    let Some(record) = first_loop(stats) else {
-        return "none".to_owned();
-    };
-    let mut steps = record.steps;
-    // Iterations in one block are one step each in its own count.
-    steps[Topology::Fused as usize] = steps[Topology::Fused as usize].max(record.block_iterations);
-    let most = (0_u32..).zip(steps).max_by_key(|(_, count)| *count);
-    most.and_then(|(word, _)| Topology::from_u32(word))
-        .map_or_else(|| "none".to_owned(), |topology| topology.name().to_owned())
-}
-
 /// Grid barriers that the run crossed: tickets over blocks. Launch boundaries
 /// are not barriers, so executors that launch each group cross none.
 fn barriers(stats: &RunStats, executor: Executor, units: u32) -> u64 {
@@ -304,9 +221,4 @@ fn barriers(stats: &RunStats, executor: Executor, units: u32) -> u64 {
         Executor::Launches | Executor::Graph => 0,
         Executor::Cpu | Executor::Mega => u64::from(stats.control.ticket / units.max(1)),
     }
-}
-
-fn median(values: &mut [u64]) -> u64 {
-    values.sort_unstable();
-    values.get(values.len() / 2).copied().unwrap_or(0)
 }

@@ -4,6 +4,7 @@ mod check;
 mod error;
 mod execute;
 mod request;
+pub(crate) mod steps;
 
 pub use error::RunError;
 pub use execute::execute;

@@ -8,6 +8,7 @@ use std::fmt;
 use std::num::{NonZeroU32, NonZeroUsize};
 
 use clap::ValueEnum;
+use seawall_core::topology::Topology;
 use serde::Serialize;
 
 /// An analysis of a graph.
@@ -160,6 +161,9 @@ pub struct RunRequest {
     pub max_iterations: Option<NonZeroU32>,
     /// Parameters of `pagerank`.
     pub ranking: Ranking,
+    /// The shape that every step of a search takes where it can; chosen from
+    /// device counters when not given.
+    pub topology: Option<Topology>,
 }
 
 impl RunRequest {
@@ -178,6 +182,7 @@ impl RunRequest {
             time_budget_ns: crate::backend::RunLimits::default().time_budget_ns,
             max_iterations: None,
             ranking: Ranking::default(),
+            topology: None,
         }
     }
 }

@@ -1,10 +1,12 @@
 //! The command line, as scripts and people meet it.
 
+mod batch;
 mod evidence;
 mod help;
 mod input_errors;
 mod output;
 mod plan;
+mod topology;
 mod usage_errors;
 
 use assert_cmd::Command;

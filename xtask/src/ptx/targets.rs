@@ -57,6 +57,12 @@ pub(crate) const BOUNDS: &[Bounds] = &[
     full_block("seawall_group"),
     full_block("seawall_body"),
     full_block("seawall_barriers"),
+    full_block("seawall_batch"),
+    Bounds {
+        kernel: "seawall_batch_search",
+        lanes: 128,
+        blocks: 8,
+    },
 ];
 
 /// One block of 1024 lanes a multiprocessor: at most 64 registers a lane.

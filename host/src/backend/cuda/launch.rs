@@ -132,12 +132,13 @@ impl Grid {
         self.shape
     }
 
-    /// Queues one launch with the address of a launch record and the entry's
-    /// own parameters.
+    /// Queues one launch with the address of the entry's record and its own
+    /// parameters.
     ///
     /// # Safety
-    /// `record` must be the device address of a complete launch record whose
-    /// addresses stay alive until the launch has ended.
+    /// `record` must be the device address of a complete launch record, or
+    /// batch record for the batch kernels, whose addresses stay alive until
+    /// the launch has ended.
     pub(super) unsafe fn launch(
         &self,
         stream: &Stream,
@@ -217,6 +218,7 @@ const fn doing(entry: Entry) -> &'static str {
         Entry::Begin => "launching the start of a loop",
         Entry::Body => "launching a loop's body",
         Entry::Barriers => "launching the barrier test",
+        Entry::Batch | Entry::BatchSearch => "launching the batch",
     }
 }
 

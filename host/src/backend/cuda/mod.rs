@@ -31,8 +31,10 @@ mod mega;
 mod launches;
 mod graph;
 mod session;
+mod batch;
 pub mod measure;
 
+pub use batch::CudaBatch;
 pub use device::{DeviceLimits, probe};
 pub use launch::GridShape;
 pub use module::KernelInfo;

@@ -38,17 +38,23 @@ pub(super) enum Entry {
     Body,
     /// Crosses grid barriers and does nothing else.
     Barriers,
+    /// Runs the programs of a batch, one graph a block at a time.
+    Batch,
+    /// The same in small blocks when all programs only search.
+    BatchSearch,
 }
 
 impl Entry {
     /// Every entry, in the order of this enum.
-    pub(super) const ALL: [Self; 6] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::Mega,
         Self::MegaSearch,
         Self::Group,
         Self::Begin,
         Self::Body,
         Self::Barriers,
+        Self::Batch,
+        Self::BatchSearch,
     ];
 
     /// Name of the kernel.
@@ -60,13 +66,15 @@ impl Entry {
             Self::Begin => c"seawall_begin",
             Self::Body => c"seawall_body",
             Self::Barriers => c"seawall_barriers",
+            Self::Batch => c"seawall_batch",
+            Self::BatchSearch => c"seawall_batch_search",
         }
     }
 
-    /// Number of 32-bit parameters behind the launch record's address.
+    /// Number of 32-bit parameters behind the address of the launch or batch record.
     pub(super) const fn words(self) -> usize {
         match self {
-            Self::Mega | Self::MegaSearch => 0,
+            Self::Mega | Self::MegaSearch | Self::Batch | Self::BatchSearch => 0,
             Self::Group | Self::Begin | Self::Barriers => 1,
             Self::Body => 3,
         }

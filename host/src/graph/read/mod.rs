@@ -18,6 +18,7 @@ mod source;
 
 use super::binary::MAGIC;
 use super::{BinaryProblem, GraphError, LoadOptions, Loaded, Progress};
+use opening::Suffix;
 use source::Source;
 
 /// Loads a file or standard input.
@@ -27,6 +28,18 @@ pub(super) fn load_file(
     progress: Option<&dyn Progress>,
 ) -> Result<Loaded, GraphError> {
     load_source(Source::open(path)?, options, progress)
+}
+
+/// Whether a file's name ends like that of a graph, compressed or not; what is
+/// in the file is not looked at.
+///
+/// ```
+/// assert!(seawall::graph::is_graph_name("roads.GR.xz"));
+/// assert!(!seawall::graph::is_graph_name("README.md"));
+/// ```
+#[must_use]
+pub fn is_graph_name(name: &str) -> bool {
+    is_binary_name(name) || Suffix::of(name) != Suffix::Other
 }
 
 fn load_source(

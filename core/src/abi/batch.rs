@@ -1,0 +1,72 @@
+//! Many independent graphs in one launch, each run by one block.
+//!
+//! Every graph has a launch record and a control block of its own. Blocks take
+//! the next graph from a ticket, so that one that finished early takes more.
+//! Arenas belong to blocks where that takes less memory: a graph leaves its
+//! result beside its inputs, so nobody needs its arena afterwards.
+
+use super::assert_words;
+use bytemuck::{Pod, Zeroable};
+
+/// A batch; addresses are those of the machine that runs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct BatchRecord {
+    /// [`MAGIC`](super::MAGIC).
+    pub magic: u32,
+    /// [`VERSION`](super::VERSION).
+    pub version: u32,
+    /// Graphs, and so launch records.
+    pub graphs: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// [`BatchState`].
+    pub state: u64,
+    /// [`LaunchRecord`](super::program::LaunchRecord)s, one a graph, in the order in which blocks take them.
+    pub launches: u64,
+    /// Bytes between the arenas of two blocks; 0 when every graph has an arena
+    /// of its own. Launch records hold the arena of block 0.
+    pub arena_stride: u64,
+    /// Time of the whole batch after which it stops itself, nanoseconds.
+    pub time_budget_ns: u64,
+}
+assert_words!(BatchRecord, 12);
+
+/// What the blocks of a batch share while they run; zeroed before each run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct BatchState {
+    /// Graphs taken so far, and one more for every block that found none left.
+    pub ticket: u32,
+    /// Keeps the ticket's cache line free of other words.
+    pub ticket_line: [u32; 31],
+    /// 1 more than the number of the launch record that faulted first, or
+    /// [`BatchState::BAD_RECORD`]; claimed by compare-and-swap from zero.
+    pub fault: u32,
+    /// Keeps the next record on a cache line of its own.
+    pub fault_line: [u32; 31],
+}
+assert_words!(BatchState, 64);
+
+impl BatchState {
+    /// The fault of a batch record of another version.
+    pub const BAD_RECORD: u32 = u32::MAX;
+}
+
+/// Most graphs of one batch: their numbers and the tickets of all blocks that
+/// find none left stay far from wrapping.
+pub const GRAPHS_MAX: u32 = 1 << 20;
+const _: () = assert!(GRAPHS_MAX < BatchState::BAD_RECORD);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::mem::offset_of;
+
+    #[test]
+    fn words_that_all_blocks_change_have_cache_lines_of_their_own() {
+        assert_eq!(offset_of!(BatchState, ticket), 0);
+        assert_eq!(offset_of!(BatchState, fault), 128);
+        assert_eq!(size_of::<BatchState>(), 256);
+    }
+}

@@ -1,0 +1,146 @@
+//! A batch on the CPU: threads take whole graphs, one graph a thread.
+//!
+//! Every thread is a one-lane block of the batch kernel, so no thread ever
+//! waits for another. Threads are started for each run; wall time is the run's
+//! time.
+
+use super::{BatchError, BatchSession, BatchStats, Job, Pack, Room};
+use crate::backend::cpu::{self, Line};
+use crate::backend::{BackendError, DeviceInfo, RunLimits};
+use seawall_core::abi::batch::{BatchRecord, BatchState};
+use seawall_device::batch::{Batch, run_batch};
+use seawall_device::grid::SHARED_WORDS;
+use seawall_device::grid::host::HostGrid;
+use seawall_device::waves::family;
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
+
+/// A packed batch in memory.
+#[derive(Debug)]
+pub struct CpuBatch {
+    pack: Pack,
+    memory: Vec<Line>,
+    device: DeviceInfo,
+    upload_ns: u64,
+}
+
+impl CpuBatch {
+    /// Packs `jobs` for `threads` threads, all of the machine's when not
+    /// given; more threads than graphs are not started. `budget_bytes` bounds
+    /// what the batch takes beside the graphs as they are loaded.
+    ///
+    /// # Errors
+    /// As [`BatchError`] says; [`BackendError::Threads`] for more than 65 536
+    /// threads, [`BackendError::OutOfMemory`] when budget or memory is short.
+    pub fn open(
+        jobs: &[Job<'_>],
+        threads: Option<NonZeroUsize>,
+        (limits, budget_bytes): (RunLimits, Option<u64>),
+    ) -> Result<Self, BatchError> {
+        let started = Instant::now();
+        let device = cpu::device_of(threads)?;
+        let room = Room {
+            workers: device.units,
+            available_bytes: budget_bytes.unwrap_or(u64::MAX),
+            time_budget_ns: limits.time_budget_ns,
+        };
+        let pack = Pack::new(jobs, room)?;
+        let mut memory = cpu::lines("the batch", pack.bytes())?;
+        let base = memory.as_mut_ptr() as u64;
+        let image = bytemuck::cast_slice_mut::<_, u8>(&mut memory);
+        pack.write(jobs, base, &mut image[..pack.image_bytes() as usize]);
+        Ok(Self {
+            pack,
+            memory,
+            device,
+            upload_ns: started.elapsed().as_nanos() as u64,
+        })
+    }
+
+    fn part(&self, range: &Range<u64>) -> &[u8] {
+        let bytes = bytemuck::cast_slice::<_, u8>(&self.memory);
+        &bytes[range.start as usize..range.end as usize]
+    }
+}
+
+impl BatchSession for CpuBatch {
+    fn device(&self) -> &DeviceInfo {
+        &self.device
+    }
+
+    fn workers(&self) -> u32 {
+        self.pack.workers()
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.pack.bytes()
+    }
+
+    fn upload_ns(&self) -> u64 {
+        self.upload_ns
+    }
+
+    fn run(&mut self) -> Result<BatchStats, BatchError> {
+        let zeroed = self.pack.zeroed();
+        let bytes = bytemuck::cast_slice_mut::<_, u8>(&mut self.memory);
+        bytes[zeroed.start as usize..zeroed.end as usize].fill(0);
+        let record = BatchAddress(self.memory.as_mut_ptr() as u64);
+        let started = Instant::now();
+        run_threads(record, self.pack.workers())?;
+        let run_ns = started.elapsed().as_nanos() as u64;
+        self.pack.stats((run_ns, 0, 0), self.part(&zeroed))
+    }
+
+    fn read(&mut self) -> Result<Vec<Vec<u32>>, BatchError> {
+        Ok(self.pack.results(self.part(&self.pack.io())))
+    }
+}
+
+/// Address of a batch record that outlives the threads it is given to.
+#[derive(Clone, Copy)]
+struct BatchAddress(u64);
+
+/// Runs the batch on `threads` threads, this one included.
+fn run_threads(batch: BatchAddress, threads: u32) -> Result<(), BackendError> {
+    std::thread::scope(|scope| {
+        for block in 1..threads {
+            std::thread::Builder::new()
+                .name(format!("seawall-{block}"))
+                .spawn_scoped(scope, move || run_block(batch, block, threads))
+                .map_err(|error| {
+                    stop(batch);
+                    BackendError::Threads {
+                        threads: threads as usize,
+                        reason: error.to_string(),
+                    }
+                })?;
+        }
+        run_block(batch, 0, threads);
+        Ok(())
+    })
+}
+
+/// Keeps the threads that run already from taking further graphs.
+fn stop(batch: BatchAddress) {
+    // SAFETY: record and state outlive the threads; the record is constant and
+    // the fault word is only accessed atomically during a run.
+    let fault = unsafe {
+        let record = &*(batch.0 as *const BatchRecord);
+        let state = record.state as *mut BatchState;
+        AtomicU32::from_ptr(&raw mut (*state).fault)
+    };
+    fault.store(BatchState::BAD_RECORD, Ordering::Relaxed);
+}
+
+fn run_block(BatchAddress(record): BatchAddress, block: u32, blocks: u32) {
+    let mut shared = vec![0_u32; SHARED_WORDS];
+    // SAFETY: `shared` is this thread's own and outlives the call.
+    let grid = unsafe { HostGrid::new(block, blocks, shared.as_mut_ptr(), cpu::SERVICES) };
+    // SAFETY: the record and all that it names lie in memory of the session,
+    // which is exclusively borrowed for the run; there is an arena for each of
+    // the blocks.
+    let batch = unsafe { Batch::new(record as *const BatchRecord) };
+    run_batch::<HostGrid, { family::ALL }>(grid, batch);
+}

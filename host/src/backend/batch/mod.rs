@@ -1,0 +1,104 @@
+//! Batches: many independent graphs, each with its program, in one run.
+//!
+//! A batch is packed into one block of memory with a launch record for every
+//! graph, goes to its machine in one upload, runs in one launch (or on threads
+//! started once), and its results come back in one copy. Workers, blocks of a
+//! GPU or threads of the CPU, take graphs one after the other and run each
+//! whole program alone, so graphs never wait for each other.
+
+mod place;
+mod pack;
+pub mod cpu;
+
+pub(crate) use pack::Pack;
+pub(crate) use place::Room;
+
+use super::{BackendError, DeviceInfo};
+use crate::graph::Graph;
+use crate::program::{EncodedProgram, RegisterId};
+use seawall_core::abi::control::ControlRecord;
+use std::sync::Arc;
+
+/// One graph of a batch and what runs on it.
+#[derive(Clone, Debug)]
+pub struct Job<'g> {
+    /// The graph; copied when a session opens.
+    pub graph: &'g Graph,
+    /// The program. Graphs that share it share its tables too. It must write a
+    /// register before it reads it, as every program of a builder does: an
+    /// arena may hold what the graph before left in it.
+    pub program: Arc<EncodedProgram>,
+    /// Words of the input region. They go up once, when a session opens: a
+    /// program that writes to its inputs finds them so in the next run.
+    pub inputs: Vec<u32>,
+    /// The register to read afterwards.
+    pub result: RegisterId,
+}
+
+/// What one run of a batch cost and how each graph ended.
+#[derive(Clone, Debug)]
+pub struct BatchStats {
+    /// Time of the run: device time between two events for a GPU, wall time
+    /// for the CPU backend, nanoseconds.
+    pub run_ns: u64,
+    /// Kernel launches of the run (0 on the CPU).
+    pub launches: u64,
+    /// Times the host waited for the device during the run.
+    pub host_syncs: u64,
+    /// The control block of every graph after the run, in the order of the
+    /// jobs.
+    pub controls: Vec<ControlRecord>,
+}
+
+/// A packed batch on one machine.
+pub trait BatchSession {
+    /// The machine.
+    fn device(&self) -> &DeviceInfo;
+
+    /// Blocks or threads that take graphs.
+    fn workers(&self) -> u32;
+
+    /// Bytes that the batch takes on the machine: graphs, registers, tables.
+    fn memory_bytes(&self) -> u64;
+
+    /// Nanoseconds that packing and uploading took.
+    fn upload_ns(&self) -> u64;
+
+    /// Runs every program once. Nothing is allocated on the machine and no
+    /// graph costs host work before the run has ended.
+    ///
+    /// # Errors
+    /// [`BatchError::Job`] with the graph that faulted first; no further graph
+    /// was begun then, and results are incomplete.
+    fn run(&mut self) -> Result<BatchStats, BatchError>;
+
+    /// The words of every graph's result register, in the order of the jobs.
+    ///
+    /// # Errors
+    /// When the machine fails.
+    fn read(&mut self) -> Result<Vec<Vec<u32>>, BatchError>;
+}
+
+/// A batch could not open, run or be read.
+#[derive(Debug, thiserror::Error)]
+pub enum BatchError {
+    /// One graph is the cause.
+    #[error("graph {index} of the batch: {source}")]
+    Job {
+        /// Its number, from 0.
+        index: usize,
+        /// What went wrong with it.
+        source: BackendError,
+    },
+    /// There are none, or more than tickets can number.
+    #[error("a batch of {jobs} graphs; from 1 to {most} run at once")]
+    Size {
+        /// Graphs given.
+        jobs: usize,
+        /// Most graphs of a batch.
+        most: u32,
+    },
+    /// The machine is the cause.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+}

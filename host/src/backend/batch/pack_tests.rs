@@ -1,0 +1,198 @@
+use super::*;
+use crate::analysis::{self, Question};
+use crate::program::{EncodedProgram, PlanRequest, RegisterId};
+use crate::run::{AnalysisKind, Ranking};
+use seawall_core::abi::program::{Region, RegisterRecord};
+use std::sync::Arc;
+
+/// A search from node 0 of every graph, with one program for equal sizes.
+fn jobs(graphs: &[Graph]) -> Vec<Job<'_>> {
+    let mut known: Vec<(u32, Arc<EncodedProgram>)> = Vec::new();
+    let mut job = |graph| {
+        let question = Question {
+            sources: vec![0],
+            max_iterations: 99,
+            ranking: Ranking::default(),
+        };
+        let built = analysis::build(AnalysisKind::Bfs, graph, &question);
+        let built = built.unwrap().unwrap();
+        let old = known.iter().find(|(nodes, _)| *nodes == graph.nodes());
+        let program = match old {
+            Some((_, program)) => Arc::clone(program),
+            None => {
+                let (program, _) = built.program.encode(&PlanRequest::default()).unwrap();
+                let program = Arc::new(program);
+                known.push((graph.nodes(), Arc::clone(&program)));
+                program
+            }
+        };
+        Job {
+            graph,
+            program,
+            inputs: built.inputs,
+            result: built.result,
+        }
+    };
+    graphs.iter().map(&mut job).collect()
+}
+
+fn paths(lengths: &[u32]) -> Vec<Graph> {
+    let path = |&nodes: &u32| {
+        let edges: Vec<_> = (1..nodes).map(|node| (node - 1, node)).collect();
+        Graph::from_edges(nodes, &edges, false).unwrap()
+    };
+    lengths.iter().map(path).collect()
+}
+
+fn room(workers: u32, available_bytes: u64) -> Room {
+    Room {
+        workers,
+        available_bytes,
+        time_budget_ns: 7,
+    }
+}
+
+#[test]
+fn many_graphs_share_the_arenas_of_few_workers_and_few_graphs_have_their_own() {
+    let graphs = paths(&[600; 50]);
+    let shared = Pack::new(&jobs(&graphs), room(4, u64::MAX)).unwrap();
+    assert_eq!(shared.workers(), 4);
+    assert!(shared.arena_stride > 0);
+    let arenas: Vec<u64> = shared.places.iter().map(|place| place.arena).collect();
+    assert!(arenas.iter().all(|arena| *arena == shared.arenas));
+    assert_eq!(shared.bytes() - shared.arenas, 4 * shared.arena_stride);
+    let own = Pack::new(&jobs(&graphs[..3]), room(40, u64::MAX)).unwrap();
+    assert_eq!((own.workers(), own.arena_stride), (3, 0));
+    let arenas: Vec<u64> = own.places.iter().map(|place| place.arena).collect();
+    assert!(arenas.windows(2).all(|pair| pair[0] < pair[1]));
+}
+
+/// One large graph among small ones must not give every worker a large arena.
+#[test]
+fn a_large_graph_among_small_ones_does_not_multiply_its_arena() {
+    let mut lengths = vec![10; 20];
+    lengths.push(100_000);
+    let graphs = paths(&lengths);
+    let pack = Pack::new(&jobs(&graphs), room(16, u64::MAX)).unwrap();
+    assert_eq!(pack.arena_stride, 0);
+    assert_eq!(pack.order[0], 20, "the large graph goes first");
+}
+
+#[test]
+fn scarce_memory_takes_workers_away_and_too_little_is_an_error() {
+    let graphs = paths(&[600; 50]);
+    let jobs = jobs(&graphs);
+    let whole = Pack::new(&jobs, room(4, u64::MAX)).unwrap();
+    let less = whole.bytes() - 1;
+    let fewer = Pack::new(&jobs, room(4, less)).unwrap();
+    assert_eq!(fewer.workers(), 3);
+    assert!(fewer.bytes() <= less);
+    let one = whole.arenas + whole.arena_stride;
+    assert_eq!(Pack::new(&jobs, room(4, one)).unwrap().workers(), 1);
+    let error = Pack::new(&jobs, room(4, one - 1)).unwrap_err();
+    let BatchError::Backend(BackendError::OutOfMemory {
+        needed, available, ..
+    }) = error
+    else {
+        panic!("{error}")
+    };
+    assert_eq!((needed, available), (one, one - 1));
+}
+
+#[test]
+fn equal_programs_have_one_set_of_tables() {
+    let graphs = paths(&[5, 7, 5, 7, 7]);
+    let pack = Pack::new(&jobs(&graphs), room(2, u64::MAX)).unwrap();
+    assert_eq!(pack.tables.len(), 2);
+    let users: Vec<usize> = pack.places.iter().map(|place| place.tables).collect();
+    assert_eq!(users, [0, 1, 0, 1, 1]);
+}
+
+#[test]
+fn every_launch_record_leads_to_the_parts_of_its_graph() {
+    let graphs = paths(&[3, 40, 7]);
+    let jobs = jobs(&graphs);
+    let pack = Pack::new(&jobs, room(2, u64::MAX)).unwrap();
+    let base = 1 << 40;
+    let mut image = vec![0; pack.image_bytes() as usize];
+    pack.write(&jobs, base, &mut image);
+    let record: BatchRecord = take(&image, 0);
+    assert_eq!(
+        (record.magic, record.version, record.graphs),
+        (MAGIC, VERSION, 3)
+    );
+    assert_eq!(record.state, base + pack.image_bytes());
+    let word = |address: u64| take::<u32>(&image, address - base);
+    for (position, nodes) in [(0, 40), (1, 7), (2, 3)] {
+        let at = record.launches - base + position * size_of::<LaunchRecord>() as u64;
+        let launch: LaunchRecord = take(&image, at);
+        assert_eq!((launch.nodes, launch.edges), (nodes, nodes - 1));
+        assert_eq!(word(launch.offsets + 4), 1);
+        assert_eq!(word(launch.targets), 1);
+        assert_eq!(
+            (word(launch.inputs), word(launch.inputs + 4)),
+            (0, u32::MAX)
+        );
+        let job = pack.order[position as usize] as usize;
+        let register = u64::from(jobs[job].result.0);
+        let moved: RegisterRecord = take(&image, launch.register_table - base + register * 16);
+        assert_eq!(moved.region, Region::Input as u32);
+        assert_eq!((moved.words, moved.offset_bytes), (nodes, 256));
+        assert_eq!(
+            launch.control,
+            base + pack.controls + (job * size_of::<ControlRecord>()) as u64
+        );
+    }
+}
+
+#[test]
+fn a_job_that_contradicts_itself_is_named() {
+    let graphs = paths(&[5, 5]);
+    let index_of = |jobs: &[Job<'_>]| match Pack::new(jobs, room(1, u64::MAX)) {
+        Err(BatchError::Job { index, source }) => (index, source.to_string()),
+        other => panic!("{other:?}"),
+    };
+    let mut bad = jobs(&graphs);
+    bad[1].inputs.pop();
+    assert!(index_of(&bad).1.contains("64 input words"));
+    assert_eq!(index_of(&bad).0, 1);
+    let mut bad = jobs(&graphs);
+    bad[1].result = RegisterId(17);
+    assert!(index_of(&bad).1.contains("number 17"));
+    let mut bad = jobs(&graphs);
+    let mut program = EncodedProgram::clone(&bad[0].program);
+    program.registers[0].words = u32::MAX;
+    bad[0].program = Arc::new(program);
+    assert_eq!(index_of(&bad).0, 0);
+    assert!(matches!(
+        Pack::new(&[], room(1, u64::MAX)),
+        Err(BatchError::Size { jobs: 0, .. })
+    ));
+}
+
+#[test]
+fn the_first_fault_is_that_of_the_job_and_not_of_its_place() {
+    let graphs = paths(&[3, 40, 7]);
+    let pack = Pack::new(&jobs(&graphs), room(2, u64::MAX)).unwrap();
+    let zeroed = pack.zeroed();
+    let mut bytes = vec![0; (zeroed.end - zeroed.start) as usize];
+    assert_eq!(pack.controls(&bytes).unwrap().len(), 3);
+    let state = BatchState {
+        fault: 2,
+        ..Zeroable::zeroed()
+    };
+    put(&mut bytes, 0, std::slice::from_ref(&state));
+    assert!(matches!(
+        pack.controls(&bytes),
+        Err(BatchError::Job { index: 2, .. })
+    ));
+    let state = BatchState {
+        fault: BatchState::BAD_RECORD,
+        ..state
+    };
+    put(&mut bytes, 0, std::slice::from_ref(&state));
+    assert!(matches!(
+        pack.controls(&bytes),
+        Err(BatchError::Backend(BackendError::Fault { .. }))
+    ));
+}

@@ -1,0 +1,216 @@
+//! Where the parts of a batch go.
+//!
+//! Everything here is arithmetic on offsets from the start of the batch's
+//! memory; [`pack`](super::pack) fills the places.
+
+use super::{BatchError, Job};
+use crate::backend::BackendError;
+use crate::program::{EncodedProgram, RegisterId};
+use seawall_core::abi::program::{GroupRecord, Region, RegisterRecord, WaveRecord};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Alignment of every part, bytes: that of registers.
+const ALIGN: u64 = 256;
+
+/// The machine's side of a batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    /// Blocks or threads that could take graphs at once.
+    pub(crate) workers: u32,
+    /// Bytes that the batch may take.
+    pub(crate) available_bytes: u64,
+    /// Time of a run after which it stops itself, nanoseconds.
+    pub(crate) time_budget_ns: u64,
+}
+
+/// A program's tables, shared by all graphs that run it.
+#[derive(Debug)]
+pub(super) struct Tables {
+    pub(super) program: Arc<EncodedProgram>,
+    pub(super) registers: Vec<RegisterRecord>,
+    pub(super) group_table: u64,
+    pub(super) wave_table: u64,
+    pub(super) register_table: u64,
+    pub(super) result: Range<u64>,
+    pub(super) io_bytes: u64,
+}
+
+/// Where a graph's arrays and registers are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place {
+    pub(super) tables: usize,
+    pub(super) offsets: u64,
+    pub(super) targets: u64,
+    pub(super) weights: Option<u64>,
+    pub(super) incoming: Option<(u64, u64)>,
+    pub(super) io: u64,
+    pub(super) arena: u64,
+}
+
+/// Places parts behind each other.
+#[derive(Default)]
+pub(super) struct Cursor(pub(super) u64);
+
+impl Cursor {
+    pub(super) fn take(&mut self, bytes: u64) -> u64 {
+        let start = self.0;
+        self.0 = start.saturating_add(bytes.saturating_add(ALIGN - 1) / ALIGN * ALIGN);
+        start
+    }
+
+    pub(super) fn words(&mut self, words: &[u32]) -> u64 {
+        self.take(size_of_val(words) as u64)
+    }
+}
+
+/// Bytes of `count` records.
+pub(super) const fn table<T>(count: usize) -> u64 {
+    (count as u64).saturating_mul(size_of::<T>() as u64)
+}
+
+/// Jobs by falling work.
+pub(super) fn by_size(jobs: &[Job<'_>]) -> Vec<u32> {
+    let work = |job: &u32| {
+        let graph = jobs[*job as usize].graph;
+        u64::from(graph.nodes()) + u64::from(graph.edges())
+    };
+    let mut order: Vec<u32> = (0..jobs.len() as u32).collect();
+    order.sort_by_key(|job| std::cmp::Reverse(work(job)));
+    order
+}
+
+/// Checks every job and places the tables of each distinct program once; gives
+/// them and the number of each job's.
+pub(super) fn share_tables(
+    jobs: &[Job<'_>],
+    cursor: &mut Cursor,
+) -> Result<(Vec<Tables>, Vec<usize>), BatchError> {
+    let mut known: HashMap<(*const EncodedProgram, RegisterId), usize> = HashMap::new();
+    let mut tables = Vec::new();
+    let mut users = Vec::with_capacity(jobs.len());
+    for (index, job) in jobs.iter().enumerate() {
+        let of_job = |source| BatchError::Job { index, source };
+        let key = (Arc::as_ptr(&job.program), job.result);
+        let number = match known.get(&key) {
+            Some(number) => *number,
+            None => {
+                tables.push(tables_of(job, cursor).map_err(of_job)?);
+                known.insert(key, tables.len() - 1);
+                tables.len() - 1
+            }
+        };
+        check_job(job).map_err(of_job)?;
+        users.push(number);
+    }
+    Ok((tables, users))
+}
+
+/// What of a job depends on more than its program.
+fn check_job(job: &Job<'_>) -> Result<(), BackendError> {
+    if job.program.needs.weights && job.graph.weights().is_none() {
+        return Err(BackendError::MissingGraphArray {
+            what: "edge weights",
+        });
+    }
+    let (expected, given) = (job.program.input_bytes / 4, job.inputs.len() as u64);
+    if given != expected {
+        return Err(BackendError::InputLength { expected, given });
+    }
+    Ok(())
+}
+
+/// Places a program's tables, with its result register behind the inputs.
+fn tables_of(job: &Job<'_>, cursor: &mut Cursor) -> Result<Tables, BackendError> {
+    let program = &job.program;
+    program
+        .check()
+        .map_err(|problem| BackendError::BadProgram { problem })?;
+    let mut registers = program.registers.clone();
+    let count = registers.len() as u32;
+    let number = job.result.0;
+    let register = registers
+        .get_mut(number as usize)
+        .ok_or(BackendError::NoSuchRegister {
+            register: number,
+            registers: count,
+        })?;
+    let mut io = Cursor::default();
+    io.take(program.input_bytes);
+    let bytes = u64::from(register.words) * 4;
+    if register.region != Region::Input as u32 {
+        register.region = Region::Input as u32;
+        register.offset_bytes = io.take(bytes);
+    }
+    let result = register.offset_bytes..register.offset_bytes + bytes;
+    Ok(Tables {
+        group_table: cursor.take(table::<GroupRecord>(program.groups.len())),
+        wave_table: cursor.take(table::<WaveRecord>(program.waves.len())),
+        register_table: cursor.take(table::<RegisterRecord>(registers.len())),
+        program: Arc::clone(program),
+        registers,
+        result,
+        io_bytes: io.0,
+    })
+}
+
+/// Places the arrays of every graph.
+pub(super) fn place_graphs(jobs: &[Job<'_>], users: &[usize], cursor: &mut Cursor) -> Vec<Place> {
+    let place = |(job, tables): (&Job<'_>, &usize)| {
+        let (graph, needs) = (job.graph, job.program.needs);
+        let weights = graph.weights().filter(|_| needs.weights);
+        let incoming = (needs.incoming && !graph.is_symmetric()).then(|| graph.incoming());
+        Place {
+            tables: *tables,
+            offsets: cursor.words(graph.offsets()),
+            targets: cursor.words(graph.targets()),
+            weights: weights.map(|weights| cursor.words(weights)),
+            incoming: incoming
+                .map(|rows| (cursor.words(rows.offsets()), cursor.words(rows.targets()))),
+            ..Place::default()
+        }
+    };
+    jobs.iter().zip(users).map(place).collect()
+}
+
+/// Places an arena for every worker or for every graph, whichever takes less,
+/// with fewer workers when there is no room for all; gives the workers and the
+/// bytes between their arenas.
+pub(super) fn place_arenas(
+    (tables, places): (&[Tables], &mut [Place]),
+    cursor: &mut Cursor,
+    room: Room,
+) -> Result<(u32, u64), BackendError> {
+    let arena_of = |place: &Place| {
+        tables[place.tables]
+            .program
+            .arena_bytes
+            .next_multiple_of(ALIGN)
+    };
+    let largest = places.iter().map(arena_of).max().unwrap_or(0).max(ALIGN);
+    let all = places
+        .iter()
+        .fold(0_u64, |sum, place| sum.saturating_add(arena_of(place)));
+    let free = room.available_bytes.saturating_sub(cursor.0);
+    let wanted = u64::from(room.workers.max(1)).min(places.len() as u64);
+    if all <= largest.saturating_mul(wanted).min(free) {
+        for place in places.iter_mut() {
+            place.arena = cursor.take(arena_of(place));
+        }
+        return Ok((wanted as u32, 0));
+    }
+    let workers = wanted.min(free / largest);
+    if workers == 0 {
+        return Err(BackendError::OutOfMemory {
+            what: "the batch",
+            needed: cursor.0.saturating_add(largest),
+            available: room.available_bytes,
+        });
+    }
+    let first = cursor.take(largest * workers);
+    for place in places.iter_mut() {
+        place.arena = first;
+    }
+    Ok((workers as u32, largest))
+}

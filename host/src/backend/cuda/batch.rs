@@ -1,0 +1,283 @@
+//! A batch on a GPU: one upload, one launch, one copy back.
+//!
+//! Small graphs are searched by a warp or two, so blocks are small and many
+//! are resident at once, which hides the latency that each of them waits for.
+//! The launch is not cooperative: blocks take graphs and never wait for each
+//! other.
+
+use super::CudaOptions;
+use super::context::Context;
+use super::launch::{Asked, Grid, GridShape, Residency};
+use super::memory::DeviceMemory;
+use super::module::{Entry, Module};
+use super::resident::{elapsed_ns, lane};
+use super::staging::Staging;
+use super::stream::{COPY_LIMIT, Event, Stream};
+use crate::backend::batch::{BatchError, BatchSession, BatchStats, Job, Pack, Room};
+use crate::backend::{BackendError, DeviceInfo};
+use seawall_core::abi::program::Opcode;
+use seawall_device::grid::{COMPACT_LANES, LANES_MAX};
+use std::ops::Range;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// How much longer than the kernel's time budget the host waits.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Lanes of a block by the work, nodes and edges, of the graphs: enough to
+/// clear registers and expand wide frontiers, few enough for many blocks.
+const LANES_BY_WORK: [(u64, u32); 5] = [
+    (1 << 12, 32),
+    (1 << 14, 64),
+    (1 << 16, COMPACT_LANES),
+    (1 << 18, 256),
+    (1 << 20, 512),
+];
+
+/// Fewest lanes of the kernel that knows every opcode: its shared memory lets
+/// few blocks be resident, whatever their size.
+const FULL_LANES_MIN: u32 = 128;
+
+/// A packed batch in device memory.
+///
+/// Its handles belong to the thread that opened it, so it is not `Send`.
+#[derive(Debug)]
+pub struct CudaBatch {
+    pack: Pack,
+    grid: Grid,
+    memory: DeviceMemory,
+    staging: Staging,
+    clock: [Event; 2],
+    stream: Stream,
+    time_budget: Duration,
+    upload_ns: u64,
+    context: Rc<Context>,
+}
+
+impl CudaBatch {
+    /// Opens a device, packs `jobs` and uploads them in one copy.
+    ///
+    /// `options.lanes` and `options.blocks` override the shape that follows
+    /// from the graphs; more blocks than graphs are not launched.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] without driver or device,
+    /// [`BackendError::OutOfMemory`] when budget or memory is short, and as
+    /// [`BatchError`] says.
+    pub fn open(jobs: &[Job<'_>], options: CudaOptions) -> Result<Self, BatchError> {
+        let context = Context::open(options.device, options.budget_bytes)?;
+        let module = Module::load(&context)?;
+        let started = Instant::now();
+        let (entry, lanes) = kernel_for(jobs, options.lanes);
+        let shape = |blocks| Asked {
+            blocks,
+            lanes: Some(lanes),
+        };
+        let most = Grid::new(
+            module.kernel(entry)?,
+            shape(options.blocks),
+            Residency::Free,
+        )?;
+        let free = context.free_bytes()?;
+        let room = Room {
+            workers: most.shape().blocks,
+            available_bytes: options.budget_bytes.map_or(free, |budget| budget.min(free)),
+            time_budget_ns: options.limits.time_budget_ns,
+        };
+        let pack = Pack::new(jobs, room)?;
+        let grid = Grid::new(
+            module.kernel(entry)?,
+            shape(Some(pack.workers())),
+            Residency::Free,
+        )?;
+        let memory = DeviceMemory::take(&context, "the batch", pack.bytes())?;
+        let (stream, staging) = lane(&context, pack.image_bytes() as usize)?;
+        let mut batch = Self {
+            pack,
+            grid,
+            memory,
+            staging,
+            clock: [Event::new(&context)?, Event::new(&context)?],
+            stream,
+            time_budget: Duration::from_nanos(options.limits.time_budget_ns),
+            upload_ns: 0,
+            context,
+        };
+        let uploaded = batch.upload(jobs);
+        batch.settled(uploaded)?;
+        batch.upload_ns = elapsed_ns(started);
+        Ok(batch)
+    }
+
+    /// Blocks and lanes of the launch.
+    #[must_use]
+    pub const fn shape(&self) -> GridShape {
+        self.grid.shape()
+    }
+
+    fn upload(&mut self, jobs: &[Job<'_>]) -> Result<(), BackendError> {
+        let bytes = self.pack.image_bytes() as usize;
+        let mut image = Vec::new();
+        image
+            .try_reserve_exact(bytes)
+            .map_err(|_| BackendError::OutOfMemory {
+                what: "the batch's image",
+                needed: bytes as u64,
+                available: 0,
+            })?;
+        image.resize(bytes, 0);
+        self.pack.write(jobs, self.memory.address(), &mut image);
+        // SAFETY: the memory is as long as the whole batch, of which the image
+        // is the front, and freeing it waits for the copy.
+        unsafe {
+            self.staging
+                .upload(&self.stream, self.memory.address(), &image)?;
+        }
+        self.zero(self.pack.image_bytes()..self.pack.bytes())?;
+        self.stream.wait("uploading the batch", COPY_LIMIT)
+    }
+
+    fn zero(&self, range: Range<u64>) -> Result<(), BackendError> {
+        let address = self.memory.address() + range.start;
+        // SAFETY: ranges of the pack lie within the memory.
+        unsafe { self.stream.zero(address, range.end - range.start) }
+    }
+
+    /// Runs the batch; gives the device time and the state behind it.
+    fn launch(&mut self) -> Result<(u64, Vec<u8>), BackendError> {
+        self.context.bind()?;
+        let [start, end] = &self.clock;
+        self.zero(self.pack.zeroed())?;
+        start.record(&self.stream)?;
+        // SAFETY: the batch record is at the start of the memory, which holds
+        // all that it names, an arena for each block among them, and lives
+        // until the wait below.
+        unsafe {
+            self.grid.launch(&self.stream, self.memory.address(), &[])?;
+        }
+        end.record(&self.stream)?;
+        let limit = self.time_budget.saturating_add(GRACE);
+        self.stream.wait("waiting for the batch to end", limit)?;
+        let run_ns = start.ns_until(end)?;
+        Ok((run_ns, self.download(self.pack.zeroed())?))
+    }
+
+    fn download(&mut self, range: Range<u64>) -> Result<Vec<u8>, BackendError> {
+        let bytes = (range.end - range.start) as usize;
+        let mut copy = Vec::with_capacity(bytes);
+        let source = self.memory.address() + range.start;
+        // SAFETY: ranges of the pack lie within the memory.
+        unsafe {
+            self.staging.download(&self.stream, source, bytes, |part| {
+                copy.extend_from_slice(part);
+            })?;
+        }
+        Ok(copy)
+    }
+
+    /// Waits for what a failed call left in the stream.
+    fn settled<T>(&self, result: Result<T, BackendError>) -> Result<T, BackendError> {
+        if result.is_err() && !self.context.is_given_up() {
+            // The first error is the one to tell.
+            let _ = self.stream.wait("settling after an error", COPY_LIMIT);
+        }
+        result
+    }
+}
+
+impl BatchSession for CudaBatch {
+    fn device(&self) -> &DeviceInfo {
+        &self.context.limits().info
+    }
+
+    fn workers(&self) -> u32 {
+        self.pack.workers()
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.pack.bytes()
+    }
+
+    fn upload_ns(&self) -> u64 {
+        self.upload_ns
+    }
+
+    fn run(&mut self) -> Result<BatchStats, BatchError> {
+        let launched = self.launch();
+        let (run_ns, zeroed) = self.settled(launched)?;
+        self.pack.stats((run_ns, 1, 1), &zeroed)
+    }
+
+    fn read(&mut self) -> Result<Vec<Vec<u32>>, BatchError> {
+        self.context.bind()?;
+        let io = self.download(self.pack.io());
+        Ok(self.pack.results(&self.settled(io)?))
+    }
+}
+
+impl Drop for CudaBatch {
+    fn drop(&mut self) {
+        if self.context.is_given_up() {
+            return;
+        }
+        // As for a session of one graph: the frees that follow must not wait
+        // without a limit.
+        let _ = self.context.bind();
+        let _ = self.stream.wait("closing the batch", COPY_LIMIT);
+    }
+}
+
+/// The kernel for all programs of `jobs` and the lanes of its blocks.
+fn kernel_for(jobs: &[Job<'_>], asked: Option<u32>) -> (Entry, u32) {
+    let lanes = asked.unwrap_or_else(|| lanes_for(jobs.iter().map(work_of)));
+    let opcodes = jobs
+        .iter()
+        .flat_map(|job| &job.program.waves)
+        .map(|wave| Opcode::from_word(wave.opcode));
+    // An opcode of another version gets the kernel that knows most; it leaves
+    // the fault.
+    let known: Option<Vec<Opcode>> = opcodes.collect();
+    let name = known.map_or("", seawall_device::batch_kernel_for);
+    let compact = Entry::BatchSearch;
+    if lanes <= COMPACT_LANES && compact.name().to_bytes() == name.as_bytes() {
+        (compact, lanes)
+    } else {
+        (
+            Entry::Batch,
+            asked.unwrap_or_else(|| lanes.max(FULL_LANES_MIN)),
+        )
+    }
+}
+
+fn work_of(job: &Job<'_>) -> u64 {
+    u64::from(job.graph.nodes()) + u64::from(job.graph.edges())
+}
+
+/// Lanes for graphs of these sizes, by the size in which the mean unit of work
+/// lies: a few large graphs among many small ones count for what they cost.
+fn lanes_for(works: impl Iterator<Item = u64>) -> u32 {
+    let (sum, squares) = works.fold((0.0_f64, 0.0_f64), |(sum, squares), work| {
+        let work = work as f64;
+        (sum + work, squares + work * work)
+    });
+    let typical = if sum > 0.0 { squares / sum } else { 0.0 };
+    LANES_BY_WORK
+        .into_iter()
+        .find(|(most, _)| typical <= *most as f64)
+        .map_or(LANES_MAX, |(_, lanes)| lanes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_follow_the_graphs_that_hold_the_work() {
+        assert_eq!(lanes_for([0, 0].into_iter()), 32);
+        assert_eq!(lanes_for(std::iter::repeat_n(1152, 8192)), 32);
+        assert_eq!(lanes_for(std::iter::repeat_n(10_000, 3)), 64);
+        assert_eq!(lanes_for(std::iter::repeat_n(u64::from(u32::MAX), 9)), 1024);
+        let mixed = std::iter::repeat_n(10, 1000).chain([200_000]);
+        assert_eq!(lanes_for(mixed), 256);
+    }
+}

@@ -1,0 +1,111 @@
+//! Why a batch could not be named, run or finished.
+
+use super::Origin;
+use crate::backend::BackendError;
+use crate::graph::GraphError;
+use crate::run::{Executor, RunError};
+use std::io;
+
+/// A batch ended without a result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BatchError {
+    /// No graph was given.
+    #[error("a batch without graphs; name at least one")]
+    Empty,
+    /// A folder without a graph file.
+    #[error(
+        "{folder}: no graph files in this folder; they end in .mtx, .txt, .el, .gr or .swg, with .gz or .xz after it if wanted"
+    )]
+    EmptyFolder {
+        /// The folder as the caller named it.
+        folder: String,
+    },
+    /// A list without a line that names a graph.
+    #[error("{list}: the list names no graph; write one a line")]
+    EmptyList {
+        /// The list as the caller named it.
+        list: String,
+    },
+    /// A folder or a list could not be read.
+    #[error("{file}: cannot {action}: {source}")]
+    Io {
+        /// File or folder as the caller named it.
+        file: String,
+        /// What was attempted.
+        action: &'static str,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// A line of a list is no text.
+    #[error("{list}:{line}: not UTF-8; a list is text with one graph a line")]
+    NotText {
+        /// The list as the caller named it.
+        list: String,
+        /// Line, from 1.
+        line: usize,
+    },
+    /// Something that cannot be part of a batch.
+    #[error("{origin}{value}: {problem}")]
+    Refused {
+        /// Where it was named.
+        origin: Origin,
+        /// What was named.
+        value: String,
+        /// Why not, and what to do instead.
+        problem: String,
+    },
+    /// A graph could not be loaded.
+    #[error("{origin}{source}")]
+    Load {
+        /// Where it was named.
+        origin: Origin,
+        /// Why not; names the graph.
+        source: GraphError,
+    },
+    /// The executor runs one graph at a time.
+    #[error(
+        "--backend {backend} runs one graph at a time; use mega or cpu for a batch, or run the graphs one by one"
+    )]
+    OneAtATime {
+        /// The executor asked for.
+        backend: Executor,
+    },
+    /// One graph is the cause.
+    #[error("{name}: {source}")]
+    Graph {
+        /// Name of the graph.
+        name: String,
+        /// What went wrong with it.
+        source: RunError,
+    },
+    /// The batch as a whole is the cause.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Too many graphs.
+    #[error("a batch of {graphs} graphs or more; at most {most} run at once, so split it")]
+    TooMany {
+        /// Graphs given.
+        graphs: usize,
+        /// Most graphs of a batch.
+        most: u32,
+    },
+}
+
+impl BatchError {
+    /// The exit code of the process: 2 when another request would help, 1 when
+    /// the machine failed.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Graph { source, .. } | Self::Run(source) => source.exit_code(),
+            _ => 2,
+        }
+    }
+}
+
+impl From<BackendError> for BatchError {
+    fn from(error: BackendError) -> Self {
+        Self::Run(error.into())
+    }
+}

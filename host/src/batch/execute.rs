@@ -1,0 +1,320 @@
+//! Carries out a batch: programs, one session, one result a graph.
+
+use super::programs::Programs;
+use super::{BatchError, BatchOutcome, GraphOutcome};
+use crate::analysis::Reading;
+use crate::backend::batch::cpu::CpuBatch;
+use crate::backend::batch::{self as backend, BatchSession, BatchStats, Job};
+use crate::backend::{BackendError, RunLimits, cuda};
+use crate::graph::Graph;
+use crate::outcome::Times;
+use crate::run::{BackendChoice, Executor, Phase, RunError, RunRequest, steps};
+use rayon::prelude::*;
+use seawall_core::abi::control::ControlRecord;
+use std::time::Instant;
+
+/// A graph of a batch.
+#[derive(Clone, Debug)]
+pub struct BatchGraph<'g> {
+    /// Name for errors and reports.
+    pub name: String,
+    /// The graph.
+    pub graph: &'g Graph,
+    /// Node numbers to start from, each below the graph's nodes; empty when
+    /// the analysis takes none.
+    pub sources: Vec<u32>,
+}
+
+impl<'g> BatchGraph<'g> {
+    /// A graph with its name and its sources.
+    #[must_use]
+    pub fn new(name: impl Into<String>, graph: &'g Graph, sources: Vec<u32>) -> Self {
+        Self {
+            name: name.into(),
+            graph,
+            sources,
+        }
+    }
+}
+
+/// A backend that was opened, and why when the choice was open.
+struct Opened {
+    session: Box<dyn BatchSession>,
+    executor: Executor,
+    reason: Option<String>,
+}
+
+/// Runs `request` on every graph, all in one launch or on threads started once;
+/// `progress` is called at the start of each phase.
+///
+/// Sources come from the graphs, those of the request are not looked at. The
+/// time budget is that of the whole batch, and `budget_bytes` bounds what all
+/// graphs take together. Memory: the graphs once more, an arena for every
+/// worker, and the results.
+///
+/// # Errors
+/// [`BatchError::Graph`] with the graph that has no answer or faulted first;
+/// [`BatchError::OneAtATime`] for executors that launch each group. One bad
+/// graph ends the batch: nothing is reported for the others.
+pub fn execute(
+    graphs: &[BatchGraph<'_>],
+    request: &RunRequest,
+    progress: &mut dyn FnMut(Phase),
+) -> Result<BatchOutcome, BatchError> {
+    progress(Phase::Plan);
+    let started = Instant::now();
+    let requests: Vec<RunRequest> = graphs
+        .iter()
+        .map(|graph| of_graph(graph, request))
+        .collect();
+    let prepared = prepare(graphs, &requests)?;
+    let plan = started.elapsed().as_nanos() as u64;
+    progress(Phase::Upload);
+    let Opened {
+        mut session,
+        executor,
+        reason,
+    } = open(&prepared.jobs, request).map_err(|error| explain(graphs, request, error))?;
+    let (run, stats) = repeat(session.as_mut(), request, progress)
+        .map_err(|error| explain(graphs, request, error))?;
+    progress(Phase::Readback);
+    let started = Instant::now();
+    let words = session
+        .read()
+        .map_err(|error| explain(graphs, request, error))?;
+    let readback = started.elapsed().as_nanos() as u64;
+    if request.check {
+        progress(Phase::Check);
+    }
+    let ends = prepared
+        .readings
+        .into_iter()
+        .zip(&stats.controls)
+        .zip(words);
+    let graphs = outcomes((graphs, &requests), ends);
+    Ok(BatchOutcome {
+        analysis: request.analysis,
+        backend: executor,
+        backend_reason: reason,
+        device: session.device().name.clone(),
+        workers: session.workers(),
+        programs: prepared.programs.count(),
+        memory_bytes: session.memory_bytes(),
+        graphs,
+        times: Times {
+            load: 0,
+            upload: session.upload_ns(),
+            plan,
+            run,
+            readback,
+        },
+        repeat: request.repeat.get(),
+    })
+}
+
+/// The jobs of a batch and how to read their results.
+struct Prepared<'g> {
+    jobs: Vec<Job<'g>>,
+    readings: Vec<Reading>,
+    programs: Programs,
+}
+
+/// Builds and plans the program of every graph.
+fn prepare<'g>(
+    graphs: &[BatchGraph<'g>],
+    requests: &[RunRequest],
+) -> Result<Prepared<'g>, BatchError> {
+    let mut programs = Programs::default();
+    let mut jobs = Vec::with_capacity(graphs.len());
+    let mut readings = Vec::with_capacity(graphs.len());
+    for (graph, request) in graphs.iter().zip(requests) {
+        let named = |source| named(graph, source);
+        let built = steps::build(graph.graph, request).map_err(named)?;
+        let program = programs
+            .encode(&built)
+            .map_err(|error| named(error.into()))?;
+        jobs.push(Job {
+            graph: graph.graph,
+            program,
+            inputs: built.inputs,
+            result: built.result,
+        });
+        readings.push(built.reading);
+    }
+    Ok(Prepared {
+        jobs,
+        readings,
+        programs,
+    })
+}
+
+/// The outcomes of all graphs, worked out on all threads.
+fn outcomes<'a>(
+    (graphs, requests): (&[BatchGraph<'_>], &[RunRequest]),
+    ends: impl Iterator<Item = ((Reading, &'a ControlRecord), Vec<u32>)>,
+) -> Vec<GraphOutcome> {
+    let ends: Vec<End<'_>> = ends
+        .map(|((reading, control), words)| End {
+            reading,
+            control,
+            words,
+        })
+        .collect();
+    graphs
+        .par_iter()
+        .zip(requests)
+        .zip(ends)
+        .map(|((graph, request), end)| outcome_of(graph, request, end))
+        .collect()
+}
+
+/// The request for one graph alone.
+fn of_graph(graph: &BatchGraph<'_>, request: &RunRequest) -> RunRequest {
+    RunRequest {
+        sources: graph.sources.clone(),
+        ..request.clone()
+    }
+}
+
+fn named(graph: &BatchGraph<'_>, source: RunError) -> BatchError {
+    BatchError::Graph {
+        name: graph.name.clone(),
+        source,
+    }
+}
+
+/// Runs the batch as often as asked; gives the median time and how the last
+/// run ended.
+fn repeat(
+    session: &mut dyn BatchSession,
+    request: &RunRequest,
+    progress: &mut dyn FnMut(Phase),
+) -> Result<(u64, BatchStats), backend::BatchError> {
+    let of = request.repeat.get();
+    let mut times = Vec::new();
+    let mut repetition = 1;
+    loop {
+        progress(Phase::Run { repetition, of });
+        let stats = session.run()?;
+        times.push(stats.run_ns);
+        if repetition >= of {
+            return Ok((steps::median(&mut times), stats));
+        }
+        repetition += 1;
+    }
+}
+
+/// Opens the backend that the request asks for.
+fn open(jobs: &[Job<'_>], request: &RunRequest) -> Result<Opened, OpenError> {
+    let limits = RunLimits {
+        time_budget_ns: request.time_budget_ns,
+    };
+    let budget_bytes = request.budget_bytes;
+    let gpu = || {
+        let options = cuda::CudaOptions {
+            device: request.device,
+            limits,
+            budget_bytes,
+            ..cuda::CudaOptions::default()
+        };
+        cuda::CudaBatch::open(jobs, options)
+    };
+    let cpu = |reason| -> Result<Opened, OpenError> {
+        let session = CpuBatch::open(jobs, request.threads, (limits, budget_bytes))?;
+        Ok(Opened {
+            session: Box::new(session),
+            executor: Executor::Cpu,
+            reason,
+        })
+    };
+    let mega = |session, reason| Opened {
+        session: Box::new(session),
+        executor: Executor::Mega,
+        reason,
+    };
+    match request.backend {
+        BackendChoice::Cpu => cpu(None),
+        BackendChoice::Launches => Err(OpenError::OneAtATime(Executor::Launches)),
+        BackendChoice::Graph => Err(OpenError::OneAtATime(Executor::Graph)),
+        BackendChoice::Mega => Ok(mega(gpu()?, None)),
+        BackendChoice::Auto => match gpu() {
+            Ok(session) => Ok(mega(session, Some("a GPU is present".to_owned()))),
+            Err(error) => cpu(Some(error.to_string())),
+        },
+    }
+}
+
+/// A backend could not be opened.
+enum OpenError {
+    OneAtATime(Executor),
+    Backend(backend::BatchError),
+}
+
+impl From<backend::BatchError> for OpenError {
+    fn from(error: backend::BatchError) -> Self {
+        Self::Backend(error)
+    }
+}
+
+/// The error in words of the batch: names for numbers.
+fn explain(
+    graphs: &[BatchGraph<'_>],
+    request: &RunRequest,
+    error: impl Into<OpenError>,
+) -> BatchError {
+    let error = match error.into() {
+        OpenError::OneAtATime(backend) => return BatchError::OneAtATime { backend },
+        OpenError::Backend(error) => error,
+    };
+    match error {
+        backend::BatchError::Size { jobs: 0, .. } => BatchError::Empty,
+        backend::BatchError::Size { jobs, most } => BatchError::TooMany { graphs: jobs, most },
+        backend::BatchError::Job { index, source } => match graphs.get(index) {
+            Some(graph) => named(graph, source.into()),
+            None => source.into(),
+        },
+        backend::BatchError::Backend(BackendError::OutOfMemory { needed, .. })
+            if request.budget_bytes.is_some_and(|budget| needed > budget) =>
+        {
+            BatchError::Run(RunError::OverBudget {
+                analysis: request.analysis,
+                needed_bytes: needed,
+                budget_bytes: request.budget_bytes.unwrap_or(0),
+            })
+        }
+        backend::BatchError::Backend(error) => error.into(),
+    }
+}
+
+/// What the machine left of one graph.
+struct End<'a> {
+    reading: Reading,
+    control: &'a ControlRecord,
+    words: Vec<u32>,
+}
+
+/// The outcome of one graph of the batch.
+fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> GraphOutcome {
+    let (graph, control) = (named.graph, left.control);
+    let values = left.reading.column(graph.nodes(), left.words);
+    let end = steps::end_of(control);
+    GraphOutcome {
+        name: named.name.clone(),
+        nodes: u64::from(graph.nodes()),
+        edges: u64::from(graph.edges()),
+        sources: steps::original_ids(graph, &request.sources),
+        reached: steps::reached(request.analysis, &values),
+        rounds: steps::rounds(request.analysis, &values, end),
+        converged: end.converged,
+        topology: steps::topology_name(control),
+        run_ns: clock(control.ended_ns).saturating_sub(clock(control.started_ns)),
+        checked: request
+            .check
+            .then(|| steps::is_equal(graph, request, (end, &values))),
+        values,
+    }
+}
+
+fn clock([low, high]: [u32; 2]) -> u64 {
+    u64::from(low) | u64::from(high) << 32
+}

@@ -1,0 +1,38 @@
+//! Many independent graphs in one submission, one analysis on each.
+//!
+//! [`execute`] packs the graphs, runs the analysis on all of them in one launch
+//! (or on threads started once) and gives a result for each. Every graph is
+//! run whole by one block or thread, with block barriers only, so that a
+//! thousand small searches take about the time of the longest few.
+//! [`expand`] and [`load`] turn the arguments of a command line into graphs.
+//!
+//! ```
+//! use seawall::batch::{self, BatchGraph};
+//! use seawall::graph::Graph;
+//! use seawall::run::{AnalysisKind, BackendChoice, RunRequest};
+//!
+//! let path = Graph::from_edges(3, &[(0, 1), (1, 2)], false)?;
+//! let star = Graph::from_edges(4, &[(0, 1), (0, 2), (0, 3)], false)?;
+//! let graphs = [
+//!     BatchGraph::new("path", &path, vec![0]),
+//!     BatchGraph::new("star", &star, vec![0]),
+//! ];
+//! let mut request = RunRequest::new(AnalysisKind::Bfs, Vec::new());
+//! request.backend = BackendChoice::Cpu;
+//! let outcome = batch::execute(&graphs, &request, &mut |_| ())?;
+//! assert_eq!(outcome.reached(), 7);
+//! assert_eq!(outcome.graphs[1].name, "star");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod execute;
+mod expand;
+mod list;
+mod outcome;
+mod programs;
+
+pub use error::BatchError;
+pub use execute::{BatchGraph, execute};
+pub use expand::{NamedGraph, Origin, Spec, expand, is_batch, load};
+pub use outcome::{BatchOutcome, GraphOutcome};

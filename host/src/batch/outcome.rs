@@ -1,0 +1,116 @@
+//! What a batch found, graph by graph and in all.
+
+use crate::outcome::{Column, Rounds, Times};
+use crate::run::{AnalysisKind, Executor};
+
+/// Everything that a report of a batch shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchOutcome {
+    /// The analysis that ran.
+    pub analysis: AnalysisKind,
+    /// The executor that ran it.
+    pub backend: Executor,
+    /// Why this executor was taken, when the caller left the choice open.
+    pub backend_reason: Option<String>,
+    /// Name of the device.
+    pub device: String,
+    /// Blocks or threads that took graphs.
+    pub workers: u32,
+    /// Distinct programs; graphs of one size usually share one.
+    pub programs: u64,
+    /// Bytes that the batch took on the device.
+    pub memory_bytes: u64,
+    /// A result for each graph, in the order given.
+    pub graphs: Vec<GraphOutcome>,
+    /// Times of the whole batch.
+    pub times: Times,
+    /// Repetitions behind the medians.
+    pub repeat: u32,
+}
+
+/// What one graph of a batch gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GraphOutcome {
+    /// Name of the graph.
+    pub name: String,
+    /// Nodes of the graph.
+    pub nodes: u64,
+    /// Directed edges of the graph.
+    pub edges: u64,
+    /// Sources by their ids in the file; empty when the analysis takes none.
+    pub sources: Vec<u64>,
+    /// Nodes that have a value: those reached by a search, all nodes otherwise.
+    pub reached: u64,
+    /// Rounds that ran.
+    pub rounds: Rounds,
+    /// Whether the last round changed nothing; false when a limit ended it.
+    pub converged: bool,
+    /// Topology that most steps had; `none` without steps.
+    pub topology: String,
+    /// Time from the graph's first wave to its last on the worker that ran it,
+    /// in the last repetition, nanoseconds.
+    pub run_ns: u64,
+    /// Whether a plain sequential implementation gave the same result; nothing
+    /// when it was not asked.
+    pub checked: Option<bool>,
+    /// One value a node.
+    pub values: Column,
+}
+
+impl BatchOutcome {
+    /// Nodes of all graphs.
+    #[must_use]
+    pub fn nodes(&self) -> u64 {
+        self.graphs.iter().map(|graph| graph.nodes).sum()
+    }
+
+    /// Directed edges of all graphs.
+    #[must_use]
+    pub fn edges(&self) -> u64 {
+        self.graphs.iter().map(|graph| graph.edges).sum()
+    }
+
+    /// Nodes that have a value, of all graphs.
+    #[must_use]
+    pub fn reached(&self) -> u64 {
+        self.graphs.iter().map(|graph| graph.reached).sum()
+    }
+
+    /// Most rounds that a graph took.
+    #[must_use]
+    pub fn most_rounds(&self) -> Option<Rounds> {
+        let count = |graph: &&GraphOutcome| match graph.rounds {
+            Rounds::Levels(count) | Rounds::Iterations(count) => count,
+        };
+        self.graphs
+            .iter()
+            .max_by_key(count)
+            .map(|graph| graph.rounds)
+    }
+
+    /// Whether every graph converged.
+    #[must_use]
+    pub fn converged(&self) -> bool {
+        self.graphs.iter().all(|graph| graph.converged)
+    }
+
+    /// Whether every result was checked and equal; nothing when none was
+    /// checked.
+    #[must_use]
+    pub fn checked(&self) -> Option<bool> {
+        let mut checked = self.graphs.iter().filter_map(|graph| graph.checked);
+        let first = checked.next()?;
+        Some(checked.fold(first, |all, equal| all && equal))
+    }
+
+    /// FNV-1a, 64 bits, over the checksums of all columns in order, each as
+    /// its eight little-endian bytes.
+    #[must_use]
+    pub fn checksum(&self) -> u64 {
+        let halves = |graph: &GraphOutcome| {
+            let sum = graph.values.checksum();
+            [sum as u32, (sum >> 32) as u32]
+        };
+        Column::U32(self.graphs.iter().flat_map(halves).collect()).checksum()
+    }
+}

@@ -1,0 +1,39 @@
+//! The shapes that `--topology` can force on a search.
+
+use clap::ValueEnum;
+use seawall_core::topology::Topology;
+
+/// The shape of a search's steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum TopologyChoice {
+    /// Chosen on the device from the frontier's nodes and edges.
+    #[default]
+    Auto,
+    /// Push from a queue, a warp 32 neighbouring nodes.
+    WarpSparse,
+    /// Push from a queue, edges shared out evenly.
+    Sparse,
+    /// Push from a queue into a bitset.
+    Hybrid,
+    /// Pull over incoming edges, a warp a word of the bitset.
+    Dense,
+    /// Pull over incoming edges, a block a tile of gathered nodes.
+    BlockDense,
+    /// Small frontiers by one block alone, others as warp-sparse.
+    Fused,
+}
+
+impl TopologyChoice {
+    /// The shape to force, if one was named.
+    pub(super) fn forced(self) -> Option<Topology> {
+        match self {
+            Self::Auto => None,
+            Self::WarpSparse => Some(Topology::WarpSparse),
+            Self::Sparse => Some(Topology::Sparse),
+            Self::Hybrid => Some(Topology::Hybrid),
+            Self::Dense => Some(Topology::Dense),
+            Self::BlockDense => Some(Topology::BlockDense),
+            Self::Fused => Some(Topology::Fused),
+        }
+    }
+}

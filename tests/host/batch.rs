@@ -1,0 +1,313 @@
+//! Batches on the CPU backend: against oracles, against runs of one graph, and
+//! what a bad graph does to the others.
+
+use proptest::prelude::*;
+use seawall::backend::batch::cpu::CpuBatch;
+use seawall::backend::batch::{self as backend, BatchSession, Job};
+use seawall::backend::{BackendError, RunLimits};
+use seawall::batch::{BatchError, BatchGraph, execute};
+use seawall::graph::Graph;
+use seawall::program::{EncodedProgram, RegisterId};
+use seawall::run::{self, AnalysisKind, BackendChoice, RunError, RunRequest};
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::search::SearchPolicy;
+use seawall_core::topology::Topology;
+use seawall_tests::batches::{self, ANALYSES, BatchAsked, Member, run_batch, run_scripts};
+use seawall_tests::faulty;
+use seawall_tests::random::Random;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::sync::Arc;
+
+const THREADS: [usize; 4] = [1, 2, 3, 8];
+
+fn members() -> impl Strategy<Value = Vec<Member>> {
+    (any::<u64>(), 1..40_u32, 1..400_u32)
+        .prop_map(|(seed, count, nodes)| batches::members(count, nodes, &mut Random::new(seed)))
+}
+
+fn limits(milliseconds: u64) -> RunLimits {
+    RunLimits {
+        time_budget_ns: milliseconds * 1_000_000,
+    }
+}
+
+fn open(jobs: &[Job<'_>], threads: usize) -> Result<Box<dyn BatchSession>, backend::BatchError> {
+    let threads = NonZeroUsize::new(threads);
+    let batch = CpuBatch::open(jobs, threads, (RunLimits::default(), None))?;
+    Ok(Box::new(batch))
+}
+
+/// Runs a batch twice on `threads` threads.
+fn on_threads(members: &[Member], asked: &BatchAsked, threads: usize) -> Result<(), String> {
+    run_batch(|jobs| open(jobs, threads), members, asked, 2)
+        .map_err(|error| format!("{threads} threads: {error}"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn every_graph_of_a_batch_has_the_result_of_its_oracle(members in members()) {
+        for analysis in ANALYSES {
+            for threads in THREADS {
+                let ran = on_threads(&members, &BatchAsked::new(analysis), threads);
+                prop_assert!(ran.is_ok(), "{}: {}", analysis, ran.unwrap_err());
+            }
+        }
+    }
+
+    #[test]
+    fn every_shape_of_search_holds_in_one_block(members in members(), limit in 1..9_u32) {
+        for topology in Topology::ALL {
+            for (analysis, max_iterations) in [
+                (AnalysisKind::Bfs, u32::MAX - 1),
+                (AnalysisKind::Reach, limit),
+            ] {
+                let policy = SearchPolicy {
+                    forced: topology as u32,
+                    ..SearchPolicy::default()
+                };
+                let asked = BatchAsked { analysis, max_iterations, policy };
+                let ran = on_threads(&members, &asked, 2);
+                prop_assert!(ran.is_ok(), "{} {}: {}", topology, analysis, ran.unwrap_err());
+            }
+        }
+    }
+
+    #[test]
+    fn any_program_of_a_batch_leaves_what_an_interpreter_leaves(
+        members in members(), seed in any::<u64>(), threads in 1..5_usize,
+    ) {
+        let mut random = Random::new(seed);
+        let ran = run_scripts(|jobs| open(jobs, threads), &members, 300, &mut random);
+        prop_assert!(ran.is_ok(), "{} threads: {}", threads, ran.unwrap_err());
+    }
+
+    #[test]
+    fn a_batch_reports_what_each_graph_alone_reports(members in members(), threads in 1..9_usize) {
+        let graphs: Vec<Graph> = members.iter().map(weighted).collect();
+        for analysis in ANALYSES {
+            let mut request = RunRequest::new(analysis, Vec::new());
+            request.backend = BackendChoice::Cpu;
+            request.threads = NonZeroUsize::new(threads);
+            request.check = true;
+            let batch = execute(&named(&graphs, &members), &request, &mut |_| ()).unwrap();
+            prop_assert_eq!(batch.checked(), Some(true));
+            prop_assert_eq!(batch.graphs.len(), graphs.len());
+            for (at, (graph, found)) in graphs.iter().zip(&batch.graphs).enumerate() {
+                request.sources.clone_from(&members[at].sources);
+                let alone = run::execute(graph, &request, &mut |_| ()).unwrap();
+                prop_assert_eq!(&found.name, &at.to_string());
+                prop_assert_eq!(&found.values, &alone.values);
+                prop_assert_eq!(found.converged, alone.converged);
+                prop_assert_eq!(found.reached, alone.reached);
+                prop_assert_eq!((found.nodes, found.edges), (alone.nodes, alone.edges));
+                if analysis == AnalysisKind::Bfs {
+                    prop_assert_eq!(found.rounds, alone.rounds);
+                }
+            }
+        }
+    }
+}
+
+fn weighted(member: &Member) -> Graph {
+    member.list.graph().unwrap().with_drawn_weights(3)
+}
+
+fn named<'g>(graphs: &'g [Graph], members: &[Member]) -> Vec<BatchGraph<'g>> {
+    let named = |(at, graph): (usize, &'g Graph)| {
+        BatchGraph::new(at.to_string(), graph, members[at].sources.clone())
+    };
+    graphs.iter().enumerate().map(named).collect()
+}
+
+fn path(nodes: u32) -> Graph {
+    let edges: Vec<_> = (1..nodes).map(|node| (node - 1, node)).collect();
+    Graph::from_edges(nodes, &edges, false).unwrap()
+}
+
+fn request(analysis: AnalysisKind) -> RunRequest {
+    RunRequest {
+        backend: BackendChoice::Cpu,
+        threads: NonZeroUsize::new(2),
+        ..RunRequest::new(analysis, Vec::new())
+    }
+}
+
+#[test]
+fn graphs_of_one_size_share_a_program() {
+    let graphs: Vec<Graph> = [9, 9, 12, 9].map(path).into();
+    let batch: Vec<_> = graphs
+        .iter()
+        .map(|graph| BatchGraph::new("path", graph, vec![0]))
+        .collect();
+    let outcome = execute(&batch, &request(AnalysisKind::Bfs), &mut |_| ()).unwrap();
+    assert_eq!(outcome.programs, 2);
+    assert_eq!(outcome.reached(), 39);
+    assert_eq!(outcome.workers, 2);
+}
+
+#[test]
+fn a_batch_without_graphs_is_refused() {
+    let error = execute(&[], &request(AnalysisKind::Bfs), &mut |_| ()).unwrap_err();
+    assert!(matches!(error, BatchError::Empty));
+    assert_eq!(error.exit_code(), 2);
+}
+
+#[test]
+fn graphs_that_cannot_answer_are_named() {
+    let (undirected, directed) = (
+        Graph::from_edges(3, &[(0, 1)], true).unwrap(),
+        Graph::from_edges(3, &[(0, 1)], false).unwrap(),
+    );
+    let batch = [
+        BatchGraph::new("good", &undirected, Vec::new()),
+        BatchGraph::new("bad", &directed, Vec::new()),
+    ];
+    for (analysis, remedy) in [
+        (AnalysisKind::Kcore, "--undirected"),
+        (AnalysisKind::Sssp, "weights"),
+    ] {
+        let error = execute(&batch, &request(analysis), &mut |_| ()).unwrap_err();
+        let name = if analysis == AnalysisKind::Kcore {
+            "bad"
+        } else {
+            "good"
+        };
+        let text = error.to_string();
+        assert!(text.starts_with(&format!("{name}: ")), "{text}");
+        assert!(text.contains(remedy), "{text}");
+        assert_eq!(error.exit_code(), 2);
+    }
+}
+
+#[test]
+fn executors_that_launch_each_group_refuse_a_batch() {
+    let graph = path(3);
+    let batch = [BatchGraph::new("path", &graph, vec![0])];
+    for backend in [BackendChoice::Launches, BackendChoice::Graph] {
+        let mut request = request(AnalysisKind::Bfs);
+        request.backend = backend;
+        let error = execute(&batch, &request, &mut |_| ()).unwrap_err();
+        assert!(error.to_string().contains("use mega or cpu"), "{error}");
+        assert_eq!(error.exit_code(), 2);
+    }
+}
+
+#[test]
+fn a_budget_bounds_all_graphs_together() {
+    let graphs: Vec<Graph> = (0..50).map(|_| path(1000)).collect();
+    let batch: Vec<_> = graphs
+        .iter()
+        .map(|graph| BatchGraph::new("path", graph, vec![0]))
+        .collect();
+    let mut request = request(AnalysisKind::Bfs);
+    request.budget_bytes = Some(100_000);
+    let error = execute(&batch, &request, &mut |_| ()).unwrap_err();
+    let BatchError::Run(RunError::OverBudget { needed_bytes, .. }) = error else {
+        panic!("{error}")
+    };
+    assert_eq!(error.exit_code(), 2);
+    request.budget_bytes = Some(needed_bytes);
+    let outcome = execute(&batch, &request, &mut |_| ()).unwrap();
+    assert_eq!((outcome.workers, outcome.reached()), (1, 50_000));
+    assert!(outcome.memory_bytes <= needed_bytes);
+}
+
+#[test]
+fn an_iteration_limit_holds_for_every_graph() {
+    let graphs: Vec<Graph> = [3, 30].map(path).into();
+    let batch: Vec<_> = graphs
+        .iter()
+        .map(|graph| BatchGraph::new("path", graph, vec![0]))
+        .collect();
+    let mut request = request(AnalysisKind::Bfs);
+    request.max_iterations = NonZeroU32::new(5);
+    request.check = true;
+    let outcome = execute(&batch, &request, &mut |_| ()).unwrap();
+    let ends: Vec<_> = outcome
+        .graphs
+        .iter()
+        .map(|g| (g.converged, g.reached))
+        .collect();
+    assert_eq!(ends, [(true, 3), (false, 6)]);
+    assert_eq!(
+        (outcome.converged(), outcome.checked()),
+        (false, Some(true))
+    );
+}
+
+/// A batch of `programs` on bare graphs, and how its first run ended.
+fn run_programs(programs: &[EncodedProgram], threads: usize) -> Result<(), backend::BatchError> {
+    let graph = Graph::from_edges(faulty::NODES, &[], false).unwrap();
+    let job = |program: &EncodedProgram| Job {
+        graph: &graph,
+        program: Arc::new(program.clone()),
+        inputs: Vec::new(),
+        result: RegisterId(0),
+    };
+    let jobs: Vec<_> = programs.iter().map(job).collect();
+    let mut batch = CpuBatch::open(&jobs, NonZeroUsize::new(threads), (limits(200), None))?;
+    batch.run().map(|_| ())
+}
+
+#[test]
+fn the_graph_that_faults_is_named_with_its_wave() {
+    let plain = faulty::plain().unwrap();
+    for (bad, code, name) in [
+        (faulty::endless(), FaultCode::TimeBudget, faulty::ENDLESS),
+        (
+            faulty::broken(Some(9_999), None),
+            FaultCode::UnknownOpcode,
+            faulty::COPY,
+        ),
+        (
+            faulty::broken(None, Some(77)),
+            FaultCode::BadRegister,
+            faulty::COPY,
+        ),
+    ] {
+        let bad = bad.unwrap();
+        for threads in [1, 3] {
+            let programs = [plain.clone(), plain.clone(), bad.clone(), plain.clone()];
+            let error = run_programs(&programs, threads).unwrap_err();
+            let backend::BatchError::Job { index, source } = error else {
+                panic!("{error}")
+            };
+            let BackendError::Fault { record, wave_name } = source else {
+                panic!("{source}")
+            };
+            assert_eq!((index, wave_name.as_str()), (2, name));
+            assert_eq!(FaultCode::from_word(record.code), code);
+        }
+    }
+}
+
+#[test]
+fn a_search_that_faults_is_named_with_its_wave() {
+    let graph = path(5000);
+    let jobs = [batches::short_frontier(&graph).unwrap()];
+    let error = open(&jobs, 1).unwrap().run().unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("graph 0 of the batch") && text.contains("reset frontier"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_register_that_moves_to_the_results_keeps_its_words() {
+    let graph = Graph::from_edges(faulty::NODES, &[], false).unwrap();
+    let job = Job {
+        graph: &graph,
+        program: Arc::new(faulty::plain().unwrap()),
+        inputs: Vec::new(),
+        result: faulty::TOTAL,
+    };
+    let jobs = vec![job; 5];
+    let mut batch = CpuBatch::open(&jobs, NonZeroUsize::new(2), (limits(60_000), None)).unwrap();
+    for _ in 0..3 {
+        batch.run().unwrap();
+        assert_eq!(batch.read().unwrap(), vec![vec![faulty::SUM]; 5]);
+    }
+}

@@ -1,0 +1,267 @@
+//! Batches to run, and their judgement, for the CPU backend and for a GPU.
+//!
+//! Graphs of one batch differ in shape and size, empty ones among them. Each
+//! result is compared with an oracle that saw that graph alone.
+
+use crate::draw::{self, Limits};
+use crate::graphs::{self, EdgeList, SHAPES};
+use crate::harness::{Asked, compare, expected};
+use crate::interpret::interpret;
+use crate::random::Random;
+use seawall::analysis::{self, Built, Question, oracle};
+use seawall::backend::batch::{BatchError, BatchSession, Job};
+use seawall::graph::Graph;
+use seawall::outcome::Column;
+use seawall::program::{EncodedProgram, PlanRequest};
+use seawall::run::{AnalysisKind, Ranking};
+use seawall_core::abi::control::LoopRecord;
+use seawall_core::abi::program::{Opcode, WaveRecord};
+use seawall_core::abi::search::SearchPolicy;
+use std::sync::Arc;
+
+/// Every analysis that has a program.
+pub const ANALYSES: [AnalysisKind; 6] = [
+    AnalysisKind::Bfs,
+    AnalysisKind::Reach,
+    AnalysisKind::Cc,
+    AnalysisKind::Sssp,
+    AnalysisKind::Kcore,
+    AnalysisKind::Pagerank,
+];
+
+/// A graph of a batch as it was drawn.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Its edges.
+    pub list: EdgeList,
+    /// Nodes to start from.
+    pub sources: Vec<u32>,
+}
+
+/// Draws `count` members of up to `nodes` nodes each; most are much smaller.
+#[must_use]
+pub fn members(count: u32, nodes: u32, random: &mut Random) -> Vec<Member> {
+    let member = |_| {
+        let shape = random.pick(&SHAPES).unwrap_or(SHAPES[0]);
+        let most = random.pick(&[0, 1, 2, 40, nodes / 8, nodes]).unwrap_or(1);
+        let size = random.below(most.min(nodes) + 1);
+        // Core numbers need both directions of every edge.
+        let list = graphs::draw(shape, size, true, random);
+        let sources = graphs::draw_sources(list.nodes, random);
+        Member { list, sources }
+    };
+    (0..count).map(member).collect()
+}
+
+/// What is asked of every member.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchAsked {
+    /// Which analysis.
+    pub analysis: AnalysisKind,
+    /// Most iterations of its loop.
+    pub max_iterations: u32,
+    /// Thresholds of searches.
+    pub policy: SearchPolicy,
+}
+
+impl BatchAsked {
+    /// `analysis` to its end with every default.
+    #[must_use]
+    pub fn new(analysis: AnalysisKind) -> Self {
+        Self {
+            analysis,
+            max_iterations: u32::MAX - 1,
+            policy: SearchPolicy::default(),
+        }
+    }
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+/// Runs `asked` on every member in one batch, `times` times, and compares all
+/// results. `open` opens the session.
+///
+/// # Errors
+/// What failed or differed.
+pub fn run_batch(
+    open: impl FnOnce(&[Job<'_>]) -> Result<Box<dyn BatchSession>, BatchError>,
+    members: &[Member],
+    asked: &BatchAsked,
+    times: u32,
+) -> Result<(), String> {
+    let graph = |member: &Member| {
+        let graph = member.list.graph().map_err(text)?;
+        let weighted = asked.analysis.reads_weights();
+        Ok::<_, String>(if weighted {
+            graph.with_drawn_weights(5)
+        } else {
+            graph
+        })
+    };
+    let graphs = members.iter().map(graph).collect::<Result<Vec<_>, _>>()?;
+    let built = built(members, &graphs, asked)?;
+    let mut jobs = Vec::new();
+    for (graph, built) in graphs.iter().zip(&built) {
+        jobs.push(job(graph, built)?);
+    }
+    let mut session = open(&jobs).map_err(text)?;
+    for run in 1..=times {
+        let stats = session.run().map_err(text)?;
+        let words = session.read().map_err(text)?;
+        if words.len() != members.len() || stats.controls.len() != members.len() {
+            return Err(format!("{} results of {}", words.len(), members.len()));
+        }
+        for (at, words) in words.into_iter().enumerate() {
+            let column = built[at].reading.column(graphs[at].nodes(), words);
+            let end = &stats.controls[at].loops[0];
+            judge((&graphs[at], &members[at]), asked, (&column, end)).map_err(|problem| {
+                let nodes = members[at].list.nodes;
+                format!("run {run}, graph {at} of {nodes} nodes: {problem}")
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn built(members: &[Member], graphs: &[Graph], asked: &BatchAsked) -> Result<Vec<Built>, String> {
+    let build = |(member, graph): (&Member, &Graph)| {
+        let question = Question {
+            sources: member.sources.clone(),
+            max_iterations: asked.max_iterations,
+            ranking: Ranking::default(),
+        };
+        let built = analysis::build(asked.analysis, graph, &question).map_err(text)?;
+        let mut built = built.ok_or("the analysis has no program")?;
+        built.program.search_policy(asked.policy);
+        Ok(built)
+    };
+    members.iter().zip(graphs).map(build).collect()
+}
+
+/// A job with a program of its own.
+///
+/// # Errors
+/// When the program cannot be planned.
+pub fn job<'g>(graph: &'g Graph, built: &Built) -> Result<Job<'g>, String> {
+    let (program, _) = built
+        .program
+        .encode(&PlanRequest::default())
+        .map_err(text)?;
+    Ok(Job {
+        graph,
+        program: Arc::new(program),
+        inputs: built.inputs.clone(),
+        result: built.result,
+    })
+}
+
+/// A search of `graph` whose frontier is too short: a fault in a program that
+/// only searches.
+///
+/// # Errors
+/// When the program cannot be planned.
+pub fn short_frontier(graph: &Graph) -> Result<Job<'_>, String> {
+    let question = Question {
+        sources: vec![0],
+        max_iterations: u32::MAX - 1,
+        ranking: Ranking::default(),
+    };
+    let built = analysis::build(AnalysisKind::Bfs, graph, &question).map_err(text)?;
+    let mut job = job(graph, &built.ok_or("no program")?)?;
+    let mut program = EncodedProgram::clone(&job.program);
+    let expands = |wave: &&WaveRecord| wave.opcode == Opcode::Expand as u32;
+    let expand = program.waves.iter().find(expands);
+    let frontier = expand.ok_or("no search")?.sources[0];
+    program.registers[frontier as usize].words = 9;
+    job.program = Arc::new(program);
+    Ok(job)
+}
+
+/// Runs a random script on every member in one batch and compares the first
+/// register that each keeps: workers hand arenas on as they are, so no program
+/// may depend on what it finds there.
+///
+/// # Errors
+/// What failed or differed.
+pub fn run_scripts(
+    open: impl FnOnce(&[Job<'_>]) -> Result<Box<dyn BatchSession>, BatchError>,
+    members: &[Member],
+    words: u32,
+    random: &mut Random,
+) -> Result<(), String> {
+    let mut graphs = Vec::new();
+    let mut drawn = Vec::new();
+    for member in members {
+        let limits = Limits {
+            nodes: member.list.nodes,
+            waves: 1 + random.below(12),
+            words,
+        };
+        let script = draw::draw(limits, random);
+        if let Some(slot) = script.registers.iter().position(|register| register.keep) {
+            graphs.push(member.list.graph().map_err(text)?);
+            drawn.push((script, slot, &member.list));
+        }
+    }
+    let mut jobs = Vec::new();
+    for (graph, (script, slot, list)) in graphs.iter().zip(&drawn) {
+        let assembled = script.assemble(list.nodes).map_err(text)?;
+        let program = assembled.program.encode(&PlanRequest::default());
+        jobs.push(Job {
+            graph,
+            program: Arc::new(program.map_err(text)?.0),
+            inputs: assembled.inputs,
+            result: assembled.registers[*slot],
+        });
+    }
+    if jobs.is_empty() {
+        return Ok(());
+    }
+    let mut session = open(&jobs).map_err(text)?;
+    session.run().map_err(text)?;
+    let found = session.read().map_err(text)?;
+    for (at, (words, (script, slot, list))) in found.iter().zip(&drawn).enumerate() {
+        let left = interpret(script, list);
+        let what = format!("script {at}, register {slot}");
+        compare(&what, words, &left.registers[*slot])?;
+    }
+    Ok(())
+}
+
+fn judge(
+    (graph, member): (&Graph, &Member),
+    asked: &BatchAsked,
+    (column, end): (&Column, &LoopRecord),
+) -> Result<(), String> {
+    let what = asked.analysis.name();
+    let words = match (asked.analysis, column) {
+        (AnalysisKind::Pagerank, Column::F32(ranks)) => {
+            let end = (end.iterations, end.converged != 0);
+            let agrees = oracle::agrees(graph, Ranking::default(), ranks, end);
+            return if agrees {
+                Ok(())
+            } else {
+                Err(format!("ranks are wrong after {end:?}"))
+            };
+        }
+        (_, Column::U32(words)) => words,
+        (_, Column::F32(_)) => return Err(format!("{what} gave ranks")),
+    };
+    let wanted = match asked.analysis {
+        AnalysisKind::Sssp => oracle::distances(graph, &member.sources),
+        AnalysisKind::Kcore => oracle::cores(graph),
+        analysis => {
+            let asked = Asked {
+                analysis,
+                sources: member.sources.clone(),
+                max_levels: asked.max_iterations,
+                policy: asked.policy,
+                incoming: false,
+            };
+            expected(&member.list, &asked)
+        }
+    };
+    compare(what, words, &wanted)
+}
