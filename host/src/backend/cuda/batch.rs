@@ -72,6 +72,7 @@ impl CudaBatch {
         let shape = |blocks| Asked {
             blocks,
             lanes: Some(lanes),
+            cluster: None,
         };
         let most = Grid::new(
             module.kernel(entry)?,
