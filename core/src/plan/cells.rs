@@ -47,3 +47,18 @@ pub(crate) fn counts_to_starts(counts: &mut [u32]) {
         *count = start;
     }
 }
+
+/// Writes ids in ascending order to where their key's cursor stands.
+#[inline(never)]
+pub(crate) fn place(keys: &[u32], cursors: &mut [u32], order: &mut [u32]) {
+    for (wave, key) in (0u32..).zip(keys) {
+        let Some(cursor) = cursors.get_mut(*key as usize) else {
+            return;
+        };
+        let Some(cell) = order.get_mut(*cursor as usize) else {
+            return;
+        };
+        *cursor = cursor.wrapping_add(1);
+        *cell = wave;
+    }
+}

@@ -179,7 +179,7 @@ impl<'a> Groups<'a> {
 }
 
 /// Fused bytes of a wave that has been checked.
-#[inline(always)]
+#[inline]
 pub(crate) fn fused(wave: &Wave) -> u64 {
     wave.fused_bytes().unwrap_or(u64::MAX)
 }
