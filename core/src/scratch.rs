@@ -216,7 +216,7 @@ pub struct GroupScratchView<'a> {
 pub(crate) struct PackView<'a> {
     /// Waves in descending priority.
     pub(crate) ranking: &'a mut [u32],
-    /// Position of a wave in `ranking`, then its group.
+    /// Position of a wave in `ranking`.
     pub(crate) rank: &'a mut [u32],
     /// Waves in the order of the candidate plan.
     pub(crate) order: &'a mut [u32],

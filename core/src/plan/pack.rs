@@ -8,7 +8,7 @@
 //! groups of that plan. Each try costs `O((W + D) log W)` and their number is
 //! bounded, so the whole does. Nothing here checks input; the groups did.
 
-use super::cells::{bump, counts_to_starts, place, read, swap, write};
+use super::cells::{IDS, bump, counts_to_starts, place, read, swap, write};
 use super::csr::{Direction, Neighbours};
 use super::groups::fused;
 use super::ready::{Dice, Ready, heap_sort, scaled};
@@ -92,6 +92,7 @@ pub(crate) fn improve(job: &Job<'_>, in_order: u32, scratch: &mut GroupScratchVi
             }
             packer.rank(*rule);
             if let Some(groups) = packer.schedule(best.groups.wrapping_sub(1)) {
+                packer.commit(groups);
                 best = Best {
                     groups,
                     direction,
@@ -100,13 +101,12 @@ pub(crate) fn improve(job: &Job<'_>, in_order: u32, scratch: &mut GroupScratchVi
             }
         }
     }
+    if job.size() > POLISH_VISITS || u64::from(best.groups) <= job.lower_bound {
+        return best.groups;
+    }
     packer.face(best.direction);
     packer.rank(best.rule);
-    let groups = packer.polish(best.groups);
-    if groups < in_order {
-        packer.commit(groups);
-    }
-    groups
+    packer.polish(best.groups)
 }
 
 #[derive(Clone, Copy)]
@@ -172,7 +172,7 @@ impl Packer<'_, '_> {
             .bytes
             .split_at_mut_checked(self.waves as usize)
             .unwrap_or_default();
-        let slots = (0u32..).zip(self.pack.ranking.iter_mut());
+        let slots = IDS.zip(self.pack.ranking.iter_mut());
         for (key, (id, slot)) in keys.iter_mut().zip(slots) {
             let merit = match rule {
                 Rule::Path => key.wrapping_shl(32) | self.job.share(id),
@@ -181,7 +181,7 @@ impl Packer<'_, '_> {
             (*key, *slot) = (!merit, id);
         }
         heap_sort(self.pack.ranking, keys);
-        for (rank, wave) in (0u32..).zip(self.pack.ranking.iter()) {
+        for (rank, wave) in IDS.zip(self.pack.ranking.iter()) {
             write(self.pack.rank, *wave, rank);
         }
     }
@@ -207,7 +207,11 @@ impl Packer<'_, '_> {
             let (a, b) = (dice.below(self.waves), dice.below(self.waves));
             self.swap_ranks(a, b);
             match self.schedule(groups) {
-                Some(found) => groups = found,
+                Some(found) if found < groups => {
+                    self.commit(found);
+                    groups = found;
+                }
+                Some(_) => {}
                 None => self.swap_ranks(a, b),
             }
         }
@@ -265,29 +269,31 @@ impl Packer<'_, '_> {
         Some(groups)
     }
 
-    /// Writes the ranked plan over the in-order one, ids ascending in each group.
+    /// Writes the plan that was scheduled last over the one before, ids ascending in each group.
     fn commit(&mut self, groups: u32) {
-        self.schedule(groups);
-        let backward = self.direction == Direction::Backward;
+        let ScratchView {
+            order,
+            depth,
+            ends: group_of,
+            ..
+        } = &mut *self.layers;
+        let cursors = depth.get_mut(..groups as usize).unwrap_or_default();
         let mut begin = 0;
         for found in 0..groups {
             let end = read(self.pack.ends, found);
-            let last = groups.wrapping_sub(1).wrapping_sub(found);
-            let group = if backward { last } else { found };
-            write(self.layers.depth, group, end.wrapping_sub(begin));
+            let group = match self.direction {
+                Direction::Forward => found,
+                Direction::Backward => groups.wrapping_sub(1).wrapping_sub(found),
+            };
+            write(cursors, group, end.wrapping_sub(begin));
             for position in begin..end {
-                write(self.pack.rank, read(self.pack.order, position), group);
+                write(group_of, read(self.pack.order, position), group);
             }
             begin = end;
         }
-        counts_to_starts(
-            self.layers
-                .depth
-                .get_mut(..groups as usize)
-                .unwrap_or_default(),
-        );
+        counts_to_starts(cursors);
         // Each start moves to its end while its group fills.
-        place(self.pack.rank, self.layers.depth, self.layers.order);
+        place(group_of, cursors, order);
     }
 }
 

@@ -11,6 +11,24 @@ use crate::process;
 use crate::ptx::toolchain::Toolchain;
 use crate::workspace;
 
+/// How images are built.
+#[derive(Clone, Copy)]
+pub(super) enum Profile {
+    /// As firmware is shipped; what is measured.
+    Release,
+    /// The same with overflow checks, each of which is a panic path unless it can be proved away.
+    Checked,
+}
+
+impl Profile {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Release => "release",
+            Self::Checked => "checked",
+        }
+    }
+}
+
 /// The firmware workspace with a compiler for it.
 pub(super) struct Firmware<'a> {
     toolchain: &'a Toolchain,
@@ -22,8 +40,8 @@ impl<'a> Firmware<'a> {
     }
 
     /// Links the images whose panic handler cannot be linked.
-    pub(super) fn link_proofs(&self, target: &str) -> Result<(), Error> {
-        let mut cargo = self.cargo(target);
+    pub(super) fn link_proofs(&self, target: &str, profile: Profile) -> Result<(), Error> {
+        let mut cargo = self.cargo(target, profile);
         cargo.args(["--features", "proof", "--bin", "layers_groups"]);
         process::show(cargo.args(["--bin", "everything"])).map_err(|error| match error {
             Error::Failed { .. } => Error::Refused {
@@ -38,10 +56,12 @@ impl<'a> Firmware<'a> {
 
     /// Builds the example and returns its path.
     pub(super) fn example(&self, target: &str) -> Result<PathBuf, Error> {
-        process::show(
-            self.cargo(target)
-                .args(["--features", "run", "--bin", "plan"]),
-        )?;
+        process::show(self.cargo(target, Profile::Release).args([
+            "--features",
+            "run",
+            "--bin",
+            "plan",
+        ]))?;
         Ok(self.image(target, "plan"))
     }
 
@@ -83,11 +103,11 @@ impl<'a> Firmware<'a> {
         link.with_file_name(file)
     }
 
-    fn cargo(&self, target: &str) -> Command {
+    fn cargo(&self, target: &str, profile: Profile) -> Command {
         let mut cargo = self.toolchain.cargo();
         cargo
             .current_dir(folder())
-            .args(["build", "--quiet", "--release", "--locked"])
+            .args(["build", "--quiet", "--locked", "--profile", profile.name()])
             .args(["-Zbuild-std=core", "--target", target, "--target-dir"])
             .arg(target_folder())
             .env("CARGO_ENCODED_RUSTFLAGS", "-Zemit-stack-sizes")

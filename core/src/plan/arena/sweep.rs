@@ -7,7 +7,7 @@
 //! number of them, so the walk stays linear. It does not try again; see
 //! [`super::fit`].
 
-use super::super::cells::{read, write};
+use super::super::cells::{IDS, read, write};
 use super::super::groups::Groups;
 use super::super::ready::heap_sort;
 use super::{OUTPUT, Regions, Room, slot};
@@ -35,7 +35,7 @@ pub(super) fn sweep(regions: &Regions<'_>, groups: &Groups<'_>, room: &mut Room<
         piles: [Pile::EMPTY; 2],
     };
     let (mut total, mut begin) = (0, 0);
-    for (group, end) in (0u32..).zip(groups.ends()) {
+    for (group, end) in IDS.zip(groups.ends()) {
         let waves = sorted
             .get(begin as usize..*end as usize)
             .unwrap_or_default();
@@ -228,7 +228,7 @@ impl Walk<'_> {
 
     /// Turns the offsets of the high pile around, once the arena's size is known.
     fn hang(&mut self, total: u64) {
-        for (wave, side) in (0u32..).zip(self.side.iter()) {
+        for (wave, side) in IDS.zip(self.side.iter()) {
             if *side == 1 {
                 let end = self.offset(wave).wrapping_add(self.size(wave));
                 write(self.offsets, slot(wave, OUTPUT), total.wrapping_sub(end));

@@ -1,6 +1,6 @@
 //! Layers of a list in any order: Kahn's algorithm, level by level.
 
-use super::super::cells::{place, read, write};
+use super::super::cells::{IDS, place, read, write};
 use super::super::csr::{Direction, Neighbours};
 use super::{Shape, check_list, cycle};
 use crate::error::LayerError;
@@ -29,7 +29,7 @@ pub(super) fn plan(shape: Shape<'_>, room: &mut ScratchView<'_>) -> Result<u32, 
         last: 0,
         ascending: true,
     };
-    for (wave, open) in (0u32..).zip(room.depth.iter()) {
+    for (wave, open) in IDS.zip(room.depth.iter()) {
         if *open == 0 {
             queue.push(wave);
         }

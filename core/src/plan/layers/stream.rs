@@ -6,7 +6,7 @@
 //! no wave, ends the pass, and the general path says what is wrong with the
 //! list, if anything is. So the loop looks at nothing but what it needs.
 
-use super::super::cells::place;
+use super::super::cells::{IDS, place};
 use crate::scratch::ScratchView;
 use crate::wave::Dependency;
 
@@ -104,7 +104,7 @@ fn list_layers(room: &mut ScratchView<'_>, last: u32) -> u32 {
 
 #[inline(never)]
 fn count_from(first: u32, cells: &mut [u32]) {
-    for (number, cell) in (first..).zip(cells) {
-        *cell = number;
+    for (number, cell) in IDS.zip(cells) {
+        *cell = first.wrapping_add(number);
     }
 }
