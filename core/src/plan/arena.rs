@@ -290,6 +290,7 @@ impl Regions<'_> {
     }
 
     /// Aligned bytes of a region whose sum has been checked.
+    #[inline(never)]
     fn bytes(&self, wave: u32, kind: u32) -> u64 {
         self.aligned(&read::<Wave>(self.waves, wave), kind)
             .unwrap_or(u64::MAX)

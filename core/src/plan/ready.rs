@@ -87,6 +87,7 @@ impl<'a> Ready<'a> {
 ///
 /// A heap of four children a node, whose keys move along with the ids: half as deep as one of
 /// two, and a node's children share a cache line.
+#[inline(never)]
 pub(crate) fn heap_sort(ids: &mut [u32], keys: &mut [u64]) {
     let length = u32::try_from(ids.len()).unwrap_or(u32::MAX);
     let mut heap = Heap { ids, keys };

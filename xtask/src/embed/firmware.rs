@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::budget::IMAGES;
 use crate::error::Error;
 use crate::process;
 use crate::ptx::toolchain::Toolchain;
@@ -42,8 +43,11 @@ impl<'a> Firmware<'a> {
     /// Links the images whose panic handler cannot be linked.
     pub(super) fn link_proofs(&self, target: &str, profile: Profile) -> Result<(), Error> {
         let mut cargo = self.cargo(target, profile);
-        cargo.args(["--features", "proof", "--bin", "layers_groups"]);
-        process::show(cargo.args(["--bin", "everything"])).map_err(|error| match error {
+        cargo.args(["--features", "proof"]);
+        for image in IMAGES {
+            cargo.args(["--bin", image.name]);
+        }
+        process::show(&mut cargo).map_err(|error| match error {
             Error::Failed { .. } => Error::Refused {
                 what: "the proof images do not link",
                 findings: vec![format!("{target}: the linker's message is above")],

@@ -91,9 +91,15 @@ fn list_layers(room: &mut ScratchView<'_>, last: u32) -> u32 {
         *width = end;
         layers = layers.wrapping_add(1);
     }
-    let later = room.depth.get(1..).unwrap_or_default();
-    let mut pairs = room.depth.iter().zip(later);
-    let ascending = pairs.all(|(number, next)| number <= next);
+    let mut last = 0;
+    let mut ascending = true;
+    for number in room.depth.iter() {
+        if *number < last {
+            ascending = false;
+            break;
+        }
+        last = *number;
+    }
     if ascending {
         count_from(0, room.order);
     } else {
