@@ -1,10 +1,12 @@
 //! Layers of a list in program order, in one pass and without adjacency.
 //!
 //! In program order ids ascend along every dependency and records ascend in
-//! `after`, so whatever reaches a wave is known before the wave is used. Depths
-//! that are not known yet are poisoned: a record that reads one, or that names
-//! no wave, ends the pass, and the general path says what is wrong with the
-//! list, if anything is. So the loop looks at nothing but what it needs.
+//! `after`, so whatever reaches a wave is known before the wave is used. A record
+//! that breaks this order, or that names no wave, stays unread; then the pass has
+//! no result, and the general path says what is wrong with the list, if anything
+//! is. So the loop looks at nothing but what it needs.
+//!
+//! `depth` holds the *number* of a wave here: its layer, counted from one.
 
 use super::super::cells::{IDS, place};
 use crate::scratch::ScratchView;
