@@ -13,7 +13,7 @@ use crate::error::{ScratchField, ScratchTooSmall};
 /// `u32` words per wave that layers need.
 pub const LAYER_WORDS: usize = 4;
 /// `u32` words per wave that packing needs beside the layers.
-pub const PACK_WORDS: usize = 5;
+pub const PACK_WORDS: usize = 4;
 /// `u64` words per wave that packing needs.
 pub const PACK_BYTES: usize = 2;
 /// `u32` words per wave that an arena needs.
@@ -134,6 +134,15 @@ impl<'a> ScratchView<'a> {
         }
     }
 
+    /// Cuts buffers that have been checked to the size of a program.
+    pub(crate) fn cut(&mut self, waves: usize, dependencies: usize) {
+        cut(&mut self.order, waves);
+        cut(&mut self.ends, waves);
+        cut(&mut self.depth, waves);
+        cut(&mut self.starts, waves);
+        cut(&mut self.targets, dependencies);
+    }
+
     pub(crate) fn check(&self, waves: u64, dependencies: u64) -> Result<(), ScratchTooSmall> {
         require(ScratchField::Waves, waves, self.waves())?;
         require(
@@ -158,7 +167,7 @@ impl<'a> From<&'a mut ScratchView<'_>> for ScratchView<'a> {
 
 /// Room to plan groups by either strategy.
 ///
-/// Takes `52 W + 4 D` bytes; a [`Scratch`] is enough for `InOrder`.
+/// Takes `48 W + 4 D` bytes; a [`Scratch`] is enough for `InOrder`.
 #[derive(Clone, Debug)]
 pub struct GroupScratch<const W: usize, const D: usize> {
     layers: Scratch<W, D>,
@@ -207,25 +216,23 @@ pub struct GroupScratchView<'a> {
 pub(crate) struct PackView<'a> {
     /// Waves in descending priority.
     pub(crate) ranking: &'a mut [u32],
-    /// Position of a wave in `ranking`, then its group.
+    /// Position of a wave in `ranking`.
     pub(crate) rank: &'a mut [u32],
     /// Waves in the order of the candidate plan.
     pub(crate) order: &'a mut [u32],
     /// Group ends of the candidate plan.
     pub(crate) ends: &'a mut [u32],
-    /// Edges on the longest path behind a wave.
-    pub(crate) tail: &'a mut [u32],
     /// Sort keys, then the tree of ready waves.
     pub(crate) bytes: &'a mut [u64],
 }
 
 impl<'a> GroupScratchView<'a> {
-    /// A view over layer scratch, `words` (five a wave) and `bytes` (two a wave).
+    /// A view over layer scratch, `words` (four a wave) and `bytes` (two a wave).
     ///
     /// [`crate::plan::Requirements::for_dag`] gives the lengths.
     #[must_use]
     pub fn new(layers: ScratchView<'a>, words: &'a mut [u32], bytes: &'a mut [u64]) -> Self {
-        let [ranking, rank, order, ends, tail] = split::<u32, PACK_WORDS>(words);
+        let [ranking, rank, order, ends] = split::<u32, PACK_WORDS>(words);
         Self {
             layers,
             pack: PackView {
@@ -233,7 +240,6 @@ impl<'a> GroupScratchView<'a> {
                 rank,
                 order,
                 ends,
-                tail,
                 bytes,
             },
         }
@@ -252,7 +258,6 @@ impl<'a> GroupScratchView<'a> {
             rank,
             order,
             ends,
-            tail,
             bytes,
         } = &mut self.pack;
         GroupScratchView {
@@ -262,7 +267,6 @@ impl<'a> GroupScratchView<'a> {
                 rank,
                 order,
                 ends,
-                tail,
                 bytes,
             },
         }
@@ -270,6 +274,15 @@ impl<'a> GroupScratchView<'a> {
 }
 
 impl PackView<'_> {
+    /// Cuts buffers that have been checked to the size of a program.
+    pub(crate) fn cut(&mut self, waves: usize) {
+        cut(&mut self.ranking, waves);
+        cut(&mut self.rank, waves);
+        cut(&mut self.order, waves);
+        cut(&mut self.ends, waves);
+        cut(&mut self.bytes, waves.saturating_mul(PACK_BYTES));
+    }
+
     pub(crate) fn check(&self, waves: u64) -> Result<(), ScratchTooSmall> {
         require(ScratchField::PackWords, waves, self.ranking.len())?;
         let tree = self.bytes.len().checked_div(PACK_BYTES).unwrap_or(0);
@@ -381,6 +394,12 @@ fn require(field: ScratchField, needed: u64, capacity: usize) -> Result<(), Scra
         });
     }
     Ok(())
+}
+
+#[inline(never)]
+fn cut<T>(part: &mut &mut [T], length: usize) {
+    let whole = core::mem::take(part);
+    *part = whole.get_mut(..length).unwrap_or_default();
 }
 
 /// `N` equal parts of a buffer; what is left over stays unused.

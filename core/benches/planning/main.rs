@@ -24,13 +24,15 @@ use seawall_core::scratch::{ArenaScratchView, GroupScratchView, ScratchView};
 use shapes::Case;
 
 const SIZES: [u32; 4] = [10, 1_000, 100_000, 1_000_000];
-const KINDS: [fn(u32) -> Case; 6] = [
+const KINDS: [fn(u32) -> Case; 8] = [
     shapes::chain,
     shapes::wide,
     shapes::grid,
     shapes::random,
     shapes::program_chain,
-    shapes::program,
+    shapes::program_wide,
+    shapes::program_grid,
+    shapes::program_random,
 ];
 
 fn main() {

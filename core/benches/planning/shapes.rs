@@ -19,34 +19,13 @@ pub(crate) fn chain(waves: u32) -> Case {
 
 /// One wave before all others.
 pub(crate) fn wide(waves: u32) -> Case {
-    shuffled(
-        "wide",
-        waves,
-        (1..waves)
-            .map(|after| Dependency { before: 0, after })
-            .collect(),
-    )
+    shuffled("wide", waves, wide_records(waves))
 }
 
 /// A square in which each wave waits for its left and its upper neighbour.
 pub(crate) fn grid(waves: u32) -> Case {
     let side = waves.isqrt();
-    let mut records = Vec::new();
-    for cell in 0..side * side {
-        if cell % side != 0 {
-            records.push(Dependency {
-                before: cell - 1,
-                after: cell,
-            });
-        }
-        if cell >= side {
-            records.push(Dependency {
-                before: cell - side,
-                after: cell,
-            });
-        }
-    }
-    shuffled("grid", side * side, records)
+    shuffled("grid", side * side, grid_records(side))
 }
 
 /// Each wave waits for four random ones before it.
@@ -63,10 +42,29 @@ pub(crate) fn program_chain(waves: u32) -> Case {
     }
 }
 
-/// The random graph as a program builder lists it.
-pub(crate) fn program(waves: u32) -> Case {
+/// One wave before all others, as a program builder lists it.
+pub(crate) fn program_wide(waves: u32) -> Case {
     Case {
-        name: "program",
+        name: "program_wide",
+        waves,
+        dependencies: wide_records(waves),
+    }
+}
+
+/// The square, row by row, as a program builder lists it.
+pub(crate) fn program_grid(waves: u32) -> Case {
+    let side = waves.isqrt();
+    Case {
+        name: "program_grid",
+        waves: side * side,
+        dependencies: grid_records(side),
+    }
+}
+
+/// The random graph as a program builder lists it.
+pub(crate) fn program_random(waves: u32) -> Case {
+    Case {
+        name: "program_random",
         waves,
         dependencies: random_records(waves),
     }
@@ -90,6 +88,23 @@ fn chain_records(waves: u32) -> Vec<Dependency> {
             after,
         })
         .collect()
+}
+
+fn wide_records(waves: u32) -> Vec<Dependency> {
+    (1..waves)
+        .map(|after| Dependency { before: 0, after })
+        .collect()
+}
+
+fn grid_records(side: u32) -> Vec<Dependency> {
+    let mut records = Vec::new();
+    for after in 0..side * side {
+        let left = (after % side != 0).then(|| after - 1);
+        let above = after.checked_sub(side);
+        let before = left.into_iter().chain(above);
+        records.extend(before.map(|before| Dependency { before, after }));
+    }
+    records
 }
 
 fn random_records(waves: u32) -> Vec<Dependency> {

@@ -22,7 +22,7 @@ static const SeawallDependency dependencies[DEPENDENCIES] = {
 
 /* What seawall_requirements asks for: a multiple of the waves each. */
 static uint32_t layer_words[4 * WAVES], dependency_words[DEPENDENCIES];
-static uint32_t pack_words[5 * WAVES], arena_words[8 * WAVES];
+static uint32_t pack_words[4 * WAVES], arena_words[8 * WAVES];
 static uint64_t pack_bytes[2 * WAVES], arena_offsets[3 * WAVES];
 
 static int refused(uint32_t status, const SeawallProblem *problem) {

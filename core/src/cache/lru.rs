@@ -1,11 +1,12 @@
 //! The mechanism of the cache: hashed buckets for finding a slot, a list for its age.
 //!
-//! Slots live in an array and link to each other by number. Each slot is in two lists: the chain
+//! Slots live in a vector and link to each other by number. Each slot is in two lists: the chain
 //! of its bucket and the list by age. A number that names no slot ends a list, so no link is ever
 //! followed unchecked. There are as many buckets as slots, hence chains of length 1 on average.
 
 use super::Identity;
 use crate::topology::{MetricClass, Topology};
+use heapless::VecView;
 
 /// Ends a list.
 pub(super) const NIL: u32 = u32::MAX;
@@ -42,30 +43,6 @@ pub(super) struct Slot {
     chained: u32,
 }
 
-impl Slot {
-    pub(super) const EMPTY: Self = Self {
-        key: Key {
-            identity: Identity {
-                graph_layout_hash: 0,
-                analysis: super::AnalysisKind::Dataflow,
-                device: super::DeviceKey {
-                    compute_capability_major: 0,
-                    compute_capability_minor: 0,
-                    warp_size: 0,
-                    max_threads_per_block: 0,
-                    grid_sync: false,
-                    tensor_cores: false,
-                },
-            },
-            class: MetricClass(0),
-        },
-        raw: Topology::Sparse,
-        newer: NIL,
-        older: NIL,
-        chained: NIL,
-    };
-}
-
 const _: () = assert!(size_of::<Slot>() <= 72, "the documented size of a slot");
 
 /// The ends of the list by age.
@@ -73,14 +50,12 @@ const _: () = assert!(size_of::<Slot>() <= 72, "the documented size of a slot");
 pub(super) struct Ends {
     newest: u32,
     oldest: u32,
-    pub(super) len: u32,
 }
 
 impl Ends {
     pub(super) const EMPTY: Self = Self {
         newest: NIL,
         oldest: NIL,
-        len: 0,
     };
 }
 
@@ -91,9 +66,9 @@ pub(super) struct Insertion {
     pub(super) evicted: bool,
 }
 
-/// A view of a cache's arrays, so that this code exists once for all capacities.
+/// A view of a cache's buffers, so that this code exists once for all capacities.
 pub(super) struct Lru<'a> {
-    pub(super) slots: &'a mut [Slot],
+    pub(super) slots: &'a mut VecView<Slot>,
     pub(super) buckets: &'a mut [u32],
     pub(super) ends: &'a mut Ends,
 }
@@ -109,17 +84,17 @@ impl Lru<'_> {
 
     /// Stores a choice under a key that is absent, for the least recently used when full.
     pub(super) fn insert(&mut self, key: &Key, raw: Topology) -> Insertion {
-        let evicted = self.ends.len as usize >= self.slots.len();
-        let index = if evicted {
-            self.evict_oldest()
-        } else {
-            self.take_unused()
+        let evicted = self.slots.is_full();
+        let slot = Slot {
+            key: *key,
+            raw,
+            newer: NIL,
+            older: NIL,
+            chained: NIL,
         };
-        let Some(slot) = self.slot_mut(index) else {
+        let Some(index) = self.store(slot) else {
             return Insertion::default();
         };
-        slot.key = *key;
-        slot.raw = raw;
         self.chain(index, key);
         self.push_newest(index);
         Insertion {
@@ -128,8 +103,22 @@ impl Lru<'_> {
         }
     }
 
+    /// Puts a slot behind the others, or in the place of the oldest; `None` when there is no room.
+    fn store(&mut self, slot: Slot) -> Option<u32> {
+        let unused = u32::try_from(self.slots.len()).ok()?;
+        let Err(slot) = self.slots.push(slot) else {
+            return Some(unused);
+        };
+        let oldest = self.ends.oldest;
+        self.unlink(oldest);
+        self.unchain(oldest);
+        *self.slot_mut(oldest)? = slot;
+        Some(oldest)
+    }
+
     /// Forgets every key.
     pub(super) fn clear(&mut self) {
+        self.slots.clear();
         self.buckets.fill(NIL);
         *self.ends = Ends::EMPTY;
     }
@@ -150,20 +139,6 @@ impl Lru<'_> {
         let high = key.hash().wrapping_shr(32);
         high.wrapping_mul(self.buckets.len() as u64)
             .wrapping_shr(32) as usize
-    }
-
-    fn take_unused(&mut self) -> u32 {
-        let index = self.ends.len;
-        self.ends.len = index.saturating_add(1);
-        index
-    }
-
-    /// Takes the oldest slot out of both lists; [`NIL`] when there is none.
-    fn evict_oldest(&mut self) -> u32 {
-        let index = self.ends.oldest;
-        self.unlink(index);
-        self.unchain(index);
-        index
     }
 
     fn chain(&mut self, index: u32, key: &Key) {

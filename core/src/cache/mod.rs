@@ -16,6 +16,7 @@ pub use identity::{AnalysisKind, DeviceKey, Identity, Subject};
 
 use crate::topology::memory::{ExecutionPlan, ExecutionRequest, MemoryError, fit};
 use crate::topology::{Decision, Metrics, Signals, Topology, TopologyPolicy};
+use heapless::Vec;
 use lru::{Ends, Insertion, Key, Lru, NIL, Slot};
 
 /// What a cache has done; all counters saturate and survive [`PlanCache::clear`].
@@ -60,7 +61,7 @@ pub struct PlanCache<const N: usize> {
     counters: CacheCounters,
     ends: Ends,
     buckets: [u32; N],
-    slots: [Slot; N],
+    slots: Vec<Slot, N>,
 }
 
 impl<const N: usize> PlanCache<N> {
@@ -78,7 +79,7 @@ impl<const N: usize> PlanCache<N> {
             },
             ends: Ends::EMPTY,
             buckets: [NIL; N],
-            slots: [Slot::EMPTY; N],
+            slots: Vec::new(),
         }
     }
 
@@ -157,14 +158,14 @@ impl<const N: usize> PlanCache<N> {
 
     /// Keys stored.
     #[must_use]
-    pub const fn len(&self) -> usize {
-        self.ends.len as usize
+    pub fn len(&self) -> usize {
+        self.slots.len()
     }
 
     /// Whether no key is stored.
     #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.ends.len == 0
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
     }
 
     /// Most keys stored.
@@ -175,7 +176,7 @@ impl<const N: usize> PlanCache<N> {
 
     fn lru(&mut self) -> Lru<'_> {
         Lru {
-            slots: &mut self.slots,
+            slots: self.slots.as_mut_view(),
             buckets: &mut self.buckets,
             ends: &mut self.ends,
         }

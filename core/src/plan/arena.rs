@@ -11,7 +11,7 @@
 mod fit;
 mod sweep;
 
-use super::cells::{read, write};
+use super::cells::{IDS, read, write};
 use super::groups::Groups;
 use super::layers::length;
 use crate::error::{ArenaError, ScratchField, ScratchTooSmall};
@@ -259,7 +259,7 @@ fn fill_spans(
         let until = read(last, dependency.before).max(read(first, dependency.after));
         write(last, dependency.before, until);
     }
-    for ((wave, first), last) in (0u32..).zip(first).zip(last) {
+    for ((wave, first), last) in IDS.zip(first).zip(last) {
         if results.keeps(wave, *first == *last) {
             *last = group.wrapping_sub(1);
         }
@@ -290,6 +290,7 @@ impl Regions<'_> {
     }
 
     /// Aligned bytes of a region whose sum has been checked.
+    #[inline(never)]
     fn bytes(&self, wave: u32, kind: u32) -> u64 {
         self.aligned(&read::<Wave>(self.waves, wave), kind)
             .unwrap_or(u64::MAX)
@@ -312,7 +313,7 @@ impl Regions<'_> {
     fn largest_live_set(&self, live: &mut [u64]) -> Result<u64, ArenaError> {
         live.fill(0);
         let mut all = 0u64;
-        for (id, wave) in (0u32..).zip(self.waves) {
+        for (id, wave) in IDS.zip(self.waves) {
             for kind in 0..=OUTPUT {
                 let sum = self.aligned(wave, kind).and_then(|bytes| {
                     let (first, last) = self.span(id, kind);

@@ -5,6 +5,11 @@
 //! no bounds check turns into a panic path in the image of a firmware. They are
 //! no substitute for that check.
 
+use core::ops::Range;
+
+/// Ids from zero on; unlike a range without an end it has no overflow to check.
+pub(crate) const IDS: Range<u32> = 0..u32::MAX;
+
 /// The element at `index`, or zero.
 #[inline(always)]
 pub(crate) fn read<T: Copy + Default>(cells: &[T], index: u32) -> T {
@@ -45,5 +50,20 @@ pub(crate) fn counts_to_starts(counts: &mut [u32]) {
         let start = next;
         next = next.wrapping_add(*count);
         *count = start;
+    }
+}
+
+/// Writes ids in ascending order to where their key's cursor stands.
+#[inline(never)]
+pub(crate) fn place(keys: &[u32], cursors: &mut [u32], order: &mut [u32]) {
+    for (wave, key) in IDS.zip(keys) {
+        let Some(cursor) = cursors.get_mut(*key as usize) else {
+            return;
+        };
+        let Some(cell) = order.get_mut(*cursor as usize) else {
+            return;
+        };
+        *cursor = cursor.wrapping_add(1);
+        *cell = wave;
     }
 }

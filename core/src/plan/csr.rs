@@ -3,8 +3,7 @@
 //! A counting sort of the dependency list by one endpoint: two passes over the
 //! list, one over the waves, no comparison. After it, `ends[w]` is the end of
 //! the part of `targets` that belongs to `w`, and the part of `w` begins where
-//! that of `w - 1` ends, which saves the usual extra element. Ids must have
-//! been validated.
+//! that of `w - 1` ends, which saves the usual extra element.
 
 use super::cells::{bump, counts_to_starts, read, write};
 use crate::wave::Dependency;
@@ -37,19 +36,25 @@ pub(crate) struct Neighbours<'a> {
 
 impl<'a> Neighbours<'a> {
     /// Lists the neighbours; counts in `degree` how often each wave is listed.
+    ///
+    /// `None` when a record names no wave or one wave twice.
     pub(crate) fn build(
         direction: Direction,
         dependencies: &[Dependency],
         ends: &'a mut [u32],
         targets: &'a mut [u32],
         degree: &mut [u32],
-    ) -> Self {
+    ) -> Option<Self> {
         ends.fill(0);
         degree.fill(0);
         for dependency in dependencies {
             let (from, to) = direction.endpoints(dependency);
-            bump(ends, from);
-            bump(degree, to);
+            let (out, into) = (ends.get_mut(from as usize)?, degree.get_mut(to as usize)?);
+            if from == to {
+                return None;
+            }
+            *out = out.wrapping_add(1);
+            *into = into.wrapping_add(1);
         }
         counts_to_starts(ends);
         for dependency in dependencies {
@@ -57,7 +62,7 @@ impl<'a> Neighbours<'a> {
             let slot = bump(ends, from);
             write(targets, slot, to);
         }
-        Self { ends, targets }
+        Some(Self { ends, targets })
     }
 
     /// Lists that [`Self::build`] left in these buffers.
@@ -66,7 +71,7 @@ impl<'a> Neighbours<'a> {
     }
 
     /// The neighbours of a wave; duplicates as often as in the list.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn of(&self, wave: u32) -> &'a [u32] {
         let start = if wave == 0 {
             0

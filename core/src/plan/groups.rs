@@ -6,14 +6,16 @@
 //! fewer of them (see `pack` for how). Offsets inside a device
 //! allocation are the [`super::arena()`]'s work.
 
+mod cut;
+
 use bytemuck::TransparentWrapper;
 
-use super::cells::{read, write};
 use super::layers::{self, Shape, length, run};
 use super::pack::{self, Job};
 use crate::error::GroupError;
 use crate::scratch::GroupScratchView;
 use crate::wave::{Dag, Wave, WaveId};
+use cut::Cut;
 
 /// What a plan may spend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -179,7 +181,7 @@ impl<'a> Groups<'a> {
 }
 
 /// Fused bytes of a wave that has been checked.
-#[inline(always)]
+#[inline]
 pub(crate) fn fused(wave: &Wave) -> u64 {
     wave.fused_bytes().unwrap_or(u64::MAX)
 }
@@ -258,20 +260,10 @@ fn plan(
     let group_bytes = group_budget(budget)?;
     let order = scratch.layers.order.get(..counts.waves).unwrap_or_default();
     let layer_ends = scratch.layers.ends.get(..counts.layers).unwrap_or_default();
-    let mut cut = Cut {
-        waves: dag.waves,
-        group_bytes,
-        ends: scratch.layers.depth,
-        groups: 0,
-        fill: Fill {
-            group_bytes,
-            full: 0,
-            rest: 0,
-        },
-    };
+    let mut cut = Cut::new(dag.waves, group_bytes, scratch.layers.depth);
     cut.layers(order, layer_ends)?;
-    let (in_order, by_bytes) = (cut.groups, cut.fill.groups());
-    let lower_bound = length(layer_ends).max(by_bytes);
+    let in_order = cut.groups();
+    let lower_bound = length(layer_ends).max(cut.fewest());
     let job = Job {
         dag: *dag,
         group_bytes,
@@ -298,87 +290,6 @@ fn group_budget(budget: &Budget) -> Result<u64, GroupError> {
             required_bytes: budget.resident_bytes,
             budget_bytes: budget.budget_bytes,
         })
-}
-
-/// All bytes over the group budget, rounded up, without a sum that could overflow.
-struct Fill {
-    group_bytes: u64,
-    full: u64,
-    rest: u64,
-}
-
-impl Fill {
-    /// Adds at most the bytes of one full group.
-    fn add(&mut self, bytes: u64) {
-        let missing = self.group_bytes.saturating_sub(bytes);
-        if self.group_bytes > 0 && self.rest >= missing {
-            self.rest = self.rest.saturating_sub(missing);
-            self.full = self.full.saturating_add(1);
-        } else {
-            self.rest = self.rest.saturating_add(bytes);
-        }
-    }
-
-    fn groups(&self) -> u64 {
-        self.full.saturating_add(u64::from(self.rest > 0))
-    }
-}
-
-/// Next-fit over layers.
-struct Cut<'a> {
-    waves: &'a [Wave],
-    group_bytes: u64,
-    ends: &'a mut [u32],
-    groups: u32,
-    fill: Fill,
-}
-
-impl Cut<'_> {
-    fn layers(&mut self, order: &[u32], layer_ends: &[u32]) -> Result<(), GroupError> {
-        let mut position = 0;
-        for layer_end in layer_ends {
-            let mut held = 0u64;
-            while position < *layer_end {
-                let bytes = self.check(read(order, position))?;
-                held = match held
-                    .checked_add(bytes)
-                    .filter(|sum| *sum <= self.group_bytes)
-                {
-                    Some(sum) => sum,
-                    None => {
-                        self.close(position);
-                        bytes
-                    }
-                };
-                self.fill.add(bytes);
-                position = position.wrapping_add(1);
-            }
-            self.close(position);
-        }
-        Ok(())
-    }
-
-    fn close(&mut self, end: u32) {
-        write(self.ends, self.groups, end);
-        self.groups = self.groups.wrapping_add(1);
-    }
-
-    /// Fused bytes of a wave, if it can run at all.
-    fn check(&self, wave: u32) -> Result<u64, GroupError> {
-        let Some(bytes) = read(self.waves, wave).fused_bytes() else {
-            return Err(GroupError::Overflow {
-                field: "fused wave bytes",
-            });
-        };
-        if bytes > self.group_bytes {
-            return Err(GroupError::WaveOverBudget {
-                wave: WaveId(wave),
-                required_bytes: bytes,
-                budget_bytes: self.group_bytes,
-            });
-        }
-        Ok(bytes)
-    }
 }
 
 fn summarize(groups: &Groups<'_>, budget: &Budget) -> GroupSummary {

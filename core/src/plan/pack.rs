@@ -8,11 +8,10 @@
 //! groups of that plan. Each try costs `O((W + D) log W)` and their number is
 //! bounded, so the whole does. Nothing here checks input; the groups did.
 
-use super::cells::{bump, counts_to_starts, read, swap, write};
+use super::cells::{IDS, bump, counts_to_starts, place, read, swap, write};
 use super::csr::{Direction, Neighbours};
 use super::groups::fused;
-use super::layers::place;
-use super::ready::{Dice, Ready, heap_sort};
+use super::ready::{Dice, Ready, heap_sort, scaled};
 use crate::scratch::{GroupScratchView, PackView, ScratchView};
 use crate::wave::{Dag, Wave};
 
@@ -31,6 +30,7 @@ pub(crate) struct Job<'a> {
 }
 
 impl Job<'_> {
+    #[inline(never)]
     fn bytes(&self, wave: u32) -> u64 {
         fused(&read::<Wave>(self.dag.waves, wave))
     }
@@ -46,8 +46,7 @@ impl Job<'_> {
 
     /// Bytes relative to the budget in 32 bits, for use inside a sort key.
     fn share(&self, wave: u32) -> u64 {
-        let spare = 32u32.saturating_sub(self.group_bytes.leading_zeros());
-        self.bytes(wave).wrapping_shr(spare)
+        scaled(self.bytes(wave), self.group_bytes)
     }
 }
 
@@ -70,7 +69,15 @@ const DIRECTIONS: [Direction; 2] = [Direction::Forward, Direction::Backward];
 /// Expects the layers' order in `layers.order` and the in-order group ends in
 /// `layers.depth`, and leaves the better plan there.
 pub(crate) fn improve(job: &Job<'_>, in_order: u32, scratch: &mut GroupScratchView<'_>) -> u32 {
-    let mut packer = Packer::new(job, scratch);
+    let GroupScratchView { layers, pack } = scratch;
+    pack.cut(job.dag.waves.len());
+    let mut packer = Packer {
+        job,
+        waves: u32::try_from(job.dag.waves.len()).unwrap_or(u32::MAX),
+        direction: Direction::Forward,
+        layers,
+        pack,
+    };
     let mut best = Best {
         groups: in_order,
         direction: Direction::Forward,
@@ -85,6 +92,7 @@ pub(crate) fn improve(job: &Job<'_>, in_order: u32, scratch: &mut GroupScratchVi
             }
             packer.rank(*rule);
             if let Some(groups) = packer.schedule(best.groups.wrapping_sub(1)) {
+                packer.commit(groups);
                 best = Best {
                     groups,
                     direction,
@@ -93,13 +101,12 @@ pub(crate) fn improve(job: &Job<'_>, in_order: u32, scratch: &mut GroupScratchVi
             }
         }
     }
+    if job.size() > POLISH_VISITS || u64::from(best.groups) <= job.lower_bound {
+        return best.groups;
+    }
     packer.face(best.direction);
     packer.rank(best.rule);
-    let groups = packer.polish(best.groups);
-    if groups < in_order {
-        packer.commit(groups);
-    }
-    groups
+    packer.polish(best.groups)
 }
 
 #[derive(Clone, Copy)]
@@ -109,56 +116,20 @@ struct Best {
     rule: Rule,
 }
 
-struct Packer<'a> {
+struct Packer<'a, 's> {
     job: &'a Job<'a>,
     waves: u32,
     direction: Direction,
-    layers: ScratchView<'a>,
-    pack: PackView<'a>,
+    layers: &'a mut ScratchView<'s>,
+    pack: &'a mut PackView<'s>,
 }
 
-impl<'a> Packer<'a> {
-    fn new(job: &'a Job<'a>, scratch: &'a mut GroupScratchView<'_>) -> Self {
-        let waves = job.dag.waves.len();
-        let GroupScratchView { layers, pack } = scratch.reborrow();
-        let PackView {
-            ranking,
-            rank,
-            order,
-            ends,
-            tail,
-            bytes,
-        } = pack;
-        Self {
-            job,
-            waves: u32::try_from(waves).unwrap_or(u32::MAX),
-            direction: Direction::Forward,
-            layers: ScratchView {
-                order: layers.order.get_mut(..waves).unwrap_or_default(),
-                ends: layers.ends.get_mut(..waves).unwrap_or_default(),
-                depth: layers.depth.get_mut(..waves).unwrap_or_default(),
-                starts: layers.starts.get_mut(..waves).unwrap_or_default(),
-                targets: layers
-                    .targets
-                    .get_mut(..job.dag.dependencies.len())
-                    .unwrap_or_default(),
-            },
-            pack: PackView {
-                ranking: ranking.get_mut(..waves).unwrap_or_default(),
-                rank: rank.get_mut(..waves).unwrap_or_default(),
-                order: order.get_mut(..waves).unwrap_or_default(),
-                ends: ends.get_mut(..waves).unwrap_or_default(),
-                tail: tail.get_mut(..waves).unwrap_or_default(),
-                bytes: bytes.get_mut(..waves.saturating_mul(2)).unwrap_or_default(),
-            },
-        }
-    }
-
+impl Packer<'_, '_> {
     fn neighbours(&self) -> Neighbours<'_> {
         Neighbours::over(self.layers.starts, self.layers.targets)
     }
 
-    /// Turns to the start or the end of the program: neighbours and paths.
+    /// Turns to the start or the end of the program.
     fn face(&mut self, direction: Direction) {
         self.direction = direction;
         let ScratchView {
@@ -166,19 +137,8 @@ impl<'a> Packer<'a> {
             targets,
             ends,
             ..
-        } = &mut self.layers;
+        } = &mut *self.layers;
         Neighbours::build(direction, self.job.dag.dependencies, starts, targets, ends);
-        for step in 0..self.waves {
-            let wave = self.wave_from_far_end(step);
-            let tail = self.behind(wave, |next| {
-                u64::from(read(self.pack.tail, next)).wrapping_add(1)
-            });
-            write(
-                self.pack.tail,
-                wave,
-                u32::try_from(tail).unwrap_or(u32::MAX),
-            );
-        }
     }
 
     /// The layers' order, walked so that every neighbour comes before its wave.
@@ -192,65 +152,66 @@ impl<'a> Packer<'a> {
         }
     }
 
-    fn behind(&self, wave: u32, value: impl Fn(u32) -> u64) -> u64 {
-        self.neighbours()
-            .of(wave)
-            .iter()
-            .map(|next| value(*next))
-            .max()
-            .unwrap_or(0)
-    }
-
     /// Sorts the waves by a rule, ids where it is silent.
     fn rank(&mut self, rule: Rule) {
         for step in 0..self.waves {
             let wave = self.wave_from_far_end(step);
-            let key = self.merit(rule, wave);
-            write(self.pack.bytes, wave, key);
+            let behind = match rule {
+                Rule::Bytes => 0,
+                _ => self.longest_behind(wave),
+            };
+            let own = match rule {
+                Rule::Path => 1,
+                _ => self.job.bytes(wave),
+            };
+            let path = behind.saturating_add(own);
+            write(self.pack.bytes, wave, path);
         }
-        let keys = self
+        let (keys, _) = self
             .pack
             .bytes
-            .get_mut(..self.waves as usize)
+            .split_at_mut_checked(self.waves as usize)
             .unwrap_or_default();
-        keys.iter_mut().for_each(|key| *key = !*key);
-        for (id, slot) in (0u32..).zip(self.pack.ranking.iter_mut()) {
-            *slot = id;
+        let slots = IDS.zip(self.pack.ranking.iter_mut());
+        for (key, (id, slot)) in keys.iter_mut().zip(slots) {
+            let merit = match rule {
+                Rule::Path => key.wrapping_shl(32) | self.job.share(id),
+                _ => *key,
+            };
+            (*key, *slot) = (!merit, id);
         }
         heap_sort(self.pack.ranking, keys);
-        for (rank, wave) in (0u32..).zip(self.pack.ranking.iter()) {
+        for (rank, wave) in IDS.zip(self.pack.ranking.iter()) {
             write(self.pack.rank, *wave, rank);
         }
     }
 
-    fn merit(&self, rule: Rule, wave: u32) -> u64 {
-        match rule {
-            Rule::Path => {
-                u64::from(read(self.pack.tail, wave)).wrapping_shl(32) | self.job.share(wave)
-            }
-            Rule::Bytes => self.job.bytes(wave),
-            Rule::Weight => {
-                let path = self.behind(wave, |next| read(self.pack.bytes, next));
-                path.saturating_add(self.job.bytes(wave))
-            }
-        }
+    /// The longest of the paths that begin at the waves behind.
+    fn longest_behind(&self, wave: u32) -> u64 {
+        let behind = self.neighbours().of(wave).iter();
+        behind
+            .map(|next| read(self.pack.bytes, *next))
+            .max()
+            .unwrap_or(0)
     }
 
     /// Tries swaps of two ranks, keeping those that do no harm.
     fn polish(&mut self, mut groups: u32) -> u32 {
-        let tries = POLISH_VISITS
-            .checked_div(self.job.size())
-            .unwrap_or(0)
-            .min(POLISH_TRIES);
         let mut dice = Dice::new();
-        for _ in 0..tries {
-            if u64::from(groups) <= self.job.lower_bound {
+        let mut visits = 0u32;
+        for _ in 0..POLISH_TRIES {
+            visits = visits.saturating_add(self.job.size());
+            if visits > POLISH_VISITS || u64::from(groups) <= self.job.lower_bound {
                 break;
             }
             let (a, b) = (dice.below(self.waves), dice.below(self.waves));
             self.swap_ranks(a, b);
             match self.schedule(groups) {
-                Some(found) => groups = found,
+                Some(found) if found < groups => {
+                    self.commit(found);
+                    groups = found;
+                }
+                Some(_) => {}
                 None => self.swap_ranks(a, b),
             }
         }
@@ -308,29 +269,31 @@ impl<'a> Packer<'a> {
         Some(groups)
     }
 
-    /// Writes the ranked plan over the in-order one, ids ascending in each group.
+    /// Writes the plan that was scheduled last over the one before, ids ascending in each group.
     fn commit(&mut self, groups: u32) {
-        self.schedule(groups);
-        let backward = self.direction == Direction::Backward;
+        let ScratchView {
+            order,
+            depth,
+            ends: group_of,
+            ..
+        } = &mut *self.layers;
+        let cursors = depth.get_mut(..groups as usize).unwrap_or_default();
         let mut begin = 0;
         for found in 0..groups {
             let end = read(self.pack.ends, found);
-            let last = groups.wrapping_sub(1).wrapping_sub(found);
-            let group = if backward { last } else { found };
-            write(self.layers.depth, group, end.wrapping_sub(begin));
+            let group = match self.direction {
+                Direction::Forward => found,
+                Direction::Backward => groups.wrapping_sub(1).wrapping_sub(found),
+            };
+            write(cursors, group, end.wrapping_sub(begin));
             for position in begin..end {
-                write(self.pack.rank, read(self.pack.order, position), group);
+                write(group_of, read(self.pack.order, position), group);
             }
             begin = end;
         }
-        counts_to_starts(
-            self.layers
-                .depth
-                .get_mut(..groups as usize)
-                .unwrap_or_default(),
-        );
+        counts_to_starts(cursors);
         // Each start moves to its end while its group fills.
-        place(self.pack.rank, self.layers.depth, self.layers.order);
+        place(group_of, cursors, order);
     }
 }
 

@@ -5,7 +5,7 @@
 //! because the standard library's sorts hold a panic path, which a firmware
 //! image must not.
 
-use super::cells::{read, swap, write};
+use super::cells::{read, write};
 
 /// Ready waves by rank, as a tree of the fewest bytes below each node.
 pub(crate) struct Ready<'a> {
@@ -23,10 +23,14 @@ impl<'a> Ready<'a> {
     /// An empty set over two elements a wave.
     pub(crate) fn new(tree: &'a mut [u64], leaves: u32) -> Self {
         tree.fill(ABSENT);
+        let mut deepest = 1u32;
+        while deepest < leaves && deepest > 0 {
+            deepest = deepest.wrapping_shl(1);
+        }
         Self {
             tree,
             leaves,
-            deepest: leaves.checked_next_power_of_two().unwrap_or(0),
+            deepest,
         }
     }
 
@@ -79,34 +83,71 @@ impl<'a> Ready<'a> {
     }
 }
 
-/// Sorts ids by ascending key, then by id. In place, `O(n log n)`, no recursion.
-pub(crate) fn heap_sort(ids: &mut [u32], keys: &[u64]) {
+/// Sorts ids with their keys by ascending key, then by id. In place, `O(n log n)`, no recursion.
+///
+/// A heap of four children a node, whose keys move along with the ids: half as deep as one of
+/// two, and a node's children share a cache line.
+#[inline(never)]
+pub(crate) fn heap_sort(ids: &mut [u32], keys: &mut [u64]) {
     let length = u32::try_from(ids.len()).unwrap_or(u32::MAX);
-    for root in (0..length >> 1).rev() {
-        sift_down(ids, keys, root, length);
+    let mut heap = Heap { ids, keys };
+    for root in (0..length.div_ceil(CHILDREN)).rev() {
+        heap.sift_down(heap.get(root), root, length);
     }
     for end in (1..length).rev() {
-        swap(ids, 0, end);
-        sift_down(ids, keys, 0, end);
+        let last = heap.get(end);
+        heap.set(end, heap.get(0));
+        heap.sift_down(last, 0, end);
     }
 }
 
-fn sift_down(ids: &mut [u32], keys: &[u64], mut root: u32, end: u32) {
-    let later = |a: u32, b: u32| (read(keys, a), a) > (read(keys, b), b);
-    loop {
-        let left = root.wrapping_mul(2).wrapping_add(1);
-        if left >= end {
-            return;
-        }
-        let right = left.wrapping_add(1);
-        let take_right = right < end && later(read(ids, right), read(ids, left));
-        let child = if take_right { right } else { left };
-        if !later(read(ids, child), read(ids, root)) {
-            return;
-        }
-        swap(ids, root, child);
-        root = child;
+/// Children of a node.
+const CHILDREN: u32 = 4;
+
+struct Heap<'a> {
+    ids: &'a mut [u32],
+    keys: &'a mut [u64],
+}
+
+impl Heap<'_> {
+    fn get(&self, node: u32) -> (u64, u32) {
+        (read(self.keys, node), read(self.ids, node))
     }
+
+    fn set(&mut self, node: u32, (key, id): (u64, u32)) {
+        write(self.keys, node, key);
+        write(self.ids, node, id);
+    }
+
+    /// Puts an item where no child is larger, from a hole at `hole` downwards.
+    fn sift_down(&mut self, item: (u64, u32), mut hole: u32, end: u32) {
+        loop {
+            let first = hole.saturating_mul(CHILDREN).saturating_add(1);
+            let (mut child, mut largest) = (hole, item);
+            for node in first..first.saturating_add(CHILDREN).min(end) {
+                let at = self.get(node);
+                if at > largest {
+                    (child, largest) = (node, at);
+                }
+            }
+            self.set(hole, largest);
+            if child == hole {
+                return;
+            }
+            hole = child;
+        }
+    }
+}
+
+/// A part of `whole` as 32 bits of a sort key, with as many digits as fit.
+///
+/// Halves rather than count leading zeros, which is a long routine where there is no
+/// instruction for it.
+pub(crate) fn scaled(mut part: u64, mut whole: u64) -> u64 {
+    while whole > u64::from(u32::MAX) {
+        (part, whole) = (part >> 1, whole >> 1);
+    }
+    part
 }
 
 /// Small deterministic random numbers (xorshift), so that plans repeat.
@@ -117,14 +158,11 @@ impl Dice {
         Self(0x9E37_79B9)
     }
 
-    /// A number below `sides`, by multiplication rather than a division.
+    /// A number below `sides`, at most 65 536, by multiplication rather than a division.
     pub(crate) fn below(&mut self, sides: u32) -> u32 {
         self.0 ^= self.0.wrapping_shl(13);
         self.0 ^= self.0.wrapping_shr(17);
         self.0 ^= self.0.wrapping_shl(5);
-        let scaled = u64::from(self.0)
-            .wrapping_mul(u64::from(sides))
-            .wrapping_shr(32);
-        u32::try_from(scaled).unwrap_or(0)
+        (self.0 >> 16).wrapping_mul(sides) >> 16
     }
 }

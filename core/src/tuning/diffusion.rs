@@ -179,7 +179,7 @@ impl<'a> SiblingGraph<'a> {
 
 fn check_offsets(offsets: &[u32], targets: &[u32]) -> Result<(), GraphError> {
     let mut last = 0;
-    for (row, &offset) in offsets.iter().enumerate() {
+    for (row, &offset) in (0..offsets.len()).zip(offsets) {
         if offset < last || (row == 0 && offset != 0) {
             return Err(GraphError::InvalidOffsets { row });
         }
@@ -290,7 +290,8 @@ pub fn diffuse(
         return Err(DiffusionError::UnstableDamping { damping, max });
     }
     for _ in 0..diffusion.iterations {
-        for (node, (next, &own)) in scratch.iter_mut().zip(priorities.iter()).enumerate() {
+        let cells = scratch.iter_mut().zip(priorities.iter());
+        for (node, (next, &own)) in (0..graph.nodes).zip(cells) {
             *next = own - damping * outflow(graph.row(node), own, priorities);
         }
         for (priority, &next) in priorities.iter_mut().zip(scratch.iter()) {

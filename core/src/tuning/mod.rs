@@ -40,7 +40,8 @@ pub struct Choice {
 #[must_use]
 pub fn cheapest(candidates: &[u32], costs: &[f64], current: u32) -> Choice {
     let mut best: Option<(f64, Choice)> = None;
-    for (index, (&value, &cost)) in candidates.iter().zip(costs).enumerate() {
+    let pairs = candidates.iter().zip(costs);
+    for (index, (&value, &cost)) in (0..candidates.len()).zip(pairs) {
         let smaller = match best {
             None => true,
             Some((least, _)) => cost.total_cmp(&least) == Ordering::Less,

@@ -6,6 +6,7 @@
 //! the planner costs in flash and stack, and that it has no panic path. Nothing
 //! here knows a processor or a board.
 
+pub mod floating;
 pub mod program;
 pub mod report;
 pub mod steps;

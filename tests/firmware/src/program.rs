@@ -6,6 +6,7 @@
 
 use seawall_core::cache::{AnalysisKind, DeviceKey, Identity};
 use seawall_core::convergence::ConvergenceRequest;
+use seawall_core::evidence::Sample;
 use seawall_core::launch::{AdapterLimits, LaunchPolicy, LaunchRequest};
 use seawall_core::plan::{Budget, Dag, Dependency, Wave};
 use seawall_core::ratio::{Bps, Ppm};
@@ -124,6 +125,57 @@ pub static PROGRAM: Program = Program {
         requested_host_iteration_polls: 0,
     },
 };
+
+/// Numbers for the parts that calculate with floating point.
+pub struct Tuning {
+    /// Block sizes to choose from.
+    pub candidates: [u32; 3],
+    /// What each one cost.
+    pub costs: [f64; 3],
+    /// A preconditioner of two rows.
+    pub matrix: [f64; 4],
+    /// A gradient.
+    pub gradient: [f64; 2],
+    /// Where the siblings of each of three waves begin.
+    pub offsets: [u32; 4],
+    /// The siblings.
+    pub siblings: [u32; 4],
+    /// How fast priorities flow or decay.
+    pub damping: f64,
+    /// Recorded comparisons.
+    pub samples: [Sample<'static>; 2],
+}
+
+/// What is tuned and judged. A `static`, so that a microcontroller keeps it in flash.
+pub static TUNING: Tuning = Tuning {
+    candidates: [64, 128, 256],
+    costs: [3.0, 2.5, 2.75],
+    matrix: [1.0, 0.0, 0.0, 2.0],
+    gradient: [3.0, 4.0],
+    offsets: [0, 1, 3, 4],
+    siblings: [1, 0, 2, 1],
+    damping: 0.125,
+    samples: [sample(900_000.0), sample(910_000.0)],
+};
+
+const fn sample(host_orchestrated_ns: f64) -> Sample<'static> {
+    Sample {
+        backend_id: "cuda",
+        device_ordinal: 0,
+        device_memory_bytes: 1 << 35,
+        compute_capability_major: 9,
+        compute_capability_minor: 0,
+        graph_nodes: 1 << 20,
+        graph_edges: 1 << 22,
+        repetitions: 100,
+        host_orchestrated_ns,
+        resident_megakernel_ns: 300_000.0,
+        setup_ns: 0.0,
+        timed_graph_uploads: 0,
+        timed_host_allocations: 0,
+        timed_host_syncs: 0,
+    }
+}
 
 /// A small generator of numbers; the high bits are the good ones.
 const fn next(state: u32) -> u32 {

@@ -6,10 +6,29 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::budget::IMAGES;
 use crate::error::Error;
 use crate::process;
 use crate::ptx::toolchain::Toolchain;
 use crate::workspace;
+
+/// How images are built.
+#[derive(Clone, Copy)]
+pub(super) enum Profile {
+    /// As firmware is shipped; what is measured.
+    Release,
+    /// The same with overflow checks, each of which is a panic path unless it can be proved away.
+    Checked,
+}
+
+impl Profile {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Release => "release",
+            Self::Checked => "checked",
+        }
+    }
+}
 
 /// The firmware workspace with a compiler for it.
 pub(super) struct Firmware<'a> {
@@ -22,10 +41,13 @@ impl<'a> Firmware<'a> {
     }
 
     /// Links the images whose panic handler cannot be linked.
-    pub(super) fn link_proofs(&self, target: &str) -> Result<(), Error> {
-        let mut cargo = self.cargo(target);
-        cargo.args(["--features", "proof", "--bin", "layers_groups"]);
-        process::show(cargo.args(["--bin", "everything"])).map_err(|error| match error {
+    pub(super) fn link_proofs(&self, target: &str, profile: Profile) -> Result<(), Error> {
+        let mut cargo = self.cargo(target, profile);
+        cargo.args(["--features", "proof"]);
+        for image in IMAGES {
+            cargo.args(["--bin", image.name]);
+        }
+        process::show(&mut cargo).map_err(|error| match error {
             Error::Failed { .. } => Error::Refused {
                 what: "the proof images do not link",
                 findings: vec![format!("{target}: the linker's message is above")],
@@ -38,10 +60,12 @@ impl<'a> Firmware<'a> {
 
     /// Builds the example and returns its path.
     pub(super) fn example(&self, target: &str) -> Result<PathBuf, Error> {
-        process::show(
-            self.cargo(target)
-                .args(["--features", "run", "--bin", "plan"]),
-        )?;
+        process::show(self.cargo(target, Profile::Release).args([
+            "--features",
+            "run",
+            "--bin",
+            "plan",
+        ]))?;
         Ok(self.image(target, "plan"))
     }
 
@@ -83,11 +107,11 @@ impl<'a> Firmware<'a> {
         link.with_file_name(file)
     }
 
-    fn cargo(&self, target: &str) -> Command {
+    fn cargo(&self, target: &str, profile: Profile) -> Command {
         let mut cargo = self.toolchain.cargo();
         cargo
             .current_dir(folder())
-            .args(["build", "--quiet", "--release", "--locked"])
+            .args(["build", "--quiet", "--locked", "--profile", profile.name()])
             .args(["-Zbuild-std=core", "--target", target, "--target-dir"])
             .arg(target_folder())
             .env("CARGO_ENCODED_RUSTFLAGS", "-Zemit-stack-sizes")

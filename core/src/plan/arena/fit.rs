@@ -7,7 +7,7 @@
 //! programs are left to [`super::sweep`].
 
 use super::super::cells::{read, swap, write};
-use super::super::ready::{Dice, heap_sort};
+use super::super::ready::{Dice, heap_sort, scaled};
 use super::{Regions, Room, slot};
 
 /// Regions looked at, over all orders together.
@@ -93,10 +93,9 @@ impl Search<'_, '_> {
     }
 
     fn sort(&mut self, rule: Rule) {
-        let scale = 32u32.saturating_sub(self.least.leading_zeros());
         for region in 0..u32::try_from(self.room.order.len()).unwrap_or(0) {
             let (first, last) = self.span(region);
-            let size = self.size(region).wrapping_shr(scale);
+            let size = scaled(self.size(region), self.least);
             let life = u64::from(last.wrapping_sub(first));
             let key = match rule {
                 Rule::Life => !(life.wrapping_shl(32) | size),

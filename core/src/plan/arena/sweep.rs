@@ -7,7 +7,7 @@
 //! number of them, so the walk stays linear. It does not try again; see
 //! [`super::fit`].
 
-use super::super::cells::{bump, counts_to_starts, read, write};
+use super::super::cells::{IDS, read, write};
 use super::super::groups::Groups;
 use super::super::ready::heap_sort;
 use super::{OUTPUT, Regions, Room, slot};
@@ -35,7 +35,7 @@ pub(super) fn sweep(regions: &Regions<'_>, groups: &Groups<'_>, room: &mut Room<
         piles: [Pile::EMPTY; 2],
     };
     let (mut total, mut begin) = (0, 0);
-    for (group, end) in (0u32..).zip(groups.ends()) {
+    for (group, end) in IDS.zip(groups.ends()) {
         let waves = sorted
             .get(begin as usize..*end as usize)
             .unwrap_or_default();
@@ -49,25 +49,29 @@ pub(super) fn sweep(regions: &Regions<'_>, groups: &Groups<'_>, room: &mut Room<
 
 /// Lists the waves of each group with the outputs that live longest, then the largest, in front.
 fn sort_outputs(regions: &Regions<'_>, groups: &Groups<'_>, room: &mut Room<'_>) {
-    let [by_life, cursors, _] = split::<u32, 3>(room.order);
-    let [_, _, sorted] = split::<u32, 3>(room.links);
-    let keys = room.offsets.get_mut(..by_life.len()).unwrap_or_default();
-    for ((wave, key), id) in (0u32..).zip(keys.iter_mut()).zip(by_life.iter_mut()) {
-        let last = u64::from(read(regions.last, wave));
-        let size = regions.bytes(wave, OUTPUT) >> 32;
-        *key = !(last.wrapping_shl(32) | size);
-        *id = wave;
+    let [_, _, mut sorted] = split::<u32, 3>(room.links);
+    let mut keys = &mut *room.offsets;
+    for group in groups.iter() {
+        let (ids, other_ids) = take(sorted, group.waves.len());
+        let (merits, other_keys) = take(keys, group.waves.len());
+        for ((wave, id), merit) in group
+            .waves
+            .iter()
+            .zip(ids.iter_mut())
+            .zip(merits.iter_mut())
+        {
+            let last = u64::from(read(regions.last, wave.0));
+            let size = regions.bytes(wave.0, OUTPUT) >> 32;
+            (*id, *merit) = (wave.0, !(last.wrapping_shl(32) | size));
+        }
+        heap_sort(ids, merits);
+        (sorted, keys) = (other_ids, other_keys);
     }
-    heap_sort(by_life, keys);
-    cursors.fill(0);
-    regions.first.iter().for_each(|group| {
-        bump(cursors, *group);
-    });
-    counts_to_starts(cursors.get_mut(..groups.len()).unwrap_or_default());
-    for wave in by_life.iter() {
-        let at = bump(cursors, read(regions.first, *wave));
-        write(sorted, at, *wave);
-    }
+}
+
+/// The first cells of a list, and the others.
+fn take<T>(cells: &mut [T], length: usize) -> (&mut [T], &mut [T]) {
+    cells.split_at_mut_checked(length).unwrap_or_default()
 }
 
 /// Doubly linked chains of outputs in the order of their offsets.
@@ -224,7 +228,7 @@ impl Walk<'_> {
 
     /// Turns the offsets of the high pile around, once the arena's size is known.
     fn hang(&mut self, total: u64) {
-        for (wave, side) in (0u32..).zip(self.side.iter()) {
+        for (wave, side) in IDS.zip(self.side.iter()) {
             if *side == 1 {
                 let end = self.offset(wave).wrapping_add(self.size(wave));
                 write(self.offsets, slot(wave, OUTPUT), total.wrapping_sub(end));

@@ -1,0 +1,55 @@
+//! Names a wave on a cycle.
+
+use super::super::cells::{read, write};
+use super::length;
+use crate::error::LayerError;
+use crate::scratch::ScratchView;
+use crate::wave::{Dependency, WaveId};
+
+/// The mark of a wave that was released.
+const RELEASED: u32 = u32::MAX;
+
+/// Walks against the dependencies until a wave must repeat.
+///
+/// Every wave that was not released has a predecessor that was not either;
+/// after as many steps as there are waves the walk is on a cycle.
+#[cold]
+pub(super) fn name(
+    room: &mut ScratchView<'_>,
+    dependencies: &[Dependency],
+    filled: u32,
+) -> LayerError {
+    room.starts.fill(0);
+    for position in 0..filled {
+        write(room.starts, read(room.order, position), RELEASED);
+    }
+    room.ends.fill(u32::MAX);
+    for Dependency { before, after } in dependencies {
+        let open = read(room.starts, *before) != RELEASED;
+        if open && *before < read(room.ends, *after) {
+            write(room.ends, *after, *before);
+        }
+    }
+    let stuck = room.starts.iter().position(|mark| *mark != RELEASED);
+    let mut wave = u32::try_from(stuck.unwrap_or(0)).unwrap_or(0);
+    for _ in 0..room.ends.len() {
+        wave = read(room.ends, wave);
+    }
+    LayerError::Cycle {
+        unscheduled: length(room.order).wrapping_sub(u64::from(filled)),
+        wave: WaveId(smallest(room.ends, wave)),
+    }
+}
+
+/// The smallest id on the walk's cycle, so that the list's order plays no part.
+fn smallest(steps: &[u32], on_cycle: u32) -> u32 {
+    let (mut smallest, mut wave) = (on_cycle, read(steps, on_cycle));
+    for _ in steps {
+        if wave == on_cycle {
+            break;
+        }
+        smallest = smallest.min(wave);
+        wave = read(steps, wave);
+    }
+    smallest
+}
