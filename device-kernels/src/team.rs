@@ -68,6 +68,13 @@ impl<G: Grid> Team<G> {
         self.rank == 0 && self.grid.lane() == 0
     }
 
+    /// Whether this lane is the first of the team's last block, which has the
+    /// least to do in a small round and so the time for its books.
+    #[inline(always)]
+    pub fn is_bookkeeper(&self) -> bool {
+        self.rank + 1 == self.size && self.grid.lane() == 0
+    }
+
     /// Blocks of the team.
     #[inline(always)]
     pub fn size(&self) -> u32 {

@@ -114,7 +114,7 @@ fn relax<G: Grid>(context: &Context<G>, paths: &Paths) {
         work,
         round,
     } = *paths;
-    if team.is_conductor() {
+    if team.is_bookkeeper() {
         work.open_next(grid, tag, round.level);
         work.wait(team, tag, round.least);
     }

@@ -57,7 +57,7 @@ fn seed<G: Grid>(context: &Context<G>, cores: Words, work: Work) {
 fn peel<G: Grid>(context: &Context<G>, (cores, work): (Words, Work), round: Round) {
     let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
     let level = round.level;
-    if team.is_conductor() {
+    if team.is_bookkeeper() {
         work.open_next(grid, tag, level);
         // Whatever remains has more than `level` neighbours left.
         work.wait(team, tag, level.saturating_add(1));

@@ -72,6 +72,7 @@ impl CudaBatch {
         let shape = |blocks| Asked {
             blocks,
             lanes: Some(lanes),
+            lanes_for_rounds: None,
             cluster: None,
         };
         let most = Grid::new(

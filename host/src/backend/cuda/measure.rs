@@ -102,6 +102,7 @@ impl Meter {
         let asked = Asked {
             blocks,
             lanes,
+            lanes_for_rounds: None,
             cluster: None,
         };
         let grid = Grid::new(

@@ -17,8 +17,20 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub(super) struct Mega {
     whole: Grid,
+    rounds: Grid,
     search: Grid,
-    only_searches: bool,
+    fit: Fit,
+}
+
+/// Which kernel and shape fit a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fit {
+    /// Every opcode, for wide waves.
+    Whole,
+    /// Every opcode, for many small rounds.
+    Rounds,
+    /// Searches alone.
+    Search,
 }
 
 impl Mega {
@@ -28,19 +40,31 @@ impl Mega {
             cluster: None,
             ..asked
         };
-        let whole = Grid::new(module.kernel(Entry::Mega)?, flat, Residency::Cooperative)?;
+        let small = Asked {
+            lanes: asked.lanes_for_rounds.or(asked.lanes),
+            ..flat
+        };
+        let whole = module.kernel(Entry::Mega)?;
         let search = module.kernel(Entry::MegaSearch)?;
         Ok(Self {
-            whole,
+            whole: Grid::new(whole.clone(), flat, Residency::Cooperative)?,
+            rounds: Grid::new(whole, small, Residency::Cooperative)?,
             search: clustered(&search, asked)?,
-            only_searches: false,
+            fit: Fit::Whole,
         })
     }
 
-    /// Chooses the kernel for `program`.
+    /// Chooses kernel and shape for `program`.
     pub(super) fn prepare(&mut self, program: &EncodedProgram) {
-        self.only_searches = kernel_for(program)
+        let searches = kernel_for(program)
             .is_some_and(|name| self.search.name().to_bytes() == name.as_bytes());
+        self.fit = if searches {
+            Fit::Search
+        } else if settles_in_rounds(program) {
+            Fit::Rounds
+        } else {
+            Fit::Whole
+        };
     }
 
     /// The grid of the launch.
@@ -49,10 +73,10 @@ impl Mega {
     }
 
     const fn grid(&self) -> &Grid {
-        if self.only_searches {
-            &self.search
-        } else {
-            &self.whole
+        match self.fit {
+            Fit::Whole => &self.whole,
+            Fit::Rounds => &self.rounds,
+            Fit::Search => &self.search,
         }
     }
 
@@ -80,6 +104,17 @@ fn clustered(kernel: &Kernel, asked: Asked) -> Result<Grid, BackendError> {
         }
         (grid, _) => grid,
     }
+}
+
+/// Whether `program` settles nodes round after round, of which the barriers
+/// cost more than the work where degrees are low.
+fn settles_in_rounds(program: &EncodedProgram) -> bool {
+    program.waves.iter().any(|wave| {
+        matches!(
+            Opcode::from_word(wave.opcode),
+            Some(Opcode::StepPaths | Opcode::StepPeel)
+        )
+    })
 }
 
 /// Name of the kernel that fits `program`; nothing when it has an opcode that
