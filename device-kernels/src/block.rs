@@ -91,18 +91,6 @@ pub fn warp_scan<G: Grid>(grid: G, value: u32) -> (u32, u32) {
     (sum.wrapping_sub(value), total)
 }
 
-/// Largest `value` of the lanes of the warp.
-#[inline(always)]
-pub fn warp_max<G: Grid>(grid: G, value: u32) -> u32 {
-    let mut most = value;
-    let mut delta = G::WARP / 2;
-    while delta > 0 {
-        most = most.max(grid.shuffle(most, grid.warp_lane() ^ delta));
-        delta /= 2;
-    }
-    most
-}
-
 /// [`warp_scan`] of counts that are at most `K`: a vote a bit, which overlap,
 /// instead of five shuffles that wait for each other.
 #[inline(always)]

@@ -107,6 +107,18 @@ unsafe impl Grid for HostGrid {
         value
     }
     #[inline(always)]
+    fn warp_sum(self, value: u32) -> u32 {
+        value
+    }
+    #[inline(always)]
+    fn warp_max(self, value: u32) -> u32 {
+        value
+    }
+    #[inline(always)]
+    fn warp_min(self, value: u32) -> u32 {
+        value
+    }
+    #[inline(always)]
     unsafe fn shared_load(self, at: u32) -> u32 {
         // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
         unsafe { self.shared.add(at as usize).read() }

@@ -86,6 +86,12 @@ pub unsafe trait Grid: Copy {
     /// The `value` of the lane `delta` below, or the own one when there is
     /// none; all lanes take part.
     fn shuffle_up(self, value: u32, delta: u32) -> u32;
+    /// Sum of the `value`s of the warp; all lanes take part.
+    fn warp_sum(self, value: u32) -> u32;
+    /// Largest `value` of the warp; all lanes take part.
+    fn warp_max(self, value: u32) -> u32;
+    /// Least `value` of the warp; all lanes take part.
+    fn warp_min(self, value: u32) -> u32;
     /// Reads word `at` of the block's shared memory.
     ///
     /// # Safety

@@ -34,6 +34,15 @@ unsafe extern "unadjusted" {
     #[link_name = "llvm.nvvm.shfl.sync.up.i32"]
     fn shuffle_below(lanes: u32, value: u32, delta: u32, clamp: u32) -> u32;
     #[cfg(seawall_sm = "90")]
+    #[link_name = "llvm.nvvm.redux.sync.add"]
+    fn reduce_add(value: u32, lanes: u32) -> u32;
+    #[cfg(seawall_sm = "90")]
+    #[link_name = "llvm.nvvm.redux.sync.umax"]
+    fn reduce_max(value: u32, lanes: u32) -> u32;
+    #[cfg(seawall_sm = "90")]
+    #[link_name = "llvm.nvvm.redux.sync.umin"]
+    fn reduce_min(value: u32, lanes: u32) -> u32;
+    #[cfg(seawall_sm = "90")]
     #[link_name = "llvm.nvvm.barrier.cluster.arrive.aligned"]
     fn cluster_arrive();
     #[cfg(seawall_sm = "90")]
@@ -182,6 +191,39 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     fn shuffle_up(self, value: u32, delta: u32) -> u32 {
         // SAFETY: kernels shuffle with all lanes of the warp.
         unsafe { shuffle_below(ALL_LANES, value, delta, 0) }
+    }
+    #[cfg(seawall_sm = "90")]
+    #[inline(always)]
+    fn warp_sum(self, value: u32) -> u32 {
+        // SAFETY: kernels reduce with all lanes of the warp.
+        unsafe { reduce_add(value, ALL_LANES) }
+    }
+    #[cfg(seawall_sm = "90")]
+    #[inline(always)]
+    fn warp_max(self, value: u32) -> u32 {
+        // SAFETY: kernels reduce with all lanes of the warp.
+        unsafe { reduce_max(value, ALL_LANES) }
+    }
+    #[cfg(seawall_sm = "90")]
+    #[inline(always)]
+    fn warp_min(self, value: u32) -> u32 {
+        // SAFETY: kernels reduce with all lanes of the warp.
+        unsafe { reduce_min(value, ALL_LANES) }
+    }
+    #[cfg(not(seawall_sm = "90"))]
+    #[inline(always)]
+    fn warp_min(self, value: u32) -> u32 {
+        butterfly(self, value, u32::min)
+    }
+    #[cfg(not(seawall_sm = "90"))]
+    #[inline(always)]
+    fn warp_sum(self, value: u32) -> u32 {
+        butterfly(self, value, u32::wrapping_add)
+    }
+    #[cfg(not(seawall_sm = "90"))]
+    #[inline(always)]
+    fn warp_max(self, value: u32) -> u32 {
+        butterfly(self, value, u32::max)
     }
     #[inline(always)]
     unsafe fn shared_load(self, at: u32) -> u32 {
@@ -370,6 +412,20 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         };
         value
     }
+}
+
+/// What `join` makes of the `value`s of a warp, for machines that cannot do it
+/// at once.
+#[cfg(not(seawall_sm = "90"))]
+#[inline(always)]
+fn butterfly<G: Grid>(grid: G, value: u32, join: impl Fn(u32, u32) -> u32) -> u32 {
+    let mut joined = value;
+    let mut delta = G::WARP / 2;
+    while delta > 0 {
+        joined = join(joined, grid.shuffle(joined, grid.warp_lane() ^ delta));
+        delta /= 2;
+    }
+    joined
 }
 
 /// Ends the kernel: nothing that runs on a GPU can unwind.

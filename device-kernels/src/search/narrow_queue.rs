@@ -3,8 +3,8 @@
 
 use super::frontier::{Finds, Found};
 use super::push::{Row, SERIAL};
+use crate::block::scan_count;
 use crate::block::shared::{NARROW, NARROW_WORDS, PARTS, narrow_nodes};
-use crate::block::{scan_count, warp_max, warp_scan};
 use crate::grid::{CLUSTER_MAX, Grid};
 
 /// Two queues in each block's shared memory, and counters that take turns: of
@@ -142,8 +142,8 @@ impl<G: Grid> Queues<G> {
                 // SAFETY: there is a word for each block of a cluster.
                 unsafe { grid.shared_store(PARTS + peer, here) };
             }
-            let (_, len) = warp_scan(grid, here);
-            let most = warp_max(grid, here);
+            let len = grid.warp_sum(here);
+            let most = grid.warp_max(here);
             if peer == 0 {
                 self.tell(Word::Len, len);
                 self.tell(Word::Most, most);

@@ -188,12 +188,7 @@ impl Work {
         if grid.ballot(least != u32::MAX) == 0 {
             return;
         }
-        let mut least = least;
-        let mut delta = G::WARP / 2;
-        while delta > 0 {
-            least = least.min(grid.shuffle(least, grid.warp_lane() ^ delta));
-            delta /= 2;
-        }
+        let least = grid.warp_min(least);
         if grid.warp_lane() == 0 {
             self.wait(team, tag, least);
         }

@@ -73,6 +73,7 @@ impl CudaBatch {
             blocks,
             lanes: Some(lanes),
             lanes_for_rounds: None,
+            lanes_for_searches: None,
             cluster: None,
         };
         let most = Grid::new(

@@ -37,6 +37,8 @@ pub(super) struct Asked {
     pub(super) lanes: Option<u32>,
     /// Lanes of a block for programs of many small rounds, where they differ.
     pub(super) lanes_for_rounds: Option<u32>,
+    /// Lanes of a block for programs that only search, where they differ.
+    pub(super) lanes_for_searches: Option<u32>,
     /// Blocks of a cluster.
     pub(super) cluster: Option<u32>,
 }

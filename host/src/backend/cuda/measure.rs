@@ -103,6 +103,7 @@ impl Meter {
             blocks,
             lanes,
             lanes_for_rounds: None,
+            lanes_for_searches: None,
             cluster: None,
         };
         let grid = Grid::new(

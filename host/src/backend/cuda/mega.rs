@@ -40,6 +40,10 @@ impl Mega {
             cluster: None,
             ..asked
         };
+        let searching = Asked {
+            lanes: asked.lanes_for_searches.or(asked.lanes),
+            ..asked
+        };
         let small = Asked {
             lanes: asked.lanes_for_rounds.or(asked.lanes),
             ..flat
@@ -49,7 +53,7 @@ impl Mega {
         Ok(Self {
             whole: Grid::new(whole.clone(), flat, Residency::Cooperative)?,
             rounds: Grid::new(whole, small, Residency::Cooperative)?,
-            search: clustered(&search, asked)?,
+            search: clustered(&search, searching)?,
             fit: Fit::Whole,
         })
     }
