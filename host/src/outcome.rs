@@ -170,6 +170,19 @@ pub struct RunOutcome {
     pub events: Vec<Event>,
 }
 
+impl RunOutcome {
+    /// Triangles of the graph, when they were counted: each has three corners.
+    #[must_use]
+    pub fn triangles(&self) -> Option<u64> {
+        match (self.analysis, &self.values) {
+            (AnalysisKind::Triangles, Column::U32(corners)) => {
+                Some(corners.iter().map(|count| u64::from(*count)).sum::<u64>() / 3)
+            }
+            _ => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -17,7 +17,8 @@ use seawall_core::abi::control::LOOPS_MAX;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_core::plan::Strategy;
 
-/// The analyses that have a program and an oracle here.
+/// The analyses of any graph that have an oracle here; there is one for
+/// triangles too, which need an undirected graph.
 pub const ANALYSES: [AnalysisKind; 3] = [AnalysisKind::Bfs, AnalysisKind::Reach, AnalysisKind::Cc];
 
 /// An analysis to run and judge.
@@ -41,6 +42,7 @@ pub fn expected(list: &EdgeList, asked: &Asked) -> Vec<u32> {
     match asked.analysis {
         AnalysisKind::Reach => oracle::reached(list, &asked.sources, asked.max_levels),
         AnalysisKind::Cc => oracle::components(list),
+        AnalysisKind::Triangles => oracle::triangles(list),
         _ => oracle::levels(list, &asked.sources, asked.max_levels),
     }
 }
@@ -88,8 +90,7 @@ pub fn run_analysis(
         max_iterations: asked.max_levels,
         ranking: seawall::run::Ranking::default(),
     };
-    let built = analysis::build(asked.analysis, graph, &question).map_err(text)?;
-    let mut built = built.ok_or("the analysis has no program")?;
+    let mut built = analysis::build(asked.analysis, graph, &question).map_err(text)?;
     built.program.search_policy(asked.policy);
     if asked.incoming {
         built.program.need_incoming();
@@ -154,7 +155,7 @@ pub fn run_script(
             strategy,
             ..PlanRequest::default()
         };
-        let assembled = script.assemble(list.nodes).map_err(text)?;
+        let assembled = script.assemble(list).map_err(text)?;
         let (encoded, _) = assembled.program.encode(&request).map_err(text)?;
         session.load(&encoded).map_err(text)?;
         for run in 1..=times {

@@ -6,6 +6,7 @@
 
 use crate::graphs::EdgeList;
 use seawall::outcome::Column;
+use std::collections::BTreeSet;
 
 /// Edges from the nearest source to each node; [`Column::UNREACHED`] where
 /// there is no path or more than `max_levels` edges are needed.
@@ -60,6 +61,58 @@ fn root(parents: &mut [u32], mut node: u32) -> u32 {
     node
 }
 
+/// Triangles that each node is a corner of, directions ignored.
+#[must_use]
+pub fn triangles(list: &EdgeList) -> Vec<u32> {
+    let mut later = vec![BTreeSet::new(); list.nodes as usize];
+    for &(from, to) in list.edges.iter().filter(|(from, to)| from != to) {
+        later[from.min(to) as usize].insert(from.max(to));
+    }
+    let mut corners = vec![0; list.nodes as usize];
+    for (first, ends) in later.iter().enumerate() {
+        for second in ends {
+            for third in later[*second as usize].intersection(ends) {
+                for corner in [first, *second as usize, *third as usize] {
+                    corners[corner] += 1;
+                }
+            }
+        }
+    }
+    corners
+}
+
+/// Triples of kept edges `a` to `b`, `b` to `c`, `a` to `c` that each node is
+/// part of, where an edge is kept when it is listed towards the node of more
+/// listed edges, or of higher number: in undirected graphs the triangles, in
+/// directed ones whatever the waves that count triangles make of them.
+#[must_use]
+pub fn oriented_triangles(list: &EdgeList) -> Vec<u32> {
+    let mut rows = vec![BTreeSet::new(); list.nodes as usize];
+    for &(from, to) in list.edges.iter().filter(|(from, to)| from != to) {
+        rows[from as usize].insert(to);
+        if list.undirected {
+            rows[to as usize].insert(from);
+        }
+    }
+    let place = |node: u32| (rows[node as usize].len(), node);
+    let kept = |from: u32| -> BTreeSet<u32> {
+        let row = rows[from as usize].iter().copied();
+        row.filter(|to| place(*to) > place(from)).collect()
+    };
+    let kept: Vec<_> = (0..list.nodes).map(kept).collect();
+    let mut corners = vec![0; rows.len()];
+    for (first, row) in kept.iter().enumerate() {
+        for second in row {
+            for third in kept[*second as usize].intersection(row) {
+                for corner in [first, *second as usize, *third as usize] {
+                    corners[corner] += 1;
+                }
+            }
+        }
+    }
+    corners
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,5 +139,26 @@ mod tests {
     #[test]
     fn components_ignore_directions_and_take_their_smallest_node() {
         assert_eq!(components(&list(false)), [0, 0, 0, 0, 4]);
+    }
+
+    #[test]
+    fn triangles_have_three_corners_however_often_their_edges_are_listed() {
+        let edges = vec![
+            (0, 1),
+            (1, 0),
+            (1, 2),
+            (2, 0),
+            (2, 2),
+            (3, 2),
+            (0, 3),
+            (3, 4),
+        ];
+        let list = EdgeList {
+            nodes: 5,
+            edges,
+            undirected: true,
+        };
+        assert_eq!(triangles(&list), [2, 1, 2, 1, 0]);
+        assert_eq!(oriented_triangles(&list), [2, 1, 2, 1, 0]);
     }
 }

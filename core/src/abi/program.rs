@@ -108,11 +108,20 @@ pub enum Opcode {
     /// flag when the ranks changed by more than `parameters[0]` (bits of a
     /// float) in all.
     SettleRanks = 31,
+    /// Keeps one direction of every edge, towards the higher degree, then the
+    /// higher number: stores what remains of every row at the row's start in
+    /// `destination`, a word an edge, and its length in `sources[0]`.
+    OrientEdges = 32,
+    /// Adds to the zero counts `destination` the triangles that every node is
+    /// a corner of, found among the remaining rows `sources[0]` of lengths
+    /// `sources[1]`; `parameters[0]` limits the entries of a row that are held
+    /// in shared memory at a time, where it is not 0.
+    CountTriangles = 33,
 }
 
 impl Opcode {
     /// Every opcode, in order of its word.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 34] = [
         Self::Nop,
         Self::Fill,
         Self::Iota,
@@ -145,6 +154,8 @@ impl Opcode {
         Self::GatherRanks,
         Self::ApplyRanks,
         Self::SettleRanks,
+        Self::OrientEdges,
+        Self::CountTriangles,
     ];
 
     /// The opcode of a word, or nothing when the word names none.

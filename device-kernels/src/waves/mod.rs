@@ -15,6 +15,9 @@ pub mod paths;
 pub mod peel;
 mod gather;
 pub mod rank;
+pub mod deal;
+pub mod orient;
+pub mod triangles;
 
 use crate::grid::Grid;
 use crate::machine::Machine;
@@ -41,6 +44,8 @@ pub mod family {
     pub const PEEL: u32 = 64;
     /// Rankings.
     pub const RANK: u32 = 128;
+    /// Triangle counts.
+    pub const TRIANGLES: u32 = 256;
     /// Every family.
     pub const ALL: u32 = u32::MAX;
 }
@@ -82,6 +87,7 @@ pub const fn families_of(opcode: Opcode) -> u32 {
         Opcode::SeedRanks | Opcode::GatherRanks | Opcode::ApplyRanks | Opcode::SettleRanks => {
             family::RANK
         }
+        Opcode::OrientEdges | Opcode::CountTriangles => family::TRIANGLES,
     }
 }
 
@@ -122,6 +128,9 @@ pub fn run<G: Grid, const FAMILIES: u32>(
     }
     if FAMILIES & family::RANK != 0 && families == family::RANK {
         return rank::run(context, opcode, wave);
+    }
+    if FAMILIES & family::TRIANGLES != 0 && families == family::TRIANGLES {
+        return triangles::run(context, opcode, wave);
     }
     if opcode == Opcode::Stall {
         return stall(context, wave.parameters[0]);

@@ -12,6 +12,7 @@ pub mod oracle;
 mod pagerank;
 mod reach;
 mod sssp;
+mod triangles;
 
 use crate::graph::Graph;
 use crate::outcome::Column;
@@ -75,7 +76,7 @@ impl Reading {
     }
 }
 
-/// Builds the program of `kind` for `graph`; nothing when there is none.
+/// Builds the program of `kind` for `graph`.
 ///
 /// # Errors
 /// When the graph is too large for a register.
@@ -83,15 +84,15 @@ pub fn build(
     kind: AnalysisKind,
     graph: &Graph,
     question: &Question,
-) -> Result<Option<Built>, ProgramError> {
+) -> Result<Built, ProgramError> {
     match kind {
-        AnalysisKind::Bfs => bfs::build(graph, question).map(Some),
-        AnalysisKind::Reach => reach::build(graph, question).map(Some),
-        AnalysisKind::Cc => cc::build(graph).map(Some),
-        AnalysisKind::Sssp => sssp::build(graph, question).map(Some),
-        AnalysisKind::Kcore => kcore::build(graph, question).map(Some),
-        AnalysisKind::Pagerank => pagerank::build(graph, question).map(Some),
-        AnalysisKind::Triangles => Ok(None),
+        AnalysisKind::Bfs => bfs::build(graph, question),
+        AnalysisKind::Reach => reach::build(graph, question),
+        AnalysisKind::Cc => cc::build(graph),
+        AnalysisKind::Sssp => sssp::build(graph, question),
+        AnalysisKind::Kcore => kcore::build(graph, question),
+        AnalysisKind::Pagerank => pagerank::build(graph, question),
+        AnalysisKind::Triangles => triangles::build(graph),
     }
 }
 

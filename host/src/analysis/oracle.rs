@@ -6,10 +6,12 @@
 mod cores;
 mod paths;
 mod ranks;
+mod triangles;
 
 pub use cores::cores;
 pub use paths::distances;
 pub use ranks::{Ranked, agrees, ranks};
+pub use triangles::triangles;
 
 use crate::graph::Graph;
 use seawall_core::abi::UNREACHED;

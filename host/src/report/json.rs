@@ -27,6 +27,8 @@ struct Report<'a> {
     rounds: Rounds,
     converged: bool,
     checksum: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    triangles: Option<u64>,
     plan: &'a PlanSummary,
     time_ns: Times,
     repeat: u32,
@@ -49,6 +51,7 @@ impl<'a> Report<'a> {
             rounds: outcome.rounds,
             converged: outcome.converged,
             checksum: format!("{:016x}", outcome.values.checksum()),
+            triangles: outcome.triangles(),
             plan: &outcome.plan,
             time_ns: outcome.times,
             repeat: outcome.repeat,
@@ -69,7 +72,8 @@ fn only(sources: &[u64]) -> Option<u64> {
 ///
 /// `checksum` is that of [`Column::checksum`](crate::outcome::Column::checksum)
 /// as 16 lower-case hexadecimal digits, in a string because many readers hold
-/// numbers as doubles. `checked` is null when no check was asked for; `source`
+/// numbers as doubles. `triangles` counts those of the graph where the analysis
+/// does. `checked` is null when no check was asked for; `source`
 /// is there when there is exactly one. Times are nanoseconds.
 ///
 /// # Errors

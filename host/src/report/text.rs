@@ -83,11 +83,10 @@ fn found(outcome: &RunOutcome) -> String {
         (AnalysisKind::Pagerank, Column::F32(_)) => {
             format!("a rank for {}", counted(outcome.nodes, "node"))
         }
-        (AnalysisKind::Triangles, Column::U32(corners)) => {
-            let all = corners.iter().map(|&count| u64::from(count)).sum::<u64>() / 3;
-            counted(all, "triangle")
-        }
-        _ => reached(outcome),
+        _ => match outcome.triangles() {
+            Some(all) => counted(all, "triangle"),
+            None => reached(outcome),
+        },
     }
 }
 
@@ -299,6 +298,17 @@ pub(super) mod tests {
             ..outcome()
         });
         assert!(text.contains("2 components"));
+    }
+
+    #[test]
+    fn triangles_are_counted_once_though_they_have_three_corners() {
+        let values = Column::U32(vec![u32::MAX, u32::MAX, u32::MAX, 0]);
+        let text = report(&RunOutcome {
+            analysis: AnalysisKind::Triangles,
+            values,
+            ..outcome()
+        });
+        assert!(text.contains("4,294,967,295 triangles"), "{text}");
     }
 
     #[test]

@@ -10,12 +10,6 @@ use crate::run::AnalysisKind;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// No wave program computes this analysis.
-    #[error("{analysis} has no wave program in this version; every other analysis has one")]
-    NoProgram {
-        /// The analysis asked for.
-        analysis: AnalysisKind,
-    },
     /// The analysis reads weights and the graph has none.
     #[error(
         "{analysis} reads edge weights and the graph has none; load it with weights, or draw some"
@@ -58,8 +52,7 @@ impl RunError {
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::NoProgram { .. }
-            | Self::NoWeights { .. }
+            Self::NoWeights { .. }
             | Self::Directed { .. }
             | Self::OverBudget { .. }
             | Self::Program(_) => 2,

@@ -27,8 +27,8 @@ struct Opened<'g> {
 /// last run's result is reported.
 ///
 /// # Errors
-/// When the analysis has no program, the plan does not fit the budget, or the
-/// machine fails.
+/// When the graph cannot answer the analysis, the plan does not fit the budget,
+/// or the machine fails.
 pub fn execute(
     graph: &Graph,
     request: &RunRequest,
@@ -154,10 +154,7 @@ fn plan_program(
         ranking: request.ranking,
     };
     check_graph(graph, request.analysis)?;
-    let built =
-        analysis::build(request.analysis, graph, &question)?.ok_or(RunError::NoProgram {
-            analysis: request.analysis,
-        })?;
+    let built = analysis::build(request.analysis, graph, &question)?;
     let plan = PlanRequest {
         resident_bytes: graph.memory_bytes() as u64,
         budget_bytes: request.budget_bytes,
@@ -180,7 +177,7 @@ fn check_graph(graph: &Graph, analysis: AnalysisKind) -> Result<(), RunError> {
     if analysis.reads_weights() && graph.weights().is_none() {
         return Err(RunError::NoWeights { analysis });
     }
-    if analysis == AnalysisKind::Kcore && !graph.is_symmetric() {
+    if analysis.is_undirected() && !graph.is_symmetric() {
         return Err(RunError::Directed { analysis });
     }
     Ok(())

@@ -51,6 +51,12 @@ impl AnalysisKind {
         matches!(self, Self::Bfs | Self::Reach | Self::Sssp)
     }
 
+    /// Whether the analysis is about undirected graphs.
+    #[must_use]
+    pub const fn is_undirected(self) -> bool {
+        matches!(self, Self::Kcore | Self::Triangles)
+    }
+
     /// Whether the analysis reads edge weights.
     #[must_use]
     pub const fn reads_weights(self) -> bool {

@@ -1,0 +1,308 @@
+//! Triangles at every node of a symmetric graph.
+//!
+//! Every edge is kept in one direction ([`orient`](super::orient)), so that a
+//! triangle is found once, from its lowest corner `a`: a node `c` that is kept
+//! both by `a` and by a node `b` that `a` keeps. The row of `a` lies in shared
+//! memory, and the lanes look the rows of all `b` up in it. What is found is
+//! counted there too, so that counting costs an atomic addition an edge of the
+//! device's memory and not one a triangle.
+//!
+//! A node is a corner of at most as many triangles as the graph has edges:
+//! counts fit a word.
+
+use super::Context;
+use super::deal::{FREE, each_chunk, each_left, warp_sum};
+use super::orient::Forward;
+use crate::grid::{Grid, LANES_MAX, SHARED_WORDS};
+use crate::memory::Words;
+use crate::search::push::owner;
+use crate::team::Team;
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::program::{Opcode, WaveRecord};
+
+/// Entries of a row that a warp holds at a time.
+const WARP_HELD: u32 = 128;
+/// Entries of a row that a block holds at a time.
+const BLOCK_HELD: u32 = 4096;
+/// Longest row that a lane looks up alone.
+const SERIAL: u32 = 16;
+/// Chunks of a warp between two looks at the clock.
+const CHUNKS_PER_LOOK: u32 = 16;
+
+const _: () = assert!((FREE + 2 * BLOCK_HELD) as usize <= SHARED_WORDS);
+const _: () = assert!((FREE + 2 * WARP_HELD * (LANES_MAX / 32)) as usize <= SHARED_WORDS);
+
+/// Runs an opcode of this family.
+///
+/// # Errors
+/// [`FaultCode::BadRegister`] when a register is missing or too short,
+/// [`FaultCode::TimeBudget`] when the run's time ends in the wave.
+#[inline(never)]
+pub fn run<G: Grid>(
+    context: &Context<G>,
+    opcode: Opcode,
+    wave: &WaveRecord,
+) -> Result<(), FaultCode> {
+    let (machine, grid) = (context.machine, context.team.grid);
+    let (nodes, edges) = (machine.nodes(grid), machine.edges(grid));
+    let forward = |targets, degrees| {
+        Ok(Forward {
+            rows: machine.outgoing(grid),
+            targets: machine.register_of(grid, targets, edges)?,
+            degrees: machine.register_of(grid, degrees, nodes)?,
+        })
+    };
+    if opcode == Opcode::OrientEdges {
+        forward(wave.destination, wave.sources[0])?.fill(context);
+        return Ok(());
+    }
+    let count = Count {
+        forward: forward(wave.sources[0], wave.sources[1])?,
+        corners: machine.register_of(grid, wave.destination, nodes)?,
+    };
+    let held = match wave.parameters[0] {
+        0 => u32::MAX,
+        held => held,
+    };
+    count.all(context, held)
+}
+
+/// What a counting wave reads and writes.
+#[derive(Clone, Copy, Debug)]
+struct Count {
+    forward: Forward,
+    corners: Words,
+}
+
+/// Lanes that count at one node: a warp, or all of a block.
+#[derive(Clone, Copy, Debug)]
+struct Crew {
+    /// Number of this lane, and lanes.
+    lane: (u32, u32),
+    /// Number of this lane's warp, and warps.
+    warp: (u32, u32),
+    /// First word of shared memory of the row, whose counters follow.
+    list: u32,
+    /// Entries that the row holds at a time.
+    held: u32,
+}
+
+impl Crew {
+    /// This lane's warp.
+    #[inline(always)]
+    fn warp<G: Grid>(grid: G, held: u32) -> Self {
+        let number = grid.lane() / G::WARP % (LANES_MAX / 32);
+        Self {
+            lane: (grid.warp_lane(), G::WARP),
+            warp: (0, 1),
+            list: FREE + number * 2 * WARP_HELD,
+            held: held.min(WARP_HELD),
+        }
+    }
+
+    /// All lanes of the block.
+    #[inline(always)]
+    fn block<G: Grid>(grid: G, held: u32) -> Self {
+        Self {
+            lane: (grid.lane(), grid.lanes()),
+            warp: (grid.lane() / G::WARP, grid.lanes() / G::WARP),
+            list: FREE,
+            held: held.min(BLOCK_HELD),
+        }
+    }
+
+    /// Waits for all lanes of the crew.
+    #[inline(always)]
+    fn meet<G: Grid>(&self, grid: G) {
+        if self.lane.1 == G::WARP {
+            grid.warp_barrier();
+        } else {
+            grid.block_barrier();
+        }
+    }
+}
+
+/// A row of which a piece of `len` entries is held.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    /// First edge of the row, and its length.
+    row: (u32, u32),
+    /// Entries held.
+    len: u32,
+}
+
+impl Count {
+    /// Counts this team's share: short rows by warps, then long ones by blocks.
+    #[inline(never)]
+    fn all<G: Grid>(&self, context: &Context<G>, held: u32) -> Result<(), FaultCode> {
+        let (team, grid) = (&context.team, context.team.grid);
+        let nodes = context.machine.nodes(grid);
+        let warp = Crew::warp(grid, held);
+        let mut late = false;
+        // Warps of this block may still read what an earlier wave left in
+        // shared memory.
+        grid.block_barrier();
+        each_chunk(team, nodes, |node| {
+            late = late || is_late(team, node);
+            if !late {
+                self.chunk(grid, &warp, (node, nodes));
+            }
+        });
+        grid.block_barrier();
+        late = grid.block_any(late);
+        let is_left = |node| self.forward.degrees.load_weak(grid, node) > warp.held;
+        let block = Crew::block(grid, held);
+        each_left(team, nodes, is_left, |node| {
+            late = late || grid.block_any(team.is_late());
+            if !late {
+                self.row(grid, &block, node);
+            }
+        });
+        if grid.block_any(late) {
+            return Err(FaultCode::TimeBudget);
+        }
+        Ok(())
+    }
+
+    /// The nodes of a chunk whose rows the warp can hold, one after the other.
+    #[inline(always)]
+    fn chunk<G: Grid>(&self, grid: G, crew: &Crew, (node, nodes): (u32, u32)) {
+        let degree = if node < nodes {
+            self.forward.degrees.load_weak(grid, node)
+        } else {
+            0
+        };
+        let mut wanted = grid.ballot(degree > 1 && degree <= crew.held);
+        while wanted != 0 {
+            let lane = wanted.trailing_zeros();
+            wanted &= wanted - 1;
+            self.row(grid, crew, grid.shuffle(node, lane));
+        }
+    }
+
+    /// Counts the triangles whose lowest corner is `node`, a piece of its row
+    /// after the other. All lanes of the crew take part.
+    #[inline(never)]
+    fn row<G: Grid>(&self, grid: G, crew: &Crew, node: u32) {
+        let row = self.forward.row(grid, node);
+        let (mut own, mut first) = (0, 0);
+        while first < row.1 {
+            let len = (row.1 - first).min(crew.held);
+            self.hold(grid, crew, (row.0 + first, len));
+            crew.meet(grid);
+            own += self.look_up(grid, crew, Piece { row, len });
+            crew.meet(grid);
+            self.settle(grid, crew, (row.0 + first, len));
+            crew.meet(grid);
+            first += len;
+        }
+        self.add(grid, node, warp_sum(grid, own));
+    }
+
+    /// Adds `count`, known to all lanes of the warp, to that of `node`.
+    #[inline(always)]
+    fn add<G: Grid>(&self, grid: G, node: u32, count: u32) {
+        if grid.warp_lane() == 0 && count != 0 {
+            self.corners.add(grid, node, count);
+        }
+    }
+
+    /// Puts `len` entries from `edge` on into shared memory and clears their
+    /// counters.
+    #[inline(always)]
+    fn hold<G: Grid>(&self, grid: G, crew: &Crew, (edge, len): (u32, u32)) {
+        let mut at = crew.lane.0;
+        while at < len {
+            let to = self.forward.target(grid, edge + at);
+            // SAFETY: a crew's memory has two words for each entry held.
+            unsafe {
+                grid.shared_store(crew.list + at, to);
+                grid.shared_store(crew.list + crew.held + at, 0);
+            }
+            at += crew.lane.1;
+        }
+    }
+
+    /// Adds the counters of the held entries to those of their nodes.
+    #[inline(always)]
+    fn settle<G: Grid>(&self, grid: G, crew: &Crew, (edge, len): (u32, u32)) {
+        let mut at = crew.lane.0;
+        while at < len {
+            // SAFETY: as in `hold`.
+            let count = unsafe { grid.shared_load(crew.list + crew.held + at) };
+            if count != 0 {
+                self.corners
+                    .add(grid, self.forward.target(grid, edge + at), count);
+            }
+            at += crew.lane.1;
+        }
+    }
+
+    /// Looks up the rows of all nodes of `piece.row` in its held piece; gives
+    /// what this lane found. Lanes take short rows alone, warps long ones.
+    #[inline(always)]
+    fn look_up<G: Grid>(&self, grid: G, crew: &Crew, piece: Piece) -> u32 {
+        let (warp, warps) = crew.warp;
+        let (mut own, mut base) = (0, warp);
+        while base < piece.row.1 {
+            let at = base.saturating_add(warps * grid.warp_lane());
+            let (mut node, mut start, mut len) = (0, 0, 0);
+            if at < piece.row.1 {
+                node = self.forward.target(grid, piece.row.0 + at);
+                (start, len) = self.forward.row(grid, node);
+            }
+            if len <= SERIAL {
+                let mut found = 0;
+                for edge in start..start + len {
+                    found += self.find(grid, crew, (piece.len, edge));
+                }
+                if found != 0 {
+                    self.corners.add(grid, node, found);
+                }
+                own += found;
+            }
+            let mut long = grid.ballot(len > SERIAL);
+            while long != 0 {
+                let lane = long.trailing_zeros();
+                long &= long - 1;
+                let start = grid.shuffle(start, lane);
+                let end = start + grid.shuffle(len, lane);
+                let mut found = 0;
+                let mut edge = start.saturating_add(grid.warp_lane());
+                while edge < end {
+                    found += self.find(grid, crew, (piece.len, edge));
+                    edge = edge.saturating_add(G::WARP);
+                }
+                self.add(grid, grid.shuffle(node, lane), warp_sum(grid, found));
+                own += found;
+            }
+            base = base.saturating_add(warps * G::WARP);
+        }
+        own
+    }
+
+    /// 1, counted, when the target of `edge` is among the `len` held entries.
+    #[inline(always)]
+    fn find<G: Grid>(&self, grid: G, crew: &Crew, (len, edge): (u32, u32)) -> u32 {
+        let to = self.forward.target(grid, edge);
+        // SAFETY: the entries and their counters were stored by `hold`.
+        unsafe {
+            if grid.shared_load(crew.list) > to {
+                return 0;
+            }
+            let at = owner(grid, crew.list, len, to);
+            if grid.shared_load(crew.list + at) != to {
+                return 0;
+            }
+            grid.shared_add(crew.list + crew.held + at, 1);
+        }
+        1
+    }
+}
+
+/// Whether the run's time is over, by a look now and then; the warp's lanes
+/// agree.
+#[inline(always)]
+fn is_late<G: Grid>(team: &Team<G>, node: u32) -> bool {
+    (node / G::WARP).is_multiple_of(CHUNKS_PER_LOOK) && team.grid.ballot(team.is_late()) != 0
+}
