@@ -3,6 +3,7 @@ mod allocations;
 mod analyses;
 mod capi;
 mod cli;
+mod details;
 mod execution;
 mod graph;
 mod programs;

@@ -40,6 +40,42 @@ pub fn reached(list: &EdgeList, sources: &[u32], max_levels: u32) -> Vec<u32> {
         .collect()
 }
 
+/// Parent of each node by the levels of a search: the smallest node one level
+/// before it with an edge to it, itself at level 0.
+#[must_use]
+pub fn parents(list: &EdgeList, levels: &[u32]) -> Vec<u32> {
+    let mut parents = vec![Column::UNREACHED; list.nodes as usize];
+    let back = list.edges.iter().map(|&(from, to)| (to, from));
+    let back = back.filter(|_| list.undirected);
+    for (from, to) in list.edges.iter().copied().chain(back) {
+        let (above, level) = (levels[from as usize], levels[to as usize]);
+        if level != Column::UNREACHED && level.checked_sub(1) == Some(above) {
+            parents[to as usize] = parents[to as usize].min(from);
+        }
+    }
+    for (node, level) in (0..).zip(levels) {
+        if *level == 0 {
+            parents[node as usize] = node;
+        }
+    }
+    parents
+}
+
+/// For each node a set of the sources within `max_levels` edges, a bit a
+/// source and an even number of words, at least two.
+#[must_use]
+pub fn reached_from(list: &EdgeList, sources: &[u32], max_levels: u32) -> Vec<u32> {
+    let words = 2 * sources.len().div_ceil(64).max(1);
+    let mut sets = vec![0; list.nodes as usize * words];
+    for (number, source) in sources.iter().enumerate() {
+        let reached = reached(list, &[*source], max_levels);
+        for (node, flag) in reached.into_iter().enumerate() {
+            sets[node * words + number / 32] |= flag << (number % 32);
+        }
+    }
+    sets
+}
+
 /// Smallest node of each node's component, directions ignored.
 #[must_use]
 pub fn components(list: &EdgeList) -> Vec<u32> {
@@ -134,6 +170,26 @@ mod tests {
         assert_eq!(levels(&list(true), &[0], 2), [0, 1, 2, NO, NO]);
         assert_eq!(levels(&list(true), &[4, 3], 0), [NO, NO, NO, 0, 0]);
         assert_eq!(reached(&list(false), &[3], 9), [0, 0, 1, 1, 0]);
+    }
+
+    #[test]
+    fn parents_are_the_smallest_neighbours_a_level_up() {
+        const NO: u32 = Column::UNREACHED;
+        let square = EdgeList {
+            nodes: 5,
+            edges: vec![(3, 1), (0, 1), (2, 3), (2, 0), (1, 1)],
+            undirected: false,
+        };
+        let levels = levels(&square, &[2], 9);
+        assert_eq!(parents(&square, &levels), [2, 0, 2, 2, NO]);
+    }
+
+    #[test]
+    fn sets_hold_a_bit_a_source() {
+        let sets = reached_from(&list(false), &[3, 0, 3], 9);
+        assert_eq!(sets, [2, 0, 2, 0, 7, 0, 5, 0, 0, 0]);
+        let many = reached_from(&list(false), &[0; 65], 1);
+        assert_eq!(many[4..8], [u32::MAX, u32::MAX, 1, 0]);
     }
 
     #[test]

@@ -4,11 +4,13 @@
 //! search is also the baseline of one CPU core.
 
 mod cores;
+mod details;
 mod paths;
 mod ranks;
 mod triangles;
 
 pub use cores::cores;
+pub use details::{parents, reached_from};
 pub use paths::distances;
 pub use ranks::{Ranked, agrees, ranks};
 pub use triangles::triangles;

@@ -23,6 +23,7 @@ pub(super) fn build(graph: &Graph) -> Result<Built, ProgramError> {
         program,
         inputs: Vec::new(),
         result: triangles.corners,
+        parents: None,
         reading: Reading::Words,
     })
 }

@@ -11,6 +11,7 @@ mod hazards;
 mod builder;
 mod rounds;
 mod triangles;
+mod sets;
 mod encode;
 mod error;
 
@@ -18,6 +19,7 @@ pub use builder::{ComponentStep, Mark, Meet, PlanRequest, ProgramBuilder, Transf
 pub use encoded::{EncodedProgram, GraphNeeds, RegisterId};
 pub use error::ProgramError;
 pub use rounds::{Paths, Ranks};
+pub use sets::Sets;
 pub use triangles::Triangles;
 
 /// A program's plan in numbers.

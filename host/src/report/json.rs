@@ -29,6 +29,10 @@ struct Report<'a> {
     checksum: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     triangles: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parents_checksum: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reached_each: Option<Vec<u64>>,
     plan: &'a PlanSummary,
     time_ns: Times,
     repeat: u32,
@@ -52,6 +56,8 @@ impl<'a> Report<'a> {
             converged: outcome.converged,
             checksum: format!("{:016x}", outcome.values.checksum()),
             triangles: outcome.triangles(),
+            parents_checksum: outcome.parents_checksum().map(|sum| format!("{sum:016x}")),
+            reached_each: outcome.reached_each(),
             plan: &outcome.plan,
             time_ns: outcome.times,
             repeat: outcome.repeat,
@@ -73,7 +79,9 @@ fn only(sources: &[u64]) -> Option<u64> {
 /// `checksum` is that of [`Column::checksum`](crate::outcome::Column::checksum)
 /// as 16 lower-case hexadecimal digits, in a string because many readers hold
 /// numbers as doubles. `triangles` counts those of the graph where the analysis
-/// does. `checked` is null when no check was asked for; `source`
+/// does, `parents_checksum` is that of the parents where they were asked for, and
+/// `reached_each` gives the nodes that each source reaches, in the order of
+/// `sources`. `checked` is null when no check was asked for; `source`
 /// is there when there is exactly one. Times are nanoseconds.
 ///
 /// # Errors

@@ -23,6 +23,7 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
         row(out, "from", &sources(&outcome.sources))?;
     }
     row(out, "found", &found(outcome))?;
+    details(outcome, out)?;
     row(out, "rounds", &rounds(outcome))?;
     if let Some(equal) = outcome.checked {
         row(out, "check", verdict(equal))?;
@@ -87,6 +88,28 @@ fn found(outcome: &RunOutcome) -> String {
             Some(all) => counted(all, "triangle"),
             None => reached(outcome),
         },
+    }
+}
+
+/// Rows of what was asked beyond the plain column.
+fn details(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(reached) = outcome.reached_each() {
+        let text = format!("source by source {} nodes", listed(&reached));
+        row(out, "each", &text)?;
+    }
+    if let Some(checksum) = outcome.parents_checksum() {
+        row(out, "parents", &format!("checksum {checksum:016x}"))?;
+    }
+    Ok(())
+}
+
+/// The first few numbers, and how many more there are.
+fn listed(numbers: &[u64]) -> String {
+    let shown = numbers.iter().take(SOURCES_SHOWN);
+    let shown: Vec<String> = shown.map(|number| Count(*number).to_string()).collect();
+    match numbers.len().saturating_sub(SOURCES_SHOWN) {
+        0 => shown.join(", "),
+        rest => format!("{} and {} more,", shown.join(", "), Count(rest as u64)),
     }
 }
 
@@ -215,6 +238,7 @@ pub(super) mod tests {
             rounds: Rounds::Levels(2),
             converged: true,
             values: Column::U32(vec![0, 1, 1, u32::MAX]),
+            parents: None,
             plan: PlanSummary {
                 groups: 2,
                 global_barriers: 1,

@@ -26,6 +26,16 @@ pub enum RunError {
         /// The analysis asked for.
         analysis: AnalysisKind,
     },
+    /// The request asks for a detail of another analysis.
+    #[error("{option} goes with {of}, not with {analysis}; leave it out, or ask for {of}")]
+    WrongDetail {
+        /// The option that asks for it.
+        option: &'static str,
+        /// The analysis that has it.
+        of: AnalysisKind,
+        /// The analysis asked for.
+        analysis: AnalysisKind,
+    },
     /// The budget does not hold the graph and the smallest plan.
     #[error(
         "{analysis} needs {needed_bytes} bytes and the budget is {budget_bytes}; raise --budget to at least that"
@@ -54,6 +64,7 @@ impl RunError {
         match self {
             Self::NoWeights { .. }
             | Self::Directed { .. }
+            | Self::WrongDetail { .. }
             | Self::OverBudget { .. }
             | Self::Program(_) => 2,
             Self::Backend(_) => 1,

@@ -66,16 +66,20 @@ pub fn execute(
         },
     )?;
     progress(Phase::Readback);
-    let (values, readback) = read_back(session.as_mut(), &built, graph.nodes())?;
+    let (values, parents, readback) = read_back(session.as_mut(), &built, graph.nodes())?;
     plan.topology = topology_name(&stats);
     if request.check {
         progress(Phase::Check);
     }
     let end = end_of(&stats);
     let limit = max_iterations(request);
-    let checked = request
-        .check
-        .then(|| check((graph, request), (limit, end), &values));
+    let checked = request.check.then(|| {
+        check(
+            (graph, request),
+            (limit, end),
+            (&values, parents.as_deref()),
+        )
+    });
     Ok(RunOutcome {
         analysis: request.analysis,
         backend: executor,
@@ -100,6 +104,7 @@ pub fn execute(
         checked,
         events,
         values,
+        parents,
     })
 }
 
@@ -152,7 +157,9 @@ fn plan_program(
         sources: request.sources.clone(),
         max_iterations: max_iterations(request),
         ranking: request.ranking,
+        detail: request.detail,
     };
+    request.detail.check(request.analysis)?;
     check_graph(graph, request.analysis)?;
     let built = analysis::build(request.analysis, graph, &question)?;
     let plan = PlanRequest {
@@ -233,17 +240,22 @@ fn open<'g>(graph: &'g Graph, request: &RunRequest) -> Result<Opened<'g>, RunErr
     }
 }
 
-/// Copies the result back; gives the column and the nanoseconds it took.
+/// Copies the result back; gives the column, the parents where asked, and the
+/// nanoseconds it took.
 fn read_back(
     session: &mut dyn Session,
     built: &Built,
     nodes: u32,
-) -> Result<(Column, u64), RunError> {
+) -> Result<(Column, Option<Vec<u32>>, u64), RunError> {
     let start = Instant::now();
     let mut words = Vec::new();
     session.read(built.result, &mut words)?;
+    let mut parents = None;
+    if let Some(register) = built.parents {
+        session.read(register, parents.insert(Vec::new()))?;
+    }
     let readback = start.elapsed().as_nanos() as u64;
-    Ok((built.reading.column(nodes, words), readback))
+    Ok((built.reading.column(nodes, words), parents, readback))
 }
 
 fn reached(analysis: AnalysisKind, values: &Column) -> u64 {
@@ -253,6 +265,10 @@ fn reached(analysis: AnalysisKind, values: &Column) -> u64 {
         }
         (_, Column::U32(words)) => words.iter().filter(|word| **word != UNREACHED).count() as u64,
         (_, Column::F32(ranks)) => ranks.len() as u64,
+        (_, Column::Sets(sets)) => {
+            let is_reached = |set: &&[u64]| set.iter().any(|word| *word != 0);
+            sets.iter().filter(is_reached).count() as u64
+        }
     }
 }
 

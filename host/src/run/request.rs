@@ -10,6 +10,8 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::Detail;
+
 /// An analysis of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -166,6 +168,8 @@ pub struct RunRequest {
     pub max_iterations: Option<NonZeroU32>,
     /// Parameters of `pagerank`.
     pub ranking: Ranking,
+    /// What to tell beyond the plain column.
+    pub detail: Detail,
 }
 
 impl RunRequest {
@@ -184,6 +188,7 @@ impl RunRequest {
             time_budget_ns: crate::backend::RunLimits::default().time_budget_ns,
             max_iterations: None,
             ranking: Ranking::default(),
+            detail: Detail::Plain,
         }
     }
 }

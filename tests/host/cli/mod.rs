@@ -1,5 +1,6 @@
 //! The command line, as scripts and people meet it.
 
+mod details;
 mod evidence;
 mod help;
 mod input_errors;
