@@ -127,7 +127,7 @@ impl Drawer<'_> {
 
     fn add_top(&mut self) {
         let nodes = self.limits.nodes;
-        let composite = match self.random.below(15) {
+        let composite = match self.random.below(16) {
             0 => self.levels(),
             1 => self.reach(),
             2 => self
@@ -136,6 +136,7 @@ impl Drawer<'_> {
             3 => self.dataflow(),
             4 | 5 => Some(self.bounded_loop()),
             6 => self.triangles(),
+            7 => self.parents(),
             _ => None,
         };
         let wave = composite.unwrap_or_else(|| self.simple());
@@ -156,6 +157,7 @@ impl Drawer<'_> {
             | Wave::Levels { to, .. }
             | Wave::Reach { to, .. }
             | Wave::Components { to }
+            | Wave::Parents { to, .. }
             | Wave::Triangles { to, .. } => self.written[to] = true,
             Wave::Loop { .. } => {}
         }
@@ -272,6 +274,14 @@ impl Drawer<'_> {
         Some(Wave::Reach { to, list, max })
     }
 
+    /// Parents by levels where a search left some, by any words otherwise.
+    fn parents(&mut self) -> Option<Wave> {
+        let nodes = self.limits.nodes;
+        let to = self.writable(|words| words >= nodes)?;
+        let from = self.readable(nodes, Some(to))?;
+        Some(Wave::Parents { to, from })
+    }
+
     fn triangles(&mut self) -> Option<Wave> {
         let nodes = self.limits.nodes;
         let to = self.writable(|words| words >= nodes)?;
@@ -361,7 +371,7 @@ mod tests {
                 seen.insert(text.split(' ').next().unwrap().to_owned());
             }
         }
-        assert_eq!(seen.len(), 13, "{seen:?}");
+        assert_eq!(seen.len(), 14, "{seen:?}");
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub fn parents(list: &EdgeList, levels: &[u32]) -> Vec<u32> {
             parents[to as usize] = parents[to as usize].min(from);
         }
     }
-    for (node, level) in (0..).zip(levels) {
+    for (node, level) in (0..list.nodes).zip(levels) {
         if *level == 0 {
             parents[node as usize] = node;
         }

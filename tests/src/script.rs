@@ -124,6 +124,14 @@ pub enum Wave {
         /// Destination, at least a word a node.
         to: Slot,
     },
+    /// Parents by the levels in a register; words beyond the nodes are
+    /// unreached.
+    Parents {
+        /// Destination, at least a word a node.
+        to: Slot,
+        /// Levels, another register: of a search, or any words.
+        from: Slot,
+    },
     /// Triangles of the oriented edges at each node; words beyond the nodes
     /// are 0.
     Triangles {
@@ -250,6 +258,7 @@ impl Assembler {
                 Wave::Levels { to, list, max } => self.add_levels(*to, *list, *max),
                 Wave::Reach { to, list, max } => self.add_reach(*to, *list, *max),
                 Wave::Components { to } => self.add_components(*to),
+                Wave::Parents { to, from } => self.add_parents(*to, *from),
                 Wave::Triangles { to, held } => self.add_triangles(*to, *held),
                 simple => self.add_simple(simple),
             }
@@ -284,6 +293,7 @@ impl Assembler {
             | Wave::Levels { .. }
             | Wave::Reach { .. }
             | Wave::Components { .. }
+            | Wave::Parents { .. }
             | Wave::Triangles { .. } => {}
         }
     }
@@ -336,6 +346,12 @@ impl Assembler {
         self.program.components("link", ComponentStep::Link, labels);
         self.program
             .components("compress", ComponentStep::Compress, labels);
+    }
+
+    fn add_parents(&mut self, to: Slot, from: Slot) {
+        let (to, from) = (self.at(to), self.at(from));
+        self.program.fill("unreached", to, UNREACHED);
+        self.program.parents("parents", to, from);
     }
 
     fn add_triangles(&mut self, to: Slot, held: u32) {

@@ -47,20 +47,22 @@ impl Forward {
     pub(super) fn fill<G: Grid>(&self, context: &Context<G>) {
         let (team, grid) = (&context.team, context.team.grid);
         let nodes = context.machine.nodes(grid);
+        // What is behind a reference would be loaded again in the inner loops.
+        let forward = *self;
         each_chunk(team, nodes, |node| {
             let row = if node < nodes {
-                Row::of(grid, self.rows, node)
+                Row::of(grid, forward.rows, node)
             } else {
                 Row::NONE
             };
-            self.fill_chunk(grid, row);
+            forward.fill_chunk(grid, row);
         });
         let is_left = |node| {
-            let (start, end) = self.rows.row(grid, node);
+            let (start, end) = forward.rows.row(grid, node);
             end - start > WARP_ROW
         };
         each_left(team, nodes, is_left, |node| {
-            self.fill_together(grid, Row::of(grid, self.rows, node));
+            forward.fill_together(grid, Row::of(grid, forward.rows, node));
         });
     }
 

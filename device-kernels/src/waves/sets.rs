@@ -98,34 +98,36 @@ impl Sets {
     #[inline(never)]
     fn step<G: Grid>(&self, context: &Context<G>) {
         let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
-        let round = self.work.round(grid, tag);
+        // What is behind a reference would be loaded again in the inner loops.
+        let Self { words, work, .. } = *self;
+        let round = work.round(grid, tag);
         if team.is_conductor() {
-            self.work.open_next(grid, tag, 0);
+            work.open_next(grid, tag, 0);
         }
         let rows = context.machine.outgoing(grid);
         let next = tag.wrapping_add(1);
         let (now, then) = (self.of_round(tag), self.of_round(next));
-        let (old_marks, marks) = (self.work.marks(tag), self.work.marks(next));
+        let (old_marks, marks) = (work.marks(tag), work.marks(next));
         let row = |node: u32| {
             // All nodes of this word's marks that have edges are in this
             // queue: none is lost.
             old_marks.store_weak(grid, node >> 5, 0);
-            for at in node * self.words..(node + 1) * self.words {
+            for at in node * words..(node + 1) * words {
                 join(grid, then, at, now.load_weak(grid, at));
             }
             node
         };
         expand(
             team,
-            &self.work.source(rows, tag, &round),
-            &self.work.sink(rows, tag),
+            &work.source(rows, tag, &round),
+            &work.sink(rows, tag),
             row,
             |edge| {
                 let mut grows = false;
-                for word in 0..self.words {
-                    let to = edge.to * self.words + word;
-                    let bits = now.load_weak(grid, edge.value * self.words + word)
-                        & !now.load_weak(grid, to);
+                for word in 0..words {
+                    let to = edge.to * words + word;
+                    let bits =
+                        now.load_weak(grid, edge.value * words + word) & !now.load_weak(grid, to);
                     join(grid, then, to, bits);
                     grows |= bits != 0;
                 }

@@ -184,19 +184,21 @@ impl Count {
     /// after the other. All lanes of the crew take part.
     #[inline(never)]
     fn row<G: Grid>(&self, grid: G, crew: &Crew, node: u32) {
-        let row = self.forward.row(grid, node);
+        // What is behind references would be loaded again in the inner loops.
+        let (count, crew) = (*self, *crew);
+        let row = count.forward.row(grid, node);
         let (mut own, mut first) = (0, 0);
         while first < row.1 {
             let len = (row.1 - first).min(crew.held);
-            self.hold(grid, crew, (row.0 + first, len));
+            count.hold(grid, &crew, (row.0 + first, len));
             crew.meet(grid);
-            own += self.look_up(grid, crew, Piece { row, len });
+            own += count.look_up(grid, &crew, Piece { row, len });
             crew.meet(grid);
-            self.settle(grid, crew, (row.0 + first, len));
+            count.settle(grid, &crew, (row.0 + first, len));
             crew.meet(grid);
             first += len;
         }
-        self.add(grid, node, warp_sum(grid, own));
+        count.add(grid, node, warp_sum(grid, own));
     }
 
     /// Adds `count`, known to all lanes of the warp, to that of `node`.
