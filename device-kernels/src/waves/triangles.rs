@@ -24,8 +24,12 @@ use seawall_core::abi::program::{Opcode, WaveRecord};
 const WARP_HELD: u32 = 128;
 /// Entries of a row that a block holds at a time.
 const BLOCK_HELD: u32 = 4096;
-/// Longest row that a lane looks up alone.
+/// Longest row that a lane looks up alone, or that it looks up entry by entry
+/// in a longer one.
 const SERIAL: u32 = 16;
+/// How much longer another row is for a lone lane to look up the held one in
+/// it.
+const LONGER: u32 = 4;
 /// Chunks of a warp between two looks at the clock.
 const CHUNKS_PER_LOOK: u32 = 16;
 
@@ -240,8 +244,9 @@ impl Count {
         }
     }
 
-    /// Looks up the rows of all nodes of `piece.row` in its held piece; gives
-    /// what this lane found. Lanes take short rows alone, warps long ones.
+    /// Looks up the rows of all nodes of `piece.row` in its held piece, or the
+    /// piece in a row that is much longer; gives what this lane found. A lane
+    /// takes rows alone where either is short, a warp others.
     #[inline(always)]
     fn look_up<G: Grid>(&self, grid: G, crew: &Crew, piece: Piece) -> u32 {
         let (warp, warps) = crew.warp;
@@ -253,17 +258,23 @@ impl Count {
                 node = self.forward.target(grid, piece.row.0 + at);
                 (start, len) = self.forward.row(grid, node);
             }
-            if len <= SERIAL {
-                let mut found = 0;
+            let by_held =
+                len > SERIAL && (piece.len <= SERIAL || (G::WARP == 1 && len / LONGER > piece.len));
+            let mut found = 0;
+            if by_held {
+                for held in 0..piece.len {
+                    found += self.find_held(grid, crew, (held, start, len));
+                }
+            } else if len <= SERIAL {
                 for edge in start..start + len {
                     found += self.find(grid, crew, (piece.len, edge));
                 }
-                if found != 0 {
-                    self.corners.add(grid, node, found);
-                }
-                own += found;
             }
-            let mut long = grid.ballot(len > SERIAL);
+            if found != 0 {
+                self.corners.add(grid, node, found);
+            }
+            own += found;
+            let mut long = grid.ballot(len > SERIAL && !by_held);
             while long != 0 {
                 let lane = long.trailing_zeros();
                 long &= long - 1;
@@ -281,6 +292,30 @@ impl Count {
             base = base.saturating_add(warps * G::WARP);
         }
         own
+    }
+
+    /// 1, counted, when the held entry `at` is a target of the `len` edges from
+    /// `start` on, at least one.
+    #[inline(always)]
+    fn find_held<G: Grid>(&self, grid: G, crew: &Crew, (at, start, len): (u32, u32, u32)) -> u32 {
+        // SAFETY: the entry was stored by `hold`.
+        let node = unsafe { grid.shared_load(crew.list + at) };
+        let (mut low, mut span) = (start, len);
+        while span > 1 {
+            let half = span / 2;
+            if self.forward.target(grid, low + half) <= node {
+                low += half;
+                span -= half;
+            } else {
+                span = half;
+            }
+        }
+        if self.forward.target(grid, low) != node {
+            return 0;
+        }
+        // SAFETY: the entry's counter was stored by `hold`.
+        unsafe { grid.shared_add(crew.list + crew.held + at, 1) };
+        1
     }
 
     /// 1, counted, when the target of `edge` is among the `len` held entries.

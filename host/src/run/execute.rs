@@ -68,17 +68,11 @@ pub fn execute(
     progress(Phase::Readback);
     let (values, parents, readback) = read_back(session.as_mut(), &built, graph.nodes())?;
     plan.topology = topology_name(&stats);
-    if request.check {
-        progress(Phase::Check);
-    }
     let end = end_of(&stats);
-    let limit = max_iterations(request);
+    let limits = (max_iterations(request), end);
     let checked = request.check.then(|| {
-        check(
-            (graph, request),
-            (limit, end),
-            (&values, parents.as_deref()),
-        )
+        progress(Phase::Check);
+        check((graph, request), limits, (&values, parents.as_deref()))
     });
     Ok(RunOutcome {
         analysis: request.analysis,
