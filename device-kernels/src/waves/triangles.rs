@@ -3,8 +3,8 @@
 //! Every edge is kept in one direction ([`orient`](super::orient)), so that a
 //! triangle is found once, from its lowest corner `a`: a node `c` that is kept
 //! both by `a` and by a node `b` that `a` keeps. The row of `a` lies in shared
-//! memory, and the lanes look the rows of all `b` up in it. What is found is
-//! counted there too, so that counting costs an atomic addition an edge of the
+//! memory behind a small hash table, and the lanes look the rows of all `b` up
+//! in it. What is found is counted there too, so that counting costs an atomic addition an edge of the
 //! device's memory and not one a triangle.
 //!
 //! A node is a corner of at most as many triangles as the graph has edges:
@@ -20,10 +20,16 @@ use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{Opcode, WaveRecord};
 
-/// Entries of a row that a warp holds at a time.
-const WARP_HELD: u32 = 128;
-/// Entries of a row that a block holds at a time.
-const BLOCK_HELD: u32 = 4096;
+/// Entries of a row that a warp holds at a time; a power of two.
+const WARP_HELD: u32 = 64;
+/// Entries of a row that a block holds at a time; a power of two.
+const BLOCK_HELD: u32 = 2048;
+/// Words of shared memory for each entry held: the entry, its counter, and two
+/// slots of the table that finds it.
+const WORDS: u32 = 4;
+/// What a slot counts its entries in; below it is the sum of their numbers,
+/// counted from 1.
+const ENTRY: u32 = 1 << 20;
 /// Longest row that a lane looks up alone, or that it looks up entry by entry
 /// in a longer one.
 const SERIAL: u32 = 16;
@@ -33,8 +39,11 @@ const LONGER: u32 = 4;
 /// Chunks of a warp between two looks at the clock.
 const CHUNKS_PER_LOOK: u32 = 16;
 
-const _: () = assert!((FREE + 2 * BLOCK_HELD) as usize <= SHARED_WORDS);
-const _: () = assert!((FREE + 2 * WARP_HELD * (LANES_MAX / 32)) as usize <= SHARED_WORDS);
+const _: () = assert!((FREE + WORDS * BLOCK_HELD) as usize <= SHARED_WORDS);
+const _: () = assert!((FREE + WORDS * WARP_HELD * (LANES_MAX / 32)) as usize <= SHARED_WORDS);
+const _: () = assert!(WARP_HELD.is_power_of_two() && BLOCK_HELD.is_power_of_two());
+// Full slots must not wrap around.
+const _: () = assert!(BLOCK_HELD <= u32::MAX / (ENTRY + BLOCK_HELD));
 
 /// Runs an opcode of this family.
 ///
@@ -85,9 +94,11 @@ struct Crew {
     lane: (u32, u32),
     /// Number of this lane's warp, and warps.
     warp: (u32, u32),
-    /// First word of shared memory of the row, whose counters follow.
+    /// First word of shared memory of the row; counters and table follow.
     list: u32,
-    /// Entries that the row holds at a time.
+    /// Entries that there is room for.
+    room: u32,
+    /// Entries that are held at a time.
     held: u32,
 }
 
@@ -99,7 +110,8 @@ impl Crew {
         Self {
             lane: (grid.warp_lane(), G::WARP),
             warp: (0, 1),
-            list: FREE + number * 2 * WARP_HELD,
+            list: FREE + number * WORDS * WARP_HELD,
+            room: WARP_HELD,
             held: held.min(WARP_HELD),
         }
     }
@@ -111,8 +123,34 @@ impl Crew {
             lane: (grid.lane(), grid.lanes()),
             warp: (grid.lane() / G::WARP, grid.lanes() / G::WARP),
             list: FREE,
+            room: BLOCK_HELD,
             held: held.min(BLOCK_HELD),
         }
+    }
+
+    /// Word of the counter of entry `at`.
+    #[inline(always)]
+    fn counter(&self, at: u32) -> u32 {
+        self.list + self.room + at
+    }
+
+    /// Word of the slot of `node`, by Fibonacci hashing.
+    #[inline(always)]
+    fn slot(&self, node: u32) -> u32 {
+        let hash = node.wrapping_mul(0x9E37_79B9) >> self.room.leading_zeros();
+        self.list + 2 * self.room + hash
+    }
+
+    /// Empties the table, then waits for all lanes of the crew.
+    #[inline(always)]
+    fn clear<G: Grid>(&self, grid: G) {
+        let mut at = self.lane.0;
+        while at < 2 * self.room {
+            // SAFETY: a crew's memory has two slots for each entry.
+            unsafe { grid.shared_store(self.list + 2 * self.room + at, 0) };
+            at += self.lane.1;
+        }
+        self.meet(grid);
     }
 
     /// Waits for all lanes of the crew.
@@ -146,6 +184,7 @@ impl Count {
         // Warps of this block may still read what an earlier wave left in
         // shared memory.
         grid.block_barrier();
+        warp.clear(grid);
         each_chunk(team, nodes, |node| {
             late = late || is_late(team, node);
             if !late {
@@ -156,6 +195,7 @@ impl Count {
         late = grid.block_any(late);
         let is_left = |node| self.forward.degrees.load_weak(grid, node) > warp.held;
         let block = Crew::block(grid, held);
+        block.clear(grid);
         each_left(team, nodes, is_left, |node| {
             late = late || grid.block_any(team.is_late());
             if !late {
@@ -213,32 +253,37 @@ impl Count {
         }
     }
 
-    /// Puts `len` entries from `edge` on into shared memory and clears their
-    /// counters.
+    /// Puts `len` entries from `edge` on into shared memory and the table, and
+    /// clears their counters.
     #[inline(always)]
     fn hold<G: Grid>(&self, grid: G, crew: &Crew, (edge, len): (u32, u32)) {
         let mut at = crew.lane.0;
         while at < len {
             let to = self.forward.target(grid, edge + at);
-            // SAFETY: a crew's memory has two words for each entry held.
+            // SAFETY: a crew's memory has `WORDS` words for each entry.
             unsafe {
                 grid.shared_store(crew.list + at, to);
-                grid.shared_store(crew.list + crew.held + at, 0);
+                grid.shared_store(crew.counter(at), 0);
+                grid.shared_add(crew.slot(to), ENTRY + at + 1);
             }
             at += crew.lane.1;
         }
     }
 
-    /// Adds the counters of the held entries to those of their nodes.
+    /// Adds the counters of the held entries to those of their nodes, and
+    /// empties their slots.
     #[inline(always)]
     fn settle<G: Grid>(&self, grid: G, crew: &Crew, (edge, len): (u32, u32)) {
         let mut at = crew.lane.0;
         while at < len {
+            let node = self.forward.target(grid, edge + at);
             // SAFETY: as in `hold`.
-            let count = unsafe { grid.shared_load(crew.list + crew.held + at) };
+            let count = unsafe {
+                grid.shared_store(crew.slot(node), 0);
+                grid.shared_load(crew.counter(at))
+            };
             if count != 0 {
-                self.corners
-                    .add(grid, self.forward.target(grid, edge + at), count);
+                self.corners.add(grid, node, count);
             }
             at += crew.lane.1;
         }
@@ -314,7 +359,7 @@ impl Count {
             return 0;
         }
         // SAFETY: the entry's counter was stored by `hold`.
-        unsafe { grid.shared_add(crew.list + crew.held + at, 1) };
+        unsafe { grid.shared_add(crew.counter(at), 1) };
         1
     }
 
@@ -322,16 +367,21 @@ impl Count {
     #[inline(always)]
     fn find<G: Grid>(&self, grid: G, crew: &Crew, (len, edge): (u32, u32)) -> u32 {
         let to = self.forward.target(grid, edge);
-        // SAFETY: the entries and their counters were stored by `hold`.
+        // SAFETY: a slot is in the crew's memory; one with a single entry holds
+        // its number, and in others the entry is searched for.
         unsafe {
-            if grid.shared_load(crew.list) > to {
+            let slot = grid.shared_load(crew.slot(to));
+            let at = if slot < 2 * ENTRY {
+                (slot % ENTRY).wrapping_sub(1)
+            } else if grid.shared_load(crew.list) <= to {
+                owner(grid, crew.list, len, to)
+            } else {
+                return 0;
+            };
+            if at >= len || grid.shared_load(crew.list + at) != to {
                 return 0;
             }
-            let at = owner(grid, crew.list, len, to);
-            if grid.shared_load(crew.list + at) != to {
-                return 0;
-            }
-            grid.shared_add(crew.list + crew.held + at, 1);
+            grid.shared_add(crew.counter(at), 1);
         }
         1
     }
