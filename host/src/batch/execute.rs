@@ -8,7 +8,7 @@ use crate::backend::batch::{self as backend, BatchSession, BatchStats, Job};
 use crate::backend::{BackendError, RunLimits, cuda};
 use crate::graph::Graph;
 use crate::outcome::Times;
-use crate::run::{BackendChoice, Executor, Phase, RunError, RunRequest, steps};
+use crate::run::{BackendChoice, Detail, Executor, Phase, RunError, RunRequest, steps};
 use rayon::prelude::*;
 use seawall_core::abi::control::ControlRecord;
 use std::time::Instant;
@@ -54,13 +54,15 @@ struct Opened {
 ///
 /// # Errors
 /// [`BatchError::Graph`] with the graph that has no answer or faulted first;
-/// [`BatchError::OneAtATime`] for executors that launch each group. One bad
-/// graph ends the batch: nothing is reported for the others.
+/// [`BatchError::OneAtATime`] for executors that launch each group;
+/// [`BatchError::DetailOfOne`] for a detail. One bad graph ends the batch:
+/// nothing is reported for the others.
 pub fn execute(
     graphs: &[BatchGraph<'_>],
     request: &RunRequest,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<BatchOutcome, BatchError> {
+    check_detail(request.detail)?;
     progress(Phase::Plan);
     let started = Instant::now();
     let requests: Vec<RunRequest> = graphs
@@ -110,6 +112,14 @@ pub fn execute(
         },
         repeat: request.repeat.get(),
     })
+}
+
+/// Refuses details, which a batch does not tell.
+pub(crate) const fn check_detail(detail: Detail) -> Result<(), BatchError> {
+    match detail.option() {
+        None => Ok(()),
+        Some(option) => Err(BatchError::DetailOfOne { option }),
+    }
 }
 
 /// The jobs of a batch and how to read their results.
@@ -310,7 +320,7 @@ fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> Gr
         run_ns: clock(control.ended_ns).saturating_sub(clock(control.started_ns)),
         checked: request
             .check
-            .then(|| steps::is_equal(graph, request, (end, &values))),
+            .then(|| steps::is_equal(graph, request, end, (&values, None))),
         values,
     }
 }

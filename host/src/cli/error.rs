@@ -9,6 +9,7 @@ use crate::run::{AnalysisKind, RunError};
 
 use super::evidence::EvidenceFailure;
 use super::plan::PlanError;
+use super::sources::SourcesError;
 
 /// A command could not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -30,16 +31,19 @@ pub(super) enum CliError {
     #[error(transparent)]
     Write(#[from] WriteError),
     /// The analysis starts somewhere and was not told where.
-    #[error("{analysis} needs a node to start from; add --source N")]
+    #[error("{analysis} needs a node to start from; add --source N or --sources-file FILE")]
     MissingSource {
         /// The analysis.
         analysis: AnalysisKind,
     },
+    /// The file of sources is wrong.
+    #[error(transparent)]
+    Sources(#[from] SourcesError),
     /// A source that is no node of the graph.
-    #[error("--source {source_id}: {graph} has no such node; {range}")]
+    #[error("{given}: {graph} has no such node; {range}")]
     NoSuchSource {
-        /// The id given.
-        source_id: u64,
+        /// The id and where it was given.
+        given: String,
         /// The graph as the caller named it.
         graph: String,
         /// The ids that there are.

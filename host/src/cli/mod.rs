@@ -13,6 +13,7 @@ mod output;
 mod plan;
 mod progress;
 mod run;
+mod sources;
 
 use std::process::ExitCode;
 

@@ -23,8 +23,8 @@ struct Opened<'g> {
 /// last run's result is reported.
 ///
 /// # Errors
-/// When the analysis has no program, the plan does not fit the budget, or the
-/// machine fails.
+/// When the graph cannot answer the analysis, the plan does not fit the budget,
+/// or the machine fails.
 pub fn execute(
     graph: &Graph,
     request: &RunRequest,
@@ -62,7 +62,7 @@ pub fn execute(
         },
     )?;
     progress(Phase::Readback);
-    let (values, readback) = read_back(session.as_mut(), &built, graph.nodes())?;
+    let (values, parents, readback) = read_back(session.as_mut(), &built, graph.nodes())?;
     plan.topology = steps::topology_name(&stats.control);
     if request.check {
         progress(Phase::Check);
@@ -70,7 +70,7 @@ pub fn execute(
     let end = steps::end_of(&stats.control);
     let checked = request
         .check
-        .then(|| steps::is_equal(graph, request, (end, &values)));
+        .then(|| steps::is_equal(graph, request, end, (&values, parents.as_deref())));
     Ok(RunOutcome {
         analysis: request.analysis,
         backend: executor,
@@ -95,6 +95,7 @@ pub fn execute(
         checked,
         events,
         values,
+        parents,
     })
 }
 
@@ -201,17 +202,22 @@ fn open<'g>(graph: &'g Graph, request: &RunRequest) -> Result<Opened<'g>, RunErr
     }
 }
 
-/// Copies the result back; gives the column and the nanoseconds it took.
+/// Copies the result back; gives the column, the parents where asked, and the
+/// nanoseconds it took.
 fn read_back(
     session: &mut dyn Session,
     built: &Built,
     nodes: u32,
-) -> Result<(Column, u64), RunError> {
+) -> Result<(Column, Option<Vec<u32>>, u64), RunError> {
     let start = Instant::now();
     let mut words = Vec::new();
     session.read(built.result, &mut words)?;
+    let mut parents = None;
+    if let Some(register) = built.parents {
+        session.read(register, parents.insert(Vec::new()))?;
+    }
     let readback = start.elapsed().as_nanos() as u64;
-    Ok((built.reading.column(nodes, words), readback))
+    Ok((built.reading.column(nodes, words), parents, readback))
 }
 
 /// Grid barriers that the run crossed: tickets over blocks. Launch boundaries

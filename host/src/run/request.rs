@@ -11,6 +11,8 @@ use clap::ValueEnum;
 use seawall_core::topology::Topology;
 use serde::Serialize;
 
+use super::Detail;
+
 /// An analysis of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -50,6 +52,12 @@ impl AnalysisKind {
     #[must_use]
     pub const fn takes_sources(self) -> bool {
         matches!(self, Self::Bfs | Self::Reach | Self::Sssp)
+    }
+
+    /// Whether the analysis is about undirected graphs.
+    #[must_use]
+    pub const fn is_undirected(self) -> bool {
+        matches!(self, Self::Kcore | Self::Triangles)
     }
 
     /// Whether the analysis reads edge weights.
@@ -164,6 +172,8 @@ pub struct RunRequest {
     /// The shape that every step of a search takes where it can; chosen from
     /// device counters when not given.
     pub topology: Option<Topology>,
+    /// What to tell beyond the plain column.
+    pub detail: Detail,
 }
 
 impl RunRequest {
@@ -183,6 +193,7 @@ impl RunRequest {
             max_iterations: None,
             ranking: Ranking::default(),
             topology: None,
+            detail: Detail::Plain,
         }
     }
 }

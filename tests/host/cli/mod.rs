@@ -1,6 +1,7 @@
 //! The command line, as scripts and people meet it.
 
 mod batch;
+mod details;
 mod evidence;
 mod help;
 mod input_errors;
