@@ -25,6 +25,8 @@ pub use load::{Compression, Format, LoadOptions, LoadStats, Loaded, Progress};
 pub use model::Graph;
 pub use write::{Saved, save};
 
+use std::io::Read;
+
 /// Loads a graph from a file, from standard input (`-`) or from a generator (`gen:...`).
 ///
 /// The format is found by content, then by suffix; gzip and xz by their first bytes.
@@ -69,4 +71,28 @@ pub fn load(
             ..LoadStats::of(Format::Generated)
         },
     })
+}
+
+/// Loads a graph from any reader: bytes in memory, a member of an archive, a connection.
+///
+/// As [`load`] for a file of this `name`, which messages show and whose suffix decides where
+/// content leaves the format open. A `.swg` is read, not mapped.
+///
+/// ```
+/// use seawall::graph::{self, LoadOptions};
+///
+/// let text: &[u8] = b"0 1\n1 2\n";
+/// let loaded = graph::load_reader("two.el", text, &LoadOptions::default())?;
+/// assert_eq!(loaded.graph.neighbours(1), [2]);
+/// # Ok::<(), graph::GraphError>(())
+/// ```
+///
+/// # Errors
+/// As [`load`].
+pub fn load_reader(
+    name: &str,
+    reader: impl Read + Send + 'static,
+    options: &LoadOptions,
+) -> Result<Loaded, GraphError> {
+    read::load_reader(name, Box::new(reader), options)
 }

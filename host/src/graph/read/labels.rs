@@ -2,15 +2,14 @@
 //!
 //! A node is an id that occurs. When the ids are `0..n` without a hole they are
 //! the node numbers; otherwise nodes are numbered in ascending order of their ids
-//! and a table leads back. Costs a bit for each number up to the largest id, and
-//! nothing is sorted except ids of 32 bits and more.
+//! and a table leads back. Memory for that follows the file: see [`super::seen`].
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
 use super::body::{Far, NEAR};
+use super::seen::Seen;
 use crate::graph::build::Edges;
 use crate::graph::ids::Ids;
 
@@ -77,12 +76,11 @@ pub(super) fn number<const N: usize>(
             ids: Ids::Offset(0),
         };
     }
-    let ranks = seen.ranks();
     let (far_ids, places) = far.ranked();
     edges.par_iter_mut().for_each(|edge| {
         for end in &mut edge[..2] {
             *end = match (u64::from(*end)).checked_sub(NEAR) {
-                None => seen.rank(&ranks, *end),
+                None => seen.rank(*end),
                 Some(label) => near as u32 + places[label as usize],
             };
         }
@@ -92,78 +90,6 @@ pub(super) fn number<const N: usize>(
     Numbering {
         nodes: table.len() as u64,
         ids: Ids::Table(table.into()),
-    }
-}
-
-/// Which near ids occur, one bit each.
-struct Seen {
-    words: Vec<AtomicU64>,
-    /// Largest near id and one.
-    span: u64,
-}
-
-impl Seen {
-    fn of<const N: usize>(edges: &[[u32; N]]) -> Self {
-        let is_near = |end: &&u32| u64::from(**end) < NEAR;
-        let largest = |edge: &[u32; N]| {
-            edge[..2]
-                .iter()
-                .filter(is_near)
-                .max()
-                .map(|&end| u64::from(end) + 1)
-        };
-        let span = edges.par_iter().filter_map(largest).max().unwrap_or(0);
-        let words: Vec<AtomicU64> = (0..span.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        edges.par_iter().for_each(|edge| {
-            for &end in edge[..2].iter().filter(is_near) {
-                let (word, bit) = (&words[end as usize / 64], 1u64 << (end % 64));
-                // Relaxed: bits are only read after the loop, and joining it orders them.
-                if word.load(Ordering::Relaxed) & bit == 0 {
-                    word.fetch_or(bit, Ordering::Relaxed);
-                }
-            }
-        });
-        Self { words, span }
-    }
-
-    fn word(&self, at: usize) -> u64 {
-        self.words[at].load(Ordering::Relaxed)
-    }
-
-    fn count(&self) -> u64 {
-        (0..self.words.len())
-            .into_par_iter()
-            .map(|at| u64::from(self.word(at).count_ones()))
-            .sum()
-    }
-
-    /// Number of ids below each word.
-    fn ranks(&self) -> Vec<u32> {
-        let mut below = 0;
-        (0..self.words.len())
-            .map(|at| {
-                let rank = below;
-                below += self.word(at).count_ones();
-                rank
-            })
-            .collect()
-    }
-
-    fn rank(&self, ranks: &[u32], id: u32) -> u32 {
-        let at = id as usize / 64;
-        ranks[at] + (self.word(at) & ((1u64 << (id % 64)) - 1)).count_ones()
-    }
-
-    fn ids(&self, capacity: usize) -> Vec<u64> {
-        let mut ids = Vec::with_capacity(capacity);
-        for at in 0..self.words.len() {
-            let mut word = self.word(at);
-            while word != 0 {
-                ids.push(at as u64 * 64 + u64::from(word.trailing_zeros()));
-                word &= word - 1;
-            }
-        }
-        ids
     }
 }
 
