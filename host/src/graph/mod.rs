@@ -34,7 +34,8 @@ use std::io::Read;
 /// takes none, and must not be rewritten or cut short while the graph lives (replace it
 /// with a rename, as [`save`] does).
 ///
-/// Nodes of an edge list are the ids that occur; the 1-based formats number their nodes from
+/// Nodes of an edge list are the ids that occur, and those that a comment `# Nodes: N`
+/// vouches for when all ids are below `N`, or from 1 to `N`; the 1-based formats number their nodes from
 /// 1, and [`Graph::original_id`] leads back in both cases. Self loops change no result here:
 /// they are dropped and counted, as duplicates are (of which the lightest weight stays).
 ///

@@ -1,10 +1,11 @@
 //! Turns the ids of an edge list into node numbers.
 //!
-//! A node is an id that occurs. When the ids are `0..n` without a hole they are
-//! the node numbers; otherwise nodes are numbered in ascending order of their ids
-//! and a table leads back. Memory for that follows the file: see [`super::seen`].
+//! A node is an id that occurs, or one that the node count of a comment vouches for.
+//! When the ids are consecutive, the first of them is all that leads back; otherwise
+//! nodes are numbered in ascending order of their ids and a table leads back. Memory for that follows the file: see [`super::seen`].
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -53,29 +54,29 @@ pub(super) struct Numbering {
 
 /// Numbers the nodes and rewrites the edges.
 ///
-/// `hinted_nodes` is the node count of the file's comment. It keeps ids as they are
-/// when all are below it and it is believable, so that nodes without edges survive.
+/// `hinted_nodes` is the node count of the file's comment. It makes nodes of ids that
+/// no edge names, counted from 0, or from 1 when 0 does not occur and the count does.
 pub(super) fn number<const N: usize>(
     edges: &mut Edges<N>,
     far: FarIds,
     hinted_nodes: Option<u64>,
 ) -> Numbering {
     let seen = Seen::of(edges);
+    if far.labels.is_empty()
+        && let Some(known) = without_holes(&seen, hinted_nodes)
+    {
+        if known.start > 0 {
+            let first = known.start as u32;
+            edges
+                .par_iter_mut()
+                .for_each(|edge| edge[..2].iter_mut().for_each(|end| *end -= first));
+        }
+        return Numbering {
+            nodes: known.end - known.start,
+            ids: Ids::Offset(known.start),
+        };
+    }
     let near = seen.count();
-    let all_near = far.labels.is_empty();
-    let span = seen.span;
-    if let Some(nodes) = hinted_nodes.filter(|&nodes| all_near && nodes >= span) {
-        return Numbering {
-            nodes,
-            ids: Ids::Offset(0),
-        };
-    }
-    if all_near && near == span {
-        return Numbering {
-            nodes: span,
-            ids: Ids::Offset(0),
-        };
-    }
     let (far_ids, places) = far.ranked();
     edges.par_iter_mut().for_each(|edge| {
         for end in &mut edge[..2] {
@@ -90,6 +91,16 @@ pub(super) fn number<const N: usize>(
     Numbering {
         nodes: table.len() as u64,
         ids: Ids::Table(table.into()),
+    }
+}
+
+/// The ids of all nodes, when they are consecutive; they include those that occur.
+fn without_holes(seen: &Seen, hinted_nodes: Option<u64>) -> Option<Range<u64>> {
+    let Range { start, end } = seen.range;
+    match hinted_nodes {
+        Some(nodes) if nodes >= end => Some(0..nodes),
+        Some(nodes) if nodes + 1 == end && start > 0 => Some(1..end),
+        _ => (seen.count() == end - start).then_some(start..end),
     }
 }
 
@@ -140,6 +151,27 @@ mod tests {
         let numbering = number(&mut edges, FarIds::default(), Some(6));
         assert_eq!((numbering.nodes, edges[0]), (6, [4, 1]));
         let mut edges = vec![[4, 1]];
-        assert_eq!(number(&mut edges, FarIds::default(), Some(4)).nodes, 2);
+        let numbering = number(&mut edges, FarIds::default(), Some(3));
+        assert_eq!((numbering.nodes, edges[0]), (2, [1, 0]));
+        assert_eq!(numbering.ids.original(1), 4);
+    }
+
+    #[test]
+    fn a_hint_that_the_largest_id_equals_counts_from_one() {
+        let mut edges = vec![[4, 1]];
+        let numbering = number(&mut edges, FarIds::default(), Some(4));
+        assert_eq!((numbering.nodes, edges[0]), (4, [3, 0]));
+        assert!(matches!(numbering.ids, Ids::Offset(1)));
+        let mut edges = vec![[4, 0]];
+        let numbering = number(&mut edges, FarIds::default(), Some(4));
+        assert_eq!((numbering.nodes, edges[0]), (2, [1, 0]));
+    }
+
+    #[test]
+    fn consecutive_ids_need_no_table() {
+        let mut edges = vec![[12, 10], [11, 10]];
+        let numbering = number(&mut edges, FarIds::default(), None);
+        assert_eq!((numbering.nodes, &edges[..]), (3, &[[2, 0], [1, 0]][..]));
+        assert!(matches!(numbering.ids, Ids::Offset(10)));
     }
 }

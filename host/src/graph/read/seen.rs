@@ -4,6 +4,7 @@
 //! a large id: where the bits would take more memory than the ids themselves, the
 //! ids are sorted instead. So memory follows the file, not the numbers in it.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
@@ -16,8 +17,8 @@ const FREE_BYTES: u64 = 1 << 16;
 /// The near ids that occur.
 pub(super) struct Seen {
     set: Set,
-    /// Largest near id and one.
-    pub(super) span: u64,
+    /// Least near id, and the largest and one; both 0 when there is none.
+    pub(super) range: Range<u64>,
 }
 
 enum Set {
@@ -33,8 +34,8 @@ enum Set {
 impl Seen {
     /// Looks through all edges; ids from [`NEAR`] on do not count.
     pub(super) fn of<const N: usize>(edges: &[[u32; N]]) -> Self {
-        let largest = |edge: &[u32; N]| near(edge).max().map(|end| u64::from(end) + 1);
-        let span = edges.par_iter().filter_map(largest).max().unwrap_or(0);
+        let range = range_of(edges);
+        let span = range.end;
         // A word of bits and one of ranks for 64 ids, against two ids an edge.
         let (bits, ids) = (span.div_ceil(64) * 12, edges.len() as u64 * 8);
         let set = if bits <= ids.max(FREE_BYTES) {
@@ -42,7 +43,7 @@ impl Seen {
         } else {
             Set::sorted(edges)
         };
-        Self { set, span }
+        Self { set, range }
     }
 
     /// How many ids occur.
@@ -120,6 +121,16 @@ impl Set {
     }
 }
 
+fn range_of<const N: usize>(edges: &[[u32; N]]) -> Range<u64> {
+    let none = || (u32::MAX, 0);
+    let widen = |(least, end): (u32, u32), id: u32| (id.min(least), end.max(id + 1));
+    let (least, end) = edges
+        .par_iter()
+        .fold(none, |range, edge| near(edge).fold(range, widen))
+        .reduce(none, |a, b| (a.0.min(b.0), a.1.max(b.1)));
+    u64::from(least.min(end))..u64::from(end)
+}
+
 /// The near ones among the two ends of an edge.
 fn near<const N: usize>(edge: &[u32; N]) -> impl Iterator<Item = u32> + use<'_, N> {
     let is_near = |end: &u32| u64::from(*end) < NEAR;
@@ -143,7 +154,9 @@ mod tests {
         }
         let ids = expected.iter().copied().map(u64::from).collect::<Vec<_>>();
         assert_eq!(seen.ids(0), ids);
-        assert_eq!(seen.span, ids.last().map_or(0, |id| id + 1));
+        let ends = (ids.first(), ids.last().map(|id| id + 1));
+        let range = ends.0.copied().unwrap_or(0)..ends.1.unwrap_or(0);
+        assert_eq!(seen.range, range);
     }
 
     #[test]
