@@ -4,9 +4,11 @@
 //! When the ids are consecutive, the first of them is all that leads back; otherwise
 //! nodes are numbered in ascending order of their ids and a table leads back. Memory for that follows the file: see [`super::seen`].
 
-use std::collections::HashMap;
+use std::hash::BuildHasher;
 use std::ops::Range;
 
+use hashbrown::DefaultHashBuilder;
+use hashbrown::hash_table::{Entry, HashTable};
 use rayon::prelude::*;
 
 use super::body::{Far, NEAR};
@@ -15,9 +17,14 @@ use crate::graph::build::Edges;
 use crate::graph::ids::Ids;
 
 /// Ids beyond 31 bits, labelled in order of appearance from [`NEAR`] on.
+///
+/// The table holds labels and looks the ids up, which is a third of the memory that
+/// a map from ids to labels would take.
 #[derive(Default)]
 pub(super) struct FarIds {
-    labels: HashMap<u64, u32>,
+    ids: Vec<u64>,
+    table: HashTable<u32>,
+    hasher: DefaultHashBuilder,
 }
 
 impl FarIds {
@@ -25,24 +32,46 @@ impl FarIds {
     #[must_use]
     pub(super) fn settle<const N: usize>(&mut self, far: &[Far], edges: &mut [[u32; N]]) -> bool {
         for place in far {
-            let next = NEAR + self.labels.len() as u64;
-            let Ok(next) = u32::try_from(next) else {
-                return false;
-            };
-            edges[place.edge][place.end] = *self.labels.entry(place.id).or_insert(next);
+            match self.label(place.id) {
+                Some(label) => edges[place.edge][place.end] = label,
+                None => return false,
+            }
         }
         true
     }
 
+    fn label(&mut self, id: u64) -> Option<u32> {
+        let (ids, hasher) = (&mut self.ids, &self.hasher);
+        let id_of = |ids: &[u64], label: u32| ids[(label - NEAR as u32) as usize];
+        let found = self.table.entry(
+            hasher.hash_one(id),
+            |&label| id_of(ids, label) == id,
+            |&label| hasher.hash_one(id_of(ids, label)),
+        );
+        match found {
+            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Vacant(place) => {
+                let label = u32::try_from(NEAR + ids.len() as u64).ok()?;
+                place.insert(label);
+                ids.push(id);
+                Some(label)
+            }
+        }
+    }
+
     /// Ids in ascending order, and for each label (in order of appearance) its place there.
     fn ranked(self) -> (Vec<u64>, Vec<u32>) {
-        let mut pairs: Vec<(u64, u32)> = self.labels.into_iter().collect();
-        pairs.sort_unstable();
-        let mut places = vec![0; pairs.len()];
-        for (place, &(_, label)) in pairs.iter().enumerate() {
-            places[label as usize - NEAR as usize] = place as u32;
+        let mut ids = self.ids;
+        drop(self.table);
+        let mut order: Vec<u32> = (0..ids.len() as u32).collect();
+        order.par_sort_unstable_by_key(|&label| ids[label as usize]);
+        let mut places = vec![0; ids.len()];
+        for (place, &label) in (0u32..).zip(&order) {
+            places[label as usize] = place;
         }
-        (pairs.into_iter().map(|(id, _)| id).collect(), places)
+        drop(order);
+        ids.par_sort_unstable();
+        (ids, places)
     }
 }
 
@@ -62,7 +91,7 @@ pub(super) fn number<const N: usize>(
     hinted_nodes: Option<u64>,
 ) -> Numbering {
     let seen = Seen::of(edges);
-    if far.labels.is_empty()
+    if far.ids.is_empty()
         && let Some(known) = without_holes(&seen, hinted_nodes)
     {
         if known.start > 0 {
@@ -86,8 +115,13 @@ pub(super) fn number<const N: usize>(
             };
         }
     });
-    let mut table = seen.ids(near as usize + far_ids.len());
-    table.extend(far_ids);
+    let table = if near == 0 {
+        far_ids
+    } else {
+        let mut table = seen.ids(near as usize + far_ids.len());
+        table.extend(far_ids);
+        table
+    };
     Numbering {
         nodes: table.len() as u64,
         ids: Ids::Table(table.into()),
