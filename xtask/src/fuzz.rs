@@ -103,17 +103,11 @@ fn host() -> Result<String, Error> {
 }
 
 fn build(host: &str) -> Result<(), Error> {
+    // Not `--locked`: the lock file keeps its versions, and takes up what the host crate adds.
     let mut cargo = Command::new("cargo");
     cargo
         .current_dir(folder())
-        .args([
-            "build",
-            "--quiet",
-            "--release",
-            "--locked",
-            "--target",
-            host,
-        ])
+        .args(["build", "--quiet", "--release", "--target", host])
         .arg("--target-dir")
         .arg(target_folder())
         .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"))
