@@ -19,7 +19,7 @@ use seawall_tests::random::Random;
 
 fuzz_target!(|bytes: &[u8]| {
     let mut draw = Draw::new(bytes);
-    if draw.byte() % 4 == 0 {
+    if draw.byte().is_multiple_of(4) {
         run(&mut draw);
     } else {
         let program = tables(&mut draw);

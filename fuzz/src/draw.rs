@@ -109,7 +109,7 @@ impl<'a> Draw<'a> {
 
     /// A budget in the neighbourhood of what the program needs, or any other.
     pub fn budget(&mut self, program: &Program) -> Budget {
-        let fused = program.waves.iter().map(|wave| fused(wave));
+        let fused = program.waves.iter().map(fused);
         let largest = u64::try_from(fused.max().unwrap_or(0)).unwrap_or(u64::MAX);
         let resident_bytes = if self.flag() { self.long() } else { 0 };
         let budget_bytes = match self.byte() % 3 {
