@@ -20,6 +20,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use error::CliError;
+pub use plan::{PlanError, Program as PlanInput};
 
 /// Runs DAGs of graph waves in one persistent GPU kernel, or on the CPU.
 #[derive(Debug, Parser)]
