@@ -8,6 +8,7 @@ pub mod graph;
 pub mod program;
 pub mod backend;
 pub mod analysis;
+pub mod calibrate;
 pub mod run;
 pub mod outcome;
 pub mod report;
