@@ -6,7 +6,8 @@
 //! large enough to show it.
 
 use super::costs::{CpuCosts, GpuCosts, MachineCosts};
-use super::probe::{self, Open, ProbeError};
+pub use super::probe::ProbeError as MeasureError;
+use super::probe::{self, Open};
 use super::store::Key;
 use crate::backend::cpu::{CpuSession, available_threads};
 use crate::backend::cuda::measure::Meter;
@@ -35,8 +36,8 @@ const BARRIER_WORDS: u64 = 1 << 14;
 /// Measures the CPU backend, on one thread and on all.
 ///
 /// # Errors
-/// [`ProbeError`] when a probe does not run.
-pub fn cpu() -> Result<CpuCosts, ProbeError> {
+/// [`MeasureError`] when a probe does not run.
+pub fn cpu() -> Result<CpuCosts, MeasureError> {
     let threads = available_threads();
     let one = on_threads(NonZeroUsize::MIN)?;
     let count = u32::try_from(threads.get()).unwrap_or(u32::MAX);
@@ -56,7 +57,7 @@ pub fn cpu() -> Result<CpuCosts, ProbeError> {
     })
 }
 
-fn on_threads(threads: NonZeroUsize) -> Result<MachineCosts, ProbeError> {
+fn on_threads(threads: NonZeroUsize) -> Result<MachineCosts, MeasureError> {
     let open: &Open<'_> = &|graph| {
         let session = CpuSession::open(graph, Some(threads), RunLimits::default())?;
         Ok(Box::new(session))
@@ -66,14 +67,14 @@ fn on_threads(threads: NonZeroUsize) -> Result<MachineCosts, ProbeError> {
 
 /// A barrier of `threads` threads: what a wave takes beyond its part of the
 /// work.
-fn barrier_ns(threads: NonZeroUsize) -> Result<f64, ProbeError> {
+fn barrier_ns(threads: NonZeroUsize) -> Result<f64, MeasureError> {
     let one = wave_ns(NonZeroUsize::MIN)?;
     let all = wave_ns(threads)?;
     Ok((all - one / threads.get() as f64).max(0.0))
 }
 
 /// A wave among many that wait for each other, nanoseconds.
-fn wave_ns(threads: NonZeroUsize) -> Result<f64, ProbeError> {
+fn wave_ns(threads: NonZeroUsize) -> Result<f64, MeasureError> {
     let program = wide_chain().map_err(RunError::from)?;
     let (encoded, _) = program
         .encode(&PlanRequest::default())
@@ -109,9 +110,9 @@ fn wide_chain() -> Result<ProgramBuilder, crate::program::ProgramError> {
 /// Measures GPU `ordinal`; gives its name and driver too.
 ///
 /// # Errors
-/// [`ProbeError::Backend`] with [`crate::backend::BackendError::Unavailable`]
+/// [`MeasureError::Backend`] with [`crate::backend::BackendError::Unavailable`]
 /// without such a GPU, otherwise when a probe does not run.
-pub fn gpu(ordinal: u32) -> Result<(Key, GpuCosts), ProbeError> {
+pub fn gpu(ordinal: u32) -> Result<(Key, GpuCosts), MeasureError> {
     let mut meter = Meter::open(ordinal)?;
     let key = Key::of_device(meter.device());
     let memory_bytes_per_s = meter.memory_bytes_per_s()?;
@@ -157,6 +158,6 @@ mod tests {
 
     #[test]
     fn a_gpu_that_is_not_there_is_an_error() {
-        assert!(matches!(gpu(u32::MAX), Err(ProbeError::Backend(_))));
+        assert!(matches!(gpu(u32::MAX), Err(MeasureError::Backend(_))));
     }
 }

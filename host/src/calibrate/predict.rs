@@ -135,7 +135,7 @@ impl Prediction {
     /// The faster number of CPU threads.
     #[must_use]
     pub fn best_cpu(&self) -> Machine {
-        if self.one_ns <= self.all_ns {
+        if self.threads <= 1 || self.one_ns < self.all_ns {
             Machine::OneThread
         } else {
             Machine::AllThreads

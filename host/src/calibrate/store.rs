@@ -207,7 +207,16 @@ impl Calibration {
     /// Measured costs of that many threads.
     #[must_use]
     pub fn cpu(&self, threads: u32) -> Option<CpuCosts> {
-        self.cpu.filter(|costs| costs.threads == threads)
+        let measured = self.cpu?;
+        if threads == 1 {
+            return Some(CpuCosts {
+                threads: 1,
+                barrier_ns: 0.0,
+                all: measured.one,
+                ..measured
+            });
+        }
+        (measured.threads == threads).then_some(measured)
     }
 
     /// Measured costs of that GPU with that driver.
@@ -263,6 +272,8 @@ mod tests {
         assert_eq!(read.costs(6, Some(&key("13.0"))).gpu.barrier_ns, 777.0);
         assert_eq!(read.gpu(&key("12.9")), None);
         assert_eq!(read.cpu(7), None);
+        let one = read.cpu(1).unwrap();
+        assert_eq!((one.threads, one.all), (1, one.one));
         assert_eq!(read.costs(7, None).cpu, CpuCosts::default_for(7));
     }
 

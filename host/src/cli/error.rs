@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::calibrate::measure::MeasureError;
+use crate::calibrate::store::StoreError;
 use crate::graph::GraphError;
 use crate::report::file::WriteError;
 use crate::run::{AnalysisKind, RunError};
@@ -56,6 +58,12 @@ pub(super) enum CliError {
         /// The path given.
         path: String,
     },
+    /// What work costs could not be measured.
+    #[error("measuring this machine: {0}")]
+    Measure(#[from] MeasureError),
+    /// The measured costs could not be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// Standard output took no more.
     #[error("standard output: {0}")]
     Stdout(io::Error),
@@ -104,7 +112,7 @@ impl CliError {
             Self::Run(error) => error.exit_code(),
             Self::Evidence(error) => error.exit_code(),
             Self::Stdout(_) if self.is_closed_pipe() => 0,
-            Self::Stdout(_) => 1,
+            Self::Stdout(_) | Self::Measure(_) | Self::Store(_) => 1,
             _ => 2,
         }
     }

@@ -1,6 +1,7 @@
 //! Carries out a request: program, plan, backend, result.
 
 use super::check::{End, check};
+use super::choose::{Choice, choose};
 use super::{AnalysisKind, BackendChoice, Executor, Phase, RunError, RunRequest};
 use crate::analysis::{self, Built, Question};
 use crate::backend::cpu::CpuSession;
@@ -37,14 +38,18 @@ pub fn execute(
     let clock = Instant::now();
     let mut events = Vec::new();
     progress(Phase::Plan);
-    let (built, encoded, mut plan, plan_ns) = plan_program(graph, request)?;
+    let choice = choose(graph, request);
+    let (built, mut encoded, mut plan, plan_ns) = plan_program(graph, request)?;
+    if let Some(nodes) = choice.narrow_nodes {
+        encoded.search.narrow_nodes = nodes;
+    }
     events.push(host_event("plan", 0, plan_ns));
     progress(Phase::Upload);
     let Opened {
         mut session,
         executor,
         reason,
-    } = open(graph, request)?;
+    } = open(graph, request, choice)?;
     session.load(&encoded)?;
     let upload = session.upload_ns();
     events.push(host_event("upload", plan_ns, upload));
@@ -192,8 +197,12 @@ fn max_iterations(request: &RunRequest) -> u32 {
         .map_or(u32::MAX - 1, std::num::NonZero::get)
 }
 
-/// Opens the backend that the request asks for.
-fn open<'g>(graph: &'g Graph, request: &RunRequest) -> Result<Opened<'g>, RunError> {
+/// Opens the backend that was chosen.
+fn open<'g>(
+    graph: &'g Graph,
+    request: &RunRequest,
+    choice: Choice,
+) -> Result<Opened<'g>, RunError> {
     let limits = RunLimits {
         time_budget_ns: request.time_budget_ns,
     };
@@ -206,32 +215,38 @@ fn open<'g>(graph: &'g Graph, request: &RunRequest) -> Result<Opened<'g>, RunErr
         };
         cuda::open(executor, graph, options)
     };
-    let cpu = |reason| -> Result<Opened<'g>, RunError> {
+    let cpu = |threads, reason| -> Result<Opened<'g>, RunError> {
         Ok(Opened {
-            session: Box::new(CpuSession::open(graph, request.threads, limits)?),
+            session: Box::new(CpuSession::open(graph, threads, limits)?),
             executor: Executor::Cpu,
             reason,
         })
     };
-    let on_gpu = |executor, kind| -> Result<Opened<'g>, RunError> {
+    let on_gpu = |executor, kind, reason| -> Result<Opened<'g>, RunError> {
         Ok(Opened {
             session: gpu(kind)?,
             executor,
-            reason: None,
+            reason,
         })
     };
-    match request.backend {
-        BackendChoice::Cpu => cpu(None),
-        BackendChoice::Launches => on_gpu(Executor::Launches, cuda::Executor::Launches),
-        BackendChoice::Graph => on_gpu(Executor::Graph, cuda::Executor::Graph),
-        BackendChoice::Mega => on_gpu(Executor::Mega, cuda::Executor::Mega),
+    let Choice {
+        backend,
+        threads,
+        reason,
+        ..
+    } = choice;
+    match backend {
+        BackendChoice::Cpu => cpu(threads, reason),
+        BackendChoice::Launches => on_gpu(Executor::Launches, cuda::Executor::Launches, reason),
+        BackendChoice::Graph => on_gpu(Executor::Graph, cuda::Executor::Graph, reason),
+        BackendChoice::Mega => on_gpu(Executor::Mega, cuda::Executor::Mega, reason),
         BackendChoice::Auto => match gpu(cuda::Executor::Mega) {
             Ok(session) => Ok(Opened {
                 session,
                 executor: Executor::Mega,
-                reason: Some("a GPU is present".to_owned()),
+                reason,
             }),
-            Err(error) => cpu(Some(error.to_string())),
+            Err(error) => cpu(threads, Some(error.to_string())),
         },
     }
 }

@@ -1,6 +1,7 @@
 //! One run from a graph to a result: request in, outcome out.
 
 mod check;
+mod choose;
 mod error;
 mod execute;
 mod request;
