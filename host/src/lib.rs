@@ -10,6 +10,7 @@ pub mod backend;
 pub mod analysis;
 pub mod calibrate;
 pub mod run;
+pub mod bench;
 pub mod outcome;
 pub mod report;
 pub mod cli;

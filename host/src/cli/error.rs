@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::bench::BenchError;
 use crate::calibrate::measure::MeasureError;
 use crate::calibrate::store::StoreError;
 use crate::graph::GraphError;
@@ -61,6 +62,9 @@ pub(super) enum CliError {
     /// What work costs could not be measured.
     #[error("measuring this machine: {0}")]
     Measure(#[from] MeasureError),
+    /// A comparison could not be made.
+    #[error(transparent)]
+    Bench(#[from] BenchError),
     /// The measured costs could not be kept.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -112,7 +116,7 @@ impl CliError {
             Self::Run(error) => error.exit_code(),
             Self::Evidence(error) => error.exit_code(),
             Self::Stdout(_) if self.is_closed_pipe() => 0,
-            Self::Stdout(_) | Self::Measure(_) | Self::Store(_) => 1,
+            Self::Stdout(_) | Self::Measure(_) | Self::Store(_) | Self::Bench(_) => 1,
             _ => 2,
         }
     }

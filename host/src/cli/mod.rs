@@ -5,6 +5,7 @@
 //! bad usage or bad input; one message on standard error; nothing on standard
 //! output but the report.
 
+mod bench;
 mod convert;
 mod error;
 mod evidence;
@@ -43,6 +44,7 @@ enum Command {
     Convert(convert::ConvertArgs),
     Info(info::InfoArgs),
     Evidence(evidence::EvidenceArgs),
+    Bench(bench::BenchArgs),
 }
 
 /// Runs the command of the process's arguments.
@@ -67,6 +69,7 @@ fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
         Command::Convert(args) => convert::command(args),
         Command::Info(args) => info::command(args),
         Command::Evidence(args) => evidence::command(args),
+        Command::Bench(args) => bench::command(args),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The command line, as scripts and people meet it.
 
+mod bench;
+mod costs;
 mod evidence;
 mod help;
 mod input_errors;
