@@ -171,7 +171,11 @@ impl Set<'_> {
                 let row = self.row(&cpu, one.beside(Clock::Wall), Clock::Wall);
                 setting.push(row.with_floor(floor));
                 if let Some(ns) = queue {
-                    let plain = Baseline::Measured(Figure::new("plain sequential", ns));
+                    let name = match self.sources.len() {
+                        0 | 1 => "plain sequential",
+                        _ => "plain sequential, first source",
+                    };
+                    let plain = Baseline::Measured(Figure::new(name, ns));
                     setting.push(self.row(&cpu, plain, Clock::Wall));
                 }
             }

@@ -75,8 +75,13 @@ impl<'p> Setting<'p> {
         (self.progress)(text.into());
     }
 
-    /// Adds a row to the section in progress.
+    /// Adds a row to the section in progress; floors are for full sizes.
     pub(super) fn push(&mut self, row: Row) {
+        let row = if self.quick {
+            row.with_floor(None)
+        } else {
+            row
+        };
         self.rows.push(Row {
             section: self.section,
             ..row

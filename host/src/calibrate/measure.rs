@@ -5,7 +5,7 @@
 //! memory's speed instead, because no graph that is made within a second is
 //! large enough to show it.
 
-use super::costs::{CpuCosts, GpuCosts, MachineCosts};
+use super::costs::{CLASSES, CpuCosts, GpuCosts, MachineCosts};
 pub use super::probe::ProbeError as MeasureError;
 use super::probe::{self, Open};
 use super::store::Key;
@@ -53,8 +53,20 @@ pub fn cpu() -> Result<CpuCosts, MeasureError> {
         threads: count,
         barrier_ns: barrier_ns(threads)?,
         one,
-        all: on_threads(threads)?,
+        all: no_faster_when_narrow(on_threads(threads)?, &one),
     })
+}
+
+/// `all` with narrow levels at least as dear as on one thread: a single thread
+/// searches those, so what a measurement says below that is noise.
+fn no_faster_when_narrow(mut all: MachineCosts, one: &MachineCosts) -> MachineCosts {
+    let narrow = all.levels.iter_mut().zip(&one.levels).take(CLASSES - 1);
+    for (all, one) in narrow {
+        if all.level_ns + all.node_ns < one.level_ns + one.node_ns {
+            *all = *one;
+        }
+    }
+    all
 }
 
 fn on_threads(threads: NonZeroUsize) -> Result<MachineCosts, MeasureError> {
@@ -154,6 +166,16 @@ mod tests {
         let [narrow, ..] = costs.one.levels;
         assert!(narrow.level_ns + narrow.node_ns > 0.0, "{costs:?}");
         assert!(costs.one.edge_ns > 0.0, "{costs:?}");
+    }
+
+    #[test]
+    fn threads_do_not_make_narrow_levels_cheaper() {
+        let CpuCosts { one, mut all, .. } = CpuCosts::default_for(8);
+        all.levels[0].node_ns = 0.5;
+        all.levels[2].node_ns = 0.5;
+        let all = no_faster_when_narrow(all, &one);
+        assert_eq!(all.levels[0], one.levels[0]);
+        assert_eq!(all.levels[2].node_ns, 0.5);
     }
 
     #[test]

@@ -27,6 +27,7 @@ fn a_quick_benchmark_runs_everywhere_and_says_what_is_left_out() {
     }
     for row in rows {
         assert!(row["ours"]["ns"].as_f64().unwrap() > 0.0, "{row}");
+        assert!(row["floor"].is_null(), "{row}");
     }
     if report["device"].is_null() {
         let notes = report["notes"].to_string();
