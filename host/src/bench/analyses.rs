@@ -326,7 +326,7 @@ impl Set<'_> {
 }
 
 /// Whether two columns agree: words exactly, ranks but for rounding.
-fn same(left: &Column, right: &Column) -> bool {
+pub(super) fn same(left: &Column, right: &Column) -> bool {
     match (left, right) {
         (Column::F32(left), Column::F32(right)) => {
             let close =

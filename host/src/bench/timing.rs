@@ -14,6 +14,12 @@ const RUNS: usize = 5;
 /// Time after which no further run starts.
 const LONG: Duration = Duration::from_secs(2);
 
+/// Longest run of the CPU: one thread may need minutes where a GPU needs
+/// milliseconds.
+const CPU_LIMITS: RunLimits = RunLimits {
+    time_budget_ns: 600_000_000_000,
+};
+
 /// Where a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Machine {
@@ -45,7 +51,7 @@ impl Machine {
                 cuda::open(executor, graph, options)
             }
             Self::Cpu(threads) => {
-                let session = CpuSession::open(graph, Some(threads), RunLimits::default())?;
+                let session = CpuSession::open(graph, Some(threads), CPU_LIMITS)?;
                 Ok(Box::new(session))
             }
         }

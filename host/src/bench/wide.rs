@@ -2,13 +2,15 @@
 //! there what it wins elsewhere.
 
 use super::BenchError;
+use super::analyses::same;
 use super::graphs::RMAT;
 use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
 use super::setting::Setting;
 use super::timing::{Machine, Times, times};
-use crate::analysis::oracle;
+use crate::analysis::{Reading, oracle};
 use crate::backend::cuda::Executor;
 use crate::graph::Graph;
+use crate::outcome::Column;
 use crate::program::{ComponentStep, PlanRequest, ProgramBuilder, ProgramError, Ranks, RegisterId};
 use crate::report::units::Count;
 use crate::run::RunError;
@@ -31,6 +33,13 @@ impl Wave {
         match self {
             Self::Link => "link",
             Self::Gather => "gather",
+        }
+    }
+
+    const fn reading(self) -> Reading {
+        match self {
+            Self::Link => Reading::Words,
+            Self::Gather => Reading::Floats,
         }
     }
 
@@ -84,10 +93,10 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
         let [ours, other] = machines.map(|machine| wide(setting, &graph, wave, machine));
         let ((ours, left), (other, right)) = (ours?, other?);
         let name = wave.name();
-        if left != right {
+        if !same(&left, &right) {
             setting.differs(format!("wide {name}: executors differ"));
         }
-        if wave == Wave::Link && left != oracle::components(&graph) {
+        if wave == Wave::Link && left != Column::U32(oracle::components(&graph)) {
             setting.differs(format!("wide {name}: the components are wrong"));
         }
         let clock = match machines[0] {
@@ -115,13 +124,13 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Times of `wave` on `machine` and the words of its result.
+/// Times of `wave` on `machine` and its result.
 fn wide(
     setting: &mut Setting<'_>,
     graph: &Graph,
     wave: Wave,
     machine: Machine,
-) -> Result<(Times, Vec<u32>), BenchError> {
+) -> Result<(Times, Column), BenchError> {
     setting.say(format!("wide {}: {}", wave.name(), machine.name()));
     let (program, result) = wave.program(graph.nodes()).map_err(RunError::from)?;
     let plan = PlanRequest::default();
@@ -131,6 +140,5 @@ fn wide(
     let all = times(session.as_mut(), &[], setting.quick)?;
     let mut words = Vec::new();
     session.read(result, &mut words)?;
-    words.truncate(graph.nodes() as usize);
-    Ok((all, words))
+    Ok((all, wave.reading().column(graph.nodes(), words)))
 }

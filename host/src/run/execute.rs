@@ -39,10 +39,7 @@ pub fn execute(
     let mut events = Vec::new();
     progress(Phase::Plan);
     let choice = choose(graph, request);
-    let (built, mut encoded, mut plan, plan_ns) = plan_program(graph, request)?;
-    if let Some(nodes) = choice.narrow_nodes {
-        encoded.search.narrow_nodes = nodes;
-    }
+    let (built, encoded, mut plan, plan_ns) = plan_program(graph, request, &choice)?;
     events.push(host_event("plan", 0, plan_ns));
     progress(Phase::Upload);
     let Opened {
@@ -147,10 +144,11 @@ fn host_event(name: &str, start_ns: u64, duration_ns: u64) -> Event {
     }
 }
 
-/// Builds, plans and encodes the program.
+/// Builds, plans and encodes the program for the machine that was chosen.
 fn plan_program(
     graph: &Graph,
     request: &RunRequest,
+    choice: &Choice,
 ) -> Result<(Built, EncodedProgram, PlanSummary, u64), RunError> {
     let start = Instant::now();
     let question = Question {
@@ -168,7 +166,10 @@ fn plan_program(
         budget_bytes: request.budget_bytes,
         ..PlanRequest::default()
     };
-    let (encoded, summary) = built.program.encode(&plan)?;
+    let (mut encoded, summary) = built.program.encode(&plan)?;
+    if let Some(nodes) = choice.narrow_nodes {
+        encoded.search.narrow_nodes = nodes;
+    }
     let plan = PlanSummary {
         groups: summary.groups,
         global_barriers: summary.global_barriers,
