@@ -6,8 +6,8 @@
 //! executors elsewhere. On a machine without a GPU the rows of the CPU remain,
 //! and the report says which are missing and why.
 //!
-//! A section is a function from a [`Setting`](setting::Setting) to rows. A new
-//! one is named in [`Section`], gets a file and is called in [`run`].
+//! A section is a function from the machine's setting to rows. A new one is
+//! named in [`Section`], gets a file and is called in [`run`].
 
 mod analyses;
 mod barrier;

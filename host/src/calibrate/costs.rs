@@ -213,8 +213,10 @@ mod tests {
         let mut costs = CpuCosts::default_for(4);
         costs.all.levels[2].node_ns = f64::NAN;
         assert!(!costs.is_sane());
-        let mut costs = GpuCosts::default();
-        costs.memory_bytes_per_s = 0.0;
+        let costs = GpuCosts {
+            memory_bytes_per_s: 0.0,
+            ..GpuCosts::default()
+        };
         assert!(!costs.is_sane());
     }
 

@@ -3,7 +3,7 @@
 //! [`costs`] holds the figures, [`measure`] takes them in about a second and
 //! [`store`] keeps them in the user's cache folder. [`job`] describes what is
 //! to be done, [`sample`] finds out how deep and wide a search is by running a
-//! bounded part of it, and [`predict`] turns both into times. Nothing here
+//! bounded part of it, and [`mod@predict`] turns both into times. Nothing here
 //! opens the machine that a run takes, and nothing here changes a result.
 
 pub mod costs;
