@@ -207,4 +207,50 @@ mod tests {
         let output = limited(command, RUN_LIMIT).unwrap();
         assert_eq!(complaint(&output), "a.cu(3): error: no");
     }
+
+    /// A compiler that writes a script in place of a program.
+    #[cfg(unix)]
+    fn pretender(script: &str) -> Nvcc {
+        let folder = TempDir::new().unwrap();
+        let program = folder.path().join("nvcc");
+        // Its arguments: -O3 -std=c++17 -o PROGRAM MACHINE SOURCE.
+        let text = format!(
+            "#!/bin/sh\ntest -f \"$6\" || exit 3\ncat > \"$4\" <<'END'\n{script}\nEND\nchmod +x \"$4\"\n"
+        );
+        // Written by another process: a program that is open for writing here
+        // could be inherited by another test's child and would not start.
+        let write = "printf %s \"$0\" > \"$1\" && chmod +x \"$1\"";
+        let status = Command::new("sh")
+            .args(["-c", write, &text])
+            .arg(&program)
+            .status()
+            .unwrap();
+        assert!(status.success());
+        let nvcc = Nvcc {
+            program,
+            machine: "-arch=sm_90".to_owned(),
+            folder,
+        };
+        nvcc.write_sources().unwrap();
+        nvcc
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_is_compiled_once_and_gets_device_and_arguments() {
+        let nvcc = pretender("#!/bin/sh\necho $@");
+        assert_eq!(nvcc.run("chain", 3, &[7, 9]).unwrap(), "3 7 9\n");
+        std::fs::remove_file(&nvcc.program).unwrap();
+        assert_eq!(nvcc.run("chain", 0, &[1]).unwrap(), "0 1\n");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_that_fails_or_has_no_source_says_so() {
+        let nvcc = pretender("#!/bin/sh\necho no such device >&2\nexit 1");
+        let failed = NvccError::Run("no such device".to_owned());
+        assert_eq!(nvcc.run("loop", 0, &[]), Err(failed));
+        let answer = nvcc.run("tides", 0, &[]);
+        assert!(matches!(answer, Err(NvccError::Compile(_))), "{answer:?}");
+    }
 }

@@ -86,6 +86,10 @@ pub struct Costs {
 /// A node of a search on one CPU core that finds its data in the cache.
 const CPU_NODE_NS: f64 = 13.0;
 
+/// An edge of a pass over all edges on one CPU core: measured by
+/// `seawall info --calibrate` on two cores of a shared machine, the lower end.
+const CPU_GATHER_NS: f64 = 13.0;
+
 impl CpuCosts {
     /// Costs of `threads` threads without a measurement: those of the 16-core
     /// machine of `docs/performance.md`, scaled to the number of threads.
@@ -95,7 +99,7 @@ impl CpuCosts {
             start_ns: 20e3,
             levels: [LevelCost::new(10.0, CPU_NODE_NS); CLASSES],
             edge_ns: 1.0,
-            gather_ns: 4.0,
+            gather_ns: CPU_GATHER_NS,
         };
         let count = f64::from(threads.max(1));
         let shared = LevelCost::new(3.5e3 * count, 1.4 * CPU_NODE_NS / count);
@@ -103,7 +107,7 @@ impl CpuCosts {
             start_ns: 160e3 * count,
             levels: [one.levels[0], one.levels[1], shared],
             edge_ns: 1.1 / count,
-            gather_ns: 4.0 / count,
+            gather_ns: CPU_GATHER_NS / count,
         };
         Self {
             threads: threads.max(1),

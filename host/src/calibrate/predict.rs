@@ -346,7 +346,7 @@ mod tests {
         let text = predict(&chain(), &costs()).reason();
         assert_eq!(
             text,
-            "the CPU is the better machine for this job: about 4.2 ms a run on one thread, about 68.0 ms on the GPU"
+            "the CPU is the better machine for this job: about 5.0 ms a run on one thread, about 68.0 ms on the GPU"
         );
         let text = predict(&rmat(AnalysisKind::Bfs), &costs()).reason();
         assert!(text.starts_with("the GPU is the better machine"), "{text}");

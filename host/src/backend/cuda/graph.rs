@@ -6,12 +6,12 @@
 //!
 //! Loops are not conditional `while` nodes, for two reasons. The driver makes
 //! such nodes, but their condition is set on the device by a function of
-//! CUDA's device runtime (`cudaGraphSetConditional`). No PTX instruction does
-//! the same and the driver does not define the symbol when it loads a module:
-//! it comes out of `libcudadevrt.a` of a toolkit, by a link step that the
-//! embedded PTX must do without. And such a loop costs about 4 µs an iteration
-//! (`seawall bench --section loop` measures it where `nvcc` is), while a node
-//! of a chunk costs about 1 µs.
+//! CUDA's device runtime, `cudaGraphSetConditional`. No PTX instruction does
+//! the same: `nvcc` emits a call to an external function, and its link step
+//! takes that out of the toolkit's `libcudadevrt.a`, which the embedded PTX
+//! must do without. And such a loop costs about 4 µs an iteration (`seawall
+//! bench --section loop` measures it where `nvcc` is), while a node of a chunk
+//! costs about 1 µs.
 
 use super::error::check;
 use super::launch::GridShape;
