@@ -10,6 +10,7 @@ use crate::backend::{BackendError, cuda};
 use crate::calibrate::sample::sample;
 use crate::calibrate::{Calibration, Costs, Job, Key, Machine, Prediction, Tally, predict};
 use crate::graph::Graph;
+use seawall_core::abi::search::SearchPolicy;
 use std::num::NonZeroUsize;
 
 /// Narrowest limit that a calibration may set for searches within one block,
@@ -25,9 +26,18 @@ pub(super) struct Choice {
     pub(super) threads: Option<NonZeroUsize>,
     /// Why, or what would be better.
     pub(super) reason: Option<String>,
-    /// Frontier up to which a block starts to search alone, where the GPU's
-    /// measured costs say so, nodes.
-    pub(super) narrow_nodes: Option<u32>,
+    /// Limits of searches within one block, where the GPU's measured costs
+    /// say so.
+    pub(super) narrow: Option<Narrow>,
+}
+
+/// Frontiers that one block searches alone, nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Narrow {
+    /// Largest that it starts with.
+    pub(super) enter: u32,
+    /// Largest that it keeps.
+    pub(super) leave: u32,
 }
 
 /// Chooses for `request`. A choice that the caller made stays as it is; the
@@ -37,7 +47,7 @@ pub(super) fn choose(graph: &Graph, request: &RunRequest) -> Choice {
         backend: request.backend,
         threads: request.threads,
         reason: None,
-        narrow_nodes: None,
+        narrow: None,
     };
     if request.backend == BackendChoice::Cpu {
         return asked;
@@ -45,11 +55,11 @@ pub(super) fn choose(graph: &Graph, request: &RunRequest) -> Choice {
     let device = key_of(request.device);
     let found = Found::load();
     let prediction = found.predict(graph, request, device.as_ref().ok());
-    let narrow_nodes = device
+    let narrow = device
         .as_ref()
         .ok()
         .and_then(|key| found.calibration.gpu(key)?.crossing_nodes())
-        .map(narrow_limit);
+        .map(Narrow::at);
     let reason = match &device {
         Err(error) if request.backend == BackendChoice::Auto => {
             return Choice {
@@ -72,18 +82,15 @@ pub(super) fn choose(graph: &Graph, request: &RunRequest) -> Choice {
         },
         (BackendChoice::Auto, true) => Choice {
             reason: Some(found.with_note(reason)),
-            narrow_nodes,
+            narrow,
             ..asked
         },
         (_, false) => Choice {
             reason: Some(found.with_note(format!("{reason}; --backend auto takes it"))),
-            narrow_nodes,
+            narrow,
             ..asked
         },
-        (_, true) => Choice {
-            narrow_nodes,
-            ..asked
-        },
+        (_, true) => Choice { narrow, ..asked },
     }
 }
 
@@ -114,11 +121,17 @@ fn threads(request: &RunRequest, prediction: &Prediction) -> Option<NonZeroUsize
     request.threads.or(narrow.then_some(NonZeroUsize::MIN))
 }
 
-/// Nodes at which to leave one block, a little below the crossing, so that a
-/// frontier that hovers there does not change hands each level.
-fn narrow_limit(crossing: f64) -> u32 {
-    let default = seawall_core::abi::search::SearchPolicy::default().narrow_nodes;
-    ((crossing * 0.875) as u32).clamp(NARROW_NODES_MIN, default)
+impl Narrow {
+    /// Limits for the width at which block and grid cost the same, never wider
+    /// than the default ones. A block starts a little below, so that a frontier
+    /// that hovers there does not change hands each level.
+    fn at(crossing: f64) -> Self {
+        let default = SearchPolicy::default();
+        let enter = ((crossing * 0.875) as u32).min(default.narrow_nodes);
+        let enter = enter.max(NARROW_NODES_MIN);
+        let leave = (crossing as u32).min(default.narrow_exit_nodes).max(enter);
+        Self { enter, leave }
+    }
 }
 
 /// The calibration, and why there is none when one was there.
@@ -236,8 +249,25 @@ mod tests {
 
     #[test]
     fn limits_of_one_block_stay_between_a_warp_and_the_default() {
-        assert_eq!(narrow_limit(0.0), 32);
-        assert_eq!(narrow_limit(400.0), 350);
-        assert_eq!(narrow_limit(1e12), 896);
+        let default = SearchPolicy::default();
+        let widest = Narrow {
+            enter: default.narrow_nodes,
+            leave: default.narrow_exit_nodes,
+        };
+        assert_eq!(Narrow::at(1e12), widest);
+        assert_eq!(
+            Narrow::at(0.0),
+            Narrow {
+                enter: 32,
+                leave: 32
+            }
+        );
+        assert_eq!(
+            Narrow::at(400.0),
+            Narrow {
+                enter: 350,
+                leave: 400
+            }
+        );
     }
 }

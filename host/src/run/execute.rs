@@ -167,8 +167,9 @@ fn plan_program(
         ..PlanRequest::default()
     };
     let (mut encoded, summary) = built.program.encode(&plan)?;
-    if let Some(nodes) = choice.narrow_nodes {
-        encoded.search.narrow_nodes = nodes;
+    if let Some(narrow) = choice.narrow {
+        encoded.search.narrow_nodes = narrow.enter;
+        encoded.search.narrow_exit_nodes = narrow.leave;
     }
     let plan = PlanSummary {
         groups: summary.groups,
