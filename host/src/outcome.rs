@@ -144,7 +144,8 @@ pub struct RunOutcome {
     pub analysis: AnalysisKind,
     /// The executor that ran it.
     pub backend: Executor,
-    /// Why this executor was taken, when the caller left the choice open.
+    /// Why this executor was taken when the caller left the choice open, or
+    /// which one would be better when not.
     pub backend_reason: Option<String>,
     /// Name of the device.
     pub device: String,

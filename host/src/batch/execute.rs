@@ -65,10 +65,7 @@ pub fn execute(
     check_detail(request.detail)?;
     progress(Phase::Plan);
     let started = Instant::now();
-    let requests: Vec<RunRequest> = graphs
-        .iter()
-        .map(|graph| of_graph(graph, request))
-        .collect();
+    let requests = requests(graphs, request);
     let prepared = prepare(graphs, &requests)?;
     let plan = started.elapsed().as_nanos() as u64;
     progress(Phase::Upload);
@@ -123,14 +120,14 @@ pub(crate) const fn check_detail(detail: Detail) -> Result<(), BatchError> {
 }
 
 /// The jobs of a batch and how to read their results.
-struct Prepared<'g> {
-    jobs: Vec<Job<'g>>,
-    readings: Vec<Reading>,
+pub(crate) struct Prepared<'g> {
+    pub(crate) jobs: Vec<Job<'g>>,
+    pub(crate) readings: Vec<Reading>,
     programs: Programs,
 }
 
 /// Builds and plans the program of every graph.
-fn prepare<'g>(
+pub(crate) fn prepare<'g>(
     graphs: &[BatchGraph<'g>],
     requests: &[RunRequest],
 ) -> Result<Prepared<'g>, BatchError> {
@@ -178,12 +175,13 @@ fn outcomes<'a>(
         .collect()
 }
 
-/// The request for one graph alone.
-fn of_graph(graph: &BatchGraph<'_>, request: &RunRequest) -> RunRequest {
-    RunRequest {
+/// The request for each graph alone.
+pub(crate) fn requests(graphs: &[BatchGraph<'_>], request: &RunRequest) -> Vec<RunRequest> {
+    let alone = |graph: &BatchGraph<'_>| RunRequest {
         sources: graph.sources.clone(),
         ..request.clone()
-    }
+    };
+    graphs.iter().map(alone).collect()
 }
 
 fn named(graph: &BatchGraph<'_>, source: RunError) -> BatchError {

@@ -33,7 +33,7 @@ mod outcome;
 mod programs;
 
 pub use error::BatchError;
-pub(crate) use execute::check_detail;
 pub use execute::{BatchGraph, execute};
+pub(crate) use execute::{Prepared, check_detail, prepare, requests};
 pub use expand::{NamedGraph, Origin, Spec, expand, is_batch, load};
 pub use outcome::{BatchOutcome, GraphOutcome};

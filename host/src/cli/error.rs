@@ -3,6 +3,9 @@
 use std::io;
 
 use crate::batch::BatchError;
+use crate::bench::BenchError;
+use crate::calibrate::measure::MeasureError;
+use crate::calibrate::store::StoreError;
 use crate::graph::GraphError;
 use crate::report::file::WriteError;
 use crate::run::{AnalysisKind, RunError};
@@ -72,6 +75,15 @@ pub(super) enum CliError {
         /// The path given.
         path: String,
     },
+    /// What work costs could not be measured.
+    #[error("measuring this machine: {0}")]
+    Measure(#[from] MeasureError),
+    /// A comparison could not be made.
+    #[error(transparent)]
+    Bench(#[from] BenchError),
+    /// The measured costs could not be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// Standard output took no more.
     #[error("standard output: {0}")]
     Stdout(io::Error),
@@ -121,7 +133,7 @@ impl CliError {
             Self::Batch(error) => error.exit_code(),
             Self::Evidence(error) => error.exit_code(),
             Self::Stdout(_) if self.is_closed_pipe() => 0,
-            Self::Stdout(_) => 1,
+            Self::Stdout(_) | Self::Measure(_) | Self::Store(_) | Self::Bench(_) => 1,
             _ => 2,
         }
     }

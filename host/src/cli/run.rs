@@ -169,7 +169,7 @@ fn size(text: &str) -> Result<u64, String> {
     }
 }
 
-fn above_zero<N: FromStr>(text: &str) -> Result<N, String> {
+pub(super) fn above_zero<N: FromStr>(text: &str) -> Result<N, String> {
     text.parse()
         .map_err(|_| "expected a whole number from 1".to_owned())
 }

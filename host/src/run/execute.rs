@@ -1,5 +1,6 @@
 //! Carries out a request: program, plan, backend, result.
 
+use super::choose::{Choice, choose};
 use super::{BackendChoice, Executor, Phase, RunError, RunRequest, steps};
 use crate::analysis::Built;
 use crate::backend::cpu::CpuSession;
@@ -33,14 +34,15 @@ pub fn execute(
     let clock = Instant::now();
     let mut events = Vec::new();
     progress(Phase::Plan);
-    let (built, encoded, mut plan, plan_ns) = plan_program(graph, request)?;
+    let choice = choose(graph, request);
+    let (built, encoded, mut plan, plan_ns) = plan_program(graph, request, &choice)?;
     events.push(host_event("plan", 0, plan_ns));
     progress(Phase::Upload);
     let Opened {
         mut session,
         executor,
         reason,
-    } = open(graph, request)?;
+    } = open(graph, request, choice)?;
     session.load(&encoded)?;
     let upload = session.upload_ns();
     events.push(host_event("upload", plan_ns, upload));
@@ -134,10 +136,11 @@ fn host_event(name: &str, start_ns: u64, duration_ns: u64) -> Event {
     }
 }
 
-/// Builds, plans and encodes the program.
+/// Builds, plans and encodes the program for the machine that was chosen.
 fn plan_program(
     graph: &Graph,
     request: &RunRequest,
+    choice: &Choice,
 ) -> Result<(Built, EncodedProgram, PlanSummary, u64), RunError> {
     let start = Instant::now();
     let built = steps::build(graph, request)?;
@@ -146,7 +149,11 @@ fn plan_program(
         budget_bytes: request.budget_bytes,
         ..PlanRequest::default()
     };
-    let (encoded, summary) = built.program.encode(&plan)?;
+    let (mut encoded, summary) = built.program.encode(&plan)?;
+    if let Some(narrow) = choice.narrow {
+        encoded.search.narrow_nodes = narrow.enter;
+        encoded.search.narrow_exit_nodes = narrow.leave;
+    }
     let plan = PlanSummary {
         groups: summary.groups,
         global_barriers: summary.global_barriers,
@@ -158,8 +165,12 @@ fn plan_program(
     Ok((built, encoded, plan, start.elapsed().as_nanos() as u64))
 }
 
-/// Opens the backend that the request asks for.
-fn open<'g>(graph: &'g Graph, request: &RunRequest) -> Result<Opened<'g>, RunError> {
+/// Opens the backend that was chosen.
+fn open<'g>(
+    graph: &'g Graph,
+    request: &RunRequest,
+    choice: Choice,
+) -> Result<Opened<'g>, RunError> {
     let limits = RunLimits {
         time_budget_ns: request.time_budget_ns,
     };
@@ -172,32 +183,38 @@ fn open<'g>(graph: &'g Graph, request: &RunRequest) -> Result<Opened<'g>, RunErr
         };
         cuda::open(executor, graph, options)
     };
-    let cpu = |reason| -> Result<Opened<'g>, RunError> {
+    let cpu = |threads, reason| -> Result<Opened<'g>, RunError> {
         Ok(Opened {
-            session: Box::new(CpuSession::open(graph, request.threads, limits)?),
+            session: Box::new(CpuSession::open(graph, threads, limits)?),
             executor: Executor::Cpu,
             reason,
         })
     };
-    let on_gpu = |executor, kind| -> Result<Opened<'g>, RunError> {
+    let on_gpu = |executor, kind, reason| -> Result<Opened<'g>, RunError> {
         Ok(Opened {
             session: gpu(kind)?,
             executor,
-            reason: None,
+            reason,
         })
     };
-    match request.backend {
-        BackendChoice::Cpu => cpu(None),
-        BackendChoice::Launches => on_gpu(Executor::Launches, cuda::Executor::Launches),
-        BackendChoice::Graph => on_gpu(Executor::Graph, cuda::Executor::Graph),
-        BackendChoice::Mega => on_gpu(Executor::Mega, cuda::Executor::Mega),
+    let Choice {
+        backend,
+        threads,
+        reason,
+        ..
+    } = choice;
+    match backend {
+        BackendChoice::Cpu => cpu(threads, reason),
+        BackendChoice::Launches => on_gpu(Executor::Launches, cuda::Executor::Launches, reason),
+        BackendChoice::Graph => on_gpu(Executor::Graph, cuda::Executor::Graph, reason),
+        BackendChoice::Mega => on_gpu(Executor::Mega, cuda::Executor::Mega, reason),
         BackendChoice::Auto => match gpu(cuda::Executor::Mega) {
             Ok(session) => Ok(Opened {
                 session,
                 executor: Executor::Mega,
-                reason: Some("a GPU is present".to_owned()),
+                reason,
             }),
-            Err(error) => cpu(Some(error.to_string())),
+            Err(error) => cpu(threads, Some(error.to_string())),
         },
     }
 }

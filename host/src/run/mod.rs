@@ -1,6 +1,7 @@
 //! One run from a graph to a result: request in, outcome out.
 
 mod check;
+mod choose;
 mod detail;
 mod error;
 mod execute;

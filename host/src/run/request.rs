@@ -76,7 +76,7 @@ impl fmt::Display for AnalysisKind {
 /// The executor that a caller wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, ValueEnum)]
 pub enum BackendChoice {
-    /// The one that should be fastest here.
+    /// The one that should be fastest here, by costs measured or assumed.
     #[default]
     Auto,
     /// One-lane blocks on threads.
@@ -153,7 +153,8 @@ pub struct RunRequest {
     pub backend: BackendChoice,
     /// Ordinal of the GPU.
     pub device: u32,
-    /// Threads of the CPU backend; all of the machine's when not given.
+    /// Threads of the CPU backend; when not given, all of the machine's, or one
+    /// under [`BackendChoice::Auto`] where one should be faster.
     pub threads: Option<NonZeroUsize>,
     /// Device bytes that graph and groups may take; the device's memory when
     /// not given.
