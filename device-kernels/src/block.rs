@@ -27,13 +27,11 @@ pub mod shared {
     /// Rows of a tile of edges, two words a row; shares words with the rest,
     /// as no step uses both.
     pub const SHARES: u32 = 128;
-    /// Words of a program's tables.
-    pub const TABLES: u32 = 384;
 
     /// Entries that each of the two queues of a narrow search can hold, in
     /// blocks of at most `lanes` lanes.
     const fn entries(lanes: u32) -> u32 {
-        lanes * 45 / 32
+        lanes * 5 / 4
     }
 
     /// Entries that each of the two queues of a narrow search can hold.
@@ -49,12 +47,6 @@ pub mod shared {
         NARROW + 6 * narrow_nodes::<G>()
     }
 
-    /// The program's tables, behind everything else.
-    #[must_use]
-    pub const fn tables<G: Grid>() -> u32 {
-        shared_words(G::LANES) as u32 - TABLES
-    }
-
     /// Rows that a tile of edges can hold.
     #[must_use]
     pub const fn share_rows<G: Grid>() -> u32 {
@@ -63,7 +55,7 @@ pub mod shared {
 
     /// Words up to the end of each part, for blocks of at most `lanes` lanes.
     const fn fits(lanes: u32) -> bool {
-        let words = shared_words(lanes) as u32 - TABLES;
+        let words = shared_words(lanes) as u32;
         let queues_and_rows = NARROW + 6 * entries(lanes) + 3 * lanes;
         let shares = SHARES + 2 * 4 * lanes;
         queues_and_rows <= words && shares <= words

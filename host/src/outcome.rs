@@ -8,6 +8,9 @@ use serde::Serialize;
 
 use crate::run::{AnalysisKind, Executor};
 
+mod sets;
+pub use sets::SourceSets;
+
 /// The result of an analysis: one value a node, by node number.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
@@ -16,6 +19,8 @@ pub enum Column {
     U32(Vec<u32>),
     /// Ranks.
     F32(Vec<f32>),
+    /// Which sources reach every node.
+    Sets(SourceSets),
 }
 
 impl Column {
@@ -28,6 +33,7 @@ impl Column {
         match self {
             Self::U32(values) => values.len(),
             Self::F32(values) => values.len(),
+            Self::Sets(sets) => sets.len(),
         }
     }
 
@@ -52,11 +58,12 @@ impl Column {
         match self {
             Self::U32(values) => fnv1a(values.iter().map(|value| value.to_le_bytes())),
             Self::F32(values) => fnv1a(values.iter().map(|value| value.to_le_bytes())),
+            Self::Sets(sets) => fnv1a(sets.words().iter().map(|word| word.to_le_bytes())),
         }
     }
 }
 
-fn fnv1a(words: impl Iterator<Item = [u8; 4]>) -> u64 {
+fn fnv1a<const N: usize>(words: impl Iterator<Item = [u8; N]>) -> u64 {
     const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
     words.flatten().fold(OFFSET_BASIS, |hash, byte| {
@@ -137,7 +144,8 @@ pub struct RunOutcome {
     pub analysis: AnalysisKind,
     /// The executor that ran it.
     pub backend: Executor,
-    /// Why this executor was taken, when the caller left the choice open.
+    /// Why this executor was taken when the caller left the choice open, or
+    /// which one would be better when not.
     pub backend_reason: Option<String>,
     /// Name of the device.
     pub device: String,
@@ -155,6 +163,9 @@ pub struct RunOutcome {
     pub converged: bool,
     /// One value a node.
     pub values: Column,
+    /// Parent of every node, [`Column::UNREACHED`] where there is none; nothing
+    /// when parents were not asked for.
+    pub parents: Option<Vec<u32>>,
     /// The plan.
     pub plan: PlanSummary,
     /// The times.
@@ -168,6 +179,35 @@ pub struct RunOutcome {
     pub checked: Option<bool>,
     /// Spans for the trace.
     pub events: Vec<Event>,
+}
+
+impl RunOutcome {
+    /// Triangles of the graph, when they were counted: each has three corners.
+    #[must_use]
+    pub fn triangles(&self) -> Option<u64> {
+        match (self.analysis, &self.values) {
+            (AnalysisKind::Triangles, Column::U32(corners)) => {
+                Some(corners.iter().map(|count| u64::from(*count)).sum::<u64>() / 3)
+            }
+            _ => None,
+        }
+    }
+
+    /// How many nodes each source reaches, when that was asked.
+    #[must_use]
+    pub fn reached_each(&self) -> Option<Vec<u64>> {
+        match &self.values {
+            Column::Sets(sets) => Some(sets.reached()),
+            _ => None,
+        }
+    }
+
+    /// As [`Column::checksum`], of the parents.
+    #[must_use]
+    pub fn parents_checksum(&self) -> Option<u64> {
+        let parents = self.parents.as_deref()?;
+        Some(fnv1a(parents.iter().map(|parent| parent.to_le_bytes())))
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::tally::Tally;
 use seawall::backend::RunLimits;
 use seawall::backend::cuda::{CudaOptions, CudaSession, Executor};
 use seawall::graph::Graph;
-use seawall::run::AnalysisKind;
+use seawall::run::{AnalysisKind, Detail};
 use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::draw::{self, Limits, UNLIMITED};
 use seawall_tests::graphs::{self, EdgeList, SHAPES};
@@ -54,6 +54,7 @@ impl Case {
             max_levels: UNLIMITED,
             policy: SearchPolicy::default(),
             incoming: false,
+            detail: Detail::Plain,
         }
     }
 
@@ -107,6 +108,7 @@ pub(crate) fn run(executor: Executor, name: &'static str, drawn: (u64, bool), ta
         }
     };
     analyses(&mut session, (&graph, &case), name, tally);
+    details(&mut session, (&graph, &case), name, tally);
     topologies(&mut session, (&graph, &case), name, tally);
     limits(&mut session, (&graph, &case), name, tally);
     scripts(&mut session, &case, name, tally);
@@ -124,6 +126,46 @@ fn analyses(
         tally.check(("analyses, three runs each", name), case.repeat(), || {
             run_analysis(session, (graph, &case.list), &case.asked(analysis), 3)
         });
+    }
+}
+
+/// Triangles where the graph is undirected, parents, and sets of sources, each
+/// also cut off by a limit.
+fn details(
+    session: &mut CudaSession<'_>,
+    (graph, case): Drawn<'_>,
+    name: &'static str,
+    tally: &mut Tally,
+) {
+    if case.list.undirected {
+        let asked = case.asked(AnalysisKind::Triangles);
+        tally.check(("triangles, three runs each", name), case.repeat(), || {
+            run_analysis(session, (graph, &case.list), &asked, 3)
+        });
+    }
+    for max_levels in [UNLIMITED, 3] {
+        let parents = Asked {
+            max_levels,
+            detail: Detail::Parents,
+            ..case.asked(AnalysisKind::Bfs)
+        };
+        tally.check(("parents, three runs each", name), case.repeat(), || {
+            run_analysis(session, (graph, &case.list), &parents, 3)
+        });
+        // The oracle searches once a source.
+        let most = 4_000_000 / (case.list.edges.len() + 1);
+        let sources = case.sources.iter().take(most.clamp(1, 150));
+        let sets = Asked {
+            sources: sources.copied().collect(),
+            max_levels,
+            detail: Detail::EachSource,
+            ..case.asked(AnalysisKind::Reach)
+        };
+        tally.check(
+            ("sets of sources, three runs each", name),
+            case.repeat(),
+            || run_analysis(session, (graph, &case.list), &sets, 3),
+        );
     }
 }
 

@@ -1,4 +1,4 @@
-//! Shortest paths, core numbers and ranks on the CPU backend: against
+//! Shortest paths, core numbers, triangles and ranks on the CPU backend: against
 //! sequential implementations, against results known by hand, and against
 //! themselves with other numbers of threads.
 
@@ -9,7 +9,7 @@ use seawall::outcome::{Column, Rounds, RunOutcome};
 use seawall::run::{AnalysisKind, BackendChoice, Ranking, RunError, RunRequest, execute};
 use std::num::{NonZeroU32, NonZeroUsize};
 
-const THREADS: [usize; 3] = [1, 2, 4];
+const THREADS: [usize; 3] = [1, 2, 5];
 
 fn request(analysis: AnalysisKind, sources: &[u32], threads: usize) -> RunRequest {
     RunRequest {
@@ -85,6 +85,12 @@ proptest! {
     fn cores_are_those_of_one_removal_at_a_time(case in weighted()) {
         let graph = unweighted(&(case.0, case.1, true));
         words(&graph, AnalysisKind::Kcore, &[]);
+    }
+
+    #[test]
+    fn triangles_are_those_of_marked_neighbours(case in weighted()) {
+        let graph = unweighted(&(case.0, case.1, true));
+        words(&graph, AnalysisKind::Triangles, &[]);
     }
 
     #[test]
@@ -204,9 +210,11 @@ fn a_wrong_rank_is_found() {
 fn graphs_that_cannot_answer_are_refused() {
     let graph = Graph::from_edges(3, &[(0, 1), (1, 2)], false).unwrap();
     let refused = |analysis| execute(&graph, &request(analysis, &[0], 1), &mut |_| {}).unwrap_err();
-    let error = refused(AnalysisKind::Kcore);
-    assert!(matches!(error, RunError::Directed { .. }) && error.exit_code() == 2);
-    assert!(error.to_string().contains("--undirected"));
+    for analysis in [AnalysisKind::Kcore, AnalysisKind::Triangles] {
+        let error = refused(analysis);
+        assert!(matches!(error, RunError::Directed { .. }) && error.exit_code() == 2);
+        assert!(error.to_string().contains("--undirected"));
+    }
     let error = refused(AnalysisKind::Sssp);
     assert!(matches!(error, RunError::NoWeights { .. }) && error.exit_code() == 2);
 }
@@ -219,8 +227,42 @@ fn graphs_without_edges_or_nodes_have_results() {
             words(&graph, AnalysisKind::Kcore, &[]),
             vec![0; nodes as usize]
         );
+        assert_eq!(
+            words(&graph, AnalysisKind::Triangles, &[]),
+            vec![0; nodes as usize]
+        );
         let outcome = run(&graph, &request(AnalysisKind::Pagerank, &[], 2));
         assert_eq!(outcome.checked, Some(true));
         assert_eq!(outcome.values.len(), nodes as usize);
     }
+}
+
+#[test]
+fn triangles_are_counted_at_each_corner() {
+    // Two triangles that share an edge, an edge into one of them, and a node
+    // by itself.
+    let edges = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 1), (3, 4)];
+    let graph = Graph::from_edges(6, &edges, true).unwrap();
+    assert_eq!(
+        words(&graph, AnalysisKind::Triangles, &[]),
+        [1, 2, 2, 1, 0, 0]
+    );
+    let clique: Vec<_> = (0..40_u32)
+        .flat_map(|a| (0..a).map(move |b| (a, b)))
+        .collect();
+    let graph = Graph::from_edges(40, &clique, true).unwrap();
+    let outcome = run(&graph, &request(AnalysisKind::Triangles, &[], 2));
+    assert_eq!(outcome.values, Column::U32(vec![39 * 38 / 2; 40]));
+    assert_eq!(outcome.triangles(), Some(40 * 39 * 38 / 6));
+}
+
+#[test]
+fn counting_triangles_ends_with_the_time_budget() {
+    let edges: Vec<_> = (1..5000).map(|node| (node, node / 2)).collect();
+    let graph = Graph::from_edges(5000, &edges, true).unwrap();
+    let mut request = request(AnalysisKind::Triangles, &[], 2);
+    request.time_budget_ns = 1;
+    let error = execute(&graph, &request, &mut |_| {}).unwrap_err();
+    assert_eq!(error.exit_code(), 1);
+    assert!(error.to_string().contains("time"), "{error}");
 }

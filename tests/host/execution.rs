@@ -5,7 +5,7 @@ use seawall::backend::RunLimits;
 use seawall::backend::cpu::CpuSession;
 use seawall::graph::{self, Graph, LoadOptions};
 use seawall::outcome::{Column, RunOutcome};
-use seawall::run::{AnalysisKind, BackendChoice, RunRequest, execute};
+use seawall::run::{AnalysisKind, BackendChoice, Detail, RunRequest, execute};
 use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::graphs::{self, EdgeList, SHAPES, Shape};
 use seawall_tests::harness::{ANALYSES, Asked, compare, expected, run_analysis};
@@ -38,6 +38,7 @@ impl Case {
             max_levels: UNLIMITED,
             policy: SearchPolicy::default(),
             incoming: false,
+            detail: Detail::Plain,
         }
     }
 }

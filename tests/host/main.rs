@@ -4,6 +4,7 @@ mod analyses;
 mod batch;
 mod capi;
 mod cli;
+mod details;
 mod execution;
 mod graph;
 mod programs;

@@ -13,20 +13,21 @@ use seawall::backend::batch::{BatchError, BatchSession, Job};
 use seawall::graph::Graph;
 use seawall::outcome::Column;
 use seawall::program::{EncodedProgram, PlanRequest};
-use seawall::run::{AnalysisKind, Ranking};
+use seawall::run::{AnalysisKind, Detail, Ranking};
 use seawall_core::abi::control::LoopRecord;
 use seawall_core::abi::program::{Opcode, WaveRecord};
 use seawall_core::abi::search::SearchPolicy;
 use std::sync::Arc;
 
 /// Every analysis that has a program.
-pub const ANALYSES: [AnalysisKind; 6] = [
+pub const ANALYSES: [AnalysisKind; 7] = [
     AnalysisKind::Bfs,
     AnalysisKind::Reach,
     AnalysisKind::Cc,
     AnalysisKind::Sssp,
     AnalysisKind::Kcore,
     AnalysisKind::Pagerank,
+    AnalysisKind::Triangles,
 ];
 
 /// A graph of a batch as it was drawn.
@@ -45,7 +46,7 @@ pub fn members(count: u32, nodes: u32, random: &mut Random) -> Vec<Member> {
         let shape = random.pick(&SHAPES).unwrap_or(SHAPES[0]);
         let most = random.pick(&[0, 1, 2, 40, nodes / 8, nodes]).unwrap_or(1);
         let size = random.below(most.min(nodes) + 1);
-        // Core numbers need both directions of every edge.
+        // Core numbers and triangles need both directions of every edge.
         let list = graphs::draw(shape, size, true, random);
         let sources = graphs::draw_sources(list.nodes, random);
         Member { list, sources }
@@ -131,9 +132,9 @@ fn built(members: &[Member], graphs: &[Graph], asked: &BatchAsked) -> Result<Vec
             sources: member.sources.clone(),
             max_iterations: asked.max_iterations,
             ranking: Ranking::default(),
+            detail: Detail::Plain,
         };
-        let built = analysis::build(asked.analysis, graph, &question).map_err(text)?;
-        let mut built = built.ok_or("the analysis has no program")?;
+        let mut built = analysis::build(asked.analysis, graph, &question).map_err(text)?;
         built.program.search_policy(asked.policy);
         Ok(built)
     };
@@ -167,9 +168,10 @@ pub fn short_frontier(graph: &Graph) -> Result<Job<'_>, String> {
         sources: vec![0],
         max_iterations: u32::MAX - 1,
         ranking: Ranking::default(),
+        detail: Detail::Plain,
     };
     let built = analysis::build(AnalysisKind::Bfs, graph, &question).map_err(text)?;
-    let mut job = job(graph, &built.ok_or("no program")?)?;
+    let mut job = job(graph, &built)?;
     let mut program = EncodedProgram::clone(&job.program);
     let expands = |wave: &&WaveRecord| wave.opcode == Opcode::Expand as u32;
     let expand = program.waves.iter().find(expands);
@@ -207,7 +209,7 @@ pub fn run_scripts(
     }
     let mut jobs = Vec::new();
     for (graph, (script, slot, list)) in graphs.iter().zip(&drawn) {
-        let assembled = script.assemble(list.nodes).map_err(text)?;
+        let assembled = script.assemble(list).map_err(text)?;
         let program = assembled.program.encode(&PlanRequest::default());
         jobs.push(Job {
             graph,
@@ -247,7 +249,7 @@ fn judge(
             };
         }
         (_, Column::U32(words)) => words,
-        (_, Column::F32(_)) => return Err(format!("{what} gave ranks")),
+        (_, Column::F32(_) | Column::Sets(_)) => return Err(format!("{what} gave no words")),
     };
     let wanted = match asked.analysis {
         AnalysisKind::Sssp => oracle::distances(graph, &member.sources),
@@ -259,6 +261,7 @@ fn judge(
                 max_levels: asked.max_iterations,
                 policy: asked.policy,
                 incoming: false,
+                detail: Detail::Plain,
             };
             expected(&member.list, &asked)
         }

@@ -127,7 +127,7 @@ impl Drawer<'_> {
 
     fn add_top(&mut self) {
         let nodes = self.limits.nodes;
-        let composite = match self.random.below(14) {
+        let composite = match self.random.below(16) {
             0 => self.levels(),
             1 => self.reach(),
             2 => self
@@ -135,6 +135,8 @@ impl Drawer<'_> {
                 .map(|to| Wave::Components { to }),
             3 => self.dataflow(),
             4 | 5 => Some(self.bounded_loop()),
+            6 => self.triangles(),
+            7 => self.parents(),
             _ => None,
         };
         let wave = composite.unwrap_or_else(|| self.simple());
@@ -154,7 +156,9 @@ impl Drawer<'_> {
             | Wave::Meet { to, .. }
             | Wave::Levels { to, .. }
             | Wave::Reach { to, .. }
-            | Wave::Components { to } => self.written[to] = true,
+            | Wave::Components { to }
+            | Wave::Parents { to, .. }
+            | Wave::Triangles { to, .. } => self.written[to] = true,
             Wave::Loop { .. } => {}
         }
     }
@@ -270,6 +274,21 @@ impl Drawer<'_> {
         Some(Wave::Reach { to, list, max })
     }
 
+    /// Parents by levels where a search left some, by any words otherwise.
+    fn parents(&mut self) -> Option<Wave> {
+        let nodes = self.limits.nodes;
+        let to = self.writable(|words| words >= nodes)?;
+        let from = self.readable(nodes, Some(to))?;
+        Some(Wave::Parents { to, from })
+    }
+
+    fn triangles(&mut self) -> Option<Wave> {
+        let nodes = self.limits.nodes;
+        let to = self.writable(|words| words >= nodes)?;
+        let held = self.random.pick(&[0, 1, 3, 20])?;
+        Some(Wave::Triangles { to, held })
+    }
+
     fn level_limit(&mut self) -> u32 {
         if self.random.once_in(4) {
             self.random.below(6)
@@ -352,7 +371,7 @@ mod tests {
                 seen.insert(text.split(' ').next().unwrap().to_owned());
             }
         }
-        assert_eq!(seen.len(), 12, "{seen:?}");
+        assert_eq!(seen.len(), 14, "{seen:?}");
     }
 
     #[test]

@@ -12,12 +12,13 @@ use seawall::backend::{RunStats, Session};
 use seawall::graph::Graph;
 use seawall::outcome::Column;
 use seawall::program::PlanRequest;
-use seawall::run::AnalysisKind;
+use seawall::run::{AnalysisKind, Detail};
 use seawall_core::abi::control::LOOPS_MAX;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_core::plan::Strategy;
 
-/// The analyses that have a program and an oracle here.
+/// The analyses of any graph that have an oracle here; there is one for
+/// triangles too, which need an undirected graph.
 pub const ANALYSES: [AnalysisKind; 3] = [AnalysisKind::Bfs, AnalysisKind::Reach, AnalysisKind::Cc];
 
 /// An analysis to run and judge.
@@ -33,14 +34,21 @@ pub struct Asked {
     pub policy: SearchPolicy,
     /// Whether the program asks for incoming edges, so that it may pull.
     pub incoming: bool,
+    /// What is asked beyond the plain column.
+    pub detail: Detail,
 }
 
-/// The column that `asked` must give for the graph of `list`.
+/// The column that `asked` must give for the graph of `list`; sets of sources
+/// as pairs of words, low word first.
 #[must_use]
 pub fn expected(list: &EdgeList, asked: &Asked) -> Vec<u32> {
     match asked.analysis {
+        AnalysisKind::Reach if asked.detail == Detail::EachSource => {
+            oracle::reached_from(list, &asked.sources, asked.max_levels)
+        }
         AnalysisKind::Reach => oracle::reached(list, &asked.sources, asked.max_levels),
         AnalysisKind::Cc => oracle::components(list),
+        AnalysisKind::Triangles => oracle::triangles(list),
         _ => oracle::levels(list, &asked.sources, asked.max_levels),
     }
 }
@@ -87,9 +95,9 @@ pub fn run_analysis(
         sources: asked.sources.clone(),
         max_iterations: asked.max_levels,
         ranking: seawall::run::Ranking::default(),
+        detail: asked.detail,
     };
-    let built = analysis::build(asked.analysis, graph, &question).map_err(text)?;
-    let mut built = built.ok_or("the analysis has no program")?;
+    let mut built = analysis::build(asked.analysis, graph, &question).map_err(text)?;
     built.program.search_policy(asked.policy);
     if asked.incoming {
         built.program.need_incoming();
@@ -105,10 +113,21 @@ pub fn run_analysis(
         let mut words = Vec::new();
         session.read(built.result, &mut words).map_err(text)?;
         let what = format!("{} run {run}", asked.analysis);
-        let Column::U32(found) = built.reading.column(graph.nodes(), words) else {
-            return Err(format!("{what}: not a column of words"));
+        let found = match built.reading.column(graph.nodes(), words) {
+            Column::U32(found) => found,
+            Column::Sets(sets) => {
+                let halves = |word: &u64| [*word as u32, (*word >> 32) as u32];
+                sets.words().iter().flat_map(halves).collect()
+            }
+            Column::F32(_) => return Err(format!("{what}: not a column of words")),
         };
         compare(&what, &found, &wanted)?;
+        if let Some(register) = built.parents {
+            let mut parents = Vec::new();
+            session.read(register, &mut parents).map_err(text)?;
+            let wanted = oracle::parents(list, &wanted);
+            compare(&format!("{what}, parents"), &parents, &wanted)?;
+        }
         check_end(asked, &wanted, &stats)?;
     }
     Ok(())
@@ -154,7 +173,7 @@ pub fn run_script(
             strategy,
             ..PlanRequest::default()
         };
-        let assembled = script.assemble(list.nodes).map_err(text)?;
+        let assembled = script.assemble(list).map_err(text)?;
         let (encoded, _) = assembled.program.encode(&request).map_err(text)?;
         session.load(&encoded).map_err(text)?;
         for run in 1..=times {

@@ -145,6 +145,15 @@ impl Interpreter<'_> {
                 let labels = oracle::components(self.list);
                 self.set(to, |_, at| labels.get(at).copied().unwrap_or(at as u32));
             }
+            Wave::Parents { to, from } => {
+                let parents = oracle::parents(self.list, self.words(from));
+                self.set(to, |_, at| parents.get(at).copied().unwrap_or(UNREACHED));
+            }
+            // The entries held at a time change no count.
+            Wave::Triangles { to, held: _ } => {
+                let corners = oracle::oriented_triangles(self.list);
+                self.set(to, |_, at| corners.get(at).copied().unwrap_or(0));
+            }
             Wave::Loop { .. } => {}
         }
     }

@@ -6,6 +6,7 @@
 
 use crate::graphs::EdgeList;
 use seawall::outcome::Column;
+use std::collections::BTreeSet;
 
 /// Edges from the nearest source to each node; [`Column::UNREACHED`] where
 /// there is no path or more than `max_levels` edges are needed.
@@ -39,6 +40,42 @@ pub fn reached(list: &EdgeList, sources: &[u32], max_levels: u32) -> Vec<u32> {
         .collect()
 }
 
+/// Parent of each node by the levels of a search: the smallest node one level
+/// before it with an edge to it, itself at level 0.
+#[must_use]
+pub fn parents(list: &EdgeList, levels: &[u32]) -> Vec<u32> {
+    let mut parents = vec![Column::UNREACHED; list.nodes as usize];
+    let back = list.edges.iter().map(|&(from, to)| (to, from));
+    let back = back.filter(|_| list.undirected);
+    for (from, to) in list.edges.iter().copied().chain(back) {
+        let (above, level) = (levels[from as usize], levels[to as usize]);
+        if level != Column::UNREACHED && level.checked_sub(1) == Some(above) {
+            parents[to as usize] = parents[to as usize].min(from);
+        }
+    }
+    for (node, level) in (0..list.nodes).zip(levels) {
+        if *level == 0 {
+            parents[node as usize] = node;
+        }
+    }
+    parents
+}
+
+/// For each node a set of the sources within `max_levels` edges, a bit a
+/// source and an even number of words, at least two.
+#[must_use]
+pub fn reached_from(list: &EdgeList, sources: &[u32], max_levels: u32) -> Vec<u32> {
+    let words = 2 * sources.len().div_ceil(64).max(1);
+    let mut sets = vec![0; list.nodes as usize * words];
+    for (number, source) in sources.iter().enumerate() {
+        let reached = reached(list, &[*source], max_levels);
+        for (node, flag) in reached.into_iter().enumerate() {
+            sets[node * words + number / 32] |= flag << (number % 32);
+        }
+    }
+    sets
+}
+
 /// Smallest node of each node's component, directions ignored.
 #[must_use]
 pub fn components(list: &EdgeList) -> Vec<u32> {
@@ -58,6 +95,58 @@ fn root(parents: &mut [u32], mut node: u32) -> u32 {
         node = parents[node as usize];
     }
     node
+}
+
+/// Triangles that each node is a corner of, directions ignored.
+#[must_use]
+pub fn triangles(list: &EdgeList) -> Vec<u32> {
+    let mut later = vec![BTreeSet::new(); list.nodes as usize];
+    for &(from, to) in list.edges.iter().filter(|(from, to)| from != to) {
+        later[from.min(to) as usize].insert(from.max(to));
+    }
+    let mut corners = vec![0; list.nodes as usize];
+    for (first, ends) in later.iter().enumerate() {
+        for second in ends {
+            for third in later[*second as usize].intersection(ends) {
+                for corner in [first, *second as usize, *third as usize] {
+                    corners[corner] += 1;
+                }
+            }
+        }
+    }
+    corners
+}
+
+/// Triples of kept edges `a` to `b`, `b` to `c`, `a` to `c` that each node is
+/// part of, where an edge is kept when it is listed towards the node of more
+/// listed edges, or of higher number: in undirected graphs the triangles, in
+/// directed ones whatever the waves that count triangles make of them.
+#[must_use]
+pub fn oriented_triangles(list: &EdgeList) -> Vec<u32> {
+    let mut rows = vec![BTreeSet::new(); list.nodes as usize];
+    for &(from, to) in list.edges.iter().filter(|(from, to)| from != to) {
+        rows[from as usize].insert(to);
+        if list.undirected {
+            rows[to as usize].insert(from);
+        }
+    }
+    let place = |node: u32| (rows[node as usize].len(), node);
+    let kept = |from: u32| -> BTreeSet<u32> {
+        let row = rows[from as usize].iter().copied();
+        row.filter(|to| place(*to) > place(from)).collect()
+    };
+    let kept: Vec<_> = (0..list.nodes).map(kept).collect();
+    let mut corners = vec![0; rows.len()];
+    for (first, row) in kept.iter().enumerate() {
+        for second in row {
+            for third in kept[*second as usize].intersection(row) {
+                for corner in [first, *second as usize, *third as usize] {
+                    corners[corner] += 1;
+                }
+            }
+        }
+    }
+    corners
 }
 
 #[cfg(test)]
@@ -84,7 +173,48 @@ mod tests {
     }
 
     #[test]
+    fn parents_are_the_smallest_neighbours_a_level_up() {
+        const NO: u32 = Column::UNREACHED;
+        let square = EdgeList {
+            nodes: 5,
+            edges: vec![(3, 1), (0, 1), (2, 3), (2, 0), (1, 1)],
+            undirected: false,
+        };
+        let levels = levels(&square, &[2], 9);
+        assert_eq!(parents(&square, &levels), [2, 0, 2, 2, NO]);
+    }
+
+    #[test]
+    fn sets_hold_a_bit_a_source() {
+        let sets = reached_from(&list(false), &[3, 0, 3], 9);
+        assert_eq!(sets, [2, 0, 2, 0, 7, 0, 5, 0, 0, 0]);
+        let many = reached_from(&list(false), &[0; 65], 1);
+        assert_eq!(many[4..8], [u32::MAX, u32::MAX, 1, 0]);
+    }
+
+    #[test]
     fn components_ignore_directions_and_take_their_smallest_node() {
         assert_eq!(components(&list(false)), [0, 0, 0, 0, 4]);
+    }
+
+    #[test]
+    fn triangles_have_three_corners_however_often_their_edges_are_listed() {
+        let edges = vec![
+            (0, 1),
+            (1, 0),
+            (1, 2),
+            (2, 0),
+            (2, 2),
+            (3, 2),
+            (0, 3),
+            (3, 4),
+        ];
+        let list = EdgeList {
+            nodes: 5,
+            edges,
+            undirected: true,
+        };
+        assert_eq!(triangles(&list), [2, 1, 2, 1, 0]);
+        assert_eq!(oriented_triangles(&list), [2, 1, 2, 1, 0]);
     }
 }

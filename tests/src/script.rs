@@ -5,8 +5,9 @@
 //! it to the [`ProgramBuilder`]. It knows no groups, arenas or barriers, which
 //! are what it tests.
 
+use crate::graphs::EdgeList;
 use seawall::program::{
-    ComponentStep, Mark, Meet, ProgramBuilder, ProgramError, RegisterId, Transfer,
+    ComponentStep, Mark, Meet, ProgramBuilder, ProgramError, RegisterId, Transfer, Triangles,
 };
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::program::{Opcode, Reduction};
@@ -123,6 +124,22 @@ pub enum Wave {
         /// Destination, at least a word a node.
         to: Slot,
     },
+    /// Parents by the levels in a register; words beyond the nodes are
+    /// unreached.
+    Parents {
+        /// Destination, at least a word a node.
+        to: Slot,
+        /// Levels, another register: of a search, or any words.
+        from: Slot,
+    },
+    /// Triangles of the oriented edges at each node; words beyond the nodes
+    /// are 0.
+    Triangles {
+        /// Destination, at least a word a node.
+        to: Slot,
+        /// Entries of a row that are held at a time; 0 for as many as fit.
+        held: u32,
+    },
 }
 
 /// A program and its input.
@@ -149,12 +166,12 @@ pub struct Assembled {
 const INPUT_ALIGNMENT: usize = 64;
 
 impl Script {
-    /// The program of this script for graphs of `nodes` nodes.
+    /// The program of this script for the graph of `list`.
     ///
     /// # Errors
     /// When a register cannot be addressed.
-    pub fn assemble(&self, nodes: u32) -> Result<Assembled, ProgramError> {
-        let mut program = ProgramBuilder::new(nodes);
+    pub fn assemble(&self, list: &EdgeList) -> Result<Assembled, ProgramError> {
+        let mut program = ProgramBuilder::new(list.nodes);
         let mut registers = Vec::new();
         let mut inputs = Vec::new();
         for register in &self.registers {
@@ -173,10 +190,12 @@ impl Script {
             registers.push(id);
         }
         let frontiers = frontiers(&mut program, &self.waves)?;
+        let oriented = oriented(&mut program, &self.waves, list)?;
         let mut assembler = Assembler {
             program,
             registers,
             frontiers,
+            oriented,
         };
         assembler.add(&self.waves);
         Ok(Assembled {
@@ -198,10 +217,33 @@ fn frontiers(
     searches.map(|_| program.frontier("frontier")).collect()
 }
 
+/// Registers for the oriented edges of each count of triangles and their
+/// number at each node, the last ones first.
+fn oriented(
+    program: &mut ProgramBuilder,
+    waves: &[Wave],
+    list: &EdgeList,
+) -> Result<Vec<[RegisterId; 2]>, ProgramError> {
+    // The graph may list each edge in both directions.
+    let edges = 2 * list.edges.len() as u64;
+    let counts = waves
+        .iter()
+        .filter(|wave| matches!(wave, Wave::Triangles { .. }));
+    counts
+        .map(|_| {
+            Ok([
+                program.words("forward", edges)?,
+                program.words("degrees", u64::from(list.nodes))?,
+            ])
+        })
+        .collect()
+}
+
 struct Assembler {
     program: ProgramBuilder,
     registers: Vec<RegisterId>,
     frontiers: Vec<RegisterId>,
+    oriented: Vec<[RegisterId; 2]>,
 }
 
 impl Assembler {
@@ -216,6 +258,8 @@ impl Assembler {
                 Wave::Levels { to, list, max } => self.add_levels(*to, *list, *max),
                 Wave::Reach { to, list, max } => self.add_reach(*to, *list, *max),
                 Wave::Components { to } => self.add_components(*to),
+                Wave::Parents { to, from } => self.add_parents(*to, *from),
+                Wave::Triangles { to, held } => self.add_triangles(*to, *held),
                 simple => self.add_simple(simple),
             }
         }
@@ -248,7 +292,9 @@ impl Assembler {
             Wave::Loop { .. }
             | Wave::Levels { .. }
             | Wave::Reach { .. }
-            | Wave::Components { .. } => {}
+            | Wave::Components { .. }
+            | Wave::Parents { .. }
+            | Wave::Triangles { .. } => {}
         }
     }
 
@@ -300,5 +346,26 @@ impl Assembler {
         self.program.components("link", ComponentStep::Link, labels);
         self.program
             .components("compress", ComponentStep::Compress, labels);
+    }
+
+    fn add_parents(&mut self, to: Slot, from: Slot) {
+        let (to, from) = (self.at(to), self.at(from));
+        self.program.fill("unreached", to, UNREACHED);
+        self.program.parents("parents", to, from);
+    }
+
+    fn add_triangles(&mut self, to: Slot, held: u32) {
+        let Some([forward, degrees]) = self.oriented.pop() else {
+            return;
+        };
+        let triangles = Triangles {
+            corners: self.at(to),
+            forward,
+            degrees,
+            held,
+        };
+        self.program.fill("clear", triangles.corners, 0);
+        self.program.orient_edges("orient", triangles);
+        self.program.count_triangles("count", triangles);
     }
 }

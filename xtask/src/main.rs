@@ -8,6 +8,7 @@
 mod bare_metal;
 mod build_ptx;
 mod embed;
+mod fuzz;
 mod golden;
 mod header;
 mod licences;
@@ -43,6 +44,8 @@ enum Command {
     BareMetal(bare_metal::Options),
     /// Plan on a microcontroller: flash, stack, no panic path, the host's plan.
     Embed(embed::Options),
+    /// Run the fuzz targets on their seeds and on what earlier runs found.
+    Fuzz(fuzz::Options),
     /// Write the planner's C header, or check that it is fresh.
     Header(header::Options),
     /// Check every dependency's licence and origin against deny.toml.
@@ -71,6 +74,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Golden(options) => golden::run(&options),
         Command::BareMetal(options) => bare_metal::run(&options),
         Command::Embed(options) => embed::run(&options),
+        Command::Fuzz(options) => fuzz::run(&options),
         Command::Header(options) => header::run(&options),
         Command::Licences => licences::run(),
         Command::Msrv => msrv::run(),

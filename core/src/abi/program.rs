@@ -108,11 +108,34 @@ pub enum Opcode {
     /// flag when the ranks changed by more than `parameters[0]` (bits of a
     /// float) in all.
     SettleRanks = 31,
+    /// Keeps one direction of every edge, towards the higher degree, then the
+    /// higher number: stores what remains of every row at the row's start in
+    /// `destination`, a word an edge, and its length in `sources[0]`.
+    OrientEdges = 32,
+    /// Adds to the zero counts `destination` the triangles that every node is
+    /// a corner of, found among the remaining rows `sources[0]` of lengths
+    /// `sources[1]`; `parameters[0]` limits the entries of a row that are held
+    /// in shared memory at a time, where it is not 0.
+    CountTriangles = 33,
+    /// Stores in `destination` the smallest node one level before every node
+    /// that has an edge to it, by the levels `sources[0]`; nodes of level 0
+    /// get themselves, nodes without a level [`UNREACHED`](super::UNREACHED).
+    Parents = 34,
+    /// Puts source `k` of the node list `sources[2]` as bit `k` into the set
+    /// of its node, `parameters[0]` words a node, and queues the nodes in the
+    /// work register `sources[0]` for the loop that follows. Sets are kept
+    /// twice, in `destination` and `sources[1]`, all zero before.
+    SeedSets = 35,
+    /// One level of the searches from all sources: adds the sets of the nodes
+    /// queued in `sources[0]` to those of their neighbours, from one of
+    /// `destination` and `sources[1]` to the other, in turn. Raises the
+    /// fixpoint's flag while nodes are queued.
+    StepSets = 36,
 }
 
 impl Opcode {
     /// Every opcode, in order of its word.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 37] = [
         Self::Nop,
         Self::Fill,
         Self::Iota,
@@ -145,6 +168,11 @@ impl Opcode {
         Self::GatherRanks,
         Self::ApplyRanks,
         Self::SettleRanks,
+        Self::OrientEdges,
+        Self::CountTriangles,
+        Self::Parents,
+        Self::SeedSets,
+        Self::StepSets,
     ];
 
     /// The opcode of a word, or nothing when the word names none.

@@ -27,7 +27,7 @@ pub const COMPACT_LANES: u32 = 128;
 /// `lanes` lanes.
 #[must_use]
 pub const fn shared_words(lanes: u32) -> usize {
-    lanes as usize * 23 / 2 + 512
+    lanes as usize * 12
 }
 
 /// [`shared_words`] of the largest blocks.

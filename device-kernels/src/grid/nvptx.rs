@@ -9,12 +9,12 @@ use super::{COMPACT_LANES, Grid, LANES_MAX, shared_words};
 use core::arch::{asm, global_asm, nvptx};
 
 const _: () = assert!(
-    shared_words(LANES_MAX) * 4 == 49152 && shared_words(COMPACT_LANES) * 4 == 7936,
+    shared_words(LANES_MAX) * 4 == 49152 && shared_words(COMPACT_LANES) * 4 == 6144,
     "the sizes in the assembly below"
 );
 
 global_asm!(".shared .align 16 .b8 seawall_shared[49152];");
-global_asm!(".shared .align 16 .b8 seawall_shared_compact[7936];");
+global_asm!(".shared .align 16 .b8 seawall_shared_compact[6144];");
 
 /// The mask of a full warp.
 const ALL_LANES: u32 = u32::MAX;

@@ -16,6 +16,11 @@ pub mod paths;
 pub mod peel;
 mod gather;
 pub mod rank;
+pub mod deal;
+pub mod parents;
+pub mod sets;
+pub mod orient;
+pub mod triangles;
 
 use crate::grid::Grid;
 use crate::machine::Machine;
@@ -42,6 +47,10 @@ pub mod family {
     pub const PEEL: u32 = 64;
     /// Rankings.
     pub const RANK: u32 = 128;
+    /// Triangle counts.
+    pub const TRIANGLES: u32 = 256;
+    /// Sets of sources.
+    pub const SETS: u32 = 512;
     /// Every family.
     pub const ALL: u32 = u32::MAX;
 }
@@ -70,7 +79,9 @@ pub const fn families_of(opcode: Opcode) -> u32 {
         | Opcode::AndNot
         | Opcode::Xor
         | Opcode::Scatter => family::WORDS,
-        Opcode::Seed | Opcode::Expand | Opcode::Reset | Opcode::Visited => family::SEARCH,
+        Opcode::Seed | Opcode::Expand | Opcode::Reset | Opcode::Visited | Opcode::Parents => {
+            family::SEARCH
+        }
         Opcode::Link
         | Opcode::Compress
         | Opcode::LinkSample
@@ -83,6 +94,8 @@ pub const fn families_of(opcode: Opcode) -> u32 {
         Opcode::SeedRanks | Opcode::GatherRanks | Opcode::ApplyRanks | Opcode::SettleRanks => {
             family::RANK
         }
+        Opcode::OrientEdges | Opcode::CountTriangles => family::TRIANGLES,
+        Opcode::SeedSets | Opcode::StepSets => family::SETS,
     }
 }
 
@@ -102,6 +115,9 @@ pub fn run<G: Grid, const FAMILIES: u32>(
     }
     if FAMILIES & family::WORDS != 0 && families == family::WORDS {
         return words::run(context, opcode, wave);
+    }
+    if FAMILIES & family::SEARCH != 0 && opcode == Opcode::Parents {
+        return parents::run(context, wave);
     }
     if FAMILIES & family::SEARCH != 0 && families == family::SEARCH {
         return search::run(context, opcode, wave);
@@ -123,6 +139,12 @@ pub fn run<G: Grid, const FAMILIES: u32>(
     }
     if FAMILIES & family::RANK != 0 && families == family::RANK {
         return rank::run(context, opcode, wave);
+    }
+    if FAMILIES & family::TRIANGLES != 0 && families == family::TRIANGLES {
+        return triangles::run(context, opcode, wave);
+    }
+    if FAMILIES & family::SETS != 0 && families == family::SETS {
+        return sets::run(context, opcode, wave);
     }
     if opcode == Opcode::Stall {
         return stall(context, wave.parameters[0]);

@@ -1,12 +1,14 @@
-//! Breadth-first search: the level of every node.
+//! Breadth-first search: the level of every node, and its parent where asked.
 
 use super::{Built, Question, Reading, padded};
 use crate::graph::Graph;
 use crate::program::{Mark, ProgramBuilder, ProgramError};
+use crate::run::Detail;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::search::Visitor;
 
-/// Fill the levels and reset the frontier, seed it, search.
+/// Fill the levels and reset the frontier, seed it, search; parents follow from
+/// the final levels.
 pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     let nodes = graph.nodes();
     let mut program = ProgramBuilder::new(nodes);
@@ -22,10 +24,18 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
     program.seed("seed sources", frontier, sources, mark);
     program.search("search levels", frontier, mark, question.max_iterations);
     program.keep(levels);
+    let mut parents = None;
+    if question.detail == Detail::Parents {
+        let register = program.words("parents", u64::from(nodes))?;
+        program.parents("find parents", register, levels);
+        program.keep(register);
+        parents = Some(register);
+    }
     Ok(Built {
         program,
         inputs: padded(question.sources.clone()),
         result: levels,
+        parents,
         reading: Reading::Words,
     })
 }

@@ -40,6 +40,7 @@ pub(super) fn build(graph: &Graph) -> Result<Built, ProgramError> {
         program,
         inputs: Vec::new(),
         result: labels,
+        parents: None,
         reading: Reading::Words,
     })
 }

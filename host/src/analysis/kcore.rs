@@ -21,6 +21,7 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
         program,
         inputs: Vec::new(),
         result: cores,
+        parents: None,
         reading: Reading::Words,
     })
 }

@@ -11,12 +11,14 @@ mod kcore;
 pub mod oracle;
 mod pagerank;
 mod reach;
+mod reach_each;
 mod sssp;
+mod triangles;
 
 use crate::graph::Graph;
-use crate::outcome::Column;
+use crate::outcome::{Column, SourceSets};
 use crate::program::{ProgramBuilder, ProgramError, RegisterId};
-use crate::run::{AnalysisKind, Ranking};
+use crate::run::{AnalysisKind, Detail, Ranking};
 
 /// What an analysis is asked, beside the graph.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +29,8 @@ pub struct Question {
     pub max_iterations: u32,
     /// Parameters of a ranking.
     pub ranking: Ranking,
+    /// What is asked beyond the plain column.
+    pub detail: Detail,
 }
 
 /// A built program and where its result is.
@@ -38,6 +42,8 @@ pub struct Built {
     pub inputs: Vec<u32>,
     /// Register that holds the result.
     pub result: RegisterId,
+    /// Register that holds the parent of every node, when asked.
+    pub parents: Option<RegisterId>,
     /// How to read it.
     pub reading: Reading,
 }
@@ -51,6 +57,11 @@ pub enum Reading {
     Floats,
     /// One bit a node: 1 where set, 0 elsewhere.
     Bits,
+    /// A set a node, pairs of words, low word first.
+    Sets {
+        /// Sources that sets are made of.
+        sources: usize,
+    },
 }
 
 impl Reading {
@@ -66,6 +77,12 @@ impl Reading {
                 words.truncate(nodes as usize);
                 Column::F32(words.into_iter().map(f32::from_bits).collect())
             }
+            Self::Sets { sources } => {
+                words.truncate(nodes as usize * 2 * SourceSets::words_for(sources));
+                let pair = |pair: &[u32]| u64::from(pair[0]) | u64::from(pair[1]) << 32;
+                let words = words.chunks_exact(2).map(pair).collect();
+                Column::Sets(SourceSets::new(sources, words))
+            }
             Self::Bits => Column::U32(
                 (0..nodes)
                     .map(|node| words[node as usize / 32] >> (node % 32) & 1)
@@ -75,7 +92,7 @@ impl Reading {
     }
 }
 
-/// Builds the program of `kind` for `graph`; nothing when there is none.
+/// Builds the program of `kind` for `graph`.
 ///
 /// # Errors
 /// When the graph is too large for a register.
@@ -83,15 +100,15 @@ pub fn build(
     kind: AnalysisKind,
     graph: &Graph,
     question: &Question,
-) -> Result<Option<Built>, ProgramError> {
+) -> Result<Built, ProgramError> {
     match kind {
-        AnalysisKind::Bfs => bfs::build(graph, question).map(Some),
-        AnalysisKind::Reach => reach::build(graph, question).map(Some),
-        AnalysisKind::Cc => cc::build(graph).map(Some),
-        AnalysisKind::Sssp => sssp::build(graph, question).map(Some),
-        AnalysisKind::Kcore => kcore::build(graph, question).map(Some),
-        AnalysisKind::Pagerank => pagerank::build(graph, question).map(Some),
-        AnalysisKind::Triangles => Ok(None),
+        AnalysisKind::Bfs => bfs::build(graph, question),
+        AnalysisKind::Reach => reach::build(graph, question),
+        AnalysisKind::Cc => cc::build(graph),
+        AnalysisKind::Sssp => sssp::build(graph, question),
+        AnalysisKind::Kcore => kcore::build(graph, question),
+        AnalysisKind::Pagerank => pagerank::build(graph, question),
+        AnalysisKind::Triangles => triangles::build(graph),
     }
 }
 

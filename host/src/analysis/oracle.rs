@@ -4,12 +4,16 @@
 //! search is also the baseline of one CPU core.
 
 mod cores;
+mod details;
 mod paths;
 mod ranks;
+mod triangles;
 
 pub use cores::cores;
+pub use details::{parents, reached_from};
 pub use paths::distances;
 pub use ranks::{Ranked, agrees, ranks};
+pub use triangles::triangles;
 
 use crate::graph::Graph;
 use seawall_core::abi::UNREACHED;

@@ -31,6 +31,7 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
         program,
         inputs: Vec::new(),
         result: ranks.ranks,
+        parents: None,
         reading: Reading::Floats,
     })
 }

@@ -3,10 +3,14 @@
 use super::{Built, Question, Reading, padded};
 use crate::graph::Graph;
 use crate::program::{Mark, ProgramBuilder, ProgramError};
+use crate::run::Detail;
 use seawall_core::abi::search::Visitor;
 
 /// Reset the frontier, seed it, search, keep the visited bits.
 pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+    if question.detail == Detail::EachSource {
+        return super::reach_each::build(graph, question);
+    }
     let mut program = ProgramBuilder::new(graph.nodes());
     let sources = program.input("sources", question.sources.len() as u64)?;
     let frontier = program.frontier("frontier")?;
@@ -24,6 +28,7 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
         program,
         inputs: padded(question.sources.clone()),
         result: reached,
+        parents: None,
         reading: Reading::Bits,
     })
 }

@@ -41,6 +41,7 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
         program,
         inputs: padded(question.sources.clone()),
         result: paths.distances,
+        parents: None,
         reading: Reading::Words,
     })
 }

@@ -87,12 +87,13 @@ pub trait Session {
 mod error;
 pub use error::BackendError;
 
-/// The error for a kernel that stopped itself.
+/// The error for a kernel that stopped itself in a program whose waves have
+/// these names.
 pub(crate) fn fault(
-    program: &EncodedProgram,
+    wave_names: &[String],
     record: seawall_core::abi::control::FaultRecord,
 ) -> BackendError {
-    let wave_name = program.wave_names.get(record.wave as usize);
+    let wave_name = wave_names.get(record.wave as usize);
     BackendError::Fault {
         record,
         wave_name: wave_name.cloned().unwrap_or_else(|| "unnamed".to_owned()),

@@ -71,6 +71,14 @@ pub enum BatchError {
         /// The executor asked for.
         backend: Executor,
     },
+    /// The detail is told of one graph alone.
+    #[error(
+        "{option} is told of one graph alone; leave it out of a batch, or run the graphs one by one"
+    )]
+    DetailOfOne {
+        /// The option that asks for it.
+        option: &'static str,
+    },
     /// One graph is the cause.
     #[error("{name}: {source}")]
     Graph {

@@ -8,7 +8,7 @@ use crate::backend::batch::{self as backend, BatchSession, BatchStats, Job};
 use crate::backend::{BackendError, RunLimits, cuda};
 use crate::graph::Graph;
 use crate::outcome::Times;
-use crate::run::{BackendChoice, Executor, Phase, RunError, RunRequest, steps};
+use crate::run::{BackendChoice, Detail, Executor, Phase, RunError, RunRequest, steps};
 use rayon::prelude::*;
 use seawall_core::abi::control::ControlRecord;
 use std::time::Instant;
@@ -54,19 +54,18 @@ struct Opened {
 ///
 /// # Errors
 /// [`BatchError::Graph`] with the graph that has no answer or faulted first;
-/// [`BatchError::OneAtATime`] for executors that launch each group. One bad
-/// graph ends the batch: nothing is reported for the others.
+/// [`BatchError::OneAtATime`] for executors that launch each group;
+/// [`BatchError::DetailOfOne`] for a detail. One bad graph ends the batch:
+/// nothing is reported for the others.
 pub fn execute(
     graphs: &[BatchGraph<'_>],
     request: &RunRequest,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<BatchOutcome, BatchError> {
+    check_detail(request.detail)?;
     progress(Phase::Plan);
     let started = Instant::now();
-    let requests: Vec<RunRequest> = graphs
-        .iter()
-        .map(|graph| of_graph(graph, request))
-        .collect();
+    let requests = requests(graphs, request);
     let prepared = prepare(graphs, &requests)?;
     let plan = started.elapsed().as_nanos() as u64;
     progress(Phase::Upload);
@@ -112,15 +111,23 @@ pub fn execute(
     })
 }
 
+/// Refuses details, which a batch does not tell.
+pub(crate) const fn check_detail(detail: Detail) -> Result<(), BatchError> {
+    match detail.option() {
+        None => Ok(()),
+        Some(option) => Err(BatchError::DetailOfOne { option }),
+    }
+}
+
 /// The jobs of a batch and how to read their results.
-struct Prepared<'g> {
-    jobs: Vec<Job<'g>>,
-    readings: Vec<Reading>,
+pub(crate) struct Prepared<'g> {
+    pub(crate) jobs: Vec<Job<'g>>,
+    pub(crate) readings: Vec<Reading>,
     programs: Programs,
 }
 
 /// Builds and plans the program of every graph.
-fn prepare<'g>(
+pub(crate) fn prepare<'g>(
     graphs: &[BatchGraph<'g>],
     requests: &[RunRequest],
 ) -> Result<Prepared<'g>, BatchError> {
@@ -168,12 +175,13 @@ fn outcomes<'a>(
         .collect()
 }
 
-/// The request for one graph alone.
-fn of_graph(graph: &BatchGraph<'_>, request: &RunRequest) -> RunRequest {
-    RunRequest {
+/// The request for each graph alone.
+pub(crate) fn requests(graphs: &[BatchGraph<'_>], request: &RunRequest) -> Vec<RunRequest> {
+    let alone = |graph: &BatchGraph<'_>| RunRequest {
         sources: graph.sources.clone(),
         ..request.clone()
-    }
+    };
+    graphs.iter().map(alone).collect()
 }
 
 fn named(graph: &BatchGraph<'_>, source: RunError) -> BatchError {
@@ -310,7 +318,7 @@ fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> Gr
         run_ns: clock(control.ended_ns).saturating_sub(clock(control.started_ns)),
         checked: request
             .check
-            .then(|| steps::is_equal(graph, request, (end, &values))),
+            .then(|| steps::is_equal(graph, request, end, (&values, None))),
         values,
     }
 }

@@ -3,12 +3,16 @@
 use std::io;
 
 use crate::batch::BatchError;
+use crate::bench::BenchError;
+use crate::calibrate::measure::MeasureError;
+use crate::calibrate::store::StoreError;
 use crate::graph::GraphError;
 use crate::report::file::WriteError;
 use crate::run::{AnalysisKind, RunError};
 
 use super::evidence::EvidenceFailure;
 use super::plan::PlanError;
+use super::sources::SourcesError;
 
 /// A command could not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -30,16 +34,19 @@ pub(super) enum CliError {
     #[error(transparent)]
     Write(#[from] WriteError),
     /// The analysis starts somewhere and was not told where.
-    #[error("{analysis} needs a node to start from; add --source N")]
+    #[error("{analysis} needs a node to start from; add --source N or --sources-file FILE")]
     MissingSource {
         /// The analysis.
         analysis: AnalysisKind,
     },
+    /// The file of sources is wrong.
+    #[error(transparent)]
+    Sources(#[from] SourcesError),
     /// A source that is no node of the graph.
-    #[error("--source {source_id}: {graph} has no such node; {range}")]
+    #[error("{given}: {graph} has no such node; {range}")]
     NoSuchSource {
-        /// The id given.
-        source_id: u64,
+        /// The id and where it was given.
+        given: String,
         /// The graph as the caller named it.
         graph: String,
         /// The ids that there are.
@@ -68,6 +75,15 @@ pub(super) enum CliError {
         /// The path given.
         path: String,
     },
+    /// What work costs could not be measured.
+    #[error("measuring this machine: {0}")]
+    Measure(#[from] MeasureError),
+    /// A comparison could not be made.
+    #[error(transparent)]
+    Bench(#[from] BenchError),
+    /// The measured costs could not be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// Standard output took no more.
     #[error("standard output: {0}")]
     Stdout(io::Error),
@@ -117,7 +133,7 @@ impl CliError {
             Self::Batch(error) => error.exit_code(),
             Self::Evidence(error) => error.exit_code(),
             Self::Stdout(_) if self.is_closed_pipe() => 0,
-            Self::Stdout(_) => 1,
+            Self::Stdout(_) | Self::Measure(_) | Self::Store(_) | Self::Bench(_) => 1,
             _ => 2,
         }
     }

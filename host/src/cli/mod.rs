@@ -5,6 +5,7 @@
 //! bad usage or bad input; one message on standard error; nothing on standard
 //! output but the report.
 
+mod bench;
 mod convert;
 mod error;
 mod evidence;
@@ -13,12 +14,14 @@ mod output;
 mod plan;
 mod progress;
 mod run;
+mod sources;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
 use error::CliError;
+pub use plan::{PlanError, Program as PlanInput};
 
 /// Runs DAGs of graph waves in one persistent GPU kernel, or on the CPU.
 #[derive(Debug, Parser)]
@@ -43,6 +46,7 @@ enum Command {
     Convert(convert::ConvertArgs),
     Info(info::InfoArgs),
     Evidence(evidence::EvidenceArgs),
+    Bench(bench::BenchArgs),
 }
 
 /// Runs the command of the process's arguments.
@@ -67,6 +71,7 @@ fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
         Command::Convert(args) => convert::command(args),
         Command::Info(args) => info::command(args),
         Command::Evidence(args) => evidence::command(args),
+        Command::Bench(args) => bench::command(args),
     }
 }
 

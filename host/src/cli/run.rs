@@ -13,16 +13,16 @@ use bytesize::ByteSize;
 use clap::Args;
 
 use super::CliError;
-use super::error::IdRange;
 use super::output::print;
 use super::progress::ProgressLine;
+use super::sources::{SourceArgs, Sources};
 use crate::batch::is_batch;
 use crate::graph::{Graph, GraphError, LoadOptions, Loaded, load};
 use crate::outcome::RunOutcome;
 use crate::report::file::{probe, write_whole};
 use crate::report::rows::{RowFormat, Rows};
 use crate::report::{json, plot, text, trace};
-use crate::run::{AnalysisKind, BackendChoice, Ranking, RunRequest, execute};
+use crate::run::{AnalysisKind, BackendChoice, Detail, Ranking, RunRequest, execute};
 use topology::TopologyChoice;
 
 const EXAMPLES: &str = "\
@@ -30,6 +30,8 @@ Examples:
   seawall run gen:grid:512 --analysis bfs --source 0 --check
   seawall run roads.gr.xz --analysis sssp --source 1 --out distances.csv
   seawall run email.txt --undirected --analysis cc --json | jq .checksum
+  seawall run calls.el --analysis bfs --source 0 --parents --out tree.npy
+  seawall run calls.el --analysis reach --source 3 --source 17 --each --out who.csv
   seawall run gen:rmat:20:16 --analysis bfs --source 7 --backend mega --repeat 5 --trace run.json
   seawall run gen:batch:8192:chain:512 --analysis bfs --source 0 --json
   seawall run graphs/ extra.mtx @more.txt --analysis cc --out components.csv
@@ -42,10 +44,14 @@ gen:grid:WIDTH[xHEIGHT], gen:chain:NODES[:SEED].
 Batches: several graphs run in one submission, one a block or thread at a time, and
 each has its own result. Name several, a folder (its graph files, by name), @LIST (a
 text file, one graph a line, # starts a comment, paths are relative to the list), or
-gen:batch:COUNT:SHAPE (such as chain:512, with COUNT seeds). --source is looked for in
-every graph, the time budget is that of all together, and backends are mega and cpu.
+gen:batch:COUNT:SHAPE (such as chain:512, with COUNT seeds). Sources are looked for in
+every graph, the time budget is that of all together, backends are mega and cpu, and
+--parents and --each are for one graph.
 
-A node that no source reaches has the value 4294967295 in every output.";
+A node that no source reaches has the value 4294967295 in every output; where it
+has no parent, that is empty in .csv, null in .json and 2^64 - 1 in .npy. A set of
+sources is a hexadecimal number whose lowest bit is the first source, in .npy
+64-bit words of it, lowest first.";
 
 /// Run an analysis on a graph.
 #[derive(Debug, Args)]
@@ -58,10 +64,10 @@ pub(super) struct RunArgs {
     /// What to compute.
     #[arg(long, value_enum, value_name = "NAME")]
     analysis: AnalysisKind,
-    /// Node to start from, by its id in the file; repeatable. Analyses that
-    /// start everywhere take none and ignore it.
-    #[arg(long = "source", value_name = "N")]
-    sources: Vec<u64>,
+    #[command(flatten)]
+    sources: SourceArgs,
+    #[command(flatten)]
+    detail: DetailArgs,
     /// Take every edge in both directions.
     #[arg(long)]
     undirected: bool,
@@ -71,6 +77,28 @@ pub(super) struct RunArgs {
     limits: LimitArgs,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+struct DetailArgs {
+    /// With bfs: give the parent of every node too, the smallest of its
+    /// neighbours one level before it; a source is its own.
+    #[arg(long, conflicts_with = "each")]
+    parents: bool,
+    /// With reach: give for every node the set of sources that reach it, a bit
+    /// a source in the order given, and how many nodes each source reaches.
+    #[arg(long)]
+    each: bool,
+}
+
+impl DetailArgs {
+    fn detail(&self) -> Detail {
+        match (self.parents, self.each) {
+            (true, _) => Detail::Parents,
+            (_, true) => Detail::EachSource,
+            _ => Detail::Plain,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -141,7 +169,7 @@ fn size(text: &str) -> Result<u64, String> {
     }
 }
 
-fn above_zero<N: FromStr>(text: &str) -> Result<N, String> {
+pub(super) fn above_zero<N: FromStr>(text: &str) -> Result<N, String> {
     text.parse()
         .map_err(|_| "expected a whole number from 1".to_owned())
 }
@@ -163,23 +191,25 @@ fn share(text: &str) -> Result<f32, String> {
 /// Loads, runs and reports. Everything that can be refused before the graph is
 /// read is refused before.
 pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
-    if args.analysis.takes_sources() && args.sources.is_empty() {
+    args.detail.detail().check(args.analysis)?;
+    let sources = args.sources.read()?;
+    if args.analysis.takes_sources() && sources.is_empty() {
         return Err(CliError::MissingSource {
             analysis: args.analysis,
         });
     }
     let [name] = args.graphs.as_slice() else {
-        return batch::command(args);
+        return batch::command(args, &sources);
     };
     if is_batch(&args.graphs) {
-        return batch::command(args);
+        return batch::command(args, &sources);
     }
     let rows = args.output.check()?;
     let line = ProgressLine::new(args.output.quiet);
     let started = Instant::now();
     let graph = args.load(name, &line)?;
     let load_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    let request = args.request(args.source_nodes(name, &graph)?);
+    let request = args.request(args.source_nodes(&sources, name, &graph)?);
     let mut outcome = execute(&graph, &request, &mut |phase| line.phase(phase))?;
     outcome.times.load = load_ns;
     drop(line);
@@ -234,35 +264,21 @@ impl RunArgs {
                 tolerance: self.limits.tolerance,
             },
             topology: self.machine.topology.forced(),
+            detail: self.detail.detail(),
         }
     }
 
-    fn source_nodes(&self, name: &str, graph: &Graph) -> Result<Vec<u32>, CliError> {
+    /// The nodes of `graph`, which the caller named `name`, to start from.
+    fn source_nodes(
+        &self,
+        sources: &Sources,
+        name: &str,
+        graph: &Graph,
+    ) -> Result<Vec<u32>, CliError> {
         if !self.analysis.takes_sources() {
             return Ok(Vec::new());
         }
-        let node = |&source_id: &u64| {
-            graph
-                .node_of(source_id)
-                .ok_or_else(|| CliError::NoSuchSource {
-                    source_id,
-                    graph: name.to_owned(),
-                    range: id_range(graph),
-                })
-        };
-        self.sources.iter().map(node).collect()
-    }
-}
-
-fn id_range(graph: &Graph) -> IdRange {
-    let Some(highest) = graph.nodes().checked_sub(1) else {
-        return IdRange::Empty;
-    };
-    let (first, last) = (graph.original_id(0), graph.original_id(highest));
-    IdRange::Span {
-        first,
-        last,
-        gaps: last.saturating_sub(first) != u64::from(highest),
+        sources.nodes(graph, name)
     }
 }
 

@@ -28,6 +28,8 @@ pub use model::Graph;
 pub use read::is_graph_name;
 pub use write::{Saved, save};
 
+use std::io::Read;
+
 /// Loads a graph from a file, from standard input (`-`) or from a generator (`gen:...`).
 ///
 /// The format is found by content, then by suffix; gzip and xz by their first bytes.
@@ -35,7 +37,8 @@ pub use write::{Saved, save};
 /// takes none, and must not be rewritten or cut short while the graph lives (replace it
 /// with a rename, as [`save`] does).
 ///
-/// Nodes of an edge list are the ids that occur; the 1-based formats number their nodes from
+/// Nodes of an edge list are the ids that occur, and those that a comment `# Nodes: N`
+/// vouches for when all ids are below `N`, or from 1 to `N`; the 1-based formats number their nodes from
 /// 1, and [`Graph::original_id`] leads back in both cases. Self loops change no result here:
 /// they are dropped and counted, as duplicates are (of which the lightest weight stays).
 ///
@@ -72,4 +75,28 @@ pub fn load(
             ..LoadStats::of(Format::Generated)
         },
     })
+}
+
+/// Loads a graph from any reader: bytes in memory, a member of an archive, a connection.
+///
+/// As [`load`] for a file of this `name`, which messages show and whose suffix decides where
+/// content leaves the format open. A `.swg` is read, not mapped.
+///
+/// ```
+/// use seawall::graph::{self, LoadOptions};
+///
+/// let text: &[u8] = b"0 1\n1 2\n";
+/// let loaded = graph::load_reader("two.el", text, &LoadOptions::default())?;
+/// assert_eq!(loaded.graph.neighbours(1), [2]);
+/// # Ok::<(), graph::GraphError>(())
+/// ```
+///
+/// # Errors
+/// As [`load`].
+pub fn load_reader(
+    name: &str,
+    reader: impl Read + Send + 'static,
+    options: &LoadOptions,
+) -> Result<Loaded, GraphError> {
+    read::load_reader(name, Box::new(reader), options)
 }

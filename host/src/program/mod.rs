@@ -10,6 +10,8 @@ mod check;
 mod hazards;
 mod builder;
 mod rounds;
+mod triangles;
+mod sets;
 mod encode;
 mod error;
 
@@ -17,6 +19,8 @@ pub use builder::{ComponentStep, Mark, Meet, PlanRequest, ProgramBuilder, Transf
 pub use encoded::{EncodedProgram, GraphNeeds, RegisterId};
 pub use error::ProgramError;
 pub use rounds::{Paths, Ranks};
+pub use sets::Sets;
+pub use triangles::Triangles;
 
 /// A program's plan in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,6 +27,12 @@ struct Report<'a> {
     rounds: Rounds,
     converged: bool,
     checksum: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    triangles: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parents_checksum: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reached_each: Option<Vec<u64>>,
     plan: &'a PlanSummary,
     time_ns: Times,
     repeat: u32,
@@ -49,6 +55,9 @@ impl<'a> Report<'a> {
             rounds: outcome.rounds,
             converged: outcome.converged,
             checksum: format!("{:016x}", outcome.values.checksum()),
+            triangles: outcome.triangles(),
+            parents_checksum: outcome.parents_checksum().map(|sum| format!("{sum:016x}")),
+            reached_each: outcome.reached_each(),
             plan: &outcome.plan,
             time_ns: outcome.times,
             repeat: outcome.repeat,
@@ -69,7 +78,10 @@ fn only(sources: &[u64]) -> Option<u64> {
 ///
 /// `checksum` is that of [`Column::checksum`](crate::outcome::Column::checksum)
 /// as 16 lower-case hexadecimal digits, in a string because many readers hold
-/// numbers as doubles. `checked` is null when no check was asked for; `source`
+/// numbers as doubles. `triangles` counts those of the graph where the analysis
+/// does, `parents_checksum` is that of the parents where they were asked for, and
+/// `reached_each` gives the nodes that each source reaches, in the order of
+/// `sources`. `checked` is null when no check was asked for; `source`
 /// is there when there is exactly one. Times are nanoseconds.
 ///
 /// # Errors

@@ -38,6 +38,7 @@ impl Histogram {
             Column::U32(labels) if outcome.analysis == AnalysisKind::Cc => Self::sizes(labels),
             Column::U32(values) => Self::whole(values),
             Column::F32(values) => Self::real(values),
+            Column::Sets(sets) => Self::whole(&sets.counts()),
         }
     }
 
@@ -156,7 +157,10 @@ fn titles(analysis: AnalysisKind) -> (&'static str, &'static str) {
 /// When `out` fails.
 pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     let histogram = Histogram::of(outcome);
-    let (title, axis) = titles(outcome.analysis);
+    let (title, axis) = match outcome.values {
+        Column::Sets(_) => ("Nodes by the sources that reach them", "sources"),
+        _ => titles(outcome.analysis),
+    };
     let mut canvas = Canvas::begin(out, WIDTH, HEIGHT)?;
     canvas.text("title", (LEFT, 28.0), Anchor::Start, title)?;
     let (floor, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);

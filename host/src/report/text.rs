@@ -23,6 +23,7 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
         row(out, "from", &sources(&outcome.sources))?;
     }
     row(out, "found", &found(outcome))?;
+    details(outcome, out)?;
     row(out, "rounds", &rounds(outcome))?;
     if let Some(equal) = outcome.checked {
         row(out, "check", verdict(equal))?;
@@ -83,11 +84,32 @@ fn found(outcome: &RunOutcome) -> String {
         (AnalysisKind::Pagerank, Column::F32(_)) => {
             format!("a rank for {}", counted(outcome.nodes, "node"))
         }
-        (AnalysisKind::Triangles, Column::U32(corners)) => {
-            let all = corners.iter().map(|&count| u64::from(count)).sum::<u64>() / 3;
-            counted(all, "triangle")
-        }
-        _ => reached(outcome),
+        _ => match outcome.triangles() {
+            Some(all) => counted(all, "triangle"),
+            None => reached(outcome),
+        },
+    }
+}
+
+/// Rows of what was asked beyond the plain column.
+fn details(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(reached) = outcome.reached_each() {
+        let text = format!("source by source {} nodes", listed(&reached));
+        row(out, "each", &text)?;
+    }
+    if let Some(checksum) = outcome.parents_checksum() {
+        row(out, "parents", &format!("checksum {checksum:016x}"))?;
+    }
+    Ok(())
+}
+
+/// The first few numbers, and how many more there are.
+fn listed(numbers: &[u64]) -> String {
+    let shown = numbers.iter().take(SOURCES_SHOWN);
+    let shown: Vec<String> = shown.map(|number| Count(*number).to_string()).collect();
+    match numbers.len().saturating_sub(SOURCES_SHOWN) {
+        0 => shown.join(", "),
+        rest => format!("{} and {} more,", shown.join(", "), Count(rest as u64)),
     }
 }
 
@@ -221,6 +243,7 @@ pub(super) mod tests {
             rounds: Rounds::Levels(2),
             converged: true,
             values: Column::U32(vec![0, 1, 1, u32::MAX]),
+            parents: None,
             plan: PlanSummary {
                 groups: 2,
                 global_barriers: 1,
@@ -304,6 +327,17 @@ pub(super) mod tests {
             ..outcome()
         });
         assert!(text.contains("2 components"));
+    }
+
+    #[test]
+    fn triangles_are_counted_once_though_they_have_three_corners() {
+        let values = Column::U32(vec![u32::MAX, u32::MAX, u32::MAX, 0]);
+        let text = report(&RunOutcome {
+            analysis: AnalysisKind::Triangles,
+            values,
+            ..outcome()
+        });
+        assert!(text.contains("4,294,967,295 triangles"), "{text}");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Compares a result with the sequential implementation of its analysis.
 
-use super::{AnalysisKind, RunRequest};
+use super::{AnalysisKind, Detail, RunRequest};
 use crate::analysis::oracle;
 use crate::graph::Graph;
-use crate::outcome::Column;
+use crate::outcome::{Column, SourceSets};
 
 /// How a run's loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,10 +22,24 @@ pub(crate) struct End {
 pub(crate) fn check(
     (graph, request): (&Graph, &RunRequest),
     (max_iterations, end): (u32, End),
-    values: &Column,
+    (values, parents): (&Column, Option<&[u32]>),
 ) -> bool {
     let expected = match request.analysis {
-        AnalysisKind::Bfs => oracle::levels(graph, &request.sources, max_iterations),
+        AnalysisKind::Bfs => {
+            let levels = oracle::levels(graph, &request.sources, max_iterations);
+            if parents.is_some_and(|parents| parents != oracle::parents(graph, &levels)) {
+                return false;
+            }
+            levels
+        }
+        AnalysisKind::Reach if request.detail == Detail::EachSource => {
+            let Column::Sets(sets) = values else {
+                return false;
+            };
+            let words = SourceSets::words_for(request.sources.len());
+            let bounds = (max_iterations, words);
+            return sets.words() == oracle::reached_from(graph, &request.sources, bounds);
+        }
         AnalysisKind::Reach => oracle::reached(graph, &request.sources, max_iterations),
         AnalysisKind::Cc => oracle::components(graph),
         AnalysisKind::Sssp => {
@@ -39,7 +53,7 @@ pub(crate) fn check(
             let end = (end.iterations, end.converged);
             return oracle::agrees(graph, request.ranking, ranks, end);
         }
-        AnalysisKind::Triangles => return false,
+        AnalysisKind::Triangles => oracle::triangles(graph),
     };
     *values == Column::U32(expected)
 }

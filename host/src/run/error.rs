@@ -11,12 +11,6 @@ use seawall_core::topology::Topology;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// No wave program computes this analysis.
-    #[error("{analysis} has no wave program in this version; every other analysis has one")]
-    NoProgram {
-        /// The analysis asked for.
-        analysis: AnalysisKind,
-    },
     /// The analysis reads weights and the graph has none.
     #[error(
         "{analysis} reads edge weights and the graph has none; load it with weights, or draw some"
@@ -30,6 +24,16 @@ pub enum RunError {
         "{analysis} needs every edge in both directions and the graph is directed; add --undirected"
     )]
     Directed {
+        /// The analysis asked for.
+        analysis: AnalysisKind,
+    },
+    /// The request asks for a detail of another analysis.
+    #[error("{option} goes with {of}, not with {analysis}; leave it out, or ask for {of}")]
+    WrongDetail {
+        /// The option that asks for it.
+        option: &'static str,
+        /// The analysis that has it.
+        of: AnalysisKind,
         /// The analysis asked for.
         analysis: AnalysisKind,
     },
@@ -69,9 +73,9 @@ impl RunError {
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::NoProgram { .. }
-            | Self::NoWeights { .. }
+            Self::NoWeights { .. }
             | Self::Directed { .. }
+            | Self::WrongDetail { .. }
             | Self::OverBudget { .. }
             | Self::NoSearch { .. }
             | Self::Program(_) => 2,

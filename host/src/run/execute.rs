@@ -1,5 +1,6 @@
 //! Carries out a request: program, plan, backend, result.
 
+use super::choose::{Choice, choose};
 use super::{BackendChoice, Executor, Phase, RunError, RunRequest, steps};
 use crate::analysis::Built;
 use crate::backend::cpu::CpuSession;
@@ -23,8 +24,8 @@ struct Opened<'g> {
 /// last run's result is reported.
 ///
 /// # Errors
-/// When the analysis has no program, the plan does not fit the budget, or the
-/// machine fails.
+/// When the graph cannot answer the analysis, the plan does not fit the budget,
+/// or the machine fails.
 pub fn execute(
     graph: &Graph,
     request: &RunRequest,
@@ -33,14 +34,15 @@ pub fn execute(
     let clock = Instant::now();
     let mut events = Vec::new();
     progress(Phase::Plan);
-    let (built, encoded, mut plan, plan_ns) = plan_program(graph, request)?;
+    let choice = choose(graph, request);
+    let (built, encoded, mut plan, plan_ns) = plan_program(graph, request, &choice)?;
     events.push(host_event("plan", 0, plan_ns));
     progress(Phase::Upload);
     let Opened {
         mut session,
         executor,
         reason,
-    } = open(graph, request)?;
+    } = open(graph, request, choice)?;
     session.load(&encoded)?;
     let upload = session.upload_ns();
     events.push(host_event("upload", plan_ns, upload));
@@ -62,7 +64,7 @@ pub fn execute(
         },
     )?;
     progress(Phase::Readback);
-    let (values, readback) = read_back(session.as_mut(), &built, graph.nodes())?;
+    let (values, parents, readback) = read_back(session.as_mut(), &built, graph.nodes())?;
     plan.topology = steps::topology_name(&stats.control);
     if request.check {
         progress(Phase::Check);
@@ -70,7 +72,7 @@ pub fn execute(
     let end = steps::end_of(&stats.control);
     let checked = request
         .check
-        .then(|| steps::is_equal(graph, request, (end, &values)));
+        .then(|| steps::is_equal(graph, request, end, (&values, parents.as_deref())));
     Ok(RunOutcome {
         analysis: request.analysis,
         backend: executor,
@@ -95,6 +97,7 @@ pub fn execute(
         checked,
         events,
         values,
+        parents,
     })
 }
 
@@ -133,10 +136,11 @@ fn host_event(name: &str, start_ns: u64, duration_ns: u64) -> Event {
     }
 }
 
-/// Builds, plans and encodes the program.
+/// Builds, plans and encodes the program for the machine that was chosen.
 fn plan_program(
     graph: &Graph,
     request: &RunRequest,
+    choice: &Choice,
 ) -> Result<(Built, EncodedProgram, PlanSummary, u64), RunError> {
     let start = Instant::now();
     let built = steps::build(graph, request)?;
@@ -145,7 +149,11 @@ fn plan_program(
         budget_bytes: request.budget_bytes,
         ..PlanRequest::default()
     };
-    let (encoded, summary) = built.program.encode(&plan)?;
+    let (mut encoded, summary) = built.program.encode(&plan)?;
+    if let Some(narrow) = choice.narrow {
+        encoded.search.narrow_nodes = narrow.enter;
+        encoded.search.narrow_exit_nodes = narrow.leave;
+    }
     let plan = PlanSummary {
         groups: summary.groups,
         global_barriers: summary.global_barriers,
@@ -157,8 +165,12 @@ fn plan_program(
     Ok((built, encoded, plan, start.elapsed().as_nanos() as u64))
 }
 
-/// Opens the backend that the request asks for.
-fn open<'g>(graph: &'g Graph, request: &RunRequest) -> Result<Opened<'g>, RunError> {
+/// Opens the backend that was chosen.
+fn open<'g>(
+    graph: &'g Graph,
+    request: &RunRequest,
+    choice: Choice,
+) -> Result<Opened<'g>, RunError> {
     let limits = RunLimits {
         time_budget_ns: request.time_budget_ns,
     };
@@ -171,47 +183,58 @@ fn open<'g>(graph: &'g Graph, request: &RunRequest) -> Result<Opened<'g>, RunErr
         };
         cuda::open(executor, graph, options)
     };
-    let cpu = |reason| -> Result<Opened<'g>, RunError> {
+    let cpu = |threads, reason| -> Result<Opened<'g>, RunError> {
         Ok(Opened {
-            session: Box::new(CpuSession::open(graph, request.threads, limits)?),
+            session: Box::new(CpuSession::open(graph, threads, limits)?),
             executor: Executor::Cpu,
             reason,
         })
     };
-    let on_gpu = |executor, kind| -> Result<Opened<'g>, RunError> {
+    let on_gpu = |executor, kind, reason| -> Result<Opened<'g>, RunError> {
         Ok(Opened {
             session: gpu(kind)?,
             executor,
-            reason: None,
+            reason,
         })
     };
-    match request.backend {
-        BackendChoice::Cpu => cpu(None),
-        BackendChoice::Launches => on_gpu(Executor::Launches, cuda::Executor::Launches),
-        BackendChoice::Graph => on_gpu(Executor::Graph, cuda::Executor::Graph),
-        BackendChoice::Mega => on_gpu(Executor::Mega, cuda::Executor::Mega),
+    let Choice {
+        backend,
+        threads,
+        reason,
+        ..
+    } = choice;
+    match backend {
+        BackendChoice::Cpu => cpu(threads, reason),
+        BackendChoice::Launches => on_gpu(Executor::Launches, cuda::Executor::Launches, reason),
+        BackendChoice::Graph => on_gpu(Executor::Graph, cuda::Executor::Graph, reason),
+        BackendChoice::Mega => on_gpu(Executor::Mega, cuda::Executor::Mega, reason),
         BackendChoice::Auto => match gpu(cuda::Executor::Mega) {
             Ok(session) => Ok(Opened {
                 session,
                 executor: Executor::Mega,
-                reason: Some("a GPU is present".to_owned()),
+                reason,
             }),
-            Err(error) => cpu(Some(error.to_string())),
+            Err(error) => cpu(threads, Some(error.to_string())),
         },
     }
 }
 
-/// Copies the result back; gives the column and the nanoseconds it took.
+/// Copies the result back; gives the column, the parents where asked, and the
+/// nanoseconds it took.
 fn read_back(
     session: &mut dyn Session,
     built: &Built,
     nodes: u32,
-) -> Result<(Column, u64), RunError> {
+) -> Result<(Column, Option<Vec<u32>>, u64), RunError> {
     let start = Instant::now();
     let mut words = Vec::new();
     session.read(built.result, &mut words)?;
+    let mut parents = None;
+    if let Some(register) = built.parents {
+        session.read(register, parents.insert(Vec::new()))?;
+    }
     let readback = start.elapsed().as_nanos() as u64;
-    Ok((built.reading.column(nodes, words), readback))
+    Ok((built.reading.column(nodes, words), parents, readback))
 }
 
 /// Grid barriers that the run crossed: tickets over blocks. Launch boundaries

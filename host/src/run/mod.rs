@@ -1,11 +1,14 @@
 //! One run from a graph to a result: request in, outcome out.
 
 mod check;
+mod choose;
+mod detail;
 mod error;
 mod execute;
 mod request;
 pub(crate) mod steps;
 
+pub use detail::Detail;
 pub use error::RunError;
 pub use execute::execute;
 pub use request::{AnalysisKind, BackendChoice, Executor, Phase, Ranking, RunRequest};

@@ -11,6 +11,8 @@ use clap::ValueEnum;
 use seawall_core::topology::Topology;
 use serde::Serialize;
 
+use super::Detail;
+
 /// An analysis of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -52,6 +54,12 @@ impl AnalysisKind {
         matches!(self, Self::Bfs | Self::Reach | Self::Sssp)
     }
 
+    /// Whether the analysis is about undirected graphs.
+    #[must_use]
+    pub const fn is_undirected(self) -> bool {
+        matches!(self, Self::Kcore | Self::Triangles)
+    }
+
     /// Whether the analysis reads edge weights.
     #[must_use]
     pub const fn reads_weights(self) -> bool {
@@ -68,7 +76,7 @@ impl fmt::Display for AnalysisKind {
 /// The executor that a caller wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, ValueEnum)]
 pub enum BackendChoice {
-    /// The one that should be fastest here.
+    /// The one that should be fastest here, by costs measured or assumed.
     #[default]
     Auto,
     /// One-lane blocks on threads.
@@ -145,7 +153,8 @@ pub struct RunRequest {
     pub backend: BackendChoice,
     /// Ordinal of the GPU.
     pub device: u32,
-    /// Threads of the CPU backend; all of the machine's when not given.
+    /// Threads of the CPU backend; when not given, all of the machine's, or one
+    /// under [`BackendChoice::Auto`] where one should be faster.
     pub threads: Option<NonZeroUsize>,
     /// Device bytes that graph and groups may take; the device's memory when
     /// not given.
@@ -164,6 +173,8 @@ pub struct RunRequest {
     /// The shape that every step of a search takes where it can; chosen from
     /// device counters when not given.
     pub topology: Option<Topology>,
+    /// What to tell beyond the plain column.
+    pub detail: Detail,
 }
 
 impl RunRequest {
@@ -183,6 +194,7 @@ impl RunRequest {
             max_iterations: None,
             ranking: Ranking::default(),
             topology: None,
+            detail: Detail::Plain,
         }
     }
 }

@@ -15,12 +15,11 @@ pub(crate) fn build(graph: &Graph, request: &RunRequest) -> Result<Built, RunErr
         sources: request.sources.clone(),
         max_iterations: max_iterations(request),
         ranking: request.ranking,
+        detail: request.detail,
     };
+    request.detail.check(request.analysis)?;
     check_graph(graph, request.analysis)?;
-    let mut built =
-        analysis::build(request.analysis, graph, &question)?.ok_or(RunError::NoProgram {
-            analysis: request.analysis,
-        })?;
+    let mut built = analysis::build(request.analysis, graph, &question)?;
     force_topology(&mut built, request)?;
     Ok(built)
 }
@@ -45,7 +44,7 @@ fn check_graph(graph: &Graph, analysis: AnalysisKind) -> Result<(), RunError> {
     if analysis.reads_weights() && graph.weights().is_none() {
         return Err(RunError::NoWeights { analysis });
     }
-    if analysis == AnalysisKind::Kcore && !graph.is_symmetric() {
+    if analysis.is_undirected() && !graph.is_symmetric() {
         return Err(RunError::Directed { analysis });
     }
     Ok(())
@@ -68,6 +67,10 @@ pub(crate) fn reached(analysis: AnalysisKind, values: &Column) -> u64 {
         }
         (_, Column::U32(words)) => words.iter().filter(|word| **word != UNREACHED).count() as u64,
         (_, Column::F32(ranks)) => ranks.len() as u64,
+        (_, Column::Sets(sets)) => {
+            let is_reached = |set: &&[u64]| set.iter().any(|word| *word != 0);
+            sets.iter().filter(is_reached).count() as u64
+        }
     }
 }
 
@@ -110,9 +113,15 @@ pub(crate) fn topology_name(control: &ControlRecord) -> String {
         .map_or_else(|| "none".to_owned(), |topology| topology.name().to_owned())
 }
 
-/// Whether the sequential implementation gives the same column.
-pub(crate) fn is_equal(graph: &Graph, request: &RunRequest, (end, values): (End, &Column)) -> bool {
-    check((graph, request), (max_iterations(request), end), values)
+/// Whether the sequential implementation gives the same column, and the same
+/// parents where there are any.
+pub(crate) fn is_equal(
+    graph: &Graph,
+    request: &RunRequest,
+    end: End,
+    found: (&Column, Option<&[u32]>),
+) -> bool {
+    check((graph, request), (max_iterations(request), end), found)
 }
 
 pub(crate) fn median(values: &mut [u64]) -> u64 {

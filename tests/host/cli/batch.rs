@@ -168,6 +168,9 @@ fn requests_that_fit_one_graph_only_are_refused() {
         run(&["gen:batch:2:chain:4"], &[option, &folder.beside(file)])
             .refused(&[option, "one graph"]);
     }
+    let each = ["--analysis", "reach", "--source", "0", "--each"];
+    finish(seawall(&["run", "gen:batch:2:chain:4"]).args(each)).refused(&["--each", "one graph"]);
+    run(&["gen:batch:2:chain:4"], &["--parents"]).refused(&["--parents", "one graph"]);
 }
 
 #[test]

@@ -1,10 +1,11 @@
 use super::{finish, seawall};
 
-const COMMANDS: [&[&str]; 6] = [
+const COMMANDS: [&[&str]; 7] = [
     &["run"],
     &["plan"],
     &["convert"],
     &["info"],
+    &["bench"],
     &["evidence"],
     &["evidence", "verify"],
 ];

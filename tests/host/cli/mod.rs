@@ -1,6 +1,9 @@
 //! The command line, as scripts and people meet it.
 
 mod batch;
+mod bench;
+mod costs;
+mod details;
 mod evidence;
 mod help;
 mod input_errors;

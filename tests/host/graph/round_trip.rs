@@ -158,3 +158,20 @@ fn progress_ends_at_the_size_of_the_file() {
     let size = std::fs::metadata(&path).unwrap().len();
     assert_eq!(*last.lock().unwrap(), (size, Some(size)));
 }
+
+#[test]
+fn an_edge_list_that_counts_from_one_keeps_nodes_without_edges() {
+    let mtx = b"%%MatrixMarket matrix coordinate pattern general\n5 5 2\n2 5\n5 4\n";
+    let graph = load_as("g.mtx", mtx, &PLAIN).unwrap().graph;
+    let again = through(&graph, "g.el", &PLAIN);
+    assert_eq!(rows(&again), rows(&graph));
+    assert_eq!((again.nodes(), again.original_id(0)), (5, 1));
+}
+
+#[test]
+fn one_large_id_in_a_short_file_is_one_node() {
+    let loaded = load_as("g.el", b"7 2147483647\n700 7\n", &PLAIN).unwrap();
+    let ids: Vec<u64> = (0..3).map(|node| loaded.graph.original_id(node)).collect();
+    assert_eq!(ids, [7, 700, 2_147_483_647]);
+    assert_eq!(loaded.graph.neighbours(0), [2]);
+}

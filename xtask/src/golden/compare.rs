@@ -57,8 +57,8 @@ impl Difference {
         for figure in counted(golden, current) {
             self.figure(current, &figure);
         }
-        for figure in assembled(golden, current).into_iter().flatten() {
-            if same_ptxas {
+        if same_ptxas {
+            for figure in assembled(golden, current) {
                 self.figure(current, &figure);
             }
         }
@@ -93,19 +93,49 @@ fn counted(golden: &Row, current: &Row) -> [Figure; 6] {
     ]
 }
 
-fn assembled(golden: &Row, current: &Row) -> Option<[Figure; 3]> {
-    let (before, after) = (golden.assembled?, current.assembled?);
-    let registers = Figure {
-        name: "ptxas registers",
-        golden: before.registers,
-        current: after.registers,
-        room: 4,
+/// Figures that both sides have. Spills in loops cost on every turn, so they
+/// are told apart from those around them.
+fn assembled(golden: &Row, current: &Row) -> Vec<Figure> {
+    let (Some(before), Some(after)) = (golden.assembled, current.assembled) else {
+        return Vec::new();
     };
-    Some([
-        registers,
+    let mut figures = vec![
         exact("stack bytes", before.stack_bytes, after.stack_bytes),
-        exact("spilled bytes", before.spill_bytes, after.spill_bytes),
-    ])
+        exact("spill stores", before.spill_stores, after.spill_stores),
+        exact("spill loads", before.spill_loads, after.spill_loads),
+    ];
+    let optional = [
+        (
+            "ptxas registers",
+            before.registers,
+            after.registers,
+            Some(4),
+        ),
+        (
+            "spills in loops",
+            before.loop_spills,
+            after.loop_spills,
+            Some(0),
+        ),
+        (
+            "ptxas shared bytes",
+            before.shared_bytes,
+            after.shared_bytes,
+            Some(0),
+        ),
+        ("code bytes", before.code_bytes, after.code_bytes, None),
+    ];
+    for (name, before, after, room) in optional {
+        if let (Some(golden), Some(current)) = (before, after) {
+            figures.push(Figure {
+                name,
+                golden,
+                current,
+                room: room.unwrap_or((golden / 10).saturating_add(1024)),
+            });
+        }
+    }
+    figures
 }
 
 fn roomy(name: &'static str, golden: u32, current: u32) -> Figure {
@@ -159,8 +189,35 @@ mod tests {
     fn one_more_spilled_byte_or_trap_is_a_loss() {
         assert_eq!(after(|row| row.counts.local_bytes += 1).losses.len(), 1);
         assert_eq!(after(|row| row.counts.traps += 1).losses.len(), 1);
-        let spill = |row: &mut Row| row.assembled.iter_mut().for_each(|a| a.spill_bytes += 1);
+        let spill = |row: &mut Row| row.assembled.iter_mut().for_each(|a| a.spill_loads += 1);
         assert_eq!(after(spill).losses.len(), 1);
+    }
+
+    #[test]
+    fn a_spill_in_a_loop_is_a_loss_where_both_sides_looked() {
+        let set = |value| {
+            move |row: &mut Row| {
+                row.assembled
+                    .iter_mut()
+                    .for_each(|it| it.loop_spills = value);
+            }
+        };
+        assert_eq!(after(set(Some(4))).losses.len(), 1);
+        assert_eq!(after(set(Some(3))), Difference::default());
+        assert_eq!(after(set(None)), Difference::default());
+    }
+
+    #[test]
+    fn code_has_a_tenth_and_a_kibibyte_of_room() {
+        let grow = |bytes| {
+            move |row: &mut Row| {
+                row.assembled
+                    .iter_mut()
+                    .for_each(|it| it.code_bytes = Some(bytes));
+            }
+        };
+        assert!(after(grow(2224)).losses.is_empty());
+        assert_eq!(after(grow(2225)).losses.len(), 1);
     }
 
     #[test]
@@ -173,7 +230,7 @@ mod tests {
     fn another_assembler_is_not_compared() {
         let mut current = table(vec![row()]);
         current.ptxas = Some("13.1".to_owned());
-        current.rows[0].assembled.as_mut().unwrap().registers = 200;
+        current.rows[0].assembled.as_mut().unwrap().registers = Some(200);
         assert_eq!(
             compare(&table(vec![row()]), &current),
             Difference::default()

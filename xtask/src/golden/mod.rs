@@ -3,7 +3,8 @@
 //! The table is `host/ptx/golden.txt`. It is taken from the committed PTX, so it
 //! needs no compiler. The assembler's columns hold `-` where it was written
 //! without `ptxas` or with a release that no longer knows the machine, and are
-//! compared only by a machine that has the release which the table names.
+//! compared only by a machine that has the release which the table names. So is
+//! the column of spills in loops, where there is an `nvdisasm` too.
 
 mod compare;
 mod table;
@@ -17,6 +18,7 @@ use crate::golden::compare::compare;
 use crate::golden::table::{Row, Table};
 use crate::ptx::measure::measure;
 use crate::ptx::ptxas::Ptxas;
+use crate::ptx::sass::Disassembler;
 use crate::ptx::targets::{TARGETS, Target};
 use crate::workspace;
 
@@ -32,16 +34,31 @@ pub(crate) struct Options {
     /// The assembler to ask [default: $PTXAS, the search path, /usr/local/cuda].
     #[arg(long, value_name = "FILE")]
     ptxas: Option<PathBuf>,
+    /// The disassembler to ask [default: $NVDISASM, the search path, /usr/local/cuda].
+    #[arg(long, value_name = "FILE")]
+    nvdisasm: Option<PathBuf>,
+}
+
+/// The programs of a CUDA toolkit that are at hand.
+struct Tools {
+    ptxas: Option<Ptxas>,
+    disassembler: Option<Disassembler>,
 }
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
-    let ptxas = Ptxas::find(options.ptxas.as_deref());
-    match &ptxas {
+    let tools = Tools {
+        ptxas: Ptxas::find(options.ptxas.as_deref()),
+        disassembler: Disassembler::find(options.nvdisasm.as_deref()),
+    };
+    match &tools.ptxas {
         Some(found) => println!("ptxas: release {}", found.release),
         None => println!("ptxas: not found, its columns are left out"),
     }
-    let current = current(ptxas.as_ref())?;
+    if tools.disassembler.is_none() {
+        println!("nvdisasm: not found, spills in loops are left out");
+    }
+    let current = current(&tools)?;
     let path = workspace::root().join("host/ptx/golden.txt");
     if options.bless {
         println!("wrote host/ptx/golden.txt");
@@ -67,22 +84,24 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     })
 }
 
-fn current(ptxas: Option<&Ptxas>) -> Result<Table, Error> {
+fn current(tools: &Tools) -> Result<Table, Error> {
     let mut table = Table {
-        ptxas: ptxas.map(|ptxas| ptxas.release.clone()),
+        ptxas: tools.ptxas.as_ref().map(|ptxas| ptxas.release.clone()),
         rows: Vec::new(),
     };
     for target in TARGETS {
-        table.rows.extend(rows(target, ptxas)?);
+        table.rows.extend(rows(target, tools)?);
     }
     Ok(table)
 }
 
-fn rows(target: &Target, ptxas: Option<&Ptxas>) -> Result<Vec<Row>, Error> {
+fn rows(target: &Target, tools: &Tools) -> Result<Vec<Row>, Error> {
     let path = target.path();
     let counts = measure(&workspace::read(&path)?);
-    let assembled = match ptxas {
-        Some(ptxas) => ptxas.measure(&path, &target.cpu())?.unwrap_or_default(),
+    let assembled = match &tools.ptxas {
+        Some(ptxas) => ptxas
+            .measure((&path, &target.cpu()), tools.disassembler.as_ref())?
+            .unwrap_or_default(),
         None => Default::default(),
     };
     let row = |(kernel, counts): (String, _)| Row {

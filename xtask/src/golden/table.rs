@@ -10,17 +10,22 @@ const HEAD: &str = "\
 # What each kernel costs, written by `cargo xtask golden --bless`.
 # Counted in the PTX: instructions, virtual registers (32-bit words), bytes of local
 # and of static shared memory, calls that were not inlined, panic sites left as traps.
-# Of ptxas: registers a lane, bytes of stack, bytes spilled.
+# Of ptxas: registers a lane, bytes of stack, bytes of spilling stores and loads (of a
+# function in several kernels the dearest copy), bytes of shared memory and of code of
+# a whole kernel. Of nvdisasm: spilling instructions within innermost loops.
 # May grow: instructions and virtual registers by a tenth plus 16, ptxas registers
-# by 4. May not grow at all: everything else.
+# by 4, code by a tenth plus 1024. May not grow at all: everything else.
 ";
 const PTXAS: &str = "# ptxas: ";
-const COLUMNS: [&str; 11] = [
-    "machine", "instr", "virtual", "local", "shared", "calls", "traps", "regs", "stack", "spilled",
-    "kernel",
+const COLUMNS: [&str; 15] = [
+    "machine", "instr", "virtual", "local", "shared", "calls", "traps", "regs", "stack", "stores",
+    "loads", "in-loop", "smem", "code", "kernel",
 ];
 
-/// All rows, and the assembler that the last three columns came from.
+/// Columns in front of the kernel's name.
+const FIGURES: usize = COLUMNS.len() - 1;
+
+/// All rows, and the assembler that the columns behind the traps came from.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Table {
     pub(crate) ptxas: Option<String>,
@@ -68,7 +73,7 @@ impl Table {
 }
 
 impl Row {
-    fn columns(&self) -> [String; 11] {
+    fn columns(&self) -> [String; COLUMNS.len()] {
         let Counts {
             instructions,
             registers,
@@ -77,8 +82,8 @@ impl Row {
             calls,
             traps,
         } = self.counts;
-        let of_ptxas = |read: fn(&Assembled) -> u32| {
-            let value = self.assembled.as_ref().map(read);
+        let of_ptxas = |read: fn(&Assembled) -> Option<u32>| {
+            let value = self.assembled.as_ref().and_then(read);
             value.map_or_else(|| "-".to_owned(), |value| value.to_string())
         };
         [
@@ -90,8 +95,12 @@ impl Row {
             calls.to_string(),
             traps.to_string(),
             of_ptxas(|it| it.registers),
-            of_ptxas(|it| it.stack_bytes),
-            of_ptxas(|it| it.spill_bytes),
+            of_ptxas(|it| Some(it.stack_bytes)),
+            of_ptxas(|it| Some(it.spill_stores)),
+            of_ptxas(|it| Some(it.spill_loads)),
+            of_ptxas(|it| it.loop_spills),
+            of_ptxas(|it| it.shared_bytes),
+            of_ptxas(|it| it.code_bytes),
             self.kernel.clone(),
         ]
     }
@@ -108,34 +117,54 @@ impl Row {
             calls: number()?,
             traps: number()?,
         };
-        let assembled = [columns.next()?, columns.next()?, columns.next()?];
+        let mut figures = [None; 7];
+        for figure in &mut figures {
+            *figure = optional(columns.next()?)?;
+        }
         Some(Self {
             machine,
             kernel: columns.next()?.to_owned(),
             counts,
-            assembled: parse_assembled(assembled)?,
+            assembled: assembled(figures),
         })
     }
 }
 
-/// Outer `None`: not the table's form. Inner `None`: dashes.
-fn parse_assembled(columns: [&str; 3]) -> Option<Option<Assembled>> {
-    if columns == ["-"; 3] {
+/// Outer `None`: not the table's form. Inner `None`: a dash.
+fn optional(text: &str) -> Option<Option<u32>> {
+    if text == "-" {
         return Some(None);
     }
-    let [registers, stack_bytes, spill_bytes] = columns.map(|text| text.parse().ok());
-    Some(Some(Assembled {
-        registers: registers?,
-        stack_bytes: stack_bytes?,
-        spill_bytes: spill_bytes?,
-    }))
+    text.parse().ok().map(Some)
 }
 
-fn write_line(text: &mut String, columns: &[String; 11]) {
-    for column in &columns[..10] {
+/// The assembler's figures; nothing where it said nothing of the function.
+fn assembled(figures: [Option<u32>; 7]) -> Option<Assembled> {
+    let [
+        registers,
+        stack,
+        stores,
+        loads,
+        loop_spills,
+        shared_bytes,
+        code_bytes,
+    ] = figures;
+    Some(Assembled {
+        registers,
+        stack_bytes: stack?,
+        spill_stores: stores?,
+        spill_loads: loads?,
+        loop_spills,
+        shared_bytes,
+        code_bytes,
+    })
+}
+
+fn write_line(text: &mut String, columns: &[String; COLUMNS.len()]) {
+    for column in &columns[..FIGURES] {
         let _ = write!(text, "{column:>8}");
     }
-    let _ = writeln!(text, "  {}", columns[10]);
+    let _ = writeln!(text, "  {}", columns[FIGURES]);
 }
 
 #[cfg(test)]
@@ -156,9 +185,13 @@ pub(crate) mod tests {
                 traps: 2,
             },
             assembled: Some(Assembled {
-                registers: 40,
+                registers: Some(40),
                 stack_bytes: 24,
-                spill_bytes: 12,
+                spill_stores: 12,
+                spill_loads: 20,
+                loop_spills: Some(3),
+                shared_bytes: Some(64),
+                code_bytes: Some(1091),
             }),
         }
     }
@@ -167,9 +200,15 @@ pub(crate) mod tests {
     fn a_table_survives_its_text() {
         let mut bare = row();
         bare.assembled = None;
+        let mut called = row();
+        called.assembled = called.assembled.map(|it| Assembled {
+            registers: None,
+            code_bytes: None,
+            ..it
+        });
         let table = Table {
             ptxas: Some("12.9".to_owned()),
-            rows: vec![row(), bare],
+            rows: vec![row(), bare, called],
         };
         assert_eq!(Table::parse(&table.to_text()).unwrap(), table);
     }

@@ -2,22 +2,43 @@
 //!
 //! It is not needed to build and is not installed by anything here: PTX is
 //! assembled by the driver. Where it exists it also proves that the PTX is valid.
+//! Functions that a kernel calls are reported once for each kernel.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::error::Error;
+use crate::ptx::sass::{self, Disassembler};
 
-/// Figures of one kernel.
+/// Figures of one function. Registers, shared memory and code belong to a whole
+/// kernel; functions that it calls have only stack and spills of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Assembled {
     /// Registers a lane.
-    pub(crate) registers: u32,
+    pub(crate) registers: Option<u32>,
     /// Bytes of stack a lane.
     pub(crate) stack_bytes: u32,
-    /// Bytes spilled, stores and loads together.
-    pub(crate) spill_bytes: u32,
+    /// Bytes of all instructions that spill.
+    pub(crate) spill_stores: u32,
+    /// Bytes of all instructions that read a spilled value.
+    pub(crate) spill_loads: u32,
+    /// Instructions of either kind within innermost loops; `None` without a
+    /// disassembler.
+    pub(crate) loop_spills: Option<u32>,
+    /// Bytes of static shared memory of a block.
+    pub(crate) shared_bytes: Option<u32>,
+    /// Bytes of machine code, the functions that it calls included.
+    pub(crate) code_bytes: Option<u32>,
+}
+
+impl Assembled {
+    /// Joins what a function costs in two kernels: the larger of each.
+    fn join(&mut self, other: &Self) {
+        self.stack_bytes = self.stack_bytes.max(other.stack_bytes);
+        self.spill_stores = self.spill_stores.max(other.spill_stores);
+        self.spill_loads = self.spill_loads.max(other.spill_loads);
+    }
 }
 
 /// An assembler that was found.
@@ -52,53 +73,78 @@ impl Ptxas {
         Some(Self { program, release })
     }
 
-    /// Assembles `file` for `cpu` and reads the figures. `None` when this release
-    /// no longer knows the machine.
+    /// Assembles `file` for `cpu` and reads the figures, those of loops with
+    /// `disassembler`. `None` when this release no longer knows the machine.
     pub(crate) fn measure(
         &self,
-        file: &Path,
-        cpu: &str,
+        (file, cpu): (&Path, &str),
+        disassembler: Option<&Disassembler>,
     ) -> Result<Option<BTreeMap<String, Assembled>>, Error> {
+        let cubin = tempfile::NamedTempFile::new().map_err(|source| Error::File {
+            doing: "making",
+            path: std::env::temp_dir(),
+            source,
+        })?;
         let mut command = Command::new(&self.program);
         command.arg(format!("-arch={cpu}")).args(["-v", "-o"]);
-        command.arg(null_device()).arg(file);
+        command.arg(cubin.path()).arg(file);
         let output = command.output().map_err(|source| Error::Start {
             program: self.program.display().to_string(),
             source,
         })?;
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        if output.status.success() {
-            return Ok(Some(parse(&text)));
+        if !output.status.success() {
+            if text.contains("gpu-name") || text.contains("Unsupported gpu architecture") {
+                return Ok(None);
+            }
+            return Err(Error::Failed {
+                program: format!("ptxas -arch={cpu} {}", file.display()),
+                status: output.status.to_string(),
+                output: text,
+            });
         }
-        if text.contains("gpu-name") || text.contains("Unsupported gpu architecture") {
-            return Ok(None);
+        let mut found = parse(&text);
+        for (kernel, bytes) in sass::code_bytes(cubin.path())? {
+            if let Some(figures) = found.get_mut(&kernel) {
+                figures.code_bytes = Some(bytes);
+            }
         }
-        Err(Error::Failed {
-            program: format!("ptxas -arch={cpu} {}", file.display()),
-            status: output.status.to_string(),
-            output: text,
-        })
+        let loops = match disassembler {
+            Some(disassembler) => disassembler.loop_spills(cubin.path())?,
+            None => None,
+        };
+        if let Some(loops) = loops {
+            for (name, figures) in &mut found {
+                figures.loop_spills = Some(loops.get(name).copied().unwrap_or(0));
+            }
+        }
+        Ok(Some(found))
     }
 }
 
-fn null_device() -> &'static str {
-    if cfg!(windows) { "NUL" } else { "/dev/null" }
-}
-
 fn parse(text: &str) -> BTreeMap<String, Assembled> {
-    let mut found = BTreeMap::new();
-    let mut name = String::new();
+    let mut found: BTreeMap<String, Assembled> = BTreeMap::new();
+    let (mut entry, mut name) = (String::new(), String::new());
     for line in text.lines() {
         if line.contains("Compiling entry function") {
-            name = line.split('\'').nth(1).unwrap_or_default().to_owned();
+            entry = line.split('\'').nth(1).unwrap_or_default().to_owned();
+        } else if let Some((_, function)) = line.split_once("Function properties for ") {
+            name = function.trim().to_owned();
         } else if line.contains("bytes stack frame") && !name.is_empty() {
-            let kernel: &mut Assembled = found.entry(name.clone()).or_default();
-            kernel.stack_bytes = number_before(line, " bytes stack frame");
-            kernel.spill_bytes = number_before(line, " bytes spill stores")
-                .saturating_add(number_before(line, " bytes spill loads"));
-        } else if line.contains("Used ") && !name.is_empty() {
-            let kernel = found.entry(std::mem::take(&mut name)).or_default();
-            kernel.registers = number_before(line, " registers");
+            let figures = Assembled {
+                stack_bytes: number_before(line, " bytes stack frame"),
+                spill_stores: number_before(line, " bytes spill stores"),
+                spill_loads: number_before(line, " bytes spill loads"),
+                ..Assembled::default()
+            };
+            found
+                .entry(std::mem::take(&mut name))
+                .or_default()
+                .join(&figures);
+        } else if line.contains("Used ") && !entry.is_empty() {
+            let kernel = found.entry(std::mem::take(&mut entry)).or_default();
+            kernel.registers = Some(number_before(line, " registers"));
+            kernel.shared_bytes = Some(number_before(line, " bytes smem"));
         }
     }
     found
@@ -114,20 +160,45 @@ fn number_before(line: &str, unit: &str) -> u32 {
 mod tests {
     use super::*;
 
-    #[test]
-    fn figures_are_read_from_the_verbose_report() {
-        let text = "\
+    const TEXT: &str = "\
 ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function 'walk' for 'sm_90'
 ptxas info    : Function properties for walk
     24 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads
-ptxas info    : Used 40 registers, used 1 barriers, 24 bytes cumulative stack size
+ptxas info    : Used 40 registers, used 1 barriers, 24 bytes cumulative stack size, 64 bytes smem
+ptxas info    : Compile time = 1.5 ms
+ptxas info    : Function properties for step
+    0 bytes stack frame, 4 bytes spill stores, 0 bytes spill loads
+ptxas info    : Compiling entry function 'idle' for 'sm_90'
+ptxas info    : Function properties for idle
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 8 registers, used 0 barriers
+ptxas info    : Function properties for step
+    0 bytes stack frame, 0 bytes spill stores, 16 bytes spill loads
 ";
-        let expected = Assembled {
-            registers: 40,
+
+    #[test]
+    fn figures_are_read_from_the_verbose_report() {
+        let walk = Assembled {
+            registers: Some(40),
             stack_bytes: 24,
-            spill_bytes: 20,
+            spill_stores: 8,
+            spill_loads: 12,
+            shared_bytes: Some(64),
+            ..Assembled::default()
         };
-        assert_eq!(parse(text).get("walk"), Some(&expected));
+        let found = parse(TEXT);
+        assert_eq!(found.get("walk"), Some(&walk));
+        assert_eq!(found["idle"].shared_bytes, Some(0));
+    }
+
+    #[test]
+    fn a_function_of_two_kernels_counts_with_its_dearer_copy() {
+        let step = Assembled {
+            spill_stores: 4,
+            spill_loads: 16,
+            ..Assembled::default()
+        };
+        assert_eq!(parse(TEXT).get("step"), Some(&step));
     }
 }

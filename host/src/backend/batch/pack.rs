@@ -213,7 +213,7 @@ impl Pack {
             Some(Some(index)) => Err(BatchError::Job {
                 index,
                 source: fault(
-                    &self.tables[self.places[index].tables].program,
+                    &self.tables[self.places[index].tables].program.wave_names,
                     controls[index].fault,
                 ),
             }),

@@ -1,7 +1,7 @@
 use super::*;
 use crate::analysis::{self, Question};
 use crate::program::{EncodedProgram, PlanRequest, RegisterId};
-use crate::run::{AnalysisKind, Ranking};
+use crate::run::{AnalysisKind, Detail, Ranking};
 use seawall_core::abi::program::{Region, RegisterRecord};
 use std::sync::Arc;
 
@@ -13,9 +13,10 @@ fn jobs(graphs: &[Graph]) -> Vec<Job<'_>> {
             sources: vec![0],
             max_iterations: 99,
             ranking: Ranking::default(),
+            detail: Detail::Plain,
         };
         let built = analysis::build(AnalysisKind::Bfs, graph, &question);
-        let built = built.unwrap().unwrap();
+        let built = built.unwrap();
         let old = known.iter().find(|(nodes, _)| *nodes == graph.nodes());
         let program = match old {
             Some((_, program)) => Arc::clone(program),

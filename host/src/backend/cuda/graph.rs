@@ -2,10 +2,16 @@
 //!
 //! Straight stages become kernel nodes of one graph. A loop is unrolled into
 //! chunks of iterations; a body that starts after the loop has ended returns at
-//! once, and a chunk is submitted again while the loop runs. Conditional
-//! `while` nodes would need a call into CUDA's device runtime, which the
-//! embedded kernels do not link, and cost 4 µs an iteration where a chunk
-//! wastes about 1 µs a node.
+//! once, and a chunk is submitted again while the loop runs.
+//!
+//! Loops are not conditional `while` nodes, for two reasons. The driver makes
+//! such nodes, but their condition is set on the device by a function of
+//! CUDA's device runtime, `cudaGraphSetConditional`. No PTX instruction does
+//! the same: `nvcc` emits a call to an external function, and its link step
+//! takes that out of the toolkit's `libcudadevrt.a`, which the embedded PTX
+//! must do without. And such a loop costs about 4 µs an iteration (`seawall
+//! bench --section loop` measures it where `nvcc` is), while a node of a chunk
+//! costs about 1 µs.
 
 use super::error::check;
 use super::launch::GridShape;
@@ -159,14 +165,14 @@ fn unrolled(iterations: u32, groups: u32) -> u32 {
 
 /// An instantiated CUDA graph.
 #[derive(Debug)]
-struct Executable {
+pub(super) struct Executable {
     context: std::rc::Rc<super::context::Context>,
     raw: CUgraphExec,
 }
 
 impl Executable {
     /// Records what `queue` puts into the stream, without running it.
-    fn capture(
+    pub(super) fn capture(
         stream: &Stream,
         queue: impl FnOnce() -> Result<(), BackendError>,
     ) -> Result<Self, BackendError> {
@@ -189,13 +195,22 @@ impl Executable {
     }
 
     fn launch(&self, running: &mut Running<'_>) -> Result<(), BackendError> {
-        // SAFETY: graph and stream live; the memory that its nodes name
-        // belongs to the loaded program, which is dropped after its graphs.
-        check("launching a CUDA graph", unsafe {
-            sys::cuGraphLaunch(self.raw, running.stream().raw())
-        })?;
+        // SAFETY: the memory that the nodes name belongs to the loaded
+        // program, which is dropped after its graphs.
+        unsafe { self.submit(running.stream())? };
         running.launched(1);
         Ok(())
+    }
+
+    /// Queues one launch of the graph.
+    ///
+    /// # Safety
+    /// The memory that its nodes name must live until the launch has ended.
+    pub(super) unsafe fn submit(&self, stream: &Stream) -> Result<(), BackendError> {
+        // SAFETY: graph and stream live; the rest is the caller's promise.
+        check("launching a CUDA graph", unsafe {
+            sys::cuGraphLaunch(self.raw, stream.raw())
+        })
     }
 }
 

@@ -175,11 +175,7 @@ impl Loaded {
 
     /// The error for a fault record, with the wave's name.
     pub(super) fn fault(&self, record: FaultRecord) -> BackendError {
-        let name = self.wave_names.get(record.wave as usize);
-        BackendError::Fault {
-            record,
-            wave_name: name.map_or_else(|| "unnamed".to_owned(), String::clone),
-        }
+        crate::backend::fault(&self.wave_names, record)
     }
 }
 

@@ -6,6 +6,7 @@
 
 use super::context::Context;
 use super::error::check;
+use super::graph::Executable;
 use super::launch::{Asked, Grid, GridShape, Residency};
 use super::memory::{DeviceMemory, Pinned};
 use super::module::{Entry, KernelInfo, Module};
@@ -25,6 +26,8 @@ const ROUNDS: usize = 5;
 const REPEATS: u32 = 1000;
 /// Largest block copied for the memory's speed, bytes.
 const COPY_BYTES_MAX: u64 = 1 << 30;
+/// Bytes sent up for the link's speed.
+const UPLOAD_BYTES: usize = 64 << 20;
 /// Time budget of a measuring kernel, nanoseconds.
 const BUDGET_NS: u64 = 10_000_000_000;
 
@@ -159,6 +162,37 @@ impl Meter {
         Ok(best)
     }
 
+    /// Time of an empty kernel node among many in a row of one CUDA graph,
+    /// nanoseconds of device time.
+    ///
+    /// # Errors
+    /// The device's own.
+    pub fn graph_node_ns(&mut self) -> Result<f64, BackendError> {
+        self.context.bind()?;
+        let chain = Executable::capture(&self.stream, || {
+            (0..REPEATS).try_for_each(|_| self.launch_empty())
+        })?;
+        self.stream
+            .wait("uploading the measured graph", COPY_LIMIT)?;
+        let [start, end] = &self.clock;
+        let mut best = u64::MAX;
+        for _ in 0..=ROUNDS {
+            start.record(&self.stream)?;
+            // SAFETY: the nodes name the tables, which belong to `self`.
+            unsafe { chain.submit(&self.stream)? };
+            end.record(&self.stream)?;
+            self.stream.wait("measuring a CUDA graph", COPY_LIMIT)?;
+            best = best.min(start.ns_until(end)?);
+        }
+        Ok(best as f64 / f64::from(REPEATS))
+    }
+
+    /// The device measured.
+    #[must_use]
+    pub fn device(&self) -> &super::DeviceLimits {
+        self.context.limits()
+    }
+
     /// Time of a launch and a wait for it, nanoseconds.
     ///
     /// # Errors
@@ -206,6 +240,29 @@ impl Meter {
             best = best.min(self.copy_within(&to, &from)?.max(1));
         }
         Ok(2.0 * bytes as f64 / (best as f64 * 1e-9))
+    }
+
+    /// Bytes that go up to the device in a second, from ordinary memory through
+    /// pinned buffers, as graphs do.
+    ///
+    /// Takes 64 MiB of memory on both sides.
+    ///
+    /// # Errors
+    /// [`BackendError::OutOfMemory`] when the device has less free.
+    pub fn upload_bytes_per_s(&mut self) -> Result<f64, BackendError> {
+        self.context.bind()?;
+        let host = vec![1u8; UPLOAD_BYTES];
+        let (stream, mut staging) = lane(&self.context, UPLOAD_BYTES)?;
+        let to = DeviceMemory::take(&self.context, "the upload test", UPLOAD_BYTES as u64)?;
+        let mut best = u128::MAX;
+        for _ in 0..ROUNDS {
+            let started = Instant::now();
+            // SAFETY: the block is as long as `host`, and the wait follows.
+            unsafe { staging.upload(&stream, to.address(), &host)? };
+            stream.wait("measuring uploads", COPY_LIMIT)?;
+            best = best.min(started.elapsed().as_nanos().max(1));
+        }
+        Ok(UPLOAD_BYTES as f64 / (best as f64 * 1e-9))
     }
 
     fn copy_within(&self, to: &DeviceMemory, from: &DeviceMemory) -> Result<u64, BackendError> {

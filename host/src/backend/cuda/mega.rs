@@ -116,7 +116,7 @@ fn settles_in_rounds(program: &EncodedProgram) -> bool {
     program.waves.iter().any(|wave| {
         matches!(
             Opcode::from_word(wave.opcode),
-            Some(Opcode::StepPaths | Opcode::StepPeel)
+            Some(Opcode::StepPaths | Opcode::StepPeel | Opcode::StepSets)
         )
     })
 }

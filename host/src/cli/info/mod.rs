@@ -8,24 +8,33 @@ use serde::Serialize;
 
 use super::CliError;
 use super::output::print;
+use super::progress::ProgressLine;
+use crate::backend::cpu::available_threads;
 use crate::backend::cuda::{self, DeviceLimits};
 use crate::report::units::{bytes, counted};
 
+mod costs;
 mod kernels;
 mod machine;
 
+use costs::CostReport;
 use kernels::KernelFile;
 use machine::Cpu;
 
 const EXAMPLES: &str = "\
 Examples:
   seawall info
+  seawall info --calibrate
   seawall info --json | jq '.devices[].name'";
 
-/// Show the CPU, the GPUs and the embedded kernels.
+/// Show the CPU, the GPUs, what work costs on them and the embedded kernels.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct InfoArgs {
+    /// Measure what work costs here and keep it in the user's cache folder, for
+    /// --backend auto and the planner.
+    #[arg(long)]
+    calibrate: bool,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -39,6 +48,7 @@ struct Info {
     devices: Vec<Device>,
     #[serde(skip_serializing_if = "Option::is_none")]
     no_device: Option<String>,
+    costs: CostReport,
     kernels: Vec<KernelFile>,
 }
 
@@ -82,19 +92,24 @@ impl From<DeviceLimits> for Device {
 }
 
 impl Info {
-    fn gather() -> Self {
+    fn gather(args: &InfoArgs) -> Result<Self, CliError> {
         let (devices, no_device) = match cuda::probe() {
             Ok(found) => (found.into_iter().map(Device::from).collect(), None),
             Err(error) => (Vec::new(), Some(error.to_string())),
         };
+        if args.calibrate {
+            let line = ProgressLine::new(args.json);
+            costs::calibrate(&devices, |text| line.say(text))?;
+        }
         let version = env!("CARGO_PKG_VERSION");
-        Self {
+        Ok(Self {
+            costs: CostReport::gather(&devices, available_threads().get()),
             version,
             cpu: Cpu::gather(),
             devices,
             no_device,
             kernels: kernels::embedded(),
-        }
+        })
     }
 
     fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -111,6 +126,7 @@ impl Info {
         if let Some(reason) = &self.no_device {
             writeln!(out, "GPU  none: {reason}")?;
         }
+        self.costs.write_text(out)?;
         writeln!(out, "\nEmbedded kernels")?;
         self.kernels
             .iter()
@@ -152,9 +168,9 @@ impl Device {
     }
 }
 
-/// Gathers and shows; a missing GPU is a line, not a failure.
+/// Measures where asked, gathers and shows; a missing GPU is a line, not a failure.
 pub(super) fn command(args: &InfoArgs) -> Result<ExitCode, CliError> {
-    let info = Info::gather();
+    let info = Info::gather(args)?;
     print(|out| {
         if args.json {
             info.write_json(out)

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 /// A wave DAG could not be planned.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub(in crate::cli) enum PlanError {
+pub enum PlanError {
     /// The file cannot be read.
     #[error("{file}: cannot read: {source}")]
     Unreadable {

@@ -35,12 +35,13 @@ struct WaveEntry {
     output_bytes: u64,
 }
 
-/// A wave program as read, its ids checked.
-pub(super) struct Program {
+/// A wave program as `seawall plan` reads it, its ids checked.
+#[derive(Debug)]
+pub struct Program {
     /// Name of each wave that has one.
-    pub(super) names: Vec<Option<String>>,
+    pub names: Vec<Option<String>>,
     /// What the plan may spend; no limit when none was given.
-    pub(super) budget: Budget,
+    pub budget: Budget,
     waves: Vec<Wave>,
     dependencies: Vec<Dependency>,
 }
@@ -48,11 +49,23 @@ pub(super) struct Program {
 impl Program {
     /// Reads a file, or standard input for `-`.
     pub(super) fn read(file: &str) -> Result<Self, PlanError> {
-        let document = match source(file) {
-            Ok(source) => serde_json::from_reader(BufReader::new(source)),
-            Err(error) => Err(serde_json::Error::io(error)),
-        };
-        Self::check(document.map_err(|error| PlanError::of_json(shown(file), error))?)
+        match source(file) {
+            Ok(source) => Self::from_reader(shown(file), source),
+            Err(error) => Err(PlanError::of_json(
+                shown(file),
+                serde_json::Error::io(error),
+            )),
+        }
+    }
+
+    /// Reads the JSON of a wave DAG; `name` stands for it in messages.
+    ///
+    /// # Errors
+    /// A failing reader, text that is no such JSON, or the first dependency that names no
+    /// wave or joins one to itself.
+    pub fn from_reader(name: &str, reader: impl Read) -> Result<Self, PlanError> {
+        let document = serde_json::from_reader(BufReader::new(reader));
+        Self::check(document.map_err(|error| PlanError::of_json(name, error))?)
     }
 
     fn check(document: Document) -> Result<Self, PlanError> {
@@ -85,7 +98,8 @@ impl Program {
     }
 
     /// The program as the planner takes it.
-    pub(super) fn dag(&self) -> Dag<'_> {
+    #[must_use]
+    pub fn dag(&self) -> Dag<'_> {
         Dag {
             waves: &self.waves,
             dependencies: &self.dependencies,

@@ -11,8 +11,8 @@ use clap::{Args, ValueEnum};
 use seawall_core::error::ArenaError;
 use seawall_core::plan::{ArenaOptions, Strategy, arena, groups};
 
-pub(super) use error::PlanError;
-use input::Program;
+pub use error::PlanError;
+pub use input::Program;
 use memory::Memory;
 
 use super::CliError;

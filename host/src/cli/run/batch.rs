@@ -8,13 +8,14 @@ use crate::batch::{BatchGraph, BatchOutcome, NamedGraph, execute, expand, load};
 use crate::cli::CliError;
 use crate::cli::output::print;
 use crate::cli::progress::ProgressLine;
+use crate::cli::sources::Sources;
 use crate::report::batch::{json, rows::BatchRows, text};
 use crate::report::file::write_whole;
 use crate::report::rows::RowFormat;
 
 /// Loads, runs and reports a batch. Everything that can be refused before the
 /// graphs are read is refused before.
-pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
+pub(super) fn command(args: &RunArgs, sources: &Sources) -> Result<ExitCode, CliError> {
     for (option, path) in [
         ("--trace", &args.output.trace),
         ("--plot", &args.output.plot),
@@ -23,6 +24,7 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
             return Err(CliError::OneGraph { option });
         }
     }
+    crate::batch::check_detail(args.detail.detail())?;
     let rows = args.output.check()?;
     let line = ProgressLine::new(args.output.quiet);
     let started = Instant::now();
@@ -30,7 +32,7 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     line.say(format!("loading {} graphs", specs.len()));
     let graphs = load(specs, &args.load_options())?;
     let load_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    let batch = graphs.iter().map(|graph| member(args, graph));
+    let batch = graphs.iter().map(|graph| member(args, sources, graph));
     let batch = batch.collect::<Result<Vec<_>, _>>()?;
     let request = args.request(Vec::new());
     let mut outcome = execute(&batch, &request, &mut |phase| line.phase(phase))?;
@@ -41,9 +43,13 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
 }
 
 /// A loaded graph with the sources that were asked for.
-fn member<'g>(args: &RunArgs, loaded: &'g NamedGraph) -> Result<BatchGraph<'g>, CliError> {
+fn member<'g>(
+    args: &RunArgs,
+    sources: &Sources,
+    loaded: &'g NamedGraph,
+) -> Result<BatchGraph<'g>, CliError> {
     let NamedGraph { name, graph } = loaded;
-    let sources = args.source_nodes(name, graph)?;
+    let sources = args.source_nodes(sources, name, graph)?;
     Ok(BatchGraph::new(name.clone(), graph, sources))
 }
 

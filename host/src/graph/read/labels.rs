@@ -1,23 +1,30 @@
 //! Turns the ids of an edge list into node numbers.
 //!
-//! A node is an id that occurs. When the ids are `0..n` without a hole they are
-//! the node numbers; otherwise nodes are numbered in ascending order of their ids
-//! and a table leads back. Costs a bit for each number up to the largest id, and
-//! nothing is sorted except ids of 32 bits and more.
+//! A node is an id that occurs, or one that the node count of a comment vouches for.
+//! When the ids are consecutive, the first of them is all that leads back; otherwise
+//! nodes are numbered in ascending order of their ids and a table leads back. Memory for that follows the file: see [`super::seen`].
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::hash::BuildHasher;
+use std::ops::Range;
 
+use hashbrown::DefaultHashBuilder;
+use hashbrown::hash_table::{Entry, HashTable};
 use rayon::prelude::*;
 
 use super::body::{Far, NEAR};
+use super::seen::Seen;
 use crate::graph::build::Edges;
 use crate::graph::ids::Ids;
 
 /// Ids beyond 31 bits, labelled in order of appearance from [`NEAR`] on.
+///
+/// The table holds labels and looks the ids up, which is a third of the memory that
+/// a map from ids to labels would take.
 #[derive(Default)]
 pub(super) struct FarIds {
-    labels: HashMap<u64, u32>,
+    ids: Vec<u64>,
+    table: HashTable<u32>,
+    hasher: DefaultHashBuilder,
 }
 
 impl FarIds {
@@ -25,24 +32,46 @@ impl FarIds {
     #[must_use]
     pub(super) fn settle<const N: usize>(&mut self, far: &[Far], edges: &mut [[u32; N]]) -> bool {
         for place in far {
-            let next = NEAR + self.labels.len() as u64;
-            let Ok(next) = u32::try_from(next) else {
-                return false;
-            };
-            edges[place.edge][place.end] = *self.labels.entry(place.id).or_insert(next);
+            match self.label(place.id) {
+                Some(label) => edges[place.edge][place.end] = label,
+                None => return false,
+            }
         }
         true
     }
 
+    fn label(&mut self, id: u64) -> Option<u32> {
+        let (ids, hasher) = (&mut self.ids, &self.hasher);
+        let id_of = |ids: &[u64], label: u32| ids[(label - NEAR as u32) as usize];
+        let found = self.table.entry(
+            hasher.hash_one(id),
+            |&label| id_of(ids, label) == id,
+            |&label| hasher.hash_one(id_of(ids, label)),
+        );
+        match found {
+            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Vacant(place) => {
+                let label = u32::try_from(NEAR + ids.len() as u64).ok()?;
+                place.insert(label);
+                ids.push(id);
+                Some(label)
+            }
+        }
+    }
+
     /// Ids in ascending order, and for each label (in order of appearance) its place there.
     fn ranked(self) -> (Vec<u64>, Vec<u32>) {
-        let mut pairs: Vec<(u64, u32)> = self.labels.into_iter().collect();
-        pairs.sort_unstable();
-        let mut places = vec![0; pairs.len()];
-        for (place, &(_, label)) in pairs.iter().enumerate() {
-            places[label as usize - NEAR as usize] = place as u32;
+        let mut ids = self.ids;
+        drop(self.table);
+        let mut order: Vec<u32> = (0..ids.len() as u32).collect();
+        order.par_sort_unstable_by_key(|&label| ids[label as usize]);
+        let mut places = vec![0; ids.len()];
+        for (place, &label) in (0u32..).zip(&order) {
+            places[label as usize] = place;
         }
-        (pairs.into_iter().map(|(id, _)| id).collect(), places)
+        drop(order);
+        ids.par_sort_unstable();
+        (ids, places)
     }
 }
 
@@ -54,116 +83,58 @@ pub(super) struct Numbering {
 
 /// Numbers the nodes and rewrites the edges.
 ///
-/// `hinted_nodes` is the node count of the file's comment. It keeps ids as they are
-/// when all are below it and it is believable, so that nodes without edges survive.
+/// `hinted_nodes` is the node count of the file's comment. It makes nodes of ids that
+/// no edge names, counted from 0, or from 1 when 0 does not occur and the count does.
 pub(super) fn number<const N: usize>(
     edges: &mut Edges<N>,
     far: FarIds,
     hinted_nodes: Option<u64>,
 ) -> Numbering {
     let seen = Seen::of(edges);
+    if far.ids.is_empty()
+        && let Some(known) = without_holes(&seen, hinted_nodes)
+    {
+        if known.start > 0 {
+            let first = known.start as u32;
+            edges
+                .par_iter_mut()
+                .for_each(|edge| edge[..2].iter_mut().for_each(|end| *end -= first));
+        }
+        return Numbering {
+            nodes: known.end - known.start,
+            ids: Ids::Offset(known.start),
+        };
+    }
     let near = seen.count();
-    let all_near = far.labels.is_empty();
-    let span = seen.span;
-    if let Some(nodes) = hinted_nodes.filter(|&nodes| all_near && nodes >= span) {
-        return Numbering {
-            nodes,
-            ids: Ids::Offset(0),
-        };
-    }
-    if all_near && near == span {
-        return Numbering {
-            nodes: span,
-            ids: Ids::Offset(0),
-        };
-    }
-    let ranks = seen.ranks();
     let (far_ids, places) = far.ranked();
     edges.par_iter_mut().for_each(|edge| {
         for end in &mut edge[..2] {
             *end = match (u64::from(*end)).checked_sub(NEAR) {
-                None => seen.rank(&ranks, *end),
+                None => seen.rank(*end),
                 Some(label) => near as u32 + places[label as usize],
             };
         }
     });
-    let mut table = seen.ids(near as usize + far_ids.len());
-    table.extend(far_ids);
+    let table = if near == 0 {
+        far_ids
+    } else {
+        let mut table = seen.ids(near as usize + far_ids.len());
+        table.extend(far_ids);
+        table
+    };
     Numbering {
         nodes: table.len() as u64,
         ids: Ids::Table(table.into()),
     }
 }
 
-/// Which near ids occur, one bit each.
-struct Seen {
-    words: Vec<AtomicU64>,
-    /// Largest near id and one.
-    span: u64,
-}
-
-impl Seen {
-    fn of<const N: usize>(edges: &[[u32; N]]) -> Self {
-        let is_near = |end: &&u32| u64::from(**end) < NEAR;
-        let largest = |edge: &[u32; N]| {
-            edge[..2]
-                .iter()
-                .filter(is_near)
-                .max()
-                .map(|&end| u64::from(end) + 1)
-        };
-        let span = edges.par_iter().filter_map(largest).max().unwrap_or(0);
-        let words: Vec<AtomicU64> = (0..span.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        edges.par_iter().for_each(|edge| {
-            for &end in edge[..2].iter().filter(is_near) {
-                let (word, bit) = (&words[end as usize / 64], 1u64 << (end % 64));
-                // Relaxed: bits are only read after the loop, and joining it orders them.
-                if word.load(Ordering::Relaxed) & bit == 0 {
-                    word.fetch_or(bit, Ordering::Relaxed);
-                }
-            }
-        });
-        Self { words, span }
-    }
-
-    fn word(&self, at: usize) -> u64 {
-        self.words[at].load(Ordering::Relaxed)
-    }
-
-    fn count(&self) -> u64 {
-        (0..self.words.len())
-            .into_par_iter()
-            .map(|at| u64::from(self.word(at).count_ones()))
-            .sum()
-    }
-
-    /// Number of ids below each word.
-    fn ranks(&self) -> Vec<u32> {
-        let mut below = 0;
-        (0..self.words.len())
-            .map(|at| {
-                let rank = below;
-                below += self.word(at).count_ones();
-                rank
-            })
-            .collect()
-    }
-
-    fn rank(&self, ranks: &[u32], id: u32) -> u32 {
-        let at = id as usize / 64;
-        ranks[at] + (self.word(at) & ((1u64 << (id % 64)) - 1)).count_ones()
-    }
-
-    fn ids(&self, capacity: usize) -> Vec<u64> {
-        let mut ids = Vec::with_capacity(capacity);
-        for at in 0..self.words.len() {
-            let mut word = self.word(at);
-            while word != 0 {
-                ids.push(at as u64 * 64 + u64::from(word.trailing_zeros()));
-                word &= word - 1;
-            }
-        }
-        ids
+/// The ids of all nodes, when they are consecutive; they include those that occur.
+fn without_holes(seen: &Seen, hinted_nodes: Option<u64>) -> Option<Range<u64>> {
+    let Range { start, end } = seen.range;
+    match hinted_nodes {
+        Some(nodes) if nodes >= end => Some(0..nodes),
+        Some(nodes) if nodes + 1 == end && start > 0 => Some(1..end),
+        _ => (seen.count() == end - start).then_some(start..end),
     }
 }
 
@@ -214,6 +185,27 @@ mod tests {
         let numbering = number(&mut edges, FarIds::default(), Some(6));
         assert_eq!((numbering.nodes, edges[0]), (6, [4, 1]));
         let mut edges = vec![[4, 1]];
-        assert_eq!(number(&mut edges, FarIds::default(), Some(4)).nodes, 2);
+        let numbering = number(&mut edges, FarIds::default(), Some(3));
+        assert_eq!((numbering.nodes, edges[0]), (2, [1, 0]));
+        assert_eq!(numbering.ids.original(1), 4);
+    }
+
+    #[test]
+    fn a_hint_that_the_largest_id_equals_counts_from_one() {
+        let mut edges = vec![[4, 1]];
+        let numbering = number(&mut edges, FarIds::default(), Some(4));
+        assert_eq!((numbering.nodes, edges[0]), (4, [3, 0]));
+        assert!(matches!(numbering.ids, Ids::Offset(1)));
+        let mut edges = vec![[4, 0]];
+        let numbering = number(&mut edges, FarIds::default(), Some(4));
+        assert_eq!((numbering.nodes, edges[0]), (2, [1, 0]));
+    }
+
+    #[test]
+    fn consecutive_ids_need_no_table() {
+        let mut edges = vec![[12, 10], [11, 10]];
+        let numbering = number(&mut edges, FarIds::default(), None);
+        assert_eq!((numbering.nodes, &edges[..]), (3, &[[2, 0], [1, 0]][..]));
+        assert!(matches!(numbering.ids, Ids::Offset(10)));
     }
 }

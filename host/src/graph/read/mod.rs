@@ -3,7 +3,7 @@
 //! The road of a file: [`source`] opens and decompresses, [`chunks`] cuts into
 //! pieces of whole lines, [`opening`] recognises the format, [`body`] parses edges
 //! in parallel, [`gather`] puts them together and [`labels`] numbers the nodes of
-//! edge lists. `.swg` takes the short cut through [`binary`]. This module only
+//! edge lists by the ids that were [`seen`]. `.swg` takes the short cut through [`binary`]. This module only
 //! chooses the road.
 
 mod binary;
@@ -14,6 +14,7 @@ mod gather;
 mod labels;
 mod layout;
 mod opening;
+mod seen;
 mod source;
 
 use super::binary::MAGIC;
@@ -40,6 +41,15 @@ pub(super) fn load_file(
 #[must_use]
 pub fn is_graph_name(name: &str) -> bool {
     is_binary_name(name) || Suffix::of(name) != Suffix::Other
+}
+
+/// Loads what a reader gives.
+pub(super) fn load_reader(
+    name: &str,
+    reader: source::Stream,
+    options: &LoadOptions,
+) -> Result<Loaded, GraphError> {
+    load_source(Source::of_reader(name, reader)?, options, None)
 }
 
 fn load_source(

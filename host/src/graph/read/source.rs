@@ -22,7 +22,8 @@ const XZ_MEMORY_KIB: u32 = 256 << 10;
 /// Bytes taken from the system at once.
 const READ_BYTES: usize = 256 << 10;
 
-type Stream = Box<dyn Read + Send>;
+/// Bytes one after the other, from anywhere.
+pub(super) type Stream = Box<dyn Read + Send>;
 
 /// An opened input.
 pub(super) struct Source {
@@ -65,6 +66,11 @@ impl Source {
             total,
             about.is_file().then_some(file),
         )
+    }
+
+    /// Wraps a reader of unknown length.
+    pub(super) fn of_reader(name: &str, reader: Stream) -> Result<Self, GraphError> {
+        Self::start(name, reader, None, None)
     }
 
     /// Wraps bytes that are in memory already.

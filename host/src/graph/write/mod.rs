@@ -30,7 +30,8 @@ pub struct Saved {
 /// `.mtx`, `.txt` and `.el`, `.gr` and `.swg` are known, each also with `.gz` or `.xz`
 /// after it. A `.gr` file is PACE when the graph is symmetric and has no weights, and
 /// DIMACS otherwise (with weights of 1 if it has none). Edge lists carry the original
-/// ids; nodes without edges survive there only if ids start at 0. A symmetric graph is
+/// ids and a node count; nodes without edges survive there if ids count from 0, or from
+/// 1 and the last node has an edge. A symmetric graph is
 /// written to an edge list or DIMACS file with both directions, which are directed when
 /// read back. An existing file is replaced when everything is written, and kept when not.
 ///

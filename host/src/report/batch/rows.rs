@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use npyz::WriterBuilder;
 
 use crate::batch::BatchOutcome;
-use crate::report::rows::{RowFormat, Rows, Value, record, value_type};
+use crate::report::rows::{RowFormat, Rows, Value, plain, record, value_type};
 use crate::run::AnalysisKind;
 
 /// The rows of a batch.
@@ -44,13 +44,13 @@ impl<'a> BatchRows<'a> {
     /// Calls `row` with number and name of the graph, node and value.
     fn each(
         &self,
-        mut row: impl FnMut((usize, &str), (u64, Value)) -> io::Result<()>,
+        mut row: impl FnMut((usize, &str), (u64, Value<'_>)) -> io::Result<()>,
     ) -> io::Result<()> {
         for (index, graph) in self.outcome.graphs.iter().enumerate() {
             let original = |node| (self.original)(index, node);
             let rows = Rows::of(&graph.values, self.labels(), &original);
-            for cells in rows.iter() {
-                row((index, &graph.name), cells)?;
+            for (node, value, _) in rows.iter() {
+                row((index, &graph.name), (node, value))?;
             }
         }
         Ok(())
@@ -60,11 +60,7 @@ impl<'a> BatchRows<'a> {
         let mut table = csv::Writer::from_writer(out);
         table.write_record(["graph", "name", "node", "value"])?;
         self.each(|(graph, name), (node, value)| {
-            match value {
-                Value::Id(id) => table.serialize((graph, name, node, id))?,
-                Value::Whole(whole) => table.serialize((graph, name, node, whole))?,
-                Value::Real(real) => table.serialize((graph, name, node, real))?,
-            }
+            table.serialize((graph, name, node, value))?;
             Ok(())
         })?;
         table.flush()
@@ -87,14 +83,17 @@ impl<'a> BatchRows<'a> {
     fn write_npy(&self, mut out: &mut dyn Write) -> io::Result<()> {
         let graphs = &self.outcome.graphs;
         let values = graphs.first().map(|graph| &graph.values);
-        let value = values.map_or("<u4", |values| value_type(values, self.labels()));
+        let value = match values {
+            Some(values) => value_type(values, self.labels())?,
+            None => plain("<u4")?,
+        };
         let rows: u64 = graphs.iter().map(|graph| graph.values.len() as u64).sum();
         npyz::WriteOptions::new_header_only()
-            .dtype(record(&[
-                ("graph", "<u4"),
-                ("node", "<u8"),
+            .dtype(record([
+                ("graph", plain("<u4")?),
+                ("node", plain("<u8")?),
                 ("value", value),
-            ])?)
+            ]))
             .shape(&[rows])
             .writer(&mut out)
             .write_header_only()?;

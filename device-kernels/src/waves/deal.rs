@@ -1,0 +1,109 @@
+//! Deals nodes out to warps, and nodes with long rows to whole blocks.
+//!
+//! A wave that does more at a node with more edges runs in two passes: in the
+//! first a warp takes a chunk of neighbouring nodes and leaves those out that
+//! are too much for it; in the second a block takes those one by one, with all
+//! of its lanes. Chunks go to the blocks in turn, so that hubs with
+//! neighbouring numbers do not meet in one block.
+
+use crate::block::shared::SHARES;
+use crate::grid::{Grid, LANES_MAX};
+use crate::team::Team;
+
+/// Number of the nodes in [`QUEUE`].
+const QUEUE_LEN: u32 = SHARES;
+/// Nodes of a tile that are left to the block, one word a lane.
+const QUEUE: u32 = SHARES + 1;
+/// First word of shared memory that the dealing does not use.
+pub const FREE: u32 = QUEUE + LANES_MAX;
+
+/// First node of this warp's first chunk.
+#[inline(always)]
+fn first_chunk<G: Grid>(team: &Team<G>) -> u64 {
+    let warp = team.grid.lane() / G::WARP;
+    u64::from((warp * team.size() + team.rank()) * G::WARP)
+}
+
+/// Calls `visit` with a node for each lane, chunk after chunk, with all lanes
+/// of the warp; a node that is not below `nodes` stands for none.
+#[inline(always)]
+pub fn each_chunk<G: Grid>(team: &Team<G>, nodes: u32, mut visit: impl FnMut(u32)) {
+    if G::WARP == 1 {
+        team.each(nodes, visit);
+        return;
+    }
+    let grid = team.grid;
+    let stride = u64::from(team.size() * grid.lanes());
+    let mut base = first_chunk(team);
+    while base < u64::from(nodes) {
+        visit((base as u32).saturating_add(grid.warp_lane()));
+        base += stride;
+    }
+}
+
+/// Calls `together` with all lanes of the block for each node of the block's
+/// share that `left` picks. Contains block barriers, the last one behind the
+/// last call.
+#[inline(always)]
+pub fn each_left<G: Grid>(
+    team: &Team<G>,
+    nodes: u32,
+    left: impl Fn(u32) -> bool,
+    mut together: impl FnMut(u32),
+) {
+    let grid = team.grid;
+    if G::WARP == 1 {
+        team.each(nodes, |node| {
+            if left(node) {
+                together(node);
+            }
+        });
+        return;
+    }
+    let stride = u64::from(team.size() * grid.lanes());
+    let (mut tile, mut base) = (0, first_chunk(team));
+    while tile < u64::from(nodes) {
+        let node = base + u64::from(grid.warp_lane());
+        let picked = node < u64::from(nodes) && left(node as u32);
+        if grid.block_any(picked) {
+            let count = queue(grid, picked, node as u32);
+            for at in 0..count {
+                // SAFETY: a tile has a node a lane, and a block `LANES_MAX`.
+                together(unsafe { grid.shared_load(QUEUE + at) });
+            }
+            grid.block_barrier();
+        }
+        tile += stride;
+        base += stride;
+    }
+}
+
+/// Queues the picked nodes of a tile, in any order; gives their number.
+#[inline(always)]
+fn queue<G: Grid>(grid: G, picked: bool, node: u32) -> u32 {
+    // SAFETY: fixed words, and a place a lane behind them.
+    unsafe {
+        if grid.lane() == 0 {
+            grid.shared_store(QUEUE_LEN, 0);
+        }
+        grid.block_barrier();
+        if picked {
+            let at = grid.shared_add(QUEUE_LEN, 1);
+            grid.shared_store(QUEUE + at, node);
+        }
+        grid.block_barrier();
+        grid.shared_load(QUEUE_LEN)
+    }
+}
+
+/// Sum of the `value`s of the warp's lanes, which all take part.
+#[inline(always)]
+pub fn warp_sum<G: Grid>(grid: G, value: u32) -> u32 {
+    let mut sum = value;
+    let mut delta = G::WARP / 2;
+    while delta > 0 {
+        sum = sum.wrapping_add(grid.shuffle(sum, grid.warp_lane() ^ delta));
+        delta /= 2;
+    }
+    sum
+}

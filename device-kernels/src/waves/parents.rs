@@ -1,0 +1,154 @@
+//! Parents of a breadth-first search, once its levels are final.
+//!
+//! Who discovers a node first differs from run to run, so a search keeps no
+//! parents. Afterwards they are well defined: of the neighbours one level
+//! before it a node gets the smallest, a source gets itself, and a node without
+//! a level has none. Rows ascend, so the first neighbour that fits ends the
+//! look through a row: lanes look at the beginnings of rows, warps go on where
+//! that was not enough, and blocks where that was not either.
+
+use super::Context;
+use super::deal::{each_chunk, each_left};
+use crate::grid::Grid;
+use crate::memory::{Csr, Words};
+use seawall_core::abi::UNREACHED;
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::program::WaveRecord;
+
+/// Edges of a row that a lane looks at alone.
+const SERIAL: u32 = 8;
+/// Edges of a row that a lane and its warp look at before the block.
+const WARP_ROW: u32 = 1024;
+
+/// Runs the wave.
+///
+/// # Errors
+/// [`FaultCode::BadRegister`] when a register is missing or too short,
+/// [`FaultCode::BadLaunch`] when the graph has no incoming edges.
+#[inline(never)]
+pub fn run<G: Grid>(context: &Context<G>, wave: &WaveRecord) -> Result<(), FaultCode> {
+    let (machine, grid) = (context.machine, context.team.grid);
+    let nodes = machine.nodes(grid);
+    if !machine.has_incoming(grid) {
+        return Err(FaultCode::BadLaunch);
+    }
+    let search = Levels {
+        rows: machine.incoming(grid),
+        levels: machine.register_of(grid, wave.sources[0], nodes)?,
+    };
+    let parents = machine.register_of(grid, wave.destination, nodes)?;
+    each_chunk(&context.team, nodes, |node| {
+        let parent = search.near_parent(grid, (node, nodes));
+        if node < nodes {
+            parents.store_weak(grid, node, parent);
+        }
+    });
+    // The lane that stored a node's parent is the one that looks at it here.
+    let is_left = |node| {
+        parents.load_weak(grid, node) == UNREACHED
+            && search.levels.load_weak(grid, node) != UNREACHED
+    };
+    each_left(&context.team, nodes, is_left, |node| {
+        search.far_parent(grid, node, parents);
+    });
+    Ok(())
+}
+
+/// A finished search over the edges that lead to each node.
+#[derive(Clone, Copy, Debug)]
+struct Levels {
+    rows: Csr,
+    levels: Words,
+}
+
+impl Levels {
+    /// Whether `edge` comes from a node of `level`, and from which.
+    #[inline(always)]
+    fn look<G: Grid>(&self, grid: G, edge: u32, level: u32) -> (u32, bool) {
+        let from = self.rows.target(grid, edge);
+        (from, self.levels.load_weak(grid, from) == level)
+    }
+
+    /// The parent of a lane's node where the first edges of its row have one;
+    /// a node that is not below `nodes` stands for none. All lanes of the warp
+    /// take part.
+    #[inline(always)]
+    fn near_parent<G: Grid>(&self, grid: G, (node, nodes): (u32, u32)) -> u32 {
+        let (mut parent, mut above) = (UNREACHED, UNREACHED);
+        let (mut start, mut end) = (0, 0);
+        if node < nodes {
+            let level = self.levels.load_weak(grid, node);
+            if level == 0 {
+                parent = node;
+            } else if level != UNREACHED {
+                above = level - 1;
+                (start, end) = self.rows.row(grid, node);
+            }
+        }
+        let stop = end.min(start.saturating_add(SERIAL));
+        while start < stop {
+            let (from, fits) = self.look(grid, start, above);
+            if fits {
+                parent = from;
+                end = start;
+                break;
+            }
+            start += 1;
+        }
+        let mut open = grid.ballot(start < end);
+        while open != 0 {
+            let lane = open.trailing_zeros();
+            open &= open - 1;
+            let row = (grid.shuffle(start, lane), grid.shuffle(end, lane));
+            let found = self.search_warp(grid, row, grid.shuffle(above, lane));
+            if grid.warp_lane() == lane {
+                parent = found;
+            }
+        }
+        parent
+    }
+
+    /// The warp looks at the next edges of a row, a lane each.
+    #[inline(always)]
+    fn search_warp<G: Grid>(&self, grid: G, (start, end): (u32, u32), above: u32) -> u32 {
+        let stop = end.min(start.saturating_add(WARP_ROW - SERIAL));
+        let mut base = start;
+        while base < stop {
+            let edge = base.saturating_add(grid.warp_lane());
+            let (mut from, mut fits) = (UNREACHED, false);
+            if edge < stop {
+                (from, fits) = self.look(grid, edge, above);
+            }
+            let lanes = grid.ballot(fits);
+            if lanes != 0 {
+                return grid.shuffle(from, lanes.trailing_zeros());
+            }
+            base = base.saturating_add(G::WARP);
+        }
+        UNREACHED
+    }
+
+    /// The block looks at the rest of a long row; the first of its lanes that
+    /// finds a parent stores it.
+    #[inline(always)]
+    fn far_parent<G: Grid>(&self, grid: G, node: u32, parents: Words) {
+        let above = self.levels.load_weak(grid, node).wrapping_sub(1);
+        let (start, end) = self.rows.row(grid, node);
+        let mut base = start.saturating_add(WARP_ROW);
+        while base < end {
+            let edge = base.saturating_add(grid.lane());
+            let (mut from, mut fits) = (UNREACHED, false);
+            if edge < end {
+                (from, fits) = self.look(grid, edge, above);
+            }
+            let lanes = grid.ballot(fits);
+            if fits && lanes.trailing_zeros() == grid.warp_lane() {
+                parents.min(grid, node, from);
+            }
+            if grid.block_any(fits) {
+                return;
+            }
+            base = base.saturating_add(grid.lanes());
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Which of many sources reach every node: a set a node, a bit a source.
+//!
+//! All searches advance together, a level a round (Then et al.: "The More the
+//! Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8, 2014). There are
+//! two sets a node, which take turns: a round reads the sets as the last round
+//! left them and adds to the others, so that after `k` rounds a set holds
+//! exactly the sources within `k` edges, whatever order lanes run in. A queued
+//! node brings its other set up to date itself; nodes without edges are never
+//! queued, so the result is the union of both.
+
+use super::Context;
+use super::expand::{append_list, expand};
+use super::work::{Work, work_of};
+use crate::grid::Grid;
+use crate::memory::Words;
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::program::{Opcode, WaveRecord};
+
+/// Runs an opcode of this family.
+///
+/// # Errors
+/// [`FaultCode::BadRegister`] when a register is missing or too short, or
+/// sources are more than the bits of a set.
+#[inline(never)]
+pub fn run<G: Grid>(
+    context: &Context<G>,
+    opcode: Opcode,
+    wave: &WaveRecord,
+) -> Result<(), FaultCode> {
+    let (machine, grid) = (context.machine, context.team.grid);
+    let words = wave.parameters[0].max(1);
+    let needed = u64::from(machine.nodes(grid)) * u64::from(words);
+    let needed = u32::try_from(needed).map_err(|_| FaultCode::BadRegister)?;
+    let sets = Sets {
+        sets: [
+            machine.register_of(grid, wave.destination, needed)?,
+            machine.register_of(grid, wave.sources[1], needed)?,
+        ],
+        words,
+        work: work_of(context, wave.sources[0])?,
+    };
+    if opcode == Opcode::SeedSets {
+        let list = machine.register(grid, wave.sources[2])?;
+        if list.len().div_ceil(32) > words {
+            return Err(FaultCode::BadRegister);
+        }
+        sets.seed(context, list);
+    } else {
+        sets.step(context);
+    }
+    Ok(())
+}
+
+/// The registers of a search from many sources.
+#[derive(Clone, Copy, Debug)]
+struct Sets {
+    sets: [Words; 2],
+    /// Words of a set.
+    words: u32,
+    work: Work,
+}
+
+impl Sets {
+    /// The sets that round `tag` reads.
+    #[inline(always)]
+    fn of_round(&self, tag: u32) -> Words {
+        self.sets[tag as usize & 1]
+    }
+
+    /// Puts every source into the set of its node and queues the nodes; the
+    /// first block does it alone.
+    fn seed<G: Grid>(&self, context: &Context<G>, list: Words) {
+        let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
+        if !team.is_first() {
+            return;
+        }
+        let (nodes, next) = (context.machine.nodes(grid), tag.wrapping_add(1));
+        if team.is_conductor() {
+            self.work.open_next(grid, tag, 0);
+        }
+        let sets = self.of_round(next);
+        let mut at = grid.lane();
+        while at < list.len() {
+            let node = list.load_weak(grid, at);
+            if node < nodes {
+                sets.or(grid, node * self.words + at / 32, 1 << (at % 32));
+            }
+            at += grid.lanes();
+        }
+        let sink = self.work.sink(context.machine.outgoing(grid), tag);
+        let marks = self.work.marks(next);
+        append_list(&team.alone(), list, &sink, |node| {
+            node < nodes && claim(grid, marks, node)
+        });
+    }
+
+    /// One level of all searches.
+    #[inline(never)]
+    fn step<G: Grid>(&self, context: &Context<G>) {
+        let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
+        // What is behind a reference would be loaded again in the inner loops.
+        let Self { words, work, .. } = *self;
+        let round = work.round(grid, tag);
+        if team.is_conductor() {
+            work.open_next(grid, tag, 0);
+        }
+        let rows = context.machine.outgoing(grid);
+        let next = tag.wrapping_add(1);
+        let (now, then) = (self.of_round(tag), self.of_round(next));
+        let (old_marks, marks) = (work.marks(tag), work.marks(next));
+        let row = |node: u32| {
+            // All nodes of this word's marks that have edges are in this
+            // queue: none is lost.
+            old_marks.store_weak(grid, node >> 5, 0);
+            for at in node * words..(node + 1) * words {
+                join(grid, then, at, now.load_weak(grid, at));
+            }
+            node
+        };
+        expand(
+            team,
+            &work.source(rows, tag, &round),
+            &work.sink(rows, tag),
+            row,
+            |edge| {
+                let mut grows = false;
+                for word in 0..words {
+                    let to = edge.to * words + word;
+                    let bits =
+                        now.load_weak(grid, edge.value * words + word) & !now.load_weak(grid, to);
+                    join(grid, then, to, bits);
+                    grows |= bits != 0;
+                }
+                grows && claim(grid, marks, edge.to)
+            },
+        );
+    }
+}
+
+/// Adds `bits` to word `at`, unless they are seen to be there.
+#[inline(always)]
+fn join<G: Grid>(grid: G, sets: Words, at: u32, bits: u32) {
+    if bits != 0 && sets.load_weak(grid, at) & bits != bits {
+        sets.or(grid, at, bits);
+    }
+}
+
+/// Whether this lane is the first to mark `node`.
+#[inline(always)]
+fn claim<G: Grid>(grid: G, marks: Words, node: u32) -> bool {
+    let bit = 1_u32 << (node & 31);
+    marks.load_weak(grid, node >> 5) & bit == 0 && marks.or(grid, node >> 5, bit) & bit == 0
+}

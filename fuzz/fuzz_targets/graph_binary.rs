@@ -1,0 +1,60 @@
+//! `.swg` files, whose header is given a right checksum so that what it says is believed.
+//!
+//! The streamed and the mapped road must agree, down to the message of an error.
+#![no_main]
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use seawall::graph::load;
+use seawall_fuzz::graph::{OPTIONS, check_same, read};
+use seawall_fuzz::{limit, pool};
+
+const MAGIC: &[u8] = b"SEAWALLG";
+const CHECKED_BYTES: usize = 56;
+
+static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
+    let name = format!("seawall-fuzz-{}.swg", std::process::id());
+    std::env::temp_dir().join(name)
+});
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((&choice, rest)) = bytes.split_first() else {
+        return;
+    };
+    pool::start();
+    limit::allow(4 << 20, "arrays grow by a megabyte as bytes arrive");
+    let options = OPTIONS[usize::from(choice) % OPTIONS.len()];
+    let bytes = if choice & 4 == 0 {
+        mended(rest)
+    } else {
+        rest.to_vec()
+    };
+    let name = FILE.to_str().expect("temporary folders have plain names");
+    let streamed = read(name, &bytes, &options);
+    if choice & 8 == 0 {
+        return;
+    }
+    // Written in full and closed before it is mapped; the graph is gone before the next write.
+    std::fs::write(&*FILE, &bytes).expect("the temporary folder takes a file");
+    match (streamed, load(name, &options, None)) {
+        (Ok(streamed), Ok(mapped)) => check_same(&streamed.graph, &mapped.graph),
+        (Err(_), Err(_)) => {}
+        (streamed, mapped) => panic!("streamed {streamed:?}, mapped {mapped:?}"),
+    }
+});
+
+/// The bytes behind the magic, with the checksum that the header asks for.
+fn mended(rest: &[u8]) -> Vec<u8> {
+    let mut bytes = [MAGIC, rest].concat();
+    if bytes.len() >= CHECKED_BYTES + 8 {
+        let hash = bytes[..CHECKED_BYTES]
+            .iter()
+            .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+            });
+        bytes[CHECKED_BYTES..CHECKED_BYTES + 8].copy_from_slice(&hash.to_le_bytes());
+    }
+    bytes
+}

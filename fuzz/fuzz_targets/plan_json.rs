@@ -1,0 +1,89 @@
+//! The JSON of `seawall plan`: what is read is planned and drawn in every format.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use seawall::cli::PlanInput;
+use seawall::report::plan::{PlanView, dot, json, svg, text};
+use seawall_core::plan::{ArenaOptions, Requirements, Strategy, arena, groups};
+use seawall_fuzz::plan::Buffers;
+
+fuzz_target!(|bytes: &[u8]| {
+    let program = match PlanInput::from_reader("the input", bytes) {
+        Ok(program) => program,
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            return;
+        }
+    };
+    let dag = program.dag();
+    let needs = Requirements::for_dag(dag.waves.len(), dag.dependencies.len());
+    for strategy in [Strategy::InOrder, Strategy::Packed] {
+        let mut buffers = Buffers::new(needs, 0xFF);
+        let (group_room, arena_room) = buffers.split();
+        let Ok(groups) = groups(&dag, &program.budget, strategy, group_room) else {
+            return;
+        };
+        let arena = arena(&dag, &groups, &ArenaOptions::default(), arena_room).ok();
+        let view = PlanView {
+            dag,
+            names: &program.names,
+            budget: program.budget,
+            groups: &groups,
+            arena: arena.as_ref(),
+        };
+        let mut out = Vec::new();
+        text::write(&view, &mut out).expect("memory takes all");
+        out.clear();
+        dot::write(&view, &mut out).expect("memory takes all");
+        check_dot(&out);
+        out.clear();
+        svg::write(&view, &mut out).expect("memory takes all");
+        check_svg(&out);
+        out.clear();
+        json::write(&view, &mut out).expect("memory takes all");
+        let parsed: serde_json::Value = serde_json::from_slice(&out).expect("a report is JSON");
+        assert_eq!(
+            parsed["groups"].as_array().map(Vec::len),
+            Some(groups.len())
+        );
+    }
+});
+
+/// Names are quoted: quotation marks come in pairs, escaped ones aside.
+fn check_dot(out: &[u8]) {
+    let text = std::str::from_utf8(out).expect("a drawing is text");
+    let bare = text.replace("\\\\", "").replace("\\\"", "");
+    assert!(bare.matches('"').count().is_multiple_of(2), "{text}");
+}
+
+/// Names are escaped: an angle bracket opens only what the drawing itself opens.
+fn check_svg(out: &[u8]) {
+    let text = std::str::from_utf8(out).expect("a drawing is text");
+    for part in text.split('<').skip(1) {
+        let known = [
+            "svg",
+            "/",
+            "g",
+            "rect",
+            "text",
+            "line",
+            "path",
+            "title",
+            "style",
+            "desc",
+            "!",
+            "?",
+            "defs",
+            "marker",
+            "tspan",
+            "circle",
+            "polyline",
+            "polygon",
+            "ellipse",
+            "linearGradient",
+            "stop",
+        ];
+        assert!(known.iter().any(|name| part.starts_with(name)), "<{part}");
+        assert!(part.contains('>'), "<{part}");
+    }
+}

@@ -1,0 +1,146 @@
+//! Hostile tables before the check that every backend trusts, and random programs that
+//! the CPU backend runs beside a plain interpreter.
+#![no_main]
+
+use std::num::NonZeroUsize;
+
+use libfuzzer_sys::fuzz_target;
+use seawall::backend::{RunLimits, cpu::CpuSession};
+use seawall::program::{EncodedProgram, GraphNeeds};
+use seawall_core::abi::program::{
+    FixpointRecord, GroupRecord, Opcode, Reduction, Region, RegisterRecord, WaveRecord,
+};
+use seawall_core::abi::search::SearchPolicy;
+use seawall_fuzz::draw::Draw;
+use seawall_tests::draw::Limits;
+use seawall_tests::graphs::{self, SHAPES};
+use seawall_tests::harness::run_script;
+use seawall_tests::random::Random;
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut draw = Draw::new(bytes);
+    if draw.byte().is_multiple_of(4) {
+        run(&mut draw);
+    } else {
+        let program = tables(&mut draw);
+        if let Err(problem) = program.check() {
+            assert!(!problem.is_empty());
+            assert!(!is_sound(&program), "{problem}");
+        } else {
+            assert!(is_sound(&program));
+        }
+    }
+});
+
+/// A random program of the tests on a random graph.
+fn run(draw: &mut Draw<'_>) {
+    let shape = SHAPES[draw.below(SHAPES.len() as u32) as usize];
+    let nodes = draw.below(80);
+    let waves = 1 + draw.below(12);
+    let words = 1 + draw.below(300);
+    let threads = NonZeroUsize::new(1 + draw.below(3) as usize);
+    let undirected = draw.flag();
+    let mut random = Random::new(draw.long());
+    let list = graphs::draw(shape, nodes, undirected, &mut random);
+    let limits = Limits {
+        nodes: list.nodes,
+        waves,
+        words,
+    };
+    let script = seawall_tests::draw::draw(limits, &mut random);
+    let graph = list.graph().expect("drawn edges end inside the graph");
+    let limits = RunLimits {
+        time_budget_ns: 20_000_000_000,
+    };
+    let mut session = CpuSession::open(&graph, threads, limits).expect("few threads");
+    if let Err(problem) = run_script(&mut session, &list, &script, 1) {
+        panic!("{problem}\n{script:?}");
+    }
+}
+
+fn tables(draw: &mut Draw<'_>) -> EncodedProgram {
+    let waves = draw.list(12, |draw| WaveRecord {
+        opcode: if draw.flag() {
+            Opcode::Fixpoint as u32
+        } else {
+            draw.below(40)
+        },
+        wave: draw.word(),
+        destination: draw.word(),
+        sources: std::array::from_fn(|_| draw.word()),
+        parameters: match draw.byte() {
+            0xFF => std::array::from_fn(|_| draw.word()),
+            _ => FixpointRecord {
+                first_group: draw.below(8),
+                groups: draw.below(8),
+                max_iterations: draw.word(),
+                frontier: draw.word(),
+            }
+            .to_parameters(),
+        },
+    });
+    for wave in &waves {
+        let _ = (
+            Opcode::from_word(wave.opcode),
+            Reduction::from_word(wave.wave),
+        );
+    }
+    let count = waves.len() as u32 + 2;
+    let groups = draw.list(12, |draw| {
+        let wild = draw.byte() == 0xFF;
+        GroupRecord {
+            first_wave: if wild { draw.word() } else { draw.below(count) },
+            waves: if wild { draw.word() } else { draw.below(3) },
+            narrow: draw.byte().into(),
+            reserved: 0,
+        }
+    });
+    let registers = draw.list(8, |draw| RegisterRecord {
+        region: draw.below(3),
+        words: draw.word(),
+        offset_bytes: if draw.flag() {
+            4 * u64::from(draw.byte())
+        } else {
+            draw.long()
+        },
+    });
+    EncodedProgram {
+        top_groups: draw.below(groups.len() as u32 + 2),
+        groups,
+        wave_names: waves.iter().map(|_| "wave".to_owned()).collect(),
+        waves,
+        registers,
+        arena_bytes: draw.long(),
+        input_bytes: draw.long(),
+        needs: GraphNeeds::default(),
+        search: SearchPolicy::default(),
+    }
+}
+
+/// Whether every index stays in its table and every register in its region.
+fn is_sound(program: &EncodedProgram) -> bool {
+    let groups = program.groups.len();
+    let in_waves = program
+        .groups
+        .iter()
+        .all(|group| group.first_wave as usize + group.waves as usize <= program.waves.len());
+    let loops = program
+        .waves
+        .iter()
+        .filter(|wave| wave.opcode == Opcode::Fixpoint as u32);
+    let in_groups = loops.into_iter().all(|wave| {
+        let record = FixpointRecord::from_parameters(wave.parameters);
+        let (first, count) = (record.first_group as usize, record.groups as usize);
+        count > 0 && first >= program.top_groups as usize && first + count <= groups
+    });
+    let in_regions = program.registers.iter().all(|register| {
+        let region = match register.region {
+            word if word == Region::Arena as u32 => program.arena_bytes,
+            word if word == Region::Input as u32 => program.input_bytes,
+            _ => return false,
+        };
+        let end = u128::from(register.offset_bytes) + 4 * u128::from(register.words);
+        register.offset_bytes % 4 == 0 && end <= region.into()
+    });
+    program.top_groups as usize <= groups && in_waves && in_groups && in_regions
+}

@@ -1,0 +1,123 @@
+//! What every graph promises that a reader gives out, whatever the bytes were.
+
+use std::io::Cursor;
+
+use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load_reader};
+
+/// The ways in which a file can be asked for.
+pub const OPTIONS: [LoadOptions; 4] = [
+    LoadOptions {
+        undirected: false,
+        weights: false,
+    },
+    LoadOptions {
+        undirected: false,
+        weights: true,
+    },
+    LoadOptions {
+        undirected: true,
+        weights: false,
+    },
+    LoadOptions {
+        undirected: true,
+        weights: true,
+    },
+];
+
+/// Names whose suffixes claim each format; claims may be false.
+pub const NAMES: [&str; 8] = [
+    "a file", "x.mtx", "x.el", "x.gr", "x.txt", "x.swg", "x.mtx.gz", "x.el.xz",
+];
+
+/// Nodes up to which every edge's mirror image and every id is looked up.
+const LOOKED_UP: u32 = 1 << 12;
+
+/// Reads the bytes; an error must name the file.
+pub fn read(name: &str, bytes: &[u8], options: &LoadOptions) -> Result<Loaded, GraphError> {
+    let loaded = load_reader(name, Cursor::new(bytes.to_vec()), options);
+    match &loaded {
+        Ok(loaded) => check(&loaded.graph, options),
+        Err(error) => assert!(error.to_string().contains(name), "{error}"),
+    }
+    loaded
+}
+
+/// Rows that ascend strictly within the graph and hold no loop, weights as asked for,
+/// ids that lead there and back, and incoming edges that are the outgoing ones turned.
+pub fn check(graph: &Graph, options: &LoadOptions) {
+    let (offsets, targets) = (graph.offsets(), graph.targets());
+    assert_eq!(offsets.len(), graph.nodes() as usize + 1);
+    assert_eq!((offsets[0], offsets[offsets.len() - 1]), (0, graph.edges()));
+    assert!(offsets.is_sorted());
+    assert_eq!(targets.len(), graph.edges() as usize);
+    assert!(
+        graph
+            .weights()
+            .is_none_or(|weights| weights.len() == targets.len())
+    );
+    assert!(options.weights || graph.weights().is_none());
+    assert!(graph.is_symmetric() || !options.undirected);
+    for node in 0..graph.nodes() {
+        let row = graph.neighbours(node);
+        assert!(row.is_sorted_by(|a, b| a < b));
+        assert!(
+            row.iter()
+                .all(|&target| target < graph.nodes() && target != node)
+        );
+    }
+    let looked_up = graph.nodes().min(LOOKED_UP);
+    for node in 0..looked_up {
+        assert_eq!(graph.node_of(graph.original_id(node)), Some(node));
+    }
+    let incoming = graph.incoming();
+    assert_eq!(
+        (incoming.nodes(), incoming.edges()),
+        (graph.nodes(), graph.edges())
+    );
+    for node in 0..looked_up {
+        for edge in graph.outgoing().row(node) {
+            let row = incoming.row(targets[edge]);
+            let sources = &incoming.targets()[row.clone()];
+            let at = row.start
+                + sources
+                    .binary_search(&node)
+                    .expect("the edge turned around");
+            assert_eq!(
+                incoming.weights().map(|w| w[at]),
+                graph.weights().map(|w| w[edge])
+            );
+        }
+    }
+}
+
+/// Panics unless both are the same graph.
+pub fn check_same(a: &Graph, b: &Graph) {
+    assert_eq!(a.offsets(), b.offsets());
+    assert_eq!(a.targets(), b.targets());
+    assert_eq!(a.weights(), b.weights());
+    assert_eq!(a.is_symmetric(), b.is_symmetric());
+    let ids = |graph: &Graph| -> Vec<u64> {
+        (0..graph.nodes().min(LOOKED_UP))
+            .map(|node| graph.original_id(node))
+            .collect()
+    };
+    assert_eq!(ids(a), ids(b));
+}
+
+/// Whether a header in this text may make a reader build a large graph of nothing.
+///
+/// Readers allow that on purpose up to a documented number of nodes; it costs time
+/// and no byte, so targets leave it out.
+#[must_use]
+pub fn promises_much(bytes: &[u8]) -> bool {
+    let numbers = bytes.split(|byte| !byte.is_ascii_digit());
+    let values = numbers.filter_map(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
+    let large = values
+        .into_iter()
+        .any(|value: u64| (1 << 17..=1 << 26).contains(&value));
+    let has_header = bytes.starts_with(b"%")
+        || [&b"p "[..], b"odes"]
+            .iter()
+            .any(|mark| bytes.windows(mark.len()).any(|window| window == *mark));
+    large && has_header
+}

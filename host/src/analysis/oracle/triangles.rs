@@ -1,0 +1,32 @@
+//! Triangles by marking the neighbours of a node at a time.
+
+use crate::graph::Graph;
+
+/// How many triangles of a symmetric graph every node is a corner of. Each is
+/// met from its corner of least degree: O(edges * sqrt(edges)).
+#[must_use]
+pub fn triangles(graph: &Graph) -> Vec<u32> {
+    let place = |node: u32| (graph.neighbours(node).len(), node);
+    let above = |node: u32| -> Vec<u32> {
+        let neighbours = graph.neighbours(node).iter().copied();
+        neighbours.filter(|to| place(*to) > place(node)).collect()
+    };
+    let above: Vec<Vec<u32>> = (0..graph.nodes()).map(above).collect();
+    let mut marked_by = vec![u32::MAX; above.len()];
+    let mut corners = vec![0; above.len()];
+    for (low, neighbours) in (0..).zip(&above) {
+        for node in neighbours {
+            marked_by[*node as usize] = low;
+        }
+        for middle in neighbours {
+            for high in &above[*middle as usize] {
+                if marked_by[*high as usize] == low {
+                    for corner in [low, *middle, *high] {
+                        corners[corner as usize] += 1;
+                    }
+                }
+            }
+        }
+    }
+    corners
+}

@@ -1,0 +1,77 @@
+//! The parts of a benchmark.
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+/// A group of comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Section {
+    /// A grid barrier beside that of cooperative groups.
+    Barrier,
+    /// A thousand dependent waves over 4096 words.
+    Chain,
+    /// Ten thousand iterations of a loop whose frontier is one node.
+    Loop,
+    /// Breadth-first search.
+    Bfs,
+    /// Shortest paths.
+    Sssp,
+    /// An iteration of PageRank.
+    Pagerank,
+    /// Connected components.
+    Cc,
+    /// Triangles.
+    Triangles,
+    /// Many small graphs in one submission.
+    Batch,
+    /// The CPU backend alone.
+    Cpu,
+    /// One wave over every edge of a large graph.
+    Wide,
+}
+
+impl Section {
+    /// Every section in the order of the report.
+    pub const ALL: [Self; 11] = [
+        Self::Barrier,
+        Self::Chain,
+        Self::Loop,
+        Self::Bfs,
+        Self::Sssp,
+        Self::Pagerank,
+        Self::Cc,
+        Self::Triangles,
+        Self::Batch,
+        Self::Cpu,
+        Self::Wide,
+    ];
+
+    /// Heading in the report.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Barrier => "Grid barrier",
+            Self::Chain => "Chain of dependent waves over 4096 words, a wave",
+            Self::Loop => "Loop with a frontier of one node, an iteration",
+            Self::Bfs => "Breadth-first search",
+            Self::Sssp => "Shortest paths",
+            Self::Pagerank => "PageRank, an iteration",
+            Self::Cc => "Connected components",
+            Self::Triangles => "Triangles",
+            Self::Batch => "Many small graphs in one submission",
+            Self::Cpu => "CPU backend",
+            Self::Wide => "Wide waves over every edge",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_section_of_the_command_line_is_measured_by_default() {
+        assert_eq!(Section::value_variants(), Section::ALL);
+    }
+}

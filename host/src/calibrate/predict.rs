@@ -1,0 +1,364 @@
+//! How long a job takes on each machine, and which one it belongs on.
+//!
+//! A pure function of a job and of costs. It is a rough model: within a factor
+//! of two for searches, coarser for analyses whose rounds cannot be foreseen.
+//! That decides well, because the machines differ by more than that wherever
+//! the choice matters.
+
+use super::costs::{CLASSES, Costs, MachineCosts};
+use super::job::Job;
+use crate::report::units::{Nanoseconds, counted};
+use crate::run::AnalysisKind;
+
+/// By how much the GPU has to win: a prediction is no better than that, and the
+/// CPU needs no upload.
+const MARGIN: f64 = 1.25;
+
+/// Runs that share the upload of a graph at least. A session keeps its graph,
+/// and a graph worth uploading is asked more than once.
+const UPLOAD_SHARE: f64 = 16.0;
+
+/// Graph that no longer fits the CPU's caches, bytes.
+const CACHE_BYTES: f64 = 32e6;
+
+/// What a node costs more on a CPU when the graph does not fit its caches.
+const CPU_MISS: f64 = 2.2;
+
+/// Work of shortest paths beside that of a search: levels and nodes, edges.
+const PATHS: [f64; 2] = [4.0, 14.0];
+
+/// Passes over all edges that components take, and levels in between.
+const COMPONENTS: [f64; 2] = [1.0, 6.0];
+
+/// Passes over all edges that peeling and counting take, and levels in between.
+const OTHERS: [f64; 2] = [8.0, 1000.0];
+
+/// Levels' worth of barriers in an iteration of a ranking.
+const RANKING_LEVELS: f64 = 3.0;
+
+/// Where a job runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Machine {
+    /// One CPU thread.
+    OneThread,
+    /// All CPU threads.
+    AllThreads,
+    /// The GPU.
+    Gpu,
+}
+
+/// Predicted times of one run, nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prediction {
+    /// On one CPU thread.
+    pub one_ns: f64,
+    /// On all CPU threads.
+    pub all_ns: f64,
+    /// How many threads those are.
+    pub threads: u32,
+    /// On the GPU, once the graph is there.
+    pub gpu_ns: f64,
+    /// The graph's upload to the GPU.
+    pub upload_ns: f64,
+    /// Runs of the request.
+    pub repeat: f64,
+}
+
+/// Predicts one run of `job` on each machine.
+#[must_use]
+pub fn predict(job: &Job, costs: &Costs) -> Prediction {
+    let miss = if job.graph_bytes() > CACHE_BYTES {
+        CPU_MISS
+    } else {
+        1.0
+    };
+    Prediction {
+        one_ns: run_ns(job, &costs.cpu.one, miss),
+        all_ns: run_ns(job, &costs.cpu.all, miss),
+        threads: costs.cpu.threads,
+        gpu_ns: run_ns(job, &costs.gpu.run, 1.0),
+        upload_ns: job.graph_bytes() * costs.gpu.upload_byte_ns,
+        repeat: job.repeat.max(1.0),
+    }
+}
+
+/// One run of `job` on a machine that pays `miss` times as much for a node.
+fn run_ns(job: &Job, costs: &MachineCosts, miss: f64) -> f64 {
+    let wide = costs.levels[CLASSES - 1];
+    let pass = job.edges * costs.gather_ns + job.nodes * wide.node_ns * miss;
+    let passes = |[passes, levels]: [f64; 2]| passes * pass + levels * wide.level_ns;
+    costs.start_ns
+        + match job.analysis {
+            AnalysisKind::Bfs | AnalysisKind::Reach => search_ns(job, costs, [miss, 1.0]),
+            AnalysisKind::Sssp => {
+                search_ns(job, costs, [miss * PATHS[0], PATHS[1]])
+                    + (PATHS[0] - 1.0) * levels_ns(job, costs)
+            }
+            AnalysisKind::Cc => passes(COMPONENTS),
+            AnalysisKind::Pagerank => iterations(job) * passes([1.0, RANKING_LEVELS]),
+            _ => passes(OTHERS),
+        }
+}
+
+fn levels_ns(job: &Job, costs: &MachineCosts) -> f64 {
+    let levels = job.tally.levels.iter().zip(&costs.levels);
+    levels.map(|(levels, cost)| levels * cost.level_ns).sum()
+}
+
+/// A search's levels once, and its nodes: each costs what a node costs or what
+/// its edges cost, whichever is more.
+fn search_ns(job: &Job, costs: &MachineCosts, [of_node, of_edge]: [f64; 2]) -> f64 {
+    let edge_ns = if job.can_pull {
+        costs.edge_ns
+    } else {
+        costs.gather_ns
+    };
+    let edges_ns = job.degree() * edge_ns * of_edge;
+    let nodes = job.tally.nodes.iter().zip(&costs.levels);
+    let nodes_ns: f64 = nodes
+        .map(|(nodes, cost)| nodes * (cost.node_ns * of_node).max(edges_ns))
+        .sum();
+    levels_ns(job, costs) + nodes_ns
+}
+
+/// Iterations of a ranking: each shrinks the change by the damping.
+fn iterations(job: &Job) -> f64 {
+    let (damping, tolerance) = (
+        f64::from(job.ranking.damping),
+        f64::from(job.ranking.tolerance),
+    );
+    let needed = (tolerance.max(1e-7).ln() / damping.clamp(1e-3, 0.999).ln()).ceil();
+    needed.clamp(1.0, job.max_iterations.max(1.0))
+}
+
+impl Prediction {
+    /// The faster number of CPU threads.
+    #[must_use]
+    pub fn best_cpu(&self) -> Machine {
+        if self.threads <= 1 || self.one_ns < self.all_ns {
+            Machine::OneThread
+        } else {
+            Machine::AllThreads
+        }
+    }
+
+    /// Time on the faster number of CPU threads, nanoseconds.
+    #[must_use]
+    pub fn cpu_ns(&self) -> f64 {
+        self.one_ns.min(self.all_ns)
+    }
+
+    /// The machine that the job belongs on, given a usable GPU. The GPU's time
+    /// bears its part of the upload.
+    #[must_use]
+    pub fn best(&self) -> Machine {
+        let upload_ns = self.upload_ns / self.repeat.max(UPLOAD_SHARE);
+        if (self.gpu_ns + upload_ns) * MARGIN < self.cpu_ns() {
+            Machine::Gpu
+        } else {
+            self.best_cpu()
+        }
+    }
+
+    /// Why that is the machine, in one line.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        let cpu = format!(
+            "about {} a run on {}",
+            time(self.cpu_ns()),
+            self.threads_text()
+        );
+        let gpu = format!("about {} on the GPU", time(self.gpu_ns));
+        if self.best() != Machine::Gpu {
+            return format!("the CPU is the better machine for this job: {cpu}, {gpu}");
+        }
+        format!(
+            "the GPU is the better machine for this job: {gpu}, {cpu}; the upload takes {} once",
+            time(self.upload_ns)
+        )
+    }
+
+    /// Why this number of threads, in one line, without a GPU to choose.
+    #[must_use]
+    pub fn threads_reason(&self) -> String {
+        let all = counted(u64::from(self.threads), "thread");
+        let (one_ns, all_ns) = (time(self.one_ns), time(self.all_ns));
+        match self.best_cpu() {
+            _ if self.threads <= 1 => format!("one thread is all there is, about {one_ns} a run"),
+            Machine::OneThread => format!(
+                "one thread is the better choice for this job: about {one_ns} a run, {all_ns} on {all}"
+            ),
+            _ => format!("{all}: about {all_ns} a run, {one_ns} on one"),
+        }
+    }
+
+    fn threads_text(&self) -> String {
+        match self.best_cpu() {
+            Machine::OneThread => "one thread".to_owned(),
+            _ => counted(u64::from(self.threads), "CPU thread"),
+        }
+    }
+}
+
+/// A predicted time, with no more digits than it deserves.
+fn time(ns: f64) -> String {
+    let digit = 10_f64.powf(ns.max(1.0).log10().floor() - 1.0);
+    let rounded = (ns / digit.max(1.0)).round() * digit.max(1.0);
+    Nanoseconds(rounded as u64).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibrate::{CpuCosts, GpuCosts, Tally};
+    use crate::run::Ranking;
+
+    /// The machine of docs/performance.md.
+    fn costs() -> Costs {
+        Costs {
+            cpu: CpuCosts::default_for(16),
+            gpu: GpuCosts::default(),
+        }
+    }
+
+    fn job(analysis: AnalysisKind, nodes: f64, edges: f64, tally: Tally) -> Job {
+        Job {
+            analysis,
+            nodes,
+            edges,
+            can_pull: true,
+            tally,
+            ranking: Ranking::default(),
+            max_iterations: 1e9,
+            repeat: 1.0,
+        }
+    }
+
+    fn rmat(analysis: AnalysisKind) -> Job {
+        let mut tally = Tally::default();
+        [1.0, 30.0, 20_000.0, 1_800_000.0, 550_000.0, 9_000.0, 60.0]
+            .into_iter()
+            .for_each(|width| tally.count(width));
+        job(analysis, 4_194_304.0, 128_312_678.0, tally)
+    }
+
+    fn uniform() -> Job {
+        let mut tally = Tally::default();
+        [
+            1.0,
+            32.0,
+            1024.0,
+            32_000.0,
+            900_000.0,
+            3_200_000.0,
+            60_000.0,
+        ]
+        .into_iter()
+        .for_each(|width| tally.count(width));
+        job(AnalysisKind::Bfs, 4_194_304.0, 134_217_196.0, tally)
+    }
+
+    fn grid(side: f64) -> Job {
+        let tally = Tally::of_growth(side * side, 2.0 * side - 1.0, 2.0);
+        job(AnalysisKind::Bfs, side * side, 4.0 * side * side, tally)
+    }
+
+    fn chain() -> Job {
+        let tally = Tally::of_growth(262_144.0, 73_934.0, 1.0);
+        Job {
+            can_pull: false,
+            ..job(AnalysisKind::Bfs, 262_144.0, 327_000.0, tally)
+        }
+    }
+
+    /// Measured milliseconds on one thread, on 16 threads and on the GPU.
+    fn measured() -> [(&'static str, Job, [f64; 3]); 5] {
+        [
+            ("rmat22", rmat(AnalysisKind::Bfs), [136.0, 11.9, 0.54]),
+            ("uniform22", uniform(), [98.0, 13.5, 0.59]),
+            ("grid2048", grid(2048.0), [143.0, 165.0, 24.1]),
+            ("grid512", grid(512.0), [4.0, 6.8, 3.3]),
+            ("chain", chain(), [3.9, 6.4, 66.0]),
+        ]
+    }
+
+    #[test]
+    fn predictions_are_within_a_factor_of_two_of_what_was_measured() {
+        for (name, job, expected) in measured() {
+            let p = predict(&job, &costs());
+            for (predicted, measured) in [p.one_ns, p.all_ns, p.gpu_ns].into_iter().zip(expected) {
+                let ratio = predicted / (measured * 1e6);
+                assert!(
+                    (0.5..2.0).contains(&ratio),
+                    "{name}: {measured} ms, {predicted} ns"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_faster_number_of_threads_is_the_one_measured_so() {
+        for (name, job, [one, all, _]) in measured() {
+            let expected = if one < all {
+                Machine::OneThread
+            } else {
+                Machine::AllThreads
+            };
+            assert_eq!(predict(&job, &costs()).best_cpu(), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn deep_narrow_searches_belong_on_the_cpu_and_wide_ones_on_the_gpu() {
+        let best = |job: &Job| predict(job, &costs()).best();
+        assert_eq!(best(&chain()), Machine::OneThread);
+        assert_eq!(best(&grid(512.0)), Machine::OneThread);
+        assert_eq!(best(&grid(2048.0)), Machine::Gpu);
+        assert_eq!(best(&rmat(AnalysisKind::Bfs)), Machine::Gpu);
+        assert_eq!(best(&rmat(AnalysisKind::Sssp)), Machine::Gpu);
+        assert_eq!(best(&rmat(AnalysisKind::Pagerank)), Machine::Gpu);
+        assert_eq!(best(&rmat(AnalysisKind::Cc)), Machine::Gpu);
+    }
+
+    #[test]
+    fn a_small_graph_is_not_worth_a_launch() {
+        let mut tally = Tally::default();
+        tally.count(10.0);
+        let small = job(AnalysisKind::Cc, 100.0, 400.0, tally);
+        assert_eq!(predict(&small, &costs()).best(), Machine::OneThread);
+    }
+
+    #[test]
+    fn paths_ranks_and_components_cost_about_what_was_measured_on_the_gpu() {
+        for (analysis, milliseconds) in [
+            (AnalysisKind::Sssp, 7.6),
+            (AnalysisKind::Cc, 1.5),
+            (AnalysisKind::Pagerank, 57.0 * 1.19),
+        ] {
+            let predicted = predict(&rmat(analysis), &costs()).gpu_ns;
+            let ratio = predicted / (milliseconds * 1e6);
+            assert!((0.5..2.0).contains(&ratio), "{analysis}: {predicted}");
+        }
+    }
+
+    #[test]
+    fn the_reason_reads_as_a_sentence() {
+        let text = predict(&chain(), &costs()).reason();
+        assert_eq!(
+            text,
+            "the CPU is the better machine for this job: about 5.0 ms a run on one thread, about 68.0 ms on the GPU"
+        );
+        let text = predict(&rmat(AnalysisKind::Bfs), &costs()).reason();
+        assert!(text.starts_with("the GPU is the better machine"), "{text}");
+        assert!(
+            text.ends_with("once") && text.contains("16 CPU threads"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_graph_without_nodes_costs_a_start() {
+        let empty = job(AnalysisKind::Pagerank, 0.0, 0.0, Tally::default());
+        assert!(predict(&empty, &costs()).one_ns.is_finite());
+    }
+}

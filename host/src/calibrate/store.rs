@@ -1,0 +1,315 @@
+//! Measured costs in the user's cache folder.
+//!
+//! One JSON file holds the CPU's costs and those of each GPU measured, keyed by
+//! name, driver and Seawall's version. It is written whole and put in place by
+//! a rename. A file that cannot be used is ignored, and whoever asks is told
+//! why; nothing is ever guessed out of a damaged one.
+
+use super::costs::{Costs, CpuCosts, GpuCosts};
+use crate::backend::cuda::DeviceLimits;
+use etcetera::BaseStrategy;
+use serde::{Deserialize, Serialize};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Largest file that is read, bytes.
+const FILE_MAX: u64 = 1 << 20;
+
+/// What the file says it is.
+const FORMAT: &str = "seawall calibration 1";
+
+/// Most GPUs kept in a file.
+const GPUS_MAX: usize = 64;
+
+/// Which GPU some costs belong to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Key {
+    /// Name as the driver gives it.
+    pub device: String,
+    /// CUDA version of the driver.
+    pub driver: String,
+}
+
+impl Key {
+    /// The key of a device.
+    #[must_use]
+    pub fn of_device(limits: &DeviceLimits) -> Self {
+        Self {
+            device: limits.info.name.clone(),
+            driver: limits.driver_text(),
+        }
+    }
+}
+
+/// A GPU's costs with their key.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct KeyedGpu {
+    #[serde(flatten)]
+    key: Key,
+    costs: GpuCosts,
+}
+
+/// The costs that were measured on this machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    format: String,
+    version: String,
+    cpu: Option<CpuCosts>,
+    gpus: Vec<KeyedGpu>,
+}
+
+impl Default for Calibration {
+    fn default() -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            cpu: None,
+            gpus: Vec::new(),
+        }
+    }
+}
+
+/// Why the file is not used.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The system has no folder for caches.
+    #[error("there is no folder for caches: set HOME or XDG_CACHE_HOME")]
+    NoFolder,
+    /// Reading or writing failed.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is no calibration of this version.
+    #[error("{}: {problem}; run `seawall info --calibrate` to write it anew", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+/// The file: `seawall/calibration.json` in the user's cache folder.
+///
+/// # Errors
+/// [`StoreError::NoFolder`] when the system names none.
+pub fn path() -> Result<PathBuf, StoreError> {
+    let folders = etcetera::choose_base_strategy().map_err(|_| StoreError::NoFolder)?;
+    Ok(folders.cache_dir().join("seawall").join("calibration.json"))
+}
+
+impl Calibration {
+    /// Reads the user's file; nothing when there is none.
+    ///
+    /// # Errors
+    /// [`StoreError`] when there is one that cannot be used.
+    pub fn load() -> Result<Option<Self>, StoreError> {
+        Self::load_from(&path()?)
+    }
+
+    /// As [`Self::load`], from a given file.
+    ///
+    /// # Errors
+    /// As for [`Self::load`].
+    pub fn load_from(path: &Path) -> Result<Option<Self>, StoreError> {
+        let io = |source| StoreError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let file = match std::fs::File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(io(error)),
+        };
+        let mut text = Vec::new();
+        file.take(FILE_MAX + 1).read_to_end(&mut text).map_err(io)?;
+        Self::parse(&text)
+            .map(Some)
+            .map_err(|problem| StoreError::Foreign {
+                path: path.to_owned(),
+                problem,
+            })
+    }
+
+    fn parse(text: &[u8]) -> Result<Self, String> {
+        if text.len() as u64 > FILE_MAX {
+            return Err(format!("it is larger than {FILE_MAX} bytes"));
+        }
+        let found: Self = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+        if found.format != FORMAT {
+            return Err(format!("its format is {:?}, not {FORMAT:?}", found.format));
+        }
+        let version = env!("CARGO_PKG_VERSION");
+        if found.version != version {
+            let of = &found.version;
+            return Err(format!(
+                "it was measured by version {of}, this is {version}"
+            ));
+        }
+        let sane = found.cpu.as_ref().is_none_or(CpuCosts::is_sane)
+            && found.gpus.iter().all(|gpu| gpu.costs.is_sane());
+        if !sane {
+            return Err("it holds a figure that is no time".to_owned());
+        }
+        Ok(found)
+    }
+
+    /// Writes the user's file; gives its path.
+    ///
+    /// # Errors
+    /// [`StoreError`] without a folder or when the system refuses.
+    pub fn save(&self) -> Result<PathBuf, StoreError> {
+        let path = path()?;
+        self.save_to(&path)?;
+        Ok(path)
+    }
+
+    /// As [`Self::save`], to a given file. Readers see the old file or the new
+    /// one and never a part.
+    ///
+    /// # Errors
+    /// As for [`Self::save`].
+    pub fn save_to(&self, path: &Path) -> Result<(), StoreError> {
+        self.replace(path).map_err(|source| StoreError::Io {
+            path: path.to_owned(),
+            source,
+        })
+    }
+
+    fn replace(&self, path: &Path) -> io::Result<()> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        serde_json::to_writer_pretty(&mut file, self)?;
+        file.write_all(b"\n")?;
+        file.as_file().sync_all()?;
+        file.persist(path)?;
+        Ok(())
+    }
+
+    /// Keeps the CPU's costs.
+    pub fn set_cpu(&mut self, costs: CpuCosts) {
+        self.cpu = Some(costs);
+    }
+
+    /// Keeps a GPU's costs, in place of older ones of the same GPU and driver.
+    pub fn set_gpu(&mut self, key: Key, costs: GpuCosts) {
+        self.gpus.retain(|gpu| gpu.key != key);
+        self.gpus.insert(0, KeyedGpu { key, costs });
+        self.gpus.truncate(GPUS_MAX);
+    }
+
+    /// Measured costs of that many threads.
+    #[must_use]
+    pub fn cpu(&self, threads: u32) -> Option<CpuCosts> {
+        let measured = self.cpu?;
+        if threads == 1 {
+            return Some(CpuCosts {
+                threads: 1,
+                barrier_ns: 0.0,
+                all: measured.one,
+                ..measured
+            });
+        }
+        (measured.threads == threads).then_some(measured)
+    }
+
+    /// Measured costs of that GPU with that driver.
+    #[must_use]
+    pub fn gpu(&self, key: &Key) -> Option<GpuCosts> {
+        let gpu = self.gpus.iter().find(|gpu| gpu.key == *key)?;
+        Some(gpu.costs)
+    }
+
+    /// Measured costs where there are any, defaults elsewhere.
+    #[must_use]
+    pub fn costs(&self, threads: u32, gpu: Option<&Key>) -> Costs {
+        let measured = gpu.and_then(|key| self.gpu(key));
+        Costs {
+            cpu: self
+                .cpu(threads)
+                .unwrap_or_else(|| CpuCosts::default_for(threads)),
+            gpu: measured.unwrap_or_default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(driver: &str) -> Key {
+        Key {
+            device: "Some GPU".to_owned(),
+            driver: driver.to_owned(),
+        }
+    }
+
+    fn measured() -> Calibration {
+        let mut calibration = Calibration::default();
+        calibration.set_cpu(CpuCosts::default_for(6));
+        let costs = GpuCosts {
+            barrier_ns: 777.0,
+            ..GpuCosts::default()
+        };
+        calibration.set_gpu(key("13.0"), costs);
+        calibration
+    }
+
+    #[test]
+    fn costs_survive_the_file_and_are_found_by_their_keys_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("deep").join("costs.json");
+        assert_eq!(Calibration::load_from(&file).unwrap(), None);
+        measured().save_to(&file).unwrap();
+        let read = Calibration::load_from(&file).unwrap().unwrap();
+        assert_eq!(read, measured());
+        assert_eq!(read.costs(6, Some(&key("13.0"))).gpu.barrier_ns, 777.0);
+        assert_eq!(read.gpu(&key("12.9")), None);
+        assert_eq!(read.cpu(7), None);
+        let one = read.cpu(1).unwrap();
+        assert_eq!((one.threads, one.all), (1, one.one));
+        assert_eq!(read.costs(7, None).cpu, CpuCosts::default_for(7));
+    }
+
+    #[test]
+    fn a_second_measurement_replaces_the_first() {
+        let mut calibration = measured();
+        calibration.set_gpu(key("13.0"), GpuCosts::default());
+        assert_eq!(calibration.gpu(&key("13.0")), Some(GpuCosts::default()));
+        assert_eq!(calibration.gpus.len(), 1);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_used_says_why() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("costs.json");
+        let good = serde_json::to_string(&measured()).unwrap();
+        for (text, reason) in [
+            ("", "EOF"),
+            ("{\"format\": 3}", "invalid type"),
+            (&good[..good.len() / 2], "EOF"),
+            (&good.replace("calibration 1", "calibration 9"), "format"),
+            (
+                &good.replace("\"version\":\"", "\"version\":\"9"),
+                "measured by version 9",
+            ),
+            (&good.replace("777.0", "-1.0"), "no time"),
+        ] {
+            std::fs::write(&file, text).unwrap();
+            let error = Calibration::load_from(&file).unwrap_err().to_string();
+            assert!(
+                error.contains(reason) && error.contains("costs.json"),
+                "{error}"
+            );
+        }
+        std::fs::write(&file, vec![b' '; FILE_MAX as usize + 1]).unwrap();
+        let error = Calibration::load_from(&file).unwrap_err().to_string();
+        assert!(error.contains("larger"), "{error}");
+    }
+}

@@ -1,0 +1,43 @@
+//! Waves that count triangles.
+
+use super::builder::ProgramBuilder;
+use super::encoded::RegisterId;
+use super::wave::WaveSpec;
+use seawall_core::abi::program::Opcode;
+
+/// Operands of the waves that count triangles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Triangles {
+    /// Triangles at every node, 0 before the first wave. A word is enough: a
+    /// node has at most as many as the graph has edges.
+    pub corners: RegisterId,
+    /// One direction of every edge: a word an edge of the graph.
+    pub forward: RegisterId,
+    /// How many edges of every node remain.
+    pub degrees: RegisterId,
+    /// Entries of a row that a warp or a block holds at a time, at most; 0 for
+    /// as many as it has memory for. Any number counts the same.
+    pub held: u32,
+}
+
+impl ProgramBuilder {
+    /// Keeps one direction of every edge, from the node of lower degree, or of
+    /// lower number where degrees are equal.
+    pub fn orient_edges(&mut self, name: &str, triangles: Triangles) {
+        let mut wave = WaveSpec::new(name, Opcode::OrientEdges).writing(triangles.forward);
+        wave.sources[0] = Some(triangles.degrees);
+        wave.writes.push(triangles.degrees);
+        self.push(wave);
+    }
+
+    /// Adds the triangles of the oriented edges to their corners; the graph
+    /// must be symmetric for them to be all.
+    pub fn count_triangles(&mut self, name: &str, triangles: Triangles) {
+        let wave = WaveSpec::new(name, Opcode::CountTriangles).updating(triangles.corners);
+        self.push(
+            wave.reading(0, triangles.forward)
+                .reading(1, triangles.degrees)
+                .with(0, triangles.held),
+        );
+    }
+}

@@ -1,0 +1,92 @@
+//! Random programs leave what the interpreter leaves.
+
+use proptest::prelude::*;
+use seawall::backend::RunLimits;
+use seawall::backend::cpu::CpuSession;
+use seawall::program::Meet;
+use seawall_tests::draw::{self, Limits};
+use seawall_tests::graphs::{self, EdgeList, SHAPES, Shape};
+use seawall_tests::harness::run_script;
+use seawall_tests::random::Random;
+use seawall_tests::script::{Register, Script, Wave};
+use std::num::NonZeroUsize;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_programs_leave_what_the_interpreter_leaves(
+        shape in proptest::sample::select(&SHAPES[..]),
+        nodes in 0_u32..300,
+        waves in 1_u32..24,
+        words in 1_u32..9000,
+        threads in proptest::sample::select(vec![1_usize, 2, 3, 8]),
+        seed in any::<u64>(),
+    ) {
+        let mut random = Random::new(seed);
+        let list = graphs::draw(shape, nodes, seed % 2 == 0, &mut random);
+        let limits = Limits { nodes: list.nodes, waves, words };
+        let script = draw::draw(limits, &mut random);
+        let graph = list.graph().unwrap();
+        let mut session = CpuSession::open(&graph, NonZeroUsize::new(threads), RunLimits::default()).unwrap();
+        run_script(&mut session, &list, &script, 2)
+            .map_err(|error| TestCaseError::fail(format!("{error}\n{:#?}", script.waves)))?;
+    }
+}
+
+/// A path along which facts travel a node an iteration, and beside the loop,
+/// in the same group, a long transfer that is no part of it.
+fn loop_beside_a_transfer() -> (EdgeList, Script) {
+    const NODES: u32 = 40;
+    let register = |words, input: Option<Vec<u32>>| Register {
+        words,
+        input,
+        keep: true,
+    };
+    let first = (0..NODES).map(|node| u32::from(node == 0)).collect();
+    let sizes = [NODES, NODES, NODES, NODES, 50_000, 50_000];
+    let mut registers: Vec<Register> = sizes
+        .into_iter()
+        .map(|words| register(words, None))
+        .collect();
+    registers[0].input = Some(first);
+    let fill = |to| Wave::Fill { to, value: 0 };
+    let meet = Meet {
+        facts: 1,
+        intersect: false,
+    };
+    let body = vec![
+        Wave::Meet {
+            to: 2,
+            from: 3,
+            meet,
+        },
+        Wave::GenKill {
+            to: 3,
+            from: [2, 0, 1],
+        },
+    ];
+    let mut waves: Vec<Wave> = (1..4).map(fill).collect();
+    waves.extend([Wave::Iota { to: 4 }, fill(5)]);
+    waves.push(Wave::Loop {
+        max: draw::UNLIMITED,
+        body,
+    });
+    waves.push(Wave::GenKill {
+        to: 5,
+        from: [4, 4, 4],
+    });
+    let list = graphs::draw(Shape::Path, NODES, false, &mut Random::new(1));
+    (list, Script { registers, waves })
+}
+
+#[test]
+fn a_transfer_beside_a_loop_does_not_end_it() {
+    let (list, script) = loop_beside_a_transfer();
+    let graph = list.graph().unwrap();
+    for threads in [2, 5] {
+        let threads = NonZeroUsize::new(threads);
+        let mut session = CpuSession::open(&graph, threads, RunLimits::default()).unwrap();
+        run_script(&mut session, &list, &script, 60).unwrap();
+    }
+}

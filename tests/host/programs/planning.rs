@@ -1,0 +1,155 @@
+//! What a plan does with memory, and programs that have no plan.
+
+use super::{bare, chain};
+use seawall::backend::cpu::CpuSession;
+use seawall::backend::{RunLimits, Session};
+use seawall::program::{PlanRequest, ProgramBuilder, ProgramError};
+use seawall_core::abi::program::Opcode;
+use std::num::NonZeroUsize;
+
+#[test]
+fn memory_of_dead_registers_is_used_again_without_harm() {
+    let (program, last) = chain(40, 3000);
+    let (encoded, summary) = program.encode(&PlanRequest::default()).unwrap();
+    let all = encoded
+        .registers
+        .iter()
+        .map(|register| u64::from(register.words) * 4)
+        .sum::<u64>();
+    assert!(
+        summary.arena_bytes < all,
+        "{} of {all} bytes",
+        summary.arena_bytes
+    );
+    let graph = bare(100);
+    for threads in [1, 3] {
+        let mut session =
+            CpuSession::open(&graph, NonZeroUsize::new(threads), RunLimits::default()).unwrap();
+        session.load(&encoded).unwrap();
+        for _ in 0..3 {
+            session.run(&[]).unwrap();
+            let mut words = Vec::new();
+            session.read(last, &mut words).unwrap();
+            assert!(
+                words
+                    .iter()
+                    .enumerate()
+                    .all(|(at, word)| *word == at as u32)
+            );
+        }
+    }
+}
+
+#[test]
+fn a_budget_below_the_arena_is_refused_with_the_bytes_that_it_needs() {
+    let (program, _) = chain(6, 3000);
+    let needed = program
+        .encode(&PlanRequest::default())
+        .unwrap()
+        .1
+        .arena_bytes;
+    let with = |budget_bytes| PlanRequest {
+        resident_bytes: 1000,
+        budget_bytes: Some(budget_bytes),
+        ..PlanRequest::default()
+    };
+    assert!(program.encode(&with(needed + 1000)).is_ok());
+    for budget in [0, 999, 1000, 1001, 2000] {
+        let error = program.encode(&with(budget)).unwrap_err();
+        let is_typed = matches!(
+            error,
+            ProgramError::Groups(_) | ProgramError::ArenaOverBudget { .. }
+        );
+        assert!(is_typed, "{budget}: {error:?}");
+    }
+    // Each wave fits by itself, all that must live together does not.
+    let mut wide = ProgramBuilder::new(100);
+    let registers: Vec<_> = (0..4).map(|_| wide.words("wide", 64).unwrap()).collect();
+    for register in &registers {
+        wide.fill("fill", *register, 1);
+        wide.keep(*register);
+    }
+    match wide.encode(&PlanRequest {
+        budget_bytes: Some(600),
+        ..PlanRequest::default()
+    }) {
+        Err(ProgramError::ArenaOverBudget {
+            needed_bytes: 1024,
+            available_bytes: 600,
+        }) => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn reading_what_nobody_wrote_is_refused() {
+    let mut program = ProgramBuilder::new(10);
+    let [a, b] = ["a", "b"].map(|name| program.words(name, 10).unwrap());
+    program.fill("fill", a, 1);
+    program.combine("join", Opcode::Or, a, [a, b]);
+    let error = program.encode(&PlanRequest::default()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "wave 1 (join) reads register b, which no earlier wave writes; fill it first"
+    );
+}
+
+#[test]
+fn a_loop_that_reads_before_it_writes_is_refused_and_the_reverse_is_not() {
+    let mut program = ProgramBuilder::new(10);
+    let [a, b] = ["a", "b"].map(|name| program.words(name, 10).unwrap());
+    program.fixpoint("bad", 3, |program| {
+        program.copy("copy", b, a);
+        program.fill("fill", a, 1);
+    });
+    let error = program.encode(&PlanRequest::default()).unwrap_err();
+    assert!(
+        matches!(error, ProgramError::UnwrittenRegister { register: "a", .. }),
+        "{error}"
+    );
+    let mut program = ProgramBuilder::new(10);
+    let [a, b] = ["a", "b"].map(|name| program.words(name, 10).unwrap());
+    program.fixpoint("good", 3, |program| {
+        program.fill("fill", a, 1);
+        program.copy("copy", b, a);
+    });
+    assert!(program.encode(&PlanRequest::default()).is_ok());
+}
+
+#[test]
+fn loops_without_a_body_and_in_a_body_are_refused_by_name() {
+    let mut program = ProgramBuilder::new(10);
+    program.fixpoint("hollow", 3, |_| {});
+    let error = program.encode(&PlanRequest::default()).unwrap_err();
+    assert!(
+        matches!(&error, ProgramError::EmptyBody { name } if name == "hollow"),
+        "{error}"
+    );
+    let mut program = ProgramBuilder::new(10);
+    let a = program.words("a", 10).unwrap();
+    program.fixpoint("outer", 3, |program| {
+        program.fixpoint("inner", 3, |program| program.fill("fill", a, 1));
+    });
+    let error = program.encode(&PlanRequest::default()).unwrap_err();
+    assert!(
+        matches!(error, ProgramError::NestedFixpoint { .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn registers_beyond_32_bits_are_refused() {
+    let mut program = ProgramBuilder::new(10);
+    assert!(program.words("longest", u64::from(u32::MAX)).is_ok());
+    let error = program.words("too long", 1 << 32).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            ProgramError::RegisterTooLong {
+                words: 0x1_0000_0000,
+                ..
+            }
+        ),
+        "{error}"
+    );
+}

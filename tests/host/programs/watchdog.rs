@@ -1,0 +1,77 @@
+//! Programs that would not end, and how they are ended.
+
+use super::{fault_of, plan, run_watched};
+use seawall::backend::BackendError;
+use seawall::program::ProgramBuilder;
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::program::Opcode;
+use seawall_tests::faulty;
+
+#[test]
+fn the_watchdog_names_who_is_missing_and_where() {
+    for threads in [2, 3, 8] {
+        let (record, wave_name) = fault_of(run_watched(faulty::stalled(1).unwrap(), threads));
+        assert_eq!(FaultCode::from_word(record.code), FaultCode::Watchdog);
+        assert_eq!(
+            (record.arrived, record.expected),
+            (threads as u32 - 1, threads as u32)
+        );
+        assert_eq!(
+            (wave_name.as_str(), record.opcode),
+            (faulty::STALL, Opcode::Stall as u32)
+        );
+        assert_ne!(record.block, 1, "the block that is held back cannot report");
+        let error = BackendError::Fault { record, wave_name };
+        let text = error.to_string();
+        assert!(
+            text.contains(&format!("{} of {threads} blocks", threads - 1)),
+            "{text}"
+        );
+        assert!(
+            text.contains(&format!("barrier epoch {}", record.epoch)),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_block_that_nobody_waits_for_reports_itself() {
+    let (record, wave_name) = fault_of(run_watched(faulty::stalled(0).unwrap(), 1));
+    assert_eq!(FaultCode::from_word(record.code), FaultCode::TimeBudget);
+    assert_eq!(
+        (wave_name.as_str(), record.opcode),
+        (faulty::STALL, Opcode::Stall as u32)
+    );
+}
+
+#[test]
+fn a_stall_in_a_loop_is_reported_with_its_iteration() {
+    let mut program = ProgramBuilder::new(100);
+    let a = program.words("a", 100).unwrap();
+    program.fill("fill", a, 1);
+    program.fixpoint("round and round", 9, |program| program.stall("hold", 0));
+    let (record, wave_name) = fault_of(run_watched(plan(&program), 3));
+    assert_eq!(FaultCode::from_word(record.code), FaultCode::Watchdog);
+    assert_eq!(
+        (record.iteration, record.arrived, record.expected),
+        (0, 2, 3)
+    );
+    assert!(wave_name.starts_with("round and round"), "{wave_name}");
+}
+
+#[test]
+fn a_loop_that_never_converges_ends_with_the_time_budget() {
+    for threads in [1, 2, 3] {
+        let (record, wave_name) = fault_of(run_watched(faulty::endless().unwrap(), threads));
+        let code = FaultCode::from_word(record.code);
+        assert!(
+            matches!(code, FaultCode::TimeBudget | FaultCode::Watchdog),
+            "{code:?}"
+        );
+        assert_eq!(
+            (wave_name.as_str(), record.opcode),
+            (faulty::ENDLESS, Opcode::Fixpoint as u32)
+        );
+        assert!(record.iteration > 0);
+    }
+}

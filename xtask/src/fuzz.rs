@@ -1,0 +1,156 @@
+//! `cargo xtask fuzz`: hostile input for every parser and planner.
+//!
+//! Builds the targets of `fuzz/` with coverage counters by flags that stable
+//! compilers take, and runs them one after the other on their committed seeds and
+//! on the corpus of earlier runs. `cargo fuzz` runs the same targets; this
+//! command needs nothing installed but a C++ compiler, for libFuzzer.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::Args;
+
+use crate::error::Error;
+use crate::process;
+use crate::workspace;
+
+/// Options of `fuzz`.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Targets to run; all when none is named.
+    targets: Vec<String>,
+    /// How long each target runs, in seconds.
+    #[arg(long, default_value_t = 60)]
+    seconds: u32,
+    /// Build the targets and say where they are.
+    #[arg(long)]
+    build_only: bool,
+}
+
+/// What makes a compiler leave counters for libFuzzer: edges, their places, and
+/// the operands of comparisons.
+const FLAGS: [&str; 6] = [
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "--cfg=fuzzing",
+];
+
+/// Resident memory that no target needs. Single requests are bounded in `fuzz/src/limit.rs`.
+const MEMORY_MIB: u32 = 1024;
+/// Seconds that no input may take.
+const PATIENCE_SECONDS: u32 = 20;
+
+/// Runs the command.
+pub(crate) fn run(options: &Options) -> Result<(), Error> {
+    let known = targets()?;
+    let unknown = options.targets.iter().filter(|name| !known.contains(name));
+    let unknown: Vec<String> = unknown.cloned().collect();
+    if !unknown.is_empty() {
+        return Err(Error::Refused {
+            what: "fuzz targets that do not exist",
+            findings: unknown,
+            remedy: "the targets are the folders of fuzz/seeds",
+        });
+    }
+    let host = host()?;
+    build(&host)?;
+    let binaries = target_folder().join(&host).join("release");
+    println!("targets: {}", binaries.display());
+    if options.build_only {
+        return Ok(());
+    }
+    let wanted = |name: &&String| options.targets.is_empty() || options.targets.contains(name);
+    for name in known.iter().filter(wanted) {
+        println!("{name}: {} s", options.seconds);
+        search(&binaries.join(name), name, options.seconds)?;
+    }
+    println!("no finding");
+    Ok(())
+}
+
+fn folder() -> PathBuf {
+    workspace::root().join("fuzz")
+}
+
+fn target_folder() -> PathBuf {
+    workspace::target("fuzz")
+}
+
+/// Every target has a folder of seeds under its name.
+fn targets() -> Result<Vec<String>, Error> {
+    let seeds = folder().join("seeds");
+    let mut names: Vec<String> = workspace::files_below(&seeds)?
+        .iter()
+        .filter_map(|file| file.strip_prefix(&seeds).ok()?.iter().next()?.to_str())
+        .map(str::to_owned)
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    Ok(names)
+}
+
+/// The triple of this machine. Naming it keeps build scripts free of counters.
+fn host() -> Result<String, Error> {
+    let about = process::capture(Command::new("rustc").arg("-vV"))?;
+    let host = about.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).ok_or_else(|| Error::Output {
+        program: "rustc -vV".to_owned(),
+        problem: "it names no host".to_owned(),
+    })
+}
+
+fn build(host: &str) -> Result<(), Error> {
+    // Not `--locked`: the lock file keeps its versions, and takes up what the host crate adds.
+    let mut cargo = Command::new("cargo");
+    cargo
+        .current_dir(folder())
+        .args(["build", "--quiet", "--release", "--target", host])
+        .arg("--target-dir")
+        .arg(target_folder())
+        .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"))
+        // Only this command's own flags count.
+        .env_remove("RUSTFLAGS");
+    process::show(&mut cargo)
+}
+
+fn search(binary: &Path, name: &str, seconds: u32) -> Result<(), Error> {
+    let corpus = folder().join("corpus").join(name);
+    let artifacts = folder().join("artifacts").join(name);
+    workspace::create_folder(&corpus)?;
+    workspace::create_folder(&artifacts)?;
+    let mut fuzzer = Command::new(binary);
+    fuzzer
+        .arg(format!("-max_total_time={seconds}"))
+        .arg(format!("-rss_limit_mb={MEMORY_MIB}"))
+        .arg(format!("-timeout={PATIENCE_SECONDS}"))
+        .arg(format!("-artifact_prefix={}/", artifacts.display()))
+        .arg("-print_final_stats=1")
+        .arg(corpus)
+        .arg(folder().join("seeds").join(name));
+    // libFuzzer tells its progress on standard error; of a good run the last figures are enough.
+    let output = fuzzer.output().map_err(|source| Error::Start {
+        program: binary.display().to_string(),
+        source,
+    })?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    for line in text.lines().filter(|line| line.starts_with("stat::")) {
+        println!("  {line}");
+    }
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(Error::Failed {
+        program: binary.display().to_string(),
+        status: output.status.to_string(),
+        output: tail(&text, 60),
+    })
+}
+
+/// The last lines of a text.
+fn tail(text: &str, lines: usize) -> String {
+    let all: Vec<&str> = text.lines().collect();
+    all[all.len().saturating_sub(lines)..].join("\n")
+}

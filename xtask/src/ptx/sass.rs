@@ -1,0 +1,191 @@
+//! Machine code: how long it is, and whether its loops spill.
+//!
+//! The assembler says how many bytes a function spills, but not where. NVIDIA's
+//! `nvdisasm` marks each instruction that does, so that those within innermost
+//! loops can be counted. A loop is what lies between a label and a jump back to
+//! it; cold blocks that the assembler laid in between count too.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use object::{Object, ObjectSection};
+
+use crate::error::Error;
+
+/// What the disassembler writes behind an instruction that spills or refills.
+const MARK: &str = "SpillRefill";
+
+/// A disassembler that was found.
+pub(crate) struct Disassembler {
+    program: PathBuf,
+}
+
+impl Disassembler {
+    /// The one named, else `NVDISASM`, else the one on the search path or in
+    /// CUDA's usual folder.
+    pub(crate) fn find(named: Option<&Path>) -> Option<Self> {
+        let named = named.map(Path::to_path_buf);
+        let candidates = [
+            named.or_else(|| std::env::var_os("NVDISASM").map(PathBuf::from)),
+            Some("nvdisasm".into()),
+            Some("/usr/local/cuda/bin/nvdisasm".into()),
+        ];
+        let answers = |program: &PathBuf| {
+            let mut command = Command::new(program);
+            command.arg("--version").stderr(Stdio::null());
+            command.output().is_ok_and(|output| output.status.success())
+        };
+        let program = candidates.into_iter().flatten().find(answers)?;
+        Some(Self { program })
+    }
+
+    /// Instructions within innermost loops that spill or refill, by function;
+    /// of a function in several kernels the copy with most. `None` when this
+    /// release no longer knows the machine, or is too old to mark them.
+    pub(crate) fn loop_spills(&self, cubin: &Path) -> Result<Option<BTreeMap<String, u32>>, Error> {
+        let mut command = Command::new(&self.program);
+        let output = command
+            .arg("-c")
+            .arg(cubin)
+            .output()
+            .map_err(|source| Error::Start {
+                program: self.program.display().to_string(),
+                source,
+            })?;
+        let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+        if !output.status.success() {
+            if complaint.contains("architecture") {
+                return Ok(None);
+            }
+            return Err(Error::Failed {
+                program: format!("nvdisasm -c {}", cubin.display()),
+                status: output.status.to_string(),
+                output: complaint,
+            });
+        }
+        let listing = String::from_utf8_lossy(&output.stdout);
+        Ok(listing.contains(MARK).then(|| count(&listing)))
+    }
+}
+
+/// Bytes of machine code of each kernel in `cubin`.
+pub(crate) fn code_bytes(cubin: &Path) -> Result<Vec<(String, u32)>, Error> {
+    let image = std::fs::read(cubin).map_err(|source| Error::File {
+        doing: "reading",
+        path: cubin.to_owned(),
+        source,
+    })?;
+    let file = object::File::parse(&*image).map_err(|error| Error::Output {
+        program: "ptxas".to_owned(),
+        problem: format!("its output is no ELF file: {error}"),
+    })?;
+    let kernel = |section: object::Section<'_, '_>| {
+        let name = section.name().ok()?.strip_prefix(".text.")?.to_owned();
+        Some((name, u32::try_from(section.size()).unwrap_or(u32::MAX)))
+    };
+    Ok(file.sections().filter_map(kernel).collect())
+}
+
+fn count(listing: &str) -> BTreeMap<String, u32> {
+    let mut found: BTreeMap<String, u32> = BTreeMap::new();
+    let mut rest = listing.split(".type").skip(1);
+    for part in &mut rest {
+        let Some((name, body)) = part.split_once(",@function") else {
+            continue;
+        };
+        // A function that a kernel calls is named after the kernel too.
+        let name = name.trim().rsplit('$').next().unwrap_or_default();
+        let lines: Vec<&str> = body.lines().collect();
+        let count = spills_in_loops(&lines);
+        let most = found.entry(name.to_owned()).or_default();
+        *most = count.max(*most);
+    }
+    found
+}
+
+fn spills_in_loops(lines: &[&str]) -> u32 {
+    let loops = loops(lines);
+    let encloses = |outer: &(usize, usize), inner: &(usize, usize)| {
+        outer != inner && outer.0 <= inner.0 && inner.1 <= outer.1
+    };
+    let innermost = loops
+        .iter()
+        .filter(|range| !loops.iter().any(|other| encloses(range, other)));
+    let inside: BTreeSet<usize> = innermost.flat_map(|&(from, to)| from..=to).collect();
+    let spills = |at: &&usize| lines.get(**at).is_some_and(|line| line.contains(MARK));
+    u32::try_from(inside.iter().filter(spills).count()).unwrap_or(u32::MAX)
+}
+
+/// Line ranges from a label to the last jump back to it.
+fn loops(lines: &[&str]) -> BTreeSet<(usize, usize)> {
+    let labels: HashMap<&str, usize> = (0..)
+        .zip(lines)
+        .filter_map(|(at, line)| Some((line.trim().strip_suffix(':')?, at)))
+        .collect();
+    let mut ends: HashMap<usize, usize> = HashMap::new();
+    for (at, line) in lines.iter().enumerate() {
+        let jump = line.split_once("BRA").and_then(|(_, to)| target(to));
+        if let Some(&start) = jump.and_then(|label| labels.get(label))
+            && start <= at
+        {
+            ends.insert(start, at);
+        }
+    }
+    ends.into_iter().collect()
+}
+
+/// The label in "`(LABEL)".
+fn target(text: &str) -> Option<&str> {
+    text.split_once("`(")?.1.split(')').next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LISTING: &str = "\
+\t.type           walk,@function
+walk:
+.text.walk:
+        /*0000*/  STL [R1], R2  (*\"SpillRefill\"*);
+.L_x_1:
+        /*0010*/  LDL R2, [R1]  (*\"SpillRefill\"*);
+.L_x_2:
+        /*0020*/  IADD3 R3, R3, 0x1, RZ ;
+        /*0030*/  @P0 BRA `(.L_x_2) ;
+        /*0040*/  @P1 BRA `(.L_x_1) ;
+        /*0050*/  @P2 BRA `(.L_x_3) ;
+.L_x_3:
+        /*0060*/  EXIT ;
+\t.type           $walk$step,@function
+$walk$step:
+.L_x_4:
+        /*0070*/  LDL R2, [R1]  (*\"SpillRefill\"*);
+        /*0080*/  @P0 BRA `(.L_x_4) ;
+\t.type           $idle$step,@function
+$idle$step:
+        /*0090*/  LDL R2, [R1]  (*\"SpillRefill\"*);
+";
+
+    #[test]
+    fn only_spills_within_innermost_loops_count_and_the_worst_copy_stands() {
+        let found = count(LISTING);
+        assert_eq!(found.get("walk"), Some(&0));
+        assert_eq!(found.get("step"), Some(&1));
+    }
+
+    #[test]
+    fn a_jump_ahead_is_no_loop() {
+        let lines: Vec<&str> = LISTING.lines().collect();
+        let end = lines.iter().position(|line| line.contains("$walk$step,"));
+        assert_eq!(loops(&lines[..end.unwrap()]).len(), 2);
+    }
+
+    #[test]
+    fn what_is_no_machine_code_is_an_error() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let error = code_bytes(file.path()).unwrap_err().to_string();
+        assert!(error.contains("no ELF file"), "{error}");
+    }
+}
