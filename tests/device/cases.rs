@@ -59,9 +59,14 @@ impl Case {
     }
 
     fn repeat(&self) -> String {
-        let CudaOptions { blocks, lanes, .. } = self.options;
+        let CudaOptions {
+            blocks,
+            lanes,
+            cluster,
+            ..
+        } = self.options;
         format!(
-            "SEED={}{} {} nodes, {} edges, blocks {blocks:?}, lanes {lanes:?}",
+            "SEED={}{} {} nodes, {} edges, blocks {blocks:?}, lanes {lanes:?}, cluster {cluster:?}",
             self.seed,
             if self.quick { " --quick" } else { "" },
             self.list.nodes,
@@ -86,9 +91,11 @@ fn shape_of_grid(quick: bool, random: &mut Random) -> CudaOptions {
     if quick {
         options.blocks = random.pick(&[1, 2, 5]);
         options.lanes = random.pick(&[32, 96, 256]);
+        options.cluster = random.pick(&[1, 2, 4]);
     } else if random.once_in(2) {
         options.blocks = random.pick(&[1, 2, 3, 60, 132]);
         options.lanes = random.pick(&[32, 64, 160, 256, 512, 1024]);
+        options.cluster = random.pick(&[1, 2, 4, 8, 16]);
     }
     options
 }

@@ -185,41 +185,17 @@ impl<V: Visit> Search<V> {
         append(queues.grid, self.frontier, limits.target, &rest);
     }
 
-    /// One iteration by all blocks of `crew`.
+    /// Visits the edges of this block's share of the frontier, the entries
+    /// from `first` on that lie before `end`; gives how many this lane counted.
     #[inline(always)]
-    pub(super) fn pass_wide<G: Grid>(
+    fn expand_share<G: Grid>(
         &self,
         queues: Queues<G>,
-        run: &mut Run,
-        crew: Crew,
-        limits: &Limits,
-    ) -> Pass {
+        (run, limits): (&Run, &Limits),
+        (first, end): (u32, u32),
+        entry: impl Fn(u32) -> Row,
+    ) -> u32 {
         let grid = queues.grid;
-        // Blocks keep their own entries while they are shared out well.
-        let own = run.spread == crew.blocks && run.held.most * crew.blocks <= UNEVEN * run.held.len;
-        let (first, end) = if own {
-            (0, queues.own_len(run.turn))
-        } else {
-            crew.share(run.held.len)
-        };
-        let entry = |index: u32| {
-            if own {
-                queues.own_or_none(run.parity, index, index < end)
-            } else {
-                queues.entry(run.parity, index, index < end)
-            }
-        };
-        if run.held.large {
-            let edges = edges_of(queues, crew, (first, end), entry);
-            if edges > limits.edges {
-                return Pass::TooWide;
-            }
-        }
-        if grid.lane() == 0 {
-            // Nobody reads these any more, and nobody adds to them before the
-            // next barrier.
-            queues.clear(run.turn + 2);
-        }
         let push = self.push_of(limits.visited, run);
         let next = (run.parity ^ 1, run.turn + 1);
         let each = limits.lanes_log2;
@@ -255,10 +231,49 @@ impl<V: Visit> Search<V> {
                 base += grid.lanes() >> each;
             }
         }
+        explored
+    }
+
+    /// One iteration by all blocks of `crew`.
+    #[inline(always)]
+    pub(super) fn pass_wide<G: Grid>(
+        &self,
+        queues: Queues<G>,
+        run: &mut Run,
+        crew: Crew,
+        limits: &Limits,
+    ) -> Pass {
+        let grid = queues.grid;
+        // Blocks keep their own entries while they are shared out well.
+        let own = run.spread == crew.blocks && run.held.most * crew.blocks <= UNEVEN * run.held.len;
+        let (first, end) = if own {
+            (0, queues.own_len(run.turn))
+        } else {
+            crew.share(run.held.len)
+        };
+        let entry = |index: u32| {
+            if own {
+                queues.own_or_none(run.parity, index, index < end)
+            } else {
+                queues.entry(run.parity, index, index < end)
+            }
+        };
+        if run.held.large {
+            let edges = edges_of(queues, crew, (first, end), entry);
+            if edges > limits.edges {
+                return Pass::TooWide;
+            }
+        }
+        if grid.lane() == 0 {
+            // Nobody reads these any more, and nobody adds to them before the
+            // next barrier.
+            queues.clear(run.turn + 2);
+        }
+        let explored = self.expand_share(queues, (run, limits), (first, end), entry);
         run.explored = run.explored.saturating_add(explored);
         // The first warp cleared counters, whatever its share was.
-        let wrote =
-            run.held.large || grid.lane() < G::WARP || first + first_of_warp(grid, each) < end;
+        let worked = first + first_of_warp(grid, limits.lanes_log2) < end;
+        let wrote = worked || run.held.large || grid.lane() < G::WARP;
         crew.barrier(grid, wrote);
         run.turn += 1;
         run.spread = crew.blocks;

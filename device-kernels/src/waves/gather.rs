@@ -41,8 +41,8 @@ struct Pull {
 /// Neighbouring edges that a lane takes at a time.
 const EACH: u32 = 4;
 
-/// [`EACH`] as a length. Loops over such arrays count, since the compiler
-/// keeps iterators over them in memory.
+/// [`EACH`] as a length. No loop over such arrays takes them by value, since
+/// the compiler keeps such iterators in memory.
 const LANE: usize = EACH as usize;
 
 /// Edges that a warp takes at a time.
@@ -132,8 +132,8 @@ impl Pull {
             }
             let up_to = scan_wide(grid, own);
             let before = running.wrapping_add(up_to.wrapping_sub(own));
-            for k in 0..LANE {
-                sums[k] = sums[k].wrapping_add(before);
+            for sum in &mut sums {
+                *sum = sum.wrapping_add(before);
             }
             let stop = at + (end - at).min(STEP);
             self.meet(grid, (&mut ends, first_row), (at, stop), (running, &sums));
@@ -165,10 +165,10 @@ impl Pull {
             return self.rows.targets4(grid, first);
         }
         let mut sources = [u32::MAX; LANE];
-        for k in 0..LANE {
+        for (k, source) in sources.iter_mut().enumerate() {
             let edge = first.saturating_add(k as u32);
             if edge < end {
-                sources[k] = self.rows.target(grid, edge);
+                *source = self.rows.target(grid, edge);
             }
         }
         sources
@@ -193,8 +193,8 @@ impl Pull {
             let behind = ends.end.wrapping_sub(at);
             let last = behind.wrapping_sub(1);
             let mut inside = 0;
-            for k in 0..LANE {
-                let held = move_wide(sums[k], |word| grid.shuffle(word, last / EACH & 31));
+            for (k, sum) in sums.iter().enumerate() {
+                let held = move_wide(*sum, |word| grid.shuffle(word, (last / EACH) & 31));
                 if last % EACH == k as u32 {
                     inside = held;
                 }

@@ -161,10 +161,10 @@ fn relax_batch<G: Grid>(
     least: &mut u32,
 ) -> u32 {
     let mut lengths = [u32::MAX; BATCH];
-    for k in 0..BATCH {
+    for (k, length) in lengths.iter_mut().enumerate() {
         if (k as u32) < batch.count {
             let weight = paths.weights.constant(grid, batch.first + k as u32);
-            lengths[k] = batch.value.saturating_add(weight);
+            *length = batch.value.saturating_add(weight);
         }
     }
     let mut before = [0_u32; BATCH];

@@ -16,6 +16,7 @@ use super::{BatchError, BatchStats, Job};
 use crate::backend::{BackendError, fault};
 use crate::graph::Graph;
 use bytemuck::Zeroable;
+use rayon::prelude::*;
 use seawall_core::abi::batch::{BatchRecord, BatchState, GRAPHS_MAX};
 use seawall_core::abi::control::{ControlRecord, FaultCode, FaultRecord};
 use seawall_core::abi::program::LaunchRecord;
@@ -205,6 +206,8 @@ impl Pack {
         let state: BatchState = take(zeroed, 0);
         let first = self.controls - self.state;
         let controls: Vec<ControlRecord> = (0..self.places.len())
+            .into_par_iter()
+            .with_min_len(256)
             .map(|job| take(zeroed, first + table::<ControlRecord>(job)))
             .collect();
         match self.faulted(state.fault) {

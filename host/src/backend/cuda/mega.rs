@@ -16,72 +16,60 @@ use std::rc::Rc;
 /// The persistent kernels and their shapes.
 #[derive(Debug)]
 pub(super) struct Mega {
-    whole: Grid,
-    rounds: Grid,
+    module: Rc<Module>,
+    asked: Asked,
     search: Grid,
-    fit: Fit,
-}
-
-/// Which kernel and shape fit a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fit {
-    /// Every opcode, for wide waves.
-    Whole,
-    /// Every opcode, for many small rounds.
-    Rounds,
-    /// Searches alone.
-    Search,
+    /// The kernel of every opcode, shaped for the program at hand; nothing
+    /// while no program needed it, as compiling it takes seconds.
+    whole: Option<Grid>,
 }
 
 impl Mega {
-    /// Shapes the kernels; fails here when a grid is not co-resident.
+    /// Shapes the kernel of searches; fails here when a grid is not
+    /// co-resident.
     pub(super) fn new(module: &Rc<Module>, asked: Asked) -> Result<Self, BackendError> {
-        let flat = Asked {
-            cluster: None,
-            ..asked
-        };
         let searching = Asked {
             lanes: asked.lanes_for_searches.or(asked.lanes),
             ..asked
         };
-        let small = Asked {
-            lanes: asked.lanes_for_rounds.or(asked.lanes),
-            ..flat
-        };
-        let whole = module.kernel(Entry::Mega)?;
-        let search = module.kernel(Entry::MegaSearch)?;
         Ok(Self {
-            whole: Grid::new(whole.clone(), flat, Residency::Cooperative)?,
-            rounds: Grid::new(whole, small, Residency::Cooperative)?,
-            search: clustered(&search, searching)?,
-            fit: Fit::Whole,
+            module: Rc::clone(module),
+            asked,
+            search: clustered(&module.kernel(Entry::MegaSearch)?, searching)?,
+            whole: None,
         })
     }
 
     /// Chooses kernel and shape for `program`.
-    pub(super) fn prepare(&mut self, program: &EncodedProgram) {
+    pub(super) fn prepare(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
+        self.whole = None;
         let searches = kernel_for(program)
             .is_some_and(|name| self.search.name().to_bytes() == name.as_bytes());
-        self.fit = if searches {
-            Fit::Search
-        } else if settles_in_rounds(program) {
-            Fit::Rounds
+        if searches {
+            return Ok(());
+        }
+        let lanes = if settles_in_rounds(program) {
+            self.asked.lanes_for_rounds.or(self.asked.lanes)
         } else {
-            Fit::Whole
+            self.asked.lanes
         };
+        let flat = Asked {
+            lanes,
+            cluster: None,
+            ..self.asked
+        };
+        let kernel = self.module.kernel(Entry::Mega)?;
+        self.whole = Some(Grid::new(kernel, flat, Residency::Cooperative)?);
+        Ok(())
     }
 
     /// The grid of the launch.
-    pub(super) const fn shape(&self) -> GridShape {
+    pub(super) fn shape(&self) -> GridShape {
         self.grid().shape()
     }
 
-    const fn grid(&self) -> &Grid {
-        match self.fit {
-            Fit::Whole => &self.whole,
-            Fit::Rounds => &self.rounds,
-            Fit::Search => &self.search,
-        }
+    fn grid(&self) -> &Grid {
+        self.whole.as_ref().unwrap_or(&self.search)
     }
 
     /// Queues the run.

@@ -1,7 +1,9 @@
 //! The embedded kernels, compiled by the driver for the device at hand.
 //!
-//! The driver keeps what it compiled in its own cache, so only the first open
-//! on a machine pays for it.
+//! Each is compiled when it is first asked for, with the functions that it
+//! calls and without the other kernels: all of them together would take the
+//! driver over twenty seconds. It keeps what it compiled in a cache of its own,
+//! so only the first use on a machine pays for it.
 
 use super::context::Context;
 use super::error::check;
@@ -9,6 +11,7 @@ use crate::backend::BackendError;
 use cudarc::driver::sys::{
     self, CUfunction, CUfunction_attribute_enum as Attribute, CUjit_option, CUmodule,
 };
+use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_void};
 use std::rc::Rc;
 use std::time::Instant;
@@ -90,21 +93,21 @@ fn image_for(capability: (u32, u32)) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// A loaded module.
+/// The kernels that one device runs, loaded as they are asked for.
 #[derive(Debug)]
 pub(super) struct Module {
     context: Rc<Context>,
-    raw: CUmodule,
     image: &'static str,
-    load_ns: u64,
+    text: &'static str,
+    loaded: RefCell<Vec<(Entry, CUmodule)>>,
+    load_ns: Cell<u64>,
 }
 
 impl Module {
-    /// Compiles the embedded kernels for the context's device.
+    /// Chooses the embedded kernels for the context's device.
     ///
     /// # Errors
-    /// [`BackendError::Unsupported`] for a device older than Volta;
-    /// [`BackendError::Cuda`] with the compiler's log when it refuses.
+    /// [`BackendError::Unsupported`] for a device older than Volta.
     pub(super) fn load(context: &Rc<Context>) -> Result<Rc<Self>, BackendError> {
         let info = &context.limits().info;
         let capability = info.compute_capability.unwrap_or((0, 0));
@@ -115,14 +118,12 @@ impl Module {
                 capability.0, capability.1
             ),
         })?;
-        let started = Instant::now();
-        let raw = compile(text)?;
-        let load_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         Ok(Rc::new(Self {
             context: Rc::clone(context),
-            raw,
             image,
-            load_ns,
+            text,
+            loaded: RefCell::default(),
+            load_ns: Cell::new(0),
         }))
     }
 
@@ -131,9 +132,24 @@ impl Module {
         self.image
     }
 
-    /// Time that the driver took to compile or to find it in its cache.
+    /// Time that the driver took to compile the kernels asked for so far, or
+    /// to find them in its cache.
     pub(super) const fn load_ns(&self) -> u64 {
-        self.load_ns
+        self.load_ns.get()
+    }
+
+    /// The module that holds `entry`, compiled now if it was not before.
+    fn holding(&self, entry: Entry) -> Result<CUmodule, BackendError> {
+        let mut loaded = self.loaded.borrow_mut();
+        if let Some((_, raw)) = loaded.iter().find(|(held, _)| *held == entry) {
+            return Ok(*raw);
+        }
+        let started = Instant::now();
+        let raw = compile(&only(self.text, entry))?;
+        let spent = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.load_ns.set(self.load_ns.get().saturating_add(spent));
+        loaded.push((entry, raw));
+        Ok(raw)
     }
 
     /// The context that the module lives in.
@@ -144,13 +160,15 @@ impl Module {
     /// Looks a kernel up.
     ///
     /// # Errors
-    /// [`BackendError::MissingKernel`] when the module does not hold it.
+    /// [`BackendError::Cuda`] with the compiler's log when it refuses;
+    /// [`BackendError::MissingKernel`] when the text does not hold the kernel.
     pub(super) fn kernel(self: &Rc<Self>, entry: Entry) -> Result<Kernel, BackendError> {
+        let module = self.holding(entry)?;
         let mut raw = std::ptr::null_mut();
         let name = entry.name();
         // SAFETY: one valid handle to write to; the module is loaded and the
         // name zero-terminated.
-        let answer = unsafe { sys::cuModuleGetFunction(&raw mut raw, self.raw, name.as_ptr()) };
+        let answer = unsafe { sys::cuModuleGetFunction(&raw mut raw, module, name.as_ptr()) };
         check("looking a kernel up", answer).map_err(|error| BackendError::MissingKernel {
             name: name.to_string_lossy().into_owned(),
             reason: error.to_string(),
@@ -170,13 +188,35 @@ impl Drop for Module {
         }
         // Errors mean a broken context, which takes the module with it.
         let _ = self.context.bind();
-        // SAFETY: loaded by `load`, unloaded once; kernels hold the module.
-        let _ = unsafe { sys::cuModuleUnload(self.raw) };
+        for (_, raw) in self.loaded.get_mut() {
+            // SAFETY: loaded by `holding`, unloaded once; kernels hold `self`.
+            let _ = unsafe { sys::cuModuleUnload(*raw) };
+        }
     }
 }
 
+/// `text` without the kernels other than `entry`, zero-terminated. Functions
+/// that nobody calls then cost the driver next to nothing.
+fn only(text: &str, entry: Entry) -> String {
+    const START: &str = ".visible .entry ";
+    const END: &str = "\n}\n";
+    let wanted = format!("{}(", entry.name().to_string_lossy());
+    let mut parts = text.split(START);
+    let mut kept = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(END).map_or(part.len(), |at| at + END.len());
+        let (kernel, rest) = part.split_at(end);
+        if kernel.starts_with(&wanted) {
+            kept.push_str(START);
+            kept.push_str(kernel);
+        }
+        kept.push_str(rest);
+    }
+    kept
+}
+
 /// Hands zero-terminated PTX to the driver.
-fn compile(text: &'static str) -> Result<CUmodule, BackendError> {
+fn compile(text: &str) -> Result<CUmodule, BackendError> {
     let mut raw = std::ptr::null_mut();
     let mut log = vec![0u8; LOG_BYTES];
     let mut options = [
@@ -188,6 +228,7 @@ fn compile(text: &'static str) -> Result<CUmodule, BackendError> {
         log.as_mut_ptr().cast::<c_void>(),
         std::ptr::without_provenance_mut(LOG_BYTES),
     ];
+    debug_assert!(text.ends_with('\0'));
     // SAFETY: the text is zero-terminated; both arrays have two elements and
     // outlive the call, as does the log of the length given.
     let answer = unsafe {
@@ -363,6 +404,24 @@ mod tests {
             for entry in Entry::ALL {
                 let name = entry.name().to_string_lossy();
                 assert!(text.contains(&format!(".entry {name}(")), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_kernel_is_compiled_without_the_others() {
+        for text in [BASELINE, HOPPER] {
+            for entry in Entry::ALL {
+                let alone = only(text, entry);
+                assert!(alone.ends_with('\0') && alone.len() < text.len());
+                for other in Entry::ALL {
+                    let header = format!(".entry {}(", other.name().to_string_lossy());
+                    assert_eq!(alone.contains(&header), other == entry, "{entry:?}");
+                }
+                assert_eq!(alone.matches("\n}\n").count(), {
+                    let others = Entry::ALL.len() - 1;
+                    text.matches("\n}\n").count() - others
+                });
             }
         }
     }

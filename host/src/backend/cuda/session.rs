@@ -55,7 +55,7 @@ impl Runner {
         loaded: &Loaded,
     ) -> Result<(), BackendError> {
         match self {
-            Self::Mega(mega) => mega.prepare(program),
+            Self::Mega(mega) => mega.prepare(program)?,
             Self::Launches(_) => {}
             Self::Graph(graphs) => graphs.prepare(stream, loaded)?,
         }
@@ -70,7 +70,7 @@ impl Runner {
         }
     }
 
-    const fn shape(&self) -> GridShape {
+    fn shape(&self) -> GridShape {
         match self {
             Self::Mega(mega) => mega.shape(),
             Self::Launches(launches) => launches.shape(),
@@ -149,7 +149,8 @@ fn shape_for(executor: Executor, graph: &Graph, options: &CudaOptions, info: &De
 }
 
 impl<'g> CudaSession<'g> {
-    /// Opens a device, compiles the kernels for it and uploads `graph`.
+    /// Opens a device, compiles the kernels that `executor` starts with and
+    /// uploads `graph`.
     ///
     /// Weights and incoming edges go up with the first program that reads
     /// them. Device memory: 4 bytes a node and an edge, plus pinned host
@@ -190,8 +191,8 @@ impl<'g> CudaSession<'g> {
         })
     }
 
-    /// Time that the driver took to compile the kernels, or to find them in
-    /// its cache, nanoseconds.
+    /// Time that the driver took to compile the kernels that were needed so
+    /// far, or to find them in its cache, nanoseconds.
     #[must_use]
     pub fn module_ns(&self) -> u64 {
         self.module.load_ns()
@@ -199,7 +200,7 @@ impl<'g> CudaSession<'g> {
 
     /// Blocks and lanes of a launch.
     #[must_use]
-    pub const fn shape(&self) -> GridShape {
+    pub fn shape(&self) -> GridShape {
         self.runner.shape()
     }
 
