@@ -81,6 +81,20 @@ impl<const LANES: u32> Lane<LANES> {
     }
 }
 
+/// How a load says that its line will not be wanted again, where it can.
+#[cfg(seawall_sm = "90")]
+macro_rules! streaming {
+    () => {
+        ".L1::no_allocate"
+    };
+}
+#[cfg(not(seawall_sm = "90"))]
+macro_rules! streaming {
+    () => {
+        ""
+    };
+}
+
 macro_rules! special_register {
     ($name:literal) => {{
         let value: u32;
@@ -309,7 +323,7 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         // contract.
         unsafe {
             asm!(
-                "ld.global.nc.L1::no_allocate.v4.u32 {{{}, {}, {}, {}}}, [{}];",
+                concat!("ld.global.nc", streaming!(), ".v4.u32 {{{}, {}, {}, {}}}, [{}];"),
                 out(reg32) first, out(reg32) second, out(reg32) third, out(reg32) fourth,
                 in(reg64) word, options(pure, nomem, nostack)
             );
