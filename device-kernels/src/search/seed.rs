@@ -1,6 +1,7 @@
 //! Puts the sources into a freshly reset frontier.
 
 use super::frontier::{Finds, Frontier, Target, append};
+use super::narrow::crew_size;
 use super::visit::{Discovery, Visit};
 use super::{Search, drive};
 use crate::grid::Grid;
@@ -25,6 +26,8 @@ impl<V: Visit> Search<V> {
         }
         grid.block_barrier();
         if grid.lane() == 0 {
+            // What is narrow depends on the blocks that will search.
+            let policy = &drive::policy_for::<G>(policy, crew_size(team));
             start(grid, self.frontier, edges, policy);
         }
     }

@@ -109,6 +109,12 @@ impl Header {
                 edges: header.edges,
             });
         }
+        if header.first_id.checked_add(header.nodes).is_none() {
+            return Err(BinaryProblem::FirstId {
+                first: header.first_id,
+                nodes: header.nodes,
+            });
+        }
         Ok(header)
     }
 
@@ -173,6 +179,20 @@ mod tests {
         assert_eq!(sections.weights, Some(384..516));
         assert_eq!(sections.ids, Some(576..736));
         assert_eq!(sections.end, 736);
+    }
+
+    #[test]
+    fn ids_that_would_pass_the_largest_are_refused() {
+        let header = Header::new(3, 0, 0, u64::MAX - 1);
+        assert_eq!(
+            Header::parse(&bytemuck::cast(header)),
+            Err(BinaryProblem::FirstId {
+                first: u64::MAX - 1,
+                nodes: 3
+            })
+        );
+        let header = Header::new(1, 0, 0, u64::MAX - 1);
+        assert!(Header::parse(&bytemuck::cast(header)).is_ok());
     }
 
     #[test]

@@ -318,6 +318,14 @@ pub enum BinaryProblem {
         /// Edges by the header.
         edges: u64,
     },
+    /// Nodes that would be numbered past the largest id.
+    #[error("ids from {first} on leave no room for {nodes} nodes below 2^64")]
+    FirstId {
+        /// The first node's id by the header.
+        first: u64,
+        /// Nodes by the header.
+        nodes: u64,
+    },
     /// An offset below the one before it, or beyond the edges.
     #[error("offset {value} of node {node} is out of order")]
     Offset {
