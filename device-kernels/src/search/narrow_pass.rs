@@ -205,10 +205,16 @@ impl<V: Visit> Search<V> {
             while base < end {
                 let row = entry(base);
                 explored = explored.saturating_add(row.degree());
-                self.expand_alone(grid, &push, row, |finds| {
-                    let found = Found::look_up(grid, self.outgoing, finds);
-                    self.keep(queues, next, limits, &found);
-                });
+                for edge in row.start..row.end {
+                    let node = self.outgoing.target(grid, edge);
+                    if self.claim(grid, &push, node, row.node) {
+                        let (start, end) = self.outgoing.row(grid, node);
+                        if start != end {
+                            let found = Found::one(Row { node, start, end });
+                            self.keep(queues, next, limits, &found);
+                        }
+                    }
+                }
                 base += 1;
             }
         } else if run.held.large {
