@@ -5,7 +5,7 @@
 //! ends, and rows that several warps share are simply added.
 
 use super::Context;
-use super::rank::{move_wide, units};
+use super::rank::{UNITS, move_wide, units};
 use crate::grid::Grid;
 use crate::memory::{Csr, Words};
 use crate::team::Team;
@@ -79,11 +79,13 @@ impl Pull {
         });
     }
 
-    /// What `edge` passes on, in units.
+    /// What `edge` passes on, in units: those of [`units`], as a share is never
+    /// below 0 and processors convert to signed numbers faster.
     #[inline(always)]
     fn contribution<G: Grid>(&self, grid: G, edge: u32) -> u64 {
         let from = self.rows.target(grid, edge);
-        units(f32::from_bits(self.contributions.load_weak(grid, from)))
+        let share = f32::from_bits(self.contributions.load_weak(grid, from));
+        (share * UNITS) as i64 as u64
     }
 
     /// Warps take even shares of the edges, whatever rows they are in.

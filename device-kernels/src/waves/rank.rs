@@ -25,7 +25,7 @@ const CHANGE: u32 = 64;
 const TOTALS_WORDS: u32 = 96;
 
 /// Units of a sum in 1.
-const UNITS: f32 = (1_u64 << 60) as f32;
+pub(super) const UNITS: f32 = (1_u64 << 60) as f32;
 
 /// Runs an opcode of this family.
 ///
