@@ -94,6 +94,9 @@ fn run_flagged<G: Grid, const FAMILIES: u32>(
             return Err(Stop);
         }
     }
+    // The next loop of the group raises later tags, which would look like more
+    // to do to a block that has not read the flag yet.
+    context.team.barrier(place_of(wave, end.iterations))?;
     Ok(end)
 }
 
