@@ -77,9 +77,9 @@ pub struct ScratchView<'a> {
     pub(crate) ends: &'a mut [u32],
     /// Open predecessors of a wave, then its layer.
     pub(crate) depth: &'a mut [u32],
-    /// End of each wave's part of `targets`.
+    /// Where the waves behind each wave are found in `targets`.
     pub(crate) starts: &'a mut [u32],
-    /// Successors, grouped by the wave that they follow.
+    /// For each record the one before it of the same wave, or the waves behind all waves in turn.
     pub(crate) targets: &'a mut [u32],
 }
 

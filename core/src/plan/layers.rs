@@ -17,6 +17,9 @@ use crate::error::{LayerError, ScratchTooSmall};
 use crate::scratch::ScratchView;
 use crate::wave::{Dag, Dependency, WaveId};
 
+/// Whether code may be long where that is faster: flash is short on processors of 32 bits.
+const LONG_CODE: bool = cfg!(target_pointer_width = "64");
+
 /// The part of a program that decides its layers: how many waves, and their order.
 ///
 /// Lets a caller plan layers without wave records.

@@ -2,80 +2,166 @@
 //!
 //! In program order ids ascend along every dependency and records ascend in
 //! `after`, so whatever reaches a wave is known before the wave is used. A record
-//! that breaks this order, or that names no wave, stays unread; then the pass has
-//! no result, and the general path says what is wrong with the list, if anything
-//! is. So the loop looks at nothing but what it needs.
+//! that breaks this order, or that names no wave, ends the pass without a result,
+//! and the general path says what is wrong with the list, if anything is. So the
+//! loop looks at nothing but what it needs.
 //!
-//! `depth` holds the *number* of a wave here: its layer, counted from one.
+//! `depth` holds the *number* of a wave here: its layer, counted from one. `ends`
+//! holds the width of each layer until all are known.
+
+use core::cell::Cell;
+use core::hint::select_unpredictable;
+use core::mem::replace;
 
 use super::super::cells::{IDS, place};
+use super::LONG_CODE;
 use crate::scratch::ScratchView;
 use crate::wave::Dependency;
 
+/// Records that are read between two looks at how many are left.
+const TURN: usize = 8;
+/// From a record to the one of the next wave, both as one integer.
+const WAVE: u64 = 1 << 32;
+
 /// Plans the list if it is valid and in program order; gives the number of layers.
+#[inline(never)]
 pub(super) fn plan(dependencies: &[Dependency], room: &mut ScratchView<'_>) -> Option<u32> {
-    let ScratchView { depth, ends, .. } = room;
-    let (depth, ends) = (&mut **depth, &mut **ends);
-    ends.fill(0);
-    let (mut records, mut number) = (dependencies, 0u32);
-    for wave in 0..depth.len() {
-        let known = depth.get(..wave)?;
-        let layer = deepest(known, number, &mut records);
-        let width = ends.get_mut(layer as usize)?;
-        *width = width.wrapping_add(1);
-        number = layer.wrapping_add(1);
-        *depth.get_mut(wave)? = number;
+    // A list in no order mostly shows it at once.
+    let first = dependencies.iter().take(4).map(|record| &record.after);
+    if LONG_CODE && !ascend(first) {
+        return None;
     }
-    // A record that is left names no wave, or comes too late or too early.
-    records.is_empty().then(|| list_layers(room, number))
+    room.ends.fill(0);
+    let mut pass = Pass::new(room)?;
+    let mut few = dependencies;
+    if LONG_CODE {
+        let (turns, rest) = dependencies.as_chunks::<TURN>();
+        for turn in turns {
+            pass.read_turn(turn)?;
+        }
+        few = rest;
+    }
+    pass.read_far(few)?;
+    pass.close_before(pass.numbers.len())?;
+    Some(list_layers(room))
 }
 
-/// Reads the records of the first wave that is not known; gives the largest number before it.
-///
-/// `last` is the last known number: most waves wait for the one before, and taking it from here
-/// is faster than from where it was just stored.
-#[inline(always)]
-fn deepest(known: &[u32], last: u32, records: &mut &[Dependency]) -> u32 {
-    let wave = (known.len() as u64).wrapping_shl(32);
-    // One comparison says whether a record is of this wave and begins before it.
-    let before = |record: &Dependency| {
+/// Where the pass stands: cells, since numbers are written while the known ones are read.
+struct Pass<'a> {
+    /// The number of every wave, as far as it is known.
+    numbers: &'a [Cell<u32>],
+    /// Waves of every layer so far.
+    widths: &'a mut [u32],
+    /// The waves whose number is known; the next one is that whose records are read.
+    known: &'a [Cell<u32>],
+    /// Takes records of that wave, as integers, down to those of wave 0.
+    offset: u64,
+    /// The largest number before that wave.
+    layer: usize,
+}
+
+impl<'a> Pass<'a> {
+    fn new(room: &'a mut ScratchView<'_>) -> Option<Self> {
+        let numbers = Cell::from_mut(&mut *room.depth).as_slice_of_cells();
+        let widths = room.ends.get_mut(..numbers.len())?;
+        Some(Self {
+            numbers,
+            widths,
+            known: numbers.get(..0)?,
+            offset: 0,
+            layer: 0,
+        })
+    }
+
+    /// Reads records with one look at how many there are.
+    #[inline(always)]
+    fn read_turn(&mut self, turn: &[Dependency; TURN]) -> Option<()> {
+        for (taken, record) in turn.iter().enumerate() {
+            if !self.read_near(record)? {
+                return self.read_far(turn.get(taken..)?);
+            }
+        }
+        Some(())
+    }
+
+    /// Reads a record of this wave or of the next; false when it is of neither.
+    #[inline(always)]
+    fn read_near(&mut self, record: &Dependency) -> Option<bool> {
+        let ahead = self.ahead(record);
+        if let Some(number) = self.known(ahead) {
+            self.deepen(number);
+            return Some(true);
+        }
+        let next = ahead.wrapping_sub(WAVE);
+        if next > self.known.len() as u64 {
+            return Some(false);
+        }
+        // Nothing changes before it is clear that the wave ends here, and the first number of the
+        // next wave is taken as it is: both save instructions for every wave.
+        self.close()?;
+        self.layer = self.known(next)? as usize;
+        Some(true)
+    }
+
+    /// Reads records of this wave or of any later one.
+    #[inline(always)]
+    fn read_far(&mut self, records: &[Dependency]) -> Option<()> {
+        for record in records {
+            self.close_before(record.after as usize)?;
+            let number = self.known(self.ahead(record))?;
+            self.deepen(number);
+        }
+        Some(())
+    }
+
+    /// Ends the records of all waves before one.
+    #[inline(always)]
+    fn close_before(&mut self, wave: usize) -> Option<()> {
+        while self.known.len() < wave {
+            self.close()?;
+        }
+        Some(())
+    }
+
+    /// The wave before a record of this wave; beyond all waves when the record is of another one.
+    #[inline(always)]
+    fn ahead(&self, record: &Dependency) -> u64 {
         let both = u64::from(record.after).wrapping_shl(32) | u64::from(record.before);
-        usize::try_from(both.wrapping_sub(wave)).ok()
-    };
-    let behind = |record: &Dependency| known.get(before(record)?).copied();
-    let Some((first, rest)) = records.split_first() else {
-        return 0;
-    };
-    let mut layer = if before(first).is_some_and(|before| before.wrapping_add(1) == known.len()) {
-        last
-    } else if let Some(number) = behind(first) {
-        number
-    } else {
-        return 0;
-    };
-    *records = rest;
-    // Two records a turn share the bookkeeping of the loop.
-    while let [first, second, rest @ ..] = *records {
-        let Some(number) = behind(first) else {
-            return layer;
-        };
-        layer = layer.max(number);
-        let Some(number) = behind(second) else {
-            *records = records.get(1..).unwrap_or_default();
-            return layer;
-        };
-        layer = layer.max(number);
-        *records = rest;
+        both.wrapping_add(self.offset)
     }
-    if let Some(number) = records.first().and_then(behind) {
-        *records = &[];
-        layer = layer.max(number);
+
+    /// The number of a wave that is known.
+    #[inline(always)]
+    fn known(&self, ahead: u64) -> Option<u32> {
+        // One comparison says whether a record is of this wave and begins before it.
+        let before = usize::try_from(ahead).ok()?;
+        self.known.get(before).map(Cell::get)
     }
-    layer
+
+    /// Whether a number is the largest so far is a matter of chance, so nothing may branch on it.
+    #[inline(always)]
+    fn deepen(&mut self, number: u32) {
+        let number = number as usize;
+        self.layer = select_unpredictable(number > self.layer, number, self.layer);
+    }
+
+    /// Ends the records of a wave.
+    #[inline(always)]
+    fn close(&mut self) -> Option<()> {
+        let wave = self.known.len();
+        let known = self.numbers.get(..=wave)?;
+        let width = self.widths.get_mut(self.layer)?;
+        *width = width.wrapping_add(1);
+        known.get(wave)?.set((self.layer as u32).wrapping_add(1));
+        (self.known, self.layer) = (known, 0);
+        self.offset = self.offset.wrapping_sub(WAVE);
+        Some(())
+    }
 }
 
-/// Order and layer ends, given the number behind every wave and the width of every layer.
-fn list_layers(room: &mut ScratchView<'_>, last: u32) -> u32 {
+/// Order and layer ends, given the number of every wave and the width of every layer.
+fn list_layers(room: &mut ScratchView<'_>) -> u32 {
+    let last = room.depth.last().copied().unwrap_or(0);
     if last as usize == room.order.len() {
         // Every wave is a layer of its own.
         count_from(1, room.ends);
@@ -93,16 +179,7 @@ fn list_layers(room: &mut ScratchView<'_>, last: u32) -> u32 {
         *width = end;
         layers = layers.wrapping_add(1);
     }
-    let mut last = 0;
-    let mut ascending = true;
-    for number in room.depth.iter() {
-        if *number < last {
-            ascending = false;
-            break;
-        }
-        last = *number;
-    }
-    if ascending {
+    if ascend(room.depth.iter()) {
         count_from(0, room.order);
     } else {
         place(room.depth, room.starts, room.order);
@@ -115,4 +192,9 @@ fn count_from(first: u32, cells: &mut [u32]) {
     for (number, cell) in IDS.zip(cells) {
         *cell = first.wrapping_add(number);
     }
+}
+
+fn ascend<'a>(mut numbers: impl Iterator<Item = &'a u32>) -> bool {
+    let mut last = 0;
+    numbers.all(|number| replace(&mut last, *number) <= *number)
 }
