@@ -5,7 +5,7 @@
 //! the part of `targets` that belongs to `w`, and the part of `w` begins where
 //! that of `w - 1` ends, which saves the usual extra element.
 
-use super::cells::{bump, counts_to_starts, read, write};
+use super::cells::{counts_to_starts, read};
 use crate::wave::Dependency;
 
 /// Which endpoint of a dependency the neighbours are listed for.
@@ -59,8 +59,9 @@ impl<'a> Neighbours<'a> {
         counts_to_starts(ends);
         for dependency in dependencies {
             let (from, to) = direction.endpoints(dependency);
-            let slot = bump(ends, from);
-            write(targets, slot, to);
+            let slot = ends.get_mut(from as usize)?;
+            *targets.get_mut(*slot as usize)? = to;
+            *slot = slot.wrapping_add(1);
         }
         Some(Self { ends, targets })
     }
@@ -73,14 +74,10 @@ impl<'a> Neighbours<'a> {
     /// The neighbours of a wave; duplicates as often as in the list.
     #[inline]
     pub(crate) fn of(&self, wave: u32) -> &'a [u32] {
-        let start = if wave == 0 {
-            0
-        } else {
-            read(self.ends, wave.wrapping_sub(1))
-        };
+        // No list ends before that of wave 0: the wave before it is beyond all.
+        let start = read(self.ends, wave.wrapping_sub(1));
         let end = read(self.ends, wave);
-        self.targets
-            .get(start as usize..end as usize)
-            .unwrap_or_default()
+        let upto = self.targets.get(..end as usize).unwrap_or_default();
+        upto.get(start as usize..).unwrap_or_default()
     }
 }
