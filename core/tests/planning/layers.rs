@@ -250,6 +250,22 @@ fn a_million_waves_in_a_ring_are_refused_without_recursion() {
 }
 
 #[test]
+fn more_records_than_caches_hold_change_nothing() {
+    // Duplicates are legal, so the same program makes a list of any length.
+    let once: Vec<_> = (0..1_000u32)
+        .map(|step| dependency((step * 7 % 1_001, step * 7 % 1_001 / 2 + 1_001)))
+        .chain((1_001..1_501).map(|wave| dependency((wave + 1, wave))))
+        .collect();
+    let mut often = once.repeat(400);
+    let expected = plan_shape(1_502, &once);
+    assert!(expected.as_ref().is_ok_and(|layers| layers.len() > 100));
+    assert_eq!(plan_shape(1_502, &often), expected);
+    often.extend([dependency((3, 3)), dependency((2_000, 3))]);
+    let error = plan_shape(1_502, &often).unwrap_err();
+    assert_eq!(error, LayerError::SelfDependency { wave: 3 });
+}
+
+#[test]
 fn odd_buffers_leave_their_rest_unused() {
     let (mut waves, mut dependencies) = (vec![0; 11], vec![0; 3]);
     let view = ScratchView::new(&mut waves, &mut dependencies);
