@@ -19,11 +19,16 @@ pub mod shared {
     pub const DRIVE: u32 = 100;
     /// The counters of a round of work, 4 words.
     pub const ROUND: u32 = 116;
+    /// Whether the first lane found at a barrier that the run has ended.
+    pub const STOPPED: u32 = 72;
     /// What the blocks of a narrow search tell each other: six words that
     /// take turns, then eleven that one lane tells the others.
     pub const NARROW_WORDS: u32 = 80;
     /// The two queues of a narrow search, three words an entry.
     pub const NARROW: u32 = 128;
+    /// Operations that are ready to run; shares words with the rest, as no
+    /// operation uses any.
+    pub const STEPS: u32 = 128;
     /// Rows of a tile of edges, two words a row; shares words with the rest,
     /// as no step uses both.
     pub const SHARES: u32 = 128;

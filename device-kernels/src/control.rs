@@ -129,8 +129,15 @@ impl Control {
     /// Stores which wave block 0 runs now.
     #[inline(always)]
     pub fn note_wave<G: Grid>(self, grid: G, wave: u32) {
+        self.note_waves(grid, wave, 1);
+    }
+
+    /// Stores which wave is the last of `count` that run now.
+    #[inline(always)]
+    pub fn note_waves<G: Grid>(self, grid: G, wave: u32, count: u32) {
         self.words.store(grid, word_of!(ControlRecord, wave), wave);
-        self.words.add(grid, word_of!(ControlRecord, waves_done), 1);
+        self.words
+            .add(grid, word_of!(ControlRecord, waves_done), count);
     }
 
     /// Stores which iteration the open fixpoint is at.

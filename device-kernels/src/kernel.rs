@@ -5,7 +5,7 @@ use crate::grid::Grid;
 use crate::machine::Machine;
 use crate::team::Team;
 use crate::waves::{self, Context};
-use crate::{fixpoint, launched};
+use crate::{fixpoint, launched, straight};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{GroupRecord, Opcode, WaveRecord};
 
@@ -41,12 +41,10 @@ pub fn run_program<G: Grid, const FAMILIES: u32>(grid: G, machine: Machine) -> R
     let groups = machine.groups(grid);
     let mut group = 0;
     while group < groups {
-        let narrow_end = narrow_run(&context, group, groups);
+        let narrow_end = straight::end_of_run(&context, group, groups);
         let place = end_of_group(&context, narrow_end.max(group + 1) - 1);
         if narrow_end > group {
-            if context.team.is_first() {
-                run_alone::<G, FAMILIES>(&mut context, group, narrow_end)?;
-            }
+            straight::run::<G, FAMILIES>(&mut context, (group, narrow_end), place)?;
             group = narrow_end;
         } else {
             run_group::<G, FAMILIES>(&mut context, group)?;
@@ -95,39 +93,6 @@ fn end_of_group<G: Grid>(context: &Context<G>, index: u32) -> Place {
         opcode: wave.opcode,
         iteration: 0,
     })
-}
-
-/// First group behind the run of narrow groups that starts at `group`.
-#[inline(always)]
-fn narrow_run<G: Grid>(context: &Context<G>, group: u32, groups: u32) -> u32 {
-    let mut end = group;
-    while end < groups
-        && context
-            .machine
-            .group(context.team.grid, end)
-            .is_some_and(|record| record.narrow != 0)
-    {
-        end += 1;
-    }
-    end
-}
-
-/// Runs narrow groups in this block, with block barriers between them.
-#[inline(always)]
-fn run_alone<G: Grid, const FAMILIES: u32>(
-    context: &mut Context<G>,
-    first: u32,
-    end: u32,
-) -> Result<(), Stop> {
-    let mut alone = Context {
-        team: context.team.alone(),
-        ..*context
-    };
-    for group in first..end {
-        run_waves::<G, FAMILIES>(&alone, group, Place::default())?;
-        alone.team.barrier(Place::default())?;
-    }
-    Ok(())
 }
 
 /// The record of group `index`.

@@ -29,6 +29,7 @@ pub mod search;
 pub mod waves;
 pub mod fixpoint;
 pub mod kernel;
+pub mod straight;
 pub mod launched;
 pub mod batch;
 

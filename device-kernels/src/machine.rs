@@ -160,7 +160,7 @@ impl Machine {
             first_wave: at(0),
             waves: at(1),
             narrow: at(2),
-            reserved: 0,
+            joined: at(3),
         })
     }
 

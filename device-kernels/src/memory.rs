@@ -31,6 +31,13 @@ impl Words {
         self.len
     }
 
+    /// Address of the first word.
+    #[inline(always)]
+    #[must_use]
+    pub fn address(self) -> u64 {
+        self.base as u64
+    }
+
     /// Whether the array has no words.
     #[inline(always)]
     #[must_use]
@@ -95,6 +102,24 @@ impl Words {
     pub fn store_weak<G: Grid>(self, grid: G, index: u32, value: u32) {
         // SAFETY: the word is in the array, whose validity `new` promises.
         unsafe { grid.store_weak(self.at(index), value) }
+    }
+
+    /// See [`Grid::load_weak4`]; `index` is a multiple of four.
+    #[inline(always)]
+    pub fn load_weak4<G: Grid>(self, grid: G, index: u32) -> [u32; 4] {
+        debug_assert!(index.is_multiple_of(4) && index + 3 < self.len);
+        // SAFETY: the words are in the array, whose base is aligned to 256
+        // bytes by the planner and the backends.
+        unsafe { grid.load_weak4(self.at(index)) }
+    }
+
+    /// See [`Grid::store_weak4`]; `index` is a multiple of four.
+    #[inline(always)]
+    pub fn store_weak4<G: Grid>(self, grid: G, index: u32, values: [u32; 4]) {
+        debug_assert!(index.is_multiple_of(4) && index + 3 < self.len);
+        // SAFETY: the words are in the array, whose base is aligned to 256
+        // bytes by the planner and the backends.
+        unsafe { grid.store_weak4(self.at(index), values) }
     }
 
     /// See [`Grid::load`].

@@ -10,6 +10,7 @@ use seawall_tests::draw::{self, Limits, UNLIMITED};
 use seawall_tests::graphs::{self, EdgeList, SHAPES};
 use seawall_tests::harness::{ANALYSES, Asked, run_analysis, run_script};
 use seawall_tests::random::Random;
+use seawall_tests::straight;
 
 /// One drawn case.
 struct Case {
@@ -277,4 +278,12 @@ fn scripts(session: &mut CudaSession<'_>, case: &Case, name: &'static str, tally
             || run_script(session, &case.list, &script, 2),
         );
     }
+    let waves = 1 + random.below(200);
+    let words = 1 + random.below(6000);
+    let script = straight::draw(waves, words, &mut random);
+    tally.check(
+        ("operations on words, two packings", name),
+        format!("{waves} waves of {words} words, {}", case.repeat()),
+        || run_script(session, &case.list, &script, 2),
+    );
 }

@@ -9,6 +9,7 @@ pub mod oracle;
 pub mod script;
 pub mod interpret;
 pub mod draw;
+pub mod straight;
 pub mod faulty;
 pub mod harness;
 pub mod batches;

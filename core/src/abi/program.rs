@@ -245,8 +245,9 @@ pub struct GroupRecord {
     /// 1 when one block is enough for all of its work, so that a block
     /// barrier can follow instead of a grid barrier.
     pub narrow: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// 1 when it needs no barrier before it: it and the group before it work
+    /// word by word on as many words each.
+    pub joined: u32,
 }
 assert_words!(GroupRecord, 4);
 

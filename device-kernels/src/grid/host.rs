@@ -83,10 +83,6 @@ unsafe impl Grid for HostGrid {
         1
     }
     #[inline(always)]
-    fn cluster_rank(self) -> u32 {
-        0
-    }
-    #[inline(always)]
     fn cluster_barrier(self, _wrote: bool) {}
     #[inline(always)]
     fn warp_barrier(self) {}
@@ -122,6 +118,11 @@ unsafe impl Grid for HostGrid {
     unsafe fn shared_load(self, at: u32) -> u32 {
         // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
         unsafe { self.shared.add(at as usize).read() }
+    }
+    #[inline(always)]
+    unsafe fn shared_load4(self, at: u32) -> [u32; 4] {
+        // SAFETY: the words are in shared memory, by this method's contract.
+        unsafe { self.shared.add(at as usize).cast::<[u32; 4]>().read() }
     }
     #[inline(always)]
     unsafe fn shared_store(self, at: u32, value: u32) {
@@ -181,6 +182,18 @@ unsafe impl Grid for HostGrid {
     unsafe fn store_weak(self, word: *mut u32, value: u32) {
         // SAFETY: the word is valid, by this method's contract.
         unsafe { atomic(word) }.store(value, Ordering::Relaxed);
+    }
+    #[inline(always)]
+    unsafe fn load_weak4(self, word: *const u32) -> [u32; 4] {
+        // SAFETY: four words are valid, by this method's contract.
+        [0, 1, 2, 3].map(|at| unsafe { self.load_weak(word.add(at)) })
+    }
+    #[inline(always)]
+    unsafe fn store_weak4(self, word: *mut u32, values: [u32; 4]) {
+        for (at, value) in values.into_iter().enumerate() {
+            // SAFETY: four words are valid, by this method's contract.
+            unsafe { self.store_weak(word.add(at), value) };
+        }
     }
     #[inline(always)]
     unsafe fn load(self, word: *const u32) -> u32 {

@@ -70,9 +70,6 @@ pub unsafe trait Grid: Copy {
     /// blocks that read each other's shared memory and have a barrier of
     /// their own. 1 where a launch or a machine has no clusters.
     fn cluster(self) -> u32;
-    /// Number of this block in its cluster; block 0 of the grid is the first
-    /// of its own.
-    fn cluster_rank(self) -> u32;
     /// Waits for all lanes of the cluster and orders the memory accesses of
     /// those that `wrote`, which is the same in all lanes of a warp: a warp
     /// without anything to show need not wait for its writes.
@@ -97,6 +94,12 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `at` must be below [`shared_words`] of [`Grid::LANES`].
     unsafe fn shared_load(self, at: u32) -> u32;
+    /// Reads four neighbouring words of the block's shared memory.
+    ///
+    /// # Safety
+    /// `at` must be a multiple of four, and `at + 3` below [`shared_words`] of
+    /// [`Grid::LANES`].
+    unsafe fn shared_load4(self, at: u32) -> [u32; 4];
     /// Writes word `at` of the block's shared memory.
     ///
     /// # Safety
@@ -147,6 +150,18 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `word` must be valid for writes.
     unsafe fn store_weak(self, word: *mut u32, value: u32);
+    /// [`Grid::load_weak`] of four neighbouring words.
+    ///
+    /// # Safety
+    /// `word` must be aligned to 16 bytes, and four words from it on valid for
+    /// reads.
+    unsafe fn load_weak4(self, word: *const u32) -> [u32; 4];
+    /// [`Grid::store_weak`] of four neighbouring words.
+    ///
+    /// # Safety
+    /// `word` must be aligned to 16 bytes, and four words from it on valid for
+    /// writes.
+    unsafe fn store_weak4(self, word: *mut u32, values: [u32; 4]);
     /// Reads a word as the device sees it now.
     ///
     /// # Safety

@@ -148,11 +148,6 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     }
     #[cfg(seawall_sm = "90")]
     #[inline(always)]
-    fn cluster_rank(self) -> u32 {
-        special_register!("%cluster_ctarank")
-    }
-    #[cfg(seawall_sm = "90")]
-    #[inline(always)]
     fn cluster_barrier(self, wrote: bool) {
         // SAFETY: kernels reach every cluster barrier with all lanes, and those
         // of a warp agree on `wrote`.
@@ -170,11 +165,6 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     #[inline(always)]
     fn cluster(self) -> u32 {
         1
-    }
-    #[cfg(not(seawall_sm = "90"))]
-    #[inline(always)]
-    fn cluster_rank(self) -> u32 {
-        0
     }
     #[cfg(not(seawall_sm = "90"))]
     #[inline(always)]
@@ -247,6 +237,20 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
             asm!("ld.shared.u32 {}, [{}];", out(reg32) value, in(reg32) Self::shared_address(at), options(pure, readonly, nostack))
         };
         value
+    }
+    #[inline(always)]
+    unsafe fn shared_load4(self, at: u32) -> [u32; 4] {
+        let (first, second, third, fourth): (u32, u32, u32, u32);
+        // SAFETY: the words are in shared memory, whose arrays are aligned, by
+        // this method's contract.
+        unsafe {
+            asm!(
+                "ld.shared.v4.u32 {{{}, {}, {}, {}}}, [{}];",
+                out(reg32) first, out(reg32) second, out(reg32) third, out(reg32) fourth,
+                in(reg32) Self::shared_address(at), options(pure, readonly, nostack)
+            );
+        }
+        [first, second, third, fourth]
     }
     #[inline(always)]
     unsafe fn shared_store(self, at: u32, value: u32) {
@@ -350,6 +354,30 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         unsafe {
             asm!("st.global.u32 [{}], {};", in(reg64) word, in(reg32) value, options(nostack))
         };
+    }
+    #[inline(always)]
+    unsafe fn load_weak4(self, word: *const u32) -> [u32; 4] {
+        let (first, second, third, fourth): (u32, u32, u32, u32);
+        // SAFETY: the words are valid and aligned, by this method's contract.
+        unsafe {
+            asm!(
+                "ld.global.v4.u32 {{{}, {}, {}, {}}}, [{}];",
+                out(reg32) first, out(reg32) second, out(reg32) third, out(reg32) fourth,
+                in(reg64) word, options(pure, readonly, nostack)
+            );
+        }
+        [first, second, third, fourth]
+    }
+    #[inline(always)]
+    unsafe fn store_weak4(self, word: *mut u32, [first, second, third, fourth]: [u32; 4]) {
+        // SAFETY: the words are valid and aligned, by this method's contract.
+        unsafe {
+            asm!(
+                "st.global.v4.u32 [{}], {{{}, {}, {}, {}}};",
+                in(reg64) word, in(reg32) first, in(reg32) second, in(reg32) third, in(reg32) fourth,
+                options(nostack)
+            );
+        }
     }
     #[inline(always)]
     unsafe fn load(self, word: *const u32) -> u32 {

@@ -56,7 +56,8 @@ impl<V: Visit> Search<V> {
         marked & !now
     }
 
-    /// Appends the nodes of `bits`, eight at a time.
+    /// Appends the nodes of `bits`, four at a time: as many as a lane has
+    /// registers for.
     #[inline(always)]
     fn queue_bits<G: Grid>(&self, grid: G, drive: &DriveRecord, word: u32, bits: u32) {
         let target = Target {
@@ -67,10 +68,10 @@ impl<V: Visit> Search<V> {
         let mut bits = bits;
         while grid.ballot(bits != 0) != 0 {
             let mut finds = Finds {
-                nodes: [0; 8],
+                nodes: [0; 4],
                 mask: 0,
             };
-            for k in 0..8 {
+            for k in 0..4 {
                 if bits != 0 {
                     finds.nodes[k] = word * 32 + bits.trailing_zeros();
                     finds.mask |= 1 << k;

@@ -336,6 +336,25 @@ pub fn append_rows<G: Grid, const K: usize>(
     target: Target,
     found: &Found<K>,
 ) {
+    enqueue(
+        grid,
+        frontier.queue(target.parity),
+        found,
+        |nodes, edges| frontier.allocate(grid, target.step, nodes, edges),
+    );
+}
+
+/// Writes every lane's finds to `queue` where `allocate` makes room for the
+/// nodes and edges of the warp, whose first lane calls it; it gives the place
+/// of the first node and the number of edges before it. All lanes of the warp
+/// take part.
+#[inline(always)]
+pub fn enqueue<G: Grid, const K: usize>(
+    grid: G,
+    queue: Queue,
+    found: &Found<K>,
+    allocate: impl FnOnce(u32, u32) -> (u32, u32),
+) {
     let mask = found.finds.mask;
     let mut edges = 0;
     for (k, degree) in found.degrees.iter().enumerate() {
@@ -347,11 +366,10 @@ pub fn append_rows<G: Grid, const K: usize>(
     let (edges_below, edges_total) = warp_scan(grid, edges);
     let (mut place, mut prefix) = (0, 0);
     if grid.warp_lane() == 0 {
-        (place, prefix) = frontier.allocate(grid, target.step, nodes_total, edges_total);
+        (place, prefix) = allocate(nodes_total, edges_total);
     }
     place = grid.shuffle(place, 0) + nodes_below;
     prefix = grid.shuffle(prefix, 0) + edges_below;
-    let queue = frontier.queue(target.parity);
     for (k, degree) in found.degrees.iter().enumerate() {
         if mask >> k & 1 != 0 {
             queue.nodes.store_weak(grid, place, found.finds.nodes[k]);

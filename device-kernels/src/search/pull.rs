@@ -16,6 +16,9 @@ use seawall_core::abi::search::DriveRecord;
 /// Incoming edges that a lane tries alone before its warp helps.
 const ALONE: u32 = 32;
 
+/// No node: what a lane has that found no parent.
+const NOBODY: u32 = u32::MAX;
+
 /// What a lane found in its share of a pull.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
@@ -113,7 +116,7 @@ impl<V: Visit> Search<V> {
         };
         let mut parent = self.try_edges(grid, pull, start, alone);
         if G::WARP != 1 {
-            let mut waiting = grid.ballot(parent.is_none() && alone < end);
+            let mut waiting = grid.ballot(parent == NOBODY && alone < end);
             while waiting != 0 {
                 let lane = waiting.trailing_zeros();
                 waiting &= waiting - 1;
@@ -125,14 +128,20 @@ impl<V: Visit> Search<V> {
                 }
             }
         }
-        if let Some(from) = parent {
-            let level = pull.level;
-            self.visit.discovered(grid, Discovery { node, from, level });
-            let (start, end) = self.outgoing.row(grid, node);
-            tally.nodes += 1;
-            tally.edges += end - start;
+        if parent != NOBODY {
+            self.found(grid, pull, (node, parent), tally);
         }
-        grid.ballot(parent.is_some())
+        grid.ballot(parent != NOBODY)
+    }
+
+    /// Notes a node and its parent.
+    #[inline(always)]
+    fn found<G: Grid>(&self, grid: G, pull: &Pull, (node, from): (u32, u32), tally: &mut Tally) {
+        let level = pull.level;
+        self.visit.discovered(grid, Discovery { node, from, level });
+        let (start, end) = self.outgoing.row(grid, node);
+        tally.nodes += 1;
+        tally.edges += end - start;
     }
 
     #[inline(always)]
@@ -140,36 +149,38 @@ impl<V: Visit> Search<V> {
         pull.visited.load_weak(grid, node >> 5) >> (node & 31) & 1 != 0
     }
 
-    /// The first visited source of the edges `start..end`, by one lane, four
-    /// edges at a time so that loads overlap.
+    /// The first visited source of the edges `start..end` or [`NOBODY`], by one
+    /// lane, four edges at a time so that loads overlap.
     #[inline(always)]
-    fn try_edges<G: Grid>(&self, grid: G, pull: &Pull, start: u32, end: u32) -> Option<u32> {
+    fn try_edges<G: Grid>(&self, grid: G, pull: &Pull, start: u32, end: u32) -> u32 {
         let mut edge = start;
         while edge + 4 <= end {
             let nodes = [0, 1, 2, 3].map(|k| self.incoming.target(grid, edge + k));
             let hits = nodes.map(|node| Self::is_visited(grid, pull, node));
-            let mut at = 0;
-            while at < 4 {
-                if hits[at] {
-                    return Some(nodes[at]);
-                }
-                at += 1;
+            // Without an index, so that no array has to lie in memory.
+            let mut parent = NOBODY;
+            for (node, hit) in nodes.iter().zip(&hits).rev() {
+                parent = if *hit { *node } else { parent };
+            }
+            if parent != NOBODY {
+                return parent;
             }
             edge += 4;
         }
         while edge < end {
             let node = self.incoming.target(grid, edge);
             if Self::is_visited(grid, pull, node) {
-                return Some(node);
+                return node;
             }
             edge += 1;
         }
-        None
+        NOBODY
     }
 
-    /// A visited source of the edges `start..end`, by all lanes of a warp.
+    /// A visited source of the edges `start..end` or [`NOBODY`], by all lanes of
+    /// a warp.
     #[inline(always)]
-    fn try_together<G: Grid>(&self, grid: G, pull: &Pull, start: u32, end: u32) -> Option<u32> {
+    fn try_together<G: Grid>(&self, grid: G, pull: &Pull, start: u32, end: u32) -> u32 {
         let mut base = start;
         while base < end {
             let edge = base + grid.warp_lane();
@@ -181,11 +192,11 @@ impl<V: Visit> Search<V> {
             }
             let hits = grid.ballot(hit);
             if hits != 0 {
-                return Some(grid.shuffle(node, hits.trailing_zeros()));
+                return grid.shuffle(node, hits.trailing_zeros());
             }
             base = base.saturating_add(G::WARP);
         }
-        None
+        NOBODY
     }
 
     /// Pull, a block a tile of words whose open nodes are first gathered in
@@ -260,13 +271,10 @@ impl<V: Visit> Search<V> {
     #[inline(always)]
     fn pull_node<G: Grid>(&self, grid: G, pull: &Pull, node: u32, tally: &mut Tally) {
         let (start, end) = self.incoming.row(grid, node);
-        if let Some(from) = self.try_edges(grid, pull, start, end) {
+        let parent = self.try_edges(grid, pull, start, end);
+        if parent != NOBODY {
             pull.after.or(grid, node >> 5, 1 << (node & 31));
-            let level = pull.level;
-            self.visit.discovered(grid, Discovery { node, from, level });
-            let (start, end) = self.outgoing.row(grid, node);
-            tally.nodes += 1;
-            tally.edges += end - start;
+            self.found(grid, pull, (node, parent), tally);
         }
     }
 }

@@ -138,7 +138,7 @@ impl<V: Visit> Search<V> {
         } else {
             row
         };
-        self.expand_serially::<G, 4, false>(grid, push, own, |finds| {
+        self.expand_serially::<G, 4>(grid, push, own, |finds| {
             append(grid, self.frontier, target, finds);
         });
     }
@@ -183,16 +183,10 @@ impl<V: Visit> Search<V> {
     }
 
     /// Visits at most `K` edges of one row. Loads come before tests, so that
-    /// they overlap. With `TEST` an edge's node is looked at before it is
-    /// claimed, which spares atomics where most nodes are visited; without, a
-    /// level waits for one access less.
+    /// they overlap; nothing is tested before it is claimed, so that a level
+    /// waits for one access less.
     #[inline(always)]
-    pub fn visit_row<G: Grid, const K: usize, const TEST: bool>(
-        &self,
-        grid: G,
-        push: &Push,
-        row: Row,
-    ) -> Finds<K> {
+    pub fn visit_row<G: Grid, const K: usize>(&self, grid: G, push: &Push, row: Row) -> Finds<K> {
         let degree = row.degree();
         let mut nodes = [0_u32; K];
         for (k, node) in nodes.iter_mut().enumerate() {
@@ -200,14 +194,9 @@ impl<V: Visit> Search<V> {
                 *node = self.outgoing.target(grid, row.start + k as u32);
             }
         }
-        let mut open = [false; K];
-        for (k, node) in nodes.iter().enumerate() {
-            open[k] = (k as u32) < degree
-                && (!TEST || push.visited.load_weak(grid, *node >> 5) >> (*node & 31) & 1 == 0);
-        }
         let mut before = [u32::MAX; K];
         for (k, node) in nodes.iter().enumerate() {
-            if open[k] {
+            if (k as u32) < degree {
                 before[k] = push.visited.or(grid, *node >> 5, 1 << (*node & 31));
             }
         }
@@ -256,7 +245,7 @@ impl<V: Visit> Search<V> {
 
     /// Every lane walks its few edges, `K` at a time, until the warp is done.
     #[inline(always)]
-    pub fn expand_serially<G: Grid, const K: usize, const TEST: bool>(
+    pub fn expand_serially<G: Grid, const K: usize>(
         &self,
         grid: G,
         push: &Push,
@@ -269,7 +258,7 @@ impl<V: Visit> Search<V> {
                 end: rest.end.min(rest.start + K as u32),
                 ..rest
             };
-            sink(&self.visit_row::<G, K, TEST>(grid, push, head));
+            sink(&self.visit_row::<G, K>(grid, push, head));
             rest.start = head.end;
         }
     }

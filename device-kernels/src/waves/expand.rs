@@ -5,10 +5,10 @@
 //! the degrees are. What happens at an edge is up to the caller.
 
 use super::work::{Sink, Source};
-use crate::block::{scan_count, shared::SHARES, warp_scan};
+use crate::block::shared::SHARES;
 use crate::grid::Grid;
 use crate::memory::Words;
-use crate::search::frontier::{Finds, Found};
+use crate::search::frontier::{Finds, Found, enqueue};
 use crate::search::push::owner;
 use crate::team::Team;
 use seawall_core::abi::work::WORK_EDGES;
@@ -41,38 +41,15 @@ fn append<G: Grid, const K: usize>(team: &Team<G>, sink: &Sink, finds: &Finds<K>
 #[inline(always)]
 pub(super) fn append_rows<G: Grid, const K: usize>(team: &Team<G>, sink: &Sink, found: &Found<K>) {
     let grid = team.grid;
-    let mask = found.finds.mask;
-    if grid.ballot(mask != 0) == 0 {
+    if grid.ballot(found.finds.mask != 0) == 0 {
         return;
     }
-    let mut edges = 0;
-    for k in 0..K {
-        if mask >> k & 1 != 0 {
-            edges += found.degrees[k];
-        }
-    }
-    let (nodes_below, nodes_total) = scan_count::<G, K>(grid, mask.count_ones());
-    let (edges_below, edges_total) = warp_scan(grid, edges);
-    let (mut place, mut prefix) = (0, 0);
-    if grid.warp_lane() == 0 {
-        let packed = u64::from(nodes_total) << 32 | u64::from(edges_total);
+    enqueue(grid, sink.queue, found, |nodes, edges| {
+        let packed = u64::from(nodes) << 32 | u64::from(edges);
         let previous = sink.counters.add_wide(grid, WORK_EDGES, packed);
-        (place, prefix) = ((previous >> 32) as u32, previous as u32);
         team.control.raise_changed(grid, sink.tag);
-    }
-    place = grid.shuffle(place, 0) + nodes_below;
-    prefix = grid.shuffle(prefix, 0) + edges_below;
-    for k in 0..K {
-        if mask >> k & 1 != 0 {
-            sink.queue
-                .nodes
-                .store_weak(grid, place, found.finds.nodes[k]);
-            sink.queue.prefix.store_weak(grid, place, prefix);
-            sink.queue.starts.store_weak(grid, place, found.starts[k]);
-            place += 1;
-            prefix += found.degrees[k];
-        }
-    }
+        ((previous >> 32) as u32, previous as u32)
+    });
 }
 
 /// Appends the nodes below `count` that `wanted` accepts. All lanes of the

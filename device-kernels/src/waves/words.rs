@@ -3,6 +3,7 @@
 use super::Context;
 use crate::grid::Grid;
 use crate::memory::Words;
+use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{Opcode, WaveRecord};
 
@@ -16,53 +17,217 @@ pub fn run<G: Grid>(
     opcode: Opcode,
     wave: &WaveRecord,
 ) -> Result<(), FaultCode> {
-    let (team, grid) = (&context.team, context.team.grid);
-    let to = context.machine.register(grid, wave.destination)?;
-    match opcode {
-        Opcode::Iota => {
-            team.each(to.len(), |at| to.store_weak(grid, at, at));
-            return Ok(());
-        }
-        Opcode::Fill => {
-            team.each(to.len(), |at| to.store_weak(grid, at, wave.parameters[0]));
-            return Ok(());
-        }
-        _ => {}
-    }
-    let source = |which: usize| {
-        context
-            .machine
-            .register_of(grid, wave.sources[which], to.len())
-    };
-    if opcode == Opcode::Copy {
-        let from = source(0)?;
-        team.each(to.len(), |at| {
-            to.store_weak(grid, at, from.load_weak(grid, at))
-        });
-        return Ok(());
-    }
     if opcode == Opcode::Scatter {
-        return scatter(context, wave, to);
+        return scatter(context, wave);
     }
-    let (left, right) = (source(0)?, source(1)?);
-    team.each(to.len(), |at| {
-        let (a, b) = (left.load_weak(grid, at), right.load_weak(grid, at));
-        let word = match opcode {
-            Opcode::And => a & b,
-            Opcode::Or => a | b,
-            Opcode::AndNot => a & !b,
-            _ => a ^ b,
-        };
-        to.store_weak(grid, at, word);
-    });
+    Operation::new(context, wave)?.run(&context.team);
     Ok(())
+}
+
+/// An operation on every word of a register, with its registers found.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation {
+    /// [`FILL`], [`IOTA`] or the bits of a join: `a` and `b` become
+    /// `a & LEFT ^ b & RIGHT ^ a & b & BOTH`, so that one loop does them all.
+    pub what: u32,
+    /// What it writes.
+    pub to: Words,
+    /// `a`, at least as long; `to` when it reads nothing.
+    pub left: Words,
+    /// `b`; `left` when it reads one register.
+    pub right: Words,
+    /// What [`FILL`] stores.
+    pub value: u32,
+}
+
+/// Bit of a join that has `a`.
+const LEFT: u32 = 1;
+/// Bit of a join that has `b`.
+const RIGHT: u32 = 2;
+/// Bit of a join that has `a & b`.
+const BOTH: u32 = 4;
+/// The join `a & !b`.
+const AND_NOT: u32 = LEFT | BOTH;
+/// The join `a ^ b`.
+const XOR: u32 = LEFT | RIGHT;
+/// Stores a value.
+pub const FILL: u32 = 8;
+/// Stores each word's number.
+const IOTA: u32 = 16;
+
+/// Words that a lane takes at once: the widest access.
+pub const QUAD: u32 = 4;
+
+/// What an opcode of this family does; nothing for the others.
+#[inline(always)]
+const fn what(opcode: u32) -> Option<u32> {
+    const OPCODES: [(Opcode, u32); 7] = [
+        (Opcode::Fill, FILL),
+        (Opcode::Iota, IOTA),
+        (Opcode::Copy, LEFT),
+        (Opcode::And, BOTH),
+        (Opcode::Or, LEFT | RIGHT | BOTH),
+        (Opcode::AndNot, AND_NOT),
+        (Opcode::Xor, XOR),
+    ];
+    let mut at = 0;
+    while at < OPCODES.len() {
+        if OPCODES[at].0 as u32 == opcode {
+            return Some(OPCODES[at].1);
+        }
+        at += 1;
+    }
+    None
+}
+
+impl Operation {
+    /// The operation of a wave of this family other than [`Opcode::Scatter`].
+    ///
+    /// # Errors
+    /// [`FaultCode::UnknownOpcode`] for a wave that is none,
+    /// [`FaultCode::BadRegister`] when a register is missing or too short.
+    #[inline(always)]
+    pub fn new<G: Grid>(context: &Context<G>, wave: &WaveRecord) -> Result<Self, FaultCode> {
+        let what = what(wave.opcode).ok_or(FaultCode::UnknownOpcode)?;
+        let (machine, grid) = (context.machine, context.team.grid);
+        let to = machine.register(grid, wave.destination)?;
+        let source = |which: usize| machine.register_of(grid, wave.sources[which], to.len());
+        let left = if what < FILL { source(0)? } else { to };
+        let right = if reads_right(what) { source(1)? } else { left };
+        Ok(Self {
+            what,
+            to,
+            left,
+            right,
+            value: wave.parameters[0],
+        })
+    }
+
+    /// Whether it reads a register.
+    #[inline(always)]
+    #[must_use]
+    pub fn reads_left(&self) -> bool {
+        self.what < FILL
+    }
+
+    /// Whether it reads a second one.
+    #[inline(always)]
+    #[must_use]
+    pub fn reads_right(&self) -> bool {
+        reads_right(self.what)
+    }
+
+    /// What word `at` becomes.
+    #[inline(always)]
+    #[must_use]
+    pub fn word(&self, at: u32, a: u32, b: u32) -> u32 {
+        let mask = |bit: u32| {
+            if self.what & bit != 0 { u32::MAX } else { 0 }
+        };
+        let joined = (a & (mask(LEFT) ^ (b & mask(BOTH)))) ^ (b & mask(RIGHT));
+        match self.what {
+            FILL => self.value,
+            IOTA => at,
+            _ => joined,
+        }
+    }
+
+    /// What the four words from `at` on become.
+    #[inline(always)]
+    #[must_use]
+    pub fn quad(&self, at: u32, [a, b, c, d]: [u32; 4], [e, f, g, h]: [u32; 4]) -> [u32; 4] {
+        [
+            self.word(at, a, e),
+            self.word(at + 1, b, f),
+            self.word(at + 2, c, g),
+            self.word(at + 3, d, h),
+        ]
+    }
+
+    /// Runs this lane's share.
+    #[inline(always)]
+    pub fn run<G: Grid>(self, team: &Team<G>) {
+        let grid = team.grid;
+        if G::WARP == 1 {
+            return self.run_by_word(team);
+        }
+        let (two, one) = (self.reads_right(), self.reads_left());
+        let load = |from: Words, reads: bool, quad: u32| {
+            if reads {
+                from.load_weak4(grid, quad * QUAD)
+            } else {
+                [0; 4]
+            }
+        };
+        let quads = self.to.len() / QUAD;
+        team.each_of::<2>(quads, |some| {
+            let mut words = [([0; 4], [0; 4]); 2];
+            for (words, quad) in words.iter_mut().zip(some) {
+                if *quad < quads {
+                    *words = (load(self.left, one, *quad), load(self.right, two, *quad));
+                }
+            }
+            for ((left, right), quad) in words.iter().zip(some) {
+                if *quad < quads {
+                    let at = *quad * QUAD;
+                    self.to.store_weak4(grid, at, self.quad(at, *left, *right));
+                }
+            }
+        });
+        team.each(self.to.len() % QUAD, |rest| self.run_last(grid, rest));
+    }
+
+    /// Runs this lane's share where a lane is a thread: a loop each, so that
+    /// nothing is decided for every word.
+    #[inline(always)]
+    fn run_by_word<G: Grid>(self, team: &Team<G>) {
+        let a = |at: u32| self.left.load_weak(team.grid, at);
+        let b = |at: u32| self.right.load_weak(team.grid, at);
+        match self.what {
+            FILL => self.each_word(team, |_| self.value),
+            IOTA => self.each_word(team, |at| at),
+            LEFT => self.each_word(team, a),
+            BOTH => self.each_word(team, |at| a(at) & b(at)),
+            AND_NOT => self.each_word(team, |at| a(at) & !b(at)),
+            XOR => self.each_word(team, |at| a(at) ^ b(at)),
+            _ => self.each_word(team, |at| a(at) | b(at)),
+        }
+    }
+
+    #[inline(always)]
+    fn each_word<G: Grid>(self, team: &Team<G>, word: impl Fn(u32) -> u32) {
+        team.each_of::<1>(self.to.len(), |[at]| {
+            self.to.store_weak(team.grid, *at, word(*at));
+        });
+    }
+
+    /// Handles a word behind the last four, the `rest`th from the end.
+    #[inline(always)]
+    pub fn run_last<G: Grid>(self, grid: G, rest: u32) {
+        let at = self.to.len() - 1 - rest;
+        let load = |from: Words, reads: bool| {
+            if reads { from.load_weak(grid, at) } else { 0 }
+        };
+        let (a, b) = (
+            load(self.left, self.reads_left()),
+            load(self.right, self.reads_right()),
+        );
+        self.to.store_weak(grid, at, self.word(at, a, b));
+    }
+}
+
+/// Whether an operation reads a second register.
+#[inline(always)]
+const fn reads_right(what: u32) -> bool {
+    what < FILL && what & !LEFT != 0
 }
 
 /// Stores the parameter at the listed nodes; every lane looks at the whole,
 /// short list for the words of its own share, so that clearing and storing
 /// need no barrier between them.
-fn scatter<G: Grid>(context: &Context<G>, wave: &WaveRecord, to: Words) -> Result<(), FaultCode> {
+fn scatter<G: Grid>(context: &Context<G>, wave: &WaveRecord) -> Result<(), FaultCode> {
     let (team, grid) = (&context.team, context.team.grid);
+    let to = context.machine.register(grid, wave.destination)?;
     let list = context.machine.register(grid, wave.sources[0])?;
     team.each(to.len(), |at| {
         let mut word = 0;

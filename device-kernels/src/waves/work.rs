@@ -131,6 +131,9 @@ impl Work {
     #[inline(always)]
     pub fn round<G: Grid>(self, grid: G, tag: u32) -> Round {
         let counters = self.counters(tag);
+        // Another wave of the same group may have told its round here, and
+        // slow lanes may still have to read that.
+        grid.block_barrier();
         let mut part = grid.lane();
         while part < 4 {
             let at = match part {

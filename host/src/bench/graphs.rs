@@ -17,37 +17,23 @@ pub(super) struct Spec {
 }
 
 /// Skewed degrees.
-pub(super) const RMAT: Spec = Spec {
-    full: "gen:rmat:22:16",
-    quick: "gen:rmat:11:8",
-};
+pub(super) const RMAT: Spec = Spec::new("gen:rmat:22:16", "gen:rmat:11:8");
 /// Skewed degrees, few enough that their wedges can be counted by one thread.
-pub(super) const SMALL_RMAT: Spec = Spec {
-    full: "gen:rmat:18:16",
-    quick: "gen:rmat:9:8",
-};
+pub(super) const SMALL_RMAT: Spec = Spec::new("gen:rmat:18:16", "gen:rmat:9:8");
 /// Even degrees.
-pub(super) const UNIFORM: Spec = Spec {
-    full: "gen:uniform:22:16",
-    quick: "gen:uniform:11:8",
-};
+pub(super) const UNIFORM: Spec = Spec::new("gen:uniform:22:16", "gen:uniform:11:8");
 /// Deep and wide.
-pub(super) const GRID: Spec = Spec {
-    full: "gen:grid:2048",
-    quick: "gen:grid:48",
-};
+pub(super) const GRID: Spec = Spec::new("gen:grid:2048", "gen:grid:48");
 /// Deep and narrow.
-pub(super) const SMALL_GRID: Spec = Spec {
-    full: "gen:grid:512",
-    quick: "gen:grid:24",
-};
+pub(super) const SMALL_GRID: Spec = Spec::new("gen:grid:512", "gen:grid:24");
 /// Deeper and narrower.
-pub(super) const CHAIN: Spec = Spec {
-    full: "gen:chain:262144",
-    quick: "gen:chain:2048",
-};
+pub(super) const CHAIN: Spec = Spec::new("gen:chain:262144", "gen:chain:2048");
 
 impl Spec {
+    const fn new(full: &'static str, quick: &'static str) -> Self {
+        Self { full, quick }
+    }
+
     /// The generator's text.
     pub(super) const fn text(self, quick: bool) -> &'static str {
         if quick { self.quick } else { self.full }

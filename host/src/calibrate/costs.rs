@@ -119,27 +119,27 @@ impl CpuCosts {
 }
 
 impl Default for GpuCosts {
-    /// Costs of a GPU without a measurement: those of the H200 of
-    /// `docs/performance.md`. The speed of the upload is not from there; it is
-    /// half of what the link of such a GPU promises.
+    /// Costs of a GPU without a measurement: what `seawall info --calibrate`
+    /// found on the H200 of `docs/performance.md`, but for the nodes of wide
+    /// levels, which follow from the wide searches there.
     fn default() -> Self {
         Self {
             run: MachineCosts {
-                start_ns: 15e3,
+                start_ns: 55e3,
                 levels: [
-                    LevelCost::new(900.0, 5.2),
-                    LevelCost::new(2100.0, 5.2),
-                    LevelCost::new(7300.0, 0.05),
+                    LevelCost::new(600.0, 2.5),
+                    LevelCost::new(1100.0, 2.5),
+                    LevelCost::new(3400.0, 0.05),
                 ],
                 edge_ns: 0.0042,
-                gather_ns: 0.0093,
+                gather_ns: 0.0094,
             },
-            upload_byte_ns: 0.04,
-            barrier_ns: 1100.0,
-            launch_ns: 2500.0,
-            launch_sync_ns: 7600.0,
-            readback_ns: 16_400.0,
-            graph_node_ns: 1000.0,
+            upload_byte_ns: 0.031,
+            barrier_ns: 1300.0,
+            launch_ns: 2900.0,
+            launch_sync_ns: 8400.0,
+            readback_ns: 16_800.0,
+            graph_node_ns: 920.0,
             memory_bytes_per_s: 4.24e12,
         }
     }

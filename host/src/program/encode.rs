@@ -8,6 +8,7 @@ use super::builder::{PlanRequest, ProgramBuilder};
 use super::encoded::{EncodedProgram, RegisterId};
 use super::error::ProgramError;
 use super::hazards::{Hazards, infer};
+use super::joined::join;
 use super::wave::{ALIGNMENT_BYTES, Body, RegisterSpec, WaveSpec};
 use seawall_core::abi::program::{
     FixpointRecord, GroupRecord, NO_REGISTER, Opcode, Region, RegisterRecord, WaveRecord,
@@ -45,6 +46,11 @@ pub(crate) fn encode(
     let mut tables = Tables::new(builder, registers);
     let top = tables.add_groups(&builder.waves, &planned.groups);
     tables.encoded.top_groups = top;
+    join(
+        &mut tables.encoded.groups,
+        &tables.encoded.waves,
+        &tables.encoded.registers,
+    );
     tables.add_bodies(builder, request)?;
     tables.encoded.arena_bytes = planned.summary.arena_bytes;
     tables.encoded.input_bytes = input_bytes;
@@ -221,7 +227,7 @@ impl Tables {
                 first_wave: self.encoded.waves.len() as u32,
                 waves: group.len() as u32,
                 narrow: u32::from(self.is_narrow(&members)),
-                reserved: 0,
+                joined: 0,
             });
             for (number, wave) in members {
                 if wave.body.is_some() {

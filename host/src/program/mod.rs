@@ -12,6 +12,7 @@ mod builder;
 mod rounds;
 mod triangles;
 mod sets;
+mod joined;
 mod encode;
 mod error;
 

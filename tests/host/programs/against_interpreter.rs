@@ -9,6 +9,7 @@ use seawall_tests::graphs::{self, EdgeList, SHAPES, Shape};
 use seawall_tests::harness::run_script;
 use seawall_tests::random::Random;
 use seawall_tests::script::{Register, Script, Wave};
+use seawall_tests::straight;
 use std::num::NonZeroUsize;
 
 proptest! {
@@ -27,6 +28,26 @@ proptest! {
         let list = graphs::draw(shape, nodes, seed % 2 == 0, &mut random);
         let limits = Limits { nodes: list.nodes, waves, words };
         let script = draw::draw(limits, &mut random);
+        let graph = list.graph().unwrap();
+        let mut session = CpuSession::open(&graph, NonZeroUsize::new(threads), RunLimits::default()).unwrap();
+        run_script(&mut session, &list, &script, 2)
+            .map_err(|error| TestCaseError::fail(format!("{error}\n{:#?}", script.waves)))?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn many_operations_on_words_leave_what_the_interpreter_leaves(
+        waves in 1_u32..200,
+        words in 1_u32..5000,
+        threads in proptest::sample::select(vec![1_usize, 2, 5]),
+        seed in any::<u64>(),
+    ) {
+        let mut random = Random::new(seed);
+        let list = graphs::draw(Shape::Path, 3, false, &mut random);
+        let script = straight::draw(waves, words, &mut random);
         let graph = list.graph().unwrap();
         let mut session = CpuSession::open(&graph, NonZeroUsize::new(threads), RunLimits::default()).unwrap();
         run_script(&mut session, &list, &script, 2)

@@ -69,20 +69,16 @@ impl CudaBatch {
     pub fn open(jobs: &[Job<'_>], options: CudaOptions) -> Result<Self, BatchError> {
         let context = Context::open(options.device, options.budget_bytes)?;
         let module = Module::load(&context)?;
-        let started = Instant::now();
         let (entry, lanes) = kernel_for(jobs, options.lanes);
         let shape = |blocks| Asked {
             blocks,
             lanes: Some(lanes),
-            lanes_for_rounds: None,
-            lanes_for_searches: None,
-            cluster: None,
+            ..Asked::default()
         };
-        let most = Grid::new(
-            module.kernel(entry)?,
-            shape(options.blocks),
-            Residency::Free,
-        )?;
+        // Compiling the kernel is not part of the upload's time.
+        let kernel = module.kernel(entry)?;
+        let started = Instant::now();
+        let most = Grid::new(kernel.clone(), shape(options.blocks), Residency::Free)?;
         let free = context.free_bytes()?;
         let room = Room {
             workers: most.shape().blocks,
@@ -90,11 +86,7 @@ impl CudaBatch {
             time_budget_ns: options.limits.time_budget_ns,
         };
         let pack = Pack::new(jobs, room)?;
-        let grid = Grid::new(
-            module.kernel(entry)?,
-            shape(Some(pack.workers())),
-            Residency::Free,
-        )?;
+        let grid = Grid::new(kernel, shape(Some(pack.workers())), Residency::Free)?;
         let memory = DeviceMemory::take(&context, "the batch", pack.bytes())?;
         let (stream, staging) = lane(&context, pack.image_bytes() as usize)?;
         let mut batch = Self {

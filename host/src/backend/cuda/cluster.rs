@@ -53,7 +53,7 @@ fn config(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cluster {
     /// Blocks, a power of two above 1.
-    pub(super) blocks: u32,
+    blocks: u32,
     /// Shared memory that a launch asks for beside the kernel's own, bytes.
     padding: u32,
 }

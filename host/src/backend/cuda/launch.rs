@@ -4,9 +4,11 @@
 //! from a device's name. A cooperative grid is checked here, before the
 //! launch, so that one too large is a typed error and not a driver's.
 
+use super::bound::Bound;
 use super::cluster::{CLUSTER_MAX, Cluster};
 use super::error::check;
 use super::module::{Entry, Kernel};
+use super::shape::Lanes;
 use super::stream::Stream;
 use crate::backend::BackendError;
 use cudarc::driver::sys;
@@ -35,10 +37,8 @@ pub(super) struct Asked {
     pub(super) blocks: Option<u32>,
     /// Lanes of a block.
     pub(super) lanes: Option<u32>,
-    /// Lanes of a block for programs of many small rounds, where they differ.
-    pub(super) lanes_for_rounds: Option<u32>,
-    /// Lanes of a block for programs that only search, where they differ.
-    pub(super) lanes_for_searches: Option<u32>,
+    /// Lanes of a block by work, instead of these.
+    pub(super) lanes_by_work: Option<Lanes>,
     /// Blocks of a cluster.
     pub(super) cluster: Option<u32>,
 }
@@ -226,6 +226,21 @@ const fn doing(entry: Entry) -> &'static str {
     }
 }
 
+impl Asked {
+    /// What a persistent kernel of this shape is compiled for on a device of
+    /// `units` multiprocessors.
+    pub(super) fn bound(&self, units: u32) -> Bound {
+        let lanes = self.lanes.unwrap_or(LANES_DEFAULT);
+        let blocks = self.blocks.unwrap_or(useful(lanes).saturating_mul(units));
+        Bound::of(lanes, blocks <= units)
+    }
+}
+
+/// Blocks of `lanes` lanes that give a multiprocessor [`LANES_DEFAULT`] lanes.
+fn useful(lanes: u32) -> u32 {
+    (LANES_DEFAULT / lanes.max(1)).max(1)
+}
+
 /// The lanes asked for, or as many as are useful; nothing when they do not fit.
 fn lanes(asked: Option<u32>, lanes_max: u32) -> Option<u32> {
     let lanes = asked.unwrap_or(LANES_DEFAULT.min(lanes_max) / WARP * WARP);
@@ -252,7 +267,7 @@ impl Fit {
         lanes: u32,
         residency: Residency,
     ) -> Result<u32, BackendError> {
-        let useful = (LANES_DEFAULT / lanes.max(1)).clamp(1, self.per_unit.max(1));
+        let useful = useful(lanes).min(self.per_unit.max(1));
         let wanted = asked.unwrap_or(useful.saturating_mul(self.units)).max(1);
         let fitting = self.total();
         let must_fit = residency == Residency::Cooperative || fitting == 0;
@@ -304,6 +319,24 @@ mod tests {
         assert_eq!(lanes(None, 1024), Some(1024));
         assert_eq!(lanes(None, 900), Some(896));
         assert_eq!(lanes(None, 31), None);
+    }
+
+    #[test]
+    fn one_block_a_multiprocessor_is_compiled_for_its_lanes() {
+        let bound = |blocks, lanes| {
+            let asked = Asked {
+                blocks,
+                lanes,
+                ..Asked::default()
+            };
+            asked.bound(132)
+        };
+        assert_eq!(bound(None, None), Bound::ANY);
+        assert_eq!(bound(Some(132), Some(512)), Bound::of(512, true));
+        assert_eq!(bound(Some(133), Some(512)), Bound::ANY);
+        assert_eq!(bound(None, Some(640)), Bound::of(640, true));
+        // Two blocks a multiprocessor, unless something else is asked.
+        assert_eq!(bound(None, Some(512)), Bound::ANY);
     }
 
     #[test]

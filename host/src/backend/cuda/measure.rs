@@ -9,7 +9,7 @@ use super::error::check;
 use super::graph::Executable;
 use super::launch::{Asked, Grid, GridShape, Residency};
 use super::memory::{DeviceMemory, Pinned};
-use super::module::{Entry, KernelInfo, Module};
+use super::module::{Entry, Module};
 use super::resident::{GraphAddresses, lane};
 use super::stream::{COPY_LIMIT, Event, Stream};
 use super::tables::{self, Placement};
@@ -80,17 +80,6 @@ impl Meter {
         self.module.load_ns()
     }
 
-    /// What each embedded kernel takes of a multiprocessor.
-    ///
-    /// # Errors
-    /// [`BackendError::MissingKernel`] when the module lacks one.
-    pub fn kernels(&self) -> Result<Vec<KernelInfo>, BackendError> {
-        Entry::ALL
-            .into_iter()
-            .map(|entry| self.module.kernel(entry)?.info())
-            .collect()
-    }
-
     /// Time of one grid barrier in this shape (nothing: the default one),
     /// nanoseconds, and the shape it was taken in.
     ///
@@ -105,9 +94,7 @@ impl Meter {
         let asked = Asked {
             blocks,
             lanes,
-            lanes_for_rounds: None,
-            lanes_for_searches: None,
-            cluster: None,
+            ..Asked::default()
         };
         let grid = Grid::new(
             self.module.kernel(Entry::Barriers)?,

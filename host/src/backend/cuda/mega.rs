@@ -8,6 +8,7 @@
 use super::launch::{Asked, Grid, GridShape, Residency};
 use super::module::{Entry, Kernel, Module};
 use super::running::Running;
+use super::shape::Work;
 use crate::backend::BackendError;
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::program::Opcode;
@@ -28,14 +29,11 @@ impl Mega {
     /// Shapes the kernel of searches; fails here when a grid is not
     /// co-resident.
     pub(super) fn new(module: &Rc<Module>, asked: Asked) -> Result<Self, BackendError> {
-        let searching = Asked {
-            lanes: asked.lanes_for_searches.or(asked.lanes),
-            ..asked
-        };
+        let searching = asked.for_work(Work::Searches);
         Ok(Self {
             module: Rc::clone(module),
             asked,
-            search: clustered(&module.kernel(Entry::MegaSearch)?, searching)?,
+            search: clustered(&kernel(module, Entry::MegaSearch, &searching)?, searching)?,
             whole: None,
         })
     }
@@ -48,17 +46,8 @@ impl Mega {
         if searches {
             return Ok(());
         }
-        let lanes = if settles_in_rounds(program) {
-            self.asked.lanes_for_rounds.or(self.asked.lanes)
-        } else {
-            self.asked.lanes
-        };
-        let flat = Asked {
-            lanes,
-            cluster: None,
-            ..self.asked
-        };
-        let kernel = self.module.kernel(Entry::Mega)?;
+        let flat = self.asked.for_work(Work::of(program));
+        let kernel = kernel(&self.module, Entry::Mega, &flat)?;
         self.whole = Some(Grid::new(kernel, flat, Residency::Cooperative)?);
         Ok(())
     }
@@ -85,6 +74,12 @@ impl Mega {
     }
 }
 
+/// A persistent kernel, compiled for the shape asked for.
+fn kernel(module: &Rc<Module>, entry: Entry, asked: &Asked) -> Result<Kernel, BackendError> {
+    let units = module.context().limits().info.units;
+    module.kernel_within(entry, asked.bound(units))
+}
+
 /// Shapes a kernel that profits from clusters: of the size asked for, or the
 /// largest below it that the device has room for.
 fn clustered(kernel: &Kernel, asked: Asked) -> Result<Grid, BackendError> {
@@ -96,17 +91,6 @@ fn clustered(kernel: &Kernel, asked: Asked) -> Result<Grid, BackendError> {
         }
         (grid, _) => grid,
     }
-}
-
-/// Whether `program` settles nodes round after round, of which the barriers
-/// cost more than the work where degrees are low.
-fn settles_in_rounds(program: &EncodedProgram) -> bool {
-    program.waves.iter().any(|wave| {
-        matches!(
-            Opcode::from_word(wave.opcode),
-            Some(Opcode::StepPaths | Opcode::StepPeel | Opcode::StepSets)
-        )
-    })
 }
 
 /// Name of the kernel that fits `program`; nothing when it has an opcode that

@@ -31,13 +31,14 @@ mod mega;
 mod launches;
 mod graph;
 mod session;
+mod shape;
 mod batch;
+mod bound;
 pub mod measure;
 
 pub use batch::CudaBatch;
 pub use device::{DeviceLimits, probe};
 pub use launch::GridShape;
-pub use module::KernelInfo;
 pub(crate) use module::{BASELINE, HOPPER};
 pub use session::CudaSession;
 

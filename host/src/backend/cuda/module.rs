@@ -5,6 +5,7 @@
 //! driver over twenty seconds. It keeps what it compiled in a cache of its own,
 //! so only the first use on a machine pays for it.
 
+use super::bound::Bound;
 use super::context::Context;
 use super::error::check;
 use crate::backend::BackendError;
@@ -49,6 +50,7 @@ pub(super) enum Entry {
 
 impl Entry {
     /// Every entry, in the order of this enum.
+    #[cfg(test)]
     pub(super) const ALL: [Self; 8] = [
         Self::Mega,
         Self::MegaSearch,
@@ -99,7 +101,7 @@ pub(super) struct Module {
     context: Rc<Context>,
     image: &'static str,
     text: &'static str,
-    loaded: RefCell<Vec<(Entry, CUmodule)>>,
+    loaded: RefCell<Vec<(Entry, Bound, CUmodule)>>,
     load_ns: Cell<u64>,
 }
 
@@ -138,17 +140,21 @@ impl Module {
         self.load_ns.get()
     }
 
-    /// The module that holds `entry`, compiled now if it was not before.
-    fn holding(&self, entry: Entry) -> Result<CUmodule, BackendError> {
+    /// The module that holds `entry` for blocks within `bound`, compiled now if
+    /// it was not before.
+    fn holding(&self, entry: Entry, bound: Bound) -> Result<CUmodule, BackendError> {
         let mut loaded = self.loaded.borrow_mut();
-        if let Some((_, raw)) = loaded.iter().find(|(held, _)| *held == entry) {
+        let held = loaded
+            .iter()
+            .find(|(held, for_bound, _)| (*held, *for_bound) == (entry, bound));
+        if let Some((_, _, raw)) = held {
             return Ok(*raw);
         }
         let started = Instant::now();
-        let raw = compile(&only(self.text, entry))?;
+        let raw = compile(&bound.apply(only(self.text, entry)))?;
         let spent = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.load_ns.set(self.load_ns.get().saturating_add(spent));
-        loaded.push((entry, raw));
+        loaded.push((entry, bound, raw));
         Ok(raw)
     }
 
@@ -157,13 +163,25 @@ impl Module {
         &self.context
     }
 
-    /// Looks a kernel up.
+    /// Looks a kernel up, for blocks of any size that it takes.
+    ///
+    /// # Errors
+    /// As [`Self::kernel_within`].
+    pub(super) fn kernel(self: &Rc<Self>, entry: Entry) -> Result<Kernel, BackendError> {
+        self.kernel_within(entry, Bound::ANY)
+    }
+
+    /// Looks a kernel up, for blocks within `bound`.
     ///
     /// # Errors
     /// [`BackendError::Cuda`] with the compiler's log when it refuses;
     /// [`BackendError::MissingKernel`] when the text does not hold the kernel.
-    pub(super) fn kernel(self: &Rc<Self>, entry: Entry) -> Result<Kernel, BackendError> {
-        let module = self.holding(entry)?;
+    pub(super) fn kernel_within(
+        self: &Rc<Self>,
+        entry: Entry,
+        bound: Bound,
+    ) -> Result<Kernel, BackendError> {
+        let module = self.holding(entry, bound)?;
         let mut raw = std::ptr::null_mut();
         let name = entry.name();
         // SAFETY: one valid handle to write to; the module is loaded and the
@@ -188,7 +206,7 @@ impl Drop for Module {
         }
         // Errors mean a broken context, which takes the module with it.
         let _ = self.context.bind();
-        for (_, raw) in self.loaded.get_mut() {
+        for (_, _, raw) in self.loaded.get_mut() {
             // SAFETY: loaded by `holding`, unloaded once; kernels hold `self`.
             let _ = unsafe { sys::cuModuleUnload(*raw) };
         }
@@ -272,23 +290,6 @@ pub(super) struct Kernel {
     entry: Entry,
 }
 
-/// What one kernel takes of a multiprocessor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KernelInfo {
-    /// Name in the module.
-    pub name: String,
-    /// Registers a lane.
-    pub registers: u32,
-    /// Most lanes a block, given those registers.
-    pub lanes_max: u32,
-    /// Shared memory a block, bytes.
-    pub shared_bytes: u32,
-    /// Local memory a lane, bytes; more than zero means spills or arrays.
-    pub local_bytes: u32,
-    /// Blocks of `lanes_max` lanes that fit on a multiprocessor.
-    pub blocks_per_unit: u32,
-}
-
 impl Kernel {
     /// The driver's handle.
     pub(super) const fn raw(&self) -> CUfunction {
@@ -352,19 +353,6 @@ impl Kernel {
         Ok(())
     }
 
-    /// What the kernel takes of a multiprocessor.
-    pub(super) fn info(&self) -> Result<KernelInfo, BackendError> {
-        let lanes_max = self.lanes_max()?;
-        Ok(KernelInfo {
-            name: self.entry.name().to_string_lossy().into_owned(),
-            registers: self.attribute(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
-            lanes_max,
-            shared_bytes: self.attribute(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
-            local_bytes: self.attribute(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
-            blocks_per_unit: self.blocks_per_unit(lanes_max)?,
-        })
-    }
-
     fn attribute(&self, attribute: Attribute) -> Result<u32, BackendError> {
         let mut value = 0;
         // SAFETY: one valid integer to write to; the kernel lives.
@@ -422,6 +410,17 @@ mod tests {
                     let others = Entry::ALL.len() - 1;
                     text.matches("\n}\n").count() - others
                 });
+            }
+        }
+    }
+
+    #[test]
+    fn the_persistent_kernels_can_be_compiled_for_smaller_blocks() {
+        for text in [BASELINE, HOPPER] {
+            for entry in [Entry::Mega, Entry::MegaSearch] {
+                let text = Bound::of(512, true).apply(only(text, entry));
+                assert_eq!(text.matches(".maxntid 512, 1, 1\n").count(), 1, "{entry:?}");
+                assert_eq!(text.matches(".maxntid").count(), 1, "{entry:?}");
             }
         }
     }

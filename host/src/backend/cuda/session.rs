@@ -4,7 +4,6 @@
 //! need, and a run only queues and waits. Fields are dropped in order: graphs
 //! and programs before the graph's arrays, the stream after all that it copies.
 
-use super::cluster::CLUSTER_MAX;
 use super::context::Context;
 use super::graph::Graphs;
 use super::launch::{Asked, GridShape};
@@ -95,59 +94,6 @@ pub struct CudaSession<'g> {
     context: Rc<Context>,
 }
 
-/// Lanes of a block for graphs of low degree.
-const LEAN_LANES: u32 = 512;
-
-/// Lanes of a block for programs of many small rounds on such graphs: state
-/// that a lane keeps in memory is fetched anew after every barrier, for every
-/// lane (shortest paths on a grid of 2048 × 2048 nodes on an H200: 65 ms with
-/// 128 lanes, 82 ms with 512).
-const LEAN_ROUND_LANES: u32 = 128;
-
-/// Lanes of a block for searches of such graphs: as many as a cluster needs for
-/// one lane an edge of most frontiers, and not more, since waiting lanes cost
-/// time at its barriers. Measured on an H200 with the grid of 2048 × 2048
-/// nodes: 10.9 ms with 640 lanes, 11.3 ms with 512; of 512 × 512 nodes: 2.2 ms
-/// with 256 lanes, 2.6 ms with 512 (in an earlier state).
-const SEARCH_LANES: u32 = 640;
-const SMALL_SEARCH_LANES: u32 = 256;
-/// Nodes below which a graph counts as small there.
-const SMALL_NODES: u32 = 1 << 20;
-
-/// Average degree up to which a graph counts as one of low degree.
-const LEAN_DEGREE: u64 = 8;
-
-/// The shape asked for. Left open, the persistent kernel gets smaller blocks
-/// on graphs of low degree, one a multiprocessor: their searches are deep and
-/// narrow, so a cheaper barrier is worth more than more lanes. It gets them in
-/// clusters where the device has those, since a narrow frontier then needs no
-/// barrier of the whole grid.
-fn shape_for(executor: Executor, graph: &Graph, options: &CudaOptions, info: &DeviceInfo) -> Asked {
-    let low = u64::from(graph.edges()) <= LEAN_DEGREE * u64::from(graph.nodes());
-    let open = options.blocks.is_none() && options.lanes.is_none() && options.cluster.is_none();
-    if open && low && executor == Executor::Mega {
-        let clusters = info.compute_capability >= Some((9, 0));
-        return Asked {
-            blocks: Some(info.units),
-            lanes: Some(LEAN_LANES),
-            lanes_for_rounds: Some(LEAN_ROUND_LANES),
-            lanes_for_searches: Some(if graph.nodes() < SMALL_NODES {
-                SMALL_SEARCH_LANES
-            } else {
-                SEARCH_LANES
-            }),
-            cluster: clusters.then_some(CLUSTER_MAX),
-        };
-    }
-    Asked {
-        blocks: options.blocks,
-        lanes: options.lanes,
-        lanes_for_rounds: None,
-        lanes_for_searches: None,
-        cluster: options.cluster,
-    }
-}
-
 impl<'g> CudaSession<'g> {
     /// Opens a device, compiles the kernels that `executor` starts with and
     /// uploads `graph`.
@@ -168,7 +114,10 @@ impl<'g> CudaSession<'g> {
     ) -> Result<Self, BackendError> {
         let context = Context::open(options.device, options.budget_bytes)?;
         let module = Module::load(&context)?;
-        let asked = shape_for(executor, graph, &options, &context.limits().info);
+        let asked = match executor {
+            Executor::Mega => Asked::for_mega(graph, &options, &context.limits().info),
+            Executor::Launches | Executor::Graph => Asked::plainly(&options),
+        };
         let runner = Runner::new(executor, &module, asked)?;
         let (stream, mut staging) = lane(&context, largest_array(graph))?;
         let uploader = Uploader {

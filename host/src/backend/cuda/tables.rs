@@ -182,7 +182,7 @@ mod tests {
                     first_wave: 1,
                     waves: 2,
                     narrow: 3,
-                    reserved: 0
+                    joined: 0
                 };
                 3
             ],

@@ -99,7 +99,7 @@ mod tests {
             first_wave,
             waves,
             narrow: 0,
-            reserved: 0,
+            joined: 0,
         }
     }
 

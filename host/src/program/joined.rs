@@ -1,0 +1,224 @@
+//! Groups that need no barrier before them.
+//!
+//! An operation on words handles each word by itself, and which lane gets a word
+//! depends on nothing but how many words there are. So of operations on as many
+//! words, each lane can run all of them on its own words and wait for nobody. What
+//! ties lanes together then is memory that is used again: the places that a run of
+//! such groups touches must be the same or apart.
+
+use seawall_core::abi::program::{GroupRecord, Opcode, RegisterRecord, WaveRecord};
+
+/// Places that a run may touch; a longer one starts anew, so that each group is
+/// compared with few.
+const PLACES_MAX: usize = 64;
+
+/// Bytes of a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    region: u32,
+    start: u64,
+    end: u64,
+}
+
+impl Place {
+    /// Whether two places are the same or share no byte.
+    fn is_apart_or_same(&self, other: &Self) -> bool {
+        self == other
+            || self.region != other.region
+            || self.end <= other.start
+            || other.end <= self.start
+    }
+}
+
+/// Groups that are joined to each other.
+#[derive(Debug, Default)]
+struct Run {
+    words: u32,
+    places: Vec<Place>,
+}
+
+impl Run {
+    /// Takes the operations of a group on `words` words; tells whether they fit in.
+    fn take(&mut self, words: u32, places: &[Place]) -> bool {
+        if self.words != words {
+            return false;
+        }
+        let known = self.places.len();
+        for place in places {
+            if self.places.contains(place) {
+                continue;
+            }
+            let fits = self
+                .places
+                .iter()
+                .all(|other| place.is_apart_or_same(other));
+            if !fits || self.places.len() >= PLACES_MAX {
+                self.places.truncate(known);
+                return false;
+            }
+            self.places.push(*place);
+        }
+        true
+    }
+}
+
+/// Marks the narrow groups among `groups`, which run in this order, that need no
+/// barrier before them.
+pub(super) fn join(groups: &mut [GroupRecord], waves: &[WaveRecord], registers: &[RegisterRecord]) {
+    let mut run = Run::default();
+    for group in groups {
+        group.joined = 0;
+        let first = group.first_wave as usize;
+        let members = waves.get(first..first.saturating_add(group.waves as usize));
+        let operations = members
+            .filter(|_| group.narrow != 0)
+            .and_then(|members| operations(members, registers));
+        let Some((words, places)) = operations else {
+            run = Run::default();
+            continue;
+        };
+        if run.take(words, &places) {
+            group.joined = 1;
+            continue;
+        }
+        run = Run {
+            words,
+            places: Vec::new(),
+        };
+        if !run.take(words, &places) {
+            run = Run::default();
+        }
+    }
+}
+
+/// Words of each operation of a group and the places that they touch; nothing when
+/// they are not alike, or something else is among them.
+fn operations(waves: &[WaveRecord], registers: &[RegisterRecord]) -> Option<(u32, Vec<Place>)> {
+    let register = |index: u32| registers.get(index as usize);
+    let words = register(waves.first()?.destination)?.words;
+    let mut places = Vec::new();
+    for wave in waves {
+        let sources = match Opcode::from_word(wave.opcode)? {
+            Opcode::Fill | Opcode::Iota => 0,
+            Opcode::Copy => 1,
+            Opcode::And | Opcode::Or | Opcode::AndNot | Opcode::Xor => 2,
+            _ => return None,
+        };
+        let to = register(wave.destination)?;
+        if to.words != words || words == 0 {
+            return None;
+        }
+        let from = wave
+            .sources
+            .iter()
+            .take(sources)
+            .map(|from| register(*from));
+        for register in from.chain([Some(to)]) {
+            let register = register?;
+            places.push(Place {
+                region: register.region,
+                start: register.offset_bytes,
+                end: register.offset_bytes.saturating_add(u64::from(words) * 4),
+            });
+        }
+    }
+    Some((words, places))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seawall_core::abi::program::{NO_REGISTER, Region};
+
+    const WORDS: u32 = 64;
+
+    /// Registers at these offsets of the arena, in words.
+    fn registers(offsets: &[u64], words: u32) -> Vec<RegisterRecord> {
+        offsets
+            .iter()
+            .map(|offset| RegisterRecord {
+                region: Region::Arena as u32,
+                words,
+                offset_bytes: offset * 4,
+            })
+            .collect()
+    }
+
+    fn wave(opcode: Opcode, to: u32, from: [u32; 2]) -> WaveRecord {
+        WaveRecord {
+            opcode: opcode as u32,
+            wave: 0,
+            destination: to,
+            sources: [from[0], from[1], NO_REGISTER, NO_REGISTER],
+            parameters: [0; 5],
+        }
+    }
+
+    /// One group a wave; gives which are joined.
+    fn joined(waves: &[WaveRecord], registers: &[RegisterRecord]) -> Vec<u32> {
+        let mut groups: Vec<_> = (0..waves.len() as u32)
+            .map(|first_wave| GroupRecord {
+                first_wave,
+                waves: 1,
+                narrow: 1,
+                joined: 7,
+            })
+            .collect();
+        join(&mut groups, waves, registers);
+        groups.iter().map(|group| group.joined).collect()
+    }
+
+    #[test]
+    fn a_chain_of_operations_is_joined_behind_its_first() {
+        let waves = [
+            wave(Opcode::Iota, 0, [NO_REGISTER; 2]),
+            wave(Opcode::Copy, 1, [0, NO_REGISTER]),
+            wave(Opcode::Xor, 0, [0, 1]),
+            wave(Opcode::Fill, 1, [NO_REGISTER; 2]),
+        ];
+        assert_eq!(joined(&waves, &registers(&[0, 64], WORDS)), [0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn other_waves_and_other_lengths_end_a_run() {
+        let mut table = registers(&[0, 64, 128], WORDS);
+        table[2].words = WORDS - 1;
+        let fill = |to| wave(Opcode::Fill, to, [NO_REGISTER; 2]);
+        let waves = [
+            fill(0),
+            fill(1),
+            wave(Opcode::Reduce, 2, [0, NO_REGISTER]),
+            fill(1),
+            fill(2),
+            fill(2),
+            fill(0),
+        ];
+        assert_eq!(joined(&waves, &table), [0, 1, 0, 0, 0, 1, 0]);
+    }
+
+    #[test]
+    fn memory_that_is_used_again_elsewhere_ends_a_run() {
+        // Register 2 lies across the border of 0 and 1.
+        let table = registers(&[0, 64, 32], WORDS);
+        let waves = [
+            wave(Opcode::Copy, 0, [1, NO_REGISTER]),
+            wave(Opcode::Fill, 2, [NO_REGISTER; 2]),
+            wave(Opcode::Copy, 2, [2, NO_REGISTER]),
+        ];
+        assert_eq!(joined(&waves, &table), [0, 0, 1]);
+        // The same place again is no other place.
+        let table = registers(&[0, 64, 0], WORDS);
+        assert_eq!(joined(&waves, &table), [0, 1, 1]);
+    }
+
+    #[test]
+    fn the_places_of_a_run_are_limited() {
+        let offsets: Vec<u64> = (0..100).map(|number| number * 64).collect();
+        let waves: Vec<_> = (0..100)
+            .map(|to| wave(Opcode::Fill, to, [NO_REGISTER; 2]))
+            .collect();
+        let joined = joined(&waves, &registers(&offsets, WORDS));
+        assert_eq!(joined.iter().filter(|joined| **joined == 0).count(), 2);
+        assert_eq!(joined[PLACES_MAX], 0);
+    }
+}
