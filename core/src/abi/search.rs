@@ -43,7 +43,7 @@ impl Visitor {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
 pub enum Step {
-    /// Push from a queue, a tile of nodes a block.
+    /// Push from a queue, 32 nodes a warp.
     WarpSparse = 0,
     /// Push from a queue, edges shared out evenly over the grid.
     Sparse = 1,

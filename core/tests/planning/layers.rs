@@ -41,6 +41,25 @@ proptest! {
     }
 
     #[test]
+    fn ids_about_the_number_of_waves_are_judged_alike(
+        waves in 0_u32..6,
+        mut records in proptest::collection::vec((0_u32..8, 0_u32..8), 0..12),
+        in_order in any::<bool>(),
+    ) {
+        if in_order {
+            records.sort_by_key(|(_, after)| *after);
+            records.iter_mut().for_each(|(before, after)| *before = (*before).min(after.saturating_sub(1)));
+        }
+        let dependencies: Vec<_> = records.iter().copied().map(dependency).collect();
+        let wide = records.iter().map(|(before, after)| (u64::from(*before), u64::from(*after)));
+        let planned = plan_shape(waves as usize, &dependencies);
+        match check_records(u64::from(waves), wide) {
+            Err(problem) => prop_assert_eq!(planned, Err(problem)),
+            Ok(()) => prop_assert_eq!(planned.ok(), longest_path::layers(waves as usize, &dependencies)),
+        }
+    }
+
+    #[test]
     fn programs_in_program_order_take_the_same_layers(program in any_program(40), by_before in any::<bool>()) {
         // Renamed so that ids ascend along every dependency: the streaming pass applies.
         let depths = longest_path::depths(program.waves.len(), &program.dependencies).unwrap();

@@ -5,7 +5,11 @@
 //! at; kernels check lengths themselves and report a fault.
 
 use super::encoded::EncodedProgram;
+use super::joined::join;
 use seawall_core::abi::program::{FixpointRecord, Opcode, Region, RegisterRecord, WaveRecord};
+
+/// Bytes of the widest access of a kernel, to which registers are aligned.
+const ACCESS_BYTES: u64 = 16;
 
 /// Checks every index that a host, a driver or a kernel will use.
 ///
@@ -29,6 +33,7 @@ pub(super) fn check(program: &EncodedProgram) -> Result<(), String> {
             ));
         }
     }
+    check_runs(program)?;
     let is_fixpoint = |wave: &&WaveRecord| wave.opcode == Opcode::Fixpoint as u32;
     program
         .waves
@@ -40,6 +45,35 @@ pub(super) fn check(program: &EncodedProgram) -> Result<(), String> {
         .iter()
         .enumerate()
         .try_for_each(|(index, register)| check_register(program, index, register))
+}
+
+/// Narrow groups that follow each other lie behind each other, and those that say
+/// they need no barrier need none.
+fn check_runs(program: &EncodedProgram) -> Result<(), String> {
+    let top = &program.groups[..program.top_groups as usize];
+    for (index, pair) in top.windows(2).enumerate() {
+        let [before, group] = pair else { continue };
+        let end = before.first_wave + before.waves;
+        if before.narrow != 0 && group.narrow != 0 && group.first_wave != end {
+            return Err(format!(
+                "narrow group {} starts at wave {}, the one before it ends at {end}",
+                index + 1,
+                group.first_wave
+            ));
+        }
+    }
+    let mut sound = top.to_vec();
+    join(&mut sound, &program.waves, &program.registers);
+    let claims = top.iter().zip(&sound);
+    match claims
+        .into_iter()
+        .position(|(group, sound)| group.joined > sound.joined)
+    {
+        Some(index) => Err(format!(
+            "group {index} is joined to the one before it, but depends on it by more than single words"
+        )),
+        None => Ok(()),
+    }
 }
 
 fn count(what: &str, length: usize) -> Result<u32, String> {
@@ -81,10 +115,16 @@ fn check_register(
     let end = register
         .offset_bytes
         .checked_add(u64::from(register.words) * 4);
-    if !register.offset_bytes.is_multiple_of(4) || end.is_none_or(|end| end > region_bytes) {
+    if end.is_none_or(|end| end > region_bytes) {
         return Err(format!(
             "register {index} has {} words at byte {}, its region {region_bytes} bytes",
             register.words, register.offset_bytes
+        ));
+    }
+    if !register.offset_bytes.is_multiple_of(ACCESS_BYTES) {
+        return Err(format!(
+            "register {index} starts at byte {}, which is no multiple of {ACCESS_BYTES}",
+            register.offset_bytes
         ));
     }
     Ok(())

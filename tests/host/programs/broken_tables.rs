@@ -70,7 +70,16 @@ fn set_word(wave: &mut WaveRecord, at: usize, word: u32) {
 
 #[test]
 fn tables_that_contradict_each_other_are_refused_at_load() {
-    let broken: [fn(&mut EncodedProgram); 6] = [
+    let broken: [fn(&mut EncodedProgram); 9] = [
+        |program| program.registers[0].offset_bytes += 4,
+        |program| program.groups[0].joined = 1,
+        |program| {
+            program.groups.insert(0, program.groups[0]);
+            program.groups[..2]
+                .iter_mut()
+                .for_each(|group| group.narrow = 1);
+            program.top_groups += 1;
+        },
         |program| program.registers[0].words = u32::MAX,
         |program| program.registers[0].offset_bytes = u64::MAX - 3,
         |program| program.registers[0].region = 7,

@@ -17,9 +17,9 @@ use crate::error::Error;
 use crate::golden::compare::compare;
 use crate::golden::table::{Row, Table};
 use crate::ptx::measure::measure;
-use crate::ptx::ptxas::Ptxas;
+use crate::ptx::ptxas::{Assembled, Ptxas, whole};
 use crate::ptx::sass::Disassembler;
-use crate::ptx::targets::{TARGETS, Target};
+use crate::ptx::targets::{PERSISTENT, SMALLER_BLOCKS, TARGETS, Target};
 use crate::workspace;
 
 /// Options of `golden`; without one, the table is printed.
@@ -97,18 +97,59 @@ fn current(tools: &Tools) -> Result<Table, Error> {
 
 fn rows(target: &Target, tools: &Tools) -> Result<Vec<Row>, Error> {
     let path = target.path();
-    let counts = measure(&workspace::read(&path)?);
+    let text = workspace::read(&path)?;
+    let counts = measure(&text);
     let assembled = match &tools.ptxas {
         Some(ptxas) => ptxas
-            .measure((&path, &target.cpu()), tools.disassembler.as_ref())?
+            .measure((&path, &target.cpu()), None, tools.disassembler.as_ref())?
             .unwrap_or_default(),
         None => Default::default(),
     };
-    let row = |(kernel, counts): (String, _)| Row {
-        assembled: assembled.get(&kernel).copied(),
-        machine: target.cpu(),
-        kernel,
-        counts,
+    let mut rows = Vec::new();
+    for (kernel, counts) in counts {
+        let persistent = PERSISTENT.contains(&kernel.as_str());
+        let row = Row {
+            assembled: assembled.get(&kernel).copied(),
+            machine: target.cpu(),
+            kernel,
+            counts,
+        };
+        if persistent {
+            rows.extend(smaller(&row, &text, tools)?);
+        }
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// What the kernel of `row` costs, compiled for smaller blocks.
+fn smaller(row: &Row, text: &str, tools: &Tools) -> Result<Vec<Row>, Error> {
+    let one = |lanes| {
+        Ok(Row {
+            kernel: format!("{}@{lanes}", row.kernel),
+            assembled: assembled_for(row, text, (lanes, tools))?,
+            ..row.clone()
+        })
     };
-    Ok(counts.into_iter().map(row).collect())
+    SMALLER_BLOCKS.into_iter().map(one).collect()
+}
+
+fn assembled_for(
+    row: &Row,
+    text: &str,
+    (lanes, tools): (u32, &Tools),
+) -> Result<Option<Assembled>, Error> {
+    let Some(ptxas) = &tools.ptxas else {
+        return Ok(None);
+    };
+    let file = tempfile::NamedTempFile::new().map_err(|source| Error::File {
+        doing: "making",
+        path: std::env::temp_dir(),
+        source,
+    })?;
+    let text = text.replace(".maxntid 1024,", &format!(".maxntid {lanes},"));
+    workspace::write(file.path(), &text)?;
+    let from = (file.path(), row.machine.as_str());
+    let found = ptxas.measure(from, Some(&row.kernel), tools.disassembler.as_ref())?;
+    Ok(found.and_then(|found| whole(&row.kernel, &found)))
 }

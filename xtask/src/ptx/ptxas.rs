@@ -41,6 +41,22 @@ impl Assembled {
     }
 }
 
+/// What a kernel costs with all functions that it calls: their spills and stack
+/// are added up.
+pub(crate) fn whole(kernel: &str, found: &BTreeMap<String, Assembled>) -> Option<Assembled> {
+    let mut whole = *found.get(kernel)?;
+    let callees = found.iter().filter(|(name, _)| *name != kernel);
+    for (_, callee) in callees {
+        whole.spill_stores += callee.spill_stores;
+        whole.spill_loads += callee.spill_loads;
+        whole.loop_spills = whole
+            .loop_spills
+            .zip(callee.loop_spills)
+            .map(|(a, b)| a + b);
+    }
+    Some(whole)
+}
+
 /// An assembler that was found.
 pub(crate) struct Ptxas {
     program: PathBuf,
@@ -73,11 +89,13 @@ impl Ptxas {
         Some(Self { program, release })
     }
 
-    /// Assembles `file` for `cpu` and reads the figures, those of loops with
-    /// `disassembler`. `None` when this release no longer knows the machine.
+    /// Assembles `file` for `cpu`, or one kernel of it, and reads the figures, those
+    /// of loops with `disassembler`. `None` when this release no longer knows the
+    /// machine.
     pub(crate) fn measure(
         &self,
         (file, cpu): (&Path, &str),
+        kernel: Option<&str>,
         disassembler: Option<&Disassembler>,
     ) -> Result<Option<BTreeMap<String, Assembled>>, Error> {
         let cubin = tempfile::NamedTempFile::new().map_err(|source| Error::File {
@@ -88,6 +106,9 @@ impl Ptxas {
         let mut command = Command::new(&self.program);
         command.arg(format!("-arch={cpu}")).args(["-v", "-o"]);
         command.arg(cubin.path()).arg(file);
+        if let Some(kernel) = kernel {
+            command.args(["--entry", kernel]);
+        }
         let output = command.output().map_err(|source| Error::Start {
             program: self.program.display().to_string(),
             source,

@@ -65,6 +65,11 @@ pub(crate) const BOUNDS: &[Bounds] = &[
     },
 ];
 
+/// The kernels that the host has compiled for smaller blocks too, and the lanes of
+/// those; `host/src/backend/cuda/bound.rs` does it.
+pub(crate) const PERSISTENT: [&str; 2] = ["seawall_mega", "seawall_mega_search"];
+pub(crate) const SMALLER_BLOCKS: [u32; 3] = [256, 512, 640];
+
 /// One block of 1024 lanes a multiprocessor: at most 64 registers a lane.
 const fn full_block(kernel: &'static str) -> Bounds {
     Bounds {

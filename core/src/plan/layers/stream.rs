@@ -42,7 +42,11 @@ pub(super) fn plan(dependencies: &[Dependency], room: &mut ScratchView<'_>) -> O
         few = rest;
     }
     pass.read_far(few)?;
-    pass.close_before(pass.numbers.len())?;
+    // The wave of the last record is closed in any case, so it must be one.
+    let mut open = !dependencies.is_empty();
+    while replace(&mut open, false) || pass.known.len() < pass.numbers.len() {
+        pass.close()?;
+    }
     Some(list_layers(room))
 }
 
