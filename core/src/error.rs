@@ -85,6 +85,19 @@ impl fmt::Display for ScratchTooSmall {
 impl Error for ScratchTooSmall {}
 
 /// Why waves could not be put into layers.
+///
+/// ```
+/// use seawall_core::plan::{layers, Dag, Dependency, Wave};
+/// use seawall_core::scratch::Scratch;
+///
+/// let dag = Dag {
+///     waves: &[Wave::default(); 2],
+///     dependencies: &[Dependency { before: 0, after: 2 }],
+/// };
+/// let error = layers(&dag, &mut Scratch::<2, 1>::new()).unwrap_err();
+/// assert_eq!(error.kind(), "invalid_wave");
+/// assert!(error.to_string().contains("outside 0..2"), "{error}");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]

@@ -66,6 +66,18 @@ pub struct DeviceKey {
 impl DeviceKey {
     /// The signals as this device sees them: without a grid barrier nothing can be fused, so
     /// fusion pressure counts as 0.
+    ///
+    /// ```
+    /// use seawall_core::cache::DeviceKey;
+    /// use seawall_core::ratio::Bps;
+    /// use seawall_core::topology::Signals;
+    ///
+    /// let signals = Signals { fusion_pressure: Bps(9_000), ..Signals::default() };
+    /// let old = DeviceKey::default();
+    /// let new = DeviceKey { grid_sync: true, ..old };
+    /// assert_eq!(old.admit(&signals).fusion_pressure, Bps(0));
+    /// assert_eq!(new.admit(&signals), signals);
+    /// ```
     #[must_use]
     pub const fn admit(&self, signals: &Signals) -> Signals {
         if self.grid_sync {

@@ -6,6 +6,14 @@
 use core::fmt;
 
 /// Why thresholds do not make a policy.
+///
+/// ```
+/// use seawall_core::launch::{LaunchPolicy, LaunchThresholds};
+/// let half = LaunchThresholds { dense_density_min_bps: 20_000, ..LaunchThresholds::STANDARD };
+/// let error = LaunchPolicy::new(half).unwrap_err();
+/// assert_eq!(error.kind(), "out_of_range");
+/// assert!(error.to_string().contains("dense_density_min_bps is 20000"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",

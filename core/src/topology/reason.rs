@@ -34,6 +34,11 @@ pub enum Reason {
 
 impl Reason {
     /// The code in snake case, as reports and vectors write it.
+    ///
+    /// ```
+    /// use seawall_core::topology::Reason;
+    /// assert_eq!(Reason::HeldByHysteresis.code(), "held_by_hysteresis");
+    /// ```
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {

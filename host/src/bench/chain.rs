@@ -2,6 +2,8 @@
 //!
 //! Each wave joins the results of the last two, so the end shows a wave that
 //! was left out, ran twice or ran early: the words come round every third wave.
+//! They depend on each other word by word, which the persistent kernel knows and
+//! launches cannot.
 
 use super::BenchError;
 use super::row::{Baseline, Clock, Figure, Floor, Row};
