@@ -53,7 +53,7 @@ const XOR: u32 = LEFT | RIGHT;
 /// Stores a value.
 pub const FILL: u32 = 8;
 /// Stores each word's number.
-const IOTA: u32 = 16;
+pub const IOTA: u32 = 16;
 
 /// Words that a lane takes at once: the widest access.
 pub const QUAD: u32 = 4;
