@@ -164,6 +164,12 @@ pub enum Outcome {
 }
 
 /// Why a request is no device-resident fixpoint.
+///
+/// ```
+/// use seawall_core::convergence::ConvergenceContract;
+/// let error = ConvergenceContract::device_resident(0).unwrap_err();
+/// assert_eq!(error.kind(), "empty_iteration_budget");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",

@@ -55,6 +55,18 @@ impl fmt::Display for ScratchField {
 ///
 /// Both numbers count waves (or dependencies, for that buffer), not elements;
 /// [`crate::plan::Requirements`] gives elements and bytes.
+///
+/// ```
+/// use seawall_core::error::{LayerError, ScratchField};
+/// use seawall_core::plan::{layers, Dag, Wave};
+/// use seawall_core::scratch::Scratch;
+///
+/// let dag = Dag { waves: &[Wave::default(); 5], dependencies: &[] };
+/// let Err(LayerError::ScratchTooSmall(small)) = layers(&dag, &mut Scratch::<4, 0>::new()) else {
+///     panic!("five waves in room for four");
+/// };
+/// assert_eq!((small.field, small.needed, small.capacity), (ScratchField::Waves, 5, 4));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -175,6 +187,18 @@ impl From<ScratchTooSmall> for LayerError {
 }
 
 /// Why waves could not be put into groups.
+///
+/// ```
+/// use seawall_core::plan::{groups, Budget, Dag, Strategy, Wave};
+/// use seawall_core::scratch::GroupScratch;
+///
+/// let wave = Wave { frontier_bytes: 0, scratch_bytes: 0, output_bytes: 60 };
+/// let dag = Dag { waves: &[wave], dependencies: &[] };
+/// let budget = Budget { budget_bytes: 50, ..Budget::default() };
+/// let mut scratch = GroupScratch::<1, 0>::new();
+/// let error = groups(&dag, &budget, Strategy::InOrder, &mut scratch).unwrap_err();
+/// assert_eq!(error.kind(), "wave_over_budget");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]

@@ -84,6 +84,12 @@ pub struct SessionPlan {
 }
 
 /// Why a profile makes no resident session.
+///
+/// ```
+/// use seawall_core::session::SessionProfile;
+/// let error = SessionProfile::default().plan().unwrap_err();
+/// assert!(!error.kind().is_empty() && !error.to_string().is_empty());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",

@@ -7,6 +7,12 @@
 use bytemuck::TransparentWrapper;
 
 /// The position of a wave in [`Dag::waves`].
+///
+/// ```
+/// use seawall_core::plan::WaveId;
+/// assert!(WaveId(3) < WaveId(4));
+/// assert_eq!(WaveId(3).to_string(), "3");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, TransparentWrapper)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

@@ -4,6 +4,12 @@ use super::assert_words;
 use bytemuck::{Pod, Zeroable};
 
 /// Why a kernel stopped itself.
+///
+/// ```
+/// use seawall_core::abi::control::FaultCode;
+/// assert_eq!(FaultCode::from_word(3), FaultCode::Watchdog);
+/// assert_eq!(FaultCode::from_word(77), FaultCode::BadLaunch);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]

@@ -7,6 +7,12 @@ use super::assert_words;
 use bytemuck::{Pod, Zeroable};
 
 /// What one wave does; the discriminant is the opcode word.
+///
+/// ```
+/// use seawall_core::abi::program::Opcode;
+/// assert_eq!(Opcode::from_word(Opcode::Xor as u32), Some(Opcode::Xor));
+/// assert_eq!(Opcode::from_word(u32::MAX), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
@@ -183,6 +189,11 @@ impl Opcode {
 }
 
 /// How [`Opcode::Reduce`] joins words.
+///
+/// ```
+/// use seawall_core::abi::program::Reduction;
+/// assert_eq!(Reduction::from_word(2), Some(Reduction::Sum));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
@@ -252,6 +263,12 @@ pub struct GroupRecord {
 assert_words!(GroupRecord, 4);
 
 /// What a fixpoint's wave record holds in its parameters, by name.
+///
+/// ```
+/// use seawall_core::abi::program::{FixpointRecord, NO_REGISTER};
+/// let record = FixpointRecord { first_group: 3, groups: 2, max_iterations: 100, frontier: NO_REGISTER };
+/// assert_eq!(FixpointRecord::from_parameters(record.to_parameters()), record);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FixpointRecord {
     /// First body group in the group table.

@@ -39,6 +39,11 @@ impl Visitor {
 }
 
 /// One step of a search, as the device carries it out.
+///
+/// ```
+/// use seawall_core::abi::search::Step;
+/// assert_eq!(Step::from_word(0), Some(Step::WarpSparse));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
@@ -197,6 +202,12 @@ pub const HEADER_WORDS: u32 = 256;
 pub const RING: u32 = 4;
 
 /// Where a frontier register of a graph keeps what, in words from its start.
+///
+/// ```
+/// use seawall_core::abi::search::FrontierLayout;
+/// let layout = FrontierLayout::new(1_000);
+/// assert_eq!(layout.bitset_words, 32); // 1 000 bits, rounded up to whole lines
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrontierLayout {
     /// Nodes of the graph.

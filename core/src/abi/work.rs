@@ -23,6 +23,12 @@ pub const WORK_LEVEL: u32 = 2;
 pub const WORK_LEAST: u32 = 16;
 
 /// Where the parts of a work register are, in words.
+///
+/// ```
+/// use seawall_core::abi::work::WorkLayout;
+/// // Round 4 counts where round 1 did, which nobody reads any more.
+/// assert_eq!(WorkLayout::counters(4), WorkLayout::counters(1));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkLayout {
     /// Nodes of the graph.

@@ -20,6 +20,13 @@ use heapless::Vec;
 use lru::{Ends, Insertion, Key, Lru, NIL, Slot};
 
 /// What a cache has done; all counters saturate and survive [`PlanCache::clear`].
+///
+/// ```
+/// use seawall_core::cache::{CacheCounters, PlanCache};
+/// use seawall_core::topology::TopologyPolicy;
+/// let cache = PlanCache::<4>::new(TopologyPolicy::DEFAULT);
+/// assert_eq!(cache.counters(), CacheCounters::default());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

@@ -3,6 +3,13 @@
 use core::fmt;
 
 /// Why a request has no launch plan.
+///
+/// ```
+/// use seawall_core::launch::{LaunchPolicy, LaunchRequest};
+/// // Limits of 0 are no adapter's.
+/// let error = LaunchPolicy::STANDARD.plan(&LaunchRequest::default(), None).unwrap_err();
+/// assert!(!error.kind().is_empty() && !error.to_string().is_empty());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",

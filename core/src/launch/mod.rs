@@ -67,6 +67,19 @@ pub struct AdapterLimits {
 }
 
 /// How a launch walks its queue.
+///
+/// ```
+/// use seawall_core::launch::{AdapterLimits, LaunchPolicy, LaunchRequest, LaunchTopology};
+/// let limits = AdapterLimits {
+///     max_workgroup_size_x: 256,
+///     max_compute_workgroups_per_dimension: 1_024,
+///     max_compute_invocations_per_workgroup: 256,
+/// };
+/// let nothing = LaunchRequest { limits, ..LaunchRequest::default() };
+/// let plan = LaunchPolicy::STANDARD.plan(&nothing, None)?;
+/// assert_eq!(plan.topology, LaunchTopology::Empty);
+/// # Ok::<(), seawall_core::launch::LaunchError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(
     feature = "serde",

@@ -67,6 +67,20 @@ pub struct GroupSummary {
 }
 
 /// Waves in groups, inside the scratch that was borrowed for them.
+///
+/// ```
+/// use seawall_core::plan::{groups, Budget, Dag, Strategy, Wave};
+/// use seawall_core::scratch::GroupScratch;
+///
+/// let wave = Wave { frontier_bytes: 0, scratch_bytes: 0, output_bytes: 60 };
+/// let dag = Dag { waves: &[wave; 3], dependencies: &[] };
+/// let budget = Budget { budget_bytes: 120, ..Budget::default() };
+/// let mut scratch = GroupScratch::<3, 0>::new();
+/// let plan = groups(&dag, &budget, Strategy::Packed, &mut scratch)?;
+/// let widths: Vec<usize> = plan.iter().map(|group| group.waves.len()).collect();
+/// assert_eq!((plan.len(), widths), (2, vec![2, 1]));
+/// # Ok::<(), seawall_core::error::GroupError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Groups<'a> {

@@ -46,6 +46,19 @@ pub(crate) fn length<T>(slice: &[T]) -> u64 {
 }
 
 /// Waves in layers, inside the scratch that was borrowed for them.
+///
+/// ```
+/// use seawall_core::plan::{layers_of, Dependency, Shape, WaveId};
+/// use seawall_core::scratch::Scratch;
+///
+/// let dependencies = [Dependency { before: 0, after: 2 }, Dependency { before: 1, after: 2 }];
+/// let mut scratch = Scratch::<3, 2>::new();
+/// let plan = layers_of(Shape { waves: 3, dependencies: &dependencies }, &mut scratch)?;
+/// assert_eq!((plan.len(), plan.global_barriers(), plan.ends()), (2, 1, &[2, 3][..]));
+/// assert_eq!(plan.order(), [WaveId(0), WaveId(1), WaveId(2)]);
+/// assert_eq!(plan.iter().last(), Some(&[WaveId(2)][..]));
+/// # Ok::<(), seawall_core::error::LayerError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Layers<'a> {

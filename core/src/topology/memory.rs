@@ -15,6 +15,19 @@ const WARP_SCRATCH_MIN_BYTES: u64 = 32;
 const BLOCK_SCRATCH_MIN_BYTES: u64 = 1024;
 
 /// The bytes of one workload, before its topology is known.
+///
+/// ```
+/// use seawall_core::topology::Topology;
+/// use seawall_core::topology::memory::Footprint;
+///
+/// let footprint = Footprint {
+///     nodes: 1_000, edges: 4_000, bytes_per_node: 8, bytes_per_edge: 4,
+///     frontier_bytes: 125, scratch_bytes: 1_000, output_bytes: 4_000, budget_bytes: 30_000,
+/// };
+/// assert_eq!(footprint.plan(Topology::Sparse)?.required_bytes, 29_125);
+/// assert_eq!(footprint.plan(Topology::Hybrid).unwrap_err().kind(), "over_budget");
+/// # Ok::<(), seawall_core::topology::memory::MemoryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

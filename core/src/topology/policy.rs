@@ -9,6 +9,12 @@ use crate::ratio::{BPS_PER_ONE, PPM_PER_ONE, ThresholdError};
 /// The numbers that a topology is chosen by, as plain words for the device table.
 ///
 /// `hold` thresholds apply to keeping a topology, the others to entering it.
+///
+/// ```
+/// use seawall_core::topology::{Thresholds, TopologyPolicy};
+/// let standard = TopologyPolicy::DEFAULT.thresholds();
+/// assert!(TopologyPolicy::new(Thresholds { ..*standard }).is_ok());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
