@@ -88,7 +88,7 @@ pub struct SessionPlan {
 /// ```
 /// use seawall_core::session::SessionProfile;
 /// let error = SessionProfile::default().plan().unwrap_err();
-/// assert!(!error.kind().is_empty() && !error.to_string().is_empty());
+/// assert_eq!(error.kind(), "zero_graph_hash");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(

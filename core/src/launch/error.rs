@@ -8,7 +8,7 @@ use core::fmt;
 /// use seawall_core::launch::{LaunchPolicy, LaunchRequest};
 /// // Limits of 0 are no adapter's.
 /// let error = LaunchPolicy::STANDARD.plan(&LaunchRequest::default(), None).unwrap_err();
-/// assert!(!error.kind().is_empty() && !error.to_string().is_empty());
+/// assert_eq!(error.kind(), "zero_limit");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
