@@ -21,6 +21,8 @@ pub mod shared {
     pub const ROUND: u32 = 116;
     /// Whether the first lane found at a barrier that the run has ended.
     pub const STOPPED: u32 = 72;
+    /// Grid barriers that the block crossed.
+    pub const EPOCH: u32 = 73;
     /// What the blocks of a narrow search tell each other: six words that
     /// take turns, then eleven that one lane tells the others.
     pub const NARROW_WORDS: u32 = 80;

@@ -25,7 +25,15 @@ pub fn run<G: Grid, const FAMILIES: u32>(
     wave: &WaveRecord,
 ) -> Result<(), Stop> {
     let record = FixpointRecord::from_parameters(wave.parameters);
-    let barriers = context.team.barriers();
+    // Only the conductor may ask: another lane would read what it writes.
+    let crossed = |context: &Context<G>| {
+        if context.team.is_conductor() {
+            context.team.barriers()
+        } else {
+            0
+        }
+    };
+    let barriers = crossed(context);
     let end = if record.frontier == NO_REGISTER {
         run_flagged::<G, FAMILIES>(context, wave, &record)?
     } else if FAMILIES & family::SEARCH != 0 {
@@ -40,7 +48,7 @@ pub fn run<G: Grid, const FAMILIES: u32>(
     let (team, control) = (&context.team, context.team.control);
     if team.is_conductor() {
         let report = control.open_loop(team.grid);
-        report.count_barriers(team.grid, team.barriers().wrapping_sub(barriers));
+        report.count_barriers(team.grid, crossed(context).wrapping_sub(barriers));
         report.finish(team.grid, end);
         control.close_loop(team.grid);
     }
@@ -103,7 +111,7 @@ fn run_flagged<G: Grid, const FAMILIES: u32>(
 /// Repeats the body until its frontier has no edges left.
 #[inline(always)]
 fn run_search<G: Grid, const FAMILIES: u32>(
-    context: &mut Context<G>,
+    context: &Context<G>,
     wave: &WaveRecord,
     record: &FixpointRecord,
 ) -> Result<LoopEnd, Stop> {
@@ -211,7 +219,7 @@ fn expansion<G: Grid>(
 /// Lets waves of a longer body see the drive record in memory.
 #[inline(always)]
 fn share_drive<G: Grid>(
-    context: &mut Context<G>,
+    context: &Context<G>,
     search: &Search<Marker>,
     drive: &DriveRecord,
     place: Place,
@@ -226,7 +234,7 @@ fn share_drive<G: Grid>(
 /// record in `slot`.
 #[inline(always)]
 fn run_narrow<G: Grid>(
-    context: &mut Context<G>,
+    context: &Context<G>,
     search: &Search<Marker>,
     slot: u32,
     bounds: &Bounds,

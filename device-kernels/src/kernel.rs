@@ -44,7 +44,7 @@ pub fn run_program<G: Grid, const FAMILIES: u32>(grid: G, machine: Machine) -> R
         let narrow_end = straight::end_of_run(&context, group, groups);
         let place = end_of_group(&context, narrow_end.max(group + 1) - 1);
         if narrow_end > group {
-            straight::run::<G, FAMILIES>(&mut context, (group, narrow_end), place)?;
+            straight::run::<G, FAMILIES>(&context, (group, narrow_end), place)?;
             group = narrow_end;
         } else {
             run_group::<G, FAMILIES>(&mut context, group)?;
@@ -208,7 +208,7 @@ pub fn run_one_group<G: Grid, const FAMILIES: u32>(
 /// When the time budget ends first.
 #[inline(always)]
 pub fn cross_barriers<G: Grid>(grid: G, machine: Machine, count: u32) -> Result<(), Stop> {
-    let mut context = open(grid, machine)?;
+    let context = open(grid, machine)?;
     for iteration in 0..count {
         let place = Place {
             iteration,

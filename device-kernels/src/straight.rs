@@ -63,11 +63,11 @@ pub fn end_of_run<G: Grid>(context: &Context<G>, group: u32, groups: u32) -> u32
 /// When a wave faults, or a barrier ends the run, where nobody comes from `place`.
 #[inline(always)]
 pub fn run<G: Grid, const FAMILIES: u32>(
-    context: &mut Context<G>,
+    context: &Context<G>,
     (first, end): (u32, u32),
     place: Place,
 ) -> Result<(), Stop> {
-    let mut alone = Context {
+    let alone = Context {
         team: context.team.alone(),
         ..*context
     };

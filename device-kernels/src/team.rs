@@ -4,7 +4,7 @@
 //! grid meets at the grid barrier, a team of one block at its block barrier,
 //! so narrow work and independent graphs cost no grid barrier.
 
-use crate::block::shared::STOPPED;
+use crate::block::shared::{EPOCH, STOPPED};
 use crate::control::{Control, Place, Stop};
 use crate::grid::Grid;
 use seawall_core::abi::control::{FaultCode, FaultRecord};
@@ -18,15 +18,15 @@ pub struct Team<G> {
     pub control: Control,
     rank: u32,
     size: u32,
-    barriers: u32,
     deadline_ns: u64,
 }
 
 /// Clock cycles between an arrival and the first poll. Nobody can have met
-/// earlier, and polls in vain delay the arrivals that they wait for: measured
-/// on an H200 with 132 blocks of 256 lanes, a barrier takes 1007 ns without
-/// the pause, 895 ns with 240 cycles and 979 ns with 400.
-const FIRST_POLL_CYCLES: u32 = 240;
+/// earlier, and polls in vain delay the arrivals that they wait for: measured on
+/// an H200 with 132 blocks of 256 lanes, a barrier takes 820 ns with 280 cycles.
+/// How much it takes without them depends on where the ticket lies in memory; up
+/// to 240 cycles some places stay in a rhythm in which every barrier polls twice.
+const FIRST_POLL_CYCLES: u32 = 280;
 
 /// Polls of a waiting lane between two looks at the clock and the fault word.
 const POLLS_PER_LOOK: u32 = 1024;
@@ -36,12 +36,18 @@ impl<G: Grid> Team<G> {
     /// grid's clock.
     #[inline(always)]
     pub fn whole(grid: G, control: Control, deadline_ns: u64) -> Self {
+        if grid.lane() == 0 {
+            // SAFETY: fixed words of shared memory.
+            unsafe {
+                grid.shared_store(EPOCH, 0);
+                grid.shared_store(STOPPED, 0);
+            }
+        }
         Self {
             grid,
             control,
             rank: grid.block(),
             size: grid.blocks(),
-            barriers: 0,
             deadline_ns,
         }
     }
@@ -88,10 +94,12 @@ impl<G: Grid> Team<G> {
         self.rank
     }
 
-    /// Grid barriers that the team crossed.
+    /// Grid barriers that the grid crossed: for the first lane of a block, which
+    /// counts them.
     #[inline(always)]
     pub fn barriers(&self) -> u32 {
-        self.barriers
+        // SAFETY: a fixed word of shared memory.
+        unsafe { self.grid.shared_load(EPOCH) }
     }
 
     /// Number of this lane's warp in the team, and warps of the team.
@@ -187,7 +195,7 @@ impl<G: Grid> Team<G> {
     /// # Errors
     /// When a block reported a fault, or the time budget ended first.
     #[inline(always)]
-    pub fn barrier(&mut self, place: Place) -> Result<(), Stop> {
+    pub fn barrier(&self, place: Place) -> Result<(), Stop> {
         if self.size == 1 {
             self.grid.block_barrier();
             return Ok(());
@@ -201,28 +209,22 @@ impl<G: Grid> Team<G> {
     /// # Errors
     /// As [`Team::barrier`].
     #[inline(always)]
-    pub fn barrier_and(&mut self, place: Place, decide: impl FnOnce()) -> Result<(), Stop> {
+    pub fn barrier_and(&self, place: Place, decide: impl FnOnce()) -> Result<(), Stop> {
         self.grid.block_barrier();
-        let mut stopped = false;
         if self.grid.lane() == 0 {
-            stopped = self.size != 1 && !self.meet(place);
-            if !stopped {
+            if self.size == 1 || self.meet(place) {
                 decide();
+            } else {
+                // SAFETY: a fixed word of shared memory.
+                unsafe { self.grid.shared_store(STOPPED, 1) };
             }
         }
+        self.grid.block_barrier();
         if self.size == 1 {
-            self.grid.block_barrier();
             return Ok(());
         }
-        self.barriers = self.barriers.wrapping_add(1);
         // Told by a word and not by a vote: a barrier that counts costs about 8 ns
-        // a warp on an H200. The next barrier's first half keeps slow lanes'
-        // reads apart from its word.
-        if self.grid.lane() == 0 {
-            // SAFETY: a fixed word of shared memory.
-            unsafe { self.grid.shared_store(STOPPED, u32::from(stopped)) };
-        }
-        self.grid.block_barrier();
+        // a warp on an H200.
         // SAFETY: a fixed word of shared memory.
         if unsafe { self.grid.shared_load(STOPPED) } != 0 {
             Err(Stop)
@@ -237,8 +239,11 @@ impl<G: Grid> Team<G> {
     /// the next; the comparison is by wrapping distance, so it may overflow.
     #[inline(always)]
     fn meet(&self, place: Place) -> bool {
-        let target = self.barriers.wrapping_add(1).wrapping_mul(self.size);
         self.control.arrive(self.grid);
+        let met = self.barriers().wrapping_add(1);
+        // SAFETY: a fixed word of shared memory.
+        unsafe { self.grid.shared_store(EPOCH, met) };
+        let target = met.wrapping_mul(self.size);
         self.grid.delay(FIRST_POLL_CYCLES);
         let mut polls = 0_u32;
         loop {
@@ -248,33 +253,60 @@ impl<G: Grid> Team<G> {
             }
             polls = polls.wrapping_add(1);
             self.grid.pause(polls);
-            if polls.is_multiple_of(POLLS_PER_LOOK) && self.must_stop(place, target, arrivals) {
+            if polls.is_multiple_of(POLLS_PER_LOOK)
+                && must_stop(
+                    self.grid,
+                    self.control,
+                    self.deadline_ns,
+                    target,
+                    place.wave,
+                    place.opcode,
+                    place.iteration,
+                )
+            {
                 return false;
             }
         }
     }
+}
 
-    #[inline(never)]
-    fn must_stop(&self, place: Place, target: u32, arrivals: u32) -> bool {
-        if self.control.is_stopped(self.grid) {
-            return true;
-        }
-        if !self.is_late() {
-            return false;
-        }
-        self.control.report(
-            self.grid,
-            &FaultRecord {
-                code: FaultCode::Watchdog as u32,
-                wave: place.wave,
-                opcode: place.opcode,
-                block: self.grid.block(),
-                epoch: self.barriers,
-                arrived: arrivals.wrapping_sub(target.wrapping_sub(self.size)),
-                expected: self.size,
-                iteration: place.iteration,
-            },
-        );
-        true
+/// Whether to stop waiting for `target` arrivals: some block reported a fault,
+/// or the time is over, which this reports itself.
+///
+/// Takes words and no references: what a call takes by reference every lane
+/// would write to its local memory on the way to every barrier, and the barrier
+/// would wait for these writes.
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "see above")]
+fn must_stop<G: Grid>(
+    grid: G,
+    control: Control,
+    deadline_ns: u64,
+    target: u32,
+    wave: u32,
+    opcode: u32,
+    iteration: u32,
+) -> bool {
+    if control.is_stopped(grid) {
+        return true;
     }
+    if grid.now_ns() < deadline_ns {
+        return false;
+    }
+    let blocks = grid.blocks();
+    let before = target.wrapping_sub(blocks);
+    control.report(
+        grid,
+        &FaultRecord {
+            code: FaultCode::Watchdog as u32,
+            wave,
+            opcode,
+            block: grid.block(),
+            epoch: before.checked_div(blocks).unwrap_or(0),
+            arrived: control.arrivals(grid).wrapping_sub(before),
+            expected: blocks,
+            iteration,
+        },
+    );
+    true
 }
