@@ -24,6 +24,7 @@ pub mod memory;
 pub mod block;
 pub mod control;
 pub mod team;
+pub mod tiles;
 pub mod machine;
 pub mod search;
 pub mod waves;

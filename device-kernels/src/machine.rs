@@ -4,9 +4,11 @@ use crate::control::Control;
 use crate::grid::Grid;
 use crate::memory::{Csr, Words, word_of};
 use crate::search::Frontier;
+use crate::tiles::Tiles;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, Region, RegisterRecord, WaveRecord};
 use seawall_core::abi::search::SearchPolicy;
+use seawall_core::abi::tiles::{STEP_EDGES, TileRecord, TileTable};
 use seawall_core::abi::{MAGIC, VERSION};
 use seawall_core::topology::{Thresholds, TopologyPolicy};
 
@@ -20,6 +22,7 @@ pub struct Machine {
 const LAUNCH_WORDS: u32 = (size_of::<LaunchRecord>() / 4) as u32;
 const GROUP_WORDS: u32 = (size_of::<GroupRecord>() / 4) as u32;
 const WAVE_WORDS: u32 = (size_of::<WaveRecord>() / 4) as u32;
+const TILE_WORDS: u32 = (size_of::<TileRecord>() / 4) as u32;
 const REGISTER_WORDS: u32 = (size_of::<RegisterRecord>() / 4) as u32;
 
 impl Machine {
@@ -128,6 +131,26 @@ impl Machine {
     #[inline(always)]
     pub fn has_incoming<G: Grid>(self, grid: G) -> bool {
         self.wide(grid, word_of!(LaunchRecord, incoming_offsets)) != 0
+    }
+
+    /// Incoming edges by tiles of rows; nothing when the host supplied none.
+    #[inline(always)]
+    pub fn tiles<G: Grid>(self, grid: G) -> Option<Tiles> {
+        const AT: u32 = word_of!(LaunchRecord, tiles);
+        let count = self.word(grid, AT + word_of!(TileTable, tiles));
+        if count == 0 {
+            return None;
+        }
+        let steps = self.word(grid, AT + word_of!(TileTable, steps));
+        let slots = self.word(grid, AT + word_of!(TileTable, slots));
+        let array = |field: u32, len: u32| self.array(grid, AT + field, len);
+        Some(Tiles {
+            count,
+            records: array(word_of!(TileTable, records), count * TILE_WORDS),
+            edges: array(word_of!(TileTable, edges), steps * STEP_EDGES),
+            bases: array(word_of!(TileTable, bases), steps),
+            rows: array(word_of!(TileTable, rows), slots),
+        })
     }
 
     /// Edge weights; nothing when the host supplied none.

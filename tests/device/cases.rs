@@ -8,7 +8,7 @@ use seawall::run::{AnalysisKind, Detail};
 use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::draw::{self, Limits, UNLIMITED};
 use seawall_tests::graphs::{self, EdgeList, SHAPES};
-use seawall_tests::harness::{ANALYSES, Asked, run_analysis, run_script};
+use seawall_tests::harness::{ANALYSES, Asked, run_analysis, run_ranks, run_script};
 use seawall_tests::random::Random;
 use seawall_tests::straight;
 
@@ -64,10 +64,11 @@ impl Case {
             blocks,
             lanes,
             cluster,
+            tiles,
             ..
         } = self.options;
         format!(
-            "SEED={}{} {} nodes, {} edges, blocks {blocks:?}, lanes {lanes:?}, cluster {cluster:?}",
+            "SEED={}{} {} nodes, {} edges, blocks {blocks:?}, lanes {lanes:?}, cluster {cluster:?}, tiles {tiles:?}",
             self.seed,
             if self.quick { " --quick" } else { "" },
             self.list.nodes,
@@ -98,6 +99,9 @@ fn shape_of_grid(quick: bool, random: &mut Random) -> CudaOptions {
         options.lanes = random.pick(&[32, 64, 160, 256, 512, 1024]);
         options.cluster = random.pick(&[1, 2, 4, 8, 16]);
     }
+    if random.once_in(2) {
+        options.tiles = random.pick(&[true, false]);
+    }
     options
 }
 
@@ -116,6 +120,7 @@ pub(crate) fn run(executor: Executor, name: &'static str, drawn: (u64, bool), ta
         }
     };
     analyses(&mut session, (&graph, &case), name, tally);
+    ranks(&mut session, (&graph, &case), name, tally);
     details(&mut session, (&graph, &case), name, tally);
     topologies(&mut session, (&graph, &case), name, tally);
     limits(&mut session, (&graph, &case), name, tally);
@@ -133,6 +138,20 @@ fn analyses(
     for analysis in ANALYSES {
         tally.check(("analyses, three runs each", name), case.repeat(), || {
             run_analysis(session, (graph, &case.list), &case.asked(analysis), 3)
+        });
+    }
+}
+
+/// Ranks, whose sums may be gathered by rows or by tiles of them.
+fn ranks(
+    session: &mut CudaSession<'_>,
+    (graph, case): Drawn<'_>,
+    name: &'static str,
+    tally: &mut Tally,
+) {
+    if graph.nodes() > 0 {
+        tally.check(("ranks, three runs each", name), case.repeat(), || {
+            run_ranks(session, graph, 12, 3)
         });
     }
 }

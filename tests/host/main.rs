@@ -8,4 +8,5 @@ mod details;
 mod execution;
 mod graph;
 mod programs;
+mod tiles;
 mod vectors;

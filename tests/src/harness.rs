@@ -7,15 +7,18 @@ use crate::graphs::EdgeList;
 use crate::interpret::{Left, LoopEnd, interpret};
 use crate::oracle;
 use crate::script::{Script, Wave};
+use seawall::analysis::oracle::agrees;
 use seawall::analysis::{self, Question};
-use seawall::backend::{RunStats, Session};
+use seawall::backend::cpu::CpuSession;
+use seawall::backend::{RunLimits, RunStats, Session};
 use seawall::graph::Graph;
 use seawall::outcome::Column;
 use seawall::program::PlanRequest;
-use seawall::run::{AnalysisKind, Detail};
+use seawall::run::{AnalysisKind, Detail, Ranking};
 use seawall_core::abi::control::LOOPS_MAX;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_core::plan::Strategy;
+use std::num::NonZeroUsize;
 
 /// The analyses of any graph that have an oracle here; there is one for
 /// triangles too, which need an undirected graph.
@@ -129,6 +132,59 @@ pub fn run_analysis(
             compare(&format!("{what}, parents"), &parents, &wanted)?;
         }
         check_end(asked, &wanted, &stats)?;
+    }
+    Ok(())
+}
+
+/// Ranks of `graph` after at most `iterations` iterations, `times` times in one
+/// load: bit for bit those of one CPU thread that gathers row by row, and near
+/// those in double precision.
+///
+/// # Errors
+/// What failed or differed.
+pub fn run_ranks(
+    session: &mut dyn Session,
+    graph: &Graph,
+    iterations: u32,
+    times: u32,
+) -> Result<(), String> {
+    let ranking = Ranking::default();
+    let question = Question {
+        sources: Vec::new(),
+        max_iterations: iterations,
+        ranking,
+        detail: Detail::Plain,
+    };
+    let built = analysis::build(AnalysisKind::Pagerank, graph, &question).map_err(text)?;
+    let request = PlanRequest::default();
+    let (encoded, _) = built.program.encode(&request).map_err(text)?;
+    let ranks = |session: &mut dyn Session| {
+        let stats = session.run(&[]).map_err(text)?;
+        let mut words = Vec::new();
+        session.read(built.result, &mut words).map_err(text)?;
+        Ok::<_, String>((stats.control.loops[0], words))
+    };
+    let one = Some(NonZeroUsize::MIN);
+    let mut plain = CpuSession::open(graph, one, RunLimits::default()).map_err(text)?;
+    plain.load(&encoded).map_err(text)?;
+    let (end, wanted) = ranks(&mut plain)?;
+    let floats: Vec<f32> = wanted.iter().map(|word| f32::from_bits(*word)).collect();
+    if !agrees(
+        graph,
+        ranking,
+        &floats,
+        (end.iterations, end.converged != 0),
+    ) {
+        return Err("ranks are not near those in double precision".to_owned());
+    }
+    session.load(&encoded).map_err(text)?;
+    for run in 1..=times {
+        let (own_end, found) = ranks(session)?;
+        compare(&format!("ranks, run {run}"), &found, &wanted)?;
+        if own_end.iterations != end.iterations {
+            let (own, wanted) = (own_end.iterations, end.iterations);
+            return Err(format!("{own} iterations instead of {wanted}"));
+        }
     }
     Ok(())
 }

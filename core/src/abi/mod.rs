@@ -10,13 +10,15 @@ pub mod program;
 pub mod control;
 pub mod search;
 pub mod work;
+pub mod rank;
+pub mod tiles;
 pub mod batch;
 
 /// First word of an encoded launch: `SWL1` in little-endian ASCII.
 pub const MAGIC: u32 = 0x314C_5753;
 
 /// Version of every record in this module.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The level, distance or label of a node that no wave reached.
 pub const UNREACHED: u32 = u32::MAX;

@@ -104,7 +104,8 @@ pub enum Opcode {
     /// mass of nodes without edges to the zero totals `sources[2]`.
     SeedRanks = 28,
     /// Adds the contributions `sources[0]` of the predecessors of every node
-    /// to the sums `destination`, pairs of words in units of 2^-60.
+    /// to the sums `destination`, pairs of words in units of 2^-k, where k is
+    /// [`unit_exponent`](super::rank::unit_exponent) of the graph's edges.
     GatherRanks = 29,
     /// Turns the sums `sources[1]` into ranks `destination`, their
     /// contributions `sources[0]` and totals `sources[2]`, and clears them;
@@ -379,8 +380,10 @@ pub struct LaunchRecord {
     pub time_budget_ns: u64,
     /// [`SearchPolicy`](super::search::SearchPolicy) of the run.
     pub search: super::search::SearchPolicy,
+    /// Incoming edges by tiles, where the host made some.
+    pub tiles: super::tiles::TileTable,
 }
-assert_words!(LaunchRecord, 56);
+assert_words!(LaunchRecord, 68);
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@
 //! accessed as relaxed atomics, so that the races which kernels allow on a GPU
 //! are allowed here too.
 
-use super::Grid;
+use super::{Grid, SHARED_WORDS};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// What the operating system lends to the CPU grid.
@@ -22,6 +22,7 @@ pub struct HostGrid {
     block: u32,
     blocks: u32,
     shared: *mut u32,
+    extra: u32,
     services: Services,
 }
 
@@ -37,7 +38,20 @@ impl HostGrid {
             block,
             blocks,
             shared,
+            extra: 0,
             services,
+        }
+    }
+
+    /// The same view with `words` words of shared memory more.
+    ///
+    /// # Safety
+    /// What was given to [`HostGrid::new`] must be valid for as many words more.
+    #[must_use]
+    pub unsafe fn with_extra(self, words: u32) -> Self {
+        Self {
+            extra: words,
+            ..self
         }
     }
 }
@@ -139,6 +153,25 @@ unsafe impl Grid for HostGrid {
             word.write(previous.wrapping_add(value));
             previous
         }
+    }
+    #[inline(always)]
+    fn extra_words(self) -> u32 {
+        self.extra
+    }
+    #[inline(always)]
+    unsafe fn extra_load(self, at: u32) -> u32 {
+        // SAFETY: as many words follow, by the contract of `with_extra`.
+        unsafe { self.shared_load(SHARED_WORDS as u32 + at) }
+    }
+    #[inline(always)]
+    unsafe fn extra_store(self, at: u32, value: u32) {
+        // SAFETY: as many words follow, by the contract of `with_extra`.
+        unsafe { self.shared_store(SHARED_WORDS as u32 + at, value) }
+    }
+    #[inline(always)]
+    unsafe fn extra_add(self, at: u32, value: u32) -> u32 {
+        // SAFETY: as many words follow, by the contract of `with_extra`.
+        unsafe { self.shared_add(SHARED_WORDS as u32 + at, value) }
     }
     #[inline(always)]
     unsafe fn peer_load(self, _peer: u32, at: u32) -> u32 {

@@ -111,6 +111,25 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `at` must be below [`shared_words`] of [`Grid::LANES`].
     unsafe fn shared_add(self, at: u32, value: u32) -> u32;
+    /// Words of shared memory that the launch asked for, beside
+    /// [`shared_words`] of [`Grid::LANES`].
+    fn extra_words(self) -> u32;
+    /// Reads word `at` of the shared memory that the launch asked for.
+    ///
+    /// # Safety
+    /// `at` must be below [`Grid::extra_words`].
+    unsafe fn extra_load(self, at: u32) -> u32;
+    /// Writes word `at` of the shared memory that the launch asked for.
+    ///
+    /// # Safety
+    /// `at` must be below [`Grid::extra_words`].
+    unsafe fn extra_store(self, at: u32, value: u32);
+    /// Adds to word `at` of the shared memory that the launch asked for,
+    /// atomically, and returns the previous value.
+    ///
+    /// # Safety
+    /// `at` must be below [`Grid::extra_words`].
+    unsafe fn extra_add(self, at: u32, value: u32) -> u32;
     /// Reads word `at` of the shared memory of block `peer` of the cluster.
     ///
     /// # Safety

@@ -15,6 +15,7 @@ const _: () = assert!(
 
 global_asm!(".shared .align 16 .b8 seawall_shared[49152];");
 global_asm!(".shared .align 16 .b8 seawall_shared_compact[6144];");
+global_asm!(".extern .shared .align 16 .b8 seawall_extra[];");
 
 /// The mask of a full warp.
 const ALL_LANES: u32 = u32::MAX;
@@ -63,6 +64,17 @@ pub type Device = Lane<LANES_MAX>;
 
 /// A lane of a small block.
 pub type CompactDevice = Lane<COMPACT_LANES>;
+
+/// Address of word `at` of the shared memory that a launch asked for.
+#[inline(always)]
+fn extra_address(at: u32) -> u32 {
+    let base: u32;
+    // SAFETY: taking an address has no effect.
+    unsafe {
+        asm!("mov.u32 {}, seawall_extra;", out(reg32) base, options(pure, nomem, nostack));
+    }
+    base + at * 4
+}
 
 impl<const LANES: u32> Lane<LANES> {
     #[inline(always)]
@@ -265,6 +277,35 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         // SAFETY: `at` is in shared memory, by this method's contract.
         unsafe {
             asm!("atom.shared.add.u32 {}, [{}], {};", out(reg32) previous, in(reg32) Self::shared_address(at), in(reg32) value, options(nostack))
+        };
+        previous
+    }
+    #[inline(always)]
+    fn extra_words(self) -> u32 {
+        special_register!("%dynamic_smem_size") / 4
+    }
+    #[inline(always)]
+    unsafe fn extra_load(self, at: u32) -> u32 {
+        let value: u32;
+        // SAFETY: `at` is in what was asked for, by this method's contract.
+        unsafe {
+            asm!("ld.shared.u32 {}, [{}];", out(reg32) value, in(reg32) extra_address(at), options(pure, readonly, nostack))
+        };
+        value
+    }
+    #[inline(always)]
+    unsafe fn extra_store(self, at: u32, value: u32) {
+        // SAFETY: `at` is in what was asked for, by this method's contract.
+        unsafe {
+            asm!("st.shared.u32 [{}], {};", in(reg32) extra_address(at), in(reg32) value, options(nostack))
+        };
+    }
+    #[inline(always)]
+    unsafe fn extra_add(self, at: u32, value: u32) -> u32 {
+        let previous: u32;
+        // SAFETY: `at` is in what was asked for, by this method's contract.
+        unsafe {
+            asm!("atom.shared.add.u32 {}, [{}], {};", out(reg32) previous, in(reg32) extra_address(at), in(reg32) value, options(nostack))
         };
         previous
     }

@@ -5,7 +5,7 @@
 //! ends, and rows that several warps share are simply added.
 
 use super::Context;
-use super::rank::{UNITS, move_wide, units};
+use super::rank::{Scale, move_wide};
 use crate::grid::Grid;
 use crate::memory::{Csr, Words};
 use crate::team::Team;
@@ -20,6 +20,7 @@ pub(super) fn gather<G: Grid>(context: &Context<G>, contributions: Words, sums: 
         edges: context.machine.edges(grid),
         contributions,
         sums,
+        scale: Scale::of(context.machine.edges(grid)),
     };
     if G::WARP == 1 {
         pull.by_rows(team);
@@ -36,6 +37,7 @@ struct Pull {
     edges: u32,
     contributions: Words,
     sums: Words,
+    scale: Scale,
 }
 
 /// Neighbouring edges that a lane takes at a time.
@@ -79,13 +81,12 @@ impl Pull {
         });
     }
 
-    /// What `edge` passes on, in units: those of [`units`], as a share is never
-    /// below 0 and processors convert to signed numbers faster.
+    /// What `edge` passes on, in units.
     #[inline(always)]
     fn contribution<G: Grid>(&self, grid: G, edge: u32) -> u64 {
         let from = self.rows.target(grid, edge);
         let share = f32::from_bits(self.contributions.load_weak(grid, from));
-        (share * UNITS) as i64 as u64
+        self.scale.units(share)
     }
 
     /// Warps take even shares of the edges, whatever rows they are in.
@@ -129,7 +130,7 @@ impl Pull {
             let mut sums = [0_u64; LANE];
             let mut own = 0_u64;
             for k in 0..LANE {
-                own = own.wrapping_add(units(values[k]));
+                own = own.wrapping_add(self.scale.units(values[k]));
                 sums[k] = own;
             }
             let up_to = scan_wide(grid, own);

@@ -15,6 +15,7 @@ mod expand_rows;
 pub mod paths;
 pub mod peel;
 mod gather;
+mod gather_tiles;
 pub mod rank;
 pub mod deal;
 pub mod parents;

@@ -1,18 +1,19 @@
 //! Ranks by power iteration (PageRank), pulled over incoming edges.
 //!
-//! Contributions are floats, but they are added as integers in units of 2^-60:
+//! Contributions are floats, but they are added as integers (see [`Scale`]):
 //! integer addition does not care about order, so edges can be shared out in
 //! any way and every machine, whatever its shape, computes the same bits.
-//! Ranks add up to 1, so no sum comes near the 16 that 64 bits hold.
+//! Ranks add up to 1, so no sum comes near the 16 or more that 64 bits hold.
 //!
 //! An iteration is three waves: gather, apply, settle.
 
 use super::Context;
-use super::gather::gather;
+use super::{gather, gather_tiles};
 use crate::grid::Grid;
 use crate::memory::{Csr, Words};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{Opcode, WaveRecord};
+use seawall_core::abi::rank::unit_exponent;
 
 /// Total mass of nodes without edges that the running iteration passes on; a
 /// pair of words, like all totals, each on a cache line of its own.
@@ -24,8 +25,52 @@ const CHANGE: u32 = 64;
 /// Words of a totals register.
 const TOTALS_WORDS: u32 = 96;
 
-/// Units of a sum in 1.
-pub(super) const UNITS: f32 = (1_u64 << 60) as f32;
+/// Units of a total in 1.
+const UNITS: f32 = (1_u64 << 60) as f32;
+
+/// Units of the sums of contributions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    /// Units in 1.
+    up: f32,
+    /// A unit.
+    down: f32,
+}
+
+impl Scale {
+    /// The scale for a graph of `edges` edges.
+    #[inline(always)]
+    pub(super) fn of(edges: u32) -> Self {
+        let exponent = unit_exponent(edges);
+        Self {
+            up: f32::from_bits((127 + exponent) << 23),
+            down: f32::from_bits((127 - exponent) << 23),
+        }
+    }
+
+    /// `share` in units, rounded down. A share is never below 0, and processors
+    /// convert to signed numbers faster.
+    #[inline(always)]
+    pub(super) fn units(self, share: f32) -> u64 {
+        (share * self.up) as i64 as u64
+    }
+
+    /// [`Scale::units`] where a word holds them.
+    #[inline(always)]
+    pub(super) fn word(self, share: f32) -> Option<u32> {
+        const WORD: f32 = (1_u64 << 32) as f32;
+        let scaled = share * self.up;
+        let fits = (0.0..WORD).contains(&scaled);
+        // SAFETY: a number from 0 to below 2^32.
+        fits.then(|| unsafe { scaled.to_int_unchecked() })
+    }
+
+    /// `sum` as a float, rounded to the nearest.
+    #[inline(always)]
+    fn part(self, sum: u64) -> f32 {
+        sum as f32 * self.down
+    }
+}
 
 /// Runs an opcode of this family.
 ///
@@ -47,11 +92,14 @@ pub fn run<G: Grid>(
     }
     let contributions = machine.register_of(grid, wave.sources[0], nodes)?;
     if opcode == Opcode::GatherRanks {
+        let sums = machine.register_of(grid, wave.destination, nodes.saturating_mul(2))?;
+        if let Some(tiles) = machine.tiles(grid) {
+            return gather_tiles::gather(context, tiles, (contributions, sums));
+        }
         if !machine.has_incoming(grid) {
             return Err(FaultCode::BadLaunch);
         }
-        let sums = machine.register_of(grid, wave.destination, nodes.saturating_mul(2))?;
-        gather(context, contributions, sums);
+        gather::gather(context, contributions, sums);
         return Ok(());
     }
     let ranks = Ranks {
@@ -115,6 +163,7 @@ impl Ranks {
         let (team, grid) = (&context.team, context.team.grid);
         let nodes = context.machine.nodes(grid);
         let rows = context.machine.outgoing(grid);
+        let scale = Scale::of(context.machine.edges(grid));
         let lost = part(wide(grid, self.totals, DANGLING));
         let base = (1.0 - damping + damping * lost) / nodes as f32;
         let (mut change, mut dangling) = (0, 0);
@@ -125,7 +174,7 @@ impl Ranks {
                 self.sums.store_weak(grid, 2 * node + 1, 0);
             }
             let old = f32::from_bits(self.ranks.load_weak(grid, node));
-            let rank = base + damping * part(sum);
+            let rank = base + damping * scale.part(sum);
             let step = if rank > old { rank - old } else { old - rank };
             change += units(step);
             dangling += self.store(grid, rows, (node, rank));
@@ -154,11 +203,11 @@ fn settle<G: Grid>(context: &Context<G>, totals: Words, tolerance: f32) {
 
 /// `value` in units, rounded down; 0 for what is not a number above 0.
 #[inline(always)]
-pub(super) fn units(value: f32) -> u64 {
+fn units(value: f32) -> u64 {
     (value * UNITS) as u64
 }
 
-/// `sum` as a float, rounded to the nearest.
+/// A total as a float, rounded to the nearest.
 #[inline(always)]
 fn part(sum: u64) -> f32 {
     sum as f32 * (1.0 / UNITS)

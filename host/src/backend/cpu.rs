@@ -4,10 +4,11 @@
 //! and tables stay. Wall time is the run's time here.
 
 use super::{BackendError, DeviceInfo, RunLimits, RunStats, Session};
-use crate::graph::Graph;
+use crate::graph::{Graph, TileShape, Tiles};
 use crate::program::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::program::{LaunchRecord, Region};
+use seawall_core::abi::tiles::TileTable;
 use seawall_core::abi::{MAGIC, VERSION};
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::host::{HostGrid, Services};
@@ -25,6 +26,7 @@ pub struct CpuSession<'g> {
     threads: u32,
     device: DeviceInfo,
     limits: RunLimits,
+    tiles: Option<Tiles>,
     loaded: Option<Loaded>,
 }
 
@@ -76,8 +78,21 @@ impl<'g> CpuSession<'g> {
             threads: device.units,
             device,
             limits,
+            tiles: None,
             loaded: None,
         })
+    }
+
+    /// The same session with incoming edges by tiles of `shape`, as GPUs gather
+    /// them, for programs that gather. The sums are the same, bit for bit. It pays
+    /// where what nodes pass on does not fit the caches and programs run often: with
+    /// two threads and tiles of 65 535 slots, an iteration of ranks takes 282 instead
+    /// of 672 ms on `gen:uniform:22:16`, but 86 instead of 58 ms on `gen:rmat:20:16`,
+    /// and making the tiles takes as long as a few iterations.
+    #[must_use]
+    pub fn with_tiles(self, shape: TileShape) -> Self {
+        let tiles = Tiles::of(self.graph, shape);
+        Self { tiles, ..self }
     }
 }
 
@@ -146,9 +161,12 @@ impl Session for CpuSession<'_> {
         bytemuck::cast_slice_mut::<_, u32>(&mut loaded.inputs)[..inputs.len()]
             .copy_from_slice(inputs);
         *loaded.control = bytemuck::Zeroable::zeroed();
-        let launch = launch_record(self.graph, loaded, self.limits);
+        let tiles = self.tiles.as_ref().filter(|_| loaded.program.needs.tiles);
+        let mut launch = launch_record(self.graph, loaded, self.limits);
+        launch.tiles = tiles.map_or_else(TileTable::default, tile_table);
+        let extra = tiles.map_or(0, Tiles::slots);
         let start = Instant::now();
-        run_threads(&launch, self.threads)?;
+        run_threads(&launch, self.threads, extra)?;
         let run_ns = start.elapsed().as_nanos() as u64;
         let control = *loaded.control;
         if control.fault.code != 0 {
@@ -214,16 +232,29 @@ fn launch_record(graph: &Graph, loaded: &mut Loaded, limits: RunLimits) -> Launc
         control: std::ptr::from_mut::<ControlRecord>(&mut loaded.control) as u64,
         time_budget_ns: limits.time_budget_ns,
         search,
+        tiles: TileTable::default(),
     }
 }
 
-/// Runs the kernel on `threads` threads, this one included.
-fn run_threads(launch: &LaunchRecord, threads: u32) -> Result<(), BackendError> {
+/// The table with this process's addresses.
+fn tile_table(tiles: &Tiles) -> TileTable {
+    TileTable {
+        records: tiles.records().as_ptr() as u64,
+        edges: tiles.edges().as_ptr() as u64,
+        bases: tiles.bases().as_ptr() as u64,
+        rows: tiles.rows().as_ptr() as u64,
+        ..tiles.table()
+    }
+}
+
+/// Runs the kernel on `threads` threads, this one included, with `extra` words of
+/// shared memory each beside the usual ones.
+fn run_threads(launch: &LaunchRecord, threads: u32, extra: u32) -> Result<(), BackendError> {
     std::thread::scope(|scope| {
         for block in 1..threads {
             std::thread::Builder::new()
                 .name(format!("seawall-{block}"))
-                .spawn_scoped(scope, move || run_block(launch, block, threads))
+                .spawn_scoped(scope, move || run_block(launch, (block, threads), extra))
                 .map_err(|error| {
                     stop(launch);
                     BackendError::Threads {
@@ -232,7 +263,7 @@ fn run_threads(launch: &LaunchRecord, threads: u32) -> Result<(), BackendError> 
                     }
                 })?;
         }
-        run_block(launch, 0, threads);
+        run_block(launch, (0, threads), extra);
         Ok(())
     })
 }
@@ -251,10 +282,12 @@ fn stop(launch: &LaunchRecord) {
     );
 }
 
-fn run_block(launch: &LaunchRecord, block: u32, blocks: u32) {
-    let mut shared = vec![0_u32; SHARED_WORDS];
-    // SAFETY: `shared` is this thread's own and outlives the call.
-    let grid = unsafe { HostGrid::new(block, blocks, shared.as_mut_ptr(), SERVICES) };
+fn run_block(launch: &LaunchRecord, (block, blocks): (u32, u32), extra: u32) {
+    let mut shared = vec![0_u32; SHARED_WORDS + extra as usize];
+    // SAFETY: `shared` is this thread's own, as long as both say, and outlives the
+    // call.
+    let grid =
+        unsafe { HostGrid::new(block, blocks, shared.as_mut_ptr(), SERVICES).with_extra(extra) };
     // SAFETY: `launch_record` filled the record from live, exclusively
     // borrowed memory of the stated lengths, which outlives the threads.
     let machine = unsafe { Machine::new(launch) };

@@ -18,6 +18,7 @@ mod model;
 mod radix;
 mod read;
 mod spec;
+mod tiles;
 mod write;
 
 pub use batch::batch;
@@ -26,6 +27,7 @@ pub use error::{BinaryProblem, GeneratorProblem, GraphError, LineProblem};
 pub use load::{Compression, Format, LoadOptions, LoadStats, Loaded, Progress};
 pub use model::Graph;
 pub use read::is_graph_name;
+pub use tiles::{TileShape, Tiles};
 pub use write::{Saved, save};
 
 use std::io::Read;

@@ -14,6 +14,8 @@ pub struct GraphNeeds {
     pub weights: bool,
     /// Incoming edges.
     pub incoming: bool,
+    /// Incoming edges by tiles of rows, where those are faster.
+    pub tiles: bool,
 }
 
 /// A planned program as the tables of [`seawall_core::abi::program`], free of

@@ -107,6 +107,7 @@ impl ProgramBuilder {
     /// reads incoming edges.
     pub fn step_ranks(&mut self, ranks: Ranks, (damping, tolerance): (f32, f32)) {
         self.needs.incoming = true;
+        self.needs.tiles = true;
         let gather = WaveSpec::new("gather", Opcode::GatherRanks).updating(ranks.sums);
         self.push(gather.reading(0, ranks.contributions));
         let apply = WaveSpec::new("apply", Opcode::ApplyRanks)

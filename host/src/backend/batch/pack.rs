@@ -21,6 +21,7 @@ use seawall_core::abi::batch::{BatchRecord, BatchState, GRAPHS_MAX};
 use seawall_core::abi::control::{ControlRecord, FaultCode, FaultRecord};
 use seawall_core::abi::program::LaunchRecord;
 use seawall_core::abi::search::SearchPolicy;
+use seawall_core::abi::tiles::TileTable;
 use seawall_core::abi::{MAGIC, VERSION};
 use std::ops::Range;
 
@@ -179,6 +180,7 @@ impl Pack {
                 can_pull: u32::from(incoming.is_some()),
                 ..program.search
             },
+            tiles: TileTable::default(),
         }
     }
 

@@ -62,7 +62,8 @@ impl Cluster {
     /// Prepares `kernel` for clusters of `blocks`.
     pub(super) fn new(kernel: &Kernel, blocks: u32) -> Result<Self, BackendError> {
         let padding = kernel.padding_to_be_alone()?;
-        kernel.allow_large_clusters(padding)?;
+        kernel.allow_extra(padding)?;
+        kernel.allow_large_clusters()?;
         Ok(Self { blocks, padding })
     }
 

@@ -58,6 +58,11 @@ impl Graphs {
         self.launches.shape()
     }
 
+    /// The launches that the graphs are built out of.
+    pub(super) const fn launches(&mut self) -> &mut Launches {
+        &mut self.launches
+    }
+
     /// Drops the graphs of the last program.
     pub(super) fn clear(&mut self) {
         self.segments.clear();

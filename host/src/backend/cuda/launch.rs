@@ -59,6 +59,8 @@ pub(super) struct Grid {
     shape: GridShape,
     cluster: Option<Cluster>,
     residency: Residency,
+    /// Shared memory that each block asks for beside the kernel's own, bytes.
+    extra: u32,
 }
 
 impl Grid {
@@ -88,7 +90,7 @@ impl Grid {
             ))
         })?;
         let fit = Fit {
-            per_unit: kernel.blocks_per_unit(lanes)?,
+            per_unit: kernel.blocks_per_unit(lanes, 0)?,
             units: limits.info.units,
         };
         let (cluster, blocks) = match asked.cluster {
@@ -110,6 +112,7 @@ impl Grid {
             shape: GridShape { blocks, lanes },
             cluster,
             residency,
+            extra: 0,
         })
     }
 
@@ -123,7 +126,33 @@ impl Grid {
             },
             cluster: None,
             residency: Residency::Free,
+            extra: 0,
         }
+    }
+
+    /// Words of shared memory, at most `wanted`, that every block may ask for; 0
+    /// where the grid would no longer fit.
+    pub(super) fn room(&self, wanted: u32) -> Result<u32, BackendError> {
+        let words = wanted.min(self.kernel.extra_max()? / 4);
+        self.kernel.allow_extra(words * 4)?;
+        let per_unit = self.kernel.blocks_per_unit(self.shape.lanes, words * 4)?;
+        let units = self.kernel.context().limits().info.units;
+        let fits = per_unit.saturating_mul(units) >= self.shape.blocks;
+        Ok(if fits && self.cluster.is_none() {
+            words
+        } else {
+            0
+        })
+    }
+
+    /// Has every block ask for `words` words of shared memory, at most as many as
+    /// there is [`Self::room`] for.
+    pub(super) fn ask(&mut self, words: u32) -> Result<(), BackendError> {
+        self.extra = words * 4;
+        if words == 0 {
+            return Ok(());
+        }
+        self.kernel.allow_extra(self.extra)
     }
 
     /// Name of the kernel.
@@ -178,11 +207,14 @@ impl Grid {
             }
             match self.residency {
                 Residency::Cooperative => sys::cuLaunchCooperativeKernel(
-                    kernel, blocks, 1, 1, lanes, 1, 1, 0, queue, list,
+                    kernel, blocks, 1, 1, lanes, 1, 1, self.extra, queue, list,
                 ),
                 Residency::Free => {
                     let extra = std::ptr::null_mut();
-                    sys::cuLaunchKernel(kernel, blocks, 1, 1, lanes, 1, 1, 0, queue, list, extra)
+                    let shared = self.extra;
+                    sys::cuLaunchKernel(
+                        kernel, blocks, 1, 1, lanes, 1, 1, shared, queue, list, extra,
+                    )
                 }
             }
         }

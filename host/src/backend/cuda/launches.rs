@@ -37,6 +37,17 @@ impl Launches {
         self.group.shape()
     }
 
+    /// See [`Grid::room`].
+    pub(super) fn room(&self, wanted: u32) -> Result<u32, BackendError> {
+        Ok(self.group.room(wanted)?.min(self.body.room(wanted)?))
+    }
+
+    /// See [`Grid::ask`].
+    pub(super) fn ask(&mut self, words: u32) -> Result<(), BackendError> {
+        self.group.ask(words)?;
+        self.body.ask(words)
+    }
+
     /// Runs the program, waiting once an iteration of each loop.
     pub(super) fn queue(&self, running: &mut Running<'_>) -> Result<(), BackendError> {
         let (stream, program) = (running.stream(), running.program());

@@ -39,7 +39,7 @@ impl Mega {
     }
 
     /// Chooses kernel and shape for `program`.
-    pub(super) fn prepare(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
+    pub(super) fn choose(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         self.whole = None;
         let searches = kernel_for(program)
             .is_some_and(|name| self.search.name().to_bytes() == name.as_bytes());
@@ -55,6 +55,19 @@ impl Mega {
     /// The grid of the launch.
     pub(super) fn shape(&self) -> GridShape {
         self.grid().shape()
+    }
+
+    /// See [`Grid::room`].
+    pub(super) fn room(&self, wanted: u32) -> Result<u32, BackendError> {
+        self.grid().room(wanted)
+    }
+
+    /// See [`Grid::ask`]; programs that only search ask for nothing.
+    pub(super) fn ask(&mut self, words: u32) -> Result<(), BackendError> {
+        match &mut self.whole {
+            Some(grid) => grid.ask(words),
+            None => Ok(()),
+        }
     }
 
     fn grid(&self) -> &Grid {

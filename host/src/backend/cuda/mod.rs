@@ -75,6 +75,9 @@ pub struct CudaOptions {
     /// Device memory that the session may take in all, bytes; nothing leaves
     /// it to what is free.
     pub budget_bytes: Option<u64>,
+    /// Whether programs that gather over incoming edges do so by tiles of rows;
+    /// nothing leaves it to the graph. The sums are the same, bit for bit.
+    pub tiles: Option<bool>,
 }
 
 /// Opens a session of `executor` with `graph` resident on a device.

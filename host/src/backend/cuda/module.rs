@@ -311,13 +311,19 @@ impl Kernel {
         self.attribute(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
     }
 
-    /// Blocks of `lanes` lanes that fit on a multiprocessor at once.
-    pub(super) fn blocks_per_unit(&self, lanes: u32) -> Result<u32, BackendError> {
+    /// Blocks of `lanes` lanes that fit on a multiprocessor at once when each asks
+    /// for `extra` bytes of shared memory.
+    pub(super) fn blocks_per_unit(&self, lanes: u32, extra: u32) -> Result<u32, BackendError> {
         let mut blocks = 0;
         let lanes = i32::try_from(lanes).unwrap_or(i32::MAX);
         // SAFETY: one valid integer to write to; the kernel lives.
         let answer = unsafe {
-            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&raw mut blocks, self.raw, lanes, 0)
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &raw mut blocks,
+                self.raw,
+                lanes,
+                extra as usize,
+            )
         };
         check("asking how many blocks fit", answer)?;
         Ok(u32::try_from(blocks).unwrap_or(0))
@@ -331,26 +337,34 @@ impl Kernel {
         Ok((all / 2 + 1024).saturating_sub(own))
     }
 
-    /// Lets the kernel have `padding` bytes of shared memory at the launch, and
-    /// clusters of more blocks than every device takes.
-    pub(super) fn allow_large_clusters(&self, padding: u32) -> Result<(), BackendError> {
-        let padding = i32::try_from(padding).unwrap_or(i32::MAX);
-        let wanted = [
-            (
-                Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                padding,
-            ),
-            (
-                Attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
-                1,
-            ),
-        ];
-        for (attribute, value) in wanted {
-            // SAFETY: the kernel lives.
-            let answer = unsafe { sys::cuFuncSetAttribute(self.raw, attribute, value) };
-            check("preparing a kernel for clusters", answer)?;
-        }
-        Ok(())
+    /// Shared memory that a block may ask for beside the kernel's own, bytes.
+    pub(super) fn extra_max(&self) -> Result<u32, BackendError> {
+        let own = self.attribute(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
+        let most = self.context().limits().shared_block_optin_bytes;
+        Ok(most.saturating_sub(own))
+    }
+
+    /// Lets blocks ask for `bytes` of shared memory beside the kernel's own.
+    pub(super) fn allow_extra(&self, bytes: u32) -> Result<(), BackendError> {
+        let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
+        self.allow(
+            Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+            bytes,
+        )
+    }
+
+    /// Lets the kernel run in clusters of more blocks than every device takes.
+    pub(super) fn allow_large_clusters(&self) -> Result<(), BackendError> {
+        self.allow(
+            Attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+            1,
+        )
+    }
+
+    fn allow(&self, attribute: Attribute, value: i32) -> Result<(), BackendError> {
+        // SAFETY: the kernel lives.
+        let answer = unsafe { sys::cuFuncSetAttribute(self.raw, attribute, value) };
+        check("preparing a kernel for its launch", answer)
     }
 
     fn attribute(&self, attribute: Attribute) -> Result<u32, BackendError> {

@@ -9,8 +9,9 @@ use super::memory::DeviceMemory;
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Stream};
 use crate::backend::BackendError;
-use crate::graph::Graph;
+use crate::graph::{Graph, TileShape, Tiles};
 use crate::program::encoded::GraphNeeds;
+use seawall_core::abi::tiles::TileTable;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -55,6 +56,18 @@ pub(super) struct GraphAddresses {
     pub(super) weights: u64,
     pub(super) incoming_offsets: u64,
     pub(super) incoming_targets: u64,
+    pub(super) tiles: TileTable,
+}
+
+/// Incoming edges by tiles.
+#[derive(Debug)]
+struct ResidentTiles {
+    records: DeviceMemory,
+    edges: DeviceMemory,
+    bases: DeviceMemory,
+    rows: DeviceMemory,
+    table: TileTable,
+    slots: u32,
 }
 
 /// A graph in device memory and where it came from.
@@ -65,6 +78,7 @@ pub(super) struct ResidentGraph<'g> {
     targets: DeviceMemory,
     weights: Option<DeviceMemory>,
     incoming: Option<Incoming>,
+    tiles: Option<ResidentTiles>,
     upload_ns: u64,
 }
 
@@ -87,6 +101,7 @@ impl<'g> ResidentGraph<'g> {
             targets,
             weights: None,
             incoming: None,
+            tiles: None,
             upload_ns: elapsed_ns(started),
         })
     }
@@ -127,6 +142,31 @@ impl<'g> ResidentGraph<'g> {
         Ok(())
     }
 
+    /// Makes and uploads incoming edges by tiles of this shape, where that is
+    /// expected to pay and there is memory for it; otherwise they are gathered row
+    /// by row, which takes longer and makes the same sums. Gives the slots of the
+    /// largest tile, 0 without tiles.
+    pub(super) fn complete_tiles(
+        &mut self,
+        shape: TileShape,
+        mut uploader: Uploader<'_>,
+    ) -> Result<u32, BackendError> {
+        if self
+            .tiles
+            .as_ref()
+            .is_none_or(|tiles| tiles.slots > shape.slots)
+        {
+            let started = Instant::now();
+            self.tiles = None;
+            self.tiles = match Tiles::of(self.graph, shape) {
+                Some(tiles) => put_tiles(&tiles, &mut uploader)?,
+                None => None,
+            };
+            self.finish(&uploader, started)?;
+        }
+        Ok(self.tiles.as_ref().map_or(0, |tiles| tiles.slots))
+    }
+
     fn finish(&mut self, uploader: &Uploader<'_>, started: Instant) -> Result<(), BackendError> {
         uploader.stream.wait("uploading the graph", COPY_LIMIT)?;
         self.upload_ns = self.upload_ns.saturating_add(elapsed_ns(started));
@@ -158,8 +198,56 @@ impl<'g> ResidentGraph<'g> {
             weights,
             incoming_offsets,
             incoming_targets,
+            tiles: TileTable::default(),
         }
     }
+
+    /// The same with the tiles, if there are any.
+    pub(super) fn addresses_with_tiles(&self) -> GraphAddresses {
+        let tiles = self.tiles.as_ref();
+        GraphAddresses {
+            tiles: tiles.map_or_else(TileTable::default, ResidentTiles::table),
+            ..self.addresses()
+        }
+    }
+}
+
+impl ResidentTiles {
+    fn table(&self) -> TileTable {
+        TileTable {
+            records: self.records.address(),
+            edges: self.edges.address(),
+            bases: self.bases.address(),
+            rows: self.rows.address(),
+            ..self.table
+        }
+    }
+}
+
+/// Uploads `tiles`; nothing when there is no memory for them.
+fn put_tiles(
+    tiles: &Tiles,
+    uploader: &mut Uploader<'_>,
+) -> Result<Option<ResidentTiles>, BackendError> {
+    let mut put = |words: &[u32]| {
+        let bytes = bytemuck::cast_slice(words);
+        match uploader.put("the incoming edges by tiles", bytes) {
+            Err(BackendError::OutOfMemory { .. }) => Ok(None),
+            taken => taken.map(Some),
+        }
+    };
+    let records = put(bytemuck::cast_slice(tiles.records()))?;
+    let (edges, bases) = (put(tiles.edges())?, put(tiles.bases())?);
+    let rows = put(tiles.rows())?;
+    let all = records.zip(edges).zip(bases.zip(rows));
+    Ok(all.map(|((records, edges), (bases, rows))| ResidentTiles {
+        records,
+        edges,
+        bases,
+        rows,
+        table: tiles.table(),
+        slots: tiles.slots(),
+    }))
 }
 
 /// Bytes of the largest array that goes up at once, for the staging buffers.

@@ -17,11 +17,15 @@ use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
 use super::{CudaOptions, Executor};
 use crate::backend::{BackendError, DeviceInfo, RunLimits, RunStats, Session};
-use crate::graph::Graph;
-use crate::program::encoded::{EncodedProgram, RegisterId};
+use crate::graph::{Graph, TileShape};
+use crate::program::encoded::{EncodedProgram, GraphNeeds, RegisterId};
 use bytemuck::Zeroable;
 use seawall_core::abi::control::ControlRecord;
 use std::rc::Rc;
+
+/// Most slots of a tile: 128 KiB of shared memory, which leaves the rest of a
+/// multiprocessor's memory to the cache that reads go through.
+const TILE_SLOTS: u32 = 1 << 15;
 
 /// The three ways to run a program on a GPU.
 #[derive(Debug)]
@@ -46,19 +50,38 @@ impl Runner {
         }
     }
 
-    /// Chooses or builds what runs `loaded`, the resident form of `program`.
-    fn prepare(
-        &mut self,
-        stream: &Stream,
-        program: &EncodedProgram,
-        loaded: &Loaded,
-    ) -> Result<(), BackendError> {
+    /// Chooses what runs `program`.
+    fn choose(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         match self {
-            Self::Mega(mega) => mega.prepare(program)?,
-            Self::Launches(_) => {}
-            Self::Graph(graphs) => graphs.prepare(stream, loaded)?,
+            Self::Mega(mega) => mega.choose(program),
+            Self::Launches(_) | Self::Graph(_) => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Builds what runs `loaded`.
+    fn prepare(&mut self, stream: &Stream, loaded: &Loaded) -> Result<(), BackendError> {
+        match self {
+            Self::Mega(_) | Self::Launches(_) => Ok(()),
+            Self::Graph(graphs) => graphs.prepare(stream, loaded),
+        }
+    }
+
+    /// Words of shared memory, at most `wanted`, that blocks may ask for.
+    fn room(&mut self, wanted: u32) -> Result<u32, BackendError> {
+        match self {
+            Self::Mega(mega) => mega.room(wanted),
+            Self::Launches(launches) => launches.room(wanted),
+            Self::Graph(graphs) => graphs.launches().room(wanted),
+        }
+    }
+
+    /// Has blocks ask for `words` words of shared memory.
+    fn ask(&mut self, words: u32) -> Result<(), BackendError> {
+        match self {
+            Self::Mega(mega) => mega.ask(words),
+            Self::Launches(launches) => launches.ask(words),
+            Self::Graph(graphs) => graphs.launches().ask(words),
+        }
     }
 
     fn queue(&self, running: &mut Running<'_>) -> Result<(), BackendError> {
@@ -91,6 +114,7 @@ pub struct CudaSession<'g> {
     stream: Stream,
     module: Rc<Module>,
     limits: RunLimits,
+    tiles: Option<bool>,
     context: Rc<Context>,
 }
 
@@ -100,7 +124,9 @@ impl<'g> CudaSession<'g> {
     ///
     /// Weights and incoming edges go up with the first program that reads
     /// them. Device memory: 4 bytes a node and an edge, plus pinned host
-    /// memory of at most 32 MiB.
+    /// memory of at most 32 MiB. Programs that gather over the incoming edges of a
+    /// graph of higher degree take 4 bytes an edge more, where there is room for
+    /// them: the edges by tiles of rows, which the host makes on all threads.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`] without driver or device,
@@ -136,6 +162,7 @@ impl<'g> CudaSession<'g> {
             stream,
             module,
             limits,
+            tiles: options.tiles,
             context,
         })
     }
@@ -173,9 +200,16 @@ impl<'g> CudaSession<'g> {
             staging: &mut self.staging,
         };
         self.graph.complete(program.needs, uploader)?;
+        self.runner.choose(program)?;
+        let slots = self.make_tiles(program.needs)?;
+        self.runner.ask(slots)?;
         let around = Surroundings {
             graph: self.graph.graph(),
-            addresses: self.graph.addresses(),
+            addresses: if slots > 0 {
+                self.graph.addresses_with_tiles()
+            } else {
+                self.graph.addresses()
+            },
             time_budget_ns: self.limits.time_budget_ns,
         };
         let uploader = Uploader {
@@ -183,9 +217,27 @@ impl<'g> CudaSession<'g> {
             staging: &mut self.staging,
         };
         let loaded = Loaded::load(program, around, uploader)?;
-        self.runner.prepare(&self.stream, program, &loaded)?;
+        self.runner.prepare(&self.stream, &loaded)?;
         self.program = Some(loaded);
         Ok(())
+    }
+
+    /// Makes incoming edges by tiles where `needs` and options ask for them; gives
+    /// the slots of the largest tile, 0 without tiles.
+    fn make_tiles(&mut self, needs: GraphNeeds) -> Result<u32, BackendError> {
+        if !needs.tiles || self.tiles == Some(false) {
+            return Ok(0);
+        }
+        let shape = TileShape {
+            blocks: self.runner.shape().blocks,
+            slots: self.runner.room(TILE_SLOTS)?,
+            always: self.tiles == Some(true),
+        };
+        let uploader = Uploader {
+            stream: &self.stream,
+            staging: &mut self.staging,
+        };
+        self.graph.complete_tiles(shape, uploader)
     }
 
     fn run_program(&mut self, inputs: &[u32]) -> Result<RunStats, BackendError> {

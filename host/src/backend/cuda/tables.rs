@@ -111,6 +111,7 @@ impl Placement {
                 can_pull,
                 ..program.search
             },
+            tiles: self.graph.tiles,
         }
     }
 
@@ -174,6 +175,7 @@ fn length(records: usize) -> u32 {
 mod tests {
     use super::*;
     use crate::program::encoded::GraphNeeds;
+    use seawall_core::abi::tiles::TileTable;
 
     fn program() -> EncodedProgram {
         EncodedProgram {
@@ -227,6 +229,11 @@ mod tests {
                 weights: 0x42,
                 incoming_offsets: incoming,
                 incoming_targets: incoming + 1,
+                tiles: TileTable {
+                    records: 0x50,
+                    tiles: 22,
+                    ..TileTable::default()
+                },
             },
             nodes: 19,
             edges: 20,
@@ -267,6 +274,7 @@ mod tests {
             (record.incoming_offsets, record.incoming_targets),
             (0x43, 0x44)
         );
+        assert_eq!((record.tiles.records, record.tiles.tiles), (0x50, 22));
         let last_wave = record.wave_table - 0x10_0000 + 39 * 48;
         assert_eq!(read::<WaveRecord>(&image, last_wave), program.waves[39]);
         let last_group = record.group_table - 0x10_0000 + 2 * 16;

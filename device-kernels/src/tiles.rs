@@ -1,0 +1,85 @@
+//! Incoming edges by tiles of rows, as kernels read them (see
+//! [`seawall_core::abi::tiles`]).
+
+use crate::grid::Grid;
+use crate::memory::Words;
+use seawall_core::abi::tiles::{DISTANCE_MAX, NO_EDGE, SLOT_SHIFT, TileRecord};
+
+/// The tiles of a graph.
+#[derive(Clone, Copy, Debug)]
+pub struct Tiles {
+    /// How many there are.
+    pub(crate) count: u32,
+    pub(crate) records: Words,
+    pub(crate) edges: Words,
+    pub(crate) bases: Words,
+    pub(crate) rows: Words,
+}
+
+/// Four edges of a step: those of one lane.
+#[derive(Clone, Copy, Debug)]
+pub struct Quad {
+    base: u32,
+    words: [u32; 4],
+}
+
+/// Edges that [`Tiles::quad`] reads at once.
+pub const EACH: usize = 4;
+
+/// Quads of a step.
+pub const QUADS: u32 = 32;
+
+impl Tiles {
+    /// Tile `index`.
+    #[inline(always)]
+    pub fn record<G: Grid>(self, grid: G, index: u32) -> TileRecord {
+        let at = |word: u32| self.records.constant(grid, index * 4 + word);
+        TileRecord {
+            first_step: at(0),
+            steps: at(1),
+            first_slot: at(2),
+            slots: at(3),
+        }
+    }
+
+    /// Quad `index` of the steps from `first_step` on; no edges at or behind
+    /// quad `end`.
+    #[inline(always)]
+    pub fn quad<G: Grid>(self, grid: G, first_step: u32, (index, end): (u32, u32)) -> Quad {
+        if index >= end {
+            return Quad {
+                base: 0,
+                words: [NO_EDGE; EACH],
+            };
+        }
+        let at = first_step * QUADS + index;
+        Quad {
+            base: self.bases.constant(grid, at / QUADS),
+            words: self.edges.constant4(grid, at * EACH as u32),
+        }
+    }
+
+    /// Row of slot `slot` of the tile `record`.
+    #[inline(always)]
+    pub fn row<G: Grid>(self, grid: G, record: &TileRecord, slot: u32) -> u32 {
+        self.rows.constant(grid, record.first_slot + slot)
+    }
+}
+
+impl Quad {
+    /// Sources of the four edges; some node where there is no edge.
+    #[inline(always)]
+    pub fn sources(&self) -> [u32; EACH] {
+        let [first, second, third, fourth] = self.words;
+        let source = |word: u32| self.base + (word & DISTANCE_MAX);
+        [source(first), source(second), source(third), source(fourth)]
+    }
+
+    /// Slots of the four edges; a slot that no tile has where there is no edge.
+    #[inline(always)]
+    pub fn slots(&self) -> [u32; EACH] {
+        let [first, second, third, fourth] = self.words;
+        let slot = |word: u32| word >> SLOT_SHIFT;
+        [slot(first), slot(second), slot(third), slot(fourth)]
+    }
+}

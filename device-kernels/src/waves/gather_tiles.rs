@@ -1,0 +1,148 @@
+//! Adds up what the predecessors of every node pass on, tile by tile.
+//!
+//! A block keeps the low words of a tile's sums in shared memory and reads the
+//! edges in the order of their sources, so that what sources pass on is read in
+//! order too. What does not fit into the low words goes to the sums in memory: in
+//! all that happens at most once for each 2^32 units, whatever the graph.
+
+use super::Context;
+use super::rank::Scale;
+use crate::grid::Grid;
+use crate::memory::Words;
+use crate::tiles::{EACH, QUADS, Quad, Tiles};
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::tiles::TileRecord;
+
+/// Adds what predecessors pass on to the zero sums.
+///
+/// # Errors
+/// [`FaultCode::BadLaunch`] when the launch asked for less shared memory than a
+/// tile has slots.
+#[inline(never)]
+pub(super) fn gather<G: Grid>(
+    context: &Context<G>,
+    tiles: Tiles,
+    (contributions, sums): (Words, Words),
+) -> Result<(), FaultCode> {
+    let (team, grid) = (&context.team, context.team.grid);
+    let pull = Pull {
+        tiles,
+        contributions,
+        sums,
+        scale: Scale::of(context.machine.edges(grid)),
+    };
+    let mut index = team.rank();
+    while index < tiles.count {
+        let tile = tiles.record(grid, index);
+        if tile.slots > grid.extra_words() {
+            return Err(FaultCode::BadLaunch);
+        }
+        pull.clear(grid, tile.slots);
+        grid.block_barrier();
+        pull.add_up(grid, &tile);
+        grid.block_barrier();
+        pull.flush(grid, &tile);
+        // The next tile clears each slot in the lane that flushed it.
+        index += team.size();
+    }
+    Ok(())
+}
+
+/// What a gathering wave reads and writes.
+#[derive(Clone, Copy, Debug)]
+struct Pull {
+    tiles: Tiles,
+    contributions: Words,
+    sums: Words,
+    scale: Scale,
+}
+
+impl Pull {
+    #[inline(always)]
+    fn clear<G: Grid>(&self, grid: G, slots: u32) {
+        let mut slot = grid.lane();
+        while slot < slots {
+            // SAFETY: the tile's slots fit, as was checked.
+            unsafe { grid.extra_store(slot, 0) };
+            slot += grid.lanes();
+        }
+    }
+
+    /// Adds every edge to the slot of its row. While the shares of some edges are
+    /// added up, those of the next ones are under way, and the edges behind those.
+    #[inline(always)]
+    fn add_up<G: Grid>(&self, grid: G, tile: &TileRecord) {
+        let end = tile.steps * QUADS;
+        let edges = |index: u32| self.tiles.quad(grid, tile.first_step, (index, end));
+        let mut index = grid.lane();
+        let quad = edges(index);
+        let (mut shares, mut slots) = (self.shares(grid, &quad), quad.slots());
+        let mut next = edges(index + grid.lanes());
+        while index < end {
+            let behind = edges(index + 2 * grid.lanes());
+            let next_shares = self.shares(grid, &next);
+            self.add(grid, tile, slots, shares.map(f32::from_bits));
+            (shares, slots) = (next_shares, next.slots());
+            next = behind;
+            index += grid.lanes();
+        }
+    }
+
+    /// The bits of what the sources of four edges pass on.
+    #[inline(always)]
+    fn shares<G: Grid>(&self, grid: G, quad: &Quad) -> [u32; EACH] {
+        let [first, second, third, fourth] = quad.sources();
+        let bits = |source: u32| self.contributions.load_weak(grid, source);
+        [bits(first), bits(second), bits(third), bits(fourth)]
+    }
+
+    /// Adds four shares to their slots.
+    #[inline(always)]
+    fn add<G: Grid>(&self, grid: G, tile: &TileRecord, slots: [u32; EACH], shares: [f32; EACH]) {
+        // No edge adds nothing to the first slot: behind a branch shares would be
+        // read one after the other.
+        let is_edge = |k: usize| slots[k] < tile.slots;
+        let slot = |k: usize| if is_edge(k) { slots[k] } else { 0 };
+        let share = |k: usize| if is_edge(k) { shares[k] } else { 0.0 };
+        let add = |k: usize| {
+            let low = self.scale.word(share(k));
+            // SAFETY: the tile's slots fit, as was checked, and it has one at least.
+            let before = unsafe { grid.extra_add(slot(k), low.unwrap_or(0)) };
+            match low {
+                Some(low) => before.wrapping_add(low) < low,
+                None => true,
+            }
+        };
+        // All four are on their way before the first answer is waited for.
+        let carries = [add(0), add(1), add(2), add(3)];
+        if carries.iter().any(|carries| *carries) {
+            for (k, carries) in carries.iter().enumerate() {
+                if *carries {
+                    let share = share(k);
+                    let rest = if self.scale.word(share).is_some() {
+                        1 << 32
+                    } else {
+                        self.scale.units(share)
+                    };
+                    let row = self.tiles.row(grid, tile, slot(k));
+                    self.sums.add_wide(grid, 2 * row, rest);
+                }
+            }
+        }
+    }
+
+    /// Adds the low words to the sums in memory.
+    #[inline(always)]
+    fn flush<G: Grid>(&self, grid: G, tile: &TileRecord) {
+        let mut slot = grid.lane();
+        while slot < tile.slots {
+            // SAFETY: the tile's slots fit, as was checked.
+            let sum = unsafe { grid.extra_load(slot) };
+            if sum != 0 {
+                let row = self.tiles.row(grid, tile, slot);
+                self.sums.add_wide(grid, 2 * row, u64::from(sum));
+            }
+            slot += grid.lanes();
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Deals the rows of a graph out to tiles of about as many edges.
+
+use super::TileShape;
+use crate::graph::Csr;
+use rayon::prelude::*;
+use seawall_core::abi::tiles::SLOTS_MAX;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+/// Rows that are dealt out together, so that sums are written line by line.
+pub(super) const CHUNK: u32 = 64;
+
+/// Edges of a row from which on it is cut into pieces.
+pub(super) const PIECE: u32 = 4096;
+
+/// Most tiles.
+const TILES_MAX: u64 = 1 << 20;
+
+/// Edges that a tile has at most on average, so that sorting it takes little memory.
+const EDGES_MAX: u64 = 1 << 22;
+
+/// Fewest edges for which tiles are worth their making.
+const EDGES_MIN: u32 = 1 << 20;
+
+/// What a tile's edges must at least be to its graph's nodes: one in as many. With
+/// fewer, hardly two edges of a tile would read the same line.
+const NODES_AN_EDGE: u64 = 16;
+
+/// The edges of a row that a slot of a tile adds up: every `of`th from `first` on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    pub(super) row: u32,
+    first: u32,
+    of: u32,
+}
+
+impl Slot {
+    /// The sources of its edges, ascending.
+    pub(super) fn sources(self, rows: &Csr) -> impl Iterator<Item = u32> {
+        let all = rows.neighbours(self.row).iter().copied();
+        all.skip(self.first as usize).step_by(self.of as usize)
+    }
+}
+
+/// What is dealt out at once.
+#[derive(Clone, Copy, Debug)]
+enum Item {
+    /// The rows of a chunk that are not cut.
+    Chunk(u32),
+    /// A piece of a row that is.
+    Piece(Slot),
+}
+
+/// Deals rows out to tiles; nothing where that is not worth it.
+pub(super) fn deal(rows: &Csr, shape: TileShape) -> Option<Vec<Vec<Slot>>> {
+    let (nodes, edges) = (rows.nodes(), rows.edges());
+    let most = shape.slots.min(SLOTS_MAX).saturating_sub(CHUNK);
+    let pieces_of = |row: u32| rows.degree(row).div_ceil(PIECE);
+    let slots: u64 = (0..nodes).map(|row| u64::from(pieces_of(row))).sum();
+    let blocks = u64::from(shape.blocks.max(1));
+    let tiles = slots.div_ceil(u64::from(most.max(1)));
+    let tiles = tiles.max(u64::from(edges).div_ceil(EDGES_MAX));
+    let count = tiles.max(1).next_multiple_of(blocks);
+    let pays = edges >= EDGES_MIN && u64::from(edges) / count * NODES_AN_EDGE >= u64::from(nodes);
+    if most == 0 || count > TILES_MAX || edges == 0 || !(pays || shape.always) {
+        return None;
+    }
+    // Heaviest first; equal ones in order, so that the result is always the same.
+    let mut items: Vec<(Reverse<u32>, u32, Item)> = Vec::new();
+    for chunk in 0..nodes.div_ceil(CHUNK) {
+        let mut weight = 0;
+        for row in rows_of(chunk, nodes) {
+            let of = pieces_of(row);
+            if of <= 1 {
+                weight += rows.degree(row);
+                continue;
+            }
+            let piece = Reverse(rows.degree(row) / of);
+            for first in 0..of {
+                let order = items.len() as u32;
+                items.push((piece, order, Item::Piece(Slot { row, first, of })));
+            }
+        }
+        if weight > 0 {
+            items.push((Reverse(weight), items.len() as u32, Item::Chunk(chunk)));
+        }
+    }
+    items.par_sort_unstable_by_key(|(weight, order, _)| (*weight, *order));
+    let mut tiles: Vec<Vec<Slot>> = vec![Vec::new(); count as usize];
+    let mut lightest: BinaryHeap<Reverse<(u64, usize)>> =
+        (0..tiles.len()).map(|tile| Reverse((0, tile))).collect();
+    for (Reverse(weight), _, item) in items {
+        let Reverse((load, number)) = lightest.pop()?;
+        let tile = &mut tiles[number];
+        match item {
+            Item::Chunk(chunk) => {
+                let whole = rows_of(chunk, nodes).filter(|row| pieces_of(*row) == 1);
+                tile.extend(whole.map(|row| Slot {
+                    row,
+                    first: 0,
+                    of: 1,
+                }));
+            }
+            Item::Piece(slot) => tile.push(slot),
+        }
+        // A full tile leaves for good: when all had left, they held all slots.
+        if tile.len() < most as usize {
+            lightest.push(Reverse((load + u64::from(weight), number)));
+        }
+    }
+    Some(tiles)
+}
+
+fn rows_of(chunk: u32, nodes: u32) -> Range<u32> {
+    let first = chunk * CHUNK;
+    first..first.saturating_add(CHUNK).min(nodes)
+}

@@ -1,0 +1,57 @@
+//! Sums gathered by tiles of rows on the CPU, from the kernels that GPUs gather
+//! with: the same ranks, bit for bit, as row by row.
+
+use proptest::prelude::*;
+use seawall::backend::RunLimits;
+use seawall::backend::cpu::CpuSession;
+use seawall::graph::{Graph, TileShape, Tiles};
+use seawall_tests::graphs::{self, SHAPES};
+use seawall_tests::harness::run_ranks;
+use seawall_tests::random::Random;
+use std::num::NonZeroUsize;
+
+/// Runs ranks by tiles of `shape` on `threads` threads.
+fn run(graph: &Graph, shape: TileShape, threads: usize) -> Result<(), String> {
+    let session = CpuSession::open(graph, NonZeroUsize::new(threads), RunLimits::default())
+        .map_err(|error| error.to_string())?;
+    let mut session = session.with_tiles(shape);
+    run_ranks(&mut session, graph, 20, 2)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn ranks_by_tiles_are_those_by_rows(
+        shape in proptest::sample::select(SHAPES.to_vec()),
+        nodes in 1..900_u32,
+        undirected: bool,
+        seed: u64,
+        blocks in 1..6_u32,
+        slots in 66..500_u32,
+        threads in 1..4_usize,
+    ) {
+        let list = graphs::draw(shape, nodes, undirected, &mut Random::new(seed));
+        let graph = list.graph().unwrap();
+        let tiles = TileShape { blocks, slots, always: true };
+        prop_assert_eq!(Tiles::of(&graph, tiles).is_some(), graph.edges() > 0);
+        run(&graph, tiles, threads).map_err(TestCaseError::fail)?;
+    }
+}
+
+/// Sums above 2^32 units go to memory beside the tile: half of everything is in one
+/// node here, and it passes all of that on along one edge.
+#[test]
+fn sums_larger_than_a_word_are_carried() {
+    let nodes = 30_000;
+    let mut edges: Vec<_> = (1..nodes).map(|from| (from, 0)).collect();
+    edges.push((0, 1));
+    let graph = Graph::from_edges(nodes, &edges, false).unwrap();
+    let shape = TileShape {
+        blocks: 2,
+        slots: 20_000,
+        always: true,
+    };
+    assert!(Tiles::of(&graph, shape).is_some());
+    run(&graph, shape, 2).unwrap();
+}
