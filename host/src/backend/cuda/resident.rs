@@ -167,6 +167,11 @@ impl<'g> ResidentGraph<'g> {
         Ok(self.tiles.as_ref().map_or(0, |tiles| tiles.slots))
     }
 
+    /// Gives the memory of the tiles back; whether there were any.
+    pub(super) fn drop_tiles(&mut self) -> bool {
+        self.tiles.take().is_some()
+    }
+
     fn finish(&mut self, uploader: &Uploader<'_>, started: Instant) -> Result<(), BackendError> {
         uploader.stream.wait("uploading the graph", COPY_LIMIT)?;
         self.upload_ns = self.upload_ns.saturating_add(elapsed_ns(started));

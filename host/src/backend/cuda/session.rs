@@ -201,11 +201,31 @@ impl<'g> CudaSession<'g> {
         };
         self.graph.complete(program.needs, uploader)?;
         self.runner.choose(program)?;
-        let slots = self.make_tiles(program.needs)?;
-        self.runner.ask(slots)?;
+        let mut slots = self.make_tiles(program.needs)?;
+        let loaded = loop {
+            self.runner.ask(slots)?;
+            match self.load_tables(program, slots > 0) {
+                // Tiles save time and nothing else: what a program cannot do
+                // without comes first.
+                Err(BackendError::OutOfMemory { .. }) if self.graph.drop_tiles() => slots = 0,
+                loaded => break loaded?,
+            }
+        };
+        self.runner.prepare(&self.stream, &loaded)?;
+        self.program = Some(loaded);
+        Ok(())
+    }
+
+    /// Takes a program's memory and uploads its tables, which name the tiles of the
+    /// graph or do not.
+    fn load_tables(
+        &mut self,
+        program: &EncodedProgram,
+        by_tiles: bool,
+    ) -> Result<Loaded, BackendError> {
         let around = Surroundings {
             graph: self.graph.graph(),
-            addresses: if slots > 0 {
+            addresses: if by_tiles {
                 self.graph.addresses_with_tiles()
             } else {
                 self.graph.addresses()
@@ -216,10 +236,7 @@ impl<'g> CudaSession<'g> {
             stream: &self.stream,
             staging: &mut self.staging,
         };
-        let loaded = Loaded::load(program, around, uploader)?;
-        self.runner.prepare(&self.stream, &loaded)?;
-        self.program = Some(loaded);
-        Ok(())
+        Loaded::load(program, around, uploader)
     }
 
     /// Makes incoming edges by tiles where `needs` and options ask for them; gives

@@ -321,6 +321,6 @@ mod tests {
             (record.groups_total, record.waves, record.registers),
             (0, 0, 0)
         );
-        assert_eq!(record.control, 0x10_0000 + 256);
+        assert_eq!(record.control, 0x10_0000 + CONTROL_OFFSET);
     }
 }
