@@ -31,7 +31,7 @@ impl HostGrid {
     ///
     /// # Safety
     /// `shared` must be this thread's own, valid for
-    /// [`SHARED_WORDS`](super::SHARED_WORDS) words as long as the view lives.
+    /// [`SHARED_WORDS`] words as long as the view lives.
     #[must_use]
     pub unsafe fn new(block: u32, blocks: u32, shared: *mut u32, services: Services) -> Self {
         Self {

@@ -1,6 +1,6 @@
 //! Ranks by power iteration (PageRank), pulled over incoming edges.
 //!
-//! Contributions are floats, but they are added as integers (see [`Scale`]):
+//! Contributions are floats, but they are added as integers (see [`unit_exponent`]):
 //! integer addition does not care about order, so edges can be shared out in
 //! any way and every machine, whatever its shape, computes the same bits.
 //! Ranks add up to 1, so no sum comes near the 16 or more that 64 bits hold.
