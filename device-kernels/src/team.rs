@@ -23,9 +23,9 @@ pub struct Team<G> {
 
 /// Clock cycles between an arrival and the first poll. Nobody can have met
 /// earlier, and polls in vain delay the arrivals that they wait for: measured on
-/// an H200 with 132 blocks of 256 lanes, a barrier takes 820 ns with 280 cycles.
-/// How much it takes without them depends on where the ticket lies in memory; up
-/// to 240 cycles some places stay in a rhythm in which every barrier polls twice.
+/// an H200 with 132 blocks of 256 lanes, a barrier takes 820 to 828 ns with 280
+/// cycles. With up to 240 it depends on where the ticket lies in memory: at some
+/// places two barriers in three poll twice.
 const FIRST_POLL_CYCLES: u32 = 280;
 
 /// Polls of a waiting lane between two looks at the clock and the fault word.
@@ -274,8 +274,8 @@ impl<G: Grid> Team<G> {
 /// or the time is over, which this reports itself.
 ///
 /// Takes words and no references: what a call takes by reference every lane
-/// would write to its local memory on the way to every barrier, and the barrier
-/// would wait for these writes.
+/// would write to its local memory on the way to every barrier (with 1024 lanes a
+/// barrier took 1.26 to 1.30 us that way on an H200, 0.95 without).
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "see above")]
 fn must_stop<G: Grid>(

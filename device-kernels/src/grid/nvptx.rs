@@ -5,8 +5,11 @@
 //! (rust-lang/rust#136480). All pointers are in the global window; block-shared
 //! memory is reached by word number only.
 
+mod intrinsics;
+
 use super::{COMPACT_LANES, Grid, LANES_MAX, shared_words};
 use core::arch::{asm, global_asm, nvptx};
+use intrinsics::*;
 
 const _: () = assert!(
     shared_words(LANES_MAX) * 4 == 49152 && shared_words(COMPACT_LANES) * 4 == 6144,
@@ -19,40 +22,6 @@ global_asm!(".extern .shared .align 16 .b8 seawall_extra[];");
 
 /// The mask of a full warp.
 const ALL_LANES: u32 = u32::MAX;
-
-// Intrinsics and not assembly, because the compiler must know that these are
-// convergent: it may not move them under a condition or copy them into both of
-// its branches.
-unsafe extern "unadjusted" {
-    #[link_name = "llvm.nvvm.bar.warp.sync"]
-    fn warp_sync(lanes: u32);
-    #[link_name = "llvm.nvvm.barrier.cta.red.popc.aligned.all"]
-    fn barrier_count(barrier: u32, value: bool) -> u32;
-    #[link_name = "llvm.nvvm.vote.ballot.sync"]
-    fn vote_ballot(lanes: u32, value: bool) -> u32;
-    #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]
-    fn shuffle_index(lanes: u32, value: u32, from: u32, clamp: u32) -> u32;
-    #[link_name = "llvm.nvvm.shfl.sync.up.i32"]
-    fn shuffle_below(lanes: u32, value: u32, delta: u32, clamp: u32) -> u32;
-    #[cfg(seawall_sm = "90")]
-    #[link_name = "llvm.nvvm.redux.sync.add"]
-    fn reduce_add(value: u32, lanes: u32) -> u32;
-    #[cfg(seawall_sm = "90")]
-    #[link_name = "llvm.nvvm.redux.sync.umax"]
-    fn reduce_max(value: u32, lanes: u32) -> u32;
-    #[cfg(seawall_sm = "90")]
-    #[link_name = "llvm.nvvm.redux.sync.umin"]
-    fn reduce_min(value: u32, lanes: u32) -> u32;
-    #[cfg(seawall_sm = "90")]
-    #[link_name = "llvm.nvvm.barrier.cluster.arrive.aligned"]
-    fn cluster_arrive();
-    #[cfg(seawall_sm = "90")]
-    #[link_name = "llvm.nvvm.barrier.cluster.arrive.relaxed.aligned"]
-    fn cluster_arrive_relaxed();
-    #[cfg(seawall_sm = "90")]
-    #[link_name = "llvm.nvvm.barrier.cluster.wait.aligned"]
-    fn cluster_wait();
-}
 
 /// A lane of the running kernel, in a block of at most `LANES` lanes:
 /// [`LANES_MAX`] or [`COMPACT_LANES`].
