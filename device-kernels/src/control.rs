@@ -41,6 +41,24 @@ impl Control {
         Self { words }
     }
 
+    /// The control block at `address`.
+    ///
+    /// # Safety
+    /// There must be one, valid for the whole run.
+    #[inline(always)]
+    #[must_use]
+    pub unsafe fn at(address: u64) -> Self {
+        // SAFETY: the block is valid, by this function's contract.
+        Self::new(unsafe { Words::new(address as *mut u32, Self::WORDS) })
+    }
+
+    /// Address of the control block.
+    #[inline(always)]
+    #[must_use]
+    pub fn address(self) -> u64 {
+        self.words.address()
+    }
+
     /// Arrives at the grid barrier.
     #[inline(always)]
     pub fn arrive<G: Grid>(self, grid: G) {
@@ -196,6 +214,20 @@ impl Control {
     #[inline(always)]
     pub fn close_loop<G: Grid>(self, grid: G) {
         self.words.add(grid, word_of!(ControlRecord, loops_done), 1);
+    }
+
+    /// Stores the clock as the start of the run, unless a start is stored already.
+    pub fn stamp_first<G: Grid>(self, grid: G) {
+        if self.started_ns(grid) == 0 {
+            self.stamp(grid, false);
+        }
+    }
+
+    /// The clock at the start of the run, 0 before it was stored.
+    pub fn started_ns<G: Grid>(self, grid: G) -> u64 {
+        let at = word_of!(ControlRecord, started_ns);
+        let [low, high] = [at, at + 1].map(|at| u64::from(self.words.load_weak(grid, at)));
+        high << 32 | low
     }
 
     /// Stores the clock at the start (`at_end` false) or end of the run.

@@ -5,6 +5,7 @@
 //! reads back anyway, so results are dropped here.
 
 use crate::batch::{self, Batch};
+use crate::grid::Grid;
 use crate::grid::nvptx::{CompactDevice, Device};
 use crate::kernel;
 use crate::launched::BodyLaunch;
@@ -76,6 +77,36 @@ pub unsafe extern "ptx-kernel" fn seawall_body(
         last: last != 0,
     };
     let _ = kernel::run_body::<Device, { family::ALL }>(Device {}, machine, body);
+}
+
+/// Tells a conditional node of a CUDA graph whether its loop goes on; one block. The
+/// node's handle comes in two words, the low one first.
+///
+/// # Safety
+/// As [`Machine::new`]; the handle must be that of the node whose body launches this.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_while(
+    launch: *const LaunchRecord,
+    fixpoint: u32,
+    handle_low: u32,
+    handle_high: u32,
+) {
+    // SAFETY: the caller keeps this function's contract.
+    let machine = unsafe { Machine::new(launch) };
+    let goes_on = kernel::loop_goes_on(Device {}, machine, fixpoint);
+    if (Device {}).lane() == 0 {
+        let handle = u64::from(handle_high) << 32 | u64::from(handle_low);
+        // SAFETY: the caller passes the handle of a live node.
+        unsafe { cudaGraphSetConditional(handle, u32::from(goes_on)) };
+    }
+}
+
+// The one function that kernels call and do not define: drivers from CUDA 12.3 on
+// link it when they compile the PTX.
+#[allow(non_snake_case)]
+unsafe extern "C" {
+    /// Sets the condition of a conditional node for its next decision.
+    fn cudaGraphSetConditional(handle: u64, value: u32);
 }
 
 /// Grid barriers and nothing else; a cooperative launch.

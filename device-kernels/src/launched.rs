@@ -37,6 +37,7 @@ pub fn begin_loop<G: Grid>(grid: G, machine: Machine, fixpoint: u32) -> Result<(
         return Ok(());
     }
     let control = context.team.control;
+    control.stamp_first(grid);
     control.clear_changed(grid);
     control.set_iteration(grid, 0);
     let mut state = LoopState::Running;
@@ -80,7 +81,7 @@ pub fn run_body<G: Grid, const FAMILIES: u32>(
         opcode: Opcode::Fixpoint as u32,
         iteration,
     };
-    run_waves::<G, FAMILIES>(&context, launch.group, place)?;
+    run_waves::<G, FAMILIES>(context.hand(), launch.group, place)?;
     if !launch.last {
         return Ok(());
     }
@@ -91,14 +92,48 @@ pub fn run_body<G: Grid, const FAMILIES: u32>(
     Ok(())
 }
 
+/// Whether a loop needs another iteration, for one that no host looks after: not
+/// when it has ended, a wave faulted, or the time budget is over. The budget counts
+/// from the run's first loop on. A block operation; what the first lane finds counts.
+#[inline(always)]
+pub fn loop_goes_on<G: Grid>(grid: G, machine: Machine, fixpoint: u32) -> bool {
+    let Ok(context) = open(grid, machine) else {
+        return false;
+    };
+    let control = context.team.control;
+    if !control.loop_runs(grid) || control.is_stopped(grid) {
+        return false;
+    }
+    let Ok((wave, _)) = fixpoint_of(&context, fixpoint) else {
+        return false;
+    };
+    let spent = grid.now_ns().saturating_sub(control.started_ns(grid));
+    if spent <= machine.time_budget_ns(grid) {
+        return true;
+    }
+    let place = Place {
+        wave,
+        opcode: Opcode::Fixpoint as u32,
+        iteration: control.iteration(grid),
+    };
+    let _ = control.fault(grid, FaultCode::TimeBudget, place);
+    false
+}
+
 /// Number and record of the fixpoint at `index` of the wave table.
 #[inline(always)]
 fn fixpoint_of<G: Grid>(context: &Context<G>, index: u32) -> Result<(u32, FixpointRecord), Stop> {
+    let grid = context.team.grid;
     context
         .machine
-        .wave(context.team.grid, index)
-        .filter(|wave| wave.opcode == Opcode::Fixpoint as u32)
-        .map(|wave| (wave.wave, FixpointRecord::from_parameters(wave.parameters)))
+        .wave(grid, index)
+        .filter(|wave| wave.opcode(grid) == Opcode::Fixpoint as u32)
+        .map(|wave| {
+            (
+                wave.number(grid),
+                FixpointRecord::from_parameters(wave.parameters(grid)),
+            )
+        })
         .ok_or_else(|| {
             context
                 .team

@@ -63,6 +63,11 @@ impl Context {
         })
     }
 
+    /// The driver's handle.
+    pub(super) const fn raw(&self) -> CUcontext {
+        self.raw
+    }
+
     /// What the device can do.
     pub(super) const fn limits(&self) -> &DeviceLimits {
         &self.limits

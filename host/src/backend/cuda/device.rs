@@ -46,6 +46,12 @@ impl DeviceLimits {
     pub fn driver_text(&self) -> String {
         super::driver::version_text(self.driver_version)
     }
+
+    /// Whether CUDA graphs may hold loops, which drivers from CUDA 12.3 on allow.
+    #[must_use]
+    pub const fn conditional_nodes(&self) -> bool {
+        self.driver_version >= 12_030
+    }
 }
 
 /// Describes every CUDA device, in order of its number.

@@ -253,6 +253,7 @@ const fn doing(entry: Entry) -> &'static str {
         Entry::Group => "launching a group",
         Entry::Begin => "launching the start of a loop",
         Entry::Body => "launching a loop's body",
+        Entry::While => "launching a loop's decision",
         Entry::Barriers => "launching the barrier test",
         Entry::Batch | Entry::BatchSearch => "launching the batch",
     }

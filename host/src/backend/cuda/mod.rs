@@ -52,8 +52,19 @@ pub enum Executor {
     Mega,
     /// One launch a group; the host decides when a loop ends.
     Launches,
-    /// CUDA graphs of the same launches, loops unrolled in chunks.
+    /// A CUDA graph of the same launches.
     Graph,
+}
+
+/// How [`Executor::Graph`] runs loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LoopNodes {
+    /// As conditional `while` nodes: one launch and one wait for a whole program.
+    /// Needs a driver for CUDA 12.3 or later.
+    Conditional,
+    /// Unrolled in chunks of iterations; the host looks after each chunk whether the
+    /// loop has ended.
+    Unrolled,
 }
 
 /// How to open a session.
@@ -78,6 +89,9 @@ pub struct CudaOptions {
     /// Whether programs that gather over incoming edges do so by tiles of rows;
     /// nothing leaves it to the graph. The sums are the same, bit for bit.
     pub tiles: Option<bool>,
+    /// How [`Executor::Graph`] runs loops; nothing takes conditional nodes where the
+    /// driver has them. Results are the same.
+    pub loops: Option<LoopNodes>,
 }
 
 /// Opens a session of `executor` with `graph` resident on a device.

@@ -40,6 +40,8 @@ pub(super) enum Entry {
     Begin,
     /// Runs one body group of a loop.
     Body,
+    /// Tells a conditional node whether its loop goes on.
+    While,
     /// Crosses grid barriers and does nothing else.
     Barriers,
     /// Runs the programs of a batch, one graph a block at a time.
@@ -51,12 +53,13 @@ pub(super) enum Entry {
 impl Entry {
     /// Every entry, in the order of this enum.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::Mega,
         Self::MegaSearch,
         Self::Group,
         Self::Begin,
         Self::Body,
+        Self::While,
         Self::Barriers,
         Self::Batch,
         Self::BatchSearch,
@@ -70,6 +73,7 @@ impl Entry {
             Self::Group => c"seawall_group",
             Self::Begin => c"seawall_begin",
             Self::Body => c"seawall_body",
+            Self::While => c"seawall_while",
             Self::Barriers => c"seawall_barriers",
             Self::Batch => c"seawall_batch",
             Self::BatchSearch => c"seawall_batch_search",
@@ -81,7 +85,7 @@ impl Entry {
         match self {
             Self::Mega | Self::MegaSearch | Self::Batch | Self::BatchSearch => 0,
             Self::Group | Self::Begin | Self::Barriers => 1,
-            Self::Body => 3,
+            Self::Body | Self::While => 3,
         }
     }
 }

@@ -36,11 +36,18 @@ enum Runner {
 }
 
 impl Runner {
-    fn new(executor: Executor, module: &Rc<Module>, asked: Asked) -> Result<Self, BackendError> {
+    fn new(
+        executor: Executor,
+        module: &Rc<Module>,
+        (asked, options): (Asked, &CudaOptions),
+    ) -> Result<Self, BackendError> {
         Ok(match executor {
             Executor::Mega => Self::Mega(Mega::new(module, asked)?),
             Executor::Launches => Self::Launches(Launches::new(module, asked)?),
-            Executor::Graph => Self::Graph(Graphs::new(Launches::new(module, asked)?)),
+            Executor::Graph => {
+                let launches = Launches::new(module, asked)?;
+                Self::Graph(Graphs::new(module, launches, options.loops)?)
+            }
         })
     }
 
@@ -144,7 +151,7 @@ impl<'g> CudaSession<'g> {
             Executor::Mega => Asked::for_mega(graph, &options, &context.limits().info),
             Executor::Launches | Executor::Graph => Asked::plainly(&options),
         };
-        let runner = Runner::new(executor, &module, asked)?;
+        let runner = Runner::new(executor, &module, (asked, &options))?;
         let (stream, mut staging) = lane(&context, largest_array(graph))?;
         let uploader = Uploader {
             stream: &stream,

@@ -1,0 +1,182 @@
+//! A whole program as one CUDA graph, its loops as conditional `while` nodes.
+//!
+//! A node's body is a few iterations and one kernel that sets the condition; bodies
+//! behind the end of the loop return at once. The host launches once and waits once,
+//! so it is the kernel that holds loops to the time budget.
+
+use super::executable::{Executable, Template};
+use crate::backend::BackendError;
+use crate::backend::cuda::error::check;
+use crate::backend::cuda::launch::Grid;
+use crate::backend::cuda::launches::Launches;
+use crate::backend::cuda::loaded::Loaded;
+use crate::backend::cuda::stream::Stream;
+use crate::backend::cuda::walk::{LoopStage, Stage};
+use cudarc::driver::sys::{self, CUgraph, CUgraphConditionalHandle, CUgraphNode};
+
+/// Iterations between two decisions whether the loop goes on.
+const ITERATIONS: u32 = 4;
+
+/// What the graph is built of.
+#[derive(Clone, Copy)]
+pub(super) struct Building<'a> {
+    pub(super) stream: &'a Stream,
+    pub(super) program: &'a Loaded,
+    pub(super) launches: &'a Launches,
+    /// The kernel that sets a node's condition.
+    pub(super) decide: &'a Grid,
+}
+
+impl Building<'_> {
+    /// Builds the graph of the program.
+    pub(super) fn graph(self) -> Result<Executable, BackendError> {
+        let graph = Template::new()?;
+        let mut tail = Vec::new();
+        for stage in self.program.stages() {
+            let launch = || match stage {
+                Stage::Group(group) => self.launches.group(self.stream, self.program, *group),
+                Stage::Loop(stage) => self.launches.begin(self.stream, self.program, stage),
+            };
+            tail = append(self.stream, graph.raw(), &tail, launch)?;
+            if let Stage::Loop(stage) = stage {
+                tail = vec![self.while_node(graph.raw(), &tail, stage)?];
+            }
+        }
+        graph.instantiate(self.stream)
+    }
+
+    /// Adds a loop behind the nodes `after`.
+    fn while_node(
+        self,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        stage: &LoopStage,
+    ) -> Result<CUgraphNode, BackendError> {
+        let context = self.stream.context().raw();
+        let mut handle: CUgraphConditionalHandle = 0;
+        // SAFETY: one valid handle to write to; graph and context live. The condition
+        // is true at each launch until the body's last kernel sets it.
+        check("making a loop's condition", unsafe {
+            sys::cuGraphConditionalHandleCreate(
+                &raw mut handle,
+                graph,
+                context,
+                1,
+                sys::CU_GRAPH_COND_ASSIGN_DEFAULT,
+            )
+        })?;
+        // SAFETY: plain integers and pointers, for which zeros are valid.
+        let mut parameters: sys::CUgraphNodeParams = unsafe { std::mem::zeroed() };
+        parameters.type_ = sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_CONDITIONAL;
+        parameters.__bindgen_anon_1.conditional = sys::CUDA_CONDITIONAL_NODE_PARAMS {
+            handle,
+            type_: sys::CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_WHILE,
+            size: 1,
+            phGraph_out: std::ptr::null_mut(),
+            ctx: context,
+        };
+        let mut node: CUgraphNode = std::ptr::null_mut();
+        // SAFETY: the nodes belong to the graph; parameters of the node's type, and one
+        // valid handle to write to.
+        check("adding a loop to a CUDA graph", unsafe {
+            sys::cuGraphAddNode_v2(
+                &raw mut node,
+                graph,
+                after.as_ptr(),
+                std::ptr::null(),
+                after.len(),
+                &raw mut parameters,
+            )
+        })?;
+        // SAFETY: the field of the node's type. The driver has put a list there, which
+        // belongs to the node; a tool in between may have kept it to itself.
+        let bodies = unsafe { parameters.__bindgen_anon_1.conditional.phGraph_out };
+        if bodies.is_null() {
+            return Err(unsupported(self.stream));
+        }
+        // SAFETY: the list has one element, as was asked.
+        let body = unsafe { *bodies };
+        append(self.stream, body, &[], || self.body(stage, handle))?;
+        Ok(node)
+    }
+
+    fn body(self, stage: &LoopStage, handle: CUgraphConditionalHandle) -> Result<(), BackendError> {
+        for _ in 0..super::unrolled(ITERATIONS, stage.groups) {
+            self.launches.iteration(self.stream, self.program, stage)?;
+        }
+        let words = [stage.wave_index, handle as u32, (handle >> 32) as u32];
+        // SAFETY: the loaded program holds the record and all that it names; the
+        // wave's index was checked at load, and the handle is that of this body's node.
+        unsafe {
+            self.decide
+                .launch(self.stream, self.program.record(), &words)
+        }
+    }
+}
+
+/// The driver, or what watches it, took a loop without giving its body.
+fn unsupported(stream: &Stream) -> BackendError {
+    BackendError::Unsupported {
+        device: stream.context().limits().info.name.clone(),
+        reason: "its driver gave a conditional node without a body; ask for unrolled loops"
+            .to_owned(),
+    }
+}
+
+/// Appends what `queue` puts into the stream to `graph`, behind the nodes `after`,
+/// without running it; gives the last nodes.
+fn append<T>(
+    stream: &Stream,
+    graph: CUgraph,
+    after: &[CUgraphNode],
+    queue: impl FnOnce() -> Result<T, BackendError>,
+) -> Result<Vec<CUgraphNode>, BackendError> {
+    let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+    // SAFETY: the stream lives and captures nothing yet; the nodes belong to the graph.
+    check("starting a CUDA graph", unsafe {
+        sys::cuStreamBeginCaptureToGraph(
+            stream.raw(),
+            graph,
+            after.as_ptr(),
+            std::ptr::null(),
+            after.len(),
+            mode,
+        )
+    })?;
+    let queued = queue();
+    let tail = tail(stream);
+    let mut same = std::ptr::null_mut();
+    // SAFETY: ends the capture begun above, whatever `queue` answered, so that the
+    // stream can be used again; one valid handle to write to, which becomes `graph`.
+    let ended = check("ending a CUDA graph", unsafe {
+        sys::cuStreamEndCapture(stream.raw(), &raw mut same)
+    });
+    queued?;
+    ended?;
+    tail
+}
+
+/// The nodes that the next one captured would come behind.
+fn tail(stream: &Stream) -> Result<Vec<CUgraphNode>, BackendError> {
+    let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+    let (mut nodes, mut count) = (std::ptr::null(), 0usize);
+    // SAFETY: the stream lives; valid places for status, list and length, and nulls
+    // for what is not asked.
+    let answer = unsafe {
+        sys::cuStreamGetCaptureInfo_v2(
+            stream.raw(),
+            &raw mut status,
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+            &raw mut nodes,
+            &raw mut count,
+        )
+    };
+    check("reading a CUDA graph", answer)?;
+    if nodes.is_null() || count == 0 {
+        return Ok(Vec::new());
+    }
+    // SAFETY: the driver's list of that length, valid until the next call for the
+    // stream; it is copied before.
+    Ok(unsafe { std::slice::from_raw_parts(nodes, count) }.to_vec())
+}

@@ -1,0 +1,155 @@
+//! The plan as CUDA graphs: one submission for many launches.
+//!
+//! Straight stages become kernel nodes. Loops become conditional `while` nodes of one
+//! graph for the whole program where the driver has them, from CUDA 12.3 on. With
+//! older ones they are unrolled in chunks.
+
+mod conditional;
+mod executable;
+mod unrolled;
+
+pub(super) use executable::Executable;
+
+use super::launch::{Grid, GridShape};
+use super::launches::Launches;
+use super::loaded::Loaded;
+use super::module::{Entry, Module};
+use super::running::Running;
+use super::stream::{COPY_LIMIT, Stream};
+use super::walk::Stage;
+use super::{LoopNodes, device};
+use crate::backend::BackendError;
+use std::rc::Rc;
+use unrolled::Segments;
+
+/// Most kernel nodes of one body or chunk, whatever the length of the loop's body.
+const NODES_MAX: u32 = 4096;
+
+/// Builds and submits the graphs of a program.
+#[derive(Debug)]
+pub(super) struct Graphs {
+    module: Rc<Module>,
+    launches: Launches,
+    loops: LoopNodes,
+    /// The kernel that sets the condition of a loop, once a program needed it.
+    decide: Option<Grid>,
+    built: Built,
+}
+
+/// What a program became.
+#[derive(Debug)]
+enum Built {
+    Nothing,
+    Whole(Executable),
+    Segments(Segments),
+}
+
+impl Graphs {
+    /// Builds graphs out of the launches of `launches`, with the loops asked for or
+    /// the best that the driver has.
+    ///
+    /// # Errors
+    /// [`BackendError::Unsupported`] when the driver lacks the nodes asked for.
+    pub(super) fn new(
+        module: &Rc<Module>,
+        launches: Launches,
+        loops: Option<LoopNodes>,
+    ) -> Result<Self, BackendError> {
+        Ok(Self {
+            launches,
+            loops: loops_of(loops, module.context().limits())?,
+            module: Rc::clone(module),
+            decide: None,
+            built: Built::Nothing,
+        })
+    }
+
+    /// The grid of an ordinary group.
+    pub(super) const fn shape(&self) -> GridShape {
+        self.launches.shape()
+    }
+
+    /// The launches that the graphs are built out of.
+    pub(super) const fn launches(&mut self) -> &mut Launches {
+        &mut self.launches
+    }
+
+    /// Drops the graphs of the last program.
+    pub(super) fn clear(&mut self) {
+        self.built = Built::Nothing;
+    }
+
+    /// Builds and uploads the graphs of `program`.
+    pub(super) fn prepare(
+        &mut self,
+        stream: &Stream,
+        program: &Loaded,
+    ) -> Result<(), BackendError> {
+        self.clear();
+        let has_loops = program
+            .stages()
+            .iter()
+            .any(|stage| matches!(stage, Stage::Loop(_)));
+        self.built = if has_loops && self.loops == LoopNodes::Conditional {
+            let decide = match self.decide.take() {
+                Some(decide) => decide,
+                None => Grid::single(self.module.kernel(Entry::While)?),
+            };
+            let building = conditional::Building {
+                stream,
+                program,
+                launches: &self.launches,
+                decide: self.decide.insert(decide),
+            };
+            Built::Whole(building.graph()?)
+        } else {
+            Built::Segments(Segments::build(stream, program, &self.launches)?)
+        };
+        stream.wait("uploading the CUDA graphs", COPY_LIMIT)
+    }
+
+    /// Runs the program: one submission, or one for each chunk of a loop.
+    pub(super) fn queue(&self, running: &mut Running<'_>) -> Result<(), BackendError> {
+        match &self.built {
+            Built::Nothing => Ok(()),
+            Built::Whole(graph) => graph.launch(running),
+            Built::Segments(segments) => segments.queue(running),
+        }
+    }
+}
+
+/// The loops asked for, if the driver has them.
+fn loops_of(
+    asked: Option<LoopNodes>,
+    limits: &device::DeviceLimits,
+) -> Result<LoopNodes, BackendError> {
+    match (asked, limits.conditional_nodes()) {
+        (Some(LoopNodes::Conditional), false) => Err(BackendError::Unsupported {
+            device: limits.info.name.clone(),
+            reason: format!(
+                "its driver supports CUDA {}, conditional nodes need 12.3; leave the choice of loops open",
+                limits.driver_text()
+            ),
+        }),
+        (None, false) => Ok(LoopNodes::Unrolled),
+        (asked, _) => Ok(asked.unwrap_or(LoopNodes::Conditional)),
+    }
+}
+
+/// Iterations, of at most `iterations`, that fit one graph's nodes.
+fn unrolled(iterations: u32, groups: u32) -> u32 {
+    (NODES_MAX / groups.max(1)).clamp(1, iterations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_shrink_when_the_body_is_long_and_never_vanish() {
+        assert_eq!(unrolled(64, 2), 64);
+        assert_eq!(unrolled(64, 512), 8);
+        assert_eq!(unrolled(64, 1_000_000), 1);
+        assert_eq!(unrolled(16, 0), 16);
+    }
+}

@@ -1,0 +1,119 @@
+//! Loops unrolled in chunks of iterations, with the host looking after each.
+//!
+//! A body that starts after the loop has ended returns at once, and a chunk is
+//! submitted again while the loop runs.
+
+use super::executable::Executable;
+use crate::backend::BackendError;
+use crate::backend::cuda::launches::Launches;
+use crate::backend::cuda::loaded::Loaded;
+use crate::backend::cuda::running::Running;
+use crate::backend::cuda::stream::Stream;
+use crate::backend::cuda::walk::{LoopStage, Stage};
+
+/// Iterations of a loop's first chunk: most loops are over after it.
+const FIRST_ITERATIONS: u32 = 16;
+/// Iterations of each further chunk.
+const MORE_ITERATIONS: u32 = 64;
+
+/// The graphs of a program, up to the end of a loop each.
+#[derive(Debug)]
+pub(super) struct Segments(Vec<Segment>);
+
+/// Stages up to the end of a loop, or up to the end of the program.
+#[derive(Debug)]
+struct Segment {
+    first: Executable,
+    again: Option<(LoopStage, Executable)>,
+}
+
+/// What segments are built of.
+#[derive(Clone, Copy)]
+struct Building<'a> {
+    stream: &'a Stream,
+    program: &'a Loaded,
+    launches: &'a Launches,
+}
+
+impl Segments {
+    /// Builds the graphs of `program`.
+    pub(super) fn build(
+        stream: &Stream,
+        program: &Loaded,
+        launches: &Launches,
+    ) -> Result<Self, BackendError> {
+        let building = Building {
+            stream,
+            program,
+            launches,
+        };
+        let mut segments = Vec::new();
+        let mut rest = program.stages();
+        while !rest.is_empty() {
+            let groups = rest
+                .iter()
+                .take_while(|stage| matches!(stage, Stage::Group(_)))
+                .count();
+            let (straight, after) = rest.split_at(groups);
+            let (stage, after) = match after.split_first() {
+                Some((Stage::Loop(stage), after)) => (Some(*stage), after),
+                _ => (None, after),
+            };
+            segments.push(building.segment(straight, stage)?);
+            rest = after;
+        }
+        Ok(Self(segments))
+    }
+
+    /// Runs the program, waiting once a chunk of each loop.
+    pub(super) fn queue(&self, running: &mut Running<'_>) -> Result<(), BackendError> {
+        for segment in &self.0 {
+            segment.first.launch(running)?;
+            let Some((stage, again)) = &segment.again else {
+                continue;
+            };
+            while !running.ends(stage)? {
+                again.launch(running)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Building<'_> {
+    fn segment(
+        self,
+        straight: &[Stage],
+        stage: Option<LoopStage>,
+    ) -> Result<Segment, BackendError> {
+        let first = Executable::capture(self.stream, || self.first(straight, stage))?;
+        let again = match stage {
+            Some(stage) => {
+                let chunk = || self.chunk(&stage, MORE_ITERATIONS);
+                Some((stage, Executable::capture(self.stream, chunk)?))
+            }
+            None => None,
+        };
+        Ok(Segment { first, again })
+    }
+
+    fn first(self, straight: &[Stage], stage: Option<LoopStage>) -> Result<(), BackendError> {
+        for stage in straight {
+            if let Stage::Group(group) = stage {
+                self.launches.group(self.stream, self.program, *group)?;
+            }
+        }
+        let Some(stage) = stage else {
+            return Ok(());
+        };
+        self.launches.begin(self.stream, self.program, &stage)?;
+        self.chunk(&stage, FIRST_ITERATIONS)
+    }
+
+    fn chunk(self, stage: &LoopStage, iterations: u32) -> Result<(), BackendError> {
+        for _ in 0..super::unrolled(iterations, stage.groups) {
+            self.launches.iteration(self.stream, self.program, stage)?;
+        }
+        Running::queue_state(self.stream, self.program)
+    }
+}
