@@ -205,7 +205,16 @@ unsafe impl Grid for HostGrid {
         unsafe { word.cast::<[u32; 4]>().read() }
     }
     #[inline(always)]
-    unsafe fn prefetch(self, _word: *const u32) {}
+    unsafe fn prefetch(self, word: *const u32) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a hint for any address, on every processor of this kind.
+        unsafe {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch(word.cast(), _MM_HINT_T0);
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = word;
+    }
     #[inline(always)]
     unsafe fn load_weak(self, word: *const u32) -> u32 {
         // SAFETY: the word is valid, by this method's contract.

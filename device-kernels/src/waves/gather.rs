@@ -5,12 +5,14 @@
 //! ends, and rows that several warps share are simply added.
 
 use super::Context;
+use super::edges::last_row;
 use super::rank::{Scale, move_wide};
 use crate::grid::Grid;
 use crate::memory::{Csr, Words};
 use crate::team::Team;
 
-/// Adds what predecessors pass on to the zero sums.
+/// Adds what predecessors pass on to the zero sums. Takes its arguments by reference, as
+/// [`gather_tiles`](super::gather_tiles) does.
 #[inline(never)]
 pub(super) fn gather<G: Grid>(context: &Context<G>, contributions: Words, sums: Words) {
     let (team, grid) = (&context.team, context.team.grid);
@@ -39,6 +41,10 @@ struct Pull {
     sums: Words,
     scale: Scale,
 }
+
+/// Edges that a thread fetches ahead of the one that it adds, also across rows: a
+/// branch that was predicted wrongly would throw away what it read in advance.
+const AHEAD: u32 = 64;
 
 /// Neighbouring edges that a lane takes at a time.
 const EACH: u32 = 4;
@@ -74,6 +80,9 @@ impl Pull {
             let (start, end) = self.rows.row(grid, node);
             let mut sum = 0;
             for edge in start..end {
+                let ahead = edge.saturating_add(AHEAD).min(self.edges - 1);
+                self.contributions
+                    .prefetch(grid, self.rows.target(grid, ahead));
                 sum += self.contribution(grid, edge);
             }
             self.sums.store_weak(grid, 2 * node, sum as u32);
@@ -112,7 +121,7 @@ impl Pull {
     /// of [`STEP`].
     #[inline(always)]
     fn tile<G: Grid>(&self, grid: G, first: u32, end: u32) {
-        let first_row = self.row_of(grid, first);
+        let first_row = last_row(grid, self.nodes, |row| self.rows.row(grid, row).0 <= first);
         let mut ends = self.ends(grid, first_row, 0);
         let mut running = 0_u64;
         let mut at = first;
@@ -254,24 +263,6 @@ impl Pull {
             self.sums.store_weak(grid, 2 * row, sum as u32);
             self.sums.store_weak(grid, 2 * row + 1, (sum >> 32) as u32);
         }
-    }
-
-    /// The row of `edge`: the last one that starts at or before it. A warp
-    /// probes as many rows a round as it has lanes.
-    #[inline(always)]
-    fn row_of<G: Grid>(&self, grid: G, edge: u32) -> u32 {
-        let (mut low, mut span) = (0, self.nodes);
-        while span > 1 {
-            let stride = span.div_ceil(G::WARP);
-            let probe = u64::from(grid.warp_lane()) * u64::from(stride);
-            let below =
-                probe < u64::from(span) && self.rows.row(grid, low + probe as u32).0 <= edge;
-            let count = grid.ballot(below).count_ones().max(1);
-            let start = (count - 1) * stride;
-            low += start;
-            span = stride.min(span - start);
-        }
-        low
     }
 }
 
