@@ -154,16 +154,12 @@ fn run_graph<G: Grid, const FAMILIES: u32>(
         return Err(control.fault(grid, FaultCode::BadLaunch, Place::default()));
     }
     let team = Team::whole(grid, control, deadline).alone();
-    if team.is_out_of_time(Place::default()) {
+    if team.is_out_of_time(Place::default) {
         return Err(Stop);
     }
     stamp(control, &team, false);
-    let mut context = Context {
-        team,
-        machine,
-        tag: 0,
-    };
-    run_in_block::<G, FAMILIES>(&mut context)?;
+    let context = Context::open(team, machine);
+    run_in_block::<G, FAMILIES>(context.hand())?;
     stamp(control, &team, true);
     Ok(())
 }

@@ -23,6 +23,8 @@ pub mod shared {
     pub const STOPPED: u32 = 72;
     /// Grid barriers that the block crossed.
     pub const EPOCH: u32 = 73;
+    /// What every call finds here of its context, 6 words.
+    pub const CONTEXT: u32 = 74;
     /// What the blocks of a narrow search tell each other: six words that
     /// take turns, then eleven that one lane tells the others.
     pub const NARROW_WORDS: u32 = 80;

@@ -8,43 +8,48 @@ use crate::block::{tell, told};
 use crate::control::{LoopEnd, Place, Stop};
 use crate::grid::Grid;
 use crate::kernel::run_waves;
+use crate::machine::Wave;
 use crate::search::narrow::{self, Bounds};
 use crate::search::{Search, drive, shared_drive, visit::Marker};
-use crate::waves::{self, Context, family};
+use crate::waves::{self, Context, Hand, family};
 use seawall_core::abi::control::FaultCode;
-use seawall_core::abi::program::{FixpointRecord, NO_REGISTER, Opcode, WaveRecord};
-use seawall_core::abi::search::{DriveRecord, SearchPolicy, Step};
+use seawall_core::abi::program::{FixpointRecord, NO_REGISTER, Opcode};
+use seawall_core::abi::search::{DriveRecord, Step};
 
-/// Runs a fixpoint to its end. All lanes of the team take part.
+/// Runs a fixpoint to its end and gives the tag of its last iteration. All lanes of
+/// the team take part.
 ///
 /// # Errors
 /// When the run stops; the fault record says why.
-#[inline(never)]
-pub fn run<G: Grid, const FAMILIES: u32>(
-    context: &mut Context<G>,
-    wave: &WaveRecord,
-) -> Result<(), Stop> {
-    let record = FixpointRecord::from_parameters(wave.parameters);
-    // Only the conductor may ask: another lane would read what it writes.
-    let crossed = |context: &Context<G>| {
-        if context.team.is_conductor() {
-            context.team.barriers()
-        } else {
-            0
-        }
-    };
-    let barriers = crossed(context);
-    let end = if record.frontier == NO_REGISTER {
-        run_flagged::<G, FAMILIES>(context, wave, &record)?
-    } else if FAMILIES & family::SEARCH != 0 {
-        run_search::<G, FAMILIES>(context, wave, &record)?
+#[inline(always)]
+pub fn run<G: Grid, const FAMILIES: u32>(hand: Hand<G>, wave: Wave) -> Result<u32, Stop> {
+    let grid = hand.grid();
+    let record = FixpointRecord::from_parameters(wave.parameters(grid));
+    if record.frontier == NO_REGISTER {
+        return run_flagged::<G, FAMILIES>(hand, wave);
+    }
+    if FAMILIES & family::SEARCH != 0 {
+        run_search::<G, FAMILIES>(hand, wave)?;
+        return Ok(hand.tag());
+    }
+    let (control, place) = (hand.context().team.control, place_of(grid, wave, 0));
+    Err(control.fault(grid, FaultCode::UnknownOpcode, place))
+}
+
+/// Barriers that were crossed so far. Only the conductor may ask: another lane would
+/// read what it writes.
+#[inline(always)]
+fn crossed<G: Grid>(context: &Context<G>) -> u32 {
+    if context.team.is_conductor() {
+        context.team.barriers()
     } else {
-        let place = place_of(wave, 0);
-        return Err(context
-            .team
-            .control
-            .fault(context.team.grid, FaultCode::UnknownOpcode, place));
-    };
+        0
+    }
+}
+
+/// Closes the record of a loop whose first barrier was number `barriers`.
+#[inline(always)]
+fn close<G: Grid>(context: &Context<G>, barriers: u32, end: LoopEnd) {
     let (team, control) = (&context.team, context.team.control);
     if team.is_conductor() {
         let report = control.open_loop(team.grid);
@@ -52,13 +57,12 @@ pub fn run<G: Grid, const FAMILIES: u32>(
         report.finish(team.grid, end);
         control.close_loop(team.grid);
     }
-    Ok(())
 }
 
-fn place_of(wave: &WaveRecord, iteration: u32) -> Place {
+fn place_of<G: Grid>(grid: G, wave: Wave, iteration: u32) -> Place {
     Place {
-        wave: wave.wave,
-        opcode: wave.opcode,
+        wave: wave.number(grid),
+        opcode: wave.opcode(grid),
         iteration,
     }
 }
@@ -70,62 +74,64 @@ const STEPS_PER_LOOK: u32 = 64;
 /// would otherwise never find out that its time is over.
 const ITERATIONS_PER_LOOK: u32 = 16;
 
-/// Repeats the body until an iteration leaves the changed flag untouched.
-#[inline(always)]
-fn run_flagged<G: Grid, const FAMILIES: u32>(
-    context: &mut Context<G>,
-    wave: &WaveRecord,
-    record: &FixpointRecord,
-) -> Result<LoopEnd, Stop> {
+/// Repeats the body until an iteration leaves the changed flag untouched; gives the
+/// tag of the last iteration.
+#[inline(never)]
+fn run_flagged<G: Grid, const FAMILIES: u32>(mut hand: Hand<G>, wave: Wave) -> Result<u32, Stop> {
+    let grid = hand.grid();
+    let barriers = crossed(&hand.context());
     let mut end = LoopEnd::default();
-    while end.iterations < record.max_iterations && !end.converged {
+    loop {
+        let record = FixpointRecord::from_parameters(wave.parameters(grid));
+        if end.iterations >= record.max_iterations || end.converged {
+            break;
+        }
         // Tags grow over the whole run, so that a flag raised by an earlier
         // loop or iteration never counts for this one.
-        context.tag = context.tag.wrapping_add(1);
-        let place = place_of(wave, end.iterations);
+        hand = hand.with_tag(hand.tag().wrapping_add(1));
+        let iteration = end.iterations;
+        let place = || place_of(grid, wave, iteration);
         for group in record.first_group..record.first_group.saturating_add(record.groups) {
             if group != record.first_group {
-                context.team.barrier(place)?;
+                hand.context().team.barrier(place)?;
             }
-            run_waves::<G, FAMILIES>(context, group, place)?;
+            run_waves::<G, FAMILIES>(hand, group, place())?;
         }
-        let (grid, control) = (context.team.grid, context.team.control);
-        context
-            .team
-            .barrier_and(place, || tell(grid, control.changed(grid)))?;
+        let team = hand.context().team;
+        team.barrier_and(place, || tell(grid, team.control.changed(grid)))?;
         end.iterations += 1;
         // A fast block may be in the next iteration already and have raised a
         // later tag; it went on because the flag had this one.
-        end.converged = context.tag.wrapping_sub(told(grid)) as i32 > 0;
-        if end.iterations.is_multiple_of(ITERATIONS_PER_LOOK) && context.team.is_out_of_time(place)
-        {
+        end.converged = hand.tag().wrapping_sub(told(grid)) as i32 > 0;
+        if end.iterations.is_multiple_of(ITERATIONS_PER_LOOK) && team.is_out_of_time(place) {
             return Err(Stop);
         }
     }
     // The next loop of the group raises later tags, which would look like more
     // to do to a block that has not read the flag yet.
-    context.team.barrier(place_of(wave, end.iterations))?;
-    Ok(end)
+    let context = hand.context();
+    context
+        .team
+        .barrier(|| place_of(grid, wave, end.iterations))?;
+    close(&context, barriers, end);
+    Ok(hand.tag())
 }
 
 /// Repeats the body until its frontier has no edges left.
-#[inline(always)]
-fn run_search<G: Grid, const FAMILIES: u32>(
-    context: &Context<G>,
-    wave: &WaveRecord,
-    record: &FixpointRecord,
-) -> Result<LoopEnd, Stop> {
+#[inline(never)]
+fn run_search<G: Grid, const FAMILIES: u32>(hand: Hand<G>, wave: Wave) -> Result<(), Stop> {
+    let context = &hand.context();
     let grid = context.team.grid;
+    let record = &FixpointRecord::from_parameters(wave.parameters(grid));
+    let barriers = crossed(context);
     let control = context.team.control;
-    let search =
-        expansion(context, record).map_err(|code| control.fault(grid, code, place_of(wave, 0)))?;
+    let search = expansion(context, record)
+        .map_err(|code| control.fault(grid, code, place_of(grid, wave, 0)))?;
     let alone = record.groups == 1
         && context
             .machine
             .group(grid, record.first_group)
             .is_some_and(|group| group.waves == 1);
-    let crew = narrow::crew_size(&context.team);
-    let policy = drive::policy_for::<G>(&context.machine.search_policy(grid), crew);
     let mut slot = 0;
     if grid.lane() == 0 {
         shared_drive::publish(grid, &search.frontier.drive(grid, slot));
@@ -134,7 +140,8 @@ fn run_search<G: Grid, const FAMILIES: u32>(
     let mut drive = shared_drive::read(grid);
     let mut steps = [0_u32; 7];
     while !is_over(&drive, record.max_iterations) {
-        let place = place_of(wave, drive.iteration);
+        let iteration = drive.iteration;
+        let place = || place_of(grid, wave, iteration);
         if drive.step.is_multiple_of(STEPS_PER_LOOK) && context.team.is_out_of_time(place) {
             return Err(Stop);
         }
@@ -145,7 +152,7 @@ fn run_search<G: Grid, const FAMILIES: u32>(
             let bounds = Bounds {
                 machine: context.machine,
                 max_iterations: record.max_iterations,
-                place,
+                place: place(),
             };
             slot ^= 1;
             run_narrow(context, &search, slot, &bounds)?;
@@ -155,13 +162,11 @@ fn run_search<G: Grid, const FAMILIES: u32>(
                     search.step(&context.team, &drive);
                 } else {
                     share_drive(context, &search, &drive, place)?;
-                    run_waves::<G, FAMILIES>(context, group, place)?;
+                    run_waves::<G, FAMILIES>(hand, group, place())?;
                     context.team.barrier(place)?;
                 }
             }
-            context
-                .team
-                .barrier_and(place, || decide(grid, &search, &policy))?;
+            context.team.barrier_and(place, || decide(hand, &search))?;
         }
         drive = shared_drive::read(grid);
     }
@@ -171,18 +176,25 @@ fn run_search<G: Grid, const FAMILIES: u32>(
     if context.team.is_conductor() {
         search.frontier.set_drive(grid, 0, &drive);
     }
-    context.team.barrier(place_of(wave, drive.iteration))?;
-    Ok(LoopEnd {
+    context
+        .team
+        .barrier(|| place_of(grid, wave, drive.iteration))?;
+    let end = LoopEnd {
         iterations: drive.iteration,
         converged: drive.converged != 0,
         frontier_max: drive.frontier_max,
-    })
+    };
+    close(context, barriers, end);
+    Ok(())
 }
 
 /// One lane a block takes note of what the step found and decides what is
 /// next; all blocks see the same numbers and decide alike.
 #[inline(never)]
-fn decide<G: Grid>(grid: G, search: &Search<Marker>, policy: &SearchPolicy) {
+fn decide<G: Grid>(hand: Hand<G>, search: &Search<Marker>) {
+    let (context, grid) = (hand.context(), hand.grid());
+    let crew = narrow::crew_size(&context.team);
+    let policy = &drive::policy_for::<G>(&context.machine.search_policy(grid), crew);
     let mut drive = shared_drive::read(grid);
     let found = search.frontier.found(grid, drive.step.wrapping_add(1));
     drive::advance::<G>(&mut drive, &found, policy);
@@ -208,8 +220,9 @@ fn expansion<G: Grid>(
         let group = machine.group(grid, group).ok_or(FaultCode::BadLaunch)?;
         for index in group.first_wave..group.first_wave.saturating_add(group.waves) {
             let wave = machine.wave(grid, index).ok_or(FaultCode::BadLaunch)?;
-            if wave.opcode == Opcode::Expand as u32 && wave.sources[0] == record.frontier {
-                return waves::search::of_wave(context, &wave);
+            if wave.opcode(grid) == Opcode::Expand as u32 && wave.source(grid, 0) == record.frontier
+            {
+                return waves::search::of_wave(context, wave);
             }
         }
     }
@@ -222,7 +235,7 @@ fn share_drive<G: Grid>(
     context: &Context<G>,
     search: &Search<Marker>,
     drive: &DriveRecord,
-    place: Place,
+    place: impl Fn() -> Place,
 ) -> Result<(), Stop> {
     if context.team.is_conductor() {
         search.frontier.set_drive(context.team.grid, 0, drive);
@@ -252,8 +265,11 @@ fn run_narrow<G: Grid>(
                 .count_block_iterations(grid, iterations);
         }
     }
-    context.team.barrier_and(bounds.place, || {
-        shared_drive::publish(grid, &search.frontier.drive(grid, slot));
-    })?;
+    context.team.barrier_and(
+        || bounds.place,
+        || {
+            shared_drive::publish(grid, &search.frontier.drive(grid, slot));
+        },
+    )?;
     outcome.map(|_| ())
 }

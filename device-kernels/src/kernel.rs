@@ -2,12 +2,12 @@
 
 use crate::control::{Place, Stop};
 use crate::grid::Grid;
-use crate::machine::Machine;
+use crate::machine::{Machine, Wave};
 use crate::team::Team;
-use crate::waves::{self, Context};
+use crate::waves::{self, Context, Hand};
 use crate::{fixpoint, launched, straight};
 use seawall_core::abi::control::FaultCode;
-use seawall_core::abi::program::{GroupRecord, Opcode, WaveRecord};
+use seawall_core::abi::program::{GroupRecord, Opcode};
 
 /// Opens a run: checks the record and sets the deadline.
 ///
@@ -20,11 +20,7 @@ pub fn open<G: Grid>(grid: G, machine: Machine) -> Result<Context<G>, Stop> {
         return Err(control.fault(grid, FaultCode::BadLaunch, Place::default()));
     }
     let deadline = grid.now_ns().saturating_add(machine.time_budget_ns(grid));
-    Ok(Context {
-        team: Team::whole(grid, control, deadline),
-        machine,
-        tag: 0,
-    })
+    Ok(Context::open(Team::whole(grid, control, deadline), machine))
 }
 
 /// Runs the whole program. Every lane of the grid calls this once; all blocks
@@ -34,42 +30,47 @@ pub fn open<G: Grid>(grid: G, machine: Machine) -> Result<Context<G>, Stop> {
 /// When the run stops; the control block's fault record says why.
 #[inline(always)]
 pub fn run_program<G: Grid, const FAMILIES: u32>(grid: G, machine: Machine) -> Result<(), Stop> {
-    let mut context = open(grid, machine)?;
+    let context = open(grid, machine)?;
     if context.team.is_conductor() {
         context.team.control.stamp(grid, false);
     }
+    // What stays the same is looked up again where it is needed: what a lane holds on
+    // to while it calls, it keeps in local memory.
+    let mut hand = context.hand();
     let groups = machine.groups(grid);
     let mut group = 0;
     while group < groups {
-        let narrow_end = straight::end_of_run(&context, group, groups);
-        let place = end_of_group(&context, narrow_end.max(group + 1) - 1);
+        let narrow_end = straight::end_of_run(hand, group, groups);
         if narrow_end > group {
-            straight::run::<G, FAMILIES>(&context, (group, narrow_end), place)?;
+            straight::run::<G, FAMILIES>(hand, group, narrow_end)?;
             group = narrow_end;
         } else {
-            run_group::<G, FAMILIES>(&mut context, group)?;
+            hand = run_group::<G, FAMILIES>(hand, group)?;
             group += 1;
         }
         if group < groups {
-            context.team.barrier(place)?;
+            let place = || end_of_group(hand, group - 1);
+            hand.context().team.barrier(place)?;
         }
     }
+    let context = hand.context();
     if context.team.is_conductor() {
         context.team.control.stamp(grid, true);
     }
     Ok(())
 }
 
-/// Runs the whole program of `context` in a team of one block, with block
+/// Runs the whole program of a context in a team of one block, with block
 /// barriers between its groups.
 ///
 /// # Errors
 /// As [`run_program`].
 #[inline(always)]
-pub fn run_in_block<G: Grid, const FAMILIES: u32>(context: &mut Context<G>) -> Result<(), Stop> {
-    for group in 0..context.machine.groups(context.team.grid) {
-        run_group::<G, FAMILIES>(context, group)?;
-        context.team.barrier(Place::default())?;
+pub fn run_in_block<G: Grid, const FAMILIES: u32>(mut hand: Hand<G>) -> Result<(), Stop> {
+    let grid = hand.grid();
+    for group in 0..hand.context().machine.groups(grid) {
+        hand = run_group::<G, FAMILIES>(hand, group)?;
+        grid.block_barrier();
     }
     Ok(())
 }
@@ -77,7 +78,8 @@ pub fn run_in_block<G: Grid, const FAMILIES: u32>(context: &mut Context<G>) -> R
 /// The place that blocks are missing from at the barrier behind group
 /// `index`: its last wave, as nobody can tell how far they came in it.
 #[inline(never)]
-fn end_of_group<G: Grid>(context: &Context<G>, index: u32) -> Place {
+pub fn end_of_group<G: Grid>(hand: Hand<G>, index: u32) -> Place {
+    let context = hand.context();
     let (machine, grid) = (context.machine, context.team.grid);
     let last = machine.group(grid, index).and_then(|group| {
         machine.wave(
@@ -89,8 +91,8 @@ fn end_of_group<G: Grid>(context: &Context<G>, index: u32) -> Place {
         )
     });
     last.map_or_else(Place::default, |wave| Place {
-        wave: wave.wave,
-        opcode: wave.opcode,
+        wave: wave.number(grid),
+        opcode: wave.opcode(grid),
         iteration: 0,
     })
 }
@@ -111,7 +113,7 @@ fn group_of<G: Grid>(context: &Context<G>, index: u32, place: Place) -> Result<G
 
 /// The record of wave `index`.
 #[inline(always)]
-fn wave_of<G: Grid>(context: &Context<G>, index: u32, place: Place) -> Result<WaveRecord, Stop> {
+fn wave_of<G: Grid>(context: &Context<G>, index: u32, place: Place) -> Result<Wave, Stop> {
     context
         .machine
         .wave(context.team.grid, index)
@@ -123,68 +125,74 @@ fn wave_of<G: Grid>(context: &Context<G>, index: u32, place: Place) -> Result<Wa
         })
 }
 
-/// Runs all waves of a group, fixpoints last.
+/// Runs all waves of a group, fixpoints last; gives the hand with the tag of the last
+/// iteration.
 ///
 /// # Errors
 /// When the run stops.
 #[inline(always)]
 pub fn run_group<G: Grid, const FAMILIES: u32>(
-    context: &mut Context<G>,
+    mut hand: Hand<G>,
     index: u32,
-) -> Result<(), Stop> {
+) -> Result<Hand<G>, Stop> {
     let place = Place::default();
-    run_waves::<G, FAMILIES>(context, index, place)?;
-    let group = group_of(context, index, place)?;
+    if !run_waves::<G, FAMILIES>(hand, index, place)? {
+        return Ok(hand);
+    }
+    let grid = hand.grid();
+    let group = group_of(&hand.context(), index, place)?;
     for at in group.first_wave..group.first_wave.saturating_add(group.waves) {
-        let wave = wave_of(context, at, place)?;
-        if wave.opcode == Opcode::Fixpoint as u32 {
-            note(context, &wave);
-            fixpoint::run::<G, FAMILIES>(context, &wave)?;
+        let wave = wave_of(&hand.context(), at, place)?;
+        if wave.opcode(grid) == Opcode::Fixpoint as u32 {
+            note(&hand.context(), wave);
+            hand = hand.with_tag(fixpoint::run::<G, FAMILIES>(hand, wave)?);
         }
     }
-    Ok(())
+    Ok(hand)
 }
 
-/// Runs the waves of a group that are not fixpoints.
+/// Runs the waves of a group that are not fixpoints, and tells whether others are.
 ///
 /// # Errors
 /// When a wave faults.
-#[inline(always)]
+#[inline(never)]
 pub fn run_waves<G: Grid, const FAMILIES: u32>(
-    context: &Context<G>,
+    hand: Hand<G>,
     index: u32,
     place: Place,
-) -> Result<(), Stop> {
-    let group = group_of(context, index, place)?;
+) -> Result<bool, Stop> {
+    let grid = hand.grid();
+    let group = group_of(&hand.context(), index, place)?;
+    let mut has_loops = false;
     for at in group.first_wave..group.first_wave.saturating_add(group.waves) {
-        let wave = wave_of(context, at, place)?;
-        if wave.opcode == Opcode::Fixpoint as u32 {
+        let context = hand.context();
+        let wave = wave_of(&context, at, place)?;
+        if wave.opcode(grid) == Opcode::Fixpoint as u32 {
             if place.opcode == Opcode::Fixpoint as u32 {
-                return Err(context.team.control.fault(
-                    context.team.grid,
-                    FaultCode::NestedFixpoint,
-                    place,
-                ));
+                let code = FaultCode::NestedFixpoint;
+                return Err(context.team.control.fault(grid, code, place));
             }
+            has_loops = true;
             continue;
         }
-        note(context, &wave);
-        if let Err(code) = waves::run::<G, FAMILIES>(context, &wave) {
+        note(&context, wave);
+        if let Err(code) = waves::run::<G, FAMILIES>(hand, wave) {
             let place = Place {
-                wave: wave.wave,
-                opcode: wave.opcode,
+                wave: wave.number(grid),
+                opcode: wave.opcode(grid),
                 ..place
             };
-            return Err(context.team.control.fault(context.team.grid, code, place));
+            return Err(hand.context().team.control.fault(grid, code, place));
         }
     }
-    Ok(())
+    Ok(has_loops)
 }
 
 #[inline(always)]
-fn note<G: Grid>(context: &Context<G>, wave: &WaveRecord) {
+fn note<G: Grid>(context: &Context<G>, wave: Wave) {
     if context.team.is_conductor() {
-        context.team.control.note_wave(context.team.grid, wave.wave);
+        let grid = context.team.grid;
+        context.team.control.note_wave(grid, wave.number(grid));
     }
 }
 
@@ -199,7 +207,7 @@ pub fn run_one_group<G: Grid, const FAMILIES: u32>(
     group: u32,
 ) -> Result<(), Stop> {
     let context = open(grid, machine)?;
-    run_waves::<G, FAMILIES>(&context, group, Place::default())
+    run_waves::<G, FAMILIES>(context.hand(), group, Place::default()).map(|_| ())
 }
 
 /// Crosses `count` grid barriers, for measuring them.
@@ -210,13 +218,12 @@ pub fn run_one_group<G: Grid, const FAMILIES: u32>(
 pub fn cross_barriers<G: Grid>(grid: G, machine: Machine, count: u32) -> Result<(), Stop> {
     let context = open(grid, machine)?;
     for iteration in 0..count {
-        let place = Place {
+        context.team.barrier(|| Place {
             iteration,
             ..Place::default()
-        };
-        context.team.barrier(place)?;
+        })?;
     }
     Ok(())
 }
 
-pub use launched::{begin_loop, run_body};
+pub use launched::{begin_loop, loop_goes_on, run_body};

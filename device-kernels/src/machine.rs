@@ -19,6 +19,49 @@ pub struct Machine {
     arena_shift: u64,
 }
 
+/// Where the record of a wave is. A kernel that carried the record itself about would
+/// keep it in local memory, which every lane has its own copy of.
+#[derive(Clone, Copy, Debug)]
+pub struct Wave(Words);
+
+impl Wave {
+    /// Word of its opcode.
+    #[inline(always)]
+    pub fn opcode<G: Grid>(self, grid: G) -> u32 {
+        self.0.constant(grid, word_of!(WaveRecord, opcode))
+    }
+
+    /// Its number in the program.
+    #[inline(always)]
+    pub fn number<G: Grid>(self, grid: G) -> u32 {
+        self.0.constant(grid, word_of!(WaveRecord, wave))
+    }
+
+    /// The register that it writes.
+    #[inline(always)]
+    pub fn destination<G: Grid>(self, grid: G) -> u32 {
+        self.0.constant(grid, word_of!(WaveRecord, destination))
+    }
+
+    /// Register `at` of those that it reads.
+    #[inline(always)]
+    pub fn source<G: Grid>(self, grid: G, at: u32) -> u32 {
+        self.0.constant(grid, word_of!(WaveRecord, sources) + at)
+    }
+
+    /// Parameter `at`.
+    #[inline(always)]
+    pub fn parameter<G: Grid>(self, grid: G, at: u32) -> u32 {
+        self.0.constant(grid, word_of!(WaveRecord, parameters) + at)
+    }
+
+    /// All parameters.
+    #[inline(always)]
+    pub fn parameters<G: Grid>(self, grid: G) -> [u32; 5] {
+        [0, 1, 2, 3, 4].map(|at| self.parameter(grid, at))
+    }
+}
+
 const LAUNCH_WORDS: u32 = (size_of::<LaunchRecord>() / 4) as u32;
 const GROUP_WORDS: u32 = (size_of::<GroupRecord>() / 4) as u32;
 const WAVE_WORDS: u32 = (size_of::<WaveRecord>() / 4) as u32;
@@ -50,6 +93,20 @@ impl Machine {
             arena_shift: bytes,
             ..self
         }
+    }
+
+    /// Address of the launch record.
+    #[inline(always)]
+    #[must_use]
+    pub fn address(self) -> u64 {
+        self.record.address()
+    }
+
+    /// How far the arena is moved, bytes.
+    #[inline(always)]
+    #[must_use]
+    pub fn arena_shift(self) -> u64 {
+        self.arena_shift
     }
 
     #[inline(always)]
@@ -189,20 +246,14 @@ impl Machine {
 
     /// Wave `index` of the table, or nothing behind it.
     #[inline(always)]
-    pub fn wave<G: Grid>(self, grid: G, index: u32) -> Option<WaveRecord> {
+    pub fn wave<G: Grid>(self, grid: G, index: u32) -> Option<Wave> {
         let total = self.word(grid, word_of!(LaunchRecord, waves));
         if index >= total {
             return None;
         }
         let table = self.array(grid, word_of!(LaunchRecord, wave_table), total * WAVE_WORDS);
-        let at = |offset: u32| table.constant(grid, index * WAVE_WORDS + offset);
-        Some(WaveRecord {
-            opcode: at(0),
-            wave: at(1),
-            destination: at(2),
-            sources: [at(3), at(4), at(5), at(6)],
-            parameters: [at(7), at(8), at(9), at(10), at(11)],
-        })
+        let from = u64::from(index) * u64::from(WAVE_WORDS);
+        Some(Wave(table.part(from, WAVE_WORDS)))
     }
 
     /// The words of register `index`.

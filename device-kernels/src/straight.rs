@@ -14,10 +14,10 @@
 use crate::block::shared::STEPS;
 use crate::control::{Place, Stop};
 use crate::grid::Grid;
-use crate::kernel::run_waves;
+use crate::kernel::{end_of_group, run_waves};
 use crate::memory::Words;
-use crate::waves::Context;
 use crate::waves::words::{FILL, Operation, QUAD};
+use crate::waves::{Context, Hand};
 
 /// Operations that one look ahead can find.
 const AHEAD: u32 = 64;
@@ -43,12 +43,12 @@ const JOINED: u32 = 0x100;
 
 /// First group behind the run of narrow groups that starts at `group`.
 #[inline(always)]
-pub fn end_of_run<G: Grid>(context: &Context<G>, group: u32, groups: u32) -> u32 {
+pub fn end_of_run<G: Grid>(hand: Hand<G>, group: u32, groups: u32) -> u32 {
+    let (machine, grid) = (hand.context().machine, hand.grid());
     let mut end = group;
     while end < groups
-        && context
-            .machine
-            .group(context.team.grid, end)
+        && machine
+            .group(grid, end)
             .is_some_and(|record| record.narrow != 0)
     {
         end += 1;
@@ -60,38 +60,33 @@ pub fn end_of_run<G: Grid>(context: &Context<G>, group: u32, groups: u32) -> u32
 /// this; before it and behind it all blocks meet.
 ///
 /// # Errors
-/// When a wave faults, or a barrier ends the run, where nobody comes from `place`.
-#[inline(always)]
-pub fn run<G: Grid, const FAMILIES: u32>(
-    context: &Context<G>,
-    (first, end): (u32, u32),
-    place: Place,
-) -> Result<(), Stop> {
-    let alone = Context {
-        team: context.team.alone(),
-        ..*context
-    };
+/// When a wave faults, or a barrier ends the run.
+#[inline(never)]
+pub fn run<G: Grid, const FAMILIES: u32>(hand: Hand<G>, first: u32, end: u32) -> Result<(), Stop> {
+    let grid = hand.grid();
     let mut group = first;
     let mut was_shared = false;
     while group < end {
-        let ready = look_ahead(&alone, group, end);
+        let ready = look_ahead(hand.alone(), group, end);
+        let context = hand.context();
         let is_shared = context.team.size() > 1 && ready.is_worth_sharing();
         let goes_on = was_shared && is_shared && ready.joined;
         if group != first && (was_shared || is_shared) && !goes_on {
-            context.team.barrier(place)?;
+            context.team.barrier(|| end_of_group(hand, end - 1))?;
         }
         if is_shared {
-            run_fused(context, ready);
+            run_fused(&context, ready);
         } else if context.team.is_first() {
+            let alone = hand.alone().context();
             if ready.fused {
                 run_fused(&alone, ready);
             } else {
                 run_ready(&alone, ready.operations);
             }
             if ready.groups == 0 {
-                run_waves::<G, FAMILIES>(&alone, group, Place::default())?;
+                run_waves::<G, FAMILIES>(hand.alone(), group, Place::default())?;
             }
-            alone.team.barrier(Place::default())?;
+            grid.block_barrier();
         }
         was_shared = is_shared;
         group += ready.groups.max(1);
@@ -127,7 +122,8 @@ impl Ready {
 /// Makes the operations of the next groups ready, up to the first group that
 /// has another wave or no place left. A block operation.
 #[inline(never)]
-fn look_ahead<G: Grid>(context: &Context<G>, first: u32, end: u32) -> Ready {
+fn look_ahead<G: Grid>(hand: Hand<G>, first: u32, end: u32) -> Ready {
+    let context = &hand.context();
     let grid = context.team.grid;
     // Slow lanes may still read what was here before.
     grid.block_barrier();
@@ -204,7 +200,7 @@ fn make_ready<G: Grid>(context: &Context<G>, first: u32, ahead: u32) -> bool {
         let Some(wave) = machine.wave(grid, group.first_wave + offset) else {
             return false;
         };
-        let Ok(operation) = Operation::new(context, &wave) else {
+        let Ok(operation) = Operation::new(context, wave) else {
             return false;
         };
         let mut flags = 0;
@@ -214,7 +210,7 @@ fn make_ready<G: Grid>(context: &Context<G>, first: u32, ahead: u32) -> bool {
         if offset + 1 == group.waves {
             flags |= (ahead + 1) << 16;
         }
-        store(grid, place + offset, (operation, wave.wave, flags));
+        store(grid, place + offset, (operation, wave.number(grid), flags));
     }
     true
 }
@@ -318,6 +314,10 @@ fn run_fused<G: Grid>(context: &Context<G>, ready: Ready) {
             step(grid, place).1.run(&context.team);
         }
         return;
+    }
+    if operations == 1 {
+        // Each lane takes the same words as below, more of them at a time.
+        return step(grid, 0).1.run(&context.team);
     }
     context.team.each_of::<1>(ready.words / QUAD, |[quad]| {
         let mut recent = Recent::default();

@@ -43,6 +43,12 @@ impl<G: Grid> Team<G> {
                 grid.shared_store(STOPPED, 0);
             }
         }
+        Self::again(grid, control, deadline_ns)
+    }
+
+    /// The team that [`Team::whole`] made, in a call.
+    #[inline(always)]
+    pub fn again(grid: G, control: Control, deadline_ns: u64) -> Self {
         Self {
             grid,
             control,
@@ -61,6 +67,18 @@ impl<G: Grid> Team<G> {
             size: 1,
             ..self
         }
+    }
+
+    /// Whether [`Team::alone`] made this team. A grid of one block is no other team.
+    #[inline(always)]
+    pub fn is_alone(&self) -> bool {
+        self.size == 1
+    }
+
+    /// When blocks stop themselves, by the grid's clock.
+    #[inline(always)]
+    pub fn deadline_ns(&self) -> u64 {
+        self.deadline_ns
     }
 
     /// Whether this block is the team's first, which keeps its books.
@@ -181,11 +199,12 @@ impl<G: Grid> Team<G> {
     /// Reports the end of the time budget when it is over, and tells so to
     /// this block. Only the first block looks at the clock; the others find
     /// its report at their next barrier. All lanes of the block take part.
-    #[inline(never)]
-    pub fn is_out_of_time(&self, place: Place) -> bool {
+    #[inline(always)]
+    pub fn is_out_of_time(&self, place: impl Fn() -> Place) -> bool {
         let late = self.is_conductor() && self.is_late();
         if late {
-            self.control.fault(self.grid, FaultCode::TimeBudget, place);
+            self.control
+                .fault(self.grid, FaultCode::TimeBudget, place());
         }
         self.grid.block_any(late)
     }
@@ -193,9 +212,10 @@ impl<G: Grid> Team<G> {
     /// Waits for all lanes of the team and orders their memory accesses.
     ///
     /// # Errors
-    /// When a block reported a fault, or the time budget ended first.
+    /// When a block reported a fault, or the time budget ended first; `place` then
+    /// says where nobody came from.
     #[inline(always)]
-    pub fn barrier(&self, place: Place) -> Result<(), Stop> {
+    pub fn barrier(&self, place: impl Fn() -> Place) -> Result<(), Stop> {
         if self.size == 1 {
             self.grid.block_barrier();
             return Ok(());
@@ -209,7 +229,11 @@ impl<G: Grid> Team<G> {
     /// # Errors
     /// As [`Team::barrier`].
     #[inline(always)]
-    pub fn barrier_and(&self, place: Place, decide: impl FnOnce()) -> Result<(), Stop> {
+    pub fn barrier_and(
+        &self,
+        place: impl Fn() -> Place,
+        decide: impl FnOnce(),
+    ) -> Result<(), Stop> {
         self.grid.block_barrier();
         if self.grid.lane() == 0 {
             if self.size == 1 || self.meet(place) {
@@ -238,7 +262,7 @@ impl<G: Grid> Team<G> {
     /// The ticket only grows, so that no block can mistake one barrier for
     /// the next; the comparison is by wrapping distance, so it may overflow.
     #[inline(always)]
-    fn meet(&self, place: Place) -> bool {
+    fn meet(&self, place: impl Fn() -> Place) -> bool {
         self.control.arrive(self.grid);
         let met = self.barriers().wrapping_add(1);
         // SAFETY: a fixed word of shared memory.
@@ -253,17 +277,19 @@ impl<G: Grid> Team<G> {
             }
             polls = polls.wrapping_add(1);
             self.grid.pause(polls);
-            if polls.is_multiple_of(POLLS_PER_LOOK)
-                && must_stop(
-                    self.grid,
-                    self.control,
-                    self.deadline_ns,
-                    target,
-                    place.wave,
-                    place.opcode,
-                    place.iteration,
-                )
-            {
+            if !polls.is_multiple_of(POLLS_PER_LOOK) {
+                continue;
+            }
+            let place = place();
+            if must_stop(
+                self.grid,
+                self.control,
+                self.deadline_ns,
+                target,
+                place.wave,
+                place.opcode,
+                place.iteration,
+            ) {
                 return false;
             }
         }

@@ -42,27 +42,25 @@ impl Tiles {
         }
     }
 
-    /// Quad `index` of the steps from `first_step` on; no edges at or behind
-    /// quad `end`.
+    /// Quad `index` of all steps; no edges at or behind quad `end`.
     #[inline(always)]
-    pub fn quad<G: Grid>(self, grid: G, first_step: u32, (index, end): (u32, u32)) -> Quad {
+    pub fn quad<G: Grid>(self, grid: G, (index, end): (u32, u32)) -> Quad {
         if index >= end {
             return Quad {
                 base: 0,
                 words: [NO_EDGE; EACH],
             };
         }
-        let at = first_step * QUADS + index;
         Quad {
-            base: self.bases.constant(grid, at / QUADS),
-            words: self.edges.constant4(grid, at * EACH as u32),
+            base: self.bases.constant(grid, index / QUADS),
+            words: self.edges.constant4(grid, index * EACH as u32),
         }
     }
 
-    /// Row of slot `slot` of the tile `record`.
+    /// The row of each slot of the tile `record`.
     #[inline(always)]
-    pub fn row<G: Grid>(self, grid: G, record: &TileRecord, slot: u32) -> u32 {
-        self.rows.constant(grid, record.first_slot + slot)
+    pub fn rows_of(self, record: &TileRecord) -> Words {
+        self.rows.part(u64::from(record.first_slot), record.slots)
     }
 }
 

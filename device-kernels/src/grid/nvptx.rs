@@ -326,7 +326,7 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         let value: u32;
         // SAFETY: the word is valid and constant, by this method's contract.
         unsafe {
-            asm!("ld.global.nc.u32 {}, [{}];", out(reg32) value, in(reg64) word, options(pure, nomem, nostack))
+            asm!("ld.global.nc.u32 {}, [{}];", out(reg32) value, in(reg64) word, options(pure, readonly, nostack))
         };
         value
     }

@@ -6,13 +6,14 @@
 //! nodes only. Roots hook to smaller roots, so that the label of a component
 //! is its smallest node on every machine.
 
-use super::Context;
-use super::edges::each_edge;
+use super::edges::{Edge, Rows, each_edge};
+use super::{Context, Hand};
 use crate::block::shared::SHARES;
 use crate::grid::Grid;
+use crate::machine::Wave;
 use crate::memory::Words;
 use seawall_core::abi::control::FaultCode;
-use seawall_core::abi::program::{Opcode, WaveRecord};
+use seawall_core::abi::program::Opcode;
 
 /// Nodes whose labels are looked at for the largest component.
 const SAMPLES: u32 = 256;
@@ -22,78 +23,94 @@ const SAMPLES: u32 = 256;
 /// # Errors
 /// [`FaultCode::BadRegister`] when a register is missing or too short.
 #[inline(never)]
-pub fn run<G: Grid>(
-    context: &Context<G>,
-    opcode: Opcode,
-    wave: &WaveRecord,
-) -> Result<(), FaultCode> {
+pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
+    let context = &hand.context();
     let (machine, grid) = (context.machine, context.team.grid);
     let nodes = machine.nodes(grid);
     if opcode == Opcode::Majority {
-        let to = machine.register_of(grid, wave.destination, 1)?;
-        let labels = machine.register_of(grid, wave.sources[0], nodes)?;
+        let to = machine.register_of(grid, wave.destination(grid), 1)?;
+        let labels = machine.register_of(grid, wave.source(grid, 0), nodes)?;
         majority(context, to, labels.part(0, nodes));
         return Ok(());
     }
-    let parents = machine.register_of(grid, wave.destination, nodes)?;
+    let parents = machine.register_of(grid, wave.destination(grid), nodes)?;
+    let rows = |skip| Rows {
+        csr: machine.outgoing(grid),
+        nodes,
+        edges: machine.edges(grid),
+        skip,
+    };
+    let join = |edge: Edge| link(grid, parents, edge.from, edge.to);
     match opcode {
         Opcode::Compress => compress(context, parents, nodes),
-        Opcode::LinkSample => link_sample(context, parents, nodes, wave.parameters[0]),
+        Opcode::LinkSample => link_sample(context, parents, nodes, wave.parameter(grid, 0)),
         Opcode::LinkRest => {
             let largest = machine
-                .register_of(grid, wave.sources[0], 1)?
+                .register_of(grid, wave.source(grid, 0), 1)?
                 .load_weak(grid, 0);
-            let skip = wave.parameters[0];
             let wanted = |node| parents.load_weak(grid, node) != largest;
-            each_edge(
-                &context.team,
-                machine.outgoing(grid),
-                (nodes, skip),
-                wanted,
-                |edge| {
-                    link(grid, parents, edge.from, edge.to);
-                },
-            );
+            let rows = rows(wave.parameter(grid, 0));
+            each_edge(&context.team, rows, wanted, join);
         }
-        _ => each_edge(
-            &context.team,
-            machine.outgoing(grid),
-            (nodes, 0),
-            |_| true,
-            |edge| {
-                link(grid, parents, edge.from, edge.to);
-            },
-        ),
+        _ => each_edge(&context.team, rows(0), |_| true, join),
     }
     Ok(())
 }
 
-/// The root above `node`. On the way every node is pointed at its
-/// grandparent, which halves the path for whoever comes next; a node that has
-/// a parent is no root, so no hook can be lost.
+/// The root above a node and its parent, or what was one when this lane's cache last
+/// looked: an ancestor in any case.
+#[inline(always)]
+fn seen_root_of<G: Grid>(grid: G, parents: Words, from: (u32, u32)) -> u32 {
+    climb(grid, parents, from, |at| parents.load_weak(grid, at))
+}
+
+/// The root above `node`.
 #[inline(always)]
 fn root_of<G: Grid>(grid: G, parents: Words, node: u32) -> u32 {
-    let mut child = node;
-    let mut at = parents.load(grid, node);
+    let parent = parents.load(grid, node);
+    climb(grid, parents, (node, parent), |at| parents.load(grid, at))
+}
+
+/// Climbs from `child` and its parent until `above` says that a node is its own
+/// parent. On the way every node is pointed at its grandparent, which halves the
+/// path for whoever comes next; a node that has a parent is no root, so no hook
+/// can be lost. Parents are smaller than their children whenever they were read, so
+/// old ones lead upwards too.
+#[inline(always)]
+fn climb<G: Grid>(
+    grid: G,
+    parents: Words,
+    (mut child, mut at): (u32, u32),
+    above: impl Fn(u32) -> u32,
+) -> u32 {
     loop {
-        let above = parents.load(grid, at);
-        if above == at {
+        let next = above(at);
+        if next == at {
             return at;
         }
-        parents.store(grid, child, above);
+        parents.store(grid, child, next);
         child = at;
-        at = above;
+        at = next;
     }
 }
 
 /// Hooks the larger of the roots above `a` and `b` to the smaller.
+///
+/// Most edges of a large component join nodes that hang from one root already.
+/// Cached words settle those: a common ancestor is one, however old the words.
 #[inline(always)]
 fn link<G: Grid>(grid: G, parents: Words, a: u32, b: u32) {
-    if parents.load_weak(grid, a) == parents.load_weak(grid, b) {
+    let (above_a, above_b) = (parents.load_weak(grid, a), parents.load_weak(grid, b));
+    if above_a == above_b {
         return;
     }
-    let mut left = root_of(grid, parents, a);
-    let mut right = root_of(grid, parents, b);
+    let mut left = seen_root_of(grid, parents, (a, above_a));
+    let mut right = seen_root_of(grid, parents, (b, above_b));
+    if left == right {
+        return;
+    }
+    left = root_of(grid, parents, left);
+    right = root_of(grid, parents, right);
     while left != right {
         let (high, low) = if left > right {
             (left, right)

@@ -1,94 +1,187 @@
-//! Visits every edge of a graph, shared out by tiles of rows.
+//! Visits every edge of a graph, evenly shared out among warps.
 //!
-//! Row offsets are edge prefixes already, so a block finds the row of an edge
-//! in its tile by a search in shared memory, whatever the degrees are.
+//! A warp's share is a range of places, where each row has one place of its own and
+//! one for each of its edges (merge path: Merrill and Garland, "Merge-based Parallel
+//! Sparse Matrix-Vector Multiplication", SC 2016). So neither hubs nor many empty
+//! rows hold a warp up. It takes as many rows at a time as it has lanes and finds the
+//! row of an edge by a search among them.
 
-use crate::block::shared;
+use crate::block::warp_scan;
 use crate::grid::Grid;
 use crate::memory::Csr;
-use crate::search::push::owner;
 use crate::team::Team;
 
-/// An edge and its number.
+/// An edge.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
     /// Node that it leaves.
     pub from: u32,
     /// Node that it enters.
     pub to: u32,
-    /// Its number in the rows.
-    pub index: u32,
 }
 
-/// Calls `visit` for every edge of the rows of `0..nodes` whose node `wanted`
-/// accepts, behind the first `skip` edges of its row.
+/// The rows whose edges are visited.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows {
+    /// Where rows and edges are.
+    pub csr: Csr,
+    /// Number of rows.
+    pub nodes: u32,
+    /// Number of edges.
+    pub edges: u32,
+    /// Edges at the start of each row that are left out.
+    pub skip: u32,
+}
+
+/// Edges whose ends a lane fetches together.
+const EACH: u32 = 4;
+/// [`EACH`] as a length.
+const LANE: usize = EACH as usize;
+/// Fewest and most places of a share.
+const SHARE: (u64, u64) = (256, 8192);
+
+/// Calls `visit` for every edge of `rows` whose row `wanted` accepts.
 #[inline(always)]
 pub fn each_edge<G: Grid>(
     team: &Team<G>,
-    rows: Csr,
-    (nodes, skip): (u32, u32),
+    rows: Rows,
     wanted: impl Fn(u32) -> bool,
     mut visit: impl FnMut(Edge),
 ) {
     let grid = team.grid;
     if G::WARP == 1 {
-        team.each(nodes, |from| {
+        team.each(rows.nodes, |from| {
             if !wanted(from) {
                 return;
             }
-            let (start, end) = rows.row(grid, from);
-            for index in start.saturating_add(skip).min(end)..end {
-                let to = rows.target(grid, index);
-                visit(Edge { from, to, index });
+            let (start, end) = rows.csr.row(grid, from);
+            for index in start.saturating_add(rows.skip).min(end)..end {
+                let to = rows.csr.target(grid, index);
+                visit(Edge { from, to });
             }
         });
         return;
     }
-    let lanes = grid.lanes();
-    let mut base = team.rank() * lanes;
-    while base < nodes {
-        let total = load_rows(grid, rows, (base, nodes, skip), &wanted);
-        let mut at = grid.lane();
-        while at < total {
-            let row = owner(grid, shared::rows::<G>(), lanes, at);
-            // SAFETY: `row` is below the number of lanes.
-            let shift = unsafe { grid.shared_load(shared::rows::<G>() + G::LANES + row) };
-            let index = at.wrapping_add(shift);
-            let to = rows.target(grid, index);
-            visit(Edge {
-                from: base + row,
-                to,
-                index,
-            });
-            at += lanes;
-        }
-        grid.block_barrier();
-        base += team.size() * lanes;
+    let (warp, warps) = team.warps();
+    let places = u64::from(rows.nodes) + u64::from(rows.edges);
+    let share = places
+        .div_ceil(u64::from(warps) * 8)
+        .clamp(SHARE.0, SHARE.1);
+    let mut first = u64::from(warp) * share;
+    while first < places {
+        let range = (first, (first + share).min(places));
+        rows.each_of(grid, range, &wanted, &mut visit);
+        first += u64::from(warps) * share;
     }
 }
 
-/// Puts the starts of a tile's rows into shared memory; gives its edges.
+impl Rows {
+    /// One warp visits what lies at the places `first..end`.
+    #[inline(always)]
+    fn each_of<G: Grid>(
+        &self,
+        grid: G,
+        (first, end): (u64, u64),
+        wanted: &impl Fn(u32) -> bool,
+        visit: &mut impl FnMut(Edge),
+    ) {
+        let mut base = last_row(grid, self.nodes, |row| {
+            u64::from(self.csr.row(grid, row).0) + u64::from(row) <= first
+        });
+        loop {
+            let row = base.saturating_add(grid.warp_lane());
+            let (mut from, mut degree, mut goes_on) = (0, 0, false);
+            if row < self.nodes {
+                let (start, stop) = self.csr.row(grid, row);
+                // The row's first edge has the place behind the row's own.
+                let ahead = u64::from(row) + 1;
+                goes_on = u64::from(stop) + ahead < end;
+                from = start
+                    .saturating_add(self.skip)
+                    .max(narrow(first.saturating_sub(ahead)));
+                let to = stop.min(narrow(end.saturating_sub(ahead)));
+                if from < to && wanted(row) {
+                    degree = to - from;
+                }
+            }
+            self.each_in(grid, base, (from, degree), visit);
+            if grid.shuffle(u32::from(goes_on), G::WARP - 1) == 0 {
+                return;
+            }
+            base += G::WARP;
+        }
+    }
+
+    /// One warp visits `degree` edges from `from` on in each lane's row.
+    #[inline(always)]
+    fn each_in<G: Grid>(
+        &self,
+        grid: G,
+        base: u32,
+        (from, degree): (u32, u32),
+        visit: &mut impl FnMut(Edge),
+    ) {
+        let (start, total) = warp_scan(grid, degree);
+        let shift = from.wrapping_sub(start);
+        let mut step = 0;
+        while step < total {
+            let mut edges = [Edge { from: 0, to: 0 }; LANE];
+            for (k, edge) in (0..EACH).zip(&mut edges) {
+                let at = step + k * G::WARP + grid.warp_lane();
+                let lane = owner(grid, start, at);
+                let index = at.wrapping_add(grid.shuffle(shift, lane));
+                edge.from = base + lane;
+                if at < total {
+                    edge.to = self.csr.target(grid, index);
+                }
+            }
+            // Handed on and not indexed: an array that a loop indexes is kept in memory.
+            let [mut first, mut second, mut third, fourth] = edges;
+            for k in 0..EACH {
+                if step + k * G::WARP + grid.warp_lane() < total {
+                    visit(first);
+                }
+                (first, second, third) = (second, third, fourth);
+            }
+            step += EACH * G::WARP;
+        }
+    }
+}
+
+/// `place` as a number of an edge, of which there are fewer than 2^32.
 #[inline(always)]
-fn load_rows<G: Grid>(
-    grid: G,
-    rows: Csr,
-    (base, nodes, skip): (u32, u32, u32),
-    wanted: &impl Fn(u32) -> bool,
-) -> u32 {
-    let node = base + grid.lane();
-    let (mut first, mut degree) = (0, 0);
-    if node < nodes && wanted(node) {
-        let (start, end) = rows.row(grid, node);
-        first = start.saturating_add(skip).min(end);
-        degree = end - first;
+fn narrow(place: u64) -> u32 {
+    place.min(u64::from(u32::MAX)) as u32
+}
+
+/// The last lane whose `start` is at most `value`; starts grow from lane to lane, from
+/// 0 on.
+#[inline(always)]
+fn owner<G: Grid>(grid: G, start: u32, value: u32) -> u32 {
+    let (mut low, mut half) = (0, G::WARP / 2);
+    while half > 0 {
+        if grid.shuffle(start, low + half) <= value {
+            low += half;
+        }
+        half /= 2;
     }
-    let (start, total) = crate::block::block_scan(grid, degree);
-    let at = shared::rows::<G>() + grid.lane();
-    // SAFETY: a block has at most `LANES` lanes and the rows two words a lane.
-    unsafe {
-        grid.shared_store(at, start);
-        grid.shared_store(at + G::LANES, first.wrapping_sub(start));
+    low
+}
+
+/// The last of `nodes` rows that `is_before` accepts; it accepts the first rows up to
+/// one and no others, and the first row in any case. A warp probes as many rows a
+/// round as it has lanes.
+#[inline(always)]
+pub fn last_row<G: Grid>(grid: G, nodes: u32, is_before: impl Fn(u32) -> bool) -> u32 {
+    let (mut low, mut span) = (0, nodes);
+    while span > 1 {
+        let stride = span.div_ceil(G::WARP);
+        let probe = u64::from(grid.warp_lane()) * u64::from(stride);
+        let below = probe < u64::from(span) && is_before(low + probe as u32);
+        let count = grid.ballot(below).count_ones().max(1);
+        let start = (count - 1) * stride;
+        low += start;
+        span = stride.min(span - start);
     }
-    grid.block_barrier();
-    total
+    low
 }

@@ -2,11 +2,12 @@
 //!
 //! A fact matrix has `facts` words a node; `parameters[1]` gives their number.
 
-use super::Context;
+use super::{Context, Hand};
 use crate::grid::Grid;
+use crate::machine::Wave;
 use crate::memory::Words;
 use seawall_core::abi::control::FaultCode;
-use seawall_core::abi::program::{Opcode, WaveRecord};
+use seawall_core::abi::program::Opcode;
 
 /// Runs an opcode of this family.
 ///
@@ -14,25 +15,27 @@ use seawall_core::abi::program::{Opcode, WaveRecord};
 /// [`FaultCode::BadRegister`] when a register is missing or too short, or the
 /// graph's incoming edges are.
 #[inline(never)]
-pub fn run<G: Grid>(
-    context: &Context<G>,
-    opcode: Opcode,
-    wave: &WaveRecord,
-) -> Result<(), FaultCode> {
+pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
+    let context = &hand.context();
     let (machine, grid) = (context.machine, context.team.grid);
-    let to = machine.register(grid, wave.destination)?;
-    let source = |which: usize| machine.register_of(grid, wave.sources[which], to.len());
+    let to = machine.register(grid, wave.destination(grid))?;
+    let source = |which| machine.register_of(grid, wave.source(grid, which), to.len());
     if opcode == Opcode::GenKill {
         transfer(context, to, [source(0)?, source(1)?, source(2)?]);
         return Ok(());
     }
-    let facts = wave.parameters[1].max(1);
+    let facts = wave.parameter(grid, 1).max(1);
     if !machine.has_incoming(grid)
         || u64::from(to.len()) < u64::from(machine.nodes(grid)) * u64::from(facts)
     {
         return Err(FaultCode::BadRegister);
     }
-    meet(context, to, source(0)?, (facts, wave.parameters[0] != 0));
+    meet(
+        context,
+        to,
+        source(0)?,
+        (facts, wave.parameter(grid, 0) != 0),
+    );
     Ok(())
 }
 

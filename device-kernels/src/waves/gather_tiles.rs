@@ -15,6 +15,9 @@ use seawall_core::abi::tiles::TileRecord;
 
 /// Adds what predecessors pass on to the zero sums.
 ///
+/// Takes its arguments by reference, unlike other waves: the loop over the edges needs
+/// every register, and what it does not need waits in local memory.
+///
 /// # Errors
 /// [`FaultCode::BadLaunch`] when the launch asked for less shared memory than a
 /// tile has slots.
@@ -72,16 +75,17 @@ impl Pull {
     /// added up, those of the next ones are under way, and the edges behind those.
     #[inline(always)]
     fn add_up<G: Grid>(&self, grid: G, tile: &TileRecord) {
-        let end = tile.steps * QUADS;
-        let edges = |index: u32| self.tiles.quad(grid, tile.first_step, (index, end));
-        let mut index = grid.lane();
+        let end = (tile.first_step + tile.steps) * QUADS;
+        let rows = self.tiles.rows_of(tile);
+        let edges = |index: u32| self.tiles.quad(grid, (index, end));
+        let mut index = tile.first_step * QUADS + grid.lane();
         let quad = edges(index);
         let (mut shares, mut slots) = (self.shares(grid, &quad), quad.slots());
         let mut next = edges(index + grid.lanes());
         while index < end {
             let behind = edges(index + 2 * grid.lanes());
             let next_shares = self.shares(grid, &next);
-            self.add(grid, tile, slots, shares.map(f32::from_bits));
+            self.add(grid, rows, slots, shares.map(f32::from_bits));
             (shares, slots) = (next_shares, next.slots());
             next = behind;
             index += grid.lanes();
@@ -98,10 +102,10 @@ impl Pull {
 
     /// Adds four shares to their slots.
     #[inline(always)]
-    fn add<G: Grid>(&self, grid: G, tile: &TileRecord, slots: [u32; EACH], shares: [f32; EACH]) {
+    fn add<G: Grid>(&self, grid: G, rows: Words, slots: [u32; EACH], shares: [f32; EACH]) {
         // No edge adds nothing to the first slot: behind a branch shares would be
         // read one after the other.
-        let is_edge = |k: usize| slots[k] < tile.slots;
+        let is_edge = |k: usize| slots[k] < rows.len();
         let slot = |k: usize| if is_edge(k) { slots[k] } else { 0 };
         let share = |k: usize| if is_edge(k) { shares[k] } else { 0.0 };
         let add = |k: usize| {
@@ -124,7 +128,7 @@ impl Pull {
                     } else {
                         self.scale.units(share)
                     };
-                    let row = self.tiles.row(grid, tile, slot(k));
+                    let row = rows.constant(grid, slot(k));
                     self.sums.add_wide(grid, 2 * row, rest);
                 }
             }
@@ -139,7 +143,7 @@ impl Pull {
             // SAFETY: the tile's slots fit, as was checked.
             let sum = unsafe { grid.extra_load(slot) };
             if sum != 0 {
-                let row = self.tiles.row(grid, tile, slot);
+                let row = self.tiles.rows_of(tile).constant(grid, slot);
                 self.sums.add_wide(grid, 2 * row, u64::from(sum));
             }
             slot += grid.lanes();

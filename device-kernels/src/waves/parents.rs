@@ -7,13 +7,13 @@
 //! look through a row: lanes look at the beginnings of rows, warps go on where
 //! that was not enough, and blocks where that was not either.
 
-use super::Context;
+use super::Hand;
 use super::deal::{each_chunk, each_left};
 use crate::grid::Grid;
+use crate::machine::Wave;
 use crate::memory::{Csr, Words};
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::control::FaultCode;
-use seawall_core::abi::program::WaveRecord;
 
 /// Edges of a row that a lane looks at alone.
 const SERIAL: u32 = 8;
@@ -26,7 +26,8 @@ const WARP_ROW: u32 = 1024;
 /// [`FaultCode::BadRegister`] when a register is missing or too short,
 /// [`FaultCode::BadLaunch`] when the graph has no incoming edges.
 #[inline(never)]
-pub fn run<G: Grid>(context: &Context<G>, wave: &WaveRecord) -> Result<(), FaultCode> {
+pub fn run<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
+    let context = &hand.context();
     let (machine, grid) = (context.machine, context.team.grid);
     let nodes = machine.nodes(grid);
     if !machine.has_incoming(grid) {
@@ -34,9 +35,9 @@ pub fn run<G: Grid>(context: &Context<G>, wave: &WaveRecord) -> Result<(), Fault
     }
     let search = Levels {
         rows: machine.incoming(grid),
-        levels: machine.register_of(grid, wave.sources[0], nodes)?,
+        levels: machine.register_of(grid, wave.source(grid, 0), nodes)?,
     };
-    let parents = machine.register_of(grid, wave.destination, nodes)?;
+    let parents = machine.register_of(grid, wave.destination(grid), nodes)?;
     each_chunk(&context.team, nodes, |node| {
         let parent = search.near_parent(grid, (node, nodes));
         if node < nodes {

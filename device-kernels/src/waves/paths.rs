@@ -13,15 +13,16 @@
 //! whenever its distance falls, so no relaxation is ever missed. A path whose
 //! length reaches `u32::MAX` is no path.
 
-use super::Context;
 use super::expand::{append_list, expand, select};
 use super::expand_rows::{BATCH, Batch, are_short, expand_rows};
 use super::work::{Round, Work, work_of};
+use super::{Context, Hand};
 use crate::grid::Grid;
+use crate::machine::Wave;
 use crate::memory::Words;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::control::FaultCode;
-use seawall_core::abi::program::{Opcode, WaveRecord};
+use seawall_core::abi::program::Opcode;
 
 /// Runs an opcode of this family.
 ///
@@ -29,41 +30,44 @@ use seawall_core::abi::program::{Opcode, WaveRecord};
 /// [`FaultCode::BadRegister`] when a register is missing or too short,
 /// [`FaultCode::BadLaunch`] when the graph has no weights.
 #[inline(never)]
-pub fn run<G: Grid>(
-    context: &Context<G>,
-    opcode: Opcode,
-    wave: &WaveRecord,
-) -> Result<(), FaultCode> {
+pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
+    let context = &hand.context();
     let (machine, grid) = (context.machine, context.team.grid);
     if opcode == Opcode::ResetWork {
-        work_of(context, wave.destination)?.reset(&context.team);
+        work_of(context, wave.destination(grid))?.reset(&context.team);
         return Ok(());
     }
-    let nodes = machine.nodes(grid);
-    let distances = machine.register_of(grid, wave.destination, nodes)?;
-    let work = work_of(context, wave.sources[0])?;
-    let width = wave.parameters[0].max(1);
     if opcode == Opcode::SeedPaths {
-        let list = machine.register(grid, wave.sources[1])?;
-        seed(context, (distances, work), list, width);
+        let list = machine.register(grid, wave.source(grid, 1))?;
+        seed(context, registers(context, wave)?, list, width(grid, wave));
         return Ok(());
     }
-    let weights = machine.weights(grid).ok_or(FaultCode::BadLaunch)?;
+    let (_, work) = registers(context, wave)?;
     let round = work.round(grid, context.tag);
     if round.nodes != 0 {
-        relax(
-            context,
-            &Paths {
-                distances,
-                weights,
-                work,
-                round,
-            },
-        );
-    } else if round.least != u32::MAX {
-        collect(context, (distances, work), (round, width));
+        return relax(hand, wave, round);
+    }
+    if round.least != u32::MAX {
+        return collect(hand, wave, round);
     }
     Ok(())
+}
+
+/// Distances and work register of a wave of paths.
+#[inline(always)]
+fn registers<G: Grid>(context: &Context<G>, wave: Wave) -> Result<(Words, Work), FaultCode> {
+    let (machine, grid) = (context.machine, context.team.grid);
+    let nodes = machine.nodes(grid);
+    Ok((
+        machine.register_of(grid, wave.destination(grid), nodes)?,
+        work_of(context, wave.source(grid, 0))?,
+    ))
+}
+
+/// By how much the bound of distances grows.
+#[inline(always)]
+fn width<G: Grid>(grid: G, wave: Wave) -> u32 {
+    wave.parameter(grid, 0).max(1)
 }
 
 /// What a relaxing round works on.
@@ -71,7 +75,6 @@ pub fn run<G: Grid>(
 struct Paths {
     distances: Words,
     weights: Words,
-    work: Work,
     round: Round,
 }
 
@@ -106,14 +109,16 @@ fn claim<G: Grid>(grid: G, marks: Words, node: u32) -> bool {
 
 /// Relaxes the edges of the queued nodes.
 #[inline(never)]
-fn relax<G: Grid>(context: &Context<G>, paths: &Paths) {
+fn relax<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCode> {
+    let context = &hand.context();
     let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
-    let Paths {
+    let (distances, work) = registers(context, wave)?;
+    let weights = context.machine.weights(grid).ok_or(FaultCode::BadLaunch)?;
+    let paths = &Paths {
         distances,
         weights,
-        work,
         round,
-    } = *paths;
+    };
     if team.is_bookkeeper() {
         work.open_next(grid, tag, round.level);
         work.wait(team, tag, round.least);
@@ -149,6 +154,7 @@ fn relax<G: Grid>(context: &Context<G>, paths: &Paths) {
         });
     }
     work.wait_warp(team, tag, least);
+    Ok(())
 }
 
 /// Relaxes up to four edges of one node at once: accesses of one kind come
@@ -188,13 +194,11 @@ fn relax_batch<G: Grid>(
 
 /// Queues the waiting nodes below the next bound.
 #[inline(never)]
-fn collect<G: Grid>(
-    context: &Context<G>,
-    (distances, work): (Words, Work),
-    (round, width): (Round, u32),
-) {
+fn collect<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCode> {
+    let context = &hand.context();
     let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
-    let level = round.least.saturating_add(width);
+    let (distances, work) = registers(context, wave)?;
+    let level = round.least.saturating_add(width(grid, wave));
     if team.is_conductor() {
         work.open_next(grid, tag, level);
     }
@@ -213,4 +217,5 @@ fn collect<G: Grid>(
         claim(grid, marks, node)
     });
     work.wait_warp(team, tag, least);
+    Ok(())
 }

@@ -5,38 +5,45 @@
 //! so that a removed node keeps the level of its removal. Levels without nodes
 //! are skipped.
 
-use super::Context;
 use super::expand::{expand, select};
 use super::work::{Round, Work, work_of};
+use super::{Context, Hand};
 use crate::grid::Grid;
+use crate::machine::Wave;
 use crate::memory::Words;
 use seawall_core::abi::control::FaultCode;
-use seawall_core::abi::program::{Opcode, WaveRecord};
+use seawall_core::abi::program::Opcode;
 
 /// Runs an opcode of this family.
 ///
 /// # Errors
 /// [`FaultCode::BadRegister`] when a register is missing or too short.
 #[inline(never)]
-pub fn run<G: Grid>(
-    context: &Context<G>,
-    opcode: Opcode,
-    wave: &WaveRecord,
-) -> Result<(), FaultCode> {
-    let (machine, grid) = (context.machine, context.team.grid);
-    let cores = machine.register_of(grid, wave.destination, machine.nodes(grid))?;
-    let work = work_of(context, wave.sources[0])?;
+pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
+    let context = &hand.context();
+    let grid = context.team.grid;
+    let (cores, work) = registers(context, wave)?;
     if opcode == Opcode::SeedPeel {
         seed(context, cores, work);
         return Ok(());
     }
     let round = work.round(grid, context.tag);
     if round.nodes != 0 {
-        peel(context, (cores, work), round);
+        peel(hand, wave, round)
     } else {
-        collect(context, (cores, work), round);
+        collect(hand, wave, round)
     }
-    Ok(())
+}
+
+/// Core numbers and work register of a wave of peeling.
+#[inline(always)]
+fn registers<G: Grid>(context: &Context<G>, wave: Wave) -> Result<(Words, Work), FaultCode> {
+    let (machine, grid) = (context.machine, context.team.grid);
+    let nodes = machine.nodes(grid);
+    Ok((
+        machine.register_of(grid, wave.destination(grid), nodes)?,
+        work_of(context, wave.source(grid, 0))?,
+    ))
 }
 
 /// Stores degrees; nodes without edges are done at level 0.
@@ -54,8 +61,10 @@ fn seed<G: Grid>(context: &Context<G>, cores: Words, work: Work) {
 
 /// Removes the queued nodes.
 #[inline(never)]
-fn peel<G: Grid>(context: &Context<G>, (cores, work): (Words, Work), round: Round) {
+fn peel<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCode> {
+    let context = &hand.context();
     let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
+    let (cores, work) = registers(context, wave)?;
     let level = round.level;
     if team.is_bookkeeper() {
         work.open_next(grid, tag, level);
@@ -79,12 +88,15 @@ fn peel<G: Grid>(context: &Context<G>, (cores, work): (Words, Work), round: Roun
             before == level.wrapping_add(1)
         },
     );
+    Ok(())
 }
 
 /// Queues the nodes of the next level.
 #[inline(never)]
-fn collect<G: Grid>(context: &Context<G>, (cores, work): (Words, Work), round: Round) {
+fn collect<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCode> {
+    let context = &hand.context();
     let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
+    let (cores, work) = registers(context, wave)?;
     let above = round.level.saturating_add(1);
     let level = if round.least == u32::MAX {
         above
@@ -104,4 +116,5 @@ fn collect<G: Grid>(context: &Context<G>, (cores, work): (Words, Work), round: R
         degree >= above && degree <= level
     });
     work.wait_warp(team, tag, least);
+    Ok(())
 }

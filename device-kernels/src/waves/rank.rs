@@ -7,12 +7,13 @@
 //!
 //! An iteration is three waves: gather, apply, settle.
 
-use super::Context;
+use super::{Context, Hand};
 use super::{gather, gather_tiles};
 use crate::grid::Grid;
+use crate::machine::Wave;
 use crate::memory::{Csr, Words};
 use seawall_core::abi::control::FaultCode;
-use seawall_core::abi::program::{Opcode, WaveRecord};
+use seawall_core::abi::program::Opcode;
 use seawall_core::abi::rank::unit_exponent;
 
 /// Total mass of nodes without edges that the running iteration passes on; a
@@ -78,21 +79,18 @@ impl Scale {
 /// [`FaultCode::BadRegister`] when a register is missing or too short,
 /// [`FaultCode::BadLaunch`] when the graph has no incoming edges.
 #[inline(never)]
-pub fn run<G: Grid>(
-    context: &Context<G>,
-    opcode: Opcode,
-    wave: &WaveRecord,
-) -> Result<(), FaultCode> {
+pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
+    let context = &hand.context();
     let (machine, grid) = (context.machine, context.team.grid);
-    let nodes = machine.nodes(grid);
     if opcode == Opcode::SettleRanks {
-        let totals = machine.register_of(grid, wave.destination, TOTALS_WORDS)?;
-        settle(context, totals, f32::from_bits(wave.parameters[0]));
+        let totals = machine.register_of(grid, wave.destination(grid), TOTALS_WORDS)?;
+        settle(context, totals, f32::from_bits(wave.parameter(grid, 0)));
         return Ok(());
     }
-    let contributions = machine.register_of(grid, wave.sources[0], nodes)?;
+    let nodes = machine.nodes(grid);
+    let contributions = machine.register_of(grid, wave.source(grid, 0), nodes)?;
     if opcode == Opcode::GatherRanks {
-        let sums = machine.register_of(grid, wave.destination, nodes.saturating_mul(2))?;
+        let sums = machine.register_of(grid, wave.destination(grid), nodes.saturating_mul(2))?;
         if let Some(tiles) = machine.tiles(grid) {
             return gather_tiles::gather(context, tiles, (contributions, sums));
         }
@@ -103,15 +101,15 @@ pub fn run<G: Grid>(
         return Ok(());
     }
     let ranks = Ranks {
-        ranks: machine.register_of(grid, wave.destination, nodes)?,
+        ranks: machine.register_of(grid, wave.destination(grid), nodes)?,
         contributions,
-        sums: machine.register_of(grid, wave.sources[1], nodes.saturating_mul(2))?,
-        totals: machine.register_of(grid, wave.sources[2], TOTALS_WORDS)?,
+        sums: machine.register_of(grid, wave.source(grid, 1), nodes.saturating_mul(2))?,
+        totals: machine.register_of(grid, wave.source(grid, 2), TOTALS_WORDS)?,
     };
     if opcode == Opcode::SeedRanks {
         ranks.seed(context);
     } else {
-        ranks.apply(context, f32::from_bits(wave.parameters[0]));
+        ranks.apply(context, f32::from_bits(wave.parameter(grid, 0)));
     }
     Ok(())
 }

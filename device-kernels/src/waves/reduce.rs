@@ -3,11 +3,12 @@
 //! The destination must hold the reduction's identity before the wave (0, or
 //! `u32::MAX` for a minimum); a fill wave before it does that.
 
-use super::Context;
+use super::Hand;
 use crate::grid::Grid;
+use crate::machine::Wave;
 use crate::memory::Words;
 use seawall_core::abi::control::FaultCode;
-use seawall_core::abi::program::{Reduction, WaveRecord};
+use seawall_core::abi::program::Reduction;
 
 /// Runs a reduction.
 ///
@@ -15,11 +16,14 @@ use seawall_core::abi::program::{Reduction, WaveRecord};
 /// [`FaultCode::BadRegister`] when a register is missing,
 /// [`FaultCode::UnknownOpcode`] when the reduction's word names none.
 #[inline(never)]
-pub fn run<G: Grid>(context: &Context<G>, wave: &WaveRecord) -> Result<(), FaultCode> {
+pub fn run<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
+    let context = &hand.context();
     let (team, grid) = (&context.team, context.team.grid);
-    let how = Reduction::from_word(wave.parameters[0]).ok_or(FaultCode::UnknownOpcode)?;
-    let to = context.machine.register_of(grid, wave.destination, 1)?;
-    let from = context.machine.register(grid, wave.sources[0])?;
+    let how = Reduction::from_word(wave.parameter(grid, 0)).ok_or(FaultCode::UnknownOpcode)?;
+    let to = context
+        .machine
+        .register_of(grid, wave.destination(grid), 1)?;
+    let from = context.machine.register(grid, wave.source(grid, 0))?;
     let mut own = if how == Reduction::Min { u32::MAX } else { 0 };
     team.each(from.len(), |at| {
         own = join(how, own, from.load_weak(grid, at));

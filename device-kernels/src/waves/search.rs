@@ -1,11 +1,12 @@
 //! The waves of a frontier search.
 
-use super::Context;
+use super::{Context, Hand};
 use crate::grid::Grid;
+use crate::machine::Wave;
 use crate::search::visit::Marker;
 use crate::search::{Search, shared_drive};
 use seawall_core::abi::control::FaultCode;
-use seawall_core::abi::program::{Opcode, WaveRecord};
+use seawall_core::abi::program::Opcode;
 use seawall_core::abi::search::Visitor;
 
 /// Runs an opcode of this family.
@@ -14,22 +15,19 @@ use seawall_core::abi::search::Visitor;
 /// [`FaultCode::BadRegister`] when a register is missing or too short,
 /// [`FaultCode::UnknownOpcode`] when the visitor's word names none.
 #[inline(never)]
-pub fn run<G: Grid>(
-    context: &Context<G>,
-    opcode: Opcode,
-    wave: &WaveRecord,
-) -> Result<(), FaultCode> {
+pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
+    let context = &hand.context();
     let (machine, grid) = (context.machine, context.team.grid);
     match opcode {
         Opcode::Reset => {
             machine
-                .frontier(grid, wave.destination)?
+                .frontier(grid, wave.destination(grid))?
                 .reset(&context.team);
         }
         Opcode::Seed => {
-            let marks = (wave.destination, wave.sources[1]);
-            let search = bind(context, marks, wave.parameters[0])?;
-            let sources = machine.register(grid, wave.sources[0])?;
+            let marks = (wave.destination(grid), wave.source(grid, 1));
+            let search = bind(context, marks, wave.parameter(grid, 0))?;
+            let sources = machine.register(grid, wave.source(grid, 0))?;
             let policy = machine.search_policy(grid);
             search.seed(&context.team, sources, machine.edges(grid), &policy);
         }
@@ -51,14 +49,12 @@ pub fn run<G: Grid>(
 /// # Errors
 /// As [`run`].
 #[inline(always)]
-pub fn of_wave<G: Grid>(
-    context: &Context<G>,
-    wave: &WaveRecord,
-) -> Result<Search<Marker>, FaultCode> {
+pub fn of_wave<G: Grid>(context: &Context<G>, wave: Wave) -> Result<Search<Marker>, FaultCode> {
+    let grid = context.team.grid;
     bind(
         context,
-        (wave.sources[0], wave.destination),
-        wave.parameters[0],
+        (wave.source(grid, 0), wave.destination(grid)),
+        wave.parameter(grid, 0),
     )
 }
 
@@ -83,10 +79,10 @@ fn bind<G: Grid>(
     })
 }
 
-fn copy_visited<G: Grid>(context: &Context<G>, wave: &WaveRecord) -> Result<(), FaultCode> {
+fn copy_visited<G: Grid>(context: &Context<G>, wave: Wave) -> Result<(), FaultCode> {
     let (machine, grid) = (context.machine, context.team.grid);
-    let frontier = machine.frontier(grid, wave.sources[0])?;
-    let to = machine.register_of(grid, wave.destination, frontier.bitset_words())?;
+    let frontier = machine.frontier(grid, wave.source(grid, 0))?;
+    let to = machine.register_of(grid, wave.destination(grid), frontier.bitset_words())?;
     let bits = frontier.bitset(frontier.drive(grid, 0).visited);
     context.team.each(bits.len(), |at| {
         to.store_weak(grid, at, bits.load_weak(grid, at));

@@ -8,13 +8,14 @@
 //! node brings its other set up to date itself; nodes without edges are never
 //! queued, so the result is the union of both.
 
-use super::Context;
 use super::expand::{append_list, expand};
 use super::work::{Work, work_of};
+use super::{Context, Hand};
 use crate::grid::Grid;
+use crate::machine::Wave;
 use crate::memory::Words;
 use seawall_core::abi::control::FaultCode;
-use seawall_core::abi::program::{Opcode, WaveRecord};
+use seawall_core::abi::program::Opcode;
 
 /// Runs an opcode of this family.
 ///
@@ -22,32 +23,18 @@ use seawall_core::abi::program::{Opcode, WaveRecord};
 /// [`FaultCode::BadRegister`] when a register is missing or too short, or
 /// sources are more than the bits of a set.
 #[inline(never)]
-pub fn run<G: Grid>(
-    context: &Context<G>,
-    opcode: Opcode,
-    wave: &WaveRecord,
-) -> Result<(), FaultCode> {
+pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
+    let context = &hand.context();
     let (machine, grid) = (context.machine, context.team.grid);
-    let words = wave.parameters[0].max(1);
-    let needed = u64::from(machine.nodes(grid)) * u64::from(words);
-    let needed = u32::try_from(needed).map_err(|_| FaultCode::BadRegister)?;
-    let sets = Sets {
-        sets: [
-            machine.register_of(grid, wave.destination, needed)?,
-            machine.register_of(grid, wave.sources[1], needed)?,
-        ],
-        words,
-        work: work_of(context, wave.sources[0])?,
-    };
-    if opcode == Opcode::SeedSets {
-        let list = machine.register(grid, wave.sources[2])?;
-        if list.len().div_ceil(32) > words {
-            return Err(FaultCode::BadRegister);
-        }
-        sets.seed(context, list);
-    } else {
-        sets.step(context);
+    if opcode != Opcode::SeedSets {
+        return step(hand, wave);
     }
+    let sets = Sets::of(context, wave)?;
+    let list = machine.register(grid, wave.source(grid, 2))?;
+    if list.len().div_ceil(32) > sets.words {
+        return Err(FaultCode::BadRegister);
+    }
+    sets.seed(context, list);
     Ok(())
 }
 
@@ -61,6 +48,23 @@ struct Sets {
 }
 
 impl Sets {
+    /// The registers of a wave of this family.
+    #[inline(always)]
+    fn of<G: Grid>(context: &Context<G>, wave: Wave) -> Result<Self, FaultCode> {
+        let (machine, grid) = (context.machine, context.team.grid);
+        let words = wave.parameter(grid, 0).max(1);
+        let needed = u64::from(machine.nodes(grid)) * u64::from(words);
+        let needed = u32::try_from(needed).map_err(|_| FaultCode::BadRegister)?;
+        Ok(Self {
+            sets: [
+                machine.register_of(grid, wave.destination(grid), needed)?,
+                machine.register_of(grid, wave.source(grid, 1), needed)?,
+            ],
+            words,
+            work: work_of(context, wave.source(grid, 0))?,
+        })
+    }
+
     /// The sets that round `tag` reads.
     #[inline(always)]
     fn of_round(&self, tag: u32) -> Words {
@@ -93,48 +97,50 @@ impl Sets {
             node < nodes && claim(grid, marks, node)
         });
     }
+}
 
-    /// One level of all searches.
-    #[inline(never)]
-    fn step<G: Grid>(&self, context: &Context<G>) {
-        let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
-        // What is behind a reference would be loaded again in the inner loops.
-        let Self { words, work, .. } = *self;
-        let round = work.round(grid, tag);
-        if team.is_conductor() {
-            work.open_next(grid, tag, 0);
-        }
-        let rows = context.machine.outgoing(grid);
-        let next = tag.wrapping_add(1);
-        let (now, then) = (self.of_round(tag), self.of_round(next));
-        let (old_marks, marks) = (work.marks(tag), work.marks(next));
-        let row = |node: u32| {
-            // All nodes of this word's marks that have edges are in this
-            // queue: none is lost.
-            old_marks.store_weak(grid, node >> 5, 0);
-            for at in node * words..(node + 1) * words {
-                join(grid, then, at, now.load_weak(grid, at));
-            }
-            node
-        };
-        expand(
-            team,
-            &work.source(rows, tag, &round),
-            &work.sink(rows, tag),
-            row,
-            |edge| {
-                let mut grows = false;
-                for word in 0..words {
-                    let to = edge.to * words + word;
-                    let bits =
-                        now.load_weak(grid, edge.value * words + word) & !now.load_weak(grid, to);
-                    join(grid, then, to, bits);
-                    grows |= bits != 0;
-                }
-                grows && claim(grid, marks, edge.to)
-            },
-        );
+/// One level of all searches.
+#[inline(never)]
+fn step<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
+    let context = &hand.context();
+    let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
+    let sets = Sets::of(context, wave)?;
+    let Sets { words, work, .. } = sets;
+    let round = work.round(grid, tag);
+    if team.is_conductor() {
+        work.open_next(grid, tag, 0);
     }
+    let rows = context.machine.outgoing(grid);
+    let next = tag.wrapping_add(1);
+    let (now, then) = (sets.of_round(tag), sets.of_round(next));
+    let (old_marks, marks) = (work.marks(tag), work.marks(next));
+    let row = |node: u32| {
+        // All nodes of this word's marks that have edges are in this
+        // queue: none is lost.
+        old_marks.store_weak(grid, node >> 5, 0);
+        for at in node * words..(node + 1) * words {
+            join(grid, then, at, now.load_weak(grid, at));
+        }
+        node
+    };
+    expand(
+        team,
+        &work.source(rows, tag, &round),
+        &work.sink(rows, tag),
+        row,
+        |edge| {
+            let mut grows = false;
+            for word in 0..words {
+                let to = edge.to * words + word;
+                let bits =
+                    now.load_weak(grid, edge.value * words + word) & !now.load_weak(grid, to);
+                join(grid, then, to, bits);
+                grows |= bits != 0;
+            }
+            grows && claim(grid, marks, edge.to)
+        },
+    );
+    Ok(())
 }
 
 /// Adds `bits` to word `at`, unless they are seen to be there.

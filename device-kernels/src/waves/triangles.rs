@@ -10,15 +10,16 @@
 //! A node is a corner of at most as many triangles as the graph has edges:
 //! counts fit a word.
 
-use super::Context;
 use super::deal::{FREE, each_chunk, each_left, warp_sum};
 use super::orient::Forward;
+use super::{Context, Hand};
 use crate::grid::{Grid, LANES_MAX, SHARED_WORDS};
+use crate::machine::Wave;
 use crate::memory::Words;
 use crate::search::push::owner;
 use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
-use seawall_core::abi::program::{Opcode, WaveRecord};
+use seawall_core::abi::program::Opcode;
 
 /// Entries of a row that a warp holds at a time; a power of two.
 const WARP_HELD: u32 = 64;
@@ -51,11 +52,8 @@ const _: () = assert!(BLOCK_HELD <= u32::MAX / (ENTRY + BLOCK_HELD));
 /// [`FaultCode::BadRegister`] when a register is missing or too short,
 /// [`FaultCode::TimeBudget`] when the run's time ends in the wave.
 #[inline(never)]
-pub fn run<G: Grid>(
-    context: &Context<G>,
-    opcode: Opcode,
-    wave: &WaveRecord,
-) -> Result<(), FaultCode> {
+pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
+    let context = &hand.context();
     let (machine, grid) = (context.machine, context.team.grid);
     let (nodes, edges) = (machine.nodes(grid), machine.edges(grid));
     let forward = |targets, degrees| {
@@ -66,14 +64,14 @@ pub fn run<G: Grid>(
         })
     };
     if opcode == Opcode::OrientEdges {
-        forward(wave.destination, wave.sources[0])?.fill(context);
+        forward(wave.destination(grid), wave.source(grid, 0))?.fill(context);
         return Ok(());
     }
     let count = Count {
-        forward: forward(wave.sources[0], wave.sources[1])?,
-        corners: machine.register_of(grid, wave.destination, nodes)?,
+        forward: forward(wave.source(grid, 0), wave.source(grid, 1))?,
+        corners: machine.register_of(grid, wave.destination(grid), nodes)?,
     };
-    let held = match wave.parameters[0] {
+    let held = match wave.parameter(grid, 0) {
         0 => u32::MAX,
         held => held,
     };

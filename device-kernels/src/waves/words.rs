@@ -1,22 +1,20 @@
 //! Word by word operations: fill, copy and the bit operations.
 
-use super::Context;
+use super::{Context, Hand};
 use crate::grid::Grid;
+use crate::machine::Wave;
 use crate::memory::Words;
 use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
-use seawall_core::abi::program::{Opcode, WaveRecord};
+use seawall_core::abi::program::Opcode;
 
 /// Runs an opcode of this family.
 ///
 /// # Errors
 /// [`FaultCode::BadRegister`] when a register is missing or too short.
 #[inline(never)]
-pub fn run<G: Grid>(
-    context: &Context<G>,
-    opcode: Opcode,
-    wave: &WaveRecord,
-) -> Result<(), FaultCode> {
+pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
+    let context = &hand.context();
     if opcode == Opcode::Scatter {
         return scatter(context, wave);
     }
@@ -87,11 +85,11 @@ impl Operation {
     /// [`FaultCode::UnknownOpcode`] for a wave that is none,
     /// [`FaultCode::BadRegister`] when a register is missing or too short.
     #[inline(always)]
-    pub fn new<G: Grid>(context: &Context<G>, wave: &WaveRecord) -> Result<Self, FaultCode> {
-        let what = what(wave.opcode).ok_or(FaultCode::UnknownOpcode)?;
+    pub fn new<G: Grid>(context: &Context<G>, wave: Wave) -> Result<Self, FaultCode> {
         let (machine, grid) = (context.machine, context.team.grid);
-        let to = machine.register(grid, wave.destination)?;
-        let source = |which: usize| machine.register_of(grid, wave.sources[which], to.len());
+        let what = what(wave.opcode(grid)).ok_or(FaultCode::UnknownOpcode)?;
+        let to = machine.register(grid, wave.destination(grid))?;
+        let source = |which| machine.register_of(grid, wave.source(grid, which), to.len());
         let left = if what < FILL { source(0)? } else { to };
         let right = if reads_right(what) { source(1)? } else { left };
         Ok(Self {
@@ -99,7 +97,7 @@ impl Operation {
             to,
             left,
             right,
-            value: wave.parameters[0],
+            value: wave.parameter(grid, 0),
         })
     }
 
@@ -225,15 +223,15 @@ const fn reads_right(what: u32) -> bool {
 /// Stores the parameter at the listed nodes; every lane looks at the whole,
 /// short list for the words of its own share, so that clearing and storing
 /// need no barrier between them.
-fn scatter<G: Grid>(context: &Context<G>, wave: &WaveRecord) -> Result<(), FaultCode> {
+fn scatter<G: Grid>(context: &Context<G>, wave: Wave) -> Result<(), FaultCode> {
     let (team, grid) = (&context.team, context.team.grid);
-    let to = context.machine.register(grid, wave.destination)?;
-    let list = context.machine.register(grid, wave.sources[0])?;
+    let to = context.machine.register(grid, wave.destination(grid))?;
+    let list = context.machine.register(grid, wave.source(grid, 0))?;
     team.each(to.len(), |at| {
         let mut word = 0;
         for index in 0..list.len() {
             if list.load_weak(grid, index) == at {
-                word = wave.parameters[0];
+                word = wave.parameter(grid, 0);
             }
         }
         to.store_weak(grid, at, word);
