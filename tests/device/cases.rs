@@ -2,7 +2,7 @@
 
 use crate::tally::Tally;
 use seawall::backend::RunLimits;
-use seawall::backend::cuda::{CudaOptions, CudaSession, Executor};
+use seawall::backend::cuda::{CudaOptions, CudaSession, Executor, LoopNodes};
 use seawall::graph::Graph;
 use seawall::run::{AnalysisKind, Detail};
 use seawall_core::abi::search::SearchPolicy;
@@ -65,10 +65,11 @@ impl Case {
             lanes,
             cluster,
             tiles,
+            loops,
             ..
         } = self.options;
         format!(
-            "SEED={}{} {} nodes, {} edges, blocks {blocks:?}, lanes {lanes:?}, cluster {cluster:?}, tiles {tiles:?}",
+            "SEED={}{} {} nodes, {} edges, blocks {blocks:?}, lanes {lanes:?}, cluster {cluster:?}, tiles {tiles:?}, loops {loops:?}",
             self.seed,
             if self.quick { " --quick" } else { "" },
             self.list.nodes,
@@ -101,6 +102,10 @@ fn shape_of_grid(quick: bool, random: &mut Random) -> CudaOptions {
     }
     if random.once_in(2) {
         options.tiles = random.pick(&[true, false]);
+    }
+    // `compute-sanitizer` does not follow conditional nodes.
+    if random.once_in(2) || quick {
+        options.loops = Some(LoopNodes::Unrolled);
     }
     options
 }

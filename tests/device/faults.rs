@@ -1,7 +1,7 @@
 //! Programs that must fail, and sessions that must not open.
 
 use crate::tally::Tally;
-use seawall::backend::cuda::{CudaOptions, CudaSession, Executor};
+use seawall::backend::cuda::{CudaOptions, CudaSession, Executor, LoopNodes};
 use seawall::backend::{BackendError, RunLimits, Session};
 use seawall::graph::Graph;
 use seawall::program::EncodedProgram;
@@ -13,6 +13,7 @@ use seawall_tests::faulty;
 #[derive(Clone, Copy, Debug)]
 struct Tried {
     executor: Executor,
+    loops: Option<LoopNodes>,
     quick: bool,
 }
 
@@ -26,6 +27,7 @@ impl Tried {
             },
             blocks: self.quick.then_some(3),
             lanes: self.quick.then_some(64),
+            loops: self.loops,
             ..CudaOptions::default()
         }
     }
@@ -33,7 +35,27 @@ impl Tried {
 
 /// Runs every faulty program on `executor`.
 pub(crate) fn run(executor: Executor, name: &'static str, quick: bool, tally: &mut Tally) {
-    let tried = Tried { executor, quick };
+    for loops in loops_of(executor, quick) {
+        let tried = Tried {
+            executor,
+            loops,
+            quick,
+        };
+        run_all(tried, name, tally);
+    }
+}
+
+/// Both kinds of loops where there are two, but under a checker: `compute-sanitizer`
+/// does not follow conditional nodes.
+fn loops_of(executor: Executor, quick: bool) -> Vec<Option<LoopNodes>> {
+    match executor {
+        Executor::Graph if quick => vec![Some(LoopNodes::Unrolled)],
+        Executor::Graph => vec![None, Some(LoopNodes::Unrolled)],
+        Executor::Mega | Executor::Launches => vec![None],
+    }
+}
+
+fn run_all(tried: Tried, name: &'static str, tally: &mut Tally) {
     let mut check = |what, job: fn(Tried) -> Result<(), String>| {
         tally.check((what, name), "no seed", || job(tried));
     };

@@ -11,6 +11,7 @@
 //! ```
 
 mod batches;
+mod budgets;
 mod cases;
 mod faults;
 mod tally;
@@ -114,6 +115,7 @@ fn main() -> ExitCode {
     for (executor, name) in EXECUTORS {
         faults::run(executor, name, options.quick, &mut tally);
     }
+    budgets::run(options.quick, &mut tally);
     batches::faults(options.quick, &mut tally);
     run_cases(&options, &mut tally);
     tally.print();

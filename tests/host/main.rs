@@ -7,6 +7,7 @@ mod cli;
 mod details;
 mod execution;
 mod graph;
+mod lanes;
 mod programs;
 mod tiles;
 mod vectors;

@@ -13,3 +13,4 @@ pub mod straight;
 pub mod faulty;
 pub mod harness;
 pub mod batches;
+pub mod lanes;

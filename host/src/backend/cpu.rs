@@ -27,8 +27,12 @@ pub struct CpuSession<'g> {
     device: DeviceInfo,
     limits: RunLimits,
     tiles: Option<Tiles>,
+    machine: Option<Machinery>,
     loaded: Option<Loaded>,
 }
+
+/// Runs a launch record with as many words of shared memory beside the usual ones.
+type Machinery = fn(&LaunchRecord, u32) -> Result<(), BackendError>;
 
 /// A program's tables and memory.
 #[derive(Debug)]
@@ -79,6 +83,7 @@ impl<'g> CpuSession<'g> {
             device,
             limits,
             tiles: None,
+            machine: None,
             loaded: None,
         })
     }
@@ -93,6 +98,17 @@ impl<'g> CpuSession<'g> {
     pub fn with_tiles(self, shape: TileShape) -> Self {
         let tiles = Tiles::of(self.graph, shape);
         Self { tiles, ..self }
+    }
+
+    /// The same session on another implementation of [`Grid`], which `machine` runs the
+    /// kernel of a launch record with, giving each block as many words of shared memory
+    /// as it says beside the usual ones. It must not return before all lanes have.
+    ///
+    /// [`Grid`]: seawall_device::grid::Grid
+    #[must_use]
+    pub fn with_machine(self, machine: fn(&LaunchRecord, u32) -> Result<(), BackendError>) -> Self {
+        let machine = Some(machine);
+        Self { machine, ..self }
     }
 }
 
@@ -166,7 +182,10 @@ impl Session for CpuSession<'_> {
         launch.tiles = tiles.map_or_else(TileTable::default, tile_table);
         let extra = tiles.map_or(0, Tiles::slots);
         let start = Instant::now();
-        run_threads(&launch, self.threads, extra)?;
+        match self.machine {
+            Some(machine) => machine(&launch, extra)?,
+            None => run_threads(&launch, self.threads, extra)?,
+        }
         let run_ns = start.elapsed().as_nanos() as u64;
         let control = *loaded.control;
         if control.fault.code != 0 {

@@ -6,8 +6,9 @@ use super::analyses::same;
 use super::graphs::RMAT;
 use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
 use super::setting::Setting;
-use super::timing::{Machine, Times, times};
+use super::timing::{Machine, Times, median, times};
 use crate::analysis::{Reading, oracle};
+use crate::backend::Session;
 use crate::backend::cuda::Executor;
 use crate::graph::Graph;
 use crate::outcome::Column;
@@ -18,6 +19,9 @@ use std::num::NonZeroUsize;
 
 /// Most that the persistent kernel may take of a launch for each wave.
 const FLOOR: Floor = Floor::Ratio(1.05);
+
+/// How often the machines take turns.
+const TURNS: usize = 7;
 
 /// A program whose time is that of one wave over every edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,8 +94,7 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
         ],
     };
     for wave in [Wave::Link, Wave::Gather] {
-        let [ours, other] = machines.map(|machine| wide(setting, &graph, wave, machine));
-        let ((ours, left), (other, right)) = (ours?, other?);
+        let ((ours, left), (other, right)) = side_by_side(setting, &graph, (wave, machines))?;
         let name = wave.name();
         if !same(&left, &right) {
             setting.differs(format!("wide {name}: executors differ"));
@@ -124,21 +127,44 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Times of `wave` on `machine` and its result.
-fn wide(
+/// Times of a wave and what it leaves.
+type Measured = (Times, Column);
+
+/// Times of `wave` on both machines and its results. They take turns: what a wave
+/// with atomics takes depends on who comes first, and so on the run.
+fn side_by_side(
     setting: &mut Setting<'_>,
     graph: &Graph,
-    wave: Wave,
-    machine: Machine,
-) -> Result<(Times, Column), BenchError> {
-    setting.say(format!("wide {}: {}", wave.name(), machine.name()));
+    (wave, machines): (Wave, [Machine; 2]),
+) -> Result<(Measured, Measured), BenchError> {
     let (program, result) = wave.program(graph.nodes()).map_err(RunError::from)?;
     let plan = PlanRequest::default();
     let (encoded, _) = program.encode(&plan).map_err(RunError::from)?;
-    let mut session = machine.open(graph)?;
-    session.load(&encoded)?;
-    let all = times(session.as_mut(), &[], setting.quick)?;
-    let mut words = Vec::new();
-    session.read(result, &mut words)?;
-    Ok((all, wave.reading().column(graph.nodes(), words)))
+    let [mut ours, mut other] = [machines[0].open(graph)?, machines[1].open(graph)?];
+    ours.load(&encoded)?;
+    other.load(&encoded)?;
+    let turns = if setting.quick { 1 } else { TURNS };
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for turn in 1..=turns {
+        setting.say(format!("wide {}: turn {turn} of {turns}", wave.name()));
+        first.push(times(ours.as_mut(), &[], setting.quick)?);
+        second.push(times(other.as_mut(), &[], setting.quick)?);
+    }
+    let column = |session: &mut dyn Session| {
+        let mut words = Vec::new();
+        session.read(result, &mut words)?;
+        Ok::<_, BenchError>(wave.reading().column(graph.nodes(), words))
+    };
+    let (left, right) = (column(ours.as_mut())?, column(other.as_mut())?);
+    Ok(((middle(&first), left), (middle(&second), right)))
+}
+
+/// The medians of several turns.
+fn middle(turns: &[Times]) -> Times {
+    let of = |part: fn(&Times) -> f64| median(&mut turns.iter().map(part).collect::<Vec<_>>());
+    Times {
+        device_ns: of(|times| times.device_ns),
+        wall_ns: of(|times| times.wall_ns),
+        iterations: turns.last().map_or(0, |times| times.iterations),
+    }
 }
