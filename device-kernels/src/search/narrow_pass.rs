@@ -90,16 +90,17 @@ impl<V: Visit> Search<V> {
                 queues.tell(Word::Parity, run.parity);
                 queues.tell(Word::Verdict, u32::from(stuck));
                 queues.tell(Word::Widest, run.frontier_max);
-                queues.set(0, len, large);
-                queues.clear(1);
+                // Slow lanes may still read the counters whose turn it is.
+                queues.set(run.turn + 1, len, large);
+                queues.clear(run.turn + 2);
             }
         }
         grid.block_barrier();
         run.iteration = queues.told_here(Word::Iteration);
         run.parity = queues.told_here(Word::Parity);
         run.frontier_max = queues.told_here(Word::Widest);
-        run.turn = 0;
-        run.held = queues.held_here(0);
+        run.turn += 1;
+        run.held = queues.held_here(run.turn);
         let stuck = queues.told_here(Word::Verdict) != 0;
         // Everyone has read before the first warp may tell again.
         grid.block_barrier();
