@@ -35,12 +35,6 @@ impl Control {
     /// Words of the control block.
     pub const WORDS: u32 = (size_of::<ControlRecord>() / 4) as u32;
 
-    /// The control block in `words`.
-    #[must_use]
-    pub fn new(words: Words) -> Self {
-        Self { words }
-    }
-
     /// The control block at `address`.
     ///
     /// # Safety
@@ -49,7 +43,8 @@ impl Control {
     #[must_use]
     pub unsafe fn at(address: u64) -> Self {
         // SAFETY: the block is valid, by this function's contract.
-        Self::new(unsafe { Words::new(address as *mut u32, Self::WORDS) })
+        let words = unsafe { Words::new(address as *mut u32, Self::WORDS) };
+        Self { words }
     }
 
     /// Address of the control block.

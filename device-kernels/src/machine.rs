@@ -4,11 +4,11 @@ use crate::control::Control;
 use crate::grid::Grid;
 use crate::memory::{Csr, Words, word_of};
 use crate::search::Frontier;
-use crate::tiles::Tiles;
+use crate::tiles::{TILE_WORDS, Tiles};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, Region, RegisterRecord, WaveRecord};
 use seawall_core::abi::search::SearchPolicy;
-use seawall_core::abi::tiles::{STEP_EDGES, TileRecord, TileTable};
+use seawall_core::abi::tiles::{STEP_EDGES, TileTable};
 use seawall_core::abi::{MAGIC, VERSION};
 use seawall_core::topology::{Thresholds, TopologyPolicy};
 
@@ -65,7 +65,6 @@ impl Wave {
 const LAUNCH_WORDS: u32 = (size_of::<LaunchRecord>() / 4) as u32;
 const GROUP_WORDS: u32 = (size_of::<GroupRecord>() / 4) as u32;
 const WAVE_WORDS: u32 = (size_of::<WaveRecord>() / 4) as u32;
-const TILE_WORDS: u32 = (size_of::<TileRecord>() / 4) as u32;
 const REGISTER_WORDS: u32 = (size_of::<RegisterRecord>() / 4) as u32;
 
 impl Machine {
@@ -220,7 +219,8 @@ impl Machine {
     /// The control block.
     #[inline(always)]
     pub fn control<G: Grid>(self, grid: G) -> Control {
-        Control::new(self.array(grid, word_of!(LaunchRecord, control), Control::WORDS))
+        // SAFETY: `new` promises that the address is valid.
+        unsafe { Control::at(self.wide(grid, word_of!(LaunchRecord, control))) }
     }
 
     /// Group `index`, or nothing behind the table.

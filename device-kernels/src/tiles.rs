@@ -26,6 +26,9 @@ pub struct Quad {
 /// Edges that [`Tiles::quad`] reads at once.
 pub const EACH: usize = 4;
 
+/// Words of a tile's record.
+pub const TILE_WORDS: u32 = (size_of::<TileRecord>() / 4) as u32;
+
 /// Quads of a step.
 pub const QUADS: u32 = 32;
 
@@ -33,7 +36,7 @@ impl Tiles {
     /// Tile `index`.
     #[inline(always)]
     pub fn record<G: Grid>(self, grid: G, index: u32) -> TileRecord {
-        let at = |word: u32| self.records.constant(grid, index * 4 + word);
+        let at = |word: u32| self.records.constant(grid, index * TILE_WORDS + word);
         TileRecord {
             first_step: at(0),
             steps: at(1),

@@ -15,7 +15,7 @@
 
 use super::expand::{append_list, expand, select};
 use super::expand_rows::{BATCH, Batch, are_short, expand_rows};
-use super::work::{Round, Work, work_of};
+use super::work::{Round, Work, values_and_work, work_of};
 use super::{Context, Hand};
 use crate::grid::Grid;
 use crate::machine::Wave;
@@ -39,10 +39,15 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
     }
     if opcode == Opcode::SeedPaths {
         let list = machine.register(grid, wave.source(grid, 1))?;
-        seed(context, registers(context, wave)?, list, width(grid, wave));
+        seed(
+            context,
+            values_and_work(context, wave)?,
+            list,
+            width(grid, wave),
+        );
         return Ok(());
     }
-    let (_, work) = registers(context, wave)?;
+    let (_, work) = values_and_work(context, wave)?;
     let round = work.round(grid, context.tag);
     if round.nodes != 0 {
         return relax(hand, wave, round);
@@ -51,17 +56,6 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
         return collect(hand, wave, round);
     }
     Ok(())
-}
-
-/// Distances and work register of a wave of paths.
-#[inline(always)]
-fn registers<G: Grid>(context: &Context<G>, wave: Wave) -> Result<(Words, Work), FaultCode> {
-    let (machine, grid) = (context.machine, context.team.grid);
-    let nodes = machine.nodes(grid);
-    Ok((
-        machine.register_of(grid, wave.destination(grid), nodes)?,
-        work_of(context, wave.source(grid, 0))?,
-    ))
 }
 
 /// By how much the bound of distances grows.
@@ -112,7 +106,7 @@ fn claim<G: Grid>(grid: G, marks: Words, node: u32) -> bool {
 fn relax<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCode> {
     let context = &hand.context();
     let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
-    let (distances, work) = registers(context, wave)?;
+    let (distances, work) = values_and_work(context, wave)?;
     let weights = context.machine.weights(grid).ok_or(FaultCode::BadLaunch)?;
     let paths = &Paths {
         distances,
@@ -197,7 +191,7 @@ fn relax_batch<G: Grid>(
 fn collect<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCode> {
     let context = &hand.context();
     let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
-    let (distances, work) = registers(context, wave)?;
+    let (distances, work) = values_and_work(context, wave)?;
     let level = round.least.saturating_add(width(grid, wave));
     if team.is_conductor() {
         work.open_next(grid, tag, level);

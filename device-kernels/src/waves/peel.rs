@@ -6,7 +6,7 @@
 //! are skipped.
 
 use super::expand::{expand, select};
-use super::work::{Round, Work, work_of};
+use super::work::{Round, Work, values_and_work};
 use super::{Context, Hand};
 use crate::grid::Grid;
 use crate::machine::Wave;
@@ -22,7 +22,7 @@ use seawall_core::abi::program::Opcode;
 pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
     let context = &hand.context();
     let grid = context.team.grid;
-    let (cores, work) = registers(context, wave)?;
+    let (cores, work) = values_and_work(context, wave)?;
     if opcode == Opcode::SeedPeel {
         seed(context, cores, work);
         return Ok(());
@@ -33,17 +33,6 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
     } else {
         collect(hand, wave, round)
     }
-}
-
-/// Core numbers and work register of a wave of peeling.
-#[inline(always)]
-fn registers<G: Grid>(context: &Context<G>, wave: Wave) -> Result<(Words, Work), FaultCode> {
-    let (machine, grid) = (context.machine, context.team.grid);
-    let nodes = machine.nodes(grid);
-    Ok((
-        machine.register_of(grid, wave.destination(grid), nodes)?,
-        work_of(context, wave.source(grid, 0))?,
-    ))
 }
 
 /// Stores degrees; nodes without edges are done at level 0.
@@ -64,7 +53,7 @@ fn seed<G: Grid>(context: &Context<G>, cores: Words, work: Work) {
 fn peel<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCode> {
     let context = &hand.context();
     let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
-    let (cores, work) = registers(context, wave)?;
+    let (cores, work) = values_and_work(context, wave)?;
     let level = round.level;
     if team.is_bookkeeper() {
         work.open_next(grid, tag, level);
@@ -96,7 +85,7 @@ fn peel<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCod
 fn collect<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCode> {
     let context = &hand.context();
     let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
-    let (cores, work) = registers(context, wave)?;
+    let (cores, work) = values_and_work(context, wave)?;
     let above = round.level.saturating_add(1);
     let level = if round.least == u32::MAX {
         above

@@ -6,6 +6,7 @@
 use super::Context;
 use crate::block::shared::ROUND;
 use crate::grid::Grid;
+use crate::machine::Wave;
 use crate::memory::{Csr, Words};
 use crate::search::frontier::Queue;
 use crate::team::Team;
@@ -198,7 +199,7 @@ impl Work {
     }
 }
 
-/// The work register that source `which` of a wave names.
+/// The work register of number `index`.
 ///
 /// # Errors
 /// [`FaultCode::BadRegister`] when it is missing or too short.
@@ -207,4 +208,22 @@ pub fn work_of<G: Grid>(context: &Context<G>, index: u32) -> Result<Work, FaultC
     let grid = context.team.grid;
     let words = context.machine.register(grid, index)?;
     Work::new(words, context.machine.nodes(grid))
+}
+
+/// The register of a word a node that a wave in rounds writes, and the work register
+/// that its first source names.
+///
+/// # Errors
+/// [`FaultCode::BadRegister`] when one is missing or too short.
+#[inline(always)]
+pub fn values_and_work<G: Grid>(
+    context: &Context<G>,
+    wave: Wave,
+) -> Result<(Words, Work), FaultCode> {
+    let (machine, grid) = (context.machine, context.team.grid);
+    let nodes = machine.nodes(grid);
+    Ok((
+        machine.register_of(grid, wave.destination(grid), nodes)?,
+        work_of(context, wave.source(grid, 0))?,
+    ))
 }

@@ -32,7 +32,7 @@ pub struct CpuSession<'g> {
 }
 
 /// Runs a launch record with as many words of shared memory beside the usual ones.
-type Machinery = fn(&LaunchRecord, u32) -> Result<(), BackendError>;
+pub type Machinery = fn(&LaunchRecord, u32) -> Result<(), BackendError>;
 
 /// A program's tables and memory.
 #[derive(Debug)]
@@ -106,7 +106,7 @@ impl<'g> CpuSession<'g> {
     ///
     /// [`Grid`]: seawall_device::grid::Grid
     #[must_use]
-    pub fn with_machine(self, machine: fn(&LaunchRecord, u32) -> Result<(), BackendError>) -> Self {
+    pub fn with_machine(self, machine: Machinery) -> Self {
         let machine = Some(machine);
         Self { machine, ..self }
     }

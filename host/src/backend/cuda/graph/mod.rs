@@ -10,6 +10,7 @@ mod unrolled;
 
 pub(super) use executable::Executable;
 
+use super::LoopNodes;
 use super::launch::{Grid, GridShape};
 use super::launches::Launches;
 use super::loaded::Loaded;
@@ -17,7 +18,6 @@ use super::module::{Entry, Module};
 use super::running::Running;
 use super::stream::{COPY_LIMIT, Stream};
 use super::walk::Stage;
-use super::{LoopNodes, device};
 use crate::backend::BackendError;
 use std::rc::Rc;
 use unrolled::Segments;
@@ -55,9 +55,17 @@ impl Graphs {
         launches: Launches,
         loops: Option<LoopNodes>,
     ) -> Result<Self, BackendError> {
+        let limits = module.context().limits();
+        let loops = loops_of(loops, limits.conditional_nodes());
         Ok(Self {
             launches,
-            loops: loops_of(loops, module.context().limits())?,
+            loops: loops.ok_or_else(|| BackendError::Unsupported {
+                device: limits.info.name.clone(),
+                reason: format!(
+                    "its driver supports CUDA {}, conditional nodes need 12.3; leave the choice of loops open",
+                    limits.driver_text()
+                ),
+            })?,
             module: Rc::clone(module),
             decide: None,
             built: Built::Nothing,
@@ -118,21 +126,13 @@ impl Graphs {
     }
 }
 
-/// The loops asked for, if the driver has them.
-fn loops_of(
-    asked: Option<LoopNodes>,
-    limits: &device::DeviceLimits,
-) -> Result<LoopNodes, BackendError> {
-    match (asked, limits.conditional_nodes()) {
-        (Some(LoopNodes::Conditional), false) => Err(BackendError::Unsupported {
-            device: limits.info.name.clone(),
-            reason: format!(
-                "its driver supports CUDA {}, conditional nodes need 12.3; leave the choice of loops open",
-                limits.driver_text()
-            ),
-        }),
-        (None, false) => Ok(LoopNodes::Unrolled),
-        (asked, _) => Ok(asked.unwrap_or(LoopNodes::Conditional)),
+/// The loops asked for, or the best there are; nothing where the driver lacks what was
+/// asked.
+fn loops_of(asked: Option<LoopNodes>, has_conditional: bool) -> Option<LoopNodes> {
+    match (asked, has_conditional) {
+        (Some(LoopNodes::Conditional), false) => None,
+        (None, false) => Some(LoopNodes::Unrolled),
+        (asked, _) => Some(asked.unwrap_or(LoopNodes::Conditional)),
     }
 }
 
@@ -144,6 +144,15 @@ fn unrolled(iterations: u32, groups: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn loops_are_what_was_asked_or_the_best_of_the_driver() {
+        use LoopNodes::{Conditional, Unrolled};
+        assert_eq!(loops_of(None, true), Some(Conditional));
+        assert_eq!(loops_of(None, false), Some(Unrolled));
+        assert_eq!(loops_of(Some(Unrolled), true), Some(Unrolled));
+        assert_eq!(loops_of(Some(Conditional), false), None);
+    }
 
     #[test]
     fn chunks_shrink_when_the_body_is_long_and_never_vanish() {
