@@ -3,6 +3,7 @@
 //! Threads are started for each run, since a run is long beside that; memory
 //! and tables stay. Wall time is the run's time here.
 
+use super::memory::on_large_pages;
 use super::{BackendError, DeviceInfo, RunLimits, RunStats, Session};
 use crate::graph::{Graph, TileShape, Tiles};
 use crate::program::{EncodedProgram, RegisterId};
@@ -48,7 +49,7 @@ struct Loaded {
 #[repr(C, align(256))]
 pub(super) struct Line([u64; 32]);
 
-/// Memory of at least `bytes` zero bytes.
+/// Memory of at least `bytes` zero bytes, on large pages where those pay.
 pub(super) fn lines(what: &'static str, bytes: u64) -> Result<Vec<Line>, BackendError> {
     let short = || BackendError::OutOfMemory {
         what,
@@ -56,7 +57,8 @@ pub(super) fn lines(what: &'static str, bytes: u64) -> Result<Vec<Line>, Backend
         available: 0,
     };
     let count = usize::try_from(bytes.div_ceil(256)).map_err(|_| short())?;
-    bytemuck::allocation::try_zeroed_vec(count).map_err(|()| short())
+    let memory = bytemuck::allocation::try_zeroed_vec(count).map_err(|()| short())?;
+    Ok(on_large_pages(memory))
 }
 
 /// Threads that the machine can run at once.

@@ -8,6 +8,8 @@
 use crate::program::encoded::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::ControlRecord;
 
+mod memory;
+
 pub mod cpu;
 pub mod cuda;
 pub mod batch;
