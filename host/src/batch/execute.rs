@@ -1,5 +1,6 @@
 //! Carries out a batch: programs, one session, one result a graph.
 
+use super::choose::{Choice, choose};
 use super::programs::Programs;
 use super::{BatchError, BatchOutcome, GraphOutcome};
 use crate::analysis::Reading;
@@ -68,12 +69,13 @@ pub fn execute(
     let requests = requests(graphs, request);
     let prepared = prepare(graphs, &requests)?;
     let plan = started.elapsed().as_nanos() as u64;
+    let choice = choose(graphs, &requests);
     progress(Phase::Upload);
     let Opened {
         mut session,
         executor,
         reason,
-    } = open(&prepared.jobs, request).map_err(|error| explain(graphs, request, error))?;
+    } = open(&prepared.jobs, request, choice).map_err(|error| explain(graphs, request, error))?;
     let (run, stats) = repeat(session.as_mut(), request, progress)
         .map_err(|error| explain(graphs, request, error))?;
     progress(Phase::Readback);
@@ -212,8 +214,8 @@ fn repeat(
     }
 }
 
-/// Opens the backend that the request asks for.
-fn open(jobs: &[Job<'_>], request: &RunRequest) -> Result<Opened, OpenError> {
+/// Opens the backend that was chosen.
+fn open(jobs: &[Job<'_>], request: &RunRequest, choice: Choice) -> Result<Opened, OpenError> {
     let limits = RunLimits {
         time_budget_ns: request.time_budget_ns,
     };
@@ -240,13 +242,14 @@ fn open(jobs: &[Job<'_>], request: &RunRequest) -> Result<Opened, OpenError> {
         executor: Executor::Mega,
         reason,
     };
-    match request.backend {
-        BackendChoice::Cpu => cpu(None),
+    let Choice { backend, reason } = choice;
+    match backend {
+        BackendChoice::Cpu => cpu(reason),
         BackendChoice::Launches => Err(OpenError::OneAtATime(Executor::Launches)),
         BackendChoice::Graph => Err(OpenError::OneAtATime(Executor::Graph)),
-        BackendChoice::Mega => Ok(mega(gpu()?, None)),
+        BackendChoice::Mega => Ok(mega(gpu()?, reason)),
         BackendChoice::Auto => match gpu() {
-            Ok(session) => Ok(mega(session, Some("a GPU is present".to_owned()))),
+            Ok(session) => Ok(mega(session, reason)),
             Err(error) => cpu(Some(error.to_string())),
         },
     }

@@ -86,9 +86,9 @@ pub struct Costs {
 /// A node of a search on one CPU core that finds its data in the cache.
 const CPU_NODE_NS: f64 = 13.0;
 
-/// An edge of a pass over all edges on one CPU core: measured by
-/// `seawall info --calibrate` on two cores of a shared machine, the lower end.
-const CPU_GATHER_NS: f64 = 13.0;
+/// An edge of a pass over all edges on one CPU core: an iteration of ranks on
+/// `gen:rmat:22:16` takes one thread 573 to 684 ms, of which nodes take a fifth.
+const CPU_GATHER_NS: f64 = 4.0;
 
 impl CpuCosts {
     /// Costs of `threads` threads without a measurement: those of the 16-core

@@ -141,13 +141,13 @@ pub enum ProbeError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibrate::sample::sample;
+    use crate::calibrate::sample::{SAMPLE_EDGES, sample};
 
     #[test]
     fn layered_graphs_have_the_levels_and_widths_asked_for() {
         for [width, depth] in [[1, 40], [24, 10], [512, 3]] {
             let graph = layers(width, depth).unwrap();
-            let tally = sample(&graph, &[0]);
+            let tally = sample(&graph, &[0], SAMPLE_EDGES);
             assert_eq!(tally.depth(), f64::from(depth + 1));
             let nodes: f64 = tally.nodes.iter().sum();
             assert_eq!(nodes, f64::from(1 + width * depth));

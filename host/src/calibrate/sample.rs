@@ -9,7 +9,7 @@
 use super::job::Tally;
 use crate::graph::Graph;
 
-/// Edges that a sample looks at.
+/// Edges that a sample of one graph looks at.
 pub const SAMPLE_EDGES: u64 = 200_000;
 
 /// Growth above which a search counts as exploding: a few wide levels.
@@ -20,12 +20,12 @@ const REST_LEVELS: f64 = 3.0;
 
 /// Levels and widths of the search of `graph` from `sources`.
 ///
-/// Looks at [`SAMPLE_EDGES`] edges and takes one bit a node.
+/// Looks at `edges` edges, and at those of a node more, and takes one bit a node.
 #[must_use]
-pub fn sample(graph: &Graph, sources: &[u32]) -> Tally {
+pub fn sample(graph: &Graph, sources: &[u32], edges: u64) -> Tally {
     let mut walk = Walk::new(graph, sources);
     while !walk.frontier.is_empty() {
-        if !walk.level() {
+        if !walk.level(edges) {
             return extrapolate(&walk.reached, f64::from(graph.nodes()));
         }
     }
@@ -83,15 +83,15 @@ impl<'g> Walk<'g> {
         }
     }
 
-    /// Expands one level; false when the edges ran out first.
-    fn level(&mut self) -> bool {
+    /// Expands one level; false when it looked at more than `most` edges in all.
+    fn level(&mut self, most: u64) -> bool {
         let frontier = std::mem::take(&mut self.frontier);
         for node in &frontier {
             for target in self.graph.neighbours(*node) {
                 self.edges += 1;
                 self.visit(*target);
             }
-            if self.edges > SAMPLE_EDGES {
+            if self.edges > most {
                 return false;
             }
         }
@@ -148,7 +148,7 @@ mod tests {
 
     fn sampled(spec: &str, source: u32) -> Tally {
         let graph = load(spec, &LoadOptions::default(), None).unwrap().graph;
-        sample(&graph, &[source])
+        sample(&graph, &[source], SAMPLE_EDGES)
     }
 
     /// Depth by the plain queue.
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn no_source_and_no_node_are_no_levels() {
         let graph = Graph::from_edges(0, &[], false).unwrap();
-        assert_eq!(sample(&graph, &[]), Tally::default());
-        assert_eq!(sample(&graph, &[7]), Tally::default());
+        assert_eq!(sample(&graph, &[], SAMPLE_EDGES), Tally::default());
+        assert_eq!(sample(&graph, &[7], SAMPLE_EDGES), Tally::default());
     }
 }

@@ -27,6 +27,7 @@ pub use error::{BinaryProblem, GeneratorProblem, GraphError, LineProblem};
 pub use load::{Compression, Format, LoadOptions, LoadStats, Loaded, Progress};
 pub use model::Graph;
 pub use read::is_graph_name;
+pub(crate) use tiles::TILES_EDGES_MIN;
 pub use tiles::{TileShape, Tiles};
 pub use write::{Saved, save};
 

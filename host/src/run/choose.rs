@@ -4,12 +4,12 @@
 //! defaults. Every number of the decision is in the reason that the report
 //! shows; a calibration that cannot be used is named there too.
 
+use super::weigh::{Found, job, limits_of};
 use super::{AnalysisKind, BackendChoice, RunRequest};
-use crate::backend::cpu::available_threads;
-use crate::backend::{BackendError, cuda};
-use crate::calibrate::sample::sample;
-use crate::calibrate::{Calibration, Costs, Job, Key, Machine, Prediction, Tally, predict};
-use crate::graph::Graph;
+use crate::backend::BackendError;
+use crate::calibrate::sample::SAMPLE_EDGES;
+use crate::calibrate::{Costs, Job, Key, Machine, Prediction, predict, predict_tiles};
+use crate::graph::{Graph, TILES_EDGES_MIN};
 use seawall_core::abi::search::SearchPolicy;
 use std::num::NonZeroUsize;
 
@@ -29,6 +29,8 @@ pub(super) struct Choice {
     /// Limits of searches within one block, where the GPU's measured costs
     /// say so.
     pub(super) narrow: Option<Narrow>,
+    /// Whether the GPU gathers by tiles; nothing leaves it to the graph.
+    pub(super) tiles: Option<bool>,
 }
 
 /// Frontiers that one block searches alone, nodes.
@@ -48,64 +50,65 @@ pub(super) fn choose(graph: &Graph, request: &RunRequest) -> Choice {
         threads: request.threads,
         reason: None,
         narrow: None,
+        tiles: None,
     };
     if request.backend == BackendChoice::Cpu {
         return asked;
     }
-    let device = key_of(request.device);
+    let device = limits_of(request.device).map(|limits| Key::of_device(&limits));
     let found = Found::load();
-    let prediction = found.predict(graph, request, device.as_ref().ok());
-    let narrow = device
-        .as_ref()
-        .ok()
-        .and_then(|key| found.calibration.gpu(key)?.crossing_nodes())
-        .map(Narrow::at);
+    let costs = found.costs(request, device.as_ref().ok());
+    let job = job(graph, request, SAMPLE_EDGES);
+    let prediction = predicted(&job, request, costs);
     let reason = match &device {
         Err(error) if request.backend == BackendChoice::Auto => {
-            return Choice {
-                backend: BackendChoice::Cpu,
-                threads: threads(request, &prediction),
-                reason: Some(found.with_note(without_gpu(error, request, &prediction))),
-                ..asked
-            };
+            let reason = without_gpu(error, request, &prediction);
+            return on_cpu(request, &prediction, found.with_note(reason));
         }
         Err(_) => return asked,
         Ok(_) => prediction.reason(),
     };
-    let on_gpu = prediction.best() == Machine::Gpu;
-    match (request.backend, on_gpu) {
-        (BackendChoice::Auto, false) => Choice {
-            backend: BackendChoice::Cpu,
-            threads: threads(request, &prediction),
-            reason: Some(found.with_note(reason)),
-            ..asked
-        },
-        (BackendChoice::Auto, true) => Choice {
-            reason: Some(found.with_note(reason)),
-            narrow,
-            ..asked
-        },
-        (_, false) => Choice {
-            reason: Some(found.with_note(format!("{reason}; --backend auto takes it"))),
-            narrow,
-            ..asked
-        },
-        (_, true) => Choice { narrow, ..asked },
+    let is_better = prediction.best() == Machine::Gpu;
+    let reason = match (request.backend, is_better) {
+        (BackendChoice::Auto, false) => {
+            return on_cpu(request, &prediction, found.with_note(reason));
+        }
+        (BackendChoice::Auto, true) => Some(reason),
+        (_, false) => Some(format!("{reason}; --backend auto takes it")),
+        (_, true) => None,
+    };
+    let is_open = request.backend == BackendChoice::Auto;
+    let no_tiles = is_open
+        .then(|| without_tiles(graph, &job, &costs))
+        .flatten();
+    let crossing = device
+        .ok()
+        .and_then(|key| found.calibration.gpu(&key)?.crossing_nodes());
+    Choice {
+        tiles: no_tiles.is_some().then_some(false),
+        reason: joined(reason, no_tiles).map(|reason| found.with_note(reason)),
+        narrow: crossing.map(Narrow::at),
+        ..asked
     }
 }
 
-/// Name and driver of a GPU.
-fn key_of(ordinal: u32) -> Result<Key, BackendError> {
-    let devices = cuda::probe()?;
-    let limits = devices.iter().find(|limits| limits.ordinal == ordinal);
-    limits
-        .map(Key::of_device)
-        .ok_or_else(|| BackendError::Unavailable {
-            reason: format!(
-                "there is no device {ordinal}; {} are visible, numbered from 0",
-                devices.len()
-            ),
-        })
+/// The CPU with as many threads as are best, for `reason`.
+fn on_cpu(request: &RunRequest, prediction: &Prediction, reason: String) -> Choice {
+    Choice {
+        backend: BackendChoice::Cpu,
+        threads: threads(request, prediction),
+        reason: Some(reason),
+        narrow: None,
+        tiles: None,
+    }
+}
+
+/// Both reasons, where there are two.
+fn joined(first: Option<String>, second: Option<String>) -> Option<String> {
+    match (first, second) {
+        (Some(first), Some(second)) => Some(format!("{first}; {second}")),
+        (first, second) => first.or(second),
+    }
 }
 
 fn without_gpu(error: &BackendError, request: &RunRequest, prediction: &Prediction) -> String {
@@ -134,66 +137,24 @@ impl Narrow {
     }
 }
 
-/// The calibration, and why there is none when one was there.
-struct Found {
-    calibration: Calibration,
-    ignored: Option<String>,
+/// Predicts a single run of `job`.
+fn predicted(job: &Job, request: &RunRequest, costs: Costs) -> Prediction {
+    let Costs { mut cpu, gpu } = costs;
+    if request.threads.is_some() {
+        cpu.one = cpu.all;
+    }
+    predict(job, &Costs { cpu, gpu })
 }
 
-impl Found {
-    fn load() -> Self {
-        match Calibration::load() {
-            Ok(found) => Self {
-                calibration: found.unwrap_or_default(),
-                ignored: None,
-            },
-            Err(error) => Self {
-                calibration: Calibration::default(),
-                ignored: Some(error.to_string()),
-            },
-        }
+/// Whether tiles are left out, and why: where `job` is a ranking of a graph that would
+/// get them and runs too few iterations.
+fn without_tiles(graph: &Graph, job: &Job, costs: &Costs) -> Option<String> {
+    if job.analysis != AnalysisKind::Pagerank || graph.edges() < TILES_EDGES_MIN {
+        return None;
     }
-
-    fn with_note(&self, reason: String) -> String {
-        match &self.ignored {
-            Some(why) => format!("{reason}; the calibration was ignored: {why}"),
-            None => reason,
-        }
-    }
-
-    fn predict(&self, graph: &Graph, request: &RunRequest, device: Option<&Key>) -> Prediction {
-        let threads = request.threads.unwrap_or_else(available_threads).get();
-        let threads = u32::try_from(threads).unwrap_or(u32::MAX);
-        let Costs { mut cpu, gpu } = self.calibration.costs(threads, device);
-        if request.threads.is_some() {
-            cpu.one = cpu.all;
-        }
-        predict(&job(graph, request), &Costs { cpu, gpu })
-    }
-}
-
-/// The request in the terms of costs.
-fn job(graph: &Graph, request: &RunRequest) -> Job {
-    let searches = matches!(
-        request.analysis,
-        AnalysisKind::Bfs | AnalysisKind::Reach | AnalysisKind::Sssp
-    );
-    Job {
-        analysis: request.analysis,
-        nodes: f64::from(graph.nodes()),
-        edges: f64::from(graph.edges()),
-        can_pull: graph.is_symmetric(),
-        tally: if searches {
-            sample(graph, &request.sources)
-        } else {
-            Tally::default()
-        },
-        ranking: request.ranking,
-        max_iterations: request
-            .max_iterations
-            .map_or(f64::INFINITY, |limit| f64::from(limit.get())),
-        repeat: f64::from(request.repeat.get()),
-    }
+    let threads = u32::try_from(rayon::current_num_threads()).unwrap_or(u32::MAX);
+    let tiles = predict_tiles(job, &costs.gpu, threads);
+    (!tiles.pays()).then(|| tiles.reason_against())
 }
 
 #[cfg(test)]
@@ -269,5 +230,35 @@ mod tests {
                 leave: 400
             }
         );
+    }
+
+    #[test]
+    fn only_long_rankings_of_large_graphs_get_tiles() {
+        let load = |spec| crate::graph::load(spec, &Default::default(), None).unwrap();
+        let (large, small) = (load("gen:uniform:16:16").graph, load("gen:grid:9").graph);
+        let against = |graph: &Graph, analysis, repeat| {
+            let request = RunRequest {
+                repeat: std::num::NonZeroU32::new(repeat).unwrap(),
+                ..RunRequest::new(analysis, Vec::new())
+            };
+            let costs = Costs {
+                cpu: crate::calibrate::CpuCosts::default_for(16),
+                gpu: crate::calibrate::GpuCosts::default(),
+            };
+            without_tiles(graph, &job(graph, &request, SAMPLE_EDGES), &costs)
+        };
+        let reason = against(&large, AnalysisKind::Pagerank, 1).unwrap();
+        assert!(reason.contains("row by row"), "{reason}");
+        assert_eq!(against(&large, AnalysisKind::Pagerank, 1_000_000), None);
+        assert_eq!(against(&large, AnalysisKind::Cc, 1), None);
+        assert_eq!(against(&small, AnalysisKind::Pagerank, 1), None);
+    }
+
+    #[test]
+    fn two_reasons_become_one_sentence() {
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(joined(text("a"), text("b")), text("a; b"));
+        assert_eq!(joined(None, text("b")), text("b"));
+        assert_eq!(joined(text("a"), None), text("a"));
     }
 }

@@ -179,6 +179,7 @@ fn open<'g>(
             device: request.device,
             limits,
             budget_bytes: request.budget_bytes,
+            tiles: choice.tiles,
             ..cuda::CudaOptions::default()
         };
         cuda::open(executor, graph, options)

@@ -7,6 +7,7 @@ mod error;
 mod execute;
 mod request;
 pub(crate) mod steps;
+pub(crate) mod weigh;
 
 pub use detail::Detail;
 pub use error::RunError;

@@ -20,8 +20,8 @@ const TILES_MAX: u64 = 1 << 20;
 /// Edges that a tile has at most on average, so that sorting it takes little memory.
 const EDGES_MAX: u64 = 1 << 22;
 
-/// Fewest edges for which tiles are worth their making.
-const EDGES_MIN: u32 = 1 << 20;
+/// Fewest edges for which tiles are worth their making, however often they are used.
+pub(crate) const EDGES_MIN: u32 = 1 << 20;
 
 /// What a tile's edges must at least be to its graph's nodes: one in as many. With
 /// fewer, hardly two edges of a tile would read the same line.

@@ -10,6 +10,7 @@ mod deal;
 
 use super::{Csr, Graph};
 use bytemuck::allocation::try_zeroed_vec;
+pub(crate) use deal::EDGES_MIN as TILES_EDGES_MIN;
 use deal::{Slot, deal};
 use rayon::prelude::*;
 use seawall_core::abi::tiles::{

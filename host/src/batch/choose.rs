@@ -1,0 +1,202 @@
+//! Which machine takes a batch, and why.
+
+use super::BatchGraph;
+use crate::calibrate::sample::SAMPLE_EDGES;
+use crate::calibrate::{BatchJob, Job, Key, predict_batch};
+use crate::run::weigh::{Found, job, limits_of};
+use crate::run::{BackendChoice, RunRequest};
+
+/// Graphs that are looked at beside the largest, at most.
+const SAMPLE_GRAPHS: usize = 32;
+
+/// Edges that are looked at of each: four times those of a single run in all.
+const EDGES_A_GRAPH: u64 = SAMPLE_EDGES / 8;
+
+/// The machine of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    /// What to open; `Auto` means the GPU, and the CPU should that fail.
+    pub(super) backend: BackendChoice,
+    /// Why, or what would be better.
+    pub(super) reason: Option<String>,
+}
+
+/// Chooses for `graphs`, each with its own of `requests`, which say the same of the
+/// backend. A choice that the caller made stays as it is; the reason then says when
+/// another would be better.
+///
+/// Looks at no more than 33 graphs and 825 000 edges.
+pub(super) fn choose(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Choice {
+    let Some(request) = requests.first() else {
+        return as_asked(BackendChoice::Auto);
+    };
+    if !matches!(request.backend, BackendChoice::Auto | BackendChoice::Mega) {
+        return as_asked(request.backend);
+    }
+    let is_open = request.backend == BackendChoice::Auto;
+    let limits = match limits_of(request.device) {
+        Ok(limits) => limits,
+        Err(error) if is_open => {
+            return Choice {
+                backend: BackendChoice::Cpu,
+                reason: Some(error.to_string()),
+            };
+        }
+        Err(_) => return as_asked(request.backend),
+    };
+    let Some(batch) = batch_job(graphs, requests) else {
+        return as_asked(request.backend);
+    };
+    let found = Found::load();
+    let costs = found.costs(request, Some(&Key::of_device(&limits)));
+    let prediction = predict_batch(&batch, &costs, limits.info.units);
+    let reason = prediction.reason();
+    match (is_open, prediction.is_for_gpu()) {
+        (true, for_gpu) => Choice {
+            backend: if for_gpu {
+                BackendChoice::Auto
+            } else {
+                BackendChoice::Cpu
+            },
+            reason: Some(found.with_note(reason)),
+        },
+        (false, true) => as_asked(request.backend),
+        (false, false) => Choice {
+            backend: request.backend,
+            reason: Some(found.with_note(format!("{reason}; --backend auto takes it"))),
+        },
+    }
+}
+
+const fn as_asked(backend: BackendChoice) -> Choice {
+    Choice {
+        backend,
+        reason: None,
+    }
+}
+
+/// The batch in the terms of costs, from its largest graph and evenly many of the
+/// others; nothing for a batch of none.
+fn batch_job(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Option<BatchJob> {
+    let largest = (0..graphs.len().min(requests.len())).max_by_key(|at| work_of(&graphs[*at]))?;
+    let step = graphs.len().div_ceil(SAMPLE_GRAPHS);
+    let sampled: Vec<usize> = (0..graphs.len())
+        .step_by(step)
+        .filter(|at| *at != largest)
+        .collect();
+    let all: u64 = graphs.iter().map(work_of).sum();
+    let rest = all - work_of(&graphs[largest]);
+    let looked_at: u64 = sampled.iter().map(|at| work_of(&graphs[*at])).sum();
+    let job_of = |at: usize| job(graphs[at].graph, &requests[at], EDGES_A_GRAPH);
+    let largest = job_of(largest);
+    let others: Vec<Job> = sampled.into_iter().map(job_of).collect();
+    let words: u64 = if largest.analysis.reads_weights() {
+        2
+    } else {
+        1
+    };
+    let bytes_of = |of: &BatchGraph<'_>| {
+        4 * (u64::from(of.graph.nodes()) + words * u64::from(of.graph.edges()))
+    };
+    Some(BatchJob {
+        graphs: graphs.len() as f64,
+        bytes: graphs.iter().map(bytes_of).sum::<u64>() as f64,
+        scale: rest as f64 / looked_at.max(1) as f64,
+        repeat: largest.repeat,
+        largest,
+        others,
+    })
+}
+
+/// What a graph counts for, so that an empty one counts too.
+fn work_of(of: &BatchGraph<'_>) -> u64 {
+    1 + u64::from(of.graph.nodes()) + u64::from(of.graph.edges())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{NamedGraph, expand, load, requests};
+    use super::*;
+    use crate::graph::LoadOptions;
+    use crate::run::AnalysisKind;
+
+    fn graphs(arguments: &[&str]) -> Vec<NamedGraph> {
+        let arguments: Vec<String> = arguments.iter().map(|&text| text.to_owned()).collect();
+        load(expand(&arguments).unwrap(), &LoadOptions::default()).unwrap()
+    }
+
+    fn members(graphs: &[NamedGraph]) -> Vec<BatchGraph<'_>> {
+        let members = graphs.iter();
+        members
+            .map(|of| BatchGraph::new("", &of.graph, vec![0]))
+            .collect()
+    }
+
+    fn job_of(arguments: &[&str]) -> BatchJob {
+        let graphs = graphs(arguments);
+        let members = members(&graphs);
+        let request = RunRequest::new(AnalysisKind::Bfs, Vec::new());
+        batch_job(&members, &requests(&members, &request)).unwrap()
+    }
+
+    /// Levels of all graphs, as foreseen.
+    fn levels(job: &BatchJob) -> f64 {
+        let others: f64 = job.others.iter().map(|of| of.tally.depth()).sum();
+        job.largest.tally.depth() + job.scale * others
+    }
+
+    #[test]
+    fn a_sample_of_many_graphs_stands_for_all_of_them() {
+        let job = job_of(&["gen:batch:1000:chain:512"]);
+        assert!(job.others.len() <= SAMPLE_GRAPHS, "{}", job.others.len());
+        let all = graphs(&["gen:batch:1000:chain:512"]);
+        let depth = |of: &NamedGraph| {
+            let levels = crate::analysis::oracle::levels(&of.graph, &[0], u32::MAX - 1);
+            f64::from(
+                levels
+                    .into_iter()
+                    .filter(|level| *level != u32::MAX)
+                    .max()
+                    .unwrap()
+                    + 1,
+            )
+        };
+        let ratio = levels(&job) / all.iter().map(depth).sum::<f64>();
+        assert!((0.9..1.1).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn few_graphs_are_all_looked_at_and_the_largest_is_known() {
+        let job = job_of(&["gen:grid:8", "gen:grid:40", "gen:grid:9"]);
+        assert_eq!((job.graphs, job.scale), (3.0, 1.0));
+        assert_eq!(job.largest.nodes, 1600.0);
+        assert_eq!(levels(&job), 15.0 + 79.0 + 17.0);
+        let alone = job_of(&["gen:grid:8"]);
+        assert!(alone.others.is_empty() && alone.scale == 0.0, "{alone:?}");
+        assert_eq!(alone.bytes, alone.largest.graph_bytes());
+    }
+
+    #[test]
+    fn a_choice_that_the_caller_made_stays_and_auto_needs_a_gpu() {
+        let graphs = graphs(&["gen:grid:8", "gen:grid:9"]);
+        let members = members(&graphs);
+        let chosen = |backend| {
+            let request = RunRequest {
+                backend,
+                device: u32::MAX,
+                ..RunRequest::new(AnalysisKind::Bfs, Vec::new())
+            };
+            choose(&members, &requests(&members, &request))
+        };
+        for backend in [
+            BackendChoice::Cpu,
+            BackendChoice::Mega,
+            BackendChoice::Launches,
+        ] {
+            assert_eq!(chosen(backend), as_asked(backend));
+        }
+        let open = chosen(BackendChoice::Auto);
+        assert_eq!(open.backend, BackendChoice::Cpu);
+        assert!(open.reason.unwrap().starts_with("no usable CUDA device"));
+    }
+}

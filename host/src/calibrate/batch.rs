@@ -1,0 +1,178 @@
+//! How long a batch of graphs takes on each machine, and which one it belongs on.
+//!
+//! Threads and blocks take whole graphs, so a batch is as long as the sum of its
+//! graphs, shared out, or as its largest graph. Figures are of 8192 chains of 512
+//! nodes, a search each, on the machine of `docs/performance.md`; as for single
+//! graphs, within a factor of two is what is hoped for.
+
+use super::costs::{CLASSES, Costs, LevelCost, MachineCosts};
+use super::job::Job;
+use super::predict::{MARGIN, miss, run_ns, time};
+use crate::report::units::counted;
+
+/// Blocks of a multiprocessor whose waits overlap. Many more are resident; the chains
+/// (0.83 ms of device time, 150 levels each) say what that is worth.
+const BLOCKS_AT_ONCE: f64 = 7.0;
+
+/// What the host does for a graph of a batch behind every run on a GPU, nanoseconds:
+/// its control block comes back. 1.75 ms of wall time for 0.83 ms of device time.
+const CONTROL_NS: f64 = 110.0;
+
+/// What a thread does for a graph before and behind its levels, nanoseconds: a batch of
+/// 8192 single nodes, on two threads.
+const TAKE_NS: f64 = 300.0;
+
+/// Building, packing and reading a graph of a batch, whatever its size and the machine,
+/// nanoseconds: again of single nodes.
+const PACK_NS: f64 = 2.5e3;
+
+/// The same for a byte of a graph, nanoseconds: between what the chains took (86 ms from
+/// graphs to results on the CPU) and 40 random graphs of a million edges (0.7 to 1).
+const PACK_BYTE_NS: f64 = 1.2;
+
+/// Opening a GPU with the kernels of a batch, nanoseconds: 259 ms from graphs to results
+/// there. A batch lives for one request, so nothing else shares this.
+const OPEN_NS: f64 = 177e6;
+
+/// A batch, as far as its cost depends on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchJob {
+    /// Its graphs.
+    pub graphs: f64,
+    /// Bytes of all graphs, as a job counts them.
+    pub bytes: f64,
+    /// The graph of most work.
+    pub largest: Job,
+    /// Some of the other graphs.
+    pub others: Vec<Job>,
+    /// How many times the work of [`Self::others`] all of the other graphs are.
+    pub scale: f64,
+    /// How often the batch runs.
+    pub repeat: f64,
+}
+
+impl BatchJob {
+    /// What all graphs cost together when each costs `cost`.
+    fn sum(&self, cost: impl Fn(&Job) -> f64) -> f64 {
+        let others: f64 = self.others.iter().map(&cost).sum();
+        cost(&self.largest) + self.scale * others
+    }
+}
+
+/// What a batch takes on a machine, nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BatchTimes {
+    /// A run of the loaded batch, wall time.
+    pub run_ns: f64,
+    /// Everything else from graphs to results, once.
+    pub once_ns: f64,
+}
+
+/// Predicted times of a batch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BatchPrediction {
+    /// On all CPU threads.
+    pub cpu: BatchTimes,
+    /// How many threads those are.
+    pub threads: u32,
+    /// On the GPU.
+    pub gpu: BatchTimes,
+    /// Runs of the request.
+    pub repeat: f64,
+}
+
+/// Predicts `job` on threads and on a GPU of `units` multiprocessors.
+#[must_use]
+pub fn predict_batch(job: &BatchJob, costs: &Costs, units: u32) -> BatchPrediction {
+    let pack_ns = job.graphs * PACK_NS + job.bytes * PACK_BYTE_NS;
+    BatchPrediction {
+        cpu: BatchTimes {
+            run_ns: on_threads_ns(job, costs),
+            once_ns: pack_ns,
+        },
+        threads: costs.cpu.threads,
+        gpu: BatchTimes {
+            run_ns: on_blocks_ns(job, &costs.gpu.run, f64::from(units.max(1))),
+            once_ns: pack_ns + OPEN_NS + job.bytes * costs.gpu.upload_byte_ns,
+        },
+        repeat: job.repeat.max(1.0),
+    }
+}
+
+/// A run on threads: started once, then each takes graph after graph.
+fn on_threads_ns(job: &BatchJob, costs: &Costs) -> f64 {
+    let threads = f64::from(costs.cpu.threads).min(job.graphs).max(1.0);
+    let alone = MachineCosts {
+        start_ns: TAKE_NS,
+        ..costs.cpu.one
+    };
+    let graph_ns = |graph: &Job| run_ns(graph, &alone, miss(threads * graph.graph_bytes()));
+    let shared_ns = job.sum(graph_ns) / threads;
+    costs.cpu.all.start_ns + shared_ns.max(graph_ns(&job.largest))
+}
+
+/// A run on blocks. The waits of a level overlap with those of other blocks on the same
+/// multiprocessor, the work does not.
+fn on_blocks_ns(job: &BatchJob, grid: &MachineCosts, units: f64) -> f64 {
+    let block = of_block(grid, units);
+    let work = MachineCosts {
+        levels: block.levels.map(|cost| LevelCost {
+            level_ns: 0.0,
+            ..cost
+        }),
+        ..block
+    };
+    let alone_ns = |graph: &Job| run_ns(graph, &block, 1.0);
+    let work_ns = job.sum(|graph| run_ns(graph, &work, 1.0));
+    let wait_ns = job.sum(alone_ns) - work_ns;
+    let shared_ns = (work_ns + wait_ns / BLOCKS_AT_ONCE) / units;
+    grid.start_ns + shared_ns.max(alone_ns(&job.largest)) + job.graphs * CONTROL_NS
+}
+
+/// What work costs on one block of a grid of `units`: levels as within a block, however
+/// wide, and edges by its share of the machine.
+fn of_block(grid: &MachineCosts, units: f64) -> MachineCosts {
+    let mut levels = grid.levels;
+    levels[CLASSES - 1] = levels[CLASSES - 2];
+    MachineCosts {
+        start_ns: 0.0,
+        levels,
+        edge_ns: grid.edge_ns * units,
+        gather_ns: grid.gather_ns * units,
+    }
+}
+
+impl BatchPrediction {
+    /// From graphs to results on a machine, with all runs, nanoseconds.
+    fn total_ns(&self, on: BatchTimes) -> f64 {
+        on.once_ns + self.repeat * on.run_ns
+    }
+
+    /// Whether the batch belongs on the GPU, given a usable one.
+    #[must_use]
+    pub fn is_for_gpu(&self) -> bool {
+        self.total_ns(self.gpu) * MARGIN < self.total_ns(self.cpu)
+    }
+
+    /// Why that is the machine, in one line.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        let on = |times: BatchTimes, machine: &str| {
+            let (total_ns, run_ns) = (time(self.total_ns(times)), time(times.run_ns));
+            format!("about {total_ns} on {machine}, {run_ns} a run")
+        };
+        let cpu = on(self.cpu, &counted(u64::from(self.threads), "CPU thread"));
+        let gpu = on(self.gpu, "the GPU");
+        let (best, [first, second]) = if self.is_for_gpu() {
+            ("GPU", [gpu, cpu])
+        } else {
+            ("CPU", [cpu, gpu])
+        };
+        let runs = counted(self.repeat as u64, "run");
+        format!("the {best} is the better machine for {runs} of this batch: {first}; {second}")
+    }
+}
+
+#[cfg(test)]
+#[path = "batch_tests.rs"]
+mod tests;

@@ -1,0 +1,80 @@
+//! What a choice of machine is made from: costs, devices, jobs.
+
+use super::{AnalysisKind, RunRequest};
+use crate::backend::cpu::available_threads;
+use crate::backend::cuda::DeviceLimits;
+use crate::backend::{BackendError, cuda};
+use crate::calibrate::sample::sample;
+use crate::calibrate::{Calibration, Costs, Job, Key, Tally};
+use crate::graph::Graph;
+
+/// The calibration, and why there is none when one was there.
+pub(crate) struct Found {
+    pub(super) calibration: Calibration,
+    ignored: Option<String>,
+}
+
+impl Found {
+    /// Reads the user's calibration.
+    pub(crate) fn load() -> Self {
+        match Calibration::load() {
+            Ok(found) => Self {
+                calibration: found.unwrap_or_default(),
+                ignored: None,
+            },
+            Err(error) => Self {
+                calibration: Calibration::default(),
+                ignored: Some(error.to_string()),
+            },
+        }
+    }
+
+    /// `reason`, and that a calibration was not used.
+    pub(crate) fn with_note(&self, reason: String) -> String {
+        match &self.ignored {
+            Some(why) => format!("{reason}; the calibration was ignored: {why}"),
+            None => reason,
+        }
+    }
+
+    /// Costs of the threads that `request` may take, and of a GPU.
+    pub(crate) fn costs(&self, request: &RunRequest, device: Option<&Key>) -> Costs {
+        let threads = request.threads.unwrap_or_else(available_threads).get();
+        let threads = u32::try_from(threads).unwrap_or(u32::MAX);
+        self.calibration.costs(threads, device)
+    }
+}
+
+/// What the GPU of that number can do.
+pub(crate) fn limits_of(ordinal: u32) -> Result<DeviceLimits, BackendError> {
+    let devices = cuda::probe()?;
+    let visible = devices.len();
+    let limits = devices.into_iter().find(|limits| limits.ordinal == ordinal);
+    limits.ok_or_else(|| BackendError::Unavailable {
+        reason: format!("there is no device {ordinal}; {visible} are visible, numbered from 0"),
+    })
+}
+
+/// The request in the terms of costs; a search is followed for `edges` edges.
+pub(crate) fn job(graph: &Graph, request: &RunRequest, edges: u64) -> Job {
+    let searches = matches!(
+        request.analysis,
+        AnalysisKind::Bfs | AnalysisKind::Reach | AnalysisKind::Sssp
+    );
+    Job {
+        analysis: request.analysis,
+        nodes: f64::from(graph.nodes()),
+        edges: f64::from(graph.edges()),
+        can_pull: graph.is_symmetric(),
+        tally: if searches {
+            sample(graph, &request.sources, edges)
+        } else {
+            Tally::default()
+        },
+        ranking: request.ranking,
+        max_iterations: request
+            .max_iterations
+            .map_or(f64::INFINITY, |limit| f64::from(limit.get())),
+        repeat: f64::from(request.repeat.get()),
+    }
+}
