@@ -4,9 +4,9 @@
 //! integers, so a row's sum is the difference between the running sums at its
 //! ends, and rows that several warps share are simply added.
 
-use super::Context;
 use super::edges::last_row;
 use super::rank::{Scale, move_wide};
+use crate::context::Context;
 use crate::grid::Grid;
 use crate::memory::{Csr, Words};
 use crate::team::Team;
@@ -76,26 +76,71 @@ impl Pull {
     #[inline(always)]
     fn by_rows<G: Grid>(&self, team: &Team<G>) {
         let grid = team.grid;
+        let doubles = self.scale.fits_doubles();
         team.each(self.nodes, |node| {
             let (start, end) = self.rows.row(grid, node);
-            let mut sum = 0;
-            for edge in start..end {
-                let ahead = edge.saturating_add(AHEAD).min(self.edges - 1);
-                self.contributions
-                    .prefetch(grid, self.rows.target(grid, ahead));
-                sum += self.contribution(grid, edge);
-            }
+            let sum = if doubles {
+                self.row_in_doubles(grid, start, end)
+            } else {
+                self.row_in_units(grid, start, end)
+            };
             self.sums.store_weak(grid, 2 * node, sum as u32);
             self.sums.store_weak(grid, 2 * node + 1, (sum >> 32) as u32);
         });
     }
 
-    /// What `edge` passes on, in units.
+    /// What the edges `start..end` pass on, added up as integers.
     #[inline(always)]
-    fn contribution<G: Grid>(&self, grid: G, edge: u32) -> u64 {
+    fn row_in_units<G: Grid>(&self, grid: G, start: u32, end: u32) -> u64 {
+        let mut sum = 0;
+        for edge in start..end {
+            self.fetch(grid, edge.saturating_add(AHEAD).min(self.edges - 1));
+            sum += self.scale.units(self.share(grid, edge));
+        }
+        sum
+    }
+
+    /// What the edges `start..end` pass on, where no sum is rounded: a processor adds
+    /// doubles for a fraction of what it converts them for.
+    #[inline(always)]
+    fn row_in_doubles<G: Grid>(&self, grid: G, start: u32, end: u32) -> u64 {
+        const SUMS: u32 = 4;
+        let mut sums = [0.0_f64; SUMS as usize];
+        let ahead = end.saturating_add(AHEAD) <= self.edges;
+        let mut edge = start;
+        while ahead && end - edge >= SUMS {
+            for k in 0..SUMS {
+                self.fetch(grid, edge + k + AHEAD);
+            }
+            for k in 0..SUMS {
+                sums[k as usize] += f64::from(self.share(grid, edge + k));
+            }
+            edge += SUMS;
+        }
+        while edge < end {
+            if ahead {
+                self.fetch(grid, edge + AHEAD);
+            }
+            sums[0] += f64::from(self.share(grid, edge));
+            edge += 1;
+        }
+        let [first, second, third, fourth] = sums;
+        self.scale
+            .units_of_double((first + second) + (third + fourth))
+    }
+
+    /// Brings what `edge` passes on nearer.
+    #[inline(always)]
+    fn fetch<G: Grid>(&self, grid: G, edge: u32) {
         let from = self.rows.target(grid, edge);
-        let share = f32::from_bits(self.contributions.load_weak(grid, from));
-        self.scale.units(share)
+        self.contributions.prefetch(grid, from);
+    }
+
+    /// What `edge` passes on.
+    #[inline(always)]
+    fn share<G: Grid>(&self, grid: G, edge: u32) -> f32 {
+        let from = self.rows.target(grid, edge);
+        f32::from_bits(self.contributions.load_weak(grid, from))
     }
 
     /// Warps take even shares of the edges, whatever rows they are in.

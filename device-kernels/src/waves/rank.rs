@@ -7,8 +7,8 @@
 //!
 //! An iteration is three waves: gather, apply, settle.
 
-use super::{Context, Hand};
 use super::{gather, gather_tiles};
+use crate::context::{Context, Hand};
 use crate::grid::Grid;
 use crate::machine::Wave;
 use crate::memory::{Csr, Words};
@@ -64,6 +64,26 @@ impl Scale {
         let fits = (0.0..WORD).contains(&scaled);
         // SAFETY: a number from 0 to below 2^32.
         fits.then(|| unsafe { scaled.to_int_unchecked() })
+    }
+
+    /// `share`, rounded down to units.
+    #[inline(always)]
+    fn whole(self, share: f32) -> f32 {
+        // Not more bits than it had, so a float holds them.
+        self.units(share) as f32 * self.down
+    }
+
+    /// Whether doubles add up shares in whole units exactly: those of all edges are 1
+    /// in all, and doubles hold integers up to 2^53.
+    #[inline(always)]
+    pub(super) fn fits_doubles(self) -> bool {
+        self.up <= (1_u64 << 52) as f32
+    }
+
+    /// What doubles added up, in units.
+    #[inline(always)]
+    pub(super) fn units_of_double(self, sum: f64) -> u64 {
+        (sum * f64::from(self.up)) as i64 as u64
     }
 
     /// `sum` as a float, rounded to the nearest.
@@ -130,26 +150,32 @@ impl Ranks {
         let (team, grid) = (&context.team, context.team.grid);
         let nodes = context.machine.nodes(grid);
         let rows = context.machine.outgoing(grid);
+        let scale = Scale::of(context.machine.edges(grid));
         let rank = 1.0 / nodes as f32;
         let mut dangling = 0;
         team.each(nodes, |node| {
             self.sums.store_weak(grid, 2 * node, 0);
             self.sums.store_weak(grid, 2 * node + 1, 0);
-            dangling += self.store(grid, rows, (node, rank));
+            dangling += self.store(grid, (rows, scale), (node, rank));
         });
         add_total(grid, self.totals, DANGLING, dangling);
     }
 
-    /// Stores the rank of `node` and what it passes on along each edge; gives
-    /// what it passes on for want of edges, in units.
+    /// Stores the rank of `node` and what it passes on along each edge, in whole units;
+    /// gives what it passes on for want of edges, in units.
     #[inline(always)]
-    fn store<G: Grid>(&self, grid: G, rows: Csr, (node, rank): (u32, f32)) -> u64 {
+    fn store<G: Grid>(
+        &self,
+        grid: G,
+        (rows, scale): (Csr, Scale),
+        (node, rank): (u32, f32),
+    ) -> u64 {
         let (start, end) = rows.row(grid, node);
         self.ranks.store_weak(grid, node, rank.to_bits());
         let (share, dangling) = if start == end {
             (0.0, units(rank))
         } else {
-            (rank / (end - start) as f32, 0)
+            (scale.whole(rank / (end - start) as f32), 0)
         };
         self.contributions.store_weak(grid, node, share.to_bits());
         dangling
@@ -175,7 +201,7 @@ impl Ranks {
             let rank = base + damping * scale.part(sum);
             let step = if rank > old { rank - old } else { old - rank };
             change += units(step);
-            dangling += self.store(grid, rows, (node, rank));
+            dangling += self.store(grid, (rows, scale), (node, rank));
         });
         add_total(grid, self.totals, CHANGE, change);
         add_total(grid, self.totals, NEXT_DANGLING, dangling);
