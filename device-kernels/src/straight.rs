@@ -12,12 +12,12 @@
 //! enough work, all blocks share the words.
 
 use crate::block::shared::STEPS;
-use crate::control::{Place, Stop};
+use crate::context::{Context, Hand};
+use crate::control::Stop;
 use crate::grid::Grid;
-use crate::kernel::{end_of_group, run_waves};
+use crate::kernel::{OUTSIDE, end_of_group, run_waves};
 use crate::memory::Words;
 use crate::waves::words::{FILL, Operation, QUAD};
-use crate::waves::{Context, Hand};
 
 /// Operations that one look ahead can find.
 const AHEAD: u32 = 64;
@@ -41,19 +41,24 @@ const NOTHING: u32 = 0xff;
 /// Bit of the first word: no barrier is needed before the operation.
 const JOINED: u32 = 0x100;
 
-/// First group behind the run of narrow groups that starts at `group`.
+/// First group behind the run of narrow groups that starts at `group`. A warp
+/// operation.
 #[inline(always)]
 pub fn end_of_run<G: Grid>(hand: Hand<G>, group: u32, groups: u32) -> u32 {
     let (machine, grid) = (hand.context().machine, hand.grid());
     let mut end = group;
-    while end < groups
-        && machine
-            .group(grid, end)
-            .is_some_and(|record| record.narrow != 0)
-    {
-        end += 1;
+    loop {
+        let at = end.saturating_add(grid.warp_lane());
+        let is_narrow = at < groups
+            && machine
+                .group(grid, at)
+                .is_some_and(|record| record.narrow != 0);
+        let wide = grid.ballot(!is_narrow);
+        if wide != 0 {
+            return end + wide.trailing_zeros();
+        }
+        end += G::WARP;
     }
-    end
 }
 
 /// Runs the groups from `first` up to `end` one after another. Every block calls
@@ -84,7 +89,7 @@ pub fn run<G: Grid, const FAMILIES: u32>(hand: Hand<G>, first: u32, end: u32) ->
                 run_ready(&alone, ready.operations);
             }
             if ready.groups == 0 {
-                run_waves::<G, FAMILIES>(hand.alone(), group, Place::default())?;
+                run_waves::<G, FAMILIES>(hand.alone(), group, OUTSIDE)?;
             }
             grid.block_barrier();
         }
@@ -321,9 +326,13 @@ fn run_fused<G: Grid>(context: &Context<G>, ready: Ready) {
     }
     context.team.each_of::<1>(ready.words / QUAD, |[quad]| {
         let mut recent = Recent::default();
+        // The next operation is on its way while this one runs; behind the last one
+        // there is a place that says so.
+        let (_, mut operation) = step(grid, 0);
         for place in 0..operations {
-            let (_, operation) = step(grid, place);
+            let (_, next) = step(grid, place + 1);
             recent.run(grid, &operation, *quad * QUAD);
+            operation = next;
         }
     });
     context.team.each(ready.words % QUAD, |rest| {

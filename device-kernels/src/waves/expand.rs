@@ -52,39 +52,53 @@ pub(super) fn append_rows<G: Grid, const K: usize>(team: &Team<G>, sink: &Sink, 
     });
 }
 
-/// Appends the nodes below `count` that `wanted` accepts. All lanes of the
-/// team take part.
+/// Appends the nodes below `count` that `wanted` accepts by their word in `values`.
+/// All lanes of the team take part.
 #[inline(always)]
 pub fn select<G: Grid>(
     team: &Team<G>,
-    count: u32,
+    (values, count): (Words, u32),
     sink: &Sink,
-    mut wanted: impl FnMut(u32) -> bool,
+    mut wanted: impl FnMut(u32, u32) -> bool,
 ) {
+    let grid = team.grid;
     if G::WARP == 1 {
         let mut held = Held::default();
         team.each(count, |node| {
-            if wanted(node) {
+            if wanted(node, values.load_weak(grid, node)) {
                 held.add(team, sink, node);
             }
         });
         append(team, sink, &held.finds);
         return;
     }
+    // Neighbouring nodes for a lane, so that one access brings their words.
     const EACH: u32 = 4;
-    let lanes = team.grid.lanes();
-    let mut base = u64::from(team.rank() * lanes * EACH);
-    while base < u64::from(count) {
+    let tile = grid.lanes() * EACH;
+    let mut base = team.rank() * tile;
+    while base < count {
+        let first = base.saturating_add(grid.lane() * EACH);
+        let here = count.saturating_sub(first).min(EACH);
+        let mut words = [0; EACH as usize];
+        if here == EACH {
+            words = values.load_weak4(grid, first);
+        } else {
+            for k in 0..EACH {
+                if k < here {
+                    words[k as usize] = values.load_weak(grid, first + k);
+                }
+            }
+        }
         let mut finds = Finds::<{ EACH as usize }>::NONE;
         for k in 0..EACH {
-            let node = base as u32 + k * lanes + team.grid.lane();
+            let node = first.saturating_add(k);
             finds.nodes[k as usize] = node;
-            if node < count {
-                finds.mask |= u32::from(wanted(node)) << k;
+            if k < here {
+                finds.mask |= u32::from(wanted(node, words[k as usize])) << k;
             }
         }
         append(team, sink, &finds);
-        base += u64::from(team.size() * lanes * EACH);
+        base = base.saturating_add(team.size() * tile);
     }
 }
 

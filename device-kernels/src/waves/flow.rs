@@ -2,7 +2,7 @@
 //!
 //! A fact matrix has `facts` words a node; `parameters[1]` gives their number.
 
-use super::{Context, Hand};
+use crate::context::{Context, Hand};
 use crate::grid::Grid;
 use crate::machine::Wave;
 use crate::memory::Words;
@@ -16,42 +16,43 @@ use seawall_core::abi::program::Opcode;
 /// graph's incoming edges are.
 #[inline(never)]
 pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
+    if opcode == Opcode::GenKill {
+        transfer(hand, wave)
+    } else {
+        meet(hand, wave)
+    }
+}
+
+/// What passes a node: all but what it kills, and what it makes.
+#[inline(never)]
+fn transfer<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
     let context = &hand.context();
     let (machine, grid) = (context.machine, context.team.grid);
     let to = machine.register(grid, wave.destination(grid))?;
     let source = |which| machine.register_of(grid, wave.source(grid, which), to.len());
-    if opcode == Opcode::GenKill {
-        transfer(context, to, [source(0)?, source(1)?, source(2)?]);
-        return Ok(());
-    }
-    let facts = wave.parameter(grid, 1).max(1);
-    if !machine.has_incoming(grid)
-        || u64::from(to.len()) < u64::from(machine.nodes(grid)) * u64::from(facts)
-    {
-        return Err(FaultCode::BadRegister);
-    }
-    meet(
-        context,
-        to,
-        source(0)?,
-        (facts, wave.parameter(grid, 0) != 0),
-    );
-    Ok(())
-}
-
-fn transfer<G: Grid>(context: &Context<G>, to: Words, [from, made, killed]: [Words; 3]) {
-    let grid = context.team.grid;
+    let (from, made, killed) = (source(0)?, source(1)?, source(2)?);
     context.team.each(to.len(), |at| {
         let kept = from.load_weak(grid, at) & !killed.load_weak(grid, at);
         update(context, to, at, kept | made.load_weak(grid, at));
     });
+    Ok(())
 }
 
-fn meet<G: Grid>(context: &Context<G>, to: Words, from: Words, (facts, intersect): (u32, bool)) {
-    let grid = context.team.grid;
-    let rows = context.machine.incoming(grid);
-    let words = context.machine.nodes(grid).saturating_mul(facts);
-    context.team.each(words, |at| {
+/// What comes in from the predecessors: what any has, or what all have.
+#[inline(never)]
+fn meet<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
+    let context = &hand.context();
+    let (machine, grid) = (context.machine, context.team.grid);
+    let to = machine.register(grid, wave.destination(grid))?;
+    let from = machine.register_of(grid, wave.source(grid, 0), to.len())?;
+    let intersect = wave.parameter(grid, 0) != 0;
+    let facts = wave.parameter(grid, 1).max(1);
+    let nodes = machine.nodes(grid);
+    if !machine.has_incoming(grid) || u64::from(to.len()) < u64::from(nodes) * u64::from(facts) {
+        return Err(FaultCode::BadRegister);
+    }
+    let rows = machine.incoming(grid);
+    context.team.each(nodes.saturating_mul(facts), |at| {
         let (node, fact) = (at / facts, at % facts);
         let (start, end) = rows.row(grid, node);
         if start == end {
@@ -68,6 +69,7 @@ fn meet<G: Grid>(context: &Context<G>, to: Words, from: Words, (facts, intersect
         }
         update(context, to, at, word);
     });
+    Ok(())
 }
 
 /// Stores a word and raises the convergence flag when it is a new one.

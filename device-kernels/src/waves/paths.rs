@@ -16,7 +16,7 @@
 use super::expand::{append_list, expand, select};
 use super::expand_rows::{BATCH, Batch, are_short, expand_rows};
 use super::work::{Round, Work, values_and_work, work_of};
-use super::{Context, Hand};
+use crate::context::{Context, Hand};
 use crate::grid::Grid;
 use crate::machine::Wave;
 use crate::memory::Words;
@@ -199,8 +199,8 @@ fn collect<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), Fault
     let sink = work.sink(context.machine.outgoing(grid), tag);
     let marks = work.marks(tag.wrapping_add(1));
     let mut least = u32::MAX;
-    select(team, context.machine.nodes(grid), &sink, |node| {
-        let distance = distances.load_weak(grid, node);
+    let all = (distances, context.machine.nodes(grid));
+    select(team, all, &sink, |node, distance| {
         if distance == UNREACHED || distance < round.level {
             return false;
         }

@@ -7,7 +7,7 @@
 
 use super::expand::{expand, select};
 use super::work::{Round, Work, values_and_work};
-use super::{Context, Hand};
+use crate::context::{Context, Hand};
 use crate::grid::Grid;
 use crate::machine::Wave;
 use crate::memory::Words;
@@ -97,8 +97,8 @@ fn collect<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), Fault
     }
     let sink = work.sink(context.machine.outgoing(grid), tag);
     let mut least = u32::MAX;
-    select(team, context.machine.nodes(grid), &sink, |node| {
-        let degree = cores.load_weak(grid, node);
+    let degrees = (cores, context.machine.nodes(grid));
+    select(team, degrees, &sink, |_, degree| {
         if degree > level {
             least = least.min(degree);
         }

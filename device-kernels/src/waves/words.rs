@@ -1,6 +1,6 @@
 //! Word by word operations: fill, copy and the bit operations.
 
-use super::{Context, Hand};
+use crate::context::{Context, Hand};
 use crate::grid::Grid;
 use crate::machine::Wave;
 use crate::memory::Words;
@@ -14,10 +14,15 @@ use seawall_core::abi::program::Opcode;
 /// [`FaultCode::BadRegister`] when a register is missing or too short.
 #[inline(never)]
 pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
-    let context = &hand.context();
     if opcode == Opcode::Scatter {
-        return scatter(context, wave);
+        return scatter(hand, wave);
     }
+    operate(hand, wave)
+}
+
+#[inline(never)]
+fn operate<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
+    let context = &hand.context();
     Operation::new(context, wave)?.run(&context.team);
     Ok(())
 }
@@ -119,15 +124,22 @@ impl Operation {
     #[inline(always)]
     #[must_use]
     pub fn word(&self, at: u32, a: u32, b: u32) -> u32 {
-        let mask = |bit: u32| {
-            if self.what & bit != 0 { u32::MAX } else { 0 }
-        };
-        let joined = (a & (mask(LEFT) ^ (b & mask(BOTH)))) ^ (b & mask(RIGHT));
+        // Joined in any case, so that nothing branches.
+        let joined = self.join(a, b);
         match self.what {
             FILL => self.value,
             IOTA => at,
             _ => joined,
         }
+    }
+
+    /// What becomes of `a` and `b`.
+    #[inline(always)]
+    fn join(&self, a: u32, b: u32) -> u32 {
+        let mask = |bit: u32| {
+            if self.what & bit != 0 { u32::MAX } else { 0 }
+        };
+        (a & (mask(LEFT) ^ (b & mask(BOTH)))) ^ (b & mask(RIGHT))
     }
 
     /// What the four words from `at` on become.
@@ -149,30 +161,59 @@ impl Operation {
         if G::WARP == 1 {
             return self.run_by_word(team);
         }
-        let (two, one) = (self.reads_right(), self.reads_left());
-        let load = |from: Words, reads: bool, quad: u32| {
-            if reads {
-                from.load_weak4(grid, quad * QUAD)
-            } else {
-                [0; 4]
-            }
-        };
-        let quads = self.to.len() / QUAD;
+        if self.reads_left() {
+            self.run_join(team);
+        } else {
+            self.run_made(team);
+        }
+        team.each(self.to.len() % QUAD, |rest| self.run_last(grid, rest));
+    }
+
+    /// Four words at a time of what reads registers.
+    #[inline(always)]
+    fn run_join<G: Grid>(self, team: &Team<G>) {
+        let grid = team.grid;
+        let (two, quads) = (self.reads_right(), self.to.len() / QUAD);
         team.each_of::<2>(quads, |some| {
             let mut words = [([0; 4], [0; 4]); 2];
-            for (words, quad) in words.iter_mut().zip(some) {
+            for ((left, right), quad) in words.iter_mut().zip(some) {
                 if *quad < quads {
-                    *words = (load(self.left, one, *quad), load(self.right, two, *quad));
+                    *left = self.left.load_weak4(grid, quad * QUAD);
+                }
+                if *quad < quads && two {
+                    *right = self.right.load_weak4(grid, quad * QUAD);
                 }
             }
             for ((left, right), quad) in words.iter().zip(some) {
                 if *quad < quads {
-                    let at = *quad * QUAD;
-                    self.to.store_weak4(grid, at, self.quad(at, *left, *right));
+                    let mut words = [0; 4];
+                    for (word, (a, b)) in words.iter_mut().zip(left.iter().zip(right)) {
+                        *word = self.join(*a, *b);
+                    }
+                    self.to.store_weak4(grid, *quad * QUAD, words);
                 }
             }
         });
-        team.each(self.to.len() % QUAD, |rest| self.run_last(grid, rest));
+    }
+
+    /// Four words at a time of what reads none.
+    #[inline(always)]
+    fn run_made<G: Grid>(self, team: &Team<G>) {
+        let quads = self.to.len() / QUAD;
+        let (value, step) = if self.what == FILL {
+            (self.value, 0)
+        } else {
+            (0, 1)
+        };
+        team.each_of::<2>(quads, |some| {
+            for quad in some {
+                if *quad < quads {
+                    let at = *quad * QUAD;
+                    let words = [0, 1, 2, 3].map(|k| value.wrapping_add(step * (at + k)));
+                    self.to.store_weak4(team.grid, at, words);
+                }
+            }
+        });
     }
 
     /// Runs this lane's share where a lane is a thread: a loop each, so that
@@ -223,7 +264,9 @@ const fn reads_right(what: u32) -> bool {
 /// Stores the parameter at the listed nodes; every lane looks at the whole,
 /// short list for the words of its own share, so that clearing and storing
 /// need no barrier between them.
-fn scatter<G: Grid>(context: &Context<G>, wave: Wave) -> Result<(), FaultCode> {
+#[inline(never)]
+fn scatter<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
+    let context = &hand.context();
     let (team, grid) = (&context.team, context.team.grid);
     let to = context.machine.register(grid, wave.destination(grid))?;
     let list = context.machine.register(grid, wave.source(grid, 0))?;
