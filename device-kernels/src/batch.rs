@@ -7,13 +7,14 @@
 //! blocks finish the graph that they are at and take no further one.
 
 use crate::block::broadcast;
+use crate::context::Context;
 use crate::control::{Control, Place, Stop};
 use crate::grid::{Grid, LANES_MAX};
 use crate::kernel::run_in_block;
 use crate::machine::Machine;
 use crate::memory::{Words, word_of};
 use crate::team::Team;
-use crate::waves::{Context, family};
+use crate::waves::family;
 use seawall_core::abi::batch::{BatchRecord, BatchState};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::LaunchRecord;

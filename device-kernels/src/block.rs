@@ -19,23 +19,29 @@ pub mod shared {
     pub const DRIVE: u32 = 100;
     /// The counters of a round of work, 4 words.
     pub const ROUND: u32 = 116;
+    /// What every call finds here of its context, 8 words.
+    pub const CONTEXT: u32 = 120;
+    /// The running search, 20 words.
+    pub const SEARCH: u32 = 128;
+    /// What the conductor counts of a loop, 8 words that only it looks at.
+    pub const BOOKS: u32 = 148;
+    /// What bounds the running search, 2 words.
+    pub const BOUNDS: u32 = 156;
     /// Whether the first lane found at a barrier that the run has ended.
     pub const STOPPED: u32 = 72;
     /// Grid barriers that the block crossed.
     pub const EPOCH: u32 = 73;
-    /// What every call finds here of its context, 6 words.
-    pub const CONTEXT: u32 = 74;
     /// What the blocks of a narrow search tell each other: six words that
     /// take turns, then eleven that one lane tells the others.
     pub const NARROW_WORDS: u32 = 80;
     /// The two queues of a narrow search, three words an entry.
-    pub const NARROW: u32 = 128;
+    pub const NARROW: u32 = 160;
     /// Operations that are ready to run; shares words with the rest, as no
     /// operation uses any.
-    pub const STEPS: u32 = 128;
+    pub const STEPS: u32 = 160;
     /// Rows of a tile of edges, two words a row; shares words with the rest,
     /// as no step uses both.
-    pub const SHARES: u32 = 128;
+    pub const SHARES: u32 = 160;
 
     /// Entries that each of the two queues of a narrow search can hold, in
     /// blocks of at most `lanes` lanes.

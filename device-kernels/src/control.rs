@@ -254,10 +254,9 @@ impl LoopReport {
 
     /// Adds to the counters of all steps, in the order of their words.
     #[inline(always)]
-    pub fn count_steps<G: Grid>(self, grid: G, steps: &[u32; 7]) {
-        for (at, count) in (word_of!(LoopRecord, steps)..).zip(steps) {
-            self.words.add(grid, at, *count);
-        }
+    pub fn count_steps<G: Grid>(self, grid: G, shape: u32, steps: u32) {
+        let at = word_of!(LoopRecord, steps) + shape;
+        self.words.add(grid, at, steps);
     }
 
     /// Counts grid barriers.

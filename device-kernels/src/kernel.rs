@@ -1,10 +1,11 @@
 //! Walks a program: group after group, a barrier between them.
 
+use crate::context::{Context, Hand};
 use crate::control::{Place, Stop};
 use crate::grid::Grid;
 use crate::machine::{Machine, Wave};
 use crate::team::Team;
-use crate::waves::{self, Context, Hand};
+use crate::waves;
 use crate::{fixpoint, launched, straight};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{GroupRecord, Opcode};
@@ -99,31 +100,54 @@ pub fn end_of_group<G: Grid>(hand: Hand<G>, index: u32) -> Place {
 
 /// The record of group `index`.
 #[inline(always)]
-fn group_of<G: Grid>(context: &Context<G>, index: u32, place: Place) -> Result<GroupRecord, Stop> {
-    context
-        .machine
-        .group(context.team.grid, index)
-        .ok_or_else(|| {
-            context
-                .team
-                .control
-                .fault(context.team.grid, FaultCode::BadLaunch, place)
-        })
+fn group_of<G: Grid>(hand: Hand<G>, index: u32, iteration: u32) -> Result<GroupRecord, Stop> {
+    let context = hand.context();
+    let group = context.machine.group(hand.grid(), index);
+    group.ok_or_else(|| fault(hand, FaultCode::BadLaunch, iteration))
 }
 
 /// The record of wave `index`.
 #[inline(always)]
-fn wave_of<G: Grid>(context: &Context<G>, index: u32, place: Place) -> Result<Wave, Stop> {
-    context
-        .machine
-        .wave(context.team.grid, index)
-        .ok_or_else(|| {
-            context
-                .team
-                .control
-                .fault(context.team.grid, FaultCode::BadLaunch, place)
-        })
+fn wave_of<G: Grid>(hand: Hand<G>, index: u32, iteration: u32) -> Result<Wave, Stop> {
+    let context = hand.context();
+    let wave = context.machine.wave(hand.grid(), index);
+    wave.ok_or_else(|| fault(hand, FaultCode::BadLaunch, iteration))
 }
+
+/// Reports a fault in an iteration of a loop, or [`OUTSIDE`].
+#[inline(never)]
+fn fault<G: Grid>(hand: Hand<G>, code: FaultCode, iteration: u32) -> Stop {
+    report(hand, code, place(iteration))
+}
+
+/// [`fault`] of a wave.
+#[inline(never)]
+fn fault_of<G: Grid>(hand: Hand<G>, code: FaultCode, wave: Wave, iteration: u32) -> Stop {
+    let grid = hand.grid();
+    let place = Place {
+        wave: wave.number(grid),
+        opcode: wave.opcode(grid),
+        ..place(iteration)
+    };
+    report(hand, code, place)
+}
+
+#[inline(always)]
+fn report<G: Grid>(hand: Hand<G>, code: FaultCode, place: Place) -> Stop {
+    hand.context().team.control.fault(hand.grid(), code, place)
+}
+
+#[inline(always)]
+fn place(iteration: u32) -> Place {
+    let iteration = if iteration == OUTSIDE { 0 } else { iteration };
+    Place {
+        iteration,
+        ..Place::default()
+    }
+}
+
+/// The iteration of what runs in no loop.
+pub const OUTSIDE: u32 = u32::MAX;
 
 /// Runs all waves of a group, fixpoints last; gives the hand with the tag of the last
 /// iteration.
@@ -135,23 +159,23 @@ pub fn run_group<G: Grid, const FAMILIES: u32>(
     mut hand: Hand<G>,
     index: u32,
 ) -> Result<Hand<G>, Stop> {
-    let place = Place::default();
-    if !run_waves::<G, FAMILIES>(hand, index, place)? {
+    if !run_waves::<G, FAMILIES>(hand, index, OUTSIDE)? {
         return Ok(hand);
     }
     let grid = hand.grid();
-    let group = group_of(&hand.context(), index, place)?;
+    let group = group_of(hand, index, OUTSIDE)?;
     for at in group.first_wave..group.first_wave.saturating_add(group.waves) {
-        let wave = wave_of(&hand.context(), at, place)?;
+        let wave = wave_of(hand, at, OUTSIDE)?;
         if wave.opcode(grid) == Opcode::Fixpoint as u32 {
-            note(&hand.context(), wave);
+            note(hand, wave);
             hand = hand.with_tag(fixpoint::run::<G, FAMILIES>(hand, wave)?);
         }
     }
     Ok(hand)
 }
 
-/// Runs the waves of a group that are not fixpoints, and tells whether others are.
+/// Runs the waves of a group that are not fixpoints, in an iteration of a loop or
+/// [`OUTSIDE`], and tells whether others are.
 ///
 /// # Errors
 /// When a wave faults.
@@ -159,40 +183,34 @@ pub fn run_group<G: Grid, const FAMILIES: u32>(
 pub fn run_waves<G: Grid, const FAMILIES: u32>(
     hand: Hand<G>,
     index: u32,
-    place: Place,
+    iteration: u32,
 ) -> Result<bool, Stop> {
     let grid = hand.grid();
-    let group = group_of(&hand.context(), index, place)?;
+    let group = group_of(hand, index, iteration)?;
     let mut has_loops = false;
     for at in group.first_wave..group.first_wave.saturating_add(group.waves) {
-        let context = hand.context();
-        let wave = wave_of(&context, at, place)?;
+        let wave = wave_of(hand, at, iteration)?;
         if wave.opcode(grid) == Opcode::Fixpoint as u32 {
-            if place.opcode == Opcode::Fixpoint as u32 {
+            if iteration != OUTSIDE {
                 let code = FaultCode::NestedFixpoint;
-                return Err(context.team.control.fault(grid, code, place));
+                return Err(fault_of(hand, code, wave, iteration));
             }
             has_loops = true;
             continue;
         }
-        note(&context, wave);
+        note(hand, wave);
         if let Err(code) = waves::run::<G, FAMILIES>(hand, wave) {
-            let place = Place {
-                wave: wave.number(grid),
-                opcode: wave.opcode(grid),
-                ..place
-            };
-            return Err(hand.context().team.control.fault(grid, code, place));
+            return Err(fault_of(hand, code, wave, iteration));
         }
     }
     Ok(has_loops)
 }
 
 #[inline(always)]
-fn note<G: Grid>(context: &Context<G>, wave: Wave) {
-    if context.team.is_conductor() {
-        let grid = context.team.grid;
-        context.team.control.note_wave(grid, wave.number(grid));
+fn note<G: Grid>(hand: Hand<G>, wave: Wave) {
+    let team = hand.context().team;
+    if team.is_conductor() {
+        team.control.note_wave(team.grid, wave.number(team.grid));
     }
 }
 
@@ -207,7 +225,7 @@ pub fn run_one_group<G: Grid, const FAMILIES: u32>(
     group: u32,
 ) -> Result<(), Stop> {
     let context = open(grid, machine)?;
-    run_waves::<G, FAMILIES>(context.hand(), group, Place::default()).map(|_| ())
+    run_waves::<G, FAMILIES>(context.hand(), group, OUTSIDE).map(|_| ())
 }
 
 /// Crosses `count` grid barriers, for measuring them.

@@ -4,13 +4,13 @@
 //! registers lives in memory here, and the last block to finish a launch
 //! decides whether the loop goes on.
 
+use crate::context::Context;
 use crate::control::{LoopEnd, Place, Stop};
-use crate::fixpoint::is_over;
 use crate::grid::Grid;
 use crate::kernel::{open, run_waves};
 use crate::machine::Machine;
 use crate::search::drive;
-use crate::waves::Context;
+use crate::search_loop::is_over;
 use seawall_core::abi::control::{FaultCode, LoopState};
 use seawall_core::abi::program::{FixpointRecord, NO_REGISTER, Opcode};
 
@@ -73,15 +73,10 @@ pub fn run_body<G: Grid, const FAMILIES: u32>(
     if !control.loop_runs(grid) {
         return Ok(());
     }
-    let (wave, record) = fixpoint_of(&context, launch.fixpoint)?;
+    let (_, record) = fixpoint_of(&context, launch.fixpoint)?;
     let iteration = control.iteration(grid);
     context.tag = iteration.wrapping_add(1);
-    let place = Place {
-        wave,
-        opcode: Opcode::Fixpoint as u32,
-        iteration,
-    };
-    run_waves::<G, FAMILIES>(context.hand(), launch.group, place)?;
+    run_waves::<G, FAMILIES>(context.hand(), launch.group, iteration)?;
     if !launch.last {
         return Ok(());
     }

@@ -224,6 +224,12 @@ impl Csr {
         Self { offsets, targets }
     }
 
+    /// Offsets and targets.
+    #[inline(always)]
+    pub(crate) fn arrays(self) -> [Words; 2] {
+        [self.offsets, self.targets]
+    }
+
     /// First edge and the edge behind the last one of `node`.
     #[inline(always)]
     pub fn row<G: Grid>(self, grid: G, node: u32) -> (u32, u32) {

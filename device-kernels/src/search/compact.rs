@@ -2,16 +2,21 @@
 
 use super::drive::held;
 use super::frontier::{Finds, NEXT, Target, append};
-use super::visit::Visit;
-use super::{Search, shared_drive};
+use super::{Search, shared_drive, shared_search};
+use crate::context::Hand;
 use crate::grid::Grid;
 use crate::team::Team;
 use seawall_core::abi::search::DriveRecord;
 
-impl<V: Visit> Search<V> {
-    /// Queues the frontier's bits and brings the visited bits up to date.
-    #[inline(never)]
-    pub fn compact<G: Grid>(&self, team: &Team<G>) {
+/// Queues the frontier's bits and brings the visited bits up to date.
+#[inline(never)]
+pub fn compact<G: Grid>(hand: Hand<G>) {
+    shared_search::read(hand.grid()).compact(&hand.context().team);
+}
+
+impl Search {
+    #[inline(always)]
+    fn compact<G: Grid>(&self, team: &Team<G>) {
         let drive = &shared_drive::read(team.grid);
         let words = self.frontier.bitset_words();
         if G::WARP == 1 {

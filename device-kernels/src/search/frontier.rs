@@ -54,6 +54,19 @@ impl Frontier {
         (layout.words() <= u64::from(words.len())).then_some(Self { words, layout })
     }
 
+    /// The frontier that [`Frontier::new`] made, from its words and nodes.
+    #[inline(always)]
+    pub(super) fn again(words: Words, nodes: u32) -> Self {
+        let layout = FrontierLayout::new(nodes);
+        Self { words, layout }
+    }
+
+    /// The register.
+    #[inline(always)]
+    pub(super) fn words(self) -> Words {
+        self.words
+    }
+
     /// Nodes of the graph.
     #[inline(always)]
     #[must_use]

@@ -13,6 +13,7 @@ pub mod frontier;
 pub mod visit;
 pub mod drive;
 pub mod shared_drive;
+pub mod shared_search;
 pub mod seed;
 pub mod push;
 pub mod share;
@@ -23,16 +24,16 @@ mod narrow_pass;
 mod narrow_queue;
 
 pub use frontier::Frontier;
-pub use visit::Visit;
 
+use crate::context::Hand;
 use crate::grid::Grid;
 use crate::memory::Csr;
-use crate::team::Team;
 use seawall_core::abi::search::{DriveRecord, Step};
+use visit::Marker;
 
 /// Everything that one step reads and writes.
 #[derive(Clone, Copy, Debug)]
-pub struct Search<V> {
+pub struct Search {
     /// Rows of outgoing edges.
     pub outgoing: Csr,
     /// Rows of incoming edges.
@@ -40,29 +41,32 @@ pub struct Search<V> {
     /// The frontier register.
     pub frontier: Frontier,
     /// What to do with a discovered node.
-    pub visit: V,
+    pub visit: Marker,
 }
 
-impl<V: Visit> Search<V> {
-    /// Runs one step that the block's shared drive record asks for, of which
-    /// `drive` is a copy; narrow runs are not steps.
-    #[inline(always)]
-    pub fn step<G: Grid>(&self, team: &Team<G>, drive: &DriveRecord) {
-        if team.is_conductor() {
-            self.frontier
-                .clear_found(team.grid, drive.step.wrapping_add(2));
-        }
-        match Step::from_word(drive.next) {
-            Some(Step::Sparse) => self.push_shares(team, share::Sink::Queue),
-            Some(Step::Hybrid) => self.push_shares(team, share::Sink::Bitset),
-            Some(Step::Dense) => self.pull(team),
-            Some(Step::BlockDense) => self.pull_gathered(team),
-            Some(Step::Compact) => self.compact(team),
-            Some(Step::WarpSparse | Step::Fused) | None => {
-                // A warp without nodes does not even call.
-                if push::first_node(team) < drive.nodes {
-                    self.push_nodes(team);
-                }
+/// Runs one step of the block's search that its drive record asks for, of which
+/// `drive` is a copy; narrow runs are not steps.
+///
+/// The steps look search and record up in shared memory: a caller that held on to
+/// them would take registers away from them.
+#[inline(always)]
+pub fn step<G: Grid>(hand: Hand<G>, drive: &DriveRecord) {
+    let grid = hand.grid();
+    let team = hand.context().team;
+    if team.is_conductor() {
+        let frontier = shared_search::read(grid).frontier;
+        frontier.clear_found(grid, drive.step.wrapping_add(2));
+    }
+    match Step::from_word(drive.next) {
+        Some(Step::Sparse) => share::push_shares(hand, share::Sink::Queue),
+        Some(Step::Hybrid) => share::push_shares(hand, share::Sink::Bitset),
+        Some(Step::Dense) => pull::pull(hand),
+        Some(Step::BlockDense) => pull::pull_gathered(hand),
+        Some(Step::Compact) => compact::compact(hand),
+        Some(Step::WarpSparse | Step::Fused) | None => {
+            // A warp without nodes does not even call.
+            if push::first_node(&team) < drive.nodes {
+                push::push_nodes(hand);
             }
         }
     }

@@ -12,10 +12,10 @@ use super::drive::{self, choose, count_new};
 use super::frontier::{Found, Target, append_rows};
 use super::narrow_pass::{self, Pass, Run};
 use super::narrow_queue::{Queues, Word};
-use super::visit::Visit;
-use super::{Search, shared_drive};
+use super::{Search, shared_drive, shared_search};
 use crate::block::block_scan;
 use crate::block::shared::narrow_nodes;
+use crate::context::{Context, Hand};
 use crate::control::{Place, Stop};
 use crate::grid::Grid;
 use crate::machine::Machine;
@@ -38,8 +38,6 @@ const LANES_LOG2_MAX: u32 = 4;
 /// What bounds a narrow run.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// The tables, for the thresholds.
-    pub machine: Machine,
     /// Iterations after which the loop ends.
     pub max_iterations: u32,
     /// Where the block is, for fault records.
@@ -82,22 +80,32 @@ const GOES_ON: u32 = 0;
 const TOO_WIDE: u32 = 1;
 const STOPPED: u32 = 2;
 
-impl<V: Visit> Search<V> {
-    /// Runs iterations in few blocks and leaves the frontier in a resident
-    /// queue, which drive record `slot` then describes. The first
-    /// [`crew_size`] blocks of the team call this. Gives the iterations run.
-    ///
-    /// # Errors
-    /// When the time budget ends or another block reports a fault.
-    #[inline(never)]
-    pub fn narrow<G: Grid>(&self, team: &Team<G>, slot: u32, bounds: &Bounds) -> Result<u32, Stop> {
-        let grid = team.grid;
+/// Runs iterations in few blocks and leaves the frontier in a resident
+/// queue, which drive record `slot` then describes. The first
+/// [`crew_size`] blocks of the team call this. Gives the iterations run.
+///
+/// # Errors
+/// When the time budget ends or another block reports a fault.
+#[inline(never)]
+pub fn run<G: Grid>(hand: Hand<G>, slot: u32, bounds: Bounds) -> Result<u32, Stop> {
+    shared_search::read(hand.grid()).narrow(&hand.context(), slot, &bounds)
+}
+
+impl Search {
+    #[inline(always)]
+    fn narrow<G: Grid>(
+        &self,
+        context: &Context<G>,
+        slot: u32,
+        bounds: &Bounds,
+    ) -> Result<u32, Stop> {
+        let (team, machine, grid) = (&context.team, &context.machine, context.team.grid);
         let drive = &shared_drive::read(grid);
         let crew = Crew {
             blocks: crew_size(team),
             rank: team.rank(),
         };
-        let policy = &drive::policy_for::<G>(&bounds.machine.search_policy(grid), crew.blocks);
+        let policy = &drive::policy_for::<G>(&machine.search_policy(grid), crew.blocks);
         let queues = Queues::new(grid);
         let limits = Limits {
             max_iterations: bounds.max_iterations,
@@ -111,7 +119,7 @@ impl<V: Visit> Search<V> {
                 rows: self.outgoing,
             },
             visited: drive.visited,
-            lanes_log2: self.lanes_log2(grid, &bounds.machine),
+            lanes_log2: self.lanes_log2(grid, machine),
         };
         if crew.rank == 0 && grid.lane() == 0 {
             self.frontier.clear_found(grid, drive.step + 2);

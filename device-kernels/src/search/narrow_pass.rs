@@ -5,7 +5,6 @@ use super::frontier::{Found, append};
 use super::narrow::{Crew, LOOK_MASK, Limits};
 use super::narrow_queue::{Held, Queues, Word};
 use super::push::{Push, Row, SERIAL};
-use super::visit::Visit;
 use crate::block::block_scan;
 use crate::block::shared::narrow_nodes;
 use crate::grid::Grid;
@@ -52,7 +51,7 @@ pub(super) enum Pass {
     TooWide,
 }
 
-impl<V: Visit> Search<V> {
+impl Search {
     #[inline(always)]
     fn push_of(&self, visited: u32, run: &Run) -> Push {
         Push {

@@ -5,9 +5,10 @@
 //! bits of the last step are all that a pull needs, and writing them to the
 //! other bitset keeps readers and writers apart without an atomic.
 
-use super::visit::{Discovery, Visit};
-use super::{Search, shared_drive};
+use super::visit::Discovery;
+use super::{Search, shared_drive, shared_search};
 use crate::block::{block_scan, shared};
+use crate::context::Hand;
 use crate::grid::Grid;
 use crate::memory::Words;
 use crate::team::Team;
@@ -34,10 +35,27 @@ struct Pull {
     level: u32,
 }
 
-impl<V: Visit> Search<V> {
+/// Pull, a warp a word of the bitset.
+#[inline(never)]
+pub fn pull<G: Grid>(hand: Hand<G>) {
+    shared_search::read(hand.grid()).pull_words(&hand.context().team);
+}
+
+/// Pull, a block a tile of the bitset.
+#[inline(never)]
+pub fn pull_gathered<G: Grid>(hand: Hand<G>) {
+    let (search, team) = (shared_search::read(hand.grid()), hand.context().team);
+    if G::WARP == 1 {
+        search.pull_words(&team);
+    } else {
+        search.pull_tiles(&team);
+    }
+}
+
+impl Search {
     /// Pull, a warp a word of the bitset.
-    #[inline(never)]
-    pub fn pull<G: Grid>(&self, team: &Team<G>) {
+    #[inline(always)]
+    fn pull_words<G: Grid>(&self, team: &Team<G>) {
         let drive = &shared_drive::read(team.grid);
         let pull = self.open_pull(drive);
         let mut tally = Tally::default();
@@ -201,12 +219,8 @@ impl<V: Visit> Search<V> {
 
     /// Pull, a block a tile of words whose open nodes are first gathered in
     /// shared memory, so that few open nodes still keep all lanes busy.
-    #[inline(never)]
-    pub fn pull_gathered<G: Grid>(&self, team: &Team<G>) {
-        if G::WARP == 1 {
-            self.pull(team);
-            return;
-        }
+    #[inline(always)]
+    fn pull_tiles<G: Grid>(&self, team: &Team<G>) {
         let drive = &shared_drive::read(team.grid);
         let pull = self.open_pull(drive);
         let mut tally = Tally::default();

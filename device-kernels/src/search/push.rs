@@ -2,9 +2,10 @@
 //! has many.
 
 use super::frontier::{Finds, Found, Queue, Target, append};
-use super::visit::{Discovery, Visit};
-use super::{Search, shared_drive};
+use super::visit::Discovery;
+use super::{Search, shared_drive, shared_search};
 use crate::block::{block_scan, shared};
+use crate::context::Hand;
 use crate::grid::Grid;
 use crate::memory::Words;
 use crate::team::Team;
@@ -70,7 +71,39 @@ impl Row {
     }
 }
 
-impl<V: Visit> Search<V> {
+/// Push by queue entries, a warp 32 neighbouring ones.
+#[inline(never)]
+pub fn push_nodes<G: Grid>(hand: Hand<G>) {
+    let (grid, team) = (hand.grid(), &hand.context().team);
+    if G::WARP == 1 {
+        let (search, drive) = (&shared_search::read(grid), &shared_drive::read(grid));
+        let queue = search.frontier.queue(drive.queue);
+        let (push, target) = search.aims(drive);
+        team.each(drive.nodes, |index| {
+            let row = row_at(grid, &queue, index, drive);
+            search.expand_alone(grid, &push, row, |finds| {
+                append(grid, search.frontier, target, finds)
+            });
+        });
+        return;
+    }
+    let mut base = first_node(team);
+    let stride = team.size() * grid.lanes();
+    loop {
+        // Looked up again each time, which is cheaper than holding on to it.
+        let (search, drive) = (&shared_search::read(grid), &shared_drive::read(grid));
+        if base >= drive.nodes {
+            return;
+        }
+        let queue = search.frontier.queue(drive.queue);
+        let (push, target) = search.aims(drive);
+        let row = row_at(grid, &queue, base + grid.warp_lane(), drive);
+        search.expand_warp(grid, &push, row, target);
+        base = base.saturating_add(stride);
+    }
+}
+
+impl Search {
     /// Whether this lane is the one that visits `node` first.
     #[inline(always)]
     pub fn claim<G: Grid>(&self, grid: G, push: &Push, node: u32, from: u32) -> bool {
@@ -86,12 +119,9 @@ impl<V: Visit> Search<V> {
         true
     }
 
-    /// Push by queue entries, a warp 32 neighbouring ones.
-    #[inline(never)]
-    pub fn push_nodes<G: Grid>(&self, team: &Team<G>) {
-        let grid = team.grid;
-        let drive = &shared_drive::read(grid);
-        let queue = self.frontier.queue(drive.queue);
+    /// What a push of this step reads, and where it leaves what it finds.
+    #[inline(always)]
+    pub fn aims(&self, drive: &DriveRecord) -> (Push, Target) {
         let push = Push {
             visited: self.frontier.bitset(drive.visited),
             level: drive.iteration + 1,
@@ -101,22 +131,7 @@ impl<V: Visit> Search<V> {
             parity: drive.queue ^ 1,
             rows: self.outgoing,
         };
-        if G::WARP == 1 {
-            team.each(drive.nodes, |index| {
-                let row = row_at(grid, &queue, index, drive);
-                self.expand_alone(grid, &push, row, |finds| {
-                    append(grid, self.frontier, target, finds)
-                });
-            });
-            return;
-        }
-        let mut base = first_node(team);
-        let stride = team.size() * grid.lanes();
-        while base < drive.nodes {
-            let row = row_at(grid, &queue, base + grid.warp_lane(), drive);
-            self.expand_warp(grid, &push, row, target);
-            base = base.saturating_add(stride);
-        }
+        (push, target)
     }
 
     /// Expands one row a lane: few edges by the lane alone, many by its warp.

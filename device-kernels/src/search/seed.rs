@@ -2,14 +2,14 @@
 
 use super::frontier::{Finds, Frontier, Target, append};
 use super::narrow::crew_size;
-use super::visit::{Discovery, Visit};
+use super::visit::Discovery;
 use super::{Search, drive};
 use crate::grid::Grid;
 use crate::memory::Words;
 use crate::team::Team;
 use seawall_core::abi::search::{DriveRecord, SearchPolicy};
 
-impl<V: Visit> Search<V> {
+impl Search {
     /// Seeds the frontier with `sources`; one block does it, as they are few.
     /// Sources beyond the graph are skipped, duplicates count once.
     #[inline(never)]

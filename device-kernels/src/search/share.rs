@@ -4,11 +4,12 @@
 //! The queue carries the number of edges before each entry, so a block finds
 //! its first row by a search and needs no scan over the frontier.
 
-use super::frontier::{Finds, Frontier, Queue, Target, append};
+use super::frontier::{Finds, Frontier, Queue, append};
 use super::push::{Push, owner};
-use super::visit::{Discovery, Visit};
-use super::{Search, shared_drive};
+use super::visit::Discovery;
+use super::{Search, shared_drive, shared_search};
 use crate::block::shared::{SHARES, share_rows};
+use crate::context::Hand;
 use crate::grid::Grid;
 use crate::team::Team;
 use seawall_core::abi::search::DriveRecord;
@@ -33,72 +34,63 @@ struct Share {
     rows: u32,
 }
 
-impl<V: Visit> Search<V> {
-    /// Push with even shares of edges.
-    #[inline(never)]
-    pub fn push_shares<G: Grid>(&self, team: &Team<G>, sink: Sink) {
-        let drive = &shared_drive::read(team.grid);
-        let push = Push {
-            visited: self.frontier.bitset(drive.visited),
-            level: drive.iteration + 1,
-        };
-        let target = Target {
-            step: drive.step + 1,
-            parity: drive.queue ^ 1,
-            rows: self.outgoing,
-        };
-        let queue = self.frontier.queue(drive.queue);
-        if G::WARP == 1 {
-            self.walk_share(team, drive, (&push, target, sink));
+/// Push with even shares of edges.
+#[inline(never)]
+pub fn push_shares<G: Grid>(hand: Hand<G>, sink: Sink) {
+    let (grid, team) = (hand.grid(), &hand.context().team);
+    if G::WARP == 1 {
+        shared_search::read(grid).walk_share(team, &shared_drive::read(grid), sink);
+        return;
+    }
+    let tile = (grid.lanes() * EDGES_PER_LANE).min(share_rows::<G>());
+    let mut first_edge = u64::from(team.rank() * tile);
+    loop {
+        // Looked up again each time, which is cheaper than holding on to it.
+        let drive = &shared_drive::read(grid);
+        if first_edge >= u64::from(drive.edges) {
             return;
         }
-        let grid = team.grid;
-        let tile = (grid.lanes() * EDGES_PER_LANE).min(share_rows::<G>());
-        let mut first_edge = u64::from(team.rank() * tile);
-        while first_edge < u64::from(drive.edges) {
-            let at = first_edge as u32;
-            let edges = (drive.edges - at).min(tile);
-            let share = load_share(grid, &queue, (at, edges, drive.nodes));
-            self.push_share(grid, &queue, &share, (&push, target, sink));
-            first_edge += u64::from(team.size()) * u64::from(tile);
-        }
+        let queue = shared_search::read(grid).frontier.queue(drive.queue);
+        let at = first_edge as u32;
+        let edges = (drive.edges - at).min(tile);
+        let share = load_share(grid, &queue, (at, edges, drive.nodes));
+        push_share(grid, &share, sink);
+        first_edge += u64::from(team.size()) * u64::from(tile);
     }
+}
 
-    /// Visits the edges of one share; its rows lie in shared memory.
-    #[inline(always)]
-    fn push_share<G: Grid>(
-        &self,
-        grid: G,
-        queue: &Queue,
-        share: &Share,
-        (push, target, sink): (&Push, Target, Sink),
-    ) {
-        let mut base = 0;
-        while base < share.edges {
-            let edge = base + grid.lane();
-            let mut finds = Finds {
-                nodes: [0],
-                mask: 0,
-            };
-            if edge < share.edges {
-                let row = owner(grid, SHARES, share.rows, edge);
-                // SAFETY: `row` is below `share.rows`.
-                let shift = unsafe { grid.shared_load(SHARES + share_rows::<G>() + row) };
-                let node = self
-                    .outgoing
-                    .target(grid, (share.first_edge + edge).wrapping_add(shift));
-                let from = || queue.nodes.load_weak(grid, share.first_row + row);
-                finds.nodes[0] = node;
-                finds.mask = u32::from(self.take(grid, push, (node, sink), from));
-            }
-            if sink == Sink::Queue {
-                append(grid, self.frontier, target, &finds);
-            }
-            base += grid.lanes();
+/// Visits the edges of one share; its rows lie in shared memory.
+#[inline(always)]
+fn push_share<G: Grid>(grid: G, share: &Share, sink: Sink) {
+    let mut base = 0;
+    while base < share.edges {
+        let (search, drive) = (&shared_search::read(grid), &shared_drive::read(grid));
+        let (push, target) = search.aims(drive);
+        let edge = base + grid.lane();
+        let mut finds = Finds {
+            nodes: [0],
+            mask: 0,
+        };
+        if edge < share.edges {
+            let row = owner(grid, SHARES, share.rows, edge);
+            // SAFETY: `row` is below `share.rows`.
+            let shift = unsafe { grid.shared_load(SHARES + share_rows::<G>() + row) };
+            let edge = (share.first_edge + edge).wrapping_add(shift);
+            let node = search.outgoing.target(grid, edge);
+            let queue = search.frontier.queue(drive.queue);
+            let from = || queue.nodes.load_weak(grid, share.first_row + row);
+            finds.nodes[0] = node;
+            finds.mask = u32::from(search.take(grid, &push, (node, sink), from));
         }
-        grid.block_barrier();
+        if sink == Sink::Queue {
+            append(grid, search.frontier, target, &finds);
+        }
+        base += grid.lanes();
     }
+    grid.block_barrier();
+}
 
+impl Search {
     /// Claims `node` for the queue, or marks it for the compaction.
     #[inline(always)]
     fn take<G: Grid>(
@@ -124,13 +116,9 @@ impl<V: Visit> Search<V> {
 
     /// A one-lane block walks its even share of the edges row by row.
     #[inline(always)]
-    fn walk_share<G: Grid>(
-        &self,
-        team: &Team<G>,
-        drive: &DriveRecord,
-        (push, target, sink): (&Push, Target, Sink),
-    ) {
+    fn walk_share<G: Grid>(&self, team: &Team<G>, drive: &DriveRecord, sink: Sink) {
         let grid = team.grid;
+        let (push, target) = self.aims(drive);
         let queue = self.frontier.queue(drive.queue);
         let bound =
             |rank: u32| (u64::from(drive.edges) * u64::from(rank) / u64::from(team.size())) as u32;
@@ -151,7 +139,7 @@ impl<V: Visit> Search<V> {
             let row_end = end.min(prefix + (stop - start));
             while edge < row_end {
                 let node = self.outgoing.target(grid, start + (edge - prefix));
-                if self.take(grid, push, (node, sink), || from) {
+                if self.take(grid, &push, (node, sink), || from) {
                     finds.nodes[held as usize & 31] = node;
                     finds.mask |= 1 << held;
                     held += 1;

@@ -15,14 +15,6 @@ pub struct Discovery {
     pub level: u32,
 }
 
-/// Stores what is known of a discovered node. In one iteration several lanes
-/// may call this for one node, with different `from` but the same `level`; any
-/// of them may win.
-pub trait Visit: Copy {
-    /// Stores a discovery.
-    fn discovered<G: Grid>(self, grid: G, discovery: Discovery);
-}
-
 /// Visits as the program's visitor word says, without a branch: all lanes of
 /// a grid do the same.
 #[derive(Clone, Copy, Debug)]
@@ -42,11 +34,28 @@ impl Marker {
             parents: visitor == Visitor::MarkParent,
         }
     }
-}
 
-impl Visit for Marker {
+    /// The same from [`Marker::words`].
     #[inline(always)]
-    fn discovered<G: Grid>(self, grid: G, discovery: Discovery) {
+    pub(super) fn again(marks: Words, flags: u32) -> Self {
+        Self {
+            marks,
+            stores: flags & 1 != 0,
+            parents: flags & 2 != 0,
+        }
+    }
+
+    /// Where it marks, and how.
+    #[inline(always)]
+    pub(super) fn words(self) -> (Words, u32) {
+        let flags = u32::from(self.stores) | u32::from(self.parents) << 1;
+        (self.marks, flags)
+    }
+
+    /// Stores a discovery. In one iteration several lanes may call this for one
+    /// node, with different `from` but the same `level`; any of them may win.
+    #[inline(always)]
+    pub fn discovered<G: Grid>(self, grid: G, discovery: Discovery) {
         if self.stores {
             let value = if self.parents {
                 discovery.from

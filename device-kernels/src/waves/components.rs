@@ -7,8 +7,8 @@
 //! is its smallest node on every machine.
 
 use super::edges::{Edge, Rows, each_edge};
-use super::{Context, Hand};
 use crate::block::shared::SHARES;
+use crate::context::{Context, Hand};
 use crate::grid::Grid;
 use crate::machine::Wave;
 use crate::memory::Words;

@@ -5,8 +5,8 @@
 //! order too. What does not fit into the low words goes to the sums in memory: in
 //! all that happens at most once for each 2^32 units, whatever the graph.
 
-use super::Context;
 use super::rank::Scale;
+use crate::context::Context;
 use crate::grid::Grid;
 use crate::memory::Words;
 use crate::tiles::{EACH, QUADS, Quad, Tiles};

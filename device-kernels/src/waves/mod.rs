@@ -23,13 +23,11 @@ pub mod sets;
 pub mod orient;
 pub mod triangles;
 
-use crate::block::shared::CONTEXT;
-use crate::control::Control;
+use crate::context::Hand;
 use crate::grid::Grid;
-use crate::machine::{Machine, Wave};
-use crate::team::Team;
+use crate::machine::Wave;
 use seawall_core::abi::control::FaultCode;
-use seawall_core::abi::program::{LaunchRecord, Opcode};
+use seawall_core::abi::program::Opcode;
 
 /// Families of opcodes. A kernel that leaves families out needs fewer
 /// registers, since a match pays for its largest arm.
@@ -56,128 +54,6 @@ pub mod family {
     pub const SETS: u32 = 512;
     /// Every family.
     pub const ALL: u32 = u32::MAX;
-}
-
-/// What a wave runs with.
-#[derive(Clone, Copy, Debug)]
-pub struct Context<G> {
-    /// The blocks that share the wave.
-    pub team: Team<G>,
-    /// The tables.
-    pub machine: Machine,
-    /// Tag for the convergence flag: number of the running iteration.
-    pub tag: u32,
-}
-
-impl<G: Grid> Context<G> {
-    /// A context, which calls find again through a [`Hand`]. A block operation.
-    #[inline(always)]
-    pub fn open(team: Team<G>, machine: Machine) -> Self {
-        let grid = team.grid;
-        if grid.lane() == 0 {
-            let words = [
-                team.deadline_ns(),
-                team.control.address(),
-                machine.arena_shift(),
-            ];
-            for (at, word) in (CONTEXT..).step_by(2).zip(words) {
-                // SAFETY: fixed words of shared memory.
-                unsafe {
-                    grid.shared_store(at, word as u32);
-                    grid.shared_store(at + 1, (word >> 32) as u32);
-                }
-            }
-        }
-        grid.block_barrier();
-        Self {
-            team,
-            machine,
-            tag: 0,
-        }
-    }
-
-    /// What a call takes of this context.
-    #[inline(always)]
-    pub fn hand(&self) -> Hand<G> {
-        Hand {
-            grid: self.team.grid,
-            record: self.machine.address(),
-            tag: u64::from(self.tag) << 1 | u64::from(self.team.is_alone()),
-        }
-    }
-}
-
-/// A context on its way into a call that is not inlined: two words, the rest is in
-/// shared memory.
-///
-/// What a call takes by reference lies in local memory, of which every lane has its
-/// own, and which a barrier of the grid throws out of the first-level cache: with
-/// 1024 lanes a wave of four nodes took 25 us that way on an H200.
-#[derive(Clone, Copy, Debug)]
-pub struct Hand<G> {
-    grid: G,
-    record: u64,
-    tag: u64,
-}
-
-impl<G: Grid> Hand<G> {
-    /// This lane's view of the machine.
-    #[inline(always)]
-    pub fn grid(self) -> G {
-        self.grid
-    }
-
-    /// The same for this block alone.
-    #[inline(always)]
-    #[must_use]
-    pub fn alone(self) -> Self {
-        Self {
-            tag: self.tag | 1,
-            ..self
-        }
-    }
-
-    /// The tag for the convergence flag.
-    #[inline(always)]
-    pub fn tag(self) -> u32 {
-        (self.tag >> 1) as u32
-    }
-
-    /// The same with another tag.
-    #[inline(always)]
-    #[must_use]
-    pub fn with_tag(self, tag: u32) -> Self {
-        Self {
-            tag: u64::from(tag) << 1 | self.tag & 1,
-            ..self
-        }
-    }
-
-    /// The context.
-    #[inline(always)]
-    pub fn context(self) -> Context<G> {
-        let grid = self.grid;
-        let wide = |at: u32| {
-            // SAFETY: fixed words of shared memory, stored by `Context::open`.
-            let [low, high] = unsafe { [grid.shared_load(at), grid.shared_load(at + 1)] };
-            u64::from(low) | u64::from(high) << 32
-        };
-        // SAFETY: the addresses of the run's control block and launch record, whose
-        // validity `Machine::new` was promised.
-        let (control, machine) = unsafe {
-            (
-                Control::at(wide(CONTEXT + 2)),
-                Machine::new(self.record as *const LaunchRecord),
-            )
-        };
-        let team = Team::again(grid, control, wide(CONTEXT));
-        let alone = self.tag & 1 != 0;
-        Context {
-            team: if alone { team.alone() } else { team },
-            machine: machine.with_arena_shifted(wide(CONTEXT + 4)),
-            tag: self.tag(),
-        }
-    }
 }
 
 /// The families that hold `opcode`; control opcodes belong to none.

@@ -6,9 +6,9 @@
 //! edges, so hubs have short rows. Rows stay where the graph has them: what
 //! remains of a row moves to its front, in order.
 
-use super::Context;
 use super::deal::{each_chunk, each_left};
 use crate::block::block_scan;
+use crate::context::Context;
 use crate::grid::Grid;
 use crate::memory::{Csr, Words};
 

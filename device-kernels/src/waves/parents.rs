@@ -7,8 +7,8 @@
 //! look through a row: lanes look at the beginnings of rows, warps go on where
 //! that was not enough, and blocks where that was not either.
 
-use super::Hand;
 use super::deal::{each_chunk, each_left};
+use crate::context::Hand;
 use crate::grid::Grid;
 use crate::machine::Wave;
 use crate::memory::{Csr, Words};

@@ -3,7 +3,7 @@
 //! The destination must hold the reduction's identity before the wave (0, or
 //! `u32::MAX` for a minimum); a fill wave before it does that.
 
-use super::Hand;
+use crate::context::Hand;
 use crate::grid::Grid;
 use crate::machine::Wave;
 use crate::memory::Words;

@@ -1,10 +1,10 @@
 //! The waves of a frontier search.
 
-use super::{Context, Hand};
+use crate::context::{Context, Hand};
 use crate::grid::Grid;
 use crate::machine::Wave;
 use crate::search::visit::Marker;
-use crate::search::{Search, shared_drive};
+use crate::search::{Search, shared_drive, shared_search, step};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 use seawall_core::abi::search::Visitor;
@@ -34,11 +34,14 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
         Opcode::Visited => copy_visited(context, wave)?,
         _ => {
             let search = of_wave(context, wave)?;
+            // Slow lanes may still be at a step of another search.
+            grid.block_barrier();
             if grid.lane() == 0 {
+                shared_search::publish(grid, &search);
                 shared_drive::publish(grid, &search.frontier.drive(grid, 0));
             }
             grid.block_barrier();
-            search.step(&context.team, &shared_drive::read(grid));
+            step(hand, &shared_drive::read(grid));
         }
     }
     Ok(())
@@ -49,7 +52,7 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
 /// # Errors
 /// As [`run`].
 #[inline(always)]
-pub fn of_wave<G: Grid>(context: &Context<G>, wave: Wave) -> Result<Search<Marker>, FaultCode> {
+pub fn of_wave<G: Grid>(context: &Context<G>, wave: Wave) -> Result<Search, FaultCode> {
     let grid = context.team.grid;
     bind(
         context,
@@ -63,7 +66,7 @@ fn bind<G: Grid>(
     context: &Context<G>,
     (frontier, marks): (u32, u32),
     visitor: u32,
-) -> Result<Search<Marker>, FaultCode> {
+) -> Result<Search, FaultCode> {
     let (machine, grid) = (context.machine, context.team.grid);
     let visitor = Visitor::from_word(visitor).ok_or(FaultCode::UnknownOpcode)?;
     let frontier = machine.frontier(grid, frontier)?;

@@ -10,7 +10,7 @@
 
 use super::expand::{append_list, expand};
 use super::work::{Work, work_of};
-use super::{Context, Hand};
+use crate::context::{Context, Hand};
 use crate::grid::Grid;
 use crate::machine::Wave;
 use crate::memory::Words;

@@ -12,7 +12,7 @@
 
 use super::deal::{FREE, each_chunk, each_left, warp_sum};
 use super::orient::Forward;
-use super::{Context, Hand};
+use crate::context::{Context, Hand};
 use crate::grid::{Grid, LANES_MAX, SHARED_WORDS};
 use crate::machine::Wave;
 use crate::memory::Words;

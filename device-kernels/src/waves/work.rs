@@ -3,8 +3,8 @@
 //! A round reads the queue of its number and fills the next one. How queues
 //! are filled and their edges shared out is in [`expand`](super::expand).
 
-use super::Context;
 use crate::block::shared::ROUND;
+use crate::context::Context;
 use crate::grid::Grid;
 use crate::machine::Wave;
 use crate::memory::{Csr, Words};

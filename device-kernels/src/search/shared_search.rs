@@ -1,0 +1,72 @@
+//! The search that a block is at, in its shared memory; see
+//! [`shared_drive`](super::shared_drive) for why.
+
+use super::visit::Marker;
+use super::{Frontier, Search};
+use crate::block::shared::SEARCH;
+use crate::context::load_wide;
+use crate::grid::Grid;
+use crate::memory::{Csr, Words};
+
+/// Arrays of a search.
+const ARRAYS: u32 = 6;
+/// Words of an array: its address and its length.
+const ARRAY_WORDS: u32 = 3;
+/// Where the number of nodes is.
+const NODES: u32 = SEARCH + ARRAYS * ARRAY_WORDS;
+/// Where it says how discoveries are marked.
+const FLAGS: u32 = NODES + 1;
+const _: () = assert!(FLAGS < crate::block::shared::BOOKS);
+
+/// Tells the block its search; one lane calls this, and a block barrier follows
+/// before anyone reads.
+#[inline(always)]
+pub fn publish<G: Grid>(grid: G, search: &Search) {
+    let (marks, flags) = search.visit.words();
+    let [out_offsets, out_targets] = search.outgoing.arrays();
+    let [in_offsets, in_targets] = search.incoming.arrays();
+    let arrays = [
+        out_offsets,
+        out_targets,
+        in_offsets,
+        in_targets,
+        search.frontier.words(),
+        marks,
+    ];
+    for (at, array) in (SEARCH..).step_by(ARRAY_WORDS as usize).zip(arrays) {
+        let address = array.address();
+        // SAFETY: the search's words in shared memory are fixed.
+        unsafe {
+            grid.shared_store(at, address as u32);
+            grid.shared_store(at + 1, (address >> 32) as u32);
+            grid.shared_store(at + 2, array.len());
+        }
+    }
+    // SAFETY: as above.
+    unsafe {
+        grid.shared_store(NODES, search.frontier.nodes());
+        grid.shared_store(FLAGS, flags);
+    }
+}
+
+/// The block's search.
+#[inline(always)]
+pub fn read<G: Grid>(grid: G) -> Search {
+    let array = |index: u32| {
+        let at = SEARCH + index * ARRAY_WORDS;
+        // SAFETY: the search's words in shared memory are fixed; they are those of
+        // an array that `publish` was given.
+        unsafe {
+            let base = load_wide(grid, at) as *mut u32;
+            Words::new(base, grid.shared_load(at + 2))
+        }
+    };
+    // SAFETY: as above.
+    let [nodes, flags] = unsafe { [grid.shared_load(NODES), grid.shared_load(FLAGS)] };
+    Search {
+        outgoing: Csr::new(array(0), array(1)),
+        incoming: Csr::new(array(2), array(3)),
+        frontier: Frontier::again(array(4), nodes),
+        visit: Marker::again(array(5), flags),
+    }
+}

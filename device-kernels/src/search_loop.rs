@@ -1,0 +1,258 @@
+//! The loop of a search: steps of changing shape, until its frontier has no edges
+//! left.
+//!
+//! What stays the same over the loop is in shared memory and looked up again, since
+//! what a lane holds in registers over a step is lost to the step.
+
+use crate::block::shared::{BOOKS, BOUNDS};
+use crate::context::{Context, Hand};
+use crate::control::{LoopEnd, Place, Stop};
+use crate::fixpoint::{self, place_of};
+use crate::grid::Grid;
+use crate::kernel::run_waves;
+use crate::machine::Wave;
+use crate::search::{Search, drive, narrow, shared_drive, shared_search, step};
+use crate::waves;
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::program::{FixpointRecord, Opcode};
+use seawall_core::abi::search::{DriveRecord, Step};
+
+/// Steps of a search between two looks at the clock.
+const STEPS_PER_LOOK: u32 = 64;
+
+/// Shapes of steps, which are counted.
+const SHAPES: u32 = 7;
+
+/// What bounds a loop.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    max_iterations: u32,
+    /// Whether the body is nothing but the expansion.
+    alone: bool,
+}
+
+impl Bounds {
+    /// Those of the running loop.
+    #[inline(always)]
+    fn read<G: Grid>(grid: G) -> Self {
+        // SAFETY: fixed words of shared memory.
+        let [max_iterations, alone] =
+            unsafe { [grid.shared_load(BOUNDS), grid.shared_load(BOUNDS + 1)] };
+        Self {
+            max_iterations,
+            alone: alone != 0,
+        }
+    }
+}
+
+/// Repeats the body until its frontier has no edges left.
+///
+/// # Errors
+/// When the run stops; the fault record says why.
+#[inline(never)]
+pub fn run<G: Grid, const FAMILIES: u32>(hand: Hand<G>, wave: Wave) -> Result<(), Stop> {
+    open(hand, wave)?;
+    let grid = hand.grid();
+    let place = || place_now(grid, wave);
+    let mut slot = 0;
+    loop {
+        let drive = &shared_drive::read(grid);
+        let bounds = Bounds::read(grid);
+        if is_over(drive, bounds.max_iterations) {
+            return close(hand, wave);
+        }
+        if drive.step.is_multiple_of(STEPS_PER_LOOK) && hand.context().team.is_out_of_time(place) {
+            return Err(Stop);
+        }
+        count(hand, drive);
+        if !bounds.alone {
+            run_body::<G, FAMILIES>(hand, wave)?;
+        } else if drive.next == Step::Fused as u32 {
+            slot ^= 1;
+            run_narrow(hand, wave, slot)?;
+            continue;
+        } else {
+            step(hand, drive);
+        }
+        let next = || {
+            if !bounds.alone {
+                find_again(hand, wave);
+            }
+            decide(hand);
+        };
+        hand.context().team.barrier_and(place, next)?;
+    }
+}
+
+/// Where the loop is, for fault records.
+#[inline(always)]
+fn place_now<G: Grid>(grid: G, wave: Wave) -> Place {
+    place_of(grid, wave, shared_drive::read(grid).iteration)
+}
+
+/// Opens the loop: finds its search and leaves it in shared memory.
+#[inline(never)]
+fn open<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), Stop> {
+    let context = &hand.context();
+    let grid = context.team.grid;
+    let record = FixpointRecord::from_parameters(wave.parameters(grid));
+    let search = expansion(context, &record).map_err(|code| {
+        let place = place_of(grid, wave, 0);
+        context.team.control.fault(grid, code, place)
+    })?;
+    let alone = record.groups == 1
+        && context
+            .machine
+            .group(grid, record.first_group)
+            .is_some_and(|group| group.waves == 1);
+    fixpoint::open(context);
+    // Slow lanes may still be at a step of another search.
+    grid.block_barrier();
+    if grid.lane() == 0 {
+        shared_search::publish(grid, &search);
+        shared_drive::publish(grid, &search.frontier.drive(grid, 0));
+        // SAFETY: fixed words of shared memory.
+        unsafe {
+            grid.shared_store(BOUNDS, record.max_iterations);
+            grid.shared_store(BOUNDS + 1, u32::from(alone));
+            for shape in 0..SHAPES {
+                grid.shared_store(BOOKS + 1 + shape, 0);
+            }
+        }
+    }
+    grid.block_barrier();
+    Ok(())
+}
+
+/// Counts the step that `drive` asks for.
+#[inline(always)]
+fn count<G: Grid>(hand: Hand<G>, drive: &DriveRecord) {
+    if hand.context().team.is_conductor() {
+        let (grid, at) = (hand.grid(), BOOKS + 1 + drive.next % SHAPES);
+        // SAFETY: fixed words of shared memory.
+        unsafe { grid.shared_store(at, grid.shared_load(at).wrapping_add(1)) };
+    }
+}
+
+/// Closes the loop: the books, and the drive record for whoever reads the frontier.
+#[inline(never)]
+fn close<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), Stop> {
+    let (context, grid) = (&hand.context(), hand.grid());
+    let (team, drive) = (&context.team, &shared_drive::read(grid));
+    if team.is_conductor() {
+        let report = team.control.open_loop(grid);
+        for shape in 0..SHAPES {
+            // SAFETY: fixed words of shared memory.
+            let steps = unsafe { grid.shared_load(BOOKS + 1 + shape) };
+            report.count_steps(grid, shape, steps);
+        }
+        let frontier = shared_search::read(grid).frontier;
+        frontier.set_drive(grid, 0, drive);
+    }
+    team.barrier(|| place_now(grid, wave))?;
+    let end = LoopEnd {
+        iterations: drive.iteration,
+        converged: drive.converged != 0,
+        frontier_max: drive.frontier_max,
+    };
+    fixpoint::close(context, end);
+    Ok(())
+}
+
+/// Brings the loop's search back, behind a body that may have had steps of others.
+#[inline(never)]
+fn find_again<G: Grid>(hand: Hand<G>, wave: Wave) {
+    let (context, grid) = (hand.context(), hand.grid());
+    let record = FixpointRecord::from_parameters(wave.parameters(grid));
+    // It was found before.
+    if let Ok(search) = expansion(&context, &record) {
+        shared_search::publish(grid, &search);
+        shared_drive::publish(grid, &search.frontier.drive(grid, 0));
+    }
+}
+
+/// One lane a block takes note of what the step found and decides what is
+/// next; all blocks see the same numbers and decide alike.
+#[inline(never)]
+fn decide<G: Grid>(hand: Hand<G>) {
+    let (context, grid) = (hand.context(), hand.grid());
+    let crew = narrow::crew_size(&context.team);
+    let policy = &drive::policy_for::<G>(&context.machine.search_policy(grid), crew);
+    let mut drive = shared_drive::read(grid);
+    let frontier = shared_search::read(grid).frontier;
+    let found = frontier.found(grid, drive.step.wrapping_add(1));
+    drive::advance::<G>(&mut drive, &found, policy);
+    shared_drive::publish(grid, &drive);
+}
+
+/// Whether the loop ends before the step that `drive` asks for. A compaction
+/// that brings visited bits up to date still runs behind the last iteration.
+#[must_use]
+pub fn is_over(drive: &DriveRecord, max_iterations: u32) -> bool {
+    drive.converged != 0
+        || (drive.iteration >= max_iterations && drive.bitset_only != drive::held::NEXT)
+}
+
+/// The expansion in the body of a frontier loop.
+#[inline(always)]
+fn expansion<G: Grid>(context: &Context<G>, record: &FixpointRecord) -> Result<Search, FaultCode> {
+    let (machine, grid) = (context.machine, context.team.grid);
+    for group in record.first_group..record.first_group.saturating_add(record.groups) {
+        let group = machine.group(grid, group).ok_or(FaultCode::BadLaunch)?;
+        for index in group.first_wave..group.first_wave.saturating_add(group.waves) {
+            let wave = machine.wave(grid, index).ok_or(FaultCode::BadLaunch)?;
+            if wave.opcode(grid) == Opcode::Expand as u32 && wave.source(grid, 0) == record.frontier
+            {
+                return waves::search::of_wave(context, wave);
+            }
+        }
+    }
+    Err(FaultCode::BadLaunch)
+}
+
+/// Runs a body that is more than the expansion. Its waves find the drive record in
+/// memory.
+#[inline(never)]
+fn run_body<G: Grid, const FAMILIES: u32>(hand: Hand<G>, wave: Wave) -> Result<(), Stop> {
+    let grid = hand.grid();
+    let place = || place_now(grid, wave);
+    let record = FixpointRecord::from_parameters(wave.parameters(grid));
+    for group in record.first_group..record.first_group.saturating_add(record.groups) {
+        let team = hand.context().team;
+        if team.is_conductor() {
+            let frontier = shared_search::read(grid).frontier;
+            frontier.set_drive(grid, 0, &shared_drive::read(grid));
+        }
+        team.barrier(place)?;
+        run_waves::<G, FAMILIES>(hand, group, place().iteration)?;
+        hand.context().team.barrier(place)?;
+    }
+    Ok(())
+}
+
+/// Lets the first blocks search alone while the others wait for their drive
+/// record in `slot`.
+#[inline(always)]
+fn run_narrow<G: Grid>(hand: Hand<G>, wave: Wave, slot: u32) -> Result<(), Stop> {
+    let (grid, team) = (hand.grid(), hand.context().team);
+    let mut outcome = Ok(0);
+    if team.rank() < narrow::crew_size(&team) {
+        let bounds = narrow::Bounds {
+            max_iterations: Bounds::read(grid).max_iterations,
+            place: place_now(grid, wave),
+        };
+        outcome = narrow::run(hand, slot, bounds);
+        if hand.context().team.is_conductor() {
+            let report = team.control.open_loop(grid);
+            report.count_block_iterations(grid, outcome.unwrap_or(0));
+        }
+    }
+    hand.context().team.barrier_and(
+        || place_now(grid, wave),
+        || {
+            let frontier = shared_search::read(grid).frontier;
+            shared_drive::publish(grid, &frontier.drive(grid, slot));
+        },
+    )?;
+    outcome.map(|_| ())
+}
