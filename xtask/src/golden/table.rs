@@ -12,7 +12,8 @@ const HEAD: &str = "\
 # and of static shared memory, calls that were not inlined, panic sites left as traps.
 # Of ptxas: registers a lane, bytes of stack, bytes of spilling stores and loads (of a
 # function in several kernels the dearest copy), bytes of shared memory and of code of
-# a whole kernel. Of nvdisasm: spilling instructions within innermost loops.
+# a whole kernel. Of nvdisasm: spilling instructions within hot loops (innermost
+# ones that access memory of the device and call nothing).
 # KERNEL@LANES: the kernel compiled for such blocks, spills of its functions added up.
 # May grow: instructions and virtual registers by a tenth plus 16, ptxas registers
 # by 4, code by a tenth plus 1024. May not grow at all: everything else.

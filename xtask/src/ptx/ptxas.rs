@@ -23,7 +23,7 @@ pub(crate) struct Assembled {
     pub(crate) spill_stores: u32,
     /// Bytes of all instructions that read a spilled value.
     pub(crate) spill_loads: u32,
-    /// Instructions of either kind within innermost loops; `None` without a
+    /// Instructions of either kind within hot loops; `None` without a
     /// disassembler.
     pub(crate) loop_spills: Option<u32>,
     /// Bytes of static shared memory of a block.

@@ -1,9 +1,12 @@
 //! Machine code: how long it is, and whether its loops spill.
 //!
 //! The assembler says how many bytes a function spills, but not where. NVIDIA's
-//! `nvdisasm` marks each instruction that does, so that those within innermost
-//! loops can be counted. A loop is what lies between a label and a jump back to
-//! it; cold blocks that the assembler laid in between count too.
+//! `nvdisasm` marks each instruction that does, so that those within hot loops can be
+//! counted: innermost ones that access memory of the device and call nothing, since
+//! what calls walks tables and runs once a wave. A loop is what lies between a label
+//! and a jump back to it; cold blocks that the assembler laid in between count too. What a warp whose
+//! lanes have parted does to get through a vote or a shuffle lies behind the
+//! function and jumps back as well, which is no loop.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -111,11 +114,24 @@ fn spills_in_loops(lines: &[&str]) -> u32 {
     };
     let innermost = loops
         .iter()
-        .filter(|range| !loops.iter().any(|other| encloses(range, other)));
+        .filter(|range| !loops.iter().any(|other| encloses(range, other)))
+        .filter(|&&(from, to)| is_hot(lines.get(from..=to).unwrap_or_default()));
     let inside: BTreeSet<usize> = innermost.flat_map(|&(from, to)| from..=to).collect();
     let spills = |at: &&usize| lines.get(**at).is_some_and(|line| line.contains(MARK));
     u32::try_from(inside.iter().filter(spills).count()).unwrap_or(u32::MAX)
 }
+
+/// Whether a loop accesses memory of the device and calls nothing.
+fn is_hot(lines: &[&str]) -> bool {
+    let any = |names: &[&str]| {
+        let has = |line: &&str| names.iter().any(|name| line.contains(name));
+        lines.iter().any(has)
+    };
+    any(&["LDG.", "STG.", "ATOMG.", "REDG."]) && !any(&["CALL."])
+}
+
+/// What gathers the lanes of a warp in a block that jumps back to where they parted.
+const GATHERS: &str = "WARPSYNC.COLLECTIVE";
 
 /// Line ranges from a label to the last jump back to it.
 fn loops(lines: &[&str]) -> BTreeSet<(usize, usize)> {
@@ -124,15 +140,27 @@ fn loops(lines: &[&str]) -> BTreeSet<(usize, usize)> {
         .filter_map(|(at, line)| Some((line.trim().strip_suffix(':')?, at)))
         .collect();
     let mut ends: HashMap<usize, usize> = HashMap::new();
+    let mut gathers = false;
     for (at, line) in lines.iter().enumerate() {
+        gathers |= line.contains(GATHERS);
         let jump = line.split_once("BRA").and_then(|(_, to)| target(to));
         if let Some(&start) = jump.and_then(|label| labels.get(label))
             && start <= at
+            && !gathers
         {
             ends.insert(start, at);
         }
+        gathers &= !leaves(line);
     }
     ends.into_iter().collect()
+}
+
+/// Whether `line` is a jump or an end that no lane passes.
+fn leaves(line: &str) -> bool {
+    let instruction = line.split_once("*/").map_or("", |(_, rest)| rest.trim());
+    ["BRA", "RET", "EXIT"]
+        .iter()
+        .any(|name| instruction.starts_with(name))
 }
 
 /// The label in "`(LABEL)".
@@ -161,6 +189,7 @@ walk:
 \t.type           $walk$step,@function
 $walk$step:
 .L_x_4:
+        /*0068*/  LDG.E R3, [R4.64] ;
         /*0070*/  LDL R2, [R1]  (*\"SpillRefill\"*);
         /*0080*/  @P0 BRA `(.L_x_4) ;
 \t.type           $idle$step,@function
@@ -169,7 +198,7 @@ $idle$step:
 ";
 
     #[test]
-    fn only_spills_within_innermost_loops_count_and_the_worst_copy_stands() {
+    fn only_spills_within_hot_loops_count_and_the_worst_copy_stands() {
         let found = count(LISTING);
         assert_eq!(found.get("walk"), Some(&0));
         assert_eq!(found.get("step"), Some(&1));
@@ -180,6 +209,36 @@ $idle$step:
         let lines: Vec<&str> = LISTING.lines().collect();
         let end = lines.iter().position(|line| line.contains("$walk$step,"));
         assert_eq!(loops(&lines[..end.unwrap()]).len(), 2);
+    }
+
+    #[test]
+    fn loops_that_call_or_leave_memory_alone_are_not_hot() {
+        let load = "        /*0000*/  LDG.E R3, [R4.64] ;";
+        let call = "        /*0010*/  CALL.REL.NOINC `(step) ;";
+        assert!(is_hot(&[load]));
+        assert!(!is_hot(&[load, call]));
+        assert!(!is_hot(&["        /*0000*/  LDS R3, [R4] ;"]));
+    }
+
+    #[test]
+    fn getting_through_a_vote_with_parted_lanes_is_no_loop() {
+        let listing = "\
+.L_x_1:
+        /*0000*/  VOTE.ANY R3, PT, P1 ;
+.L_x_5:
+        /*0010*/  LDL R2, [R1]  (*\"SpillRefill\"*);
+        /*0020*/  @P0 BRA `(.L_x_1) ;
+        /*0030*/  RET.REL.NODEC R2 ;
+.L_x_6:
+        /*0040*/  WARPSYNC.COLLECTIVE R4, `(.L_x_7) ;
+        /*0050*/  VOTE.ANY R4, PT, P1 ;
+.L_x_7:
+        /*0060*/  BRA `(.L_x_5) ;
+.L_x_8:
+        /*0070*/  BRA `(.L_x_8) ;
+";
+        let lines: Vec<&str> = listing.lines().collect();
+        assert_eq!(loops(&lines), BTreeSet::from([(0, 4), (11, 12)]));
     }
 
     #[test]
