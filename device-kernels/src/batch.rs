@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::control::{Control, Place, Stop};
 use crate::grid::{Grid, LANES_MAX};
 use crate::kernel::run_in_block;
-use crate::machine::Machine;
+use crate::launch::Launch;
 use crate::memory::{Words, word_of};
 use crate::team::Team;
 use crate::waves::family;
@@ -73,15 +73,15 @@ impl Batch {
             && self.record.constant(grid, word_of!(BatchRecord, version)) == VERSION
     }
 
-    /// The machine of graph `index`, with this block's arena.
+    /// The launch of graph `index`, with this block's arena.
     #[inline(always)]
-    fn machine<G: Grid>(self, grid: G, index: u32) -> Machine {
+    fn launch<G: Grid>(self, grid: G, index: u32) -> Launch {
         let launches = self.wide(grid, word_of!(BatchRecord, launches)) as *const LaunchRecord;
         let stride = self.wide(grid, word_of!(BatchRecord, arena_stride));
         // SAFETY: `new` promises a record for every graph, and `take` gives
         // numbers of graphs only.
-        let machine = unsafe { Machine::new(launches.wrapping_add(index as usize)) };
-        machine.with_arena_shifted(u64::from(grid.block()) * stride)
+        let launch = unsafe { Launch::new(launches.wrapping_add(index as usize)) };
+        launch.with_arena_shifted(u64::from(grid.block()) * stride)
     }
 
     /// Takes the next graph, by one lane; [`NONE`] when none is left or one
@@ -136,8 +136,8 @@ pub fn run_batch<G: Grid, const FAMILIES: u32>(grid: G, batch: Batch) {
         if index == NONE {
             return;
         }
-        let machine = batch.machine(grid, index);
-        if run_graph::<G, FAMILIES>(grid, machine, deadline).is_err() && grid.lane() == 0 {
+        let launch = batch.launch(grid, index);
+        if run_graph::<G, FAMILIES>(grid, launch, deadline).is_err() && grid.lane() == 0 {
             batch.note_fault(grid, index + 1);
         }
     }
@@ -147,11 +147,11 @@ pub fn run_batch<G: Grid, const FAMILIES: u32>(grid: G, batch: Batch) {
 #[inline(always)]
 fn run_graph<G: Grid, const FAMILIES: u32>(
     grid: G,
-    machine: Machine,
+    launch: Launch,
     deadline: u64,
 ) -> Result<(), Stop> {
-    let control = machine.control(grid);
-    if !machine.is_current(grid) {
+    let control = launch.control(grid);
+    if !launch.is_current(grid) {
         return Err(control.fault(grid, FaultCode::BadLaunch, Place::default()));
     }
     let team = Team::whole(grid, control, deadline).alone();
@@ -159,7 +159,7 @@ fn run_graph<G: Grid, const FAMILIES: u32>(
         return Err(Stop);
     }
     stamp(control, &team, false);
-    let context = Context::open(team, machine);
+    let context = Context::open(team, launch);
     run_in_block::<G, FAMILIES>(context.hand())?;
     stamp(control, &team, true);
     Ok(())

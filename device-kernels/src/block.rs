@@ -19,7 +19,7 @@ pub mod shared {
     pub const DRIVE: u32 = 100;
     /// The counters of a round of work, 4 words.
     pub const ROUND: u32 = 116;
-    /// What every call finds here of its context, 8 words.
+    /// What every call finds here of its context, 2 words.
     pub const CONTEXT: u32 = 120;
     /// The running search, 20 words.
     pub const SEARCH: u32 = 128;
@@ -27,6 +27,20 @@ pub mod shared {
     pub const BOOKS: u32 = 148;
     /// What bounds the running search, 2 words.
     pub const BOUNDS: u32 = 156;
+    /// The launch record, 68 words.
+    pub const LAUNCH: u32 = 160;
+    /// The first groups of the table, 4 words each.
+    pub const GROUPS: u32 = 228;
+    /// How many of them.
+    pub const GROUPS_HELD: u32 = 24;
+    /// The first waves of the table, 12 words each.
+    pub const WAVES: u32 = 324;
+    /// How many of them.
+    pub const WAVES_HELD: u32 = 24;
+    /// The first registers of the table, 4 words each.
+    pub const REGISTERS: u32 = 612;
+    /// How many of them.
+    pub const REGISTERS_HELD: u32 = 32;
     /// Whether the first lane found at a barrier that the run has ended.
     pub const STOPPED: u32 = 72;
     /// Grid barriers that the block crossed.
@@ -35,13 +49,13 @@ pub mod shared {
     /// take turns, then eleven that one lane tells the others.
     pub const NARROW_WORDS: u32 = 80;
     /// The two queues of a narrow search, three words an entry.
-    pub const NARROW: u32 = 160;
+    pub const NARROW: u32 = 740;
     /// Operations that are ready to run; shares words with the rest, as no
     /// operation uses any.
-    pub const STEPS: u32 = 160;
+    pub const STEPS: u32 = 740;
     /// Rows of a tile of edges, two words a row; shares words with the rest,
     /// as no step uses both.
-    pub const SHARES: u32 = 160;
+    pub const SHARES: u32 = 740;
 
     /// Entries that each of the two queues of a narrow search can hold, in
     /// blocks of at most `lanes` lanes.

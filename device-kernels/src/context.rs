@@ -4,14 +4,14 @@
 //! own, and which a barrier of the grid throws out of the first-level cache: with
 //! 1024 lanes a wave of four nodes took 25 us that way on an H200. What a lane holds
 //! in registers over a call is lost to the function that it calls. So the context is
-//! in shared memory, once a block, and calls hand on two words.
+//! in shared memory, once a block, and calls hand on two words. The tables' start is
+//! there as well (see [`Machine`]).
 
 use crate::block::shared::CONTEXT;
-use crate::control::Control;
 use crate::grid::Grid;
+use crate::launch::Launch;
 use crate::machine::Machine;
 use crate::team::Team;
-use seawall_core::abi::program::LaunchRecord;
 
 /// What a wave runs with.
 #[derive(Clone, Copy, Debug)]
@@ -27,21 +27,15 @@ pub struct Context<G> {
 impl<G: Grid> Context<G> {
     /// A context, which calls find again through a [`Hand`]. A block operation.
     #[inline(always)]
-    pub fn open(team: Team<G>, machine: Machine) -> Self {
+    pub fn open(team: Team<G>, launch: Launch) -> Self {
         let grid = team.grid;
+        let machine = launch.hold(grid);
         if grid.lane() == 0 {
-            let words = [
-                team.deadline_ns(),
-                team.control.address(),
-                machine.arena_shift(),
-                machine.address(),
-            ];
-            for (at, word) in (CONTEXT..).step_by(2).zip(words) {
-                // SAFETY: fixed words of shared memory.
-                unsafe {
-                    grid.shared_store(at, word as u32);
-                    grid.shared_store(at + 1, (word >> 32) as u32);
-                }
+            let deadline = team.deadline_ns();
+            // SAFETY: fixed words of shared memory.
+            unsafe {
+                grid.shared_store(CONTEXT, deadline as u32);
+                grid.shared_store(CONTEXT + 1, (deadline >> 32) as u32);
             }
         }
         grid.block_barrier();
@@ -106,20 +100,12 @@ impl<G: Grid> Hand<G> {
     #[inline(always)]
     pub fn context(self) -> Context<G> {
         let grid = self.grid;
-        // SAFETY: fixed words of shared memory, stored by `Context::open`.
-        let wide = |at: u32| unsafe { load_wide(grid, at) };
-        // SAFETY: the addresses of the run's control block and launch record, whose
-        // validity `Machine::new` was promised.
-        let (control, machine) = unsafe {
-            (
-                Control::at(wide(CONTEXT + 2)),
-                Machine::new(wide(CONTEXT + 6) as *const LaunchRecord),
-            )
-        };
-        let team = Team::again(grid, control, wide(CONTEXT));
+        // SAFETY: `Context::open` stored the deadline and held the launch.
+        let (deadline, machine) = unsafe { (load_wide(grid, CONTEXT), Machine::held()) };
+        let team = Team::again(grid, machine.control(grid), deadline);
         Context {
             team: if self.alone { team.alone() } else { team },
-            machine: machine.with_arena_shifted(wide(CONTEXT + 4)),
+            machine,
             tag: self.tag,
         }
     }

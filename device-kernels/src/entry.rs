@@ -8,8 +8,8 @@ use crate::batch::{self, Batch};
 use crate::grid::Grid;
 use crate::grid::nvptx::{CompactDevice, Device};
 use crate::kernel;
+use crate::launch::Launch;
 use crate::launched::BodyLaunch;
-use crate::machine::Machine;
 use crate::waves::family;
 use seawall_core::abi::batch::BatchRecord;
 use seawall_core::abi::program::LaunchRecord;
@@ -17,83 +17,83 @@ use seawall_core::abi::program::LaunchRecord;
 /// The whole program, every family of opcodes; a cooperative launch.
 ///
 /// # Safety
-/// As [`Machine::new`]; all blocks must be co-resident.
+/// As [`Launch::new`]; all blocks must be co-resident.
 #[unsafe(no_mangle)]
-pub unsafe extern "ptx-kernel" fn seawall_mega(launch: *const LaunchRecord) {
+pub unsafe extern "ptx-kernel" fn seawall_mega(record: *const LaunchRecord) {
     // SAFETY: the caller keeps this function's contract.
-    let machine = unsafe { Machine::new(launch) };
-    let _ = kernel::run_program::<Device, { family::ALL }>(Device {}, machine);
+    let launch = unsafe { Launch::new(record) };
+    let _ = kernel::run_program::<Device, { family::ALL }>(Device {}, launch);
 }
 
 /// The whole program when it only searches; a cooperative launch.
 ///
 /// # Safety
-/// As [`Machine::new`]; all blocks must be co-resident.
+/// As [`Launch::new`]; all blocks must be co-resident.
 #[unsafe(no_mangle)]
-pub unsafe extern "ptx-kernel" fn seawall_mega_search(launch: *const LaunchRecord) {
+pub unsafe extern "ptx-kernel" fn seawall_mega_search(record: *const LaunchRecord) {
     // SAFETY: the caller keeps this function's contract.
-    let machine = unsafe { Machine::new(launch) };
-    let _ = kernel::run_program::<Device, { family::SEARCH | family::WORDS }>(Device {}, machine);
+    let launch = unsafe { Launch::new(record) };
+    let _ = kernel::run_program::<Device, { family::SEARCH | family::WORDS }>(Device {}, launch);
 }
 
 /// One top-level group.
 ///
 /// # Safety
-/// As [`Machine::new`].
+/// As [`Launch::new`].
 #[unsafe(no_mangle)]
-pub unsafe extern "ptx-kernel" fn seawall_group(launch: *const LaunchRecord, group: u32) {
+pub unsafe extern "ptx-kernel" fn seawall_group(record: *const LaunchRecord, group: u32) {
     // SAFETY: the caller keeps this function's contract.
-    let machine = unsafe { Machine::new(launch) };
-    let _ = kernel::run_one_group::<Device, { family::ALL }>(Device {}, machine, group);
+    let launch = unsafe { Launch::new(record) };
+    let _ = kernel::run_one_group::<Device, { family::ALL }>(Device {}, launch, group);
 }
 
 /// Opens a loop; one block.
 ///
 /// # Safety
-/// As [`Machine::new`].
+/// As [`Launch::new`].
 #[unsafe(no_mangle)]
-pub unsafe extern "ptx-kernel" fn seawall_begin(launch: *const LaunchRecord, fixpoint: u32) {
+pub unsafe extern "ptx-kernel" fn seawall_begin(record: *const LaunchRecord, fixpoint: u32) {
     // SAFETY: the caller keeps this function's contract.
-    let machine = unsafe { Machine::new(launch) };
-    let _ = kernel::begin_loop(Device {}, machine, fixpoint);
+    let launch = unsafe { Launch::new(record) };
+    let _ = kernel::begin_loop(Device {}, launch, fixpoint);
 }
 
 /// One group of a loop's body.
 ///
 /// # Safety
-/// As [`Machine::new`].
+/// As [`Launch::new`].
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn seawall_body(
-    launch: *const LaunchRecord,
+    record: *const LaunchRecord,
     fixpoint: u32,
     group: u32,
     last: u32,
 ) {
     // SAFETY: the caller keeps this function's contract.
-    let machine = unsafe { Machine::new(launch) };
+    let launch = unsafe { Launch::new(record) };
     let body = BodyLaunch {
         fixpoint,
         group,
         last: last != 0,
     };
-    let _ = kernel::run_body::<Device, { family::ALL }>(Device {}, machine, body);
+    let _ = kernel::run_body::<Device, { family::ALL }>(Device {}, launch, body);
 }
 
 /// Tells a conditional node of a CUDA graph whether its loop goes on; one block. The
 /// node's handle comes in two words, the low one first.
 ///
 /// # Safety
-/// As [`Machine::new`]; the handle must be that of the node whose body launches this.
+/// As [`Launch::new`]; the handle must be that of the node whose body launches this.
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn seawall_while(
-    launch: *const LaunchRecord,
+    record: *const LaunchRecord,
     fixpoint: u32,
     handle_low: u32,
     handle_high: u32,
 ) {
     // SAFETY: the caller keeps this function's contract.
-    let machine = unsafe { Machine::new(launch) };
-    let goes_on = kernel::loop_goes_on(Device {}, machine, fixpoint);
+    let launch = unsafe { Launch::new(record) };
+    let goes_on = kernel::loop_goes_on(Device {}, launch, fixpoint);
     if (Device {}).lane() == 0 {
         let handle = u64::from(handle_high) << 32 | u64::from(handle_low);
         // SAFETY: the caller passes the handle of a live node.
@@ -112,12 +112,12 @@ unsafe extern "C" {
 /// Grid barriers and nothing else; a cooperative launch.
 ///
 /// # Safety
-/// As [`Machine::new`]; all blocks must be co-resident.
+/// As [`Launch::new`]; all blocks must be co-resident.
 #[unsafe(no_mangle)]
-pub unsafe extern "ptx-kernel" fn seawall_barriers(launch: *const LaunchRecord, count: u32) {
+pub unsafe extern "ptx-kernel" fn seawall_barriers(record: *const LaunchRecord, count: u32) {
     // SAFETY: the caller keeps this function's contract.
-    let machine = unsafe { Machine::new(launch) };
-    let _ = kernel::cross_barriers(Device {}, machine, count);
+    let launch = unsafe { Launch::new(record) };
+    let _ = kernel::cross_barriers(Device {}, launch, count);
 }
 
 /// A batch of graphs, every family of opcodes, one graph a block at a time.

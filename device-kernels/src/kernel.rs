@@ -3,7 +3,8 @@
 use crate::context::{Context, Hand};
 use crate::control::{Place, Stop};
 use crate::grid::Grid;
-use crate::machine::{Machine, Wave};
+use crate::launch::Launch;
+use crate::machine::Wave;
 use crate::team::Team;
 use crate::waves;
 use crate::{fixpoint, launched, straight};
@@ -15,13 +16,13 @@ use seawall_core::abi::program::{GroupRecord, Opcode};
 /// # Errors
 /// When the record is of another version.
 #[inline(always)]
-pub fn open<G: Grid>(grid: G, machine: Machine) -> Result<Context<G>, Stop> {
-    let control = machine.control(grid);
-    if !machine.is_current(grid) {
+pub fn open<G: Grid>(grid: G, launch: Launch) -> Result<Context<G>, Stop> {
+    let control = launch.control(grid);
+    if !launch.is_current(grid) {
         return Err(control.fault(grid, FaultCode::BadLaunch, Place::default()));
     }
-    let deadline = grid.now_ns().saturating_add(machine.time_budget_ns(grid));
-    Ok(Context::open(Team::whole(grid, control, deadline), machine))
+    let deadline = grid.now_ns().saturating_add(launch.time_budget_ns(grid));
+    Ok(Context::open(Team::whole(grid, control, deadline), launch))
 }
 
 /// Runs the whole program. Every lane of the grid calls this once; all blocks
@@ -30,15 +31,15 @@ pub fn open<G: Grid>(grid: G, machine: Machine) -> Result<Context<G>, Stop> {
 /// # Errors
 /// When the run stops; the control block's fault record says why.
 #[inline(always)]
-pub fn run_program<G: Grid, const FAMILIES: u32>(grid: G, machine: Machine) -> Result<(), Stop> {
-    let context = open(grid, machine)?;
+pub fn run_program<G: Grid, const FAMILIES: u32>(grid: G, launch: Launch) -> Result<(), Stop> {
+    let context = open(grid, launch)?;
     if context.team.is_conductor() {
         context.team.control.stamp(grid, false);
     }
     // What stays the same is looked up again where it is needed: what a lane holds on
     // to while it calls, it keeps in local memory.
     let mut hand = context.hand();
-    let groups = machine.groups(grid);
+    let groups = context.machine.groups(grid);
     let mut group = 0;
     while group < groups {
         let narrow_end = straight::end_of_run(hand, group, groups);
@@ -221,10 +222,10 @@ fn note<G: Grid>(hand: Hand<G>, wave: Wave) {
 #[inline(always)]
 pub fn run_one_group<G: Grid, const FAMILIES: u32>(
     grid: G,
-    machine: Machine,
+    launch: Launch,
     group: u32,
 ) -> Result<(), Stop> {
-    let context = open(grid, machine)?;
+    let context = open(grid, launch)?;
     run_waves::<G, FAMILIES>(context.hand(), group, OUTSIDE).map(|_| ())
 }
 
@@ -233,8 +234,8 @@ pub fn run_one_group<G: Grid, const FAMILIES: u32>(
 /// # Errors
 /// When the time budget ends first.
 #[inline(always)]
-pub fn cross_barriers<G: Grid>(grid: G, machine: Machine, count: u32) -> Result<(), Stop> {
-    let context = open(grid, machine)?;
+pub fn cross_barriers<G: Grid>(grid: G, launch: Launch, count: u32) -> Result<(), Stop> {
+    let context = open(grid, launch)?;
     for iteration in 0..count {
         context.team.barrier(|| Place {
             iteration,

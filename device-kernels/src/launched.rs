@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::control::{LoopEnd, Place, Stop};
 use crate::grid::Grid;
 use crate::kernel::{open, run_waves};
-use crate::machine::Machine;
+use crate::launch::Launch;
 use crate::search::drive;
 use crate::search_loop::is_over;
 use seawall_core::abi::control::{FaultCode, LoopState};
@@ -30,8 +30,8 @@ pub struct BodyLaunch {
 /// # Errors
 /// When the wave is not a fixpoint.
 #[inline(always)]
-pub fn begin_loop<G: Grid>(grid: G, machine: Machine, fixpoint: u32) -> Result<(), Stop> {
-    let context = open(grid, machine)?;
+pub fn begin_loop<G: Grid>(grid: G, launch: Launch, fixpoint: u32) -> Result<(), Stop> {
+    let context = open(grid, launch)?;
     let (_, record) = fixpoint_of(&context, fixpoint)?;
     if !context.team.is_conductor() {
         return Ok(());
@@ -42,7 +42,8 @@ pub fn begin_loop<G: Grid>(grid: G, machine: Machine, fixpoint: u32) -> Result<(
     control.set_iteration(grid, 0);
     let mut state = LoopState::Running;
     if record.frontier != NO_REGISTER {
-        let frontier = machine
+        let frontier = context
+            .machine
             .frontier(grid, record.frontier)
             .map_err(|code| control.fault(grid, code, Place::default()))?;
         let drive = frontier.drive(grid, 0);
@@ -65,19 +66,19 @@ pub fn begin_loop<G: Grid>(grid: G, machine: Machine, fixpoint: u32) -> Result<(
 #[inline(always)]
 pub fn run_body<G: Grid, const FAMILIES: u32>(
     grid: G,
-    machine: Machine,
-    launch: BodyLaunch,
+    launch: Launch,
+    body: BodyLaunch,
 ) -> Result<(), Stop> {
-    let mut context = open(grid, machine)?;
+    let mut context = open(grid, launch)?;
     let control = context.team.control;
     if !control.loop_runs(grid) {
         return Ok(());
     }
-    let (_, record) = fixpoint_of(&context, launch.fixpoint)?;
+    let (_, record) = fixpoint_of(&context, body.fixpoint)?;
     let iteration = control.iteration(grid);
     context.tag = iteration.wrapping_add(1);
-    run_waves::<G, FAMILIES>(context.hand(), launch.group, iteration)?;
-    if !launch.last {
+    run_waves::<G, FAMILIES>(context.hand(), body.group, iteration)?;
+    if !body.last {
         return Ok(());
     }
     grid.block_barrier();
@@ -91,8 +92,8 @@ pub fn run_body<G: Grid, const FAMILIES: u32>(
 /// when it has ended, a wave faulted, or the time budget is over. The budget counts
 /// from the run's first loop on. A block operation; what the first lane finds counts.
 #[inline(always)]
-pub fn loop_goes_on<G: Grid>(grid: G, machine: Machine, fixpoint: u32) -> bool {
-    let Ok(context) = open(grid, machine) else {
+pub fn loop_goes_on<G: Grid>(grid: G, launch: Launch, fixpoint: u32) -> bool {
+    let Ok(context) = open(grid, launch) else {
         return false;
     };
     let control = context.team.control;
@@ -103,7 +104,7 @@ pub fn loop_goes_on<G: Grid>(grid: G, machine: Machine, fixpoint: u32) -> bool {
         return false;
     };
     let spent = grid.now_ns().saturating_sub(control.started_ns(grid));
-    if spent <= machine.time_budget_ns(grid) {
+    if spent <= launch.time_budget_ns(grid) {
         return true;
     }
     let place = Place {

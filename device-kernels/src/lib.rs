@@ -25,6 +25,7 @@ pub mod block;
 pub mod control;
 pub mod team;
 pub mod tiles;
+pub mod launch;
 pub mod machine;
 pub mod context;
 pub mod search;

@@ -1,5 +1,8 @@
 //! The launch record and its tables as kernels read them.
 
+use crate::block::shared::{
+    GROUPS, GROUPS_HELD, LAUNCH, NARROW, REGISTERS, REGISTERS_HELD, WAVES, WAVES_HELD,
+};
 use crate::control::Control;
 use crate::grid::Grid;
 use crate::memory::{Csr, Words, word_of};
@@ -9,50 +12,55 @@ use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, Region, RegisterRecord, WaveRecord};
 use seawall_core::abi::search::SearchPolicy;
 use seawall_core::abi::tiles::{STEP_EDGES, TileTable};
-use seawall_core::abi::{MAGIC, VERSION};
 use seawall_core::topology::{Thresholds, TopologyPolicy};
 
-/// A launch record and what it points to.
+/// The run's tables. Their start lies in shared memory, since a barrier of the grid
+/// throws out of the first-level cache what was read before, and a wave looks up one
+/// record after another before it begins.
 #[derive(Clone, Copy, Debug)]
-pub struct Machine {
-    record: Words,
-    arena_shift: u64,
-}
+pub struct Machine(());
 
-/// Where the record of a wave is. A kernel that carried the record itself about would
-/// keep it in local memory, which every lane has its own copy of.
+/// A wave, by its index in the table.
 #[derive(Clone, Copy, Debug)]
-pub struct Wave(Words);
+pub struct Wave(u32);
 
 impl Wave {
+    #[inline(always)]
+    fn word<G: Grid>(self, grid: G, at: u32) -> u32 {
+        // SAFETY: there is a wave only where there is a machine.
+        let machine = unsafe { Machine::held() };
+        let table = word_of!(LaunchRecord, wave_table);
+        machine.entry(grid, (WAVES, WAVES_HELD), (table, WAVE_WORDS), (self.0, at))
+    }
+
     /// Word of its opcode.
     #[inline(always)]
     pub fn opcode<G: Grid>(self, grid: G) -> u32 {
-        self.0.constant(grid, word_of!(WaveRecord, opcode))
+        self.word(grid, word_of!(WaveRecord, opcode))
     }
 
     /// Its number in the program.
     #[inline(always)]
     pub fn number<G: Grid>(self, grid: G) -> u32 {
-        self.0.constant(grid, word_of!(WaveRecord, wave))
+        self.word(grid, word_of!(WaveRecord, wave))
     }
 
     /// The register that it writes.
     #[inline(always)]
     pub fn destination<G: Grid>(self, grid: G) -> u32 {
-        self.0.constant(grid, word_of!(WaveRecord, destination))
+        self.word(grid, word_of!(WaveRecord, destination))
     }
 
     /// Register `at` of those that it reads.
     #[inline(always)]
     pub fn source<G: Grid>(self, grid: G, at: u32) -> u32 {
-        self.0.constant(grid, word_of!(WaveRecord, sources) + at)
+        self.word(grid, word_of!(WaveRecord, sources) + at)
     }
 
     /// Parameter `at`.
     #[inline(always)]
     pub fn parameter<G: Grid>(self, grid: G, at: u32) -> u32 {
-        self.0.constant(grid, word_of!(WaveRecord, parameters) + at)
+        self.word(grid, word_of!(WaveRecord, parameters) + at)
     }
 
     /// All parameters.
@@ -62,55 +70,31 @@ impl Wave {
     }
 }
 
-const LAUNCH_WORDS: u32 = (size_of::<LaunchRecord>() / 4) as u32;
-const GROUP_WORDS: u32 = (size_of::<GroupRecord>() / 4) as u32;
-const WAVE_WORDS: u32 = (size_of::<WaveRecord>() / 4) as u32;
-const REGISTER_WORDS: u32 = (size_of::<RegisterRecord>() / 4) as u32;
+pub(crate) const LAUNCH_WORDS: u32 = (size_of::<LaunchRecord>() / 4) as u32;
+pub(crate) const GROUP_WORDS: u32 = (size_of::<GroupRecord>() / 4) as u32;
+pub(crate) const WAVE_WORDS: u32 = (size_of::<WaveRecord>() / 4) as u32;
+pub(crate) const REGISTER_WORDS: u32 = (size_of::<RegisterRecord>() / 4) as u32;
+
+const _: () = assert!(LAUNCH + LAUNCH_WORDS <= GROUPS);
+const _: () = assert!(GROUPS + GROUPS_HELD * GROUP_WORDS <= WAVES);
+const _: () = assert!(WAVES + WAVES_HELD * WAVE_WORDS <= REGISTERS);
+const _: () = assert!(REGISTERS + REGISTERS_HELD * REGISTER_WORDS <= NARROW);
 
 impl Machine {
-    /// The machine that `launch` describes.
+    /// The machine whose tables [`Launch::hold`](crate::launch::Launch::hold) left in
+    /// this block's shared memory.
     ///
     /// # Safety
-    /// `launch` must point to a [`LaunchRecord`] whose addresses are valid for
-    /// the lengths beside them, on the machine that runs this, for the whole
-    /// run; nothing else may access them meanwhile.
-    #[must_use]
-    pub unsafe fn new(launch: *const LaunchRecord) -> Self {
-        // SAFETY: the record is valid, by this function's contract.
-        let record = unsafe { Words::new(launch.cast_mut().cast(), LAUNCH_WORDS) };
-        Self {
-            record,
-            arena_shift: 0,
-        }
-    }
-
-    /// The same machine with its arena `bytes` bytes further on, where an
-    /// arena as long is this block's own.
-    #[must_use]
-    pub fn with_arena_shifted(self, bytes: u64) -> Self {
-        Self {
-            arena_shift: bytes,
-            ..self
-        }
-    }
-
-    /// Address of the launch record.
+    /// It must have done so, and no other since.
     #[inline(always)]
-    #[must_use]
-    pub fn address(self) -> u64 {
-        self.record.address()
-    }
-
-    /// How far the arena is moved, bytes.
-    #[inline(always)]
-    #[must_use]
-    pub fn arena_shift(self) -> u64 {
-        self.arena_shift
+    pub(crate) unsafe fn held() -> Self {
+        Self(())
     }
 
     #[inline(always)]
     fn word<G: Grid>(self, grid: G, at: u32) -> u32 {
-        self.record.constant(grid, at)
+        // SAFETY: the record's words in shared memory are fixed.
+        unsafe { grid.shared_load(LAUNCH + at) }
     }
 
     #[inline(always)]
@@ -118,19 +102,34 @@ impl Machine {
         u64::from(self.word(grid, at)) | u64::from(self.word(grid, at + 1)) << 32
     }
 
+    /// Word `at` of entry `index` of a table, of which shared memory holds the first
+    /// entries; the index is below the table's length.
+    #[inline(always)]
+    fn entry<G: Grid>(
+        self,
+        grid: G,
+        (to, held): (u32, u32),
+        (table, words): (u32, u32),
+        (index, at): (u32, u32),
+    ) -> u32 {
+        if index < held {
+            // SAFETY: it is held.
+            return unsafe { grid.shared_load(to + index * words + at) };
+        }
+        let from = u64::from(index) * u64::from(words);
+        let base = self.wide(grid, table) as *mut u32;
+        // SAFETY: the launch promises that the table is valid for its length, which
+        // the index is below.
+        let entry = unsafe { Words::new(base.wrapping_add(from as usize), words) };
+        entry.constant(grid, at)
+    }
+
     #[inline(always)]
     fn array<G: Grid>(self, grid: G, at: u32, len: u32) -> Words {
         let address = self.wide(grid, at);
-        // SAFETY: `new` promises that addresses are valid for their lengths;
+        // SAFETY: the launch promises that addresses are valid for their lengths;
         // callers take the length from the field beside the address.
         unsafe { Words::new(address as *mut u32, len) }
-    }
-
-    /// Whether the record is of this kernel's version.
-    #[inline(always)]
-    pub fn is_current<G: Grid>(self, grid: G) -> bool {
-        self.word(grid, word_of!(LaunchRecord, magic)) == MAGIC
-            && self.word(grid, word_of!(LaunchRecord, version)) == VERSION
     }
 
     /// Nodes of the graph.
@@ -219,23 +218,21 @@ impl Machine {
     /// The control block.
     #[inline(always)]
     pub fn control<G: Grid>(self, grid: G) -> Control {
-        // SAFETY: `new` promises that the address is valid.
+        // SAFETY: the launch promises that the address is valid.
         unsafe { Control::at(self.wide(grid, word_of!(LaunchRecord, control))) }
     }
 
     /// Group `index`, or nothing behind the table.
     #[inline(always)]
     pub fn group<G: Grid>(self, grid: G, index: u32) -> Option<GroupRecord> {
-        let total = self.word(grid, word_of!(LaunchRecord, groups_total));
-        if index >= total {
+        if index >= self.word(grid, word_of!(LaunchRecord, groups_total)) {
             return None;
         }
-        let table = self.array(
-            grid,
-            word_of!(LaunchRecord, group_table),
-            total * GROUP_WORDS,
-        );
-        let at = |offset: u32| table.constant(grid, index * GROUP_WORDS + offset);
+        let table = word_of!(LaunchRecord, group_table);
+        let at = |offset: u32| {
+            let held = (GROUPS, GROUPS_HELD);
+            self.entry(grid, held, (table, GROUP_WORDS), (index, offset))
+        };
         Some(GroupRecord {
             first_wave: at(0),
             waves: at(1),
@@ -247,13 +244,7 @@ impl Machine {
     /// Wave `index` of the table, or nothing behind it.
     #[inline(always)]
     pub fn wave<G: Grid>(self, grid: G, index: u32) -> Option<Wave> {
-        let total = self.word(grid, word_of!(LaunchRecord, waves));
-        if index >= total {
-            return None;
-        }
-        let table = self.array(grid, word_of!(LaunchRecord, wave_table), total * WAVE_WORDS);
-        let from = u64::from(index) * u64::from(WAVE_WORDS);
-        Some(Wave(table.part(from, WAVE_WORDS)))
+        (index < self.word(grid, word_of!(LaunchRecord, waves))).then_some(Wave(index))
     }
 
     /// The words of register `index`.
@@ -262,22 +253,20 @@ impl Machine {
     /// [`FaultCode::BadRegister`] when the table does not hold it.
     #[inline(always)]
     pub fn register<G: Grid>(self, grid: G, index: u32) -> Result<Words, FaultCode> {
-        let total = self.word(grid, word_of!(LaunchRecord, registers));
-        if index >= total {
+        if index >= self.word(grid, word_of!(LaunchRecord, registers)) {
             return Err(FaultCode::BadRegister);
         }
-        let table = self.array(
-            grid,
-            word_of!(LaunchRecord, register_table),
-            total * REGISTER_WORDS,
-        );
-        let at = |offset: u32| table.constant(grid, index * REGISTER_WORDS + offset);
+        let table = word_of!(LaunchRecord, register_table);
+        let at = |offset: u32| {
+            let held = (REGISTERS, REGISTERS_HELD);
+            self.entry(grid, held, (table, REGISTER_WORDS), (index, offset))
+        };
         let (region, words) = (at(0), at(1));
         let offset = u64::from(at(2)) | u64::from(at(3)) << 32;
         let base = if region == Region::Input as u32 {
             self.wide(grid, word_of!(LaunchRecord, inputs))
         } else {
-            self.wide(grid, word_of!(LaunchRecord, arena)) + self.arena_shift
+            self.wide(grid, word_of!(LaunchRecord, arena))
         };
         // SAFETY: the encoder laid the register out inside its region.
         Ok(unsafe { Words::new((base + offset) as *mut u32, words) })

@@ -10,7 +10,7 @@ use seawall_core::abi::program::LaunchRecord;
 use seawall_device::grid::host::{HostGrid, Services};
 use seawall_device::grid::{Grid, LANES_MAX, SHARED_WORDS};
 use seawall_device::kernel::run_program;
-use seawall_device::machine::Machine;
+use seawall_device::launch::Launch;
 use seawall_device::waves::family;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
@@ -325,9 +325,9 @@ fn run_lane(
         block,
     };
     // SAFETY: the session filled the record from memory that outlives the run.
-    let machine = unsafe { Machine::new(launch) };
+    let launch = unsafe { Launch::new(launch) };
     // A run that stops early leaves its reason in the control block.
-    let _ = run_program::<Lane<'_>, { family::ALL }>(grid, machine);
+    let _ = run_program::<Lane<'_>, { family::ALL }>(grid, launch);
 }
 
 fn now_ns() -> u64 {

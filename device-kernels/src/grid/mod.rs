@@ -27,7 +27,14 @@ pub const COMPACT_LANES: u32 = 128;
 /// `lanes` lanes.
 #[must_use]
 pub const fn shared_words(lanes: u32) -> usize {
-    lanes as usize * 12
+    let words = lanes as usize * 12;
+    // Tables take as much in small blocks as in large ones, of which only large ones
+    // have it to spare.
+    if lanes < LANES_MAX {
+        words + 640
+    } else {
+        words
+    }
 }
 
 /// [`shared_words`] of the largest blocks.

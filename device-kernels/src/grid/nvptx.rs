@@ -12,12 +12,12 @@ use core::arch::{asm, global_asm, nvptx};
 use intrinsics::*;
 
 const _: () = assert!(
-    shared_words(LANES_MAX) * 4 == 49152 && shared_words(COMPACT_LANES) * 4 == 6144,
+    shared_words(LANES_MAX) * 4 == 49152 && shared_words(COMPACT_LANES) * 4 == 8704,
     "the sizes in the assembly below"
 );
 
 global_asm!(".shared .align 16 .b8 seawall_shared[49152];");
-global_asm!(".shared .align 16 .b8 seawall_shared_compact[6144];");
+global_asm!(".shared .align 16 .b8 seawall_shared_compact[8704];");
 global_asm!(".extern .shared .align 16 .b8 seawall_extra[];");
 
 /// The mask of a full warp.

@@ -14,7 +14,7 @@ use seawall_core::abi::{MAGIC, VERSION};
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::host::{HostGrid, Services};
 use seawall_device::kernel::run_program;
-use seawall_device::machine::Machine;
+use seawall_device::launch::Launch;
 use seawall_device::waves::family;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
@@ -311,9 +311,9 @@ fn run_block(launch: &LaunchRecord, (block, blocks): (u32, u32), extra: u32) {
         unsafe { HostGrid::new(block, blocks, shared.as_mut_ptr(), SERVICES).with_extra(extra) };
     // SAFETY: `launch_record` filled the record from live, exclusively
     // borrowed memory of the stated lengths, which outlives the threads.
-    let machine = unsafe { Machine::new(launch) };
+    let launch = unsafe { Launch::new(launch) };
     // A run that stops early leaves its reason in the control block.
-    let _ = run_program::<HostGrid, { family::ALL }>(grid, machine);
+    let _ = run_program::<HostGrid, { family::ALL }>(grid, launch);
 }
 
 /// The clock and the scheduler of this machine.

@@ -1,0 +1,130 @@
+//! The launch record in the device's memory, and its way into shared memory.
+
+use crate::block::shared::{
+    GROUPS, GROUPS_HELD, LAUNCH, REGISTERS, REGISTERS_HELD, WAVES, WAVES_HELD,
+};
+use crate::control::Control;
+use crate::grid::Grid;
+use crate::machine::{GROUP_WORDS, LAUNCH_WORDS, Machine, REGISTER_WORDS, WAVE_WORDS};
+use crate::memory::{Words, word_of};
+use seawall_core::abi::program::LaunchRecord;
+use seawall_core::abi::{MAGIC, VERSION};
+
+/// A launch record and what it points to.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch {
+    record: Words,
+    arena_shift: u64,
+}
+
+impl Launch {
+    /// The launch that `record` describes.
+    ///
+    /// # Safety
+    /// `record` must point to a [`LaunchRecord`] whose addresses are valid for
+    /// the lengths beside them, on the machine that runs this, for the whole
+    /// run; nothing else may access them meanwhile.
+    #[must_use]
+    pub unsafe fn new(record: *const LaunchRecord) -> Self {
+        // SAFETY: the record is valid, by this function's contract.
+        let record = unsafe { Words::new(record.cast_mut().cast(), LAUNCH_WORDS) };
+        Self {
+            record,
+            arena_shift: 0,
+        }
+    }
+
+    /// The same launch with its arena `bytes` bytes further on, where an
+    /// arena as long is this block's own.
+    #[must_use]
+    pub fn with_arena_shifted(self, bytes: u64) -> Self {
+        Self {
+            arena_shift: bytes,
+            ..self
+        }
+    }
+
+    #[inline(always)]
+    fn wide<G: Grid>(self, grid: G, at: u32) -> u64 {
+        let [low, high] = [0, 1].map(|half| self.record.constant(grid, at + half));
+        u64::from(low) | u64::from(high) << 32
+    }
+
+    /// Whether the record is of this kernel's version.
+    #[inline(always)]
+    pub fn is_current<G: Grid>(self, grid: G) -> bool {
+        self.record.constant(grid, word_of!(LaunchRecord, magic)) == MAGIC
+            && self.record.constant(grid, word_of!(LaunchRecord, version)) == VERSION
+    }
+
+    /// The run's time budget in nanoseconds.
+    #[inline(always)]
+    pub fn time_budget_ns<G: Grid>(self, grid: G) -> u64 {
+        self.wide(grid, word_of!(LaunchRecord, time_budget_ns))
+    }
+
+    /// The control block.
+    #[inline(always)]
+    pub fn control<G: Grid>(self, grid: G) -> Control {
+        // SAFETY: `new` promises that the address is valid.
+        unsafe { Control::at(self.wide(grid, word_of!(LaunchRecord, control))) }
+    }
+
+    /// Copies the record and the first entries of its tables to shared memory, where
+    /// the machine finds them; a block barrier follows before anyone looks. All lanes
+    /// of the block call this.
+    #[inline(always)]
+    pub fn hold<G: Grid>(self, grid: G) -> Machine {
+        const ARENA: u32 = word_of!(LaunchRecord, arena);
+        const HIGH: u32 = ARENA + 1;
+        let arena = self.wide(grid, ARENA).wrapping_add(self.arena_shift);
+        each_of_block(grid, LAUNCH_WORDS, |at| {
+            let word = match at {
+                ARENA => arena as u32,
+                HIGH => (arena >> 32) as u32,
+                _ => self.record.constant(grid, at),
+            };
+            // SAFETY: the record's words in shared memory are fixed.
+            unsafe { grid.shared_store(LAUNCH + at, word) };
+        });
+        let table = |address: u32, total: u32, (held, words): (u32, u32), to: u32| {
+            let count = self.record.constant(grid, total).min(held) * words;
+            // SAFETY: `new` promises that tables are valid for their lengths.
+            let table = unsafe { Words::new(self.wide(grid, address) as *mut u32, count) };
+            each_of_block(grid, count, |at| {
+                // SAFETY: there is room for as many entries as are held.
+                unsafe { grid.shared_store(to + at, table.constant(grid, at)) };
+            });
+        };
+        table(
+            word_of!(LaunchRecord, group_table),
+            word_of!(LaunchRecord, groups_total),
+            (GROUPS_HELD, GROUP_WORDS),
+            GROUPS,
+        );
+        table(
+            word_of!(LaunchRecord, wave_table),
+            word_of!(LaunchRecord, waves),
+            (WAVES_HELD, WAVE_WORDS),
+            WAVES,
+        );
+        table(
+            word_of!(LaunchRecord, register_table),
+            word_of!(LaunchRecord, registers),
+            (REGISTERS_HELD, REGISTER_WORDS),
+            REGISTERS,
+        );
+        // SAFETY: the record was copied.
+        unsafe { Machine::held() }
+    }
+}
+
+/// Calls `item` for this lane's share of `0..count` among the lanes of its block.
+#[inline(always)]
+fn each_of_block<G: Grid>(grid: G, count: u32, item: impl Fn(u32)) {
+    let mut at = grid.lane();
+    while at < count {
+        item(at);
+        at += grid.lanes();
+    }
+}
