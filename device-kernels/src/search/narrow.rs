@@ -88,7 +88,15 @@ const STOPPED: u32 = 2;
 /// When the time budget ends or another block reports a fault.
 #[inline(never)]
 pub fn run<G: Grid>(hand: Hand<G>, slot: u32, bounds: Bounds) -> Result<u32, Stop> {
-    shared_search::read(hand.grid()).narrow(&hand.context(), slot, &bounds)
+    let (context, grid) = (&hand.context(), hand.grid());
+    let outcome = shared_search::read(grid).narrow(context, slot, &bounds);
+    if crew_size(&context.team) > 1 {
+        // A block that ends, as all do when the run is stopped, takes its shared memory
+        // along, which others may still be reading: what they read is in before they
+        // arrive.
+        grid.cluster_barrier(true);
+    }
+    outcome
 }
 
 impl Search {
