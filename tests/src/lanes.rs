@@ -19,8 +19,10 @@ use std::time::{Duration, Instant};
 /// Lanes of a warp.
 const WARP: u32 = 32;
 
-/// How long lanes wait for each other before one is declared missing.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long lanes wait for each other before one is declared missing. A block waits for
+/// another one as well, which with a meeting of threads for every shuffle may be at its
+/// triangles for half a minute.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Where some lanes meet; ends the program's threads when one of them panicked.
 #[derive(Debug)]
