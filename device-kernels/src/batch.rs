@@ -49,14 +49,10 @@ impl Batch {
     }
 
     #[inline(always)]
-    fn wide<G: Grid>(self, grid: G, at: u32) -> u64 {
-        u64::from(self.record.constant(grid, at))
-            | u64::from(self.record.constant(grid, at + 1)) << 32
-    }
-
-    #[inline(always)]
     fn state<G: Grid>(self, grid: G) -> Words {
-        let address = self.wide(grid, word_of!(BatchRecord, state));
+        let address = self
+            .record
+            .constant_wide(grid, word_of!(BatchRecord, state));
         // SAFETY: `new` promises that the state is valid.
         unsafe { Words::new(address as *mut u32, STATE_WORDS) }
     }
@@ -76,8 +72,13 @@ impl Batch {
     /// The launch of graph `index`, with this block's arena.
     #[inline(always)]
     fn launch<G: Grid>(self, grid: G, index: u32) -> Launch {
-        let launches = self.wide(grid, word_of!(BatchRecord, launches)) as *const LaunchRecord;
-        let stride = self.wide(grid, word_of!(BatchRecord, arena_stride));
+        let launches = self
+            .record
+            .constant_wide(grid, word_of!(BatchRecord, launches))
+            as *const LaunchRecord;
+        let stride = self
+            .record
+            .constant_wide(grid, word_of!(BatchRecord, arena_stride));
         // SAFETY: `new` promises a record for every graph, and `take` gives
         // numbers of graphs only.
         let launch = unsafe { Launch::new(launches.wrapping_add(index as usize)) };
@@ -125,7 +126,9 @@ pub fn run_batch<G: Grid, const FAMILIES: u32>(grid: G, batch: Batch) {
         }
         return;
     }
-    let budget = batch.wide(grid, word_of!(BatchRecord, time_budget_ns));
+    let budget = batch
+        .record
+        .constant_wide(grid, word_of!(BatchRecord, time_budget_ns));
     let deadline = grid.now_ns().saturating_add(budget);
     loop {
         let mut taken = NONE;

@@ -248,15 +248,14 @@ impl LoopReport {
     /// Counts a step of the topology or compaction named by a step word.
     #[inline(always)]
     pub fn count_step<G: Grid>(self, grid: G, step: u32) {
-        let at = word_of!(LoopRecord, steps) + step.min(6);
-        self.words.add(grid, at, 1);
+        self.count_steps(grid, step.min(6), 1);
     }
 
-    /// Adds to the counters of all steps, in the order of their words.
+    /// Counts `count` steps of one topology, or compactions: `step` is 6 then.
     #[inline(always)]
-    pub fn count_steps<G: Grid>(self, grid: G, shape: u32, steps: u32) {
-        let at = word_of!(LoopRecord, steps) + shape;
-        self.words.add(grid, at, steps);
+    pub fn count_steps<G: Grid>(self, grid: G, step: u32, count: u32) {
+        let at = word_of!(LoopRecord, steps) + step;
+        self.words.add(grid, at, count);
     }
 
     /// Counts grid barriers.

@@ -44,12 +44,6 @@ impl Launch {
         }
     }
 
-    #[inline(always)]
-    fn wide<G: Grid>(self, grid: G, at: u32) -> u64 {
-        let [low, high] = [0, 1].map(|half| self.record.constant(grid, at + half));
-        u64::from(low) | u64::from(high) << 32
-    }
-
     /// Whether the record is of this kernel's version.
     #[inline(always)]
     pub fn is_current<G: Grid>(self, grid: G) -> bool {
@@ -60,14 +54,20 @@ impl Launch {
     /// The run's time budget in nanoseconds.
     #[inline(always)]
     pub fn time_budget_ns<G: Grid>(self, grid: G) -> u64 {
-        self.wide(grid, word_of!(LaunchRecord, time_budget_ns))
+        self.record
+            .constant_wide(grid, word_of!(LaunchRecord, time_budget_ns))
     }
 
     /// The control block.
     #[inline(always)]
     pub fn control<G: Grid>(self, grid: G) -> Control {
         // SAFETY: `new` promises that the address is valid.
-        unsafe { Control::at(self.wide(grid, word_of!(LaunchRecord, control))) }
+        unsafe {
+            Control::at(
+                self.record
+                    .constant_wide(grid, word_of!(LaunchRecord, control)),
+            )
+        }
     }
 
     /// Copies the record and the first entries of its tables to shared memory, where
@@ -77,7 +77,10 @@ impl Launch {
     pub fn hold<G: Grid>(self, grid: G) -> Machine {
         const ARENA: u32 = word_of!(LaunchRecord, arena);
         const HIGH: u32 = ARENA + 1;
-        let arena = self.wide(grid, ARENA).wrapping_add(self.arena_shift);
+        let arena = self
+            .record
+            .constant_wide(grid, ARENA)
+            .wrapping_add(self.arena_shift);
         each_of_block(grid, LAUNCH_WORDS, |at| {
             let word = match at {
                 ARENA => arena as u32,
@@ -90,7 +93,8 @@ impl Launch {
         let table = |address: u32, total: u32, (held, words): (u32, u32), to: u32| {
             let count = self.record.constant(grid, total).min(held) * words;
             // SAFETY: `new` promises that tables are valid for their lengths.
-            let table = unsafe { Words::new(self.wide(grid, address) as *mut u32, count) };
+            let table =
+                unsafe { Words::new(self.record.constant_wide(grid, address) as *mut u32, count) };
             each_of_block(grid, count, |at| {
                 // SAFETY: there is room for as many entries as are held.
                 unsafe { grid.shared_store(to + at, table.constant(grid, at)) };

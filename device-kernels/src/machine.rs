@@ -150,12 +150,6 @@ impl Machine {
         self.word(grid, word_of!(LaunchRecord, groups))
     }
 
-    /// The run's time budget in nanoseconds.
-    #[inline(always)]
-    pub fn time_budget_ns<G: Grid>(self, grid: G) -> u64 {
-        self.wide(grid, word_of!(LaunchRecord, time_budget_ns))
-    }
-
     /// Rows of outgoing edges.
     #[inline(always)]
     pub fn outgoing<G: Grid>(self, grid: G) -> Csr {

@@ -82,6 +82,13 @@ impl Words {
         unsafe { grid.constant4(self.at(index)) }
     }
 
+    /// Words `index` and `index + 1`, see [`Words::constant`], as one.
+    #[inline(always)]
+    pub fn constant_wide<G: Grid>(self, grid: G, index: u32) -> u64 {
+        let [low, high] = [0, 1].map(|half| self.constant(grid, index + half));
+        u64::from(low) | u64::from(high) << 32
+    }
+
     /// See [`Grid::prefetch`]; the word behind the last one may be asked for.
     #[inline(always)]
     pub fn prefetch<G: Grid>(self, grid: G, index: u32) {

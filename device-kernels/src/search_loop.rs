@@ -109,8 +109,7 @@ fn open<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), Stop> {
     // Slow lanes may still be at a step of another search.
     grid.block_barrier();
     if grid.lane() == 0 {
-        shared_search::publish(grid, &search);
-        shared_drive::publish(grid, &search.frontier.drive(grid, 0));
+        search.publish(grid);
         // SAFETY: fixed words of shared memory.
         unsafe {
             grid.shared_store(BOUNDS, record.max_iterations);
@@ -166,8 +165,7 @@ fn find_again<G: Grid>(hand: Hand<G>, wave: Wave) {
     let record = FixpointRecord::from_parameters(wave.parameters(grid));
     // It was found before.
     if let Ok(search) = expansion(&context, &record) {
-        shared_search::publish(grid, &search);
-        shared_drive::publish(grid, &search.frontier.drive(grid, 0));
+        search.publish(grid);
     }
 }
 

@@ -1,7 +1,7 @@
 //! From bits to a queue: after a pull, or after a push into a bitset.
 
 use super::drive::held;
-use super::frontier::{Finds, NEXT, Target, append};
+use super::frontier::{Finds, NEXT, append};
 use super::{Search, shared_drive, shared_search};
 use crate::context::Hand;
 use crate::grid::Grid;
@@ -65,11 +65,7 @@ impl Search {
     /// registers for.
     #[inline(always)]
     fn queue_bits<G: Grid>(&self, grid: G, drive: &DriveRecord, word: u32, bits: u32) {
-        let target = Target {
-            step: drive.step + 1,
-            parity: drive.queue ^ 1,
-            rows: self.outgoing,
-        };
+        let target = self.target(drive);
         let mut bits = bits;
         while grid.ballot(bits != 0) != 0 {
             let mut finds = Finds {

@@ -24,6 +24,7 @@ mod narrow_pass;
 mod narrow_queue;
 
 pub use frontier::Frontier;
+use frontier::Target;
 
 use crate::context::Hand;
 use crate::grid::Grid;
@@ -42,6 +43,26 @@ pub struct Search {
     pub frontier: Frontier,
     /// What to do with a discovered node.
     pub visit: Marker,
+}
+
+impl Search {
+    /// Tells the block this search and its drive record as of the last barrier; one lane
+    /// calls this, and a block barrier follows before anyone reads.
+    #[inline(always)]
+    pub fn publish<G: Grid>(&self, grid: G) {
+        shared_search::publish(grid, self);
+        shared_drive::publish(grid, &self.frontier.drive(grid, 0));
+    }
+
+    /// Where the step that `drive` asks for leaves what it finds.
+    #[inline(always)]
+    fn target(&self, drive: &DriveRecord) -> Target {
+        Target {
+            step: drive.step + 1,
+            parity: drive.queue ^ 1,
+            rows: self.outgoing,
+        }
+    }
 }
 
 /// Runs one step of the block's search that its drive record asks for, of which

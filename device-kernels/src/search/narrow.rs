@@ -121,11 +121,7 @@ impl Search {
                 .narrow_exit_nodes
                 .min(narrow_nodes::<G>().wrapping_mul(crew.blocks)),
             edges: policy.narrow_edges,
-            target: Target {
-                step: drive.step + 1,
-                parity: drive.queue ^ 1,
-                rows: self.outgoing,
-            },
+            target: self.target(drive),
             visited: drive.visited,
             lanes_log2: self.lanes_log2(grid, machine),
         };

@@ -126,12 +126,7 @@ impl Search {
             visited: self.frontier.bitset(drive.visited),
             level: drive.iteration + 1,
         };
-        let target = Target {
-            step: drive.step + 1,
-            parity: drive.queue ^ 1,
-            rows: self.outgoing,
-        };
-        (push, target)
+        (push, self.target(drive))
     }
 
     /// Expands one row a lane: few edges by the lane alone, many by its warp.

@@ -4,7 +4,7 @@ use crate::context::{Context, Hand};
 use crate::grid::Grid;
 use crate::machine::Wave;
 use crate::search::visit::Marker;
-use crate::search::{Search, shared_drive, shared_search, step};
+use crate::search::{Search, shared_drive, step};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 use seawall_core::abi::search::Visitor;
@@ -37,8 +37,7 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
             // Slow lanes may still be at a step of another search.
             grid.block_barrier();
             if grid.lane() == 0 {
-                shared_search::publish(grid, &search);
-                shared_drive::publish(grid, &search.frontier.drive(grid, 0));
+                search.publish(grid);
             }
             grid.block_barrier();
             step(hand, &shared_drive::read(grid));

@@ -239,6 +239,8 @@ mod tests {
         let against = |graph: &Graph, analysis, repeat| {
             let request = RunRequest {
                 repeat: std::num::NonZeroU32::new(repeat).unwrap(),
+                // Too few for tiles with any number of threads.
+                max_iterations: std::num::NonZeroU32::new(1),
                 ..RunRequest::new(analysis, Vec::new())
             };
             let costs = Costs {

@@ -89,7 +89,8 @@ pub struct CudaOptions {
     /// Whether programs that gather over incoming edges do so by tiles of rows;
     /// nothing leaves it to the graph. The sums are the same, bit for bit. Tiles of
     /// 134 M edges take 0.37 to 0.44 s to make with 16 threads and pay from about 600
-    /// iterations on, so [`crate::run::execute`] says no for shorter runs.
+    /// iterations on; where [`crate::run::execute`] chooses the machine, it says no for
+    /// less.
     pub tiles: Option<bool>,
     /// How [`Executor::Graph`] runs loops; nothing takes conditional nodes where the
     /// driver has them. Results are the same.
