@@ -21,6 +21,8 @@ pub mod shared {
     pub const ROUND: u32 = 116;
     /// What every call finds here of its context, 2 words.
     pub const CONTEXT: u32 = 120;
+    /// Number of the running iteration.
+    pub const TAG: u32 = 122;
     /// The running search, 20 words.
     pub const SEARCH: u32 = 128;
     /// What the conductor counts of a loop, 8 words that only it looks at.
@@ -45,6 +47,8 @@ pub mod shared {
     pub const STOPPED: u32 = 72;
     /// Grid barriers that the block crossed.
     pub const EPOCH: u32 = 73;
+    /// Pieces of work that the block took shares of as it got to them.
+    pub const PIECES: u32 = 74;
     /// What the blocks of a narrow search tell each other: six words that
     /// take turns, then eleven that one lane tells the others.
     pub const NARROW_WORDS: u32 = 80;
@@ -119,12 +123,11 @@ pub fn scan_count<G: Grid, const K: usize>(grid: G, count: u32) -> (u32, u32) {
     if G::WARP == 1 {
         return (0, count);
     }
-    let below_mask = (1_u32 << grid.warp_lane()) - 1;
     let (mut below, mut total) = (0, 0);
     let mut bit = 0;
     while K >> bit != 0 {
         let lanes = grid.ballot(count >> bit & 1 != 0);
-        below += (lanes & below_mask).count_ones() << bit;
+        below += (lanes & grid.lanes_below()).count_ones() << bit;
         total += lanes.count_ones() << bit;
         bit += 1;
     }

@@ -4,10 +4,10 @@
 //! own, and which a barrier of the grid throws out of the first-level cache: with
 //! 1024 lanes a wave of four nodes took 25 us that way on an H200. What a lane holds
 //! in registers over a call is lost to the function that it calls. So the context is
-//! in shared memory, once a block, and calls hand on two words. The tables' start is
+//! in shared memory, once a block, and calls hand on a single word. The tables' start is
 //! there as well (see [`Machine`]).
 
-use crate::block::shared::CONTEXT;
+use crate::block::shared::{CONTEXT, TAG};
 use crate::grid::Grid;
 use crate::launch::Launch;
 use crate::machine::Machine;
@@ -20,8 +20,38 @@ pub struct Context<G> {
     pub team: Team<G>,
     /// The tables.
     pub machine: Machine,
-    /// Tag for the convergence flag: number of the running iteration.
-    pub tag: u32,
+    /// Number of the running iteration.
+    pub tag: Tag,
+}
+
+/// The number of the running iteration over all loops of a run, also of the last one
+/// where none runs. The convergence flag is tagged with it; 0 stands for no iteration.
+#[derive(Clone, Copy, Debug)]
+pub struct Tag(());
+
+impl Tag {
+    /// The number.
+    #[inline(always)]
+    pub fn now<G: Grid>(self, grid: G) -> u32 {
+        // SAFETY: a fixed word of shared memory.
+        unsafe { grid.shared_load(TAG) }
+    }
+
+    /// Goes on to another number, by one lane of the block: others may read it behind
+    /// the next block barrier, and must not before it.
+    #[inline(always)]
+    pub fn set<G: Grid>(self, grid: G, number: u32) {
+        // SAFETY: a fixed word of shared memory.
+        unsafe { grid.shared_store(TAG, number) };
+    }
+
+    /// Raises the convergence flag: the running iteration has changed something.
+    #[inline(always)]
+    pub fn raise<G: Grid>(self, grid: G) {
+        // SAFETY: only `Context::open` makes tags, and it held the launch.
+        let machine = unsafe { Machine::held() };
+        machine.control(grid).raise_changed(grid, self.now(grid));
+    }
 }
 
 impl<G: Grid> Context<G> {
@@ -37,12 +67,13 @@ impl<G: Grid> Context<G> {
                 grid.shared_store(CONTEXT, deadline as u32);
                 grid.shared_store(CONTEXT + 1, (deadline >> 32) as u32);
             }
+            Tag(()).set(grid, 0);
         }
         grid.block_barrier();
         Self {
             team,
             machine,
-            tag: 0,
+            tag: Tag(()),
         }
     }
 
@@ -51,7 +82,6 @@ impl<G: Grid> Context<G> {
     pub fn hand(&self) -> Hand<G> {
         Hand {
             grid: self.team.grid,
-            tag: self.tag,
             alone: self.team.is_alone(),
         }
     }
@@ -62,7 +92,6 @@ impl<G: Grid> Context<G> {
 #[derive(Clone, Copy, Debug)]
 pub struct Hand<G> {
     grid: G,
-    tag: u32,
     alone: bool,
 }
 
@@ -83,17 +112,10 @@ impl<G: Grid> Hand<G> {
         }
     }
 
-    /// The tag for the convergence flag.
+    /// Number of the running iteration.
     #[inline(always)]
-    pub fn tag(self) -> u32 {
-        self.tag
-    }
-
-    /// The same with another tag.
-    #[inline(always)]
-    #[must_use]
-    pub fn with_tag(self, tag: u32) -> Self {
-        Self { tag, ..self }
+    pub fn tag(self) -> Tag {
+        Tag(())
     }
 
     /// The context.
@@ -106,7 +128,7 @@ impl<G: Grid> Hand<G> {
         Context {
             team: if self.alone { team.alone() } else { team },
             machine,
-            tag: self.tag,
+            tag: Tag(()),
         }
     }
 }

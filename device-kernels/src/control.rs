@@ -122,14 +122,13 @@ impl Control {
     }
 
     /// Tags the convergence flag with the number of the running iteration.
-    /// The tag only grows, so that clearing it never races. Tag 0 stands for
-    /// no loop and is not stored: a block may still be in such a wave while
-    /// others already run the loop behind it.
+    /// The tag only grows, so that clearing it never races, and a slow block that is
+    /// still in a wave before a loop does not take back what the loop has raised.
     #[inline(always)]
     pub fn raise_changed<G: Grid>(self, grid: G, tag: u32) {
         let at = word_of!(ControlRecord, changed);
-        if tag != 0 && self.words.load_weak(grid, at) != tag {
-            self.words.store(grid, at, tag);
+        if self.words.load_weak(grid, at) < tag {
+            self.words.max(grid, at, tag);
         }
     }
 
@@ -296,4 +295,33 @@ pub struct LoopEnd {
     pub converged: bool,
     /// Largest frontier, nodes.
     pub frontier_max: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::grid::dealer::Dealer;
+    use crate::grid::host::{HostGrid, Services};
+
+    #[test]
+    fn a_slow_wave_before_a_loop_takes_nothing_back() {
+        let mut record: ControlRecord = bytemuck::Zeroable::zeroed();
+        let services = Services {
+            now_ns: || 0,
+            yield_now: || {},
+        };
+        let dealer = &Dealer::new();
+        // SAFETY: no shared memory is accessed through this view, and no work is taken.
+        let grid = unsafe { HostGrid::new((0, 1), std::ptr::null_mut(), dealer, services) };
+        // SAFETY: the record outlives its use here.
+        let control = unsafe { Control::at(std::ptr::from_mut(&mut record) as u64) };
+        control.raise_changed(grid, 0);
+        assert_eq!(control.changed(grid), 0);
+        control.raise_changed(grid, 5);
+        control.raise_changed(grid, 4);
+        assert_eq!(control.changed(grid), 5);
+        control.raise_changed(grid, 6);
+        assert_eq!(control.changed(grid), 6);
+    }
 }

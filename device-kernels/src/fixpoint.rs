@@ -16,21 +16,19 @@ use crate::waves::family;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{FixpointRecord, NO_REGISTER};
 
-/// Runs a fixpoint to its end and gives the tag of its last iteration. All lanes of
-/// the team take part.
+/// Runs a fixpoint to its end. All lanes of the team take part.
 ///
 /// # Errors
 /// When the run stops; the fault record says why.
 #[inline(always)]
-pub fn run<G: Grid, const FAMILIES: u32>(hand: Hand<G>, wave: Wave) -> Result<u32, Stop> {
+pub fn run<G: Grid, const FAMILIES: u32>(hand: Hand<G>, wave: Wave) -> Result<(), Stop> {
     let grid = hand.grid();
     let record = FixpointRecord::from_parameters(wave.parameters(grid));
     if record.frontier == NO_REGISTER {
         return run_flagged::<G, FAMILIES>(hand, wave);
     }
     if FAMILIES & family::SEARCH != 0 {
-        search_loop::run::<G, FAMILIES>(hand, wave)?;
-        return Ok(hand.tag());
+        return search_loop::run::<G, FAMILIES>(hand, wave);
     }
     let (control, place) = (hand.context().team.control, place_of(grid, wave, 0));
     Err(control.fault(grid, FaultCode::UnknownOpcode, place))
@@ -74,21 +72,26 @@ pub(crate) fn place_of<G: Grid>(grid: G, wave: Wave, iteration: u32) -> Place {
 /// would otherwise never find out that its time is over.
 const ITERATIONS_PER_LOOK: u32 = 16;
 
-/// Repeats the body until an iteration leaves the changed flag untouched; gives the
-/// tag of the last iteration.
+/// Repeats the body until an iteration leaves the changed flag untouched.
 #[inline(never)]
-fn run_flagged<G: Grid, const FAMILIES: u32>(mut hand: Hand<G>, wave: Wave) -> Result<u32, Stop> {
-    let grid = hand.grid();
+fn run_flagged<G: Grid, const FAMILIES: u32>(hand: Hand<G>, wave: Wave) -> Result<(), Stop> {
+    let (grid, tag) = (hand.grid(), hand.tag());
     open(&hand.context());
+    // Tags grow over the whole run, so that a flag raised by an earlier loop or
+    // iteration never counts for this one. Slow lanes may still use the last one.
+    let next = || tag.set(grid, tag.now(grid).saturating_add(1));
+    grid.block_barrier();
+    if grid.lane() == 0 {
+        next();
+    }
+    grid.block_barrier();
     let mut end = LoopEnd::default();
     loop {
         let record = FixpointRecord::from_parameters(wave.parameters(grid));
-        if end.iterations >= record.max_iterations || end.converged {
+        let is_last = tag.now(grid) == u32::MAX;
+        if end.iterations >= record.max_iterations || end.converged || is_last {
             break;
         }
-        // Tags grow over the whole run, so that a flag raised by an earlier
-        // loop or iteration never counts for this one.
-        hand = hand.with_tag(hand.tag().wrapping_add(1));
         let iteration = end.iterations;
         let place = || place_of(grid, wave, iteration);
         for group in record.first_group..record.first_group.saturating_add(record.groups) {
@@ -98,11 +101,14 @@ fn run_flagged<G: Grid, const FAMILIES: u32>(mut hand: Hand<G>, wave: Wave) -> R
             run_waves::<G, FAMILIES>(hand, group, iteration)?;
         }
         let team = hand.context().team;
-        team.barrier_and(place, || tell(grid, team.control.changed(grid)))?;
+        team.barrier_and(place, || {
+            tell(grid, team.control.changed(grid));
+            next();
+        })?;
         end.iterations += 1;
         // A fast block may be in the next iteration already and have raised a
         // later tag; it went on because the flag had this one.
-        end.converged = hand.tag().wrapping_sub(told(grid)) as i32 > 0;
+        end.converged = told(grid) < tag.now(grid) - 1;
         if end.iterations.is_multiple_of(ITERATIONS_PER_LOOK) && team.is_out_of_time(place) {
             return Err(Stop);
         }
@@ -114,5 +120,5 @@ fn run_flagged<G: Grid, const FAMILIES: u32>(mut hand: Hand<G>, wave: Wave) -> R
         .team
         .barrier(|| place_of(grid, wave, end.iterations))?;
     close(&context, end);
-    Ok(hand.tag())
+    Ok(())
 }

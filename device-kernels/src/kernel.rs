@@ -38,7 +38,7 @@ pub fn run_program<G: Grid, const FAMILIES: u32>(grid: G, launch: Launch) -> Res
     }
     // What stays the same is looked up again where it is needed: what a lane holds on
     // to while it calls, it keeps in local memory.
-    let mut hand = context.hand();
+    let hand = context.hand();
     let groups = context.machine.groups(grid);
     let mut group = 0;
     while group < groups {
@@ -47,7 +47,7 @@ pub fn run_program<G: Grid, const FAMILIES: u32>(grid: G, launch: Launch) -> Res
             straight::run::<G, FAMILIES>(hand, group, narrow_end)?;
             group = narrow_end;
         } else {
-            hand = run_group::<G, FAMILIES>(hand, group)?;
+            run_group::<G, FAMILIES>(hand, group)?;
             group += 1;
         }
         if group < groups {
@@ -68,10 +68,10 @@ pub fn run_program<G: Grid, const FAMILIES: u32>(grid: G, launch: Launch) -> Res
 /// # Errors
 /// As [`run_program`].
 #[inline(always)]
-pub fn run_in_block<G: Grid, const FAMILIES: u32>(mut hand: Hand<G>) -> Result<(), Stop> {
+pub fn run_in_block<G: Grid, const FAMILIES: u32>(hand: Hand<G>) -> Result<(), Stop> {
     let grid = hand.grid();
     for group in 0..hand.context().machine.groups(grid) {
-        hand = run_group::<G, FAMILIES>(hand, group)?;
+        run_group::<G, FAMILIES>(hand, group)?;
         grid.block_barrier();
     }
     Ok(())
@@ -150,18 +150,14 @@ fn place(iteration: u32) -> Place {
 /// The iteration of what runs in no loop.
 pub const OUTSIDE: u32 = u32::MAX;
 
-/// Runs all waves of a group, fixpoints last; gives the hand with the tag of the last
-/// iteration.
+/// Runs all waves of a group, fixpoints last.
 ///
 /// # Errors
 /// When the run stops.
 #[inline(always)]
-pub fn run_group<G: Grid, const FAMILIES: u32>(
-    mut hand: Hand<G>,
-    index: u32,
-) -> Result<Hand<G>, Stop> {
+pub fn run_group<G: Grid, const FAMILIES: u32>(hand: Hand<G>, index: u32) -> Result<(), Stop> {
     if !run_waves::<G, FAMILIES>(hand, index, OUTSIDE)? {
-        return Ok(hand);
+        return Ok(());
     }
     let grid = hand.grid();
     let group = group_of(hand, index, OUTSIDE)?;
@@ -169,10 +165,10 @@ pub fn run_group<G: Grid, const FAMILIES: u32>(
         let wave = wave_of(hand, at, OUTSIDE)?;
         if wave.opcode(grid) == Opcode::Fixpoint as u32 {
             note(hand, wave);
-            hand = hand.with_tag(fixpoint::run::<G, FAMILIES>(hand, wave)?);
+            fixpoint::run::<G, FAMILIES>(hand, wave)?;
         }
     }
-    Ok(hand)
+    Ok(())
 }
 
 /// Runs the waves of a group that are not fixpoints, in an iteration of a loop or

@@ -69,14 +69,17 @@ pub fn run_body<G: Grid, const FAMILIES: u32>(
     launch: Launch,
     body: BodyLaunch,
 ) -> Result<(), Stop> {
-    let mut context = open(grid, launch)?;
+    let context = open(grid, launch)?;
     let control = context.team.control;
     if !control.loop_runs(grid) {
         return Ok(());
     }
     let (_, record) = fixpoint_of(&context, body.fixpoint)?;
     let iteration = control.iteration(grid);
-    context.tag = iteration.wrapping_add(1);
+    if grid.lane() == 0 {
+        context.tag.set(grid, iteration.wrapping_add(1));
+    }
+    grid.block_barrier();
     run_waves::<G, FAMILIES>(context.hand(), body.group, iteration)?;
     if !body.last {
         return Ok(());
@@ -148,7 +151,7 @@ fn close_iteration<G: Grid>(
     let (grid, control) = (context.team.grid, context.team.control);
     let mut end = LoopEnd {
         iterations: iteration + 1,
-        converged: control.changed(grid) != context.tag,
+        converged: control.changed(grid) != context.tag.now(grid),
         frontier_max: 0,
     };
     let mut over = end.converged || end.iterations >= record.max_iterations;

@@ -191,21 +191,41 @@ pub fn is_over(drive: &DriveRecord, max_iterations: u32) -> bool {
         || (drive.iteration >= max_iterations && drive.bitset_only != drive::held::NEXT)
 }
 
-/// The expansion in the body of a frontier loop.
+/// The search of the expansion in the body of a frontier loop.
 #[inline(always)]
 fn expansion<G: Grid>(context: &Context<G>, record: &FixpointRecord) -> Result<Search, FaultCode> {
-    let (machine, grid) = (context.machine, context.team.grid);
-    for group in record.first_group..record.first_group.saturating_add(record.groups) {
-        let group = machine.group(grid, group).ok_or(FaultCode::BadLaunch)?;
+    let wave = expansion_wave(
+        context.hand(),
+        record.frontier,
+        record.first_group,
+        record.groups,
+    );
+    waves::search::of_wave(context, wave.ok_or(FaultCode::BadLaunch)?)
+}
+
+/// The wave in `groups` groups from `first` on that expands `frontier`.
+#[inline(always)]
+fn expansion_wave<G: Grid>(hand: Hand<G>, frontier: u32, first: u32, groups: u32) -> Option<Wave> {
+    let grid = hand.grid();
+    for group in first..first.saturating_add(groups) {
+        let group = hand.context().machine.group(grid, group)?;
         for index in group.first_wave..group.first_wave.saturating_add(group.waves) {
-            let wave = machine.wave(grid, index).ok_or(FaultCode::BadLaunch)?;
-            if wave.opcode(grid) == Opcode::Expand as u32 && wave.source(grid, 0) == record.frontier
-            {
-                return waves::search::of_wave(context, wave);
+            if expands(hand, index, frontier) {
+                return hand.context().machine.wave(grid, index);
             }
         }
     }
-    Err(FaultCode::BadLaunch)
+    None
+}
+
+/// Whether wave `index` expands `frontier`.
+#[inline(never)]
+fn expands<G: Grid>(hand: Hand<G>, index: u32, frontier: u32) -> bool {
+    let grid = hand.grid();
+    let wave = hand.context().machine.wave(grid, index);
+    wave.is_some_and(|wave| {
+        wave.opcode(grid) == Opcode::Expand as u32 && wave.source(grid, 0) == frontier
+    })
 }
 
 /// Runs a body that is more than the expansion. Its waves find the drive record in

@@ -128,8 +128,7 @@ impl Ready {
 /// has another wave or no place left. A block operation.
 #[inline(never)]
 fn look_ahead<G: Grid>(hand: Hand<G>, first: u32, end: u32) -> Ready {
-    let context = &hand.context();
-    let grid = context.team.grid;
+    let grid = hand.grid();
     // Slow lanes may still read what was here before.
     grid.block_barrier();
     let mut at = grid.lane();
@@ -141,7 +140,7 @@ fn look_ahead<G: Grid>(hand: Hand<G>, first: u32, end: u32) -> Ready {
     grid.block_barrier();
     let mut ahead = grid.lane();
     // Behind a group that is not ready nothing is read.
-    while ahead < AHEAD && ahead < end - first && make_ready(context, first, ahead) {
+    while ahead < AHEAD && ahead < end - first && make_ready(hand, first, ahead) {
         ahead += grid.lanes();
     }
     grid.block_barrier();
@@ -186,9 +185,9 @@ fn survey<G: Grid>(grid: G) -> Ready {
 /// The waves of successive groups lie behind each other in their table, so
 /// their places follow from that. The first wave is stored last: what the block
 /// reads in order ends at a group that is not ready.
-#[inline(always)]
-fn make_ready<G: Grid>(context: &Context<G>, first: u32, ahead: u32) -> bool {
-    let (machine, grid) = (context.machine, context.team.grid);
+#[inline(never)]
+fn make_ready<G: Grid>(hand: Hand<G>, first: u32, ahead: u32) -> bool {
+    let (machine, grid) = (hand.context().machine, hand.grid());
     let (Some(start), Some(group)) = (
         machine.group(grid, first),
         machine.group(grid, first + ahead),
@@ -202,12 +201,6 @@ fn make_ready<G: Grid>(context: &Context<G>, first: u32, ahead: u32) -> bool {
     let mut offset = group.waves;
     while offset > 0 {
         offset -= 1;
-        let Some(wave) = machine.wave(grid, group.first_wave + offset) else {
-            return false;
-        };
-        let Ok(operation) = Operation::new(context, wave) else {
-            return false;
-        };
         let mut flags = 0;
         if offset > 0 || group.joined != 0 {
             flags |= JOINED;
@@ -215,8 +208,24 @@ fn make_ready<G: Grid>(context: &Context<G>, first: u32, ahead: u32) -> bool {
         if offset + 1 == group.waves {
             flags |= (ahead + 1) << 16;
         }
-        store(grid, place + offset, (operation, wave.number(grid), flags));
+        if !make_wave_ready(hand, group.first_wave + offset, place + offset, flags) {
+            return false;
+        }
     }
+    true
+}
+
+/// Makes wave `index` ready at `place` if it is an operation on words; tells whether.
+#[inline(never)]
+fn make_wave_ready<G: Grid>(hand: Hand<G>, index: u32, place: u32, flags: u32) -> bool {
+    let (context, grid) = (&hand.context(), hand.grid());
+    let Some(wave) = context.machine.wave(grid, index) else {
+        return false;
+    };
+    let Ok(operation) = Operation::new(context, wave) else {
+        return false;
+    };
+    store(grid, place, (operation, wave.number(grid), flags));
     true
 }
 

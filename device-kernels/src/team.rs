@@ -4,7 +4,7 @@
 //! grid meets at the grid barrier, a team of one block at its block barrier,
 //! so narrow work and independent graphs cost no grid barrier.
 
-use crate::block::shared::{EPOCH, STOPPED};
+use crate::block::shared::{EPOCH, PIECES, STOPPED};
 use crate::control::{Control, Place, Stop};
 use crate::grid::Grid;
 use seawall_core::abi::control::{FaultCode, FaultRecord};
@@ -41,6 +41,9 @@ impl<G: Grid> Team<G> {
             unsafe {
                 grid.shared_store(EPOCH, 0);
                 grid.shared_store(STOPPED, 0);
+                if G::TAKES {
+                    grid.shared_store(PIECES, 0);
+                }
             }
         }
         Self::again(grid, control, deadline_ns)
@@ -149,6 +152,41 @@ impl<G: Grid> Team<G> {
                 }
             }
             base += u64::from(self.size) * tile;
+        }
+    }
+
+    /// Calls `item` for each of `0..count`, in some lane: where a grid deals work out
+    /// to blocks that ask for it, those that are faster take more of a long count. So
+    /// unlike with [`Team::each`], nobody may rely on who gets an item.
+    ///
+    /// For items that take long, as rows of edges do: who gets words in turn finds
+    /// those of the last time in its caches.
+    #[inline(always)]
+    pub fn each_taken(&self, count: u32, mut item: impl FnMut(u32)) {
+        /// Shares that each block should find, so that all end at about the same time.
+        const SHARES: u32 = 16;
+        /// Fewest items of a share: to take one costs as much as a few rows.
+        const LEAST: u32 = 64;
+        let even = count / self.size.saturating_mul(SHARES);
+        if !G::TAKES || self.size == 1 || even < LEAST {
+            return self.each(count, item);
+        }
+        let items = u64::from(even.min(G::ITEMS));
+        // SAFETY: a fixed word of shared memory.
+        let piece = unsafe {
+            let piece = self.grid.shared_load(PIECES).wrapping_add(1);
+            self.grid.shared_store(PIECES, piece);
+            piece
+        };
+        loop {
+            let first = u64::from(self.grid.take(piece)) * items;
+            if first >= u64::from(count) {
+                return;
+            }
+            let end = (first + items).min(u64::from(count));
+            for index in first as u32..end as u32 {
+                item(index);
+            }
         }
     }
 

@@ -7,6 +7,7 @@
 
 use seawall::backend::BackendError;
 use seawall_core::abi::program::LaunchRecord;
+use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::{HostGrid, Services};
 use seawall_device::grid::{Grid, LANES_MAX, SHARED_WORDS};
 use seawall_device::kernel::run_program;
@@ -317,8 +318,9 @@ fn run_lane(
         now_ns,
         yield_now: std::thread::yield_now,
     };
-    // SAFETY: no shared memory is accessed through this view.
-    let host = unsafe { HostGrid::new(number, blocks, std::ptr::null_mut(), services) };
+    let dealer = &Dealer::new();
+    // SAFETY: no shared memory is accessed through this view, and no work is taken.
+    let host = unsafe { HostGrid::new((number, blocks), std::ptr::null_mut(), dealer, services) };
     let grid = Lane {
         host,
         lane,

@@ -4,6 +4,7 @@
 //! accessed as relaxed atomics, so that the races which kernels allow on a GPU
 //! are allowed here too.
 
+use super::dealer::Dealer;
 use super::{Grid, SHARED_WORDS};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -23,6 +24,7 @@ pub struct HostGrid {
     blocks: u32,
     shared: *mut u32,
     extra: u32,
+    dealer: *const Dealer,
     services: Services,
 }
 
@@ -31,14 +33,21 @@ impl HostGrid {
     ///
     /// # Safety
     /// `shared` must be this thread's own, valid for
-    /// [`SHARED_WORDS`] words as long as the view lives.
+    /// [`SHARED_WORDS`] words as long as the view lives. All threads of the grid must
+    /// have the same `dealer`, valid as long, that no other run has used.
     #[must_use]
-    pub unsafe fn new(block: u32, blocks: u32, shared: *mut u32, services: Services) -> Self {
+    pub unsafe fn new(
+        (block, blocks): (u32, u32),
+        shared: *mut u32,
+        dealer: *const Dealer,
+        services: Services,
+    ) -> Self {
         Self {
             block,
             blocks,
             shared,
             extra: 0,
+            dealer,
             services,
         }
     }
@@ -73,7 +82,13 @@ unsafe impl Grid for HostGrid {
     const WARP: u32 = 1;
     const LANES: u32 = super::LANES_MAX;
     const ITEMS: u32 = 2048;
+    const TAKES: bool = true;
 
+    #[inline(always)]
+    fn take(self, piece: u32) -> u32 {
+        // SAFETY: the dealer is valid, by the contract of `HostGrid::new`.
+        unsafe { &*self.dealer }.take(piece)
+    }
     #[inline(always)]
     fn block(self) -> u32 {
         self.block

@@ -14,6 +14,8 @@
 pub mod nvptx;
 
 #[cfg(not(target_arch = "nvptx64"))]
+pub mod dealer;
+#[cfg(not(target_arch = "nvptx64"))]
 pub mod host;
 
 /// Largest number of lanes of a block.
@@ -61,6 +63,16 @@ pub unsafe trait Grid: Copy {
     /// cache line, many on a CPU, where they must not.
     const ITEMS: u32;
 
+    /// Whether blocks take shares of long work as they get to it, by [`Grid::take`].
+    const TAKES: bool = false;
+
+    /// Number of the next share of `piece` that no block has taken yet, for grids that
+    /// deal work out so; [`u32::MAX`] when blocks are at a later piece. All blocks ask
+    /// for shares of the same pieces, in order from 1 on, each until one is not there.
+    fn take(self, piece: u32) -> u32 {
+        let _ = piece;
+        u32::MAX
+    }
     /// Number of this lane's block.
     fn block(self) -> u32;
     /// Blocks of the grid.
@@ -251,6 +263,12 @@ pub unsafe trait Grid: Copy {
     #[inline(always)]
     fn warp_lane(self) -> u32 {
         self.lane() & (Self::WARP - 1)
+    }
+
+    /// The lanes of the warp below this one, a bit each.
+    #[inline(always)]
+    fn lanes_below(self) -> u32 {
+        (1 << self.warp_lane()) - 1
     }
 
     /// Whether `value` holds for any lane of the block; a block barrier.

@@ -118,6 +118,10 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         special_register!("%ntid.x")
     }
     #[inline(always)]
+    fn lanes_below(self) -> u32 {
+        special_register!("%lanemask_lt")
+    }
+    #[inline(always)]
     fn block_barrier(self) {
         // SAFETY: kernels reach every block barrier with all lanes.
         unsafe { nvptx::_syncthreads() };

@@ -20,7 +20,7 @@ impl Search {
         let drive = &shared_drive::read(team.grid);
         let words = self.frontier.bitset_words();
         if G::WARP == 1 {
-            team.each(words, |word| {
+            team.each_taken(words, |word| {
                 let fresh = self.fresh_bits(team.grid, drive, word, true);
                 self.queue_bits(team.grid, drive, word, fresh);
             });

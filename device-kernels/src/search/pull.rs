@@ -61,7 +61,7 @@ impl Search {
         let mut tally = Tally::default();
         let (warp, warps) = team.warps();
         if G::WARP == 1 {
-            team.each(self.frontier.bitset_words(), |word| {
+            team.each_taken(self.frontier.bitset_words(), |word| {
                 self.pull_word(team.grid, &pull, word, &mut tally);
             });
         } else {

@@ -1,7 +1,7 @@
 //! Push by nodes: a lane a node, or more lanes over the edges of a node that
 //! has many.
 
-use super::frontier::{Finds, Found, Queue, Target, append};
+use super::frontier::{Finds, Found, Queue, Target, append, append_rows};
 use super::visit::Discovery;
 use super::{Search, shared_drive, shared_search};
 use crate::block::{block_scan, shared};
@@ -79,7 +79,7 @@ pub fn push_nodes<G: Grid>(hand: Hand<G>) {
         let (search, drive) = (&shared_search::read(grid), &shared_drive::read(grid));
         let queue = search.frontier.queue(drive.queue);
         let (push, target) = search.aims(drive);
-        team.each(drive.nodes, |index| {
+        team.each_taken(drive.nodes, |index| {
             let row = row_at(grid, &queue, index, drive);
             search.expand_alone(grid, &push, row, |finds| {
                 append(grid, search.frontier, target, finds)
@@ -96,9 +96,9 @@ pub fn push_nodes<G: Grid>(hand: Hand<G>) {
             return;
         }
         let queue = search.frontier.queue(drive.queue);
-        let (push, target) = search.aims(drive);
+        let (push, _) = search.aims(drive);
         let row = row_at(grid, &queue, base + grid.warp_lane(), drive);
-        search.expand_warp(grid, &push, row, target);
+        search.expand_warp(grid, &push, row);
         base = base.saturating_add(stride);
     }
 }
@@ -131,7 +131,7 @@ impl Search {
 
     /// Expands one row a lane: few edges by the lane alone, many by its warp.
     #[inline(always)]
-    fn expand_warp<G: Grid>(&self, grid: G, push: &Push, row: Row, target: Target) {
+    fn expand_warp<G: Grid>(&self, grid: G, push: &Push, row: Row) {
         let mut large = grid.ballot(row.degree() > SERIAL);
         while large != 0 {
             let lane = large.trailing_zeros();
@@ -141,21 +141,19 @@ impl Search {
                 start: grid.shuffle(row.start, lane),
                 end: grid.shuffle(row.end, lane),
             };
-            self.expand_shared(grid, push, shared, target);
+            self.expand_shared(grid, push, shared);
         }
         let own = if row.degree() > SERIAL {
             Row::NONE
         } else {
             row
         };
-        self.expand_serially::<G, 4>(grid, push, own, |finds| {
-            append(grid, self.frontier, target, finds);
-        });
+        self.expand_serially::<G, 4>(grid, push, own, |finds| append_next(grid, finds));
     }
 
     /// All lanes of a warp walk one row.
     #[inline(always)]
-    fn expand_shared<G: Grid>(&self, grid: G, push: &Push, row: Row, target: Target) {
+    fn expand_shared<G: Grid>(&self, grid: G, push: &Push, row: Row) {
         let mut base = row.start;
         while base < row.end {
             let edge = base + grid.warp_lane();
@@ -167,7 +165,7 @@ impl Search {
                 finds.nodes[0] = self.outgoing.target(grid, edge);
                 finds.mask = u32::from(self.claim(grid, push, finds.nodes[0], row.node));
             }
-            append(grid, self.frontier, target, &finds);
+            append_next(grid, &finds);
             base = base.saturating_add(G::WARP);
         }
     }
@@ -236,7 +234,7 @@ impl Search {
         let is_new = before & bit == 0;
         if is_new {
             let (from, level) = (row.node, push.level);
-            self.visit.discovered(grid, Discovery { node, from, level });
+            shared_search::marker(grid).discovered(grid, Discovery { node, from, level });
             // The next step wants these, and nodes are often numbered along
             // the way of a search.
             self.outgoing.prefetch_target(grid, start);
@@ -316,6 +314,18 @@ impl Search {
             base += grid.lanes();
         }
         grid.block_barrier();
+    }
+}
+
+/// [`append`] to the queue that the block's step fills. Where that is it looks up only
+/// when there is something, so that what finds nothing has the registers.
+#[inline(always)]
+fn append_next<G: Grid, const K: usize>(grid: G, finds: &Finds<K>) {
+    if grid.ballot(finds.mask != 0) != 0 {
+        let search = shared_search::read(grid);
+        let target = search.target(&shared_drive::read(grid));
+        let found = Found::look_up(grid, target.rows, finds);
+        append_rows(grid, search.frontier, target, &found);
     }
 }
 

@@ -52,21 +52,33 @@ pub fn publish<G: Grid>(grid: G, search: &Search) {
 /// The block's search.
 #[inline(always)]
 pub fn read<G: Grid>(grid: G) -> Search {
-    let array = |index: u32| {
-        let at = SEARCH + index * ARRAY_WORDS;
-        // SAFETY: the search's words in shared memory are fixed; they are those of
-        // an array that `publish` was given.
-        unsafe {
-            let base = load_wide(grid, at) as *mut u32;
-            Words::new(base, grid.shared_load(at + 2))
-        }
-    };
-    // SAFETY: as above.
-    let [nodes, flags] = unsafe { [grid.shared_load(NODES), grid.shared_load(FLAGS)] };
+    // SAFETY: a fixed word of shared memory.
+    let nodes = unsafe { grid.shared_load(NODES) };
+    let array = |index| array(grid, index);
     Search {
         outgoing: Csr::new(array(0), array(1)),
         incoming: Csr::new(array(2), array(3)),
         frontier: Frontier::again(array(4), nodes),
-        visit: Marker::again(array(5), flags),
+        visit: marker(grid),
+    }
+}
+
+/// How the block's search marks what it discovers.
+#[inline(always)]
+pub fn marker<G: Grid>(grid: G) -> Marker {
+    // SAFETY: a fixed word of shared memory.
+    let flags = unsafe { grid.shared_load(FLAGS) };
+    Marker::again(array(grid, 5), flags)
+}
+
+/// Array `index` of the block's search.
+#[inline(always)]
+fn array<G: Grid>(grid: G, index: u32) -> Words {
+    let at = SEARCH + index * ARRAY_WORDS;
+    // SAFETY: the search's words in shared memory are fixed; they are those of an array
+    // that `publish` was given.
+    unsafe {
+        let base = load_wide(grid, at) as *mut u32;
+        Words::new(base, grid.shared_load(at + 2))
     }
 }

@@ -30,7 +30,7 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
     if opcode == Opcode::Majority {
         let to = machine.register_of(grid, wave.destination(grid), 1)?;
         let labels = machine.register_of(grid, wave.source(grid, 0), nodes)?;
-        majority(context, to, labels.part(0, nodes));
+        majority(hand, to, labels.part(0, nodes));
         return Ok(());
     }
     let parents = machine.register_of(grid, wave.destination(grid), nodes)?;
@@ -128,7 +128,7 @@ fn link<G: Grid>(grid: G, parents: Words, a: u32, b: u32) {
 fn link_sample<G: Grid>(context: &Context<G>, parents: Words, nodes: u32, sample: u32) {
     let grid = context.team.grid;
     let rows = context.machine.outgoing(grid);
-    context.team.each(nodes, |node| {
+    context.team.each_taken(nodes, |node| {
         let (start, end) = rows.row(grid, node);
         for edge in start..end.min(start.saturating_add(sample)) {
             link(grid, parents, node, rows.target(grid, edge));
@@ -138,7 +138,7 @@ fn link_sample<G: Grid>(context: &Context<G>, parents: Words, nodes: u32, sample
 
 fn compress<G: Grid>(context: &Context<G>, parents: Words, nodes: u32) {
     let grid = context.team.grid;
-    context.team.each(nodes, |node| {
+    context.team.each_taken(nodes, |node| {
         // Each node's word has one writer here: a helping hand for another's
         // could put an older ancestor over its root.
         let mut at = parents.load(grid, node);
@@ -154,7 +154,9 @@ fn compress<G: Grid>(context: &Context<G>, parents: Words, nodes: u32) {
 }
 
 /// The most frequent label of a sample, found by the first block.
-fn majority<G: Grid>(context: &Context<G>, to: Words, labels: Words) {
+#[inline(never)]
+fn majority<G: Grid>(hand: Hand<G>, to: Words, labels: Words) {
+    let context = &hand.context();
     let grid = context.team.grid;
     if !context.team.is_first() || labels.is_empty() {
         return;

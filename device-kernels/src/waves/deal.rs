@@ -29,7 +29,7 @@ fn first_chunk<G: Grid>(team: &Team<G>) -> u64 {
 #[inline(always)]
 pub fn each_chunk<G: Grid>(team: &Team<G>, nodes: u32, mut visit: impl FnMut(u32)) {
     if G::WARP == 1 {
-        team.each(nodes, visit);
+        team.each_taken(nodes, visit);
         return;
     }
     let grid = team.grid;
@@ -53,7 +53,7 @@ pub fn each_left<G: Grid>(
 ) {
     let grid = team.grid;
     if G::WARP == 1 {
-        team.each(nodes, |node| {
+        team.each_taken(nodes, |node| {
             if left(node) {
                 together(node);
             }

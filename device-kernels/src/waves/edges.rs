@@ -50,7 +50,7 @@ pub fn each_edge<G: Grid>(
 ) {
     let grid = team.grid;
     if G::WARP == 1 {
-        team.each(rows.nodes, |from| {
+        team.each_taken(rows.nodes, |from| {
             if !wanted(from) {
                 return;
             }

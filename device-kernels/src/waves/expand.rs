@@ -47,7 +47,7 @@ pub(super) fn append_rows<G: Grid, const K: usize>(team: &Team<G>, sink: &Sink, 
     enqueue(grid, sink.queue, found, |nodes, edges| {
         let packed = u64::from(nodes) << 32 | u64::from(edges);
         let previous = sink.counters.add_wide(grid, WORK_EDGES, packed);
-        team.control.raise_changed(grid, sink.tag);
+        sink.tag.raise(grid);
         ((previous >> 32) as u32, previous as u32)
     });
 }

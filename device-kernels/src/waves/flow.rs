@@ -31,11 +31,20 @@ fn transfer<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
     let to = machine.register(grid, wave.destination(grid))?;
     let source = |which| machine.register_of(grid, wave.source(grid, which), to.len());
     let (from, made, killed) = (source(0)?, source(1)?, source(2)?);
+    let_through(hand, to, from, made, killed);
+    Ok(())
+}
+
+/// A function of its own, as what its loop needs would wait in local memory while the
+/// registers are looked up.
+#[inline(never)]
+fn let_through<G: Grid>(hand: Hand<G>, to: Words, from: Words, made: Words, killed: Words) {
+    let context = &hand.context();
+    let grid = context.team.grid;
     context.team.each(to.len(), |at| {
         let kept = from.load_weak(grid, at) & !killed.load_weak(grid, at);
         update(context, to, at, kept | made.load_weak(grid, at));
     });
-    Ok(())
 }
 
 /// What comes in from the predecessors: what any has, or what all have.
@@ -52,7 +61,7 @@ fn meet<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
         return Err(FaultCode::BadRegister);
     }
     let rows = machine.incoming(grid);
-    context.team.each(nodes.saturating_mul(facts), |at| {
+    context.team.each_taken(nodes.saturating_mul(facts), |at| {
         let (node, fact) = (at / facts, at % facts);
         let (start, end) = rows.row(grid, node);
         if start == end {
@@ -78,6 +87,6 @@ fn update<G: Grid>(context: &Context<G>, to: Words, at: u32, word: u32) {
     let grid = context.team.grid;
     if to.load_weak(grid, at) != word {
         to.store_weak(grid, at, word);
-        context.team.control.raise_changed(grid, context.tag);
+        context.tag.raise(grid);
     }
 }

@@ -61,6 +61,9 @@ const STEP: u32 = 32 * EACH;
 struct Ends {
     /// First of the rows.
     base: u32,
+    /// Whether the first of the rows is that of the tile, which may have edges in the
+    /// tile before.
+    opens: bool,
     /// Edge behind this lane's row.
     end: u32,
     /// Whether the end was met.
@@ -77,7 +80,7 @@ impl Pull {
     fn by_rows<G: Grid>(&self, team: &Team<G>) {
         let grid = team.grid;
         let doubles = self.scale.fits_doubles();
-        team.each(self.nodes, |node| {
+        team.each_taken(self.nodes, |node| {
             let (start, end) = self.rows.row(grid, node);
             let sum = if doubles {
                 self.row_in_doubles(grid, start, end)
@@ -167,7 +170,10 @@ impl Pull {
     #[inline(always)]
     fn tile<G: Grid>(&self, grid: G, first: u32, end: u32) {
         let first_row = last_row(grid, self.nodes, |row| self.rows.row(grid, row).0 <= first);
-        let mut ends = self.ends(grid, first_row, 0);
+        let mut ends = Ends {
+            opens: true,
+            ..self.ends(grid, first_row, 0)
+        };
         let mut running = 0_u64;
         let mut at = first;
         let mut sources = self.sources(grid, at, end);
@@ -193,13 +199,13 @@ impl Pull {
                 *sum = sum.wrapping_add(before);
             }
             let stop = at + (end - at).min(STEP);
-            self.meet(grid, (&mut ends, first_row), (at, stop), (running, &sums));
+            self.meet(grid, &mut ends, (at, stop), (running, &sums));
             running =
                 running.wrapping_add(move_wide(up_to, |word| grid.shuffle(word, G::WARP - 1)));
             at = stop;
             sources = next;
         }
-        self.flush(grid, &ends, first_row);
+        self.flush(grid, &ends);
         // The row that goes on behind the tile.
         let met = grid.ballot(ends.met).count_ones();
         let before = move_wide(ends.sum, |word| {
@@ -238,7 +244,7 @@ impl Pull {
     fn meet<G: Grid>(
         &self,
         grid: G,
-        (ends, first_row): (&mut Ends, u32),
+        ends: &mut Ends,
         (at, stop): (u32, u32),
         (running, sums): (u64, &[u64; LANE]),
     ) {
@@ -263,7 +269,7 @@ impl Pull {
             if grid.ballot(ends.met) != u32::MAX {
                 return;
             }
-            self.flush(grid, ends, first_row);
+            self.flush(grid, ends);
             let before = move_wide(ends.sum, |word| grid.shuffle(word, G::WARP - 1));
             *ends = self.ends(grid, ends.base + G::WARP, before);
         }
@@ -280,6 +286,7 @@ impl Pull {
         };
         Ends {
             base,
+            opens: false,
             end,
             met: false,
             sum: 0,
@@ -287,10 +294,10 @@ impl Pull {
         }
     }
 
-    /// Stores the sums of the rows whose ends were met. The first row of a
-    /// tile may have edges in the tile before, so it is added.
+    /// Stores the sums of the rows whose ends were met. That of a row which may have
+    /// edges in another tile is added.
     #[inline(always)]
-    fn flush<G: Grid>(&self, grid: G, ends: &Ends, first_row: u32) {
+    fn flush<G: Grid>(&self, grid: G, ends: &Ends) {
         let below = move_wide(ends.sum, |word| grid.shuffle_up(word, 1));
         let below = if grid.warp_lane() == 0 {
             ends.before
@@ -302,7 +309,7 @@ impl Pull {
             return;
         }
         let row = ends.base + grid.warp_lane();
-        if row == first_row {
+        if ends.opens && grid.warp_lane() == 0 {
             self.sums.add_wide(grid, 2 * row, sum);
         } else {
             self.sums.store_weak(grid, 2 * row, sum as u32);

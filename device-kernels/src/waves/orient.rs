@@ -108,7 +108,7 @@ impl Forward {
             let (to, keeps) = self.look(grid, row, at);
             let lanes = grid.ballot(keeps);
             if keeps {
-                let below = lanes & ((1_u32 << grid.warp_lane()) - 1);
+                let below = lanes & grid.lanes_below();
                 let place = row.start + kept + below.count_ones();
                 self.targets.store_weak(grid, place, to);
             }

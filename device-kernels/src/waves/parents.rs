@@ -12,6 +12,7 @@ use crate::context::Hand;
 use crate::grid::Grid;
 use crate::machine::Wave;
 use crate::memory::{Csr, Words};
+use crate::team::Team;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::control::FaultCode;
 
@@ -38,20 +39,13 @@ pub fn run<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
         levels: machine.register_of(grid, wave.source(grid, 0), nodes)?,
     };
     let parents = machine.register_of(grid, wave.destination(grid), nodes)?;
-    each_chunk(&context.team, nodes, |node| {
-        let parent = search.near_parent(grid, (node, nodes));
-        if node < nodes {
-            parents.store_weak(grid, node, parent);
-        }
-    });
-    // The lane that stored a node's parent is the one that looks at it here.
-    let is_left = |node| {
-        parents.load_weak(grid, node) == UNREACHED
-            && search.levels.load_weak(grid, node) != UNREACHED
-    };
-    each_left(&context.team, nodes, is_left, |node| {
-        search.far_parent(grid, node, parents);
-    });
+    let parents = parents.part(0, nodes);
+    if G::WARP == 1 {
+        search.one_by_one(&context.team, parents);
+    } else {
+        search.near(hand, parents);
+        search.far(hand, parents);
+    }
     Ok(())
 }
 
@@ -63,6 +57,48 @@ struct Levels {
 }
 
 impl Levels {
+    /// Finds a parent of each node.
+    #[inline(always)]
+    fn one_by_one<G: Grid>(&self, team: &Team<G>, parents: Words) {
+        let (grid, nodes) = (team.grid, parents.len());
+        team.each_taken(nodes, |node| {
+            let parent = self.near_parent(grid, (node, nodes));
+            parents.store_weak(grid, node, parent);
+            if self.is_left(grid, node, parents) {
+                self.far_parent(grid, node, parents);
+            }
+        });
+    }
+
+    /// Finds the parents that are among the first of their rows.
+    #[inline(never)]
+    fn near<G: Grid>(&self, hand: Hand<G>, parents: Words) {
+        let (search, grid, nodes) = (*self, hand.grid(), parents.len());
+        each_chunk(&hand.context().team, nodes, |node| {
+            let parent = search.near_parent(grid, (node, nodes));
+            if node < nodes {
+                parents.store_weak(grid, node, parent);
+            }
+        });
+    }
+
+    /// Finds the parents that [`Levels::near`] did not.
+    #[inline(never)]
+    fn far<G: Grid>(&self, hand: Hand<G>, parents: Words) {
+        let (search, grid) = (*self, hand.grid());
+        // The lane that stored a node's parent is the one that looks at it here.
+        let is_left = |node| search.is_left(grid, node, parents);
+        each_left(&hand.context().team, parents.len(), is_left, |node| {
+            search.far_parent(grid, node, parents);
+        });
+    }
+
+    /// Whether `node` has a parent that nobody has found yet.
+    #[inline(always)]
+    fn is_left<G: Grid>(&self, grid: G, node: u32, parents: Words) -> bool {
+        parents.load_weak(grid, node) == UNREACHED && self.levels.load_weak(grid, node) != UNREACHED
+    }
+
     /// Whether `edge` comes from a node of `level`, and from which.
     #[inline(always)]
     fn look<G: Grid>(&self, grid: G, edge: u32, level: u32) -> (u32, bool) {

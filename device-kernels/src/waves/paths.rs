@@ -15,8 +15,8 @@
 
 use super::expand::{append_list, expand, select};
 use super::expand_rows::{BATCH, Batch, are_short, expand_rows};
-use super::work::{Round, Work, values_and_work, work_of};
-use crate::context::{Context, Hand};
+use super::work::{Round, Sink, Work, values_and_work, work_of};
+use crate::context::Hand;
 use crate::grid::Grid;
 use crate::machine::Wave;
 use crate::memory::Words;
@@ -39,16 +39,12 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
     }
     if opcode == Opcode::SeedPaths {
         let list = machine.register(grid, wave.source(grid, 1))?;
-        seed(
-            context,
-            values_and_work(context, wave)?,
-            list,
-            width(grid, wave),
-        );
+        let width = width(grid, wave);
+        seed(hand, &values_and_work(context, wave)?, list, width);
         return Ok(());
     }
     let (_, work) = values_and_work(context, wave)?;
-    let round = work.round(grid, context.tag);
+    let round = work.round(grid, context.tag.now(grid));
     if round.nodes != 0 {
         return relax(hand, wave, round);
     }
@@ -73,17 +69,20 @@ struct Paths {
 }
 
 /// Queues the listed nodes at distance 0; the first block does it alone.
-fn seed<G: Grid>(context: &Context<G>, (distances, work): (Words, Work), list: Words, width: u32) {
+#[inline(never)]
+fn seed<G: Grid>(hand: Hand<G>, (distances, work): &(Words, Work), list: Words, width: u32) {
+    let context = &hand.context();
     let (team, grid) = (&context.team, context.team.grid);
     if !team.is_first() {
         return;
     }
     let nodes = context.machine.nodes(grid);
     // Both the queue and the counters of the first round of the loop.
-    let marks = work.marks(context.tag.wrapping_add(1));
-    let sink = work.sink(context.machine.outgoing(grid), context.tag);
+    let tag = context.tag.now(grid);
+    let marks = work.marks(tag.wrapping_add(1));
+    let sink = work.sink(context);
     if team.is_conductor() {
-        work.open_next(grid, context.tag, width);
+        work.open_next(grid, tag, width);
     }
     append_list(&team.alone(), list, &sink, |node| {
         if node >= nodes {
@@ -105,7 +104,8 @@ fn claim<G: Grid>(grid: G, marks: Words, node: u32) -> bool {
 #[inline(never)]
 fn relax<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCode> {
     let context = &hand.context();
-    let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
+    let (team, grid) = (&context.team, context.team.grid);
+    let tag = context.tag.now(grid);
     let (distances, work) = values_and_work(context, wave)?;
     let weights = context.machine.weights(grid).ok_or(FaultCode::BadLaunch)?;
     let paths = &Paths {
@@ -115,7 +115,7 @@ fn relax<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCo
     };
     if team.is_bookkeeper() {
         work.open_next(grid, tag, round.level);
-        work.wait(team, tag, round.least);
+        work.wait(grid, context.tag, round.least);
     }
     let rows = context.machine.outgoing(grid);
     let (old_marks, marks) = (work.marks(tag), work.marks(tag.wrapping_add(1)));
@@ -125,7 +125,7 @@ fn relax<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCo
         old_marks.store_weak(grid, node >> 5, 0);
         distances.load(grid, node)
     };
-    let (source, sink) = (work.source(rows, tag, &round), work.sink(rows, tag));
+    let (source, sink) = (work.source(rows, tag, &round), work.sink(context));
     if are_short::<G>(&source) {
         expand_rows(team, &source, &sink, row, |batch| {
             relax_batch(grid, paths, (batch, marks), &mut least)
@@ -147,7 +147,7 @@ fn relax<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCo
             claim(grid, marks, edge.to)
         });
     }
-    work.wait_warp(team, tag, least);
+    work.wait_warp(grid, context.tag, least);
     Ok(())
 }
 
@@ -190,18 +190,33 @@ fn relax_batch<G: Grid>(
 #[inline(never)]
 fn collect<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCode> {
     let context = &hand.context();
-    let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
+    let (team, grid) = (&context.team, context.team.grid);
+    let tag = context.tag.now(grid);
     let (distances, work) = values_and_work(context, wave)?;
     let level = round.least.saturating_add(width(grid, wave));
     if team.is_conductor() {
         work.open_next(grid, tag, level);
     }
-    let sink = work.sink(context.machine.outgoing(grid), tag);
-    let marks = work.marks(tag.wrapping_add(1));
-    let mut least = u32::MAX;
+    let sink = (&work.sink(context), work.marks(tag.wrapping_add(1)));
+    let least = queue(hand, distances, sink, (round.level, level));
+    work.wait_warp(grid, context.tag, least);
+    Ok(())
+}
+
+/// Queues and marks the nodes with distances from `from` to below `level`; gives the
+/// least distance that this lane found behind those.
+#[inline(never)]
+fn queue<G: Grid>(
+    hand: Hand<G>,
+    distances: Words,
+    (sink, marks): (&Sink, Words),
+    (from, level): (u32, u32),
+) -> u32 {
+    let (context, grid) = (&hand.context(), hand.grid());
     let all = (distances, context.machine.nodes(grid));
-    select(team, all, &sink, |node, distance| {
-        if distance == UNREACHED || distance < round.level {
+    let mut least = u32::MAX;
+    select(&context.team, all, sink, |node, distance| {
+        if distance == UNREACHED || distance < from {
             return false;
         }
         if distance >= level {
@@ -210,6 +225,5 @@ fn collect<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), Fault
         }
         claim(grid, marks, node)
     });
-    work.wait_warp(team, tag, least);
-    Ok(())
+    least
 }

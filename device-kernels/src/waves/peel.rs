@@ -6,8 +6,8 @@
 //! are skipped.
 
 use super::expand::{expand, select};
-use super::work::{Round, Work, values_and_work};
-use crate::context::{Context, Hand};
+use super::work::{Round, Sink, values_and_work};
+use crate::context::Hand;
 use crate::grid::Grid;
 use crate::machine::Wave;
 use crate::memory::Words;
@@ -24,10 +24,13 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
     let grid = context.team.grid;
     let (cores, work) = values_and_work(context, wave)?;
     if opcode == Opcode::SeedPeel {
-        seed(context, cores, work);
+        if context.team.is_conductor() {
+            work.open_next(grid, context.tag.now(grid), 0);
+        }
+        seed(hand, cores);
         return Ok(());
     }
-    let round = work.round(grid, context.tag);
+    let round = work.round(grid, context.tag.now(grid));
     if round.nodes != 0 {
         peel(hand, wave, round)
     } else {
@@ -36,11 +39,10 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
 }
 
 /// Stores degrees; nodes without edges are done at level 0.
-fn seed<G: Grid>(context: &Context<G>, cores: Words, work: Work) {
+#[inline(never)]
+fn seed<G: Grid>(hand: Hand<G>, cores: Words) {
+    let context = &hand.context();
     let (team, grid) = (&context.team, context.team.grid);
-    if team.is_conductor() {
-        work.open_next(grid, context.tag, 0);
-    }
     let rows = context.machine.outgoing(grid);
     team.each(context.machine.nodes(grid), |node| {
         let (start, end) = rows.row(grid, node);
@@ -52,19 +54,20 @@ fn seed<G: Grid>(context: &Context<G>, cores: Words, work: Work) {
 #[inline(never)]
 fn peel<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCode> {
     let context = &hand.context();
-    let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
+    let (team, grid) = (&context.team, context.team.grid);
+    let tag = context.tag.now(grid);
     let (cores, work) = values_and_work(context, wave)?;
     let level = round.level;
     if team.is_bookkeeper() {
         work.open_next(grid, tag, level);
         // Whatever remains has more than `level` neighbours left.
-        work.wait(team, tag, level.saturating_add(1));
+        work.wait(grid, context.tag, level.saturating_add(1));
     }
     let rows = context.machine.outgoing(grid);
     expand(
         team,
         &work.source(rows, tag, &round),
-        &work.sink(rows, tag),
+        &work.sink(context),
         |_| 0,
         |edge| {
             if cores.load_weak(grid, edge.to) <= level {
@@ -84,7 +87,8 @@ fn peel<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCod
 #[inline(never)]
 fn collect<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCode> {
     let context = &hand.context();
-    let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
+    let (team, grid) = (&context.team, context.team.grid);
+    let tag = context.tag.now(grid);
     let (cores, work) = values_and_work(context, wave)?;
     let above = round.level.saturating_add(1);
     let level = if round.least == u32::MAX {
@@ -95,15 +99,23 @@ fn collect<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), Fault
     if team.is_conductor() {
         work.open_next(grid, tag, level);
     }
-    let sink = work.sink(context.machine.outgoing(grid), tag);
+    let least = queue(hand, cores, &work.sink(context), (above, level));
+    work.wait_warp(grid, context.tag, least);
+    Ok(())
+}
+
+/// Queues the nodes with degrees from `above` to `level`; gives the least degree that
+/// this lane found above those.
+#[inline(never)]
+fn queue<G: Grid>(hand: Hand<G>, cores: Words, sink: &Sink, (above, level): (u32, u32)) -> u32 {
+    let context = &hand.context();
+    let degrees = (cores, context.machine.nodes(hand.grid()));
     let mut least = u32::MAX;
-    let degrees = (cores, context.machine.nodes(grid));
-    select(team, degrees, &sink, |_, degree| {
+    select(&context.team, degrees, sink, |_, degree| {
         if degree > level {
             least = least.min(degree);
         }
         degree >= above && degree <= level
     });
-    work.wait_warp(team, tag, least);
-    Ok(())
+    least
 }

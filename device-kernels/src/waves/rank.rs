@@ -153,7 +153,7 @@ impl Ranks {
         let scale = Scale::of(context.machine.edges(grid));
         let rank = 1.0 / nodes as f32;
         let mut dangling = 0;
-        team.each(nodes, |node| {
+        team.each_taken(nodes, |node| {
             self.sums.store_weak(grid, 2 * node, 0);
             self.sums.store_weak(grid, 2 * node + 1, 0);
             dangling += self.store(grid, (rows, scale), (node, rank));
@@ -191,7 +191,7 @@ impl Ranks {
         let lost = part(wide(grid, self.totals, DANGLING));
         let base = (1.0 - damping + damping * lost) / nodes as f32;
         let (mut change, mut dangling) = (0, 0);
-        team.each(nodes, |node| {
+        team.each_taken(nodes, |node| {
             let sum = wide(grid, self.sums, 2 * node);
             if sum != 0 {
                 self.sums.store_weak(grid, 2 * node, 0);
@@ -215,7 +215,7 @@ fn settle<G: Grid>(context: &Context<G>, totals: Words, tolerance: f32) {
         return;
     }
     if wide(grid, totals, CHANGE) > units(tolerance) {
-        team.control.raise_changed(grid, context.tag);
+        context.tag.raise(grid);
     }
     let dangling = wide(grid, totals, NEXT_DANGLING);
     totals.store_weak(grid, DANGLING, dangling as u32);

@@ -3,6 +3,7 @@
 use crate::context::{Context, Hand};
 use crate::grid::Grid;
 use crate::machine::Wave;
+use crate::memory::Words;
 use crate::search::visit::Marker;
 use crate::search::{Search, shared_drive, step};
 use seawall_core::abi::control::FaultCode;
@@ -31,7 +32,7 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
             let policy = machine.search_policy(grid);
             search.seed(&context.team, sources, machine.edges(grid), &policy);
         }
-        Opcode::Visited => copy_visited(context, wave)?,
+        Opcode::Visited => copy_visited(hand, wave)?,
         _ => {
             let search = of_wave(context, wave)?;
             // Slow lanes may still be at a step of another search.
@@ -81,13 +82,19 @@ fn bind<G: Grid>(
     })
 }
 
-fn copy_visited<G: Grid>(context: &Context<G>, wave: Wave) -> Result<(), FaultCode> {
+fn copy_visited<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
+    let context = &hand.context();
     let (machine, grid) = (context.machine, context.team.grid);
     let frontier = machine.frontier(grid, wave.source(grid, 0))?;
     let to = machine.register_of(grid, wave.destination(grid), frontier.bitset_words())?;
-    let bits = frontier.bitset(frontier.drive(grid, 0).visited);
-    context.team.each(bits.len(), |at| {
-        to.store_weak(grid, at, bits.load_weak(grid, at));
-    });
+    copy(hand, to, frontier.bitset(frontier.drive(grid, 0).visited));
     Ok(())
+}
+
+#[inline(never)]
+fn copy<G: Grid>(hand: Hand<G>, to: Words, from: Words) {
+    let grid = hand.grid();
+    hand.context().team.each(from.len(), |at| {
+        to.store_weak(grid, at, from.load_weak(grid, at));
+    });
 }

@@ -34,7 +34,7 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
     if list.len().div_ceil(32) > sets.words {
         return Err(FaultCode::BadRegister);
     }
-    sets.seed(context, list);
+    sets.seed(hand, list);
     Ok(())
 }
 
@@ -73,8 +73,11 @@ impl Sets {
 
     /// Puts every source into the set of its node and queues the nodes; the
     /// first block does it alone.
-    fn seed<G: Grid>(&self, context: &Context<G>, list: Words) {
-        let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
+    #[inline(never)]
+    fn seed<G: Grid>(&self, hand: Hand<G>, list: Words) {
+        let context = &hand.context();
+        let (team, grid) = (&context.team, context.team.grid);
+        let tag = context.tag.now(grid);
         if !team.is_first() {
             return;
         }
@@ -91,7 +94,7 @@ impl Sets {
             }
             at += grid.lanes();
         }
-        let sink = self.work.sink(context.machine.outgoing(grid), tag);
+        let sink = self.work.sink(context);
         let marks = self.work.marks(next);
         append_list(&team.alone(), list, &sink, |node| {
             node < nodes && claim(grid, marks, node)
@@ -103,7 +106,8 @@ impl Sets {
 #[inline(never)]
 fn step<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
     let context = &hand.context();
-    let (team, grid, tag) = (&context.team, context.team.grid, context.tag);
+    let (team, grid) = (&context.team, context.team.grid);
+    let tag = context.tag.now(grid);
     let sets = Sets::of(context, wave)?;
     let Sets { words, work, .. } = sets;
     let round = work.round(grid, tag);
@@ -126,7 +130,7 @@ fn step<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
     expand(
         team,
         &work.source(rows, tag, &round),
-        &work.sink(rows, tag),
+        &work.sink(context),
         row,
         |edge| {
             let mut grows = false;

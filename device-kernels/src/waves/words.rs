@@ -22,9 +22,15 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
 
 #[inline(never)]
 fn operate<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
-    let context = &hand.context();
-    Operation::new(context, wave)?.run(&context.team);
+    perform(hand, &Operation::new(&hand.context(), wave)?);
     Ok(())
+}
+
+/// A function of its own, as what its loops need would wait in local memory while the
+/// registers are looked up.
+#[inline(never)]
+fn perform<G: Grid>(hand: Hand<G>, operation: &Operation) {
+    operation.run(&hand.context().team);
 }
 
 /// An operation on every word of a register, with its registers found.

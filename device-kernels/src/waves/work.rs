@@ -4,7 +4,7 @@
 //! are filled and their edges shared out is in [`expand`](super::expand).
 
 use crate::block::shared::ROUND;
-use crate::context::Context;
+use crate::context::{Context, Tag};
 use crate::grid::Grid;
 use crate::machine::Wave;
 use crate::memory::{Csr, Words};
@@ -50,7 +50,7 @@ pub struct Sink {
     pub(super) rows: Csr,
     pub(super) queue: Queue,
     pub(super) counters: Words,
-    pub(super) tag: u32,
+    pub(super) tag: Tag,
 }
 
 impl Work {
@@ -102,14 +102,16 @@ impl Work {
         }
     }
 
-    /// The queue that round `tag` fills.
+    /// The queue that the running round fills.
     #[inline(always)]
     #[must_use]
-    pub fn sink(self, rows: Csr, tag: u32) -> Sink {
+    pub fn sink<G: Grid>(self, context: &Context<G>) -> Sink {
+        let (grid, tag) = (context.team.grid, context.tag);
+        let next = tag.now(grid).wrapping_add(1);
         Sink {
-            rows,
-            queue: self.queue(tag.wrapping_add(1)),
-            counters: self.counters(tag.wrapping_add(1)),
+            rows: context.machine.outgoing(grid),
+            queue: self.queue(next),
+            counters: self.counters(next),
             tag,
         }
     }
@@ -171,30 +173,29 @@ impl Work {
         after.store(grid, WORK_LEAST, u32::MAX);
     }
 
-    /// Lets the round after `tag` know of a node of value `least` behind the
-    /// bound, and keeps the loop going.
+    /// Lets the next round know of a node of value `least` behind the bound, and keeps
+    /// the loop going.
     #[inline(always)]
-    pub fn wait<G: Grid>(self, team: &Team<G>, tag: u32, least: u32) {
-        let counters = self.counters(tag.wrapping_add(1));
+    pub fn wait<G: Grid>(self, grid: G, tag: Tag, least: u32) {
+        let counters = self.counters(tag.now(grid).wrapping_add(1));
         if least != u32::MAX {
-            if counters.load(team.grid, WORK_LEAST) > least {
-                counters.min(team.grid, WORK_LEAST, least);
+            if counters.load(grid, WORK_LEAST) > least {
+                counters.min(grid, WORK_LEAST, least);
             }
-            team.control.raise_changed(team.grid, tag);
+            tag.raise(grid);
         }
     }
 
     /// [`Work::wait`] for the least value of all lanes of the warp, which take
     /// part.
     #[inline(always)]
-    pub fn wait_warp<G: Grid>(self, team: &Team<G>, tag: u32, least: u32) {
-        let grid = team.grid;
+    pub fn wait_warp<G: Grid>(self, grid: G, tag: Tag, least: u32) {
         if grid.ballot(least != u32::MAX) == 0 {
             return;
         }
         let least = grid.warp_min(least);
         if grid.warp_lane() == 0 {
-            self.wait(team, tag, least);
+            self.wait(grid, tag, least);
         }
     }
 }

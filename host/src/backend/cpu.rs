@@ -12,6 +12,7 @@ use seawall_core::abi::program::{LaunchRecord, Region};
 use seawall_core::abi::tiles::TileTable;
 use seawall_core::abi::{MAGIC, VERSION};
 use seawall_device::grid::SHARED_WORDS;
+use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::{HostGrid, Services};
 use seawall_device::kernel::run_program;
 use seawall_device::launch::Launch;
@@ -271,11 +272,14 @@ fn tile_table(tiles: &Tiles) -> TileTable {
 /// Runs the kernel on `threads` threads, this one included, with `extra` words of
 /// shared memory each beside the usual ones.
 fn run_threads(launch: &LaunchRecord, threads: u32, extra: u32) -> Result<(), BackendError> {
+    let dealer = &Dealer::new();
     std::thread::scope(|scope| {
         for block in 1..threads {
             std::thread::Builder::new()
                 .name(format!("seawall-{block}"))
-                .spawn_scoped(scope, move || run_block(launch, (block, threads), extra))
+                .spawn_scoped(scope, move || {
+                    run_block(launch, (block, threads), extra, dealer)
+                })
                 .map_err(|error| {
                     stop(launch);
                     BackendError::Threads {
@@ -284,7 +288,7 @@ fn run_threads(launch: &LaunchRecord, threads: u32, extra: u32) -> Result<(), Ba
                     }
                 })?;
         }
-        run_block(launch, (0, threads), extra);
+        run_block(launch, (0, threads), extra, dealer);
         Ok(())
     })
 }
@@ -303,12 +307,12 @@ fn stop(launch: &LaunchRecord) {
     );
 }
 
-fn run_block(launch: &LaunchRecord, (block, blocks): (u32, u32), extra: u32) {
+fn run_block(launch: &LaunchRecord, place: (u32, u32), extra: u32, dealer: &Dealer) {
     let mut shared = vec![0_u32; SHARED_WORDS + extra as usize];
     // SAFETY: `shared` is this thread's own, as long as both say, and outlives the
-    // call.
+    // call; so does the dealer, which all threads of this run have alone.
     let grid =
-        unsafe { HostGrid::new(block, blocks, shared.as_mut_ptr(), SERVICES).with_extra(extra) };
+        unsafe { HostGrid::new(place, shared.as_mut_ptr(), dealer, SERVICES).with_extra(extra) };
     // SAFETY: `launch_record` filled the record from live, exclusively
     // borrowed memory of the stated lengths, which outlives the threads.
     let launch = unsafe { Launch::new(launch) };

@@ -10,6 +10,7 @@ use crate::backend::{BackendError, DeviceInfo, RunLimits};
 use seawall_core::abi::batch::{BatchRecord, BatchState};
 use seawall_device::batch::{Batch, run_batch};
 use seawall_device::grid::SHARED_WORDS;
+use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::HostGrid;
 use seawall_device::waves::family;
 use std::num::NonZeroUsize;
@@ -104,11 +105,12 @@ struct BatchAddress(u64);
 
 /// Runs the batch on `threads` threads, this one included.
 fn run_threads(batch: BatchAddress, threads: u32) -> Result<(), BackendError> {
+    let dealer = &Dealer::new();
     std::thread::scope(|scope| {
         for block in 1..threads {
             std::thread::Builder::new()
                 .name(format!("seawall-{block}"))
-                .spawn_scoped(scope, move || run_block(batch, block, threads))
+                .spawn_scoped(scope, move || run_block(batch, (block, threads), dealer))
                 .map_err(|error| {
                     stop(batch);
                     BackendError::Threads {
@@ -117,7 +119,7 @@ fn run_threads(batch: BatchAddress, threads: u32) -> Result<(), BackendError> {
                     }
                 })?;
         }
-        run_block(batch, 0, threads);
+        run_block(batch, (0, threads), dealer);
         Ok(())
     })
 }
@@ -134,10 +136,11 @@ fn stop(batch: BatchAddress) {
     fault.store(BatchState::BAD_RECORD, Ordering::Relaxed);
 }
 
-fn run_block(BatchAddress(record): BatchAddress, block: u32, blocks: u32) {
+fn run_block(BatchAddress(record): BatchAddress, place: (u32, u32), dealer: &Dealer) {
     let mut shared = vec![0_u32; SHARED_WORDS];
-    // SAFETY: `shared` is this thread's own and outlives the call.
-    let grid = unsafe { HostGrid::new(block, blocks, shared.as_mut_ptr(), cpu::SERVICES) };
+    // SAFETY: `shared` is this thread's own and outlives the call; so does the dealer,
+    // which all threads of this run have alone.
+    let grid = unsafe { HostGrid::new(place, shared.as_mut_ptr(), dealer, cpu::SERVICES) };
     // SAFETY: the record and all that it names lie in memory of the session,
     // which is exclusively borrowed for the run; there is an arena for each of
     // the blocks.
