@@ -234,7 +234,7 @@ impl Search {
         let is_new = before & bit == 0;
         if is_new {
             let (from, level) = (row.node, push.level);
-            shared_search::marker(grid).discovered(grid, Discovery { node, from, level });
+            self.visit.discovered(grid, Discovery { node, from, level });
             // The next step wants these, and nodes are often numbered along
             // the way of a search.
             self.outgoing.prefetch_target(grid, start);
@@ -320,7 +320,7 @@ impl Search {
 /// [`append`] to the queue that the block's step fills. Where that is it looks up only
 /// when there is something, so that what finds nothing has the registers.
 #[inline(always)]
-fn append_next<G: Grid, const K: usize>(grid: G, finds: &Finds<K>) {
+pub(super) fn append_next<G: Grid, const K: usize>(grid: G, finds: &Finds<K>) {
     if grid.ballot(finds.mask != 0) != 0 {
         let search = shared_search::read(grid);
         let target = search.target(&shared_drive::read(grid));

@@ -15,7 +15,7 @@
 
 use super::expand::{append_list, expand, select};
 use super::expand_rows::{BATCH, Batch, are_short, expand_rows};
-use super::work::{Round, Sink, Work, values_and_work, work_of};
+use super::work::{Round, Work, values_and_work, work_of};
 use crate::context::Hand;
 use crate::grid::Grid;
 use crate::machine::Wave;
@@ -187,35 +187,32 @@ fn relax_batch<G: Grid>(
 }
 
 /// Queues the waiting nodes below the next bound.
-#[inline(never)]
+#[inline(always)]
 fn collect<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCode> {
-    let context = &hand.context();
-    let (team, grid) = (&context.team, context.team.grid);
-    let tag = context.tag.now(grid);
-    let (distances, work) = values_and_work(context, wave)?;
-    let level = round.least.saturating_add(width(grid, wave));
-    if team.is_conductor() {
-        work.open_next(grid, tag, level);
-    }
-    let sink = (&work.sink(context), work.marks(tag.wrapping_add(1)));
-    let least = queue(hand, distances, sink, (round.level, level));
-    work.wait_warp(grid, context.tag, least);
-    Ok(())
+    let level = round.least.saturating_add(width(hand.grid(), wave));
+    let (distances, work) = values_and_work(&hand.context(), wave)?;
+    queue(hand, distances, work.words(), (round.level, level))
 }
 
-/// Queues and marks the nodes with distances from `from` to below `level`; gives the
-/// least distance that this lane found behind those.
+/// Queues and marks the nodes with distances from `from` to below `level`. A function of
+/// its own, as what its loop needs would wait in local memory otherwise.
 #[inline(never)]
 fn queue<G: Grid>(
     hand: Hand<G>,
     distances: Words,
-    (sink, marks): (&Sink, Words),
+    work: Words,
     (from, level): (u32, u32),
-) -> u32 {
+) -> Result<(), FaultCode> {
     let (context, grid) = (&hand.context(), hand.grid());
+    let tag = context.tag.now(grid);
+    let work = Work::new(work, context.machine.nodes(grid))?;
+    if context.team.is_conductor() {
+        work.open_next(grid, tag, level);
+    }
     let all = (distances, context.machine.nodes(grid));
+    let marks = work.marks(tag.wrapping_add(1));
     let mut least = u32::MAX;
-    select(&context.team, all, sink, |node, distance| {
+    select(&context.team, all, &work.sink(context), |node, distance| {
         if distance == UNREACHED || distance < from {
             return false;
         }
@@ -225,5 +222,6 @@ fn queue<G: Grid>(
         }
         claim(grid, marks, node)
     });
-    least
+    work.wait_warp(grid, context.tag, least);
+    Ok(())
 }

@@ -6,7 +6,7 @@
 //! are skipped.
 
 use super::expand::{expand, select};
-use super::work::{Round, Sink, values_and_work};
+use super::work::{Round, Work, values_and_work};
 use crate::context::Hand;
 use crate::grid::Grid;
 use crate::machine::Wave;
@@ -84,38 +84,40 @@ fn peel<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCod
 }
 
 /// Queues the nodes of the next level.
-#[inline(never)]
+#[inline(always)]
 fn collect<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCode> {
-    let context = &hand.context();
-    let (team, grid) = (&context.team, context.team.grid);
-    let tag = context.tag.now(grid);
-    let (cores, work) = values_and_work(context, wave)?;
     let above = round.level.saturating_add(1);
     let level = if round.least == u32::MAX {
         above
     } else {
         above.max(round.least)
     };
-    if team.is_conductor() {
-        work.open_next(grid, tag, level);
-    }
-    let least = queue(hand, cores, &work.sink(context), (above, level));
-    work.wait_warp(grid, context.tag, least);
-    Ok(())
+    let (cores, work) = values_and_work(&hand.context(), wave)?;
+    queue(hand, cores, work.words(), (above, level))
 }
 
-/// Queues the nodes with degrees from `above` to `level`; gives the least degree that
-/// this lane found above those.
+/// Queues the nodes with degrees from `above` to `level`. A function of its own, as what
+/// its loop needs would wait in local memory otherwise.
 #[inline(never)]
-fn queue<G: Grid>(hand: Hand<G>, cores: Words, sink: &Sink, (above, level): (u32, u32)) -> u32 {
-    let context = &hand.context();
-    let degrees = (cores, context.machine.nodes(hand.grid()));
+fn queue<G: Grid>(
+    hand: Hand<G>,
+    cores: Words,
+    work: Words,
+    (above, level): (u32, u32),
+) -> Result<(), FaultCode> {
+    let (context, grid) = (&hand.context(), hand.grid());
+    let work = Work::new(work, context.machine.nodes(grid))?;
+    if context.team.is_conductor() {
+        work.open_next(grid, context.tag.now(grid), level);
+    }
+    let degrees = (cores, context.machine.nodes(grid));
     let mut least = u32::MAX;
-    select(&context.team, degrees, sink, |_, degree| {
+    select(&context.team, degrees, &work.sink(context), |_, degree| {
         if degree > level {
             least = least.min(degree);
         }
         degree >= above && degree <= level
     });
-    least
+    work.wait_warp(grid, context.tag, least);
+    Ok(())
 }

@@ -22,14 +22,34 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
 
 #[inline(never)]
 fn operate<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
-    perform(hand, &Operation::new(&hand.context(), wave)?);
+    let Operation {
+        what,
+        to,
+        left,
+        right,
+        value,
+    } = Operation::new(&hand.context(), wave)?;
+    perform(hand, (what, value), to, left, right);
     Ok(())
 }
 
 /// A function of its own, as what its loops need would wait in local memory while the
-/// registers are looked up.
+/// registers are looked up; and by words, as a reference leads to local memory too.
 #[inline(never)]
-fn perform<G: Grid>(hand: Hand<G>, operation: &Operation) {
+fn perform<G: Grid>(
+    hand: Hand<G>,
+    (what, value): (u32, u32),
+    to: Words,
+    left: Words,
+    right: Words,
+) {
+    let operation = Operation {
+        what,
+        to,
+        left,
+        right,
+        value,
+    };
     operation.run(&hand.context().team);
 }
 

@@ -67,6 +67,13 @@ impl Work {
         Ok(Self { words, layout })
     }
 
+    /// The words that it was made of.
+    #[inline(always)]
+    #[must_use]
+    pub fn words(self) -> Words {
+        self.words
+    }
+
     #[inline(always)]
     fn queue(self, parity: u32) -> Queue {
         let nodes = self.layout.nodes;
