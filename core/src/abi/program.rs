@@ -4,7 +4,7 @@
 //! and every executor walks the same bytes.
 
 use super::assert_words;
-use bytemuck::{Pod, Zeroable};
+use bytemuck::{CheckedBitPattern, Pod, Zeroable};
 
 /// What one wave does; the discriminant is the opcode word.
 ///
@@ -13,7 +13,7 @@ use bytemuck::{Pod, Zeroable};
 /// assert_eq!(Opcode::from_word(Opcode::Xor as u32), Some(Opcode::Xor));
 /// assert_eq!(Opcode::from_word(u32::MAX), None);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, CheckedBitPattern)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
 pub enum Opcode {
@@ -185,7 +185,8 @@ impl Opcode {
     /// The opcode of a word, or nothing when the word names none.
     #[must_use]
     pub fn from_word(word: u32) -> Option<Self> {
-        Self::ALL.get(word as usize).copied()
+        // A comparison: a table would lie in a GPU's slow memory.
+        bytemuck::checked::try_cast(word).ok()
     }
 }
 

@@ -310,7 +310,8 @@ impl Count {
                 }
             } else if len <= SERIAL {
                 for edge in start..start + len {
-                    found += self.find(grid, crew, (piece.len, edge));
+                    let to = self.forward.target(grid, edge);
+                    found += self.find(grid, crew, (piece.len, to));
                 }
             }
             if found != 0 {
@@ -325,10 +326,24 @@ impl Count {
                 let end = start + grid.shuffle(len, lane);
                 let mut found = 0;
                 let mut edge = start.saturating_add(grid.warp_lane());
+                let target = |edge| {
+                    if edge < end {
+                        self.forward.target(grid, edge)
+                    } else {
+                        0
+                    }
+                };
+                let mut to = target(edge);
                 while edge < end {
-                    found += self.find(grid, crew, (piece.len, edge));
+                    // The next edge is under way while this one is looked up.
                     edge = edge.saturating_add(G::WARP);
+                    let next = target(edge);
+                    found += self.find(grid, crew, (piece.len, to));
+                    to = next;
                 }
+                // Lanes that leave the loop one after the other would stay apart, and
+                // what the warp does together would take several times as long.
+                grid.warp_barrier();
                 self.add(grid, grid.shuffle(node, lane), warp_sum(grid, found));
                 own += found;
             }
@@ -361,10 +376,9 @@ impl Count {
         1
     }
 
-    /// 1, counted, when the target of `edge` is among the `len` held entries.
+    /// 1, counted, when `to` is among the `len` held entries.
     #[inline(always)]
-    fn find<G: Grid>(&self, grid: G, crew: &Crew, (len, edge): (u32, u32)) -> u32 {
-        let to = self.forward.target(grid, edge);
+    fn find<G: Grid>(&self, grid: G, crew: &Crew, (len, to): (u32, u32)) -> u32 {
         // SAFETY: a slot is in the crew's memory; one with a single entry holds
         // its number, and in others the entry is searched for.
         unsafe {

@@ -99,14 +99,24 @@ const fn what(opcode: u32) -> Option<u32> {
         (Opcode::AndNot, AND_NOT),
         (Opcode::Xor, XOR),
     ];
-    let mut at = 0;
-    while at < OPCODES.len() {
-        if OPCODES[at].0 as u32 == opcode {
-            return Some(OPCODES[at].1);
+    /// A byte for each of the first eight opcodes, 0 for what is none of these: in a
+    /// register, as a table would lie in slow memory.
+    const PACKED: u64 = {
+        let (mut packed, mut at) = (0, 0);
+        while at < OPCODES.len() {
+            assert!((OPCODES[at].0 as u32) < 8 && OPCODES[at].1 < 256);
+            packed |= (OPCODES[at].1 as u64) << (8 * OPCODES[at].0 as u32);
+            at += 1;
         }
-        at += 1;
+        packed
+    };
+    if opcode >= 8 {
+        return None;
     }
-    None
+    match (PACKED >> (8 * opcode)) as u32 & 0xff {
+        0 => None,
+        what => Some(what),
+    }
 }
 
 impl Operation {

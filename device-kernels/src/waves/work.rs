@@ -140,18 +140,15 @@ impl Work {
     /// place would queue up there for microseconds.
     #[inline(always)]
     pub fn round<G: Grid>(self, grid: G, tag: u32) -> Round {
+        // No table of places, which would lie in slow memory.
+        const { assert!(WORK_NODES < 3 && WORK_EDGES < 3 && WORK_LEVEL < 3) };
         let counters = self.counters(tag);
         // Another wave of the same group may have told its round here, and
         // slow lanes may still have to read that.
         grid.block_barrier();
         let mut part = grid.lane();
         while part < 4 {
-            let at = match part {
-                0 => WORK_NODES,
-                1 => WORK_EDGES,
-                2 => WORK_LEVEL,
-                _ => WORK_LEAST,
-            };
+            let at = if part < 3 { part } else { WORK_LEAST };
             // SAFETY: four fixed words of shared memory.
             unsafe { grid.shared_store(ROUND + part, counters.load(grid, at)) };
             part += grid.lanes();
@@ -160,9 +157,9 @@ impl Work {
         // SAFETY: four fixed words of shared memory.
         let told = |part: u32| unsafe { grid.shared_load(ROUND + part) };
         Round {
-            nodes: told(0),
-            edges: told(1),
-            level: told(2),
+            nodes: told(WORK_NODES),
+            edges: told(WORK_EDGES),
+            level: told(WORK_LEVEL),
             least: told(3),
         }
     }
