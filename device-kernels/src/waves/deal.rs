@@ -41,6 +41,44 @@ pub fn each_chunk<G: Grid>(team: &Team<G>, nodes: u32, mut visit: impl FnMut(u32
     }
 }
 
+/// [`each_chunk`] for nodes that differ much in work: warps take parts of the block's
+/// share as they get to them, a few nodes each, by their first lanes. A block operation,
+/// with a block barrier before the first call.
+#[inline(always)]
+pub fn each_part<G: Grid>(team: &Team<G>, nodes: u32, mut visit: impl FnMut(u32)) {
+    /// Nodes of a part: a sector of their rows' starts.
+    const PART: u32 = 8;
+    if G::WARP == 1 {
+        team.each_taken(nodes, visit);
+        return;
+    }
+    let grid = team.grid;
+    // SAFETY: a fixed word of shared memory.
+    unsafe {
+        if grid.lane() == 0 {
+            grid.shared_store(QUEUE_LEN, 0);
+        }
+        grid.block_barrier();
+    }
+    loop {
+        let mut taken = 0;
+        if grid.warp_lane() == 0 {
+            // SAFETY: as above.
+            taken = unsafe { grid.shared_add(QUEUE_LEN, 1) };
+        }
+        let part = u64::from(grid.shuffle(taken, 0)) * u64::from(team.size());
+        let first = (part + u64::from(team.rank())) * u64::from(PART);
+        if first >= u64::from(nodes) {
+            return;
+        }
+        visit(if grid.warp_lane() < PART {
+            (first as u32).saturating_add(grid.warp_lane())
+        } else {
+            u32::MAX
+        });
+    }
+}
+
 /// Calls `together` with all lanes of the block for each node of the block's
 /// share that `left` picks. Contains block barriers, the last one behind the
 /// last call.

@@ -10,7 +10,7 @@
 //! A node is a corner of at most as many triangles as the graph has edges:
 //! counts fit a word.
 
-use super::deal::{FREE, each_chunk, each_left, warp_sum};
+use super::deal::{FREE, each_left, each_part, warp_sum};
 use super::orient::Forward;
 use crate::context::{Context, Hand};
 use crate::grid::{Grid, LANES_MAX, SHARED_WORDS};
@@ -37,8 +37,8 @@ const SERIAL: u32 = 16;
 /// How much longer another row is for a lone lane to look up the held one in
 /// it.
 const LONGER: u32 = 4;
-/// Chunks of a warp between two looks at the clock.
-const CHUNKS_PER_LOOK: u32 = 16;
+/// Which nodes a warp looks at the clock before: one in as many.
+const NODES_PER_LOOK: u32 = 512;
 
 const _: () = assert!((FREE + WORDS * BLOCK_HELD) as usize <= SHARED_WORDS);
 const _: () = assert!((FREE + WORDS * WARP_HELD * (LANES_MAX / 32)) as usize <= SHARED_WORDS);
@@ -183,7 +183,7 @@ impl Count {
         // shared memory.
         grid.block_barrier();
         warp.clear(grid);
-        each_chunk(team, nodes, |node| {
+        each_part(team, nodes, |node| {
             late = late || is_late(team, node);
             if !late {
                 self.chunk(grid, &warp, (node, nodes));
@@ -403,5 +403,6 @@ impl Count {
 /// agree.
 #[inline(always)]
 fn is_late<G: Grid>(team: &Team<G>, node: u32) -> bool {
-    (node / G::WARP).is_multiple_of(CHUNKS_PER_LOOK) && team.grid.ballot(team.is_late()) != 0
+    let first = team.grid.shuffle(node, 0);
+    first.is_multiple_of(NODES_PER_LOOK) && team.grid.ballot(team.is_late()) != 0
 }
