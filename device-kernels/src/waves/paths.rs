@@ -43,13 +43,14 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
         seed(hand, &values_and_work(context, wave)?, list, width);
         return Ok(());
     }
-    let (_, work) = values_and_work(context, wave)?;
+    let (distances, work) = values_and_work(context, wave)?;
     let round = work.round(grid, context.tag.now(grid));
     if round.nodes != 0 {
-        return relax(hand, wave, round);
+        return relax(hand, distances, work.words());
     }
     if round.least != u32::MAX {
-        return collect(hand, wave, round);
+        let level = round.least.saturating_add(width(grid, wave));
+        return queue(hand, distances, work.words(), (round.level, level));
     }
     Ok(())
 }
@@ -102,11 +103,11 @@ fn claim<G: Grid>(grid: G, marks: Words, node: u32) -> bool {
 
 /// Relaxes the edges of the queued nodes.
 #[inline(never)]
-fn relax<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCode> {
+fn relax<G: Grid>(hand: Hand<G>, distances: Words, work: Words) -> Result<(), FaultCode> {
     let context = &hand.context();
     let (team, grid) = (&context.team, context.team.grid);
-    let tag = context.tag.now(grid);
-    let (distances, work) = values_and_work(context, wave)?;
+    let (tag, round) = (context.tag.now(grid), Round::told(grid));
+    let work = Work::new(work, context.machine.nodes(grid))?;
     let weights = context.machine.weights(grid).ok_or(FaultCode::BadLaunch)?;
     let paths = &Paths {
         distances,
@@ -184,14 +185,6 @@ fn relax_batch<G: Grid>(
         }
     }
     mask
-}
-
-/// Queues the waiting nodes below the next bound.
-#[inline(always)]
-fn collect<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCode> {
-    let level = round.least.saturating_add(width(hand.grid(), wave));
-    let (distances, work) = values_and_work(&hand.context(), wave)?;
-    queue(hand, distances, work.words(), (round.level, level))
 }
 
 /// Queues and marks the nodes with distances from `from` to below `level`. A function of

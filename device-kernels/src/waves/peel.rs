@@ -32,9 +32,9 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
     }
     let round = work.round(grid, context.tag.now(grid));
     if round.nodes != 0 {
-        peel(hand, wave, round)
+        peel(hand, cores, work.words())
     } else {
-        collect(hand, wave, round)
+        queue(hand, cores, work.words(), next_level(round))
     }
 }
 
@@ -52,11 +52,11 @@ fn seed<G: Grid>(hand: Hand<G>, cores: Words) {
 
 /// Removes the queued nodes.
 #[inline(never)]
-fn peel<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCode> {
+fn peel<G: Grid>(hand: Hand<G>, cores: Words, work: Words) -> Result<(), FaultCode> {
     let context = &hand.context();
     let (team, grid) = (&context.team, context.team.grid);
-    let tag = context.tag.now(grid);
-    let (cores, work) = values_and_work(context, wave)?;
+    let (tag, round) = (context.tag.now(grid), Round::told(grid));
+    let work = Work::new(work, context.machine.nodes(grid))?;
     let level = round.level;
     if team.is_bookkeeper() {
         work.open_next(grid, tag, level);
@@ -83,17 +83,15 @@ fn peel<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCod
     Ok(())
 }
 
-/// Queues the nodes of the next level.
+/// The degrees of the nodes of the next level, from the first to the last.
 #[inline(always)]
-fn collect<G: Grid>(hand: Hand<G>, wave: Wave, round: Round) -> Result<(), FaultCode> {
+fn next_level(round: Round) -> (u32, u32) {
     let above = round.level.saturating_add(1);
-    let level = if round.least == u32::MAX {
-        above
+    if round.least == u32::MAX {
+        (above, above)
     } else {
-        above.max(round.least)
-    };
-    let (cores, work) = values_and_work(&hand.context(), wave)?;
-    queue(hand, cores, work.words(), (above, level))
+        (above, above.max(round.least))
+    }
 }
 
 /// Queues the nodes with degrees from `above` to `level`. A function of its own, as what

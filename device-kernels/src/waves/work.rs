@@ -53,6 +53,21 @@ pub struct Sink {
     pub(super) tag: Tag,
 }
 
+impl Round {
+    /// The counters that [`Work::round`] told the block last.
+    #[inline(always)]
+    pub fn told<G: Grid>(grid: G) -> Self {
+        // SAFETY: four fixed words of shared memory.
+        let told = |part: u32| unsafe { grid.shared_load(ROUND + part) };
+        Self {
+            nodes: told(WORK_NODES),
+            edges: told(WORK_EDGES),
+            level: told(WORK_LEVEL),
+            least: told(3),
+        }
+    }
+}
+
 impl Work {
     /// The work register in `words`.
     ///
@@ -154,14 +169,7 @@ impl Work {
             part += grid.lanes();
         }
         grid.block_barrier();
-        // SAFETY: four fixed words of shared memory.
-        let told = |part: u32| unsafe { grid.shared_load(ROUND + part) };
-        Round {
-            nodes: told(WORK_NODES),
-            edges: told(WORK_EDGES),
-            level: told(WORK_LEVEL),
-            least: told(3),
-        }
+        Round::told(grid)
     }
 
     /// Opens the round after `tag` with bound `level`, and clears the counters
