@@ -76,29 +76,26 @@ impl Launch {
     #[inline(always)]
     pub fn hold<G: Grid>(self, grid: G) -> Machine {
         const ARENA: u32 = word_of!(LaunchRecord, arena);
-        const HIGH: u32 = ARENA + 1;
+        // SAFETY: the record's words in shared memory are fixed.
+        unsafe { copy(grid, self.record, LAUNCH) };
         let arena = self
             .record
             .constant_wide(grid, ARENA)
             .wrapping_add(self.arena_shift);
-        each_of_block(grid, LAUNCH_WORDS, |at| {
-            let word = match at {
-                ARENA => arena as u32,
-                HIGH => (arena >> 32) as u32,
-                _ => self.record.constant(grid, at),
-            };
-            // SAFETY: the record's words in shared memory are fixed.
-            unsafe { grid.shared_store(LAUNCH + at, word) };
-        });
+        for (at, word) in [(ARENA, arena as u32), (ARENA + 1, (arena >> 32) as u32)] {
+            // By the lane that copied it, so behind the copy.
+            if grid.lane() == at % grid.lanes() {
+                // SAFETY: as above.
+                unsafe { grid.shared_store(LAUNCH + at, word) };
+            }
+        }
         let table = |address: u32, total: u32, (held, words): (u32, u32), to: u32| {
             let count = self.record.constant(grid, total).min(held) * words;
             // SAFETY: `new` promises that tables are valid for their lengths.
             let table =
                 unsafe { Words::new(self.record.constant_wide(grid, address) as *mut u32, count) };
-            each_of_block(grid, count, |at| {
-                // SAFETY: there is room for as many entries as are held.
-                unsafe { grid.shared_store(to + at, table.constant(grid, at)) };
-            });
+            // SAFETY: there is room for as many entries as are held.
+            unsafe { copy(grid, table, to) };
         };
         table(
             word_of!(LaunchRecord, group_table),
@@ -123,12 +120,17 @@ impl Launch {
     }
 }
 
-/// Calls `item` for this lane's share of `0..count` among the lanes of its block.
-#[inline(always)]
-fn each_of_block<G: Grid>(grid: G, count: u32, item: impl Fn(u32)) {
+/// Copies `from` to shared memory from word `to` on. All lanes of the block call this;
+/// word `at` is copied by lane `at` of them, counted round.
+///
+/// # Safety
+/// As [`Grid::shared_store`] for as many words.
+#[inline(never)]
+unsafe fn copy<G: Grid>(grid: G, from: Words, to: u32) {
     let mut at = grid.lane();
-    while at < count {
-        item(at);
+    while at < from.len() {
+        // SAFETY: by this function's contract.
+        unsafe { grid.shared_store(to + at, from.constant(grid, at)) };
         at += grid.lanes();
     }
 }

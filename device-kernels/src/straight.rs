@@ -43,7 +43,7 @@ const JOINED: u32 = 0x100;
 
 /// First group behind the run of narrow groups that starts at `group`. A warp
 /// operation.
-#[inline(always)]
+#[inline(never)]
 pub fn end_of_run<G: Grid>(hand: Hand<G>, group: u32, groups: u32) -> u32 {
     let (machine, grid) = (hand.context().machine, hand.grid());
     let mut end = group;
