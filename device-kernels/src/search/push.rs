@@ -79,7 +79,8 @@ pub fn push_nodes<G: Grid>(hand: Hand<G>) {
         let (search, drive) = (&shared_search::read(grid), &shared_drive::read(grid));
         let queue = search.frontier.queue(drive.queue);
         let (push, target) = search.aims(drive);
-        team.each_taken(drive.nodes, |index| {
+        // In turn: most frontiers that come here are small.
+        team.each(drive.nodes, |index| {
             let row = row_at(grid, &queue, index, drive);
             search.expand_alone(grid, &push, row, |finds| {
                 append(grid, search.frontier, target, finds)

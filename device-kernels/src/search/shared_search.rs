@@ -65,7 +65,7 @@ pub fn read<G: Grid>(grid: G) -> Search {
 
 /// How the block's search marks what it discovers.
 #[inline(always)]
-pub fn marker<G: Grid>(grid: G) -> Marker {
+fn marker<G: Grid>(grid: G) -> Marker {
     // SAFETY: a fixed word of shared memory.
     let flags = unsafe { grid.shared_load(FLAGS) };
     Marker::again(array(grid, 5), flags)

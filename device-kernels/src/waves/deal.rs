@@ -4,7 +4,8 @@
 //! first a warp takes a chunk of neighbouring nodes and leaves those out that
 //! are too much for it; in the second a block takes those one by one, with all
 //! of its lanes. Chunks go to the blocks in turn, so that hubs with
-//! neighbouring numbers do not meet in one block.
+//! neighbouring numbers do not meet in one block. Where nodes differ much in work,
+//! the warps of a block take smaller parts as they get to them.
 
 use crate::block::shared::SHARES;
 use crate::grid::{Grid, LANES_MAX};
