@@ -4,9 +4,9 @@
 
 use proptest::prelude::*;
 use seawall::analysis::oracle;
-use seawall::graph::Graph;
+use seawall::graph::{self, Graph, LoadOptions};
 use seawall::outcome::{Column, Rounds, RunOutcome};
-use seawall::run::{AnalysisKind, BackendChoice, Ranking, RunError, RunRequest, execute};
+use seawall::run::{AnalysisKind, BackendChoice, Detail, Ranking, RunError, RunRequest, execute};
 use std::num::{NonZeroU32, NonZeroUsize};
 
 const THREADS: [usize; 3] = [1, 2, 5];
@@ -265,4 +265,32 @@ fn counting_triangles_ends_with_the_time_budget() {
     let error = execute(&graph, &request, &mut |_| {}).unwrap_err();
     assert_eq!(error.exit_code(), 1);
     assert!(error.to_string().contains("time"), "{error}");
+}
+
+/// Threads take rows as they get to them only where there are some hundred for each.
+#[test]
+fn rows_that_threads_take_as_they_get_to_them_are_all_done_once() {
+    let loaded = graph::load("gen:rmat:14:8", &LoadOptions::default(), None).unwrap();
+    let graph = loaded.graph.without_weights();
+    for analysis in [
+        AnalysisKind::Cc,
+        AnalysisKind::Kcore,
+        AnalysisKind::Triangles,
+    ] {
+        words(&graph, analysis, &[]);
+    }
+    let hub = (0..graph.nodes()).max_by_key(|node| graph.neighbours(*node).len());
+    let hub = hub.unwrap();
+    let columns = THREADS.map(|threads| {
+        let mut search = request(AnalysisKind::Bfs, &[hub], threads);
+        search.detail = Detail::Parents;
+        let search = run(&graph, &search);
+        let mut ranks = request(AnalysisKind::Pagerank, &[], threads);
+        ranks.max_iterations = NonZeroU32::new(10);
+        let ranks = run(&graph, &ranks);
+        assert_eq!((search.checked, ranks.checked), (Some(true), Some(true)));
+        assert!(search.reached > 8000, "{} nodes", search.reached);
+        (search.values, search.parents, ranks.values)
+    });
+    assert!(columns.iter().all(|column| *column == columns[0]));
 }
