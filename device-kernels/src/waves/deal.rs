@@ -54,13 +54,11 @@ pub fn each_part<G: Grid>(team: &Team<G>, nodes: u32, mut visit: impl FnMut(u32)
         return;
     }
     let grid = team.grid;
-    // SAFETY: a fixed word of shared memory.
-    unsafe {
-        if grid.lane() == 0 {
-            grid.shared_store(QUEUE_LEN, 0);
-        }
-        grid.block_barrier();
+    if grid.lane() == 0 {
+        // SAFETY: a fixed word of shared memory.
+        unsafe { grid.shared_store(QUEUE_LEN, 0) };
     }
+    grid.block_barrier();
     loop {
         let mut taken = 0;
         if grid.warp_lane() == 0 {

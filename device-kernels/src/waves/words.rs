@@ -22,14 +22,9 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
 
 #[inline(never)]
 fn operate<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
-    let Operation {
-        what,
-        to,
-        left,
-        right,
-        value,
-    } = Operation::new(&hand.context(), wave)?;
-    perform(hand, (what, value), to, left, right);
+    let found = Operation::new(&hand.context(), wave)?;
+    let how = (found.what, found.value);
+    perform(hand, how, found.to, found.left, found.right);
     Ok(())
 }
 

@@ -93,10 +93,9 @@ impl<'g> CpuSession<'g> {
 
     /// The same session with incoming edges by tiles of `shape`, as GPUs gather
     /// them, for programs that gather. The sums are the same, bit for bit. It pays
-    /// where what nodes pass on does not fit the caches, programs run often and threads
-    /// are few: with two, an iteration of ranks on `gen:uniform:22:16` gained most; with
-    /// sixteen nothing was gained, and making the tiles takes as long as some
-    /// iterations.
+    /// where what nodes pass on does not fit the caches and programs run often, as
+    /// making the tiles takes as long as some iterations. What it gained once, and with
+    /// how many threads, stands in `docs/performance.md`.
     #[must_use]
     pub fn with_tiles(self, shape: TileShape) -> Self {
         let tiles = Tiles::of(self.graph, shape);
