@@ -1,0 +1,240 @@
+//! The result of a run as a table: one row a node, under the ids of the file.
+//!
+//! With parents there is a third column, `parent`, the id of a node.
+
+use std::io::{self, Write};
+
+use super::table::{self, Cell, Row, RowFormat, Table, TableColumn, Values};
+use seawall::outcome::{Column, RunOutcome};
+use seawall::run::AnalysisKind;
+
+/// The rows of a run.
+pub struct Rows<'a> {
+    analysis: AnalysisKind,
+    column: &'a Column,
+    parents: Option<&'a [u32]>,
+    original: &'a dyn Fn(u32) -> u64,
+}
+
+impl<'a> Rows<'a> {
+    /// The rows of `outcome`; `original` gives the id in the file of a node.
+    ///
+    /// The labels of components are nodes, so they are given by their ids too.
+    #[must_use]
+    pub fn new(outcome: &'a RunOutcome, original: &'a dyn Fn(u32) -> u64) -> Self {
+        Self {
+            parents: outcome.parents.as_deref(),
+            ..Self::of((outcome.analysis, &outcome.values), original)
+        }
+    }
+
+    /// The rows of a column that `analysis` gave, without parents.
+    pub(super) fn of(
+        (analysis, column): (AnalysisKind, &'a Column),
+        original: &'a dyn Fn(u32) -> u64,
+    ) -> Self {
+        Self {
+            analysis,
+            column,
+            parents: None,
+            original,
+        }
+    }
+
+    /// Writes the named columns of those in [`TableColumn::of_run`]. Linear in
+    /// the nodes, buffered by `out` alone.
+    ///
+    /// # Errors
+    /// When `out` fails.
+    pub fn write(
+        &self,
+        format: RowFormat,
+        columns: &[TableColumn],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        table::write(self, (format, columns), out)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Row<'_>> + '_ {
+        (0u32..).take(self.column.len()).map(|node| Row {
+            graph: 0,
+            name: "",
+            node: (self.original)(node),
+            value: self.value(node),
+            parent: self.parent(node),
+        })
+    }
+
+    fn value(&self, node: u32) -> Cell<'_> {
+        match self.column {
+            Column::F32(values) => Cell::Real(values[node as usize]),
+            Column::U32(values) => self.whole(values[node as usize]),
+            Column::Sets(sets) => Cell::Set(sets.of(node)),
+        }
+    }
+
+    fn whole(&self, value: u32) -> Cell<'_> {
+        let is_reached = value != Column::UNREACHED;
+        match self.analysis {
+            AnalysisKind::Cc => Cell::Id(Some((self.original)(value))),
+            AnalysisKind::Bfs | AnalysisKind::Sssp => Cell::Whole(is_reached.then_some(value)),
+            _ => Cell::Whole(Some(value)),
+        }
+    }
+
+    fn parent(&self, node: u32) -> Option<u64> {
+        let parent = *self.parents?.get(node as usize)?;
+        (parent != Column::UNREACHED).then(|| (self.original)(parent))
+    }
+}
+
+impl Table for Rows<'_> {
+    fn rows(&self) -> u64 {
+        self.column.len() as u64
+    }
+
+    fn values(&self) -> Values {
+        Values::of(self.analysis, self.column)
+    }
+
+    fn each(&self, take: &mut dyn FnMut(&Row<'_>) -> io::Result<()>) -> io::Result<()> {
+        self.iter().try_for_each(|row| take(&row))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::text::tests::outcome;
+    use seawall::outcome::SourceSets;
+    use serde_json::{Value, json};
+
+    fn some_of(outcome: &RunOutcome, format: RowFormat, columns: &[TableColumn]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let all = TableColumn::of_run(outcome.parents.is_some());
+        let columns = if columns.is_empty() { all } else { columns };
+        Rows::new(outcome, &|node| u64::from(node) + 100)
+            .write(format, columns, &mut bytes)
+            .unwrap();
+        bytes
+    }
+
+    fn csv(outcome: &RunOutcome, columns: &[TableColumn]) -> String {
+        String::from_utf8(some_of(outcome, RowFormat::Csv, columns)).unwrap()
+    }
+
+    fn json(outcome: &RunOutcome, columns: &[TableColumn]) -> Value {
+        serde_json::from_slice(&some_of(outcome, RowFormat::Json, columns)).unwrap()
+    }
+
+    /// Type, shape and body of a NumPy file.
+    fn npy(outcome: &RunOutcome, columns: &[TableColumn]) -> (String, Vec<u64>, Vec<u8>) {
+        let bytes = some_of(outcome, RowFormat::Npy, columns);
+        let header = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+        let file = npyz::NpyFile::new(&bytes[..]).unwrap();
+        let (dtype, shape) = (file.dtype().descr(), file.shape().to_vec());
+        (dtype, shape, bytes[header..].to_vec())
+    }
+
+    #[test]
+    fn a_node_that_is_not_reached_is_empty_null_and_the_largest_number() {
+        assert_eq!(
+            csv(&outcome(), &[]),
+            "node,value\n100,0\n101,1\n102,1\n103,\n"
+        );
+        let rows = json(&outcome(), &[]);
+        assert_eq!(rows[1], json!({"node": 101, "value": 1}));
+        assert_eq!(rows[3], json!({"node": 103, "value": null}));
+        let (dtype, shape, body) = npy(&outcome(), &[]);
+        assert_eq!(dtype, "[('node', '<u8'), ('value', '<u4'), ]");
+        assert_eq!(shape, [4]);
+        assert_eq!(body[36..], [103, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255]);
+    }
+
+    #[test]
+    fn the_largest_number_is_a_value_where_every_node_has_one() {
+        for analysis in [AnalysisKind::Triangles, AnalysisKind::Kcore] {
+            let all = RunOutcome {
+                analysis,
+                ..outcome()
+            };
+            assert!(csv(&all, &[]).ends_with("103,4294967295\n"));
+        }
+    }
+
+    #[test]
+    fn a_single_column_is_plain() {
+        let value = [TableColumn::Value];
+        assert_eq!(csv(&outcome(), &value), "value\n0\n1\n1\n\"\"\n");
+        assert_eq!(json(&outcome(), &value), json!([0, 1, 1, null]));
+        let (dtype, shape, body) = npy(&outcome(), &value);
+        assert_eq!((dtype.as_str(), shape), ("'<u4'", vec![4]));
+        assert_eq!(body.len(), 16);
+    }
+
+    #[test]
+    fn columns_come_in_the_order_asked_for() {
+        let order = [TableColumn::Value, TableColumn::Node];
+        assert!(csv(&outcome(), &order).starts_with("value,node\n0,100\n"));
+        let (dtype, _, body) = npy(&outcome(), &order);
+        assert_eq!(dtype, "[('value', '<u4'), ('node', '<u8'), ]");
+        assert_eq!(body[12..24], [1, 0, 0, 0, 101, 0, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn labels_of_components_are_ids_too() {
+        let mut outcome = outcome();
+        outcome.analysis = AnalysisKind::Cc;
+        outcome.values = Column::U32(vec![0, 0, 2, 2]);
+        let text = csv(&outcome, &[]);
+        assert_eq!(text, "node,value\n100,100\n101,100\n102,102\n103,102\n");
+    }
+
+    #[test]
+    fn parents_are_a_third_column_of_ids() {
+        let mut outcome = outcome();
+        outcome.parents = Some(vec![0, 0, 0, u32::MAX]);
+        assert_eq!(
+            csv(&outcome, &[]),
+            "node,value,parent\n100,0,100\n101,1,100\n102,1,100\n103,,\n"
+        );
+        let rows = json(&outcome, &[]);
+        assert_eq!(rows[1], json!({"node": 101, "value": 1, "parent": 100}));
+        assert_eq!(rows[3], json!({"node": 103, "value": null, "parent": null}));
+        let (dtype, _, body) = npy(&outcome, &[]);
+        assert_eq!(
+            dtype,
+            "[('node', '<u8'), ('value', '<u4'), ('parent', '<u8'), ]"
+        );
+        assert_eq!(body[72..], u64::MAX.to_le_bytes());
+        assert_eq!(body[52..60], 100_u64.to_le_bytes());
+        let parents = json(&outcome, &[TableColumn::Parent]);
+        assert_eq!(parents, json!([100, 100, 100, null]));
+    }
+
+    #[test]
+    fn sets_are_hexadecimal_numbers_and_words() {
+        let mut outcome = outcome();
+        outcome.values = Column::Sets(SourceSets::new(3, vec![5, 0]));
+        assert_eq!(
+            csv(&outcome, &[]),
+            "node,value\n100,0x0000000000000005\n101,0x0000000000000000\n"
+        );
+        outcome.values = Column::Sets(SourceSets::new(65, vec![5, 1]));
+        let rows = json(&outcome, &[]);
+        assert_eq!(rows[0]["value"], "0x00000000000000010000000000000005");
+        let (dtype, _, body) = npy(&outcome, &[]);
+        assert_eq!(dtype, "[('node', '<u8'), ('value', '<u8', (2,)), ]");
+        assert_eq!(body[8..16], 5_u64.to_le_bytes());
+        let (dtype, shape, _) = npy(&outcome, &[TableColumn::Value]);
+        assert_eq!((dtype.as_str(), shape), ("'<u8'", vec![1, 2]));
+    }
+
+    #[test]
+    fn a_rank_that_is_no_number_is_null_in_json_and_empty_in_csv() {
+        let mut outcome = outcome();
+        outcome.values = Column::F32(vec![0.5, f32::NAN]);
+        assert_eq!(json(&outcome, &[TableColumn::Value]), json!([0.5, null]));
+        assert_eq!(csv(&outcome, &[]), "node,value\n100,0.5\n101,\n");
+    }
+}
