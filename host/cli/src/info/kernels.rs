@@ -4,19 +4,13 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use seawall::backend::cuda::{BASELINE, HOPPER};
+use seawall::backend::cuda::EMBEDDED;
 use seawall::units::{bytes, counted};
-
-/// Name and text, as the CUDA backend hands it to the driver.
-const FILES: [(&str, &str); 2] = [
-    ("seawall.sm_70.ptx", BASELINE),
-    ("seawall.sm_90.ptx", HOPPER),
-];
 
 /// One embedded file.
 #[derive(Debug, Serialize)]
 pub(super) struct KernelFile {
-    file: &'static str,
+    file: String,
     target: &'static str,
     ptx_version: &'static str,
     bytes: usize,
@@ -25,14 +19,14 @@ pub(super) struct KernelFile {
 
 /// Every embedded file, oldest target first.
 pub(super) fn embedded() -> Vec<KernelFile> {
-    FILES
+    EMBEDDED
         .iter()
-        .map(|&(file, text)| KernelFile::of(file, text))
+        .map(|&(target, text)| KernelFile::of(format!("seawall.{target}.ptx"), text))
         .collect()
 }
 
 impl KernelFile {
-    fn of(file: &'static str, text: &'static str) -> Self {
+    fn of(file: String, text: &'static str) -> Self {
         let text = text.trim_end_matches('\0');
         Self {
             file,
