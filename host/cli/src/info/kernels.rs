@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn directives_and_entries_are_read() {
         const TEXT: &str = "// note\n.version 7.8\n.target sm_90, debug\n.visible .entry walk(\n)\n.entry stop( .param .u64 p)\n";
-        let file = KernelFile::of("a.ptx", TEXT);
+        let file = KernelFile::of("a.ptx".to_owned(), TEXT);
         assert_eq!((file.target, file.ptx_version), ("sm_90", "7.8"));
         assert_eq!(file.kernels, ["walk", "stop"]);
     }
