@@ -12,6 +12,11 @@ use serde::Serialize;
 mod memory;
 
 pub mod cpu;
+pub mod gpu;
+#[cfg(feature = "cuda")]
+pub mod cuda;
+#[cfg(not(feature = "cuda"))]
+#[path = "cuda_absent.rs"]
 pub mod cuda;
 pub mod batch;
 
