@@ -12,7 +12,6 @@ fn graph(undirected: bool) -> Graph {
     let options = LoadOptions {
         undirected,
         weights: true,
-        ..LoadOptions::default()
     };
     load(SPEC, &options, None).unwrap().graph
 }
