@@ -1,0 +1,161 @@
+//! Reads `.swg`, whose sections are the arrays of the graph.
+//!
+//! Everything that an analysis relies on (order, ranges, symmetry) is checked in the arrays
+//! themselves, so that a damaged or hostile file is an error and not a wrong answer,
+//! and a file that changes meanwhile changes nothing that was checked.
+
+use rayon::prelude::*;
+
+use super::source::Source;
+use super::words::Words;
+use crate::binary::{HEADER_BYTES, Header, SYMMETRIC, TABLE};
+use crate::csr::Csr;
+use crate::ids::Ids;
+use crate::load::{Format, LoadOptions, LoadStats, Loaded, Progress};
+use crate::mirror;
+use crate::{BinaryProblem, Graph, GraphError};
+
+/// Arrays of a file that was not checked yet.
+struct Parts {
+    header: Header,
+    csr: Csr,
+    ids: Ids,
+}
+
+/// Loads a file or stream that starts with the magic.
+pub(super) fn load_binary(
+    mut source: Source,
+    options: &LoadOptions,
+    progress: Option<&dyn Progress>,
+) -> Result<Loaded, GraphError> {
+    let name = source.name.clone();
+    let compression = source.compression;
+    let mut words = Words::new(&mut source, ".swg", progress);
+    let Parts { header, csr, ids } = parts(&mut words, options.weights)?;
+    check(&header, &csr, &ids).map_err(|problem| words.bad(problem))?;
+    let (bytes, text_bytes) = words.passed();
+    let mut stats = LoadStats {
+        compression,
+        bytes,
+        text_bytes,
+        listed_edges: header.edges,
+        compacted: header.has(TABLE),
+        ..LoadStats::of(Format::Binary)
+    };
+    let mut graph = Graph::from_parts(csr, header.has(SYMMETRIC), ids);
+    if options.undirected {
+        (graph, stats.duplicates) = graph.into_undirected(&name)?;
+    }
+    Ok(Loaded { graph, stats })
+}
+
+fn parts(words: &mut Words<'_>, weights: bool) -> Result<Parts, GraphError> {
+    let mut bytes = [0; HEADER_BYTES];
+    words.promised = HEADER_BYTES as u64;
+    words.fill(&mut bytes)?;
+    let header = Header::parse(&bytes).map_err(|problem| words.bad(problem))?;
+    let sections = header.sections();
+    words.promised = sections.end;
+    let offsets = section(words, &sections.offsets)?;
+    let targets = section(words, &sections.targets)?;
+    let weights = match sections.weights.filter(|_| weights) {
+        Some(weights) => Some(section(words, &weights)?),
+        None => None,
+    };
+    let ids = match &sections.ids {
+        Some(ids) => Ids::Table(section(words, ids)?),
+        None => Ids::Offset(header.first_id),
+    };
+    words.skip(sections.end - words.at())?;
+    words.finish()?;
+    Ok(Parts {
+        header,
+        csr: Csr {
+            offsets,
+            targets,
+            weights,
+        },
+        ids,
+    })
+}
+
+/// The words of a section, after what is before it.
+fn section<T: bytemuck::Pod + Send>(
+    words: &mut Words<'_>,
+    section: &std::ops::Range<u64>,
+) -> Result<Vec<T>, GraphError> {
+    words.skip(section.start - words.at())?;
+    words.words((section.end - section.start) / size_of::<T>() as u64)
+}
+
+fn check(header: &Header, csr: &Csr, ids: &Ids) -> Result<(), BinaryProblem> {
+    check_offsets(csr)?;
+    let nodes = csr.nodes();
+    (0..nodes)
+        .into_par_iter()
+        .try_for_each(|node| check_row(csr, node))?;
+    if header.has(SYMMETRIC)
+        && let Some((from, to)) = mirror::first_unmatched(csr)
+    {
+        return Err(BinaryProblem::Asymmetric { from, to });
+    }
+    match ids {
+        Ids::Offset(_) => Ok(()),
+        Ids::Table(table) => check_ids(table),
+    }
+}
+
+fn check_offsets(csr: &Csr) -> Result<(), BinaryProblem> {
+    let offsets = csr.offsets();
+    let wrong = |at: usize| BinaryProblem::Offset {
+        node: at as u64,
+        value: u64::from(offsets[at]),
+    };
+    if offsets[0] != 0 {
+        return Err(wrong(0));
+    }
+    if let Some(at) = offsets
+        .par_windows(2)
+        .position_first(|pair| pair[0] > pair[1])
+    {
+        return Err(wrong(at + 1));
+    }
+    let last = offsets.len() - 1;
+    if offsets[last] as usize != csr.targets().len() {
+        Err(wrong(last))
+    } else {
+        Ok(())
+    }
+}
+
+fn check_row(csr: &Csr, node: u32) -> Result<(), BinaryProblem> {
+    let first = csr.row(node).start as u64;
+    let targets = csr.neighbours(node);
+    if let Some(at) = targets.iter().position(|&target| target >= csr.nodes()) {
+        return Err(BinaryProblem::Target {
+            edge: first + at as u64,
+            value: u64::from(targets[at]),
+            nodes: u64::from(csr.nodes()),
+        });
+    }
+    let ascends = targets.windows(2).all(|pair| pair[0] < pair[1]);
+    if !ascends || targets.binary_search(&node).is_ok() {
+        return Err(BinaryProblem::Order {
+            node: u64::from(node),
+        });
+    }
+    Ok(())
+}
+
+fn check_ids(table: &[u64]) -> Result<(), BinaryProblem> {
+    match table
+        .par_windows(2)
+        .position_first(|pair| pair[0] >= pair[1])
+    {
+        Some(at) => Err(BinaryProblem::Ids {
+            node: at as u64 + 1,
+            value: table[at + 1],
+        }),
+        None => Ok(()),
+    }
+}
