@@ -65,7 +65,8 @@ impl Csr {
 
     /// Bytes of these arrays.
     pub(super) fn bytes(&self) -> usize {
-        let words = self.offsets.len() + self.targets.len() + self.weights().map_or(0, <[u32]>::len);
+        let words =
+            self.offsets.len() + self.targets.len() + self.weights().map_or(0, <[u32]>::len);
         words * size_of::<u32>()
     }
 

@@ -70,7 +70,9 @@ pub enum GraphError {
         reason: String,
     },
     /// The system has no memory for the graph's arrays.
-    #[error("{file}: no memory for an array of {bytes} bytes; free memory, or load a smaller graph")]
+    #[error(
+        "{file}: no memory for an array of {bytes} bytes; free memory, or load a smaller graph"
+    )]
     Memory {
         /// File as the caller named it.
         file: String,

@@ -29,10 +29,12 @@ pub use model::Graph;
 pub use read::is_graph_name;
 pub use write::{Saved, save};
 
+use std::ffi::OsStr;
 use std::io::Read;
 
 /// Loads a graph from a file, from standard input (`-`) or from a generator (`gen:...`).
 ///
+/// A path need not be UTF-8; messages show what of it is.
 /// The format is found by content, then by suffix; gzip and xz by their first bytes.
 /// While loading, memory peaks at about twice the graph; a `.swg` is read straight into its
 /// arrays. No file is looked at after the load.
@@ -43,7 +45,7 @@ use std::io::Read;
 /// they are dropped and counted, as duplicates are (of which the lightest weight stays).
 ///
 /// ```
-/// use seawall_graph::{self, LoadOptions};
+/// use seawall_graph::{self as graph, LoadOptions};
 ///
 /// let loaded = graph::load("gen:grid:3x2", &LoadOptions::default(), None)?;
 /// assert_eq!(loaded.graph.nodes(), 6);
@@ -54,12 +56,15 @@ use std::io::Read;
 /// # Errors
 /// Any [`GraphError`]; its text is one message that names file, line, reason and value.
 pub fn load(
-    spec: &str,
+    spec: impl AsRef<OsStr>,
     options: &LoadOptions,
     progress: Option<&dyn Progress>,
 ) -> Result<Loaded, GraphError> {
+    let path = spec.as_ref();
+    // Only a name that is text can be that of a generator.
+    let spec = path.to_str().unwrap_or("");
     let Some(shape) = spec::Generator::parse(spec) else {
-        return read::load_file(spec, options, progress);
+        return read::load_file(path, options, progress);
     };
     let mut graph = generate::generate(&shape?, spec, options.weights)?;
     let mut stats = LoadStats {
@@ -78,7 +83,7 @@ pub fn load(
 /// content leaves the format open.
 ///
 /// ```
-/// use seawall_graph::{self, LoadOptions};
+/// use seawall_graph::{self as graph, LoadOptions};
 ///
 /// let text: &[u8] = b"0 1\n1 2\n";
 /// let loaded = graph::load_reader("two.el", text, &LoadOptions::default())?;

@@ -22,10 +22,11 @@ use super::binary::MAGIC;
 use super::{BinaryProblem, GraphError, LoadOptions, Loaded, Progress};
 use opening::Suffix;
 use source::Source;
+use std::ffi::OsStr;
 
 /// Loads a file or standard input.
 pub(super) fn load_file(
-    path: &str,
+    path: &OsStr,
     options: &LoadOptions,
     progress: Option<&dyn Progress>,
 ) -> Result<Loaded, GraphError> {

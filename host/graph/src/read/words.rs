@@ -105,7 +105,9 @@ impl<'a> Words<'a> {
     pub(super) fn fill(&mut self, buffer: &mut [u8]) -> Result<(), GraphError> {
         let filled = match &self.file {
             None => self.source.fill(buffer)?,
-            Some((file, _)) => fill_at(file, buffer, self.at).map_err(|e| self.about().failed(e))?,
+            Some((file, _)) => {
+                fill_at(file, buffer, self.at).map_err(|e| self.about().failed(e))?
+            }
         };
         self.at += filled as u64;
         if filled < buffer.len() {
