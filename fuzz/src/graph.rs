@@ -95,6 +95,7 @@ pub fn check_same(a: &Graph, b: &Graph) {
     assert_eq!(a.offsets(), b.offsets());
     assert_eq!(a.targets(), b.targets());
     assert_eq!(a.weights(), b.weights());
+    assert_eq!(a.weight_kind(), b.weight_kind());
     assert_eq!(a.is_symmetric(), b.is_symmetric());
     let ids = |graph: &Graph| -> Vec<u64> {
         (0..graph.nodes().min(LOOKED_UP))

@@ -19,6 +19,7 @@ mod radix;
 mod read;
 mod spec;
 mod tiles;
+mod weights;
 mod write;
 
 pub use batch::batch;
@@ -29,6 +30,7 @@ pub use model::Graph;
 pub use read::is_graph_name;
 pub(crate) use tiles::TILES_EDGES_MIN;
 pub use tiles::{TileShape, Tiles};
+pub use weights::WeightKind;
 pub use write::{Saved, save};
 
 use std::io::Read;
