@@ -42,7 +42,8 @@ pub(super) fn load_binary(
         compacted: header.has(TABLE),
         ..LoadStats::of(Format::Binary)
     };
-    let mut graph = Graph::from_parts(csr, header.has(SYMMETRIC), ids);
+    let mut graph =
+        Graph::from_parts(csr, header.has(SYMMETRIC), ids).with_kind(header.weight_kind());
     if options.undirected {
         (graph, stats.duplicates) = graph.into_undirected(&name)?;
     }
@@ -99,9 +100,21 @@ fn check(header: &Header, csr: &Csr, ids: &Ids) -> Result<(), BinaryProblem> {
     {
         return Err(BinaryProblem::Asymmetric { from, to });
     }
+    check_weights(header, csr.weights().unwrap_or(&[]))?;
     match ids {
         Ids::Offset(_) => Ok(()),
         Ids::Table(table) => check_ids(table),
+    }
+}
+
+fn check_weights(header: &Header, weights: &[u32]) -> Result<(), BinaryProblem> {
+    let kind = header.weight_kind();
+    match weights.par_iter().position_first(|word| !kind.holds(*word)) {
+        Some(at) => Err(BinaryProblem::Weight {
+            edge: at as u64,
+            value: f32::from_bits(weights[at]),
+        }),
+        None => Ok(()),
     }
 }
 

@@ -16,6 +16,7 @@ mod layout;
 mod opening;
 mod seen;
 mod source;
+mod weight;
 mod words;
 
 use super::binary::MAGIC;
