@@ -9,6 +9,7 @@ mod evidence;
 mod help;
 mod input_errors;
 mod output;
+mod pictures;
 mod plan;
 mod topology;
 mod usage_errors;
