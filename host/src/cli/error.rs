@@ -7,7 +7,7 @@ use crate::bench::BenchError;
 use crate::calibrate::measure::MeasureError;
 use crate::calibrate::store::StoreError;
 use crate::graph::GraphError;
-use crate::report::file::WriteError;
+use crate::graph::file::WriteError;
 use crate::run::{AnalysisKind, RunError};
 
 use super::evidence::EvidenceFailure;
@@ -62,6 +62,22 @@ pub(super) enum CliError {
     OneGraph {
         /// The option.
         option: &'static str,
+    },
+    /// Two outputs are one file.
+    #[error("{first} and {second} are one file; give each output a file of its own")]
+    OneFileTwice {
+        /// One of them.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// An output would replace what the command reads.
+    #[error("{output} is the file that {input} is read from; write to another one")]
+    OutputIsInput {
+        /// The output.
+        output: String,
+        /// The input.
+        input: String,
     },
     /// A result file whose suffix names no format.
     #[error("--out {path}: no format has this suffix; use .csv, .json or .npy")]

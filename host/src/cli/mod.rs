@@ -9,11 +9,13 @@ mod bench;
 mod convert;
 mod error;
 mod evidence;
+mod files;
 mod info;
 mod output;
 mod plan;
 mod progress;
 mod run;
+mod signals;
 mod sources;
 
 use std::process::ExitCode;
@@ -58,6 +60,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(usage) => return print_usage(&usage),
     };
+    signals::watch();
     match dispatch(&cli.command) {
         Ok(code) => code,
         Err(error) => fail(&error),

@@ -13,13 +13,14 @@ use bytesize::ByteSize;
 use clap::Args;
 
 use super::CliError;
+use super::files::Outputs;
 use super::output::print;
 use super::progress::ProgressLine;
 use super::sources::{SourceArgs, Sources};
 use crate::batch::is_batch;
+use crate::graph::file::{is_written_through, write_whole};
 use crate::graph::{Graph, GraphError, LoadOptions, Loaded, load};
 use crate::outcome::RunOutcome;
-use crate::report::file::{probe, write_whole};
 use crate::report::rows::{RowFormat, Rows};
 use crate::report::{json, plot, text, trace};
 use crate::run::{AnalysisKind, BackendChoice, Detail, Ranking, RunRequest, execute};
@@ -192,6 +193,7 @@ fn share(text: &str) -> Result<f32, String> {
 /// read is refused before.
 pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     args.detail.detail().check(args.analysis)?;
+    let files = args.check_files()?;
     let sources = args.sources.read()?;
     if args.analysis.takes_sources() && sources.is_empty() {
         return Err(CliError::MissingSource {
@@ -199,12 +201,12 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
         });
     }
     let [name] = args.graphs.as_slice() else {
-        return batch::command(args, &sources);
+        return batch::command(args, &sources, &files);
     };
     if is_batch(&args.graphs) {
-        return batch::command(args, &sources);
+        return batch::command(args, &sources, &files);
     }
-    let rows = args.output.check()?;
+    let rows = args.output.row_format()?;
     let line = ProgressLine::new(args.output.quiet);
     let started = Instant::now();
     let graph = args.load(name, &line)?;
@@ -214,6 +216,7 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     outcome.times.load = load_ns;
     drop(line);
     args.output.write(&outcome, &graph, rows)?;
+    args.output.report(&outcome, &files)?;
     Ok(verdict(outcome.checked))
 }
 
@@ -226,6 +229,19 @@ fn verdict(checked: Option<bool>) -> ExitCode {
 }
 
 impl RunArgs {
+    /// The outputs, none of which is an input. Graphs that a folder or a list names are
+    /// not looked at yet.
+    fn check_files(&self) -> Result<Outputs, CliError> {
+        let files = self.output.files()?;
+        for graph in &self.graphs {
+            files.spare(graph.strip_prefix('@').unwrap_or(graph))?;
+        }
+        if let Some(sources) = self.sources.file() {
+            files.spare(sources)?;
+        }
+        Ok(files)
+    }
+
     fn load_options(&self) -> LoadOptions {
         LoadOptions {
             undirected: self.undirected,
@@ -283,11 +299,27 @@ impl RunArgs {
 }
 
 impl OutputArgs {
-    /// Refuses files that could not be written after the run either.
-    fn check(&self) -> Result<Option<RowFormat>, CliError> {
-        for path in [&self.out, &self.trace, &self.plot].into_iter().flatten() {
-            probe(path)?;
+    /// The outputs, none of them twice and each one writable.
+    fn files(&self) -> Result<Outputs, CliError> {
+        let mut files = Outputs::default();
+        let named = [
+            ("--out", &self.out),
+            ("--trace", &self.trace),
+            ("--plot", &self.plot),
+        ];
+        for (option, path) in named {
+            if let Some(path) = path {
+                files.add(option, path)?;
+            }
         }
+        if self.json || !(self.quiet || files.take_standard_output()) {
+            files.spare_report()?;
+        }
+        Ok(files)
+    }
+
+    /// The format of the table; refuses suffixes that name none.
+    fn row_format(&self) -> Result<Option<RowFormat>, CliError> {
         if let Some(path) = self.plot.as_deref().filter(|path| !is_svg(path)) {
             return Err(CliError::UnknownPicture {
                 path: path.display().to_string(),
@@ -312,14 +344,14 @@ impl OutputArgs {
         if let Some(path) = &self.plot {
             write_whole(path, |out| plot::write(outcome, out))?;
         }
-        self.report(outcome)
+        Ok(())
     }
 
-    fn report(&self, outcome: &RunOutcome) -> Result<(), CliError> {
+    fn report(&self, outcome: &RunOutcome, files: &Outputs) -> Result<(), CliError> {
         if self.json {
             return print(|out| json::write(outcome, out));
         }
-        if self.quiet {
+        if self.quiet || files.take_standard_output() {
             return Ok(());
         }
         print(|out| {
@@ -332,13 +364,23 @@ impl OutputArgs {
     }
 }
 
+/// Whether a picture may have this name. Pipes and devices may have any.
 fn is_svg(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|suffix| suffix.eq_ignore_ascii_case("svg"))
+    match path.extension() {
+        Some(suffix) => suffix.eq_ignore_ascii_case("svg"),
+        None => is_written_through(path),
+    }
 }
 
+/// The format by the suffix; CSV for pipes and devices without one.
 fn row_format(path: &Path) -> Result<RowFormat, CliError> {
-    RowFormat::of(path).ok_or_else(|| CliError::UnknownOutput {
-        path: path.display().to_string(),
-    })
+    let of_pipe = || {
+        let is_plain = path.extension().is_none() && is_written_through(path);
+        is_plain.then_some(RowFormat::Csv)
+    };
+    RowFormat::of(path)
+        .or_else(of_pipe)
+        .ok_or_else(|| CliError::UnknownOutput {
+            path: path.display().to_string(),
+        })
 }

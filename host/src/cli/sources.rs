@@ -67,6 +67,11 @@ pub(super) struct Sources {
 }
 
 impl SourceArgs {
+    /// The file of sources, where there is one.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.sources_file.as_deref()
+    }
+
     /// All sources: those of `--source` first, then those of the file.
     pub(super) fn read(&self) -> Result<Sources, SourcesError> {
         let option = |id: &u64| Named {

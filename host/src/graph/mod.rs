@@ -10,6 +10,7 @@ mod binary;
 mod build;
 mod csr;
 mod error;
+pub mod file;
 mod generate;
 mod ids;
 mod load;

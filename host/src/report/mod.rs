@@ -4,7 +4,6 @@
 //! runs anything, reads a graph or decides an exit code.
 
 pub mod batch;
-pub mod file;
 pub mod json;
 pub mod plan;
 pub mod plot;

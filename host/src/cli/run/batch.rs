@@ -6,16 +6,21 @@ use std::time::Instant;
 use super::{RunArgs, verdict};
 use crate::batch::{BatchGraph, BatchOutcome, NamedGraph, execute, expand, load};
 use crate::cli::CliError;
+use crate::cli::files::Outputs;
 use crate::cli::output::print;
 use crate::cli::progress::ProgressLine;
 use crate::cli::sources::Sources;
+use crate::graph::file::write_whole;
 use crate::report::batch::{json, rows::BatchRows, text};
-use crate::report::file::write_whole;
 use crate::report::rows::RowFormat;
 
 /// Loads, runs and reports a batch. Everything that can be refused before the
 /// graphs are read is refused before.
-pub(super) fn command(args: &RunArgs, sources: &Sources) -> Result<ExitCode, CliError> {
+pub(super) fn command(
+    args: &RunArgs,
+    sources: &Sources,
+    files: &Outputs,
+) -> Result<ExitCode, CliError> {
     for (option, path) in [
         ("--trace", &args.output.trace),
         ("--plot", &args.output.plot),
@@ -25,10 +30,11 @@ pub(super) fn command(args: &RunArgs, sources: &Sources) -> Result<ExitCode, Cli
         }
     }
     crate::batch::check_detail(args.detail.detail())?;
-    let rows = args.output.check()?;
+    let rows = args.output.row_format()?;
     let line = ProgressLine::new(args.output.quiet);
     let started = Instant::now();
     let specs = expand(&args.graphs)?;
+    specs.iter().try_for_each(|spec| files.spare(&spec.name))?;
     line.say(format!("loading {} graphs", specs.len()));
     let graphs = load(specs, &args.load_options())?;
     let load_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -39,6 +45,7 @@ pub(super) fn command(args: &RunArgs, sources: &Sources) -> Result<ExitCode, Cli
     outcome.times.load = load_ns;
     drop(line);
     write(args, &outcome, (&graphs, rows))?;
+    report(args, &outcome, files)?;
     Ok(verdict(outcome.checked()))
 }
 
@@ -68,10 +75,15 @@ fn write(
             BatchRows::new(outcome, &original).write(format, to)
         })?;
     }
+    Ok(())
+}
+
+fn report(args: &RunArgs, outcome: &BatchOutcome, files: &Outputs) -> Result<(), CliError> {
+    let out = &args.output;
     if out.json {
         return print(|to| json::write(outcome, to));
     }
-    if out.quiet {
+    if out.quiet || files.take_standard_output() {
         return Ok(());
     }
     print(|to| {
