@@ -20,6 +20,7 @@ use super::sources::{SourceArgs, Sources};
 use crate::names::{AnalysisName, BackendName};
 use crate::report::rows::{RowFormat, Rows};
 use crate::report::{json, plot, text, trace};
+use seawall::backend::cpu::THREADS_MAX;
 use seawall::batch::is_batch;
 use seawall::graph::file::{is_written_through, write_whole};
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
@@ -112,7 +113,7 @@ struct MachineArgs {
     #[arg(long, default_value_t = 0, value_name = "N")]
     device: u32,
     /// Threads of the cpu backend [default: all].
-    #[arg(long, value_name = "N", value_parser = above_zero::<NonZeroUsize>)]
+    #[arg(long, value_name = "N", value_parser = thread_count)]
     threads: Option<NonZeroUsize>,
     /// Shape that a search's steps take where it can hold the frontier; auto
     /// chooses on the device, step by step.
@@ -169,6 +170,14 @@ fn size(text: &str) -> Result<u64, String> {
         Ok(size) if text.starts_with(|first: char| first.is_ascii_digit()) => Ok(size.as_u64()),
         _ => Err("expected bytes with or without a unit, such as 512MiB or 8GiB".to_owned()),
     }
+}
+
+/// A number of threads. More than the library takes is refused before a graph is read.
+pub(super) fn thread_count(text: &str) -> Result<NonZeroUsize, String> {
+    let count = text.parse().ok();
+    count
+        .filter(|count: &NonZeroUsize| count.get() <= THREADS_MAX)
+        .ok_or_else(|| format!("expected a whole number from 1 to {THREADS_MAX}"))
 }
 
 pub(super) fn above_zero<N: FromStr>(text: &str) -> Result<N, String> {

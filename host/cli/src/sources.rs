@@ -11,6 +11,7 @@ use clap::Args;
 
 use super::CliError;
 use super::error::IdRange;
+use seawall::Cause;
 use seawall::graph::Graph;
 
 /// Longest line of a file of sources in bytes.
@@ -49,6 +50,15 @@ pub(super) enum SourcesError {
         /// What it holds, shortened.
         value: String,
     },
+}
+
+impl SourcesError {
+    pub(super) fn cause(&self) -> Cause {
+        match self {
+            Self::Io { source, .. } => Cause::of_io(source),
+            Self::Line { .. } => Cause::Request,
+        }
+    }
 }
 
 /// A source and where it was named.

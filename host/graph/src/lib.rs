@@ -8,6 +8,7 @@ mod array;
 mod batch;
 mod binary;
 mod build;
+mod cause;
 mod csr;
 mod error;
 pub mod file;
@@ -22,6 +23,7 @@ mod spec;
 mod write;
 
 pub use batch::batch;
+pub use cause::Cause;
 pub use csr::Csr;
 pub use error::{BinaryProblem, GeneratorProblem, GraphError, LineProblem};
 pub use load::{Compression, Format, LoadOptions, LoadStats, Loaded, Progress};

@@ -38,7 +38,8 @@ impl Target {
                 _ => return Ok(Self::File(place)),
             }
         }
-        Err(io::Error::other("too many symbolic links"))
+        let circle = "too many symbolic links";
+        Err(io::Error::new(io::ErrorKind::InvalidInput, circle))
     }
 }
 
