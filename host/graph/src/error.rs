@@ -154,6 +154,14 @@ pub enum GraphError {
         /// Number of nodes.
         nodes: u32,
     },
+    /// An edge given in memory has a weight that is negative, infinite or no number.
+    #[error("edge {index} has the weight {weight}; float weights must be finite and not negative")]
+    BadWeight {
+        /// Position in the slice, from 0.
+        index: usize,
+        /// The weight.
+        weight: f32,
+    },
     /// A shortest-path input was wanted and the file has no weights.
     #[error(
         "{file}: has no weights; use a file with a weight column, or run an analysis that needs none"
@@ -183,6 +191,7 @@ impl GraphError {
             | Self::HollowGraph { .. }
             | Self::Generator { .. }
             | Self::EdgeOutOfRange { .. }
+            | Self::BadWeight { .. }
             | Self::NoWeights { .. } => Cause::Request,
         }
     }
@@ -276,11 +285,11 @@ pub enum LineProblem {
         /// Columns by the header.
         columns: u64,
     },
-    /// A weight that is no whole number.
-    #[error(
-        "weight is not a whole number ({value}); scale the weights, or run an analysis that needs none"
-    )]
-    FractionalWeight {
+    /// A number beyond the largest float of 32 bits.
+    #[error("{what} is too large for a 32-bit float ({value}); at most 3.4028235e38")]
+    BeyondFloat {
+        /// What the field stands for.
+        what: &'static str,
         /// The field.
         value: String,
     },
@@ -299,7 +308,7 @@ pub enum LineProblem {
 }
 
 /// What is wrong with a `.swg` file.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BinaryProblem {
     /// The file does not start with the format's magic.
@@ -378,6 +387,14 @@ pub enum BinaryProblem {
     /// Marked symmetric, and an edge has no twin.
     #[error("marked symmetric, but not every edge has its mirror image of the same weight")]
     Asymmetric,
+    /// A float weight that is negative, infinite or no number.
+    #[error("the weight of edge {edge} is {value}; float weights must be finite and not negative")]
+    Weight {
+        /// Edge index.
+        edge: u64,
+        /// Its weight.
+        value: f32,
+    },
     /// Original ids that are not strictly ascending.
     #[error("original id {value} of node {node} is out of order")]
     Ids {

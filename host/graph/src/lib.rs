@@ -20,6 +20,7 @@ mod model;
 mod radix;
 mod read;
 mod spec;
+mod weights;
 mod write;
 
 pub use batch::batch;
@@ -29,6 +30,7 @@ pub use error::{BinaryProblem, GeneratorProblem, GraphError, LineProblem};
 pub use load::{Compression, Format, LoadOptions, LoadStats, Loaded, Progress};
 pub use model::Graph;
 pub use read::is_graph_name;
+pub use weights::WeightKind;
 pub use write::{Saved, save};
 
 use std::io::Read;

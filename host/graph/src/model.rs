@@ -11,6 +11,7 @@ use super::csr::Csr;
 use super::error::GraphError;
 use super::ids::Ids;
 use super::mix;
+use super::weights::{self, WeightKind};
 
 /// A directed or symmetric graph with 32-bit node numbers `0..nodes`.
 ///
@@ -31,6 +32,7 @@ pub struct Graph {
     incoming: OnceLock<Csr>,
     hash: OnceLock<u64>,
     symmetric: bool,
+    kind: WeightKind,
     ids: Ids,
 }
 
@@ -69,6 +71,28 @@ impl Graph {
         Self::from_list(nodes, list, undirected)
     }
 
+    /// As [`from_weighted_edges`](Self::from_weighted_edges), with weights that are floats;
+    /// -0.0 becomes 0.0.
+    ///
+    /// # Errors
+    /// [`GraphError::BadWeight`] for a weight that is negative, infinite or no number;
+    /// else as for [`from_edges`](Self::from_edges).
+    pub fn from_float_edges(
+        nodes: u32,
+        edges: &[(u32, u32, f32)],
+        undirected: bool,
+    ) -> Result<Self, GraphError> {
+        let word = |(index, &(from, to, weight)): (usize, &(u32, u32, f32))| {
+            let word = weights::float_word(weight);
+            let word = word.ok_or(GraphError::BadWeight { index, weight })?;
+            Ok([from, to, word])
+        };
+        let list = edges.iter().enumerate().map(word);
+        let list = list.collect::<Result<_, GraphError>>()?;
+        let graph = Self::from_list(nodes, list, undirected)?;
+        Ok(graph.with_kind(WeightKind::Float))
+    }
+
     fn from_list<const N: usize>(
         nodes: u32,
         edges: build::Edges<N>,
@@ -99,8 +123,14 @@ impl Graph {
             incoming: OnceLock::new(),
             hash: OnceLock::new(),
             symmetric,
+            kind: WeightKind::Integer,
             ids,
         }
+    }
+
+    /// The same graph, whose weights are of this kind.
+    pub(super) fn with_kind(self, kind: WeightKind) -> Self {
+        Self { kind, ..self }
     }
 
     /// Number of nodes.
@@ -123,9 +153,15 @@ impl Graph {
         self.outgoing.targets()
     }
 
-    /// One weight an edge in the order of [`targets`](Self::targets), if the graph was read with weights.
+    /// One weight an edge in the order of [`targets`](Self::targets), if the graph was read with weights:
+    /// a number, or the bits of one, as [`weight_kind`](Self::weight_kind) says.
     pub fn weights(&self) -> Option<&[u32]> {
         self.outgoing.weights()
+    }
+
+    /// What the words of [`weights`](Self::weights) are, if the graph has any.
+    pub fn weight_kind(&self) -> Option<WeightKind> {
+        self.weights().map(|_| self.kind)
     }
 
     /// Targets of one node, ascending; empty for a number that is no node.
@@ -170,13 +206,15 @@ impl Graph {
         self.ids.node(original, self.nodes())
     }
 
-    /// Hash of offsets, targets and weights, the same on every machine and for any number of threads.
+    /// Hash of offsets, targets, weights and their kind, the same on every machine and for any number of threads.
     ///
     /// Equal graphs have equal hashes; ids in the file do not count. Costs one pass
     /// over the arrays the first time. Not a defence against forgery.
     pub fn layout_hash(&self) -> u64 {
         *self.hash.get_or_init(|| {
-            let rows = mix::hash_words(u64::from(self.symmetric), self.offsets());
+            let float = self.weight_kind() == Some(WeightKind::Float);
+            let seed = u64::from(self.symmetric) | u64::from(float) << 1;
+            let rows = mix::hash_words(seed, self.offsets());
             let all = mix::hash_words(rows, self.targets());
             self.weights()
                 .map_or(all, |weights| mix::hash_words(all, weights))
@@ -235,7 +273,7 @@ impl Graph {
                 build::rows::<3>(weighted.collect(), nodes, Direction::Both).0
             }
         };
-        Ok(Self::from_parts(csr, true, self.ids))
+        Ok(Self::from_parts(csr, true, self.ids).with_kind(self.kind))
     }
 
     /// Bytes of anonymous memory that the graph holds; a mapped file counts nothing.
@@ -318,6 +356,29 @@ mod tests {
                 .all(|w| (1..=64).contains(w))
         );
         assert_eq!(graph.without_weights().layout_hash(), hash);
+    }
+
+    #[test]
+    fn float_weights_keep_their_kind_and_their_lightest() {
+        let edges = [(0, 1, 2.5), (1, 2, -0.0), (0, 1, 0.5)];
+        let graph = Graph::from_float_edges(3, &edges, false).unwrap();
+        assert_eq!(graph.weights(), Some(&[0.5f32.to_bits(), 0][..]));
+        let words = [(0, 1, 0.5f32.to_bits()), (1, 2, 0)];
+        let whole = Graph::from_weighted_edges(3, &words, false).unwrap();
+        assert_eq!(whole.weight_kind(), Some(WeightKind::Integer));
+        assert_ne!(graph.layout_hash(), whole.layout_hash());
+        let both = graph.into_undirected("x").unwrap();
+        assert_eq!(both.weight_kind(), Some(WeightKind::Float));
+        assert_eq!(both.without_weights().weight_kind(), None);
+    }
+
+    #[test]
+    fn float_weights_in_memory_are_finite_and_not_negative() {
+        for weight in [-1.0, f32::NAN, f32::INFINITY] {
+            let edges = [(0, 1, 1.0), (1, 0, weight)];
+            let error = Graph::from_float_edges(2, &edges, false).unwrap_err();
+            assert!(error.to_string().starts_with("edge 1 has the weight"));
+        }
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub(super) fn load_binary(
     };
     let Parts { header, csr, ids } = parts;
     check(&header, &csr, &ids).map_err(bad)?;
-    let graph = Graph::from_parts(csr, header.has(SYMMETRIC), ids);
+    let graph = Graph::from_parts(csr, header.has(SYMMETRIC), ids).with_kind(header.weight_kind());
     let graph = if options.weights {
         graph
     } else {
@@ -255,9 +255,21 @@ fn check(header: &Header, csr: &Csr, ids: &Ids) -> Result<(), BinaryProblem> {
             edges: header.edges,
         });
     }
+    check_weights(header, csr.weights().unwrap_or(&[]))?;
     match ids {
         Ids::Offset(_) => Ok(()),
         Ids::Table(table) => check_ids(table),
+    }
+}
+
+fn check_weights(header: &Header, weights: &[u32]) -> Result<(), BinaryProblem> {
+    let kind = header.weight_kind();
+    match weights.par_iter().position_first(|word| !kind.holds(*word)) {
+        Some(at) => Err(BinaryProblem::Weight {
+            edge: at as u64,
+            value: f32::from_bits(weights[at]),
+        }),
+        None => Ok(()),
     }
 }
 

@@ -16,6 +16,7 @@ mod layout;
 mod opening;
 mod seen;
 mod source;
+mod weight;
 
 use super::binary::MAGIC;
 use super::{BinaryProblem, GraphError, LoadOptions, Loaded, Progress};
