@@ -22,7 +22,7 @@ use crate::names::{AnalysisName, BackendName};
 use crate::report::rows::{RowFormat, Rows};
 use crate::report::{json, plot, text, trace};
 use seawall::backend::cpu::THREADS_MAX;
-use seawall::batch::is_batch;
+use seawall::batch::{is_batch, list_of};
 use seawall::graph::file::{is_written_through, write_whole};
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
 use seawall::outcome::RunOutcome;
@@ -246,7 +246,7 @@ impl RunArgs {
     fn check_files(&self) -> Result<Outputs, CliError> {
         let files = self.output.files()?;
         for graph in &self.graphs {
-            files.spare(graph.strip_prefix('@').unwrap_or(graph))?;
+            files.spare(list_of(graph).as_ref().unwrap_or(graph))?;
         }
         if let Some(sources) = self.sources.file() {
             files.spare(sources)?;

@@ -205,6 +205,7 @@ impl GraphError {
             | Self::EdgeOutOfRange { .. }
             | Self::BadWeight { .. }
             | Self::NoWeights { .. } => Cause::Request,
+            Self::Memory { .. } => Cause::Failure,
         }
     }
 }

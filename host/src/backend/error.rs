@@ -142,6 +142,7 @@ impl BackendError {
             | Self::NoSuchRegister { .. }
             | Self::BadProgram { .. }
             | Self::MissingGraphArray { .. }
+            | Self::WrongWeights { .. }
             | Self::TooManyThreads { .. } => Cause::Request,
             Self::Unavailable { .. }
             | Self::Unsupported { .. }
