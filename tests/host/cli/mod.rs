@@ -6,6 +6,8 @@ mod bench;
 mod costs;
 mod details;
 mod evidence;
+mod exit_codes;
+mod files;
 mod help;
 mod input_errors;
 mod output;
