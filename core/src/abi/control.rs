@@ -51,6 +51,7 @@ impl FaultCode {
 /// The first fault of a run; later ones are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FaultRecord {
     /// Word of a [`FaultCode`]; claimed by compare-and-swap from zero.
     pub code: u32,
@@ -87,6 +88,7 @@ pub enum LoopState {
 /// How a fixpoint ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct LoopRecord {
     /// Iterations that ran.
     pub iterations: u32,
@@ -111,6 +113,7 @@ pub const LOOPS_MAX: usize = 8;
 /// Shared by all blocks of a run, zeroed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ControlRecord {
     /// Monotonic ticket counter of the grid barrier.
     pub ticket: u32,

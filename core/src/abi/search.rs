@@ -91,6 +91,7 @@ impl Step {
 /// What one iteration found; filled by all blocks with atomic additions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FoundRecord {
     /// Edges of the queued nodes: low half of the packed allocation counter.
     pub queued_edges: u32,
@@ -108,6 +109,7 @@ assert_words!(FoundRecord, 32);
 /// Where a search stands between two steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct DriveRecord {
     /// Iterations done.
     pub iteration: u32,
@@ -143,6 +145,7 @@ assert_words!(DriveRecord, 16);
 /// What decides the next step, chosen by the host once a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct SearchPolicy {
     /// Topology word to use always, or `u32::MAX` to decide.
     pub forced: u32,
@@ -209,6 +212,7 @@ pub const RING: u32 = 4;
 /// assert_eq!(layout.bitset_words, 32); // 1 000 bits, rounded up to whole lines
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FrontierLayout {
     /// Nodes of the graph.
     pub nodes: u32,
