@@ -13,6 +13,7 @@ mod files;
 mod help;
 mod input_errors;
 mod output;
+mod pictures;
 mod plan;
 mod topology;
 mod usage_errors;
