@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use seawall::cli::PlanInput;
-use seawall::report::plan::{PlanView, dot, json, svg, text};
+use seawall_cli::PlanInput;
+use seawall_cli::report::plan::{PlanView, dot, json, svg, text};
 use seawall_core::plan::{ArenaOptions, Requirements, Strategy, arena, groups};
 use seawall_fuzz::plan::Buffers;
 

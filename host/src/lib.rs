@@ -5,14 +5,14 @@
 //! programs, and [`run`] takes a request from a graph to a result,
 //! [`batch`] one for many graphs at once.
 
-pub mod graph;
+pub use seawall_graph as graph;
+
 pub mod program;
 pub mod backend;
 pub mod analysis;
 pub mod calibrate;
 pub mod run;
 pub mod batch;
-pub mod bench;
 pub mod outcome;
-pub mod report;
-pub mod cli;
+pub mod tiles;
+pub mod units;

@@ -5,9 +5,10 @@
 use seawall::analysis::{self, Question};
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{RunLimits, Session};
-use seawall::graph::{Graph, TileShape};
+use seawall::graph::Graph;
 use seawall::program::PlanRequest;
 use seawall::run::{AnalysisKind, Detail, Ranking};
+use seawall::tiles::TileShape;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::draw::{self, Limits, UNLIMITED};
 use seawall_tests::graphs::{EdgeList, SHAPES, Shape, draw, draw_sources};

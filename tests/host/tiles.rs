@@ -4,7 +4,8 @@
 use proptest::prelude::*;
 use seawall::backend::RunLimits;
 use seawall::backend::cpu::CpuSession;
-use seawall::graph::{Graph, TileShape, Tiles};
+use seawall::graph::Graph;
+use seawall::tiles::{TileShape, Tiles};
 use seawall_tests::graphs::{self, SHAPES};
 use seawall_tests::harness::run_ranks;
 use seawall_tests::random::Random;

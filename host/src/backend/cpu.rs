@@ -5,8 +5,9 @@
 
 use super::memory::on_large_pages;
 use super::{BackendError, DeviceInfo, RunLimits, RunStats, Session};
-use crate::graph::{Graph, TileShape, Tiles};
+use crate::graph::Graph;
 use crate::program::{EncodedProgram, RegisterId};
+use crate::tiles::{TileShape, Tiles};
 use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::program::{LaunchRecord, Region};
 use seawall_core::abi::tiles::TileTable;

@@ -114,7 +114,10 @@ pub fn execute(
 }
 
 /// Refuses details, which a batch does not tell.
-pub(crate) const fn check_detail(detail: Detail) -> Result<(), BatchError> {
+///
+/// # Errors
+/// [`BatchError::DetailOfOne`] for anything but [`Detail::Plain`].
+pub const fn check_detail(detail: Detail) -> Result<(), BatchError> {
     match detail.option() {
         None => Ok(()),
         Some(option) => Err(BatchError::DetailOfOne { option }),
@@ -122,14 +125,20 @@ pub(crate) const fn check_detail(detail: Detail) -> Result<(), BatchError> {
 }
 
 /// The jobs of a batch and how to read their results.
-pub(crate) struct Prepared<'g> {
-    pub(crate) jobs: Vec<Job<'g>>,
-    pub(crate) readings: Vec<Reading>,
+#[derive(Debug)]
+pub struct Prepared<'g> {
+    /// One job a graph, in the order given.
+    pub jobs: Vec<Job<'g>>,
+    /// How to read the result of each job.
+    pub readings: Vec<Reading>,
     programs: Programs,
 }
 
 /// Builds and plans the program of every graph.
-pub(crate) fn prepare<'g>(
+///
+/// # Errors
+/// The first graph whose program cannot be built or planned.
+pub fn prepare<'g>(
     graphs: &[BatchGraph<'g>],
     requests: &[RunRequest],
 ) -> Result<Prepared<'g>, BatchError> {
@@ -178,7 +187,8 @@ fn outcomes<'a>(
 }
 
 /// The request for each graph alone.
-pub(crate) fn requests(graphs: &[BatchGraph<'_>], request: &RunRequest) -> Vec<RunRequest> {
+#[must_use]
+pub fn requests(graphs: &[BatchGraph<'_>], request: &RunRequest) -> Vec<RunRequest> {
     let alone = |graph: &BatchGraph<'_>| RunRequest {
         sources: graph.sources.clone(),
         ..request.clone()

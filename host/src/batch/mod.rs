@@ -35,6 +35,6 @@ mod programs;
 
 pub use error::BatchError;
 pub use execute::{BatchGraph, execute};
-pub(crate) use execute::{Prepared, check_detail, prepare, requests};
+pub use execute::{Prepared, check_detail, prepare, requests};
 pub use expand::{NamedGraph, Origin, Spec, expand, is_batch, load};
 pub use outcome::{BatchOutcome, GraphOutcome};

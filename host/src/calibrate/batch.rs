@@ -8,7 +8,7 @@
 use super::costs::{CLASSES, Costs, LevelCost, MachineCosts};
 use super::job::Job;
 use super::predict::{MARGIN, miss, run_ns, time};
-use crate::report::units::counted;
+use crate::units::counted;
 
 /// Blocks of a multiprocessor whose waits overlap. Many more are resident; the chains
 /// (0.83 ms of device time, 150 levels each) say what that is worth.

@@ -7,8 +7,8 @@
 
 use super::costs::{CLASSES, Costs, MachineCosts};
 use super::job::Job;
-use crate::report::units::{Nanoseconds, counted};
 use crate::run::AnalysisKind;
+use crate::units::{Nanoseconds, counted};
 
 /// By how much the GPU has to win: a prediction is no better than that, and the
 /// CPU needs no upload.

@@ -9,7 +9,8 @@ use super::{AnalysisKind, BackendChoice, RunRequest};
 use crate::backend::BackendError;
 use crate::calibrate::sample::SAMPLE_EDGES;
 use crate::calibrate::{Costs, Job, Key, Machine, Prediction, predict, predict_tiles};
-use crate::graph::{Graph, TILES_EDGES_MIN};
+use crate::graph::Graph;
+use crate::tiles::TILES_EDGES_MIN;
 use seawall_core::abi::search::SearchPolicy;
 use std::num::NonZeroUsize;
 

@@ -7,14 +7,13 @@
 use std::fmt;
 use std::num::{NonZeroU32, NonZeroUsize};
 
-use clap::ValueEnum;
 use seawall_core::topology::Topology;
 use serde::Serialize;
 
 use super::Detail;
 
 /// An analysis of a graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AnalysisKind {
     /// Level of every node in a breadth-first search.
@@ -34,6 +33,31 @@ pub enum AnalysisKind {
 }
 
 impl AnalysisKind {
+    /// Every analysis.
+    pub const ALL: [Self; 7] = [
+        Self::Bfs,
+        Self::Reach,
+        Self::Cc,
+        Self::Sssp,
+        Self::Pagerank,
+        Self::Kcore,
+        Self::Triangles,
+    ];
+
+    /// The question that it answers, in one line.
+    #[must_use]
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::Bfs => "Level of every node in a breadth-first search",
+            Self::Reach => "Which nodes the sources reach",
+            Self::Cc => "Connected components, directions ignored: the smallest node of each",
+            Self::Sssp => "Length of the shortest path to every node",
+            Self::Pagerank => "Rank of every node",
+            Self::Kcore => "Core number of every node",
+            Self::Triangles => "Triangles at every node",
+        }
+    }
+
     /// The name on the command line and in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -74,7 +98,7 @@ impl fmt::Display for AnalysisKind {
 }
 
 /// The executor that a caller wants.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BackendChoice {
     /// The one that should be fastest here, by costs measured or assumed.
     #[default]
@@ -86,7 +110,6 @@ pub enum BackendChoice {
     /// A CUDA graph.
     Graph,
     /// The persistent megakernel.
-    #[value(alias = "cuda")]
     Mega,
 }
 

@@ -5,5 +5,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    seawall::cli::main()
+    seawall_cli::main()
 }

@@ -39,7 +39,7 @@ pub mod measure;
 pub use batch::CudaBatch;
 pub use device::{DeviceLimits, probe};
 pub use launch::GridShape;
-pub(crate) use module::{BASELINE, HOPPER};
+pub use module::{BASELINE, HOPPER};
 pub use session::CudaSession;
 
 use super::{BackendError, RunLimits, Session};

@@ -18,9 +18,9 @@ use std::rc::Rc;
 use std::time::Instant;
 
 /// Kernels for every device since Volta, zero-terminated.
-pub(crate) const BASELINE: &str = concat!(include_str!("../../../ptx/seawall.sm_70.ptx"), "\0");
+pub const BASELINE: &str = concat!(include_str!("../../../ptx/seawall.sm_70.ptx"), "\0");
 /// Kernels for Hopper and later, zero-terminated.
-pub(crate) const HOPPER: &str = concat!(include_str!("../../../ptx/seawall.sm_90.ptx"), "\0");
+pub const HOPPER: &str = concat!(include_str!("../../../ptx/seawall.sm_90.ptx"), "\0");
 
 /// Oldest capability that the baseline runs on.
 const CAPABILITY_MIN: (u32, u32) = (7, 0);

@@ -1,0 +1,364 @@
+//! Analyses on the graphs of the table: `mega` beside `launches` by device
+//! time, beside the CPU by wall time; and the CPU backend alone.
+
+use super::BenchError;
+use super::graphs::{self, Spec, five_sources};
+use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
+use super::section::Section;
+use super::setting::Setting;
+use super::timing::{Machine, Times, median, times};
+use seawall::analysis::{self, Built, Question, oracle};
+use seawall::backend::cuda::Executor;
+use seawall::graph::Graph;
+use seawall::outcome::Column;
+use seawall::program::PlanRequest;
+use seawall::run::{AnalysisKind, Detail, Ranking, RunError};
+use std::num::NonZeroUsize;
+use std::time::Instant;
+
+/// Iterations of a ranking, of which one is reported.
+const RANKINGS: u32 = 20;
+
+/// Largest graph on which slow oracles run, edges.
+const ORACLE_EDGES: u32 = 20_000_000;
+
+/// How far ranks of two executors may be apart, as a share.
+const RANK_TOLERANCE: f32 = 1e-4;
+
+/// An analysis on a graph, with its floor in milliseconds.
+#[derive(Clone, Copy)]
+struct Case {
+    analysis: AnalysisKind,
+    spec: Spec,
+    floor_ms: Option<f64>,
+}
+
+const fn case(analysis: AnalysisKind, spec: Spec, floor_ms: f64) -> Case {
+    Case {
+        analysis,
+        spec,
+        floor_ms: Some(floor_ms),
+    }
+}
+
+const BFS: [Case; 5] = [
+    case(AnalysisKind::Bfs, graphs::RMAT, 1.5),
+    case(AnalysisKind::Bfs, graphs::UNIFORM, 1.8),
+    case(AnalysisKind::Bfs, graphs::GRID, 11.0),
+    case(AnalysisKind::Bfs, graphs::CHAIN, 85.0),
+    case(AnalysisKind::Bfs, graphs::SMALL_GRID, 2.5),
+];
+const SSSP: [Case; 3] = [
+    case(AnalysisKind::Sssp, graphs::RMAT, 8.0),
+    case(AnalysisKind::Sssp, graphs::UNIFORM, 12.0),
+    case(AnalysisKind::Sssp, graphs::GRID, 60.0),
+];
+const PAGERANK: [Case; 2] = [
+    case(AnalysisKind::Pagerank, graphs::RMAT, 0.7),
+    case(AnalysisKind::Pagerank, graphs::UNIFORM, 0.8),
+];
+const CC: [Case; 2] = [
+    case(AnalysisKind::Cc, graphs::RMAT, 2.5),
+    case(AnalysisKind::Cc, graphs::GRID, 3.0),
+];
+const TRIANGLES: [Case; 2] = [
+    Case {
+        analysis: AnalysisKind::Triangles,
+        spec: graphs::SMALL_RMAT,
+        floor_ms: None,
+    },
+    Case {
+        analysis: AnalysisKind::Triangles,
+        spec: graphs::GRID,
+        floor_ms: None,
+    },
+];
+const CPU: [Case; 3] = [
+    case(AnalysisKind::Bfs, graphs::RMAT, 25.0),
+    case(AnalysisKind::Bfs, graphs::UNIFORM, 30.0),
+    case(AnalysisKind::Pagerank, graphs::RMAT, 60.0),
+];
+
+/// Adds the rows of the section in progress.
+pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
+    let cases: &[Case] = match setting.section() {
+        Section::Bfs => &BFS,
+        Section::Sssp => &SSSP,
+        Section::Pagerank => &PAGERANK,
+        Section::Cc => &CC,
+        Section::Triangles => &TRIANGLES,
+        _ => &CPU,
+    };
+    for case in cases {
+        measure(setting, *case)?;
+    }
+    Ok(())
+}
+
+/// Measures one case from each set of sources.
+fn measure(setting: &mut Setting<'_>, case: Case) -> Result<(), BenchError> {
+    let name = case.spec.text(setting.quick);
+    setting.say(format!("making {name}"));
+    let graph = case
+        .spec
+        .load(setting.quick, case.analysis.reads_weights())?;
+    for (sources, from) in source_sets(case, &graph) {
+        let set = Set {
+            case,
+            graph: &graph,
+            sources: &sources,
+            what: format!("{} {name}{from}", case.analysis),
+        };
+        // A deep graph's floor is stated for the search from node 0.
+        let has_floor = !case.spec.is_deep() || sources == [0] || sources.is_empty();
+        let floor = case.floor_ms.filter(|_| has_floor);
+        set.measure(setting, floor.map(|ms| Floor::Ns(ms * 1e6)))?;
+    }
+    Ok(())
+}
+
+/// The sets of sources that a case is measured from, with their descriptions.
+fn source_sets(case: Case, graph: &Graph) -> Vec<(Vec<u32>, &'static str)> {
+    if !case.analysis.takes_sources() {
+        return vec![(Vec::new(), "")];
+    }
+    let five = (five_sources(graph), ", 5 sources");
+    if case.spec.is_deep() {
+        vec![(vec![0], ", from 0"), five]
+    } else {
+        vec![five]
+    }
+}
+
+/// A case with its graph and sources.
+struct Set<'g> {
+    case: Case,
+    graph: &'g Graph,
+    sources: &'g [u32],
+    what: String,
+}
+
+/// What a machine did with a set: median times and a column a source.
+struct Done {
+    name: String,
+    times: Times,
+    columns: Vec<Column>,
+}
+
+impl Done {
+    fn figure(&self, clock: Clock) -> Figure {
+        let ns = match clock {
+            Clock::Device => self.times.device_ns,
+            Clock::Wall => self.times.wall_ns,
+        };
+        Figure::new(self.name.clone(), ns)
+    }
+
+    fn beside(&self, clock: Clock) -> Baseline {
+        Baseline::Measured(self.figure(clock))
+    }
+}
+
+impl Set<'_> {
+    fn measure(&self, setting: &mut Setting<'_>, floor: Option<Floor>) -> Result<(), BenchError> {
+        let all = Machine::Cpu(setting.threads);
+        let device = setting.gpu.as_ref().map(|limits| limits.ordinal);
+        match device {
+            Some(device) if setting.section() != Section::Cpu => {
+                let mega = self.run(setting, Machine::Gpu(Executor::Mega, device))?;
+                let launches = self.run(setting, Machine::Gpu(Executor::Launches, device))?;
+                let cpu = self.run(setting, all)?;
+                self.compare(setting, [&mega, &launches]);
+                self.compare(setting, [&mega, &cpu]);
+                self.check(setting, &mega);
+                let row = self.row(&mega, launches.beside(Clock::Device), Clock::Device);
+                setting.push(row.with_floor(floor));
+                setting.push(self.row(&mega, cpu.beside(Clock::Wall), Clock::Wall));
+            }
+            _ => {
+                let floor = floor.filter(|_| setting.section() == Section::Cpu);
+                let cpu = self.run(setting, all)?;
+                let one = self.run(setting, Machine::Cpu(NonZeroUsize::MIN))?;
+                self.compare(setting, [&cpu, &one]);
+                let queue = self.check(setting, &cpu);
+                let row = self.row(&cpu, one.beside(Clock::Wall), Clock::Wall);
+                setting.push(row.with_floor(floor));
+                if let Some(ns) = queue {
+                    let name = match self.sources.len() {
+                        0 | 1 => "plain sequential",
+                        _ => "plain sequential, first source",
+                    };
+                    let plain = Baseline::Measured(Figure::new(name, ns));
+                    setting.push(self.row(&cpu, plain, Clock::Wall));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn question(&self, sources: Vec<u32>) -> Question {
+        let (max_iterations, tolerance) = match self.case.analysis {
+            AnalysisKind::Pagerank => (RANKINGS, 0.0),
+            _ => (u32::MAX - 1, Ranking::default().tolerance),
+        };
+        Question {
+            sources,
+            max_iterations,
+            ranking: Ranking {
+                tolerance,
+                ..Ranking::default()
+            },
+            detail: Detail::Plain,
+        }
+    }
+
+    fn build(&self, sources: Vec<u32>) -> Result<Built, BenchError> {
+        let question = self.question(sources);
+        let built = analysis::build(self.case.analysis, self.graph, &question);
+        Ok(built.map_err(RunError::from)?)
+    }
+
+    /// Times each source on `machine`.
+    fn run(&self, setting: &mut Setting<'_>, machine: Machine) -> Result<Done, BenchError> {
+        let name = machine.name();
+        setting.say(format!("{}: {name}", self.what));
+        // Analyses without sources run once.
+        let starts: Vec<Vec<u32>> = match self.sources {
+            [] => vec![Vec::new()],
+            sources => sources.iter().map(|source| vec![*source]).collect(),
+        };
+        let mut session = machine.open(self.graph)?;
+        let (mut all, mut columns) = (Vec::new(), Vec::new());
+        for (at, start) in starts.into_iter().enumerate() {
+            let built = self.build(start)?;
+            // Programs differ by their inputs alone.
+            if at == 0 {
+                let plan = PlanRequest::default();
+                let (program, _) = built.program.encode(&plan).map_err(RunError::from)?;
+                session.load(&program)?;
+            }
+            all.push(times(session.as_mut(), &built.inputs, setting.quick)?);
+            let mut words = Vec::new();
+            session.read(built.result, &mut words)?;
+            columns.push(built.reading.column(self.graph.nodes(), words));
+        }
+        Ok(Done {
+            name,
+            times: self.median(&all),
+            columns,
+        })
+    }
+
+    /// Medians over sources, of an iteration where that is what is reported.
+    fn median(&self, all: &[Times]) -> Times {
+        let share = |times: &Times| match self.case.analysis {
+            AnalysisKind::Pagerank => f64::from(times.iterations.max(1)),
+            _ => 1.0,
+        };
+        let of = |read: fn(&Times) -> f64| {
+            let mut values: Vec<f64> = all.iter().map(|times| read(times) / share(times)).collect();
+            median(&mut values)
+        };
+        Times {
+            device_ns: of(|times| times.device_ns),
+            wall_ns: of(|times| times.wall_ns),
+            iterations: all.first().map_or(0, |times| times.iterations),
+        }
+    }
+
+    fn row(&self, ours: &Done, baseline: Baseline, clock: Clock) -> Row {
+        Row::new(self.what.clone(), clock, ours.figure(clock), baseline)
+            .shown_in(Unit::Milliseconds)
+    }
+
+    /// Notes where two machines disagree.
+    fn compare(&self, setting: &mut Setting<'_>, [ours, other]: [&Done; 2]) {
+        for (at, (left, right)) in ours.columns.iter().zip(&other.columns).enumerate() {
+            if !same(left, right) {
+                let source = self.source_text(at);
+                let (ours, other) = (&ours.name, &other.name);
+                setting.differs(format!("{}{source}: {ours} and {other} differ", self.what));
+            }
+        }
+    }
+
+    fn source_text(&self, at: usize) -> String {
+        let source = self.sources.get(at);
+        source.map_or_else(String::new, |source| format!(", source {source}"))
+    }
+
+    /// Compares the first source's result with the sequential implementation,
+    /// where that ends in reasonable time; gives its time, nanoseconds.
+    fn check(&self, setting: &mut Setting<'_>, ours: &Done) -> Option<f64> {
+        let cheap = matches!(self.case.analysis, AnalysisKind::Bfs | AnalysisKind::Cc);
+        if !cheap && self.graph.edges() > ORACLE_EDGES {
+            return None;
+        }
+        setting.say(format!("{}: plain sequential", self.what));
+        let sources = self.sources.get(..1).unwrap_or_default();
+        let column = ours.columns.first()?;
+        let started = Instant::now();
+        let expected = match self.case.analysis {
+            AnalysisKind::Bfs => oracle::levels(self.graph, sources, u32::MAX - 1),
+            AnalysisKind::Sssp => oracle::distances(self.graph, sources),
+            AnalysisKind::Cc => oracle::components(self.graph),
+            AnalysisKind::Triangles => oracle::triangles(self.graph),
+            _ => return self.check_ranks(setting, ours),
+        };
+        let elapsed = started.elapsed().as_nanos() as f64;
+        if *column != Column::U32(expected) {
+            self.is_wrong(setting, ours);
+        }
+        Some(elapsed)
+    }
+
+    fn check_ranks(&self, setting: &mut Setting<'_>, ours: &Done) -> Option<f64> {
+        let ranking = self.question(Vec::new()).ranking;
+        let right = match ours.columns.first()? {
+            Column::F32(ranks) => {
+                let end = (ours.times.iterations, false);
+                oracle::agrees(self.graph, ranking, ranks, end)
+            }
+            Column::U32(_) | Column::Sets(_) => false,
+        };
+        if !right {
+            self.is_wrong(setting, ours);
+        }
+        None
+    }
+
+    fn is_wrong(&self, setting: &mut Setting<'_>, ours: &Done) {
+        let name = &ours.name;
+        setting.differs(format!(
+            "{}{}: {name} differs from the plain sequential implementation",
+            self.what,
+            self.source_text(0)
+        ));
+    }
+}
+
+/// Whether two columns agree: words exactly, ranks but for rounding.
+pub(super) fn same(left: &Column, right: &Column) -> bool {
+    match (left, right) {
+        (Column::F32(left), Column::F32(right)) => {
+            let close =
+                |(a, b): (&f32, &f32)| (a - b).abs() <= RANK_TOLERANCE * a.abs().max(b.abs());
+            left.len() == right.len() && left.iter().zip(right).all(close)
+        }
+        _ => left == right,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_may_differ_by_rounding_and_words_may_not() {
+        let ranks = |value: f32| Column::F32(vec![0.25, value]);
+        assert!(same(&ranks(0.5), &ranks(0.500_001)));
+        assert!(!same(&ranks(0.5), &ranks(0.51)));
+        assert!(!same(&ranks(0.5), &ranks(f32::NAN)));
+        assert!(!same(&Column::U32(vec![1]), &Column::U32(vec![2])));
+    }
+}

@@ -1,0 +1,71 @@
+//! The grid barrier at several shapes beside that of cooperative groups.
+
+use super::BenchError;
+use super::row::{Baseline, Clock, Figure, Floor, Row};
+use super::setting::Setting;
+use seawall::backend::cuda::measure::Meter;
+
+/// Lanes of a block in each shape, one block a multiprocessor.
+const LANES: [u32; 5] = [32, 128, 256, 512, 1024];
+
+/// The shape that the floor is stated for, and the floor.
+const FLOOR: (u32, f64) = (256, 0.92);
+
+/// Adds a row for each shape.
+pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
+    let Some(limits) = setting.gpu.clone() else {
+        setting.note("the barrier section is about a GPU alone".to_owned());
+        return Ok(());
+    };
+    setting.say("grid barriers");
+    let mut meter = Meter::open(limits.ordinal)?;
+    let blocks = limits.info.units;
+    let arguments: Vec<u32> = LANES.iter().flat_map(|lanes| [blocks, *lanes]).collect();
+    // Ours and theirs take turns with the device, so both run within seconds.
+    let theirs = setting.compare("barrier", &arguments);
+    for lanes in LANES {
+        let (ns, shape) = meter.barrier_ns(Some(lanes), Some(blocks))?;
+        let name = "cooperative groups";
+        let baseline = match &theirs {
+            Ok(output) => beside(output, shape.blocks, lanes),
+            Err(why) => Err(why.clone()),
+        };
+        let baseline = match baseline {
+            Ok(ns) => Baseline::Measured(Figure::new(name, ns)),
+            Err(why) => Baseline::Missing {
+                name: name.to_owned(),
+                why,
+            },
+        };
+        let floor = (lanes == FLOOR.0).then_some(Floor::Ratio(FLOOR.1));
+        let what = format!("{} blocks of {lanes} lanes", shape.blocks);
+        let row = Row::new(what, Clock::Device, Figure::new("seawall", ns), baseline);
+        setting.push(row.with_floor(floor));
+    }
+    Ok(())
+}
+
+/// The time in the line of this shape.
+fn beside(output: &str, blocks: u32, lanes: u32) -> Result<f64, String> {
+    let line = output.lines().find_map(|line| {
+        let [of_blocks, of_lanes, ns] = line.split_whitespace().collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let same = of_blocks.parse() == Ok(blocks) && of_lanes.parse() == Ok(lanes);
+        same.then(|| ns.parse().ok())?
+    });
+    line.ok_or_else(|| "not measured".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shape_finds_its_own_line() {
+        let output = "132 32 954.0\n132 256 967.5\n";
+        assert_eq!(beside(output, 132, 256), Ok(967.5));
+        assert!(beside(output, 132, 512).is_err());
+        assert!(beside("132 256 fast\n", 132, 256).is_err());
+    }
+}

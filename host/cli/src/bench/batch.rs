@@ -1,0 +1,168 @@
+//! Thousands of small searches in one submission, each by one block or thread.
+//!
+//! Both machines are timed from the call that runs the loaded batch to its
+//! return, and once more from graphs to results, which adds packing, copies
+//! and reading back.
+
+use super::BenchError;
+use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
+use super::setting::Setting;
+use super::timing::{CPU_LIMITS, Machine, Times, calls};
+use rayon::prelude::*;
+use seawall::analysis::oracle;
+use seawall::backend::batch::{BatchSession, cpu::CpuBatch};
+use seawall::backend::cuda::{CudaBatch, CudaOptions, Executor};
+use seawall::batch::{self, BatchGraph, BatchOutcome, NamedGraph, Prepared};
+use seawall::graph::LoadOptions;
+use seawall::outcome::Column;
+use seawall::run::{AnalysisKind, BackendChoice, RunRequest};
+use std::num::NonZeroUsize;
+
+/// The graphs: full size, and with `--quick`.
+const GRAPHS: [&str; 2] = ["gen:batch:8192:chain:512", "gen:batch:64:chain:64"];
+
+/// Largest share of the time of the CPU backend, both by wall time.
+const FLOOR: Floor = Floor::Ratio(0.5);
+
+/// Adds a row for the loaded batch and one for all of the work, each by wall
+/// time, and on a GPU the device time.
+pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
+    let spec = GRAPHS[usize::from(setting.quick)];
+    setting.say(format!("making {spec}"));
+    let specs = batch::expand(&[spec.to_owned()])?;
+    let graphs = batch::load(specs, &LoadOptions::default())?;
+    let work = Work::new(spec, &graphs);
+    let all = Machine::Cpu(setting.threads);
+    let Some(device) = setting.gpu.as_ref().map(|limits| limits.ordinal) else {
+        let cpu = work.run(setting, all)?;
+        let one = work.run(setting, Machine::Cpu(NonZeroUsize::MIN))?;
+        for row in work.rows(&cpu, &one) {
+            setting.push(row);
+        }
+        return Ok(());
+    };
+    let mega = work.run(setting, Machine::Gpu(Executor::Mega, device))?;
+    let cpu = work.run(setting, all)?;
+    let [loaded, whole] = work.rows(&mega, &cpu);
+    setting.push(loaded.with_floor(Some(FLOOR)));
+    setting.push(whole);
+    let ours = Figure::new(mega.name, mega.loaded.device_ns);
+    let launches = Baseline::Missing {
+        name: "launches".to_owned(),
+        why: "runs one graph at a time".to_owned(),
+    };
+    let row = Row::new(work.what, Clock::Device, ours, launches);
+    setting.push(row.shown_in(Unit::Milliseconds));
+    Ok(())
+}
+
+/// A search from the first node of every graph.
+struct Work<'g> {
+    what: String,
+    graphs: Vec<BatchGraph<'g>>,
+    expected: Vec<Column>,
+}
+
+/// What a machine took.
+struct Done {
+    name: String,
+    /// The run call of a loaded batch.
+    loaded: Times,
+    /// From graphs to results.
+    whole: Times,
+}
+
+impl<'g> Work<'g> {
+    fn new(spec: &str, graphs: &'g [NamedGraph]) -> Self {
+        let member = |NamedGraph { name, graph }: &'g NamedGraph| {
+            BatchGraph::new(name.clone(), graph, vec![0])
+        };
+        let levels = |NamedGraph { graph, .. }: &NamedGraph| {
+            Column::U32(oracle::levels(graph, &[0], u32::MAX - 1))
+        };
+        Self {
+            what: format!("{} {spec}, from 0", AnalysisKind::Bfs),
+            graphs: graphs.iter().map(member).collect(),
+            expected: graphs.par_iter().map(levels).collect(),
+        }
+    }
+
+    /// Ours beside another machine, loaded and whole.
+    fn rows(&self, ours: &Done, other: &Done) -> [Row; 2] {
+        let row = |what: &str, read: fn(&Done) -> f64| {
+            let figure = |done: &Done| Figure::new(done.name.clone(), read(done));
+            let what = format!("{}{what}", self.what);
+            let baseline = Baseline::Measured(figure(other));
+            Row::new(what, Clock::Wall, figure(ours), baseline).shown_in(Unit::Milliseconds)
+        };
+        [
+            row("", |done| done.loaded.wall_ns),
+            row(", graphs to results", |done| done.whole.wall_ns),
+        ]
+    }
+
+    /// Times the batch on `machine`; notes a wrong result.
+    fn run(&self, setting: &mut Setting<'_>, machine: Machine) -> Result<Done, BenchError> {
+        let name = machine.name();
+        setting.say(format!("{}: {name}", self.what));
+        let mut request = RunRequest::new(AnalysisKind::Bfs, Vec::new());
+        request.time_budget_ns = CPU_LIMITS.time_budget_ns;
+        match machine {
+            Machine::Cpu(threads) => {
+                request.backend = BackendChoice::Cpu;
+                request.threads = Some(threads);
+            }
+            Machine::Gpu(_, device) => {
+                request.backend = BackendChoice::Mega;
+                request.device = device;
+            }
+        }
+        let (loaded, right) = self.loaded(&request, setting.quick)?;
+        let mut last = None;
+        let whole = || {
+            let outcome = batch::execute(&self.graphs, &request, &mut |_| ())?;
+            let run_ns = outcome.times.run;
+            last = Some(outcome);
+            Ok::<_, BenchError>((run_ns, 0))
+        };
+        let whole = calls(whole, setting.quick)?;
+        if !right || !last.is_some_and(|outcome| self.is_right(&outcome)) {
+            setting.differs(format!("{}: {name} gives wrong levels", self.what));
+        }
+        Ok(Done {
+            name,
+            loaded,
+            whole,
+        })
+    }
+
+    /// Times of the run call of a loaded batch, and whether its results are
+    /// right.
+    fn loaded(&self, request: &RunRequest, quick: bool) -> Result<(Times, bool), BenchError> {
+        let requests = batch::requests(&self.graphs, request);
+        let Prepared { jobs, readings, .. } = batch::prepare(&self.graphs, &requests)?;
+        let mut session: Box<dyn BatchSession> = match request.backend {
+            BackendChoice::Cpu => {
+                let limits = (CPU_LIMITS, None);
+                Box::new(CpuBatch::open(&jobs, request.threads, limits)?)
+            }
+            _ => {
+                let options = CudaOptions {
+                    device: request.device,
+                    ..CudaOptions::default()
+                };
+                Box::new(CudaBatch::open(&jobs, options)?)
+            }
+        };
+        let times = calls(|| session.run().map(|stats| (stats.run_ns, 0)), quick)?;
+        let words = session.read()?;
+        let found = words.into_iter().zip(readings).zip(&self.graphs);
+        let found = found.map(|((words, reading), of)| reading.column(of.graph.nodes(), words));
+        Ok((times, found.eq(self.expected.iter().cloned())))
+    }
+
+    fn is_right(&self, outcome: &BatchOutcome) -> bool {
+        let found = outcome.graphs.iter().map(|graph| &graph.values);
+        found.eq(&self.expected)
+    }
+}

@@ -1,0 +1,153 @@
+//! A thousand waves that wait for each other: what order alone costs.
+//!
+//! Each wave joins the results of the last two, so the end shows a wave that
+//! was left out, ran twice or ran early: the words come round every third wave.
+//! They depend on each other word by word, which the persistent kernel knows and
+//! launches cannot.
+
+use super::BenchError;
+use super::row::{Baseline, Clock, Figure, Floor, Row};
+use super::setting::Setting;
+use super::timing::{Machine, Times, times};
+use seawall::backend::cuda::Executor;
+use seawall::backend::cuda::measure::Meter;
+use seawall::graph::Graph;
+use seawall::program::{PlanRequest, ProgramBuilder, ProgramError, RegisterId};
+use seawall::run::RunError;
+use seawall_core::abi::program::Opcode;
+use std::num::NonZeroUsize;
+
+/// Waves of the chain.
+const WAVES: u32 = 1000;
+
+/// Words that each handles.
+const WORDS: u32 = 4096;
+
+/// Largest share of the time of a CUDA graph, by device time.
+const GRAPH_FLOOR: Floor = Floor::Ratio(0.5);
+
+/// Largest share of a launch and a wait for each wave, by wall time.
+const SYNC_FLOOR: Floor = Floor::Ratio(0.07);
+
+/// Adds a row for each way to run the chain.
+pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
+    let Some(device) = setting.gpu.as_ref().map(|limits| limits.ordinal) else {
+        return cpu_rows(setting);
+    };
+    let mega = chain(setting, Machine::Gpu(Executor::Mega, device))?;
+    let graph = chain(setting, Machine::Gpu(Executor::Graph, device))?;
+    let launches = chain(setting, Machine::Gpu(Executor::Launches, device))?;
+    let beside = |name: &str, ns| Baseline::Measured(Figure::new(name, ns));
+    let row = |baseline, clock, ns| Row::new(what(), clock, Figure::new("mega", ns), baseline);
+    let device_row = |name, ns| row(beside(name, ns), Clock::Device, mega.device_ns);
+    setting.push(device_row("graph", graph.device_ns).with_floor(Some(GRAPH_FLOOR)));
+    setting.push(device_row("launches", launches.device_ns));
+    let sync_ns = Meter::open(device)?.launch_sync_ns()?;
+    let sync = beside("launch + sync a wave", sync_ns);
+    setting.push(row(sync, Clock::Wall, mega.wall_ns).with_floor(Some(SYNC_FLOOR)));
+    let name = "graph of empty kernels";
+    let empty = match setting
+        .compare("chain", &[WAVES])
+        .map(|text| text.trim().parse())
+    {
+        Ok(Ok(ns)) => beside(name, ns),
+        other => Baseline::Missing {
+            name: name.to_owned(),
+            why: other.err().unwrap_or_else(|| "not measured".to_owned()),
+        },
+    };
+    setting.push(row(empty, Clock::Device, mega.device_ns));
+    Ok(())
+}
+
+fn cpu_rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
+    let machines = [
+        Machine::Cpu(setting.threads),
+        Machine::Cpu(NonZeroUsize::MIN),
+    ];
+    let [all, one] = machines.map(|machine| chain(setting, machine));
+    let (all, one) = (all?, one?);
+    let ours = Figure::new(machines[0].name(), all.wall_ns);
+    let other = Baseline::Measured(Figure::new(machines[1].name(), one.wall_ns));
+    setting.push(Row::new(what(), Clock::Wall, ours, other));
+    Ok(())
+}
+
+fn what() -> String {
+    format!("{WAVES} waves of {WORDS} words")
+}
+
+/// Times of a wave of the chain on `machine`; notes a wrong result.
+fn chain(setting: &mut Setting<'_>, machine: Machine) -> Result<Times, BenchError> {
+    let name = machine.name();
+    setting.say(format!("chain of waves: {name}"));
+    let (program, result) = program().map_err(RunError::from)?;
+    let plan = PlanRequest::default();
+    let (encoded, _) = program.encode(&plan).map_err(RunError::from)?;
+    let graph = Graph::from_edges(1, &[], false)?;
+    let mut session = machine.open(&graph)?;
+    session.load(&encoded)?;
+    let all = times(session.as_mut(), &[], setting.quick)?;
+    let mut words = Vec::new();
+    session.read(result, &mut words)?;
+    if words != expected() {
+        setting.differs(format!("{}: {name} gives a wrong end", what()));
+    }
+    Ok(Times {
+        device_ns: all.device_ns / f64::from(WAVES),
+        wall_ns: all.wall_ns / f64::from(WAVES),
+        ..all
+    })
+}
+
+/// Two registers that are filled, then `WAVES` waves that each read both and
+/// write the older one.
+fn program() -> Result<(ProgramBuilder, RegisterId), ProgramError> {
+    let mut program = ProgramBuilder::new(1);
+    let pair = [
+        program.words("even", u64::from(WORDS))?,
+        program.words("odd", u64::from(WORDS))?,
+    ];
+    program.iota("number the words", pair[0]);
+    program.fill("fill", pair[1], FILL);
+    for wave in 0..WAVES {
+        program.combine("join", Opcode::Xor, pair[written(wave)], pair);
+    }
+    let last = pair[written(WAVES - 1)];
+    program.keep(last);
+    Ok((program, last))
+}
+
+const FILL: u32 = 0x5a5a_00ff;
+
+/// Register that a wave writes.
+const fn written(wave: u32) -> usize {
+    wave as usize % 2
+}
+
+/// What the last register holds, word by word.
+fn expected() -> Vec<u32> {
+    let end = |word: u32| {
+        let mut pair = [word, FILL];
+        for wave in 0..WAVES {
+            pair[written(wave)] = pair[0] ^ pair[1];
+        }
+        pair[written(WAVES - 1)]
+    };
+    (0..WORDS).map(end).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chain_is_one_and_its_end_depends_on_the_word() {
+        let (program, _) = program().unwrap();
+        let (_, plan) = program.encode(&PlanRequest::default()).unwrap();
+        assert_eq!(plan.groups, WAVES + 1);
+        let end = expected();
+        assert_ne!(end[1], end[2]);
+        assert_ne!(end[1], FILL);
+    }
+}

@@ -1,0 +1,88 @@
+//! `seawall bench`: the project's own comparisons, side by side in one run.
+
+use std::num::NonZeroUsize;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::{BenchRequest, Section};
+use crate::bench;
+use crate::error::CliError;
+use crate::output::print;
+use crate::progress::ProgressLine;
+
+const EXAMPLES: &str = "\
+Examples:
+  seawall bench
+  seawall bench --section barrier,chain,loop
+  seawall bench --section bfs --json | jq '.rows[] | {what, ratio}'
+  seawall bench --quick
+
+Rows have one clock: device time is never compared with wall time. Comparison
+programs in CUDA C++ run where nvcc is found. A result that differs between
+executors or from a plain sequential implementation ends with exit code 1.";
+
+/// Measure barriers, loops and analyses beside their baselines.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct BenchArgs {
+    /// What to measure, repeatable or separated by commas [default: all].
+    #[arg(
+        long = "section",
+        value_enum,
+        value_delimiter = ',',
+        value_name = "NAME"
+    )]
+    sections: Vec<Section>,
+    /// Small graphs and one run each: shows that everything works, not how fast.
+    #[arg(long)]
+    quick: bool,
+    /// Number of the GPU.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    device: u32,
+    /// Threads of the cpu backend [default: all].
+    #[arg(long, value_name = "N", value_parser = crate::run::above_zero::<NonZeroUsize>)]
+    threads: Option<NonZeroUsize>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+    /// Print no progress.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Measures and prints; a result that differs is exit code 1.
+pub(crate) fn command(args: &BenchArgs) -> Result<ExitCode, CliError> {
+    let mut sections = args.sections.clone();
+    if sections.is_empty() {
+        sections.extend(Section::ALL);
+    }
+    let mut seen = Vec::new();
+    sections.retain(|section| {
+        !seen.contains(section) && {
+            seen.push(*section);
+            true
+        }
+    });
+    let request = BenchRequest {
+        sections,
+        quick: args.quick,
+        device: args.device,
+        threads: args.threads,
+    };
+    let line = ProgressLine::new(args.quiet);
+    let report = bench::run(&request, &mut |text| line.say(text))?;
+    drop(line);
+    print(|out| {
+        if args.json {
+            bench::write_json(&report, out)
+        } else {
+            bench::write_text(&report, out)
+        }
+    })?;
+    Ok(if report.wrong.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}

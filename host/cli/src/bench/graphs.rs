@@ -1,0 +1,84 @@
+//! The graphs of the comparisons, and where searches start.
+
+use super::BenchError;
+use seawall::graph::{Graph, LoadOptions, load};
+
+/// Where the searches of a median start, before nodes without edges and numbers
+/// out of range are replaced.
+const FIVE: [u32; 5] = [1000, 77_777, 1_234_567, 500_000, 2_000_001];
+
+/// A graph by its size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Spec {
+    /// As measured.
+    pub(super) full: &'static str,
+    /// With `--quick`.
+    pub(super) quick: &'static str,
+}
+
+/// Skewed degrees.
+pub(super) const RMAT: Spec = Spec::new("gen:rmat:22:16", "gen:rmat:11:8");
+/// Skewed degrees, few enough that their wedges can be counted by one thread.
+pub(super) const SMALL_RMAT: Spec = Spec::new("gen:rmat:18:16", "gen:rmat:9:8");
+/// Even degrees.
+pub(super) const UNIFORM: Spec = Spec::new("gen:uniform:22:16", "gen:uniform:11:8");
+/// Deep and wide.
+pub(super) const GRID: Spec = Spec::new("gen:grid:2048", "gen:grid:48");
+/// Deep and narrow.
+pub(super) const SMALL_GRID: Spec = Spec::new("gen:grid:512", "gen:grid:24");
+/// Deeper and narrower.
+pub(super) const CHAIN: Spec = Spec::new("gen:chain:262144", "gen:chain:2048");
+
+impl Spec {
+    const fn new(full: &'static str, quick: &'static str) -> Self {
+        Self { full, quick }
+    }
+
+    /// The generator's text.
+    pub(super) const fn text(self, quick: bool) -> &'static str {
+        if quick { self.quick } else { self.full }
+    }
+
+    /// Makes the graph.
+    pub(super) fn load(self, quick: bool, weights: bool) -> Result<Graph, BenchError> {
+        let options = LoadOptions {
+            undirected: false,
+            weights,
+        };
+        Ok(load(self.text(quick), &options, None)?.graph)
+    }
+
+    /// Whether searches of it are measured from node 0 too.
+    pub(super) fn is_deep(self) -> bool {
+        [GRID, SMALL_GRID, CHAIN].contains(&self)
+    }
+}
+
+/// Where the searches of a median start in `graph`: every node has edges,
+/// unless no node has.
+pub(super) fn five_sources(graph: &Graph) -> Vec<u32> {
+    let nodes = graph.nodes().max(1);
+    FIVE.iter()
+        .map(|node| with_edges(graph, node % nodes))
+        .collect()
+}
+
+/// The first node from `node` on that has edges, around the end.
+fn with_edges(graph: &Graph, node: u32) -> u32 {
+    let mut rest = (node..graph.nodes()).chain(0..node);
+    rest.find(|node| !graph.neighbours(*node).is_empty())
+        .unwrap_or(node)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_lie_in_the_graph_and_have_edges() {
+        let graph = Graph::from_edges(10, &[(3, 4), (9, 1)], false).unwrap();
+        assert_eq!(five_sources(&graph), [3, 9, 9, 3, 3]);
+        let empty = Graph::from_edges(2, &[], false).unwrap();
+        assert_eq!(five_sources(&empty), [0, 1, 1, 0, 1]);
+    }
+}

@@ -1,0 +1,120 @@
+//! The project's own comparisons, side by side in one run.
+//!
+//! Every row has one clock: device time is compared with device time and wall
+//! time with wall time. Every result that is timed is also compared, with a
+//! plain sequential implementation where that is affordable and between
+//! executors elsewhere. On a machine without a GPU the rows of the CPU remain,
+//! and the report says which are missing and why.
+//!
+//! A section is a function from the machine's setting to rows. A new one is
+//! named in [`Section`], gets a file and is called in [`run`].
+
+mod analyses;
+mod barrier;
+mod batch;
+mod chain;
+pub(crate) mod command;
+mod graphs;
+mod nvcc;
+mod repeated;
+mod row;
+mod section;
+mod setting;
+mod table;
+mod timing;
+mod wide;
+
+pub use nvcc::NvccError;
+pub use row::{Baseline, Clock, Figure, Floor, Row, Unit};
+pub use section::Section;
+pub use table::{write_json, write_text};
+
+use seawall::backend::BackendError;
+use seawall::graph::GraphError;
+use seawall::run::RunError;
+use serde::Serialize;
+use setting::Setting;
+use std::num::NonZeroUsize;
+
+/// What to measure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BenchRequest {
+    /// Sections, in the order of the report.
+    pub sections: Vec<Section>,
+    /// Small graphs and few repetitions: whether everything works, not how fast.
+    pub quick: bool,
+    /// Ordinal of the GPU.
+    pub device: u32,
+    /// Threads of the CPU backend; all when not given.
+    pub threads: Option<NonZeroUsize>,
+}
+
+/// What was measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BenchReport {
+    /// Version of Seawall.
+    pub version: &'static str,
+    /// Name of the GPU, if there is one.
+    pub device: Option<String>,
+    /// CUDA version of its driver.
+    pub driver: Option<String>,
+    /// Threads of the CPU backend.
+    pub threads: usize,
+    /// Whether graphs were small.
+    pub quick: bool,
+    /// Rows by section.
+    pub rows: Vec<Row>,
+    /// What is missing and why.
+    pub notes: Vec<String>,
+    /// Results that differed; the figures are worth nothing then.
+    pub wrong: Vec<String>,
+}
+
+/// A comparison could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// A graph could not be made.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// A run failed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A batch failed.
+    #[error(transparent)]
+    Batch(#[from] seawall::batch::BatchError),
+    /// The machine of a batch failed.
+    #[error(transparent)]
+    BatchMachine(#[from] seawall::backend::batch::BatchError),
+    /// A machine failed.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+}
+
+/// Measures the sections of `request`; `progress` hears what it is busy with.
+///
+/// # Errors
+/// [`BenchError`] when something could not be run at all; results that differ
+/// are in the report.
+pub fn run(
+    request: &BenchRequest,
+    progress: &mut dyn FnMut(String),
+) -> Result<BenchReport, BenchError> {
+    let mut setting = Setting::find(request, progress);
+    for section in &request.sections {
+        setting.begin(*section);
+        match section {
+            Section::Barrier => barrier::rows(&mut setting)?,
+            Section::Chain => chain::rows(&mut setting)?,
+            Section::Loop => repeated::rows(&mut setting)?,
+            Section::Bfs
+            | Section::Sssp
+            | Section::Pagerank
+            | Section::Cc
+            | Section::Triangles
+            | Section::Cpu => analyses::rows(&mut setting)?,
+            Section::Batch => batch::rows(&mut setting)?,
+            Section::Wide => wide::rows(&mut setting)?,
+        }
+    }
+    Ok(setting.into_report())
+}

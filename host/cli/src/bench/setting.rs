@@ -1,0 +1,139 @@
+//! The machine of a benchmark, and the report as it grows.
+
+use super::nvcc::{Nvcc, NvccError};
+use super::row::Row;
+use super::section::Section;
+use super::{BenchReport, BenchRequest};
+use seawall::backend::cpu::available_threads;
+use seawall::backend::cuda::{self, DeviceLimits};
+use std::num::NonZeroUsize;
+
+/// What sections need to know and where they put their rows.
+pub(super) struct Setting<'p> {
+    /// The GPU, if it can be used.
+    pub(super) gpu: Option<DeviceLimits>,
+    /// Threads of the CPU backend.
+    pub(super) threads: NonZeroUsize,
+    /// Small graphs.
+    pub(super) quick: bool,
+    section: Section,
+    nvcc: Option<Result<Nvcc, NvccError>>,
+    rows: Vec<Row>,
+    notes: Vec<String>,
+    wrong: Vec<String>,
+    progress: &'p mut dyn FnMut(String),
+}
+
+impl<'p> Setting<'p> {
+    /// Looks for the GPU that `request` names.
+    pub(super) fn find(request: &BenchRequest, progress: &'p mut dyn FnMut(String)) -> Self {
+        let found = cuda::probe();
+        let mut notes = Vec::new();
+        let gpu = match found {
+            Ok(devices) => {
+                let many = devices.len();
+                let mut devices = devices.into_iter();
+                let found = devices.find(|limits| limits.ordinal == request.device);
+                if found.is_none() {
+                    notes.push(format!(
+                        "rows of a GPU are left out: there is no device {}; {many} are visible, numbered from 0",
+                        request.device
+                    ));
+                }
+                found
+            }
+            Err(error) => {
+                notes.push(format!("rows of a GPU are left out: {error}"));
+                None
+            }
+        };
+        Self {
+            gpu,
+            threads: request.threads.unwrap_or_else(available_threads),
+            quick: request.quick,
+            section: Section::Barrier,
+            nvcc: None,
+            rows: Vec::new(),
+            notes,
+            wrong: Vec::new(),
+            progress,
+        }
+    }
+
+    /// The rows that follow belong to `section`.
+    pub(super) fn begin(&mut self, section: Section) {
+        self.section = section;
+    }
+
+    /// The section in progress.
+    pub(super) const fn section(&self) -> Section {
+        self.section
+    }
+
+    /// Says what the benchmark is busy with.
+    pub(super) fn say(&mut self, text: impl Into<String>) {
+        (self.progress)(text.into());
+    }
+
+    /// Adds a row to the section in progress; floors are for full sizes.
+    pub(super) fn push(&mut self, row: Row) {
+        let row = if self.quick {
+            row.with_floor(None)
+        } else {
+            row
+        };
+        self.rows.push(Row {
+            section: self.section,
+            ..row
+        });
+    }
+
+    /// States that something is missing, once.
+    pub(super) fn note(&mut self, text: String) {
+        if !self.notes.contains(&text) {
+            self.notes.push(text);
+        }
+    }
+
+    /// States that a result differs.
+    pub(super) fn differs(&mut self, text: String) {
+        self.wrong.push(text);
+    }
+
+    /// Output of a comparison program on the GPU, or why there is none; the
+    /// program gets the device's number and `arguments`.
+    pub(super) fn compare(
+        &mut self,
+        name: &'static str,
+        arguments: &[u32],
+    ) -> Result<String, String> {
+        let Some(limits) = &self.gpu else {
+            return Err("no GPU".to_owned());
+        };
+        let nvcc = self.nvcc.get_or_insert_with(|| Nvcc::find(limits));
+        let output = match nvcc {
+            Ok(nvcc) => nvcc.run(name, limits.ordinal, arguments),
+            Err(error) => Err(error.clone()),
+        };
+        output.map_err(|error| {
+            self.note(format!(
+                "the comparison program {name}.cu is left out: {error}"
+            ));
+            error.short().to_owned()
+        })
+    }
+
+    /// The finished report.
+    pub(super) fn into_report(self) -> BenchReport {
+        BenchReport {
+            version: env!("CARGO_PKG_VERSION"),
+            device: self.gpu.as_ref().map(|limits| limits.info.name.clone()),
+            driver: self.gpu.as_ref().map(DeviceLimits::driver_text),
+            threads: self.threads.get(),
+            quick: self.quick,
+            rows: self.rows,
+            notes: self.notes,
+            wrong: self.wrong,
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What ends a command early, and with which exit code.
+
+use std::io;
+
+use crate::bench::BenchError;
+use seawall::batch::BatchError;
+use seawall::calibrate::measure::MeasureError;
+use seawall::calibrate::store::StoreError;
+use seawall::graph::GraphError;
+use seawall::graph::file::WriteError;
+use seawall::run::{AnalysisKind, RunError};
+
+use super::evidence::EvidenceFailure;
+use super::plan::PlanError;
+use super::sources::SourcesError;
+
+/// A command could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(super) enum CliError {
+    /// The graph could not be read or written.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// The plan's input is wrong.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The evidence was not accepted.
+    #[error(transparent)]
+    Evidence(#[from] EvidenceFailure),
+    /// The run failed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A result file could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The analysis starts somewhere and was not told where.
+    #[error("{analysis} needs a node to start from; add --source N or --sources-file FILE")]
+    MissingSource {
+        /// The analysis.
+        analysis: AnalysisKind,
+    },
+    /// The file of sources is wrong.
+    #[error(transparent)]
+    Sources(#[from] SourcesError),
+    /// A source that is no node of the graph.
+    #[error("{given}: {graph} has no such node; {range}")]
+    NoSuchSource {
+        /// The id and where it was given.
+        given: String,
+        /// The graph as the caller named it.
+        graph: String,
+        /// The ids that there are.
+        range: IdRange,
+    },
+    /// The batch could not be named, loaded or run.
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+    /// An output that shows one graph was asked of a batch.
+    #[error(
+        "{option} shows one graph and this is a batch; run that graph alone, or use --out or --json"
+    )]
+    OneGraph {
+        /// The option.
+        option: &'static str,
+    },
+    /// A result file whose suffix names no format.
+    #[error("--out {path}: no format has this suffix; use .csv, .json or .npy")]
+    UnknownOutput {
+        /// The path given.
+        path: String,
+    },
+    /// A picture whose suffix names no format.
+    #[error("--plot {path}: pictures are SVG; end the name in .svg")]
+    UnknownPicture {
+        /// The path given.
+        path: String,
+    },
+    /// What work costs could not be measured.
+    #[error("measuring this machine: {0}")]
+    Measure(#[from] MeasureError),
+    /// A comparison could not be made.
+    #[error(transparent)]
+    Bench(#[from] BenchError),
+    /// The measured costs could not be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Standard output took no more.
+    #[error("standard output: {0}")]
+    Stdout(io::Error),
+}
+
+/// The ids of a graph's nodes, for messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IdRange {
+    /// The graph has no node.
+    Empty,
+    /// Smallest and largest id.
+    Span {
+        /// Smallest id.
+        first: u64,
+        /// Largest id.
+        last: u64,
+        /// Whether some ids between them are not used.
+        gaps: bool,
+    },
+}
+
+impl std::fmt::Display for IdRange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Empty => f.write_str("it has no nodes at all"),
+            Self::Span {
+                first,
+                last,
+                gaps: false,
+            } => write!(f, "its ids go from {first} to {last}"),
+            Self::Span {
+                first,
+                last,
+                gaps: true,
+            } => {
+                write!(f, "its ids go from {first} to {last}, with gaps")
+            }
+        }
+    }
+}
+
+impl CliError {
+    /// The exit code that scripts see.
+    pub(super) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Run(error) => error.exit_code(),
+            Self::Batch(error) => error.exit_code(),
+            Self::Evidence(error) => error.exit_code(),
+            Self::Stdout(_) if self.is_closed_pipe() => 0,
+            Self::Stdout(_) | Self::Measure(_) | Self::Store(_) | Self::Bench(_) => 1,
+            _ => 2,
+        }
+    }
+
+    /// Whether a reader of standard output, such as `head`, has left. That is
+    /// its right and no failure.
+    pub(super) fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}

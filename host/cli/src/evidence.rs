@@ -1,0 +1,173 @@
+//! `seawall evidence`: whether recorded measurements prove a speed-up.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use seawall_core::evidence::{EvidenceError, Proof, verify_csv};
+
+use super::CliError;
+use super::output::print;
+use seawall::units::{Count, bytes, counted};
+
+const EXAMPLES: &str = "\
+Examples:
+  seawall evidence verify speedups.csv --required-speedup 2.0";
+
+const VERIFY_EXAMPLES: &str = "\
+Examples:
+  seawall evidence verify speedups.csv --required-speedup 2.0
+  seawall evidence verify - --required-speedup 1.5 --json < speedups.csv
+
+Exit code 1 when the samples prove less than is required, 2 when the file is no
+evidence at all. With --json a refusal is {\"error\": {\"kind\": ...}} on standard output.";
+
+/// Judge recorded measurements.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, arg_required_else_help = true)]
+pub(super) struct EvidenceArgs {
+    #[command(subcommand)]
+    command: EvidenceCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum EvidenceCommand {
+    Verify(VerifyArgs),
+}
+
+/// Check that every sample of a CSV file shows a required speed-up.
+#[derive(Debug, Args)]
+#[command(after_help = VERIFY_EXAMPLES)]
+struct VerifyArgs {
+    /// Evidence as CSV; - for standard input.
+    #[arg(value_name = "FILE")]
+    file: String,
+    /// Host time over resident time that each sample must reach.
+    #[arg(long, value_name = "X")]
+    required_speedup: f64,
+    /// Print the proof, or the refusal, as one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Evidence that was not accepted.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum EvidenceFailure {
+    /// The file cannot be read.
+    #[error("{file}: cannot read: {source}")]
+    Unreadable {
+        /// File as the caller named it.
+        file: String,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The samples or their text were refused.
+    #[error("{file}: {reason}")]
+    Refused {
+        /// File as the caller named it.
+        file: String,
+        /// What the judge said.
+        reason: String,
+        /// Whether the file or the threshold is malformed, rather than the
+        /// samples too weak.
+        malformed: bool,
+    },
+}
+
+impl EvidenceFailure {
+    /// 2 for a file that is no evidence, 1 for evidence that proves too little.
+    pub(super) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Refused {
+                malformed: false, ..
+            } => 1,
+            Self::Refused { .. } | Self::Unreadable { .. } => 2,
+        }
+    }
+}
+
+/// Judges and reports.
+pub(super) fn command(args: &EvidenceArgs) -> Result<ExitCode, CliError> {
+    match &args.command {
+        EvidenceCommand::Verify(args) => verify(args),
+    }
+}
+
+fn verify(args: &VerifyArgs) -> Result<ExitCode, CliError> {
+    let text = read(&args.file).map_err(|source| EvidenceFailure::Unreadable {
+        file: args.file.clone(),
+        source,
+    })?;
+    match verify_csv(&text, args.required_speedup) {
+        Ok(proof) => {
+            print(|out| {
+                if args.json {
+                    as_json(&proof, out)
+                } else {
+                    as_text(&proof, out)
+                }
+            })?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) => {
+            if args.json {
+                print(|out| as_json(&serde_json::json!({ "error": error }), out))?;
+            }
+            Err(refusal(&args.file, &error).into())
+        }
+    }
+}
+
+fn refusal(file: &str, error: &EvidenceError<'_>) -> EvidenceFailure {
+    let malformed = matches!(
+        error,
+        EvidenceError::InvalidRequiredSpeedup { .. }
+            | EvidenceError::InvalidEvidenceHeader { .. }
+            | EvidenceError::InvalidEvidenceRow { .. }
+            | EvidenceError::InvalidEvidenceValue { .. }
+    );
+    EvidenceFailure::Refused {
+        file: file.to_owned(),
+        reason: error.to_string(),
+        malformed,
+    }
+}
+
+/// Most bytes that are taken for evidence: half a million samples, and an end
+/// for sources that have none.
+const EVIDENCE_MAX_BYTES: u64 = 64 << 20;
+
+fn read(file: &str) -> io::Result<String> {
+    let source: Box<dyn Read> = if file == "-" {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(File::open(file)?)
+    };
+    let mut text = String::new();
+    let taken = source
+        .take(EVIDENCE_MAX_BYTES + 1)
+        .read_to_string(&mut text)?;
+    if taken as u64 > EVIDENCE_MAX_BYTES {
+        let limit = bytes(EVIDENCE_MAX_BYTES);
+        return Err(io::Error::other(format!(
+            "more than {limit}, the most that is taken for evidence"
+        )));
+    }
+    Ok(text)
+}
+
+fn as_json(value: &impl serde::Serialize, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    writeln!(out)
+}
+
+fn as_text(proof: &Proof, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "accepted: {}", counted(proof.sample_count, "sample"))?;
+    writeln!(
+        out,
+        "  speed-up     {:.3} to {:.3}",
+        proof.min_speedup_x, proof.max_speedup_x
+    )?;
+    writeln!(out, "  repetitions  {}", Count(proof.total_repetitions))
+}

@@ -1,0 +1,159 @@
+//! What work costs on this machine, as it was measured.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::CliError;
+use seawall::calibrate::measure;
+use seawall::calibrate::store::{self, StoreError};
+use seawall::calibrate::{Calibration, Costs, CpuCosts, GpuCosts, Key, MachineCosts};
+use seawall::units::{Nanoseconds, counted};
+
+use super::Device;
+
+/// The costs that runs here are predicted with.
+#[derive(Debug, Serialize)]
+pub(super) struct CostReport {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ignored: Option<String>,
+    cpu_measured: bool,
+    cpu: CpuCosts,
+    gpus: Vec<GpuReport>,
+}
+
+/// Costs of one GPU.
+#[derive(Debug, Serialize)]
+struct GpuReport {
+    ordinal: u32,
+    measured: bool,
+    costs: GpuCosts,
+}
+
+/// Measures the CPU and every GPU and writes the user's file.
+///
+/// # Errors
+/// When a measurement fails or the file cannot be written.
+pub(super) fn calibrate(devices: &[Device], say: impl Fn(String)) -> Result<(), CliError> {
+    let mut calibration = Calibration::load().ok().flatten().unwrap_or_default();
+    say("measuring the CPU".to_owned());
+    calibration.set_cpu(measure::cpu()?);
+    for device in devices {
+        say(format!("measuring GPU {}", device.ordinal));
+        let (key, costs) = measure::gpu(device.ordinal)?;
+        calibration.set_gpu(key, costs);
+    }
+    calibration.save()?;
+    Ok(())
+}
+
+impl CostReport {
+    pub(super) fn gather(devices: &[Device], threads: usize) -> Self {
+        let (found, ignored) = match Calibration::load() {
+            Ok(found) => (found, None),
+            Err(error) => (None, Some(StoreError::to_string(&error))),
+        };
+        let file = found.as_ref().and_then(|_| store::path().ok());
+        let calibration = found.unwrap_or_default();
+        let threads = u32::try_from(threads).unwrap_or(u32::MAX);
+        let gpu = |device: &Device| {
+            let key = Key {
+                device: device.name.clone(),
+                driver: device.cuda_version.clone(),
+            };
+            let Costs { gpu, .. } = calibration.costs(threads, Some(&key));
+            GpuReport {
+                ordinal: device.ordinal,
+                measured: calibration.gpu(&key).is_some(),
+                costs: gpu,
+            }
+        };
+        Self {
+            file,
+            ignored,
+            cpu_measured: calibration.cpu(threads).is_some(),
+            cpu: calibration.costs(threads, None).cpu,
+            gpus: devices.iter().map(gpu).collect(),
+        }
+    }
+
+    pub(super) fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        match (&self.file, &self.ignored) {
+            (_, Some(why)) => {
+                writeln!(out, "\nCosts, defaults: the calibration was ignored: {why}")?
+            }
+            (Some(file), None) => writeln!(out, "\nCosts, from {}", file.display())?,
+            (None, None) => writeln!(
+                out,
+                "\nCosts, defaults: `seawall info --calibrate` measures them in about a second"
+            )?,
+        }
+        let threads = counted(u64::from(self.cpu.threads), "thread");
+        self.row(out, "CPU, one thread", self.cpu_measured, &self.cpu.one)?;
+        if self.cpu.threads > 1 {
+            let name = format!("CPU, {threads}");
+            self.row(out, &name, self.cpu_measured, &self.cpu.all)?;
+            writeln!(out, "    barrier {}", time(self.cpu.barrier_ns))?;
+        }
+        self.gpus.iter().try_for_each(|gpu| {
+            let name = format!("GPU {}", gpu.ordinal);
+            self.row(out, &name, gpu.measured, &gpu.costs.run)?;
+            let GpuCosts {
+                barrier_ns,
+                launch_ns,
+                launch_sync_ns,
+                readback_ns,
+                graph_node_ns,
+                memory_bytes_per_s,
+                upload_byte_ns,
+                ..
+            } = gpu.costs;
+            writeln!(
+                out,
+                "    grid barrier {}, launch {}, launch and wait {}, with readback {}, graph node {}",
+                time(barrier_ns),
+                time(launch_ns),
+                time(launch_sync_ns),
+                time(readback_ns),
+                time(graph_node_ns)
+            )?;
+            writeln!(
+                out,
+                "    memory {:.0} GB/s, upload {:.1} GB/s",
+                memory_bytes_per_s / 1e9,
+                1.0 / upload_byte_ns.max(1e-9)
+            )
+        })
+    }
+
+    fn row(
+        &self,
+        out: &mut dyn Write,
+        name: &str,
+        measured: bool,
+        costs: &MachineCosts,
+    ) -> io::Result<()> {
+        let how = if measured { "measured" } else { "default" };
+        let [narrow, block, wide] = costs.levels;
+        writeln!(
+            out,
+            "  {name} ({how}): a run {}, a level of a search {} (warp), {} (block), {} (grid)",
+            time(costs.start_ns),
+            time(narrow.level_ns),
+            time(block.level_ns),
+            time(wide.level_ns)
+        )?;
+        writeln!(
+            out,
+            "    a node {:.3} ns (block), {:.3} ns (grid), an edge {:.4} ns when searches may skip, {:.4} ns when not",
+            block.node_ns, wide.node_ns, costs.edge_ns, costs.gather_ns
+        )
+    }
+}
+
+fn time(ns: f64) -> Nanoseconds {
+    Nanoseconds(ns.round().max(0.0) as u64)
+}

@@ -1,0 +1,131 @@
+//! The command line: arguments in, reports and an exit code out.
+//!
+//! Commands only parse, call the library and choose a report. What they promise
+//! to scripts: exit 0 when done, 1 when a run failed or a check differed, 2 for
+//! bad usage or bad input; one message on standard error; nothing on standard
+//! output but the report.
+
+pub mod bench;
+mod convert;
+mod error;
+mod evidence;
+mod info;
+mod names;
+mod output;
+mod plan;
+mod progress;
+pub mod report;
+mod run;
+mod sources;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use error::CliError;
+pub use plan::{PlanError, Program as PlanInput};
+
+/// Runs DAGs of graph waves in one persistent GPU kernel, or on the CPU.
+#[derive(Debug, Parser)]
+#[command(name = "seawall", bin_name = "seawall", version, arg_required_else_help = true, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  seawall run gen:grid:512 --analysis bfs --source 0 --check
+  seawall plan waves.json
+  seawall info
+
+Exit codes: 0 done, 1 the run failed or --check differed, 2 bad usage or bad input.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(Box<run::RunArgs>),
+    Plan(plan::PlanArgs),
+    Convert(convert::ConvertArgs),
+    Info(info::InfoArgs),
+    Evidence(evidence::EvidenceArgs),
+    Bench(bench::command::BenchArgs),
+}
+
+/// Runs the command of the process's arguments.
+///
+/// The exit code is the promise of this module; messages are already printed.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(usage) => return print_usage(&usage),
+    };
+    match dispatch(&cli.command) {
+        Ok(code) => code,
+        Err(error) => fail(&error),
+    }
+}
+
+fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
+    match command {
+        Command::Run(args) => run::command(args),
+        Command::Plan(args) => plan::command(args),
+        Command::Convert(args) => convert::command(args),
+        Command::Info(args) => info::command(args),
+        Command::Evidence(args) => evidence::command(args),
+        Command::Bench(args) => bench::command::command(args),
+    }
+}
+
+/// Prints help, the version or what is wrong with the arguments.
+fn print_usage(usage: &clap::Error) -> ExitCode {
+    // A closed pipe leaves no one to tell.
+    let _ = usage.print();
+    ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2))
+}
+
+/// Prints the one message, in the colours of a wrong argument.
+fn fail(error: &CliError) -> ExitCode {
+    if !error.is_closed_pipe() {
+        let message = format!("{error}\n");
+        let styled =
+            clap::Error::raw(clap::error::ErrorKind::Io, message).with_cmd(&Cli::command());
+        // A closed standard error leaves no one to tell.
+        let _ = styled.print();
+    }
+    ExitCode::from(error.exit_code())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_argument_tree_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_ends_its_help_with_examples() {
+        let mut tree = Cli::command();
+        tree.build();
+        let mut open = vec![tree];
+        while let Some(command) = open.pop() {
+            let after = command
+                .get_after_help()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            assert!(
+                after.contains("Examples:"),
+                "{} has none",
+                command.get_name()
+            );
+            open.extend(
+                command
+                    .get_subcommands()
+                    .filter(|sub| sub.get_name() != "help")
+                    .cloned(),
+            );
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! A progress line for long work: on a terminal, and nowhere else.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use seawall::run::Phase;
+
+/// How often the line moves when nothing is reported.
+const TICK: Duration = Duration::from_millis(120);
+
+/// The progress line of one command; cleared when dropped.
+pub(super) struct ProgressLine {
+    bar: ProgressBar,
+}
+
+impl ProgressLine {
+    /// A line on standard error if that is a terminal and `quiet` is false;
+    /// otherwise one that draws nothing.
+    pub(super) fn new(quiet: bool) -> Self {
+        if quiet || !std::io::stderr().is_terminal() {
+            return Self {
+                bar: ProgressBar::hidden(),
+            };
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        bar.enable_steady_tick(TICK);
+        Self { bar }
+    }
+
+    /// Says what the command is busy with.
+    pub(super) fn say(&self, text: String) {
+        self.bar.set_style(ProgressStyle::default_spinner());
+        self.bar.set_message(text);
+    }
+
+    /// Shows how many bytes of a file are read.
+    pub(super) fn bytes(&self, done: u64, total: Option<u64>) {
+        if let Some(total) = total
+            && self.bar.length() != Some(total)
+        {
+            self.bar.set_length(total);
+            self.bar.set_style(bytes_style());
+        }
+        self.bar.set_position(done);
+    }
+
+    /// Shows the phase of a run.
+    pub(super) fn phase(&self, phase: Phase) {
+        self.say(match phase {
+            Phase::Plan => "planning".to_owned(),
+            Phase::Upload => "uploading the graph".to_owned(),
+            Phase::Run {
+                repetition: _,
+                of: 0 | 1,
+            } => "running".to_owned(),
+            Phase::Run { repetition, of } => format!("running, {repetition} of {of}"),
+            Phase::Readback => "reading the result".to_owned(),
+            Phase::Check => "checking against a sequential implementation".to_owned(),
+        });
+    }
+}
+
+impl Drop for ProgressLine {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn bytes_style() -> ProgressStyle {
+    ProgressStyle::with_template("{msg} [{bar:32}] {bytes} of {total_bytes}, {eta} left")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("#>.")
+}

@@ -1,0 +1,107 @@
+//! The report of a batch as one JSON object, for scripts.
+//!
+//! Totals have the names that a single graph's report gives them; `results`
+//! holds the graphs in their order. Field names are part of the command line's
+//! promise: new ones may appear, old ones stay.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use seawall::batch::{BatchOutcome, GraphOutcome};
+use seawall::outcome::{Rounds, Times};
+use seawall::run::{AnalysisKind, Executor};
+
+#[derive(Serialize)]
+struct Report<'a> {
+    analysis: AnalysisKind,
+    backend: Executor,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    backend_reason: Option<&'a str>,
+    device: &'a str,
+    graphs: u64,
+    nodes: u64,
+    edges: u64,
+    reached: u64,
+    converged: bool,
+    checksum: String,
+    workers: u32,
+    programs: u64,
+    memory_bytes: u64,
+    time_ns: Times,
+    repeat: u32,
+    checked: Option<bool>,
+    results: Vec<GraphReport<'a>>,
+}
+
+#[derive(Serialize)]
+struct GraphReport<'a> {
+    name: &'a str,
+    nodes: u64,
+    edges: u64,
+    sources: &'a [u64],
+    reached: u64,
+    #[serde(flatten)]
+    rounds: Rounds,
+    converged: bool,
+    checksum: String,
+    topology: &'a str,
+    run_ns: u64,
+    checked: Option<bool>,
+}
+
+impl<'a> GraphReport<'a> {
+    fn of(graph: &'a GraphOutcome) -> Self {
+        Self {
+            name: &graph.name,
+            nodes: graph.nodes,
+            edges: graph.edges,
+            sources: &graph.sources,
+            reached: graph.reached,
+            rounds: graph.rounds,
+            converged: graph.converged,
+            checksum: hexadecimal(graph.values.checksum()),
+            topology: &graph.topology,
+            run_ns: graph.run_ns,
+            checked: graph.checked,
+        }
+    }
+}
+
+fn hexadecimal(checksum: u64) -> String {
+    format!("{checksum:016x}")
+}
+
+/// Writes the report as one line of JSON.
+///
+/// A graph's `checksum` is that of
+/// [`Column::checksum`](seawall::outcome::Column::checksum), as in its own
+/// report; the total's is [`BatchOutcome::checksum`]. `run_ns` of a graph is
+/// its time on the worker that ran it, beside others; `time_ns.run` is the
+/// whole batch's.
+///
+/// # Errors
+/// When `out` fails.
+pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
+    let report = Report {
+        analysis: outcome.analysis,
+        backend: outcome.backend,
+        backend_reason: outcome.backend_reason.as_deref(),
+        device: &outcome.device,
+        graphs: outcome.graphs.len() as u64,
+        nodes: outcome.nodes(),
+        edges: outcome.edges(),
+        reached: outcome.reached(),
+        converged: outcome.converged(),
+        checksum: hexadecimal(outcome.checksum()),
+        workers: outcome.workers,
+        programs: outcome.programs,
+        memory_bytes: outcome.memory_bytes,
+        time_ns: outcome.times,
+        repeat: outcome.repeat,
+        checked: outcome.checked(),
+        results: outcome.graphs.iter().map(GraphReport::of).collect(),
+    };
+    serde_json::to_writer(&mut *out, &report)?;
+    writeln!(out)
+}

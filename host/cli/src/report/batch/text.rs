@@ -1,0 +1,116 @@
+//! The report of a batch for a person at a terminal.
+
+use std::io::{self, Write};
+
+use crate::report::text::{row, times, title, verdict};
+use seawall::batch::{BatchOutcome, GraphOutcome};
+use seawall::outcome::Rounds;
+use seawall::units::{bytes, counted};
+
+/// Graphs named in the report; the rest are counted.
+const GRAPHS_SHOWN: usize = 12;
+
+/// Writes the report: totals, the first graphs, what it took.
+///
+/// # Errors
+/// When `out` fails.
+pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "{} of {}: {}, {}",
+        title(outcome.analysis),
+        counted(outcome.graphs.len() as u64, "graph"),
+        counted(outcome.nodes(), "node"),
+        counted(outcome.edges(), "edge"),
+    )?;
+    writeln!(out)?;
+    let machine = format!("{} (backend {})", outcome.device, outcome.backend);
+    row(out, "ran on", &machine)?;
+    if let Some(reason) = &outcome.backend_reason {
+        row(out, "", reason)?;
+    }
+    row(out, "workers", &workers(outcome))?;
+    row(out, "found", &found(outcome))?;
+    row(out, "rounds", &rounds(outcome))?;
+    if let Some(equal) = outcome.checked() {
+        row(out, "check", &check(outcome, equal))?;
+    }
+    row(out, "memory", &memory(outcome))?;
+    row(out, "checksum", &format!("{:016x}", outcome.checksum()))?;
+    writeln!(out)?;
+    for graph in outcome.graphs.iter().take(GRAPHS_SHOWN) {
+        writeln!(out, "  {}", line(graph))?;
+    }
+    let rest = outcome.graphs.len().saturating_sub(GRAPHS_SHOWN);
+    if rest > 0 {
+        let rest = counted(rest as u64, "more graph");
+        writeln!(out, "  and {rest}; --json lists all")?;
+    }
+    writeln!(out)?;
+    times(out, &outcome.times, (outcome.repeat, outcome.edges()))
+}
+
+fn workers(outcome: &BatchOutcome) -> String {
+    format!(
+        "{} taking graphs in turn, {}",
+        counted(u64::from(outcome.workers), "worker"),
+        counted(outcome.programs, "program"),
+    )
+}
+
+fn found(outcome: &BatchOutcome) -> String {
+    let (reached, nodes) = (outcome.reached(), outcome.nodes());
+    let share = 100.0 * reached as f64 / nodes.max(1) as f64;
+    format!(
+        "a value for {}, {share:.1} % of all",
+        counted(reached, "node")
+    )
+}
+
+fn rounds(outcome: &BatchOutcome) -> String {
+    let stopped = outcome.graphs.iter().filter(|graph| !graph.converged);
+    let end = match stopped.count() as u64 {
+        0 => "all converged".to_owned(),
+        stopped => format!("{} stopped at the limit", counted(stopped, "graph")),
+    };
+    let most = outcome.most_rounds().map_or_else(String::new, count);
+    format!("at most {most}, {end}")
+}
+
+fn count(rounds: Rounds) -> String {
+    match rounds {
+        Rounds::Levels(count) => counted(u64::from(count), "level"),
+        Rounds::Iterations(count) => counted(u64::from(count), "iteration"),
+    }
+}
+
+fn check(outcome: &BatchOutcome, equal: bool) -> String {
+    let differing = |graph: &&GraphOutcome| graph.checked == Some(false);
+    match outcome.graphs.iter().find(differing) {
+        Some(first) => format!("{}: {} first", verdict(equal), first.name),
+        None => verdict(equal).to_owned(),
+    }
+}
+
+fn memory(outcome: &BatchOutcome) -> String {
+    format!(
+        "{} for graphs, results and registers",
+        bytes(outcome.memory_bytes)
+    )
+}
+
+fn line(graph: &GraphOutcome) -> String {
+    let differs = if graph.checked == Some(false) {
+        ", DIFFERS"
+    } else {
+        ""
+    };
+    format!(
+        "{}: {}, {}, {} reached, {}{differs}",
+        graph.name,
+        counted(graph.nodes, "node"),
+        counted(graph.edges, "edge"),
+        seawall::units::Count(graph.reached),
+        count(graph.rounds),
+    )
+}

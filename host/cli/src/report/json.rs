@@ -1,0 +1,150 @@
+//! The report of a run as one JSON object, for scripts.
+//!
+//! Field names are part of the command line's promise: new ones may appear, old
+//! ones stay.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use seawall::outcome::{PlanSummary, Rounds, RunOutcome, Times};
+use seawall::run::{AnalysisKind, Executor};
+
+#[derive(Serialize)]
+struct Report<'a> {
+    analysis: AnalysisKind,
+    backend: Executor,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    backend_reason: Option<&'a str>,
+    device: &'a str,
+    nodes: u64,
+    edges: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<u64>,
+    sources: &'a [u64],
+    reached: u64,
+    #[serde(flatten)]
+    rounds: Rounds,
+    converged: bool,
+    checksum: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    triangles: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parents_checksum: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reached_each: Option<Vec<u64>>,
+    plan: &'a PlanSummary,
+    time_ns: Times,
+    repeat: u32,
+    device_barriers: u64,
+    checked: Option<bool>,
+}
+
+impl<'a> Report<'a> {
+    fn of(outcome: &'a RunOutcome) -> Self {
+        Self {
+            analysis: outcome.analysis,
+            backend: outcome.backend,
+            backend_reason: outcome.backend_reason.as_deref(),
+            device: &outcome.device,
+            nodes: outcome.nodes,
+            edges: outcome.edges,
+            source: only(&outcome.sources),
+            sources: &outcome.sources,
+            reached: outcome.reached,
+            rounds: outcome.rounds,
+            converged: outcome.converged,
+            checksum: format!("{:016x}", outcome.values.checksum()),
+            triangles: outcome.triangles(),
+            parents_checksum: outcome.parents_checksum().map(|sum| format!("{sum:016x}")),
+            reached_each: outcome.reached_each(),
+            plan: &outcome.plan,
+            time_ns: outcome.times,
+            repeat: outcome.repeat,
+            device_barriers: outcome.device_barriers,
+            checked: outcome.checked,
+        }
+    }
+}
+
+fn only(sources: &[u64]) -> Option<u64> {
+    match sources {
+        [one] => Some(*one),
+        _ => None,
+    }
+}
+
+/// Writes the report as one line of JSON.
+///
+/// `checksum` is that of [`Column::checksum`](seawall::outcome::Column::checksum)
+/// as 16 lower-case hexadecimal digits, in a string because many readers hold
+/// numbers as doubles. `triangles` counts those of the graph where the analysis
+/// does, `parents_checksum` is that of the parents where they were asked for, and
+/// `reached_each` gives the nodes that each source reaches, in the order of
+/// `sources`. `checked` is null when no check was asked for; `source`
+/// is there when there is exactly one. Times are nanoseconds.
+///
+/// # Errors
+/// When `out` fails.
+pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, &Report::of(outcome))?;
+    writeln!(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::report::text::tests::outcome;
+    use serde_json::Value;
+
+    fn report() -> Value {
+        let mut bytes = Vec::new();
+        super::write(&outcome(), &mut bytes).unwrap();
+        serde_json::from_slice(&bytes).unwrap()
+    }
+
+    #[test]
+    fn the_report_holds_every_promised_field() {
+        let report = report();
+        for name in [
+            "analysis",
+            "backend",
+            "device",
+            "nodes",
+            "edges",
+            "source",
+            "sources",
+            "reached",
+            "levels",
+            "converged",
+            "checksum",
+            "plan",
+            "time_ns",
+            "device_barriers",
+            "checked",
+        ] {
+            assert!(report.get(name).is_some(), "{name} is missing");
+        }
+        for name in [
+            "groups",
+            "global_barriers",
+            "lower_bound",
+            "peak_group_bytes",
+            "arena_bytes",
+            "topology",
+        ] {
+            assert!(report["plan"].get(name).is_some(), "plan.{name} is missing");
+        }
+        for name in ["load", "upload", "plan", "run", "readback"] {
+            assert!(
+                report["time_ns"][name].is_u64(),
+                "time_ns.{name} is missing"
+            );
+        }
+    }
+
+    #[test]
+    fn the_checksum_is_a_string_of_sixteen_digits() {
+        let expected = format!("{:016x}", outcome().values.checksum());
+        assert_eq!(report()["checksum"], Value::String(expected));
+    }
+}

@@ -1,0 +1,14 @@
+//! Reports: a finished run or plan as text, JSON, a trace, a picture or a file.
+//!
+//! Each writer takes what is already computed and a [`std::io::Write`]; none
+//! runs anything, reads a graph or decides an exit code.
+
+pub mod batch;
+pub mod json;
+pub mod plan;
+pub mod plot;
+pub mod rows;
+pub mod text;
+pub mod trace;
+
+mod svg;

@@ -1,0 +1,177 @@
+//! The plan as a drawing in plain ASCII, for a person at a terminal.
+
+use std::io::{self, Write};
+
+use seawall_core::plan::Group;
+
+use super::PlanView;
+use seawall::units::{Count, bytes, counted};
+
+/// Groups that are drawn; a longer plan is counted.
+const GROUPS_SHOWN: usize = 40;
+/// Waves that are drawn in one group.
+const WAVES_SHOWN: usize = 12;
+/// Letters of the bar that shows how full a group is.
+const BAR_LETTERS: u64 = 24;
+/// Letters between the margins.
+const WIDTH: usize = 72;
+
+/// Draws the groups from top to bottom with the barriers between them, then
+/// lists the peaks. Bounded output, whatever the plan's size.
+///
+/// # Errors
+/// When `out` fails.
+pub fn write(view: &PlanView<'_>, out: &mut dyn Write) -> io::Result<()> {
+    heading(view, out)?;
+    for (number, group) in view.groups.iter().take(GROUPS_SHOWN).enumerate() {
+        if number > 0 {
+            writeln!(out, "  {:=^WIDTH$}", format!(" barrier {number} "))?;
+        }
+        draw_group(view, number, &group, out)?;
+    }
+    let hidden = view.groups.len().saturating_sub(GROUPS_SHOWN);
+    if hidden > 0 {
+        writeln!(
+            out,
+            "  ... and {}; --format json lists all",
+            counted(hidden as u64, "more group")
+        )?;
+    }
+    peaks(view, out)
+}
+
+fn heading(view: &PlanView<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let summary = view.groups.summary();
+    writeln!(
+        out,
+        "{} in {}, {}",
+        counted(view.dag.waves.len() as u64, "wave"),
+        counted(view.groups.len() as u64, "group"),
+        counted(summary.global_barriers, "global barrier"),
+    )?;
+    if view.groups.is_proved_optimal() {
+        writeln!(out, "No plan has fewer groups.")?;
+    } else {
+        writeln!(
+            out,
+            "No plan has fewer than {}.",
+            counted(summary.lower_bound, "group")
+        )?;
+    }
+    if !view.groups.is_empty() {
+        writeln!(
+            out,
+            "Waves of a group run at the same time; at a barrier all wait for all.\n"
+        )?;
+    }
+    Ok(())
+}
+
+fn draw_group(
+    view: &PlanView<'_>,
+    number: usize,
+    group: &Group<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let fill = match view.group_budget() {
+        Some(budget) => {
+            let bar = bar(group.fused_bytes, budget);
+            format!("[{bar}] {} of {}", bytes(group.fused_bytes), bytes(budget))
+        }
+        None => bytes(group.fused_bytes).to_string(),
+    };
+    writeln!(out, "  group {number:<4} {fill}")?;
+    for &wave in group.waves.iter().take(WAVES_SHOWN) {
+        let size = bytes(view.fused_bytes(wave)).to_string();
+        writeln!(out, "    | wave {:<40} {size:>12}", view.label(wave))?;
+    }
+    let hidden = group.waves.len().saturating_sub(WAVES_SHOWN);
+    if hidden > 0 {
+        writeln!(out, "    | ... and {}", counted(hidden as u64, "more wave"))?;
+    }
+    Ok(())
+}
+
+/// A bar as full as `part` of `whole`; anything above nothing shows.
+fn bar(part: u64, whole: u64) -> String {
+    let full = u128::from(part) * u128::from(BAR_LETTERS);
+    let letters = full
+        .div_ceil(u128::from(whole.max(1)))
+        .min(u128::from(BAR_LETTERS)) as usize;
+    format!("{:.<1$}", "#".repeat(letters), BAR_LETTERS as usize)
+}
+
+fn peaks(view: &PlanView<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let summary = view.groups.summary();
+    writeln!(out)?;
+    for (name, size) in [
+        ("largest group", summary.peak_group_bytes),
+        ("largest frontier", summary.peak_frontier_bytes),
+        ("largest scratch", summary.peak_scratch_bytes),
+        ("largest output", summary.peak_output_bytes),
+        ("readback", summary.amortized_readback_bytes),
+    ] {
+        size_row(out, name, size, "")?;
+    }
+    match view.arena {
+        Some(arena) => {
+            let note = format!("; no arena is smaller than {}", bytes(arena.lower_bound()));
+            size_row(out, "arena", arena.bytes(), &note)
+        }
+        None => writeln!(out, "  {:<18}larger than 64 bits can count", "arena"),
+    }
+}
+
+fn size_row(out: &mut dyn Write, name: &str, size: u64, note: &str) -> io::Result<()> {
+    writeln!(
+        out,
+        "  {name:<18}{:>10}  ({} bytes{note})",
+        bytes(size).to_string(),
+        Count(size)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::written;
+    use super::*;
+
+    #[test]
+    fn groups_stand_above_each_other_with_barriers_between() {
+        let text = written(["load", "left", "right", "join"], write);
+        let order: Vec<_> = [
+            "group 0",
+            "0 load",
+            "barrier 1",
+            "group 1",
+            "1 left",
+            "2 right",
+            "barrier 2",
+            "3 join",
+        ]
+        .iter()
+        .map(|part| {
+            text.find(part)
+                .unwrap_or_else(|| panic!("{part:?} is not in\n{text}"))
+        })
+        .collect();
+        assert!(order.is_sorted(), "{text}");
+        assert!(
+            text.starts_with("4 waves in 3 groups, 2 global barriers\nNo plan has fewer groups.\n")
+        );
+    }
+
+    #[test]
+    fn names_cannot_command_the_terminal() {
+        assert!(!written(["\u{1b}[31m", "b", "c", "d"], write).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn bars_are_full_only_when_the_group_is() {
+        assert_eq!(bar(0, 10), "........................");
+        assert_eq!(bar(1, u64::MAX), "#.......................");
+        assert_eq!(bar(5, 10), "############............");
+        assert_eq!(bar(u64::MAX, u64::MAX), "########################");
+        assert_eq!(bar(0, 0), "........................");
+    }
+}

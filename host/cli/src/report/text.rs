@@ -1,0 +1,355 @@
+//! The report of a run for a person at a terminal.
+
+use std::io::{self, Write};
+
+use seawall::outcome::{Column, PlanSummary, Rounds, RunOutcome, Times};
+use seawall::run::AnalysisKind;
+use seawall::units::{Count, Nanoseconds, bytes, counted};
+
+/// Writes the report: what ran, where and why, what it found, what it took.
+///
+/// # Errors
+/// When `out` fails.
+pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
+    let nodes = counted(outcome.nodes, "node");
+    let edges = counted(outcome.edges, "edge");
+    writeln!(out, "{} of {nodes}, {edges}", title(outcome.analysis))?;
+    writeln!(out)?;
+    row(out, "ran on", &machine(outcome))?;
+    if let Some(reason) = &outcome.backend_reason {
+        row(out, "", reason)?;
+    }
+    if !outcome.sources.is_empty() {
+        row(out, "from", &sources(&outcome.sources))?;
+    }
+    row(out, "found", &found(outcome))?;
+    details(outcome, out)?;
+    row(out, "rounds", &rounds(outcome))?;
+    if let Some(equal) = outcome.checked {
+        row(out, "check", verdict(equal))?;
+    }
+    row(out, "plan", &plan(&outcome.plan))?;
+    row(out, "memory", &memory(&outcome.plan))?;
+    row(out, "barriers", &barriers(outcome.device_barriers))?;
+    row(
+        out,
+        "checksum",
+        &format!("{:016x}", outcome.values.checksum()),
+    )?;
+    writeln!(out)?;
+    times(out, &outcome.times, (outcome.repeat, outcome.edges))
+}
+
+pub(super) fn row(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
+    writeln!(out, "  {name:<10}{text}")
+}
+
+pub(super) fn title(analysis: AnalysisKind) -> &'static str {
+    match analysis {
+        AnalysisKind::Bfs => "Breadth-first search",
+        AnalysisKind::Reach => "Reachability",
+        AnalysisKind::Cc => "Connected components",
+        AnalysisKind::Sssp => "Shortest paths",
+        AnalysisKind::Pagerank => "PageRank",
+        AnalysisKind::Kcore => "Core numbers",
+        AnalysisKind::Triangles => "Triangle counts",
+    }
+}
+
+fn machine(outcome: &RunOutcome) -> String {
+    format!("{} (backend {})", outcome.device, outcome.backend)
+}
+
+/// Sources named in the report; the rest are counted.
+const SOURCES_SHOWN: usize = 8;
+
+fn sources(ids: &[u64]) -> String {
+    let shown: Vec<String> = ids.iter().take(SOURCES_SHOWN).map(u64::to_string).collect();
+    let noun = if ids.len() == 1 { "node" } else { "nodes" };
+    let rest = ids.len().saturating_sub(SOURCES_SHOWN);
+    let more = if rest > 0 {
+        format!(" and {} more", Count(rest as u64))
+    } else {
+        String::new()
+    };
+    format!("{noun} {}{more}", shown.join(", "))
+}
+
+fn found(outcome: &RunOutcome) -> String {
+    match (outcome.analysis, &outcome.values) {
+        (AnalysisKind::Cc, Column::U32(labels)) => counted(components(labels), "component"),
+        (AnalysisKind::Kcore, Column::U32(cores)) => {
+            format!("largest core number {}", cores.iter().max().unwrap_or(&0))
+        }
+        (AnalysisKind::Pagerank, Column::F32(_)) => {
+            format!("a rank for {}", counted(outcome.nodes, "node"))
+        }
+        _ => match outcome.triangles() {
+            Some(all) => counted(all, "triangle"),
+            None => reached(outcome),
+        },
+    }
+}
+
+/// Rows of what was asked beyond the plain column.
+fn details(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(reached) = outcome.reached_each() {
+        let text = format!("source by source {} nodes", listed(&reached));
+        row(out, "each", &text)?;
+    }
+    if let Some(checksum) = outcome.parents_checksum() {
+        row(out, "parents", &format!("checksum {checksum:016x}"))?;
+    }
+    Ok(())
+}
+
+/// The first few numbers, and how many more there are.
+fn listed(numbers: &[u64]) -> String {
+    let shown = numbers.iter().take(SOURCES_SHOWN);
+    let shown: Vec<String> = shown.map(|number| Count(*number).to_string()).collect();
+    match numbers.len().saturating_sub(SOURCES_SHOWN) {
+        0 => shown.join(", "),
+        rest => format!("{} and {} more,", shown.join(", "), Count(rest as u64)),
+    }
+}
+
+/// Components, given that the label of each is its smallest node.
+fn components(labels: &[u32]) -> u64 {
+    (0u32..)
+        .zip(labels)
+        .filter(|(node, label)| node == *label)
+        .count() as u64
+}
+
+fn reached(outcome: &RunOutcome) -> String {
+    let share = 100.0 * outcome.reached as f64 / outcome.nodes.max(1) as f64;
+    format!(
+        "{} reached, {share:.1} % of all",
+        counted(outcome.reached, "node")
+    )
+}
+
+fn rounds(outcome: &RunOutcome) -> String {
+    let (count, noun) = match outcome.rounds {
+        Rounds::Levels(count) => (count, "level"),
+        Rounds::Iterations(count) => (count, "iteration"),
+    };
+    let end = if outcome.converged {
+        "converged"
+    } else {
+        "stopped at the limit before converging"
+    };
+    format!("{}, {end}", counted(u64::from(count), noun))
+}
+
+pub(super) fn verdict(equal: bool) -> &'static str {
+    if equal {
+        "equal to a plain sequential implementation"
+    } else {
+        "DIFFERS from a plain sequential implementation"
+    }
+}
+
+fn plan(plan: &PlanSummary) -> String {
+    let minimal = u64::from(plan.groups) <= plan.lower_bound;
+    let topology = match plan.topology.as_str() {
+        "" | "none" => String::new(),
+        name => format!(", topology {name}"),
+    };
+    format!(
+        "{} ({}), {} between them{topology}",
+        counted(u64::from(plan.groups), "group"),
+        if minimal {
+            "proved minimal"
+        } else {
+            "not proved minimal"
+        },
+        counted(u64::from(plan.global_barriers), "grid barrier"),
+    )
+}
+
+fn memory(plan: &PlanSummary) -> String {
+    format!(
+        "arena {}, largest group {}",
+        bytes(plan.arena_bytes),
+        bytes(plan.peak_group_bytes)
+    )
+}
+
+fn barriers(crossed: u64) -> String {
+    format!(
+        "{} crossed during the run",
+        counted(crossed, "grid barrier")
+    )
+}
+
+/// Writes where the time went; `repeat` and `edges` are those of the run.
+pub(super) fn times(
+    out: &mut dyn Write,
+    times: &Times,
+    (repeat, edges): (u32, u64),
+) -> io::Result<()> {
+    let Times {
+        load,
+        upload,
+        plan,
+        run,
+        readback,
+    } = *times;
+    for (name, time, note) in [
+        ("load", load, String::new()),
+        ("plan", plan, String::new()),
+        ("upload", upload, String::new()),
+        ("run", run, run_note(run, repeat, edges)),
+        ("readback", readback, String::new()),
+    ] {
+        writeln!(out, "  {name:<10}{:>10}{note}", Nanoseconds(time))?;
+    }
+    Ok(())
+}
+
+fn run_note(run_ns: u64, repeat: u32, edges: u64) -> String {
+    let median = match repeat {
+        0 | 1 => String::new(),
+        repeat => format!("  median of {repeat}"),
+    };
+    let seconds = run_ns as f64 / 1e9;
+    if seconds > 0.0 {
+        format!(
+            "{median}  {:.1} million edges a second",
+            edges as f64 / seconds / 1e6
+        )
+    } else {
+        median
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use seawall::run::Executor;
+
+    /// A small search that missed one node.
+    pub(in crate::report) fn outcome() -> RunOutcome {
+        RunOutcome {
+            analysis: AnalysisKind::Bfs,
+            backend: Executor::Cpu,
+            backend_reason: Some("no GPU".to_owned()),
+            device: "two threads".to_owned(),
+            nodes: 4,
+            edges: 3,
+            sources: vec![100],
+            reached: 3,
+            rounds: Rounds::Levels(2),
+            converged: true,
+            values: Column::U32(vec![0, 1, 1, u32::MAX]),
+            parents: None,
+            plan: PlanSummary {
+                groups: 2,
+                global_barriers: 1,
+                lower_bound: 2,
+                peak_group_bytes: 1536,
+                arena_bytes: 4096,
+                topology: "sparse".to_owned(),
+            },
+            times: Times {
+                load: 1,
+                upload: 2,
+                plan: 3,
+                run: 1_000,
+                readback: 5,
+            },
+            repeat: 3,
+            device_barriers: 7,
+            checked: Some(true),
+            events: Vec::new(),
+        }
+    }
+
+    fn report(outcome: &RunOutcome) -> String {
+        let mut bytes = Vec::new();
+        write(outcome, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn the_report_says_what_ran_where_and_why() {
+        let text = report(&outcome());
+        for part in [
+            "Breadth-first search of 4 nodes, 3 edges",
+            "two threads (backend cpu)",
+            "no GPU",
+            "3 nodes reached, 75.0 % of all",
+            "2 levels, converged",
+            "equal to a plain sequential implementation",
+            "2 groups (proved minimal), 1 grid barrier between them",
+            "arena 4.0 KiB, largest group 1.5 KiB",
+            "1.0 us  median of 3  3.0 million edges a second",
+        ] {
+            assert!(text.contains(part), "{part:?} is not in\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_difference_is_loud() {
+        let text = report(&RunOutcome {
+            checked: Some(false),
+            ..outcome()
+        });
+        assert!(text.contains("DIFFERS"));
+    }
+
+    #[test]
+    fn a_plan_without_searches_has_no_topology_to_name() {
+        let plan = PlanSummary {
+            topology: "none".to_owned(),
+            ..outcome().plan
+        };
+        let text = report(&RunOutcome { plan, ..outcome() });
+        assert!(!text.contains("topology"), "{text}");
+    }
+
+    #[test]
+    fn many_sources_are_counted() {
+        let text = report(&RunOutcome {
+            sources: (0..1000).collect(),
+            ..outcome()
+        });
+        assert!(text.contains("nodes 0, 1, 2, 3, 4, 5, 6, 7 and 992 more"));
+    }
+
+    #[test]
+    fn components_are_counted_by_their_smallest_nodes() {
+        let values = Column::U32(vec![0, 0, 2, 2]);
+        let text = report(&RunOutcome {
+            analysis: AnalysisKind::Cc,
+            values,
+            ..outcome()
+        });
+        assert!(text.contains("2 components"));
+    }
+
+    #[test]
+    fn triangles_are_counted_once_though_they_have_three_corners() {
+        let values = Column::U32(vec![u32::MAX, u32::MAX, u32::MAX, 0]);
+        let text = report(&RunOutcome {
+            analysis: AnalysisKind::Triangles,
+            values,
+            ..outcome()
+        });
+        assert!(text.contains("4,294,967,295 triangles"), "{text}");
+    }
+
+    #[test]
+    fn an_empty_graph_divides_by_nothing() {
+        let values = Column::U32(Vec::new());
+        let text = report(&RunOutcome {
+            nodes: 0,
+            reached: 0,
+            values,
+            times: Times::default(),
+            ..outcome()
+        });
+        assert!(text.contains("0 nodes reached, 0.0 % of all"));
+    }
+}

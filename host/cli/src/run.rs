@@ -1,0 +1,345 @@
+//! `seawall run`: a graph, an analysis, a report.
+
+mod batch;
+mod topology;
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::time::Instant;
+
+use bytesize::ByteSize;
+use clap::Args;
+
+use super::CliError;
+use super::output::print;
+use super::progress::ProgressLine;
+use super::sources::{SourceArgs, Sources};
+use crate::names::{AnalysisName, BackendName};
+use crate::report::rows::{RowFormat, Rows};
+use crate::report::{json, plot, text, trace};
+use seawall::batch::is_batch;
+use seawall::graph::file::{probe, write_whole};
+use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
+use seawall::outcome::RunOutcome;
+use seawall::run::{Detail, Ranking, RunRequest, execute};
+use topology::TopologyChoice;
+
+const EXAMPLES: &str = "\
+Examples:
+  seawall run gen:grid:512 --analysis bfs --source 0 --check
+  seawall run roads.gr.xz --analysis sssp --source 1 --out distances.csv
+  seawall run email.txt --undirected --analysis cc --json | jq .checksum
+  seawall run calls.el --analysis bfs --source 0 --parents --out tree.npy
+  seawall run calls.el --analysis reach --source 3 --source 17 --each --out who.csv
+  seawall run gen:rmat:20:16 --analysis bfs --source 7 --backend mega --repeat 5 --trace run.json
+  seawall run gen:batch:8192:chain:512 --analysis bfs --source 0 --json
+  seawall run graphs/ extra.mtx @more.txt --analysis cc --out components.csv
+
+Files: Matrix Market (.mtx), edge list (.txt, .el), DIMACS and PACE (.gr), Seawall
+binary (.swg), each also as .gz or .xz; - is standard input.
+Generators: gen:rmat:SCALE:EDGEFACTOR[:SEED], gen:uniform:SCALE:EDGEFACTOR[:SEED],
+gen:grid:WIDTH[xHEIGHT], gen:chain:NODES[:SEED].
+
+Batches: several graphs run in one submission, one a block or thread at a time, and
+each has its own result. Name several, a folder (its graph files, by name), @LIST (a
+text file, one graph a line, # starts a comment, paths are relative to the list), or
+gen:batch:COUNT:SHAPE (such as chain:512, with COUNT seeds). Sources are looked for in
+every graph, the time budget is that of all together, backends are mega and cpu, and
+--parents and --each are for one graph.
+
+A node that no source reaches has the value 4294967295 in every output; where it
+has no parent, that is empty in .csv, null in .json and 2^64 - 1 in .npy. A set of
+sources is a hexadecimal number whose lowest bit is the first source, in .npy
+64-bit words of it, lowest first.";
+
+/// Run an analysis on a graph.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct RunArgs {
+    /// Graph to analyse: a file, - for standard input, or a generator. Several
+    /// graphs, a folder, @LIST or gen:batch:COUNT:SHAPE are a batch.
+    #[arg(value_name = "GRAPH", required = true)]
+    graphs: Vec<String>,
+    /// What to compute.
+    #[arg(long, value_enum, value_name = "NAME")]
+    analysis: AnalysisName,
+    #[command(flatten)]
+    sources: SourceArgs,
+    #[command(flatten)]
+    detail: DetailArgs,
+    /// Take every edge in both directions.
+    #[arg(long)]
+    undirected: bool,
+    #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+struct DetailArgs {
+    /// With bfs: give the parent of every node too, the smallest of its
+    /// neighbours one level before it; a source is its own.
+    #[arg(long, conflicts_with = "each")]
+    parents: bool,
+    /// With reach: give for every node the set of sources that reach it, a bit
+    /// a source in the order given, and how many nodes each source reaches.
+    #[arg(long)]
+    each: bool,
+}
+
+impl DetailArgs {
+    fn detail(&self) -> Detail {
+        match (self.parents, self.each) {
+            (true, _) => Detail::Parents,
+            (_, true) => Detail::EachSource,
+            _ => Detail::Plain,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+struct MachineArgs {
+    /// Executor; auto takes the one that should be fastest here.
+    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    backend: BackendName,
+    /// Number of the GPU.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    device: u32,
+    /// Threads of the cpu backend [default: all].
+    #[arg(long, value_name = "N", value_parser = above_zero::<NonZeroUsize>)]
+    threads: Option<NonZeroUsize>,
+    /// Shape that a search's steps take where it can hold the frontier; auto
+    /// chooses on the device, step by step.
+    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    topology: TopologyChoice,
+    /// Bytes that graph and plan may take, such as 8GiB [default: the device's memory].
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    budget: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+struct LimitArgs {
+    /// Run so often; times are medians.
+    #[arg(long, default_value = "1", value_name = "N", value_parser = above_zero::<NonZeroU32>)]
+    repeat: NonZeroU32,
+    /// Seconds after which a run is stopped.
+    #[arg(long, default_value_t = 60.0, value_name = "SECONDS", value_parser = seconds)]
+    time_budget: f64,
+    /// Iterations after which a fixpoint stops.
+    #[arg(long, value_name = "N", value_parser = above_zero::<NonZeroU32>)]
+    max_iterations: Option<NonZeroU32>,
+    /// PageRank: share of a rank that is passed on.
+    #[arg(long, default_value_t = Ranking::default().damping, value_name = "SHARE", value_parser = share)]
+    damping: f32,
+    /// PageRank: total change at which the ranking ends.
+    #[arg(long, default_value_t = Ranking::default().tolerance, value_name = "CHANGE", value_parser = share)]
+    tolerance: f32,
+    /// Compare the result with a plain sequential implementation.
+    #[arg(long)]
+    check: bool,
+}
+
+#[derive(Debug, Args)]
+struct OutputArgs {
+    /// Write one row a node: .csv, .json or .npy.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Print the report as one JSON object.
+    #[arg(long)]
+    json: bool,
+    /// Write a Chrome trace.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Draw the result: .svg.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// Print no report and no progress; --json still prints.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    match text.parse::<ByteSize>() {
+        Ok(size) if text.starts_with(|first: char| first.is_ascii_digit()) => Ok(size.as_u64()),
+        _ => Err("expected bytes with or without a unit, such as 512MiB or 8GiB".to_owned()),
+    }
+}
+
+pub(super) fn above_zero<N: FromStr>(text: &str) -> Result<N, String> {
+    text.parse()
+        .map_err(|_| "expected a whole number from 1".to_owned())
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value <= 1e9 => Ok(value),
+        _ => Err("expected seconds above 0".to_owned()),
+    }
+}
+
+fn share(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(value) if (0.0..1.0).contains(&value) => Ok(value),
+        _ => Err("expected a number from 0 to below 1".to_owned()),
+    }
+}
+
+/// Loads, runs and reports. Everything that can be refused before the graph is
+/// read is refused before.
+pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
+    args.detail.detail().check(args.analysis.0)?;
+    let sources = args.sources.read()?;
+    if args.analysis.0.takes_sources() && sources.is_empty() {
+        return Err(CliError::MissingSource {
+            analysis: args.analysis.0,
+        });
+    }
+    let [name] = args.graphs.as_slice() else {
+        return batch::command(args, &sources);
+    };
+    if is_batch(&args.graphs) {
+        return batch::command(args, &sources);
+    }
+    let rows = args.output.check()?;
+    let line = ProgressLine::new(args.output.quiet);
+    let started = Instant::now();
+    let graph = args.load(name, &line)?;
+    let load_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    let request = args.request(args.source_nodes(&sources, name, &graph)?);
+    let mut outcome = execute(&graph, &request, &mut |phase| line.phase(phase))?;
+    outcome.times.load = load_ns;
+    drop(line);
+    args.output.write(&outcome, &graph, rows)?;
+    Ok(verdict(outcome.checked))
+}
+
+fn verdict(checked: Option<bool>) -> ExitCode {
+    if checked == Some(false) {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+impl RunArgs {
+    fn load_options(&self) -> LoadOptions {
+        LoadOptions {
+            undirected: self.undirected,
+            weights: self.analysis.0.reads_weights(),
+        }
+    }
+
+    fn load(&self, name: &str, line: &ProgressLine) -> Result<Graph, CliError> {
+        line.say(format!("loading {name}"));
+        let options = self.load_options();
+        let hear = |done, total| line.bytes(done, total);
+        let Loaded { graph, .. } = load(name, &options, Some(&hear))?;
+        if options.weights && graph.weights().is_none() {
+            return Err(GraphError::NoWeights {
+                file: name.to_owned(),
+            }
+            .into());
+        }
+        Ok(graph)
+    }
+
+    fn request(&self, sources: Vec<u32>) -> RunRequest {
+        RunRequest {
+            analysis: self.analysis.0,
+            sources,
+            backend: self.machine.backend.0,
+            device: self.machine.device,
+            threads: self.machine.threads,
+            budget_bytes: self.machine.budget,
+            repeat: self.limits.repeat,
+            check: self.limits.check,
+            time_budget_ns: (self.limits.time_budget * 1e9) as u64,
+            max_iterations: self.limits.max_iterations,
+            ranking: Ranking {
+                damping: self.limits.damping,
+                tolerance: self.limits.tolerance,
+            },
+            topology: self.machine.topology.forced(),
+            detail: self.detail.detail(),
+        }
+    }
+
+    /// The nodes of `graph`, which the caller named `name`, to start from.
+    fn source_nodes(
+        &self,
+        sources: &Sources,
+        name: &str,
+        graph: &Graph,
+    ) -> Result<Vec<u32>, CliError> {
+        if !self.analysis.0.takes_sources() {
+            return Ok(Vec::new());
+        }
+        sources.nodes(graph, name)
+    }
+}
+
+impl OutputArgs {
+    /// Refuses files that could not be written after the run either.
+    fn check(&self) -> Result<Option<RowFormat>, CliError> {
+        for path in [&self.out, &self.trace, &self.plot].into_iter().flatten() {
+            probe(path)?;
+        }
+        if let Some(path) = self.plot.as_deref().filter(|path| !is_svg(path)) {
+            return Err(CliError::UnknownPicture {
+                path: path.display().to_string(),
+            });
+        }
+        self.out.as_deref().map(row_format).transpose()
+    }
+
+    fn write(
+        &self,
+        outcome: &RunOutcome,
+        graph: &Graph,
+        rows: Option<RowFormat>,
+    ) -> Result<(), CliError> {
+        if let (Some(path), Some(format)) = (&self.out, rows) {
+            let original = |node| graph.original_id(node);
+            write_whole(path, |out| Rows::new(outcome, &original).write(format, out))?;
+        }
+        if let Some(path) = &self.trace {
+            write_whole(path, |out| trace::write(outcome, out))?;
+        }
+        if let Some(path) = &self.plot {
+            write_whole(path, |out| plot::write(outcome, out))?;
+        }
+        self.report(outcome)
+    }
+
+    fn report(&self, outcome: &RunOutcome) -> Result<(), CliError> {
+        if self.json {
+            return print(|out| json::write(outcome, out));
+        }
+        if self.quiet {
+            return Ok(());
+        }
+        print(|out| {
+            text::write(outcome, out)?;
+            let written = [&self.out, &self.trace, &self.plot].into_iter().flatten();
+            written
+                .into_iter()
+                .try_for_each(|path| writeln!(out, "  {:<10}{}", "wrote", path.display()))
+        })
+    }
+}
+
+fn is_svg(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|suffix| suffix.eq_ignore_ascii_case("svg"))
+}
+
+fn row_format(path: &Path) -> Result<RowFormat, CliError> {
+    RowFormat::of(path).ok_or_else(|| CliError::UnknownOutput {
+        path: path.display().to_string(),
+    })
+}

@@ -1,0 +1,84 @@
+//! `seawall run` with several graphs: one submission, a result for each.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use super::{RunArgs, verdict};
+use crate::CliError;
+use crate::output::print;
+use crate::progress::ProgressLine;
+use crate::report::batch::{json, rows::BatchRows, text};
+use crate::report::rows::RowFormat;
+use crate::sources::Sources;
+use seawall::batch::{BatchGraph, BatchOutcome, NamedGraph, execute, expand, load};
+use seawall::graph::file::write_whole;
+
+/// Loads, runs and reports a batch. Everything that can be refused before the
+/// graphs are read is refused before.
+pub(super) fn command(args: &RunArgs, sources: &Sources) -> Result<ExitCode, CliError> {
+    for (option, path) in [
+        ("--trace", &args.output.trace),
+        ("--plot", &args.output.plot),
+    ] {
+        if path.is_some() {
+            return Err(CliError::OneGraph { option });
+        }
+    }
+    seawall::batch::check_detail(args.detail.detail())?;
+    let rows = args.output.check()?;
+    let line = ProgressLine::new(args.output.quiet);
+    let started = Instant::now();
+    let specs = expand(&args.graphs)?;
+    line.say(format!("loading {} graphs", specs.len()));
+    let graphs = load(specs, &args.load_options())?;
+    let load_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    let batch = graphs.iter().map(|graph| member(args, sources, graph));
+    let batch = batch.collect::<Result<Vec<_>, _>>()?;
+    let request = args.request(Vec::new());
+    let mut outcome = execute(&batch, &request, &mut |phase| line.phase(phase))?;
+    outcome.times.load = load_ns;
+    drop(line);
+    write(args, &outcome, (&graphs, rows))?;
+    Ok(verdict(outcome.checked()))
+}
+
+/// A loaded graph with the sources that were asked for.
+fn member<'g>(
+    args: &RunArgs,
+    sources: &Sources,
+    loaded: &'g NamedGraph,
+) -> Result<BatchGraph<'g>, CliError> {
+    let NamedGraph { name, graph } = loaded;
+    let sources = args.source_nodes(sources, name, graph)?;
+    Ok(BatchGraph::new(name.clone(), graph, sources))
+}
+
+fn write(
+    args: &RunArgs,
+    outcome: &BatchOutcome,
+    (graphs, rows): (&[NamedGraph], Option<RowFormat>),
+) -> Result<(), CliError> {
+    let out = &args.output;
+    if let (Some(path), Some(format)) = (&out.out, rows) {
+        let original = |graph: usize, node| {
+            let named = graphs.get(graph);
+            named.map_or(u64::from(node), |named| named.graph.original_id(node))
+        };
+        write_whole(path, |to| {
+            BatchRows::new(outcome, &original).write(format, to)
+        })?;
+    }
+    if out.json {
+        return print(|to| json::write(outcome, to));
+    }
+    if out.quiet {
+        return Ok(());
+    }
+    print(|to| {
+        text::write(outcome, to)?;
+        match &out.out {
+            Some(path) => writeln!(to, "  {:<10}{}", "wrote", path.display()),
+            None => Ok(()),
+        }
+    })
+}

@@ -1,0 +1,199 @@
+//! Nodes to start from, as the command line names them.
+//!
+//! A file of sources is read before the graph, so that a typing error in it
+//! costs no load. Whether a source is a node of the graph is known after it.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::CliError;
+use super::error::IdRange;
+use seawall::graph::Graph;
+
+/// Longest line of a file of sources in bytes.
+const LINE_MAX: u64 = 4096;
+
+#[derive(Debug, Args)]
+pub(super) struct SourceArgs {
+    /// Node to start from, by its id in the file; repeatable. Analyses that
+    /// start everywhere take none and ignore it.
+    #[arg(long = "source", value_name = "N")]
+    sources: Vec<u64>,
+    /// More nodes to start from: a file with one id a line; blank lines and
+    /// lines that start with # do not count.
+    #[arg(long, value_name = "FILE")]
+    sources_file: Option<PathBuf>,
+}
+
+/// A file of sources could not be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SourcesError {
+    /// The operating system refused.
+    #[error("{file}: cannot read: {source}")]
+    Io {
+        /// The file as the caller named it.
+        file: String,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// A line that is no id.
+    #[error("{file}:{line}: {value:?} is no node id; write one whole number from 0 a line")]
+    Line {
+        /// The file as the caller named it.
+        file: String,
+        /// Line, from 1.
+        line: u64,
+        /// What it holds, shortened.
+        value: String,
+    },
+}
+
+/// A source and where it was named.
+#[derive(Debug, PartialEq, Eq)]
+struct Named {
+    id: u64,
+    /// Line of the file, from 1; nothing for an option.
+    line: Option<u64>,
+}
+
+/// All sources that the command line names.
+#[derive(Debug)]
+pub(super) struct Sources {
+    file: String,
+    named: Vec<Named>,
+}
+
+impl SourceArgs {
+    /// All sources: those of `--source` first, then those of the file.
+    pub(super) fn read(&self) -> Result<Sources, SourcesError> {
+        let option = |id: &u64| Named {
+            id: *id,
+            line: None,
+        };
+        let mut sources = Sources {
+            file: String::new(),
+            named: self.sources.iter().map(option).collect(),
+        };
+        if let Some(path) = &self.sources_file {
+            sources.file = path.display().to_string();
+            sources.read_file(path)?;
+        }
+        Ok(sources)
+    }
+}
+
+impl Sources {
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.named.is_empty()
+    }
+
+    fn read_file(&mut self, path: &Path) -> Result<(), SourcesError> {
+        let failed = |source| SourcesError::Io {
+            file: path.display().to_string(),
+            source,
+        };
+        let mut lines = BufReader::new(File::open(path).map_err(failed)?);
+        let (mut bytes, mut line) = (Vec::new(), 0);
+        loop {
+            bytes.clear();
+            line += 1;
+            let piece = (&mut lines).take(LINE_MAX).read_until(b'\n', &mut bytes);
+            if piece.map_err(failed)? == 0 {
+                return Ok(());
+            }
+            let text = String::from_utf8_lossy(&bytes);
+            let text = text.trim();
+            let is_whole = bytes.ends_with(b"\n") || (bytes.len() as u64) < LINE_MAX;
+            if is_whole && (text.is_empty() || text.starts_with('#')) {
+                continue;
+            }
+            let id = text.parse().ok().filter(|_| is_whole);
+            let id = id.ok_or_else(|| SourcesError::Line {
+                file: path.display().to_string(),
+                line,
+                value: text.chars().take(40).collect(),
+            })?;
+            self.named.push(Named {
+                id,
+                line: Some(line),
+            });
+        }
+    }
+
+    /// The numbers of the sources in `graph`, which the caller named `name`.
+    pub(super) fn nodes(&self, graph: &Graph, name: &str) -> Result<Vec<u32>, CliError> {
+        let node = |named: &Named| {
+            graph
+                .node_of(named.id)
+                .ok_or_else(|| CliError::NoSuchSource {
+                    given: self.given(named),
+                    graph: name.to_owned(),
+                    range: id_range(graph),
+                })
+        };
+        self.named.iter().map(node).collect()
+    }
+
+    fn given(&self, named: &Named) -> String {
+        match named.line {
+            Some(line) => format!("{}:{line}: {}", self.file, named.id),
+            None => format!("--source {}", named.id),
+        }
+    }
+}
+
+fn id_range(graph: &Graph) -> IdRange {
+    let Some(highest) = graph.nodes().checked_sub(1) else {
+        return IdRange::Empty;
+    };
+    let (first, last) = (graph.original_id(0), graph.original_id(highest));
+    IdRange::Span {
+        first,
+        last,
+        gaps: last.saturating_sub(first) != u64::from(highest),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(content: &[u8]) -> Result<Vec<(u64, Option<u64>)>, SourcesError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ids");
+        std::fs::write(&path, content).unwrap();
+        let arguments = SourceArgs {
+            sources: vec![7],
+            sources_file: Some(path),
+        };
+        let sources = arguments.read()?;
+        let named = sources.named.iter();
+        Ok(named.map(|named| (named.id, named.line)).collect())
+    }
+
+    #[test]
+    fn ids_follow_the_options_with_their_lines() {
+        let ids = read(b"# roots\r\n\n 3 \r\n18446744073709551615").unwrap();
+        assert_eq!(ids, [(7, None), (3, Some(3)), (u64::MAX, Some(4))]);
+        assert_eq!(read(b"").unwrap(), [(7, None)]);
+    }
+
+    #[test]
+    fn what_is_no_id_is_named_with_its_line() {
+        for (content, line, value) in [
+            (&b"1\n-2\n"[..], 2, "-2"),
+            (b"1 2\n", 1, "1 2"),
+            (b"\n\n18446744073709551616\n", 3, "18446744073709551616"),
+            (b"\xff\n", 1, "\u{fffd}"),
+        ] {
+            let error = read(content).unwrap_err().to_string();
+            assert!(error.contains(&format!("ids:{line}: {value:?}")), "{error}");
+        }
+        let long = [b'#'; 2 * LINE_MAX as usize];
+        assert!(read(&long).unwrap_err().to_string().contains("ids:1: "));
+    }
+}

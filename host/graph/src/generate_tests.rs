@@ -1,0 +1,137 @@
+use super::*;
+use crate::GraphError;
+
+fn graph(spec: &str, weights: bool) -> Result<Graph, GraphError> {
+    generate(&Generator::parse(spec).unwrap()?, spec, weights)
+}
+
+/// Levels of a plain queue search from node 0, and the nodes it reaches.
+fn search(graph: &Graph) -> (usize, usize) {
+    let mut seen = vec![false; graph.nodes() as usize];
+    let mut frontier = vec![0u32];
+    let (mut levels, mut reached) = (0, 1);
+    seen[0] = true;
+    while !frontier.is_empty() {
+        let mut next = Vec::new();
+        for &node in &frontier {
+            for &near in graph.neighbours(node) {
+                if !std::mem::replace(&mut seen[near as usize], true) {
+                    next.push(near);
+                }
+            }
+        }
+        levels += 1;
+        reached += next.len();
+        frontier = next;
+    }
+    (levels, reached)
+}
+
+#[test]
+fn a_grid_has_four_neighbours_inside_and_two_in_corners() {
+    let grid = graph("gen:grid:5x4", false).unwrap();
+    assert_eq!((grid.nodes(), grid.edges()), (20, 2 * (4 * 4 + 5 * 3)));
+    assert_eq!(grid.neighbours(0), [1, 5]);
+    assert_eq!(grid.neighbours(7), [2, 6, 8, 12]);
+    assert_eq!(grid.outgoing().transpose().targets(), grid.targets());
+    assert_eq!(search(&grid), (5 + 4 - 1, 20));
+}
+
+#[test]
+fn a_chain_is_as_deep_as_the_published_one() {
+    let chain = graph("gen:chain:262144", false).unwrap();
+    let (levels, reached) = search(&chain);
+    assert_eq!(reached, 262_144);
+    let published = 73_934.0;
+    assert!(
+        (levels as f64 / published - 1.0).abs() < 0.02,
+        "{levels} levels"
+    );
+    let jumps = chain.edges() - 262_143;
+    assert!(
+        (jumps as f64 / 65_536.0 - 1.0).abs() < 0.02,
+        "{jumps} jumps"
+    );
+    assert!(!chain.is_symmetric());
+}
+
+#[test]
+fn random_graphs_are_symmetric_clean_and_depend_on_the_seed_alone() {
+    for name in ["rmat", "uniform"] {
+        let spec = format!("gen:{name}:12:8:5");
+        let one = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .build()
+            .unwrap();
+        let three = rayon::ThreadPoolBuilder::new()
+            .num_threads(3)
+            .build()
+            .unwrap();
+        let a = one.install(|| graph(&spec, true)).unwrap();
+        let b = three.install(|| graph(&spec, true)).unwrap();
+        assert_eq!(a.layout_hash(), b.layout_hash());
+        assert_ne!(
+            a.layout_hash(),
+            graph(&format!("gen:{name}:12:8:6"), true)
+                .unwrap()
+                .layout_hash()
+        );
+        let turned = a.outgoing().transpose();
+        assert_eq!(
+            (turned.targets(), turned.weights()),
+            (a.targets(), a.weights())
+        );
+        for node in 0..a.nodes() {
+            assert!(a.neighbours(node).windows(2).all(|w| w[0] < w[1]));
+            assert!(!a.neighbours(node).contains(&node));
+        }
+    }
+}
+
+#[test]
+fn a_kronecker_graph_is_skewed_and_a_uniform_one_is_not() {
+    let largest = |spec| {
+        let graph = graph(spec, false).unwrap();
+        (0..graph.nodes())
+            .map(|node| graph.outgoing().degree(node))
+            .max()
+            .unwrap()
+    };
+    assert!(largest("gen:rmat:14:16") > 1000);
+    assert!(largest("gen:uniform:14:16") < 100);
+}
+
+#[test]
+fn permuted_names_are_a_permutation() {
+    for scale in [0, 1, 2, 5, 13] {
+        let names = Names::new(scale, 77);
+        let mut all: Vec<u32> = (0..1 << scale).map(|node| names.of(node)).collect();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..1 << scale), "scale {scale}");
+    }
+}
+
+#[test]
+fn graphs_beyond_32_bits_are_refused_before_allocating() {
+    for spec in [
+        "gen:rmat:31:16",
+        "gen:uniform:30:65536",
+        "gen:grid:1073741824",
+        "gen:chain:2147483649",
+    ] {
+        assert!(graph(spec, false).is_err(), "{spec}");
+    }
+}
+
+#[test]
+fn the_smallest_graphs_exist() {
+    for spec in [
+        "gen:rmat:0:4",
+        "gen:uniform:0:0",
+        "gen:grid:1",
+        "gen:chain:1",
+    ] {
+        let graph = graph(spec, true).unwrap();
+        assert_eq!((graph.nodes(), graph.edges()), (1, 0), "{spec}");
+    }
+}

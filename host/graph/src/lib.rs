@@ -1,0 +1,103 @@
+//! Graphs: reading, generating, keeping and writing them.
+//!
+//! Every analysis starts from a [`Graph`], and every input becomes one here:
+//! hostile files end as a [`GraphError`] that names file, line, reason and value,
+//! never as a crash. This room knows no analysis, no backend and no terminal.
+
+mod array;
+mod batch;
+mod binary;
+mod build;
+mod csr;
+mod error;
+pub mod file;
+mod generate;
+mod ids;
+mod load;
+mod mix;
+mod model;
+mod radix;
+mod read;
+mod spec;
+mod write;
+
+pub use batch::batch;
+pub use csr::Csr;
+pub use error::{BinaryProblem, GeneratorProblem, GraphError, LineProblem};
+pub use load::{Compression, Format, LoadOptions, LoadStats, Loaded, Progress};
+pub use model::Graph;
+pub use read::is_graph_name;
+pub use write::{Saved, save};
+
+use std::io::Read;
+
+/// Loads a graph from a file, from standard input (`-`) or from a generator (`gen:...`).
+///
+/// The format is found by content, then by suffix; gzip and xz by their first bytes.
+/// While loading, memory peaks at about twice the graph; a plain `.swg` file is mapped and
+/// takes none, and must not be rewritten or cut short while the graph lives (replace it
+/// with a rename, as [`save`] does).
+///
+/// Nodes of an edge list are the ids that occur, and those that a comment `# Nodes: N`
+/// vouches for when all ids are below `N`, or from 1 to `N`; the 1-based formats number their nodes from
+/// 1, and [`Graph::original_id`] leads back in both cases. Self loops change no result here:
+/// they are dropped and counted, as duplicates are (of which the lightest weight stays).
+///
+/// ```
+/// use seawall_graph::{self, LoadOptions};
+///
+/// let loaded = graph::load("gen:grid:3x2", &LoadOptions::default(), None)?;
+/// assert_eq!(loaded.graph.nodes(), 6);
+/// assert_eq!(loaded.graph.edges(), 14);
+/// # Ok::<(), graph::GraphError>(())
+/// ```
+///
+/// # Errors
+/// Any [`GraphError`]; its text is one message that names file, line, reason and value.
+pub fn load(
+    spec: &str,
+    options: &LoadOptions,
+    progress: Option<&dyn Progress>,
+) -> Result<Loaded, GraphError> {
+    let Some(shape) = spec::Generator::parse(spec) else {
+        return read::load_file(spec, options, progress);
+    };
+    let graph = generate::generate(&shape?, spec, options.weights)?;
+    let graph = if options.undirected {
+        graph.into_undirected(spec)?
+    } else {
+        graph
+    };
+    let listed_edges = u64::from(graph.edges());
+    Ok(Loaded {
+        graph,
+        stats: LoadStats {
+            listed_edges,
+            ..LoadStats::of(Format::Generated)
+        },
+    })
+}
+
+/// Loads a graph from any reader: bytes in memory, a member of an archive, a connection.
+///
+/// As [`load`] for a file of this `name`, which messages show and whose suffix decides where
+/// content leaves the format open. A `.swg` is read, not mapped.
+///
+/// ```
+/// use seawall_graph::{self, LoadOptions};
+///
+/// let text: &[u8] = b"0 1\n1 2\n";
+/// let loaded = graph::load_reader("two.el", text, &LoadOptions::default())?;
+/// assert_eq!(loaded.graph.neighbours(1), [2]);
+/// # Ok::<(), graph::GraphError>(())
+/// ```
+///
+/// # Errors
+/// As [`load`].
+pub fn load_reader(
+    name: &str,
+    reader: impl Read + Send + 'static,
+    options: &LoadOptions,
+) -> Result<Loaded, GraphError> {
+    read::load_reader(name, Box::new(reader), options)
+}

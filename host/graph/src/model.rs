@@ -1,0 +1,339 @@
+//! The graph that every analysis runs on.
+//!
+//! A [`Graph`] is immutable: rows of outgoing edges, the file's ids, and whether
+//! every edge has its mirror image. What is derived from the rows (the rows of
+//! incoming edges, the hash) is made on first use and kept.
+
+use std::sync::OnceLock;
+
+use super::build::{self, Direction, MAX_EDGES, MAX_NODES};
+use super::csr::Csr;
+use super::error::GraphError;
+use super::ids::Ids;
+use super::mix;
+
+/// A directed or symmetric graph with 32-bit node numbers `0..nodes`.
+///
+/// Rows ascend, hold each target once and never their own node: self loops
+/// change no result of any analysis here, so readers drop and count them.
+///
+/// ```
+/// use seawall_graph::Graph;
+///
+/// let graph = Graph::from_edges(3, &[(0, 1), (1, 2), (0, 2)], false)?;
+/// assert_eq!(graph.neighbours(0), [1, 2]);
+/// assert_eq!(graph.incoming().neighbours(2), [0, 1]);
+/// # Ok::<(), seawall_graph::GraphError>(())
+/// ```
+#[derive(Debug)]
+pub struct Graph {
+    outgoing: Csr,
+    incoming: OnceLock<Csr>,
+    hash: OnceLock<u64>,
+    symmetric: bool,
+    ids: Ids,
+}
+
+impl Graph {
+    /// Builds a graph from edges in memory.
+    ///
+    /// With `undirected`, each edge also counts in the other direction. Duplicates
+    /// and self loops go. Time is linear in nodes and edges, memory twice the result
+    /// and the input.
+    ///
+    /// # Errors
+    /// [`GraphError::EdgeOutOfRange`] for an end that is not below `nodes`;
+    /// [`GraphError::TooManyNodes`] and [`GraphError::TooManyEdges`] beyond 32 bits.
+    pub fn from_edges(
+        nodes: u32,
+        edges: &[(u32, u32)],
+        undirected: bool,
+    ) -> Result<Self, GraphError> {
+        let list = edges.iter().map(|&(from, to)| [from, to]).collect();
+        Self::from_list(nodes, list, undirected)
+    }
+
+    /// As [`from_edges`](Self::from_edges), with `(source, target, weight)`; of equal edges the lightest stays.
+    ///
+    /// # Errors
+    /// As for [`from_edges`](Self::from_edges).
+    pub fn from_weighted_edges(
+        nodes: u32,
+        edges: &[(u32, u32, u32)],
+        undirected: bool,
+    ) -> Result<Self, GraphError> {
+        let list = edges
+            .iter()
+            .map(|&(from, to, weight)| [from, to, weight])
+            .collect();
+        Self::from_list(nodes, list, undirected)
+    }
+
+    fn from_list<const N: usize>(
+        nodes: u32,
+        edges: build::Edges<N>,
+        undirected: bool,
+    ) -> Result<Self, GraphError>
+    where
+        [u32; N]: bytemuck::Pod,
+    {
+        check_counts(
+            "edges in memory",
+            u64::from(nodes),
+            edges.len() as u64,
+            undirected,
+        )?;
+        for (index, edge) in edges.iter().enumerate() {
+            if let Some(&node) = edge[..2].iter().find(|&&end| end >= nodes) {
+                return Err(GraphError::EdgeOutOfRange { index, node, nodes });
+            }
+        }
+        let (csr, _) = build::rows(edges, nodes, Direction::of(undirected));
+        Ok(Self::from_parts(csr, undirected, Ids::Offset(0)))
+    }
+
+    /// Puts checked parts together.
+    pub(super) fn from_parts(outgoing: Csr, symmetric: bool, ids: Ids) -> Self {
+        Self {
+            outgoing,
+            incoming: OnceLock::new(),
+            hash: OnceLock::new(),
+            symmetric,
+            ids,
+        }
+    }
+
+    /// Number of nodes.
+    pub fn nodes(&self) -> u32 {
+        self.outgoing.nodes()
+    }
+
+    /// Number of directed edges; an undirected edge counts twice.
+    pub fn edges(&self) -> u32 {
+        self.outgoing.edges()
+    }
+
+    /// Row starts: `nodes + 1` ascending indices into [`targets`](Self::targets).
+    pub fn offsets(&self) -> &[u32] {
+        self.outgoing.offsets()
+    }
+
+    /// Targets of all edges, row after row, strictly ascending within a row.
+    pub fn targets(&self) -> &[u32] {
+        self.outgoing.targets()
+    }
+
+    /// One weight an edge in the order of [`targets`](Self::targets), if the graph was read with weights.
+    pub fn weights(&self) -> Option<&[u32]> {
+        self.outgoing.weights()
+    }
+
+    /// Targets of one node, ascending; empty for a number that is no node.
+    pub fn neighbours(&self, node: u32) -> &[u32] {
+        self.outgoing.neighbours(node)
+    }
+
+    /// Whether every edge is known to have its mirror image of the same weight.
+    ///
+    /// True for symmetric Matrix Market files, PACE files, `undirected` loads and
+    /// the symmetric generators. A directed file that happens to list both
+    /// directions of each edge is not looked through.
+    pub fn is_symmetric(&self) -> bool {
+        self.symmetric
+    }
+
+    /// Rows of outgoing edges.
+    pub fn outgoing(&self) -> &Csr {
+        &self.outgoing
+    }
+
+    /// Rows of incoming edges: row `v` holds each `u` with an edge `u` to `v`, with its weight.
+    ///
+    /// A symmetric graph answers with its own rows. Otherwise the first call builds
+    /// the transpose on all threads, in time linear in edges and the memory of a
+    /// second graph; later calls are free.
+    pub fn incoming(&self) -> &Csr {
+        if self.symmetric {
+            &self.outgoing
+        } else {
+            self.incoming.get_or_init(|| self.outgoing.transpose())
+        }
+    }
+
+    /// The id that the file gave this node.
+    pub fn original_id(&self, node: u32) -> u64 {
+        self.ids.original(node)
+    }
+
+    /// The node with this id in the file, if there is one. At most 32 steps.
+    pub fn node_of(&self, original: u64) -> Option<u32> {
+        self.ids.node(original, self.nodes())
+    }
+
+    /// Hash of offsets, targets and weights, the same on every machine and for any number of threads.
+    ///
+    /// Equal graphs have equal hashes; ids in the file do not count. Costs one pass
+    /// over the arrays the first time. Not a defence against forgery.
+    pub fn layout_hash(&self) -> u64 {
+        *self.hash.get_or_init(|| {
+            let rows = mix::hash_words(u64::from(self.symmetric), self.offsets());
+            let all = mix::hash_words(rows, self.targets());
+            self.weights()
+                .map_or(all, |weights| mix::hash_words(all, weights))
+        })
+    }
+
+    /// The same graph with a weight of 1 to 64 on each edge, drawn from the edge's ends and `seed`.
+    ///
+    /// Both directions of an edge get the same weight. Replaces weights that are there.
+    #[must_use]
+    pub fn with_drawn_weights(self, seed: u64) -> Self {
+        let weights = super::generate::draw_weights(&self.outgoing, seed);
+        let csr = Csr {
+            weights: Some(weights.into()),
+            ..self.outgoing
+        };
+        Self::from_parts(csr, self.symmetric, self.ids)
+    }
+
+    /// The same graph without weights.
+    #[must_use]
+    pub fn without_weights(self) -> Self {
+        let csr = Csr {
+            weights: None,
+            ..self.outgoing
+        };
+        Self::from_parts(csr, self.symmetric, self.ids)
+    }
+
+    /// The same graph with every edge in both directions; of two directions with different
+    /// weights the lighter stays. Free when the graph is symmetric.
+    ///
+    /// # Errors
+    /// [`GraphError::TooManyEdges`], naming `name`, when the edges outgrow 32-bit offsets.
+    pub(super) fn into_undirected(self, name: &str) -> Result<Self, GraphError> {
+        if self.symmetric {
+            return Ok(self);
+        }
+        check_counts(name, u64::from(self.nodes()), u64::from(self.edges()), true)?;
+        let nodes = self.nodes();
+        let sources = (0..nodes).flat_map(|node| self.outgoing.row(node).map(move |_| node));
+        let ends = sources.zip(self.targets().iter().copied());
+        let csr = match self.weights() {
+            None => {
+                build::rows::<2>(
+                    ends.map(|(from, to)| [from, to]).collect(),
+                    nodes,
+                    Direction::Both,
+                )
+                .0
+            }
+            Some(weights) => {
+                let weighted = ends
+                    .zip(weights)
+                    .map(|((from, to), &weight)| [from, to, weight]);
+                build::rows::<3>(weighted.collect(), nodes, Direction::Both).0
+            }
+        };
+        Ok(Self::from_parts(csr, true, self.ids))
+    }
+
+    /// Bytes of anonymous memory that the graph holds; a mapped file counts nothing.
+    pub fn memory_bytes(&self) -> usize {
+        let incoming = self.incoming.get().map_or(0, Csr::owned_bytes);
+        let table = match &self.ids {
+            Ids::Table(ids) => ids.owned_bytes(),
+            Ids::Offset(_) => 0,
+        };
+        self.outgoing.owned_bytes() + incoming + table
+    }
+
+    /// How node numbers relate to the file's ids.
+    pub(super) fn ids(&self) -> &Ids {
+        &self.ids
+    }
+}
+
+/// Whether this many nodes and edges fit 32-bit arrays.
+pub(super) fn check_counts(
+    name: &str,
+    nodes: u64,
+    edges: u64,
+    undirected: bool,
+) -> Result<(), GraphError> {
+    if nodes > MAX_NODES {
+        return Err(GraphError::TooManyNodes {
+            file: name.to_owned(),
+            nodes,
+            limit: MAX_NODES,
+        });
+    }
+    let edges = if undirected {
+        edges.saturating_mul(2)
+    } else {
+        edges
+    };
+    if edges > MAX_EDGES {
+        return Err(GraphError::TooManyEdges {
+            file: name.to_owned(),
+            edges,
+            limit: MAX_EDGES,
+        });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_outside_the_graph_is_an_error_with_its_position() {
+        let error = Graph::from_edges(3, &[(0, 1), (1, 3)], false).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "edge 1 ends at node 3, but there are 3 nodes, from 0"
+        );
+    }
+
+    #[test]
+    fn a_symmetric_graph_is_its_own_transpose() {
+        let graph = Graph::from_edges(4, &[(0, 1), (1, 2), (3, 0)], true).unwrap();
+        assert!(std::ptr::eq(graph.incoming(), graph.outgoing()));
+        assert_eq!(graph.outgoing().transpose().targets(), graph.targets());
+    }
+
+    #[test]
+    fn drawn_weights_agree_in_both_directions_and_change_the_hash() {
+        let plain = Graph::from_edges(5, &[(0, 1), (1, 2), (3, 4), (0, 4)], true).unwrap();
+        let hash = plain.layout_hash();
+        let graph = plain.with_drawn_weights(3);
+        assert_ne!(graph.layout_hash(), hash);
+        assert_eq!(graph.outgoing().transpose().weights(), graph.weights());
+        assert!(
+            graph
+                .weights()
+                .unwrap()
+                .iter()
+                .all(|w| (1..=64).contains(w))
+        );
+        assert_eq!(graph.without_weights().layout_hash(), hash);
+    }
+
+    #[test]
+    fn counts_beyond_32_bits_are_typed_errors() {
+        assert!(matches!(
+            check_counts("x", 1 << 32, 0, false),
+            Err(GraphError::TooManyNodes { .. })
+        ));
+        assert!(matches!(
+            check_counts("x", 5, 1 << 31, true),
+            Err(GraphError::TooManyEdges { .. })
+        ));
+        assert!(check_counts("x", 5, 1 << 31, false).is_ok());
+        assert!(matches!(
+            check_counts("x", 5, u64::MAX, true),
+            Err(GraphError::TooManyEdges { .. })
+        ));
+    }
+}

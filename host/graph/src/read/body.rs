@@ -1,0 +1,285 @@
+//! Edge lines to edges: the hot loop of every text format.
+//!
+//! Works on one piece of whole lines at a time and shares nothing, so that pieces
+//! parse in parallel; what must be known across pieces (line numbers, ids beyond
+//! 31 bits) is counted or set aside here and settled by [`super::gather`].
+
+use super::fields::{Fields, line_of, quote};
+use super::layout::{Layout, Values};
+use crate::build::Edges;
+use crate::{Format, LineProblem};
+
+/// Ids of edge lists below this are their own label; others are looked up.
+pub(super) const NEAR: u64 = 1 << 31;
+/// Shortest edge line is about this long; a guess for the first allocation.
+const BYTES_AN_EDGE: usize = 10;
+
+/// An id too large to be its own label.
+pub(super) struct Far {
+    pub(super) edge: usize,
+    pub(super) end: usize,
+    pub(super) id: u64,
+}
+
+/// What a piece held.
+pub(super) struct Parsed<const N: usize> {
+    pub(super) edges: Edges<N>,
+    /// Edge lines, self loops included.
+    pub(super) listed: u64,
+    /// Self loops left out (of formats with a header; edge lists need them for their ids).
+    pub(super) self_loops: u64,
+    pub(super) lines: u64,
+    pub(super) far: Vec<Far>,
+    /// The first bad line, counted from 1 within the piece.
+    pub(super) problem: Option<(u64, LineProblem)>,
+}
+
+/// Parses lines until their end, the first bad one, or more than `limit` edges.
+pub(super) fn parse<const N: usize>(bytes: &[u8], layout: &Layout, limit: u64) -> Parsed<N> {
+    let mut parsed = Parsed {
+        edges: Vec::with_capacity(bytes.len() / BYTES_AN_EDGE),
+        listed: 0,
+        self_loops: 0,
+        lines: 0,
+        far: Vec::new(),
+        problem: None,
+    };
+    let mut fields = Fields::new(bytes);
+    while !fields.is_done() && parsed.listed <= limit {
+        parsed.lines += 1;
+        let start = fields.position();
+        if let Err(problem) = line(&mut fields, layout, &mut parsed) {
+            let problem = with_line(problem, &bytes[start..]);
+            parsed.problem = Some((parsed.lines, problem));
+            break;
+        }
+    }
+    parsed
+}
+
+/// A missing field is shown with the line that lacks it.
+fn with_line(problem: LineProblem, bytes: &[u8]) -> LineProblem {
+    match problem {
+        LineProblem::MissingField { what, .. } => LineProblem::MissingField {
+            what,
+            value: quote(line_of(bytes)),
+        },
+        other => other,
+    }
+}
+
+#[inline]
+fn line<const N: usize>(
+    fields: &mut Fields<'_>,
+    layout: &Layout,
+    parsed: &mut Parsed<N>,
+) -> Result<(), LineProblem> {
+    match fields.peek() {
+        None => {
+            fields.next_line();
+            return Ok(());
+        }
+        Some(first) if !first.is_ascii_digit() => {
+            if layout.comments.contains(&first) {
+                fields.next_line();
+                return Ok(());
+            }
+            prefix(fields, layout, first)?;
+        }
+        Some(_) if layout.format == Format::Dimacs => return Err(unknown(fields, layout)),
+        Some(_) => {}
+    }
+    let from = fields.number("a node id")?;
+    let to = fields.number("a node id")?;
+    let mut edge = [0u32; N];
+    match layout.values {
+        Values::Absent => {}
+        Values::Required if N == 3 => edge[N - 1] = fields.weight()?,
+        Values::Required => fields.skip_value()?,
+        Values::Optional if fields.peek().is_some() => fields.skip_value()?,
+        Values::Optional => {}
+    }
+    fields.end()?;
+    parsed.listed += 1;
+    match layout.header {
+        Some(header) => parsed.in_range(edge, [from, to], header.nodes),
+        None => {
+            parsed.free(edge, [from, to]);
+            Ok(())
+        }
+    }
+}
+
+impl<const N: usize> Parsed<N> {
+    #[inline]
+    fn in_range(
+        &mut self,
+        mut edge: [u32; N],
+        ends: [u64; 2],
+        nodes: u64,
+    ) -> Result<(), LineProblem> {
+        for (slot, id) in edge.iter_mut().zip(ends) {
+            if id.wrapping_sub(1) >= nodes {
+                return Err(LineProblem::IdOutOfRange { value: id, nodes });
+            }
+            // Headers with more than 32-bit nodes were refused.
+            *slot = (id - 1) as u32;
+        }
+        if ends[0] == ends[1] {
+            self.self_loops += 1;
+        } else {
+            self.edges.push(edge);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn free(&mut self, mut edge: [u32; N], ends: [u64; 2]) {
+        for (end, id) in ends.into_iter().enumerate() {
+            if id < NEAR {
+                edge[end] = id as u32;
+            } else {
+                self.far.push(Far {
+                    edge: self.edges.len(),
+                    end,
+                    id,
+                });
+            }
+        }
+        self.edges.push(edge);
+    }
+}
+
+/// Steps over the letter that starts an arc line; any other start is an error, unless a
+/// number with a sign stands there, which the number parser explains better.
+#[cold]
+fn reject(fields: &Fields<'_>, layout: &Layout, first: u8) -> Result<(), LineProblem> {
+    match (layout.format, first) {
+        (Format::Dimacs | Format::Pace, b'p') => Err(LineProblem::SecondHeader {
+            value: quote(fields.upcoming()),
+        }),
+        (Format::Dimacs, _) => Err(unknown(fields, layout)),
+        _ => Ok(()),
+    }
+}
+
+#[inline]
+fn prefix(fields: &mut Fields<'_>, layout: &Layout, first: u8) -> Result<(), LineProblem> {
+    if layout.format == Format::Dimacs && first == b'a' {
+        let before = *fields;
+        return if fields.word() == b"a" {
+            Ok(())
+        } else {
+            Err(unknown(&before, layout))
+        };
+    }
+    reject(fields, layout, first)
+}
+
+#[cold]
+fn unknown(fields: &Fields<'_>, layout: &Layout) -> LineProblem {
+    let expected = if layout.format == Format::Dimacs {
+        "\"a U V W\" or \"c ...\""
+    } else {
+        "\"U V\""
+    };
+    LineProblem::UnknownLine {
+        value: quote(fields.upcoming()),
+        expected,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::layout::Header;
+
+    const DIMACS: Header = Header {
+        nodes: 9,
+        edges: 99,
+    };
+
+    fn dimacs(text: &str) -> Parsed<3> {
+        parse(
+            text.as_bytes(),
+            &Layout::challenge(DIMACS, Format::Dimacs),
+            u64::MAX,
+        )
+    }
+
+    #[test]
+    fn arcs_become_zero_based_edges_with_weights() {
+        let parsed = dimacs("c hi\na 1 2 7\n\r\na 9\t3 0\r\na 4 4 1");
+        assert_eq!(parsed.edges, [[0, 1, 7], [8, 2, 0]]);
+        assert_eq!((parsed.listed, parsed.self_loops, parsed.lines), (3, 1, 5));
+        assert!(parsed.problem.is_none());
+    }
+
+    #[test]
+    fn the_first_bad_line_is_named() {
+        let cases = [
+            (
+                "a 1 2 3\na 0 2 3\n",
+                2,
+                "node id out of range (0); the header allows 1 to 9",
+            ),
+            (
+                "a 1 10 3\n",
+                1,
+                "node id out of range (10); the header allows 1 to 9",
+            ),
+            (
+                "c\n\na 1 2\n",
+                3,
+                "the line ends before a weight (\"a 1 2\")",
+            ),
+            ("a 1 x 3", 1, "expected a node id, found \"x\""),
+            ("a 1 2 -3", 1, "a weight is negative (-3)"),
+            (
+                "a 1 2 3 4",
+                1,
+                "unexpected field after the last one (\"4\")",
+            ),
+            (
+                "1 2 3",
+                1,
+                "unknown line (\"1\"); expected \"a U V W\" or \"c ...\"",
+            ),
+            (
+                "ab 1 2 3",
+                1,
+                "unknown line (\"ab\"); expected \"a U V W\" or \"c ...\"",
+            ),
+            ("p sp 1 1", 1, "second header line (\"p\")"),
+            ("a\n", 1, "the line ends before a node id (\"a\")"),
+        ];
+        for (text, line, message) in cases {
+            let (at, problem) = dimacs(text).problem.unwrap();
+            assert_eq!(
+                (at, problem.to_string().as_str()),
+                (line, message),
+                "{text:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn far_ids_are_set_aside() {
+        let layout = Layout::edge_list(None, Values::Optional);
+        let parsed: Parsed<2> = parse(
+            b"1 18446744073709551615 -4.5\n2147483648 3\n",
+            &layout,
+            u64::MAX,
+        );
+        assert!(parsed.problem.is_none());
+        let far: Vec<_> = parsed.far.iter().map(|f| (f.edge, f.end, f.id)).collect();
+        assert_eq!(far, [(0, 1, u64::MAX), (1, 0, 1 << 31)]);
+    }
+
+    #[test]
+    fn parsing_stops_after_the_limit() {
+        let layout = Layout::edge_list(None, Values::Optional);
+        let parsed: Parsed<2> = parse(b"1 2\n#\n2 3\n3 4\n", &layout, 1);
+        assert_eq!((parsed.listed, parsed.lines), (2, 3));
+    }
+}

@@ -1,0 +1,138 @@
+//! Cuts a source into pieces of whole lines, on a thread of its own.
+//!
+//! Decompression is sequential and parsing is not; a bounded channel between
+//! them keeps both busy and holds a few megabytes at most, whatever the file's
+//! size. Pieces end after a newline, so a parser never sees half a number.
+
+use std::sync::mpsc::{Receiver, SyncSender};
+
+use super::source::Source;
+use crate::{GraphError, Progress};
+
+/// Bytes of a piece; also the longest line taken.
+pub(super) const PIECE_BYTES: usize = 1 << 20;
+
+/// What the reading thread hands over.
+pub(super) enum Piece {
+    /// Whole lines; the last line of the file may lack its newline.
+    Lines(Vec<u8>),
+    /// The next line is longer than a piece.
+    TooLong,
+    /// Reading failed; nothing follows.
+    Failed(GraphError),
+}
+
+/// Bytes that passed through [`pump`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Passed {
+    pub(super) raw: u64,
+    pub(super) decoded: u64,
+}
+
+/// Reads the source to its end, or until the other side hangs up.
+pub(super) fn pump(
+    mut source: Source,
+    pieces: &SyncSender<Piece>,
+    progress: Option<&dyn Progress>,
+) -> Passed {
+    let mut rest = Vec::new();
+    loop {
+        let piece = next_piece(&mut source, &mut rest);
+        if let Some(progress) = progress {
+            progress.update(source.raw_bytes(), source.total);
+        }
+        let Some(piece) = piece else { break };
+        let last = !matches!(piece, Piece::Lines(_));
+        if pieces.send(piece).is_err() || last {
+            break;
+        }
+    }
+    Passed {
+        raw: source.raw_bytes(),
+        decoded: source.decoded_bytes(),
+    }
+}
+
+/// The next piece, with the cut-off start of a line left in `rest`.
+fn next_piece(source: &mut Source, rest: &mut Vec<u8>) -> Option<Piece> {
+    let mut bytes = vec![0; PIECE_BYTES];
+    let kept = rest.len();
+    bytes[..kept].copy_from_slice(rest);
+    rest.clear();
+    let filled = match source.fill(&mut bytes[kept..]) {
+        Ok(count) => kept + count,
+        Err(error) => return Some(Piece::Failed(error)),
+    };
+    let full = filled == bytes.len();
+    bytes.truncate(filled);
+    if bytes.is_empty() {
+        return None;
+    }
+    if full {
+        let Some(newline) = bytes.iter().rposition(|&b| b == b'\n') else {
+            return Some(Piece::TooLong);
+        };
+        rest.extend_from_slice(&bytes[newline + 1..]);
+        bytes.truncate(newline + 1);
+    }
+    Some(Piece::Lines(bytes))
+}
+
+/// Waits for one piece and takes what else is ready, up to `most`.
+pub(super) fn next_batch(pieces: &Receiver<Piece>, most: usize) -> Vec<Piece> {
+    let Ok(first) = pieces.recv() else {
+        return Vec::new();
+    };
+    let mut batch = vec![first];
+    while batch.len() < most {
+        match pieces.try_recv() {
+            Ok(piece) => batch.push(piece),
+            Err(_) => break,
+        }
+    }
+    batch
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces_of(bytes: &[u8]) -> Vec<Piece> {
+        let source = Source::of_bytes("x", bytes.to_vec()).unwrap();
+        let (sender, receiver) = std::sync::mpsc::sync_channel(64);
+        let passed = pump(source, &sender, None);
+        drop(sender);
+        assert!(passed.decoded <= bytes.len() as u64);
+        receiver.iter().collect()
+    }
+
+    #[test]
+    fn pieces_end_after_newlines_and_lose_nothing() {
+        let text: Vec<u8> = (0..400_000)
+            .flat_map(|n| format!("{n} {}\n", n * 3).into_bytes())
+            .collect();
+        let pieces = pieces_of(&text);
+        assert!(pieces.len() > 3);
+        let mut joined = Vec::new();
+        for piece in pieces {
+            let Piece::Lines(bytes) = piece else {
+                panic!("not lines")
+            };
+            assert_eq!(bytes.last(), Some(&b'\n'));
+            joined.extend(bytes);
+        }
+        assert!(joined == text);
+    }
+
+    #[test]
+    fn a_last_line_without_newline_arrives() {
+        let pieces = pieces_of(b"1 2\n3 4");
+        assert!(matches!(&pieces[..], [Piece::Lines(bytes)] if bytes == b"1 2\n3 4"));
+    }
+
+    #[test]
+    fn an_endless_line_is_told_apart() {
+        let pieces = pieces_of(&vec![b'7'; PIECE_BYTES + 5]);
+        assert!(matches!(&pieces[..], [Piece::TooLong]));
+    }
+}

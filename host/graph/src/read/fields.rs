@@ -1,0 +1,299 @@
+//! Fields of one line, straight from the bytes.
+//!
+//! Nothing is copied and nothing is decoded as UTF-8 until an error quotes it. The
+//! digit loop is the hot loop of every text format.
+
+use crate::LineProblem;
+
+/// Longest quotation of the file in a message.
+const QUOTE_BYTES: usize = 40;
+
+/// A position in the bytes of whole lines.
+#[derive(Clone, Copy)]
+pub(super) struct Fields<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    /// Bytes before the position.
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
+    /// Whether all bytes are taken.
+    pub(super) fn is_done(&self) -> bool {
+        self.at >= self.bytes.len()
+    }
+
+    #[inline]
+    fn byte(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    /// Steps over blanks; the next byte of the line, `None` at its end.
+    #[inline]
+    pub(super) fn peek(&mut self) -> Option<u8> {
+        loop {
+            match self.byte() {
+                Some(b' ' | b'\t' | b'\r') => self.at += 1,
+                Some(b'\n') | None => return None,
+                other => return other,
+            }
+        }
+    }
+
+    /// Goes to the start of the next line.
+    #[inline]
+    pub(super) fn next_line(&mut self) {
+        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+        let length = rest
+            .iter()
+            .position(|&b| b == b'\n')
+            .map_or(rest.len(), |newline| newline + 1);
+        self.at += length;
+    }
+
+    /// Ends the line; anything but blanks before its end is a field too many.
+    #[inline]
+    pub(super) fn end(&mut self) -> Result<(), LineProblem> {
+        if self.peek().is_some() {
+            return Err(LineProblem::ExtraField {
+                value: quote(self.word()),
+            });
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// The next field as bytes; empty at the end of the line.
+    pub(super) fn word(&mut self) -> &'a [u8] {
+        self.peek();
+        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+        let length = rest
+            .iter()
+            .position(u8::is_ascii_whitespace)
+            .unwrap_or(rest.len());
+        self.at += length;
+        &rest[..length]
+    }
+
+    /// The next field, left in place.
+    pub(super) fn upcoming(&self) -> &'a [u8] {
+        let mut ahead = *self;
+        ahead.word()
+    }
+
+    /// The next field as a number without sign.
+    #[inline]
+    pub(super) fn number(&mut self, what: &'static str) -> Result<u64, LineProblem> {
+        self.peek();
+        let start = self.at;
+        let mut value = 0u64;
+        while let Some(digit @ b'0'..=b'9') = self.byte() {
+            value = value.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
+            self.at += 1;
+        }
+        let digits = self.at - start;
+        let ended = self.byte().is_none_or(|b| b.is_ascii_whitespace());
+        // Nineteen digits always fit a 64-bit word; longer fields take the checked road.
+        if ended && (1..=19).contains(&digits) {
+            return Ok(value);
+        }
+        self.at = start;
+        self.odd_number(what)
+    }
+
+    #[cold]
+    fn odd_number(&mut self, what: &'static str) -> Result<u64, LineProblem> {
+        let line_start = self.bytes[..self.at]
+            .iter()
+            .rposition(|&b| b == b'\n')
+            .map_or(0, |n| n + 1);
+        let word = self.word();
+        let value = quote(word);
+        match word {
+            [] => Err(LineProblem::MissingField {
+                what,
+                value: quote(line_of(&self.bytes[line_start..])),
+            }),
+            [b'-', digits @ ..] if all_digits(digits) => Err(LineProblem::Negative { what, value }),
+            digits if all_digits(digits) => value.parse().map_err(|_| LineProblem::TooLarge {
+                what,
+                value,
+                limit: u64::MAX,
+            }),
+            _ => Err(LineProblem::NotANumber { what, value }),
+        }
+    }
+
+    /// The next field as an edge weight: a whole number, also when written as `3.0` or `1e3`.
+    pub(super) fn weight(&mut self) -> Result<u32, LineProblem> {
+        const WHAT: &str = "a weight";
+        let before = *self;
+        match self.number(WHAT) {
+            Ok(weight) => in_words(weight),
+            Err(LineProblem::NotANumber { .. }) => {
+                *self = before;
+                whole_weight(self.word())
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Steps over a number of any kind, which nobody will use.
+    pub(super) fn skip_value(&mut self) -> Result<(), LineProblem> {
+        const WHAT: &str = "a value";
+        let before = *self;
+        if self.number(WHAT).is_ok() {
+            return Ok(());
+        }
+        *self = before;
+        match real(self.word()) {
+            Some(_) => Ok(()),
+            None => {
+                *self = before;
+                self.odd_number(WHAT).map(|_| ())
+            }
+        }
+    }
+}
+
+fn in_words(weight: u64) -> Result<u32, LineProblem> {
+    let limit = u64::from(u32::MAX);
+    u32::try_from(weight).map_err(|_| LineProblem::TooLarge {
+        what: "a weight",
+        value: weight.to_string(),
+        limit,
+    })
+}
+
+fn whole_weight(word: &[u8]) -> Result<u32, LineProblem> {
+    let value = quote(word);
+    match real(word) {
+        None => Err(LineProblem::NotANumber {
+            what: "a weight",
+            value,
+        }),
+        Some(weight) if weight < 0.0 => Err(LineProblem::Negative {
+            what: "a weight",
+            value,
+        }),
+        Some(weight) if weight.fract() != 0.0 => Err(LineProblem::FractionalWeight { value }),
+        Some(weight) if weight > f64::from(u32::MAX) => Err(LineProblem::TooLarge {
+            what: "a weight",
+            value,
+            limit: u64::from(u32::MAX),
+        }),
+        Some(weight) => Ok(weight as u32),
+    }
+}
+
+/// A finite number in decimal notation; not the words that Rust's parser also takes.
+fn real(word: &[u8]) -> Option<f64> {
+    let plain = word
+        .iter()
+        .all(|b| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
+    let text = std::str::from_utf8(word).ok().filter(|_| plain)?;
+    text.parse().ok().filter(|value: &f64| value.is_finite())
+}
+
+fn all_digits(word: &[u8]) -> bool {
+    !word.is_empty() && word.iter().all(u8::is_ascii_digit)
+}
+
+/// The first line of these bytes, without its end.
+pub(super) fn line_of(bytes: &[u8]) -> &[u8] {
+    let line = bytes.split(|&b| b == b'\n').next().unwrap_or(&[]);
+    line.trim_ascii()
+}
+
+/// File content for a message: shortened, and printable whatever it was.
+pub(super) fn quote(bytes: &[u8]) -> String {
+    let short = &bytes[..bytes.len().min(QUOTE_BYTES)];
+    let mut text: String = String::from_utf8_lossy(short)
+        .chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect();
+    if bytes.len() > QUOTE_BYTES {
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn number(text: &str) -> Result<u64, String> {
+        Fields::new(text.as_bytes())
+            .number("a count")
+            .map_err(|e| e.to_string())
+    }
+
+    fn weight(text: &str) -> Result<u32, String> {
+        Fields::new(text.as_bytes())
+            .weight()
+            .map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn odd_numbers_say_what_is_odd() {
+        assert_eq!(number("18446744073709551615"), Ok(u64::MAX));
+        assert_eq!(number("00000000000000000000007"), Ok(7));
+        assert!(
+            number("18446744073709551616")
+                .unwrap_err()
+                .contains("too large (18446744073709551616)")
+        );
+        assert_eq!(number("-5").unwrap_err(), "a count is negative (-5)");
+        assert_eq!(number("1x").unwrap_err(), "expected a count, found \"1x\"");
+        assert_eq!(
+            number("  \n3").unwrap_err(),
+            "the line ends before a count (\"\")"
+        );
+    }
+
+    #[test]
+    fn weights_are_whole_numbers_in_any_notation() {
+        assert_eq!(weight("3.0"), Ok(3));
+        assert_eq!(weight("1e3"), Ok(1000));
+        assert_eq!(weight("4294967295"), Ok(u32::MAX));
+        assert!(weight("4294967296").unwrap_err().contains("too large"));
+        assert!(
+            weight("2.5")
+                .unwrap_err()
+                .contains("not a whole number (2.5)")
+        );
+        assert!(weight("-2.0").unwrap_err().contains("negative (-2.0)"));
+        assert!(weight("nan").unwrap_err().contains("found \"nan\""));
+    }
+
+    #[test]
+    fn unused_values_must_still_be_numbers() {
+        for good in ["1", "-2.5e-3", "+7"] {
+            assert!(Fields::new(good.as_bytes()).skip_value().is_ok(), "{good}");
+        }
+        for bad in ["inf", "x", "--1", ""] {
+            assert!(Fields::new(bad.as_bytes()).skip_value().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn quotations_are_short_and_printable() {
+        assert_eq!(quote(b"a\x1bb"), "a\u{fffd}b");
+        assert_eq!(quote(&[b'x'; 100]).chars().count(), QUOTE_BYTES + 1);
+    }
+
+    proptest! {
+        #[test]
+        fn every_number_reads_back(value: u64) {
+            prop_assert_eq!(number(&value.to_string()), Ok(value));
+        }
+    }
+}

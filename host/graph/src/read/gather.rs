@@ -1,0 +1,305 @@
+//! From pieces of text to one graph.
+//!
+//! Finds the layout from the first lines, parses pieces in parallel, and absorbs
+//! their edges in the order of the file, which keeps line numbers exact and the
+//! result independent of the number of threads. The only large memory here is the
+//! edge buffer that the rows are later packed into.
+
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use rayon::prelude::*;
+
+use super::body::{self, Parsed};
+use super::chunks::{PIECE_BYTES, Passed, Piece, next_batch, pump};
+use super::fields::{Fields, line_of, quote};
+use super::labels::{self, FarIds};
+use super::layout::{Layout, Values};
+use super::opening::{Opening, Step, Suffix};
+use super::source::Source;
+use crate::build::{self, Direction, Edges, MAX_NODES};
+use crate::ids::Ids;
+use crate::load::{LoadOptions, LoadStats, Loaded, Progress};
+use crate::model::check_counts;
+use crate::{Graph, GraphError, LineProblem};
+
+/// Nodes that a header may promise whatever the edges: 256 MiB of offsets.
+const FREE_NODES: u64 = 1 << 26;
+/// Beyond that, nodes for each edge of the file.
+const NODES_AN_EDGE: u64 = 16;
+
+/// Reads any text format.
+pub(super) fn load_text(
+    source: Source,
+    options: &LoadOptions,
+    progress: Option<&dyn Progress>,
+) -> Result<Loaded, GraphError> {
+    let name = source.name.clone();
+    let compression = source.compression;
+    let threads = rayon::current_num_threads();
+    let (sender, pieces) = sync_channel(2 * threads);
+    let (result, passed) = std::thread::scope(|scope| {
+        let reading = scope.spawn(move || pump(source, &sender, progress));
+        let result = Gather {
+            name: &name,
+            options,
+            threads,
+            pieces,
+        }
+        .run();
+        // The receiver is gone by now, so the reading thread ends whatever it was doing.
+        (result, reading.join().unwrap_or_else(|_| Passed::default()))
+    });
+    let (graph, stats) = result?;
+    let stats = LoadStats {
+        compression,
+        bytes: passed.raw,
+        text_bytes: passed.decoded,
+        ..stats
+    };
+    Ok(Loaded { graph, stats })
+}
+
+/// The parsing side of a load.
+struct Gather<'a> {
+    name: &'a str,
+    options: &'a LoadOptions,
+    threads: usize,
+    pieces: Receiver<Piece>,
+}
+
+/// Where the edges start.
+struct Opened {
+    layout: Layout,
+    /// The rest of the piece in which they start.
+    rest: Vec<u8>,
+    /// Lines before them.
+    lines: u64,
+}
+
+/// What all pieces together held.
+struct Gathered<const N: usize> {
+    edges: Edges<N>,
+    far: FarIds,
+    listed: u64,
+    self_loops: u64,
+    lines: u64,
+}
+
+impl Gather<'_> {
+    fn run(self) -> Result<(Graph, LoadStats), GraphError> {
+        let opened = self.open()?;
+        if self.options.weights && opened.layout.values == Values::Required {
+            self.edges::<3>(opened)
+        } else {
+            self.edges::<2>(opened)
+        }
+    }
+
+    fn at(&self, line: u64, problem: LineProblem) -> GraphError {
+        GraphError::Line {
+            file: self.name.to_owned(),
+            line,
+            problem,
+        }
+    }
+
+    fn lines_of(&self, piece: Piece, lines: u64) -> Result<Vec<u8>, GraphError> {
+        match piece {
+            Piece::Lines(bytes) => Ok(bytes),
+            Piece::TooLong => Err(self.at(lines + 1, LineProblem::TooLong { limit: PIECE_BYTES })),
+            Piece::Failed(error) => Err(error),
+        }
+    }
+
+    fn open(&self) -> Result<Opened, GraphError> {
+        let mut opening = Opening::new(Suffix::of(self.name), self.options.weights);
+        let mut lines = 0;
+        while let Ok(piece) = self.pieces.recv() {
+            let bytes = self.lines_of(piece, lines)?;
+            let mut fields = Fields::new(&bytes);
+            while !fields.is_done() {
+                let start = fields.position();
+                fields.next_line();
+                let (end, line) = (fields.position(), &bytes[start..]);
+                let (layout, from, before) =
+                    match opening.line(line).map_err(|p| self.at(lines + 1, p))? {
+                        Step::Taken => {
+                            lines += 1;
+                            continue;
+                        }
+                        Step::Done(layout) => (layout, end, lines + 1),
+                        Step::Edge(layout) => (layout, start, lines),
+                        Step::Unknown => return Err(self.unknown(lines + 1, line)),
+                    };
+                return Ok(Opened {
+                    layout,
+                    rest: bytes[from..].to_vec(),
+                    lines: before,
+                });
+            }
+        }
+        match opening.end().map_err(|p| self.at(lines.max(1), p))? {
+            Some(layout) => Ok(Opened {
+                layout,
+                rest: Vec::new(),
+                lines,
+            }),
+            None => Err(GraphError::Empty {
+                file: self.name.to_owned(),
+            }),
+        }
+    }
+
+    fn unknown(&self, line: u64, bytes: &[u8]) -> GraphError {
+        let first = line_of(bytes)
+            .split(u8::is_ascii_whitespace)
+            .next()
+            .unwrap_or(&[]);
+        GraphError::UnknownFormat {
+            file: self.name.to_owned(),
+            line,
+            value: quote(first),
+        }
+    }
+
+    fn edges<const N: usize>(self, opened: Opened) -> Result<(Graph, LoadStats), GraphError>
+    where
+        [u32; N]: bytemuck::Pod,
+    {
+        let layout = opened.layout;
+        let mut all = Gathered::<N> {
+            edges: Vec::new(),
+            far: FarIds::default(),
+            listed: 0,
+            self_loops: 0,
+            lines: opened.lines,
+        };
+        let mut batch = vec![Piece::Lines(opened.rest)];
+        while !batch.is_empty() {
+            self.absorb_batch(&mut all, &layout, batch)?;
+            batch = next_batch(&self.pieces, self.threads);
+        }
+        self.finish(all, &layout)
+    }
+
+    fn absorb_batch<const N: usize>(
+        &self,
+        all: &mut Gathered<N>,
+        layout: &Layout,
+        batch: Vec<Piece>,
+    ) -> Result<(), GraphError> {
+        let parse = |piece| match piece {
+            Piece::Lines(bytes) => (
+                Some(body::parse::<N>(&bytes, layout, u64::MAX)),
+                Piece::Lines(bytes),
+            ),
+            other => (None, other),
+        };
+        let parsed: Vec<_> = batch.into_par_iter().map(parse).collect();
+        for (parsed, piece) in parsed {
+            let bytes = self.lines_of(piece, all.lines)?;
+            if let Some(parsed) = parsed {
+                self.absorb(all, layout, parsed, &bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn absorb<const N: usize>(
+        &self,
+        all: &mut Gathered<N>,
+        layout: &Layout,
+        mut parsed: Parsed<N>,
+        bytes: &[u8],
+    ) -> Result<(), GraphError> {
+        if let Some(header) = layout.header {
+            let room = header.edges - all.listed;
+            if parsed.listed > room {
+                let again = body::parse::<N>(bytes, layout, room);
+                return Err(self.count(all.lines + again.lines, header.edges, header.edges + 1));
+            }
+        }
+        if let Some((line, problem)) = parsed.problem {
+            return Err(self.at(all.lines + line, problem));
+        }
+        if !all.far.settle(&parsed.far, &mut parsed.edges) {
+            let file = self.name.to_owned();
+            return Err(GraphError::TooManyNodes {
+                file,
+                nodes: MAX_NODES + 1,
+                limit: MAX_NODES,
+            });
+        }
+        let undirected = layout.undirected || self.options.undirected;
+        let count = (all.edges.len() + parsed.edges.len()) as u64;
+        check_counts(self.name, 0, count, undirected)?;
+        all.edges.append(&mut parsed.edges);
+        all.listed += parsed.listed;
+        all.self_loops += parsed.self_loops;
+        all.lines += parsed.lines;
+        Ok(())
+    }
+
+    fn count(&self, line: u64, promised: u64, found: u64) -> GraphError {
+        GraphError::EdgeCount {
+            file: self.name.to_owned(),
+            line,
+            promised,
+            found,
+        }
+    }
+
+    fn finish<const N: usize>(
+        self,
+        mut all: Gathered<N>,
+        layout: &Layout,
+    ) -> Result<(Graph, LoadStats), GraphError>
+    where
+        [u32; N]: bytemuck::Pod,
+    {
+        let (nodes, ids) = match layout.header {
+            Some(header) if header.edges != all.listed => {
+                return Err(self.count(all.lines, header.edges, all.listed));
+            }
+            Some(header) => {
+                self.check_hollow(header.nodes, all.listed)?;
+                (header.nodes, Ids::Offset(1))
+            }
+            None => {
+                let hint = layout
+                    .hinted_nodes
+                    .filter(|&nodes| is_believable(nodes, all.listed));
+                let numbering = labels::number(&mut all.edges, all.far, hint);
+                (numbering.nodes, numbering.ids)
+            }
+        };
+        check_counts(self.name, nodes, 0, false)?;
+        let undirected = layout.undirected || self.options.undirected;
+        let (csr, cleaned) = build::rows(all.edges, nodes as u32, Direction::of(undirected));
+        let stats = LoadStats {
+            listed_edges: all.listed,
+            self_loops: all.self_loops + cleaned.self_loops,
+            duplicates: cleaned.duplicates,
+            compacted: matches!(ids, Ids::Table(_)),
+            ..LoadStats::of(layout.format)
+        };
+        Ok((Graph::from_parts(csr, undirected, ids), stats))
+    }
+
+    fn check_hollow(&self, nodes: u64, edges: u64) -> Result<(), GraphError> {
+        if is_believable(nodes, edges) {
+            return Ok(());
+        }
+        Err(GraphError::HollowGraph {
+            file: self.name.to_owned(),
+            nodes,
+            edges,
+            limit: FREE_NODES,
+        })
+    }
+}
+
+/// Whether the file is large enough for that many nodes: memory follows content, not promises.
+fn is_believable(nodes: u64, edges: u64) -> bool {
+    nodes <= MAX_NODES && nodes <= FREE_NODES.max(edges.saturating_mul(NODES_AN_EDGE))
+}

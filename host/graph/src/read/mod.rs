@@ -1,0 +1,84 @@
+//! Files as graphs.
+//!
+//! The road of a file: [`source`] opens and decompresses, [`chunks`] cuts into
+//! pieces of whole lines, [`opening`] recognises the format, [`body`] parses edges
+//! in parallel, [`gather`] puts them together and [`labels`] numbers the nodes of
+//! edge lists by the ids that were [`seen`]. `.swg` takes the short cut through [`binary`]. This module only
+//! chooses the road.
+
+mod binary;
+mod body;
+mod chunks;
+mod fields;
+mod gather;
+mod labels;
+mod layout;
+mod opening;
+mod seen;
+mod source;
+
+use super::binary::MAGIC;
+use super::{BinaryProblem, GraphError, LoadOptions, Loaded, Progress};
+use opening::Suffix;
+use source::Source;
+
+/// Loads a file or standard input.
+pub(super) fn load_file(
+    path: &str,
+    options: &LoadOptions,
+    progress: Option<&dyn Progress>,
+) -> Result<Loaded, GraphError> {
+    load_source(Source::open(path)?, options, progress)
+}
+
+/// Whether a file's name ends like that of a graph, compressed or not; what is
+/// in the file is not looked at.
+///
+/// ```
+/// assert!(seawall_graph::is_graph_name("roads.GR.xz"));
+/// assert!(!seawall_graph::is_graph_name("README.md"));
+/// ```
+#[must_use]
+pub fn is_graph_name(name: &str) -> bool {
+    is_binary_name(name) || Suffix::of(name) != Suffix::Other
+}
+
+/// Loads what a reader gives.
+pub(super) fn load_reader(
+    name: &str,
+    reader: source::Stream,
+    options: &LoadOptions,
+) -> Result<Loaded, GraphError> {
+    load_source(Source::of_reader(name, reader)?, options, None)
+}
+
+fn load_source(
+    mut source: Source,
+    options: &LoadOptions,
+    progress: Option<&dyn Progress>,
+) -> Result<Loaded, GraphError> {
+    let mut head = [0; MAGIC.len()];
+    let filled = source.fill(&mut head)?;
+    let head = &head[..filled];
+    if head == MAGIC {
+        return binary::load_binary(source, head, options, progress);
+    }
+    if head.is_empty() {
+        return Err(GraphError::Empty { file: source.name });
+    }
+    if is_binary_name(&source.name) {
+        return Err(GraphError::Binary {
+            file: source.name,
+            problem: BinaryProblem::Magic,
+        });
+    }
+    source.unread(head);
+    gather::load_text(source, options, progress)
+}
+
+fn is_binary_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    [".swg", ".swg.gz", ".swg.xz"]
+        .iter()
+        .any(|suffix| name.ends_with(suffix))
+}

@@ -1,0 +1,385 @@
+//! Recognises a text format by its first lines.
+//!
+//! Lines go in one at a time until the format, its counts and its columns are
+//! known. Content decides, and the suffix only where content is silent or where a
+//! wrong banner would otherwise be taken for something else.
+
+use super::fields::{Fields, line_of, quote};
+use super::layout::{Header, Layout, Values};
+use crate::build::{MAX_EDGES, MAX_NODES};
+use crate::{Format, LineProblem};
+
+const MATRIX_BANNER: &[u8] = b"%%MatrixMarket";
+const MATRIX_EXPECTED: &str =
+    "%%MatrixMarket matrix coordinate pattern|integer|real general|symmetric";
+const CHALLENGE_EXPECTED: &str = "a comment \"c ...\" or the header \"p sp N M\" or \"p tw N M\"";
+
+/// What the file's name says about its format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Suffix {
+    Matrix,
+    EdgeList,
+    Challenge,
+    Other,
+}
+
+impl Suffix {
+    /// The suffix of a name, under `.gz` or `.xz`.
+    pub(super) fn of(name: &str) -> Self {
+        let name = name.to_ascii_lowercase();
+        let name = name
+            .strip_suffix(".gz")
+            .or(name.strip_suffix(".xz"))
+            .unwrap_or(&name);
+        match name.rsplit_once('.').map(|(_, suffix)| suffix) {
+            Some("mtx") => Self::Matrix,
+            Some("txt" | "el" | "edges" | "tsv") => Self::EdgeList,
+            Some("gr") => Self::Challenge,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// What became of a line.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// It belongs to the opening.
+    Taken,
+    /// It ends the opening.
+    Done(Layout),
+    /// It is the first edge.
+    Edge(Layout),
+    /// It says that this is no known format.
+    Unknown,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Start,
+    Matrix { symmetric: bool, values: Values },
+    Challenge,
+    EdgeList { hinted_nodes: Option<u64> },
+}
+
+/// The lines before the first edge.
+pub(super) struct Opening {
+    suffix: Suffix,
+    weights: bool,
+    state: State,
+}
+
+impl Opening {
+    /// Starts at the first line; `weights` says whether an edge list's third column matters.
+    pub(super) fn new(suffix: Suffix, weights: bool) -> Self {
+        Self {
+            suffix,
+            weights,
+            state: State::Start,
+        }
+    }
+
+    /// Takes the next line.
+    pub(super) fn line(&mut self, bytes: &[u8]) -> Result<Step, LineProblem> {
+        let line = line_of(bytes);
+        if let State::Start = self.state {
+            match self.recognise(line)? {
+                Some(state) => self.state = state,
+                None if line.is_empty() => return Ok(Step::Taken),
+                None => return Ok(Step::Unknown),
+            }
+            if let State::Matrix { .. } = self.state {
+                return Ok(Step::Taken);
+            }
+        }
+        match self.state {
+            State::Matrix { symmetric, values } => matrix_size(line, symmetric, values),
+            State::EdgeList { .. } => Ok(self.edge_list(line)),
+            State::Challenge | State::Start => challenge(line),
+        }
+    }
+
+    fn recognise(&self, line: &[u8]) -> Result<Option<State>, LineProblem> {
+        let edge_list = State::EdgeList { hinted_nodes: None };
+        if line
+            .get(..MATRIX_BANNER.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(MATRIX_BANNER))
+        {
+            return matrix_banner(line).map(Some);
+        }
+        Ok(match (self.suffix, line.first()) {
+            (Suffix::Matrix, _) => return Err(wrong_banner(line)),
+            (_, None) => None,
+            (Suffix::Challenge, _) => Some(State::Challenge),
+            (Suffix::EdgeList, _) => Some(edge_list),
+            (Suffix::Other, Some(b'c' | b'p')) => Some(State::Challenge),
+            (Suffix::Other, Some(b'#' | b'%' | b'-' | b'0'..=b'9')) => Some(edge_list),
+            (Suffix::Other, Some(_)) => None,
+        })
+    }
+
+    fn edge_list(&mut self, line: &[u8]) -> Step {
+        let hinted_nodes = self.hint();
+        match line.first() {
+            None => Step::Taken,
+            Some(b'#' | b'%') => {
+                let hinted_nodes = nodes_in_comment(line).or(hinted_nodes);
+                self.state = State::EdgeList { hinted_nodes };
+                Step::Taken
+            }
+            Some(_) => {
+                let columns = line
+                    .split(u8::is_ascii_whitespace)
+                    .filter(|field| !field.is_empty())
+                    .count();
+                let values = match (self.weights, columns) {
+                    (false, _) => Values::Optional,
+                    (true, 0..=2) => Values::Absent,
+                    (true, _) => Values::Required,
+                };
+                Step::Edge(Layout::edge_list(hinted_nodes, values))
+            }
+        }
+    }
+
+    fn hint(&self) -> Option<u64> {
+        match self.state {
+            State::EdgeList { hinted_nodes } => hinted_nodes,
+            _ => None,
+        }
+    }
+
+    /// What the file is when it ends here: a layout for an edge list that only says how
+    /// many nodes it has, `Ok(None)` for an empty file.
+    pub(super) fn end(self) -> Result<Option<Layout>, LineProblem> {
+        let missing = |what| {
+            Err(LineProblem::MissingField {
+                what,
+                value: String::new(),
+            })
+        };
+        match self.state {
+            State::Start => Ok(None),
+            State::Matrix { .. } => missing("the size line \"ROWS COLUMNS ENTRIES\""),
+            State::Challenge => missing("the header \"p sp N M\" or \"p tw N M\""),
+            State::EdgeList { hinted_nodes } => {
+                Ok(hinted_nodes.map(|_| Layout::edge_list(hinted_nodes, Values::Absent)))
+            }
+        }
+    }
+}
+
+fn wrong_banner(line: &[u8]) -> LineProblem {
+    LineProblem::Banner {
+        value: quote(line),
+        expected: MATRIX_EXPECTED,
+    }
+}
+
+fn matrix_banner(line: &[u8]) -> Result<State, LineProblem> {
+    let text = String::from_utf8_lossy(line).to_ascii_lowercase();
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    let &[_, object, shape, field, symmetry] = &words[..] else {
+        return Err(wrong_banner(line));
+    };
+    let unsupported = |what, value: &str, remedy| {
+        Err(LineProblem::Unsupported {
+            what,
+            value: value.to_owned(),
+            remedy,
+        })
+    };
+    if object != "matrix" {
+        return unsupported("this Matrix Market object", object, "write a matrix");
+    }
+    if shape != "coordinate" {
+        return unsupported(
+            "this Matrix Market format",
+            shape,
+            "write the matrix as coordinate",
+        );
+    }
+    let values = match field {
+        "pattern" => Values::Absent,
+        "integer" | "real" | "double" => Values::Required,
+        _ => return unsupported("this field type", field, "use pattern, integer or real"),
+    };
+    match symmetry {
+        "general" => Ok(State::Matrix {
+            symmetric: false,
+            values,
+        }),
+        "symmetric" => Ok(State::Matrix {
+            symmetric: true,
+            values,
+        }),
+        _ => unsupported("this symmetry", symmetry, "use general or symmetric"),
+    }
+}
+
+fn matrix_size(line: &[u8], symmetric: bool, values: Values) -> Result<Step, LineProblem> {
+    if line.is_empty() || line.starts_with(b"%") {
+        return Ok(Step::Taken);
+    }
+    let mut fields = Fields::new(line);
+    let rows = count(&mut fields, "the row count", MAX_NODES)?;
+    let columns = count(&mut fields, "the column count", MAX_NODES)?;
+    let edges = count(&mut fields, "the entry count", MAX_EDGES)?;
+    fields.end()?;
+    if rows != columns {
+        return Err(LineProblem::NotSquare { rows, columns });
+    }
+    Ok(Step::Done(Layout::matrix_market(
+        Header { nodes: rows, edges },
+        symmetric,
+        values,
+    )))
+}
+
+fn challenge(line: &[u8]) -> Result<Step, LineProblem> {
+    match line.first() {
+        None | Some(b'c') => return Ok(Step::Taken),
+        Some(b'p') => {}
+        Some(_) => {
+            return Err(LineProblem::Banner {
+                value: quote(line),
+                expected: CHALLENGE_EXPECTED,
+            });
+        }
+    }
+    let mut fields = Fields::new(line);
+    if fields.word() != b"p" {
+        return Err(LineProblem::Banner {
+            value: quote(line),
+            expected: CHALLENGE_EXPECTED,
+        });
+    }
+    let format = match fields.word() {
+        b"sp" => Format::Dimacs,
+        b"tw" => Format::Pace,
+        other => {
+            let remedy = "shortest-path (\"p sp\") and tree-width (\"p tw\") files are read";
+            return Err(LineProblem::Unsupported {
+                what: "this problem type",
+                value: quote(other),
+                remedy,
+            });
+        }
+    };
+    let nodes = count(&mut fields, "the node count", MAX_NODES)?;
+    let edges = count(&mut fields, "the edge count", MAX_EDGES)?;
+    fields.end()?;
+    Ok(Step::Done(Layout::challenge(
+        Header { nodes, edges },
+        format,
+    )))
+}
+
+fn count(fields: &mut Fields<'_>, what: &'static str, limit: u64) -> Result<u64, LineProblem> {
+    let value = fields.number(what)?;
+    if value > limit {
+        return Err(LineProblem::TooLarge {
+            what,
+            value: value.to_string(),
+            limit,
+        });
+    }
+    Ok(value)
+}
+
+/// `N` of a comment like `# Nodes: N Edges: M`, which SNAP files carry.
+fn nodes_in_comment(line: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(line).ok()?;
+    let after = text.split_once("Nodes:")?.1;
+    after.split_ascii_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(suffix: Suffix, lines: &[&str]) -> Result<Step, LineProblem> {
+        let mut opening = Opening::new(suffix, true);
+        let mut last = Ok(Step::Taken);
+        for line in lines {
+            last = opening.line(line.as_bytes());
+        }
+        last
+    }
+
+    fn message(suffix: Suffix, lines: &[&str]) -> String {
+        step(suffix, lines).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn suffixes_are_seen_under_compression() {
+        assert_eq!(Suffix::of("a/b.MTX.gz"), Suffix::Matrix);
+        assert_eq!(Suffix::of("x.gr.xz"), Suffix::Challenge);
+        assert_eq!(Suffix::of("x.el"), Suffix::EdgeList);
+        assert_eq!(Suffix::of("standard input"), Suffix::Other);
+    }
+
+    #[test]
+    fn content_decides_without_a_suffix() {
+        let done = |lines: &[&str]| match step(Suffix::Other, lines).unwrap() {
+            Step::Done(layout) | Step::Edge(layout) => layout.format,
+            other => panic!("{other:?}"),
+        };
+        let banner = "%%MatrixMarket matrix coordinate pattern symmetric";
+        assert_eq!(done(&[banner, "% c", "", "3 3 1"]), Format::MatrixMarket);
+        assert_eq!(done(&["c x", "p sp 4 5"]), Format::Dimacs);
+        assert_eq!(done(&["p tw 4 5"]), Format::Pace);
+        assert_eq!(done(&["# x", "1\t2"]), Format::EdgeList);
+        assert!(matches!(
+            step(Suffix::Other, &["<html>"]),
+            Ok(Step::Unknown)
+        ));
+    }
+
+    #[test]
+    fn bad_headers_say_what_is_wrong() {
+        let mtx = "%%MatrixMarket matrix coordinate real general";
+        assert!(message(Suffix::Matrix, &["1 2 3"]).starts_with("wrong banner (\"1 2 3\")"));
+        assert!(
+            message(Suffix::Other, &["%%MatrixMarket matrix array real general"])
+                .contains("(array)")
+        );
+        assert!(
+            message(
+                Suffix::Other,
+                &["%%MatrixMarket matrix coordinate complex general"]
+            )
+            .contains("(complex)")
+        );
+        assert!(
+            message(
+                Suffix::Other,
+                &["%%MatrixMarket matrix coordinate real hermitian"]
+            )
+            .contains("(hermitian)")
+        );
+        assert!(message(Suffix::Other, &["%%MatrixMarket matrix"]).contains("wrong banner"));
+        assert_eq!(
+            message(Suffix::Other, &[mtx, "3 -3 1"]),
+            "the column count is negative (-3)"
+        );
+        assert!(
+            message(Suffix::Other, &[mtx, "3 3 1000000000000000000"])
+                .contains("the entry count is too large")
+        );
+        assert!(message(Suffix::Other, &[mtx, "3 4 1"]).contains("not square (3 x 4)"));
+        assert!(message(Suffix::Other, &[mtx, "3 3"]).contains("ends before the entry count"));
+        assert!(message(Suffix::Challenge, &["p col 3 3"]).contains("(col)"));
+        assert!(message(Suffix::Challenge, &["1 2"]).contains("wrong banner"));
+        assert!(message(Suffix::Challenge, &["p sp 3 3 3"]).contains("unexpected field"));
+    }
+
+    #[test]
+    fn the_node_count_of_a_comment_is_a_hint() {
+        let Step::Edge(layout) = step(Suffix::EdgeList, &["# Nodes: 7 Edges: 3", "1 2"]).unwrap()
+        else {
+            panic!("no edge")
+        };
+        assert_eq!(layout.hinted_nodes, Some(7));
+        assert_eq!(nodes_in_comment(b"# Nodes: many"), None);
+    }
+}

@@ -1,0 +1,212 @@
+//! Where bytes come from: a file or standard input, decompressed on the way.
+//!
+//! Plain files are read, not mapped: a page of text is needed once, mapped pages
+//! would count as memory until the end, and a file that shrinks under a map kills
+//! the process. Compression is found by the first bytes, never by the name. This
+//! module knows nothing of lines or formats.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::read::MultiGzDecoder;
+use lzma_rust2::XzReader;
+
+use crate::{Compression, GraphError};
+
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+const XZ_MAGIC: [u8; 6] = [0xfd, b'7', b'z', b'X', b'Z', 0];
+/// Dictionaries above this are refused: a header must not choose our memory. `xz -9` uses 64 MiB.
+const XZ_MEMORY_KIB: u32 = 256 << 10;
+/// Bytes taken from the system at once.
+const READ_BYTES: usize = 256 << 10;
+
+/// Bytes one after the other, from anywhere.
+pub(super) type Stream = Box<dyn Read + Send>;
+
+/// An opened input.
+pub(super) struct Source {
+    /// Name for messages.
+    pub(super) name: String,
+    /// What the first bytes said.
+    pub(super) compression: Compression,
+    /// Size of the file, if it is one.
+    pub(super) total: Option<u64>,
+    /// The file itself, for mapping; not for standard input.
+    pub(super) file: Option<File>,
+    raw_bytes: Arc<AtomicU64>,
+    decoded_bytes: u64,
+    stream: Stream,
+}
+
+impl Source {
+    /// Opens a path, or standard input for `-`.
+    pub(super) fn open(path: &str) -> Result<Self, GraphError> {
+        if path == "-" {
+            return Self::start("standard input", Box::new(io::stdin()), None, None);
+        }
+        let fail = |action| {
+            move |source| GraphError::Io {
+                file: path.to_owned(),
+                action,
+                source,
+            }
+        };
+        let file = File::open(path).map_err(fail("open"))?;
+        let about = file.metadata().map_err(fail("read"))?;
+        if about.is_dir() {
+            return Err(fail("read")(io::ErrorKind::IsADirectory.into()));
+        }
+        let total = about.is_file().then_some(about.len());
+        let reader = file.try_clone().map_err(fail("open"))?;
+        Self::start(
+            path,
+            Box::new(reader),
+            total,
+            about.is_file().then_some(file),
+        )
+    }
+
+    /// Wraps a reader of unknown length.
+    pub(super) fn of_reader(name: &str, reader: Stream) -> Result<Self, GraphError> {
+        Self::start(name, reader, None, None)
+    }
+
+    /// Wraps bytes that are in memory already.
+    #[cfg(test)]
+    pub(super) fn of_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, GraphError> {
+        let total = Some(bytes.len() as u64);
+        Self::start(name, Box::new(Cursor::new(bytes)), total, None)
+    }
+
+    fn start(
+        name: &str,
+        raw: Stream,
+        total: Option<u64>,
+        file: Option<File>,
+    ) -> Result<Self, GraphError> {
+        let raw_bytes = Arc::new(AtomicU64::new(0));
+        let mut raw = Counted {
+            inner: raw,
+            count: Arc::clone(&raw_bytes),
+        };
+        let mut head = Vec::new();
+        let io = |source| GraphError::Io {
+            file: name.to_owned(),
+            action: "read",
+            source,
+        };
+        Read::take(&mut raw, XZ_MAGIC.len() as u64)
+            .read_to_end(&mut head)
+            .map_err(io)?;
+        if head.is_empty() {
+            return Err(GraphError::Empty {
+                file: name.to_owned(),
+            });
+        }
+        let compression = compression_of(&head);
+        let whole = Cursor::new(head).chain(raw);
+        let stream: Stream = match compression {
+            Compression::None => Box::new(whole),
+            Compression::Gzip => Box::new(MultiGzDecoder::new(BufReader::with_capacity(
+                READ_BYTES, whole,
+            ))),
+            Compression::Xz => {
+                let buffered = BufReader::with_capacity(READ_BYTES, whole);
+                Box::new(XzReader::new_mem_limit(buffered, true, XZ_MEMORY_KIB))
+            }
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            compression,
+            total,
+            file,
+            raw_bytes,
+            decoded_bytes: 0,
+            stream,
+        })
+    }
+
+    /// Fills as much of the buffer as there is; less only at the end.
+    pub(super) fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, GraphError> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.stream.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.failed(error, filled)),
+            }
+        }
+        self.decoded_bytes += filled as u64;
+        Ok(filled)
+    }
+
+    /// Puts bytes back in front of what comes.
+    pub(super) fn unread(&mut self, bytes: &[u8]) {
+        self.decoded_bytes -= bytes.len() as u64;
+        let rest = std::mem::replace(&mut self.stream, Box::new(io::empty()));
+        self.stream = Box::new(Cursor::new(bytes.to_vec()).chain(rest));
+    }
+
+    /// Bytes of the file read so far.
+    pub(super) fn raw_bytes(&self) -> u64 {
+        self.raw_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Bytes given out so far.
+    pub(super) fn decoded_bytes(&self) -> u64 {
+        self.decoded_bytes
+    }
+
+    fn failed(&self, error: io::Error, filled: usize) -> GraphError {
+        let codec = match self.compression {
+            Compression::None => return self.io("read", error),
+            Compression::Gzip => "gzip",
+            Compression::Xz => "xz",
+        };
+        // A disk error under a decoder carries the system's number; a decoder's own does not.
+        if error.raw_os_error().is_some() {
+            return self.io("read", error);
+        }
+        GraphError::Compressed {
+            file: self.name.clone(),
+            codec,
+            produced: self.decoded_bytes + filled as u64,
+            reason: error.to_string(),
+        }
+    }
+
+    fn io(&self, action: &'static str, source: io::Error) -> GraphError {
+        GraphError::Io {
+            file: self.name.clone(),
+            action,
+            source,
+        }
+    }
+}
+
+fn compression_of(head: &[u8]) -> Compression {
+    if head.starts_with(&GZIP_MAGIC) {
+        Compression::Gzip
+    } else if head.starts_with(&XZ_MAGIC) {
+        Compression::Xz
+    } else {
+        Compression::None
+    }
+}
+
+/// Counts what passes, for progress.
+struct Counted {
+    inner: Stream,
+    count: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.count.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}

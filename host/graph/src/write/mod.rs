@@ -1,0 +1,106 @@
+//! Graphs as files, in every format that is read.
+//!
+//! A file appears whole or not at all: bytes go to a neighbour of the path, which
+//! takes its name at the end. This module chooses format and compression from the
+//! suffix; [`text`] and [`binary`] write, [`sink`] compresses and renames.
+
+mod binary;
+mod sink;
+mod text;
+
+use std::path::Path;
+
+use super::load::{Compression, Format};
+use super::{Graph, GraphError};
+use sink::Sink;
+
+/// What a save wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// Format written.
+    pub format: Format,
+    /// Compression written.
+    pub compression: Compression,
+    /// Bytes before compression.
+    pub text_bytes: u64,
+}
+
+/// Writes a graph to a file, in the format of its suffix or in the one given.
+///
+/// `.mtx`, `.txt` and `.el`, `.gr` and `.swg` are known, each also with `.gz` or `.xz`
+/// after it. A `.gr` file is PACE when the graph is symmetric and has no weights, and
+/// DIMACS otherwise (with weights of 1 if it has none). Edge lists carry the original
+/// ids and a node count; nodes without edges survive there if ids count from 0, or from
+/// 1 and the last node has an edge. A symmetric graph is
+/// written to an edge list or DIMACS file with both directions, which are directed when
+/// read back. An existing file is replaced when everything is written, and kept when not.
+///
+/// ```
+/// use seawall_graph::{self, Graph, LoadOptions};
+///
+/// let path = std::env::temp_dir().join(format!("seawall-save-{}.swg", std::process::id()));
+/// let graph = Graph::from_edges(3, &[(0, 1), (1, 2)], false)?;
+/// graph::save(&graph, &path, None)?;
+/// let again = graph::load(path.to_str().unwrap(), &LoadOptions::default(), None)?;
+/// assert_eq!(again.graph.targets(), graph.targets());
+/// # std::fs::remove_file(&path).unwrap();
+/// # Ok::<(), graph::GraphError>(())
+/// ```
+///
+/// # Errors
+/// [`GraphError::UnknownSuffix`] without a known suffix or format,
+/// [`GraphError::Directed`] for a directed graph as PACE, [`GraphError::Io`] when the
+/// file cannot be written.
+pub fn save(graph: &Graph, path: &Path, format: Option<Format>) -> Result<Saved, GraphError> {
+    let name = path.display().to_string();
+    let (suffix, compression) = suffix_of(&name);
+    let format = format
+        .filter(|&format| format != Format::Generated)
+        .or_else(|| format_of(&suffix, graph))
+        .ok_or_else(|| GraphError::UnknownSuffix { file: name.clone() })?;
+    if format == Format::Pace && !graph.is_symmetric() {
+        return Err(GraphError::Directed { file: name });
+    }
+    let fail = |action| {
+        let file = name.clone();
+        move |source| GraphError::Io {
+            file,
+            action,
+            source,
+        }
+    };
+    let mut sink = Sink::create(path, compression).map_err(fail("create"))?;
+    match format {
+        Format::Binary => binary::write(graph, &mut sink),
+        _ => text::write(graph, format, &mut sink),
+    }
+    .map_err(fail("write"))?;
+    let text_bytes = sink.finish().map_err(fail("write"))?;
+    Ok(Saved {
+        format,
+        compression,
+        text_bytes,
+    })
+}
+
+fn suffix_of(name: &str) -> (String, Compression) {
+    let name = name.to_ascii_lowercase();
+    let (name, compression) = match (name.strip_suffix(".gz"), name.strip_suffix(".xz")) {
+        (Some(inner), _) => (inner, Compression::Gzip),
+        (_, Some(inner)) => (inner, Compression::Xz),
+        _ => (name.as_str(), Compression::None),
+    };
+    let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
+    (suffix.to_owned(), compression)
+}
+
+fn format_of(suffix: &str, graph: &Graph) -> Option<Format> {
+    Some(match suffix {
+        "mtx" => Format::MatrixMarket,
+        "txt" | "el" | "edges" | "tsv" => Format::EdgeList,
+        "gr" if graph.is_symmetric() && graph.weights().is_none() => Format::Pace,
+        "gr" => Format::Dimacs,
+        "swg" => Format::Binary,
+        _ => return None,
+    })
+}

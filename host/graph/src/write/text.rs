@@ -1,0 +1,231 @@
+//! Writes the text formats.
+//!
+//! Blocks of rows are formatted in parallel and written in order; memory is a few
+//! blocks. The formats differ in header, base, prefix and which half of a symmetric
+//! graph they list.
+
+use std::io::{self, Write};
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::sink::Sink;
+use crate::{Format, Graph};
+
+/// Edges formatted as one block, about.
+const BLOCK_EDGES: u32 = 1 << 16;
+
+/// How an edge becomes a line.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    graph: &'a Graph,
+    prefix: &'static [u8],
+    separator: u8,
+    ends: Ends,
+    halves: Halves,
+    weights: Weights,
+}
+
+/// The last column.
+#[derive(Clone, Copy)]
+enum Weights {
+    /// There is none, whatever the graph has.
+    Never,
+    /// Those of the graph, if any.
+    Own,
+    /// Those of the graph, or 1.
+    Always,
+}
+
+#[derive(Clone, Copy)]
+enum Ends {
+    OneBased,
+    Original,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Halves {
+    All,
+    /// Each undirected edge once, larger end first (Matrix Market lists the lower triangle).
+    Lower,
+}
+
+/// Writes header and edges.
+pub(super) fn write(graph: &Graph, format: Format, sink: &mut Sink) -> io::Result<()> {
+    let listed = if lists_half(graph, format) {
+        graph.edges() / 2
+    } else {
+        graph.edges()
+    };
+    let nodes = graph.nodes();
+    let line = Line {
+        graph,
+        prefix: b"",
+        separator: b' ',
+        ends: Ends::OneBased,
+        halves: if lists_half(graph, format) {
+            Halves::Lower
+        } else {
+            Halves::All
+        },
+        weights: Weights::Own,
+    };
+    match format {
+        Format::MatrixMarket => {
+            let field = if graph.weights().is_some() {
+                "integer"
+            } else {
+                "pattern"
+            };
+            let symmetry = if graph.is_symmetric() {
+                "symmetric"
+            } else {
+                "general"
+            };
+            writeln!(sink, "%%MatrixMarket matrix coordinate {field} {symmetry}")?;
+            writeln!(sink, "{nodes} {nodes} {listed}")?;
+            line.write(sink)
+        }
+        Format::Dimacs => {
+            writeln!(sink, "p sp {nodes} {listed}")?;
+            Line {
+                prefix: b"a ",
+                weights: Weights::Always,
+                ..line
+            }
+            .write(sink)
+        }
+        Format::Pace => {
+            writeln!(sink, "p tw {nodes} {listed}")?;
+            Line {
+                weights: Weights::Never,
+                ..line
+            }
+            .write(sink)
+        }
+        _ => {
+            writeln!(sink, "# Nodes: {nodes} Edges: {listed}")?;
+            Line {
+                separator: b'\t',
+                ends: Ends::Original,
+                ..line
+            }
+            .write(sink)
+        }
+    }
+}
+
+fn lists_half(graph: &Graph, format: Format) -> bool {
+    graph.is_symmetric() && matches!(format, Format::MatrixMarket | Format::Pace)
+}
+
+impl Line<'_> {
+    fn write(self, sink: &mut Sink) -> io::Result<()> {
+        let blocks = blocks(self.graph);
+        for group in blocks.chunks(2 * rayon::current_num_threads()) {
+            let texts: Vec<Vec<u8>> = group
+                .par_iter()
+                .map(|rows| self.block(rows.clone()))
+                .collect();
+            for text in texts {
+                sink.write_all(&text)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn block(self, rows: Range<u32>) -> Vec<u8> {
+        let mut text = Vec::with_capacity(BLOCK_EDGES as usize * 20);
+        for node in rows {
+            for edge in self.graph.outgoing().row(node) {
+                let target = self.graph.targets()[edge];
+                if self.halves == Halves::All || target < node {
+                    self.edge(&mut text, [node, target], edge);
+                }
+            }
+        }
+        text
+    }
+
+    fn edge(self, text: &mut Vec<u8>, [from, to]: [u32; 2], edge: usize) {
+        text.extend_from_slice(self.prefix);
+        push_number(text, self.id(from));
+        text.push(self.separator);
+        push_number(text, self.id(to));
+        let own = self.graph.weights().map(|weights| weights[edge]);
+        let weight = match self.weights {
+            Weights::Never => None,
+            Weights::Own => own,
+            Weights::Always => own.or(Some(1)),
+        };
+        if let Some(weight) = weight {
+            text.push(self.separator);
+            push_number(text, u64::from(weight));
+        }
+        text.push(b'\n');
+    }
+
+    fn id(self, node: u32) -> u64 {
+        match self.ends {
+            Ends::OneBased => u64::from(node) + 1,
+            Ends::Original => self.graph.original_id(node),
+        }
+    }
+}
+
+/// Cuts rows into blocks of about the same number of edges.
+fn blocks(graph: &Graph) -> Vec<Range<u32>> {
+    let mut blocks = Vec::new();
+    let mut start = 0;
+    while start < graph.nodes() {
+        let goal = graph.offsets()[start as usize].saturating_add(BLOCK_EDGES);
+        let end = graph.offsets().partition_point(|&offset| offset <= goal) as u32;
+        let end = end.saturating_sub(1).clamp(start + 1, graph.nodes());
+        blocks.push(start..end);
+        start = end;
+    }
+    blocks
+}
+
+fn push_number(text: &mut Vec<u8>, mut value: u64) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    text.extend_from_slice(&digits[at..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_print_as_the_library_prints_them() {
+        for value in [0, 7, 10, 99_999, u64::from(u32::MAX), u64::MAX] {
+            let mut text = Vec::new();
+            push_number(&mut text, value);
+            assert_eq!(text, value.to_string().into_bytes());
+        }
+    }
+
+    #[test]
+    fn blocks_cover_all_rows_in_order() {
+        let edges: Vec<(u32, u32)> = (0..300_000)
+            .map(|i| (i / 100_000, 10 + i % 100_000))
+            .collect();
+        let graph = Graph::from_edges(100_100, &edges, false).unwrap();
+        let blocks = blocks(&graph);
+        assert!(blocks.len() >= 4);
+        assert_eq!(
+            (blocks[0].start, blocks[blocks.len() - 1].end),
+            (0, 100_100)
+        );
+        assert!(blocks.windows(2).all(|pair| pair[0].end == pair[1].start));
+    }
+}

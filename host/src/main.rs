@@ -1,7 +1,0 @@
-//! The command line.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    seawall::cli::main()
-}
