@@ -1,5 +1,6 @@
 //! What can go wrong on a backend, with the remedy in the message.
 
+use crate::program::TableError;
 use seawall_core::abi::control::{FaultCode, FaultRecord};
 
 /// A backend could not open, load, run or read.
@@ -85,10 +86,10 @@ pub enum BackendError {
         registers: u32,
     },
     /// The tables of a program contradict each other.
-    #[error("the encoded program is inconsistent: {problem}; build it with the program builder")]
+    #[error("the encoded program is not sound: {problem}")]
     BadProgram {
         /// The first contradiction.
-        problem: String,
+        problem: TableError,
     },
     /// The graph lacks an array that the program reads.
     #[error("the program reads {what}, which the session's graph does not hold")]
@@ -139,6 +140,9 @@ fn fault_text(record: &FaultRecord, wave_name: &str) -> String {
         ),
         FaultCode::BadLaunch => format!("launch record of another version at {at}"),
         FaultCode::NestedFixpoint => format!("a fixpoint inside another one's body at {at}"),
+        FaultCode::BadIndex => format!(
+            "index {arrived} of a register of {expected} words at {at}; correct what the wave takes it from"
+        ),
         FaultCode::TimeBudget => {
             format!(
                 "the time budget ended inside a loop of block {block} at {at}; raise --time-budget if the work is only long"
