@@ -33,6 +33,16 @@ pub enum BackendError {
         /// What helps, where something does.
         remedy: Option<&'static str>,
     },
+    /// The device's context is lost, and with it every session of this process on it.
+    #[error("{doing}: {name}: the context of the device is lost; {remedy}")]
+    ContextLost {
+        /// What was being done.
+        doing: &'static str,
+        /// Name of the CUDA error.
+        name: String,
+        /// How to get another one.
+        remedy: &'static str,
+    },
     /// The grid does not fit on the device at once.
     #[error(
         "a cooperative grid of {wanted} blocks of {lanes} lanes does not fit: {fitting} are co-resident on {multiprocessors} multiprocessors; ask for fewer blocks"

@@ -5,7 +5,7 @@ use super::{fault_of, plan, run_watched};
 use seawall::backend::BackendError;
 use seawall::program::{
     ComponentStep, EncodedProgram, Mark, Paths, PlanRequest, ProgramBuilder, ProgramError,
-    RegisterId, Sets, TableError, Triangles,
+    RegisterId, Sets, TableError, Transfer, Triangles,
 };
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::facts::{Invariant, Stage};
@@ -70,7 +70,7 @@ fn parents_that_a_loop_spoils_after_their_use_are_refused() {
             program.fill("spoil", parents, u32::MAX);
         });
     });
-    assert_eq!(found.0, "follow");
+    assert_eq!(found.0, "again / follow");
 }
 
 #[test]
@@ -81,7 +81,10 @@ fn a_peeling_that_nobody_seeded_is_refused() {
         program.fill("work", work, 0x7000_0000);
         program.fixpoint("peel", 9, |program| program.step_peel("round", cores, work));
     });
-    assert_eq!(found, ("round".to_owned(), "work", Invariant::Peeling));
+    assert_eq!(
+        found,
+        ("peel / round".to_owned(), "work", Invariant::Peeling)
+    );
 }
 
 #[test]
@@ -117,7 +120,33 @@ fn a_loop_between_a_seed_and_its_own_is_refused() {
             program.step_peel("another round", cores, work);
         });
     });
-    assert_eq!(found.0, "another round");
+    assert_eq!(found.0, "second / another round");
+}
+
+#[test]
+fn a_plan_moves_no_loop_between_a_seed_and_its_own() {
+    let mut program = ProgramBuilder::new(NODES);
+    let [cores, work] = [words(&mut program, "cores"), program.work("work").unwrap()];
+    let [facts, none] = [words(&mut program, "facts"), words(&mut program, "none")];
+    program.fill("facts", facts, 0);
+    program.fill("none", none, 0);
+    program.reset_work("reset", work);
+    program.seed_peel("seed", cores, work);
+    program.fixpoint("peel", 9, |program| {
+        program.step_peel("round", cores, work);
+    });
+    // Ready from the start, but for its place in the program.
+    let transfer = Transfer {
+        from: none,
+        generated: none,
+        killed: none,
+    };
+    program.fixpoint("flow", 3, |program| {
+        program.gen_kill("transfer", facts, transfer);
+    });
+    program.keep(cores);
+    program.keep(facts);
+    run_watched(plan(&program), 2).unwrap();
 }
 
 #[test]
@@ -131,7 +160,7 @@ fn two_rounds_in_an_iteration_are_refused() {
             program.step_peel("another round", cores, work);
         });
     });
-    assert_eq!(found.0, "another round");
+    assert_eq!(found.0, "peel / another round");
 }
 
 #[test]
