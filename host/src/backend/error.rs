@@ -158,6 +158,7 @@ impl BackendError {
             Self::Unavailable { .. }
             | Self::Unsupported { .. }
             | Self::Cuda { .. }
+            | Self::ContextLost { .. }
             | Self::NotCoResident { .. }
             | Self::OutOfMemory { .. }
             | Self::Fault { .. }

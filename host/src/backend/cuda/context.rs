@@ -145,9 +145,9 @@ fn retain(device: CUdevice) -> Result<CUcontext, BackendError> {
     match way {
         Way::Plainly => {}
         Way::Blocked => return Err(still_held()),
-        // SAFETY: no owner of this process holds the context any more. Should that fail,
-        // so will what follows.
         Way::AfterReset => {
+            // SAFETY: no owner of this process holds the context any more. Should that
+            // fail, so will what follows.
             let _ = unsafe { sys::cuDevicePrimaryCtxReset_v2(device) };
         }
     }
