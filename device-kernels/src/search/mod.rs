@@ -20,6 +20,7 @@ pub mod share;
 pub mod pull;
 pub mod compact;
 pub mod narrow;
+mod lead;
 mod narrow_pass;
 mod narrow_queue;
 
@@ -79,6 +80,10 @@ pub fn step<G: Grid>(hand: Hand<G>, drive: &DriveRecord) {
         frontier.clear_found(grid, drive.step.wrapping_add(2));
     }
     match Step::from_word(drive.next) {
+        Some(Step::WarpSparse | Step::Sparse) if G::WARP == 1 && team.is_alone() => {
+            lead::push(hand);
+        }
+        Some(Step::WarpSparse) if G::WARP == 1 => share::push_shares(hand, share::Sink::Queue),
         Some(Step::Sparse) => share::push_shares(hand, share::Sink::Queue),
         Some(Step::Hybrid) => share::push_shares(hand, share::Sink::Bitset),
         Some(Step::Dense) => pull::pull(hand),

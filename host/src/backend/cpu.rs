@@ -317,7 +317,10 @@ fn run_block(launch: &LaunchRecord, place: (u32, u32), extra: u32, dealer: &Deal
     // borrowed memory of the stated lengths, which outlives the threads.
     let launch = unsafe { Launch::new(launch) };
     // A run that stops early leaves its reason in the control block.
-    let _ = run_program::<HostGrid, { family::ALL }>(grid, launch);
+    let _ = match grid.alone() {
+        Some(grid) => run_program::<_, { family::ALL }>(grid, launch),
+        None => run_program::<_, { family::ALL }>(grid, launch),
+    };
 }
 
 /// The clock and the scheduler of this machine.
