@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load_reader};
+use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, WeightKind, load_reader};
 
 /// The ways in which a file can be asked for.
 pub const OPTIONS: [LoadOptions; 4] = [
@@ -56,6 +56,10 @@ pub fn check(graph: &Graph, options: &LoadOptions) {
             .is_none_or(|weights| weights.len() == targets.len())
     );
     assert!(options.weights || graph.weights().is_none());
+    if graph.weight_kind() == Some(WeightKind::Float) {
+        let mut floats = graph.weights().into_iter().flatten().copied();
+        assert!(floats.all(|word| word < f32::INFINITY.to_bits()));
+    }
     assert!(graph.is_symmetric() || !options.undirected);
     for node in 0..graph.nodes() {
         let row = graph.neighbours(node);
@@ -95,6 +99,7 @@ pub fn check_same(a: &Graph, b: &Graph) {
     assert_eq!(a.offsets(), b.offsets());
     assert_eq!(a.targets(), b.targets());
     assert_eq!(a.weights(), b.weights());
+    assert_eq!(a.weight_kind(), b.weight_kind());
     assert_eq!(a.is_symmetric(), b.is_symmetric());
     let ids = |graph: &Graph| -> Vec<u64> {
         (0..graph.nodes().min(LOOKED_UP))

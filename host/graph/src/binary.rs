@@ -1,8 +1,8 @@
 //! The layout of `.swg`, Seawall's own graph file.
 //!
 //! A 64-byte header, then the arrays of a [`Csr`](super::Csr) as little-endian
-//! words, each section at a multiple of 64 bytes, so that a mapped file is used
-//! where it lies. The header's counts fix every position; nothing points anywhere.
+//! words, each section at a multiple of 64 bytes, so that each
+//! is read at once into the array that the graph keeps. The header's counts fix every position; nothing points anywhere.
 //! Sections: offsets, targets, weights (if flagged), original ids (if flagged).
 //! Reading and writing are elsewhere; this is the only description of the bytes.
 
@@ -12,10 +12,11 @@ use bytemuck::{Pod, Zeroable};
 
 use super::build::{MAX_EDGES, MAX_NODES};
 use super::error::BinaryProblem;
+use super::weights::WeightKind;
 
 const _: () = assert!(
     cfg!(target_endian = "little"),
-    "sections are mapped as little-endian words"
+    "sections are read as little-endian words"
 );
 
 /// First bytes of every file.
@@ -32,6 +33,8 @@ pub(super) const SYMMETRIC: u32 = 1;
 pub(super) const WEIGHTS: u32 = 2;
 /// There is a section of original ids.
 pub(super) const TABLE: u32 = 4;
+/// The weights are floats; goes with [`WEIGHTS`].
+pub(super) const FLOATS: u32 = 8;
 
 /// The first 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -98,7 +101,9 @@ impl Header {
                 computed,
             });
         }
-        if header.flags & !(SYMMETRIC | WEIGHTS | TABLE) != 0 || header.reserved != [0; 2] {
+        let known = header.flags & !(SYMMETRIC | WEIGHTS | TABLE | FLOATS) == 0;
+        let floats_weigh = header.has(WEIGHTS) || !header.has(FLOATS);
+        if !(known && floats_weigh) || header.reserved != [0; 2] {
             return Err(BinaryProblem::Flags {
                 found: header.flags,
             });
@@ -121,6 +126,15 @@ impl Header {
     /// Whether a flag is set.
     pub(super) fn has(&self, flag: u32) -> bool {
         self.flags & flag != 0
+    }
+
+    /// What the words of the weights are.
+    pub(super) fn weight_kind(&self) -> WeightKind {
+        if self.has(FLOATS) {
+            WeightKind::Float
+        } else {
+            WeightKind::Integer
+        }
     }
 
     /// FNV-1a of the bytes before the checksum.
@@ -193,6 +207,15 @@ mod tests {
         );
         let header = Header::new(1, 0, 0, u64::MAX - 1);
         assert!(Header::parse(&bytemuck::cast(header)).is_ok());
+    }
+
+    #[test]
+    fn flags_that_mean_nothing_are_refused() {
+        for (flags, known) in [(WEIGHTS | FLOATS, true), (FLOATS, false), (16, false)] {
+            let header = Header::new(3, 2, flags, 0);
+            let parsed = Header::parse(&bytemuck::cast(header));
+            assert_eq!(parsed.is_ok(), known, "{flags}");
+        }
     }
 
     #[test]

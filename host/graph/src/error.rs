@@ -15,7 +15,7 @@ pub enum GraphError {
     Io {
         /// File as the caller named it.
         file: String,
-        /// What was attempted: `open`, `read`, `map`, `create`, `write`, `rename`.
+        /// What was attempted: `open`, `read`, `create`, `write`, `rename`.
         action: &'static str,
         /// The system's answer.
         source: io::Error,
@@ -69,6 +69,16 @@ pub enum GraphError {
         /// What the decoder said.
         reason: String,
     },
+    /// The system has no memory for the graph's arrays.
+    #[error(
+        "{file}: no memory for an array of {bytes} bytes; free memory, or load a smaller graph"
+    )]
+    Memory {
+        /// File as the caller named it.
+        file: String,
+        /// Bytes of the array.
+        bytes: u64,
+    },
     /// A line of a text format is wrong.
     #[error("{file}:{line}: {problem}")]
     Line {
@@ -92,10 +102,12 @@ pub enum GraphError {
         found: u64,
     },
     /// The binary file is not what its header says.
-    #[error("{file}: not a valid .swg file: {problem}")]
+    #[error("{file}: not a valid {format} file: {problem}")]
     Binary {
         /// File as the caller named it.
         file: String,
+        /// The suffix of its format, such as `.swg`.
+        format: &'static str,
         /// What is wrong.
         problem: BinaryProblem,
     },
@@ -152,6 +164,14 @@ pub enum GraphError {
         node: u32,
         /// Number of nodes.
         nodes: u32,
+    },
+    /// An edge given in memory has a weight that is negative, infinite or no number.
+    #[error("edge {index} has the weight {weight}; float weights must be finite and not negative")]
+    BadWeight {
+        /// Position in the slice, from 0.
+        index: usize,
+        /// The weight.
+        weight: f32,
     },
     /// A shortest-path input was wanted and the file has no weights.
     #[error(
@@ -251,11 +271,11 @@ pub enum LineProblem {
         /// Columns by the header.
         columns: u64,
     },
-    /// A weight that is no whole number.
-    #[error(
-        "weight is not a whole number ({value}); scale the weights, or run an analysis that needs none"
-    )]
-    FractionalWeight {
+    /// A number beyond the largest float of 32 bits.
+    #[error("{what} is too large for a 32-bit float ({value}); at most 3.4028235e38")]
+    BeyondFloat {
+        /// What the field stands for.
+        what: &'static str,
         /// The field.
         value: String,
     },
@@ -274,7 +294,7 @@ pub enum LineProblem {
 }
 
 /// What is wrong with a `.swg` file.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BinaryProblem {
     /// The file does not start with the format's magic.
@@ -351,8 +371,23 @@ pub enum BinaryProblem {
         node: u64,
     },
     /// Marked symmetric, and an edge has no twin.
-    #[error("marked symmetric, but not every edge has its mirror image of the same weight")]
-    Asymmetric,
+    #[error(
+        "marked symmetric, but the edge from node {from} to node {to} has no mirror image of the same weight"
+    )]
+    Asymmetric {
+        /// Start of the edge, as a node number from 0.
+        from: u32,
+        /// End of the edge.
+        to: u32,
+    },
+    /// A float weight that is negative, infinite or no number.
+    #[error("the weight of edge {edge} is {value}; float weights must be finite and not negative")]
+    Weight {
+        /// Edge index.
+        edge: u64,
+        /// Its weight.
+        value: f32,
+    },
     /// Original ids that are not strictly ascending.
     #[error("original id {value} of node {node} is out of order")]
     Ids {

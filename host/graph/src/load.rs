@@ -88,6 +88,8 @@ pub struct LoadStats {
     pub self_loops: u64,
     /// Directed edges dropped because they were there already.
     pub duplicates: u64,
+    /// Weights that a float of 32 bits does not hold exactly, counted before duplicates go.
+    pub rounded_weights: u64,
     /// Whether ids had holes and nodes were numbered anew.
     pub compacted: bool,
 }
@@ -103,6 +105,7 @@ impl LoadStats {
             listed_edges: 0,
             self_loops: 0,
             duplicates: 0,
+            rounded_weights: 0,
             compacted: false,
         }
     }

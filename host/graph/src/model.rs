@@ -10,7 +10,9 @@ use super::build::{self, Direction, MAX_EDGES, MAX_NODES};
 use super::csr::Csr;
 use super::error::GraphError;
 use super::ids::Ids;
+use super::mirror::{self, Missing};
 use super::mix;
+use super::weights::{self, WeightKind};
 
 /// A directed or symmetric graph with 32-bit node numbers `0..nodes`.
 ///
@@ -31,6 +33,7 @@ pub struct Graph {
     incoming: OnceLock<Csr>,
     hash: OnceLock<u64>,
     symmetric: bool,
+    kind: WeightKind,
     ids: Ids,
 }
 
@@ -69,6 +72,28 @@ impl Graph {
         Self::from_list(nodes, list, undirected)
     }
 
+    /// As [`from_weighted_edges`](Self::from_weighted_edges), with weights that are floats;
+    /// -0.0 becomes 0.0.
+    ///
+    /// # Errors
+    /// [`GraphError::BadWeight`] for a weight that is negative, infinite or no number;
+    /// else as for [`from_edges`](Self::from_edges).
+    pub fn from_float_edges(
+        nodes: u32,
+        edges: &[(u32, u32, f32)],
+        undirected: bool,
+    ) -> Result<Self, GraphError> {
+        let word = |(index, &(from, to, weight)): (usize, &(u32, u32, f32))| {
+            let word = weights::float_word(weight);
+            let word = word.ok_or(GraphError::BadWeight { index, weight })?;
+            Ok([from, to, word])
+        };
+        let list = edges.iter().enumerate().map(word);
+        let list = list.collect::<Result<_, GraphError>>()?;
+        let graph = Self::from_list(nodes, list, undirected)?;
+        Ok(graph.with_kind(WeightKind::Float))
+    }
+
     fn from_list<const N: usize>(
         nodes: u32,
         edges: build::Edges<N>,
@@ -99,8 +124,14 @@ impl Graph {
             incoming: OnceLock::new(),
             hash: OnceLock::new(),
             symmetric,
+            kind: WeightKind::Integer,
             ids,
         }
+    }
+
+    /// The same graph, whose weights are of this kind.
+    pub(super) fn with_kind(self, kind: WeightKind) -> Self {
+        Self { kind, ..self }
     }
 
     /// Number of nodes.
@@ -123,9 +154,15 @@ impl Graph {
         self.outgoing.targets()
     }
 
-    /// One weight an edge in the order of [`targets`](Self::targets), if the graph was read with weights.
+    /// One weight an edge in the order of [`targets`](Self::targets), if the graph was read with weights:
+    /// a number, or the bits of one, as [`weight_kind`](Self::weight_kind) says.
     pub fn weights(&self) -> Option<&[u32]> {
         self.outgoing.weights()
+    }
+
+    /// What the words of [`weights`](Self::weights) are, if the graph has any.
+    pub fn weight_kind(&self) -> Option<WeightKind> {
+        self.weights().map(|_| self.kind)
     }
 
     /// Targets of one node, ascending; empty for a number that is no node.
@@ -170,13 +207,15 @@ impl Graph {
         self.ids.node(original, self.nodes())
     }
 
-    /// Hash of offsets, targets and weights, the same on every machine and for any number of threads.
+    /// Hash of offsets, targets, weights and their kind, the same on every machine and for any number of threads.
     ///
     /// Equal graphs have equal hashes; ids in the file do not count. Costs one pass
     /// over the arrays the first time. Not a defence against forgery.
     pub fn layout_hash(&self) -> u64 {
         *self.hash.get_or_init(|| {
-            let rows = mix::hash_words(u64::from(self.symmetric), self.offsets());
+            let float = self.weight_kind() == Some(WeightKind::Float);
+            let seed = u64::from(self.symmetric) | u64::from(float) << 1;
+            let rows = mix::hash_words(seed, self.offsets());
             let all = mix::hash_words(rows, self.targets());
             self.weights()
                 .map_or(all, |weights| mix::hash_words(all, weights))
@@ -190,7 +229,7 @@ impl Graph {
     pub fn with_drawn_weights(self, seed: u64) -> Self {
         let weights = super::generate::draw_weights(&self.outgoing, seed);
         let csr = Csr {
-            weights: Some(weights.into()),
+            weights: Some(weights),
             ..self.outgoing
         };
         Self::from_parts(csr, self.symmetric, self.ids)
@@ -206,46 +245,34 @@ impl Graph {
         Self::from_parts(csr, self.symmetric, self.ids)
     }
 
-    /// The same graph with every edge in both directions; of two directions with different
-    /// weights the lighter stays. Free when the graph is symmetric.
+    /// The same graph with every edge in both directions, and how many edges had both
+    /// already; of two directions with different weights the lighter stays. Free when the
+    /// graph is symmetric; otherwise memory is at most twice the result.
     ///
     /// # Errors
     /// [`GraphError::TooManyEdges`], naming `name`, when the edges outgrow 32-bit offsets.
-    pub(super) fn into_undirected(self, name: &str) -> Result<Self, GraphError> {
+    pub(super) fn into_undirected(self, name: &str) -> Result<(Self, u64), GraphError> {
         if self.symmetric {
-            return Ok(self);
+            return Ok((self, 0));
         }
-        check_counts(name, u64::from(self.nodes()), u64::from(self.edges()), true)?;
-        let nodes = self.nodes();
-        let sources = (0..nodes).flat_map(|node| self.outgoing.row(node).map(move |_| node));
-        let ends = sources.zip(self.targets().iter().copied());
-        let csr = match self.weights() {
-            None => {
-                build::rows::<2>(
-                    ends.map(|(from, to)| [from, to]).collect(),
-                    nodes,
-                    Direction::Both,
-                )
-                .0
-            }
-            Some(weights) => {
-                let weighted = ends
-                    .zip(weights)
-                    .map(|((from, to), &weight)| [from, to, weight]);
-                build::rows::<3>(weighted.collect(), nodes, Direction::Both).0
-            }
-        };
-        Ok(Self::from_parts(csr, true, self.ids))
+        let mut csr = self.outgoing;
+        mirror::lighten(&mut csr);
+        let missing = Missing::of(&csr);
+        let (edges, added) = (u64::from(csr.edges()), u64::from(missing.edges()));
+        check_counts(name, 0, edges + added, false)?;
+        missing.add_to(&mut csr);
+        let graph = Self::from_parts(csr, true, self.ids).with_kind(self.kind);
+        Ok((graph, (edges - added) / 2))
     }
 
-    /// Bytes of anonymous memory that the graph holds; a mapped file counts nothing.
+    /// Bytes of memory that the graph holds.
     pub fn memory_bytes(&self) -> usize {
-        let incoming = self.incoming.get().map_or(0, Csr::owned_bytes);
+        let incoming = self.incoming.get().map_or(0, Csr::bytes);
         let table = match &self.ids {
-            Ids::Table(ids) => ids.owned_bytes(),
+            Ids::Table(ids) => size_of_val(ids.as_slice()),
             Ids::Offset(_) => 0,
         };
-        self.outgoing.owned_bytes() + incoming + table
+        self.outgoing.bytes() + incoming + table
     }
 
     /// How node numbers relate to the file's ids.
@@ -318,6 +345,29 @@ mod tests {
                 .all(|w| (1..=64).contains(w))
         );
         assert_eq!(graph.without_weights().layout_hash(), hash);
+    }
+
+    #[test]
+    fn float_weights_keep_their_kind_and_their_lightest() {
+        let edges = [(0, 1, 2.5), (1, 2, -0.0), (0, 1, 0.5)];
+        let graph = Graph::from_float_edges(3, &edges, false).unwrap();
+        assert_eq!(graph.weights(), Some(&[0.5f32.to_bits(), 0][..]));
+        let words = [(0, 1, 0.5f32.to_bits()), (1, 2, 0)];
+        let whole = Graph::from_weighted_edges(3, &words, false).unwrap();
+        assert_eq!(whole.weight_kind(), Some(WeightKind::Integer));
+        assert_ne!(graph.layout_hash(), whole.layout_hash());
+        let (both, _) = graph.into_undirected("x").unwrap();
+        assert_eq!(both.weight_kind(), Some(WeightKind::Float));
+        assert_eq!(both.without_weights().weight_kind(), None);
+    }
+
+    #[test]
+    fn float_weights_in_memory_are_finite_and_not_negative() {
+        for weight in [-1.0, f32::NAN, f32::INFINITY] {
+            let edges = [(0, 1, 1.0), (1, 0, weight)];
+            let error = Graph::from_float_edges(2, &edges, false).unwrap_err();
+            assert!(error.to_string().starts_with("edge 1 has the weight"));
+        }
     }
 
     #[test]

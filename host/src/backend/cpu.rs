@@ -149,11 +149,7 @@ impl Session for CpuSession<'_> {
     }
 
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
-        if program.needs.weights && self.graph.weights().is_none() {
-            return Err(BackendError::MissingGraphArray {
-                what: "edge weights",
-            });
-        }
+        program.needs.check(self.graph)?;
         program
             .check()
             .map_err(|problem| BackendError::BadProgram { problem })?;

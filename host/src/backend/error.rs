@@ -1,5 +1,6 @@
 //! What can go wrong on a backend, with the remedy in the message.
 
+use crate::graph::WeightKind;
 use seawall_core::abi::control::{FaultCode, FaultRecord};
 
 /// A backend could not open, load, run or read.
@@ -95,6 +96,14 @@ pub enum BackendError {
     MissingGraphArray {
         /// Which array.
         what: &'static str,
+    },
+    /// The weights of the graph are of another kind than the program reads.
+    #[error("the program reads {needed} weights and the graph has {found} weights")]
+    WrongWeights {
+        /// What the program reads.
+        needed: WeightKind,
+        /// What the graph has.
+        found: WeightKind,
     },
     /// The kernel module does not hold a kernel.
     #[error("the kernel {name} is not in the module: {reason}; rebuild with cargo xtask build-ptx")]

@@ -11,6 +11,11 @@ use seawall_core::abi::control::ControlRecord;
 mod memory;
 
 pub mod cpu;
+pub mod gpu;
+#[cfg(feature = "cuda")]
+pub mod cuda;
+#[cfg(not(feature = "cuda"))]
+#[path = "cuda_absent.rs"]
 pub mod cuda;
 pub mod batch;
 

@@ -1,5 +1,7 @@
 //! An encoded program: the tables that every executor walks.
 
+use crate::backend::BackendError;
+use crate::graph::{Graph, WeightKind};
 use seawall_core::abi::program::{GroupRecord, RegisterRecord, WaveRecord};
 use seawall_core::abi::search::SearchPolicy;
 
@@ -10,12 +12,31 @@ pub struct RegisterId(pub u32);
 /// Which graph arrays a program reads beside the row offsets and targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GraphNeeds {
-    /// Edge weights.
-    pub weights: bool,
+    /// Edge weights of this kind.
+    pub weights: Option<WeightKind>,
     /// Incoming edges.
     pub incoming: bool,
     /// Incoming edges by tiles of rows, where those are faster.
     pub tiles: bool,
+}
+
+impl GraphNeeds {
+    /// Whether `graph` holds what these need.
+    ///
+    /// # Errors
+    /// [`BackendError::MissingGraphArray`] when it has no weights,
+    /// [`BackendError::WrongWeights`] when it has others.
+    pub(crate) fn check(self, graph: &Graph) -> Result<(), BackendError> {
+        match (self.weights, graph.weight_kind()) {
+            (Some(_), None) => Err(BackendError::MissingGraphArray {
+                what: "edge weights",
+            }),
+            (Some(needed), Some(found)) if needed != found => {
+                Err(BackendError::WrongWeights { needed, found })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A planned program as the tables of [`seawall_core::abi::program`], free of

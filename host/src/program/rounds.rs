@@ -5,6 +5,7 @@ use super::builder::ProgramBuilder;
 use super::encoded::RegisterId;
 use super::error::ProgramError;
 use super::wave::WaveSpec;
+use crate::graph::WeightKind;
 use seawall_core::abi::program::Opcode;
 use seawall_core::abi::work::WorkLayout;
 
@@ -73,7 +74,7 @@ impl ProgramBuilder {
     /// One round of shortest paths, the body of a fixpoint. The program reads
     /// the weights of the graph.
     pub fn step_paths(&mut self, name: &str, paths: Paths) {
-        self.needs.weights = true;
+        self.needs.weights = Some(WeightKind::Integer);
         let wave = WaveSpec::new(name, Opcode::StepPaths).updating(paths.distances);
         self.push(wave.updating_source(0, paths.work).with(0, paths.width));
     }

@@ -19,6 +19,12 @@ pub enum RunError {
         /// The analysis asked for.
         analysis: AnalysisKind,
     },
+    /// The weights of the graph are floats.
+    #[error("{analysis} reads weights that are whole numbers and the graph has floats")]
+    FloatWeights {
+        /// The analysis asked for.
+        analysis: AnalysisKind,
+    },
     /// The analysis is about undirected graphs and some edge has no reverse.
     #[error(
         "{analysis} needs every edge in both directions and the graph is directed; add --undirected"
@@ -74,6 +80,7 @@ impl RunError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::NoWeights { .. }
+            | Self::FloatWeights { .. }
             | Self::Directed { .. }
             | Self::WrongDetail { .. }
             | Self::OverBudget { .. }

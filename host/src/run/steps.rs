@@ -3,7 +3,7 @@
 use super::check::{End, check};
 use super::{AnalysisKind, RunError, RunRequest};
 use crate::analysis::{self, Built, Question};
-use crate::graph::Graph;
+use crate::graph::{Graph, WeightKind};
 use crate::outcome::{Column, Rounds};
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::control::{ControlRecord, LoopRecord};
@@ -43,6 +43,9 @@ fn force_topology(built: &mut Built, request: &RunRequest) -> Result<(), RunErro
 fn check_graph(graph: &Graph, analysis: AnalysisKind) -> Result<(), RunError> {
     if analysis.reads_weights() && graph.weights().is_none() {
         return Err(RunError::NoWeights { analysis });
+    }
+    if analysis.reads_weights() && graph.weight_kind() == Some(WeightKind::Float) {
+        return Err(RunError::FloatWeights { analysis });
     }
     if analysis.is_undirected() && !graph.is_symmetric() {
         return Err(RunError::Directed { analysis });

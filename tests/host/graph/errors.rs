@@ -67,12 +67,18 @@ fn matrix_market_errors_name_the_line() {
 }
 
 #[test]
-fn fractional_weights_matter_only_when_wanted() {
-    let text = "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 0.5\n";
+fn weights_that_no_graph_can_have_matter_only_when_wanted() {
+    let text = "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 -0.5\n";
+    check("a.mtx", text, ":3: a weight is negative (-0.5)");
     check(
-        "a.mtx",
-        text,
-        ":3: weight is not a whole number (0.5); scale the weights, or run an analysis that needs none",
+        "a.el",
+        "1 2 0.5\n1 3 nan\n",
+        ":2: expected a weight, found \"nan\"",
+    );
+    check(
+        "a.el",
+        "1 2 1e39\n",
+        ":1: a weight is too large for a 32-bit float (1e39); at most 3.4028235e38",
     );
     let loaded = load_as("a.mtx", text.as_bytes(), &PLAIN).unwrap();
     assert_eq!(loaded.graph.targets(), [1]);

@@ -1,7 +1,7 @@
 //! What every format and compression carries comes back.
 use super::{PLAIN, WEIGHTED, load_as, rows, save};
 use proptest::prelude::*;
-use seawall::graph::{self, Graph, LoadOptions};
+use seawall::graph::{self, Graph, LoadOptions, WeightKind};
 
 const COMPRESSIONS: [&str; 3] = ["", ".gz", ".xz"];
 
@@ -10,8 +10,22 @@ fn through(graph: &Graph, name: &str, options: &LoadOptions) -> Graph {
     let path = folder.path().join(name);
     save(graph, &path);
     let loaded = graph::load(path.to_str().unwrap(), options, None).unwrap();
-    // A mapped file outlives its name.
     loaded.graph
+}
+
+/// Any weight that a float can be, small and whole ones often.
+fn float() -> impl Strategy<Value = f32> {
+    let any = (0..f32::INFINITY.to_bits()).prop_map(f32::from_bits);
+    prop_oneof![any, (0u8..20).prop_map(|eighths| f32::from(eighths) / 8.0)]
+}
+
+/// The weights as numbers, whatever their kind; floats of whole numbers read back whole.
+fn values(graph: &Graph) -> Vec<f64> {
+    let value = |word: &u32| match graph.weight_kind() {
+        Some(WeightKind::Float) => f64::from(f32::from_bits(*word)),
+        _ => f64::from(*word),
+    };
+    graph.weights().unwrap_or(&[]).iter().map(value).collect()
 }
 
 fn graphs() -> impl Strategy<Value = Graph> {
@@ -44,6 +58,21 @@ proptest! {
                 prop_assert_eq!(rows(&again), expected, "{}{}", suffix, compression);
                 let keeps_symmetry = matches!(suffix, "mtx" | "swg");
                 prop_assert!(!keeps_symmetry || again.is_symmetric() == graph.is_symmetric());
+            }
+        }
+    }
+
+    #[test]
+    fn float_weights_come_back_as_they_were(
+        edges in prop::collection::vec((0u32..9, 0u32..9, float()), 0..40), undirected: bool
+    ) {
+        let graph = Graph::from_float_edges(9, &edges, undirected).unwrap();
+        let expected = values(&graph);
+        for name in ["g.mtx", "g.el", "g.gr.xz", "g.swg"] {
+            let again = through(&graph, name, &WEIGHTED);
+            prop_assert_eq!(values(&again), expected.clone(), "{}", name);
+            if name == "g.swg" {
+                prop_assert_eq!(again.weight_kind(), graph.weight_kind());
             }
         }
     }

@@ -4,19 +4,13 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use seawall::backend::cuda::{BASELINE, HOPPER};
+use seawall::backend::cuda::EMBEDDED;
 use seawall::units::{bytes, counted};
-
-/// Name and text, as the CUDA backend hands it to the driver.
-const FILES: [(&str, &str); 2] = [
-    ("seawall.sm_70.ptx", BASELINE),
-    ("seawall.sm_90.ptx", HOPPER),
-];
 
 /// One embedded file.
 #[derive(Debug, Serialize)]
 pub(super) struct KernelFile {
-    file: &'static str,
+    file: String,
     target: &'static str,
     ptx_version: &'static str,
     bytes: usize,
@@ -25,14 +19,14 @@ pub(super) struct KernelFile {
 
 /// Every embedded file, oldest target first.
 pub(super) fn embedded() -> Vec<KernelFile> {
-    FILES
+    EMBEDDED
         .iter()
-        .map(|&(file, text)| KernelFile::of(file, text))
+        .map(|&(target, text)| KernelFile::of(format!("seawall.{target}.ptx"), text))
         .collect()
 }
 
 impl KernelFile {
-    fn of(file: &'static str, text: &'static str) -> Self {
+    fn of(file: String, text: &'static str) -> Self {
         let text = text.trim_end_matches('\0');
         Self {
             file,
@@ -83,7 +77,7 @@ mod tests {
     #[test]
     fn directives_and_entries_are_read() {
         const TEXT: &str = "// note\n.version 7.8\n.target sm_90, debug\n.visible .entry walk(\n)\n.entry stop( .param .u64 p)\n";
-        let file = KernelFile::of("a.ptx", TEXT);
+        let file = KernelFile::of("a.ptx".to_owned(), TEXT);
         assert_eq!((file.target, file.ptx_version), ("sm_90", "7.8"));
         assert_eq!(file.kernels, ["walk", "stop"]);
     }

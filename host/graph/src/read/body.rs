@@ -6,8 +6,10 @@
 
 use super::fields::{Fields, line_of, quote};
 use super::layout::{Layout, Values};
+use super::weight::Weight;
 use crate::build::Edges;
-use crate::{Format, LineProblem};
+use crate::weights::to_floats;
+use crate::{Format, LineProblem, WeightKind};
 
 /// Ids of edge lists below this are their own label; others are looked up.
 pub(super) const NEAR: u64 = 1 << 31;
@@ -28,6 +30,10 @@ pub(super) struct Parsed<const N: usize> {
     pub(super) listed: u64,
     /// Self loops left out (of formats with a header; edge lists need them for their ids).
     pub(super) self_loops: u64,
+    /// What the weights are: floats as soon as one is no whole number.
+    pub(super) kind: WeightKind,
+    /// Weights of edges kept that were rounded to floats.
+    pub(super) rounded: u64,
     pub(super) lines: u64,
     pub(super) far: Vec<Far>,
     /// The first bad line, counted from 1 within the piece.
@@ -40,6 +46,8 @@ pub(super) fn parse<const N: usize>(bytes: &[u8], layout: &Layout, limit: u64) -
         edges: Vec::with_capacity(bytes.len() / BYTES_AN_EDGE),
         listed: 0,
         self_loops: 0,
+        kind: WeightKind::Integer,
+        rounded: 0,
         lines: 0,
         far: Vec::new(),
         problem: None,
@@ -92,9 +100,10 @@ fn line<const N: usize>(
     let from = fields.number("a node id")?;
     let to = fields.number("a node id")?;
     let mut edge = [0u32; N];
+    let (kept, mut rounded) = (parsed.edges.len(), false);
     match layout.values {
         Values::Absent => {}
-        Values::Required if N == 3 => edge[N - 1] = fields.weight()?,
+        Values::Required if N == 3 => (edge[N - 1], rounded) = parsed.word(fields.weight()?),
         Values::Required => fields.skip_value()?,
         Values::Optional if fields.peek().is_some() => fields.skip_value()?,
         Values::Optional => {}
@@ -102,15 +111,42 @@ fn line<const N: usize>(
     fields.end()?;
     parsed.listed += 1;
     match layout.header {
-        Some(header) => parsed.in_range(edge, [from, to], header.nodes),
-        None => {
-            parsed.free(edge, [from, to]);
-            Ok(())
-        }
+        Some(header) => parsed.in_range(edge, [from, to], header.nodes)?,
+        None => parsed.free(edge, [from, to]),
     }
+    parsed.rounded += u64::from(rounded && parsed.edges.len() > kept);
+    Ok(())
 }
 
 impl<const N: usize> Parsed<N> {
+    /// The word of a weight and whether it was rounded. The first that is no whole number
+    /// turns all before it into floats.
+    #[inline]
+    fn word(&mut self, weight: Weight) -> (u32, bool) {
+        match (self.kind, weight) {
+            (WeightKind::Integer, Weight::Whole(word)) => (word, false),
+            (WeightKind::Integer, Weight::Real { word, rounded }) => {
+                self.become_floats();
+                (word, rounded)
+            }
+            (WeightKind::Float, Weight::Real { word, rounded }) => (word, rounded),
+            (WeightKind::Float, Weight::Whole(whole)) => {
+                let mut edge = [0, 0, whole];
+                let rounded = to_floats(std::slice::from_mut(&mut edge)) > 0;
+                (edge[2], rounded)
+            }
+        }
+    }
+
+    /// Turns weights that are whole numbers into floats.
+    #[cold]
+    pub(super) fn become_floats(&mut self) {
+        if self.kind == WeightKind::Integer {
+            self.rounded += to_floats(&mut self.edges);
+            self.kind = WeightKind::Float;
+        }
+    }
+
     #[inline]
     fn in_range(
         &mut self,
@@ -274,6 +310,16 @@ mod tests {
         assert!(parsed.problem.is_none());
         let far: Vec<_> = parsed.far.iter().map(|f| (f.edge, f.end, f.id)).collect();
         assert_eq!(far, [(0, 1, u64::MAX), (1, 0, 1 << 31)]);
+    }
+
+    #[test]
+    fn one_fraction_makes_all_weights_floats() {
+        let parsed = dimacs("a 1 2 16777217\na 3 3 0.1\na 1 3 3\na 1 4 0.1\na 1 5 33554433\n");
+        let floats = [16_777_216.0, 3.0, 0.1, 33_554_432.0f32];
+        assert_eq!(parsed.kind, WeightKind::Float);
+        let words: Vec<u32> = parsed.edges.iter().map(|edge| edge[2]).collect();
+        assert_eq!(words, floats.map(f32::to_bits));
+        assert_eq!(parsed.rounded, 3);
     }
 
     #[test]

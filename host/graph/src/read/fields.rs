@@ -3,6 +3,7 @@
 //! Nothing is copied and nothing is decoded as UTF-8 until an error quotes it. The
 //! digit loop is the hot loop of every text format.
 
+use super::weight::{self, Weight};
 use crate::LineProblem;
 
 /// Longest quotation of the file in a message.
@@ -131,15 +132,15 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The next field as an edge weight: a whole number, also when written as `3.0` or `1e3`.
-    pub(super) fn weight(&mut self) -> Result<u32, LineProblem> {
-        const WHAT: &str = "a weight";
+    /// The next field as an edge weight.
+    #[inline]
+    pub(super) fn weight(&mut self) -> Result<Weight, LineProblem> {
         let before = *self;
-        match self.number(WHAT) {
-            Ok(weight) => in_words(weight),
-            Err(LineProblem::NotANumber { .. }) => {
+        match self.number("a weight") {
+            Ok(digits) => weight::whole(digits),
+            Err(LineProblem::NotANumber { .. } | LineProblem::Negative { .. }) => {
                 *self = before;
-                whole_weight(self.word())
+                weight::decimal(self.word())
             }
             Err(other) => Err(other),
         }
@@ -153,53 +154,14 @@ impl<'a> Fields<'a> {
             return Ok(());
         }
         *self = before;
-        match real(self.word()) {
-            Some(_) => Ok(()),
-            None => {
+        match weight::real(self.word()) {
+            Some((_, value)) if value.is_finite() => Ok(()),
+            _ => {
                 *self = before;
                 self.odd_number(WHAT).map(|_| ())
             }
         }
     }
-}
-
-fn in_words(weight: u64) -> Result<u32, LineProblem> {
-    let limit = u64::from(u32::MAX);
-    u32::try_from(weight).map_err(|_| LineProblem::TooLarge {
-        what: "a weight",
-        value: weight.to_string(),
-        limit,
-    })
-}
-
-fn whole_weight(word: &[u8]) -> Result<u32, LineProblem> {
-    let value = quote(word);
-    match real(word) {
-        None => Err(LineProblem::NotANumber {
-            what: "a weight",
-            value,
-        }),
-        Some(weight) if weight < 0.0 => Err(LineProblem::Negative {
-            what: "a weight",
-            value,
-        }),
-        Some(weight) if weight.fract() != 0.0 => Err(LineProblem::FractionalWeight { value }),
-        Some(weight) if weight > f64::from(u32::MAX) => Err(LineProblem::TooLarge {
-            what: "a weight",
-            value,
-            limit: u64::from(u32::MAX),
-        }),
-        Some(weight) => Ok(weight as u32),
-    }
-}
-
-/// A finite number in decimal notation; not the words that Rust's parser also takes.
-fn real(word: &[u8]) -> Option<f64> {
-    let plain = word
-        .iter()
-        .all(|b| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
-    let text = std::str::from_utf8(word).ok().filter(|_| plain)?;
-    text.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
 fn all_digits(word: &[u8]) -> bool {
@@ -236,7 +198,7 @@ mod tests {
             .map_err(|e| e.to_string())
     }
 
-    fn weight(text: &str) -> Result<u32, String> {
+    fn weight(text: &str) -> Result<Weight, String> {
         Fields::new(text.as_bytes())
             .weight()
             .map_err(|e| e.to_string())
@@ -260,18 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_whole_numbers_in_any_notation() {
-        assert_eq!(weight("3.0"), Ok(3));
-        assert_eq!(weight("1e3"), Ok(1000));
-        assert_eq!(weight("4294967295"), Ok(u32::MAX));
+    fn weights_are_numbers_in_any_notation() {
+        assert_eq!(weight("4294967295"), Ok(Weight::Whole(u32::MAX)));
+        assert_eq!(weight("3.0"), Ok(Weight::Whole(3)));
+        assert!(matches!(weight("2.5"), Ok(Weight::Real { .. })));
+        assert_eq!(weight("-0"), Ok(Weight::Whole(0)));
         assert!(weight("4294967296").unwrap_err().contains("too large"));
-        assert!(
-            weight("2.5")
-                .unwrap_err()
-                .contains("not a whole number (2.5)")
-        );
-        assert!(weight("-2.0").unwrap_err().contains("negative (-2.0)"));
-        assert!(weight("nan").unwrap_err().contains("found \"nan\""));
+        assert!(weight("-2").unwrap_err().contains("negative (-2)"));
+        assert!(weight("").unwrap_err().contains("before a weight"));
     }
 
     #[test]

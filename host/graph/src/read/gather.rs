@@ -20,7 +20,8 @@ use crate::build::{self, Direction, Edges, MAX_NODES};
 use crate::ids::Ids;
 use crate::load::{LoadOptions, LoadStats, Loaded, Progress};
 use crate::model::check_counts;
-use crate::{Graph, GraphError, LineProblem};
+use crate::weights::to_floats;
+use crate::{Graph, GraphError, LineProblem, WeightKind};
 
 /// Nodes that a header may promise whatever the edges: 256 MiB of offsets.
 const FREE_NODES: u64 = 1 << 26;
@@ -82,6 +83,8 @@ struct Gathered<const N: usize> {
     far: FarIds,
     listed: u64,
     self_loops: u64,
+    kind: WeightKind,
+    rounded: u64,
     lines: u64,
 }
 
@@ -172,6 +175,8 @@ impl Gather<'_> {
             far: FarIds::default(),
             listed: 0,
             self_loops: 0,
+            kind: WeightKind::Integer,
+            rounded: 0,
             lines: opened.lines,
         };
         let mut batch = vec![Piece::Lines(opened.rest)];
@@ -233,7 +238,9 @@ impl Gather<'_> {
         let undirected = layout.undirected || self.options.undirected;
         let count = (all.edges.len() + parsed.edges.len()) as u64;
         check_counts(self.name, 0, count, undirected)?;
+        all.agree(&mut parsed);
         all.edges.append(&mut parsed.edges);
+        all.rounded += parsed.rounded;
         all.listed += parsed.listed;
         all.self_loops += parsed.self_loops;
         all.lines += parsed.lines;
@@ -280,10 +287,12 @@ impl Gather<'_> {
             listed_edges: all.listed,
             self_loops: all.self_loops + cleaned.self_loops,
             duplicates: cleaned.duplicates,
+            rounded_weights: all.rounded,
             compacted: matches!(ids, Ids::Table(_)),
             ..LoadStats::of(layout.format)
         };
-        Ok((Graph::from_parts(csr, undirected, ids), stats))
+        let graph = Graph::from_parts(csr, undirected, ids).with_kind(all.kind);
+        Ok((graph, stats))
     }
 
     fn check_hollow(&self, nodes: u64, edges: u64) -> Result<(), GraphError> {
@@ -296,6 +305,18 @@ impl Gather<'_> {
             edges,
             limit: FREE_NODES,
         })
+    }
+}
+
+impl<const N: usize> Gathered<N> {
+    /// Makes floats of all weights when those so far or those of the next piece are.
+    fn agree(&mut self, next: &mut Parsed<N>) {
+        if self.kind == WeightKind::Float {
+            next.become_floats();
+        } else if next.kind == WeightKind::Float {
+            self.rounded += to_floats(&mut self.edges);
+            self.kind = WeightKind::Float;
+        }
     }
 }
 

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use super::sink::Sink;
 use crate::Graph;
-use crate::binary::{ALIGN, HEADER_BYTES, Header, SYMMETRIC, TABLE, WEIGHTS};
+use crate::WeightKind;
+use crate::binary::{ALIGN, FLOATS, HEADER_BYTES, Header, SYMMETRIC, TABLE, WEIGHTS};
 use crate::ids::Ids;
 
 /// Writes header and sections.
@@ -16,6 +17,7 @@ pub(super) fn write(graph: &Graph, sink: &mut Sink) -> io::Result<()> {
     let flag = |set: bool, flag: u32| if set { flag } else { 0 };
     let flags = flag(graph.is_symmetric(), SYMMETRIC)
         | flag(graph.weights().is_some(), WEIGHTS)
+        | flag(graph.weight_kind() == Some(WeightKind::Float), FLOATS)
         | flag(table.is_some(), TABLE);
     let header = Header::new(graph.nodes(), graph.edges(), flags, first_id);
     sink.write_all(bytemuck::bytes_of(&header))?;

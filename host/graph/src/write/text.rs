@@ -10,7 +10,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::sink::Sink;
-use crate::{Format, Graph};
+use crate::{Format, Graph, WeightKind};
 
 /// Edges formatted as one block, about.
 const BLOCK_EDGES: u32 = 1 << 16;
@@ -72,10 +72,10 @@ pub(super) fn write(graph: &Graph, format: Format, sink: &mut Sink) -> io::Resul
     };
     match format {
         Format::MatrixMarket => {
-            let field = if graph.weights().is_some() {
-                "integer"
-            } else {
-                "pattern"
+            let field = match graph.weight_kind() {
+                None => "pattern",
+                Some(WeightKind::Integer) => "integer",
+                Some(WeightKind::Float) => "real",
             };
             let symmetry = if graph.is_symmetric() {
                 "symmetric"
@@ -160,9 +160,19 @@ impl Line<'_> {
         };
         if let Some(weight) = weight {
             text.push(self.separator);
-            push_number(text, u64::from(weight));
+            self.push_weight(text, weight);
         }
         text.push(b'\n');
+    }
+
+    fn push_weight(self, text: &mut Vec<u8>, word: u32) {
+        match self.graph.weight_kind() {
+            // With a point or an exponent, so that large whole numbers read back too.
+            Some(WeightKind::Float) => {
+                text.extend_from_slice(format!("{:?}", f32::from_bits(word)).as_bytes());
+            }
+            _ => push_number(text, u64::from(word)),
+        }
     }
 
     fn id(self, node: u32) -> u64 {

@@ -109,11 +109,7 @@ pub(super) fn share_tables(
 
 /// What of a job depends on more than its program.
 fn check_job(job: &Job<'_>) -> Result<(), BackendError> {
-    if job.program.needs.weights && job.graph.weights().is_none() {
-        return Err(BackendError::MissingGraphArray {
-            what: "edge weights",
-        });
-    }
+    job.program.needs.check(job.graph)?;
     let (expected, given) = (job.program.input_bytes / 4, job.inputs.len() as u64);
     if given != expected {
         return Err(BackendError::InputLength { expected, given });
@@ -159,7 +155,7 @@ fn tables_of(job: &Job<'_>, cursor: &mut Cursor) -> Result<Tables, BackendError>
 pub(super) fn place_graphs(jobs: &[Job<'_>], users: &[usize], cursor: &mut Cursor) -> Vec<Place> {
     let place = |(job, tables): (&Job<'_>, &usize)| {
         let (graph, needs) = (job.graph, job.program.needs);
-        let weights = graph.weights().filter(|_| needs.weights);
+        let weights = graph.weights().filter(|_| needs.weights.is_some());
         let incoming = (needs.incoming && !graph.is_symmetric()).then(|| graph.incoming());
         Place {
             tables: *tables,

@@ -6,8 +6,9 @@
 //! other.
 
 use super::CudaOptions;
+use super::GridShape;
 use super::context::Context;
-use super::launch::{Asked, Grid, GridShape, Residency};
+use super::launch::{Asked, Grid, Residency};
 use super::memory::DeviceMemory;
 use super::module::{Entry, Module};
 use super::resident::{elapsed_ns, lane};

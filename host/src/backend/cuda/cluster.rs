@@ -6,8 +6,8 @@
 //! blocks of a cluster on one multiprocessor would share its one access to
 //! memory, so each block asks for more than half of the shared memory there is.
 
+use super::GridShape;
 use super::error::check;
-use super::launch::GridShape;
 use super::module::Kernel;
 use super::stream::Stream;
 use crate::backend::BackendError;

@@ -4,7 +4,8 @@
 //! last. When the device stops answering, the context is given up: owners then
 //! leak what they hold, since freeing it would wait for the stuck kernel.
 
-use super::device::{self, DeviceLimits};
+use super::DeviceLimits;
+use super::device;
 use super::driver::Driver;
 use super::error::{check, given_up};
 use crate::backend::BackendError;

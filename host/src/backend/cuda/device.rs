@@ -3,56 +3,12 @@
 //! Everything else in this room takes its numbers from [`DeviceLimits`]; no
 //! model is known by name.
 
+use super::DeviceLimits;
 use super::driver::Driver;
 use super::error::check;
 use crate::backend::{BackendError, DeviceInfo};
 use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute as Attribute};
 use std::ffi::CStr;
-
-/// A CUDA device as its driver describes it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceLimits {
-    /// Number of the device, as `--device` takes it.
-    pub ordinal: u32,
-    /// Name, capability, multiprocessors and memory.
-    pub info: DeviceInfo,
-    /// CUDA version that the driver supports, 1000 × major + 10 × minor.
-    pub driver_version: u32,
-    /// Whether a kernel may wait for all of its blocks.
-    pub cooperative_launch: bool,
-    /// Lanes of a warp.
-    pub warp_lanes: u32,
-    /// Most lanes of a block.
-    pub lanes_max: u32,
-    /// Most resident lanes of a multiprocessor.
-    pub lanes_per_unit: u32,
-    /// Most resident blocks of a multiprocessor.
-    pub blocks_per_unit: u32,
-    /// Shared memory that a block may have without opting in, bytes.
-    pub shared_block_bytes: u32,
-    /// Shared memory that a block may have when its kernel opts in, bytes.
-    pub shared_block_optin_bytes: u32,
-    /// Shared memory of a multiprocessor, bytes.
-    pub shared_unit_bytes: u32,
-    /// Second-level cache, bytes.
-    pub cache_bytes: u32,
-    /// Whether the system ends long kernels on this device.
-    pub kernel_timeout: bool,
-}
-
-impl DeviceLimits {
-    /// The driver's CUDA version as people write it: `13.0`.
-    #[must_use]
-    pub fn driver_text(&self) -> String {
-        super::driver::version_text(self.driver_version)
-    }
-
-    /// Whether CUDA graphs may hold loops, which drivers from CUDA 12.3 on allow.
-    #[must_use]
-    pub const fn conditional_nodes(&self) -> bool {
-        self.driver_version >= 12_030
-    }
-}
 
 /// Describes every CUDA device, in order of its number.
 ///

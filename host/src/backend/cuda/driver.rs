@@ -7,6 +7,7 @@
 
 use super::error;
 use crate::backend::BackendError;
+use crate::backend::gpu::version_text;
 use cudarc::driver::sys;
 use std::sync::OnceLock;
 
@@ -63,11 +64,6 @@ impl Driver {
     }
 }
 
-/// A CUDA version number as people write it.
-pub(super) fn version_text(version: u32) -> String {
-    format!("{}.{}", version / 1000, version % 1000 / 10)
-}
-
 fn too_old(version: u32) -> String {
     format!(
         "the driver supports CUDA {}, {} is needed",
@@ -87,13 +83,6 @@ fn init_failed(code: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn versions_read_as_people_write_them() {
-        assert_eq!(version_text(12_000), "12.0");
-        assert_eq!(version_text(13_020), "13.2");
-        assert_eq!(version_text(11_080), "11.8");
-    }
 
     #[test]
     fn an_old_driver_is_told_both_versions() {

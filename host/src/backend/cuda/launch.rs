@@ -4,6 +4,7 @@
 //! from a device's name. A cooperative grid is checked here, before the
 //! launch, so that one too large is a typed error and not a driver's.
 
+use super::GridShape;
 use super::bound::Bound;
 use super::cluster::{CLUSTER_MAX, Cluster};
 use super::error::check;
@@ -20,15 +21,6 @@ const LANES_DEFAULT: u32 = 1024;
 const WARP: u32 = 32;
 /// Most 32-bit parameters of an entry.
 const WORDS_MAX: usize = 3;
-
-/// Blocks of a grid and lanes of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GridShape {
-    /// Blocks of the grid.
-    pub blocks: u32,
-    /// Lanes of a block, a multiple of 32.
-    pub lanes: u32,
-}
 
 /// What a caller asks of a shape; nothing means the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,8 @@
 //! of the persistent kernel. Each iteration of a loop costs its body's
 //! launches, one small readback and one wait.
 
-use super::launch::{Asked, Grid, GridShape, Residency};
+use super::GridShape;
+use super::launch::{Asked, Grid, Residency};
 use super::loaded::Loaded;
 use super::module::{Entry, Module};
 use super::running::Running;

@@ -4,10 +4,11 @@
 //! numbers instead of a model's data sheet. Each is the median or the best of
 //! several tries, since a host interrupts.
 
+use super::GridShape;
 use super::context::Context;
 use super::error::check;
 use super::graph::Executable;
-use super::launch::{Asked, Grid, GridShape, Residency};
+use super::launch::{Asked, Grid, Residency};
 use super::memory::{DeviceMemory, Pinned};
 use super::module::{Entry, Module};
 use super::resident::{GraphAddresses, lane};

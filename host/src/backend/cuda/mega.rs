@@ -5,7 +5,8 @@
 //! registers for every opcode that it knows, so there are narrower twins of
 //! it; the device crate says which one fits a program.
 
-use super::launch::{Asked, Grid, GridShape, Residency};
+use super::GridShape;
+use super::launch::{Asked, Grid, Residency};
 use super::module::{Entry, Kernel, Module};
 use super::running::Running;
 use super::shape::Work;

@@ -36,66 +36,14 @@ mod batch;
 mod bound;
 pub mod measure;
 
+pub use super::gpu::{CudaOptions, DeviceLimits, Executor, GridShape, LoopNodes};
 pub use batch::CudaBatch;
-pub use device::{DeviceLimits, probe};
-pub use launch::GridShape;
-pub use module::{BASELINE, HOPPER};
+pub use device::probe;
+pub use module::EMBEDDED;
 pub use session::CudaSession;
 
-use super::{BackendError, RunLimits, Session};
+use super::{BackendError, Session};
 use crate::graph::Graph;
-
-/// How a program runs on a GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Executor {
-    /// One persistent cooperative kernel for the whole program.
-    Mega,
-    /// One launch a group; the host decides when a loop ends.
-    Launches,
-    /// A CUDA graph of the same launches.
-    Graph,
-}
-
-/// How [`Executor::Graph`] runs loops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LoopNodes {
-    /// As conditional `while` nodes: one launch and one wait for a whole program.
-    /// Needs a driver for CUDA 12.3 or later.
-    Conditional,
-    /// Unrolled in chunks of iterations; the host looks after each chunk whether the
-    /// loop has ended.
-    Unrolled,
-}
-
-/// How to open a session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CudaOptions {
-    /// Number of the device, as [`probe`] lists it.
-    pub device: u32,
-    /// Blocks of a grid; nothing fills each multiprocessor with 1024 lanes.
-    pub blocks: Option<u32>,
-    /// Lanes of a block, a multiple of 32; nothing takes as many as the kernel
-    /// allows, at most 1024.
-    pub lanes: Option<u32>,
-    /// Most blocks of a cluster, a power of two up to 16, of which 1 means
-    /// none; nothing lets graphs of low degree have clusters where the device
-    /// does. Only programs that do nothing but search run in clusters.
-    pub cluster: Option<u32>,
-    /// Limits of each run.
-    pub limits: RunLimits,
-    /// Device memory that the session may take in all, bytes; nothing leaves
-    /// it to what is free.
-    pub budget_bytes: Option<u64>,
-    /// Whether programs that gather over incoming edges do so by tiles of rows;
-    /// nothing leaves it to the graph. The sums are the same, bit for bit. Tiles of
-    /// 134 M edges take 0.37 to 0.44 s to make with 16 threads and pay from about 600
-    /// iterations on; where [`crate::run::execute`] chooses the machine, it says no for
-    /// less.
-    pub tiles: Option<bool>,
-    /// How [`Executor::Graph`] runs loops; nothing takes conditional nodes where the
-    /// driver has them. Results are the same.
-    pub loops: Option<LoopNodes>,
-}
 
 /// Opens a session of `executor` with `graph` resident on a device.
 ///

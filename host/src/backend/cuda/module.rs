@@ -18,9 +18,12 @@ use std::rc::Rc;
 use std::time::Instant;
 
 /// Kernels for every device since Volta, zero-terminated.
-pub const BASELINE: &str = concat!(include_str!("../../../ptx/seawall.sm_70.ptx"), "\0");
+const BASELINE: &str = concat!(include_str!("../../../ptx/seawall.sm_70.ptx"), "\0");
 /// Kernels for Hopper and later, zero-terminated.
-pub const HOPPER: &str = concat!(include_str!("../../../ptx/seawall.sm_90.ptx"), "\0");
+const HOPPER: &str = concat!(include_str!("../../../ptx/seawall.sm_90.ptx"), "\0");
+
+/// The embedded kernels by target, oldest first, each text zero-terminated.
+pub const EMBEDDED: [(&str, &str); 2] = [("sm_70", BASELINE), ("sm_90", HOPPER)];
 
 /// Oldest capability that the baseline runs on.
 const CAPABILITY_MIN: (u32, u32) = (7, 0);

@@ -116,13 +116,9 @@ impl<'g> ResidentGraph<'g> {
         needs: GraphNeeds,
         mut uploader: Uploader<'_>,
     ) -> Result<(), BackendError> {
-        if needs.weights && self.weights.is_none() {
-            let weights = self
-                .graph
-                .weights()
-                .ok_or(BackendError::MissingGraphArray {
-                    what: "edge weights",
-                })?;
+        needs.check(self.graph)?;
+        let weights = self.graph.weights().filter(|_| needs.weights.is_some());
+        if let Some(weights) = weights.filter(|_| self.weights.is_none()) {
             let started = Instant::now();
             self.weights = Some(uploader.put("the edge weights", bytemuck::cast_slice(weights))?);
             self.finish(&uploader, started)?;

@@ -4,9 +4,10 @@
 //! need, and a run only queues and waits. Fields are dropped in order: graphs
 //! and programs before the graph's arrays, the stream after all that it copies.
 
+use super::GridShape;
 use super::context::Context;
 use super::graph::Graphs;
-use super::launch::{Asked, GridShape};
+use super::launch::Asked;
 use super::launches::Launches;
 use super::loaded::{Loaded, Surroundings};
 use super::mega::Mega;

@@ -10,8 +10,9 @@ mod unrolled;
 
 pub(super) use executable::Executable;
 
+use super::GridShape;
 use super::LoopNodes;
-use super::launch::{Grid, GridShape};
+use super::launch::Grid;
 use super::launches::Launches;
 use super::loaded::Loaded;
 use super::module::{Entry, Module};

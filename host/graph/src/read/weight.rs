@@ -1,0 +1,237 @@
+//! One edge weight, from the characters of its field.
+//!
+//! A number that is whole and fits 32 bits is a whole number however it is
+//! written (`3`, `3.0`, `3e0`). Digits alone that pass 32 bits are refused; any
+//! other number that is not negative becomes the nearest `f32`, and whether that
+//! rounded it is decided exactly, from the decimal digits. So `0.5` is not
+//! rounded, while `0.1`, `1.00000000000000001` and `1e-400` are.
+
+use super::fields::quote;
+use crate::LineProblem;
+
+const WHAT: &str = "a weight";
+/// Exponents beyond this are as good as this: no float is near.
+const EXPONENT_LIMIT: i64 = 1 << 40;
+
+/// A weight as a file has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Weight {
+    /// A whole number.
+    Whole(u32),
+    /// A number that only a float holds.
+    Real {
+        /// Its bits.
+        word: u32,
+        /// Whether it is not quite the number in the file.
+        rounded: bool,
+    },
+}
+
+/// A weight of digits alone.
+pub(super) fn whole(value: u64) -> Result<Weight, LineProblem> {
+    let limit = u32::MAX;
+    let too_large = |_| LineProblem::TooLarge {
+        what: WHAT,
+        value: value.to_string(),
+        limit: u64::from(limit),
+    };
+    u32::try_from(value).map(Weight::Whole).map_err(too_large)
+}
+
+/// A weight in any decimal notation.
+pub(super) fn decimal(word: &[u8]) -> Result<Weight, LineProblem> {
+    let value = || quote(word);
+    let not_a_number = || LineProblem::NotANumber {
+        what: WHAT,
+        value: value(),
+    };
+    let (text, float) = real(word).ok_or_else(not_a_number)?;
+    let exact = Decimal::of(text);
+    if exact.negative && !exact.digits.is_empty() {
+        return Err(LineProblem::Negative {
+            what: WHAT,
+            value: value(),
+        });
+    }
+    if let Some(whole) = exact.whole() {
+        return Ok(Weight::Whole(whole));
+    }
+    if !float.is_finite() {
+        return Err(LineProblem::BeyondFloat {
+            what: WHAT,
+            value: value(),
+        });
+    }
+    Ok(Weight::Real {
+        word: float.to_bits(),
+        rounded: !exact.is(text, float),
+    })
+}
+
+/// A number in decimal notation; not the words that Rust's parser also takes.
+pub(super) fn real(word: &[u8]) -> Option<(&str, f32)> {
+    let is_plain = |b: &u8| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+    let text = std::str::from_utf8(word).ok()?;
+    let float = text.parse().ok()?;
+    word.iter().all(is_plain).then_some((text, float))
+}
+
+/// A decimal number as its digits, without zeros at either end.
+#[derive(Debug, PartialEq, Eq)]
+struct Decimal {
+    negative: bool,
+    digits: Vec<u8>,
+    /// How many digits stand before the point; zeros follow the digits, or stand between
+    /// the point and them.
+    before: i64,
+}
+
+impl Decimal {
+    /// The digits of a text that Rust parses as a float.
+    fn of(text: &str) -> Self {
+        let negative = text.starts_with('-');
+        let text = text.trim_start_matches(['-', '+']);
+        let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, exponent_of(exponent)),
+            None => (text, 0),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let all: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
+        let zeros = all.iter().take_while(|digit| **digit == b'0').count();
+        let end = all.iter().rposition(|digit| *digit != b'0');
+        let digits = end.map_or(Vec::new(), |end| all[zeros..=end].to_vec());
+        let before = whole.len() as i64 - zeros as i64 + exponent;
+        Self {
+            negative,
+            before: if digits.is_empty() { 0 } else { before },
+            digits,
+        }
+    }
+
+    /// The value as a whole number of 32 bits, if it is one.
+    fn whole(&self) -> Option<u32> {
+        let zeros = self.before.checked_sub(self.digits.len() as i64)?;
+        let zeros = u32::try_from(zeros).ok().filter(|_| self.before <= 10)?;
+        let digits = self.digits.iter();
+        let value = digits.fold(0, |value, digit| value * 10 + u64::from(digit - b'0'));
+        u32::try_from(value * 10_u64.pow(zeros)).ok()
+    }
+
+    /// Whether `float`, the nearest to `text`, is this very number.
+    fn is(&self, text: &str, float: f32) -> bool {
+        let near = text.parse() == Ok(f64::from(float));
+        near && *self == Self::of(&exactly(float))
+    }
+}
+
+fn exponent_of(text: &str) -> i64 {
+    let limit = if text.starts_with('-') {
+        -EXPONENT_LIMIT
+    } else {
+        EXPONENT_LIMIT
+    };
+    let exponent = text.parse().unwrap_or(limit);
+    exponent.clamp(-EXPONENT_LIMIT, EXPONENT_LIMIT)
+}
+
+/// All decimal digits of a finite float that is not negative: as many as its last bit needs.
+fn exactly(float: f32) -> String {
+    let exponent = (float.to_bits() >> 23).max(1) as i32 - 150;
+    let mantissa = float.to_bits() & 0x7f_ffff | u32::from(float.is_normal()) << 23;
+    let last = exponent.saturating_add_unsigned(mantissa.trailing_zeros());
+    let places = last.min(0).unsigned_abs() as usize;
+    format!("{float:.places$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Result<Weight, String> {
+        decimal(text.as_bytes()).map_err(|problem| problem.to_string())
+    }
+
+    fn float(value: f32, rounded: bool) -> Result<Weight, String> {
+        let word = value.to_bits();
+        Ok(Weight::Real { word, rounded })
+    }
+
+    #[test]
+    fn whole_numbers_stay_whole_in_any_notation() {
+        for (text, value) in [
+            ("3.0", 3),
+            ("1e3", 1000),
+            ("+7", 7),
+            ("12.5e1", 125),
+            ("4294967295.000", u32::MAX),
+            ("4294967.295e3", u32::MAX),
+            ("-0.0", 0),
+            ("-0", 0),
+            ("0e999999999999999999999", 0),
+        ] {
+            assert_eq!(read(text), Ok(Weight::Whole(value)), "{text}");
+        }
+    }
+
+    #[test]
+    fn fractions_say_whether_they_were_rounded() {
+        assert_eq!(read("2.5"), float(2.5, false));
+        assert_eq!(read("250e-2"), float(2.5, false));
+        assert_eq!(read("1e10"), float(1e10, false));
+        assert_eq!(read("4294967296.0"), float(4_294_967_296.0, false));
+        assert_eq!(read("0.1"), float(0.1, true));
+        assert_eq!(read("1.00000000000000001"), float(1.0, true));
+        assert_eq!(read("1.000000000000000000000000000001"), float(1.0, true));
+        assert_eq!(read("1e-400"), float(0.0, true));
+        assert_eq!(read("1e-99999999999999999999"), float(0.0, true));
+        let least = exactly(f32::from_bits(1));
+        assert_eq!(read(&least), float(f32::from_bits(1), false));
+    }
+
+    #[test]
+    fn what_no_weight_can_be_is_refused() {
+        for (text, message) in [
+            ("-2.5", "a weight is negative (-2.5)"),
+            ("-1e-400", "a weight is negative (-1e-400)"),
+            ("nan", "expected a weight, found \"nan\""),
+            ("inf", "expected a weight, found \"inf\""),
+            ("1.5x", "expected a weight, found \"1.5x\""),
+            (
+                "3.5e38",
+                "a weight is too large for a 32-bit float (3.5e38)",
+            ),
+            ("1e400", "a weight is too large for a 32-bit float (1e400)"),
+        ] {
+            let found = read(text).unwrap_err();
+            assert!(found.starts_with(message), "{text}: {found}");
+        }
+        assert!(
+            whole(1 << 32)
+                .unwrap_err()
+                .to_string()
+                .contains("too large")
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn every_float_written_in_full_reads_back_unrounded(bits in 0..f32::INFINITY.to_bits()) {
+            let value = f32::from_bits(bits);
+            let expected = match value as u32 {
+                whole if whole as f32 == value && value < 4_294_967_296.0 => Weight::Whole(whole),
+                _ => Weight::Real { word: bits, rounded: false },
+            };
+            prop_assert_eq!(read(&exactly(value)), Ok(expected));
+        }
+
+        #[test]
+        fn a_digit_more_is_always_noticed(bits in 1..f32::INFINITY.to_bits()) {
+            let text = exactly(f32::from_bits(bits));
+            let point = if text.contains('.') { "" } else { "." };
+            let more = format!("{text}{point}0000000000000000000000000000001");
+            let found = read(&more);
+            prop_assert!(matches!(found, Ok(Weight::Real { rounded: true, .. })), "{found:?}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The CUDA backend of a build without the feature `cuda`: there is no device.
+//!
+//! The names are those of the real backend, so callers need not ask which of the two is
+//! there. Types that only a device could make have no values.
+
+use super::batch::{BatchError, BatchSession, BatchStats, Job};
+use super::{BackendError, DeviceInfo, Session};
+use crate::graph::Graph;
+
+pub use super::gpu::{CudaOptions, DeviceLimits, Executor, GridShape, LoopNodes};
+
+/// The embedded kernels: there are none.
+pub const EMBEDDED: [(&str, &str); 0] = [];
+
+fn absent() -> BackendError {
+    BackendError::Unavailable {
+        reason: "this build has no CUDA backend (feature `cuda`)".to_owned(),
+    }
+}
+
+/// Describes every CUDA device: there is none.
+///
+/// # Errors
+/// [`BackendError::Unavailable`], always.
+pub fn probe() -> Result<Vec<DeviceLimits>, BackendError> {
+    Err(absent())
+}
+
+/// Opens a session on a device: there is none.
+///
+/// # Errors
+/// [`BackendError::Unavailable`], always.
+pub fn open<'g>(
+    _executor: Executor,
+    _graph: &'g Graph,
+    _options: CudaOptions,
+) -> Result<Box<dyn Session + 'g>, BackendError> {
+    Err(absent())
+}
+
+/// A batch on a device.
+#[derive(Debug)]
+pub enum CudaBatch {}
+
+impl CudaBatch {
+    /// Opens a batch on a device: there is none.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`], always.
+    pub fn open(_jobs: &[Job<'_>], _options: CudaOptions) -> Result<Self, BatchError> {
+        Err(absent().into())
+    }
+
+    /// Blocks and lanes of the launch.
+    #[must_use]
+    pub const fn shape(&self) -> GridShape {
+        match *self {}
+    }
+}
+
+impl BatchSession for CudaBatch {
+    fn device(&self) -> &DeviceInfo {
+        match *self {}
+    }
+
+    fn workers(&self) -> u32 {
+        match *self {}
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        match *self {}
+    }
+
+    fn upload_ns(&self) -> u64 {
+        match *self {}
+    }
+
+    fn run(&mut self) -> Result<BatchStats, BatchError> {
+        match *self {}
+    }
+
+    fn read(&mut self) -> Result<Vec<Vec<u32>>, BatchError> {
+        match *self {}
+    }
+}
+
+pub mod measure {
+    //! Costs of a device, of which there is none.
+
+    use super::{BackendError, DeviceLimits, GridShape, absent};
+
+    /// Measures one device.
+    #[derive(Debug)]
+    pub enum Meter {}
+
+    /// A measurement that no device can make.
+    macro_rules! unmeasured {
+        ($($name:ident),*) => {$(
+            /// See the CUDA backend.
+            ///
+            /// # Errors
+            /// None: there is no value to call this on.
+            pub fn $name(&mut self) -> Result<f64, BackendError> {
+                match *self {}
+            }
+        )*};
+    }
+
+    impl Meter {
+        /// Opens a device: there is none.
+        ///
+        /// # Errors
+        /// [`BackendError::Unavailable`], always.
+        pub fn open(_ordinal: u32) -> Result<Self, BackendError> {
+            Err(absent())
+        }
+
+        /// Limits of the device.
+        #[must_use]
+        pub fn device(&self) -> &DeviceLimits {
+            match *self {}
+        }
+
+        /// Which embedded module the device gets.
+        #[must_use]
+        pub fn module_target(&self) -> &'static str {
+            match *self {}
+        }
+
+        /// Time that loading the module took, nanoseconds.
+        #[must_use]
+        pub fn module_ns(&self) -> u64 {
+            match *self {}
+        }
+
+        /// Time of one grid barrier, nanoseconds.
+        ///
+        /// # Errors
+        /// None: there is no value to call this on.
+        pub fn barrier_ns(
+            &mut self,
+            _lanes: Option<u32>,
+            _blocks: Option<u32>,
+        ) -> Result<(f64, GridShape), BackendError> {
+            match *self {}
+        }
+
+        unmeasured!(
+            launch_ns,
+            graph_node_ns,
+            launch_sync_ns,
+            readback_ns,
+            memory_bytes_per_s,
+            upload_bytes_per_s
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_door_says_that_there_is_no_device() {
+        let graph = Graph::from_edges(2, &[(0, 1)], false).unwrap();
+        let reasons = [
+            probe().err(),
+            measure::Meter::open(0).err(),
+            open(Executor::Mega, &graph, CudaOptions::default()).err(),
+        ];
+        for reason in reasons {
+            let text = reason.unwrap().to_string();
+            assert!(text.contains("no CUDA backend"), "{text}");
+        }
+    }
+}
