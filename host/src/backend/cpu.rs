@@ -66,7 +66,9 @@ pub(super) fn lines(what: &'static str, bytes: u64) -> Result<Vec<Line>, Backend
 /// Threads that the machine can run at once.
 #[must_use]
 pub fn available_threads() -> NonZeroUsize {
-    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+    // Asking the system takes 30 us where it has to read what a container may use.
+    static THREADS: OnceLock<NonZeroUsize> = OnceLock::new();
+    *THREADS.get_or_init(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
 }
 
 impl<'g> CpuSession<'g> {

@@ -34,8 +34,12 @@ const PATHS: [f64; 2] = [4.0, 14.0];
 /// Passes over all edges that components take, and levels in between.
 const COMPONENTS: [f64; 2] = [1.0, 6.0];
 
-/// The same of peeling.
+/// The same of peeling, where nodes have many edges.
 const PEELING: [f64; 2] = [6.0, 60.0];
+
+/// Edges of a node below which peeling takes long turns of few nodes: about twice as many
+/// as a grid of as many nodes is wide.
+const PEELING_DEGREE: f64 = 8.0;
 
 /// The same of counting triangles, times the edges of a node.
 const COUNTING: [f64; 2] = [1.0, 4.0];
@@ -49,10 +53,15 @@ const NODE_EDGES: f64 = 1.0;
 /// Levels' worth of barriers in an iteration of a ranking.
 const RANKING_LEVELS: f64 = 3.0;
 
-/// How many times their work threads of a CPU do in components and in shortest paths,
-/// where they change the same words: two threads took 1.1 to 2.5 times as long as one
-/// for the former, 0.9 to 2.2 times for the latter.
-const CONTENDED: [f64; 2] = [3.0, 4.0];
+/// How many times their work threads of a CPU do where they change the same words.
+const CONTENDED: f64 = 1.15;
+
+/// The same in components: two threads took 0.6 to 1.2 times as long as one.
+const COMPONENTS_CONTENDED: f64 = 1.6;
+
+/// The same for grids and what has as many edges a node, where trees of neighbouring
+/// rows keep meeting: two threads took 1.3 to 2 times as long as one.
+const MEETING: (std::ops::Range<f64>, f64) = (3.0..8.0, 3.0);
 
 /// Where a job runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +98,7 @@ pub struct Prediction {
 pub fn predict(job: &Job, costs: &Costs) -> Prediction {
     let miss = Miss::of(job.graph_bytes());
     let shared = Miss {
-        contended: CONTENDED,
+        is_shared: true,
         ..miss
     };
     Prediction {
@@ -110,8 +119,8 @@ pub(super) struct Miss {
     node: f64,
     /// An edge of a pass, where nodes' values do not fit the caches.
     edge: f64,
-    /// Components and shortest paths.
-    contended: [f64; 2],
+    /// Whether threads share the work.
+    is_shared: bool,
 }
 
 impl Miss {
@@ -119,7 +128,7 @@ impl Miss {
     pub(super) const NONE: Self = Self {
         node: 1.0,
         edge: 1.0,
-        contended: [1.0; 2],
+        is_shared: false,
     };
 
     /// One CPU thread, when `bytes` bytes of graphs share the caches.
@@ -137,6 +146,29 @@ impl Miss {
         let large = 4.0 * job.nodes > PASS_BYTES;
         if large { self.edge } else { 1.0 }
     }
+
+    /// How many times the work of components is done.
+    fn of_components(&self, job: &Job) -> f64 {
+        let (degrees, most) = MEETING;
+        match self.is_shared {
+            false => 1.0,
+            true if degrees.contains(&job.degree()) => most,
+            true => COMPONENTS_CONTENDED,
+        }
+    }
+
+    /// Shortest paths: each round ends with a barrier of all threads, however narrow.
+    fn paths_ns(&self, job: &Job, costs: &MachineCosts) -> f64 {
+        let [nodes, edges] = PATHS;
+        if !self.is_shared {
+            let search = search_ns(job, costs, [self.node * nodes, edges]);
+            return search + (nodes - 1.0) * levels_ns(job, costs);
+        }
+        let mut shared = *costs;
+        shared.levels = [costs.levels[CLASSES - 1]; CLASSES];
+        let work = [self.node * nodes * CONTENDED, edges * CONTENDED];
+        search_ns(job, &shared, work) + (nodes - 1.0) * levels_ns(job, &shared)
+    }
 }
 
 /// One run of `job` on a machine whose work costs `miss` times as much.
@@ -145,20 +177,22 @@ pub(super) fn run_ns(job: &Job, costs: &MachineCosts, miss: Miss) -> f64 {
     let edge_ns = costs.gather_ns * miss.of_edge(job);
     let pass = job.edges * edge_ns + job.nodes * wide.node_ns.min(edge_ns * NODE_EDGES);
     let passes = |[passes, levels]: [f64; 2]| passes * pass + levels * wide.level_ns;
-    let [components, paths] = miss.contended;
     costs.start_ns
         + match job.analysis {
             AnalysisKind::Bfs | AnalysisKind::Reach => search_ns(job, costs, [miss.node, 1.0]),
-            AnalysisKind::Sssp => {
-                let [nodes, edges] = PATHS.map(|work| work * paths);
-                search_ns(job, costs, [miss.node * nodes, edges])
-                    + (PATHS[0] - 1.0) * levels_ns(job, costs)
+            AnalysisKind::Sssp => miss.paths_ns(job, costs),
+            AnalysisKind::Cc => {
+                let work = miss.of_components(job);
+                passes([work * COMPONENTS[0], COMPONENTS[1]])
             }
-            AnalysisKind::Cc => passes([components * COMPONENTS[0], COMPONENTS[1]]),
             AnalysisKind::Pagerank => iterations(job) * passes([1.0, RANKING_LEVELS]),
             AnalysisKind::Triangles => {
                 let count = (COUNTING[0] * job.degree()).max(COUNTING_LEAST);
                 passes([count, COUNTING[1]])
+            }
+            _ if job.degree() < PEELING_DEGREE => {
+                let turns = 2.0 * job.nodes.max(0.0).sqrt();
+                passes([PEELING[0], turns.max(PEELING[1])])
             }
             _ => passes(PEELING),
         }

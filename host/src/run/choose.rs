@@ -93,7 +93,7 @@ fn choose_with(graph: &Graph, request: &RunRequest, probe: Probe<'_>) -> Choice 
 /// that choosing is not what takes the time.
 fn sample_edges(graph: &Graph) -> u64 {
     const LEAST: u64 = 256;
-    const SHARE: u64 = 50;
+    const SHARE: u64 = 400;
     (u64::from(graph.edges()) / SHARE).clamp(LEAST, SAMPLE_EDGES)
 }
 
