@@ -10,12 +10,13 @@ use super::drive::{self, choose, count_new};
 use super::frontier::Queue;
 use super::narrow::{Bounds, LOOK_MASK, reach};
 use super::push::row_at;
+use super::share::{Sink, push_shares};
 use super::visit::Discovery;
 use super::{Search, shared_drive, shared_search};
 use crate::context::Hand;
 use crate::control::Stop;
 use crate::grid::Grid;
-use seawall_core::abi::search::DriveRecord;
+use seawall_core::abi::search::{DriveRecord, Step};
 
 /// Queue entries by which rows are fetched ahead of their use.
 const AHEAD: u32 = 12;
@@ -55,9 +56,25 @@ pub(super) fn run<G: Grid>(hand: Hand<G>, slot: u32, bounds: &Bounds) -> Result<
     Ok(drive.iteration - before.iteration)
 }
 
+/// Runs the step that `drive` asks for, if it is a push from queue to queue: alone in a
+/// team of one block, with even shares of edges in others.
+#[inline(always)]
+pub(super) fn pushes<G: Grid>(hand: Hand<G>, drive: &DriveRecord) -> bool {
+    let step = Step::from_word(drive.next);
+    if !matches!(step, Some(Step::WarpSparse | Step::Sparse)) {
+        return false;
+    }
+    if hand.context().team.is_alone() {
+        push(hand);
+    } else {
+        push_shares(hand, Sink::Queue);
+    }
+    true
+}
+
 /// One level of a team of one block, as a step.
 #[inline(never)]
-pub(super) fn push<G: Grid>(hand: Hand<G>) {
+fn push<G: Grid>(hand: Hand<G>) {
     let grid = hand.grid();
     let (search, drive) = (shared_search::read(grid), shared_drive::read(grid));
     let (nodes, edges) = search.level(grid, &drive);

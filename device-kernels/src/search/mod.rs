@@ -79,11 +79,10 @@ pub fn step<G: Grid>(hand: Hand<G>, drive: &DriveRecord) {
         let frontier = shared_search::read(grid).frontier;
         frontier.clear_found(grid, drive.step.wrapping_add(2));
     }
+    if G::WARP == 1 && lead::pushes(hand, drive) {
+        return;
+    }
     match Step::from_word(drive.next) {
-        Some(Step::WarpSparse | Step::Sparse) if G::WARP == 1 && team.is_alone() => {
-            lead::push(hand);
-        }
-        Some(Step::WarpSparse) if G::WARP == 1 => share::push_shares(hand, share::Sink::Queue),
         Some(Step::Sparse) => share::push_shares(hand, share::Sink::Queue),
         Some(Step::Hybrid) => share::push_shares(hand, share::Sink::Bitset),
         Some(Step::Dense) => pull::pull(hand),

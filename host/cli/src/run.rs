@@ -115,7 +115,7 @@ struct MachineArgs {
     /// Number of the GPU.
     #[arg(long, default_value_t = 0, value_name = "N")]
     device: u32,
-    /// Threads of the cpu backend [default: all].
+    /// Threads of the cpu backend [default: as many as pay; all where several graphs run].
     #[arg(long, value_name = "N", value_parser = thread_count)]
     threads: Option<NonZeroUsize>,
     /// Shape that a search's steps take where it can hold the frontier; auto
