@@ -109,7 +109,7 @@ impl CpuCosts {
             gather_ns: CPU_GATHER_NS,
         };
         let count = f64::from(threads.max(1));
-        let shared = LevelCost::new(3.5e3 * count, 1.4 * CPU_NODE_NS / count);
+        let shared = LevelCost::new(1e3 * count, 1.4 * CPU_NODE_NS / count);
         let all = MachineCosts {
             start_ns: one.start_ns + threads_start_ns(count),
             levels: [one.levels[0], one.levels[1], one.levels[2], shared],
