@@ -6,7 +6,7 @@ use crate::analysis::Built;
 use crate::backend::cpu::CpuSession;
 use crate::backend::{RunLimits, RunStats, Session, cuda};
 use crate::graph::Graph;
-use crate::outcome::{Column, Event, PlanSummary, RunOutcome, Times, Track};
+use crate::outcome::{Column, Event, PlanSummary, RunOutcome, Times, Track, waves};
 use crate::program::{EncodedProgram, PlanRequest};
 use std::num::NonZeroU32;
 use std::time::Instant;
@@ -36,16 +36,20 @@ pub fn execute(
     progress(Phase::Plan);
     let choice = choose(graph, request);
     let (built, encoded, mut plan, plan_ns) = plan_program(graph, request, &choice)?;
-    events.push(host_event("plan", 0, plan_ns));
+    let planned = clock.elapsed().as_nanos() as u64;
+    events.push(host_event("choose", 0, planned.saturating_sub(plan_ns)));
+    events.push(host_event("plan", planned.saturating_sub(plan_ns), plan_ns));
     progress(Phase::Upload);
     let Opened {
         mut session,
         executor,
         reason,
     } = open(graph, request, choice)?;
-    session.load(&encoded)?;
     let upload = session.upload_ns();
-    events.push(host_event("upload", plan_ns, upload));
+    events.extend(opening(planned, &clock, upload));
+    let loading = clock.elapsed().as_nanos() as u64;
+    session.load(&encoded)?;
+    events.push(host_event("load program", loading, since(loading, &clock)));
     let mut runs = Vec::new();
     let stats = repeat(
         session.as_mut(),
@@ -64,15 +68,21 @@ pub fn execute(
         },
     )?;
     progress(Phase::Readback);
+    let reading = clock.elapsed().as_nanos() as u64;
     let (values, parents, readback) = read_back(session.as_mut(), &built, graph.nodes())?;
+    events.push(host_event("readback", reading, readback));
     plan.topology = steps::topology_name(&stats.control);
     if request.check {
         progress(Phase::Check);
     }
     let end = steps::end_of(&stats.control);
+    let checking = clock.elapsed().as_nanos() as u64;
     let checked = request
         .check
         .then(|| steps::is_equal(graph, request, end, (&values, parents.as_deref())));
+    if request.check {
+        events.push(host_event("check", checking, since(checking, &clock)));
+    }
     Ok(RunOutcome {
         analysis: request.analysis,
         backend: executor,
@@ -97,6 +107,7 @@ pub fn execute(
         host: stats.host,
         checked,
         events,
+        waves: waves(&encoded, &stats.control),
         values,
         parents,
     })
@@ -135,6 +146,21 @@ fn host_event(name: &str, start_ns: u64, duration_ns: u64) -> Event {
         start_ns,
         duration_ns,
     }
+}
+
+/// Time since `start_ns` on `clock`, nanoseconds.
+fn since(start_ns: u64, clock: &Instant) -> u64 {
+    (clock.elapsed().as_nanos() as u64).saturating_sub(start_ns)
+}
+
+/// Opening the machine, which ends with the upload of the graph.
+fn opening(start_ns: u64, clock: &Instant, upload_ns: u64) -> [Event; 2] {
+    let opened = since(start_ns, clock);
+    let end = start_ns.saturating_add(opened);
+    [
+        host_event("open", start_ns, opened),
+        host_event("upload", end.saturating_sub(upload_ns), upload_ns),
+    ]
 }
 
 /// Builds, plans and encodes the program for the machine that was chosen.
