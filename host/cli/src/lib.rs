@@ -6,6 +6,7 @@
 //! table); one message on standard error; nothing on standard output but the
 //! report, or with `--json` the failure.
 
+mod allocator;
 pub mod bench;
 mod convert;
 mod error;
@@ -27,6 +28,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+pub use allocator::Allocator;
 use error::CliError;
 pub use plan::{PlanError, Program as PlanInput};
 
