@@ -31,25 +31,18 @@ pub fn execute(
     request: &RunRequest,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
-    let clock = Instant::now();
-    let mut events = Vec::new();
+    let mut log = Log::begin();
     progress(Phase::Plan);
     let choice = choose(graph, request);
     let (built, encoded, mut plan, plan_ns) = plan_program(graph, request, &choice)?;
-    let planned = clock.elapsed().as_nanos() as u64;
-    events.push(host_event("choose", 0, planned.saturating_sub(plan_ns)));
-    events.push(host_event("plan", planned.saturating_sub(plan_ns), plan_ns));
+    log.planned(plan_ns);
     progress(Phase::Upload);
     let Opened {
         mut session,
         executor,
         reason,
-    } = open(graph, request, choice)?;
-    let upload = session.upload_ns();
-    events.extend(opening(planned, &clock, upload));
-    let loading = clock.elapsed().as_nanos() as u64;
-    session.load(&encoded)?;
-    events.push(host_event("load program", loading, since(loading, &clock)));
+    } = start((graph, request), choice, (&encoded, &mut log))?;
+    let clock = log.clock;
     let mut runs = Vec::new();
     let stats = repeat(
         session.as_mut(),
@@ -60,29 +53,24 @@ pub fn execute(
                 repetition,
                 of: request.repeat.get(),
             });
-            clock.elapsed().as_nanos() as u64
+            nanoseconds(&clock)
         },
         |event| {
             runs.push(event.duration_ns);
-            events.push(event);
+            log.events.push(event);
         },
     )?;
     progress(Phase::Readback);
-    let reading = clock.elapsed().as_nanos() as u64;
+    let reading = nanoseconds(&clock);
     let (values, parents, readback) = read_back(session.as_mut(), &built, graph.nodes())?;
-    events.push(host_event("readback", reading, readback));
+    log.host("readback", reading, readback);
     plan.topology = steps::topology_name(&stats.control);
-    if request.check {
-        progress(Phase::Check);
-    }
     let end = steps::end_of(&stats.control);
-    let checking = clock.elapsed().as_nanos() as u64;
-    let checked = request
-        .check
-        .then(|| steps::is_equal(graph, request, end, (&values, parents.as_deref())));
-    if request.check {
-        events.push(host_event("check", checking, since(checking, &clock)));
-    }
+    let checked = request.check.then(|| {
+        progress(Phase::Check);
+        let found = (&values, parents.as_deref());
+        log.until_now("check", || steps::is_equal(graph, request, end, found))
+    });
     Ok(RunOutcome {
         analysis: request.analysis,
         backend: executor,
@@ -97,7 +85,7 @@ pub fn execute(
         plan,
         times: Times {
             load: 0,
-            upload,
+            upload: session.upload_ns(),
             plan: plan_ns,
             run: steps::median(&mut runs),
             readback,
@@ -106,7 +94,7 @@ pub fn execute(
         device_barriers: barriers(&stats, executor, session.device().units),
         host: stats.host,
         checked,
-        events,
+        events: log.events,
         waves: waves(&encoded, &stats.control),
         values,
         parents,
@@ -139,28 +127,65 @@ fn repeat(
     }
 }
 
-fn host_event(name: &str, start_ns: u64, duration_ns: u64) -> Event {
-    Event {
-        name: name.to_owned(),
-        track: Track::Host,
-        start_ns,
-        duration_ns,
+/// Time since `clock` began, nanoseconds.
+fn nanoseconds(clock: &Instant) -> u64 {
+    clock.elapsed().as_nanos() as u64
+}
+
+/// What happened when, for the trace.
+struct Log {
+    clock: Instant,
+    events: Vec<Event>,
+}
+
+impl Log {
+    fn begin() -> Self {
+        Self {
+            clock: Instant::now(),
+            events: Vec::new(),
+        }
+    }
+
+    /// Adds a span of the host.
+    fn host(&mut self, name: &str, start_ns: u64, duration_ns: u64) {
+        self.events.push(Event {
+            name: name.to_owned(),
+            track: Track::Host,
+            start_ns,
+            duration_ns,
+        });
+    }
+
+    /// Adds choosing and planning, which end now.
+    fn planned(&mut self, plan_ns: u64) {
+        let start = nanoseconds(&self.clock).saturating_sub(plan_ns);
+        self.host("choose", 0, start);
+        self.host("plan", start, plan_ns);
+    }
+
+    /// Adds the span of the host in which `work` is done.
+    fn until_now<T>(&mut self, name: &str, work: impl FnOnce() -> T) -> T {
+        let start = nanoseconds(&self.clock);
+        let done = work();
+        let end = nanoseconds(&self.clock);
+        self.host(name, start, end.saturating_sub(start));
+        done
     }
 }
 
-/// Time since `start_ns` on `clock`, nanoseconds.
-fn since(start_ns: u64, clock: &Instant) -> u64 {
-    (clock.elapsed().as_nanos() as u64).saturating_sub(start_ns)
-}
-
-/// Opening the machine, which ends with the upload of the graph.
-fn opening(start_ns: u64, clock: &Instant, upload_ns: u64) -> [Event; 2] {
-    let opened = since(start_ns, clock);
-    let end = start_ns.saturating_add(opened);
-    [
-        host_event("open", start_ns, opened),
-        host_event("upload", end.saturating_sub(upload_ns), upload_ns),
-    ]
+/// Opens the machine, which ends with the upload of the graph, and loads the
+/// program.
+fn start<'g>(
+    (graph, request): (&'g Graph, &RunRequest),
+    choice: Choice,
+    (encoded, log): (&EncodedProgram, &mut Log),
+) -> Result<Opened<'g>, RunError> {
+    let mut opened = log.until_now("open", || open(graph, request, choice))?;
+    let upload = opened.session.upload_ns();
+    let end = nanoseconds(&log.clock);
+    log.host("upload", end.saturating_sub(upload), upload);
+    log.until_now("load program", || opened.session.load(encoded))?;
+    Ok(opened)
 }
 
 /// Builds, plans and encodes the program for the machine that was chosen.
