@@ -20,9 +20,11 @@ pub(super) fn fields(error: &GraphError) -> Value {
         GraphError::UnknownSuffix { file } => json!({"kind": "unknown_suffix", "file": file}),
         GraphError::Directed { file } => json!({"kind": "format_without_directions", "file": file}),
         GraphError::NoWeights { file } => json!({"kind": "no_weights", "file": file}),
-        GraphError::Memory { file, bytes } => {
-            json!({"kind": "memory", "file": file, "bytes": bytes})
-        }
+        GraphError::Memory {
+            file,
+            needed,
+            available,
+        } => json!({"kind": "memory", "file": file, "needed": needed, "available": available}),
         GraphError::Generator { spec, problem } => {
             json!({"kind": "generator", "spec": spec, "problem": problem.to_string()})
         }
