@@ -37,6 +37,9 @@ pub(super) struct ConvertArgs {
     /// Take every edge in both directions.
     #[arg(long)]
     undirected: bool,
+    /// Skip columns of an edge list that are neither an end nor a weight.
+    #[arg(long)]
+    skip_columns: bool,
     /// Drop edge weights.
     #[arg(long)]
     no_weights: bool,
@@ -79,6 +82,7 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
     let options = LoadOptions {
         undirected: args.undirected,
         weights: !args.no_weights,
+        skip_columns: args.skip_columns,
     };
     let hear = |done, total| line.bytes(done, total);
     let Loaded { graph, stats } = load(&args.input, &options, Some(&hear))?;

@@ -38,8 +38,9 @@ Examples:
   seawall run gen:batch:8192:chain:512 --analysis bfs --source 0 --json
   seawall run graphs/ extra.mtx @more.txt --analysis cc --out components.csv
 
-Files: Matrix Market (.mtx), edge list (.txt, .el), DIMACS and PACE (.gr), Seawall
-binary (.swg), each also as .gz or .xz; - is standard input.
+Files: Matrix Market (.mtx), edge list (.txt, .el, .csv), DIMACS and PACE (.gr), METIS
+(.graph), SciPy (.npz), ECL (.egr), Seawall binary (.swg), each also as .gz or .xz; - is
+standard input.
 Generators: gen:rmat:SCALE:EDGEFACTOR[:SEED], gen:uniform:SCALE:EDGEFACTOR[:SEED],
 gen:grid:WIDTH[xHEIGHT], gen:chain:NODES[:SEED].
 
@@ -73,6 +74,9 @@ pub(super) struct RunArgs {
     /// Take every edge in both directions.
     #[arg(long)]
     undirected: bool,
+    /// Skip columns of an edge list that are neither an end nor a weight.
+    #[arg(long)]
+    skip_columns: bool,
     #[command(flatten)]
     machine: MachineArgs,
     #[command(flatten)]
@@ -233,6 +237,7 @@ impl RunArgs {
         LoadOptions {
             undirected: self.undirected,
             weights: self.analysis.0.reads_weights(),
+            skip_columns: self.skip_columns,
         }
     }
 

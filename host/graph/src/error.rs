@@ -29,7 +29,7 @@ pub enum GraphError {
     /// Neither content nor suffix says which format this is.
     #[error(
         "{file}:{line}: not a graph in a known format ({value:?}); \
-         known are Matrix Market, edge list, DIMACS, PACE and .swg, each also as .gz or .xz"
+         known are Matrix Market, edge list (also .csv), DIMACS, PACE, METIS (.graph), .npz, .egr and .swg, each also as .gz or .xz"
     )]
     UnknownFormat {
         /// File as the caller named it.
@@ -69,6 +69,14 @@ pub enum GraphError {
         /// What the decoder said.
         reason: String,
     },
+    /// An archive does not hold a sparse matrix that can be read.
+    #[error("{file}: not a sparse matrix of SciPy: {problem}")]
+    Archive {
+        /// File as the caller named it.
+        file: String,
+        /// What is wrong.
+        problem: ArchiveProblem,
+    },
     /// The system has no memory for the graph's arrays.
     #[error(
         "{file}: no memory for an array of {bytes} bytes; free memory, or load a smaller graph"
@@ -100,6 +108,43 @@ pub enum GraphError {
         promised: u64,
         /// Edge lines seen; when there are too many, those up to `line`.
         found: u64,
+    },
+    /// A METIS file has fewer lines than nodes.
+    #[error(
+        "{file}: the header promises {promised} nodes, one a line, the file has {found} lines for them"
+    )]
+    RowCount {
+        /// File as the caller named it.
+        file: String,
+        /// Nodes by the header.
+        promised: u64,
+        /// Lines of nodes.
+        found: u64,
+    },
+    /// A METIS file lists another number of neighbours than its header promises.
+    #[error(
+        "{file}: the header promises {promised} edges, each listed at both ends, the file lists {found} neighbours"
+    )]
+    NeighbourCount {
+        /// File as the caller named it.
+        file: String,
+        /// Edges by the header.
+        promised: u64,
+        /// Neighbours of all nodes.
+        found: u64,
+    },
+    /// A METIS file lists an edge at one end only, or with two weights.
+    #[error(
+        "{file}: node {from} lists node {to}, which does not list it with the same weight; \
+         the format lists every edge at both ends, so write a directed graph as an edge list"
+    )]
+    OneSided {
+        /// File as the caller named it.
+        file: String,
+        /// The node that lists the edge, from 1.
+        from: u64,
+        /// Its neighbour.
+        to: u64,
     },
     /// The binary file is not what its header says.
     #[error("{file}: not a valid {format} file: {problem}")]
@@ -233,6 +278,42 @@ pub enum LineProblem {
     #[error("unexpected field after the last one ({value:?})")]
     ExtraField {
         /// The field.
+        value: String,
+    },
+    /// A name where an edge list has the number of a node.
+    #[error(
+        "expected a node id, found {value:?}; ids are whole numbers, so number nodes that have names"
+    )]
+    NamedNode {
+        /// The field.
+        value: String,
+    },
+    /// A column of an edge list that is neither an end nor a weight.
+    #[error(
+        "column {column} ({value:?}) is neither an end of an edge nor its weight; \
+         remove it, or ask for such columns to be skipped"
+    )]
+    ExtraColumn {
+        /// Column, from 1.
+        column: usize,
+        /// What it holds, or its name.
+        value: String,
+    },
+    /// A weight where the first edge had none.
+    #[error(
+        "a weight, which the first edge of the file does not have; give all edges one, or none"
+    )]
+    LateWeight,
+    /// Quotation marks that do not enclose one column on one line.
+    #[error("the quotation mark before {value:?} has no partner at the end of its column")]
+    Quotation {
+        /// What follows it, shortened.
+        value: String,
+    },
+    /// A line with neighbours of a node that the header does not promise.
+    #[error("a line ({value:?}) for more nodes than the header promises")]
+    RowBeyond {
+        /// The line, shortened.
         value: String,
     },
     /// The first line is not the one that the format starts with.
@@ -388,6 +469,16 @@ pub enum BinaryProblem {
         /// Its weight.
         value: f32,
     },
+    /// A weight below zero.
+    #[error(
+        "the weight of edge {edge} is negative ({value}); shortest paths need weights from 0 on"
+    )]
+    NegativeWeight {
+        /// Edge index.
+        edge: u64,
+        /// Its weight.
+        value: i64,
+    },
     /// Original ids that are not strictly ascending.
     #[error("original id {value} of node {node} is out of order")]
     Ids {
@@ -446,5 +537,76 @@ pub enum GeneratorProblem {
         value: String,
         /// The generator's form.
         form: &'static str,
+    },
+}
+
+/// What is wrong with an `.npz` archive.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArchiveProblem {
+    /// No header of a member where one should be.
+    #[error("member {number} of the archive does not start like one")]
+    Member {
+        /// Members before it, and it.
+        number: u32,
+    },
+    /// A member that is encrypted, packed in another way, or written to a pipe.
+    #[error(
+        "member {member} is packed by method {method} with flags {flags:#x}; \
+         write the file with scipy.sparse.save_npz, and not to a pipe"
+    )]
+    Method {
+        /// The member.
+        member: String,
+        /// Method of compression.
+        method: u16,
+        /// Flags of the member.
+        flags: u16,
+    },
+    /// A damaged member.
+    #[error("member {member} has the checksum {found:#010x}, its header says {expected:#010x}")]
+    Sum {
+        /// The member.
+        member: String,
+        /// By its header.
+        expected: u32,
+        /// Of its bytes.
+        found: u32,
+    },
+    /// A member that is not the array it should be, or ends early.
+    #[error("member {member}: {reason}")]
+    Array {
+        /// The member.
+        member: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A member that such a matrix has is not there.
+    #[error("it has no member {member}.npy; write the file with scipy.sparse.save_npz")]
+    Missing {
+        /// The member.
+        member: &'static str,
+    },
+    /// Two members that go together differ in length.
+    #[error("member {member}.npy has {found} numbers, expected {expected}")]
+    Length {
+        /// The member.
+        member: &'static str,
+        /// By the other members.
+        expected: u64,
+        /// Numbers in it.
+        found: u64,
+    },
+    /// A sparse matrix in another layout.
+    #[error("the layout {format:?} is not read; convert the matrix with .tocsr() before saving it")]
+    Layout {
+        /// The layout.
+        format: String,
+    },
+    /// A matrix with other dimensions.
+    #[error("the shape {shape:?} is not that of a graph, which has one row and column a node")]
+    Shape {
+        /// Extents of the matrix.
+        shape: Vec<u64>,
     },
 }

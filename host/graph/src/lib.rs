@@ -7,6 +7,7 @@
 mod batch;
 mod binary;
 mod build;
+mod check;
 mod csr;
 mod error;
 pub mod file;
@@ -19,12 +20,13 @@ mod model;
 mod radix;
 mod read;
 mod spec;
+mod tidy;
 mod weights;
 mod write;
 
 pub use batch::batch;
 pub use csr::Csr;
-pub use error::{BinaryProblem, GeneratorProblem, GraphError, LineProblem};
+pub use error::{ArchiveProblem, BinaryProblem, GeneratorProblem, GraphError, LineProblem};
 pub use load::{Compression, Format, LoadOptions, LoadStats, Loaded, Progress};
 pub use model::Graph;
 pub use read::is_graph_name;

@@ -23,6 +23,7 @@ fn load_and_check(name: &str, bytes: &[u8]) -> Result<(), TestCaseError> {
         LoadOptions {
             undirected: true,
             weights: true,
+            skip_columns: false,
         },
     ] {
         match load_as(name, bytes, &options) {

@@ -13,10 +13,12 @@ use std::path::Path;
 pub(crate) const PLAIN: LoadOptions = LoadOptions {
     undirected: false,
     weights: false,
+    skip_columns: false,
 };
 pub(crate) const WEIGHTED: LoadOptions = LoadOptions {
     undirected: false,
     weights: true,
+    skip_columns: false,
 };
 
 /// Loads bytes as a file of this name.

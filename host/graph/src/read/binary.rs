@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::source::Source;
 use super::words::Words;
 use crate::binary::{HEADER_BYTES, Header, SYMMETRIC, TABLE};
+use crate::check::check_rows;
 use crate::csr::Csr;
 use crate::ids::Ids;
 use crate::load::{Format, LoadOptions, LoadStats, Loaded, Progress};
@@ -90,9 +91,8 @@ fn section<T: bytemuck::Pod + Send>(
 }
 
 fn check(header: &Header, csr: &Csr, ids: &Ids) -> Result<(), BinaryProblem> {
-    check_offsets(csr)?;
-    let nodes = csr.nodes();
-    (0..nodes)
+    check_rows(csr)?;
+    (0..csr.nodes())
         .into_par_iter()
         .try_for_each(|node| check_row(csr, node))?;
     if header.has(SYMMETRIC)
@@ -118,46 +118,15 @@ fn check_weights(header: &Header, weights: &[u32]) -> Result<(), BinaryProblem> 
     }
 }
 
-fn check_offsets(csr: &Csr) -> Result<(), BinaryProblem> {
-    let offsets = csr.offsets();
-    let wrong = |at: usize| BinaryProblem::Offset {
-        node: at as u64,
-        value: u64::from(offsets[at]),
-    };
-    if offsets[0] != 0 {
-        return Err(wrong(0));
-    }
-    if let Some(at) = offsets
-        .par_windows(2)
-        .position_first(|pair| pair[0] > pair[1])
-    {
-        return Err(wrong(at + 1));
-    }
-    let last = offsets.len() - 1;
-    if offsets[last] as usize != csr.targets().len() {
-        Err(wrong(last))
-    } else {
-        Ok(())
-    }
-}
-
 fn check_row(csr: &Csr, node: u32) -> Result<(), BinaryProblem> {
-    let first = csr.row(node).start as u64;
     let targets = csr.neighbours(node);
-    if let Some(at) = targets.iter().position(|&target| target >= csr.nodes()) {
-        return Err(BinaryProblem::Target {
-            edge: first + at as u64,
-            value: u64::from(targets[at]),
-            nodes: u64::from(csr.nodes()),
-        });
-    }
     let ascends = targets.windows(2).all(|pair| pair[0] < pair[1]);
-    if !ascends || targets.binary_search(&node).is_ok() {
-        return Err(BinaryProblem::Order {
-            node: u64::from(node),
-        });
+    if ascends && targets.binary_search(&node).is_err() {
+        return Ok(());
     }
-    Ok(())
+    Err(BinaryProblem::Order {
+        node: u64::from(node),
+    })
 }
 
 fn check_ids(table: &[u64]) -> Result<(), BinaryProblem> {

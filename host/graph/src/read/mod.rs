@@ -9,15 +9,22 @@
 mod binary;
 mod body;
 mod chunks;
+mod dense;
+mod ecl;
 mod fields;
 mod gather;
 mod labels;
 mod layout;
+mod npy;
+mod npz;
 mod opening;
+mod rows;
 mod seen;
 mod source;
+mod table;
 mod weight;
 mod words;
+mod zip;
 
 use super::binary::MAGIC;
 use super::{BinaryProblem, GraphError, LoadOptions, Loaded, Progress};
@@ -63,9 +70,16 @@ fn load_source(
     let mut head = [0; MAGIC.len()];
     let filled = source.fill(&mut head)?;
     let head = &head[..filled];
-    source.unread(head);
+    // A mark of UTF-8, which some editors put in front of text.
+    source.unread(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head));
     if head == MAGIC {
         return binary::load_binary(source, options, progress);
+    }
+    if head.starts_with(&zip::MAGIC) {
+        return npz::load_npz(source, options);
+    }
+    if Suffix::of(&source.name) == Suffix::Ecl {
+        return ecl::load_ecl(source, options, progress);
     }
     if head.is_empty() {
         return Err(GraphError::Empty { file: source.name });
