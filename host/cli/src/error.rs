@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::bench::BenchError;
+use crate::report::table::TableColumn;
 use seawall::batch::BatchError;
 use seawall::calibrate::measure::MeasureError;
 use seawall::calibrate::store::StoreError;
@@ -75,6 +76,23 @@ pub(super) enum CliError {
         /// The path given.
         path: String,
     },
+    /// A column that the table does not have.
+    #[error(
+        "--columns {column}: this table has no such column; it has {}",
+        listed(known)
+    )]
+    NoSuchColumn {
+        /// The column asked for.
+        column: TableColumn,
+        /// The columns that there are.
+        known: &'static [TableColumn],
+    },
+    /// A column that was asked for twice.
+    #[error("--columns names {column} twice; name each column once")]
+    ColumnTwice {
+        /// The column.
+        column: TableColumn,
+    },
     /// What work costs could not be measured.
     #[error("measuring this machine: {0}")]
     Measure(#[from] MeasureError),
@@ -87,6 +105,12 @@ pub(super) enum CliError {
     /// Standard output took no more.
     #[error("standard output: {0}")]
     Stdout(io::Error),
+}
+
+/// The names of columns, separated by commas.
+fn listed(columns: &[TableColumn]) -> String {
+    let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
+    names.join(", ")
 }
 
 /// The ids of a graph's nodes, for messages.

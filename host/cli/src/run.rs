@@ -18,7 +18,8 @@ use super::output::print;
 use super::progress::ProgressLine;
 use super::sources::{SourceArgs, Sources};
 use crate::names::{AnalysisName, BackendName};
-use crate::report::rows::{RowFormat, Rows};
+use crate::report::rows::Rows;
+use crate::report::table::{RowFormat, TableColumn};
 use crate::report::{json, plot, text, trace};
 use seawall::batch::is_batch;
 use seawall::graph::file::{probe, write_whole};
@@ -33,6 +34,7 @@ Examples:
   seawall run roads.gr.xz --analysis sssp --source 1 --out distances.csv
   seawall run email.txt --undirected --analysis cc --json | jq .checksum
   seawall run calls.el --analysis bfs --source 0 --parents --out tree.npy
+  seawall run calls.el --analysis pagerank --out ranks.npy --columns value
   seawall run calls.el --analysis reach --source 3 --source 17 --each --out who.csv
   seawall run gen:rmat:20:16 --analysis bfs --source 7 --backend mega --repeat 5 --trace run.json
   seawall run gen:batch:8192:chain:512 --analysis bfs --source 0 --json
@@ -51,9 +53,9 @@ gen:batch:COUNT:SHAPE (such as chain:512, with COUNT seeds). Sources are looked 
 every graph, the time budget is that of all together, backends are mega and cpu, and
 --parents and --each are for one graph.
 
-A node that no source reaches has the value 4294967295 in every output; where it
-has no parent, that is empty in .csv, null in .json and 2^64 - 1 in .npy. A set of
-sources is a hexadecimal number whose lowest bit is the first source, in .npy
+A node that no source reaches has no value and no parent: both are empty in .csv,
+null in .json, and in .npy the largest number of the type, 2^32 - 1 and 2^64 - 1. A
+set of sources is a hexadecimal number whose lowest bit is the first source, in .npy
 64-bit words of it, lowest first.";
 
 /// Run an analysis on a graph.
@@ -154,6 +156,16 @@ struct OutputArgs {
     /// Write one row a node: .csv, .json or .npy.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Columns of that file, separated by commas; a single one is a plain array
+    /// in .json and .npy [default: all that the result has].
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "NAMES",
+        requires = "out"
+    )]
+    columns: Vec<TableColumn>,
     /// Print the report as one JSON object.
     #[arg(long)]
     json: bool,
@@ -210,7 +222,8 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     if is_batch(&args.graphs) {
         return batch::command(args, &sources);
     }
-    let rows = args.output.check()?;
+    let has_parents = args.detail.parents;
+    let rows = args.output.check(|_| TableColumn::of_run(has_parents))?;
     let line = ProgressLine::new(args.output.quiet);
     let started = Instant::now();
     let graph = args.load(name, &line)?;
@@ -291,9 +304,19 @@ impl RunArgs {
     }
 }
 
+/// The table that `--out` asks for.
+struct TableChoice {
+    format: RowFormat,
+    columns: Vec<TableColumn>,
+}
+
 impl OutputArgs {
-    /// Refuses files that could not be written after the run either.
-    fn check(&self) -> Result<Option<RowFormat>, CliError> {
+    /// Refuses files that could not be written after the run either, and columns
+    /// that are not in `known` for the format.
+    fn check(
+        &self,
+        known: impl Fn(RowFormat) -> &'static [TableColumn],
+    ) -> Result<Option<TableChoice>, CliError> {
         for path in [&self.out, &self.trace, &self.plot].into_iter().flatten() {
             probe(path)?;
         }
@@ -302,18 +325,42 @@ impl OutputArgs {
                 path: path.display().to_string(),
             });
         }
-        self.out.as_deref().map(row_format).transpose()
+        let Some(path) = &self.out else {
+            return Ok(None);
+        };
+        let format = row_format(path)?;
+        let columns = self.columns(known(format))?;
+        Ok(Some(TableChoice { format, columns }))
+    }
+
+    /// The columns asked for, or all that are `known`.
+    fn columns(&self, known: &'static [TableColumn]) -> Result<Vec<TableColumn>, CliError> {
+        for (at, column) in self.columns.iter().enumerate() {
+            if !known.contains(column) {
+                let (column, known) = (*column, known);
+                return Err(CliError::NoSuchColumn { column, known });
+            }
+            if self.columns[..at].contains(column) {
+                return Err(CliError::ColumnTwice { column: *column });
+            }
+        }
+        let columns: &[TableColumn] = match self.columns.as_slice() {
+            [] => known,
+            asked => asked,
+        };
+        Ok(columns.to_vec())
     }
 
     fn write(
         &self,
         outcome: &RunOutcome,
         graph: &Graph,
-        rows: Option<RowFormat>,
+        table: Option<TableChoice>,
     ) -> Result<(), CliError> {
-        if let (Some(path), Some(format)) = (&self.out, rows) {
+        if let (Some(path), Some(table)) = (&self.out, table) {
             let original = |node| graph.original_id(node);
-            write_whole(path, |out| Rows::new(outcome, &original).write(format, out))?;
+            let rows = Rows::new(outcome, &original);
+            write_whole(path, |out| rows.write(table.format, &table.columns, out))?;
         }
         if let Some(path) = &self.trace {
             write_whole(path, |out| trace::write(outcome, out))?;

@@ -1,11 +1,25 @@
-//! Whether arrays out of a file are rows of a graph at all.
-//!
-//! What else a format promises of them (order, no loops) is checked where it is read.
+//! What every graph promises of its rows, checked where arrays come from outside.
 
 use rayon::prelude::*;
 
+use super::BinaryProblem;
 use super::csr::Csr;
-use super::error::BinaryProblem;
+use super::mirror;
+use super::weights::WeightKind;
+
+/// Checks order and ranges of offsets and rows, the words of weights and, where claimed,
+/// that every edge has its mirror image. Linear in nodes and edges, on all threads;
+/// the last also searches a row for each edge.
+pub(super) fn check(csr: &Csr, kind: WeightKind, symmetric: bool) -> Result<(), BinaryProblem> {
+    check_rows(csr)?;
+    (0..csr.nodes())
+        .into_par_iter()
+        .try_for_each(|node| check_order(csr, node))?;
+    if symmetric && let Some((from, to)) = mirror::first_unmatched(csr) {
+        return Err(BinaryProblem::Asymmetric { from, to });
+    }
+    check_weights(kind, csr.weights().unwrap_or(&[]))
+}
 
 /// Checks that row starts ascend from 0 to the number of edges, and that targets are nodes.
 pub(super) fn check_rows(csr: &Csr) -> Result<(), BinaryProblem> {
@@ -22,8 +36,21 @@ pub(super) fn check_rows(csr: &Csr) -> Result<(), BinaryProblem> {
     }
 }
 
+fn check_weights(kind: WeightKind, weights: &[u32]) -> Result<(), BinaryProblem> {
+    match weights.par_iter().position_first(|word| !kind.holds(*word)) {
+        Some(at) => Err(BinaryProblem::Weight {
+            edge: at as u64,
+            value: f32::from_bits(weights[at]),
+        }),
+        None => Ok(()),
+    }
+}
+
 fn check_offsets(csr: &Csr) -> Result<(), BinaryProblem> {
     let offsets = csr.offsets();
+    let Some(last) = offsets.len().checked_sub(1) else {
+        return Err(BinaryProblem::NoOffsets);
+    };
     let wrong = |at: usize| BinaryProblem::Offset {
         node: at as u64,
         value: u64::from(offsets[at]),
@@ -37,10 +64,20 @@ fn check_offsets(csr: &Csr) -> Result<(), BinaryProblem> {
     {
         return Err(wrong(at + 1));
     }
-    let last = offsets.len() - 1;
     if offsets[last] as usize != csr.targets().len() {
         Err(wrong(last))
     } else {
         Ok(())
     }
+}
+
+fn check_order(csr: &Csr, node: u32) -> Result<(), BinaryProblem> {
+    let targets = csr.neighbours(node);
+    let ascends = targets.windows(2).all(|pair| pair[0] < pair[1]);
+    if ascends && targets.binary_search(&node).is_err() {
+        return Ok(());
+    }
+    Err(BinaryProblem::Order {
+        node: u64::from(node),
+    })
 }

@@ -210,6 +210,12 @@ pub enum GraphError {
         /// Number of nodes.
         nodes: u32,
     },
+    /// Arrays given in memory are no rows of a graph.
+    #[error("arrays in memory: {problem}")]
+    BadArrays {
+        /// The first contradiction.
+        problem: BinaryProblem,
+    },
     /// An edge given in memory has a weight that is negative, infinite or no number.
     #[error("edge {index} has the weight {weight}; float weights must be finite and not negative")]
     BadWeight {
@@ -426,6 +432,17 @@ pub enum BinaryProblem {
         first: u64,
         /// Nodes by the header.
         nodes: u64,
+    },
+    /// Offsets without a word: even a graph without nodes has one.
+    #[error("there are no offsets; they have one word more than the graph has nodes, the first 0")]
+    NoOffsets,
+    /// Not as many weights as edges.
+    #[error("{weights} weights for {edges} edges")]
+    WeightCount {
+        /// Weights given.
+        weights: u64,
+        /// Edges given.
+        edges: u64,
     },
     /// An offset below the one before it, or beyond the edges.
     #[error("offset {value} of node {node} is out of order")]

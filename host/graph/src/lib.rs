@@ -4,6 +4,7 @@
 //! hostile files end as a [`GraphError`] that names file, line, reason and value,
 //! never as a crash. This room knows no analysis, no backend and no terminal.
 
+mod arrays;
 mod batch;
 mod binary;
 mod build;
@@ -17,6 +18,8 @@ mod load;
 mod mirror;
 mod mix;
 mod model;
+#[cfg(feature = "petgraph")]
+mod petgraph;
 mod radix;
 mod read;
 mod spec;
@@ -24,6 +27,7 @@ mod tidy;
 mod weights;
 mod write;
 
+pub use arrays::CsrArrays;
 pub use batch::batch;
 pub use csr::Csr;
 pub use error::{ArchiveProblem, BinaryProblem, GeneratorProblem, GraphError, LineProblem};

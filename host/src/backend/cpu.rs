@@ -4,7 +4,7 @@
 //! and tables stay. Wall time is the run's time here.
 
 use super::memory::on_large_pages;
-use super::{BackendError, DeviceInfo, RunLimits, RunStats, Session};
+use super::{BackendError, DeviceInfo, HostWork, RunLimits, RunStats, Session};
 use crate::graph::Graph;
 use crate::program::{EncodedProgram, RegisterId};
 use crate::tiles::{TileShape, Tiles};
@@ -192,8 +192,7 @@ impl Session for CpuSession<'_> {
         }
         Ok(RunStats {
             run_ns,
-            launches: 0,
-            host_syncs: 0,
+            host: HostWork::default(),
             control,
         })
     }

@@ -110,6 +110,7 @@ pub fn execute(
             readback,
         },
         repeat: request.repeat.get(),
+        host: stats.host,
     })
 }
 

@@ -94,6 +94,7 @@ pub fn execute(
         },
         repeat: request.repeat.get(),
         device_barriers: barriers(&stats, executor, session.device().units),
+        host: stats.host,
         checked,
         events,
         values,

@@ -1,5 +1,6 @@
 //! The command line, as scripts and people meet it.
 
+mod answers;
 mod batch;
 mod bench;
 mod costs;

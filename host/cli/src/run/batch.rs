@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use super::{RunArgs, verdict};
+use super::{RunArgs, TableChoice, verdict};
 use crate::CliError;
 use crate::output::print;
 use crate::progress::ProgressLine;
 use crate::report::batch::{json, rows::BatchRows, text};
-use crate::report::rows::RowFormat;
+use crate::report::table::TableColumn;
 use crate::sources::Sources;
 use seawall::batch::{BatchGraph, BatchOutcome, NamedGraph, execute, expand, load};
 use seawall::graph::file::write_whole;
@@ -25,7 +25,7 @@ pub(super) fn command(args: &RunArgs, sources: &Sources) -> Result<ExitCode, Cli
         }
     }
     seawall::batch::check_detail(args.detail.detail())?;
-    let rows = args.output.check()?;
+    let rows = args.output.check(TableColumn::of_batch)?;
     let line = ProgressLine::new(args.output.quiet);
     let started = Instant::now();
     let specs = expand(&args.graphs)?;
@@ -56,17 +56,16 @@ fn member<'g>(
 fn write(
     args: &RunArgs,
     outcome: &BatchOutcome,
-    (graphs, rows): (&[NamedGraph], Option<RowFormat>),
+    (graphs, table): (&[NamedGraph], Option<TableChoice>),
 ) -> Result<(), CliError> {
     let out = &args.output;
-    if let (Some(path), Some(format)) = (&out.out, rows) {
+    if let (Some(path), Some(table)) = (&out.out, table) {
         let original = |graph: usize, node| {
             let named = graphs.get(graph);
             named.map_or(u64::from(node), |named| named.graph.original_id(node))
         };
-        write_whole(path, |to| {
-            BatchRows::new(outcome, &original).write(format, to)
-        })?;
+        let rows = BatchRows::new(outcome, &original);
+        write_whole(path, |to| rows.write(table.format, &table.columns, to))?;
     }
     if out.json {
         return print(|to| json::write(outcome, to));
