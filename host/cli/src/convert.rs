@@ -28,7 +28,8 @@ pub(super) struct ConvertArgs {
     /// Graph to read: a file, - for standard input, or a generator.
     #[arg(value_name = "IN")]
     input: OsString,
-    /// File to write; its suffix chooses the format: .mtx, .el, .txt, .gr, .swg.
+    /// File to write; its suffix chooses the format: .mtx, .el,
+    /// .txt, .csv, .gr, .graph, .egr, .swg.
     #[arg(value_name = "OUT")]
     output: PathBuf,
     /// Format to write when the suffix should not choose it.
@@ -55,6 +56,12 @@ enum WrittenFormat {
     Mtx,
     /// Edge list.
     El,
+    /// Comma-separated table.
+    Csv,
+    /// METIS adjacency.
+    Metis,
+    /// Binary of the ECL graph codes.
+    Egr,
     /// DIMACS shortest paths (`p sp`).
     Dimacs,
     /// PACE treewidth (`p tw`).
@@ -68,6 +75,9 @@ impl From<WrittenFormat> for Format {
         match format {
             WrittenFormat::Mtx => Self::MatrixMarket,
             WrittenFormat::El => Self::EdgeList,
+            WrittenFormat::Csv => Self::Csv,
+            WrittenFormat::Metis => Self::Metis,
+            WrittenFormat::Egr => Self::Ecl,
             WrittenFormat::Dimacs => Self::Dimacs,
             WrittenFormat::Pace => Self::Pace,
             WrittenFormat::Swg => Self::Binary,

@@ -6,6 +6,8 @@
 
 use std::io;
 
+use super::load::Format;
+
 /// Why a graph could not be read, generated or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -41,7 +43,7 @@ pub enum GraphError {
     },
     /// A writer's path has no suffix that names a format.
     #[error(
-        "{file}: no format has this suffix; use .mtx, .el, .txt, .gr, .swg, with .gz or .xz after it if wanted"
+        "{file}: no format has this suffix; use .mtx, .el, .txt, .csv, .gr, .graph, .egr, .swg, with .gz or .xz after it if wanted"
     )]
     UnknownSuffix {
         /// File as the caller named it.
@@ -49,11 +51,23 @@ pub enum GraphError {
     },
     /// A directed graph was to be written to a format without directions.
     #[error(
-        "{file}: PACE files have no directions; load the graph as undirected, or write .mtx, .el or .swg"
+        "{file}: {format} files have no directions; load the graph as undirected, or write .mtx, .el or .swg"
     )]
     Directed {
         /// File as the caller named it.
         file: String,
+        /// The format.
+        format: Format,
+    },
+    /// A format cannot hold this graph.
+    #[error("{file}: {format} files cannot hold {what}; write .mtx, .el or .swg")]
+    Unwritable {
+        /// File as the caller named it.
+        file: String,
+        /// The format.
+        format: Format,
+        /// What it cannot hold.
+        what: &'static str,
     },
     /// The compressed stream ends early or is damaged.
     #[error(

@@ -27,8 +27,10 @@ pub struct LoadOptions {
 pub enum Format {
     /// Matrix Market file, `.mtx`.
     MatrixMarket,
-    /// Edge list, `.txt` or `.el`, or `.csv` with or without names of columns.
+    /// Edge list, `.txt` or `.el`.
     EdgeList,
+    /// Table of edges between commas or semicolons, `.csv`, with or without names of columns.
+    Csv,
     /// METIS adjacency, `.graph`.
     Metis,
     /// Binary of the ECL graph codes, `.egr`.
@@ -50,6 +52,7 @@ impl fmt::Display for Format {
         f.write_str(match self {
             Self::MatrixMarket => "Matrix Market",
             Self::EdgeList => "edge list",
+            Self::Csv => "comma-separated table",
             Self::Metis => "METIS",
             Self::Ecl => "ECL binary",
             Self::Npz => "SciPy sparse matrix",

@@ -1,5 +1,6 @@
 //! Graph files end to end: what is written is read, what is broken is named.
 mod errors;
+mod formats;
 mod hostile;
 #[cfg(unix)]
 mod names;

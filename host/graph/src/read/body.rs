@@ -75,7 +75,7 @@ pub(super) fn parse<const N: usize>(bytes: &[u8], layout: &Layout, limit: u64) -
 /// what to do about it.
 #[cold]
 fn explained(problem: LineProblem, layout: &Layout, bytes: &[u8]) -> LineProblem {
-    let is_list = layout.format == Format::EdgeList;
+    let is_list = layout.header.is_none();
     match problem {
         LineProblem::NotANumber {
             what: NODE_ID,

@@ -82,6 +82,10 @@ impl Layout {
             Values::Absent
         };
         Self {
+            format: match table.delimiter {
+                b',' | b';' => Format::Csv,
+                _ => Format::EdgeList,
+            },
             shape: Shape::Table(table),
             ..Self::edge_list(hinted_nodes, values)
         }

@@ -42,7 +42,8 @@ pub(super) fn load_file(
 }
 
 /// Whether a file's name ends like that of a graph, compressed or not; what is
-/// in the file is not looked at.
+/// in the file is not looked at. `.csv` and `.npz`, which are names of much else, do not
+/// count.
 ///
 /// ```
 /// assert!(seawall_graph::is_graph_name("roads.GR.xz"));
@@ -50,7 +51,10 @@ pub(super) fn load_file(
 /// ```
 #[must_use]
 pub fn is_graph_name(name: &str) -> bool {
-    is_binary_name(name) || Suffix::of(name) != Suffix::Other
+    let is_table = [".csv", ".csv.gz", ".csv.xz"]
+        .iter()
+        .any(|suffix| name.to_ascii_lowercase().ends_with(suffix));
+    is_binary_name(name) || Suffix::of(name) != Suffix::Other && !is_table
 }
 
 /// Loads what a reader gives.

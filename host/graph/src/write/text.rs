@@ -103,6 +103,16 @@ pub(super) fn write(graph: &Graph, format: Format, sink: &mut Sink) -> io::Resul
             }
             .write(sink)
         }
+        Format::Csv => {
+            let weight = graph.weights().map_or("", |_| ",weight");
+            writeln!(sink, "source,target{weight}")?;
+            Line {
+                separator: b',',
+                ends: Ends::Original,
+                ..line
+            }
+            .write(sink)
+        }
         _ => {
             writeln!(sink, "# Nodes: {nodes} Edges: {listed}")?;
             Line {
@@ -184,7 +194,7 @@ impl Line<'_> {
 }
 
 /// Cuts rows into blocks of about the same number of edges.
-fn blocks(graph: &Graph) -> Vec<Range<u32>> {
+pub(super) fn blocks(graph: &Graph) -> Vec<Range<u32>> {
     let mut blocks = Vec::new();
     let mut start = 0;
     while start < graph.nodes() {
@@ -197,7 +207,7 @@ fn blocks(graph: &Graph) -> Vec<Range<u32>> {
     blocks
 }
 
-fn push_number(text: &mut Vec<u8>, mut value: u64) {
+pub(super) fn push_number(text: &mut Vec<u8>, mut value: u64) {
     let mut digits = [0u8; 20];
     let mut at = digits.len();
     loop {
