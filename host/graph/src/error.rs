@@ -2,8 +2,9 @@
 //!
 //! One enum for the room, because a caller shows all of them the same way: one
 //! message that names the file, the line, the reason and the offending value.
-//! It does not decide exit codes.
+//! It says whether the request or the machine is the cause, and decides no exit codes.
 
+use super::Cause;
 use std::io;
 
 use super::load::Format;
@@ -246,6 +247,33 @@ pub enum GraphError {
         /// File as the caller named it.
         file: String,
     },
+}
+
+impl GraphError {
+    /// Whether another request would help.
+    #[must_use]
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Io { source, .. } => Cause::of_io(source),
+            Self::Empty { .. }
+            | Self::UnknownFormat { .. }
+            | Self::UnknownSuffix { .. }
+            | Self::Directed { .. }
+            | Self::Compressed { .. }
+            | Self::Line { .. }
+            | Self::EdgeCount { .. }
+            | Self::Binary { .. }
+            | Self::TooManyNodes { .. }
+            | Self::TooManyEdges { .. }
+            | Self::HollowGraph { .. }
+            | Self::Generator { .. }
+            | Self::EdgeOutOfRange { .. }
+            | Self::BadWeight { .. }
+            | Self::BadArrays { .. }
+            | Self::NoWeights { .. } => Cause::Request,
+            Self::Memory { .. } => Cause::Failure,
+        }
+    }
 }
 
 /// What is wrong with one line of text.

@@ -8,6 +8,7 @@ mod arrays;
 mod batch;
 mod binary;
 mod build;
+mod cause;
 mod check;
 mod csr;
 mod error;
@@ -29,6 +30,7 @@ mod write;
 
 pub use arrays::CsrArrays;
 pub use batch::batch;
+pub use cause::Cause;
 pub use csr::Csr;
 pub use error::{ArchiveProblem, BinaryProblem, GeneratorProblem, GraphError, LineProblem};
 pub use load::{Compression, Format, LoadOptions, LoadStats, Loaded, Progress};
