@@ -26,7 +26,7 @@ use seawall::backend::cpu::THREADS_MAX;
 use seawall::batch::{is_batch, list_of};
 use seawall::graph::file::{is_written_through, write_whole};
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
-use seawall::outcome::RunOutcome;
+use seawall::outcome::{Dropped, RunOutcome};
 use seawall::run::{Detail, Ranking, RunRequest, execute};
 use topology::TopologyChoice;
 
@@ -237,12 +237,13 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     let rows = args.output.check(|_| TableColumn::of_run(has_parents))?;
     let line = ProgressLine::new(args.output.quiet);
     let started = Instant::now();
-    let graph = args.load(name, &line)?;
+    let Loaded { graph, stats } = args.load(name, &line)?;
     let name = &*name.to_string_lossy();
     let load_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let request = args.request(args.source_nodes(&sources, name, &graph)?);
     let mut outcome = execute(&graph, &request, &mut |phase| line.phase(phase))?;
     outcome.times.load = load_ns;
+    outcome.dropped = Dropped::of(&stats);
     drop(line);
     args.output.write(&outcome, &graph, rows)?;
     args.output.report(&outcome, &files)?;
@@ -279,19 +280,19 @@ impl RunArgs {
         }
     }
 
-    fn load(&self, name: &OsStr, line: &ProgressLine) -> Result<Graph, CliError> {
+    fn load(&self, name: &OsStr, line: &ProgressLine) -> Result<Loaded, CliError> {
         let shown = name.to_string_lossy();
         line.say(format!("loading {shown}"));
         let options = self.load_options();
         let hear = |done, total| line.bytes(done, total);
-        let Loaded { graph, .. } = load(name, &options, Some(&hear))?;
-        if options.weights && graph.weights().is_none() {
+        let loaded = load(name, &options, Some(&hear))?;
+        if options.weights && loaded.graph.weights().is_none() {
             return Err(GraphError::NoWeights {
                 file: shown.into_owned(),
             }
             .into());
         }
-        Ok(graph)
+        Ok(loaded)
     }
 
     fn request(&self, sources: Vec<u32>) -> RunRequest {

@@ -15,6 +15,7 @@ mod fields;
 mod gather;
 mod labels;
 mod layout;
+mod matrix;
 mod npy;
 mod npz;
 mod opening;

@@ -4,16 +4,15 @@
 //! known. Content decides, and the suffix only where content is silent or where a
 //! wrong banner would otherwise be taken for something else.
 
-use super::dense::{Dense, Part};
 use super::fields::{Fields, line_of, quote};
-use super::layout::{Header, Layout, Shape, Values};
+use super::layout::{Header, Layout, Values};
+use super::matrix::{self, Matrix};
 use super::rows::Rows;
 use super::table::{self, First, Wish};
 use crate::build::{MAX_EDGES, MAX_NODES};
 use crate::{Format, LineProblem};
 
 const MATRIX_BANNER: &[u8] = b"%%MatrixMarket";
-const MATRIX_EXPECTED: &str = "%%MatrixMarket matrix coordinate|array FIELD SYMMETRY";
 const CHALLENGE_EXPECTED: &str = "a comment \"c ...\" or the header \"p sp N M\" or \"p tw N M\"";
 
 /// What the file's name says about its format.
@@ -69,16 +68,6 @@ enum State {
     EdgeList { hinted_nodes: Option<u64> },
 }
 
-/// What the banner of a Matrix Market file says.
-#[derive(Clone, Copy, Debug)]
-struct Matrix {
-    is_array: bool,
-    is_complex: bool,
-    /// Which part of the matrix is listed, the rest being its mirror image.
-    part: Part,
-    values: Values,
-}
-
 /// The lines before the first edge.
 pub(super) struct Opening {
     suffix: Suffix,
@@ -110,7 +99,7 @@ impl Opening {
             }
         }
         match self.state {
-            State::Matrix(matrix) => matrix_size(line, matrix),
+            State::Matrix(matrix) => matrix::size(line, matrix),
             State::Metis => metis(line),
             State::EdgeList { .. } => self.edge_list(line, raw_line(bytes)),
             State::Challenge | State::Start => challenge(line),
@@ -123,10 +112,11 @@ impl Opening {
             .get(..MATRIX_BANNER.len())
             .is_some_and(|start| start.eq_ignore_ascii_case(MATRIX_BANNER))
         {
-            return matrix_banner(line, self.wish.weights).map(Some);
+            return matrix::banner(line, self.wish.weights)
+                .map(|matrix| Some(State::Matrix(matrix)));
         }
         Ok(match (self.suffix, line.first()) {
-            (Suffix::Matrix, _) => return Err(wrong_banner(line)),
+            (Suffix::Matrix, _) => return Err(matrix::wrong_banner(line)),
             (_, None) => None,
             (Suffix::Challenge, _) => Some(State::Challenge),
             (Suffix::Metis, _) => Some(State::Metis),
@@ -192,122 +182,6 @@ impl Opening {
             }
         }
     }
-}
-
-fn wrong_banner(line: &[u8]) -> LineProblem {
-    LineProblem::Banner {
-        value: quote(line),
-        expected: MATRIX_EXPECTED,
-    }
-}
-
-fn unsupported<T>(what: &'static str, value: &str, remedy: &'static str) -> Result<T, LineProblem> {
-    Err(LineProblem::Unsupported {
-        what,
-        value: quote(value.as_bytes()),
-        remedy,
-    })
-}
-
-fn matrix_banner(line: &[u8], weights: bool) -> Result<State, LineProblem> {
-    let text = String::from_utf8_lossy(line).to_ascii_lowercase();
-    let words: Vec<&str> = text.split_ascii_whitespace().collect();
-    let &[_, object, shape, field, symmetry] = &words[..] else {
-        return Err(wrong_banner(line));
-    };
-    if object != "matrix" {
-        return unsupported("this Matrix Market object", object, "write a matrix");
-    }
-    let is_array = match shape {
-        "coordinate" => false,
-        "array" => true,
-        _ => {
-            return unsupported(
-                "this Matrix Market format",
-                shape,
-                "use coordinate or array",
-            );
-        }
-    };
-    let values = values_of(field, weights)?;
-    if is_array && values == Values::Absent {
-        return unsupported("an array of this field", field, "write it as coordinate");
-    }
-    let part = part_of(symmetry)?;
-    if part == Part::StrictlyLower && weights && values != Values::Absent {
-        return unsupported(
-            "this symmetry with weights, of which half are negative",
-            symmetry,
-            "run an analysis that needs none",
-        );
-    }
-    Ok(State::Matrix(Matrix {
-        is_array,
-        is_complex: values == Values::Pair,
-        part,
-        values,
-    }))
-}
-
-fn values_of(field: &str, weights: bool) -> Result<Values, LineProblem> {
-    match field {
-        "pattern" => Ok(Values::Absent),
-        "integer" | "unsigned-integer" | "real" | "double" => Ok(Values::Required),
-        "complex" if weights => unsupported(
-            "this field as a weight",
-            field,
-            "use pattern, integer or real, or run an analysis that needs no weights",
-        ),
-        "complex" => Ok(Values::Pair),
-        _ => unsupported(
-            "this field type",
-            field,
-            "use pattern, integer, unsigned-integer, real or complex",
-        ),
-    }
-}
-
-fn part_of(symmetry: &str) -> Result<Part, LineProblem> {
-    match symmetry {
-        "general" => Ok(Part::Whole),
-        "symmetric" | "hermitian" => Ok(Part::Lower),
-        "skew-symmetric" => Ok(Part::StrictlyLower),
-        _ => unsupported(
-            "this symmetry",
-            symmetry,
-            "use general, symmetric, skew-symmetric or hermitian",
-        ),
-    }
-}
-
-fn matrix_size(line: &[u8], matrix: Matrix) -> Result<Step, LineProblem> {
-    if line.is_empty() || line.starts_with(b"%") {
-        return Ok(Step::Taken);
-    }
-    let mut fields = Fields::new(line);
-    let rows = count(&mut fields, "the row count", MAX_NODES)?;
-    let columns = count(&mut fields, "the column count", MAX_NODES)?;
-    let dense = Dense {
-        nodes: rows,
-        part: matrix.part,
-        complex: matrix.is_complex,
-    };
-    let (edges, shape) = if matrix.is_array {
-        (dense.values(), Shape::Dense(dense))
-    } else {
-        let edges = count(&mut fields, "the entry count", MAX_EDGES)?;
-        (edges, Shape::Edge)
-    };
-    fields.end()?;
-    if rows != columns {
-        return Err(LineProblem::NotSquare { rows, columns });
-    }
-    let header = Header { nodes: rows, edges };
-    let symmetric = matrix.part != Part::Whole;
-    Ok(Step::Done(Layout {
-        shape,
-        ..Layout::matrix_market(header, symmetric, matrix.values)
-    }))
 }
 
 /// The header of a METIS file: `NODES EDGES [FORMAT [WEIGHTS]]`.
@@ -394,7 +268,11 @@ fn challenge(line: &[u8]) -> Result<Step, LineProblem> {
     )))
 }
 
-fn count(fields: &mut Fields<'_>, what: &'static str, limit: u64) -> Result<u64, LineProblem> {
+pub(super) fn count(
+    fields: &mut Fields<'_>,
+    what: &'static str,
+    limit: u64,
+) -> Result<u64, LineProblem> {
     let value = fields.number(what)?;
     if value > limit {
         return Err(LineProblem::TooLarge {
