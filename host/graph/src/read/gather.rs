@@ -22,6 +22,7 @@ use super::table::Wish;
 use crate::build::{self, Direction, Edges, MAX_NODES, drop_self_loops};
 use crate::ids::Ids;
 use crate::load::{LoadOptions, LoadStats, Loaded, Progress};
+use crate::memory;
 use crate::mirror;
 use crate::model::check_counts;
 use crate::weights::to_floats;
@@ -42,8 +43,13 @@ pub(super) fn load_text(
     let compression = source.compression;
     let threads = rayon::current_num_threads();
     let (sender, pieces) = sync_channel(2 * threads);
-    let (result, passed) = std::thread::scope(|scope| {
-        let reading = scope.spawn(move || pump(source, &sender, progress));
+    let result = std::thread::scope(|scope| {
+        let reading = std::thread::Builder::new()
+            .name("seawall-reader".to_owned())
+            .spawn_scoped(scope, move || pump(source, &sender, progress))
+            .map_err(|error| GraphError::Threads {
+                reason: error.to_string(),
+            })?;
         let result = Gather {
             name: &name,
             options,
@@ -52,9 +58,10 @@ pub(super) fn load_text(
         }
         .run();
         // The receiver is gone by now, so the reading thread ends whatever it was doing.
-        (result, reading.join().unwrap_or_else(|_| Passed::default()))
+        let passed = reading.join().unwrap_or_else(|_| Passed::default());
+        result.map(|(graph, stats)| (graph, stats, passed))
     });
-    let (graph, stats) = result?;
+    let (graph, stats, passed) = result?;
     let stats = LoadStats {
         compression,
         bytes: passed.raw,
@@ -256,6 +263,8 @@ impl Gather<'_> {
         check_counts(self.name, 0, count, undirected)?;
         all.agree(&mut parsed);
         all.place(layout, &mut parsed);
+        memory::reserve(&mut all.edges, parsed.edges.len())
+            .map_err(|short| GraphError::memory(self.name, short))?;
         all.edges.append(&mut parsed.edges);
         all.rounded += parsed.rounded;
         all.listed += parsed.listed;
