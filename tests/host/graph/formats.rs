@@ -225,12 +225,9 @@ fn other_columns_are_skipped_only_when_asked() {
         ),
         ("5,6,7,x\n", ":1: column 4 (\"x\") is neither"),
         ("5 6 7 x\n", ":1: column 4 (\"x\") is neither"),
-        ("5\t6\t7\tx, y\n", ":1: column"),
     ] {
         refused("a.csv", text, &WEIGHTED, expected);
-        if !text.contains("y") {
-            assert_eq!(read("a.csv", text, &SKIPPING), [(5, 6, 7)], "{text:?}");
-        }
+        assert_eq!(read("a.csv", text, &SKIPPING), [(5, 6, 7)], "{text:?}");
     }
 }
 

@@ -210,7 +210,7 @@ fn a_long_line_and_a_long_id_table_end_quickly() {
     let line = vec![b'1'; 3 << 20];
     let message = load_as("x.el", &line, &PLAIN).unwrap_err().to_string();
     assert!(
-        message.contains(":1: the line ends before a node id"),
+        message.contains(":1: a node id is too large (1111"),
         "{message}"
     );
     let comment = [b"# ".as_slice(), &vec![b'x'; 1 << 19], b"\n0 1\n"].concat();
