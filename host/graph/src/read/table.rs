@@ -161,7 +161,7 @@ pub(super) fn first(line: &[u8], wish: Wish) -> Result<First, LineProblem> {
 }
 
 /// Whether a column starts like a number; that it is one is for the parser to find out.
-fn is_number(column: &String) -> bool {
+fn is_number(column: &str) -> bool {
     let digits = column.trim_start_matches(['-', '+']);
     digits.starts_with(|first: char| first.is_ascii_digit())
 }

@@ -72,17 +72,7 @@ pub(super) fn write(graph: &Graph, format: Format, sink: &mut Sink) -> io::Resul
     };
     match format {
         Format::MatrixMarket => {
-            let field = match graph.weight_kind() {
-                None => "pattern",
-                Some(WeightKind::Integer) => "integer",
-                Some(WeightKind::Float) => "real",
-            };
-            let symmetry = if graph.is_symmetric() {
-                "symmetric"
-            } else {
-                "general"
-            };
-            writeln!(sink, "%%MatrixMarket matrix coordinate {field} {symmetry}")?;
+            matrix_banner(graph, sink)?;
             writeln!(sink, "{nodes} {nodes} {listed}")?;
             line.write(sink)
         }
@@ -123,6 +113,21 @@ pub(super) fn write(graph: &Graph, format: Format, sink: &mut Sink) -> io::Resul
             .write(sink)
         }
     }
+}
+
+/// The first line of a Matrix Market file.
+fn matrix_banner(graph: &Graph, sink: &mut Sink) -> io::Result<()> {
+    let field = match graph.weight_kind() {
+        None => "pattern",
+        Some(WeightKind::Integer) => "integer",
+        Some(WeightKind::Float) => "real",
+    };
+    let symmetry = if graph.is_symmetric() {
+        "symmetric"
+    } else {
+        "general"
+    };
+    writeln!(sink, "%%MatrixMarket matrix coordinate {field} {symmetry}")
 }
 
 fn lists_half(graph: &Graph, format: Format) -> bool {
