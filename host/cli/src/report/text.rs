@@ -317,6 +317,7 @@ pub(super) mod tests {
             },
             checked: Some(true),
             events: Vec::new(),
+            waves: Vec::new(),
         }
     }
 
