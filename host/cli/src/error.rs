@@ -9,9 +9,10 @@ use seawall::calibrate::measure::MeasureError;
 use seawall::calibrate::store::StoreError;
 use seawall::graph::GraphError;
 use seawall::graph::file::WriteError;
-use seawall::run::{AnalysisKind, RunError};
+use seawall::run::RunError;
 
 use super::evidence::EvidenceFailure;
+use super::flags;
 use super::plan::PlanError;
 use super::sources::SourcesError;
 
@@ -29,17 +30,11 @@ pub(super) enum CliError {
     #[error(transparent)]
     Evidence(#[from] EvidenceFailure),
     /// The run failed.
-    #[error(transparent)]
+    #[error("{}{}", .0, flags::of_run(.0))]
     Run(#[from] RunError),
     /// A result file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// The analysis starts somewhere and was not told where.
-    #[error("{analysis} needs a node to start from; add --source N or --sources-file FILE")]
-    MissingSource {
-        /// The analysis.
-        analysis: AnalysisKind,
-    },
     /// The file of sources is wrong.
     #[error(transparent)]
     Sources(#[from] SourcesError),
@@ -54,7 +49,7 @@ pub(super) enum CliError {
         range: IdRange,
     },
     /// The batch could not be named, loaded or run.
-    #[error(transparent)]
+    #[error("{}{}", .0, flags::of_batch(.0))]
     Batch(#[from] BatchError),
     /// An output that shows one graph was asked of a batch.
     #[error(

@@ -9,6 +9,7 @@ pub mod bench;
 mod convert;
 mod error;
 mod evidence;
+mod flags;
 mod info;
 mod names;
 mod output;
@@ -24,6 +25,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use error::CliError;
 pub use plan::{PlanError, Program as PlanInput};
+pub use run::size;
+pub use sources::{Sources, SourcesError};
 
 /// Runs DAGs of graph waves in one persistent GPU kernel, or on the CPU.
 #[derive(Debug, Parser)]

@@ -3,6 +3,7 @@
 //! Threads are started for each run, since a run is long beside that; memory
 //! and tables stay. Wall time is the run's time here.
 
+use super::fit::{self, Ids};
 use super::memory::on_large_pages;
 use super::{BackendError, DeviceInfo, HostWork, RunLimits, RunStats, Session};
 use crate::graph::Graph;
@@ -41,6 +42,7 @@ pub type Machinery = fn(&LaunchRecord, u32) -> Result<(), BackendError>;
 #[derive(Debug)]
 struct Loaded {
     program: EncodedProgram,
+    ids: Ids,
     arena: Vec<Line>,
     inputs: Vec<Line>,
     control: Box<ControlRecord>,
@@ -63,6 +65,9 @@ pub(super) fn lines(what: &'static str, bytes: u64) -> Result<Vec<Line>, Backend
     Ok(on_large_pages(memory))
 }
 
+/// Most threads of a run.
+pub const THREADS_MAX: u32 = 1 << 16;
+
 /// Threads that the machine can run at once.
 #[must_use]
 pub fn available_threads() -> NonZeroUsize {
@@ -74,7 +79,7 @@ impl<'g> CpuSession<'g> {
     /// not given.
     ///
     /// # Errors
-    /// [`BackendError::Threads`] for more than 65 536 threads.
+    /// [`BackendError::TooManyThreads`] for more than [`THREADS_MAX`] threads.
     pub fn open(
         graph: &'g Graph,
         threads: Option<NonZeroUsize>,
@@ -119,13 +124,13 @@ impl<'g> CpuSession<'g> {
 /// given.
 ///
 /// # Errors
-/// [`BackendError::Threads`] for more than 65 536 threads.
+/// [`BackendError::TooManyThreads`] for more than [`THREADS_MAX`] threads.
 pub(super) fn device_of(threads: Option<NonZeroUsize>) -> Result<DeviceInfo, BackendError> {
     let threads = threads.unwrap_or_else(available_threads).get();
-    if threads > 1 << 16 {
-        return Err(BackendError::Threads {
+    if threads > THREADS_MAX as usize {
+        return Err(BackendError::TooManyThreads {
             threads,
-            reason: "at most 65536 are supported".to_owned(),
+            most: THREADS_MAX,
         });
     }
     Ok(DeviceInfo {
@@ -149,14 +154,12 @@ impl Session for CpuSession<'_> {
     }
 
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
-        program.needs.check(self.graph)?;
-        program
-            .check()
-            .map_err(|problem| BackendError::BadProgram { problem })?;
+        fit::check(program, self.graph)?;
         let arena = lines("the arena", program.arena_bytes)?;
         let inputs = lines("the input region", program.input_bytes)?;
         self.loaded = Some(Loaded {
             program: program.clone(),
+            ids: Ids::of(program),
             arena,
             inputs,
             control: Box::new(bytemuck::Zeroable::zeroed()),
@@ -166,13 +169,7 @@ impl Session for CpuSession<'_> {
 
     fn run(&mut self, inputs: &[u32]) -> Result<RunStats, BackendError> {
         let loaded = self.loaded.as_mut().ok_or(BackendError::NotLoaded)?;
-        let expected = loaded.program.input_bytes / 4;
-        if inputs.len() as u64 != expected {
-            return Err(BackendError::InputLength {
-                expected,
-                given: inputs.len() as u64,
-            });
-        }
+        fit::check_inputs(loaded.program.input_bytes, inputs)?;
         bytemuck::cast_slice_mut::<_, u32>(&mut loaded.inputs)[..inputs.len()]
             .copy_from_slice(inputs);
         *loaded.control = bytemuck::Zeroable::zeroed();
@@ -199,13 +196,8 @@ impl Session for CpuSession<'_> {
 
     fn read(&mut self, register: RegisterId, words: &mut Vec<u32>) -> Result<(), BackendError> {
         let loaded = self.loaded.as_ref().ok_or(BackendError::NotLoaded)?;
-        let registers = &loaded.program.registers;
-        let record = registers
-            .get(register.0 as usize)
-            .ok_or(BackendError::NoSuchRegister {
-                register: register.0,
-                registers: registers.len() as u32,
-            })?;
+        let number = loaded.ids.number_of(register)?;
+        let record = loaded.program.registers[number];
         let region = if record.region == Region::Input as u32 {
             &loaded.inputs
         } else {
@@ -297,7 +289,7 @@ fn stop(launch: &LaunchRecord) {
         std::sync::atomic::AtomicU32::from_ptr(&raw mut (*control).fault.code)
     };
     word.store(
-        seawall_core::abi::control::FaultCode::TimeBudget as u32,
+        seawall_core::abi::control::FaultCode::GivenUp as u32,
         std::sync::atomic::Ordering::Release,
     );
 }

@@ -1,21 +1,24 @@
 //! What can go wrong on a backend, with the remedy in the message.
 
+use super::fault::text as fault_text;
 use crate::graph::WeightKind;
-use seawall_core::abi::control::{FaultCode, FaultRecord};
+use seawall_core::abi::control::FaultRecord;
 
 /// A backend could not open, load, run or read.
 #[derive(Debug, thiserror::Error)]
 pub enum BackendError {
     /// No usable CUDA driver or device.
     #[error(
-        "no usable CUDA device: {reason}; use --backend cpu, or install a driver for CUDA 12.0 or later"
+        "no usable CUDA device: {reason}; use the CPU, or install a driver for CUDA 12.0 or later"
     )]
     Unavailable {
         /// What was missing.
         reason: String,
     },
     /// The device lacks something that the executor needs.
-    #[error("{device} cannot run this executor: {reason}; use --backend cpu or launches")]
+    #[error(
+        "{device} cannot run this executor: {reason}; use the CPU, or launches of single groups"
+    )]
     Unsupported {
         /// Name of the device.
         device: String,
@@ -48,7 +51,7 @@ pub enum BackendError {
     },
     /// The memory of the machine or the budget is too small.
     #[error(
-        "{what} needs {needed} bytes and {available} are available; raise --budget or use a smaller graph"
+        "{what} needs {needed} bytes and {available} are available; raise the budget or use a smaller graph"
     )]
     OutOfMemory {
         /// What was being allocated.
@@ -85,6 +88,24 @@ pub enum BackendError {
         /// Registers of the program.
         registers: u32,
     },
+    /// A register of another program than the one that is loaded.
+    #[error(
+        "register {register} belongs to another program than the one loaded; name one of the builder that made it"
+    )]
+    ForeignRegister {
+        /// Its number in its own program.
+        register: u32,
+    },
+    /// The program is for graphs of another size.
+    #[error(
+        "the program is for graphs of {expected} nodes and this one has {given}; build it anew"
+    )]
+    OtherGraph {
+        /// Nodes that it was built for.
+        expected: u32,
+        /// Nodes of the graph.
+        given: u32,
+    },
     /// The tables of a program contradict each other.
     #[error("the encoded program is inconsistent: {problem}; build it with the program builder")]
     BadProgram {
@@ -113,45 +134,20 @@ pub enum BackendError {
         /// What the driver said.
         reason: String,
     },
+    /// More threads than a run can have.
+    #[error("{threads} threads; a run has from 1 to {most}")]
+    TooManyThreads {
+        /// Threads asked for.
+        threads: usize,
+        /// Most threads of a run.
+        most: u32,
+    },
     /// A thread pool could not be set up.
-    #[error("{threads} threads could not be started: {reason}; use fewer with --threads")]
+    #[error("{threads} threads could not be started: {reason}; use fewer")]
     Threads {
         /// Threads asked for.
         threads: usize,
         /// What the operating system said.
         reason: String,
     },
-}
-
-fn fault_text(record: &FaultRecord, wave_name: &str) -> String {
-    let FaultRecord {
-        wave,
-        opcode,
-        block,
-        epoch,
-        arrived,
-        expected,
-        iteration,
-        ..
-    } = *record;
-    let at = format!(
-        "wave {wave} ({wave_name}), opcode {opcode}, iteration {iteration}, barrier epoch {epoch}"
-    );
-    match FaultCode::from_word(record.code) {
-        FaultCode::None => format!("the kernel ended without a fault at {at}"),
-        FaultCode::UnknownOpcode => {
-            format!("unknown opcode at {at}; the program was encoded for another kernel")
-        }
-        FaultCode::BadRegister => format!("register out of range or too short at {at}"),
-        FaultCode::Watchdog => format!(
-            "the time budget ended at {at}: {arrived} of {expected} blocks had arrived, block {block} waited; raise --time-budget if the work is only long"
-        ),
-        FaultCode::BadLaunch => format!("launch record of another version at {at}"),
-        FaultCode::NestedFixpoint => format!("a fixpoint inside another one's body at {at}"),
-        FaultCode::TimeBudget => {
-            format!(
-                "the time budget ended inside a loop of block {block} at {at}; raise --time-budget if the work is only long"
-            )
-        }
-    }
 }

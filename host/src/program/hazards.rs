@@ -6,9 +6,8 @@
 //! later user also depends on the owner: that keeps the memory alive and adds
 //! no layer, since the owner precedes it anyway.
 
-use super::encoded::RegisterId;
 use super::error::ProgramError;
-use super::wave::{RegisterSpec, WaveSpec};
+use super::wave::{RegisterSpec, Slot, WaveSpec};
 use seawall_core::wave::Dependency;
 use std::collections::BTreeSet;
 
@@ -69,11 +68,11 @@ pub(crate) fn infer(
 
 /// Registers that must hold something before the wave runs. What a fixpoint's
 /// body writes first and reads later is its own.
-fn reads_before_writes(wave: &WaveSpec) -> Vec<RegisterId> {
+fn reads_before_writes(wave: &WaveSpec) -> Vec<Slot> {
     let Some(body) = &wave.body else {
         return wave.reads.clone();
     };
-    let mut written: BTreeSet<RegisterId> = BTreeSet::new();
+    let mut written: BTreeSet<Slot> = BTreeSet::new();
     let mut needed = Vec::new();
     for inner in &body.waves {
         needed.extend(
@@ -91,7 +90,7 @@ fn check_written(
     registers: &[RegisterSpec],
     uses: &[Uses],
     (number, wave): (u32, &WaveSpec),
-    register: RegisterId,
+    register: Slot,
     is_body: bool,
 ) -> Result<(), ProgramError> {
     let at = register.0 as usize;
