@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::select;
+use seawall::Cause;
 use seawall::analysis::{self, Question, Reading, oracle};
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{BackendError, RunLimits, Session};
@@ -79,7 +80,7 @@ fn request() -> impl Strategy<Value = RunRequest> {
         (float(), float()),
     );
     let with = (
-        select(vec![1_usize, 2, 65_537, usize::MAX]),
+        select(vec![1_usize, 2, 4097, usize::MAX]),
         proptest::option::of(any::<u32>().prop_map(u64::from)),
         select(vec![0_u64, 1, 5_000_000, u64::MAX]),
         proptest::option::of(select(vec![1_u32, 2, u32::MAX])),
@@ -114,9 +115,7 @@ fn made_sense(graph: &Graph, request: &RunRequest) -> bool {
     let starts = !sources.is_empty() && sources.iter().all(|node| *node < graph.nodes());
     shares.iter().all(|share| (0.0..1.0).contains(share))
         && request.time_budget_ns > 0
-        && request
-            .threads
-            .is_none_or(|threads| threads.get() <= 65_536)
+        && request.threads.is_none_or(|threads| threads.get() <= 4096)
         && (starts || !request.analysis.takes_sources())
 }
 
@@ -131,7 +130,7 @@ proptest! {
                 prop_assert_eq!(outcome.checked, Some(true));
             }
             Err(error) => {
-                prop_assert!(made_sense(&graph, &request) || error.exit_code() == 2, "{}", error);
+                prop_assert!(made_sense(&graph, &request) || error.cause() == Cause::Request, "{}", error);
                 prop_assert!(!error.to_string().contains("--"), "{}", error);
             }
         }
@@ -372,7 +371,7 @@ fn a_wrong_request_says_what_is_wrong_with_it() {
     };
     let refused = |request: RunRequest| {
         let alone = execute(&graph, &request, &mut |_| ()).unwrap_err();
-        assert_eq!(alone.exit_code(), 2, "{alone}");
+        assert_eq!(alone.cause(), Cause::Request, "{alone}");
         let named = BatchGraph::new("graph", &graph, request.sources.clone());
         let of_many = batch::execute(&[named], &request, &mut |_| ()).unwrap_err();
         assert_eq!(of_many.to_string(), format!("graph: {alone}"));
@@ -399,7 +398,7 @@ fn a_wrong_request_says_what_is_wrong_with_it() {
     };
     assert!(matches!(refused(rushed), RunError::NoTime));
     let crowded = RunRequest {
-        threads: NonZeroUsize::new(65_537),
+        threads: NonZeroUsize::new(4097),
         ..bfs(&[0])
     };
     let error = refused(crowded);
@@ -407,8 +406,8 @@ fn a_wrong_request_says_what_is_wrong_with_it() {
         matches!(
             error,
             RunError::Backend(BackendError::TooManyThreads {
-                threads: 65_537,
-                most: 65_536
+                threads: 4097,
+                most: 4096
             })
         ),
         "{error}"

@@ -4,6 +4,7 @@ use std::io;
 
 use crate::bench::BenchError;
 use crate::report::table::TableColumn;
+use seawall::Cause;
 use seawall::batch::BatchError;
 use seawall::calibrate::measure::MeasureError;
 use seawall::calibrate::store::StoreError;
@@ -58,6 +59,22 @@ pub(super) enum CliError {
     OneGraph {
         /// The option.
         option: &'static str,
+    },
+    /// Two outputs are one file.
+    #[error("{first} and {second} are one file; give each output a file of its own")]
+    OneFileTwice {
+        /// One of them.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// An output would replace what the command reads.
+    #[error("{output} is the file that {input} is read from; write to another one")]
+    OutputIsInput {
+        /// The output.
+        output: String,
+        /// The input.
+        input: String,
     },
     /// A result file whose suffix names no format.
     #[error("--out {path}: no format has this suffix; use .csv, .json or .npy")]
@@ -147,13 +164,33 @@ impl std::fmt::Display for IdRange {
 impl CliError {
     /// The exit code that scripts see.
     pub(super) fn exit_code(&self) -> u8 {
+        match self.cause() {
+            _ if self.is_closed_pipe() => 0,
+            Cause::Request => 2,
+            Cause::Failure => 1,
+        }
+    }
+
+    fn cause(&self) -> Cause {
         match self {
-            Self::Run(error) => error.exit_code(),
-            Self::Batch(error) => error.exit_code(),
-            Self::Evidence(error) => error.exit_code(),
-            Self::Stdout(_) if self.is_closed_pipe() => 0,
-            Self::Stdout(_) | Self::Measure(_) | Self::Store(_) | Self::Bench(_) => 1,
-            _ => 2,
+            Self::Graph(error) => error.cause(),
+            Self::Plan(error) => error.cause(),
+            Self::Evidence(error) => error.cause(),
+            Self::Run(error) => error.cause(),
+            Self::Write(error) => Cause::of_io(&error.source),
+            Self::Sources(error) => error.cause(),
+            Self::Batch(error) => error.cause(),
+            Self::Measure(error) => error.cause(),
+            Self::Bench(error) => error.cause(),
+            Self::Store(_) | Self::Stdout(_) => Cause::Failure,
+            Self::NoSuchSource { .. }
+            | Self::OneGraph { .. }
+            | Self::OneFileTwice { .. }
+            | Self::OutputIsInput { .. }
+            | Self::NoSuchColumn { .. }
+            | Self::ColumnTwice { .. }
+            | Self::UnknownOutput { .. }
+            | Self::UnknownPicture { .. } => Cause::Request,
         }
     }
 

@@ -14,6 +14,7 @@ use bytesize::ByteSize;
 use clap::Args;
 
 use super::CliError;
+use super::files::Outputs;
 use super::output::print;
 use super::progress::ProgressLine;
 use super::sources::{SourceArgs, Sources};
@@ -21,8 +22,9 @@ use crate::names::{AnalysisName, BackendName};
 use crate::report::rows::Rows;
 use crate::report::table::{RowFormat, TableColumn};
 use crate::report::{json, plot, text, trace};
-use seawall::batch::is_batch;
-use seawall::graph::file::{probe, write_whole};
+use seawall::backend::cpu::THREADS_MAX;
+use seawall::batch::{is_batch, list_of};
+use seawall::graph::file::{is_written_through, write_whole};
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
 use seawall::outcome::RunOutcome;
 use seawall::program::{ProgramError, check_damping, check_tolerance};
@@ -115,7 +117,7 @@ struct MachineArgs {
     #[arg(long, default_value_t = 0, value_name = "N")]
     device: u32,
     /// Threads of the cpu backend [default: all].
-    #[arg(long, value_name = "N", value_parser = above_zero::<NonZeroUsize>)]
+    #[arg(long, value_name = "N", value_parser = thread_count)]
     threads: Option<NonZeroUsize>,
     /// Shape that a search's steps take where it can hold the frontier; auto
     /// chooses on the device, step by step.
@@ -188,6 +190,14 @@ pub fn size(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A number of threads. More than the library takes is refused before a graph is read.
+pub(super) fn thread_count(text: &str) -> Result<NonZeroUsize, String> {
+    let count = text.parse().ok();
+    count
+        .filter(|count: &NonZeroUsize| count.get() <= THREADS_MAX)
+        .ok_or_else(|| format!("expected a whole number from 1 to {THREADS_MAX}"))
+}
+
 pub(super) fn above_zero<N: FromStr>(text: &str) -> Result<N, String> {
     text.parse()
         .map_err(|_| "expected a whole number from 1".to_owned())
@@ -218,15 +228,16 @@ fn share(text: &str, check: fn(f32) -> Result<(), ProgramError>) -> Result<f32, 
 /// read is refused before.
 pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     args.request(Vec::new()).check()?;
+    let files = args.check_files()?;
     let sources = args.sources.read()?;
     if args.analysis.0.takes_sources() {
         args.analysis.0.check_sources(sources.len())?;
     }
     let [name] = args.graphs.as_slice() else {
-        return batch::command(args, &sources);
+        return batch::command(args, &sources, &files);
     };
     if is_batch(&args.graphs) {
-        return batch::command(args, &sources);
+        return batch::command(args, &sources, &files);
     }
     let has_parents = args.detail.parents;
     let rows = args.output.check(|_| TableColumn::of_run(has_parents))?;
@@ -240,6 +251,7 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     outcome.times.load = load_ns;
     drop(line);
     args.output.write(&outcome, &graph, rows)?;
+    args.output.report(&outcome, &files)?;
     Ok(verdict(outcome.checked))
 }
 
@@ -252,6 +264,19 @@ fn verdict(checked: Option<bool>) -> ExitCode {
 }
 
 impl RunArgs {
+    /// The outputs, none of which is an input. Graphs that a folder or a list names are
+    /// not looked at yet.
+    fn check_files(&self) -> Result<Outputs, CliError> {
+        let files = self.output.files()?;
+        for graph in &self.graphs {
+            files.spare(list_of(graph).as_ref().unwrap_or(graph))?;
+        }
+        if let Some(sources) = self.sources.file() {
+            files.spare(sources)?;
+        }
+        Ok(files)
+    }
+
     fn load_options(&self) -> LoadOptions {
         LoadOptions {
             undirected: self.undirected,
@@ -316,15 +341,31 @@ struct TableChoice {
 }
 
 impl OutputArgs {
-    /// Refuses files that could not be written after the run either, and columns
-    /// that are not in `known` for the format.
+    /// The outputs, none of them twice and each one writable.
+    fn files(&self) -> Result<Outputs, CliError> {
+        let mut files = Outputs::default();
+        let named = [
+            ("--out", &self.out),
+            ("--trace", &self.trace),
+            ("--plot", &self.plot),
+        ];
+        for (option, path) in named {
+            if let Some(path) = path {
+                files.add(option, path)?;
+            }
+        }
+        if self.json || !(self.quiet || files.take_standard_output()) {
+            files.spare_report()?;
+        }
+        Ok(files)
+    }
+
+    /// The table; refuses suffixes that name no format, and columns that are not in
+    /// `known` for the format.
     fn check(
         &self,
         known: impl Fn(RowFormat) -> &'static [TableColumn],
     ) -> Result<Option<TableChoice>, CliError> {
-        for path in [&self.out, &self.trace, &self.plot].into_iter().flatten() {
-            probe(path)?;
-        }
         if let Some(path) = self.plot.as_deref().filter(|path| !is_svg(path)) {
             return Err(CliError::UnknownPicture {
                 path: path.display().to_string(),
@@ -373,14 +414,14 @@ impl OutputArgs {
         if let Some(path) = &self.plot {
             write_whole(path, |out| plot::write(outcome, out))?;
         }
-        self.report(outcome)
+        Ok(())
     }
 
-    fn report(&self, outcome: &RunOutcome) -> Result<(), CliError> {
+    fn report(&self, outcome: &RunOutcome, files: &Outputs) -> Result<(), CliError> {
         if self.json {
             return print(|out| json::write(outcome, out));
         }
-        if self.quiet {
+        if self.quiet || files.take_standard_output() {
             return Ok(());
         }
         print(|out| {
@@ -393,13 +434,23 @@ impl OutputArgs {
     }
 }
 
+/// Whether a picture may have this name. Pipes and devices may have any.
 fn is_svg(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|suffix| suffix.eq_ignore_ascii_case("svg"))
+    match path.extension() {
+        Some(suffix) => suffix.eq_ignore_ascii_case("svg"),
+        None => is_written_through(path),
+    }
 }
 
+/// The format by the suffix; CSV for pipes and devices without one.
 fn row_format(path: &Path) -> Result<RowFormat, CliError> {
-    RowFormat::of(path).ok_or_else(|| CliError::UnknownOutput {
-        path: path.display().to_string(),
-    })
+    let of_pipe = || {
+        let is_plain = path.extension().is_none() && is_written_through(path);
+        is_plain.then_some(RowFormat::Csv)
+    };
+    RowFormat::of(path)
+        .or_else(of_pipe)
+        .ok_or_else(|| CliError::UnknownOutput {
+            path: path.display().to_string(),
+        })
 }

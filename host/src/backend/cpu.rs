@@ -65,13 +65,17 @@ pub(super) fn lines(what: &'static str, bytes: u64) -> Result<Vec<Line>, Backend
     Ok(on_large_pages(memory))
 }
 
-/// Most threads of a run.
-pub const THREADS_MAX: u32 = 1 << 16;
+/// Most threads of a run: beyond what any machine has, they would wait for each other at
+/// every barrier.
+pub const THREADS_MAX: usize = 4096;
 
-/// Threads that the machine can run at once.
+/// Threads that the machine can run at once, or the most of a run.
 #[must_use]
 pub fn available_threads() -> NonZeroUsize {
-    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+    let most = NonZeroUsize::new(THREADS_MAX).unwrap_or(NonZeroUsize::MIN);
+    std::thread::available_parallelism()
+        .unwrap_or(NonZeroUsize::MIN)
+        .min(most)
 }
 
 impl<'g> CpuSession<'g> {
@@ -79,7 +83,7 @@ impl<'g> CpuSession<'g> {
     /// not given.
     ///
     /// # Errors
-    /// [`BackendError::TooManyThreads`] for more than [`THREADS_MAX`] threads.
+    /// [`BackendError::TooManyThreads`] for more than [`THREADS_MAX`].
     pub fn open(
         graph: &'g Graph,
         threads: Option<NonZeroUsize>,
@@ -124,10 +128,10 @@ impl<'g> CpuSession<'g> {
 /// given.
 ///
 /// # Errors
-/// [`BackendError::TooManyThreads`] for more than [`THREADS_MAX`] threads.
+/// [`BackendError::TooManyThreads`] for more than [`THREADS_MAX`].
 pub(super) fn device_of(threads: Option<NonZeroUsize>) -> Result<DeviceInfo, BackendError> {
     let threads = threads.unwrap_or_else(available_threads).get();
-    if threads > THREADS_MAX as usize {
+    if threads > THREADS_MAX {
         return Err(BackendError::TooManyThreads {
             threads,
             most: THREADS_MAX,

@@ -1,6 +1,7 @@
 //! What can go wrong on a backend, with the remedy in the message.
 
 use super::fault::text as fault_text;
+use crate::Cause;
 use crate::graph::WeightKind;
 use seawall_core::abi::control::FaultRecord;
 
@@ -134,13 +135,13 @@ pub enum BackendError {
         /// What the driver said.
         reason: String,
     },
-    /// More threads than a run can have.
-    #[error("{threads} threads; a run has from 1 to {most}")]
+    /// More threads than a run is divided among.
+    #[error("{threads} threads are more than a run is divided among; use at most {most}")]
     TooManyThreads {
         /// Threads asked for.
         threads: usize,
         /// Most threads of a run.
-        most: u32,
+        most: usize,
     },
     /// A thread pool could not be set up.
     #[error("{threads} threads could not be started: {reason}; use fewer")]
@@ -150,4 +151,30 @@ pub enum BackendError {
         /// What the operating system said.
         reason: String,
     },
+}
+
+impl BackendError {
+    /// Whether another request would help.
+    #[must_use]
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::NotLoaded
+            | Self::InputLength { .. }
+            | Self::NoSuchRegister { .. }
+            | Self::ForeignRegister { .. }
+            | Self::OtherGraph { .. }
+            | Self::BadProgram { .. }
+            | Self::MissingGraphArray { .. }
+            | Self::WrongWeights { .. }
+            | Self::TooManyThreads { .. } => Cause::Request,
+            Self::Unavailable { .. }
+            | Self::Unsupported { .. }
+            | Self::Cuda { .. }
+            | Self::NotCoResident { .. }
+            | Self::OutOfMemory { .. }
+            | Self::Fault { .. }
+            | Self::MissingKernel { .. }
+            | Self::Threads { .. } => Cause::Failure,
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //! Bad input and failures differ, because scripts tell them apart by the exit
 //! code. Reading the graph has errors of its own.
 
+use crate::Cause;
 use crate::backend::BackendError;
 use crate::run::{AnalysisKind, Detail};
 use seawall_core::topology::Topology;
@@ -99,10 +100,9 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// The exit code of the process: 2 when another request would help, 1 when
-    /// the machine failed.
+    /// Whether another request would help.
     #[must_use]
-    pub fn exit_code(&self) -> u8 {
+    pub fn cause(&self) -> Cause {
         match self {
             Self::NoWeights { .. }
             | Self::FloatWeights { .. }
@@ -114,9 +114,8 @@ impl RunError {
             | Self::TooManySources { .. }
             | Self::NoSuchSource { .. }
             | Self::NoTime
-            | Self::Program(_)
-            | Self::Backend(BackendError::TooManyThreads { .. }) => 2,
-            Self::Backend(_) => 1,
+            | Self::Program(_) => Cause::Request,
+            Self::Backend(error) => error.cause(),
         }
     }
 }

@@ -26,7 +26,7 @@ impl RunRequest {
             return Err(RunError::NoTime);
         }
         match self.threads {
-            Some(threads) if threads.get() > THREADS_MAX as usize => {
+            Some(threads) if threads.get() > THREADS_MAX => {
                 Err(RunError::Backend(BackendError::TooManyThreads {
                     threads: threads.get(),
                     most: THREADS_MAX,

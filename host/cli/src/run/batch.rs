@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::{RunArgs, TableChoice, verdict};
 use crate::CliError;
+use crate::files::Outputs;
 use crate::output::print;
 use crate::progress::ProgressLine;
 use crate::report::batch::{json, rows::BatchRows, text};
@@ -15,7 +16,11 @@ use seawall::graph::file::write_whole;
 
 /// Loads, runs and reports a batch. Everything that can be refused before the
 /// graphs are read is refused before.
-pub(super) fn command(args: &RunArgs, sources: &Sources) -> Result<ExitCode, CliError> {
+pub(super) fn command(
+    args: &RunArgs,
+    sources: &Sources,
+    files: &Outputs,
+) -> Result<ExitCode, CliError> {
     for (option, path) in [
         ("--trace", &args.output.trace),
         ("--plot", &args.output.plot),
@@ -29,6 +34,7 @@ pub(super) fn command(args: &RunArgs, sources: &Sources) -> Result<ExitCode, Cli
     let line = ProgressLine::new(args.output.quiet);
     let started = Instant::now();
     let specs = expand(&args.graphs)?;
+    specs.iter().try_for_each(|spec| files.spare(&spec.name))?;
     line.say(format!("loading {} graphs", specs.len()));
     let graphs = load(specs, &args.load_options())?;
     let load_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -39,6 +45,7 @@ pub(super) fn command(args: &RunArgs, sources: &Sources) -> Result<ExitCode, Cli
     outcome.times.load = load_ns;
     drop(line);
     write(args, &outcome, (&graphs, rows))?;
+    report(args, &outcome, files)?;
     Ok(verdict(outcome.checked()))
 }
 
@@ -67,10 +74,15 @@ fn write(
         let rows = BatchRows::new(outcome, &original);
         write_whole(path, |to| rows.write(table.format, &table.columns, to))?;
     }
+    Ok(())
+}
+
+fn report(args: &RunArgs, outcome: &BatchOutcome, files: &Outputs) -> Result<(), CliError> {
+    let out = &args.output;
     if out.json {
         return print(|to| json::write(outcome, to));
     }
-    if out.quiet {
+    if out.quiet || files.take_standard_output() {
         return Ok(());
     }
     print(|to| {

@@ -33,8 +33,8 @@ impl CpuBatch {
     /// what the batch takes beside the graphs as they are loaded.
     ///
     /// # Errors
-    /// As [`BatchError`] says; [`BackendError::Threads`] for more than 65 536
-    /// threads, [`BackendError::OutOfMemory`] when budget or memory is short.
+    /// As [`BatchError`] says; [`BackendError::TooManyThreads`] for more than
+    /// [`THREADS_MAX`](crate::backend::cpu::THREADS_MAX) threads, [`BackendError::OutOfMemory`] when budget or memory is short.
     pub fn open(
         jobs: &[Job<'_>],
         threads: Option<NonZeroUsize>,

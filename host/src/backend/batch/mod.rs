@@ -14,6 +14,7 @@ pub(crate) use pack::Pack;
 pub(crate) use place::Room;
 
 use super::{BackendError, DeviceInfo, HostWork};
+use crate::Cause;
 use crate::graph::Graph;
 use crate::program::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::ControlRecord;
@@ -99,4 +100,15 @@ pub enum BatchError {
     /// The machine is the cause.
     #[error(transparent)]
     Backend(#[from] BackendError),
+}
+
+impl BatchError {
+    /// Whether another request would help.
+    #[must_use]
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Job { source, .. } | Self::Backend(source) => source.cause(),
+            Self::Size { .. } => Cause::Request,
+        }
+    }
 }
