@@ -14,3 +14,4 @@ pub mod faulty;
 pub mod harness;
 pub mod batches;
 pub mod lanes;
+pub mod hostile;

@@ -29,8 +29,9 @@ pub enum FaultCode {
     NestedFixpoint = 5,
     /// The time budget ended inside a loop that one block runs alone.
     TimeBudget = 6,
-    /// A group or a wave lies outside its table.
-    BadTable = 7,
+    /// A wave took an index out of memory that its register does not hold. The record
+    /// has the index in `arrived` and the length of the register in `expected`.
+    BadIndex = 7,
     /// The launch of a loop names a wave that is none.
     NoLoop = 8,
     /// The body of a search does not expand its frontier.
@@ -41,6 +42,8 @@ pub enum FaultCode {
     BadParameter = 11,
     /// The host gave the run up, since not all of its threads could start.
     GivenUp = 12,
+    /// A group or a wave lies outside its table.
+    BadTable = 13,
     /// A code that this version does not know; no kernel writes it.
     Unknown = u32::MAX,
 }
@@ -57,12 +60,13 @@ impl FaultCode {
             4 => Self::BadLaunch,
             5 => Self::NestedFixpoint,
             6 => Self::TimeBudget,
-            7 => Self::BadTable,
+            7 => Self::BadIndex,
             8 => Self::NoLoop,
             9 => Self::NoExpansion,
             10 => Self::BadBatch,
             11 => Self::BadParameter,
             12 => Self::GivenUp,
+            13 => Self::BadTable,
             _ => Self::Unknown,
         }
     }
@@ -82,9 +86,11 @@ pub struct FaultRecord {
     pub block: u32,
     /// Grid barriers that were complete.
     pub epoch: u32,
-    /// Blocks that had arrived at the open barrier.
+    /// Blocks that had arrived at the open barrier; the index of a
+    /// [`FaultCode::BadIndex`].
     pub arrived: u32,
-    /// Blocks that were expected.
+    /// Blocks that were expected; the length that a [`FaultCode::BadIndex`] was not
+    /// below.
     pub expected: u32,
     /// Fixpoint iteration.
     pub iteration: u32,
@@ -190,6 +196,7 @@ mod tests {
             FaultCode::BadLaunch,
             FaultCode::NestedFixpoint,
             FaultCode::TimeBudget,
+            FaultCode::BadIndex,
         ] {
             assert_eq!(FaultCode::from_word(code as u32), code);
         }

@@ -139,11 +139,15 @@ pub enum Opcode {
     /// `destination` and `sources[1]` to the other, in turn. Raises the
     /// fixpoint's flag while nodes are queued.
     StepSets = 36,
+    /// `destination[i] = sources[0][sources[1][i]]` for every word. An index that
+    /// `sources[0]` does not hold ends the run
+    /// ([`FaultCode::BadIndex`](super::control::FaultCode::BadIndex)).
+    Gather = 37,
 }
 
 impl Opcode {
     /// Every opcode, in order of its word.
-    pub const ALL: [Self; 37] = [
+    pub const ALL: [Self; 38] = [
         Self::Nop,
         Self::Fill,
         Self::Iota,
@@ -181,6 +185,7 @@ impl Opcode {
         Self::Parents,
         Self::SeedSets,
         Self::StepSets,
+        Self::Gather,
     ];
 
     /// The opcode of a word, or nothing when the word names none.

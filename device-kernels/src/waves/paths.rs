@@ -19,7 +19,7 @@ use super::work::{Round, Work, values_and_work, work_of};
 use crate::context::Hand;
 use crate::grid::Grid;
 use crate::machine::Wave;
-use crate::memory::Words;
+use crate::memory::{Proven, Words};
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
@@ -64,14 +64,14 @@ fn width<G: Grid>(grid: G, wave: Wave) -> u32 {
 /// What a relaxing round works on.
 #[derive(Clone, Copy, Debug)]
 struct Paths {
-    distances: Words,
-    weights: Words,
+    distances: Proven,
+    weights: Proven,
     round: Round,
 }
 
 /// Queues the listed nodes at distance 0; the first block does it alone.
 #[inline(never)]
-fn seed<G: Grid>(hand: Hand<G>, (distances, work): &(Words, Work), list: Words, width: u32) {
+fn seed<G: Grid>(hand: Hand<G>, (distances, work): &(Proven, Work), list: Words, width: u32) {
     let context = &hand.context();
     let (team, grid) = (&context.team, context.team.grid);
     if !team.is_first() {
@@ -96,14 +96,14 @@ fn seed<G: Grid>(hand: Hand<G>, (distances, work): &(Words, Work), list: Words, 
 
 /// Whether this lane is the first to mark `node`.
 #[inline(always)]
-fn claim<G: Grid>(grid: G, marks: Words, node: u32) -> bool {
+fn claim<G: Grid>(grid: G, marks: Proven, node: u32) -> bool {
     let bit = 1_u32 << (node & 31);
     marks.or(grid, node >> 5, bit) & bit == 0
 }
 
 /// Relaxes the edges of the queued nodes.
 #[inline(never)]
-fn relax<G: Grid>(hand: Hand<G>, distances: Words, work: Words) -> Result<(), FaultCode> {
+fn relax<G: Grid>(hand: Hand<G>, distances: Proven, work: Proven) -> Result<(), FaultCode> {
     let context = &hand.context();
     let (team, grid) = (&context.team, context.team.grid);
     let (tag, round) = (context.tag.now(grid), Round::told(grid));
@@ -158,7 +158,7 @@ fn relax<G: Grid>(hand: Hand<G>, distances: Words, work: Words) -> Result<(), Fa
 fn relax_batch<G: Grid>(
     grid: G,
     paths: &Paths,
-    (batch, marks): (&Batch, Words),
+    (batch, marks): (&Batch, Proven),
     least: &mut u32,
 ) -> u32 {
     let mut lengths = [u32::MAX; BATCH];
@@ -192,8 +192,8 @@ fn relax_batch<G: Grid>(
 #[inline(never)]
 fn queue<G: Grid>(
     hand: Hand<G>,
-    distances: Words,
-    work: Words,
+    distances: Proven,
+    work: Proven,
     (from, level): (u32, u32),
 ) -> Result<(), FaultCode> {
     let (context, grid) = (&hand.context(), hand.grid());

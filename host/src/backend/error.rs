@@ -3,6 +3,7 @@
 use super::fault::text as fault_text;
 use crate::Cause;
 use crate::graph::WeightKind;
+use crate::program::TableError;
 use seawall_core::abi::control::FaultRecord;
 
 /// A backend could not open, load, run or read.
@@ -35,6 +36,16 @@ pub enum BackendError {
         name: String,
         /// What helps, where something does.
         remedy: Option<&'static str>,
+    },
+    /// The device's context is lost, and with it every session of this process on it.
+    #[error("{doing}: {name}: the context of the device is lost; {remedy}")]
+    ContextLost {
+        /// What was being done.
+        doing: &'static str,
+        /// Name of the CUDA error.
+        name: String,
+        /// How to get another one.
+        remedy: &'static str,
     },
     /// The grid does not fit on the device at once.
     #[error(
@@ -108,10 +119,10 @@ pub enum BackendError {
         given: u32,
     },
     /// The tables of a program contradict each other.
-    #[error("the encoded program is inconsistent: {problem}; build it with the program builder")]
+    #[error("the encoded program is not sound: {problem}")]
     BadProgram {
         /// The first contradiction.
-        problem: String,
+        problem: TableError,
     },
     /// The graph lacks an array that the program reads.
     #[error("the program reads {what}, which the session's graph does not hold")]
@@ -170,6 +181,7 @@ impl BackendError {
             Self::Unavailable { .. }
             | Self::Unsupported { .. }
             | Self::Cuda { .. }
+            | Self::ContextLost { .. }
             | Self::NotCoResident { .. }
             | Self::OutOfMemory { .. }
             | Self::Fault { .. }

@@ -65,6 +65,11 @@ fn what(record: &FaultRecord) -> String {
                 "the time budget ended inside a loop of block {block}; raise it if the work is only long"
             );
         }
+        FaultCode::BadIndex => {
+            return format!(
+                "index {arrived} of a register of {expected} words; correct what the wave takes it from"
+            );
+        }
         FaultCode::BadTable => "a group or a wave lies outside its table",
         FaultCode::NoLoop => "the launch of a loop names a wave that is none",
         FaultCode::NoExpansion => "the body of a search does not expand its frontier",
@@ -103,7 +108,7 @@ mod tests {
         let known = (0..99).filter(|code| FaultCode::from_word(*code) != FaultCode::Unknown);
         let codes: Vec<u32> = known.collect();
         let texts: BTreeSet<String> = codes.iter().map(|code| text_of(*code, 3)).collect();
-        assert_eq!((codes.len(), texts.len()), (13, 13), "{texts:#?}");
+        assert_eq!((codes.len(), texts.len()), (14, 14), "{texts:#?}");
         assert!(text_of(4711, 3).contains("fault code 4711"));
     }
 

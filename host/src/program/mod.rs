@@ -15,6 +15,10 @@ mod rounds;
 mod triangles;
 mod sets;
 mod joined;
+mod places;
+mod conflicts;
+mod proof;
+mod table_error;
 mod encode;
 mod error;
 
@@ -24,6 +28,7 @@ pub use error::ProgramError;
 pub use operands::{check_damping, check_tolerance};
 pub use rounds::{Paths, Ranks};
 pub use sets::Sets;
+pub use table_error::TableError;
 pub use triangles::Triangles;
 pub use vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
 

@@ -71,6 +71,7 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
         Opcode::Nop | Opcode::Fill | Opcode::Iota | Opcode::Scatter => (0, [0; 4]),
         Opcode::Fixpoint | Opcode::Stall => (0, [0; 4]),
         Opcode::Copy => (0, [to, 0, 0, 0]),
+        Opcode::Gather => (0, [0, to, 0, 0]),
         Opcode::And | Opcode::Or | Opcode::AndNot | Opcode::Xor => (0, [to, to, 0, 0]),
         Opcode::GenKill => (0, [to, to, to, 0]),
         Opcode::Meet => (each(wave.parameters[1]), [to, 0, 0, 0]),
