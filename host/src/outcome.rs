@@ -11,8 +11,10 @@ use crate::run::{AnalysisKind, Executor};
 
 mod answer;
 mod sets;
+mod waves;
 pub use answer::Answer;
 pub use sets::SourceSets;
+pub(crate) use waves::waves;
 
 /// The result of an analysis: one value a node, by node number.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,6 +142,22 @@ pub enum Track {
     Device,
 }
 
+/// A wave of the program that ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaveSummary {
+    /// Its name.
+    pub name: String,
+    /// Name of its opcode.
+    pub opcode: String,
+    /// Number of its group in the program's tables; bodies of loops follow the
+    /// groups of the plan.
+    pub group: u32,
+    /// Name of the loop whose body it is in.
+    pub body_of: Option<String>,
+    /// Iterations of a loop, where the machine counted them.
+    pub iterations: Option<u32>,
+}
+
 /// Everything that a report of a run shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunOutcome {
@@ -184,6 +202,8 @@ pub struct RunOutcome {
     pub checked: Option<bool>,
     /// Spans for the trace.
     pub events: Vec<Event>,
+    /// The waves of the program, in the order of their groups.
+    pub waves: Vec<WaveSummary>,
 }
 
 impl RunOutcome {

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use seawall::graph::file::try_abandon_drafts;
-use seawall::graph::memory::{available, is_fallible, physical};
+use seawall::graph::memory::{Shortage, is_fallible, note_spared, physical};
 
 /// Blocks of at least this are counted while they live: the system may have promised them
 /// and not have made their pages yet.
@@ -47,7 +47,12 @@ impl Allocator {
         let promised = self.large.load(Ordering::Relaxed);
         let unmade = promised.saturating_sub(resident().unwrap_or(promised));
         let kept = unmade.saturating_add(RESERVE_BYTES);
-        physical().is_none_or(|left| left.saturating_sub(kept) >= bytes)
+        let Some(left) = physical() else { return true };
+        let spared = left.saturating_sub(kept);
+        if spared < bytes {
+            note_spared(spared);
+        }
+        spared >= bytes
     }
 
     fn gain(&self, bytes: usize) {
@@ -142,10 +147,10 @@ fn give_up(bytes: usize) -> ! {
     }
     let mut text = [0; 200];
     let mut rest = &mut text[..];
-    let left = available().unwrap_or(0);
+    let Shortage { needed, available } = Shortage::of(bytes);
     let _ = writeln!(
         rest,
-        "error: out of memory: {bytes} bytes more are needed and {left} are available; use a smaller input, or give the process more memory"
+        "error: out of memory: {needed} bytes more are needed and {available} are available; use a smaller input, or give the process more memory"
     );
     let unused = rest.len();
     say(&text[..text.len() - unused]);

@@ -1,11 +1,13 @@
 //! `seawall convert`: a graph from one format to another.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
 use super::CliError;
 use super::files::Outputs;
@@ -41,7 +43,10 @@ pub(super) struct ConvertArgs {
     /// Drop edge weights.
     #[arg(long)]
     no_weights: bool,
-    /// Print nothing.
+    /// Print the report as one JSON object.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Print no report and no progress; --json still prints.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -79,7 +84,8 @@ impl ConvertArgs {
         let mut outputs = Outputs::default();
         outputs.add("the output", &self.output)?;
         outputs.spare(&self.input)?;
-        if self.quiet || outputs.take_standard_output() {
+        let is_silent = self.quiet && !self.json;
+        if is_silent || outputs.take_standard_output() {
             return Ok(false);
         }
         outputs.spare_report()?;
@@ -101,22 +107,51 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
     line.say(format!("writing {}", args.output.display()));
     save(&graph, &args.output, args.to.map(Format::from))?;
     drop(line);
+    let report = Report {
+        output: args.output.to_string_lossy(),
+        nodes: graph.nodes(),
+        edges: graph.edges(),
+        bytes: std::fs::metadata(&args.output).map_or(0, |file| file.len()),
+        self_loops: stats.self_loops,
+        duplicates: stats.duplicates,
+    };
     if has_report {
         print(|out| {
-            let nodes = counted(u64::from(graph.nodes()), "node");
-            let edges = counted(u64::from(graph.edges()), "edge");
-            let written = std::fs::metadata(&args.output).map_or(0, |file| file.len());
-            writeln!(
-                out,
-                "{}: {nodes}, {edges}, {}",
-                args.output.display(),
-                bytes(written)
-            )?;
-            dropped(out, stats.self_loops, "self loop")?;
-            dropped(out, stats.duplicates, "duplicate edge")
+            if args.json {
+                report.write_json(out)
+            } else {
+                report.write_text(out)
+            }
         })?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What was written, and what was left out of it.
+#[derive(Serialize)]
+struct Report<'a> {
+    output: Cow<'a, str>,
+    nodes: u32,
+    edges: u32,
+    bytes: u64,
+    self_loops: u64,
+    duplicates: u64,
+}
+
+impl Report<'_> {
+    fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer(&mut *out, self)?;
+        writeln!(out)
+    }
+
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let nodes = counted(u64::from(self.nodes), "node");
+        let edges = counted(u64::from(self.edges), "edge");
+        let size = bytes(self.bytes);
+        writeln!(out, "{}: {nodes}, {edges}, {size}", self.output)?;
+        dropped(out, self.self_loops, "self loop")?;
+        dropped(out, self.duplicates, "duplicate edge")
+    }
 }
 
 fn dropped(out: &mut dyn Write, count: u64, noun: &str) -> io::Result<()> {

@@ -4,6 +4,7 @@ mod batch;
 mod topology;
 
 use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,13 +23,15 @@ use crate::names::{AnalysisName, BackendName};
 use crate::report::rows::Rows;
 use crate::report::table::{RowFormat, TableColumn};
 use crate::report::{json, plot, text, trace};
+use seawall::analysis::ranking_iterations_max;
 use seawall::backend::cpu::THREADS_MAX;
 use seawall::batch::{is_batch, list_of};
 use seawall::graph::file::{is_written_through, write_whole};
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
-use seawall::outcome::RunOutcome;
+use seawall::outcome::{Rounds, RunOutcome};
 use seawall::program::{ProgramError, check_damping, check_tolerance};
-use seawall::run::{Detail, Ranking, RunRequest, execute};
+use seawall::run::{AnalysisKind, Detail, Ranking, RunRequest, execute};
+use seawall::units::counted;
 use topology::TopologyChoice;
 
 const EXAMPLES: &str = "\
@@ -116,7 +119,7 @@ struct MachineArgs {
     /// Number of the GPU.
     #[arg(long, default_value_t = 0, value_name = "N")]
     device: u32,
-    /// Threads of the cpu backend [default: all].
+    /// Threads of the cpu backend [default: as many as pay; all where several graphs run].
     #[arg(long, value_name = "N", value_parser = thread_count)]
     threads: Option<NonZeroUsize>,
     /// Shape that a search's steps take where it can hold the frontier; auto
@@ -133,11 +136,12 @@ struct LimitArgs {
     /// Run so often; times are medians.
     #[arg(long, default_value = "1", value_name = "N", value_parser = above_zero::<NonZeroU32>)]
     repeat: NonZeroU32,
-    /// Seconds after which a run is stopped.
+    /// Seconds after which a run is stopped: on a GPU and with several threads at the
+    /// next barrier, with one thread after at most 16 rounds or 64 levels more.
     #[arg(long, default_value_t = 60.0, value_name = "SECONDS", value_parser = seconds)]
     time_budget: f64,
-    /// Iterations after which a fixpoint stops.
-    #[arg(long, value_name = "N", value_parser = above_zero::<NonZeroU32>)]
+    /// Iterations after which an analysis stops, converged or not.
+    #[arg(long, value_name = "N", value_parser = above_zero::<NonZeroU32>, help = max_iterations_help())]
     max_iterations: Option<NonZeroU32>,
     /// PageRank: share of a rank that is passed on.
     #[arg(long, default_value_t = Ranking::default().damping, value_name = "SHARE", value_parser = damping)]
@@ -177,6 +181,14 @@ struct OutputArgs {
     /// Print no report and no progress; --json still prints.
     #[arg(short, long)]
     quiet: bool,
+}
+
+fn max_iterations_help() -> String {
+    format!(
+        "Iterations after which an analysis stops, converged or not [default: none; pagerank: \
+         {} at the default damping, from which on ranks change by rounding alone]",
+        ranking_iterations_max(Ranking::default().damping)
+    )
 }
 
 /// Bytes of a text such as `512MiB`.
@@ -251,6 +263,9 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     outcome.times.load = load_ns;
     drop(line);
     args.output.write(&outcome, &graph, rows)?;
+    if !outcome.converged {
+        warn(&args.cut(&outcome.rounds));
+    }
     args.output.report(&outcome, &files)?;
     Ok(verdict(outcome.checked))
 }
@@ -263,7 +278,38 @@ fn verdict(checked: Option<bool>) -> ExitCode {
     }
 }
 
+/// Says on standard error what is no failure and must not be overlooked.
+fn warn(text: &str) {
+    // A closed standard error leaves no one to tell.
+    let _ = writeln!(io::stderr(), "warning: {text}");
+}
+
 impl RunArgs {
+    /// Whether standard output is for scripts.
+    pub(super) fn is_for_scripts(&self) -> bool {
+        self.output.json
+    }
+
+    /// The warning that a limit ended the analysis.
+    fn cut(&self, rounds: &Rounds) -> String {
+        let (Rounds::Levels(count) | Rounds::Iterations(count)) = *rounds;
+        let analysis = self.analysis.0;
+        let after = format!(
+            "{analysis} stopped at the limit, after {}",
+            match rounds {
+                Rounds::Levels(_) => counted(u64::from(count), "level"),
+                Rounds::Iterations(_) => counted(u64::from(count), "iteration"),
+            }
+        );
+        match analysis {
+            AnalysisKind::Pagerank => format!(
+                "{after}, before ranks changed by no more than {} in all; raise --max-iterations or --tolerance",
+                self.limits.tolerance
+            ),
+            _ => format!("{after}, before it was done: values may change; raise --max-iterations"),
+        }
+    }
+
     /// The outputs, none of which is an input. Graphs that a folder or a list names are
     /// not looked at yet.
     fn check_files(&self) -> Result<Outputs, CliError> {

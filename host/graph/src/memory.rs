@@ -20,10 +20,13 @@ pub struct Shortage {
 }
 
 impl Shortage {
-    fn of(needed: usize) -> Self {
+    /// The shortage of an allocation that failed just now.
+    #[must_use]
+    pub fn of(needed: usize) -> Self {
+        let spared = SPARED.take().or_else(available);
         Self {
             needed: needed as u64,
-            available: available().unwrap_or(0),
+            available: spared.unwrap_or(0),
         }
     }
 }
@@ -46,6 +49,12 @@ pub fn physical() -> Option<u64> {
 
 thread_local! {
     static FALLIBLE: Cell<u32> = const { Cell::new(0) };
+    static SPARED: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+/// Notes what an allocator could spare when it refused this thread, for the [`Shortage`].
+pub fn note_spared(bytes: u64) {
+    SPARED.set(Some(bytes));
 }
 
 /// Runs `take`, which allocates and can do without.

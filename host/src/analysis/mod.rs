@@ -117,3 +117,10 @@ fn padded(mut words: Vec<u32>) -> Vec<u32> {
     words.resize(words.len().next_multiple_of(64), u32::MAX);
     words
 }
+
+/// Iterations after which a ranking with `damping` changes by rounding alone,
+/// and stops.
+#[must_use]
+pub fn ranking_iterations_max(damping: f32) -> u32 {
+    pagerank::iterations_max(damping)
+}

@@ -171,10 +171,10 @@ mod tests {
     fn threads_do_not_make_narrow_levels_cheaper() {
         let CpuCosts { one, mut all, .. } = CpuCosts::default_for(8);
         all.levels[0].node_ns = 0.5;
-        all.levels[2].node_ns = 0.5;
+        all.levels[CLASSES - 1].node_ns = 0.5;
         let all = no_faster_when_narrow(all, &one);
         assert_eq!(all.levels[0], one.levels[0]);
-        assert_eq!(all.levels[2].node_ns, 0.5);
+        assert_eq!(all.levels[CLASSES - 1].node_ns, 0.5);
     }
 
     #[test]

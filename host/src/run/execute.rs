@@ -6,7 +6,7 @@ use crate::analysis::Built;
 use crate::backend::cpu::CpuSession;
 use crate::backend::{RunLimits, RunStats, Session, cuda};
 use crate::graph::Graph;
-use crate::outcome::{Column, Event, PlanSummary, RunOutcome, Times, Track};
+use crate::outcome::{Column, Event, PlanSummary, RunOutcome, Times, Track, waves};
 use crate::program::{EncodedProgram, PlanRequest};
 use std::num::NonZeroU32;
 use std::time::Instant;
@@ -32,21 +32,18 @@ pub fn execute(
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
     request.check_for(graph)?;
-    let clock = Instant::now();
-    let mut events = Vec::new();
+    let mut log = Log::begin();
     progress(Phase::Plan);
     let choice = choose(graph, request);
     let (built, encoded, mut plan, plan_ns) = plan_program(graph, request, &choice)?;
-    events.push(host_event("plan", 0, plan_ns));
+    log.planned(plan_ns);
     progress(Phase::Upload);
     let Opened {
         mut session,
         executor,
         reason,
-    } = open(graph, request, choice)?;
-    session.load(&encoded)?;
-    let upload = session.upload_ns();
-    events.push(host_event("upload", plan_ns, upload));
+    } = start((graph, request), choice, (&encoded, &mut log))?;
+    let clock = log.clock;
     let mut runs = Vec::new();
     let stats = repeat(
         session.as_mut(),
@@ -57,23 +54,24 @@ pub fn execute(
                 repetition,
                 of: request.repeat.get(),
             });
-            clock.elapsed().as_nanos() as u64
+            nanoseconds(&clock)
         },
         |event| {
             runs.push(event.duration_ns);
-            events.push(event);
+            log.events.push(event);
         },
     )?;
     progress(Phase::Readback);
+    let reading = nanoseconds(&clock);
     let (values, parents, readback) = read_back(session.as_mut(), &built, graph.nodes())?;
+    log.host("readback", reading, readback);
     plan.topology = steps::topology_name(&stats.control);
-    if request.check {
-        progress(Phase::Check);
-    }
     let end = steps::end_of(&stats.control);
-    let checked = request
-        .check
-        .then(|| steps::is_equal(graph, request, end, (&values, parents.as_deref())));
+    let checked = request.check.then(|| {
+        progress(Phase::Check);
+        let found = (&values, parents.as_deref());
+        log.until_now("check", || steps::is_equal(graph, request, end, found))
+    });
     Ok(RunOutcome {
         analysis: request.analysis,
         backend: executor,
@@ -88,7 +86,7 @@ pub fn execute(
         plan,
         times: Times {
             load: 0,
-            upload,
+            upload: session.upload_ns(),
             plan: plan_ns,
             run: steps::median(&mut runs),
             readback,
@@ -97,7 +95,8 @@ pub fn execute(
         device_barriers: barriers(&stats, executor, session.device().units),
         host: stats.host,
         checked,
-        events,
+        events: log.events,
+        waves: waves(&encoded, &stats.control),
         values,
         parents,
     })
@@ -129,13 +128,65 @@ fn repeat(
     }
 }
 
-fn host_event(name: &str, start_ns: u64, duration_ns: u64) -> Event {
-    Event {
-        name: name.to_owned(),
-        track: Track::Host,
-        start_ns,
-        duration_ns,
+/// Time since `clock` began, nanoseconds.
+fn nanoseconds(clock: &Instant) -> u64 {
+    clock.elapsed().as_nanos() as u64
+}
+
+/// What happened when, for the trace.
+struct Log {
+    clock: Instant,
+    events: Vec<Event>,
+}
+
+impl Log {
+    fn begin() -> Self {
+        Self {
+            clock: Instant::now(),
+            events: Vec::new(),
+        }
     }
+
+    /// Adds a span of the host.
+    fn host(&mut self, name: &str, start_ns: u64, duration_ns: u64) {
+        self.events.push(Event {
+            name: name.to_owned(),
+            track: Track::Host,
+            start_ns,
+            duration_ns,
+        });
+    }
+
+    /// Adds choosing and planning, which end now.
+    fn planned(&mut self, plan_ns: u64) {
+        let start = nanoseconds(&self.clock).saturating_sub(plan_ns);
+        self.host("choose", 0, start);
+        self.host("plan", start, plan_ns);
+    }
+
+    /// Adds the span of the host in which `work` is done.
+    fn until_now<T>(&mut self, name: &str, work: impl FnOnce() -> T) -> T {
+        let start = nanoseconds(&self.clock);
+        let done = work();
+        let end = nanoseconds(&self.clock);
+        self.host(name, start, end.saturating_sub(start));
+        done
+    }
+}
+
+/// Opens the machine, which ends with the upload of the graph, and loads the
+/// program.
+fn start<'g>(
+    (graph, request): (&'g Graph, &RunRequest),
+    choice: Choice,
+    (encoded, log): (&EncodedProgram, &mut Log),
+) -> Result<Opened<'g>, RunError> {
+    let mut opened = log.until_now("open", || open(graph, request, choice))?;
+    let upload = opened.session.upload_ns();
+    let end = nanoseconds(&log.clock);
+    log.host("upload", end.saturating_sub(upload), upload);
+    log.until_now("load program", || opened.session.load(encoded))?;
+    Ok(opened)
 }
 
 /// Builds, plans and encodes the program for the machine that was chosen.

@@ -302,6 +302,7 @@ pub(super) mod tests {
             },
             checked: Some(true),
             events: Vec::new(),
+            waves: Vec::new(),
         }
     }
 
