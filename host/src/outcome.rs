@@ -103,6 +103,35 @@ pub struct PlanSummary {
     pub topology: String,
 }
 
+/// What was left out of a file's edges. Whoever loaded the graph fills this in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Dropped {
+    /// Edges from a node to itself.
+    #[serde(rename = "dropped_self_loops")]
+    pub self_loops: u64,
+    /// Edges that were there already.
+    #[serde(rename = "dropped_duplicates")]
+    pub duplicates: u64,
+}
+
+impl Dropped {
+    /// What a load left out.
+    #[must_use]
+    pub fn of(stats: &crate::graph::LoadStats) -> Self {
+        Self {
+            self_loops: stats.self_loops,
+            duplicates: stats.duplicates,
+        }
+    }
+}
+
+impl std::ops::AddAssign for Dropped {
+    fn add_assign(&mut self, other: Self) {
+        self.self_loops += other.self_loops;
+        self.duplicates += other.duplicates;
+    }
+}
+
 /// Where the time went, in nanoseconds.
 ///
 /// With several repetitions `run` and `readback` are medians.
@@ -174,6 +203,8 @@ pub struct RunOutcome {
     pub nodes: u64,
     /// Directed edges of the graph.
     pub edges: u64,
+    /// Edges of the file that the graph does not have.
+    pub dropped: Dropped,
     /// Sources by their ids in the file; empty when the analysis takes none.
     pub sources: Vec<u64>,
     /// Nodes that have a value: those reached by a search, all nodes otherwise.

@@ -244,6 +244,7 @@ fn real(name: &str, undirected: bool) -> Option<Graph> {
     let options = LoadOptions {
         undirected,
         weights: false,
+        skip_columns: false,
     };
     Some(
         graph::load(path.to_str().unwrap(), &options, None)

@@ -31,7 +31,8 @@ pub(super) struct ConvertArgs {
     /// Graph to read: a file, - for standard input, or a generator.
     #[arg(value_name = "IN")]
     input: OsString,
-    /// File to write; its suffix chooses the format: .mtx, .el, .txt, .gr, .swg.
+    /// File to write; its suffix chooses the format: .mtx, .el,
+    /// .txt, .csv, .gr, .graph, .egr, .swg.
     #[arg(value_name = "OUT")]
     output: PathBuf,
     /// Format to write when the suffix should not choose it.
@@ -40,6 +41,9 @@ pub(super) struct ConvertArgs {
     /// Take every edge in both directions.
     #[arg(long)]
     undirected: bool,
+    /// Skip columns of an edge list that are neither an end nor a weight.
+    #[arg(long)]
+    skip_columns: bool,
     /// Drop edge weights.
     #[arg(long)]
     no_weights: bool,
@@ -58,6 +62,12 @@ enum WrittenFormat {
     Mtx,
     /// Edge list.
     El,
+    /// Comma-separated table.
+    Csv,
+    /// METIS adjacency.
+    Metis,
+    /// Binary of the ECL graph codes.
+    Egr,
     /// DIMACS shortest paths (`p sp`).
     Dimacs,
     /// PACE treewidth (`p tw`).
@@ -71,6 +81,9 @@ impl From<WrittenFormat> for Format {
         match format {
             WrittenFormat::Mtx => Self::MatrixMarket,
             WrittenFormat::El => Self::EdgeList,
+            WrittenFormat::Csv => Self::Csv,
+            WrittenFormat::Metis => Self::Metis,
+            WrittenFormat::Egr => Self::Ecl,
             WrittenFormat::Dimacs => Self::Dimacs,
             WrittenFormat::Pace => Self::Pace,
             WrittenFormat::Swg => Self::Binary,
@@ -101,6 +114,7 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
     let options = LoadOptions {
         undirected: args.undirected,
         weights: !args.no_weights,
+        skip_columns: args.skip_columns,
     };
     let hear = |done, total| line.bytes(done, total);
     let Loaded { graph, stats } = load(&args.input, &options, Some(&hear))?;

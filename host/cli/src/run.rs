@@ -28,7 +28,7 @@ use seawall::backend::cpu::THREADS_MAX;
 use seawall::batch::{is_batch, list_of};
 use seawall::graph::file::{is_written_through, write_whole};
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
-use seawall::outcome::{Rounds, RunOutcome};
+use seawall::outcome::{Dropped, Rounds, RunOutcome};
 use seawall::program::{ProgramError, check_damping, check_tolerance};
 use seawall::run::{AnalysisKind, Detail, Ranking, RunRequest, execute};
 use seawall::units::counted;
@@ -46,8 +46,9 @@ Examples:
   seawall run gen:batch:8192:chain:512 --analysis bfs --source 0 --json
   seawall run graphs/ extra.mtx @more.txt --analysis cc --out components.csv
 
-Files: Matrix Market (.mtx), edge list (.txt, .el), DIMACS and PACE (.gr), Seawall
-binary (.swg), each also as .gz or .xz; - is standard input.
+Files: Matrix Market (.mtx), edge list (.txt, .el, .csv), DIMACS and PACE (.gr), METIS
+(.graph), SciPy (.npz), ECL (.egr), Seawall binary (.swg), each also as .gz or .xz; - is
+standard input.
 Generators: gen:rmat:SCALE:EDGEFACTOR[:SEED], gen:uniform:SCALE:EDGEFACTOR[:SEED],
 gen:grid:WIDTH[xHEIGHT], gen:chain:NODES[:SEED].
 
@@ -81,6 +82,9 @@ pub(super) struct RunArgs {
     /// Take every edge in both directions.
     #[arg(long)]
     undirected: bool,
+    /// Skip columns of an edge list that are neither an end nor a weight.
+    #[arg(long)]
+    skip_columns: bool,
     #[command(flatten)]
     machine: MachineArgs,
     #[command(flatten)]
@@ -255,12 +259,13 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     let rows = args.output.check(|_| TableColumn::of_run(has_parents))?;
     let line = ProgressLine::new(args.output.quiet);
     let started = Instant::now();
-    let graph = args.load(name, &line)?;
+    let Loaded { graph, stats } = args.load(name, &line)?;
     let name = &*name.to_string_lossy();
     let load_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let request = args.request(args.source_nodes(&sources, name, &graph)?);
     let mut outcome = execute(&graph, &request, &mut |phase| line.phase(phase))?;
     outcome.times.load = load_ns;
+    outcome.dropped = Dropped::of(&stats);
     drop(line);
     args.output.write(&outcome, &graph, rows)?;
     if !outcome.converged {
@@ -327,22 +332,23 @@ impl RunArgs {
         LoadOptions {
             undirected: self.undirected,
             weights: self.analysis.0.reads_weights(),
+            skip_columns: self.skip_columns,
         }
     }
 
-    fn load(&self, name: &OsStr, line: &ProgressLine) -> Result<Graph, CliError> {
+    fn load(&self, name: &OsStr, line: &ProgressLine) -> Result<Loaded, CliError> {
         let shown = name.to_string_lossy();
         line.say(format!("loading {shown}"));
         let options = self.load_options();
         let hear = |done, total| line.bytes(done, total);
-        let Loaded { graph, .. } = load(name, &options, Some(&hear))?;
-        if options.weights && graph.weights().is_none() {
+        let loaded = load(name, &options, Some(&hear))?;
+        if options.weights && loaded.graph.weights().is_none() {
             return Err(GraphError::NoWeights {
                 file: shown.into_owned(),
             }
             .into());
         }
-        Ok(graph)
+        Ok(loaded)
     }
 
     fn request(&self, sources: Vec<u32>) -> RunRequest {

@@ -102,6 +102,7 @@ pub fn execute(
         programs: prepared.programs.count(),
         memory_bytes: session.memory_bytes(),
         graphs,
+        dropped: crate::outcome::Dropped::default(),
         times: Times {
             load: 0,
             upload: session.upload_ns(),

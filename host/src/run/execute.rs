@@ -6,7 +6,7 @@ use crate::analysis::Built;
 use crate::backend::cpu::CpuSession;
 use crate::backend::{RunLimits, RunStats, Session, cuda};
 use crate::graph::Graph;
-use crate::outcome::{Column, Event, PlanSummary, RunOutcome, Times, Track, waves};
+use crate::outcome::{Column, Dropped, Event, PlanSummary, RunOutcome, Times, Track, waves};
 use crate::program::{EncodedProgram, PlanRequest};
 use std::num::NonZeroU32;
 use std::time::Instant;
@@ -79,6 +79,7 @@ pub fn execute(
         device: session.device().name.clone(),
         nodes: u64::from(graph.nodes()),
         edges: u64::from(graph.edges()),
+        dropped: Dropped::default(),
         sources: steps::original_ids(graph, request.sources()),
         reached: steps::reached(request.analysis, &values),
         rounds: steps::rounds(request.analysis, &values, end),

@@ -89,6 +89,7 @@ fn graph_of(setting: &mut Setting<'_>, name: &str) -> Result<Option<Graph>, Benc
     let options = LoadOptions {
         undirected: false,
         weights: true,
+        skip_columns: false,
     };
     if name.starts_with("gen:") {
         return Ok(Some(load(name, &options, None)?.graph));

@@ -18,7 +18,12 @@ pub(super) fn fields(error: &GraphError) -> Value {
             json!({"kind": "unknown_format", "file": file, "line": line, "value": value})
         }
         GraphError::UnknownSuffix { file } => json!({"kind": "unknown_suffix", "file": file}),
-        GraphError::Directed { file } => json!({"kind": "format_without_directions", "file": file}),
+        GraphError::Directed { file, .. } => {
+            json!({"kind": "format_without_directions", "file": file})
+        }
+        GraphError::Unwritable { file, format, what } => json!({
+            "kind": "format_cannot_hold", "file": file, "format": format.to_string(), "what": what
+        }),
         GraphError::NoWeights { file } => json!({"kind": "no_weights", "file": file}),
         GraphError::Memory {
             file,
@@ -28,9 +33,10 @@ pub(super) fn fields(error: &GraphError) -> Value {
         GraphError::Generator { spec, problem } => {
             json!({"kind": "generator", "spec": spec, "problem": problem.to_string()})
         }
-        GraphError::Compressed { .. } | GraphError::Line { .. } | GraphError::Binary { .. } => {
-            content(error)
-        }
+        GraphError::Compressed { .. }
+        | GraphError::Line { .. }
+        | GraphError::Archive { .. }
+        | GraphError::Binary { .. } => content(error),
         other => counts(other),
     }
 }
@@ -55,6 +61,9 @@ fn content(error: &GraphError) -> Value {
         GraphError::Binary { file, problem, .. } => {
             json!({"kind": "binary", "file": file, "problem": problem.to_string()})
         }
+        GraphError::Archive { file, problem } => {
+            json!({"kind": "archive", "file": file, "problem": problem.to_string()})
+        }
         _ => json!({"kind": "graph"}),
     }
 }
@@ -62,6 +71,19 @@ fn content(error: &GraphError) -> Value {
 /// Failures whose cause is a count.
 fn counts(error: &GraphError) -> Value {
     match error {
+        GraphError::RowCount {
+            file,
+            promised,
+            found,
+        } => json!({"kind": "row_count", "file": file, "promised": promised, "found": found}),
+        GraphError::NeighbourCount {
+            file,
+            promised,
+            found,
+        } => json!({"kind": "neighbour_count", "file": file, "promised": promised, "found": found}),
+        GraphError::OneSided { file, from, to } => {
+            json!({"kind": "one_sided", "file": file, "from": from, "to": to})
+        }
         GraphError::EdgeCount {
             file,
             line,

@@ -44,6 +44,9 @@ pub(super) fn command(
     let request = args.request(Vec::new());
     let mut outcome = execute(&batch, &request, &mut |phase| line.phase(phase))?;
     outcome.times.load = load_ns;
+    for graph in &graphs {
+        outcome.dropped += graph.dropped;
+    }
     drop(line);
     write(args, &outcome, (&graphs, rows))?;
     report(args, &outcome, files)?;
@@ -59,7 +62,7 @@ fn member<'g>(
     sources: &Sources,
     loaded: &'g NamedGraph,
 ) -> Result<BatchGraph<'g>, CliError> {
-    let NamedGraph { name, graph } = loaded;
+    let NamedGraph { name, graph, .. } = loaded;
     let sources = args.source_nodes(sources, name, graph)?;
     Ok(BatchGraph::new(name.clone(), graph, sources))
 }
