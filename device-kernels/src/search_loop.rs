@@ -200,7 +200,7 @@ fn expansion<G: Grid>(context: &Context<G>, record: &FixpointRecord) -> Result<S
         record.first_group,
         record.groups,
     );
-    waves::search::of_wave(context, wave.ok_or(FaultCode::BadLaunch)?)
+    waves::search::of_wave(context, wave.ok_or(FaultCode::NoExpansion)?)
 }
 
 /// The wave in `groups` groups from `first` on that expands `frontier`.

@@ -5,6 +5,7 @@
 
 use super::assert_words;
 use bytemuck::{CheckedBitPattern, Pod, Zeroable};
+use core::fmt;
 
 /// What one wave does; the discriminant is the opcode word.
 ///
@@ -192,6 +193,12 @@ impl Opcode {
     pub fn from_word(word: u32) -> Option<Self> {
         // A comparison: a table would lie in a GPU's slow memory.
         bytemuck::checked::try_cast(word).ok()
+    }
+}
+
+impl fmt::Display for Opcode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
     }
 }
 

@@ -9,7 +9,8 @@ use super::assert_words;
 use crate::topology::{Thresholds, TopologyPolicy};
 use bytemuck::{Pod, Zeroable};
 
-/// What an expansion does with the node at the far end of an edge.
+/// What an expansion does with the node at the far end of an edge. Word 3 was a
+/// visitor that stored nothing; it stays unused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
@@ -20,8 +21,6 @@ pub enum Visitor {
     OrBits = 1,
     /// Stores the discovering node: a breadth-first tree.
     MarkParent = 2,
-    /// Lowers the node's distance by edge weights: shortest paths.
-    MinRelax = 3,
 }
 
 impl Visitor {
@@ -32,7 +31,6 @@ impl Visitor {
             0 => Some(Self::MarkLevel),
             1 => Some(Self::OrBits),
             2 => Some(Self::MarkParent),
-            3 => Some(Self::MinRelax),
             _ => None,
         }
     }

@@ -13,6 +13,7 @@ mod error;
 mod evidence;
 mod failure;
 mod files;
+mod flags;
 mod info;
 mod names;
 mod output;
@@ -31,6 +32,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 pub use allocator::Allocator;
 use error::CliError;
 pub use plan::{PlanError, Program as PlanInput};
+pub use run::size;
+pub use sources::{Sources, SourcesError};
 
 /// Runs DAGs of graph waves in one persistent GPU kernel, or on the CPU.
 #[derive(Debug, Parser)]

@@ -29,6 +29,7 @@ use seawall::batch::{is_batch, list_of};
 use seawall::graph::file::{is_written_through, write_whole};
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
 use seawall::outcome::{Dropped, Rounds, RunOutcome};
+use seawall::program::{ProgramError, check_damping, check_tolerance};
 use seawall::run::{AnalysisKind, Detail, Ranking, RunRequest, execute};
 use seawall::units::counted;
 use topology::TopologyChoice;
@@ -147,10 +148,10 @@ struct LimitArgs {
     #[arg(long, value_name = "N", value_parser = above_zero::<NonZeroU32>, help = max_iterations_help())]
     max_iterations: Option<NonZeroU32>,
     /// PageRank: share of a rank that is passed on.
-    #[arg(long, default_value_t = Ranking::default().damping, value_name = "SHARE", value_parser = share)]
+    #[arg(long, default_value_t = Ranking::default().damping, value_name = "SHARE", value_parser = damping)]
     damping: f32,
     /// PageRank: total change at which the ranking ends.
-    #[arg(long, default_value_t = Ranking::default().tolerance, value_name = "CHANGE", value_parser = share)]
+    #[arg(long, default_value_t = Ranking::default().tolerance, value_name = "CHANGE", value_parser = tolerance)]
     tolerance: f32,
     /// Compare the result with a plain sequential implementation.
     #[arg(long)]
@@ -194,7 +195,11 @@ fn max_iterations_help() -> String {
     )
 }
 
-fn size(text: &str) -> Result<u64, String> {
+/// Bytes of a text such as `512MiB`.
+///
+/// # Errors
+/// What was expected.
+pub fn size(text: &str) -> Result<u64, String> {
     match text.parse::<ByteSize>() {
         Ok(size) if text.starts_with(|first: char| first.is_ascii_digit()) => Ok(size.as_u64()),
         _ => Err("expected bytes with or without a unit, such as 512MiB or 8GiB".to_owned()),
@@ -217,27 +222,32 @@ pub(super) fn above_zero<N: FromStr>(text: &str) -> Result<N, String> {
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value > 0.0 && value <= 1e9 => Ok(value),
-        _ => Err("expected seconds above 0".to_owned()),
+        _ => Err("expected seconds above 0, at most 1e9".to_owned()),
     }
 }
 
-fn share(text: &str) -> Result<f32, String> {
-    match text.parse::<f32>() {
-        Ok(value) if (0.0..1.0).contains(&value) => Ok(value),
-        _ => Err("expected a number from 0 to below 1".to_owned()),
-    }
+fn damping(text: &str) -> Result<f32, String> {
+    share(text, check_damping)
+}
+
+fn tolerance(text: &str) -> Result<f32, String> {
+    share(text, check_tolerance)
+}
+
+fn share(text: &str, check: fn(f32) -> Result<(), ProgramError>) -> Result<f32, String> {
+    let value = text.parse().map_err(|_| "expected a number".to_owned())?;
+    check(value).map_err(|error| error.to_string())?;
+    Ok(value)
 }
 
 /// Loads, runs and reports. Everything that can be refused before the graph is
 /// read is refused before.
 pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
-    args.detail.detail().check(args.analysis.0)?;
+    args.request(Vec::new()).check()?;
     let files = args.check_files()?;
     let sources = args.sources.read()?;
-    if args.analysis.0.takes_sources() && sources.is_empty() {
-        return Err(CliError::MissingSource {
-            analysis: args.analysis.0,
-        });
+    if args.analysis.0.takes_sources() {
+        args.analysis.0.check_sources(sources.len())?;
     }
     let [name] = args.graphs.as_slice() else {
         return batch::command(args, &sources, &files);

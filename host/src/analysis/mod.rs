@@ -65,7 +65,7 @@ pub enum Reading {
 }
 
 impl Reading {
-    /// The column of `nodes` nodes in `words`.
+    /// The column of `nodes` nodes in `words`, shorter where words are missing.
     #[must_use]
     pub fn column(self, nodes: u32, mut words: Vec<u32>) -> Column {
         match self {
@@ -85,7 +85,7 @@ impl Reading {
             }
             Self::Bits => Column::U32(
                 (0..nodes)
-                    .map(|node| words[node as usize / 32] >> (node % 32) & 1)
+                    .map_while(|node| Some(words.get(node as usize / 32)? >> (node % 32) & 1))
                     .collect(),
             ),
         }

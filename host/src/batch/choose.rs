@@ -73,7 +73,7 @@ pub(super) fn choose(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Choi
         (false, true) => as_asked(request.backend),
         (false, false) => Choice {
             backend: request.backend,
-            reason: Some(found.with_note(format!("{reason}; --backend auto takes it"))),
+            reason: Some(found.with_note(format!("{reason}; auto takes it"))),
         },
     }
 }

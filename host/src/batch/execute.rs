@@ -120,9 +120,9 @@ pub fn execute(
 /// # Errors
 /// [`BatchError::DetailOfOne`] for anything but [`Detail::Plain`].
 pub const fn check_detail(detail: Detail) -> Result<(), BatchError> {
-    match detail.option() {
-        None => Ok(()),
-        Some(option) => Err(BatchError::DetailOfOne { option }),
+    match detail {
+        Detail::Plain => Ok(()),
+        detail => Err(BatchError::DetailOfOne { detail }),
     }
 }
 
@@ -149,15 +149,19 @@ pub fn prepare<'g>(
     let mut readings = Vec::with_capacity(graphs.len());
     for (graph, request) in graphs.iter().zip(requests) {
         let named = |source| named(graph, source);
+        request.check_for(graph.graph).map_err(named)?;
         let built = steps::build(graph.graph, request).map_err(named)?;
         let program = programs
             .encode(&built)
             .map_err(|error| named(error.into()))?;
         jobs.push(Job {
             graph: graph.graph,
+            // An equal program numbers its registers alike.
+            result: program
+                .register(built.result.number())
+                .unwrap_or(built.result),
             program,
             inputs: built.inputs,
-            result: built.result,
         });
         readings.push(built.reading);
     }
@@ -325,7 +329,7 @@ fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> Gr
         name: named.name.clone(),
         nodes: u64::from(graph.nodes()),
         edges: u64::from(graph.edges()),
-        sources: steps::original_ids(graph, &request.sources),
+        sources: steps::original_ids(graph, request.sources()),
         reached: steps::reached(request.analysis, &values),
         rounds: steps::rounds(request.analysis, &values, end),
         converged: end.converged,

@@ -3,7 +3,7 @@
 use super::{AnalysisKind, Detail, RunRequest};
 use crate::analysis::oracle;
 use crate::graph::Graph;
-use crate::outcome::{Column, SourceSets};
+use crate::outcome::Column;
 
 /// How a run's loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +36,7 @@ pub(crate) fn check(
             let Column::Sets(sets) = values else {
                 return false;
             };
-            let words = SourceSets::words_for(request.sources.len());
-            let bounds = (max_iterations, words);
-            return sets.words() == oracle::reached_from(graph, &request.sources, bounds);
+            return sets.words() == oracle::reached_from(graph, &request.sources, max_iterations);
         }
         AnalysisKind::Reach => oracle::reached(graph, &request.sources, max_iterations),
         AnalysisKind::Cc => oracle::components(graph),

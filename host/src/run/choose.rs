@@ -113,7 +113,7 @@ fn choose_beside(
             return on_cpu(request, &prediction, found.with_note(reason));
         }
         (BackendChoice::Auto, true) => Some(reason),
-        (_, false) => Some(format!("{reason}; --backend auto takes it")),
+        (_, false) => Some(format!("{reason}; auto takes it")),
         (_, true) => None,
     };
     let is_open = request.backend == BackendChoice::Auto;

@@ -24,13 +24,14 @@ struct Opened<'g> {
 /// last run's result is reported.
 ///
 /// # Errors
-/// When the graph cannot answer the analysis, the plan does not fit the budget,
-/// or the machine fails.
+/// As [`RunRequest::check_for`]; when the plan does not fit the budget, or the machine
+/// fails.
 pub fn execute(
     graph: &Graph,
     request: &RunRequest,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
+    request.check_for(graph)?;
     let mut log = Log::begin();
     progress(Phase::Plan);
     let choice = choose(graph, request);
@@ -79,7 +80,7 @@ pub fn execute(
         nodes: u64::from(graph.nodes()),
         edges: u64::from(graph.edges()),
         dropped: Dropped::default(),
-        sources: steps::original_ids(graph, &request.sources),
+        sources: steps::original_ids(graph, request.sources()),
         reached: steps::reached(request.analysis, &values),
         rounds: steps::rounds(request.analysis, &values, end),
         converged: end.converged,

@@ -48,9 +48,6 @@ pub(super) fn of(error: &CliError) -> Value {
 /// Failures that only an option caused.
 fn option(error: &CliError) -> Value {
     match error {
-        CliError::MissingSource { analysis } => {
-            json!({"kind": "missing_source", "analysis": analysis.name()})
-        }
         CliError::OneGraph { option } => json!({"kind": "one_graph", "option": option}),
         CliError::UnknownOutput { path } => json!({"kind": "unknown_output", "path": path}),
         CliError::UnknownPicture { path } => json!({"kind": "unknown_picture", "path": path}),

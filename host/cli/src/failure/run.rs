@@ -21,12 +21,23 @@ pub(super) fn fields(error: &RunError) -> Value {
             json!({"kind": "directed", "analysis": analysis.name()})
         }
         RunError::WrongDetail {
-            option,
+            detail,
             of,
             analysis,
         } => json!({
-            "kind": "wrong_detail", "option": option, "of": of.name(), "analysis": analysis.name()
+            "kind": "wrong_detail", "detail": detail.to_string(), "of": of.name(),
+            "analysis": analysis.name()
         }),
+        RunError::NoSource { analysis } => {
+            json!({"kind": "missing_source", "analysis": analysis.name()})
+        }
+        RunError::TooManySources { sources, most } => {
+            json!({"kind": "too_many_sources", "sources": sources, "most": most})
+        }
+        RunError::NoSuchSource { source_node, nodes } => {
+            json!({"kind": "no_such_node", "node": source_node, "nodes": nodes})
+        }
+        RunError::NoTime => json!({"kind": "no_time"}),
         RunError::OverBudget {
             analysis,
             needed_bytes,
@@ -46,6 +57,10 @@ pub(super) fn fields(error: &RunError) -> Value {
 
 fn program_fields(error: &ProgramError) -> Value {
     match error {
+        ProgramError::Damping { damping } => json!({"kind": "damping", "damping": damping}),
+        ProgramError::Tolerance { tolerance } => {
+            json!({"kind": "tolerance", "tolerance": tolerance})
+        }
         ProgramError::Groups(error) => json!(error),
         ProgramError::Arena(error) => json!(error),
         ProgramError::RegisterTooLong { name, words, max } => {
@@ -85,6 +100,9 @@ fn backend_fields(error: &BackendError) -> Value {
             "opcode": record.opcode, "block": record.block, "epoch": record.epoch,
             "arrived": record.arrived, "expected": record.expected, "iteration": record.iteration
         }),
+        BackendError::TooManyThreads { threads, most } => {
+            json!({"kind": "too_many_threads", "threads": threads, "most": most})
+        }
         BackendError::Threads { threads, reason } => {
             json!({"kind": "threads", "threads": threads, "reason": reason})
         }
@@ -110,7 +128,9 @@ pub(super) fn batch_fields(error: &BatchError) -> Value {
         BatchError::OneAtATime { backend } => {
             json!({"kind": "one_at_a_time", "backend": backend.name()})
         }
-        BatchError::DetailOfOne { option } => json!({"kind": "detail_of_one", "option": option}),
+        BatchError::DetailOfOne { detail } => {
+            json!({"kind": "detail_of_one", "detail": detail.to_string()})
+        }
         BatchError::Graph { name, source } => {
             json!({"kind": "graph_of_batch", "name": name, "cause": fields(source)})
         }

@@ -13,8 +13,10 @@ pub fn distances(graph: &Graph, sources: &[u32]) -> Vec<u32> {
     let mut distances = vec![UNREACHED; graph.nodes() as usize];
     let mut heap = BinaryHeap::new();
     for source in sources {
-        distances[*source as usize] = 0;
-        heap.push(Reverse((0_u32, *source)));
+        if let Some(distance) = distances.get_mut(*source as usize) {
+            *distance = 0;
+            heap.push(Reverse((0_u32, *source)));
+        }
     }
     while let Some(Reverse((distance, node))) = heap.pop() {
         if distance > distances[node as usize] {
