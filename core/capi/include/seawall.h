@@ -1,5 +1,5 @@
 // Seawall's planner for C; written by `cargo xtask header`, do not edit.
-// Sources: sha256 0bb0047513242434eaa4bf278b618af996ea737616fa52ad9773b74bc48908b8
+// Sources: sha256 8240b046750585744c3d03b00d095ef804e189bdc863ccdbfd3e797d4b64fb1b
 
 #ifndef SEAWALL_H
 #define SEAWALL_H
@@ -79,7 +79,7 @@ typedef uint32_t SeawallProgress;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// How layers become groups.
+// Strategies that turn layers into groups.
 enum SeawallStrategy
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
@@ -249,7 +249,7 @@ typedef struct {
   SeawallSummary summary;
 } SeawallGroups;
 
-// How an arena is laid out.
+// Options of an arena's layout.
 typedef struct {
   // Every offset is a multiple of this power of two; 256 suits most devices.
   uint64_t alignment_bytes;
