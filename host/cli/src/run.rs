@@ -200,10 +200,24 @@ fn max_iterations_help() -> String {
 /// # Errors
 /// What was expected.
 pub fn size(text: &str) -> Result<u64, String> {
-    match text.parse::<ByteSize>() {
-        Ok(size) if text.starts_with(|first: char| first.is_ascii_digit()) => Ok(size.as_u64()),
-        _ => Err("expected bytes with or without a unit, such as 512MiB or 8GiB".to_owned()),
-    }
+    let is_size = text.starts_with(|first: char| first.is_ascii_digit());
+    let rounded = text.parse::<ByteSize>().ok().filter(|_| is_size);
+    let rounded = rounded.ok_or("expected bytes with or without a unit, such as 512MiB or 8GiB")?;
+    let bytes = if text.contains('.') {
+        Some(rounded.as_u64()).filter(|bytes| *bytes < u64::MAX)
+    } else {
+        product(text)
+    };
+    bytes.ok_or_else(|| "expected fewer than 2^64 bytes".to_owned())
+}
+
+/// Digits times their unit. A size with a fraction goes through a float instead, which
+/// rounds and stops at the largest.
+fn product(text: &str) -> Option<u64> {
+    let unit = text.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let count: u64 = text.strip_suffix(unit)?.parse().ok()?;
+    let factor: ByteSize = format!("1{unit}").parse().ok()?;
+    count.checked_mul(factor.as_u64())
 }
 
 /// A number of threads. More than the library takes is refused before a graph is read.

@@ -40,7 +40,7 @@ pub fn batch(spec: &str) -> Option<Result<Vec<String>, GraphError>> {
         spec: spec.to_owned(),
         problem,
     };
-    Some(parse(body.trim_start_matches(':')).map_err(fail))
+    Some(parse(body.strip_prefix(':').unwrap_or(body)).map_err(fail))
 }
 
 fn parse(body: &str) -> Result<Vec<String>, GeneratorProblem> {
@@ -95,6 +95,7 @@ mod tests {
         for (spec, text) in [
             ("gen:batch", "COUNT is missing"),
             ("gen:batch:", "COUNT is missing"),
+            ("gen:batch::1:chain:5", "COUNT is missing"),
             ("gen:batch:0:chain:5", "COUNT must be a whole number from 1"),
             ("gen:batch:-1:chain:5", "COUNT must be a whole number"),
             ("gen:batch:1048577:chain:5", "to 1048576 (\"1048577\")"),

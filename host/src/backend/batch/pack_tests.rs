@@ -197,3 +197,27 @@ fn the_first_fault_is_that_of_the_job_and_not_of_its_place() {
         Err(BatchError::Backend(BackendError::Fault { .. }))
     ));
 }
+
+#[test]
+fn a_batch_whose_graphs_alone_pass_the_room_is_refused() {
+    let graphs = paths(&[5]);
+    let mut program = ProgramBuilder::new(5);
+    let words = program.input("words", 64).unwrap();
+    program.keep(words);
+    let (program, _) = program.encode(&PlanRequest::default()).unwrap();
+    assert_eq!(program.arena_bytes, 0);
+    let job = Job {
+        graph: &graphs[0],
+        program: Arc::new(program),
+        inputs: vec![0; 64],
+        result: words,
+    };
+    let needed = Pack::new(std::slice::from_ref(&job), room(1, u64::MAX));
+    let needed = needed.unwrap().bytes();
+    assert!(Pack::new(std::slice::from_ref(&job), room(1, needed)).is_ok());
+    let refused = Pack::new(&[job], room(1, needed - 1));
+    assert!(matches!(
+        refused,
+        Err(BatchError::Backend(BackendError::OutOfMemory { needed: told, .. })) if told == needed
+    ));
+}

@@ -178,6 +178,15 @@ pub(super) fn place_arenas(
         .fold(0_u64, |sum, place| sum.saturating_add(arena_of(place)));
     let free = room.available_bytes.saturating_sub(cursor.0);
     let wanted = u64::from(room.workers.max(1)).min(places.len() as u64);
+    let short = |arenas: u64| BackendError::OutOfMemory {
+        what: "the batch",
+        needed: cursor.0.saturating_add(arenas),
+        available: room.available_bytes,
+    };
+    // Arenas of nothing fit even where what is before them does not.
+    if cursor.0 > room.available_bytes {
+        return Err(short(largest.min(all)));
+    }
     if all <= largest.saturating_mul(wanted).min(free) {
         for place in places.iter_mut() {
             place.arena = cursor.take(arena_of(place));
@@ -186,11 +195,7 @@ pub(super) fn place_arenas(
     }
     let workers = wanted.min(free / largest);
     if workers == 0 {
-        return Err(BackendError::OutOfMemory {
-            what: "the batch",
-            needed: cursor.0.saturating_add(largest),
-            available: room.available_bytes,
-        });
+        return Err(short(largest));
     }
     let first = cursor.take(largest * workers);
     for place in places.iter_mut() {
