@@ -48,9 +48,10 @@ fn check_names(text: &str, names: &[String]) {
     assert!(batch(last).is_none(), "{last}");
 }
 
-/// A whole number from `least` to `most` in digits, with a sign where Rust takes one.
+/// A whole number from `least` to `most` in digits.
 fn number(field: &str, least: u64, most: u64) -> Option<u64> {
-    let value = field.parse().ok()?;
+    let is_plain = field.bytes().all(|byte| byte.is_ascii_digit());
+    let value = field.parse().ok().filter(|_| is_plain)?;
     (least..=most).contains(&value).then_some(value)
 }
 
@@ -60,7 +61,7 @@ fn plain(text: &str) -> Option<(u64, u64)> {
     let seed = |at: usize| {
         fields
             .get(at)
-            .is_none_or(|seed| seed.parse::<u64>().is_ok())
+            .is_none_or(|seed| number(seed, 0, u64::MAX).is_some())
     };
     match *fields.as_slice() {
         ["rmat" | "uniform", scale, factor, ..] if fields.len() <= 4 && seed(3) => {

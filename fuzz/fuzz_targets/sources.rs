@@ -27,9 +27,9 @@ fn plain(bytes: &[u8]) -> Result<Vec<u64>, u64> {
     let mut ids = Vec::new();
     for (line, number) in bytes.split_inclusive(|byte| *byte == b'\n').zip(1..) {
         let is_short = line.len() < LINE_MAX || (line.len() == LINE_MAX && line.ends_with(b"\n"));
-        let text = std::str::from_utf8(line).unwrap_or("?").trim();
-        let is_comment = line.trim_ascii_start().starts_with(b"#") || text.starts_with('#');
-        if is_short && (text.is_empty() || is_comment) {
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim();
+        if is_short && (text.is_empty() || text.starts_with('#')) {
             continue;
         }
         let digits = text.strip_prefix('+').unwrap_or(text);

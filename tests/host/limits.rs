@@ -208,3 +208,19 @@ fn loops_beyond_the_eighth_run_uncounted() {
         assert_eq!(words, [value; 4]);
     }
 }
+
+#[test]
+fn sizes_are_exact_below_2_to_the_64() {
+    let size = seawall_cli::size;
+    assert_eq!(size("18446744073709551615"), Ok(u64::MAX));
+    assert_eq!(size("9007199254740993KiB"), Ok(9_007_199_254_740_993 << 10));
+    assert_eq!(size("1.5 KiB"), Ok(1536));
+    for large in [
+        "18446744073709551616",
+        "444444444444444448GB",
+        "1e99.5TiB",
+        "99999999999.5EiB",
+    ] {
+        assert!(size(large).is_err(), "{large}");
+    }
+}

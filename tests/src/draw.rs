@@ -41,18 +41,39 @@ struct Drawer<'a> {
 /// Draws a script.
 #[must_use]
 pub fn draw(limits: Limits, random: &mut Random) -> Script {
-    let mut drawer = Drawer {
-        random,
-        limits,
-        script: Script::default(),
-        written: Vec::new(),
-    };
-    drawer.add_registers();
+    let mut drawer = Drawer::new(limits, random);
     for _ in 0..limits.waves {
         drawer.add_top();
     }
     drawer.keep_some();
     drawer.script
+}
+
+/// A script of these choices for its registers, and these for each of its waves: without
+/// a list of choices it is a script without that wave.
+#[must_use]
+pub fn of_choices(limits: Limits, registers: Vec<u32>, waves: &[Vec<u32>]) -> Script {
+    let mut random = Random::of_choices(registers);
+    let mut drawer = Drawer::new(limits, &mut random);
+    for choices in waves {
+        *drawer.random = Random::of_choices(choices.clone());
+        drawer.add_top();
+    }
+    drawer.keep_half();
+    drawer.script
+}
+
+impl<'a> Drawer<'a> {
+    fn new(limits: Limits, random: &'a mut Random) -> Self {
+        let mut drawer = Self {
+            random,
+            limits,
+            script: Script::default(),
+            written: Vec::new(),
+        };
+        drawer.add_registers();
+        drawer
+    }
 }
 
 impl Drawer<'_> {
@@ -344,6 +365,16 @@ impl Drawer<'_> {
             max: UNLIMITED,
             body: vec![meeting, transfer],
         })
+    }
+
+    /// Keeps what was written of every second register, and of the first.
+    fn keep_half(&mut self) {
+        for slot in 0..self.written.len() {
+            self.script.registers[slot].keep = self.written[slot] && slot % 2 == 0;
+        }
+        if let Some(slot) = self.written.iter().position(|is_written| *is_written) {
+            self.script.registers[slot].keep = true;
+        }
     }
 
     /// Keeps about a third of what was written, at least one register, so that

@@ -12,28 +12,35 @@ use seawall_tests::script::{Register, Script, Wave};
 use seawall_tests::straight;
 use std::num::NonZeroUsize;
 
-/// What a program and its graph are drawn from, choice after choice.
-fn choices() -> impl Strategy<Value = Vec<u32>> {
-    proptest::collection::vec(any::<u32>(), 0..3000)
+/// What a case is drawn from, choice after choice, at most `most` of them. Half a word
+/// each: as good for choosing, and twice as fast to shrink.
+fn choices(most: usize) -> impl Strategy<Value = Vec<u32>> {
+    let choice = any::<u16>().prop_map(|half| u32::from(half) << 16 | u32::from(half));
+    proptest::collection::vec(choice, 0..most)
+}
+
+/// Whole waves go before anything else of a case that shrinks: they are drawn first.
+fn waves() -> impl Strategy<Value = Vec<Vec<u32>>> {
+    proptest::collection::vec(choices(40), 1..24)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 120, max_shrink_iters: 100_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn random_programs_leave_what_the_interpreter_leaves(
+        waves in waves(),
         shape in proptest::sample::select(&SHAPES[..]),
         nodes in 0_u32..300,
-        waves in 1_u32..24,
         words in 1_u32..9000,
         threads in proptest::sample::select(vec![1_usize, 2, 3, 8]),
         undirected in any::<bool>(),
-        choices in choices(),
+        of_graph in choices(1000),
+        registers in choices(300),
     ) {
-        let mut random = Random::of_choices(choices);
-        let list = graphs::draw(shape, nodes, undirected, &mut random);
-        let limits = Limits { nodes: list.nodes, waves, words };
-        let script = draw::draw(limits, &mut random);
+        let list = graphs::draw(shape, nodes, undirected, &mut Random::of_choices(of_graph));
+        let limits = Limits { nodes: list.nodes, waves: waves.len() as u32, words };
+        let script = draw::of_choices(limits, registers, &waves);
         let graph = list.graph().unwrap();
         let mut session = CpuSession::open(&graph, NonZeroUsize::new(threads), RunLimits::default()).unwrap();
         run_script(&mut session, &list, &script, 2)
@@ -42,14 +49,14 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 60, max_shrink_iters: 100_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn many_operations_on_words_leave_what_the_interpreter_leaves(
         waves in 1_u32..200,
         words in 1_u32..5000,
         threads in proptest::sample::select(vec![1_usize, 2, 5]),
-        choices in choices(),
+        choices in choices(1500),
     ) {
         let mut random = Random::of_choices(choices);
         let list = graphs::draw(Shape::Path, 3, false, &mut random);
