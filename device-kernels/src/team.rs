@@ -31,6 +31,13 @@ const FIRST_POLL_CYCLES: u32 = 280;
 /// Polls of a waiting lane between two looks at the clock and the fault word.
 const POLLS_PER_LOOK: u32 = 1024;
 
+/// Rounds of a loop between two looks at the clock: `on_a_gpu` there, where a loop whose
+/// barriers are short would otherwise never find out that its time is over. A CPU looks
+/// each round, as a round of a large graph takes long and a look some 30 ns.
+pub const fn rounds_per_look<G: Grid>(on_a_gpu: u32) -> u32 {
+    if G::ITEMS == 1 { on_a_gpu } else { 1 }
+}
+
 impl<G: Grid> Team<G> {
     /// All blocks of the grid; they stop themselves at `deadline_ns` of the
     /// grid's clock.
@@ -256,7 +263,13 @@ impl<G: Grid> Team<G> {
     pub fn barrier(&self, place: impl Fn() -> Place) -> Result<(), Stop> {
         if self.size == 1 {
             self.grid.block_barrier();
-            return Ok(());
+            // A thread that is alone polls for nobody, which is when others look.
+            let looks = rounds_per_look::<G>(0) == 1;
+            return if looks && self.is_out_of_time(place) {
+                Err(Stop)
+            } else {
+                Ok(())
+            };
         }
         self.barrier_and(place, || {})
     }
