@@ -159,6 +159,24 @@ impl Words {
         unsafe { grid.add_wide(self.at(index), value) }
     }
 
+    /// See [`Grid::load_wide`]; `index` is that of the low word and even.
+    #[inline(always)]
+    pub fn load_wide<G: Grid>(self, grid: G, index: u32) -> u64 {
+        debug_assert!(index.is_multiple_of(2) && index + 1 < self.len);
+        // SAFETY: both words are in the array, whose base is aligned to 256
+        // bytes by the planner and the backends.
+        unsafe { grid.load_wide(self.at(index)) }
+    }
+
+    /// See [`Grid::min_wide`]; `index` is that of the low word and even.
+    #[inline(always)]
+    pub fn min_wide<G: Grid>(self, grid: G, index: u32, value: u64) -> u64 {
+        debug_assert!(index.is_multiple_of(2) && index + 1 < self.len);
+        // SAFETY: both words are in the array, whose base is aligned to 256
+        // bytes by the planner and the backends.
+        unsafe { grid.min_wide(self.at(index), value) }
+    }
+
     /// See [`Grid::or`].
     #[inline(always)]
     pub fn or<G: Grid>(self, grid: G, index: u32, value: u32) -> u32 {

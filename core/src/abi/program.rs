@@ -138,11 +138,20 @@ pub enum Opcode {
     /// `destination` and `sources[1]` to the other, in turn. Raises the
     /// fixpoint's flag while nodes are queued.
     StepSets = 36,
+    /// As [`SeedPaths`](Self::SeedPaths), with distances of two words, low word first.
+    SeedPathsWide = 37,
+    /// As [`StepPaths`](Self::StepPaths), with distances of two words, low word first.
+    /// Bounds, their width among them, are distances shifted right by `parameters[1]`
+    /// bits.
+    StepPathsWide = 38,
+    /// As [`StepPaths`](Self::StepPaths), with the bits of floats for weights, distances
+    /// and the width of bounds. What no path reaches is infinite.
+    StepPathsFloat = 39,
 }
 
 impl Opcode {
     /// Every opcode, in order of its word.
-    pub const ALL: [Self; 37] = [
+    pub const ALL: [Self; 40] = [
         Self::Nop,
         Self::Fill,
         Self::Iota,
@@ -180,6 +189,9 @@ impl Opcode {
         Self::Parents,
         Self::SeedSets,
         Self::StepSets,
+        Self::SeedPathsWide,
+        Self::StepPathsWide,
+        Self::StepPathsFloat,
     ];
 
     /// The opcode of a word, or nothing when the word names none.
