@@ -41,7 +41,12 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
     if opcode == Opcode::SeedPaths {
         let list = machine.register(grid, wave.source(grid, 1))?;
         let width = width(grid, wave);
-        seed(hand, Whole, &values_and_work(context, wave, Whole::WORDS)?, (list, width));
+        seed(
+            hand,
+            Whole,
+            &values_and_work(context, wave, Whole::WORDS)?,
+            (list, width),
+        );
         return Ok(());
     }
     step(hand, Whole, wave)
@@ -66,7 +71,12 @@ pub fn run_long<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<()
     }
     let list = machine.register(grid, wave.source(grid, 1))?;
     let width = width(grid, wave);
-    seed(hand, lengths, &values_and_work(context, wave, Wide::WORDS)?, (list, width));
+    seed(
+        hand,
+        lengths,
+        &values_and_work(context, wave, Wide::WORDS)?,
+        (list, width),
+    );
     Ok(())
 }
 
@@ -82,7 +92,12 @@ fn step<G: Grid, L: Lengths>(hand: Hand<G>, lengths: L, wave: Wave) -> Result<()
     }
     if round.least != u32::MAX {
         let level = lengths.bound(round.least, width(grid, wave));
-        return queue(hand, lengths, (distances, work.words()), (round.level, level));
+        return queue(
+            hand,
+            lengths,
+            (distances, work.words()),
+            (round.level, level),
+        );
     }
     Ok(())
 }

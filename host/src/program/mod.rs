@@ -19,7 +19,7 @@ mod error;
 pub use builder::{ComponentStep, Mark, Meet, PlanRequest, ProgramBuilder, Transfer};
 pub use encoded::{EncodedProgram, GraphNeeds, RegisterId};
 pub use error::ProgramError;
-pub use rounds::{Paths, Ranks};
+pub use rounds::{Lengths, Paths, Ranks};
 pub use sets::Sets;
 pub use triangles::Triangles;
 
