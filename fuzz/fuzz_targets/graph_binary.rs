@@ -1,6 +1,6 @@
 //! `.swg` files, whose header is given a right checksum so that what it says is believed.
 //!
-//! The streamed and the mapped road must agree, down to the message of an error.
+//! The road of a stream and that of a file must agree, down to the message of an error.
 #![no_main]
 
 use std::path::PathBuf;
@@ -36,14 +36,22 @@ fuzz_target!(|bytes: &[u8]| {
     if choice & 8 == 0 {
         return;
     }
-    // Written in full and closed before it is mapped; the graph is gone before the next write.
     std::fs::write(&*FILE, &bytes).expect("the temporary folder takes a file");
     match (streamed, load(name, &options, None)) {
-        (Ok(streamed), Ok(mapped)) => check_same(&streamed.graph, &mapped.graph),
-        (Err(_), Err(_)) => {}
-        (streamed, mapped) => panic!("streamed {streamed:?}, mapped {mapped:?}"),
+        (Ok(streamed), Ok(filed)) => check_same(&streamed.graph, &filed.graph),
+        (Err(streamed), Err(filed)) => check_messages(&streamed.to_string(), &filed.to_string()),
+        (streamed, filed) => panic!("streamed {streamed:?}, from a file {filed:?}"),
     }
 });
+
+/// Panics unless both say the same. Of a length a stream knows only where it ended.
+fn check_messages(streamed: &str, filed: &str) {
+    let of_length = |message: &str| message.contains("bytes, the header promises");
+    if of_length(streamed) || of_length(filed) {
+        return;
+    }
+    assert_eq!(streamed, filed);
+}
 
 /// The bytes behind the magic, with the checksum that the header asks for.
 fn mended(rest: &[u8]) -> Vec<u8> {

@@ -1,5 +1,6 @@
 //! `seawall convert`: a graph from one format to another.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,7 +19,7 @@ Examples:
   seawall convert gen:rmat:20:16 rmat20.mtx.gz
   curl -s https://example.org/graph.txt.gz | seawall convert - graph.swg
 
-A .swg file is mapped into memory, so it loads without parsing.";
+A .swg file holds the arrays of the graph, so it loads without parsing.";
 
 /// Convert a graph between formats.
 #[derive(Debug, Args)]
@@ -26,7 +27,7 @@ A .swg file is mapped into memory, so it loads without parsing.";
 pub(super) struct ConvertArgs {
     /// Graph to read: a file, - for standard input, or a generator.
     #[arg(value_name = "IN")]
-    input: String,
+    input: OsString,
     /// File to write; its suffix chooses the format: .mtx, .el, .txt, .gr, .swg.
     #[arg(value_name = "OUT")]
     output: PathBuf,
@@ -74,7 +75,7 @@ impl From<WrittenFormat> for Format {
 /// Reads, then writes; the output appears whole or not at all.
 pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
     let line = ProgressLine::new(args.quiet);
-    line.say(format!("reading {}", args.input));
+    line.say(format!("reading {}", args.input.to_string_lossy()));
     let options = LoadOptions {
         undirected: args.undirected,
         weights: !args.no_weights,

@@ -3,6 +3,7 @@
 mod batch;
 mod topology;
 
+use std::ffi::{OsStr, OsString};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -61,7 +62,7 @@ pub(super) struct RunArgs {
     /// Graph to analyse: a file, - for standard input, or a generator. Several
     /// graphs, a folder, @LIST or gen:batch:COUNT:SHAPE are a batch.
     #[arg(value_name = "GRAPH", required = true)]
-    graphs: Vec<String>,
+    graphs: Vec<OsString>,
     /// What to compute.
     #[arg(long, value_enum, value_name = "NAME")]
     analysis: AnalysisName,
@@ -209,6 +210,7 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     let line = ProgressLine::new(args.output.quiet);
     let started = Instant::now();
     let graph = args.load(name, &line)?;
+    let name = &*name.to_string_lossy();
     let load_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let request = args.request(args.source_nodes(&sources, name, &graph)?);
     let mut outcome = execute(&graph, &request, &mut |phase| line.phase(phase))?;
@@ -234,14 +236,15 @@ impl RunArgs {
         }
     }
 
-    fn load(&self, name: &str, line: &ProgressLine) -> Result<Graph, CliError> {
-        line.say(format!("loading {name}"));
+    fn load(&self, name: &OsStr, line: &ProgressLine) -> Result<Graph, CliError> {
+        let shown = name.to_string_lossy();
+        line.say(format!("loading {shown}"));
         let options = self.load_options();
         let hear = |done, total| line.bytes(done, total);
         let Loaded { graph, .. } = load(name, &options, Some(&hear))?;
         if options.weights && graph.weights().is_none() {
             return Err(GraphError::NoWeights {
-                file: name.to_owned(),
+                file: shown.into_owned(),
             }
             .into());
         }

@@ -21,7 +21,7 @@ const COUNT_MAX: u64 = 1 << 20;
 /// of the shape plus `i`.
 ///
 /// ```
-/// use seawall_graph;
+/// use seawall_graph as graph;
 /// let specs = graph::batch("gen:batch:2:chain:5:7").unwrap()?;
 /// assert_eq!(specs, ["gen:chain:5:7", "gen:chain:5:8"]);
 /// assert!(graph::batch("gen:chain:5").is_none());

@@ -1,8 +1,8 @@
 //! The layout of `.swg`, Seawall's own graph file.
 //!
 //! A 64-byte header, then the arrays of a [`Csr`](super::Csr) as little-endian
-//! words, each section at a multiple of 64 bytes, so that a mapped file is used
-//! where it lies. The header's counts fix every position; nothing points anywhere.
+//! words, each section at a multiple of 64 bytes, so that each
+//! is read at once into the array that the graph keeps. The header's counts fix every position; nothing points anywhere.
 //! Sections: offsets, targets, weights (if flagged), original ids (if flagged).
 //! Reading and writing are elsewhere; this is the only description of the bytes.
 
@@ -16,7 +16,7 @@ use super::weights::WeightKind;
 
 const _: () = assert!(
     cfg!(target_endian = "little"),
-    "sections are mapped as little-endian words"
+    "sections are read as little-endian words"
 );
 
 /// First bytes of every file.

@@ -8,7 +8,6 @@
 
 use rayon::prelude::*;
 
-use super::array::Array;
 use super::csr::Csr;
 use super::radix;
 
@@ -100,9 +99,9 @@ where
     accumulate(&mut offsets);
     let (targets, weights) = pack(edges);
     Csr {
-        offsets: offsets.into(),
-        targets: targets.into(),
-        weights: weights.map(Array::from),
+        offsets,
+        targets,
+        weights,
     }
 }
 
@@ -135,10 +134,10 @@ fn mirrored_rows<const N: usize>(edges: &[[u32; N]], nodes: u32) -> Csr {
     if let Some(last) = next.last_mut() {
         *last = targets.len() as u32;
     }
-    let weights = (N == 3).then(|| weights.into());
+    let weights = (N == 3).then_some(weights);
     Csr {
-        offsets: next.into(),
-        targets: targets.into(),
+        offsets: next,
+        targets,
         weights,
     }
 }

@@ -6,17 +6,15 @@
 
 use rayon::prelude::*;
 
-use super::array::Array;
-
 /// Below this many edges a transpose on one thread is faster than starting others.
 const PARALLEL_EDGES: usize = 1 << 18;
 
 /// Adjacency in compressed sparse rows.
 #[derive(Clone, Debug)]
 pub struct Csr {
-    pub(super) offsets: Array<u32>,
-    pub(super) targets: Array<u32>,
-    pub(super) weights: Option<Array<u32>>,
+    pub(super) offsets: Vec<u32>,
+    pub(super) targets: Vec<u32>,
+    pub(super) weights: Option<Vec<u32>>,
 }
 
 impl Csr {
@@ -65,11 +63,11 @@ impl Csr {
         (row.end - row.start) as u32
     }
 
-    /// Bytes of anonymous memory behind these arrays.
-    pub(super) fn owned_bytes(&self) -> usize {
-        self.offsets.owned_bytes()
-            + self.targets.owned_bytes()
-            + self.weights.as_ref().map_or(0, Array::owned_bytes)
+    /// Bytes of these arrays.
+    pub(super) fn bytes(&self) -> usize {
+        let words =
+            self.offsets.len() + self.targets.len() + self.weights().map_or(0, <[u32]>::len);
+        words * size_of::<u32>()
     }
 
     /// The same edges turned around: row `v` of the result holds each `u` with an edge `u` to `v`.
@@ -95,10 +93,20 @@ impl Csr {
             .into_par_iter()
             .for_each(|slot| self.scatter(slot, &offsets));
         Csr {
-            offsets: offsets.into(),
-            targets: targets.into(),
-            weights: weights.map(Array::from),
+            offsets,
+            targets,
+            weights,
         }
+    }
+
+    /// Ranges of rows with about the same number of edges, for the threads; none is empty.
+    pub(super) fn parts(&self) -> Vec<std::ops::Range<u32>> {
+        if self.nodes() == 0 {
+            return Vec::new();
+        }
+        let mut parts = split_rows(&self.offsets, parts_for(self.targets.len()));
+        parts.retain(|rows| !rows.is_empty());
+        parts
     }
 
     fn scatter(&self, slot: Slots<'_>, offsets: &[u32]) {
@@ -195,9 +203,9 @@ mod tests {
 
     fn csr(offsets: &[u32], targets: &[u32], weights: Option<&[u32]>) -> Csr {
         Csr {
-            offsets: offsets.to_vec().into(),
-            targets: targets.to_vec().into(),
-            weights: weights.map(|w| w.to_vec().into()),
+            offsets: offsets.to_vec(),
+            targets: targets.to_vec(),
+            weights: weights.map(<[u32]>::to_vec),
         }
     }
 

@@ -15,7 +15,7 @@ pub enum GraphError {
     Io {
         /// File as the caller named it.
         file: String,
-        /// What was attempted: `open`, `read`, `map`, `create`, `write`, `rename`.
+        /// What was attempted: `open`, `read`, `create`, `write`, `rename`.
         action: &'static str,
         /// The system's answer.
         source: io::Error,
@@ -69,6 +69,16 @@ pub enum GraphError {
         /// What the decoder said.
         reason: String,
     },
+    /// The system has no memory for the graph's arrays.
+    #[error(
+        "{file}: no memory for an array of {bytes} bytes; free memory, or load a smaller graph"
+    )]
+    Memory {
+        /// File as the caller named it.
+        file: String,
+        /// Bytes of the array.
+        bytes: u64,
+    },
     /// A line of a text format is wrong.
     #[error("{file}:{line}: {problem}")]
     Line {
@@ -92,10 +102,12 @@ pub enum GraphError {
         found: u64,
     },
     /// The binary file is not what its header says.
-    #[error("{file}: not a valid .swg file: {problem}")]
+    #[error("{file}: not a valid {format} file: {problem}")]
     Binary {
         /// File as the caller named it.
         file: String,
+        /// The suffix of its format, such as `.swg`.
+        format: &'static str,
         /// What is wrong.
         problem: BinaryProblem,
     },
@@ -359,8 +371,15 @@ pub enum BinaryProblem {
         node: u64,
     },
     /// Marked symmetric, and an edge has no twin.
-    #[error("marked symmetric, but not every edge has its mirror image of the same weight")]
-    Asymmetric,
+    #[error(
+        "marked symmetric, but the edge from node {from} to node {to} has no mirror image of the same weight"
+    )]
+    Asymmetric {
+        /// Start of the edge, as a node number from 0.
+        from: u32,
+        /// End of the edge.
+        to: u32,
+    },
     /// A float weight that is negative, infinite or no number.
     #[error("the weight of edge {edge} is {value}; float weights must be finite and not negative")]
     Weight {

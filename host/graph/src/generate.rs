@@ -216,8 +216,8 @@ fn grid(width: u32, height: u32) -> Csr {
         }
     }
     Csr {
-        offsets: offsets.into(),
-        targets: targets.into(),
+        offsets,
+        targets,
         weights: None,
     }
 }
@@ -239,8 +239,8 @@ fn chain(nodes: u32, seed: u64) -> Csr {
         offsets.push(targets.len() as u32);
     }
     Csr {
-        offsets: offsets.into(),
-        targets: targets.into(),
+        offsets,
+        targets,
         weights: None,
     }
 }

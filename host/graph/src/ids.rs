@@ -3,15 +3,13 @@
 //! Inside, nodes are `0..n`; reports and `--source` speak the file's ids. Three
 //! shapes cover every reader, and only the sparse one costs memory.
 
-use super::array::Array;
-
 /// The file's name for each node.
 #[derive(Clone, Debug)]
 pub(super) enum Ids {
     /// `original = node + base`: 0 for edge lists and generators, 1 for the 1-based formats.
     Offset(u64),
     /// One ascending id a node, for files whose ids have holes.
-    Table(Array<u64>),
+    Table(Vec<u64>),
 }
 
 impl Ids {
@@ -39,7 +37,7 @@ mod tests {
 
     #[test]
     fn ids_and_nodes_are_inverse() {
-        let table = Ids::Table(vec![3u64, 10, 1 << 40].into());
+        let table = Ids::Table(vec![3u64, 10, 1 << 40]);
         for ids in [Ids::Offset(0), Ids::Offset(1), table] {
             for node in 0..3 {
                 assert_eq!(ids.node(ids.original(node), 3), Some(node));
@@ -52,6 +50,6 @@ mod tests {
         assert_eq!(Ids::Offset(1).node(0, 5), None);
         assert_eq!(Ids::Offset(1).node(6, 5), None);
         assert_eq!(Ids::Offset(0).node(u64::MAX, 5), None);
-        assert_eq!(Ids::Table(vec![4u64, 9].into()).node(5, 2), None);
+        assert_eq!(Ids::Table(vec![4u64, 9]).node(5, 2), None);
     }
 }

@@ -4,7 +4,6 @@
 //! hostile files end as a [`GraphError`] that names file, line, reason and value,
 //! never as a crash. This room knows no analysis, no backend and no terminal.
 
-mod array;
 mod batch;
 mod binary;
 mod build;
@@ -14,6 +13,7 @@ pub mod file;
 mod generate;
 mod ids;
 mod load;
+mod mirror;
 mod mix;
 mod model;
 mod radix;
@@ -31,14 +31,15 @@ pub use read::is_graph_name;
 pub use weights::WeightKind;
 pub use write::{Saved, save};
 
+use std::ffi::OsStr;
 use std::io::Read;
 
 /// Loads a graph from a file, from standard input (`-`) or from a generator (`gen:...`).
 ///
+/// A path need not be UTF-8; messages show what of it is.
 /// The format is found by content, then by suffix; gzip and xz by their first bytes.
-/// While loading, memory peaks at about twice the graph; a plain `.swg` file is mapped and
-/// takes none, and must not be rewritten or cut short while the graph lives (replace it
-/// with a rename, as [`save`] does).
+/// While loading, memory peaks at about twice the graph; a `.swg` is read straight into its
+/// arrays. No file is looked at after the load.
 ///
 /// Nodes of an edge list are the ids that occur, and those that a comment `# Nodes: N`
 /// vouches for when all ids are below `N`, or from 1 to `N`; the 1-based formats number their nodes from
@@ -46,7 +47,7 @@ use std::io::Read;
 /// they are dropped and counted, as duplicates are (of which the lightest weight stays).
 ///
 /// ```
-/// use seawall_graph::{self, LoadOptions};
+/// use seawall_graph::{self as graph, LoadOptions};
 ///
 /// let loaded = graph::load("gen:grid:3x2", &LoadOptions::default(), None)?;
 /// assert_eq!(loaded.graph.nodes(), 6);
@@ -57,36 +58,34 @@ use std::io::Read;
 /// # Errors
 /// Any [`GraphError`]; its text is one message that names file, line, reason and value.
 pub fn load(
-    spec: &str,
+    spec: impl AsRef<OsStr>,
     options: &LoadOptions,
     progress: Option<&dyn Progress>,
 ) -> Result<Loaded, GraphError> {
+    let path = spec.as_ref();
+    // Only a name that is text can be that of a generator.
+    let spec = path.to_str().unwrap_or("");
     let Some(shape) = spec::Generator::parse(spec) else {
-        return read::load_file(spec, options, progress);
+        return read::load_file(path, options, progress);
     };
-    let graph = generate::generate(&shape?, spec, options.weights)?;
-    let graph = if options.undirected {
-        graph.into_undirected(spec)?
-    } else {
-        graph
+    let mut graph = generate::generate(&shape?, spec, options.weights)?;
+    let mut stats = LoadStats {
+        listed_edges: u64::from(graph.edges()),
+        ..LoadStats::of(Format::Generated)
     };
-    let listed_edges = u64::from(graph.edges());
-    Ok(Loaded {
-        graph,
-        stats: LoadStats {
-            listed_edges,
-            ..LoadStats::of(Format::Generated)
-        },
-    })
+    if options.undirected {
+        (graph, stats.duplicates) = graph.into_undirected(spec)?;
+    }
+    Ok(Loaded { graph, stats })
 }
 
 /// Loads a graph from any reader: bytes in memory, a member of an archive, a connection.
 ///
 /// As [`load`] for a file of this `name`, which messages show and whose suffix decides where
-/// content leaves the format open. A `.swg` is read, not mapped.
+/// content leaves the format open.
 ///
 /// ```
-/// use seawall_graph::{self, LoadOptions};
+/// use seawall_graph::{self as graph, LoadOptions};
 ///
 /// let text: &[u8] = b"0 1\n1 2\n";
 /// let loaded = graph::load_reader("two.el", text, &LoadOptions::default())?;

@@ -10,6 +10,7 @@ use super::build::{self, Direction, MAX_EDGES, MAX_NODES};
 use super::csr::Csr;
 use super::error::GraphError;
 use super::ids::Ids;
+use super::mirror::{self, Missing};
 use super::mix;
 use super::weights::{self, WeightKind};
 
@@ -228,7 +229,7 @@ impl Graph {
     pub fn with_drawn_weights(self, seed: u64) -> Self {
         let weights = super::generate::draw_weights(&self.outgoing, seed);
         let csr = Csr {
-            weights: Some(weights.into()),
+            weights: Some(weights),
             ..self.outgoing
         };
         Self::from_parts(csr, self.symmetric, self.ids)
@@ -244,46 +245,34 @@ impl Graph {
         Self::from_parts(csr, self.symmetric, self.ids)
     }
 
-    /// The same graph with every edge in both directions; of two directions with different
-    /// weights the lighter stays. Free when the graph is symmetric.
+    /// The same graph with every edge in both directions, and how many edges had both
+    /// already; of two directions with different weights the lighter stays. Free when the
+    /// graph is symmetric; otherwise memory is at most twice the result.
     ///
     /// # Errors
     /// [`GraphError::TooManyEdges`], naming `name`, when the edges outgrow 32-bit offsets.
-    pub(super) fn into_undirected(self, name: &str) -> Result<Self, GraphError> {
+    pub(super) fn into_undirected(self, name: &str) -> Result<(Self, u64), GraphError> {
         if self.symmetric {
-            return Ok(self);
+            return Ok((self, 0));
         }
-        check_counts(name, u64::from(self.nodes()), u64::from(self.edges()), true)?;
-        let nodes = self.nodes();
-        let sources = (0..nodes).flat_map(|node| self.outgoing.row(node).map(move |_| node));
-        let ends = sources.zip(self.targets().iter().copied());
-        let csr = match self.weights() {
-            None => {
-                build::rows::<2>(
-                    ends.map(|(from, to)| [from, to]).collect(),
-                    nodes,
-                    Direction::Both,
-                )
-                .0
-            }
-            Some(weights) => {
-                let weighted = ends
-                    .zip(weights)
-                    .map(|((from, to), &weight)| [from, to, weight]);
-                build::rows::<3>(weighted.collect(), nodes, Direction::Both).0
-            }
-        };
-        Ok(Self::from_parts(csr, true, self.ids).with_kind(self.kind))
+        let mut csr = self.outgoing;
+        mirror::lighten(&mut csr);
+        let missing = Missing::of(&csr);
+        let (edges, added) = (u64::from(csr.edges()), u64::from(missing.edges()));
+        check_counts(name, 0, edges + added, false)?;
+        missing.add_to(&mut csr);
+        let graph = Self::from_parts(csr, true, self.ids).with_kind(self.kind);
+        Ok((graph, (edges - added) / 2))
     }
 
-    /// Bytes of anonymous memory that the graph holds; a mapped file counts nothing.
+    /// Bytes of memory that the graph holds.
     pub fn memory_bytes(&self) -> usize {
-        let incoming = self.incoming.get().map_or(0, Csr::owned_bytes);
+        let incoming = self.incoming.get().map_or(0, Csr::bytes);
         let table = match &self.ids {
-            Ids::Table(ids) => ids.owned_bytes(),
+            Ids::Table(ids) => size_of_val(ids.as_slice()),
             Ids::Offset(_) => 0,
         };
-        self.outgoing.owned_bytes() + incoming + table
+        self.outgoing.bytes() + incoming + table
     }
 
     /// How node numbers relate to the file's ids.
@@ -367,7 +356,7 @@ mod tests {
         let whole = Graph::from_weighted_edges(3, &words, false).unwrap();
         assert_eq!(whole.weight_kind(), Some(WeightKind::Integer));
         assert_ne!(graph.layout_hash(), whole.layout_hash());
-        let both = graph.into_undirected("x").unwrap();
+        let (both, _) = graph.into_undirected("x").unwrap();
         assert_eq!(both.weight_kind(), Some(WeightKind::Float));
         assert_eq!(both.without_weights().weight_kind(), None);
     }

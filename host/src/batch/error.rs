@@ -37,8 +37,8 @@ pub enum BatchError {
         /// The system's answer.
         source: io::Error,
     },
-    /// A line of a list is no text.
-    #[error("{list}:{line}: not UTF-8; a list is text with one graph a line")]
+    /// A line of a list is no text, on systems where names of files are.
+    #[error("{list}:{line}: not UTF-8; names of files must be text here")]
     NotText {
         /// The list as the caller named it.
         list: String,

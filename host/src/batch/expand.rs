@@ -4,21 +4,20 @@
 //! list of graphs as `@FILE`, or many generated graphs as `gen:batch:…`. What
 //! each graph is called stays with it, so that an error can name it.
 
+use super::name::{list_of, shown};
 use super::{BatchError, list};
-use crate::graph::{self, Graph, LoadOptions, Loaded};
+use crate::graph::{self, Graph, GraphError, LoadOptions, Loaded};
 use rayon::prelude::*;
 use seawall_core::abi::batch::GRAPHS_MAX;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::Path;
-
-/// What an argument that names a list starts with.
-const LIST: char = '@';
 
 /// A graph to load, and where it was named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
     /// File or generator, as [`graph::load`] takes it.
-    pub name: String,
+    pub name: OsString,
     /// Where it was named.
     pub origin: Origin,
 }
@@ -46,7 +45,7 @@ impl fmt::Display for Origin {
 /// A loaded graph and its name.
 #[derive(Debug)]
 pub struct NamedGraph {
-    /// Name, as the caller or a list gave it.
+    /// Name, as the caller or a list gave it and as messages show it.
     pub name: String,
     /// The graph.
     pub graph: Graph,
@@ -54,15 +53,20 @@ pub struct NamedGraph {
 
 /// Whether arguments stand for a batch rather than for one graph.
 #[must_use]
-pub fn is_batch(arguments: &[String]) -> bool {
-    match arguments {
-        [one] => one.starts_with(LIST) || graph::batch(one).is_some() || is_folder(one),
-        _ => true,
-    }
+pub fn is_batch(arguments: &[impl AsRef<OsStr>]) -> bool {
+    let [one] = arguments else { return true };
+    let one = one.as_ref();
+    list_of(one).is_some() || generated(one).is_some() || is_folder(one)
 }
 
-fn is_folder(argument: &str) -> bool {
-    argument != "-" && !argument.starts_with("gen:") && Path::new(argument).is_dir()
+/// The graphs of a generated batch.
+fn generated(argument: &OsStr) -> Option<Result<Vec<String>, GraphError>> {
+    graph::batch(argument.to_str()?)
+}
+
+fn is_folder(argument: &OsStr) -> bool {
+    let is_generator = |text: &str| text.starts_with("gen:");
+    argument != "-" && !argument.to_str().is_some_and(is_generator) && Path::new(argument).is_dir()
 }
 
 /// The graphs that `arguments` stand for, in their order: files of a folder by
@@ -70,8 +74,8 @@ fn is_folder(argument: &str) -> bool {
 ///
 /// ```
 /// use seawall::batch;
-/// let specs = batch::expand(&["gen:grid:4".to_owned(), "gen:batch:2:chain:9".to_owned()])?;
-/// let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
+/// let specs = batch::expand(&["gen:grid:4", "gen:batch:2:chain:9"])?;
+/// let names: Vec<_> = specs.iter().map(|spec| spec.name.to_str().unwrap()).collect();
 /// assert_eq!(names, ["gen:grid:4", "gen:chain:9:1", "gen:chain:9:2"]);
 /// # Ok::<(), batch::BatchError>(())
 /// ```
@@ -79,15 +83,16 @@ fn is_folder(argument: &str) -> bool {
 /// # Errors
 /// When a folder or a list cannot be read or holds no graph, for standard
 /// input, and for more than 2^20 graphs. Files themselves are not opened yet.
-pub fn expand(arguments: &[String]) -> Result<Vec<Spec>, BatchError> {
+pub fn expand(arguments: &[impl AsRef<OsStr>]) -> Result<Vec<Spec>, BatchError> {
     let mut specs = Vec::new();
     for argument in arguments {
-        if let Some(path) = argument.strip_prefix(LIST) {
-            list::read(path, &mut specs)?;
+        let argument = argument.as_ref();
+        if let Some(path) = list_of(argument) {
+            list::read(Path::new(&path), &mut specs)?;
         } else if is_folder(argument) {
-            add_folder(argument, &mut specs)?;
+            add_folder(Path::new(argument), &mut specs)?;
         } else {
-            add_plain(argument.clone(), &Origin::default(), &mut specs)?;
+            add_plain(argument.to_owned(), &Origin::default(), &mut specs)?;
         }
     }
     Ok(specs)
@@ -106,14 +111,14 @@ fn check_count(specs: &[Spec]) -> Result<(), BatchError> {
 
 /// Adds a graph, or the graphs of a generated batch.
 pub(super) fn add_plain(
-    name: String,
+    name: OsString,
     origin: &Origin,
     specs: &mut Vec<Spec>,
 ) -> Result<(), BatchError> {
     if name == "-" {
         return Err(BatchError::Refused {
             origin: origin.clone(),
-            value: name,
+            value: shown(&name),
             problem: "standard input holds one graph; name files in a batch".to_owned(),
         });
     }
@@ -121,9 +126,9 @@ pub(super) fn add_plain(
         name,
         origin: origin.clone(),
     };
-    match graph::batch(&name) {
+    match generated(&name) {
         None => specs.push(spec(name)),
-        Some(Ok(names)) => specs.extend(names.into_iter().map(spec)),
+        Some(Ok(names)) => specs.extend(names.into_iter().map(|name| spec(name.into()))),
         Some(Err(source)) => {
             return Err(BatchError::Load {
                 origin: origin.clone(),
@@ -136,23 +141,22 @@ pub(super) fn add_plain(
 
 /// Adds the files of a folder whose names end like those of graphs. Folders in
 /// it are not entered.
-fn add_folder(folder: &str, specs: &mut Vec<Spec>) -> Result<(), BatchError> {
+fn add_folder(folder: &Path, specs: &mut Vec<Spec>) -> Result<(), BatchError> {
     let io = |source| BatchError::Io {
-        file: folder.to_owned(),
+        file: shown(folder.as_os_str()),
         action: "read the folder",
         source,
     };
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(io)? {
         let path = entry.map_err(io)?.path();
-        let name = path.to_string_lossy().into_owned();
-        if graph::is_graph_name(&name) && !path.is_dir() {
-            names.push(name);
+        if graph::is_graph_name(&path.to_string_lossy()) && !path.is_dir() {
+            names.push(path.into_os_string());
         }
     }
     if names.is_empty() {
         return Err(BatchError::EmptyFolder {
-            folder: folder.to_owned(),
+            folder: shown(folder.as_os_str()),
         });
     }
     names.sort_unstable();
@@ -170,7 +174,10 @@ fn add_folder(folder: &str, specs: &mut Vec<Spec>) -> Result<(), BatchError> {
 /// of `specs`; its text names the list's line too, where there is one.
 pub fn load(specs: Vec<Spec>, options: &LoadOptions) -> Result<Vec<NamedGraph>, BatchError> {
     let load = |Spec { name, origin }: Spec| match graph::load(&name, options, None) {
-        Ok(Loaded { graph, .. }) => Ok(NamedGraph { name, graph }),
+        Ok(Loaded { graph, .. }) => Ok(NamedGraph {
+            name: shown(&name),
+            graph,
+        }),
         Err(source) => Err(BatchError::Load { origin, source }),
     };
     let loaded: Vec<_> = specs.into_par_iter().map(load).collect();

@@ -5,6 +5,8 @@
 
 use super::BatchError;
 use super::expand::{Origin, Spec, add_plain};
+use super::name::{list_of, of_bytes, shown};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -14,7 +16,8 @@ use std::path::Path;
 /// # Errors
 /// [`BatchError::Io`] when it cannot be read, [`BatchError::EmptyList`] when
 /// it names none, and with its line what cannot be part of a batch.
-pub(super) fn read(list: &str, specs: &mut Vec<Spec>) -> Result<(), BatchError> {
+pub(super) fn read(path: &Path, specs: &mut Vec<Spec>) -> Result<(), BatchError> {
+    let list = &*shown(path.as_os_str());
     let io = |action| {
         move |source| BatchError::Io {
             file: list.to_owned(),
@@ -22,22 +25,22 @@ pub(super) fn read(list: &str, specs: &mut Vec<Spec>) -> Result<(), BatchError> 
             source,
         }
     };
-    let file = File::open(list).map_err(io("open"))?;
-    let folder = Path::new(list).parent().unwrap_or(Path::new(""));
+    let file = File::open(path).map_err(io("open"))?;
+    let folder = path.parent().unwrap_or(Path::new(""));
     let before = specs.len();
     for (at, line) in BufReader::new(file).split(b'\n').enumerate() {
         let line = line.map_err(io("read"))?;
         let number = at + 1;
-        let text = std::str::from_utf8(&line).map_err(|_| BatchError::NotText {
+        let line = line.trim_ascii();
+        if line.is_empty() || line.starts_with(b"#") {
+            continue;
+        }
+        let name = of_bytes(line).ok_or_else(|| BatchError::NotText {
             list: list.to_owned(),
             line: number,
         })?;
-        let text = text.trim();
-        if text.is_empty() || text.starts_with('#') {
-            continue;
-        }
         let origin = Origin::line(list, number);
-        add_line(text, folder, origin, specs)?;
+        add_line(&name, folder, origin, specs)?;
     }
     if specs.len() == before {
         return Err(BatchError::EmptyList {
@@ -48,7 +51,7 @@ pub(super) fn read(list: &str, specs: &mut Vec<Spec>) -> Result<(), BatchError> 
 }
 
 fn add_line(
-    text: &str,
+    name: &OsStr,
     folder: &Path,
     origin: Origin,
     specs: &mut Vec<Spec>,
@@ -56,19 +59,20 @@ fn add_line(
     let refuse = |problem: &str| {
         Err(BatchError::Refused {
             origin: origin.clone(),
-            value: text.to_owned(),
+            value: shown(name),
             problem: problem.to_owned(),
         })
     };
-    if text.starts_with('@') {
+    let text = name.to_str().unwrap_or("");
+    if list_of(name).is_some() {
         return refuse("a list names graphs, not other lists; write their lines here");
     }
     if text == "-" || text.starts_with("gen:") {
-        return add_plain(text.to_owned(), &origin, specs);
+        return add_plain(name.to_owned(), &origin, specs);
     }
-    let path = folder.join(text);
+    let path = folder.join(name);
     if path.is_dir() {
         return refuse("a folder; a list names graphs, so write one line for each file");
     }
-    add_plain(path.to_string_lossy().into_owned(), &origin, specs)
+    add_plain(path.into_os_string(), &origin, specs)
 }

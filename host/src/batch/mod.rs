@@ -30,6 +30,7 @@ mod error;
 mod execute;
 mod expand;
 mod list;
+mod name;
 mod outcome;
 mod programs;
 

@@ -142,6 +142,60 @@ fn a_binary_file_with_wrong_words_says_which() {
     assert!(load_as("x.swg", &directed, &PLAIN).is_ok());
 }
 
+/// Gives the header of a `.swg` file these flags, and the checksum that goes with them.
+fn with_flags(mut bytes: Vec<u8>, flags: u32) -> Vec<u8> {
+    bytes[12..16].copy_from_slice(&flags.to_le_bytes());
+    let hash = bytes[..56]
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325u64, |hash, &byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+    bytes[56..64].copy_from_slice(&hash.to_le_bytes());
+    bytes
+}
+
+proptest! {
+    #[test]
+    fn a_mark_of_symmetry_is_believed_only_when_it_is_true(
+        edges in prop::collection::vec((0u32..6, 0u32..6, 1u32..3), 0..14)
+    ) {
+        let graph = Graph::from_weighted_edges(6, &edges, false).unwrap();
+        let marked = with_flags(swg(&graph), 1 | 2);
+        let edge_of = |from: u32, to: u32| {
+            let row = graph.outgoing().row(from);
+            let at = graph.neighbours(from).binary_search(&to).ok()?;
+            Some(graph.weights().unwrap()[row.start + at])
+        };
+        let lone = (0..6).find_map(|from| {
+            let mut row = graph.neighbours(from).iter();
+            let to = row.find(|&&to| edge_of(from, to) != edge_of(to, from))?;
+            Some((from, *to))
+        });
+        match (load_as("x.swg", &marked, &WEIGHTED), lone) {
+            (Ok(loaded), None) => prop_assert!(loaded.graph.is_symmetric()),
+            (Err(GraphError::Binary { problem, .. }), Some((from, to))) => {
+                prop_assert_eq!(problem, BinaryProblem::Asymmetric { from, to });
+            }
+            (other, lone) => prop_assert!(false, "{:?} {:?}", other, lone),
+        }
+    }
+}
+
+#[test]
+fn a_binary_file_that_changes_after_its_load_changes_nothing() {
+    let graph = Graph::from_edges(3, &[(0, 1), (1, 2), (0, 2)], true).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.swg");
+    save(&graph, &path);
+    let loaded = seawall::graph::load(&path, &PLAIN, None).unwrap().graph;
+    std::fs::OpenOptions::new()
+        .write(true)
+        .truncate(true)
+        .open(&path)
+        .unwrap();
+    assert_eq!(super::rows(&loaded), super::rows(&graph));
+}
+
 #[test]
 fn a_long_line_and_a_long_id_table_end_quickly() {
     let line = vec![b'1'; 3 << 20];

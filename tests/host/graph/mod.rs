@@ -1,6 +1,8 @@
 //! Graph files end to end: what is written is read, what is broken is named.
 mod errors;
 mod hostile;
+#[cfg(unix)]
+mod names;
 mod real;
 mod round_trip;
 

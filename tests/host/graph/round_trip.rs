@@ -10,7 +10,6 @@ fn through(graph: &Graph, name: &str, options: &LoadOptions) -> Graph {
     let path = folder.path().join(name);
     save(graph, &path);
     let loaded = graph::load(path.to_str().unwrap(), options, None).unwrap();
-    // A mapped file outlives its name.
     loaded.graph
 }
 

@@ -124,7 +124,7 @@ pub(super) fn number<const N: usize>(
     };
     Numbering {
         nodes: table.len() as u64,
-        ids: Ids::Table(table.into()),
+        ids: Ids::Table(table),
     }
 }
 

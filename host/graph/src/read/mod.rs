@@ -17,15 +17,17 @@ mod opening;
 mod seen;
 mod source;
 mod weight;
+mod words;
 
 use super::binary::MAGIC;
 use super::{BinaryProblem, GraphError, LoadOptions, Loaded, Progress};
 use opening::Suffix;
 use source::Source;
+use std::ffi::OsStr;
 
 /// Loads a file or standard input.
 pub(super) fn load_file(
-    path: &str,
+    path: &OsStr,
     options: &LoadOptions,
     progress: Option<&dyn Progress>,
 ) -> Result<Loaded, GraphError> {
@@ -61,8 +63,9 @@ fn load_source(
     let mut head = [0; MAGIC.len()];
     let filled = source.fill(&mut head)?;
     let head = &head[..filled];
+    source.unread(head);
     if head == MAGIC {
-        return binary::load_binary(source, head, options, progress);
+        return binary::load_binary(source, options, progress);
     }
     if head.is_empty() {
         return Err(GraphError::Empty { file: source.name });
@@ -70,10 +73,10 @@ fn load_source(
     if is_binary_name(&source.name) {
         return Err(GraphError::Binary {
             file: source.name,
+            format: ".swg",
             problem: BinaryProblem::Magic,
         });
     }
-    source.unread(head);
     gather::load_text(source, options, progress)
 }
 

@@ -5,6 +5,7 @@
 //! the process. Compression is found by the first bytes, never by the name. This
 //! module knows nothing of lines or formats.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::Arc;
@@ -33,7 +34,7 @@ pub(super) struct Source {
     pub(super) compression: Compression,
     /// Size of the file, if it is one.
     pub(super) total: Option<u64>,
-    /// The file itself, for mapping; not for standard input.
+    /// The file itself, to read at any place of it; not for standard input.
     pub(super) file: Option<File>,
     raw_bytes: Arc<AtomicU64>,
     decoded_bytes: u64,
@@ -42,13 +43,15 @@ pub(super) struct Source {
 
 impl Source {
     /// Opens a path, or standard input for `-`.
-    pub(super) fn open(path: &str) -> Result<Self, GraphError> {
+    pub(super) fn open(path: &OsStr) -> Result<Self, GraphError> {
         if path == "-" {
             return Self::start("standard input", Box::new(io::stdin()), None, None);
         }
+        let name = path.to_string_lossy();
         let fail = |action| {
+            let file = name.to_string();
             move |source| GraphError::Io {
-                file: path.to_owned(),
+                file,
                 action,
                 source,
             }
@@ -61,7 +64,7 @@ impl Source {
         let total = about.is_file().then_some(about.len());
         let reader = file.try_clone().map_err(fail("open"))?;
         Self::start(
-            path,
+            &name,
             Box::new(reader),
             total,
             about.is_file().then_some(file),

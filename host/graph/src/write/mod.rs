@@ -36,7 +36,7 @@ pub struct Saved {
 /// read back. An existing file is replaced when everything is written, and kept when not.
 ///
 /// ```
-/// use seawall_graph::{self, Graph, LoadOptions};
+/// use seawall_graph::{self as graph, Graph, LoadOptions};
 ///
 /// let path = std::env::temp_dir().join(format!("seawall-save-{}.swg", std::process::id()));
 /// let graph = Graph::from_edges(3, &[(0, 1), (1, 2)], false)?;
