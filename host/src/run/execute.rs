@@ -1,6 +1,6 @@
 //! Carries out a request: program, plan, backend, result.
 
-use super::choose::{Choice, choose};
+use super::choose::{Choice, Narrow, choose};
 use super::{BackendChoice, Executor, Phase, RunError, RunRequest, steps};
 use crate::analysis::Built;
 use crate::backend::cpu::CpuSession;
@@ -31,43 +31,42 @@ pub fn execute(
     request: &RunRequest,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
-    let clock = Instant::now();
-    let mut events = Vec::new();
-    progress(Phase::Plan);
+    let mut submission = Submission {
+        graph,
+        request,
+        progress,
+        clock: Instant::now(),
+        events: Vec::new(),
+    };
+    (submission.progress)(Phase::Plan);
     let choice = choose(graph, request);
-    let (built, encoded, mut plan, plan_ns) = plan_program(graph, request, &choice)?;
-    events.push(host_event("plan", 0, plan_ns));
-    progress(Phase::Upload);
+    let narrow = choice.narrow;
+    let mut planned = submission.plan(narrow, false)?;
+    let mut plan_ns = planned.plan_ns;
+    (submission.progress)(Phase::Upload);
     let Opened {
         mut session,
         executor,
         reason,
     } = open(graph, request, choice)?;
-    session.load(&encoded)?;
-    let upload = session.upload_ns();
-    events.push(host_event("upload", plan_ns, upload));
-    let mut runs = Vec::new();
-    let stats = repeat(
-        session.as_mut(),
-        &built.inputs,
-        request.repeat,
-        |repetition| {
-            progress(Phase::Run {
-                repetition,
-                of: request.repeat.get(),
-            });
-            clock.elapsed().as_nanos() as u64
-        },
-        |event| {
-            runs.push(event.duration_ns);
-            events.push(event);
-        },
-    )?;
-    progress(Phase::Readback);
-    let (values, parents, readback) = read_back(session.as_mut(), &built, graph.nodes())?;
+    let mut answer = submission.answer(session.as_mut(), &planned)?;
+    let mut run_ns = answer.run_ns;
+    if steps::outgrew(graph, request, &answer.values)? {
+        planned = submission.plan(narrow, true)?;
+        plan_ns += planned.plan_ns;
+        answer = submission.answer(session.as_mut(), &planned)?;
+        run_ns += answer.run_ns;
+    }
+    let Answer {
+        values,
+        parents,
+        stats,
+        ..
+    } = answer;
+    let mut plan = planned.summary;
     plan.topology = steps::topology_name(&stats.control);
     if request.check {
-        progress(Phase::Check);
+        (submission.progress)(Phase::Check);
     }
     let end = steps::end_of(&stats.control);
     let checked = request
@@ -87,18 +86,99 @@ pub fn execute(
         plan,
         times: Times {
             load: 0,
-            upload,
+            upload: session.upload_ns(),
             plan: plan_ns,
-            run: steps::median(&mut runs),
-            readback,
+            run: run_ns,
+            readback: answer.readback_ns,
         },
         repeat: request.repeat.get(),
         device_barriers: barriers(&stats, executor, session.device().units),
         checked,
-        events,
+        events: submission.events,
         values,
         parents,
     })
+}
+
+/// A request under way.
+struct Submission<'a> {
+    graph: &'a Graph,
+    request: &'a RunRequest,
+    progress: &'a mut dyn FnMut(Phase),
+    clock: Instant,
+    events: Vec<Event>,
+}
+
+/// A program that was planned, and what that took.
+struct Planned {
+    built: Built,
+    encoded: EncodedProgram,
+    summary: PlanSummary,
+    plan_ns: u64,
+}
+
+/// What a program found, and what that took.
+struct Answer {
+    values: Column,
+    parents: Option<Vec<u32>>,
+    stats: RunStats,
+    run_ns: u64,
+    readback_ns: u64,
+}
+
+impl Submission<'_> {
+    fn now_ns(&self) -> u64 {
+        self.clock.elapsed().as_nanos() as u64
+    }
+
+    /// Builds, plans and encodes the program, with distances of 64 bits where `wide` says so.
+    fn plan(&mut self, narrow: Option<Narrow>, wide: bool) -> Result<Planned, RunError> {
+        let start_ns = self.now_ns();
+        let built = steps::build(self.graph, self.request, wide)?;
+        let (encoded, summary) = plan_program((self.graph, self.request), &built, narrow)?;
+        let plan_ns = self.now_ns() - start_ns;
+        self.events.push(host_event("plan", start_ns, plan_ns));
+        Ok(Planned {
+            built,
+            encoded,
+            summary,
+            plan_ns,
+        })
+    }
+
+    /// Loads a program, runs it as often as asked and reads its result.
+    fn answer(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<Answer, RunError> {
+        let start_ns = self.now_ns();
+        session.load(&planned.encoded)?;
+        self.events
+            .push(host_event("upload", start_ns, session.upload_ns()));
+        let mut runs = Vec::new();
+        let of = self.request.repeat;
+        let stats = repeat(
+            session,
+            &planned.built.inputs,
+            of,
+            |repetition| {
+                let of = of.get();
+                (self.progress)(Phase::Run { repetition, of });
+                self.clock.elapsed().as_nanos() as u64
+            },
+            |event| {
+                runs.push(event.duration_ns);
+                self.events.push(event);
+            },
+        )?;
+        (self.progress)(Phase::Readback);
+        let (values, parents, readback_ns) =
+            read_back(session, &planned.built, self.graph.nodes())?;
+        Ok(Answer {
+            values,
+            parents,
+            stats,
+            run_ns: steps::median(&mut runs),
+            readback_ns,
+        })
+    }
 }
 
 /// Runs the loaded program as often as asked; `begin` gives the time at which a
@@ -136,21 +216,19 @@ fn host_event(name: &str, start_ns: u64, duration_ns: u64) -> Event {
     }
 }
 
-/// Builds, plans and encodes the program for the machine that was chosen.
+/// Plans and encodes a program for the machine that was chosen.
 fn plan_program(
-    graph: &Graph,
-    request: &RunRequest,
-    choice: &Choice,
-) -> Result<(Built, EncodedProgram, PlanSummary, u64), RunError> {
-    let start = Instant::now();
-    let built = steps::build(graph, request)?;
+    (graph, request): (&Graph, &RunRequest),
+    built: &Built,
+    narrow: Option<Narrow>,
+) -> Result<(EncodedProgram, PlanSummary), RunError> {
     let plan = PlanRequest {
         resident_bytes: graph.memory_bytes() as u64,
         budget_bytes: request.budget_bytes,
         ..PlanRequest::default()
     };
     let (mut encoded, summary) = built.program.encode(&plan)?;
-    if let Some(narrow) = choice.narrow {
+    if let Some(narrow) = narrow {
         encoded.search.narrow_nodes = narrow.enter;
         encoded.search.narrow_exit_nodes = narrow.leave;
     }
@@ -162,7 +240,7 @@ fn plan_program(
         arena_bytes: summary.arena_bytes,
         topology: String::new(),
     };
-    Ok((built, encoded, plan, start.elapsed().as_nanos() as u64))
+    Ok((encoded, plan))
 }
 
 /// Opens the backend that was chosen.
