@@ -8,6 +8,7 @@ mod details;
 mod execution;
 mod graph;
 mod lanes;
+mod paths;
 mod programs;
 mod tiles;
 mod vectors;

@@ -13,4 +13,5 @@ pub mod straight;
 pub mod faulty;
 pub mod harness;
 pub mod batches;
+pub mod paths;
 pub mod lanes;

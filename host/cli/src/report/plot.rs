@@ -36,33 +36,41 @@ impl Histogram {
     fn of(outcome: &RunOutcome) -> Self {
         match &outcome.values {
             Column::U32(labels) if outcome.analysis == AnalysisKind::Cc => Self::sizes(labels),
-            Column::U32(values) => Self::whole(values),
+            Column::U32(values) => Self::words(values),
+            Column::U64(values) => {
+                Self::whole(|| values.iter().copied().filter(|value| *value != u64::MAX))
+            }
             Column::F32(values) => Self::real(values),
-            Column::Sets(sets) => Self::whole(&sets.counts()),
+            Column::Sets(sets) => Self::words(&sets.counts()),
         }
     }
 
     /// Values that some node has, unreached nodes left out.
-    fn whole(values: &[u32]) -> Self {
-        let reached = || {
+    fn words(values: &[u32]) -> Self {
+        let is_reached = |value: &&u32| **value != Column::UNREACHED;
+        Self::whole(|| {
             values
                 .iter()
-                .copied()
-                .filter(|&value| value != Column::UNREACHED)
-        };
+                .filter(is_reached)
+                .map(|value| u64::from(*value))
+        })
+    }
+
+    fn whole<I: Iterator<Item = u64>>(reached: impl Fn() -> I) -> Self {
         let (Some(low), Some(high)) = (reached().min(), reached().max()) else {
             return Self { bars: Vec::new() };
         };
-        let step = (u64::from(high - low) + 1).div_ceil(BARS_MAX);
-        let count = u64::from(high - low) / step + 1;
+        // Values below the mark of the unreached, so 1 can be added.
+        let step = (high - low + 1).div_ceil(BARS_MAX);
+        let count = (high - low) / step + 1;
         let mut bars: Vec<Bar> = (0..count)
             .map(|at| Bar {
-                label: whole_label(u64::from(low) + at * step, step),
+                label: whole_label(low + at * step, step),
                 nodes: 0,
             })
             .collect();
         for value in reached() {
-            bars[(u64::from(value - low) / step) as usize].nodes += 1;
+            bars[((value - low) / step) as usize].nodes += 1;
         }
         Self { bars }
     }
@@ -132,7 +140,7 @@ fn whole_label(low: u64, step: u64) -> String {
     if step == 1 {
         low.to_string()
     } else {
-        format!("{low} to {}", low + step - 1)
+        format!("{low} to {}", low.saturating_add(step - 1))
     }
 }
 

@@ -130,6 +130,7 @@ impl<'a> Rows<'a> {
     fn value(&self, node: u32) -> Value<'_> {
         match self.column {
             Column::F32(values) => Value::Real(values[node as usize]),
+            Column::U64(values) => Value::Id(values[node as usize]),
             Column::U32(values) if self.labels => Value::Id((self.original)(values[node as usize])),
             Column::U32(values) => Value::Whole(values[node as usize]),
             Column::Sets(sets) => Value::Set(sets.of(node)),
@@ -216,6 +217,7 @@ const NO_PARENT: u64 = u64::MAX;
 pub(super) fn value_type(column: &Column, labels: bool) -> io::Result<DType> {
     match column {
         Column::F32(_) => plain("<f4"),
+        Column::U64(_) => plain("<u8"),
         Column::U32(_) if labels => plain("<u8"),
         Column::U32(_) => plain("<u4"),
         Column::Sets(sets) => match SourceSets::words_for(sets.sources()) {
