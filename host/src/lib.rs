@@ -6,6 +6,7 @@
 //! [`batch`] one for many graphs at once.
 
 pub use seawall_graph as graph;
+pub use seawall_graph::Cause;
 
 pub mod program;
 pub mod backend;

@@ -6,9 +6,12 @@
 
 use serde::Serialize;
 
+use crate::backend::HostWork;
 use crate::run::{AnalysisKind, Executor};
 
+mod answer;
 mod sets;
+pub use answer::Answer;
 pub use sets::SourceSets;
 
 /// The result of an analysis: one value a node, by node number.
@@ -189,6 +192,8 @@ pub struct RunOutcome {
     pub repeat: u32,
     /// Grid barriers that the device crossed.
     pub device_barriers: u64,
+    /// What the host did during the last repetition.
+    pub host: HostWork,
     /// Whether a plain sequential implementation gave the same result; nothing
     /// when it was not asked.
     pub checked: Option<bool>,
@@ -197,15 +202,10 @@ pub struct RunOutcome {
 }
 
 impl RunOutcome {
-    /// Triangles of the graph, when they were counted: each has three corners.
+    /// The numbers that the analysis is asked for. Linear in the nodes.
     #[must_use]
-    pub fn triangles(&self) -> Option<u64> {
-        match (self.analysis, &self.values) {
-            (AnalysisKind::Triangles, Column::U32(corners)) => {
-                Some(corners.iter().map(|count| u64::from(*count)).sum::<u64>() / 3)
-            }
-            _ => None,
-        }
+    pub fn answer(&self) -> Answer {
+        Answer::of(self.analysis, &self.values)
     }
 
     /// How many nodes each source reaches, when that was asked.

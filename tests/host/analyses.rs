@@ -3,6 +3,7 @@
 //! themselves with other numbers of threads.
 
 use proptest::prelude::*;
+use seawall::Cause;
 use seawall::analysis::oracle;
 use seawall::graph::{self, Graph, LoadOptions};
 use seawall::outcome::{Column, Rounds, RunOutcome};
@@ -202,11 +203,11 @@ fn graphs_that_cannot_answer_are_refused() {
     let refused = |analysis| execute(&graph, &request(analysis, &[0], 1), &mut |_| {}).unwrap_err();
     for analysis in [AnalysisKind::Kcore, AnalysisKind::Triangles] {
         let error = refused(analysis);
-        assert!(matches!(error, RunError::Directed { .. }) && error.exit_code() == 2);
+        assert!(matches!(error, RunError::Directed { .. }) && error.cause() == Cause::Request);
         assert!(error.to_string().contains("--undirected"));
     }
     let error = refused(AnalysisKind::Sssp);
-    assert!(matches!(error, RunError::NoWeights { .. }) && error.exit_code() == 2);
+    assert!(matches!(error, RunError::NoWeights { .. }) && error.cause() == Cause::Request);
 }
 
 #[test]
@@ -243,7 +244,7 @@ fn triangles_are_counted_at_each_corner() {
     let graph = Graph::from_edges(40, &clique, true).unwrap();
     let outcome = run(&graph, &request(AnalysisKind::Triangles, &[], 2));
     assert_eq!(outcome.values, Column::U32(vec![39 * 38 / 2; 40]));
-    assert_eq!(outcome.triangles(), Some(40 * 39 * 38 / 6));
+    assert_eq!(outcome.answer().triangles(), Some(40 * 39 * 38 / 6));
 }
 
 #[test]
@@ -253,7 +254,7 @@ fn counting_triangles_ends_with_the_time_budget() {
     let mut request = request(AnalysisKind::Triangles, &[], 2);
     request.time_budget_ns = 1;
     let error = execute(&graph, &request, &mut |_| {}).unwrap_err();
-    assert_eq!(error.exit_code(), 1);
+    assert_eq!(error.cause(), Cause::Failure);
     assert!(error.to_string().contains("time"), "{error}");
 }
 

@@ -2,6 +2,7 @@
 //! what a bad graph does to the others.
 
 use proptest::prelude::*;
+use seawall::Cause;
 use seawall::backend::batch::cpu::CpuBatch;
 use seawall::backend::batch::{self as backend, BatchSession, Job};
 use seawall::backend::{BackendError, RunLimits};
@@ -151,7 +152,7 @@ fn graphs_of_one_size_share_a_program() {
 fn a_batch_without_graphs_is_refused() {
     let error = execute(&[], &request(AnalysisKind::Bfs), &mut |_| ()).unwrap_err();
     assert!(matches!(error, BatchError::Empty));
-    assert_eq!(error.exit_code(), 2);
+    assert_eq!(error.cause(), Cause::Request);
 }
 
 #[test]
@@ -177,7 +178,7 @@ fn graphs_that_cannot_answer_are_named() {
         let text = error.to_string();
         assert!(text.starts_with(&format!("{name}: ")), "{text}");
         assert!(text.contains(remedy), "{text}");
-        assert_eq!(error.exit_code(), 2);
+        assert_eq!(error.cause(), Cause::Request);
     }
 }
 
@@ -190,7 +191,7 @@ fn executors_that_launch_each_group_refuse_a_batch() {
         request.backend = backend;
         let error = execute(&batch, &request, &mut |_| ()).unwrap_err();
         assert!(error.to_string().contains("use mega or cpu"), "{error}");
-        assert_eq!(error.exit_code(), 2);
+        assert_eq!(error.cause(), Cause::Request);
     }
 }
 
@@ -207,7 +208,7 @@ fn a_budget_bounds_all_graphs_together() {
     let BatchError::Run(RunError::OverBudget { needed_bytes, .. }) = error else {
         panic!("{error}")
     };
-    assert_eq!(error.exit_code(), 2);
+    assert_eq!(error.cause(), Cause::Request);
     request.budget_bytes = Some(needed_bytes);
     let outcome = execute(&batch, &request, &mut |_| ()).unwrap();
     assert_eq!((outcome.workers, outcome.reached()), (1, 50_000));

@@ -2,6 +2,7 @@
 //! that share nothing with them, and the same for any number of threads.
 
 use proptest::prelude::*;
+use seawall::Cause;
 use seawall::backend::RunLimits;
 use seawall::backend::cpu::CpuSession;
 use seawall::graph::Graph;
@@ -186,7 +187,7 @@ fn a_detail_of_another_analysis_is_refused() {
         ),
     ] {
         let error = execute(&graph, &request((analysis, detail), &[0]), &mut |_| {}).unwrap_err();
-        assert!(matches!(error, RunError::WrongDetail { .. }) && error.exit_code() == 2);
+        assert!(matches!(error, RunError::WrongDetail { .. }) && error.cause() == Cause::Request);
         assert!(error.to_string().contains(option), "{error}");
     }
 }

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use super::CliError;
+use super::files::Outputs;
 use super::output::print;
 use super::progress::ProgressLine;
 use seawall::graph::{Format, LoadOptions, Loaded, load, save};
@@ -72,8 +73,23 @@ impl From<WrittenFormat> for Format {
     }
 }
 
+impl ConvertArgs {
+    /// Refuses files that would be lost; whether a report follows.
+    fn check_files(&self) -> Result<bool, CliError> {
+        let mut outputs = Outputs::default();
+        outputs.add("the output", &self.output)?;
+        outputs.spare(&self.input)?;
+        if self.quiet || outputs.take_standard_output() {
+            return Ok(false);
+        }
+        outputs.spare_report()?;
+        Ok(true)
+    }
+}
+
 /// Reads, then writes; the output appears whole or not at all.
 pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
+    let has_report = args.check_files()?;
     let line = ProgressLine::new(args.quiet);
     line.say(format!("reading {}", args.input.to_string_lossy()));
     let options = LoadOptions {
@@ -85,7 +101,7 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
     line.say(format!("writing {}", args.output.display()));
     save(&graph, &args.output, args.to.map(Format::from))?;
     drop(line);
-    if !args.quiet {
+    if has_report {
         print(|out| {
             let nodes = counted(u64::from(graph.nodes()), "node");
             let edges = counted(u64::from(graph.edges()), "edge");

@@ -3,6 +3,8 @@
 use std::io;
 
 use crate::bench::BenchError;
+use crate::report::table::TableColumn;
+use seawall::Cause;
 use seawall::batch::BatchError;
 use seawall::calibrate::measure::MeasureError;
 use seawall::calibrate::store::StoreError;
@@ -63,6 +65,22 @@ pub(super) enum CliError {
         /// The option.
         option: &'static str,
     },
+    /// Two outputs are one file.
+    #[error("{first} and {second} are one file; give each output a file of its own")]
+    OneFileTwice {
+        /// One of them.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// An output would replace what the command reads.
+    #[error("{output} is the file that {input} is read from; write to another one")]
+    OutputIsInput {
+        /// The output.
+        output: String,
+        /// The input.
+        input: String,
+    },
     /// A result file whose suffix names no format.
     #[error("--out {path}: no format has this suffix; use .csv, .json or .npy")]
     UnknownOutput {
@@ -74,6 +92,23 @@ pub(super) enum CliError {
     UnknownPicture {
         /// The path given.
         path: String,
+    },
+    /// A column that the table does not have.
+    #[error(
+        "--columns {column}: this table has no such column; it has {}",
+        listed(known)
+    )]
+    NoSuchColumn {
+        /// The column asked for.
+        column: TableColumn,
+        /// The columns that there are.
+        known: &'static [TableColumn],
+    },
+    /// A column that was asked for twice.
+    #[error("--columns names {column} twice; name each column once")]
+    ColumnTwice {
+        /// The column.
+        column: TableColumn,
     },
     /// What work costs could not be measured.
     #[error("measuring this machine: {0}")]
@@ -87,6 +122,12 @@ pub(super) enum CliError {
     /// Standard output took no more.
     #[error("standard output: {0}")]
     Stdout(io::Error),
+}
+
+/// The names of columns, separated by commas.
+fn listed(columns: &[TableColumn]) -> String {
+    let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
+    names.join(", ")
 }
 
 /// The ids of a graph's nodes, for messages.
@@ -128,13 +169,34 @@ impl std::fmt::Display for IdRange {
 impl CliError {
     /// The exit code that scripts see.
     pub(super) fn exit_code(&self) -> u8 {
+        match self.cause() {
+            _ if self.is_closed_pipe() => 0,
+            Cause::Request => 2,
+            Cause::Failure => 1,
+        }
+    }
+
+    fn cause(&self) -> Cause {
         match self {
-            Self::Run(error) => error.exit_code(),
-            Self::Batch(error) => error.exit_code(),
-            Self::Evidence(error) => error.exit_code(),
-            Self::Stdout(_) if self.is_closed_pipe() => 0,
-            Self::Stdout(_) | Self::Measure(_) | Self::Store(_) | Self::Bench(_) => 1,
-            _ => 2,
+            Self::Graph(error) => error.cause(),
+            Self::Plan(error) => error.cause(),
+            Self::Evidence(error) => error.cause(),
+            Self::Run(error) => error.cause(),
+            Self::Write(error) => Cause::of_io(&error.source),
+            Self::Sources(error) => error.cause(),
+            Self::Batch(error) => error.cause(),
+            Self::Measure(error) => error.cause(),
+            Self::Bench(error) => error.cause(),
+            Self::Store(_) | Self::Stdout(_) => Cause::Failure,
+            Self::MissingSource { .. }
+            | Self::NoSuchSource { .. }
+            | Self::OneGraph { .. }
+            | Self::OneFileTwice { .. }
+            | Self::OutputIsInput { .. }
+            | Self::NoSuchColumn { .. }
+            | Self::ColumnTwice { .. }
+            | Self::UnknownOutput { .. }
+            | Self::UnknownPicture { .. } => Cause::Request,
         }
     }
 

@@ -9,6 +9,7 @@ use seawall_core::evidence::{EvidenceError, Proof, verify_csv};
 
 use super::CliError;
 use super::output::print;
+use seawall::Cause;
 use seawall::units::{Count, bytes, counted};
 
 const EXAMPLES: &str = "\
@@ -76,13 +77,14 @@ pub(crate) enum EvidenceFailure {
 }
 
 impl EvidenceFailure {
-    /// 2 for a file that is no evidence, 1 for evidence that proves too little.
-    pub(super) fn exit_code(&self) -> u8 {
+    /// Evidence that proves too little is no wrong request.
+    pub(super) fn cause(&self) -> Cause {
         match self {
             Self::Refused {
                 malformed: false, ..
-            } => 1,
-            Self::Refused { .. } | Self::Unreadable { .. } => 2,
+            } => Cause::Failure,
+            Self::Refused { .. } => Cause::Request,
+            Self::Unreadable { source, .. } => Cause::of_io(source),
         }
     }
 }
@@ -150,9 +152,8 @@ fn read(file: &str) -> io::Result<String> {
         .read_to_string(&mut text)?;
     if taken as u64 > EVIDENCE_MAX_BYTES {
         let limit = bytes(EVIDENCE_MAX_BYTES);
-        return Err(io::Error::other(format!(
-            "more than {limit}, the most that is taken for evidence"
-        )));
+        let problem = format!("more than {limit}, the most that is taken for evidence");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
     }
     Ok(text)
 }

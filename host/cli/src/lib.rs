@@ -1,14 +1,15 @@
 //! The command line: arguments in, reports and an exit code out.
 //!
 //! Commands only parse, call the library and choose a report. What they promise
-//! to scripts: exit 0 when done, 1 when a run failed or a check differed, 2 for
-//! bad usage or bad input; one message on standard error; nothing on standard
+//! to scripts: exit 0 when done, 1 when the machine could not do it or a check
+//! differed, 2 when what was asked or given is wrong ([`error`] has the one table); one message on standard error; nothing on standard
 //! output but the report.
 
 pub mod bench;
 mod convert;
 mod error;
 mod evidence;
+mod files;
 mod info;
 mod names;
 mod output;
@@ -16,6 +17,7 @@ mod plan;
 mod progress;
 pub mod report;
 mod run;
+mod signals;
 mod sources;
 
 use std::process::ExitCode;
@@ -39,7 +41,8 @@ Examples:
   seawall plan waves.json
   seawall info
 
-Exit codes: 0 done, 1 the run failed or --check differed, 2 bad usage or bad input.";
+Exit codes: 0 done; 1 what was asked could not be done (memory, disk, threads, time or
+permissions missing, no GPU), or --check differed; 2 what was asked or given is wrong.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -60,6 +63,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(usage) => return print_usage(&usage),
     };
+    signals::watch();
     match dispatch(&cli.command) {
         Ok(code) => code,
         Err(error) => fail(&error),

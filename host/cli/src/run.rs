@@ -14,14 +14,17 @@ use bytesize::ByteSize;
 use clap::Args;
 
 use super::CliError;
+use super::files::Outputs;
 use super::output::print;
 use super::progress::ProgressLine;
 use super::sources::{SourceArgs, Sources};
 use crate::names::{AnalysisName, BackendName};
-use crate::report::rows::{RowFormat, Rows};
+use crate::report::rows::Rows;
+use crate::report::table::{RowFormat, TableColumn};
 use crate::report::{json, plot, text, trace};
-use seawall::batch::is_batch;
-use seawall::graph::file::{probe, write_whole};
+use seawall::backend::cpu::THREADS_MAX;
+use seawall::batch::{is_batch, list_of};
+use seawall::graph::file::{is_written_through, write_whole};
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
 use seawall::outcome::RunOutcome;
 use seawall::run::{Detail, Ranking, RunRequest, execute};
@@ -33,6 +36,7 @@ Examples:
   seawall run roads.gr.xz --analysis sssp --source 1 --out distances.csv
   seawall run email.txt --undirected --analysis cc --json | jq .checksum
   seawall run calls.el --analysis bfs --source 0 --parents --out tree.npy
+  seawall run calls.el --analysis pagerank --out ranks.npy --columns value
   seawall run calls.el --analysis reach --source 3 --source 17 --each --out who.csv
   seawall run gen:rmat:20:16 --analysis bfs --source 7 --backend mega --repeat 5 --trace run.json
   seawall run gen:batch:8192:chain:512 --analysis bfs --source 0 --json
@@ -50,9 +54,9 @@ gen:batch:COUNT:SHAPE (such as chain:512, with COUNT seeds). Sources are looked 
 every graph, the time budget is that of all together, backends are mega and cpu, and
 --parents and --each are for one graph.
 
-A node that no source reaches has the value 4294967295 in every output; where it
-has no parent, that is empty in .csv, null in .json and 2^64 - 1 in .npy. A set of
-sources is a hexadecimal number whose lowest bit is the first source, in .npy
+A node that no source reaches has no value and no parent: both are empty in .csv,
+null in .json, and in .npy the largest number of the type, 2^32 - 1 and 2^64 - 1. A
+set of sources is a hexadecimal number whose lowest bit is the first source, in .npy
 64-bit words of it, lowest first.";
 
 /// Run an analysis on a graph.
@@ -112,7 +116,7 @@ struct MachineArgs {
     #[arg(long, default_value_t = 0, value_name = "N")]
     device: u32,
     /// Threads of the cpu backend [default: all].
-    #[arg(long, value_name = "N", value_parser = above_zero::<NonZeroUsize>)]
+    #[arg(long, value_name = "N", value_parser = thread_count)]
     threads: Option<NonZeroUsize>,
     /// Shape that a search's steps take where it can hold the frontier; auto
     /// chooses on the device, step by step.
@@ -150,6 +154,16 @@ struct OutputArgs {
     /// Write one row a node: .csv, .json or .npy.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Columns of that file, separated by commas; a single one is a plain array
+    /// in .json and .npy [default: all that the result has].
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "NAMES",
+        requires = "out"
+    )]
+    columns: Vec<TableColumn>,
     /// Print the report as one JSON object.
     #[arg(long)]
     json: bool,
@@ -169,6 +183,14 @@ fn size(text: &str) -> Result<u64, String> {
         Ok(size) if text.starts_with(|first: char| first.is_ascii_digit()) => Ok(size.as_u64()),
         _ => Err("expected bytes with or without a unit, such as 512MiB or 8GiB".to_owned()),
     }
+}
+
+/// A number of threads. More than the library takes is refused before a graph is read.
+pub(super) fn thread_count(text: &str) -> Result<NonZeroUsize, String> {
+    let count = text.parse().ok();
+    count
+        .filter(|count: &NonZeroUsize| count.get() <= THREADS_MAX)
+        .ok_or_else(|| format!("expected a whole number from 1 to {THREADS_MAX}"))
 }
 
 pub(super) fn above_zero<N: FromStr>(text: &str) -> Result<N, String> {
@@ -194,6 +216,7 @@ fn share(text: &str) -> Result<f32, String> {
 /// read is refused before.
 pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     args.detail.detail().check(args.analysis.0)?;
+    let files = args.check_files()?;
     let sources = args.sources.read()?;
     if args.analysis.0.takes_sources() && sources.is_empty() {
         return Err(CliError::MissingSource {
@@ -201,12 +224,13 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
         });
     }
     let [name] = args.graphs.as_slice() else {
-        return batch::command(args, &sources);
+        return batch::command(args, &sources, &files);
     };
     if is_batch(&args.graphs) {
-        return batch::command(args, &sources);
+        return batch::command(args, &sources, &files);
     }
-    let rows = args.output.check()?;
+    let has_parents = args.detail.parents;
+    let rows = args.output.check(|_| TableColumn::of_run(has_parents))?;
     let line = ProgressLine::new(args.output.quiet);
     let started = Instant::now();
     let graph = args.load(name, &line)?;
@@ -217,6 +241,7 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     outcome.times.load = load_ns;
     drop(line);
     args.output.write(&outcome, &graph, rows)?;
+    args.output.report(&outcome, &files)?;
     Ok(verdict(outcome.checked))
 }
 
@@ -229,6 +254,19 @@ fn verdict(checked: Option<bool>) -> ExitCode {
 }
 
 impl RunArgs {
+    /// The outputs, none of which is an input. Graphs that a folder or a list names are
+    /// not looked at yet.
+    fn check_files(&self) -> Result<Outputs, CliError> {
+        let files = self.output.files()?;
+        for graph in &self.graphs {
+            files.spare(list_of(graph).as_ref().unwrap_or(graph))?;
+        }
+        if let Some(sources) = self.sources.file() {
+            files.spare(sources)?;
+        }
+        Ok(files)
+    }
+
     fn load_options(&self) -> LoadOptions {
         LoadOptions {
             undirected: self.undirected,
@@ -286,29 +324,79 @@ impl RunArgs {
     }
 }
 
+/// The table that `--out` asks for.
+struct TableChoice {
+    format: RowFormat,
+    columns: Vec<TableColumn>,
+}
+
 impl OutputArgs {
-    /// Refuses files that could not be written after the run either.
-    fn check(&self) -> Result<Option<RowFormat>, CliError> {
-        for path in [&self.out, &self.trace, &self.plot].into_iter().flatten() {
-            probe(path)?;
+    /// The outputs, none of them twice and each one writable.
+    fn files(&self) -> Result<Outputs, CliError> {
+        let mut files = Outputs::default();
+        let named = [
+            ("--out", &self.out),
+            ("--trace", &self.trace),
+            ("--plot", &self.plot),
+        ];
+        for (option, path) in named {
+            if let Some(path) = path {
+                files.add(option, path)?;
+            }
         }
+        if self.json || !(self.quiet || files.take_standard_output()) {
+            files.spare_report()?;
+        }
+        Ok(files)
+    }
+
+    /// The table; refuses suffixes that name no format, and columns that are not in
+    /// `known` for the format.
+    fn check(
+        &self,
+        known: impl Fn(RowFormat) -> &'static [TableColumn],
+    ) -> Result<Option<TableChoice>, CliError> {
         if let Some(path) = self.plot.as_deref().filter(|path| !is_svg(path)) {
             return Err(CliError::UnknownPicture {
                 path: path.display().to_string(),
             });
         }
-        self.out.as_deref().map(row_format).transpose()
+        let Some(path) = &self.out else {
+            return Ok(None);
+        };
+        let format = row_format(path)?;
+        let columns = self.columns(known(format))?;
+        Ok(Some(TableChoice { format, columns }))
+    }
+
+    /// The columns asked for, or all that are `known`.
+    fn columns(&self, known: &'static [TableColumn]) -> Result<Vec<TableColumn>, CliError> {
+        for (at, column) in self.columns.iter().enumerate() {
+            if !known.contains(column) {
+                let (column, known) = (*column, known);
+                return Err(CliError::NoSuchColumn { column, known });
+            }
+            if self.columns[..at].contains(column) {
+                return Err(CliError::ColumnTwice { column: *column });
+            }
+        }
+        let columns: &[TableColumn] = match self.columns.as_slice() {
+            [] => known,
+            asked => asked,
+        };
+        Ok(columns.to_vec())
     }
 
     fn write(
         &self,
         outcome: &RunOutcome,
         graph: &Graph,
-        rows: Option<RowFormat>,
+        table: Option<TableChoice>,
     ) -> Result<(), CliError> {
-        if let (Some(path), Some(format)) = (&self.out, rows) {
+        if let (Some(path), Some(table)) = (&self.out, table) {
             let original = |node| graph.original_id(node);
-            write_whole(path, |out| Rows::new(outcome, &original).write(format, out))?;
+            let rows = Rows::new(outcome, &original);
+            write_whole(path, |out| rows.write(table.format, &table.columns, out))?;
         }
         if let Some(path) = &self.trace {
             write_whole(path, |out| trace::write(outcome, out))?;
@@ -316,14 +404,14 @@ impl OutputArgs {
         if let Some(path) = &self.plot {
             write_whole(path, |out| plot::write(outcome, out))?;
         }
-        self.report(outcome)
+        Ok(())
     }
 
-    fn report(&self, outcome: &RunOutcome) -> Result<(), CliError> {
+    fn report(&self, outcome: &RunOutcome, files: &Outputs) -> Result<(), CliError> {
         if self.json {
             return print(|out| json::write(outcome, out));
         }
-        if self.quiet {
+        if self.quiet || files.take_standard_output() {
             return Ok(());
         }
         print(|out| {
@@ -336,13 +424,23 @@ impl OutputArgs {
     }
 }
 
+/// Whether a picture may have this name. Pipes and devices may have any.
 fn is_svg(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|suffix| suffix.eq_ignore_ascii_case("svg"))
+    match path.extension() {
+        Some(suffix) => suffix.eq_ignore_ascii_case("svg"),
+        None => is_written_through(path),
+    }
 }
 
+/// The format by the suffix; CSV for pipes and devices without one.
 fn row_format(path: &Path) -> Result<RowFormat, CliError> {
-    RowFormat::of(path).ok_or_else(|| CliError::UnknownOutput {
-        path: path.display().to_string(),
-    })
+    let of_pipe = || {
+        let is_plain = path.extension().is_none() && is_written_through(path);
+        is_plain.then_some(RowFormat::Csv)
+    };
+    RowFormat::of(path)
+        .or_else(of_pipe)
+        .ok_or_else(|| CliError::UnknownOutput {
+            path: path.display().to_string(),
+        })
 }

@@ -11,6 +11,7 @@ use clap::Args;
 
 use super::CliError;
 use super::error::IdRange;
+use seawall::Cause;
 use seawall::graph::Graph;
 
 /// Longest line of a file of sources in bytes.
@@ -51,6 +52,15 @@ pub(super) enum SourcesError {
     },
 }
 
+impl SourcesError {
+    pub(super) fn cause(&self) -> Cause {
+        match self {
+            Self::Io { source, .. } => Cause::of_io(source),
+            Self::Line { .. } => Cause::Request,
+        }
+    }
+}
+
 /// A source and where it was named.
 #[derive(Debug, PartialEq, Eq)]
 struct Named {
@@ -67,6 +77,11 @@ pub(super) struct Sources {
 }
 
 impl SourceArgs {
+    /// The file of sources, where there is one.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.sources_file.as_deref()
+    }
+
     /// All sources: those of `--source` first, then those of the file.
     pub(super) fn read(&self) -> Result<Sources, SourcesError> {
         let option = |id: &u64| Named {

@@ -2,8 +2,9 @@
 //!
 //! One enum for the room, because a caller shows all of them the same way: one
 //! message that names the file, the line, the reason and the offending value.
-//! It does not decide exit codes.
+//! It says whether the request or the machine is the cause, and decides no exit codes.
 
+use super::Cause;
 use std::io;
 
 /// Why a graph could not be read, generated or written.
@@ -165,6 +166,12 @@ pub enum GraphError {
         /// Number of nodes.
         nodes: u32,
     },
+    /// Arrays given in memory are no rows of a graph.
+    #[error("arrays in memory: {problem}")]
+    BadArrays {
+        /// The first contradiction.
+        problem: BinaryProblem,
+    },
     /// An edge given in memory has a weight that is negative, infinite or no number.
     #[error("edge {index} has the weight {weight}; float weights must be finite and not negative")]
     BadWeight {
@@ -181,6 +188,33 @@ pub enum GraphError {
         /// File as the caller named it.
         file: String,
     },
+}
+
+impl GraphError {
+    /// Whether another request would help.
+    #[must_use]
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Io { source, .. } => Cause::of_io(source),
+            Self::Empty { .. }
+            | Self::UnknownFormat { .. }
+            | Self::UnknownSuffix { .. }
+            | Self::Directed { .. }
+            | Self::Compressed { .. }
+            | Self::Line { .. }
+            | Self::EdgeCount { .. }
+            | Self::Binary { .. }
+            | Self::TooManyNodes { .. }
+            | Self::TooManyEdges { .. }
+            | Self::HollowGraph { .. }
+            | Self::Generator { .. }
+            | Self::EdgeOutOfRange { .. }
+            | Self::BadWeight { .. }
+            | Self::BadArrays { .. }
+            | Self::NoWeights { .. } => Cause::Request,
+            Self::Memory { .. } => Cause::Failure,
+        }
+    }
 }
 
 /// What is wrong with one line of text.
@@ -345,6 +379,17 @@ pub enum BinaryProblem {
         first: u64,
         /// Nodes by the header.
         nodes: u64,
+    },
+    /// Offsets without a word: even a graph without nodes has one.
+    #[error("there are no offsets; they have one word more than the graph has nodes, the first 0")]
+    NoOffsets,
+    /// Not as many weights as edges.
+    #[error("{weights} weights for {edges} edges")]
+    WeightCount {
+        /// Weights given.
+        weights: u64,
+        /// Edges given.
+        edges: u64,
     },
     /// An offset below the one before it, or beyond the edges.
     #[error("offset {value} of node {node} is out of order")]

@@ -4,9 +4,12 @@
 //! hostile files end as a [`GraphError`] that names file, line, reason and value,
 //! never as a crash. This room knows no analysis, no backend and no terminal.
 
+mod arrays;
 mod batch;
 mod binary;
 mod build;
+mod cause;
+mod check;
 mod csr;
 mod error;
 pub mod file;
@@ -16,13 +19,17 @@ mod load;
 mod mirror;
 mod mix;
 mod model;
+#[cfg(feature = "petgraph")]
+mod petgraph;
 mod radix;
 mod read;
 mod spec;
 mod weights;
 mod write;
 
+pub use arrays::CsrArrays;
 pub use batch::batch;
+pub use cause::Cause;
 pub use csr::Csr;
 pub use error::{BinaryProblem, GeneratorProblem, GraphError, LineProblem};
 pub use load::{Compression, Format, LoadOptions, LoadStats, Loaded, Progress};

@@ -4,7 +4,7 @@
 //! and tables stay. Wall time is the run's time here.
 
 use super::memory::on_large_pages;
-use super::{BackendError, DeviceInfo, RunLimits, RunStats, Session};
+use super::{BackendError, DeviceInfo, HostWork, RunLimits, RunStats, Session};
 use crate::graph::Graph;
 use crate::program::{EncodedProgram, RegisterId};
 use crate::tiles::{TileShape, Tiles};
@@ -63,10 +63,17 @@ pub(super) fn lines(what: &'static str, bytes: u64) -> Result<Vec<Line>, Backend
     Ok(on_large_pages(memory))
 }
 
-/// Threads that the machine can run at once.
+/// Most threads of a run: beyond what any machine has, they would wait for each other at
+/// every barrier.
+pub const THREADS_MAX: usize = 4096;
+
+/// Threads that the machine can run at once, or the most of a run.
 #[must_use]
 pub fn available_threads() -> NonZeroUsize {
-    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+    let most = NonZeroUsize::new(THREADS_MAX).unwrap_or(NonZeroUsize::MIN);
+    std::thread::available_parallelism()
+        .unwrap_or(NonZeroUsize::MIN)
+        .min(most)
 }
 
 impl<'g> CpuSession<'g> {
@@ -74,7 +81,7 @@ impl<'g> CpuSession<'g> {
     /// not given.
     ///
     /// # Errors
-    /// [`BackendError::Threads`] for more than 65 536 threads.
+    /// [`BackendError::TooManyThreads`] for more than [`THREADS_MAX`].
     pub fn open(
         graph: &'g Graph,
         threads: Option<NonZeroUsize>,
@@ -119,13 +126,13 @@ impl<'g> CpuSession<'g> {
 /// given.
 ///
 /// # Errors
-/// [`BackendError::Threads`] for more than 65 536 threads.
+/// [`BackendError::TooManyThreads`] for more than [`THREADS_MAX`].
 pub(super) fn device_of(threads: Option<NonZeroUsize>) -> Result<DeviceInfo, BackendError> {
     let threads = threads.unwrap_or_else(available_threads).get();
-    if threads > 1 << 16 {
-        return Err(BackendError::Threads {
+    if threads > THREADS_MAX {
+        return Err(BackendError::TooManyThreads {
             threads,
-            reason: "at most 65536 are supported".to_owned(),
+            most: THREADS_MAX,
         });
     }
     Ok(DeviceInfo {
@@ -192,8 +199,7 @@ impl Session for CpuSession<'_> {
         }
         Ok(RunStats {
             run_ns,
-            launches: 0,
-            host_syncs: 0,
+            host: HostWork::default(),
             control,
         })
     }

@@ -1,5 +1,6 @@
 //! What can go wrong on a backend, with the remedy in the message.
 
+use crate::Cause;
 use crate::graph::WeightKind;
 use seawall_core::abi::control::{FaultCode, FaultRecord};
 
@@ -113,14 +114,46 @@ pub enum BackendError {
         /// What the driver said.
         reason: String,
     },
+    /// More threads than a run is divided among.
+    #[error("{threads} threads are more than a run is divided among; use at most {most}")]
+    TooManyThreads {
+        /// Threads asked for.
+        threads: usize,
+        /// Most threads of a run.
+        most: usize,
+    },
     /// A thread pool could not be set up.
-    #[error("{threads} threads could not be started: {reason}; use fewer with --threads")]
+    #[error("{threads} threads could not be started: {reason}; use fewer")]
     Threads {
         /// Threads asked for.
         threads: usize,
         /// What the operating system said.
         reason: String,
     },
+}
+
+impl BackendError {
+    /// Whether another request would help.
+    #[must_use]
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::NotLoaded
+            | Self::InputLength { .. }
+            | Self::NoSuchRegister { .. }
+            | Self::BadProgram { .. }
+            | Self::MissingGraphArray { .. }
+            | Self::WrongWeights { .. }
+            | Self::TooManyThreads { .. } => Cause::Request,
+            Self::Unavailable { .. }
+            | Self::Unsupported { .. }
+            | Self::Cuda { .. }
+            | Self::NotCoResident { .. }
+            | Self::OutOfMemory { .. }
+            | Self::Fault { .. }
+            | Self::MissingKernel { .. }
+            | Self::Threads { .. } => Cause::Failure,
+        }
+    }
 }
 
 fn fault_text(record: &FaultRecord, wave_name: &str) -> String {

@@ -7,6 +7,7 @@
 
 use crate::program::encoded::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::ControlRecord;
+use serde::Serialize;
 
 mod memory;
 
@@ -47,16 +48,26 @@ impl Default for RunLimits {
     }
 }
 
+/// What the host did during one run, from its inputs to the end of its last
+/// kernel; nothing of it on the CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct HostWork {
+    /// Times the host waited for the device.
+    pub host_synchronisations: u64,
+    /// Kernel launches; a CUDA graph counts once a launch.
+    pub launches: u64,
+    /// Copies to the device.
+    pub uploads: u64,
+}
+
 /// What one run cost and how it ended.
 #[derive(Clone, Debug)]
 pub struct RunStats {
     /// Time of the run: device time between two events for a GPU, wall time
     /// for the CPU backend, nanoseconds.
     pub run_ns: u64,
-    /// Kernel launches of the run (0 on the CPU).
-    pub launches: u64,
-    /// Times the host waited for the device during the run.
-    pub host_syncs: u64,
+    /// What the host did for the run.
+    pub host: HostWork,
     /// The control block after the run.
     pub control: ControlRecord,
 }

@@ -1,6 +1,7 @@
 //! Why a batch could not be named, run or finished.
 
 use super::Origin;
+use crate::Cause;
 use crate::backend::BackendError;
 use crate::graph::GraphError;
 use crate::run::{Executor, RunError};
@@ -101,13 +102,21 @@ pub enum BatchError {
 }
 
 impl BatchError {
-    /// The exit code of the process: 2 when another request would help, 1 when
-    /// the machine failed.
+    /// Whether another request would help.
     #[must_use]
-    pub fn exit_code(&self) -> u8 {
+    pub fn cause(&self) -> Cause {
         match self {
-            Self::Graph { source, .. } | Self::Run(source) => source.exit_code(),
-            _ => 2,
+            Self::Graph { source, .. } | Self::Run(source) => source.cause(),
+            Self::Load { source, .. } => source.cause(),
+            Self::Io { source, .. } => Cause::of_io(source),
+            Self::Empty
+            | Self::EmptyFolder { .. }
+            | Self::EmptyList { .. }
+            | Self::NotText { .. }
+            | Self::Refused { .. }
+            | Self::OneAtATime { .. }
+            | Self::DetailOfOne { .. }
+            | Self::TooMany { .. } => Cause::Request,
         }
     }
 }

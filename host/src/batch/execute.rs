@@ -131,6 +131,7 @@ fn submit(
             readback,
         },
         repeat: request.repeat.get(),
+        host: stats.host,
     })
 }
 

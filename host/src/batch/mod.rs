@@ -38,4 +38,5 @@ pub use error::BatchError;
 pub use execute::{BatchGraph, execute};
 pub use execute::{Prepared, check_detail, prepare, requests};
 pub use expand::{NamedGraph, Origin, Spec, expand, is_batch, load};
+pub use name::list_of;
 pub use outcome::{BatchOutcome, GraphOutcome};

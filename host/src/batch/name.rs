@@ -5,8 +5,9 @@ use std::ffi::{OsStr, OsString};
 /// What an argument that names a list starts with.
 const LIST: &str = "@";
 
-/// The file that an argument names as a list.
-pub(super) fn list_of(argument: &OsStr) -> Option<OsString> {
+/// The file that an argument such as `@graphs.txt` names as a list.
+#[must_use]
+pub fn list_of(argument: &OsStr) -> Option<OsString> {
     match argument.to_str() {
         Some(text) => text.strip_prefix(LIST).map(OsString::from),
         None => list_of_bytes(argument),

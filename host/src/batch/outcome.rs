@@ -1,6 +1,7 @@
 //! What a batch found, graph by graph and in all.
 
-use crate::outcome::{Column, Rounds, Times};
+use crate::backend::HostWork;
+use crate::outcome::{Answer, Column, Rounds, Times};
 use crate::run::{AnalysisKind, Executor};
 
 /// Everything that a report of a batch shows.
@@ -26,6 +27,8 @@ pub struct BatchOutcome {
     pub times: Times,
     /// Repetitions behind the medians.
     pub repeat: u32,
+    /// What the host did during the last repetition.
+    pub host: HostWork,
 }
 
 /// What one graph of a batch gave.
@@ -90,6 +93,13 @@ impl BatchOutcome {
     #[must_use]
     pub fn reached(&self) -> u64 {
         self.graphs.iter().map(|graph| graph.reached).sum()
+    }
+
+    /// The numbers that the analysis is asked for, of every graph. Linear in
+    /// the nodes.
+    pub fn answers(&self) -> impl Iterator<Item = Answer> + '_ {
+        let answer = |graph: &GraphOutcome| Answer::of(self.analysis, &graph.values);
+        self.graphs.iter().map(answer)
     }
 
     /// Most rounds that a graph took.

@@ -5,6 +5,7 @@
 //! node; a random graph gives the cost of edges.
 
 use super::costs::{CLASSES, LevelCost, MachineCosts};
+use crate::Cause;
 use crate::analysis::{self, Question};
 use crate::backend::{BackendError, Session};
 use crate::graph::{Graph, LoadOptions, load};
@@ -137,6 +138,18 @@ pub enum ProbeError {
     /// The machine's own measurements failed.
     #[error(transparent)]
     Backend(#[from] BackendError),
+}
+
+impl ProbeError {
+    /// Whether another request would help.
+    #[must_use]
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Graph(error) => error.cause(),
+            Self::Run(error) => error.cause(),
+            Self::Backend(error) => error.cause(),
+        }
+    }
 }
 
 #[cfg(test)]

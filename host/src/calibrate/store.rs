@@ -1,15 +1,16 @@
 //! Measured costs in the user's cache folder.
 //!
 //! One JSON file holds the CPU's costs and those of each GPU measured, keyed by
-//! name, driver and Seawall's version. It is written whole and put in place by
-//! a rename. A file that cannot be used is ignored, and whoever asks is told
+//! name, driver and Seawall's version. It is written whole or not at all
+//! ([`crate::graph::file`]). A file that cannot be used is ignored, and whoever asks is told
 //! why; nothing is ever guessed out of a damaged one.
 
 use super::costs::{Costs, CpuCosts, GpuCosts};
 use crate::backend::cuda::DeviceLimits;
+use crate::graph::file::{WriteError, write_whole};
 use etcetera::BaseStrategy;
 use serde::{Deserialize, Serialize};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Largest file that is read, bytes.
@@ -84,6 +85,9 @@ pub enum StoreError {
         /// What the system said.
         source: io::Error,
     },
+    /// The file could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
     /// The file is no calibration of this version.
     #[error("{}: {problem}; run `seawall info --calibrate` to write it anew", path.display())]
     Foreign {
@@ -175,20 +179,15 @@ impl Calibration {
     /// # Errors
     /// As for [`Self::save`].
     pub fn save_to(&self, path: &Path) -> Result<(), StoreError> {
-        self.replace(path).map_err(|source| StoreError::Io {
-            path: path.to_owned(),
-            source,
-        })
-    }
-
-    fn replace(&self, path: &Path) -> io::Result<()> {
         let folder = path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        serde_json::to_writer_pretty(&mut file, self)?;
-        file.write_all(b"\n")?;
-        file.as_file().sync_all()?;
-        file.persist(path)?;
+        std::fs::create_dir_all(folder).map_err(|source| StoreError::Io {
+            path: folder.to_owned(),
+            source,
+        })?;
+        write_whole(path, |out| {
+            serde_json::to_writer_pretty(&mut *out, self)?;
+            out.write_all(b"\n")
+        })?;
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 //! Bad input and failures differ, because scripts tell them apart by the exit
 //! code. Reading the graph has errors of its own.
 
+use crate::Cause;
 use crate::backend::BackendError;
 use crate::run::AnalysisKind;
 use seawall_core::topology::Topology;
@@ -78,10 +79,9 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// The exit code of the process: 2 when another request would help, 1 when
-    /// the machine failed.
+    /// Whether another request would help.
     #[must_use]
-    pub fn exit_code(&self) -> u8 {
+    pub fn cause(&self) -> Cause {
         match self {
             Self::NoWeights { .. }
             | Self::PathTooLong { .. }
@@ -89,8 +89,8 @@ impl RunError {
             | Self::WrongDetail { .. }
             | Self::OverBudget { .. }
             | Self::NoSearch { .. }
-            | Self::Program(_) => 2,
-            Self::Backend(_) => 1,
+            | Self::Program(_) => Cause::Request,
+            Self::Backend(error) => error.cause(),
         }
     }
 }

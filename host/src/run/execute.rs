@@ -93,6 +93,7 @@ pub fn execute(
         },
         repeat: request.repeat.get(),
         device_barriers: barriers(&stats, executor, session.device().units),
+        host: stats.host,
         checked,
         events: submission.events,
         values,

@@ -1,13 +1,18 @@
 //! The command line, as scripts and people meet it.
 
+mod answers;
 mod batch;
 mod bench;
 mod costs;
 mod details;
 mod evidence;
+mod exit_codes;
+mod files;
 mod help;
 mod input_errors;
 mod output;
+mod paths;
+mod pictures;
 mod plan;
 mod topology;
 mod usage_errors;

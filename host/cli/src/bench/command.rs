@@ -41,7 +41,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, default_value_t = 0, value_name = "N")]
     device: u32,
     /// Threads of the cpu backend [default: all].
-    #[arg(long, value_name = "N", value_parser = crate::run::above_zero::<NonZeroUsize>)]
+    #[arg(long, value_name = "N", value_parser = crate::run::thread_count)]
     threads: Option<NonZeroUsize>,
     /// Print one JSON object.
     #[arg(long)]

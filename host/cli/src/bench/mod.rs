@@ -29,6 +29,7 @@ pub use row::{Baseline, Clock, Figure, Floor, Row, Unit};
 pub use section::Section;
 pub use table::{write_json, write_text};
 
+use seawall::Cause;
 use seawall::backend::BackendError;
 use seawall::graph::GraphError;
 use seawall::run::RunError;
@@ -88,6 +89,18 @@ pub enum BenchError {
     /// A machine failed.
     #[error(transparent)]
     Backend(#[from] BackendError),
+}
+
+impl BenchError {
+    pub(crate) fn cause(&self) -> Cause {
+        match self {
+            Self::Graph(error) => error.cause(),
+            Self::Run(error) => error.cause(),
+            Self::Batch(error) => error.cause(),
+            Self::BatchMachine(error) => error.cause(),
+            Self::Backend(error) => error.cause(),
+        }
+    }
 }
 
 /// Measures the sections of `request`; `progress` hears what it is busy with.

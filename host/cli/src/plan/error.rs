@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use seawall::Cause;
 use seawall_core::error::{ArenaError, GroupError, LayerError};
 use serde_json::{Map, Value, json};
 
@@ -41,6 +42,15 @@ pub enum PlanError {
 }
 
 impl PlanError {
+    pub(crate) fn cause(&self) -> Cause {
+        match self {
+            Self::Unreadable { source, .. } => Cause::of_io(source),
+            Self::InvalidJson { .. } | Self::Layers(_) | Self::Groups(_) | Self::Arena(_) => {
+                Cause::Request
+            }
+        }
+    }
+
     /// What the parser met: a failing source, or text that is wrong at a place
     /// (which its own message repeats).
     pub(super) fn of_json(file: &str, error: serde_json::Error) -> Self {

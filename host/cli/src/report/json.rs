@@ -7,7 +7,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use seawall::outcome::{PlanSummary, Rounds, RunOutcome, Times};
+use seawall::backend::HostWork;
+use seawall::outcome::{Answer, Column, PlanSummary, Rounds, RunOutcome, Times};
 use seawall::run::{AnalysisKind, Executor};
 
 #[derive(Serialize)]
@@ -27,8 +28,10 @@ struct Report<'a> {
     rounds: Rounds,
     converged: bool,
     checksum: String,
+    #[serde(flatten)]
+    answer: Answer,
     #[serde(skip_serializing_if = "Option::is_none")]
-    triangles: Option<u64>,
+    distance_bits: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parents_checksum: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,6 +41,8 @@ struct Report<'a> {
     repeat: u32,
     device_barriers: u64,
     checked: Option<bool>,
+    #[serde(flatten)]
+    host: HostWork,
 }
 
 impl<'a> Report<'a> {
@@ -55,7 +60,8 @@ impl<'a> Report<'a> {
             rounds: outcome.rounds,
             converged: outcome.converged,
             checksum: format!("{:016x}", outcome.values.checksum()),
-            triangles: outcome.triangles(),
+            answer: outcome.answer(),
+            distance_bits: distance_bits(outcome),
             parents_checksum: outcome.parents_checksum().map(|sum| format!("{sum:016x}")),
             reached_each: outcome.reached_each(),
             plan: &outcome.plan,
@@ -63,7 +69,17 @@ impl<'a> Report<'a> {
             repeat: outcome.repeat,
             device_barriers: outcome.device_barriers,
             checked: outcome.checked,
+            host: outcome.host,
         }
+    }
+}
+
+/// Bits of a distance, where the analysis finds distances.
+fn distance_bits(outcome: &RunOutcome) -> Option<u32> {
+    match (outcome.analysis, &outcome.values) {
+        (AnalysisKind::Sssp, Column::U64(_)) => Some(64),
+        (AnalysisKind::Sssp, _) => Some(32),
+        _ => None,
     }
 }
 
@@ -78,11 +94,13 @@ fn only(sources: &[u64]) -> Option<u64> {
 ///
 /// `checksum` is that of [`Column::checksum`](seawall::outcome::Column::checksum)
 /// as 16 lower-case hexadecimal digits, in a string because many readers hold
-/// numbers as doubles. `triangles` counts those of the graph where the analysis
-/// does, `parents_checksum` is that of the parents where they were asked for, and
+/// numbers as doubles. After it stand the numbers that the analysis is asked for,
+/// see [`Answer`]; `distance_bits` says how wide the values of shortest paths are.
+/// `parents_checksum` is that of the parents where they were asked for, and
 /// `reached_each` gives the nodes that each source reaches, in the order of
 /// `sources`. `checked` is null when no check was asked for; `source`
-/// is there when there is exactly one. Times are nanoseconds.
+/// is there when there is exactly one. Times are nanoseconds. What the host did
+/// is that of the last repetition, see [`HostWork`].
 ///
 /// # Errors
 /// When `out` fails.
@@ -121,6 +139,10 @@ mod tests {
             "time_ns",
             "device_barriers",
             "checked",
+            "eccentricity",
+            "host_synchronisations",
+            "launches",
+            "uploads",
         ] {
             assert!(report.get(name).is_some(), "{name} is missing");
         }

@@ -8,6 +8,7 @@ pub mod json;
 pub mod plan;
 pub mod plot;
 pub mod rows;
+pub mod table;
 pub mod text;
 pub mod trace;
 

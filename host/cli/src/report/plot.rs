@@ -3,146 +3,25 @@
 //! For a search that is the size of its frontier at each level, the figure that
 //! decides which topology pays.
 
+mod histogram;
+
 use std::io::{self, Write};
 
-use super::svg::{Anchor, Area, Canvas};
+use super::svg::{Anchor, Area, Canvas, TEXT_SIZE, text_width};
+use histogram::{Bar, Histogram, Scale};
 use seawall::outcome::{Column, RunOutcome};
 use seawall::run::AnalysisKind;
 use seawall::units::Count;
 
-/// Most bars that one picture holds; more values share bars.
-const BARS_MAX: u64 = 160;
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 360.0;
-const LEFT: f64 = 90.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 50.0;
-const BOTTOM: f64 = 50.0;
-
-/// Bars of equal width over a range of values.
-#[derive(Debug, PartialEq)]
-struct Histogram {
-    bars: Vec<Bar>,
-}
-
-/// Nodes whose values lie in one part of the range.
-#[derive(Clone, Debug, PartialEq)]
-struct Bar {
-    label: String,
-    nodes: u64,
-}
-
-impl Histogram {
-    fn of(outcome: &RunOutcome) -> Self {
-        match &outcome.values {
-            Column::U32(labels) if outcome.analysis == AnalysisKind::Cc => Self::sizes(labels),
-            Column::U32(values) => Self::words(values),
-            Column::U64(values) => {
-                Self::whole(|| values.iter().copied().filter(|value| *value != u64::MAX))
-            }
-            Column::F32(values) => Self::real(values),
-            Column::Sets(sets) => Self::words(&sets.counts()),
-        }
-    }
-
-    /// Values that some node has, unreached nodes left out.
-    fn words(values: &[u32]) -> Self {
-        let is_reached = |value: &&u32| **value != Column::UNREACHED;
-        Self::whole(|| {
-            values
-                .iter()
-                .filter(is_reached)
-                .map(|value| u64::from(*value))
-        })
-    }
-
-    fn whole<I: Iterator<Item = u64>>(reached: impl Fn() -> I) -> Self {
-        let (Some(low), Some(high)) = (reached().min(), reached().max()) else {
-            return Self { bars: Vec::new() };
-        };
-        // Values below the mark of the unreached, so 1 can be added.
-        let step = (high - low + 1).div_ceil(BARS_MAX);
-        let count = (high - low) / step + 1;
-        let mut bars: Vec<Bar> = (0..count)
-            .map(|at| Bar {
-                label: whole_label(low + at * step, step),
-                nodes: 0,
-            })
-            .collect();
-        for value in reached() {
-            bars[((value - low) / step) as usize].nodes += 1;
-        }
-        Self { bars }
-    }
-
-    fn real(values: &[f32]) -> Self {
-        let finite = || {
-            values
-                .iter()
-                .copied()
-                .filter(|value| value.is_finite())
-                .map(f64::from)
-        };
-        let low = finite().fold(f64::INFINITY, f64::min);
-        let high = finite().fold(f64::NEG_INFINITY, f64::max);
-        if low > high {
-            return Self { bars: Vec::new() };
-        }
-        let step = if high > low {
-            (high - low) / BARS_MAX as f64
-        } else {
-            1.0
-        };
-        let last = if high > low { BARS_MAX - 1 } else { 0 };
-        let mut bars: Vec<Bar> = (0..=last)
-            .map(|at| Bar {
-                label: format!("{:.3e}", low + at as f64 * step),
-                nodes: 0,
-            })
-            .collect();
-        for value in finite() {
-            let at = ((value - low) / step) as u64;
-            bars[at.min(last) as usize].nodes += 1;
-        }
-        Self { bars }
-    }
-
-    /// Nodes by the size of their component, a bar for each power of two.
-    fn sizes(labels: &[u32]) -> Self {
-        let mut sizes = vec![0u64; labels.len()];
-        for &label in labels {
-            if let Some(size) = sizes.get_mut(label as usize) {
-                *size += 1;
-            }
-        }
-        let largest = sizes.iter().copied().max().unwrap_or(0);
-        let bars = (0..=largest.checked_ilog2().unwrap_or(0))
-            .map(|log| {
-                let nodes = sizes
-                    .iter()
-                    .filter(|size| size.checked_ilog2() == Some(log))
-                    .sum();
-                Bar {
-                    label: whole_label(1 << log, 1 << log),
-                    nodes,
-                }
-            })
-            .collect();
-        Self { bars }
-    }
-
-    fn highest(&self) -> u64 {
-        self.bars.iter().map(|bar| bar.nodes).max().unwrap_or(0)
-    }
-}
-
-fn whole_label(low: u64, step: u64) -> String {
-    if step == 1 {
-        low.to_string()
-    } else {
-        format!("{low} to {}", low.saturating_add(step - 1))
-    }
-}
+const BOTTOM: f64 = 56.0;
+/// Room between two labels of an axis.
+const APART: f64 = 16.0;
+/// Height of a bar that holds a node, so that single nodes can be seen.
+const BAR_MIN: f64 = 1.0;
 
 fn titles(analysis: AnalysisKind) -> (&'static str, &'static str) {
     match analysis {
@@ -169,57 +48,102 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
         Column::Sets(_) => ("Nodes by the sources that reach them", "sources"),
         _ => titles(outcome.analysis),
     };
+    let frame = Frame::of(&histogram);
     let mut canvas = Canvas::begin(out, WIDTH, HEIGHT)?;
-    canvas.text("title", (LEFT, 28.0), Anchor::Start, title)?;
-    let (floor, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
-    canvas.line("axis", (LEFT, floor), (right, floor))?;
-    canvas.line("axis", (LEFT, TOP), (LEFT, floor))?;
-    canvas.text(
-        "faint",
-        (LEFT - 8.0, TOP + 4.0),
-        Anchor::End,
-        &Count(histogram.highest()).to_string(),
-    )?;
-    canvas.text("faint", (LEFT - 8.0, floor), Anchor::End, "0 nodes")?;
-    canvas.text(
-        "faint",
-        ((LEFT + right) / 2.0, HEIGHT - 12.0),
-        Anchor::Middle,
-        axis,
-    )?;
-    draw_bars(&histogram, &mut canvas)?;
+    canvas.text("title", (frame.left, 28.0), Anchor::Start, title)?;
+    frame.draw(&histogram, axis, &mut canvas)?;
+    for (at, bar) in histogram.bars.iter().enumerate() {
+        frame.draw_bar((at, bar), &mut canvas)?;
+    }
+    frame.label_bars(&histogram.bars, &mut canvas)?;
     canvas.end()
 }
 
-fn draw_bars(histogram: &Histogram, canvas: &mut Canvas<'_>) -> io::Result<()> {
-    let pitch = (WIDTH - LEFT - RIGHT) / histogram.bars.len().max(1) as f64;
-    let floor = HEIGHT - BOTTOM;
-    let highest = histogram.highest().max(1) as f64;
-    let last = histogram.bars.len().saturating_sub(1);
-    for (at, bar) in histogram.bars.iter().enumerate() {
-        let height = (floor - TOP) * bar.nodes as f64 / highest;
-        let x = LEFT + pitch * at as f64;
-        let area = Area {
-            x: x + pitch * 0.05,
-            y: floor - height,
-            width: pitch * 0.9,
-            height,
-        };
-        canvas.area(
-            "bar",
-            area,
-            &format!("{}: {} nodes", bar.label, Count(bar.nodes)),
-        )?;
-        if at == 0 || at == last {
-            canvas.text(
-                "faint",
-                (x + pitch / 2.0, floor + 18.0),
-                Anchor::Middle,
-                &bar.label,
-            )?;
+/// The axes.
+struct Frame {
+    left: f64,
+    floor: f64,
+    right: f64,
+    /// From one bar to the next.
+    pitch: f64,
+    highest: u64,
+}
+
+impl Frame {
+    fn of(histogram: &Histogram) -> Self {
+        let highest = histogram.highest();
+        let widest = text_width(&Count(highest).to_string(), TEXT_SIZE);
+        let left = 20.0 + widest.max(text_width("0 nodes", TEXT_SIZE));
+        let right = WIDTH - RIGHT;
+        Self {
+            left,
+            floor: HEIGHT - BOTTOM,
+            right,
+            pitch: (right - left) / histogram.bars.len().max(1) as f64,
+            highest,
         }
     }
-    Ok(())
+
+    fn draw(&self, histogram: &Histogram, axis: &str, canvas: &mut Canvas<'_>) -> io::Result<()> {
+        let (left, floor) = (self.left, self.floor);
+        canvas.line("axis", (left, floor), (self.right, floor))?;
+        canvas.line("axis", (left, TOP), (left, floor))?;
+        let highest = Count(self.highest).to_string();
+        canvas.text("faint", (left - 8.0, TOP + 4.0), Anchor::End, &highest)?;
+        canvas.text("faint", (left - 8.0, floor), Anchor::End, "0 nodes")?;
+        let axis = match histogram.scale {
+            Scale::Even => axis.to_owned(),
+            Scale::Logarithmic => format!("{axis} (logarithmic axis)"),
+        };
+        let middle = (f64::midpoint(left, self.right), HEIGHT - 12.0);
+        canvas.text("faint", middle, Anchor::Middle, &axis)
+    }
+
+    fn draw_bar(&self, (at, bar): (usize, &Bar), canvas: &mut Canvas<'_>) -> io::Result<()> {
+        let share = bar.nodes as f64 / self.highest.max(1) as f64;
+        let height = (self.floor - TOP) * share;
+        let least = if bar.nodes > 0 { BAR_MIN } else { 0.0 };
+        let height = height.max(least);
+        let area = Area {
+            x: self.left + self.pitch * (at as f64 + 0.05),
+            y: self.floor - height,
+            width: self.pitch * 0.9,
+            height,
+        };
+        let hint = format!("{}: {} nodes", bar.label, Count(bar.nodes));
+        canvas.area("bar", area, &hint)
+    }
+
+    /// Labels the first and the last bar, and as many between them as fit.
+    fn label_bars(&self, bars: &[Bar], canvas: &mut Canvas<'_>) -> io::Result<()> {
+        let Some(last) = bars.len().checked_sub(1) else {
+            return Ok(());
+        };
+        let end = self.span(last, &bars[last]);
+        let mut free = f64::NEG_INFINITY;
+        for (at, bar) in bars.iter().enumerate() {
+            let span = self.span(at, bar);
+            let fits = at == last || span.1 + APART <= end.0;
+            if at == 0 && at != last && span.1 + APART > end.0 || (at > 0 && span.0 < free) {
+                continue;
+            }
+            if fits {
+                let place = (f64::midpoint(span.0, span.1), self.floor + 18.0);
+                canvas.text("faint", place, Anchor::Middle, &bar.label)?;
+                free = span.1 + APART;
+            }
+        }
+        Ok(())
+    }
+
+    /// From where to where the label of a bar goes: below its middle, but within
+    /// the picture.
+    fn span(&self, at: usize, bar: &Bar) -> (f64, f64) {
+        let half = text_width(&bar.label, TEXT_SIZE) / 2.0;
+        let middle = self.left + self.pitch * (at as f64 + 0.5);
+        let middle = middle.min(WIDTH - 4.0 - half).max(half + 4.0);
+        (middle - half, middle + half)
+    }
 }
 
 #[cfg(test)]
@@ -227,52 +151,30 @@ mod tests {
     use super::*;
     use crate::report::text::tests::outcome;
 
-    fn counts(histogram: &Histogram) -> Vec<u64> {
-        histogram.bars.iter().map(|bar| bar.nodes).collect()
-    }
-
-    #[test]
-    fn a_search_shows_its_frontiers() {
-        assert_eq!(counts(&Histogram::of(&outcome())), [1, 2]);
-    }
-
-    #[test]
-    fn every_reached_node_is_in_a_bar_however_wide_the_range() {
-        for high in [0, 1, 159, 160, 161, 100_000, u32::MAX - 1] {
-            let histogram = Histogram::whole(&[0, high, high / 2, u32::MAX]);
-            assert!(histogram.bars.len() as u64 <= BARS_MAX);
-            assert_eq!(counts(&histogram).iter().sum::<u64>(), 3);
-        }
-    }
-
-    #[test]
-    fn ranks_fill_bars_and_nonsense_is_left_out() {
-        assert_eq!(counts(&Histogram::real(&[0.5, 0.5])), [2]);
-        let wide = Histogram::real(&[0.0, 1.0, f32::NAN, f32::MAX, f32::MIN]);
-        assert_eq!(counts(&wide).iter().sum::<u64>(), 4);
-        assert!(Histogram::real(&[f32::NAN]).bars.is_empty());
-    }
-
-    #[test]
-    fn components_are_grouped_by_size() {
-        assert_eq!(counts(&Histogram::sizes(&[0, 1, 1, 1, 4])), [2, 3]);
+    fn drawn(analysis: AnalysisKind, values: Column) -> String {
+        let mut bytes = Vec::new();
+        let outcome = RunOutcome {
+            analysis,
+            values,
+            ..outcome()
+        };
+        write(&outcome, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
     }
 
     #[test]
     fn the_picture_is_one_closed_element() {
         for values in [vec![], vec![u32::MAX], vec![3, 4]] {
-            let mut bytes = Vec::new();
-            write(
-                &RunOutcome {
-                    values: Column::U32(values),
-                    ..outcome()
-                },
-                &mut bytes,
-            )
-            .unwrap();
-            let text = String::from_utf8(bytes).unwrap();
+            let text = drawn(AnalysisKind::Bfs, Column::U32(values));
             assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"));
             assert!(!text.contains("NaN") && !text.contains("inf"));
         }
+    }
+
+    #[test]
+    fn an_axis_says_that_it_is_logarithmic() {
+        let ranks = (1..=1000).map(|at| 1.0 / at as f32).collect();
+        let text = drawn(AnalysisKind::Pagerank, Column::F32(ranks));
+        assert!(text.contains("rank (logarithmic axis)"));
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Pictures are self-contained: no script, no font and no style from elsewhere.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};
 
@@ -18,7 +19,7 @@ impl fmt::Display for Escaped<'_> {
                 '>' => f.write_str("&gt;")?,
                 '"' => f.write_str("&quot;")?,
                 _ if letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}') => {
-                    f.write_char('?')?
+                    f.write_char('?')?;
                 }
                 _ => f.write_char(letter)?,
             }
@@ -26,6 +27,41 @@ impl fmt::Display for Escaped<'_> {
         Ok(())
     }
 }
+
+/// Width of a letter in parts of the font's size, from above: fonts differ, and
+/// the reader's is not known.
+fn letter_width(letter: char) -> f64 {
+    match letter {
+        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '|' | '!' | '\'' | ' ' => 0.36,
+        'f' | 't' | 'r' | '(' | ')' | '-' | '/' => 0.45,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' => 0.98,
+        'A'..='Z' | '_' | '&' => 0.76,
+        _ if letter.is_ascii() => 0.62,
+        _ => 1.0,
+    }
+}
+
+/// Width of `text` in a font of this size, from above.
+pub(super) fn text_width(text: &str, size: f64) -> f64 {
+    text.chars().map(letter_width).sum::<f64>() * size
+}
+
+/// `text`, cut with an ellipsis if it is wider than `width`.
+pub(super) fn fitted(text: &str, width: f64) -> Cow<'_, str> {
+    if text_width(text, TEXT_SIZE) <= width {
+        return Cow::Borrowed(text);
+    }
+    let mut left = width - text_width("…", TEXT_SIZE);
+    let front = text.chars().take_while(|letter| {
+        left -= letter_width(*letter) * TEXT_SIZE;
+        left >= 0.0
+    });
+    let front: String = front.collect();
+    Cow::Owned(format!("{}…", front.trim_end()))
+}
+
+/// Size of plain text in user units.
+pub(super) const TEXT_SIZE: f64 = 12.0;
 
 /// Where text stands on its anchor point.
 #[derive(Clone, Copy)]
@@ -36,7 +72,7 @@ pub(super) enum Anchor {
 }
 
 /// A rectangle in user units.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Area {
     pub(super) x: f64,
     pub(super) y: f64,
@@ -52,7 +88,7 @@ pub(super) struct Canvas<'a> {
 const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#1b2733}\
 .title{font-size:16px;font-weight:600}.faint{fill:#5b6b7a}\
 .box{fill:#d7e8f7;stroke:#2f6f9f}.group{fill:#f5f8fb;stroke:#c3d0dc}.bar{fill:#2f6f9f}\
-.edge{fill:none;stroke:#7d8fa0}.barrier{stroke:#c2571a;stroke-width:3}.axis{stroke:#7d8fa0}";
+.edge{fill:none;stroke:#7d8fa0;stroke-linejoin:round}.barrier{stroke:#c2571a;stroke-width:3}.axis{stroke:#7d8fa0}";
 
 impl<'a> Canvas<'a> {
     /// Starts a picture of this size on white.
@@ -94,21 +130,36 @@ impl<'a> Canvas<'a> {
         )
     }
 
-    /// A curve from left to right that ends in an arrow.
-    pub(super) fn arrow(&mut self, from: (f64, f64), to: (f64, f64)) -> io::Result<()> {
-        let bend = (to.0 - from.0) / 2.0;
-        writeln!(
+    /// Straight lines through `corners` that end in an arrow, with a text that
+    /// appears when pointed at.
+    pub(super) fn arrow(&mut self, corners: &[(f64, f64)], hint: &str) -> io::Result<()> {
+        write!(
             self.out,
-            "<path class=\"edge\" marker-end=\"url(#tip)\" d=\"M{:.1} {:.1}C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}\"/>",
-            from.0,
-            from.1,
-            from.0 + bend,
-            from.1,
-            to.0 - bend,
-            to.1,
-            to.0,
-            to.1
-        )
+            "<polyline class=\"edge\" marker-end=\"url(#tip)\" points=\""
+        )?;
+        for (at, (x, y)) in corners.iter().enumerate() {
+            let between = if at > 0 { " " } else { "" };
+            write!(self.out, "{between}{x:.1},{y:.1}")?;
+        }
+        writeln!(self.out, "\"><title>{}</title></polyline>", Escaped(hint))
+    }
+
+    /// Text that is cut to `width` if it is longer; pointed at, it shows whole.
+    pub(super) fn label(
+        &mut self,
+        class: &str,
+        (at, width): ((f64, f64), f64),
+        anchor: Anchor,
+        text: &str,
+    ) -> io::Result<()> {
+        match fitted(text, width) {
+            Cow::Borrowed(text) => self.text(class, at, anchor, text),
+            Cow::Owned(cut) => {
+                write!(self.out, "<g><title>{}</title>", Escaped(text))?;
+                self.text(class, at, anchor, &cut)?;
+                writeln!(self.out, "</g>")
+            }
+        }
     }
 
     /// Text of a style class.
@@ -142,6 +193,21 @@ impl<'a> Canvas<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_that_fits_stays_and_others_end_in_an_ellipsis() {
+        assert_eq!(fitted("load", 100.0), "load");
+        assert_eq!(fitted("", 0.0), "");
+        for text in [
+            "a name that is too long",
+            "WWWWWWWWWWWW",
+            "数据流图数据流图",
+        ] {
+            let cut = fitted(text, 60.0);
+            assert!(cut.ends_with('…'), "{cut}");
+            assert!(text_width(&cut, TEXT_SIZE) <= 60.0, "{cut}");
+        }
+    }
 
     #[test]
     fn no_text_can_leave_its_element() {

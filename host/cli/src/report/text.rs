@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use seawall::outcome::{Column, PlanSummary, Rounds, RunOutcome, Times};
+use seawall::backend::HostWork;
+use seawall::outcome::{Answer, PlanSummary, Rounds, RunOutcome, Times};
 use seawall::run::AnalysisKind;
 use seawall::units::{Count, Nanoseconds, bytes, counted};
 
@@ -31,6 +32,7 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     row(out, "plan", &plan(&outcome.plan))?;
     row(out, "memory", &memory(&outcome.plan))?;
     row(out, "barriers", &barriers(outcome.device_barriers))?;
+    row(out, "host", &host(&outcome.host))?;
     row(
         out,
         "checksum",
@@ -76,18 +78,44 @@ fn sources(ids: &[u64]) -> String {
 }
 
 fn found(outcome: &RunOutcome) -> String {
-    match (outcome.analysis, &outcome.values) {
-        (AnalysisKind::Cc, Column::U32(labels)) => counted(components(labels), "component"),
-        (AnalysisKind::Kcore, Column::U32(cores)) => {
-            format!("largest core number {}", cores.iter().max().unwrap_or(&0))
-        }
-        (AnalysisKind::Pagerank, Column::F32(_)) => {
+    match outcome.answer() {
+        Answer::Column {} if outcome.analysis == AnalysisKind::Pagerank => {
             format!("a rank for {}", counted(outcome.nodes, "node"))
         }
-        _ => match outcome.triangles() {
-            Some(all) => counted(all, "triangle"),
-            None => reached(outcome),
-        },
+        Answer::Column {} => reached(outcome),
+        Answer::Farthest { eccentricity } => {
+            let measure = match outcome.analysis {
+                AnalysisKind::Sssp => "distance",
+                _ => "level",
+            };
+            let farthest = Count(eccentricity);
+            format!("{}, the farthest at {measure} {farthest}", reached(outcome))
+        }
+        answer => told(answer),
+    }
+}
+
+/// An answer about the graph as a whole, in words; nothing about nodes reached.
+pub(super) fn told(answer: Answer) -> String {
+    match answer {
+        Answer::Components {
+            components,
+            largest_component,
+        } => format!(
+            "{}, the largest of {}",
+            counted(components, "component"),
+            counted(largest_component, "node")
+        ),
+        Answer::Cores {
+            largest_core,
+            largest_core_nodes,
+        } => format!(
+            "largest core number {}, of {}",
+            Count(u64::from(largest_core)),
+            counted(largest_core_nodes, "node")
+        ),
+        Answer::Triangles { triangles } => counted(triangles, "triangle"),
+        Answer::Farthest { .. } | Answer::Column {} => String::new(),
     }
 }
 
@@ -111,14 +139,6 @@ fn listed(numbers: &[u64]) -> String {
         0 => shown.join(", "),
         rest => format!("{} and {} more,", shown.join(", "), Count(rest as u64)),
     }
-}
-
-/// Components, given that the label of each is its smallest node.
-fn components(labels: &[u32]) -> u64 {
-    (0u32..)
-        .zip(labels)
-        .filter(|(node, label)| node == *label)
-        .count() as u64
 }
 
 fn reached(outcome: &RunOutcome) -> String {
@@ -183,6 +203,19 @@ fn barriers(crossed: u64) -> String {
     )
 }
 
+/// What the host did during a run.
+pub(super) fn host(work: &HostWork) -> String {
+    let launches = match work.launches {
+        1 => "1 launch".to_owned(),
+        many => format!("{} launches", Count(many)),
+    };
+    format!(
+        "{launches}, {}, {}",
+        counted(work.uploads, "upload"),
+        counted(work.host_synchronisations, "synchronisation")
+    )
+}
+
 /// Writes where the time went; `repeat` and `edges` are those of the run.
 pub(super) fn times(
     out: &mut dyn Write,
@@ -227,6 +260,7 @@ fn run_note(run_ns: u64, repeat: u32, edges: u64) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use seawall::outcome::Column;
     use seawall::run::Executor;
 
     /// A small search that missed one node.
@@ -261,6 +295,11 @@ pub(super) mod tests {
             },
             repeat: 3,
             device_barriers: 7,
+            host: HostWork {
+                host_synchronisations: 1,
+                launches: 2,
+                uploads: 3,
+            },
             checked: Some(true),
             events: Vec::new(),
         }
@@ -279,7 +318,8 @@ pub(super) mod tests {
             "Breadth-first search of 4 nodes, 3 edges",
             "two threads (backend cpu)",
             "no GPU",
-            "3 nodes reached, 75.0 % of all",
+            "3 nodes reached, 75.0 % of all, the farthest at level 1",
+            "2 launches, 3 uploads, 1 synchronisation",
             "2 levels, converged",
             "equal to a plain sequential implementation",
             "2 groups (proved minimal), 1 grid barrier between them",
@@ -326,7 +366,7 @@ pub(super) mod tests {
             values,
             ..outcome()
         });
-        assert!(text.contains("2 components"));
+        assert!(text.contains("2 components, the largest of 2 nodes"));
     }
 
     #[test]

@@ -3,19 +3,24 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use super::{RunArgs, verdict};
+use super::{RunArgs, TableChoice, verdict};
 use crate::CliError;
+use crate::files::Outputs;
 use crate::output::print;
 use crate::progress::ProgressLine;
 use crate::report::batch::{json, rows::BatchRows, text};
-use crate::report::rows::RowFormat;
+use crate::report::table::TableColumn;
 use crate::sources::Sources;
 use seawall::batch::{BatchGraph, BatchOutcome, NamedGraph, execute, expand, load};
 use seawall::graph::file::write_whole;
 
 /// Loads, runs and reports a batch. Everything that can be refused before the
 /// graphs are read is refused before.
-pub(super) fn command(args: &RunArgs, sources: &Sources) -> Result<ExitCode, CliError> {
+pub(super) fn command(
+    args: &RunArgs,
+    sources: &Sources,
+    files: &Outputs,
+) -> Result<ExitCode, CliError> {
     for (option, path) in [
         ("--trace", &args.output.trace),
         ("--plot", &args.output.plot),
@@ -25,10 +30,11 @@ pub(super) fn command(args: &RunArgs, sources: &Sources) -> Result<ExitCode, Cli
         }
     }
     seawall::batch::check_detail(args.detail.detail())?;
-    let rows = args.output.check()?;
+    let rows = args.output.check(TableColumn::of_batch)?;
     let line = ProgressLine::new(args.output.quiet);
     let started = Instant::now();
     let specs = expand(&args.graphs)?;
+    specs.iter().try_for_each(|spec| files.spare(&spec.name))?;
     line.say(format!("loading {} graphs", specs.len()));
     let graphs = load(specs, &args.load_options())?;
     let load_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -39,6 +45,7 @@ pub(super) fn command(args: &RunArgs, sources: &Sources) -> Result<ExitCode, Cli
     outcome.times.load = load_ns;
     drop(line);
     write(args, &outcome, (&graphs, rows))?;
+    report(args, &outcome, files)?;
     Ok(verdict(outcome.checked()))
 }
 
@@ -56,22 +63,26 @@ fn member<'g>(
 fn write(
     args: &RunArgs,
     outcome: &BatchOutcome,
-    (graphs, rows): (&[NamedGraph], Option<RowFormat>),
+    (graphs, table): (&[NamedGraph], Option<TableChoice>),
 ) -> Result<(), CliError> {
     let out = &args.output;
-    if let (Some(path), Some(format)) = (&out.out, rows) {
+    if let (Some(path), Some(table)) = (&out.out, table) {
         let original = |graph: usize, node| {
             let named = graphs.get(graph);
             named.map_or(u64::from(node), |named| named.graph.original_id(node))
         };
-        write_whole(path, |to| {
-            BatchRows::new(outcome, &original).write(format, to)
-        })?;
+        let rows = BatchRows::new(outcome, &original);
+        write_whole(path, |to| rows.write(table.format, &table.columns, to))?;
     }
+    Ok(())
+}
+
+fn report(args: &RunArgs, outcome: &BatchOutcome, files: &Outputs) -> Result<(), CliError> {
+    let out = &args.output;
     if out.json {
         return print(|to| json::write(outcome, to));
     }
-    if out.quiet {
+    if out.quiet || files.take_standard_output() {
         return Ok(());
     }
     print(|to| {

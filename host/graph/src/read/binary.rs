@@ -9,10 +9,10 @@ use rayon::prelude::*;
 use super::source::Source;
 use super::words::Words;
 use crate::binary::{HEADER_BYTES, Header, SYMMETRIC, TABLE};
+use crate::check;
 use crate::csr::Csr;
 use crate::ids::Ids;
 use crate::load::{Format, LoadOptions, LoadStats, Loaded, Progress};
-use crate::mirror;
 use crate::{BinaryProblem, Graph, GraphError};
 
 /// Arrays of a file that was not checked yet.
@@ -90,74 +90,11 @@ fn section<T: bytemuck::Pod + Send>(
 }
 
 fn check(header: &Header, csr: &Csr, ids: &Ids) -> Result<(), BinaryProblem> {
-    check_offsets(csr)?;
-    let nodes = csr.nodes();
-    (0..nodes)
-        .into_par_iter()
-        .try_for_each(|node| check_row(csr, node))?;
-    if header.has(SYMMETRIC)
-        && let Some((from, to)) = mirror::first_unmatched(csr)
-    {
-        return Err(BinaryProblem::Asymmetric { from, to });
-    }
-    check_weights(header, csr.weights().unwrap_or(&[]))?;
+    check::check(csr, header.weight_kind(), header.has(SYMMETRIC))?;
     match ids {
         Ids::Offset(_) => Ok(()),
         Ids::Table(table) => check_ids(table),
     }
-}
-
-fn check_weights(header: &Header, weights: &[u32]) -> Result<(), BinaryProblem> {
-    let kind = header.weight_kind();
-    match weights.par_iter().position_first(|word| !kind.holds(*word)) {
-        Some(at) => Err(BinaryProblem::Weight {
-            edge: at as u64,
-            value: f32::from_bits(weights[at]),
-        }),
-        None => Ok(()),
-    }
-}
-
-fn check_offsets(csr: &Csr) -> Result<(), BinaryProblem> {
-    let offsets = csr.offsets();
-    let wrong = |at: usize| BinaryProblem::Offset {
-        node: at as u64,
-        value: u64::from(offsets[at]),
-    };
-    if offsets[0] != 0 {
-        return Err(wrong(0));
-    }
-    if let Some(at) = offsets
-        .par_windows(2)
-        .position_first(|pair| pair[0] > pair[1])
-    {
-        return Err(wrong(at + 1));
-    }
-    let last = offsets.len() - 1;
-    if offsets[last] as usize != csr.targets().len() {
-        Err(wrong(last))
-    } else {
-        Ok(())
-    }
-}
-
-fn check_row(csr: &Csr, node: u32) -> Result<(), BinaryProblem> {
-    let first = csr.row(node).start as u64;
-    let targets = csr.neighbours(node);
-    if let Some(at) = targets.iter().position(|&target| target >= csr.nodes()) {
-        return Err(BinaryProblem::Target {
-            edge: first + at as u64,
-            value: u64::from(targets[at]),
-            nodes: u64::from(csr.nodes()),
-        });
-    }
-    let ascends = targets.windows(2).all(|pair| pair[0] < pair[1]);
-    if !ascends || targets.binary_search(&node).is_ok() {
-        return Err(BinaryProblem::Order {
-            node: u64::from(node),
-        });
-    }
-    Ok(())
 }
 
 fn check_ids(table: &[u64]) -> Result<(), BinaryProblem> {

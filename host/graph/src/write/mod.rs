@@ -1,8 +1,8 @@
 //! Graphs as files, in every format that is read.
 //!
-//! A file appears whole or not at all: bytes go to a neighbour of the path, which
-//! takes its name at the end. This module chooses format and compression from the
-//! suffix; [`text`] and [`binary`] write, [`sink`] compresses and renames.
+//! This module chooses format and compression from the suffix; [`text`] and [`binary`]
+//! write, [`sink`] compresses, and [`crate::file`] makes the file appear whole or
+//! not at all.
 
 mod binary;
 mod sink;

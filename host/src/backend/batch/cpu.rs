@@ -6,7 +6,7 @@
 
 use super::{BatchError, BatchSession, BatchStats, Job, Pack, Room};
 use crate::backend::cpu::{self, Line};
-use crate::backend::{BackendError, DeviceInfo, RunLimits};
+use crate::backend::{BackendError, DeviceInfo, HostWork, RunLimits};
 use seawall_core::abi::batch::{BatchRecord, BatchState};
 use seawall_device::batch::{Batch, run_batch};
 use seawall_device::grid::SHARED_WORDS;
@@ -33,8 +33,8 @@ impl CpuBatch {
     /// what the batch takes beside the graphs as they are loaded.
     ///
     /// # Errors
-    /// As [`BatchError`] says; [`BackendError::Threads`] for more than 65 536
-    /// threads, [`BackendError::OutOfMemory`] when budget or memory is short.
+    /// As [`BatchError`] says; [`BackendError::TooManyThreads`] for more than
+    /// [`THREADS_MAX`](crate::backend::cpu::THREADS_MAX) threads, [`BackendError::OutOfMemory`] when budget or memory is short.
     pub fn open(
         jobs: &[Job<'_>],
         threads: Option<NonZeroUsize>,
@@ -91,7 +91,8 @@ impl BatchSession for CpuBatch {
         let started = Instant::now();
         run_threads(record, self.pack.workers())?;
         let run_ns = started.elapsed().as_nanos() as u64;
-        self.pack.stats((run_ns, 0, 0), self.part(&zeroed))
+        self.pack
+            .stats((run_ns, HostWork::default()), self.part(&zeroed))
     }
 
     fn read(&mut self) -> Result<Vec<Vec<u32>>, BatchError> {

@@ -13,7 +13,8 @@ pub mod cpu;
 pub(crate) use pack::Pack;
 pub(crate) use place::Room;
 
-use super::{BackendError, DeviceInfo};
+use super::{BackendError, DeviceInfo, HostWork};
+use crate::Cause;
 use crate::graph::Graph;
 use crate::program::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::ControlRecord;
@@ -41,10 +42,8 @@ pub struct BatchStats {
     /// Time of the run: device time between two events for a GPU, wall time
     /// for the CPU backend, nanoseconds.
     pub run_ns: u64,
-    /// Kernel launches of the run (0 on the CPU).
-    pub launches: u64,
-    /// Times the host waited for the device during the run.
-    pub host_syncs: u64,
+    /// What the host did for the run.
+    pub host: HostWork,
     /// The control block of every graph after the run, in the order of the
     /// jobs.
     pub controls: Vec<ControlRecord>,
@@ -101,4 +100,15 @@ pub enum BatchError {
     /// The machine is the cause.
     #[error(transparent)]
     Backend(#[from] BackendError),
+}
+
+impl BatchError {
+    /// Whether another request would help.
+    #[must_use]
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Job { source, .. } | Self::Backend(source) => source.cause(),
+            Self::Size { .. } => Cause::Request,
+        }
+    }
 }

@@ -13,7 +13,7 @@ use super::place::{
     Cursor, Place, Room, Tables, by_size, place_arenas, place_graphs, share_tables, table,
 };
 use super::{BatchError, BatchStats, Job};
-use crate::backend::{BackendError, fault};
+use crate::backend::{BackendError, HostWork, fault};
 use crate::graph::Graph;
 use bytemuck::Zeroable;
 use rayon::prelude::*;
@@ -237,13 +237,12 @@ impl Pack {
     /// As [`Pack::controls`].
     pub(crate) fn stats(
         &self,
-        (run_ns, launches, host_syncs): (u64, u64, u64),
+        (run_ns, host): (u64, HostWork),
         zeroed: &[u8],
     ) -> Result<BatchStats, BatchError> {
         Ok(BatchStats {
             run_ns,
-            launches,
-            host_syncs,
+            host,
             controls: self.controls(zeroed)?,
         })
     }

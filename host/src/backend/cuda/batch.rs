@@ -15,7 +15,7 @@ use super::resident::{elapsed_ns, lane};
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
 use crate::backend::batch::{BatchError, BatchSession, BatchStats, Job, Pack, Room};
-use crate::backend::{BackendError, DeviceInfo};
+use crate::backend::{BackendError, DeviceInfo, HostWork};
 use seawall_core::abi::program::Opcode;
 use seawall_device::grid::{COMPACT_LANES, LANES_MAX};
 use std::ops::Range;
@@ -142,9 +142,11 @@ impl CudaBatch {
         unsafe { self.stream.zero(address, range.end - range.start) }
     }
 
-    /// Runs the batch and copies the state behind it; gives the device time.
-    fn launch(&mut self) -> Result<u64, BackendError> {
+    /// Runs the batch and copies the state after it; returns the device time and
+    /// what the host did.
+    fn launch(&mut self) -> Result<(u64, HostWork), BackendError> {
         self.context.bind()?;
+        let mut host = HostWork::default();
         let [start, end] = &self.clock;
         self.zero(self.pack.zeroed())?;
         start.record(&self.stream)?;
@@ -154,12 +156,14 @@ impl CudaBatch {
         unsafe {
             self.grid.launch(&self.stream, self.memory.address(), &[])?;
         }
+        host.launches += 1;
         end.record(&self.stream)?;
         let limit = self.time_budget.saturating_add(GRACE);
         self.stream.wait("waiting for the batch to end", limit)?;
+        host.host_synchronisations += 1;
         let run_ns = start.ns_until(end)?;
         self.download(self.pack.zeroed())?;
-        Ok(run_ns)
+        Ok((run_ns, host))
     }
 
     /// Copies a range of the memory to [`Self::copy`].
@@ -206,8 +210,8 @@ impl BatchSession for CudaBatch {
 
     fn run(&mut self) -> Result<BatchStats, BatchError> {
         let launched = self.launch();
-        let run_ns = self.settled(launched)?;
-        self.pack.stats((run_ns, 1, 1), &self.copy)
+        let timed = self.settled(launched)?;
+        self.pack.stats(timed, &self.copy)
     }
 
     fn read(&mut self) -> Result<Vec<Vec<u32>>, BatchError> {

@@ -7,22 +7,13 @@
 use super::loaded::{Loaded, STATE_BYTES, STATE_OFFSET};
 use super::stream::Stream;
 use super::walk::LoopStage;
-use crate::backend::BackendError;
+use crate::backend::{BackendError, HostWork};
 use seawall_core::abi::control::{FaultCode, FaultRecord, LoopState};
 use seawall_core::abi::program::Opcode;
 use std::time::{Duration, Instant};
 
 /// How much longer than the kernel's time budget the host waits.
 const GRACE: Duration = Duration::from_secs(5);
-
-/// What an executor did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
-    /// Launches queued by the host; a CUDA graph counts once a launch.
-    pub(super) launches: u64,
-    /// Times the host waited.
-    pub(super) host_syncs: u64,
-}
 
 /// A run in progress.
 #[derive(Debug)]
@@ -31,7 +22,7 @@ pub(super) struct Running<'a> {
     program: &'a Loaded,
     started: Instant,
     budget: Duration,
-    counts: Counts,
+    host: HostWork,
 }
 
 impl<'a> Running<'a> {
@@ -42,7 +33,7 @@ impl<'a> Running<'a> {
             program,
             started: Instant::now(),
             budget: Duration::from_nanos(time_budget_ns),
-            counts: Counts::default(),
+            host: HostWork::default(),
         }
     }
 
@@ -56,19 +47,24 @@ impl<'a> Running<'a> {
         self.program
     }
 
-    /// What was done so far.
-    pub(super) const fn counts(&self) -> Counts {
-        self.counts
+    /// What the host did so far.
+    pub(super) const fn host(&self) -> HostWork {
+        self.host
+    }
+
+    /// Counts a copy to the device.
+    pub(super) const fn uploaded(&mut self) {
+        self.host.uploads = self.host.uploads.saturating_add(1);
     }
 
     /// Counts launches.
     pub(super) const fn launched(&mut self, launches: u64) {
-        self.counts.launches = self.counts.launches.saturating_add(launches);
+        self.host.launches = self.host.launches.saturating_add(launches);
     }
 
     /// Waits for everything queued, no longer than budget and grace allow.
     pub(super) fn wait(&mut self) -> Result<(), BackendError> {
-        self.counts.host_syncs = self.counts.host_syncs.saturating_add(1);
+        self.host.host_synchronisations = self.host.host_synchronisations.saturating_add(1);
         let limit = self
             .budget
             .saturating_sub(self.started.elapsed())

@@ -273,16 +273,14 @@ impl<'g> CudaSession<'g> {
         let program = &*program;
         let mut running = Running::new(&self.stream, program, self.limits.time_budget_ns);
         let [start, end] = &self.clock;
-        begin(&self.stream, program)?;
+        begin(&mut running)?;
         start.record(&self.stream)?;
         self.runner.queue(&mut running)?;
         end.record(&self.stream)?;
         let control = finish(&mut running)?;
-        let counts = running.counts();
         Ok(RunStats {
             run_ns: start.ns_until(end)?,
-            launches: counts.launches,
-            host_syncs: counts.host_syncs,
+            host: running.host(),
             control,
         })
     }
@@ -333,7 +331,11 @@ fn stage_inputs(program: &mut Loaded, inputs: &[u32]) -> Result<(), BackendError
 }
 
 /// Queues the inputs and clears the control block.
-fn begin(stream: &Stream, program: &Loaded) -> Result<(), BackendError> {
+fn begin(running: &mut Running<'_>) -> Result<(), BackendError> {
+    let (stream, program) = (running.stream(), running.program());
+    if program.input_bytes() > 0 {
+        running.uploaded();
+    }
     // SAFETY: region, control block and pinned words belong to the loaded
     // program, which outlives the run; the pinned words are not written before
     // the run's wait.

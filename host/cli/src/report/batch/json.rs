@@ -8,8 +8,9 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use seawall::backend::HostWork;
 use seawall::batch::{BatchOutcome, GraphOutcome};
-use seawall::outcome::{Rounds, Times};
+use seawall::outcome::{Answer, Rounds, Times};
 use seawall::run::{AnalysisKind, Executor};
 
 #[derive(Serialize)]
@@ -32,6 +33,12 @@ struct Report<'a> {
     repeat: u32,
     checked: Option<bool>,
     results: Vec<GraphReport<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    components: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    triangles: Option<u64>,
+    #[serde(flatten)]
+    host: HostWork,
 }
 
 #[derive(Serialize)]
@@ -48,10 +55,12 @@ struct GraphReport<'a> {
     topology: &'a str,
     run_ns: u64,
     checked: Option<bool>,
+    #[serde(flatten)]
+    answer: Answer,
 }
 
 impl<'a> GraphReport<'a> {
-    fn of(graph: &'a GraphOutcome) -> Self {
+    fn of((graph, answer): (&'a GraphOutcome, Answer)) -> Self {
         Self {
             name: &graph.name,
             nodes: graph.nodes,
@@ -64,6 +73,7 @@ impl<'a> GraphReport<'a> {
             topology: &graph.topology,
             run_ns: graph.run_ns,
             checked: graph.checked,
+            answer,
         }
     }
 }
@@ -76,13 +86,15 @@ fn hexadecimal(checksum: u64) -> String {
 ///
 /// A graph's `checksum` is that of
 /// [`Column::checksum`](seawall::outcome::Column::checksum), as in its own
-/// report; the total's is [`BatchOutcome::checksum`]. `run_ns` of a graph is
+/// report; the total's is [`BatchOutcome::checksum`]. `components` and
+/// `triangles` of the total are sums over the graphs. `run_ns` of a graph is
 /// its time on the worker that ran it, beside others; `time_ns.run` is the
 /// whole batch's.
 ///
 /// # Errors
 /// When `out` fails.
 pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
+    let answers: Vec<Answer> = outcome.answers().collect();
     let report = Report {
         analysis: outcome.analysis,
         backend: outcome.backend,
@@ -100,7 +112,15 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
         time_ns: outcome.times,
         repeat: outcome.repeat,
         checked: outcome.checked(),
-        results: outcome.graphs.iter().map(GraphReport::of).collect(),
+        components: answers.iter().map(|one| one.components_found()).sum(),
+        triangles: answers.iter().map(|one| one.triangles()).sum(),
+        host: outcome.host,
+        results: outcome
+            .graphs
+            .iter()
+            .zip(answers)
+            .map(GraphReport::of)
+            .collect(),
     };
     serde_json::to_writer(&mut *out, &report)?;
     writeln!(out)

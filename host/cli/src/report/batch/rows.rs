@@ -5,11 +5,9 @@
 
 use std::io::{self, Write};
 
-use npyz::WriterBuilder;
-
-use crate::report::rows::{RowFormat, Rows, Value, plain, record, value_type};
+use crate::report::rows::Rows;
+use crate::report::table::{self, Row, RowFormat, Table, TableColumn, Values};
 use seawall::batch::BatchOutcome;
-use seawall::run::AnalysisKind;
 
 /// The rows of a batch.
 pub struct BatchRows<'a> {
@@ -25,82 +23,46 @@ impl<'a> BatchRows<'a> {
         Self { outcome, original }
     }
 
-    /// Writes the table. Linear in the nodes, buffered by `out` alone.
+    /// Writes the named columns of those in [`TableColumn::of_batch`]. Linear in
+    /// the nodes, buffered by `out` alone.
     ///
     /// # Errors
     /// When `out` fails.
-    pub fn write(&self, format: RowFormat, out: &mut dyn Write) -> io::Result<()> {
-        match format {
-            RowFormat::Csv => self.write_csv(out),
-            RowFormat::Json => self.write_json(out),
-            RowFormat::Npy => self.write_npy(out),
-        }
-    }
-
-    fn labels(&self) -> bool {
-        self.outcome.analysis == AnalysisKind::Cc
-    }
-
-    /// Calls `row` with number and name of the graph, node and value.
-    fn each(
+    pub fn write(
         &self,
-        mut row: impl FnMut((usize, &str), (u64, Value<'_>)) -> io::Result<()>,
+        format: RowFormat,
+        columns: &[TableColumn],
+        out: &mut dyn Write,
     ) -> io::Result<()> {
+        table::write(self, (format, columns), out)
+    }
+}
+
+impl Table for BatchRows<'_> {
+    fn rows(&self) -> u64 {
+        let graphs = self.outcome.graphs.iter();
+        graphs.map(|graph| graph.values.len() as u64).sum()
+    }
+
+    fn values(&self) -> Values {
+        let graphs = self.outcome.graphs.iter();
+        let values = graphs.map(|graph| Values::of(self.outcome.analysis, &graph.values));
+        values.reduce(Values::join).unwrap_or(Values::Whole)
+    }
+
+    fn each(&self, take: &mut dyn FnMut(&Row<'_>) -> io::Result<()>) -> io::Result<()> {
         for (index, graph) in self.outcome.graphs.iter().enumerate() {
             let original = |node| (self.original)(index, node);
-            let rows = Rows::of(&graph.values, self.labels(), &original);
-            for (node, value, _) in rows.iter() {
-                row((index, &graph.name), (node, value))?;
+            let rows = Rows::of((self.outcome.analysis, &graph.values), &original);
+            let rows = rows.iter().map(|row| Row {
+                graph: index as u32,
+                name: &graph.name,
+                ..row
+            });
+            for row in rows {
+                take(&row)?;
             }
         }
         Ok(())
-    }
-
-    fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut table = csv::Writer::from_writer(out);
-        table.write_record(["graph", "name", "node", "value"])?;
-        self.each(|(graph, name), (node, value)| {
-            table.serialize((graph, name, node, value))?;
-            Ok(())
-        })?;
-        table.flush()
-    }
-
-    fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(b"[")?;
-        let mut between = "\n";
-        self.each(|(graph, name), (node, value)| {
-            write!(out, "{between}{{\"graph\":{graph},\"name\":")?;
-            serde_json::to_writer(&mut *out, name)?;
-            write!(out, ",\"node\":{node},\"value\":")?;
-            value.write_json(out)?;
-            between = ",\n";
-            out.write_all(b"}")
-        })?;
-        out.write_all(b"\n]\n")
-    }
-
-    fn write_npy(&self, mut out: &mut dyn Write) -> io::Result<()> {
-        let graphs = &self.outcome.graphs;
-        let values = graphs.first().map(|graph| &graph.values);
-        let value = match values {
-            Some(values) => value_type(values, self.labels())?,
-            None => plain("<u4")?,
-        };
-        let rows: u64 = graphs.iter().map(|graph| graph.values.len() as u64).sum();
-        npyz::WriteOptions::new_header_only()
-            .dtype(record([
-                ("graph", plain("<u4")?),
-                ("node", plain("<u8")?),
-                ("value", value),
-            ]))
-            .shape(&[rows])
-            .writer(&mut out)
-            .write_header_only()?;
-        self.each(|(graph, _), (node, value)| {
-            out.write_all(&(graph as u32).to_le_bytes())?;
-            out.write_all(&node.to_le_bytes())?;
-            value.write_bytes(out)
-        })
     }
 }

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use crate::report::text::{row, times, title, verdict};
+use crate::report::text::{host, row, times, title, told, verdict};
 use seawall::batch::{BatchOutcome, GraphOutcome};
-use seawall::outcome::Rounds;
-use seawall::units::{bytes, counted};
+use seawall::outcome::{Answer, Rounds};
+use seawall::units::{Count, bytes, counted};
 
 /// Graphs named in the report; the rest are counted.
 const GRAPHS_SHOWN: usize = 12;
@@ -36,10 +36,12 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
         row(out, "check", &check(outcome, equal))?;
     }
     row(out, "memory", &memory(outcome))?;
+    row(out, "host", &host(&outcome.host))?;
     row(out, "checksum", &format!("{:016x}", outcome.checksum()))?;
     writeln!(out)?;
     for graph in outcome.graphs.iter().take(GRAPHS_SHOWN) {
-        writeln!(out, "  {}", line(graph))?;
+        let answer = Answer::of(outcome.analysis, &graph.values);
+        writeln!(out, "  {}", line(graph, answer))?;
     }
     let rest = outcome.graphs.len().saturating_sub(GRAPHS_SHOWN);
     if rest > 0 {
@@ -59,6 +61,14 @@ fn workers(outcome: &BatchOutcome) -> String {
 }
 
 fn found(outcome: &BatchOutcome) -> String {
+    let components: Option<u64> = outcome.answers().map(Answer::components_found).sum();
+    if let Some(components) = components {
+        return counted(components, "component");
+    }
+    let triangles: Option<u64> = outcome.answers().map(Answer::triangles).sum();
+    if let Some(triangles) = triangles {
+        return counted(triangles, "triangle");
+    }
     let (reached, nodes) = (outcome.reached(), outcome.nodes());
     let share = 100.0 * reached as f64 / nodes.max(1) as f64;
     format!(
@@ -99,18 +109,21 @@ fn memory(outcome: &BatchOutcome) -> String {
     )
 }
 
-fn line(graph: &GraphOutcome) -> String {
+fn line(graph: &GraphOutcome, answer: Answer) -> String {
     let differs = if graph.checked == Some(false) {
         ", DIFFERS"
     } else {
         ""
     };
+    let told = match told(answer) {
+        none if none.is_empty() => format!("{} reached", Count(graph.reached)),
+        told => told,
+    };
     format!(
-        "{}: {}, {}, {} reached, {}{differs}",
+        "{}: {}, {}, {told}, {}{differs}",
         graph.name,
         counted(graph.nodes, "node"),
         counted(graph.edges, "edge"),
-        seawall::units::Count(graph.reached),
         count(graph.rounds),
     )
 }

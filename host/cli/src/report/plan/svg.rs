@@ -3,121 +3,113 @@
 use std::io::{self, Write};
 
 use super::PlanView;
-use crate::report::svg::{Anchor, Area, Canvas};
+use super::layout::{BOX_WIDTH, ColumnOf, Layout, MARGIN, PITCH};
+use crate::report::svg::{Anchor, Canvas};
 use seawall::units::{bytes, counted};
+use seawall_core::plan::WaveId;
 
-const BOX_WIDTH: f64 = 150.0;
-const BOX_HEIGHT: f64 = 40.0;
-const GAP: f64 = 12.0;
-const COLUMN_PITCH: f64 = 240.0;
-const LEFT: f64 = 30.0;
-const TOP: f64 = 110.0;
-/// Letters of a wave's name that fit its box.
-const NAME_LETTERS: usize = 20;
+/// Where the heading starts.
+const HEADING_LEFT: f64 = 20.0;
 
 /// Draws the plan as SVG. Linear in waves and dependencies.
 ///
 /// # Errors
 /// When `out` fails.
 pub fn write(view: &PlanView<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let summary = view.groups.summary();
-    let columns = view.groups.len().max(1) as f64;
-    let rows = summary.max_group_width.max(1) as f64;
-    let width = (LEFT * 2.0 + COLUMN_PITCH * (columns - 1.0) + BOX_WIDTH).max(460.0);
-    let height = TOP + (BOX_HEIGHT + GAP) * rows + 30.0;
+    let layout = Layout::of(view.groups, view.dag.waves.len());
+    let (width, height) = layout.size();
     let mut canvas = Canvas::begin(out, width, height)?;
+    heading(view, &mut canvas)?;
+    for column in &layout.columns {
+        draw_column(view, (&layout, column), &mut canvas)?;
+    }
+    arrows(view, &layout, &mut canvas)?;
+    canvas.end()
+}
+
+fn heading(view: &PlanView<'_>, canvas: &mut Canvas<'_>) -> io::Result<()> {
+    let summary = view.groups.summary();
     let title = format!(
         "{} in {}, {}",
         counted(view.dag.waves.len() as u64, "wave"),
         counted(view.groups.len() as u64, "group"),
         counted(summary.global_barriers, "global barrier")
     );
-    canvas.text("title", (LEFT, 28.0), Anchor::Start, &title)?;
+    canvas.text("title", (HEADING_LEFT, 28.0), Anchor::Start, &title)?;
     let note = format!("largest group {}", bytes(summary.peak_group_bytes));
-    canvas.text("faint", (LEFT, 48.0), Anchor::Start, &note)?;
-    let places = columns_of(view, &mut canvas, height)?;
-    arrows(view, &places, &mut canvas)?;
-    canvas.end()
+    canvas.text("faint", (HEADING_LEFT, 48.0), Anchor::Start, &note)
 }
 
-/// Draws groups and barriers; the result says where each wave's box begins.
-fn columns_of(
+/// Draws the barrier before a column, its frame and its boxes.
+fn draw_column(
     view: &PlanView<'_>,
+    (layout, column): (&Layout<'_>, &ColumnOf<'_>),
     canvas: &mut Canvas<'_>,
-    height: f64,
-) -> io::Result<Vec<(f64, f64)>> {
-    let mut places = vec![(0.0, 0.0); view.dag.waves.len()];
-    for (number, group) in view.groups.iter().enumerate() {
-        let x = LEFT + COLUMN_PITCH * number as f64;
-        let body = (BOX_HEIGHT + GAP) * group.waves.len() as f64 - GAP;
-        let frame = Area {
-            x: x - 10.0,
-            y: TOP - 38.0,
-            width: BOX_WIDTH + 20.0,
-            height: body + 48.0,
-        };
-        canvas.area("group", frame, &format!("group {number}"))?;
-        let caption = format!("group {number}: {}", bytes(group.fused_bytes));
-        canvas.text(
-            "faint",
-            (x + BOX_WIDTH / 2.0, TOP - 16.0),
-            Anchor::Middle,
-            &caption,
-        )?;
-        if number > 0 {
-            let middle = x - (COLUMN_PITCH - BOX_WIDTH) / 2.0;
-            canvas.line("barrier", (middle, TOP - 38.0), (middle, height - 20.0))?;
-            canvas.text(
-                "faint",
-                (middle, TOP - 44.0),
-                Anchor::Middle,
-                &format!("barrier {number}"),
-            )?;
-        }
-        for (row, &wave) in group.waves.iter().enumerate() {
-            let y = TOP + (BOX_HEIGHT + GAP) * row as f64;
-            if let Some(place) = places.get_mut(wave.index()) {
-                *place = (x, y);
-            }
-            let label = view.label(wave);
-            let size = bytes(view.fused_bytes(wave)).to_string();
-            let area = Area {
-                x,
-                y,
-                width: BOX_WIDTH,
-                height: BOX_HEIGHT,
-            };
-            canvas.area("box", area, &format!("{label}: {size}"))?;
-            let middle = x + BOX_WIDTH / 2.0;
-            canvas.text(
-                "name",
-                (middle, y + 17.0),
-                Anchor::Middle,
-                &shortened(&label),
-            )?;
-            canvas.text("faint", (middle, y + 33.0), Anchor::Middle, &size)?;
-        }
+) -> io::Result<()> {
+    let frame = layout.frame(column);
+    let caption = caption(column);
+    canvas.area("group", frame, &caption)?;
+    let middle = (frame.x + frame.width / 2.0, frame.y + 17.0);
+    let room = frame.width - 2.0 * MARGIN;
+    canvas.label("faint", (middle, room), Anchor::Middle, &caption)?;
+    if column.group > 0 && column.is_first {
+        barrier((layout, column), canvas)?;
     }
-    Ok(places)
+    let mut waves = column.waves.iter();
+    waves.try_for_each(|wave| draw_wave(view, (layout, *wave), canvas))
 }
 
-fn arrows(view: &PlanView<'_>, places: &[(f64, f64)], canvas: &mut Canvas<'_>) -> io::Result<()> {
+fn caption(column: &ColumnOf<'_>) -> String {
+    if column.is_first {
+        format!("group {}: {}", column.group, bytes(column.bytes))
+    } else {
+        format!("group {}, more waves", column.group)
+    }
+}
+
+fn barrier(
+    (layout, column): (&Layout<'_>, &ColumnOf<'_>),
+    canvas: &mut Canvas<'_>,
+) -> io::Result<()> {
+    let [top, bottom] = layout.barrier(column);
+    canvas.line("barrier", top, bottom)?;
+    let label = format!("barrier {}", column.group);
+    let room = (PITCH - BOX_WIDTH) - 2.0;
+    canvas.label(
+        "faint",
+        ((top.0, top.1 - 8.0), room),
+        Anchor::Middle,
+        &label,
+    )
+}
+
+fn draw_wave(
+    view: &PlanView<'_>,
+    (layout, wave): (&Layout<'_>, WaveId),
+    canvas: &mut Canvas<'_>,
+) -> io::Result<()> {
+    let Some(area) = layout.box_of(wave) else {
+        return Ok(());
+    };
+    let label = view.label(wave);
+    let size = bytes(view.fused_bytes(wave)).to_string();
+    canvas.area("box", area, &format!("{label}: {size}"))?;
+    let middle = area.x + area.width / 2.0;
+    let room = area.width - 10.0;
+    let name = ((middle, area.y + 17.0), room);
+    canvas.label("name", name, Anchor::Middle, &label)?;
+    canvas.text("faint", (middle, area.y + 33.0), Anchor::Middle, &size)
+}
+
+fn arrows(view: &PlanView<'_>, layout: &Layout<'_>, canvas: &mut Canvas<'_>) -> io::Result<()> {
     for dependency in view.dag.dependencies {
-        let from = places.get(dependency.before as usize);
-        let to = places.get(dependency.after as usize);
-        if let (Some(&(from_x, from_y)), Some(&(to_x, to_y))) = (from, to) {
-            let start = (from_x + BOX_WIDTH, from_y + BOX_HEIGHT / 2.0);
-            canvas.arrow(start, (to_x, to_y + BOX_HEIGHT / 2.0))?;
+        let (before, after) = (dependency.before, dependency.after);
+        if let Some(corners) = layout.arrow(before as usize, after as usize) {
+            let names = [before, after].map(|wave| view.label(WaveId(wave)));
+            canvas.arrow(&corners, &names.join(" → "))?;
         }
     }
     Ok(())
-}
-
-fn shortened(label: &str) -> String {
-    match label.char_indices().nth(NAME_LETTERS) {
-        Some((end, _)) => format!("{}...", &label[..end]),
-        None => label.to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -140,6 +132,7 @@ mod tests {
             super::write,
         );
         assert!(text.contains("0 &lt;b&gt;") && !text.contains("<b>"));
-        assert!(text.contains("1 ein ziemlich lange...<"));
+        assert!(text.contains("<title>1 ein ziemlich langer Name für eine Welle</title>"));
+        assert!(text.contains(">1 ein ziemlich") && text.contains("…</text>"));
     }
 }

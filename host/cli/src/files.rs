@@ -1,0 +1,111 @@
+//! No command loses a file: two outputs never share one, and no output is an input.
+//!
+//! Checked before any work. Files are told apart by what they are and not by how they are
+//! spelled, so links are seen through.
+
+use std::path::Path;
+
+use super::CliError;
+use seawall::graph::file::{FileId, WriteError, is_standard_output, probe};
+
+/// An output of the command line.
+#[derive(Clone, Debug)]
+struct Named {
+    role: String,
+    id: FileId,
+}
+
+/// The outputs of a command, none of them twice.
+#[derive(Debug, Default)]
+pub(super) struct Outputs {
+    files: Vec<Named>,
+    on_standard_output: Option<String>,
+}
+
+impl Outputs {
+    /// Adds the output `path`, which `option` names.
+    ///
+    /// # Errors
+    /// When it cannot be written, or another output is the same file.
+    pub(super) fn add(&mut self, option: &str, path: &Path) -> Result<(), CliError> {
+        probe(path)?;
+        let role = format!("{option} {}", path.display());
+        let id = FileId::of(path).map_err(|source| WriteError {
+            path: path.to_owned(),
+            source,
+        })?;
+        let same = |output: &&Named| Some(&output.id) == id.as_ref();
+        let other = self.files.iter().find(same).map(|output| &output.role);
+        let shared = self.on_standard_output.as_ref();
+        let is_shared = is_standard_output(path);
+        if let Some(other) = other.or(shared.filter(|_| is_shared)) {
+            return Err(CliError::OneFileTwice {
+                first: other.clone(),
+                second: role,
+            });
+        }
+        if is_shared {
+            self.on_standard_output = Some(role.clone());
+        }
+        self.files.extend(id.map(|id| Named { role, id }));
+        Ok(())
+    }
+
+    /// Refuses an output that is standard output or would replace the file there, for a
+    /// command that prints its report there.
+    ///
+    /// # Errors
+    /// When there is one.
+    pub(super) fn spare_report(&self) -> Result<(), CliError> {
+        let replaced = self.at(Path::new("/dev/stdout"));
+        let output = replaced.map(|output| &output.role);
+        match output.or(self.on_standard_output.as_ref()) {
+            Some(output) => Err(CliError::OneFileTwice {
+                first: output.clone(),
+                second: "the report on standard output".to_owned(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether standard output belongs to an output, so that no report may follow it.
+    pub(super) fn take_standard_output(&self) -> bool {
+        self.on_standard_output.is_some()
+    }
+
+    /// Refuses the input `name`, a file or `-`, if it is one of the outputs.
+    ///
+    /// # Errors
+    /// When it is.
+    pub(super) fn spare(&self, name: impl AsRef<Path>) -> Result<(), CliError> {
+        let name = name.as_ref();
+        let is_stdin = name == Path::new("-");
+        let path = if is_stdin {
+            Path::new("/dev/stdin")
+        } else {
+            name
+        };
+        match self.at(path) {
+            Some(output) => Err(CliError::OutputIsInput {
+                output: output.role.clone(),
+                input: name.display().to_string(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// The output at `path`, a file that is there. One that cannot be found is no output,
+    /// and who reads it says so.
+    fn at(&self, path: &Path) -> Option<&Named> {
+        // Outputs that are not there yet are no file that is: this spares the look at
+        // thousands of inputs.
+        let mut old = self
+            .files
+            .iter()
+            .filter(|output| output.id.exists())
+            .peekable();
+        old.peek()?;
+        let id = FileId::of(path).ok().flatten()?;
+        old.find(|output| output.id == id)
+    }
+}

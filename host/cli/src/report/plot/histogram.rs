@@ -1,0 +1,261 @@
+//! Nodes counted by their value, in bars over an axis that suits the values.
+//!
+//! Values that crowd at the low end of a wide range, as ranks and triangles do,
+//! would be one bar on an even axis. They get a logarithmic one.
+
+use seawall::outcome::{Column, RunOutcome};
+use seawall::run::AnalysisKind;
+
+/// Most bars that one picture holds; more values share bars.
+pub(super) const BARS_MAX: u64 = 160;
+/// Bars of a logarithmic axis for ranks.
+const LOG_BARS: u64 = 80;
+/// Ratio of the largest to the smallest value above zero from which on an axis
+/// may be logarithmic.
+const WIDE: f64 = 32.0;
+
+/// How values are spread over an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scale {
+    Even,
+    Logarithmic,
+}
+
+/// Bars over a range of values.
+#[derive(Debug, PartialEq)]
+pub(super) struct Histogram {
+    pub(super) bars: Vec<Bar>,
+    pub(super) scale: Scale,
+}
+
+/// Nodes whose values lie in one part of the range.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Bar {
+    pub(super) label: String,
+    pub(super) nodes: u64,
+}
+
+impl Histogram {
+    pub(super) fn of(outcome: &RunOutcome) -> Self {
+        match &outcome.values {
+            Column::U32(labels) if outcome.analysis == AnalysisKind::Cc => Self::sizes(labels),
+            Column::U32(values) => {
+                let is_missing = |value| match outcome.analysis {
+                    AnalysisKind::Bfs | AnalysisKind::Sssp => value == Column::UNREACHED,
+                    _ => false,
+                };
+                let values = values.iter().copied().filter(|value| !is_missing(*value));
+                let values = values.map(u64::from);
+                match outcome.analysis {
+                    AnalysisKind::Bfs | AnalysisKind::Reach => Self::even(values),
+                    _ => Self::whole(values),
+                }
+            }
+            Column::U64(values) => {
+                Self::whole(values.iter().copied().filter(|value| *value != u64::MAX))
+            }
+            Column::F32(values) => Self::real(values.iter().copied().map(f64::from)),
+            Column::Sets(sets) => Self::even(sets.counts().into_iter().map(u64::from)),
+        }
+    }
+
+    /// Whole values on the axis that suits them.
+    fn whole(values: impl Iterator<Item = u64> + Clone) -> Self {
+        let even = Self::even(values.clone());
+        let low = values.clone().filter(|value| *value > 0).min();
+        let high = values.clone().max();
+        match (low, high) {
+            (Some(low), Some(high)) if even.is_crowded() && is_wide(low as f64, high as f64) => {
+                Self::powers(values)
+            }
+            _ => even,
+        }
+    }
+
+    /// Whole values on an even axis, a bar for each or for equally many.
+    fn even(values: impl Iterator<Item = u64> + Clone) -> Self {
+        let (Some(low), Some(high)) = (values.clone().min(), values.clone().max()) else {
+            return Self::empty();
+        };
+        let step = (high - low) / BARS_MAX + 1;
+        let bars = (0..=(high - low) / step).map(|at| {
+            let first = low + at * step;
+            Bar::new(whole_label(first, first.saturating_add(step - 1).min(high)))
+        });
+        let place = |value: u64| (value - low) / step;
+        Self::filled(bars.collect(), Scale::Even, values.map(place))
+    }
+
+    /// Whole values, a bar for each power of two and one for zero.
+    fn powers(values: impl Iterator<Item = u64> + Clone) -> Self {
+        let place = |value: u64| value.checked_ilog2().map_or(0, |log| u64::from(log) + 1);
+        let lowest = values.clone().map(place).min().unwrap_or(0);
+        let high = values.clone().max().unwrap_or(0);
+        let bars = (lowest..=place(high)).map(|at| match at.checked_sub(1) {
+            None => Bar::new("0".to_owned()),
+            Some(log) => {
+                let first = 1_u64 << log;
+                Bar::new(whole_label(
+                    first,
+                    first.saturating_mul(2).saturating_sub(1).min(high),
+                ))
+            }
+        });
+        let places = values.map(|value| place(value) - lowest);
+        Self::filled(bars.collect(), Scale::Logarithmic, places)
+    }
+
+    /// Real values on the axis that suits them; what is no number is left out.
+    fn real(values: impl Iterator<Item = f64> + Clone) -> Self {
+        let finite = values.filter(|value| value.is_finite());
+        let low = finite.clone().fold(f64::INFINITY, f64::min);
+        let high = finite.clone().fold(f64::NEG_INFINITY, f64::max);
+        if low > high {
+            return Self::empty();
+        }
+        let even = Self::steps(finite.clone(), (low, high), BARS_MAX);
+        if low <= 0.0 || !even.is_crowded() || !is_wide(low, high) {
+            return even;
+        }
+        let logs = finite.map(f64::ln);
+        let mut bars = Self::steps(logs, (low.ln(), high.ln()), LOG_BARS);
+        bars.scale = Scale::Logarithmic;
+        let step = (high.ln() - low.ln()) / LOG_BARS as f64;
+        for (at, bar) in bars.bars.iter_mut().enumerate() {
+            bar.label = format!("{:.3e}", (low.ln() + at as f64 * step).exp());
+        }
+        bars
+    }
+
+    /// Real values in at most `count` bars of equal width from `low` to `high`.
+    fn steps(values: impl Iterator<Item = f64>, (low, high): (f64, f64), count: u64) -> Self {
+        let count = if high > low { count } else { 1 };
+        let step = (high - low) / count as f64;
+        let bars = (0..count).map(|at| Bar::new(format!("{:.3e}", low + at as f64 * step)));
+        let place = |value: f64| (((value - low) / step) as u64).min(count - 1);
+        Self::filled(bars.collect(), Scale::Even, values.map(place))
+    }
+
+    /// Nodes by the size of their component, a bar for each power of two.
+    fn sizes(labels: &[u32]) -> Self {
+        let mut sizes = vec![0_u32; labels.len()];
+        for label in labels {
+            if let Some(size) = sizes.get_mut(*label as usize) {
+                *size += 1;
+            }
+        }
+        let size_of = |label: &u32| sizes.get(*label as usize).copied().map(u64::from);
+        Self::powers(labels.iter().filter_map(size_of))
+    }
+
+    fn empty() -> Self {
+        Self {
+            bars: Vec::new(),
+            scale: Scale::Even,
+        }
+    }
+
+    fn filled(mut bars: Vec<Bar>, scale: Scale, places: impl Iterator<Item = u64>) -> Self {
+        for place in places {
+            if let Some(bar) = bars.get_mut(place as usize) {
+                bar.nodes += 1;
+            }
+        }
+        Self { bars, scale }
+    }
+
+    /// Whether more than half of the nodes are in the first sixteenth of the bars.
+    fn is_crowded(&self) -> bool {
+        let total: u64 = self.bars.iter().map(|bar| bar.nodes).sum();
+        let first = self.bars.iter().take(self.bars.len() / 16);
+        first.map(|bar| bar.nodes).sum::<u64>() > total / 2
+    }
+
+    pub(super) fn highest(&self) -> u64 {
+        self.bars.iter().map(|bar| bar.nodes).max().unwrap_or(0)
+    }
+}
+
+impl Bar {
+    fn new(label: String) -> Self {
+        Self { label, nodes: 0 }
+    }
+}
+
+fn is_wide(low: f64, high: f64) -> bool {
+    high / low >= WIDE
+}
+
+fn whole_label(first: u64, last: u64) -> String {
+    if first == last {
+        first.to_string()
+    } else {
+        format!("{first} to {last}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::text::tests::outcome;
+
+    fn counts(histogram: &Histogram) -> Vec<u64> {
+        histogram.bars.iter().map(|bar| bar.nodes).collect()
+    }
+
+    fn all(histogram: &Histogram) -> u64 {
+        counts(histogram).iter().sum()
+    }
+
+    #[test]
+    fn a_search_shows_its_frontiers() {
+        assert_eq!(counts(&Histogram::of(&outcome())), [1, 2]);
+    }
+
+    #[test]
+    fn every_value_is_in_a_bar_however_wide_the_range() {
+        for high in [0, 1, 159, 160, 161, 100_000, u64::from(u32::MAX), u64::MAX] {
+            let values = [0, high, high / 2];
+            for histogram in [
+                Histogram::even(values.into_iter()),
+                Histogram::powers(values.into_iter()),
+            ] {
+                assert!(histogram.bars.len() as u64 <= BARS_MAX);
+                assert_eq!(all(&histogram), 3);
+            }
+        }
+    }
+
+    #[test]
+    fn ranks_fill_bars_and_nonsense_is_left_out() {
+        assert_eq!(counts(&Histogram::real([0.5, 0.5].into_iter())), [2]);
+        let wide = [0.0, 1.0, f64::NAN, f64::from(f32::MAX), f64::from(f32::MIN)];
+        assert_eq!(all(&Histogram::real(wide.into_iter())), 4);
+        assert!(Histogram::real([f64::NAN].into_iter()).bars.is_empty());
+    }
+
+    /// Nine in ten values are close to the smallest, one is a thousand times it.
+    #[test]
+    fn heavy_tails_get_a_logarithmic_axis_and_others_do_not() {
+        let ranks = (1..=1000).map(|at| 1e-6 * 1000.0 / f64::from(at));
+        let heavy = Histogram::real(ranks);
+        assert_eq!(heavy.scale, Scale::Logarithmic);
+        assert!(heavy.bars.iter().filter(|bar| bar.nodes > 0).count() > 40);
+        assert!(heavy.highest() < 200 && all(&heavy) == 1000);
+        let even = Histogram::real((1..=1000).map(f64::from));
+        assert_eq!(even.scale, Scale::Even);
+        let corners = (1..=1000_u64).map(|at| 10_000 / at - 10);
+        let heavy = Histogram::whole(corners);
+        assert_eq!(heavy.scale, Scale::Logarithmic);
+        assert_eq!(heavy.bars[0].label, "0");
+        assert_eq!(heavy.bars.last().unwrap().label, "8192 to 9990");
+        assert_eq!(Histogram::whole(0..1000_u64).scale, Scale::Even);
+    }
+
+    #[test]
+    fn components_are_grouped_by_size() {
+        let sizes = Histogram::sizes(&[0, 1, 1, 1, 4]);
+        assert_eq!(counts(&sizes), [2, 3]);
+        assert_eq!(sizes.bars[1].label, "2 to 3");
+    }
+}

@@ -1,0 +1,385 @@
+//! Tables of results as files: columns, cells and the three formats.
+//!
+//! The suffix of the path chooses the format, the caller the columns. All
+//! formats hold the same numbers, so that a checksum can be recomputed from
+//! each. A value that is not there is empty in CSV and null in JSON; in NumPy
+//! files, which have no such value, it is the largest number of its type.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::path::Path;
+
+use clap::ValueEnum;
+use npyz::{DType, Field, TypeStr, WriterBuilder};
+use serde::{Serialize, Serializer};
+
+use seawall::outcome::{Column, SourceSets};
+use seawall::run::AnalysisKind;
+
+/// A format of result tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowFormat {
+    /// A header line, then a line a row.
+    Csv,
+    /// An array of objects, or of plain values for a single column, one a line.
+    Json,
+    /// A NumPy array of records, or of plain values for a single column.
+    Npy,
+}
+
+impl RowFormat {
+    /// The format that a path's suffix names, if it names one.
+    #[must_use]
+    pub fn of(path: &Path) -> Option<Self> {
+        let suffix = path.extension()?.to_str()?;
+        [("csv", Self::Csv), ("json", Self::Json), ("npy", Self::Npy)]
+            .into_iter()
+            .find_map(|(name, format)| suffix.eq_ignore_ascii_case(name).then_some(format))
+    }
+}
+
+/// A column of a result table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TableColumn {
+    /// Number of the graph in a batch, from 0.
+    Graph,
+    /// Name of the graph in a batch.
+    Name,
+    /// Id of the node in its file.
+    #[value(alias = "id")]
+    Node,
+    /// Value of the node.
+    Value,
+    /// Id of the node's parent.
+    Parent,
+}
+
+impl TableColumn {
+    /// The name on the command line and in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Graph => "graph",
+            Self::Name => "name",
+            Self::Node => "node",
+            Self::Value => "value",
+            Self::Parent => "parent",
+        }
+    }
+
+    /// The columns that a run's table has.
+    #[must_use]
+    pub const fn of_run(parents: bool) -> &'static [Self] {
+        if parents {
+            &[Self::Node, Self::Value, Self::Parent]
+        } else {
+            &[Self::Node, Self::Value]
+        }
+    }
+
+    /// The columns that a batch's table has; arrays of NumPy have no texts of
+    /// any length.
+    #[must_use]
+    pub const fn of_batch(format: RowFormat) -> &'static [Self] {
+        match format {
+            RowFormat::Csv | RowFormat::Json => &[Self::Graph, Self::Name, Self::Node, Self::Value],
+            RowFormat::Npy => &[Self::Graph, Self::Node, Self::Value],
+        }
+    }
+}
+
+impl fmt::Display for TableColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// One cell of a table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Cell<'a> {
+    Text(&'a str),
+    Index(u32),
+    Id(Option<u64>),
+    Whole(Option<u32>),
+    Real(f32),
+    Double(f64),
+    Set(&'a [u64]),
+}
+
+/// A set as a hexadecimal number, `0x` and 16 digits a word, highest first.
+struct Hexadecimal<'a>(&'a [u64]);
+
+impl fmt::Display for Hexadecimal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("0x")?;
+        let mut words = self.0.iter().rev();
+        words.try_for_each(|word| write!(f, "{word:016x}"))
+    }
+}
+
+impl Serialize for Cell<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Index(index) => serializer.serialize_u32(*index),
+            Self::Id(id) => id.serialize(serializer),
+            Self::Whole(whole) => whole.serialize(serializer),
+            Self::Real(real) => real.is_finite().then_some(real).serialize(serializer),
+            Self::Double(real) => real.is_finite().then_some(real).serialize(serializer),
+            Self::Set(set) => serializer.collect_str(&Hexadecimal(set)),
+        }
+    }
+}
+
+impl Cell<'_> {
+    /// Writes the cell as little-endian bytes; texts have none.
+    fn write_bytes(self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Text(_) => Ok(()),
+            Self::Index(index) => out.write_all(&index.to_le_bytes()),
+            Self::Id(id) => out.write_all(&id.unwrap_or(u64::MAX).to_le_bytes()),
+            Self::Whole(whole) => out.write_all(&whole.unwrap_or(u32::MAX).to_le_bytes()),
+            Self::Real(real) => out.write_all(&real.to_le_bytes()),
+            Self::Double(real) => out.write_all(&real.to_le_bytes()),
+            Self::Set(set) => set
+                .iter()
+                .try_for_each(|word| out.write_all(&word.to_le_bytes())),
+        }
+    }
+}
+
+/// One row: a node of a graph.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row<'a> {
+    pub(super) graph: u32,
+    pub(super) name: &'a str,
+    pub(super) node: u64,
+    pub(super) value: Cell<'a>,
+    pub(super) parent: Option<u64>,
+}
+
+impl<'a> Row<'a> {
+    fn cell(&self, column: TableColumn) -> Cell<'a> {
+        match column {
+            TableColumn::Graph => Cell::Index(self.graph),
+            TableColumn::Name => Cell::Text(self.name),
+            TableColumn::Node => Cell::Id(Some(self.node)),
+            TableColumn::Value => self.value,
+            TableColumn::Parent => Cell::Id(self.parent),
+        }
+    }
+}
+
+/// The chosen cells of a row.
+struct Cells<'a>(&'a Row<'a>, &'a [TableColumn]);
+
+impl Serialize for Cells<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.1.iter().map(|column| self.0.cell(*column)))
+    }
+}
+
+/// What the values of a table are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Values {
+    Ids,
+    Whole,
+    Real,
+    Doubles,
+    Sets { words: usize },
+}
+
+impl Values {
+    /// The values of `column`, the result of `analysis`.
+    pub(super) fn of(analysis: AnalysisKind, column: &Column) -> Self {
+        match column {
+            Column::U32(_) if analysis == AnalysisKind::Cc => Self::Ids,
+            Column::U32(_) => Self::Whole,
+            Column::U64(_) => Self::Ids,
+            Column::F32(_) => Self::Real,
+            Column::Sets(sets) => Self::Sets {
+                words: SourceSets::words_for(sets.sources()),
+            },
+        }
+    }
+
+    /// What holds values of both kinds, as the graphs of a batch may have: distances of 32
+    /// and of 64 bits, or along whole numbers and along floats.
+    pub(super) fn join(self, other: Self) -> Self {
+        match (self, other) {
+            (one, other) if one == other => one,
+            (Self::Whole | Self::Ids, Self::Whole | Self::Ids) => Self::Ids,
+            _ => Self::Doubles,
+        }
+    }
+
+    /// The cell in the type of these values.
+    ///
+    /// # Errors
+    /// When that has no such number.
+    fn fit(self, cell: Cell<'_>) -> io::Result<Cell<'_>> {
+        let inexact = || {
+            io::Error::other("a value of the batch has no place among floats; write .csv or .json")
+        };
+        Ok(match (self, cell) {
+            (Self::Ids, Cell::Whole(whole)) => Cell::Id(whole.map(u64::from)),
+            (Self::Doubles, Cell::Real(real)) => Cell::Double(f64::from(real)),
+            (Self::Doubles, Cell::Whole(None) | Cell::Id(None)) => Cell::Double(f64::INFINITY),
+            (Self::Doubles, Cell::Whole(Some(whole))) => Cell::Double(f64::from(whole)),
+            (Self::Doubles, Cell::Id(Some(id))) if id > 1 << f64::MANTISSA_DIGITS => {
+                return Err(inexact());
+            }
+            (Self::Doubles, Cell::Id(Some(id))) => Cell::Double(id as f64),
+            (_, cell) => cell,
+        })
+    }
+
+    /// NumPy's type of one value.
+    fn numpy(self) -> io::Result<DType> {
+        match self {
+            Self::Ids | Self::Sets { words: 1 } => plain("<u8"),
+            Self::Whole => plain("<u4"),
+            Self::Real => plain("<f4"),
+            Self::Doubles => plain("<f8"),
+            Self::Sets { words } => Ok(DType::Array(words as u64, Box::new(plain("<u8")?))),
+        }
+    }
+}
+
+/// Something that has rows.
+pub(super) trait Table {
+    /// Number of rows.
+    fn rows(&self) -> u64;
+
+    /// What the values are.
+    fn values(&self) -> Values;
+
+    /// Calls `take` with every row, in order.
+    fn each(&self, take: &mut dyn FnMut(&Row<'_>) -> io::Result<()>) -> io::Result<()>;
+}
+
+/// Writes the named columns of a table. Linear in its rows, buffered by `out`
+/// alone.
+pub(super) fn write(
+    table: &dyn Table,
+    (format, columns): (RowFormat, &[TableColumn]),
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        RowFormat::Csv => write_csv(table, columns, out),
+        RowFormat::Json => write_json(table, columns, out),
+        RowFormat::Npy => write_npy(table, columns, out),
+    }
+}
+
+fn write_csv(table: &dyn Table, columns: &[TableColumn], out: &mut dyn Write) -> io::Result<()> {
+    let mut lines = csv::Writer::from_writer(out);
+    lines.write_record(columns.iter().map(|column| column.name()))?;
+    table.each(&mut |row| Ok(lines.serialize(Cells(row, columns))?))?;
+    lines.flush()
+}
+
+fn write_json(
+    table: &dyn Table,
+    columns: &[TableColumn],
+    mut out: &mut dyn Write,
+) -> io::Result<()> {
+    out.write_all(b"[")?;
+    let mut between = "\n";
+    table.each(&mut |row| {
+        out.write_all(between.as_bytes())?;
+        between = ",\n";
+        match columns {
+            [column] => Ok(serde_json::to_writer(&mut out, &row.cell(*column))?),
+            _ => write_object(row, columns, out),
+        }
+    })?;
+    out.write_all(b"\n]\n")
+}
+
+fn write_object(row: &Row<'_>, columns: &[TableColumn], mut out: &mut dyn Write) -> io::Result<()> {
+    let mut between = '{';
+    for column in columns {
+        write!(out, "{between}\"{column}\":")?;
+        serde_json::to_writer(&mut out, &row.cell(*column))?;
+        between = ',';
+    }
+    out.write_all(b"}")
+}
+
+fn write_npy(
+    table: &dyn Table,
+    columns: &[TableColumn],
+    mut out: &mut dyn Write,
+) -> io::Result<()> {
+    let (dtype, shape) = layout(table, columns)?;
+    let values = table.values();
+    npyz::WriteOptions::new_header_only()
+        .dtype(dtype)
+        .shape(&shape)
+        .writer(&mut out)
+        .write_header_only()?;
+    table.each(&mut |row| {
+        columns.iter().try_for_each(|column| match column {
+            TableColumn::Value => values.fit(row.value)?.write_bytes(out),
+            column => row.cell(*column).write_bytes(out),
+        })
+    })
+}
+
+/// Type and shape of a NumPy array: records, or plain values for one column.
+fn layout(table: &dyn Table, columns: &[TableColumn]) -> io::Result<(DType, Vec<u64>)> {
+    let rows = table.rows();
+    match (columns, table.values()) {
+        ([TableColumn::Value], Values::Sets { words: words @ 2.. }) => {
+            Ok((plain("<u8")?, vec![rows, words as u64]))
+        }
+        ([column], values) => Ok((type_of(*column, values)?, vec![rows])),
+        (columns, values) => {
+            let field = |column: &TableColumn| {
+                Ok(Field {
+                    name: column.name().to_owned(),
+                    dtype: type_of(*column, values)?,
+                })
+            };
+            let fields = columns.iter().map(field).collect::<io::Result<_>>()?;
+            Ok((DType::Record(fields), vec![rows]))
+        }
+    }
+}
+
+fn type_of(column: TableColumn, values: Values) -> io::Result<DType> {
+    match column {
+        TableColumn::Graph => plain("<u4"),
+        TableColumn::Node | TableColumn::Parent => plain("<u8"),
+        TableColumn::Value => values.numpy(),
+        TableColumn::Name => Err(io::Error::other("NumPy arrays hold no names of graphs")),
+    }
+}
+
+/// The type that NumPy names `kind`.
+fn plain(kind: &str) -> io::Result<DType> {
+    let kind: TypeStr = kind.parse().map_err(io::Error::other)?;
+    Ok(DType::Plain(kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_suffix_names_the_format() {
+        assert_eq!(RowFormat::of(Path::new("a/b.CSV")), Some(RowFormat::Csv));
+        assert_eq!(RowFormat::of(Path::new("b.npy")), Some(RowFormat::Npy));
+        assert_eq!(RowFormat::of(Path::new("b.parquet")), None);
+        assert_eq!(RowFormat::of(Path::new("csv")), None);
+    }
+
+    #[test]
+    fn names_on_the_command_line_are_those_in_files() {
+        for column in TableColumn::value_variants() {
+            let value = column.to_possible_value().unwrap();
+            assert_eq!(value.get_name(), column.name());
+        }
+    }
+}

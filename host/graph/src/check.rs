@@ -1,0 +1,76 @@
+//! What every graph promises of its rows, checked where arrays come from outside.
+
+use rayon::prelude::*;
+
+use super::BinaryProblem;
+use super::csr::Csr;
+use super::mirror;
+use super::weights::WeightKind;
+
+/// Checks order and ranges of offsets and rows, the words of weights and, where claimed,
+/// that every edge has its mirror image. Linear in nodes and edges, on all threads;
+/// the last also searches a row for each edge.
+pub(super) fn check(csr: &Csr, kind: WeightKind, symmetric: bool) -> Result<(), BinaryProblem> {
+    check_offsets(csr)?;
+    (0..csr.nodes())
+        .into_par_iter()
+        .try_for_each(|node| check_row(csr, node))?;
+    if symmetric && let Some((from, to)) = mirror::first_unmatched(csr) {
+        return Err(BinaryProblem::Asymmetric { from, to });
+    }
+    check_weights(kind, csr.weights().unwrap_or(&[]))
+}
+
+fn check_weights(kind: WeightKind, weights: &[u32]) -> Result<(), BinaryProblem> {
+    match weights.par_iter().position_first(|word| !kind.holds(*word)) {
+        Some(at) => Err(BinaryProblem::Weight {
+            edge: at as u64,
+            value: f32::from_bits(weights[at]),
+        }),
+        None => Ok(()),
+    }
+}
+
+fn check_offsets(csr: &Csr) -> Result<(), BinaryProblem> {
+    let offsets = csr.offsets();
+    let Some(last) = offsets.len().checked_sub(1) else {
+        return Err(BinaryProblem::NoOffsets);
+    };
+    let wrong = |at: usize| BinaryProblem::Offset {
+        node: at as u64,
+        value: u64::from(offsets[at]),
+    };
+    if offsets[0] != 0 {
+        return Err(wrong(0));
+    }
+    if let Some(at) = offsets
+        .par_windows(2)
+        .position_first(|pair| pair[0] > pair[1])
+    {
+        return Err(wrong(at + 1));
+    }
+    if offsets[last] as usize != csr.targets().len() {
+        Err(wrong(last))
+    } else {
+        Ok(())
+    }
+}
+
+fn check_row(csr: &Csr, node: u32) -> Result<(), BinaryProblem> {
+    let first = csr.row(node).start as u64;
+    let targets = csr.neighbours(node);
+    if let Some(at) = targets.iter().position(|&target| target >= csr.nodes()) {
+        return Err(BinaryProblem::Target {
+            edge: first + at as u64,
+            value: u64::from(targets[at]),
+            nodes: u64::from(csr.nodes()),
+        });
+    }
+    let ascends = targets.windows(2).all(|pair| pair[0] < pair[1]);
+    if !ascends || targets.binary_search(&node).is_ok() {
+        return Err(BinaryProblem::Order {
+            node: u64::from(node),
+        });
+    }
+    Ok(())
+}

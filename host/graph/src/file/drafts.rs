@@ -1,0 +1,128 @@
+//! Unfinished files, and the list of them for a process that is told to end.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tempfile::TempPath;
+
+/// The drafts of this process. A draft enters and leaves the list together with its file.
+static DRAFTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn drafts() -> MutexGuard<'static, Vec<PathBuf>> {
+    // The list is whole after every change, so a panic elsewhere does not harm it.
+    DRAFTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the drafts of this process, for a handler of signals that ends it. Nobody can
+/// start or finish a file afterwards: who tries waits for the end.
+pub fn abandon_drafts() {
+    let list = drafts();
+    remove_all(&list);
+    std::mem::forget(list);
+}
+
+/// [`abandon_drafts`] for who must not wait, such as an allocator: leaves the drafts where
+/// they are when a thread is just starting or finishing one.
+pub fn try_abandon_drafts() {
+    if let Ok(list) = DRAFTS.try_lock() {
+        remove_all(&list);
+        std::mem::forget(list);
+    }
+}
+
+fn remove_all(list: &[PathBuf]) {
+    for path in list {
+        // A draft that cannot be removed stays, and nobody is left to be told.
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// The unfinished content of a file; removed when dropped.
+#[derive(Debug)]
+pub(super) struct Draft {
+    path: Option<TempPath>,
+    place: PathBuf,
+}
+
+impl Draft {
+    /// An empty draft beside `place`, under a name that nothing else has.
+    pub(super) fn create(place: PathBuf) -> io::Result<(File, Self)> {
+        check_writable(&place)?;
+        let folder = place.parent().unwrap_or(Path::new("."));
+        let mut list = drafts();
+        let (file, path) = builder().tempfile_in(folder)?.into_parts();
+        list.push(path.to_path_buf());
+        let path = Some(path);
+        Ok((file, Self { path, place }))
+    }
+
+    /// Gives the draft its name, and the permissions of the file that had it.
+    pub(super) fn publish(mut self, file: &File) -> io::Result<()> {
+        if let Ok(about) = fs::metadata(&self.place) {
+            inherit(file, &about)?;
+        }
+        // Some systems say only here that the disk is full.
+        file.sync_all()?;
+        let Some(path) = self.path.take() else {
+            return Ok(());
+        };
+        let mut list = drafts();
+        forget(&mut list, &path);
+        path.persist(&self.place)?;
+        Ok(())
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if let Some(path) = self.path.take() {
+            let mut list = drafts();
+            forget(&mut list, &path);
+            // Removed while the list is held, so that a signal finds it there or gone.
+            drop(path);
+        }
+    }
+}
+
+fn forget(list: &mut Vec<PathBuf>, path: &Path) {
+    list.retain(|known| known != path);
+}
+
+/// A new file has the permissions that the caller's mask leaves.
+fn builder() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".seawall-").suffix(".part");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder
+}
+
+/// Refuses to replace a file that may not be written: its folder alone would allow it.
+fn check_writable(place: &Path) -> io::Result<()> {
+    match OpenOptions::new().write(true).open(place) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Hands on permissions, and owner and group where the system lets us.
+#[cfg(unix)]
+fn inherit(file: &File, about: &fs::Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    let ours = file.metadata()?;
+    if (ours.uid(), ours.gid()) != (about.uid(), about.gid()) {
+        // Only the superuser may give a file away; all others become its owner.
+        let _ = fchown(file, Some(about.uid()), Some(about.gid()));
+    }
+    file.set_permissions(about.permissions())
+}
+
+#[cfg(not(unix))]
+fn inherit(file: &File, about: &fs::Metadata) -> io::Result<()> {
+    file.set_permissions(about.permissions())
+}

@@ -1,0 +1,85 @@
+//! The place that a path leads to.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Links followed before a path counts as a circle, as the system counts.
+const LINKS_MAX: usize = 40;
+
+/// A path with its links followed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// A regular file, or nothing yet.
+    File(PathBuf),
+    /// An open descriptor of this process, by its number.
+    Descriptor(u32),
+    /// A pipe, a device or a socket.
+    Special(PathBuf),
+}
+
+impl Target {
+    /// Follows links one by one, so that one that leads to nothing yet is followed too.
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        let mut path = path.to_owned();
+        for _ in 0..LINKS_MAX {
+            let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
+            let folder = folder_of(&path)?;
+            if let Some(number) = descriptor_number(&folder, name) {
+                return Ok(Self::Descriptor(number));
+            }
+            let place = folder.join(name);
+            match fs::symlink_metadata(&place) {
+                Ok(about) if about.is_symlink() => path = folder.join(fs::read_link(&place)?),
+                Ok(about) if about.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+                Ok(about) if !about.is_file() => return Ok(Self::Special(place)),
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => return Ok(Self::File(place)),
+            }
+        }
+        let circle = "too many symbolic links";
+        Err(io::Error::new(io::ErrorKind::InvalidInput, circle))
+    }
+}
+
+fn folder_of(path: &Path) -> io::Result<PathBuf> {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => fs::canonicalize(folder),
+        _ => fs::canonicalize("."),
+    }
+}
+
+/// The number of the descriptor that a name in a folder of descriptors stands for.
+fn descriptor_number(folder: &Path, name: &OsStr) -> Option<u32> {
+    let number = name.to_str()?.parse().ok()?;
+    let is_theirs = |of: &str| fs::canonicalize(of).is_ok_and(|known| known == folder);
+    ["/proc/self/fd", "/dev/fd"]
+        .into_iter()
+        .any(is_theirs)
+        .then_some(number)
+}
+
+/// The file behind a descriptor.
+///
+/// Standard output and standard error are shared, so that reports follow where the
+/// output ends. Any other one is opened anew: a pipe is the same then, and a file gets
+/// the bytes at its end.
+#[cfg(unix)]
+pub(super) fn descriptor(number: u32) -> io::Result<File> {
+    use std::os::fd::AsFd;
+    let shared = match number {
+        1 => io::stdout().as_fd().try_clone_to_owned()?,
+        2 => io::stderr().as_fd().try_clone_to_owned()?,
+        _ => {
+            let path = format!("/dev/fd/{number}");
+            return OpenOptions::new().append(true).open(path);
+        }
+    };
+    Ok(File::from(shared))
+}
+
+#[cfg(not(unix))]
+pub(super) fn descriptor(_number: u32) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
