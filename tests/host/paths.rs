@@ -147,7 +147,6 @@ fn a_float_path_beyond_the_largest_float_is_refused_by_its_edge() {
     let edges = [(0, 1, 3e38), (1, 2, 3e38), (0, 3, 1.5)];
     let graph = Graph::from_float_edges(4, &edges, false).unwrap();
     let error = run(&graph, &[0], 1).unwrap_err();
-    assert_eq!(error.exit_code(), 2);
     let text = error.to_string();
     assert!(text.contains("node 2, over its edge from node 1"), "{text}");
     let named = [BatchGraph::new("long", &graph, vec![0])];
