@@ -12,7 +12,7 @@ use crate::control::{Control, Place, Stop};
 use crate::grid::{Grid, LANES_MAX};
 use crate::kernel::run_in_block;
 use crate::launch::Launch;
-use crate::memory::{Words, word_of};
+use crate::memory::{Proven, word_of};
 use crate::team::Team;
 use crate::waves::family;
 use seawall_core::abi::batch::{BatchRecord, BatchState};
@@ -23,7 +23,7 @@ use seawall_core::abi::{MAGIC, VERSION};
 /// A batch record and what it points to.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch {
-    record: Words,
+    record: Proven,
 }
 
 const RECORD_WORDS: u32 = (size_of::<BatchRecord>() / 4) as u32;
@@ -44,17 +44,17 @@ impl Batch {
     #[must_use]
     pub unsafe fn new(record: *const BatchRecord) -> Self {
         // SAFETY: the record is valid, by this function's contract.
-        let record = unsafe { Words::new(record.cast_mut().cast(), RECORD_WORDS) };
+        let record = unsafe { Proven::trusted(record.cast_mut().cast(), RECORD_WORDS) };
         Self { record }
     }
 
     #[inline(always)]
-    fn state<G: Grid>(self, grid: G) -> Words {
+    fn state<G: Grid>(self, grid: G) -> Proven {
         let address = self
             .record
             .constant_wide(grid, word_of!(BatchRecord, state));
         // SAFETY: `new` promises that the state is valid.
-        unsafe { Words::new(address as *mut u32, STATE_WORDS) }
+        unsafe { Proven::trusted(address as *mut u32, STATE_WORDS) }
     }
 
     #[inline(always)]

@@ -49,6 +49,9 @@ pub mod shared {
     pub const EPOCH: u32 = 73;
     /// Pieces of work that the block took shares of as it got to them.
     pub const PIECES: u32 = 74;
+    /// How often the block used an index out of range, the first such index, and the
+    /// length that it was not below.
+    pub const MISSED: u32 = 75;
     /// What the blocks of a narrow search tell each other: six words that
     /// take turns, then eleven that one lane tells the others.
     pub const NARROW_WORDS: u32 = 80;

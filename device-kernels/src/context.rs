@@ -11,6 +11,7 @@ use crate::block::shared::{CONTEXT, TAG};
 use crate::grid::Grid;
 use crate::launch::Launch;
 use crate::machine::Machine;
+use crate::memory::forget_missed;
 use crate::team::Team;
 
 /// What a wave runs with.
@@ -68,6 +69,7 @@ impl<G: Grid> Context<G> {
                 grid.shared_store(CONTEXT + 1, (deadline >> 32) as u32);
             }
             Tag(()).set(grid, 0);
+            forget_missed(grid);
         }
         grid.block_barrier();
         Self {

@@ -1,7 +1,7 @@
 //! The control block as kernels see it: faults, progress, loop state.
 
 use crate::grid::Grid;
-use crate::memory::{Words, word_of};
+use crate::memory::{Proven, missed, word_of};
 use seawall_core::abi::control::{
     ControlRecord, FaultCode, FaultRecord, LOOPS_MAX, LoopRecord, LoopState,
 };
@@ -24,7 +24,7 @@ pub struct Place {
 /// The control block of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Control {
-    words: Words,
+    words: Proven,
 }
 
 const FAULT: u32 = word_of!(ControlRecord, fault);
@@ -32,7 +32,7 @@ const LOOPS: u32 = word_of!(ControlRecord, loops);
 const LOOP_WORDS: u32 = (size_of::<LoopRecord>() / 4) as u32;
 
 impl Control {
-    /// Words of the control block.
+    /// Proven of the control block.
     pub const WORDS: u32 = (size_of::<ControlRecord>() / 4) as u32;
 
     /// The control block at `address`.
@@ -43,7 +43,7 @@ impl Control {
     #[must_use]
     pub unsafe fn at(address: u64) -> Self {
         // SAFETY: the block is valid, by this function's contract.
-        let words = unsafe { Words::new(address as *mut u32, Self::WORDS) };
+        let words = unsafe { Proven::trusted(address as *mut u32, Self::WORDS) };
         Self { words }
     }
 
@@ -97,6 +97,11 @@ impl Control {
     #[cold]
     pub fn fault<G: Grid>(self, grid: G, code: FaultCode, place: Place) -> Stop {
         if grid.lane() == 0 {
+            let (arrived, expected) = if code == FaultCode::BadIndex {
+                missed(grid)
+            } else {
+                (0, grid.blocks())
+            };
             self.report(
                 grid,
                 &FaultRecord {
@@ -105,8 +110,8 @@ impl Control {
                     opcode: place.opcode,
                     block: grid.block(),
                     epoch: self.arrivals(grid).checked_div(grid.blocks()).unwrap_or(0),
-                    arrived: 0,
-                    expected: grid.blocks(),
+                    arrived,
+                    expected,
                     iteration: place.iteration,
                 },
             );
@@ -240,7 +245,7 @@ impl Control {
 /// The counters of one fixpoint; written by one lane only.
 #[derive(Clone, Copy, Debug)]
 pub struct LoopReport {
-    words: Words,
+    words: Proven,
 }
 
 impl LoopReport {

@@ -25,6 +25,23 @@ pub fn open<G: Grid>(grid: G, launch: Launch) -> Result<Context<G>, Stop> {
     Ok(Context::open(Team::whole(grid, control, deadline), launch))
 }
 
+/// [`open`] for a launch that is a part of a run, which an earlier launch may have ended:
+/// what that one did not finish, this one must not rely on. A block operation.
+///
+/// # Errors
+/// As [`open`], and when the run has ended.
+#[inline(always)]
+pub fn resume<G: Grid>(grid: G, launch: Launch) -> Result<Context<G>, Stop> {
+    // By one lane, as a block of this launch may fault while others ask; and asked early,
+    // so that the answer is under way while the tables are.
+    let ended = grid.lane() == 0 && launch.control(grid).is_stopped(grid);
+    let context = open(grid, launch)?;
+    if grid.block_any(ended) {
+        return Err(Stop);
+    }
+    Ok(context)
+}
+
 /// Runs the whole program. Every lane of the grid calls this once; all blocks
 /// must be co-resident.
 ///
@@ -221,7 +238,7 @@ pub fn run_one_group<G: Grid, const FAMILIES: u32>(
     launch: Launch,
     group: u32,
 ) -> Result<(), Stop> {
-    let context = open(grid, launch)?;
+    let context = resume(grid, launch)?;
     run_waves::<G, FAMILIES>(context.hand(), group, OUTSIDE).map(|_| ())
 }
 

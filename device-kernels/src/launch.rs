@@ -6,14 +6,14 @@ use crate::block::shared::{
 use crate::control::Control;
 use crate::grid::Grid;
 use crate::machine::{GROUP_WORDS, LAUNCH_WORDS, Machine, REGISTER_WORDS, WAVE_WORDS};
-use crate::memory::{Words, word_of};
+use crate::memory::{Proven, word_of};
 use seawall_core::abi::program::LaunchRecord;
 use seawall_core::abi::{MAGIC, VERSION};
 
 /// A launch record and what it points to.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch {
-    record: Words,
+    record: Proven,
     arena_shift: u64,
 }
 
@@ -27,7 +27,7 @@ impl Launch {
     #[must_use]
     pub unsafe fn new(record: *const LaunchRecord) -> Self {
         // SAFETY: the record is valid, by this function's contract.
-        let record = unsafe { Words::new(record.cast_mut().cast(), LAUNCH_WORDS) };
+        let record = unsafe { Proven::trusted(record.cast_mut().cast(), LAUNCH_WORDS) };
         Self {
             record,
             arena_shift: 0,
@@ -92,8 +92,9 @@ impl Launch {
         let table = |address: u32, total: u32, (held, words): (u32, u32), to: u32| {
             let count = self.record.constant(grid, total).min(held) * words;
             // SAFETY: `new` promises that tables are valid for their lengths.
-            let table =
-                unsafe { Words::new(self.record.constant_wide(grid, address) as *mut u32, count) };
+            let table = unsafe {
+                Proven::trusted(self.record.constant_wide(grid, address) as *mut u32, count)
+            };
             // SAFETY: there is room for as many entries as are held.
             unsafe { copy(grid, table, to) };
         };
@@ -126,7 +127,7 @@ impl Launch {
 /// # Safety
 /// As [`Grid::shared_store`] for as many words.
 #[inline(never)]
-unsafe fn copy<G: Grid>(grid: G, from: Words, to: u32) {
+unsafe fn copy<G: Grid>(grid: G, from: Proven, to: u32) {
     let mut at = grid.lane();
     while at < from.len() {
         // SAFETY: by this function's contract.

@@ -7,7 +7,7 @@
 use crate::context::Context;
 use crate::control::{LoopEnd, Place, Stop};
 use crate::grid::Grid;
-use crate::kernel::{open, run_waves};
+use crate::kernel::{open, resume, run_waves};
 use crate::launch::Launch;
 use crate::search::drive;
 use crate::search_loop::is_over;
@@ -69,7 +69,7 @@ pub fn run_body<G: Grid, const FAMILIES: u32>(
     launch: Launch,
     body: BodyLaunch,
 ) -> Result<(), Stop> {
-    let context = open(grid, launch)?;
+    let context = resume(grid, launch)?;
     let control = context.team.control;
     if !control.loop_runs(grid) {
         return Ok(());

@@ -5,7 +5,7 @@ use crate::block::shared::{
 };
 use crate::control::Control;
 use crate::grid::Grid;
-use crate::memory::{Csr, Words, word_of};
+use crate::memory::{Csr, Proven, Words, word_of};
 use crate::search::Frontier;
 use crate::tiles::{TILE_WORDS, Tiles};
 use seawall_core::abi::control::FaultCode;
@@ -119,17 +119,20 @@ impl Machine {
         let from = u64::from(index) * u64::from(words);
         let base = self.wide(grid, table) as *mut u32;
         // SAFETY: the launch promises that the table is valid for its length, which
-        // the index is below.
-        let entry = unsafe { Words::new(base.wrapping_add(from as usize), words) };
+        // the index is below, and callers ask for words of an entry.
+        let entry = unsafe { Proven::trusted(base.wrapping_add(from as usize), words) };
         entry.constant(grid, at)
     }
 
+    /// An array of the graph, which waves have no way to write. Where rows start and
+    /// where edges lead was checked when the host made the graph: both stay inside it.
     #[inline(always)]
-    fn array<G: Grid>(self, grid: G, at: u32, len: u32) -> Words {
+    fn array<G: Grid>(self, grid: G, at: u32, len: u32) -> Proven {
         let address = self.wide(grid, at);
-        // SAFETY: the launch promises that addresses are valid for their lengths;
-        // callers take the length from the field beside the address.
-        unsafe { Words::new(address as *mut u32, len) }
+        // SAFETY: the launch promises that addresses are valid for their lengths, and
+        // callers take the length from the field beside the address. Indices are nodes
+        // and edges of the graph, as above.
+        unsafe { Proven::trusted(address as *mut u32, len) }
     }
 
     /// Nodes of the graph.
@@ -204,7 +207,7 @@ impl Machine {
 
     /// Edge weights; nothing when the host supplied none.
     #[inline(always)]
-    pub fn weights<G: Grid>(self, grid: G) -> Option<Words> {
+    pub fn weights<G: Grid>(self, grid: G) -> Option<Proven> {
         let at = word_of!(LaunchRecord, weights);
         (self.wide(grid, at) != 0).then(|| self.array(grid, at, self.edges(grid)))
     }
@@ -262,7 +265,8 @@ impl Machine {
         } else {
             self.wide(grid, word_of!(LaunchRecord, arena))
         };
-        // SAFETY: the encoder laid the register out inside its region.
+        // SAFETY: the host checked that the register lies in its region, at a multiple of
+        // 16 bytes.
         Ok(unsafe { Words::new((base + offset) as *mut u32, words) })
     }
 
@@ -279,13 +283,36 @@ impl Machine {
         Ok(register)
     }
 
+    /// [`Machine::register_of`], without a check of its indices.
+    ///
+    /// # Errors
+    /// As [`Machine::register_of`].
+    ///
+    /// # Safety
+    /// As [`Words::proven`], where the length is at least `words`.
+    #[inline(always)]
+    pub unsafe fn proven_of<G: Grid>(
+        self,
+        grid: G,
+        index: u32,
+        words: u32,
+    ) -> Result<Proven, FaultCode> {
+        let register = self.register_of(grid, index, words)?;
+        // SAFETY: by this function's contract.
+        Ok(unsafe { register.proven() })
+    }
+
     /// Register `index` as a frontier.
     ///
     /// # Errors
     /// [`FaultCode::BadRegister`] when it is too short to be one.
     #[inline(always)]
     pub fn frontier<G: Grid>(self, grid: G, index: u32) -> Result<Frontier, FaultCode> {
-        Frontier::new(self.register(grid, index)?, self.nodes(grid)).ok_or(FaultCode::BadRegister)
+        let register = self.register(grid, index)?;
+        // SAFETY: what a frontier holds, queued nodes and their rows among it, was written
+        // by waves of searches alone: the host proved it (`Invariant::Frontier`).
+        let words = unsafe { register.proven() };
+        Frontier::new(words, self.nodes(grid)).ok_or(FaultCode::BadRegister)
     }
 
     /// Thresholds of frontier searches.

@@ -16,13 +16,13 @@ use crate::context::{Context, Hand};
 use crate::control::Stop;
 use crate::grid::Grid;
 use crate::kernel::{OUTSIDE, end_of_group, run_waves};
-use crate::memory::Words;
+use crate::memory::Proven;
 use crate::waves::words::{FILL, Operation, QUAD};
 
 /// Operations that one look ahead can find.
 const AHEAD: u32 = 64;
 
-/// Words of an operation: see [`store`].
+/// Proven of an operation: see [`store`].
 const STEP_WORDS: u32 = 8;
 
 /// Where the numbers of the operations' waves are, for the conductor alone.
@@ -105,7 +105,7 @@ struct Ready {
     operations: u32,
     /// Groups that they make up.
     groups: u32,
-    /// Words of the first one.
+    /// Proven of the first one.
     words: u32,
     /// Whether the first needs no barrier before it.
     joined: bool,
@@ -279,7 +279,7 @@ fn step<G: Grid>(grid: G, place: u32) -> (u32, Operation) {
         let address = u64::from(low) | u64::from(high) << 32;
         // SAFETY: the address of a register that is at least as long; a fill
         // never reads what its value looks like.
-        unsafe { Words::new(address as *mut u32, words) }
+        unsafe { Proven::trusted(address as *mut u32, words) }
     };
     let operation = Operation {
         what: head & 0xff,
@@ -363,7 +363,7 @@ impl Recent {
     /// Runs `operation` on the four words from `at` on.
     #[inline(always)]
     fn run<G: Grid>(&mut self, grid: G, operation: &Operation, at: u32) {
-        let load = |from: Words, reads: bool| {
+        let load = |from: Proven, reads: bool| {
             if !reads {
                 [0; 4]
             } else if from.address() == self.last.1 {

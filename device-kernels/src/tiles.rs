@@ -2,7 +2,7 @@
 //! [`seawall_core::abi::tiles`]).
 
 use crate::grid::Grid;
-use crate::memory::Words;
+use crate::memory::Proven;
 use seawall_core::abi::tiles::{DISTANCE_MAX, NO_EDGE, SLOT_SHIFT, TileRecord};
 
 /// The tiles of a graph.
@@ -10,10 +10,10 @@ use seawall_core::abi::tiles::{DISTANCE_MAX, NO_EDGE, SLOT_SHIFT, TileRecord};
 pub struct Tiles {
     /// How many there are.
     pub(crate) count: u32,
-    pub(crate) records: Words,
-    pub(crate) edges: Words,
-    pub(crate) bases: Words,
-    pub(crate) rows: Words,
+    pub(crate) records: Proven,
+    pub(crate) edges: Proven,
+    pub(crate) bases: Proven,
+    pub(crate) rows: Proven,
 }
 
 /// Four edges of a step: those of one lane.
@@ -26,7 +26,7 @@ pub struct Quad {
 /// Edges that [`Tiles::quad`] reads at once.
 pub const EACH: usize = 4;
 
-/// Words of a tile's record.
+/// Proven of a tile's record.
 pub const TILE_WORDS: u32 = (size_of::<TileRecord>() / 4) as u32;
 
 /// Quads of a step.
@@ -62,7 +62,7 @@ impl Tiles {
 
     /// The row of each slot of the tile `record`.
     #[inline(always)]
-    pub fn rows_of(self, record: &TileRecord) -> Words {
+    pub fn rows_of(self, record: &TileRecord) -> Proven {
         self.rows.part(u64::from(record.first_slot), record.slots)
     }
 }

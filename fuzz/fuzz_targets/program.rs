@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 
 use libfuzzer_sys::fuzz_target;
 use seawall::backend::{RunLimits, cpu::CpuSession};
-use seawall::program::{EncodedProgram, GraphNeeds};
+use seawall::program::{EncodedProgram, GraphNeeds, TableError};
 use seawall_core::abi::program::{
     FixpointRecord, GroupRecord, Opcode, Reduction, Region, RegisterRecord, WaveRecord,
 };
@@ -25,8 +25,9 @@ fuzz_target!(|bytes: &[u8]| {
     } else {
         let program = tables(&mut draw);
         if let Err(problem) = program.check() {
-            assert!(!problem.is_empty());
-            assert!(!is_sound(&program) || is_joined(&program), "{problem}");
+            assert!(!problem.to_string().is_empty());
+            let is_judged = !is_joined(&program) && !relies_on_others(&problem);
+            assert!(!is_sound(&program) || !is_judged, "{problem}");
         } else {
             assert!(is_sound(&program));
         }
@@ -122,6 +123,19 @@ fn tables(draw: &mut Draw<'_>) -> EncodedProgram {
     }
 }
 
+/// Whether waves would disturb each other, or find something else than they need: what
+/// this target does not judge, but `tables` does by running what passes.
+fn relies_on_others(problem: &TableError) -> bool {
+    matches!(
+        problem,
+        TableError::Conflict { .. }
+            | TableError::Unproven { .. }
+            | TableError::Misplaced { .. }
+            | TableError::Expansions { .. }
+            | TableError::SharedBody { .. }
+    )
+}
+
 /// Whether every index stays in its table and every register in its region.
 fn is_sound(program: &EncodedProgram) -> bool {
     let groups = program.groups.len();
@@ -149,9 +163,32 @@ fn is_sound(program: &EncodedProgram) -> bool {
     });
     program.top_groups as usize <= groups
         && in_waves
+        && shares_no_wave(program)
+        && keeps_loops_wide(program)
         && in_groups
         && in_regions
         && runs_lie_together(program)
+}
+
+/// Whether no wave is in two groups.
+fn shares_no_wave(program: &EncodedProgram) -> bool {
+    let mut held = vec![0; program.waves.len()];
+    for group in &program.groups {
+        let first = group.first_wave as usize;
+        let waves = &mut held[first..first + group.waves as usize];
+        waves.iter_mut().for_each(|groups| *groups += 1);
+    }
+    held.iter().all(|groups| *groups < 2)
+}
+
+/// Whether no narrow group has a loop.
+fn keeps_loops_wide(program: &EncodedProgram) -> bool {
+    let top = &program.groups[..program.top_groups as usize];
+    top.iter().all(|group| {
+        let first = group.first_wave as usize;
+        let mut waves = program.waves[first..first + group.waves as usize].iter();
+        group.narrow == 0 || !waves.any(|wave| wave.opcode == Opcode::Fixpoint as u32)
+    })
 }
 
 /// Whether a group says that it needs no barrier; whether that is so is not judged

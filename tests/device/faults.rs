@@ -65,6 +65,8 @@ fn run_all(tried: Tried, name: &'static str, tally: &mut Tally) {
     check("loop without an end", endless);
     check("unknown opcode", unknown_opcode);
     check("bad register", bad_register);
+    check("index out of range", bad_index);
+    check("fault that later launches rely on", fault_before_others);
     check("tables that contradict each other", bad_tables);
     check("wrong order of calls", wrong_order);
 }
@@ -202,6 +204,30 @@ fn bad_register(tried: Tried) -> Result<(), String> {
         })?;
     }
     Ok(())
+}
+
+/// An index just beyond its register, and one far from all memory.
+fn bad_index(tried: Tried) -> Result<(), String> {
+    for index in [faulty::PICKED_FROM, 0x7000_0000, u32::MAX] {
+        let program = faulty::out_of_range(index).map_err(text)?;
+        let (record, wave) = fault_of(tried, &program)?;
+        let is_right = FaultCode::from_word(record.code) == FaultCode::BadIndex
+            && (record.arrived, record.expected) == (index, faulty::PICKED_FROM);
+        expect(is_right && wave == faulty::PICK, || {
+            format!("index {index}: {wave}: {record:?}")
+        })?;
+    }
+    Ok(())
+}
+
+/// A wave that faults leaves a register unmade, which the waves after it must not use.
+fn fault_before_others(tried: Tried) -> Result<(), String> {
+    let program = faulty::unmade().map_err(text)?;
+    let (record, wave) = fault_of(tried, &program)?;
+    let is_right = FaultCode::from_word(record.code) == FaultCode::BadRegister;
+    expect(is_right && wave == faulty::ORIENT, || {
+        format!("{wave}: {record:?}")
+    })
 }
 
 fn bad_tables(tried: Tried) -> Result<(), String> {

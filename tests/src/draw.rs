@@ -151,6 +151,7 @@ impl Drawer<'_> {
             | Wave::Copy { to, .. }
             | Wave::Combine { to, .. }
             | Wave::Scatter { to, .. }
+            | Wave::Gather { to, .. }
             | Wave::Reduce { to, .. }
             | Wave::GenKill { to, .. }
             | Wave::Meet { to, .. }
@@ -175,7 +176,7 @@ impl Drawer<'_> {
 
     /// A wave without a loop in it.
     fn simple(&mut self) -> Wave {
-        let drawn = match self.random.below(12) {
+        let drawn = match self.random.below(13) {
             0 => None,
             1 => self.writable(|_| true).map(|to| Wave::Iota { to }),
             2 => self.copy(),
@@ -183,6 +184,7 @@ impl Drawer<'_> {
             7 => self.scatter(),
             8 | 9 => self.reduce(),
             10 => self.gen_kill(),
+            11 => self.gather(),
             _ => self.meet(),
         };
         drawn.unwrap_or_else(|| self.fill())
@@ -209,6 +211,16 @@ impl Drawer<'_> {
         let cost = u64::from(self.words(to)) * u64::from(self.words(list));
         let value = self.random.word();
         (cost <= SCATTER_COST).then_some(Wave::Scatter { to, list, value })
+    }
+
+    fn gather(&mut self) -> Option<Wave> {
+        let to = self.writable(|_| true)?;
+        let words = self.words(to);
+        let [from, mask] = [
+            self.readable(words, Some(to))?,
+            self.readable(words, Some(to))?,
+        ];
+        Some(Wave::Gather { to, from, mask })
     }
 
     fn reduce(&mut self) -> Option<Wave> {

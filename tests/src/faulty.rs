@@ -3,7 +3,7 @@
 //! All of them fit a graph of at least [`NODES`] nodes.
 
 use seawall::program::{
-    EncodedProgram, PlanRequest, ProgramBuilder, ProgramError, RegisterId, Transfer,
+    EncodedProgram, PlanRequest, ProgramBuilder, ProgramError, RegisterId, Transfer, Triangles,
 };
 use seawall_core::abi::program::{Opcode, Reduction};
 
@@ -58,6 +58,59 @@ pub fn endless() -> Result<EncodedProgram, ProgramError> {
         program.gen_kill("store", a, transfer);
     });
     program.keep(a);
+    plan(&program)
+}
+
+/// Name of the wave of [`out_of_range`] that takes indices.
+pub const PICK: &str = "pick";
+
+/// Words of the register that [`out_of_range`] takes from.
+pub const PICKED_FROM: u32 = 6;
+
+/// A wave that takes `index` out of memory, for a register of [`PICKED_FROM`] words; the
+/// loop that follows would never end.
+///
+/// # Errors
+/// None but the planner's own.
+pub fn out_of_range(index: u32) -> Result<EncodedProgram, ProgramError> {
+    let mut program = ProgramBuilder::new(NODES);
+    let from = program.words("from", PICKED_FROM.into())?;
+    let [indices, to] = [program.words("indices", 300)?, program.words("to", 300)?];
+    program.iota("number", from);
+    program.fill("indices", indices, index);
+    program.gather(PICK, to, from, indices);
+    program.keep(to);
+    plan(&program)
+}
+
+/// Name of the wave of [`unmade`] that faults.
+pub const ORIENT: &str = "orient too few";
+
+/// A wave that ends with a fault, since one of its registers is too short, before it has
+/// made the other; and a wave after it that takes that for made.
+///
+/// # Errors
+/// None but the planner's own.
+pub fn unmade() -> Result<EncodedProgram, ProgramError> {
+    let mut program = ProgramBuilder::new(NODES);
+    let corners = program.words("corners", NODES.into())?;
+    let forward = program.words("forward", 1000)?;
+    let [short, degrees] = [
+        program.words("short", 1)?,
+        program.words("degrees", NODES.into())?,
+    ];
+    let other = program.words("other", 1000)?;
+    let orient = |forward, degrees| Triangles {
+        corners,
+        forward,
+        degrees,
+        held: 0,
+    };
+    program.fill("corners", corners, 0);
+    program.orient_edges("orient others", orient(other, degrees));
+    program.orient_edges(ORIENT, orient(forward, short));
+    program.count_triangles("count", orient(forward, degrees));
+    program.keep(corners);
     plan(&program)
 }
 

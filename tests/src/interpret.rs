@@ -125,6 +125,9 @@ impl Interpreter<'_> {
                     0
                 }
             }),
+            Wave::Gather { to, from, mask } => self.set(to, |all, at| {
+                all.words(from)[at & all.words(mask)[at] as usize]
+            }),
             Wave::Reduce { how, to, from } => {
                 let identity = if how == Reduction::Min { u32::MAX } else { 0 };
                 let sum = reduce(how, self.words(from));

@@ -15,3 +15,4 @@ pub mod harness;
 pub mod batches;
 pub mod paths;
 pub mod lanes;
+pub mod hostile;

@@ -67,6 +67,16 @@ pub enum Wave {
         /// The value.
         value: u32,
     },
+    /// The words of `from` at each word's number, of which `mask` keeps some bits: indices
+    /// that are never out of range.
+    Gather {
+        /// Destination.
+        to: Slot,
+        /// Where words come from, another register, at least as long.
+        from: Slot,
+        /// Bits to keep, another register, at least as long.
+        mask: Slot,
+    },
     /// All words into one; the other words of the destination hold the
     /// reduction's identity.
     Reduce {
@@ -277,6 +287,11 @@ impl Assembler {
             }
             Wave::Scatter { to, list, value } => {
                 program.scatter("scatter", at(to), at(list), value)
+            }
+            Wave::Gather { to, from, mask } => {
+                program.iota("number", at(to));
+                program.combine("mask", Opcode::And, at(to), [at(to), at(mask)]);
+                program.gather("gather", at(to), at(from), at(to));
             }
             Wave::Reduce { how, to, from } => program.reduce("reduce", how, at(to), at(from)),
             Wave::GenKill { to, from } => {

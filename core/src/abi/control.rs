@@ -29,6 +29,9 @@ pub enum FaultCode {
     NestedFixpoint = 5,
     /// The time budget ended inside a loop that one block runs alone.
     TimeBudget = 6,
+    /// A wave took an index out of memory that its register does not hold. The record
+    /// has the index in `arrived` and the length of the register in `expected`.
+    BadIndex = 7,
 }
 
 impl FaultCode {
@@ -43,6 +46,7 @@ impl FaultCode {
             3 => Self::Watchdog,
             5 => Self::NestedFixpoint,
             6 => Self::TimeBudget,
+            7 => Self::BadIndex,
             _ => Self::BadLaunch,
         }
     }
@@ -62,9 +66,11 @@ pub struct FaultRecord {
     pub block: u32,
     /// Grid barriers that were complete.
     pub epoch: u32,
-    /// Blocks that had arrived at the open barrier.
+    /// Blocks that had arrived at the open barrier; the index of a
+    /// [`FaultCode::BadIndex`].
     pub arrived: u32,
-    /// Blocks that were expected.
+    /// Blocks that were expected; the length that a [`FaultCode::BadIndex`] was not
+    /// below.
     pub expected: u32,
     /// Fixpoint iteration.
     pub iteration: u32,
@@ -170,6 +176,7 @@ mod tests {
             FaultCode::BadLaunch,
             FaultCode::NestedFixpoint,
             FaultCode::TimeBudget,
+            FaultCode::BadIndex,
         ] {
             assert_eq!(FaultCode::from_word(code as u32), code);
         }

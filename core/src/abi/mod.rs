@@ -7,6 +7,7 @@
 //! host, walking on the device.
 
 pub mod program;
+pub mod facts;
 pub mod control;
 pub mod search;
 pub mod work;

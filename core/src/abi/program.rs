@@ -138,20 +138,24 @@ pub enum Opcode {
     /// `destination` and `sources[1]` to the other, in turn. Raises the
     /// fixpoint's flag while nodes are queued.
     StepSets = 36,
+    /// `destination[i] = sources[0][sources[1][i]]` for every word. An index that
+    /// `sources[0]` does not hold ends the run
+    /// ([`FaultCode::BadIndex`](super::control::FaultCode::BadIndex)).
+    Gather = 37,
     /// As [`SeedPaths`](Self::SeedPaths), with distances of two words, low word first.
-    SeedPathsWide = 37,
+    SeedPathsWide = 38,
     /// As [`StepPaths`](Self::StepPaths), with distances of two words, low word first.
     /// Bounds, their width among them, are distances shifted right by `parameters[1]`
     /// bits.
-    StepPathsWide = 38,
+    StepPathsWide = 39,
     /// As [`StepPaths`](Self::StepPaths), with the bits of floats for weights, distances
     /// and the width of bounds. What no path reaches is infinite.
-    StepPathsFloat = 39,
+    StepPathsFloat = 40,
 }
 
 impl Opcode {
     /// Every opcode, in order of its word.
-    pub const ALL: [Self; 40] = [
+    pub const ALL: [Self; 41] = [
         Self::Nop,
         Self::Fill,
         Self::Iota,
@@ -189,6 +193,7 @@ impl Opcode {
         Self::Parents,
         Self::SeedSets,
         Self::StepSets,
+        Self::Gather,
         Self::SeedPathsWide,
         Self::StepPathsWide,
         Self::StepPathsFloat,

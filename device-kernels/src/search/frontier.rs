@@ -3,7 +3,7 @@
 use super::push::Row;
 use crate::block::{scan_count, warp_scan};
 use crate::grid::Grid;
-use crate::memory::{Csr, Words, word_of};
+use crate::memory::{Csr, Proven, word_of};
 use seawall_core::abi::search::{DriveRecord, FoundRecord, FrontierLayout};
 
 /// Which bitset of a frontier register: the visited ones are 0 and 1.
@@ -12,7 +12,7 @@ pub const NEXT: u32 = 2;
 /// A frontier register.
 #[derive(Clone, Copy, Debug)]
 pub struct Frontier {
-    words: Words,
+    words: Proven,
     layout: FrontierLayout,
 }
 
@@ -22,11 +22,11 @@ pub struct Frontier {
 #[derive(Clone, Copy, Debug)]
 pub struct Queue {
     /// Nodes.
-    pub nodes: Words,
+    pub nodes: Proven,
     /// Edges before each node's.
-    pub prefix: Words,
+    pub prefix: Proven,
     /// First edge of each node.
-    pub starts: Words,
+    pub starts: Proven,
 }
 
 impl Queue {
@@ -49,21 +49,21 @@ impl Frontier {
     /// The frontier of a graph of `nodes` nodes in `words`; nothing when they
     /// are too few.
     #[must_use]
-    pub fn new(words: Words, nodes: u32) -> Option<Self> {
+    pub fn new(words: Proven, nodes: u32) -> Option<Self> {
         let layout = FrontierLayout::new(nodes);
         (layout.words() <= u64::from(words.len())).then_some(Self { words, layout })
     }
 
     /// The frontier that [`Frontier::new`] made, from its words and nodes.
     #[inline(always)]
-    pub(super) fn again(words: Words, nodes: u32) -> Self {
+    pub(super) fn again(words: Proven, nodes: u32) -> Self {
         let layout = FrontierLayout::new(nodes);
         Self { words, layout }
     }
 
     /// The register.
     #[inline(always)]
-    pub(super) fn words(self) -> Words {
+    pub(super) fn words(self) -> Proven {
         self.words
     }
 
@@ -74,7 +74,7 @@ impl Frontier {
         self.layout.nodes
     }
 
-    /// Words of one bitset.
+    /// Proven of one bitset.
     #[inline(always)]
     #[must_use]
     pub fn bitset_words(self) -> u32 {
@@ -101,7 +101,7 @@ impl Frontier {
     /// Bitset `which`.
     #[inline(always)]
     #[must_use]
-    pub fn bitset(self, which: u32) -> Words {
+    pub fn bitset(self, which: u32) -> Proven {
         self.words
             .part(self.layout.bitset(which), self.layout.bitset_words)
     }

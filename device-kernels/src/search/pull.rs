@@ -10,7 +10,7 @@ use super::{Search, shared_drive, shared_search};
 use crate::block::{block_scan, shared};
 use crate::context::Hand;
 use crate::grid::Grid;
-use crate::memory::Words;
+use crate::memory::Proven;
 use crate::team::Team;
 use seawall_core::abi::search::DriveRecord;
 
@@ -30,8 +30,8 @@ struct Tally {
 /// The bitsets of one pull and the level that it gives.
 #[derive(Clone, Copy, Debug)]
 struct Pull {
-    visited: Words,
-    after: Words,
+    visited: Proven,
+    after: Proven,
     level: u32,
 }
 

@@ -7,7 +7,7 @@ use super::{Search, shared_drive, shared_search};
 use crate::block::{block_scan, shared};
 use crate::context::Hand;
 use crate::grid::Grid;
-use crate::memory::Words;
+use crate::memory::Proven;
 use crate::team::Team;
 use seawall_core::abi::search::DriveRecord;
 
@@ -21,7 +21,7 @@ const NEXT_ROWS: u32 = 64;
 #[derive(Clone, Copy, Debug)]
 pub struct Push {
     /// Bits of the nodes visited so far.
-    pub visited: Words,
+    pub visited: Proven,
     /// Level of what is discovered.
     pub level: u32,
 }

@@ -6,11 +6,11 @@ use super::{Frontier, Search};
 use crate::block::shared::SEARCH;
 use crate::context::load_wide;
 use crate::grid::Grid;
-use crate::memory::{Csr, Words};
+use crate::memory::{Csr, Proven};
 
 /// Arrays of a search.
 const ARRAYS: u32 = 6;
-/// Words of an array: its address and its length.
+/// Proven of an array: its address and its length.
 const ARRAY_WORDS: u32 = 3;
 /// Where the number of nodes is.
 const NODES: u32 = SEARCH + ARRAYS * ARRAY_WORDS;
@@ -73,12 +73,12 @@ fn marker<G: Grid>(grid: G) -> Marker {
 
 /// Array `index` of the block's search.
 #[inline(always)]
-fn array<G: Grid>(grid: G, index: u32) -> Words {
+fn array<G: Grid>(grid: G, index: u32) -> Proven {
     let at = SEARCH + index * ARRAY_WORDS;
     // SAFETY: the search's words in shared memory are fixed; they are those of an array
     // that `publish` was given.
     unsafe {
         let base = load_wide(grid, at) as *mut u32;
-        Words::new(base, grid.shared_load(at + 2))
+        Proven::trusted(base, grid.shared_load(at + 2))
     }
 }

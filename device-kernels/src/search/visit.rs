@@ -1,7 +1,7 @@
 //! What a search does with a node that it discovers.
 
 use crate::grid::Grid;
-use crate::memory::Words;
+use crate::memory::Proven;
 use seawall_core::abi::search::Visitor;
 
 /// A discovered node, how it was reached and in which iteration.
@@ -19,7 +19,7 @@ pub struct Discovery {
 /// a grid do the same.
 #[derive(Clone, Copy, Debug)]
 pub struct Marker {
-    marks: Words,
+    marks: Proven,
     stores: bool,
     parents: bool,
 }
@@ -27,7 +27,7 @@ pub struct Marker {
 impl Marker {
     /// Marks `marks`, one word a node, unless `visitor` only sets bits.
     #[must_use]
-    pub fn new(visitor: Visitor, marks: Words) -> Self {
+    pub fn new(visitor: Visitor, marks: Proven) -> Self {
         Self {
             marks,
             stores: matches!(visitor, Visitor::MarkLevel | Visitor::MarkParent),
@@ -37,7 +37,7 @@ impl Marker {
 
     /// The same from [`Marker::words`].
     #[inline(always)]
-    pub(super) fn again(marks: Words, flags: u32) -> Self {
+    pub(super) fn again(marks: Proven, flags: u32) -> Self {
         Self {
             marks,
             stores: flags & 1 != 0,
@@ -47,7 +47,7 @@ impl Marker {
 
     /// Where it marks, and how.
     #[inline(always)]
-    pub(super) fn words(self) -> (Words, u32) {
+    pub(super) fn words(self) -> (Proven, u32) {
         let flags = u32::from(self.stores) | u32::from(self.parents) << 1;
         (self.marks, flags)
     }

@@ -11,7 +11,7 @@ use crate::block::shared::SHARES;
 use crate::context::{Context, Hand};
 use crate::grid::Grid;
 use crate::machine::Wave;
-use crate::memory::Words;
+use crate::memory::{Proven, Words};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
@@ -29,11 +29,14 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
     let nodes = machine.nodes(grid);
     if opcode == Opcode::Majority {
         let to = machine.register_of(grid, wave.destination(grid), 1)?;
-        let labels = machine.register_of(grid, wave.source(grid, 0), nodes)?;
+        // SAFETY: the nodes of the sample are below `nodes`.
+        let labels = unsafe { machine.proven_of(grid, wave.source(grid, 0), nodes)? };
         majority(hand, to, labels.part(0, nodes));
         return Ok(());
     }
-    let parents = machine.register_of(grid, wave.destination(grid), nodes)?;
+    // SAFETY: no word is above its own number, as the host proved (`Invariant::Forest`):
+    // what is above a node is a node again.
+    let parents = unsafe { machine.proven_of(grid, wave.destination(grid), nodes)? };
     let rows = |skip| Rows {
         csr: machine.outgoing(grid),
         nodes,
@@ -60,13 +63,13 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
 /// The root above a node and its parent, or what was one when this lane's cache last
 /// looked: an ancestor in any case.
 #[inline(always)]
-fn seen_root_of<G: Grid>(grid: G, parents: Words, from: (u32, u32)) -> u32 {
+fn seen_root_of<G: Grid>(grid: G, parents: Proven, from: (u32, u32)) -> u32 {
     climb(grid, parents, from, |at| parents.load_weak(grid, at))
 }
 
 /// The root above `node`.
 #[inline(always)]
-fn root_of<G: Grid>(grid: G, parents: Words, node: u32) -> u32 {
+fn root_of<G: Grid>(grid: G, parents: Proven, node: u32) -> u32 {
     let parent = parents.load(grid, node);
     climb(grid, parents, (node, parent), |at| parents.load(grid, at))
 }
@@ -79,7 +82,7 @@ fn root_of<G: Grid>(grid: G, parents: Words, node: u32) -> u32 {
 #[inline(always)]
 fn climb<G: Grid>(
     grid: G,
-    parents: Words,
+    parents: Proven,
     (mut child, mut at): (u32, u32),
     above: impl Fn(u32) -> u32,
 ) -> u32 {
@@ -99,7 +102,7 @@ fn climb<G: Grid>(
 /// Most edges of a large component join nodes that hang from one root already.
 /// Cached words settle those: a common ancestor is one, however old the words.
 #[inline(always)]
-fn link<G: Grid>(grid: G, parents: Words, a: u32, b: u32) {
+fn link<G: Grid>(grid: G, parents: Proven, a: u32, b: u32) {
     let (above_a, above_b) = (parents.load_weak(grid, a), parents.load_weak(grid, b));
     if above_a == above_b {
         return;
@@ -125,7 +128,7 @@ fn link<G: Grid>(grid: G, parents: Words, a: u32, b: u32) {
     }
 }
 
-fn link_sample<G: Grid>(context: &Context<G>, parents: Words, nodes: u32, sample: u32) {
+fn link_sample<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32, sample: u32) {
     let grid = context.team.grid;
     let rows = context.machine.outgoing(grid);
     context.team.each_taken(nodes, |node| {
@@ -136,7 +139,7 @@ fn link_sample<G: Grid>(context: &Context<G>, parents: Words, nodes: u32, sample
     });
 }
 
-fn compress<G: Grid>(context: &Context<G>, parents: Words, nodes: u32) {
+fn compress<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32) {
     let grid = context.team.grid;
     context.team.each_taken(nodes, |node| {
         // Each node's word has one writer here: a helping hand for another's
@@ -155,7 +158,7 @@ fn compress<G: Grid>(context: &Context<G>, parents: Words, nodes: u32) {
 
 /// The most frequent label of a sample, found by the first block.
 #[inline(never)]
-fn majority<G: Grid>(hand: Hand<G>, to: Words, labels: Words) {
+fn majority<G: Grid>(hand: Hand<G>, to: Words, labels: Proven) {
     let context = &hand.context();
     let grid = context.team.grid;
     if !context.team.is_first() || labels.is_empty() {

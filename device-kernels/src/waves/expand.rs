@@ -7,7 +7,7 @@
 use super::work::{Sink, Source};
 use crate::block::shared::SHARES;
 use crate::grid::Grid;
-use crate::memory::Words;
+use crate::memory::{Proven, Words};
 use crate::search::frontier::{Finds, Found, enqueue};
 use crate::search::push::owner;
 use crate::team::Team;
@@ -57,7 +57,7 @@ pub(super) fn append_rows<G: Grid, const K: usize>(team: &Team<G>, sink: &Sink, 
 #[inline(always)]
 pub fn select<G: Grid>(
     team: &Team<G>,
-    (values, count): (Words, u32),
+    (values, count): (Proven, u32),
     sink: &Sink,
     mut wanted: impl FnMut(u32, u32) -> bool,
 ) {

@@ -5,7 +5,7 @@
 use crate::context::{Context, Hand};
 use crate::grid::Grid;
 use crate::machine::Wave;
-use crate::memory::Words;
+use crate::memory::Proven;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
@@ -29,7 +29,12 @@ fn transfer<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
     let context = &hand.context();
     let (machine, grid) = (context.machine, context.team.grid);
     let to = machine.register(grid, wave.destination(grid))?;
-    let source = |which| machine.register_of(grid, wave.source(grid, which), to.len());
+    // SAFETY: the words of `to`, which are not more than those of the sources.
+    let to = unsafe { to.proven() };
+    let source = |which| {
+        // SAFETY: as above.
+        unsafe { machine.proven_of(grid, wave.source(grid, which), to.len()) }
+    };
     let (from, made, killed) = (source(0)?, source(1)?, source(2)?);
     let_through(hand, to, from, made, killed);
     Ok(())
@@ -38,7 +43,7 @@ fn transfer<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
 /// A function of its own, as what its loop needs would wait in local memory while the
 /// registers are looked up.
 #[inline(never)]
-fn let_through<G: Grid>(hand: Hand<G>, to: Words, from: Words, made: Words, killed: Words) {
+fn let_through<G: Grid>(hand: Hand<G>, to: Proven, from: Proven, made: Proven, killed: Proven) {
     let context = &hand.context();
     let grid = context.team.grid;
     context.team.each(to.len(), |at| {
@@ -53,7 +58,10 @@ fn meet<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
     let context = &hand.context();
     let (machine, grid) = (context.machine, context.team.grid);
     let to = machine.register(grid, wave.destination(grid))?;
-    let from = machine.register_of(grid, wave.source(grid, 0), to.len())?;
+    // SAFETY: facts of nodes, of which there are as many as the check below says.
+    let from = unsafe { machine.proven_of(grid, wave.source(grid, 0), to.len())? };
+    // SAFETY: as above.
+    let to = unsafe { to.proven() };
     let intersect = wave.parameter(grid, 0) != 0;
     let facts = wave.parameter(grid, 1).max(1);
     let nodes = machine.nodes(grid);
@@ -83,7 +91,7 @@ fn meet<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
 
 /// Stores a word and raises the convergence flag when it is a new one.
 #[inline(always)]
-fn update<G: Grid>(context: &Context<G>, to: Words, at: u32, word: u32) {
+fn update<G: Grid>(context: &Context<G>, to: Proven, at: u32, word: u32) {
     let grid = context.team.grid;
     if to.load_weak(grid, at) != word {
         to.store_weak(grid, at, word);

@@ -8,13 +8,13 @@ use super::edges::last_row;
 use super::rank::{Scale, move_wide};
 use crate::context::Context;
 use crate::grid::Grid;
-use crate::memory::{Csr, Words};
+use crate::memory::{Csr, Proven};
 use crate::team::Team;
 
 /// Adds what predecessors pass on to the zero sums. Takes its arguments by reference, as
 /// [`gather_tiles`](super::gather_tiles) does.
 #[inline(never)]
-pub(super) fn gather<G: Grid>(context: &Context<G>, contributions: Words, sums: Words) {
+pub(super) fn gather<G: Grid>(context: &Context<G>, contributions: Proven, sums: Proven) {
     let (team, grid) = (&context.team, context.team.grid);
     let pull = Pull {
         rows: context.machine.incoming(grid),
@@ -37,8 +37,8 @@ struct Pull {
     rows: Csr,
     nodes: u32,
     edges: u32,
-    contributions: Words,
-    sums: Words,
+    contributions: Proven,
+    sums: Proven,
     scale: Scale,
 }
 
@@ -95,10 +95,10 @@ impl Pull {
     /// What the edges `start..end` pass on, added up as integers.
     #[inline(always)]
     fn row_in_units<G: Grid>(&self, grid: G, start: u32, end: u32) -> u64 {
-        let mut sum = 0;
+        let mut sum = 0_u64;
         for edge in start..end {
             self.fetch(grid, edge.saturating_add(AHEAD).min(self.edges - 1));
-            sum += self.scale.units(self.share(grid, edge));
+            sum = sum.wrapping_add(self.scale.units(self.share(grid, edge)));
         }
         sum
     }

@@ -8,7 +8,7 @@
 use super::rank::Scale;
 use crate::context::Context;
 use crate::grid::Grid;
-use crate::memory::Words;
+use crate::memory::Proven;
 use crate::tiles::{EACH, QUADS, Quad, Tiles};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::tiles::TileRecord;
@@ -25,7 +25,7 @@ use seawall_core::abi::tiles::TileRecord;
 pub(super) fn gather<G: Grid>(
     context: &Context<G>,
     tiles: Tiles,
-    (contributions, sums): (Words, Words),
+    (contributions, sums): (Proven, Proven),
 ) -> Result<(), FaultCode> {
     let (team, grid) = (&context.team, context.team.grid);
     let pull = Pull {
@@ -55,8 +55,8 @@ pub(super) fn gather<G: Grid>(
 #[derive(Clone, Copy, Debug)]
 struct Pull {
     tiles: Tiles,
-    contributions: Words,
-    sums: Words,
+    contributions: Proven,
+    sums: Proven,
     scale: Scale,
 }
 
@@ -102,7 +102,7 @@ impl Pull {
 
     /// Adds four shares to their slots.
     #[inline(always)]
-    fn add<G: Grid>(&self, grid: G, rows: Words, slots: [u32; EACH], shares: [f32; EACH]) {
+    fn add<G: Grid>(&self, grid: G, rows: Proven, slots: [u32; EACH], shares: [f32; EACH]) {
         // No edge adds nothing to the first slot: behind a branch shares would be
         // read one after the other.
         let is_edge = |k: usize| slots[k] < rows.len();

@@ -5,7 +5,7 @@
 //! *place* among them, and distances order like their places or have the same one.
 
 use crate::grid::Grid;
-use crate::memory::Words;
+use crate::memory::Proven;
 
 /// How distances are stored, added to and placed among bounds.
 pub(super) trait Lengths: Copy {
@@ -17,25 +17,25 @@ pub(super) trait Lengths: Copy {
     const WORDS: u32;
 
     /// The word that travels with the edges of a queued node.
-    fn carried<G: Grid>(self, grid: G, distances: Words, node: u32) -> u32;
+    fn carried<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u32;
     /// The length of a path over an edge, from the word that travels with it and its
     /// weight; [`Lengths::NEVER`] when there is no such number.
-    fn sum<G: Grid>(self, grid: G, distances: Words, edge: (u32, u32)) -> Self::Length;
+    fn sum<G: Grid>(self, grid: G, distances: Proven, edge: (u32, u32)) -> Self::Length;
     /// A distance of `node` that it has or had.
-    fn seen<G: Grid>(self, grid: G, distances: Words, node: u32) -> Self::Length;
+    fn seen<G: Grid>(self, grid: G, distances: Proven, node: u32) -> Self::Length;
     /// Lowers the distance of `node` and returns what it was.
     fn lower<G: Grid>(
         self,
         grid: G,
-        distances: Words,
+        distances: Proven,
         node: u32,
         length: Self::Length,
     ) -> Self::Length;
     /// Puts `node` at distance 0.
-    fn start<G: Grid>(self, grid: G, distances: Words, node: u32);
+    fn start<G: Grid>(self, grid: G, distances: Proven, node: u32);
     /// The distance of a node while nobody writes any, where the register's word of the
     /// node's number is known.
-    fn scanned<G: Grid>(self, grid: G, distances: Words, node: (u32, u32)) -> Self::Length;
+    fn scanned<G: Grid>(self, grid: G, distances: Proven, node: (u32, u32)) -> Self::Length;
     /// Where a distance stands among bounds, below `u32::MAX` for all that a path has.
     fn place(self, length: Self::Length) -> u32;
     /// The bound `width` after the place `least`, at least the next one.
@@ -52,27 +52,27 @@ impl Lengths for Whole {
     const WORDS: u32 = 1;
 
     #[inline(always)]
-    fn carried<G: Grid>(self, grid: G, distances: Words, node: u32) -> u32 {
+    fn carried<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u32 {
         distances.load(grid, node)
     }
     #[inline(always)]
-    fn sum<G: Grid>(self, _: G, _: Words, (before, weight): (u32, u32)) -> u32 {
+    fn sum<G: Grid>(self, _: G, _: Proven, (before, weight): (u32, u32)) -> u32 {
         before.saturating_add(weight)
     }
     #[inline(always)]
-    fn seen<G: Grid>(self, grid: G, distances: Words, node: u32) -> u32 {
+    fn seen<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u32 {
         distances.load_weak(grid, node)
     }
     #[inline(always)]
-    fn lower<G: Grid>(self, grid: G, distances: Words, node: u32, length: u32) -> u32 {
+    fn lower<G: Grid>(self, grid: G, distances: Proven, node: u32, length: u32) -> u32 {
         distances.min(grid, node, length)
     }
     #[inline(always)]
-    fn start<G: Grid>(self, grid: G, distances: Words, node: u32) {
+    fn start<G: Grid>(self, grid: G, distances: Proven, node: u32) {
         distances.store(grid, node, 0);
     }
     #[inline(always)]
-    fn scanned<G: Grid>(self, _: G, _: Words, (_, word): (u32, u32)) -> u32 {
+    fn scanned<G: Grid>(self, _: G, _: Proven, (_, word): (u32, u32)) -> u32 {
         word
     }
     #[inline(always)]
@@ -99,29 +99,29 @@ impl Lengths for Float {
     const WORDS: u32 = 1;
 
     #[inline(always)]
-    fn carried<G: Grid>(self, grid: G, distances: Words, node: u32) -> u32 {
+    fn carried<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u32 {
         distances.load(grid, node)
     }
     #[inline(always)]
-    fn sum<G: Grid>(self, _: G, _: Words, (before, weight): (u32, u32)) -> u32 {
+    fn sum<G: Grid>(self, _: G, _: Proven, (before, weight): (u32, u32)) -> u32 {
         let length = f32::from_bits(before) + f32::from_bits(weight);
         // What is no number, or negative, comes from no graph; it is no path either.
         length.to_bits().min(Self::NEVER)
     }
     #[inline(always)]
-    fn seen<G: Grid>(self, grid: G, distances: Words, node: u32) -> u32 {
+    fn seen<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u32 {
         distances.load_weak(grid, node)
     }
     #[inline(always)]
-    fn lower<G: Grid>(self, grid: G, distances: Words, node: u32, length: u32) -> u32 {
+    fn lower<G: Grid>(self, grid: G, distances: Proven, node: u32, length: u32) -> u32 {
         distances.min(grid, node, length)
     }
     #[inline(always)]
-    fn start<G: Grid>(self, grid: G, distances: Words, node: u32) {
+    fn start<G: Grid>(self, grid: G, distances: Proven, node: u32) {
         distances.store(grid, node, 0);
     }
     #[inline(always)]
-    fn scanned<G: Grid>(self, _: G, _: Words, (_, word): (u32, u32)) -> u32 {
+    fn scanned<G: Grid>(self, _: G, _: Proven, (_, word): (u32, u32)) -> u32 {
         word.min(Self::NEVER)
     }
     #[inline(always)]
@@ -155,29 +155,29 @@ impl Lengths for Wide {
     /// The node itself: its distance takes two words, and each edge looks it up. A
     /// distance that has fallen meanwhile is as good.
     #[inline(always)]
-    fn carried<G: Grid>(self, _: G, _: Words, node: u32) -> u32 {
+    fn carried<G: Grid>(self, _: G, _: Proven, node: u32) -> u32 {
         node
     }
     #[inline(always)]
-    fn sum<G: Grid>(self, grid: G, distances: Words, (node, weight): (u32, u32)) -> u64 {
+    fn sum<G: Grid>(self, grid: G, distances: Proven, (node, weight): (u32, u32)) -> u64 {
         distances
             .load_wide(grid, 2 * node)
             .saturating_add(u64::from(weight))
     }
     #[inline(always)]
-    fn seen<G: Grid>(self, grid: G, distances: Words, node: u32) -> u64 {
+    fn seen<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u64 {
         distances.load_wide(grid, 2 * node)
     }
     #[inline(always)]
-    fn lower<G: Grid>(self, grid: G, distances: Words, node: u32, length: u64) -> u64 {
+    fn lower<G: Grid>(self, grid: G, distances: Proven, node: u32, length: u64) -> u64 {
         distances.min_wide(grid, 2 * node, length)
     }
     #[inline(always)]
-    fn start<G: Grid>(self, grid: G, distances: Words, node: u32) {
+    fn start<G: Grid>(self, grid: G, distances: Proven, node: u32) {
         distances.min_wide(grid, 2 * node, 0);
     }
     #[inline(always)]
-    fn scanned<G: Grid>(self, grid: G, distances: Words, (node, _): (u32, u32)) -> u64 {
+    fn scanned<G: Grid>(self, grid: G, distances: Proven, (node, _): (u32, u32)) -> u64 {
         distances.load_wide(grid, 2 * node)
     }
     #[inline(always)]

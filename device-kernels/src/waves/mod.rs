@@ -71,7 +71,8 @@ pub const fn families_of(opcode: Opcode) -> u32 {
         | Opcode::Or
         | Opcode::AndNot
         | Opcode::Xor
-        | Opcode::Scatter => family::WORDS,
+        | Opcode::Scatter
+        | Opcode::Gather => family::WORDS,
         Opcode::Seed | Opcode::Expand | Opcode::Reset | Opcode::Visited | Opcode::Parents => {
             family::SEARCH
         }

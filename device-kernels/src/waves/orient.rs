@@ -10,7 +10,7 @@ use super::deal::{each_chunk, each_left};
 use crate::block::block_scan;
 use crate::context::Context;
 use crate::grid::Grid;
-use crate::memory::{Csr, Words};
+use crate::memory::{Csr, Proven};
 
 /// Longest row that a lane looks through alone.
 const SERIAL: u32 = 16;
@@ -23,9 +23,9 @@ pub(super) struct Forward {
     /// Rows of the graph.
     pub(super) rows: Csr,
     /// What remains of each row, at its start; a word an edge.
-    pub(super) targets: Words,
+    pub(super) targets: Proven,
     /// How much remains of each row.
-    pub(super) degrees: Words,
+    pub(super) degrees: Proven,
 }
 
 impl Forward {

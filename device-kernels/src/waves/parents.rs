@@ -11,7 +11,7 @@ use super::deal::{each_chunk, each_left};
 use crate::context::Hand;
 use crate::grid::Grid;
 use crate::machine::Wave;
-use crate::memory::{Csr, Words};
+use crate::memory::{Csr, Proven};
 use crate::team::Team;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::control::FaultCode;
@@ -36,9 +36,11 @@ pub fn run<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
     }
     let search = Levels {
         rows: machine.incoming(grid),
-        levels: machine.register_of(grid, wave.source(grid, 0), nodes)?,
+        // SAFETY: indices are nodes of the graph.
+        levels: unsafe { machine.proven_of(grid, wave.source(grid, 0), nodes)? },
     };
-    let parents = machine.register_of(grid, wave.destination(grid), nodes)?;
+    // SAFETY: as above.
+    let parents = unsafe { machine.proven_of(grid, wave.destination(grid), nodes)? };
     let parents = parents.part(0, nodes);
     if G::WARP == 1 {
         search.one_by_one(&context.team, parents);
@@ -53,13 +55,13 @@ pub fn run<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
 #[derive(Clone, Copy, Debug)]
 struct Levels {
     rows: Csr,
-    levels: Words,
+    levels: Proven,
 }
 
 impl Levels {
     /// Finds a parent of each node.
     #[inline(always)]
-    fn one_by_one<G: Grid>(&self, team: &Team<G>, parents: Words) {
+    fn one_by_one<G: Grid>(&self, team: &Team<G>, parents: Proven) {
         let (grid, nodes) = (team.grid, parents.len());
         team.each_taken(nodes, |node| {
             let parent = self.near_parent(grid, (node, nodes));
@@ -72,7 +74,7 @@ impl Levels {
 
     /// Finds the parents that are among the first of their rows.
     #[inline(never)]
-    fn near<G: Grid>(&self, hand: Hand<G>, parents: Words) {
+    fn near<G: Grid>(&self, hand: Hand<G>, parents: Proven) {
         let (search, grid, nodes) = (*self, hand.grid(), parents.len());
         each_chunk(&hand.context().team, nodes, |node| {
             let parent = search.near_parent(grid, (node, nodes));
@@ -84,7 +86,7 @@ impl Levels {
 
     /// Finds the parents that [`Levels::near`] did not.
     #[inline(never)]
-    fn far<G: Grid>(&self, hand: Hand<G>, parents: Words) {
+    fn far<G: Grid>(&self, hand: Hand<G>, parents: Proven) {
         let (search, grid) = (*self, hand.grid());
         // The lane that stored a node's parent is the one that looks at it here.
         let is_left = |node| search.is_left(grid, node, parents);
@@ -95,7 +97,7 @@ impl Levels {
 
     /// Whether `node` has a parent that nobody has found yet.
     #[inline(always)]
-    fn is_left<G: Grid>(&self, grid: G, node: u32, parents: Words) -> bool {
+    fn is_left<G: Grid>(&self, grid: G, node: u32, parents: Proven) -> bool {
         parents.load_weak(grid, node) == UNREACHED && self.levels.load_weak(grid, node) != UNREACHED
     }
 
@@ -168,7 +170,7 @@ impl Levels {
     /// The block looks at the rest of a long row; the first of its lanes that
     /// finds a parent stores it.
     #[inline(always)]
-    fn far_parent<G: Grid>(&self, grid: G, node: u32, parents: Words) {
+    fn far_parent<G: Grid>(&self, grid: G, node: u32, parents: Proven) {
         let above = self.levels.load_weak(grid, node).wrapping_sub(1);
         let (start, end) = self.rows.row(grid, node);
         let mut base = start.saturating_add(WARP_ROW);

@@ -21,7 +21,7 @@ use super::work::{Round, Work, values_and_work, work_of};
 use crate::context::Hand;
 use crate::grid::Grid;
 use crate::machine::Wave;
-use crate::memory::Words;
+use crate::memory::{Proven, Words};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
@@ -111,8 +111,8 @@ fn width<G: Grid>(grid: G, wave: Wave) -> u32 {
 /// What a relaxing round works on.
 #[derive(Clone, Copy, Debug)]
 struct Paths {
-    distances: Words,
-    weights: Words,
+    distances: Proven,
+    weights: Proven,
     round: Round,
 }
 
@@ -121,7 +121,7 @@ struct Paths {
 fn seed<G: Grid, L: Lengths>(
     hand: Hand<G>,
     lengths: L,
-    (distances, work): &(Words, Work),
+    (distances, work): &(Proven, Work),
     (list, width): (Words, u32),
 ) {
     let context = &hand.context();
@@ -148,7 +148,7 @@ fn seed<G: Grid, L: Lengths>(
 
 /// Whether this lane is the first to mark `node`.
 #[inline(always)]
-fn claim<G: Grid>(grid: G, marks: Words, node: u32) -> bool {
+fn claim<G: Grid>(grid: G, marks: Proven, node: u32) -> bool {
     let bit = 1_u32 << (node & 31);
     marks.or(grid, node >> 5, bit) & bit == 0
 }
@@ -158,8 +158,8 @@ fn claim<G: Grid>(grid: G, marks: Words, node: u32) -> bool {
 fn relax<G: Grid, L: Lengths>(
     hand: Hand<G>,
     lengths: L,
-    distances: Words,
-    work: Words,
+    distances: Proven,
+    work: Proven,
 ) -> Result<(), FaultCode> {
     let context = &hand.context();
     let (team, grid) = (&context.team, context.team.grid);
@@ -215,7 +215,7 @@ fn relax<G: Grid, L: Lengths>(
 fn relax_batch<G: Grid, L: Lengths>(
     grid: G,
     (lengths, paths): (L, &Paths),
-    (batch, marks): (&Batch, Words),
+    (batch, marks): (&Batch, Proven),
     least: &mut u32,
 ) -> u32 {
     let mut sums = [L::NEVER; BATCH];
@@ -251,7 +251,7 @@ fn relax_batch<G: Grid, L: Lengths>(
 fn queue<G: Grid, L: Lengths>(
     hand: Hand<G>,
     lengths: L,
-    (distances, work): (Words, Words),
+    (distances, work): (Proven, Proven),
     (from, level): (u32, u32),
 ) -> Result<(), FaultCode> {
     let (context, grid) = (&hand.context(), hand.grid());

@@ -10,7 +10,7 @@ use super::work::{Round, Work, values_and_work};
 use crate::context::Hand;
 use crate::grid::Grid;
 use crate::machine::Wave;
-use crate::memory::Words;
+use crate::memory::Proven;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
@@ -40,7 +40,7 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
 
 /// Stores degrees; nodes without edges are done at level 0.
 #[inline(never)]
-fn seed<G: Grid>(hand: Hand<G>, cores: Words) {
+fn seed<G: Grid>(hand: Hand<G>, cores: Proven) {
     let context = &hand.context();
     let (team, grid) = (&context.team, context.team.grid);
     let rows = context.machine.outgoing(grid);
@@ -52,7 +52,7 @@ fn seed<G: Grid>(hand: Hand<G>, cores: Words) {
 
 /// Removes the queued nodes.
 #[inline(never)]
-fn peel<G: Grid>(hand: Hand<G>, cores: Words, work: Words) -> Result<(), FaultCode> {
+fn peel<G: Grid>(hand: Hand<G>, cores: Proven, work: Proven) -> Result<(), FaultCode> {
     let context = &hand.context();
     let (team, grid) = (&context.team, context.team.grid);
     let (tag, round) = (context.tag.now(grid), Round::told(grid));
@@ -99,8 +99,8 @@ fn next_level(round: Round) -> (u32, u32) {
 #[inline(never)]
 fn queue<G: Grid>(
     hand: Hand<G>,
-    cores: Words,
-    work: Words,
+    cores: Proven,
+    work: Proven,
     (above, level): (u32, u32),
 ) -> Result<(), FaultCode> {
     let (context, grid) = (&hand.context(), hand.grid());

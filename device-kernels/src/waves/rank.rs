@@ -11,7 +11,7 @@ use super::{gather, gather_tiles};
 use crate::context::{Context, Hand};
 use crate::grid::Grid;
 use crate::machine::Wave;
-use crate::memory::{Csr, Words};
+use crate::memory::{Csr, Proven};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 use seawall_core::abi::rank::unit_exponent;
@@ -23,7 +23,7 @@ const DANGLING: u32 = 0;
 const NEXT_DANGLING: u32 = 32;
 /// Sum of all changes of the running iteration.
 const CHANGE: u32 = 64;
-/// Words of a totals register.
+/// Proven of a totals register.
 const TOTALS_WORDS: u32 = 96;
 
 /// Units of a total in 1.
@@ -103,14 +103,19 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
     let context = &hand.context();
     let (machine, grid) = (context.machine, context.team.grid);
     if opcode == Opcode::SettleRanks {
-        let totals = machine.register_of(grid, wave.destination(grid), TOTALS_WORDS)?;
+        // SAFETY: indices are those of the totals.
+        let totals = unsafe { machine.proven_of(grid, wave.destination(grid), TOTALS_WORDS)? };
         settle(context, totals, f32::from_bits(wave.parameter(grid, 0)));
         return Ok(());
     }
     let nodes = machine.nodes(grid);
-    let contributions = machine.register_of(grid, wave.source(grid, 0), nodes)?;
+    let pairs = nodes.checked_mul(2).ok_or(FaultCode::BadRegister)?;
+    // SAFETY: here and below indices are nodes of the graph, times two where there are
+    // two words a node.
+    let contributions = unsafe { machine.proven_of(grid, wave.source(grid, 0), nodes)? };
     if opcode == Opcode::GatherRanks {
-        let sums = machine.register_of(grid, wave.destination(grid), nodes.saturating_mul(2))?;
+        // SAFETY: as above.
+        let sums = unsafe { machine.proven_of(grid, wave.destination(grid), pairs)? };
         if let Some(tiles) = machine.tiles(grid) {
             return gather_tiles::gather(context, tiles, (contributions, sums));
         }
@@ -121,10 +126,13 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
         return Ok(());
     }
     let ranks = Ranks {
-        ranks: machine.register_of(grid, wave.destination(grid), nodes)?,
+        // SAFETY: as above.
+        ranks: unsafe { machine.proven_of(grid, wave.destination(grid), nodes)? },
         contributions,
-        sums: machine.register_of(grid, wave.source(grid, 1), nodes.saturating_mul(2))?,
-        totals: machine.register_of(grid, wave.source(grid, 2), TOTALS_WORDS)?,
+        // SAFETY: as above.
+        sums: unsafe { machine.proven_of(grid, wave.source(grid, 1), pairs)? },
+        // SAFETY: indices are those of the totals.
+        totals: unsafe { machine.proven_of(grid, wave.source(grid, 2), TOTALS_WORDS)? },
     };
     if opcode == Opcode::SeedRanks {
         ranks.seed(context);
@@ -137,10 +145,10 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
 /// The registers of a ranking.
 #[derive(Clone, Copy, Debug)]
 struct Ranks {
-    ranks: Words,
-    contributions: Words,
-    sums: Words,
-    totals: Words,
+    ranks: Proven,
+    contributions: Proven,
+    sums: Proven,
+    totals: Proven,
 }
 
 impl Ranks {
@@ -152,11 +160,12 @@ impl Ranks {
         let rows = context.machine.outgoing(grid);
         let scale = Scale::of(context.machine.edges(grid));
         let rank = 1.0 / nodes as f32;
-        let mut dangling = 0;
+        let mut dangling = 0_u64;
         team.each_taken(nodes, |node| {
             self.sums.store_weak(grid, 2 * node, 0);
             self.sums.store_weak(grid, 2 * node + 1, 0);
-            dangling += self.store(grid, (rows, scale), (node, rank));
+            let own = self.store(grid, (rows, scale), (node, rank));
+            dangling = dangling.wrapping_add(own);
         });
         add_total(grid, self.totals, DANGLING, dangling);
     }
@@ -190,7 +199,7 @@ impl Ranks {
         let scale = Scale::of(context.machine.edges(grid));
         let lost = part(wide(grid, self.totals, DANGLING));
         let base = (1.0 - damping + damping * lost) / nodes as f32;
-        let (mut change, mut dangling) = (0, 0);
+        let (mut change, mut dangling) = (0_u64, 0_u64);
         team.each_taken(nodes, |node| {
             let sum = wide(grid, self.sums, 2 * node);
             if sum != 0 {
@@ -200,8 +209,9 @@ impl Ranks {
             let old = f32::from_bits(self.ranks.load_weak(grid, node));
             let rank = base + damping * scale.part(sum);
             let step = if rank > old { rank - old } else { old - rank };
-            change += units(step);
-            dangling += self.store(grid, (rows, scale), (node, rank));
+            change = change.wrapping_add(units(step));
+            let own = self.store(grid, (rows, scale), (node, rank));
+            dangling = dangling.wrapping_add(own);
         });
         add_total(grid, self.totals, CHANGE, change);
         add_total(grid, self.totals, NEXT_DANGLING, dangling);
@@ -209,7 +219,7 @@ impl Ranks {
 }
 
 /// Closes an iteration: one lane decides whether another one follows.
-fn settle<G: Grid>(context: &Context<G>, totals: Words, tolerance: f32) {
+fn settle<G: Grid>(context: &Context<G>, totals: Proven, tolerance: f32) {
     let (team, grid) = (&context.team, context.team.grid);
     if !team.is_conductor() {
         return;
@@ -239,7 +249,7 @@ fn part(sum: u64) -> f32 {
 
 /// The pair of words at `at` as one number.
 #[inline(always)]
-fn wide<G: Grid>(grid: G, words: Words, at: u32) -> u64 {
+fn wide<G: Grid>(grid: G, words: Proven, at: u32) -> u64 {
     u64::from(words.load_weak(grid, at)) | u64::from(words.load_weak(grid, at + 1)) << 32
 }
 
@@ -251,7 +261,7 @@ pub(super) fn move_wide(value: u64, shuffle: impl Fn(u32) -> u32) -> u64 {
 
 /// Adds the `own` parts of a warp's lanes to a total; all lanes take part.
 #[inline(always)]
-fn add_total<G: Grid>(grid: G, totals: Words, at: u32, own: u64) {
+fn add_total<G: Grid>(grid: G, totals: Proven, at: u32, own: u64) {
     let mut sum = own;
     let mut delta = G::WARP / 2;
     while delta > 0 {

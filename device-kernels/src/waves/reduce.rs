@@ -24,6 +24,8 @@ pub fn run<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
         .machine
         .register_of(grid, wave.destination(grid), 1)?;
     let from = context.machine.register(grid, wave.source(grid, 0))?;
+    // SAFETY: each of its words is asked for once.
+    let from = unsafe { from.proven() };
     let mut own = if how == Reduction::Min { u32::MAX } else { 0 };
     team.each(from.len(), |at| {
         own = join(how, own, from.load_weak(grid, at));

@@ -3,7 +3,7 @@
 use crate::context::{Context, Hand};
 use crate::grid::Grid;
 use crate::machine::Wave;
-use crate::memory::Words;
+use crate::memory::Proven;
 use crate::search::visit::Marker;
 use crate::search::{Search, shared_drive, step};
 use seawall_core::abi::control::FaultCode;
@@ -72,7 +72,10 @@ fn bind<G: Grid>(
     let frontier = machine.frontier(grid, frontier)?;
     let marks = match visitor {
         Visitor::OrBits => frontier.bitset(0).part(0, 0),
-        _ => machine.register_of(grid, marks, machine.nodes(grid))?,
+        _ => {
+            // SAFETY: discovered nodes are nodes of the graph.
+            unsafe { machine.proven_of(grid, marks, machine.nodes(grid))? }
+        }
     };
     Ok(Search {
         outgoing: machine.outgoing(grid),
@@ -86,13 +89,15 @@ fn copy_visited<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
     let context = &hand.context();
     let (machine, grid) = (context.machine, context.team.grid);
     let frontier = machine.frontier(grid, wave.source(grid, 0))?;
-    let to = machine.register_of(grid, wave.destination(grid), frontier.bitset_words())?;
+    let words = frontier.bitset_words();
+    // SAFETY: each word of a bitset is asked for once.
+    let to = unsafe { machine.proven_of(grid, wave.destination(grid), words)? };
     copy(hand, to, frontier.bitset(frontier.drive(grid, 0).visited));
     Ok(())
 }
 
 #[inline(never)]
-fn copy<G: Grid>(hand: Hand<G>, to: Words, from: Words) {
+fn copy<G: Grid>(hand: Hand<G>, to: Proven, from: Proven) {
     let grid = hand.grid();
     hand.context().team.each(from.len(), |at| {
         to.store_weak(grid, at, from.load_weak(grid, at));

@@ -13,7 +13,7 @@ use super::work::{Work, work_of};
 use crate::context::{Context, Hand};
 use crate::grid::Grid;
 use crate::machine::Wave;
-use crate::memory::Words;
+use crate::memory::{Proven, Words};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
@@ -41,8 +41,8 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
 /// The registers of a search from many sources.
 #[derive(Clone, Copy, Debug)]
 struct Sets {
-    sets: [Words; 2],
-    /// Words of a set.
+    sets: [Proven; 2],
+    /// Proven of a set.
     words: u32,
     work: Work,
 }
@@ -56,10 +56,13 @@ impl Sets {
         let needed = u64::from(machine.nodes(grid)) * u64::from(words);
         let needed = u32::try_from(needed).map_err(|_| FaultCode::BadRegister)?;
         Ok(Self {
-            sets: [
-                machine.register_of(grid, wave.destination(grid), needed)?,
-                machine.register_of(grid, wave.source(grid, 1), needed)?,
-            ],
+            // SAFETY: indices are words of the sets of nodes, of which there are `needed`.
+            sets: unsafe {
+                [
+                    machine.proven_of(grid, wave.destination(grid), needed)?,
+                    machine.proven_of(grid, wave.source(grid, 1), needed)?,
+                ]
+            },
             words,
             work: work_of(context, wave.source(grid, 0))?,
         })
@@ -67,7 +70,7 @@ impl Sets {
 
     /// The sets that round `tag` reads.
     #[inline(always)]
-    fn of_round(&self, tag: u32) -> Words {
+    fn of_round(&self, tag: u32) -> Proven {
         self.sets[tag as usize & 1]
     }
 
@@ -149,7 +152,7 @@ fn step<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
 
 /// Adds `bits` to word `at`, unless they are seen to be there.
 #[inline(always)]
-fn join<G: Grid>(grid: G, sets: Words, at: u32, bits: u32) {
+fn join<G: Grid>(grid: G, sets: Proven, at: u32, bits: u32) {
     if bits != 0 && sets.load_weak(grid, at) & bits != bits {
         sets.or(grid, at, bits);
     }
@@ -157,7 +160,7 @@ fn join<G: Grid>(grid: G, sets: Words, at: u32, bits: u32) {
 
 /// Whether this lane is the first to mark `node`.
 #[inline(always)]
-fn claim<G: Grid>(grid: G, marks: Words, node: u32) -> bool {
+fn claim<G: Grid>(grid: G, marks: Proven, node: u32) -> bool {
     let bit = 1_u32 << (node & 31);
     marks.load_weak(grid, node >> 5) & bit == 0 && marks.or(grid, node >> 5, bit) & bit == 0
 }

@@ -15,7 +15,7 @@ use super::orient::Forward;
 use crate::context::{Context, Hand};
 use crate::grid::{Grid, LANES_MAX, SHARED_WORDS};
 use crate::machine::Wave;
-use crate::memory::Words;
+use crate::memory::Proven;
 use crate::search::push::owner;
 use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
@@ -25,7 +25,7 @@ use seawall_core::abi::program::Opcode;
 const WARP_HELD: u32 = 64;
 /// Entries of a row that a block holds at a time; a power of two.
 const BLOCK_HELD: u32 = 2048;
-/// Words of shared memory for each entry held: the entry, its counter, and two
+/// Proven of shared memory for each entry held: the entry, its counter, and two
 /// slots of the table that finds it.
 const WORDS: u32 = 4;
 /// What a slot counts its entries in; below it is the sum of their numbers,
@@ -59,8 +59,11 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
     let forward = |targets, degrees| {
         Ok(Forward {
             rows: machine.outgoing(grid),
-            targets: machine.register_of(grid, targets, edges)?,
-            degrees: machine.register_of(grid, degrees, nodes)?,
+            // SAFETY: what remains of a row lies in the row's place and holds nodes, as
+            // the host proved (`Invariant::Rows` and `Invariant::Lengths`).
+            targets: unsafe { machine.proven_of(grid, targets, edges)? },
+            // SAFETY: indices are nodes of the graph.
+            degrees: unsafe { machine.proven_of(grid, degrees, nodes)? },
         })
     };
     if opcode == Opcode::OrientEdges {
@@ -69,7 +72,8 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
     }
     let count = Count {
         forward: forward(wave.source(grid, 0), wave.source(grid, 1))?,
-        corners: machine.register_of(grid, wave.destination(grid), nodes)?,
+        // SAFETY: indices are nodes of the graph.
+        corners: unsafe { machine.proven_of(grid, wave.destination(grid), nodes)? },
     };
     let held = match wave.parameter(grid, 0) {
         0 => u32::MAX,
@@ -82,7 +86,7 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
 #[derive(Clone, Copy, Debug)]
 struct Count {
     forward: Forward,
-    corners: Words,
+    corners: Proven,
 }
 
 /// Lanes that count at one node: a warp, or all of a block.

@@ -3,7 +3,7 @@
 use crate::context::{Context, Hand};
 use crate::grid::Grid;
 use crate::machine::Wave;
-use crate::memory::Words;
+use crate::memory::{Proven, none_missed};
 use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
@@ -11,13 +11,15 @@ use seawall_core::abi::program::Opcode;
 /// Runs an opcode of this family.
 ///
 /// # Errors
-/// [`FaultCode::BadRegister`] when a register is missing or too short.
+/// [`FaultCode::BadRegister`] when a register is missing or too short,
+/// [`FaultCode::BadIndex`] when a gathered index is out of range.
 #[inline(never)]
 pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
-    if opcode == Opcode::Scatter {
-        return scatter(hand, wave);
+    match opcode {
+        Opcode::Scatter => scatter(hand, wave),
+        Opcode::Gather => gather(hand, wave),
+        _ => operate(hand, wave),
     }
-    operate(hand, wave)
 }
 
 #[inline(never)]
@@ -34,9 +36,9 @@ fn operate<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
 fn perform<G: Grid>(
     hand: Hand<G>,
     (what, value): (u32, u32),
-    to: Words,
-    left: Words,
-    right: Words,
+    to: Proven,
+    left: Proven,
+    right: Proven,
 ) {
     let operation = Operation {
         what,
@@ -55,11 +57,11 @@ pub struct Operation {
     /// `a & LEFT ^ b & RIGHT ^ a & b & BOTH`, so that one loop does them all.
     pub what: u32,
     /// What it writes.
-    pub to: Words,
+    pub to: Proven,
     /// `a`, at least as long; `to` when it reads nothing.
-    pub left: Words,
+    pub left: Proven,
     /// `b`; `left` when it reads one register.
-    pub right: Words,
+    pub right: Proven,
     /// What [`FILL`] stores.
     pub value: u32,
 }
@@ -79,7 +81,7 @@ pub const FILL: u32 = 8;
 /// Stores each word's number.
 pub const IOTA: u32 = 16;
 
-/// Words that a lane takes at once: the widest access.
+/// Proven that a lane takes at once: the widest access.
 pub const QUAD: u32 = 4;
 
 /// What an opcode of this family does; nothing for the others.
@@ -124,8 +126,12 @@ impl Operation {
     pub fn new<G: Grid>(context: &Context<G>, wave: Wave) -> Result<Self, FaultCode> {
         let (machine, grid) = (context.machine, context.team.grid);
         let what = what(wave.opcode(grid)).ok_or(FaultCode::UnknownOpcode)?;
-        let to = machine.register(grid, wave.destination(grid))?;
-        let source = |which| machine.register_of(grid, wave.source(grid, which), to.len());
+        // SAFETY: each word of `to` is asked for once, and sources have as many.
+        let to = unsafe { machine.proven_of(grid, wave.destination(grid), 0)? };
+        let source = |which| {
+            // SAFETY: as above.
+            unsafe { machine.proven_of(grid, wave.source(grid, which), to.len()) }
+        };
         let left = if what < FILL { source(0)? } else { to };
         let right = if reads_right(what) { source(1)? } else { left };
         Ok(Self {
@@ -275,7 +281,7 @@ impl Operation {
     #[inline(always)]
     pub fn run_last<G: Grid>(self, grid: G, rest: u32) {
         let at = self.to.len() - 1 - rest;
-        let load = |from: Words, reads: bool| {
+        let load = |from: Proven, reads: bool| {
             if reads { from.load_weak(grid, at) } else { 0 }
         };
         let (a, b) = (
@@ -311,4 +317,19 @@ fn scatter<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
         to.store_weak(grid, at, word);
     });
     Ok(())
+}
+
+/// Stores the words that the indices name.
+#[inline(never)]
+fn gather<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
+    let context = &hand.context();
+    let (machine, grid) = (context.machine, context.team.grid);
+    let to = machine.register(grid, wave.destination(grid))?;
+    let from = machine.register(grid, wave.source(grid, 0))?;
+    let indices = machine.register_of(grid, wave.source(grid, 1), to.len())?;
+    context.team.each(to.len(), |at| {
+        let index = indices.load_weak(grid, at);
+        to.store_weak(grid, at, from.load_weak(grid, index));
+    });
+    none_missed(grid)
 }

@@ -7,7 +7,7 @@ use crate::block::shared::ROUND;
 use crate::context::{Context, Tag};
 use crate::grid::Grid;
 use crate::machine::Wave;
-use crate::memory::{Csr, Words};
+use crate::memory::{Csr, Proven};
 use crate::search::frontier::Queue;
 use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
@@ -18,7 +18,7 @@ use seawall_core::abi::work::{
 /// A work register.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
-    words: Words,
+    words: Proven,
     layout: WorkLayout,
 }
 
@@ -49,7 +49,7 @@ pub struct Source {
 pub struct Sink {
     pub(super) rows: Csr,
     pub(super) queue: Queue,
-    pub(super) counters: Words,
+    pub(super) counters: Proven,
     pub(super) tag: Tag,
 }
 
@@ -74,7 +74,7 @@ impl Work {
     /// # Errors
     /// [`FaultCode::BadRegister`] when they are too few for `nodes` nodes.
     #[inline(always)]
-    pub fn new(words: Words, nodes: u32) -> Result<Self, FaultCode> {
+    pub fn new(words: Proven, nodes: u32) -> Result<Self, FaultCode> {
         let layout = WorkLayout::new(nodes);
         if layout.words() > u64::from(words.len()) {
             return Err(FaultCode::BadRegister);
@@ -85,7 +85,7 @@ impl Work {
     /// The words that it was made of.
     #[inline(always)]
     #[must_use]
-    pub fn words(self) -> Words {
+    pub fn words(self) -> Proven {
         self.words
     }
 
@@ -100,14 +100,14 @@ impl Work {
     }
 
     #[inline(always)]
-    fn counters(self, round: u32) -> Words {
+    fn counters(self, round: u32) -> Proven {
         self.words.part(u64::from(WorkLayout::counters(round)), 32)
     }
 
     /// Marks of the nodes that round `round` has queued.
     #[inline(always)]
     #[must_use]
-    pub fn marks(self, round: u32) -> Words {
+    pub fn marks(self, round: u32) -> Proven {
         self.words
             .part(self.layout.bitset(round), self.layout.bitset_words)
     }
@@ -219,7 +219,10 @@ impl Work {
 #[inline(always)]
 pub fn work_of<G: Grid>(context: &Context<G>, index: u32) -> Result<Work, FaultCode> {
     let grid = context.team.grid;
-    let words = context.machine.register(grid, index)?;
+    let register = context.machine.register(grid, index)?;
+    // SAFETY: the queued nodes and their rows were written by waves of the same loop, as
+    // the host proved (`Invariant::Work` and those that are made of it).
+    let words = unsafe { register.proven() };
     Work::new(words, context.machine.nodes(grid))
 }
 
@@ -233,12 +236,13 @@ pub fn values_and_work<G: Grid>(
     context: &Context<G>,
     wave: Wave,
     words: u32,
-) -> Result<(Words, Work), FaultCode> {
+) -> Result<(Proven, Work), FaultCode> {
     let (machine, grid) = (context.machine, context.team.grid);
     let nodes = machine.nodes(grid).checked_mul(words);
     let nodes = nodes.ok_or(FaultCode::BadRegister)?;
     Ok((
-        machine.register_of(grid, wave.destination(grid), nodes)?,
+        // SAFETY: indices are nodes of the graph.
+        unsafe { machine.proven_of(grid, wave.destination(grid), nodes)? },
         work_of(context, wave.source(grid, 0))?,
     ))
 }

@@ -5,6 +5,7 @@
 //! differed, 2 when what was asked or given is wrong ([`error`] has the one table); one message on standard error; nothing on standard
 //! output but the report.
 
+mod allocator;
 pub mod bench;
 mod convert;
 mod error;
@@ -24,6 +25,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+pub use allocator::Allocator;
 use error::CliError;
 pub use plan::{PlanError, Program as PlanInput};
 

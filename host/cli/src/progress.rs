@@ -25,7 +25,10 @@ impl ProgressLine {
             };
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        bar.enable_steady_tick(TICK);
+        // The line moves by a thread of its own, and stands still where none can be had.
+        if std::thread::Builder::new().spawn(|| ()).is_ok() {
+            bar.enable_steady_tick(TICK);
+        }
         Self { bar }
     }
 

@@ -5,6 +5,7 @@
 //! It says whether the request or the machine is the cause, and decides no exit codes.
 
 use super::Cause;
+use super::memory::Shortage;
 use std::io;
 
 /// Why a graph could not be read, generated or written.
@@ -72,13 +73,23 @@ pub enum GraphError {
     },
     /// The system has no memory for the graph's arrays.
     #[error(
-        "{file}: no memory for an array of {bytes} bytes; free memory, or load a smaller graph"
+        "{file}: out of memory: {needed} bytes more are needed and {available} are available; free memory, or load a smaller graph"
     )]
     Memory {
-        /// File as the caller named it.
+        /// File or generator as the caller named it.
         file: String,
-        /// Bytes of the array.
-        bytes: u64,
+        /// Bytes asked for.
+        needed: u64,
+        /// Bytes that were left; 0 where the system does not tell.
+        available: u64,
+    },
+    /// The system starts no threads.
+    #[error(
+        "the threads that load graphs could not be started: {reason}; allow more threads or memory"
+    )]
+    Threads {
+        /// The system's answer.
+        reason: String,
     },
     /// A line of a text format is wrong.
     #[error("{file}:{line}: {problem}")]
@@ -191,6 +202,15 @@ pub enum GraphError {
 }
 
 impl GraphError {
+    /// No memory for a graph.
+    pub(crate) fn memory(file: &str, short: Shortage) -> Self {
+        Self::Memory {
+            file: file.to_owned(),
+            needed: short.needed,
+            available: short.available,
+        }
+    }
+
     /// Whether another request would help.
     #[must_use]
     pub fn cause(&self) -> Cause {
@@ -212,7 +232,7 @@ impl GraphError {
             | Self::BadWeight { .. }
             | Self::BadArrays { .. }
             | Self::NoWeights { .. } => Cause::Request,
-            Self::Memory { .. } => Cause::Failure,
+            Self::Memory { .. } | Self::Threads { .. } => Cause::Failure,
         }
     }
 }

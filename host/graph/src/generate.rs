@@ -12,6 +12,7 @@ use super::build::{self, Direction, Edges, MAX_EDGES};
 use super::csr::Csr;
 use super::error::GraphError;
 use super::ids::Ids;
+use super::memory;
 use super::mix::{Stream, mix};
 use super::model::{Graph, check_counts};
 use super::spec::Generator;
@@ -39,6 +40,8 @@ const RMAT_ABC: u64 = (0.95 * 4_294_967_296.0) as u64;
 pub(super) fn generate(shape: &Generator, name: &str, weights: bool) -> Result<Graph, GraphError> {
     let (nodes, edges) = shape.counts();
     check_counts(name, nodes, edges.min(MAX_EDGES + 1), false)?;
+    let peak = peak_bytes(shape, weights);
+    memory::check(peak).map_err(|short| GraphError::memory(name, short))?;
     let nodes = nodes as u32;
     let (csr, symmetric) = match *shape {
         Generator::Rmat {
@@ -60,6 +63,18 @@ pub(super) fn generate(shape: &Generator, name: &str, weights: bool) -> Result<G
     } else {
         graph
     })
+}
+
+/// Bytes that a graph takes while it is generated: random edges are sorted before they are
+/// rows, which takes as much again.
+fn peak_bytes(shape: &Generator, weights: bool) -> u64 {
+    let (nodes, edges) = shape.counts();
+    let copies = match shape {
+        Generator::Rmat { .. } | Generator::Uniform { .. } => 2,
+        Generator::Grid { .. } | Generator::Chain { .. } => 1,
+    };
+    let columns = copies + u64::from(weights);
+    (nodes + columns * edges).saturating_mul(4)
 }
 
 /// One weight of 1 to 64 an edge, from its ends without their order.

@@ -16,6 +16,7 @@ pub mod file;
 mod generate;
 mod ids;
 mod load;
+pub mod memory;
 mod mirror;
 mod mix;
 mod model;
@@ -24,6 +25,7 @@ mod petgraph;
 mod radix;
 mod read;
 mod spec;
+pub mod threads;
 mod weights;
 mod write;
 
@@ -72,6 +74,7 @@ pub fn load(
     let path = spec.as_ref();
     // Only a name that is text can be that of a generator.
     let spec = path.to_str().unwrap_or("");
+    threads::start()?;
     let Some(shape) = spec::Generator::parse(spec) else {
         return read::load_file(path, options, progress);
     };
@@ -107,5 +110,6 @@ pub fn load_reader(
     reader: impl Read + Send + 'static,
     options: &LoadOptions,
 ) -> Result<Loaded, GraphError> {
+    threads::start()?;
     read::load_reader(name, Box::new(reader), options)
 }

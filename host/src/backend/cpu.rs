@@ -5,7 +5,7 @@
 
 use super::memory::on_large_pages;
 use super::{BackendError, DeviceInfo, HostWork, RunLimits, RunStats, Session};
-use crate::graph::Graph;
+use crate::graph::{Graph, memory};
 use crate::program::{EncodedProgram, RegisterId};
 use crate::tiles::{TileShape, Tiles};
 use seawall_core::abi::control::ControlRecord;
@@ -53,13 +53,12 @@ pub(super) struct Line([u64; 32]);
 
 /// Memory of at least `bytes` zero bytes, on large pages where those pay.
 pub(super) fn lines(what: &'static str, bytes: u64) -> Result<Vec<Line>, BackendError> {
-    let short = || BackendError::OutOfMemory {
+    let count = usize::try_from(bytes.div_ceil(256)).unwrap_or(usize::MAX);
+    let memory = memory::zeroed(count).map_err(|short| BackendError::OutOfMemory {
         what,
         needed: bytes,
-        available: 0,
-    };
-    let count = usize::try_from(bytes.div_ceil(256)).map_err(|_| short())?;
-    let memory = bytemuck::allocation::try_zeroed_vec(count).map_err(|()| short())?;
+        available: short.available,
+    })?;
     Ok(on_large_pages(memory))
 }
 

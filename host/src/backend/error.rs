@@ -2,6 +2,7 @@
 
 use crate::Cause;
 use crate::graph::WeightKind;
+use crate::program::TableError;
 use seawall_core::abi::control::{FaultCode, FaultRecord};
 
 /// A backend could not open, load, run or read.
@@ -32,6 +33,16 @@ pub enum BackendError {
         name: String,
         /// What helps, where something does.
         remedy: Option<&'static str>,
+    },
+    /// The device's context is lost, and with it every session of this process on it.
+    #[error("{doing}: {name}: the context of the device is lost; {remedy}")]
+    ContextLost {
+        /// What was being done.
+        doing: &'static str,
+        /// Name of the CUDA error.
+        name: String,
+        /// How to get another one.
+        remedy: &'static str,
     },
     /// The grid does not fit on the device at once.
     #[error(
@@ -87,10 +98,10 @@ pub enum BackendError {
         registers: u32,
     },
     /// The tables of a program contradict each other.
-    #[error("the encoded program is inconsistent: {problem}; build it with the program builder")]
+    #[error("the encoded program is not sound: {problem}")]
     BadProgram {
         /// The first contradiction.
-        problem: String,
+        problem: TableError,
     },
     /// The graph lacks an array that the program reads.
     #[error("the program reads {what}, which the session's graph does not hold")]
@@ -147,6 +158,7 @@ impl BackendError {
             Self::Unavailable { .. }
             | Self::Unsupported { .. }
             | Self::Cuda { .. }
+            | Self::ContextLost { .. }
             | Self::NotCoResident { .. }
             | Self::OutOfMemory { .. }
             | Self::Fault { .. }
@@ -181,6 +193,9 @@ fn fault_text(record: &FaultRecord, wave_name: &str) -> String {
         ),
         FaultCode::BadLaunch => format!("launch record of another version at {at}"),
         FaultCode::NestedFixpoint => format!("a fixpoint inside another one's body at {at}"),
+        FaultCode::BadIndex => format!(
+            "index {arrived} of a register of {expected} words at {at}; correct what the wave takes it from"
+        ),
         FaultCode::TimeBudget => {
             format!(
                 "the time budget ended inside a loop of block {block} at {at}; raise --time-budget if the work is only long"

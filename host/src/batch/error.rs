@@ -46,6 +46,18 @@ pub enum BatchError {
         /// Line, from 1.
         line: usize,
     },
+    /// A line of a list is longer than any name.
+    #[error(
+        "{list}:{line}: the line is longer than {most} bytes; a list is text with one graph a line"
+    )]
+    LongLine {
+        /// The list as the caller named it.
+        list: String,
+        /// Line, from 1.
+        line: usize,
+        /// Longest line that is taken, bytes.
+        most: u64,
+    },
     /// Something that cannot be part of a batch.
     #[error("{origin}{value}: {problem}")]
     Refused {
@@ -113,6 +125,7 @@ impl BatchError {
             | Self::EmptyFolder { .. }
             | Self::EmptyList { .. }
             | Self::NotText { .. }
+            | Self::LongLine { .. }
             | Self::Refused { .. }
             | Self::OneAtATime { .. }
             | Self::DetailOfOne { .. }

@@ -180,6 +180,10 @@ pub fn load(specs: Vec<Spec>, options: &LoadOptions) -> Result<Vec<NamedGraph>, 
         }),
         Err(source) => Err(BatchError::Load { origin, source }),
     };
+    graph::threads::start().map_err(|source| BatchError::Load {
+        origin: Origin::default(),
+        source,
+    })?;
     let loaded: Vec<_> = specs.into_par_iter().map(load).collect();
     loaded.into_iter().collect()
 }

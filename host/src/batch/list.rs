@@ -8,8 +8,11 @@ use super::expand::{Origin, Spec, add_plain};
 use super::name::{list_of, of_bytes, shown};
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
+
+/// Longest line of a list in bytes, its end included: longer than any path.
+const LINE_MAX: u64 = 64 << 10;
 
 /// Adds the graphs that `list` names.
 ///
@@ -28,9 +31,21 @@ pub(super) fn read(path: &Path, specs: &mut Vec<Spec>) -> Result<(), BatchError>
     let file = File::open(path).map_err(io("open"))?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let before = specs.len();
-    for (at, line) in BufReader::new(file).split(b'\n').enumerate() {
-        let line = line.map_err(io("read"))?;
-        let number = at + 1;
+    let (mut lines, mut line, mut number) = (BufReader::new(file), Vec::new(), 0);
+    loop {
+        line.clear();
+        number += 1;
+        let piece = (&mut lines).take(LINE_MAX).read_until(b'\n', &mut line);
+        if piece.map_err(io("read"))? == 0 {
+            break;
+        }
+        if line.len() as u64 == LINE_MAX {
+            return Err(BatchError::LongLine {
+                list: list.to_owned(),
+                line: number,
+                most: LINE_MAX,
+            });
+        }
         let line = line.trim_ascii();
         if line.is_empty() || line.starts_with(b"#") {
             continue;

@@ -168,6 +168,13 @@ impl ProgramBuilder {
         );
     }
 
+    /// Stores the words of `from` that `indices` name, as many as `to` has. An index
+    /// that `from` does not hold ends the run with a fault.
+    pub fn gather(&mut self, name: &str, to: RegisterId, from: RegisterId, indices: RegisterId) {
+        let wave = WaveSpec::new(name, Opcode::Gather).writing(to);
+        self.push(wave.reading(0, from).reading(1, indices));
+    }
+
     /// Joins two registers word by word with `opcode`, one of
     /// [`Opcode::And`], [`Opcode::Or`], [`Opcode::AndNot`], [`Opcode::Xor`].
     pub fn combine(&mut self, name: &str, opcode: Opcode, to: RegisterId, from: [RegisterId; 2]) {

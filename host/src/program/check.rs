@@ -1,12 +1,17 @@
 //! Proof that a program's tables agree, for programs built by hand.
 //!
 //! A backend checks them at load, so that no kernel follows an index or an
-//! offset that leads outside. What waves do with their registers is not looked
-//! at; kernels check lengths themselves and report a fault.
+//! offset that leads outside. Whether registers hold what waves take for granted is
+//! proved in [`proof`](super::proof). Kernels check lengths themselves and report a
+//! fault.
 
 use super::encoded::EncodedProgram;
 use super::joined::join;
-use seawall_core::abi::program::{FixpointRecord, Opcode, Region, RegisterRecord, WaveRecord};
+use super::proof::prove;
+use super::table_error::TableError;
+use seawall_core::abi::program::{
+    FixpointRecord, GroupRecord, Opcode, Region, RegisterRecord, WaveRecord,
+};
 
 /// Bytes of the widest access of a kernel, to which registers are aligned.
 const ACCESS_BYTES: u64 = 16;
@@ -15,85 +20,120 @@ const ACCESS_BYTES: u64 = 16;
 ///
 /// # Errors
 /// The first contradiction.
-pub(super) fn check(program: &EncodedProgram) -> Result<(), String> {
+pub(super) fn check(program: &EncodedProgram) -> Result<(), TableError> {
     let groups = count("groups", program.groups.len())?;
-    let waves = count("waves", program.waves.len())?;
+    count("waves", program.waves.len())?;
     count("registers", program.registers.len())?;
     if program.top_groups > groups {
-        return Err(format!(
-            "{} top-level groups in a table of {groups}",
-            program.top_groups
-        ));
+        return Err(TableError::TopGroups {
+            top: program.top_groups,
+            groups,
+        });
     }
-    for (index, group) in program.groups.iter().enumerate() {
-        if u64::from(group.first_wave) + u64::from(group.waves) > u64::from(waves) {
-            return Err(format!(
-                "group {index} holds {} waves from {}, the table {waves}",
-                group.waves, group.first_wave
-            ));
-        }
-    }
+    check_groups(program)?;
     check_runs(program)?;
-    let is_fixpoint = |wave: &&WaveRecord| wave.opcode == Opcode::Fixpoint as u32;
     program
         .waves
         .iter()
-        .filter(is_fixpoint)
+        .filter(|wave| is_loop(wave))
         .try_for_each(|wave| check_loop(program, wave))?;
     program
         .registers
         .iter()
         .enumerate()
-        .try_for_each(|(index, register)| check_register(program, index, register))
+        .try_for_each(|(index, register)| check_register(program, index, register))?;
+    prove(program)
 }
 
-/// Narrow groups that follow each other lie behind each other, and those that say
-/// they need no barrier need none.
-fn check_runs(program: &EncodedProgram) -> Result<(), String> {
+fn is_loop(wave: &WaveRecord) -> bool {
+    wave.opcode == Opcode::Fixpoint as u32
+}
+
+/// Groups hold waves of the table, and no two the same.
+fn check_groups(program: &EncodedProgram) -> Result<(), TableError> {
+    let waves = program.waves.len() as u32;
+    let mut is_held = vec![false; program.waves.len()];
+    for (index, group) in program.groups.iter().enumerate() {
+        let range = group.first_wave..group.first_wave.saturating_add(group.waves);
+        let end = u64::from(group.first_wave) + u64::from(group.waves);
+        if end > u64::from(waves) {
+            return Err(TableError::GroupRange {
+                group: index,
+                first: group.first_wave,
+                count: group.waves,
+                waves,
+            });
+        }
+        for entry in range {
+            if std::mem::replace(&mut is_held[entry as usize], true) {
+                return Err(TableError::SharedWave {
+                    group: index,
+                    entry,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Narrow groups that follow each other lie one after the other and have no loop, and
+/// those that say they need no barrier need none.
+fn check_runs(program: &EncodedProgram) -> Result<(), TableError> {
     let top = &program.groups[..program.top_groups as usize];
     for (index, pair) in top.windows(2).enumerate() {
         let [before, group] = pair else { continue };
         let end = before.first_wave + before.waves;
         if before.narrow != 0 && group.narrow != 0 && group.first_wave != end {
-            return Err(format!(
-                "narrow group {} starts at wave {}, the one before it ends at {end}",
-                index + 1,
-                group.first_wave
-            ));
+            return Err(TableError::NarrowApart {
+                group: index + 1,
+                first: group.first_wave,
+                end,
+            });
+        }
+    }
+    for (index, group) in top.iter().enumerate() {
+        let found = waves_of(program, group).iter().find(|wave| is_loop(wave));
+        if let (Some(wave), true) = (found, group.narrow != 0) {
+            return Err(TableError::NarrowLoop {
+                group: index,
+                wave: wave.wave,
+            });
         }
     }
     let mut sound = top.to_vec();
     join(&mut sound, &program.waves, &program.registers);
-    let claims = top.iter().zip(&sound);
-    match claims
-        .into_iter()
-        .position(|(group, sound)| group.joined > sound.joined)
-    {
-        Some(index) => Err(format!(
-            "group {index} is joined to the one before it, but depends on it by more than single words"
-        )),
+    let mut claims = top.iter().zip(&sound);
+    match claims.position(|(group, sound)| group.joined > sound.joined) {
+        Some(group) => Err(TableError::Joined { group }),
         None => Ok(()),
     }
 }
 
-fn count(what: &str, length: usize) -> Result<u32, String> {
-    u32::try_from(length).map_err(|_| format!("{length} {what}, more than 32 bits count"))
+fn waves_of<'p>(program: &'p EncodedProgram, group: &GroupRecord) -> &'p [WaveRecord] {
+    let first = group.first_wave as usize;
+    &program.waves[first..first + group.waves as usize]
 }
 
-fn check_loop(program: &EncodedProgram, wave: &WaveRecord) -> Result<(), String> {
-    let number = wave.wave;
+fn count(table: &'static str, entries: usize) -> Result<u32, TableError> {
+    u32::try_from(entries).map_err(|_| TableError::TooMany { table, entries })
+}
+
+fn check_loop(program: &EncodedProgram, wave: &WaveRecord) -> Result<(), TableError> {
     let FixpointRecord {
-        first_group,
-        groups,
+        first_group: first,
+        groups: count,
         ..
     } = FixpointRecord::from_parameters(wave.parameters);
-    let end = u64::from(first_group) + u64::from(groups);
-    if groups == 0 || first_group < program.top_groups || end > program.groups.len() as u64 {
-        return Err(format!(
-            "the loop of wave {number} has {groups} body groups from {first_group}; bodies are groups {} to {}",
-            program.top_groups,
-            program.groups.len()
-        ));
+    let (top, groups) = (program.top_groups, program.groups.len());
+    let end = u64::from(first) + u64::from(count);
+    if count == 0 || first < top || end > groups as u64 {
+        return Err(TableError::BodyRange {
+            wave: wave.wave,
+            first,
+            count,
+            top,
+            groups,
+        });
     }
     Ok(())
 }
@@ -102,30 +142,33 @@ fn check_register(
     program: &EncodedProgram,
     index: usize,
     register: &RegisterRecord,
-) -> Result<(), String> {
+) -> Result<(), TableError> {
     let region_bytes = match register.region {
         word if word == Region::Arena as u32 => program.arena_bytes,
         word if word == Region::Input as u32 => program.input_bytes,
-        word => {
-            return Err(format!(
-                "register {index} is in region {word}, there is none"
-            ));
+        region => {
+            return Err(TableError::Region {
+                register: index,
+                region,
+            });
         }
     };
-    let end = register
-        .offset_bytes
-        .checked_add(u64::from(register.words) * 4);
+    let offset_bytes = register.offset_bytes;
+    let end = offset_bytes.checked_add(u64::from(register.words) * 4);
     if end.is_none_or(|end| end > region_bytes) {
-        return Err(format!(
-            "register {index} has {} words at byte {}, its region {region_bytes} bytes",
-            register.words, register.offset_bytes
-        ));
+        return Err(TableError::RegisterRange {
+            register: index,
+            words: register.words,
+            offset_bytes,
+            region_bytes,
+        });
     }
-    if !register.offset_bytes.is_multiple_of(ACCESS_BYTES) {
-        return Err(format!(
-            "register {index} starts at byte {}, which is no multiple of {ACCESS_BYTES}",
-            register.offset_bytes
-        ));
+    if !offset_bytes.is_multiple_of(ACCESS_BYTES) {
+        return Err(TableError::Misaligned {
+            register: index,
+            offset_bytes,
+            alignment_bytes: ACCESS_BYTES,
+        });
     }
     Ok(())
 }

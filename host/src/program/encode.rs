@@ -9,6 +9,8 @@ use super::encoded::{EncodedProgram, RegisterId};
 use super::error::ProgramError;
 use super::hazards::{Hazards, infer};
 use super::joined::join;
+use super::proof::prove;
+use super::table_error::TableError;
 use super::wave::{ALIGNMENT_BYTES, Body, RegisterSpec, WaveSpec};
 use seawall_core::abi::program::{
     FixpointRecord, GroupRecord, NO_REGISTER, Opcode, Region, RegisterRecord, WaveRecord,
@@ -54,7 +56,26 @@ pub(crate) fn encode(
     tables.add_bodies(builder, request)?;
     tables.encoded.arena_bytes = planned.summary.arena_bytes;
     tables.encoded.input_bytes = input_bytes;
+    prove(&tables.encoded).map_err(|error| by_name(builder, error))?;
     Ok((tables.encoded, planned.summary))
+}
+
+/// An error of tables in the words of their builder.
+fn by_name(builder: &ProgramBuilder, error: TableError) -> ProgramError {
+    match error {
+        TableError::Unproven {
+            wave,
+            name,
+            register,
+            needs,
+        } => ProgramError::Unproven {
+            wave,
+            name,
+            register: builder.registers[register as usize].name,
+            needs,
+        },
+        other => ProgramError::Tables(other),
+    }
 }
 
 fn check_arena(summary: &PlanSummary, budget: &Budget) -> Result<(), ProgramError> {
@@ -245,7 +266,7 @@ impl Tables {
         let words = |wave: &WaveSpec| -> Option<u64> {
             let words = |id: RegisterId| u64::from(self.encoded.registers[id.0 as usize].words);
             match wave.opcode {
-                Opcode::Fill | Opcode::Iota | Opcode::Copy => {}
+                Opcode::Fill | Opcode::Iota | Opcode::Copy | Opcode::Gather => {}
                 Opcode::And | Opcode::Or | Opcode::AndNot | Opcode::Xor | Opcode::GenKill => {}
                 Opcode::Nop => return Some(0),
                 Opcode::Seed => return Some(wave.sources[0].map_or(0, words)),

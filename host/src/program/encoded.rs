@@ -1,5 +1,6 @@
 //! An encoded program: the tables that every executor walks.
 
+use super::table_error::TableError;
 use crate::backend::BackendError;
 use crate::graph::{Graph, WeightKind};
 use seawall_core::abi::program::{GroupRecord, RegisterRecord, WaveRecord};
@@ -65,11 +66,12 @@ pub struct EncodedProgram {
 
 impl EncodedProgram {
     /// Checks that groups, loops and registers stay within their tables and
-    /// regions. Linear in the tables.
+    /// regions, and proves that registers hold what waves take for granted
+    /// ([`seawall_core::abi::facts`]). Of about linear cost in the tables.
     ///
     /// # Errors
-    /// The first contradiction, in words.
-    pub fn check(&self) -> Result<(), String> {
+    /// The first contradiction.
+    pub fn check(&self) -> Result<(), TableError> {
         super::check::check(self)
     }
 }

@@ -1,5 +1,7 @@
 //! What can be wrong with a wave program.
 
+use super::table_error::TableError;
+use seawall_core::abi::facts::Invariant;
 use seawall_core::error::{ArenaError, GroupError};
 
 /// A program could not be planned or encoded.
@@ -41,6 +43,21 @@ pub enum ProgramError {
         /// Name of the fixpoint.
         name: String,
     },
+    /// A register does not hold what a wave takes for granted.
+    #[error("wave {wave} ({name}) needs register {register} to be {}", needs.remedy())]
+    Unproven {
+        /// Number of the wave.
+        wave: u32,
+        /// Its name.
+        name: String,
+        /// Name of the register.
+        register: &'static str,
+        /// What it would have to be.
+        needs: Invariant,
+    },
+    /// A wave relies on something else that the program does not provide.
+    #[error(transparent)]
+    Tables(TableError),
     /// The waves do not fit the budget.
     #[error("planning the groups: {0}")]
     Groups(#[from] GroupError),

@@ -4,11 +4,13 @@
 //! what it writes (write after write), and for all readers since (write after
 //! read). The wave that first writes a register owns its memory, so every
 //! later user also depends on the owner: that keeps the memory alive and adds
-//! no layer, since the owner precedes it anyway.
+//! no layer, since the owner precedes it anyway. Where a wave seeds a loop, loops and
+//! seeds keep their order, as no other loop may run in between.
 
 use super::encoded::RegisterId;
 use super::error::ProgramError;
 use super::wave::{RegisterSpec, WaveSpec};
+use seawall_core::abi::facts::Stage;
 use seawall_core::wave::Dependency;
 use std::collections::BTreeSet;
 
@@ -40,6 +42,8 @@ pub(crate) fn infer(
 ) -> Result<Hazards, ProgramError> {
     let mut uses = vec![Uses::default(); registers.len()];
     let mut hazards = Hazards::default();
+    let mut rounds = None;
+    let counts_rounds = waves.iter().any(seeds_rounds);
     for (number, wave) in (0_u32..).zip(waves) {
         let mut before = BTreeSet::new();
         for register in reads_before_writes(wave) {
@@ -54,6 +58,9 @@ pub(crate) fn infer(
             before.extend(uses.owner);
             before.extend(&uses.readers);
         }
+        if counts_rounds && (seeds_rounds(wave) || runs_rounds(wave)) {
+            before.extend(rounds.replace(number));
+        }
         before.remove(&number);
         let after = number;
         hazards.dependencies.extend(
@@ -65,6 +72,18 @@ pub(crate) fn infer(
     }
     hazards.owners = uses.into_iter().map(|uses| uses.owner).collect();
     Ok(hazards)
+}
+
+/// Whether `wave` seeds the loop that follows, between which no other may run.
+fn seeds_rounds(wave: &WaveSpec) -> bool {
+    wave.opcode.facts().stage == Stage::BeforeLoop
+}
+
+/// Whether `wave` is a loop that counts rounds.
+fn runs_rounds(wave: &WaveSpec) -> bool {
+    wave.body
+        .as_ref()
+        .is_some_and(|body| body.frontier.is_none())
 }
 
 /// Registers that must hold something before the wave runs. What a fixpoint's

@@ -13,6 +13,10 @@ mod rounds;
 mod triangles;
 mod sets;
 mod joined;
+mod places;
+mod conflicts;
+mod proof;
+mod table_error;
 mod encode;
 mod error;
 
@@ -21,6 +25,7 @@ pub use encoded::{EncodedProgram, GraphNeeds, RegisterId};
 pub use error::ProgramError;
 pub use rounds::{Lengths, Paths, Ranks};
 pub use sets::Sets;
+pub use table_error::TableError;
 pub use triangles::Triangles;
 
 /// A program's plan in numbers.

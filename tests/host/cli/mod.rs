@@ -6,6 +6,8 @@ mod bench;
 mod costs;
 mod details;
 mod evidence;
+#[cfg(target_os = "linux")]
+mod exhaustion;
 mod exit_codes;
 mod files;
 mod help;

@@ -3,6 +3,8 @@
 
 mod against_interpreter;
 mod broken_tables;
+mod hostile;
+mod proofs;
 mod planning;
 mod sessions;
 mod watchdog;

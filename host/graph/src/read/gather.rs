@@ -19,6 +19,7 @@ use super::source::Source;
 use crate::build::{self, Direction, Edges, MAX_NODES};
 use crate::ids::Ids;
 use crate::load::{LoadOptions, LoadStats, Loaded, Progress};
+use crate::memory;
 use crate::model::check_counts;
 use crate::weights::to_floats;
 use crate::{Graph, GraphError, LineProblem, WeightKind};
@@ -38,8 +39,13 @@ pub(super) fn load_text(
     let compression = source.compression;
     let threads = rayon::current_num_threads();
     let (sender, pieces) = sync_channel(2 * threads);
-    let (result, passed) = std::thread::scope(|scope| {
-        let reading = scope.spawn(move || pump(source, &sender, progress));
+    let result = std::thread::scope(|scope| {
+        let reading = std::thread::Builder::new()
+            .name("seawall-reader".to_owned())
+            .spawn_scoped(scope, move || pump(source, &sender, progress))
+            .map_err(|error| GraphError::Threads {
+                reason: error.to_string(),
+            })?;
         let result = Gather {
             name: &name,
             options,
@@ -48,9 +54,10 @@ pub(super) fn load_text(
         }
         .run();
         // The receiver is gone by now, so the reading thread ends whatever it was doing.
-        (result, reading.join().unwrap_or_else(|_| Passed::default()))
+        let passed = reading.join().unwrap_or_else(|_| Passed::default());
+        result.map(|(graph, stats)| (graph, stats, passed))
     });
-    let (graph, stats) = result?;
+    let (graph, stats, passed) = result?;
     let stats = LoadStats {
         compression,
         bytes: passed.raw,
@@ -239,6 +246,8 @@ impl Gather<'_> {
         let count = (all.edges.len() + parsed.edges.len()) as u64;
         check_counts(self.name, 0, count, undirected)?;
         all.agree(&mut parsed);
+        memory::reserve(&mut all.edges, parsed.edges.len())
+            .map_err(|short| GraphError::memory(self.name, short))?;
         all.edges.append(&mut parsed.edges);
         all.rounded += parsed.rounded;
         all.listed += parsed.listed;

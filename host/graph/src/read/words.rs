@@ -13,6 +13,7 @@ use bytemuck::Pod;
 use rayon::prelude::*;
 
 use super::source::Source;
+use crate::memory;
 use crate::{BinaryProblem, Compression, GraphError, Progress};
 
 /// Bytes read at once, from a stream or by one thread.
@@ -238,9 +239,7 @@ fn grow<T: Pod>(
     name: &str,
 ) -> Result<(), GraphError> {
     if words.capacity() - words.len() < step {
-        words
-            .try_reserve_exact(room)
-            .map_err(|_| no_memory::<T>(name, (words.len() + room) as u64))?;
+        memory::reserve_exact(words, room).map_err(|short| GraphError::memory(name, short))?;
     }
     words.resize(words.len() + step, T::zeroed());
     Ok(())
@@ -248,15 +247,9 @@ fn grow<T: Pod>(
 
 /// `count` zeroes, of which the system makes pages when they are written.
 pub(super) fn zeroed<T: Pod>(count: u64, name: &str) -> Result<Vec<T>, GraphError> {
-    let length = usize::try_from(count).map_err(|_| no_memory::<T>(name, count))?;
-    bytemuck::allocation::try_zeroed_vec(length).map_err(|()| no_memory::<T>(name, count))
-}
-
-fn no_memory<T>(name: &str, count: u64) -> GraphError {
-    GraphError::Memory {
-        file: name.to_owned(),
-        bytes: count.saturating_mul(size_of::<T>() as u64),
-    }
+    // A count past the address space is as short of memory as one right at its end.
+    let length = usize::try_from(count).unwrap_or(usize::MAX);
+    memory::zeroed(length).map_err(|short| GraphError::memory(name, short))
 }
 
 /// Fills as much of the buffer as the file has from `at` on.

@@ -183,6 +183,9 @@ impl CudaBatch {
 
     /// Waits for what a failed call left in the stream.
     fn settled<T>(&self, result: Result<T, BackendError>) -> Result<T, BackendError> {
+        if let Err(error) = &result {
+            self.context.note(error);
+        }
         if result.is_err() && !self.context.is_given_up() {
             // The first error is the one to tell.
             let _ = self.stream.wait("settling after an error", COPY_LIMIT);

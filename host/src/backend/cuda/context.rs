@@ -7,7 +7,8 @@
 use super::DeviceLimits;
 use super::device;
 use super::driver::Driver;
-use super::error::{check, given_up};
+use super::error::{beyond_reset, check, given_up, still_held};
+use super::lost::{Ledger, Way};
 use crate::backend::BackendError;
 use cudarc::driver::sys::{self, CUcontext, CUdevice};
 use std::cell::Cell;
@@ -29,15 +30,12 @@ impl Context {
     ///
     /// # Errors
     /// [`BackendError::Unavailable`] without driver or device,
-    /// [`BackendError::Cuda`] when the device refuses.
+    /// [`BackendError::Cuda`] when the device refuses, [`BackendError::ContextLost`] when
+    /// its context was lost and there is no other.
     pub(super) fn open(ordinal: u32, budget_bytes: Option<u64>) -> Result<Rc<Self>, BackendError> {
         let driver = Driver::open()?;
         let (device, limits) = device::find(driver, ordinal)?;
-        let mut raw = std::ptr::null_mut();
-        // SAFETY: one valid handle to write to; the device is a valid handle.
-        check("opening the device", unsafe {
-            sys::cuDevicePrimaryCtxRetain(&raw mut raw, device)
-        })?;
+        let raw = retain(device)?;
         let context = Rc::new(Self {
             raw,
             device,
@@ -72,6 +70,13 @@ impl Context {
     /// What the device can do.
     pub(super) const fn limits(&self) -> &DeviceLimits {
         &self.limits
+    }
+
+    /// Takes note of an error: one that lost the context counts for the whole process.
+    pub(super) fn note(&self, error: &BackendError) {
+        if matches!(error, BackendError::ContextLost { .. }) {
+            Ledger::of_process().lost(self.device);
+        }
     }
 
     /// Declares that the device stopped answering.
@@ -124,10 +129,53 @@ impl Drop for Context {
         if self.is_given_up() {
             return;
         }
+        let mut ledger = Ledger::of_process();
         // SAFETY: releases what `open` retained, once. An error cannot be
         // reported from here and changes nothing: the process keeps a context.
         let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
+        ledger.closed(self.device);
     }
+}
+
+/// Retains the primary context of `device`, a fresh one where the last one was lost.
+fn retain(device: CUdevice) -> Result<CUcontext, BackendError> {
+    // Held throughout, so that nobody opens what this resets.
+    let mut ledger = Ledger::of_process();
+    let way = ledger.way(device);
+    match way {
+        Way::Plainly => {}
+        Way::Blocked => return Err(still_held()),
+        Way::AfterReset => {
+            // SAFETY: no owner of this process holds the context any more. Should that
+            // fail, so will what follows.
+            let _ = unsafe { sys::cuDevicePrimaryCtxReset_v2(device) };
+        }
+    }
+    let raw = retain_plainly(device).map_err(|error| {
+        if way == Way::AfterReset {
+            beyond_reset(error)
+        } else {
+            error
+        }
+    })?;
+    ledger.opened(device);
+    Ok(raw)
+}
+
+/// Retains the primary context of `device` and makes it current, which a lost one refuses.
+fn retain_plainly(device: CUdevice) -> Result<CUcontext, BackendError> {
+    let mut raw = std::ptr::null_mut();
+    // SAFETY: one valid handle to write to; the device is a valid handle.
+    check("opening the device", unsafe {
+        sys::cuDevicePrimaryCtxRetain(&raw mut raw, device)
+    })?;
+    // SAFETY: `raw` was just retained.
+    let bound = check("selecting the device", unsafe { sys::cuCtxSetCurrent(raw) });
+    if bound.is_err() {
+        // SAFETY: releases what was retained above.
+        let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(device) };
+    }
+    bound.map(|()| raw)
 }
 
 /// Bytes that may still be taken.

@@ -4,6 +4,7 @@
 //! with a code that they do not list. The name comes from the driver itself,
 //! the remedy from the table here.
 
+use super::lost::loses_context;
 use crate::backend::BackendError;
 use cudarc::driver::sys::{self, CUresult};
 use std::ffi::CStr;
@@ -17,11 +18,54 @@ pub(super) const NOT_READY: u32 = 600;
 pub(super) fn check(doing: &'static str, result: CUresult) -> Result<(), BackendError> {
     match result as u32 {
         0 => Ok(()),
+        code if loses_context(code) => Err(BackendError::ContextLost {
+            doing,
+            name: driver_name(result).unwrap_or_else(|| name_of(code)),
+            remedy: reopening(code),
+        }),
         code => Err(BackendError::Cuda {
             doing,
             name: driver_name(result).unwrap_or_else(|| name_of(code)),
             remedy: remedy(code),
         }),
+    }
+}
+
+/// How to go on after a loss.
+const REOPEN: &str = "close all sessions of this process on it and open a new one; run under compute-sanitizer to find the fault";
+
+/// What helps against an error that lost the context.
+const fn reopening(code: u32) -> &'static str {
+    match code {
+        214 | 220 => {
+            "the hardware reported an uncorrectable error: see nvidia-smi -q -d ECC, close all sessions of this process on it and open a new one"
+        }
+        702 => {
+            "the system ends long kernels on a device with a display: close all sessions of this process on it, then use another device or a smaller graph"
+        }
+        _ => REOPEN,
+    }
+}
+
+/// The error for opening a device whose lost context others still hold.
+pub(super) fn still_held() -> BackendError {
+    BackendError::ContextLost {
+        doing: "opening the device",
+        name: "an earlier error of a session that is still open".to_owned(),
+        remedy: REOPEN,
+    }
+}
+
+/// The error for a device that opens no context after one was lost.
+pub(super) fn beyond_reset(error: BackendError) -> BackendError {
+    let name = match error {
+        BackendError::Cuda { name, .. } | BackendError::ContextLost { name, .. } => name,
+        other => other.to_string(),
+    };
+    BackendError::ContextLost {
+        doing: "opening the device after a reset",
+        name,
+        remedy: "the driver gives this process no other: restart it",
     }
 }
 
@@ -98,14 +142,7 @@ pub(super) const fn remedy(code: u32) -> Option<&'static str> {
         }
         222 => "the driver is older than the kernels: install a driver for CUDA 12.0 or later",
         223 => "unset CUDA_DISABLE_PTX_JIT",
-        214 | 220 => "the hardware reported an uncorrectable error: see nvidia-smi -q -d ECC",
-        700 | 714..=719 => {
-            "the kernel's fault: run the same command under compute-sanitizer to find it"
-        }
         701 => "the block is too large for the kernel's registers: use fewer lanes a block",
-        702 => {
-            "the system ends long kernels on a device with a display: use another device or a smaller graph"
-        }
         720 => "the grid does not fit on the device at once: ask for fewer blocks",
         803 => "the driver's library and kernel module differ: reboot or reinstall the driver",
         804 => {
@@ -138,10 +175,7 @@ mod tests {
                 "ptxjitcompiler",
             ),
             (CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "12.0"),
-            (CUresult::CUDA_ERROR_ILLEGAL_ADDRESS, "compute-sanitizer"),
-            (CUresult::CUDA_ERROR_LAUNCH_FAILED, "compute-sanitizer"),
             (CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "fewer lanes"),
-            (CUresult::CUDA_ERROR_LAUNCH_TIMEOUT, "display"),
             (
                 CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
                 "fewer blocks",
@@ -169,6 +203,29 @@ mod tests {
         }
         assert_eq!(name_of(12_345), "CUDA error 12345");
         assert_eq!(NOT_READY, CUresult::CUDA_ERROR_NOT_READY as u32);
+    }
+
+    #[test]
+    fn losses_have_remedies_of_their_own() {
+        for (result, part) in [
+            (CUresult::CUDA_ERROR_ILLEGAL_ADDRESS, "compute-sanitizer"),
+            (CUresult::CUDA_ERROR_LAUNCH_FAILED, "compute-sanitizer"),
+            (CUresult::CUDA_ERROR_LAUNCH_TIMEOUT, "display"),
+            (CUresult::CUDA_ERROR_ECC_UNCORRECTABLE, "ECC"),
+        ] {
+            let text = reopening(result as u32);
+            assert!(text.contains(part), "{result:?}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_lost_context_says_what_to_do_and_what_if_that_fails() {
+        let lost = beyond_reset(given_up());
+        for (error, part) in [(still_held(), "open a new one"), (lost, "restart it")] {
+            assert!(matches!(error, BackendError::ContextLost { .. }));
+            let text = error.to_string();
+            assert!(text.contains("lost") && text.contains(part), "{text}");
+        }
     }
 
     #[test]

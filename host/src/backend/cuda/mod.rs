@@ -13,6 +13,7 @@
 //! hanging in a free.
 
 mod error;
+mod lost;
 mod driver;
 mod device;
 mod context;

@@ -192,6 +192,9 @@ impl<'g> CudaSession<'g> {
     /// Waits for what a failed call left in the stream, so that the next one
     /// finds buffers that nobody copies from.
     fn settled<T>(&self, result: Result<T, BackendError>) -> Result<T, BackendError> {
+        if let Err(error) = &result {
+            self.context.note(error);
+        }
         if result.is_err() && !self.context.is_given_up() {
             // The first error is the one to tell; a second one here would be
             // its consequence.

@@ -1,0 +1,255 @@
+//! What a wave reads and writes, and what it takes for granted about its registers.
+//!
+//! Hot loops follow words of memory without looking at them: parents in a forest, nodes
+//! in a queue. That is sound only if nobody but the waves of the same family wrote those
+//! words. A host proves it by these facts before anything runs; a kernel relies on it.
+
+use super::program::Opcode;
+
+/// What holds of the words of a register, as far as kernels rely on it.
+///
+/// ```
+/// use seawall_core::abi::facts::Invariant;
+/// assert!(Invariant::Fresh.satisfies(Invariant::Frontier));
+/// assert!(!Invariant::Frontier.satisfies(Invariant::Fresh));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Invariant {
+    /// No word is above its own number.
+    Forest,
+    /// A frontier that no search has begun to expand.
+    Fresh,
+    /// A frontier whose queues hold nodes of the graph and where their rows are.
+    Frontier,
+    /// An empty work register.
+    Work,
+    /// A work register that holds the sources of shortest paths, or a round of them.
+    Paths,
+    /// A work register that holds a round of peeling.
+    Peeling,
+    /// A work register that holds a level of the searches from many sources.
+    Sets,
+    /// What remains of every row of the graph, at the row's start.
+    Rows,
+    /// How much remains of every row of the graph.
+    Lengths,
+}
+
+impl Invariant {
+    /// Whether a register for which this holds is one for which `wanted` holds.
+    #[must_use]
+    pub fn satisfies(self, wanted: Self) -> bool {
+        self == wanted || (self == Self::Fresh && wanted == Self::Frontier)
+    }
+
+    /// What holds if this or `other` does, if anything.
+    #[must_use]
+    pub fn either(self, other: Self) -> Option<Self> {
+        if other.satisfies(self) {
+            Some(self)
+        } else if self.satisfies(other) {
+            Some(other)
+        } else {
+            None
+        }
+    }
+
+    /// What waves that rely on this need, and how a program gets it.
+    #[must_use]
+    pub const fn remedy(self) -> &'static str {
+        match self {
+            Self::Forest => "parents that number their own nodes; start with iota",
+            Self::Fresh => "a frontier that was reset and not searched since; reset it",
+            Self::Frontier => "a frontier; reset and seed it",
+            Self::Work => "an empty work register; reset it",
+            Self::Paths => "a work register seeded for paths; seed it right before the loop",
+            Self::Peeling => "a work register seeded for peeling; seed it right before the loop",
+            Self::Sets => "a work register seeded for sets; seed it right before the loop",
+            Self::Rows => "oriented rows; orient the edges into it",
+            Self::Lengths => "lengths of oriented rows; orient the edges into it",
+        }
+    }
+}
+
+/// Where a wave may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Stage {
+    /// Anywhere.
+    Any,
+    /// Outside of loops, as what it leaves is for the loop that follows.
+    BeforeLoop,
+    /// In the body of a loop that ends by the changed flag.
+    Round,
+    /// In the body of the search that its first source drives.
+    Search,
+}
+
+/// An operand of a wave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u8)]
+pub enum Operand {
+    /// The destination.
+    To = 0,
+    /// Source 0.
+    First = 1,
+    /// Source 1.
+    Second = 2,
+    /// Source 2.
+    Third = 3,
+}
+
+impl Operand {
+    /// Every operand that an opcode has.
+    pub const ALL: [Self; 4] = [Self::To, Self::First, Self::Second, Self::Third];
+}
+
+/// A register that a wave relies on or makes something hold for.
+pub type Claim = (Operand, Invariant);
+
+/// Facts about an opcode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Operands that it reads.
+    pub reads: &'static [Operand],
+    /// Operands of which it writes words. One that it needs something of keeps that.
+    pub writes: &'static [Operand],
+    /// What it needs.
+    pub needs: &'static [Claim],
+    /// What holds when it has run, whatever was there before.
+    pub makes: &'static [Claim],
+    /// Where it may stand.
+    pub stage: Stage,
+}
+
+impl Facts {
+    const NONE: Self = Self {
+        reads: &[],
+        writes: &[],
+        needs: &[],
+        makes: &[],
+        stage: Stage::Any,
+    };
+
+    const fn of(reads: &'static [Operand], writes: &'static [Operand]) -> Self {
+        Self {
+            reads,
+            writes,
+            ..Self::NONE
+        }
+    }
+
+    const fn needing(self, needs: &'static [Claim]) -> Self {
+        Self { needs, ..self }
+    }
+
+    const fn making(self, makes: &'static [Claim]) -> Self {
+        Self { makes, ..self }
+    }
+
+    const fn at(self, stage: Stage) -> Self {
+        Self { stage, ..self }
+    }
+}
+
+impl Opcode {
+    /// The facts about it.
+    ///
+    /// ```
+    /// use seawall_core::abi::{facts::Operand, program::Opcode};
+    /// assert_eq!(Opcode::Copy.facts().reads, [Operand::First]);
+    /// ```
+    #[must_use]
+    pub const fn facts(self) -> Facts {
+        use Invariant::{Forest, Fresh, Frontier, Lengths, Paths, Peeling, Rows, Sets, Work};
+        use Operand::{First, Second, Third, To};
+        match self {
+            Self::Nop | Self::Fixpoint | Self::Stall => Facts::NONE,
+            Self::Fill => Facts::of(&[], &[To]),
+            Self::Iota => Facts::of(&[], &[To]).making(&[(To, Forest)]),
+            Self::Copy | Self::Scatter | Self::Majority | Self::Parents => {
+                Facts::of(&[First], &[To])
+            }
+            Self::And | Self::Or | Self::AndNot | Self::Xor | Self::Gather => {
+                Facts::of(&[First, Second], &[To])
+            }
+            Self::Reduce | Self::Meet | Self::GatherRanks => Facts::of(&[To, First], &[To]),
+            Self::GenKill => Facts::of(&[To, First, Second, Third], &[To]),
+            Self::Reset => Facts::of(&[], &[To]).making(&[(To, Fresh)]),
+            Self::Seed => Facts::of(&[To, First, Second], &[To, Second]).needing(&[(To, Fresh)]),
+            Self::Expand => Facts::of(&[To, First], &[To, First])
+                .needing(&[(First, Frontier)])
+                .at(Stage::Search),
+            Self::Visited => Facts::of(&[First], &[To]).needing(&[(First, Frontier)]),
+            Self::Link | Self::Compress | Self::LinkSample => {
+                Facts::of(&[To], &[To]).needing(&[(To, Forest)])
+            }
+            Self::LinkRest => Facts::of(&[To, First], &[To]).needing(&[(To, Forest)]),
+            Self::ResetWork => Facts::of(&[], &[To]).making(&[(To, Work)]),
+            Self::SeedPaths | Self::SeedPathsWide => Facts::of(&[To, First, Second], &[To, First])
+                .needing(&[(First, Work)])
+                .making(&[(First, Paths)])
+                .at(Stage::BeforeLoop),
+            Self::StepPaths | Self::StepPathsWide | Self::StepPathsFloat => {
+                Facts::of(&[To, First], &[To, First])
+                    .needing(&[(First, Paths)])
+                    .at(Stage::Round)
+            }
+            Self::SeedPeel => Facts::of(&[First], &[To, First])
+                .needing(&[(First, Work)])
+                .making(&[(First, Peeling)])
+                .at(Stage::BeforeLoop),
+            Self::StepPeel => Facts::of(&[To, First], &[To, First])
+                .needing(&[(First, Peeling)])
+                .at(Stage::Round),
+            Self::SeedSets => Facts::of(&[To, First, Second, Third], &[To, First, Second])
+                .needing(&[(First, Work)])
+                .making(&[(First, Sets)])
+                .at(Stage::BeforeLoop),
+            Self::StepSets => Facts::of(&[To, First, Second], &[To, First, Second])
+                .needing(&[(First, Sets)])
+                .at(Stage::Round),
+            Self::SeedRanks => Facts::of(&[Third], &[To, First, Second, Third]),
+            Self::ApplyRanks => Facts::of(&[To, First, Second, Third], &[To, First, Second, Third]),
+            Self::SettleRanks => Facts::of(&[To], &[To]),
+            Self::OrientEdges => {
+                Facts::of(&[], &[To, First]).making(&[(To, Rows), (First, Lengths)])
+            }
+            Self::CountTriangles => {
+                Facts::of(&[To, First, Second], &[To]).needing(&[(First, Rows), (Second, Lengths)])
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_wave_relies_on_is_an_operand_of_it() {
+        for opcode in Opcode::ALL {
+            let facts = opcode.facts();
+            for (operand, _) in facts.needs {
+                assert!(facts.reads.contains(operand), "{opcode:?}");
+            }
+            for (operand, _) in facts.makes {
+                assert!(facts.writes.contains(operand), "{opcode:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_fresh_frontier_is_a_frontier() {
+        let either = Invariant::Fresh.either(Invariant::Frontier);
+        assert_eq!(either, Some(Invariant::Frontier));
+        assert_eq!(either, Invariant::Frontier.either(Invariant::Fresh));
+        assert_eq!(Invariant::Work.either(Invariant::Fresh), None);
+        assert_eq!(
+            Invariant::Work.either(Invariant::Work),
+            Some(Invariant::Work)
+        );
+    }
+}

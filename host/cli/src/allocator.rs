@@ -1,0 +1,183 @@
+//! Memory of the process, with an answer for when there is none.
+//!
+//! The library's large arrays fail as typed errors. Everything else that allocates would
+//! end in an abort, or in the system's choice of whom to kill; here it ends in one message
+//! and exit code 1. So a source without an end is bounded by the memory that there is.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use seawall::graph::file::try_abandon_drafts;
+use seawall::graph::memory::{Shortage, is_fallible, note_spared, physical};
+
+/// Blocks of at least this are counted while they live: the system may have promised them
+/// and not have made their pages yet.
+const LARGE_BYTES: usize = 1 << 20;
+/// Bytes allocated between two looks at what is left.
+const LOOK_BYTES: u64 = 16 << 20;
+/// Bytes that are left alone: what may be taken between two looks.
+const RESERVE_BYTES: u64 = LOOK_BYTES;
+
+/// The system's allocator, which never takes the last memory.
+#[derive(Debug, Default)]
+pub struct Allocator {
+    large: AtomicU64,
+    since_look: AtomicU64,
+}
+
+impl Allocator {
+    /// An allocator that has given nothing yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            large: AtomicU64::new(0),
+            since_look: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether `bytes` bytes more can be had. Most calls do not look.
+    fn has(&self, bytes: usize) -> bool {
+        let bytes = bytes as u64;
+        let before = self.since_look.fetch_add(bytes, Ordering::Relaxed);
+        if before.saturating_add(bytes) < LOOK_BYTES {
+            return true;
+        }
+        self.since_look.store(0, Ordering::Relaxed);
+        let promised = self.large.load(Ordering::Relaxed);
+        let unmade = promised.saturating_sub(resident().unwrap_or(promised));
+        let kept = unmade.saturating_add(RESERVE_BYTES);
+        let Some(left) = physical() else { return true };
+        let spared = left.saturating_sub(kept);
+        if spared < bytes {
+            note_spared(spared);
+        }
+        spared >= bytes
+    }
+
+    fn gain(&self, bytes: usize) {
+        if bytes >= LARGE_BYTES {
+            self.large.fetch_add(bytes as u64, Ordering::Relaxed);
+        }
+    }
+
+    fn lose(&self, bytes: usize) {
+        if bytes >= LARGE_BYTES {
+            self.large.fetch_sub(bytes as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes `bytes` bytes by `take`, or ends the process if nobody has an answer.
+    fn take(&self, bytes: usize, take: impl FnOnce() -> *mut u8) -> *mut u8 {
+        let taken = if self.has(bytes) {
+            take()
+        } else {
+            std::ptr::null_mut()
+        };
+        if taken.is_null() && !is_fallible() {
+            give_up(bytes);
+        }
+        if !taken.is_null() {
+            self.gain(bytes);
+        }
+        taken
+    }
+}
+
+// SAFETY: every block comes from the system's allocator by the caller's own layout and
+// goes back to it by the same; a null pointer stands for a refusal, as the trait has it.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise about the layout is the callee's.
+        self.take(layout.size(), || unsafe { System.alloc(layout) })
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as in `alloc`.
+        self.take(layout.size(), || unsafe { System.alloc_zeroed(layout) })
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        self.lose(layout.size());
+        // SAFETY: the block came from `System` with this layout.
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        let grow = || {
+            // SAFETY: the block came from `System` with this layout, and the caller's
+            // promise about the new size is the callee's.
+            unsafe { System.realloc(block, layout, bytes) }
+        };
+        if bytes <= layout.size() {
+            self.lose(layout.size());
+            self.gain(bytes);
+            return grow();
+        }
+        let moved = self.take(bytes - layout.size(), grow);
+        if !moved.is_null() {
+            self.lose(bytes - layout.size());
+            self.lose(layout.size());
+            self.gain(bytes);
+        }
+        moved
+    }
+}
+
+/// Bytes of this process that the system has made pages for.
+fn resident() -> Option<u64> {
+    use std::io::Read;
+    let mut text = [0; 256];
+    let length = std::fs::File::open("/proc/self/statm").ok()?;
+    let length = { length }.read(&mut text).ok()?;
+    let text = std::str::from_utf8(&text[..length]).ok()?;
+    let pages: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    // The smallest page that there is; larger ones make more of a promise seem unmade.
+    Some(pages * 4096)
+}
+
+/// Ends the process with one message, without allocating.
+fn give_up(bytes: usize) -> ! {
+    static GIVEN_UP: AtomicBool = AtomicBool::new(false);
+    if GIVEN_UP.swap(true, Ordering::Relaxed) {
+        // Another thread is ending the process, or this one allocated on its way there.
+        loop {
+            std::thread::yield_now();
+        }
+    }
+    let mut text = [0; 200];
+    let mut rest = &mut text[..];
+    let Shortage { needed, available } = Shortage::of(bytes);
+    let _ = writeln!(
+        rest,
+        "error: out of memory: {needed} bytes more are needed and {available} are available; use a smaller input, or give the process more memory"
+    );
+    let unused = rest.len();
+    say(&text[..text.len() - unused]);
+    try_abandon_drafts();
+    end()
+}
+
+#[cfg(unix)]
+fn say(text: &[u8]) {
+    use std::os::fd::AsFd;
+    // Past the lock of standard error, which another thread may hold for ever.
+    if let Ok(stderr) = std::io::stderr().as_fd().try_clone_to_owned() {
+        let _ = std::fs::File::from(stderr).write_all(text);
+    }
+}
+
+#[cfg(not(unix))]
+fn say(text: &[u8]) {
+    let _ = std::io::stderr().write_all(text);
+}
+
+#[cfg(unix)]
+fn end() -> ! {
+    signal_hook::low_level::exit(1)
+}
+
+#[cfg(not(unix))]
+fn end() -> ! {
+    std::process::exit(1)
+}

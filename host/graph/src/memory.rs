@@ -1,0 +1,277 @@
+//! Memory that this process may still take, and arrays that grow by no more.
+//!
+//! Systems promise more memory than they have and end a process that uses it, so large
+//! arrays ask here first. Nothing here allocates: an allocator may ask too.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::Read;
+
+/// Arrays below this do not ask.
+const ASKING_BYTES: usize = 64 << 20;
+
+/// A request for more memory than there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shortage {
+    /// Bytes asked for.
+    pub needed: u64,
+    /// Bytes that are left; 0 where the system does not tell.
+    pub available: u64,
+}
+
+impl Shortage {
+    /// The shortage of an allocation that failed just now.
+    #[must_use]
+    pub fn of(needed: usize) -> Self {
+        let spared = SPARED.take().or_else(available);
+        Self {
+            needed: needed as u64,
+            available: spared.unwrap_or(0),
+        }
+    }
+}
+
+/// Bytes that the process can still take: the least of what the machine has left, swap
+/// included, of the limit of its control group, and of its address space. `None` where the
+/// system does not tell.
+#[must_use]
+pub fn available() -> Option<u64> {
+    let limits = [physical(), address_space()];
+    limits.into_iter().flatten().min()
+}
+
+/// [`available`] without the limit of the address space, which the system itself keeps.
+#[must_use]
+pub fn physical() -> Option<u64> {
+    let limits = [machine(), group()];
+    limits.into_iter().flatten().min()
+}
+
+thread_local! {
+    static FALLIBLE: Cell<u32> = const { Cell::new(0) };
+    static SPARED: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+/// Notes what an allocator could spare when it refused this thread, for the [`Shortage`].
+pub fn note_spared(bytes: u64) {
+    SPARED.set(Some(bytes));
+}
+
+/// Runs `take`, which allocates and can do without.
+fn fallible<R>(take: impl FnOnce() -> R) -> R {
+    FALLIBLE.with(|depth| depth.set(depth.get() + 1));
+    let taken = take();
+    FALLIBLE.with(|depth| depth.set(depth.get() - 1));
+    taken
+}
+
+/// Whether this thread's allocation has an answer to failure. For an allocator that ends
+/// the process when there is none.
+#[must_use]
+pub fn is_fallible() -> bool {
+    FALLIBLE.with(Cell::get) > 0
+}
+
+/// Makes room for `more` items: twice what there is, or as little as must be when twice is
+/// too much.
+///
+/// # Errors
+/// [`Shortage`] when there is no memory for that.
+pub fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<(), Shortage> {
+    if items.capacity() - items.len() >= more {
+        return Ok(());
+    }
+    let twice = items
+        .capacity()
+        .saturating_mul(2)
+        .saturating_sub(items.len());
+    let enough = more.saturating_add(items.len() / 8);
+    reserve_exact(items, twice.max(more)).or_else(|_| reserve_exact(items, enough))
+}
+
+/// Makes room for exactly `more` items.
+///
+/// # Errors
+/// As [`reserve`].
+pub fn reserve_exact<T>(items: &mut Vec<T>, more: usize) -> Result<(), Shortage> {
+    let bytes = more.saturating_mul(size_of::<T>());
+    check(bytes as u64)?;
+    fallible(|| items.try_reserve_exact(more)).map_err(|_| Shortage::of(bytes))
+}
+
+/// As many zeroes, of which the system makes pages when they are written.
+///
+/// # Errors
+/// As [`reserve`].
+pub fn zeroed<T: bytemuck::Zeroable>(count: usize) -> Result<Vec<T>, Shortage> {
+    let bytes = count.saturating_mul(size_of::<T>());
+    check(bytes as u64)?;
+    fallible(|| bytemuck::allocation::try_zeroed_vec(count)).map_err(|()| Shortage::of(bytes))
+}
+
+/// Whether `bytes` bytes can be had by what the system says.
+///
+/// # Errors
+/// As [`reserve`].
+pub fn check(bytes: u64) -> Result<(), Shortage> {
+    if bytes < ASKING_BYTES as u64 {
+        return Ok(());
+    }
+    match available() {
+        Some(available) if bytes > available => Err(Shortage {
+            needed: bytes,
+            available,
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn machine() -> Option<u64> {
+    let mut text = [0; 4096];
+    let text = read("/proc/meminfo", &mut text)?;
+    let bytes = |name: &str| Some(number_after(text, name)?.saturating_mul(1024));
+    Some(bytes("MemAvailable:")?.saturating_add(bytes("SwapFree:").unwrap_or(0)))
+}
+
+fn address_space() -> Option<u64> {
+    let (mut limits, mut status) = ([0; 4096], [0; 4096]);
+    let limit = number_after(read("/proc/self/limits", &mut limits)?, "Max address space")?;
+    let used = number_after(read("/proc/self/status", &mut status)?, "VmSize:")?;
+    Some(limit.saturating_sub(used.saturating_mul(1024)))
+}
+
+/// The least that the control groups of this process leave, of both versions. Pages of
+/// files that nobody changes are given back on demand and do not count.
+fn group() -> Option<u64> {
+    let mut text = [0; 4096];
+    let groups = read("/proc/self/cgroup", &mut text)?;
+    let of = |line: &&str| line.starts_with("0::") || line.contains(":memory:");
+    groups.lines().filter(of).filter_map(least_of_group).min()
+}
+
+fn least_of_group(line: &str) -> Option<u64> {
+    let path = line.splitn(3, ':').nth(2)?;
+    let kind = if line.starts_with("0::") {
+        Kind {
+            root: "/sys/fs/cgroup",
+            limit: "memory.max",
+            used: "memory.current",
+            idle: "\ninactive_file ",
+        }
+    } else {
+        Kind {
+            root: "/sys/fs/cgroup/memory",
+            limit: "memory.limit_in_bytes",
+            used: "memory.usage_in_bytes",
+            idle: "\ntotal_inactive_file ",
+        }
+    };
+    // Limits of the groups around it hold too. In a container the path may be one of the
+    // host's, and its root is ours.
+    let ends = path.char_indices().filter(|&(_, letter)| letter == '/');
+    let folders = ends.map(|(end, _)| &path[..end]).chain([path]);
+    folders.filter_map(|folder| kind.left(folder)).min()
+}
+
+/// Names of one version of control groups.
+struct Kind {
+    root: &'static str,
+    limit: &'static str,
+    used: &'static str,
+    idle: &'static str,
+}
+
+impl Kind {
+    fn left(&self, folder: &str) -> Option<u64> {
+        let file = |name: &str, text: &mut [u8]| -> Option<u64> {
+            let text = self.read(folder, name, text)?;
+            text.trim().parse().ok()
+        };
+        let limit = file(self.limit, &mut [0; 64])?;
+        let used = file(self.used, &mut [0; 64])?;
+        let mut text = [0; 4096];
+        let stat = self.read(folder, "memory.stat", &mut text);
+        let idle = stat.and_then(|text| number_after(text, self.idle));
+        Some(limit.saturating_sub(used.saturating_sub(idle.unwrap_or(0))))
+    }
+
+    fn read<'t>(&self, folder: &str, name: &str, text: &'t mut [u8]) -> Option<&'t str> {
+        let mut path = [0; 320];
+        let mut length = 0;
+        for part in [self.root, folder, "/", name] {
+            let room = path.get_mut(length..length + part.len())?;
+            room.copy_from_slice(part.as_bytes());
+            length += part.len();
+        }
+        read(std::str::from_utf8(&path[..length]).ok()?, text)
+    }
+}
+
+/// The start of a small file.
+fn read<'t>(path: &str, text: &'t mut [u8]) -> Option<&'t str> {
+    let mut file = File::open(path).ok()?;
+    let mut filled = 0;
+    while filled < text.len() {
+        match file.read(&mut text[filled..]).ok()? {
+            0 => break,
+            count => filled += count,
+        }
+    }
+    let text = &text[..filled];
+    match std::str::from_utf8(text) {
+        Ok(text) => Some(text),
+        Err(error) => std::str::from_utf8(&text[..error.valid_up_to()]).ok(),
+    }
+}
+
+/// The first number after `name`; `None` for a word such as `unlimited`.
+fn number_after(text: &str, name: &str) -> Option<u64> {
+    let (_, rest) = text.split_once(name)?;
+    let word = rest.split_ascii_whitespace().next()?;
+    word.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn linux_says_what_is_left() {
+        let available = available().unwrap();
+        assert!(available > 1 << 20, "{available}");
+        assert!(available < 1 << 50, "{available}");
+    }
+
+    #[test]
+    fn more_than_there_is_is_a_shortage_and_changes_nothing() {
+        let mut items = vec![1_u64, 2];
+        for more in [usize::MAX / 16, usize::MAX] {
+            let shortage = reserve(&mut items, more).unwrap_err();
+            assert!(shortage.needed > shortage.available);
+            assert_eq!(items, [1, 2]);
+        }
+        assert!(zeroed::<u32>(usize::MAX / 8).is_err());
+        assert_eq!(zeroed::<u32>(3).unwrap(), [0, 0, 0]);
+        assert!(!is_fallible());
+    }
+
+    #[test]
+    fn room_doubles_and_is_enough() {
+        let mut items = Vec::new();
+        for count in 1..1000 {
+            reserve(&mut items, count).unwrap();
+            assert!(items.capacity() >= items.len() + count);
+            items.resize(items.len() + count, 0_u8);
+        }
+    }
+
+    #[test]
+    fn numbers_are_found_by_name() {
+        let text = "MemFree:  12 kB\nMax address space  unlimited  7\ninactive_file 9\n";
+        assert_eq!(number_after(text, "MemFree:"), Some(12));
+        assert_eq!(number_after(text, "Max address space"), None);
+        assert_eq!(number_after(text, "\ninactive_file "), Some(9));
+        assert_eq!(number_after(text, "SwapFree:"), None);
+    }
+}

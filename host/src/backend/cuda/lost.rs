@@ -1,0 +1,135 @@
+//! Contexts that were lost, and how a process gets another one.
+//!
+//! After some errors, an illegal address for one, a context answers every call with that
+//! error. All sessions of a process on a device share its primary context, so all of them
+//! end. When the last one is closed, the context can be reset, and the next session gets
+//! a fresh one. Drivers do not promise that this helps; where it does not, the process
+//! has to be started again, and the error says so.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How a session may open a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// As it is.
+    Plainly,
+    /// After a reset, as the last context was lost and nobody holds it any more.
+    AfterReset,
+    /// Not at all, as sessions still hold the context that was lost.
+    Blocked,
+}
+
+/// What this process knows of its contexts, by device.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    devices: BTreeMap<i32, State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    open: u32,
+    is_lost: bool,
+}
+
+impl Ledger {
+    /// The one of this process.
+    pub(super) fn of_process() -> MutexGuard<'static, Self> {
+        static LEDGER: Mutex<Ledger> = Mutex::new(Ledger {
+            devices: BTreeMap::new(),
+        });
+        // Each change is one assignment, so a thread that panicked left it whole.
+        LEDGER.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How `device` may be opened now.
+    pub(super) fn way(&self, device: i32) -> Way {
+        match self.devices.get(&device) {
+            Some(state) if state.is_lost && state.open > 0 => Way::Blocked,
+            Some(state) if state.is_lost => Way::AfterReset,
+            _ => Way::Plainly,
+        }
+    }
+
+    /// Notes that `device` was opened, with a context that works.
+    pub(super) fn opened(&mut self, device: i32) {
+        let state = self.devices.entry(device).or_default();
+        state.open = state.open.saturating_add(1);
+        state.is_lost = false;
+    }
+
+    /// Notes that a holder of the context of `device` let go of it.
+    pub(super) fn closed(&mut self, device: i32) {
+        let state = self.devices.entry(device).or_default();
+        state.open = state.open.saturating_sub(1);
+    }
+
+    /// Notes that the context of `device` was lost.
+    pub(super) fn lost(&mut self, device: i32) {
+        self.devices.entry(device).or_default().is_lost = true;
+    }
+}
+
+/// Whether a context is lost after the error `code`: it answers every later call with it.
+pub(super) const fn loses_context(code: u32) -> bool {
+    // Uncorrectable errors of memory and links, then faults of kernels.
+    matches!(code, 214 | 220 | 700 | 702 | 709 | 710 | 714..=719)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cudarc::driver::sys::CUresult;
+
+    #[test]
+    fn a_lost_context_is_reset_when_its_last_session_is_closed() {
+        let mut ledger = Ledger::default();
+        assert_eq!(ledger.way(0), Way::Plainly);
+        ledger.opened(0);
+        ledger.opened(0);
+        ledger.lost(0);
+        assert_eq!(ledger.way(0), Way::Blocked);
+        ledger.closed(0);
+        assert_eq!(ledger.way(0), Way::Blocked);
+        ledger.closed(0);
+        assert_eq!(ledger.way(0), Way::AfterReset);
+        // A reset that did not help leaves it so.
+        assert_eq!(ledger.way(0), Way::AfterReset);
+        ledger.opened(0);
+        assert_eq!(ledger.way(0), Way::Plainly);
+    }
+
+    #[test]
+    fn a_device_does_not_lose_the_context_of_another() {
+        let mut ledger = Ledger::default();
+        ledger.opened(0);
+        ledger.opened(1);
+        ledger.lost(1);
+        assert_eq!((ledger.way(0), ledger.way(1)), (Way::Plainly, Way::Blocked));
+    }
+
+    #[test]
+    fn faults_of_kernels_lose_the_context_and_refused_calls_do_not() {
+        for result in [
+            CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
+            CUresult::CUDA_ERROR_LAUNCH_FAILED,
+            CUresult::CUDA_ERROR_LAUNCH_TIMEOUT,
+            CUresult::CUDA_ERROR_MISALIGNED_ADDRESS,
+            CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION,
+            CUresult::CUDA_ERROR_ASSERT,
+            CUresult::CUDA_ERROR_ECC_UNCORRECTABLE,
+        ] {
+            assert!(loses_context(result as u32), "{result:?}");
+        }
+        for result in [
+            CUresult::CUDA_SUCCESS,
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY,
+            CUresult::CUDA_ERROR_INVALID_VALUE,
+            CUresult::CUDA_ERROR_NOT_READY,
+            CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+            CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+        ] {
+            assert!(!loses_context(result as u32), "{result:?}");
+        }
+    }
+}

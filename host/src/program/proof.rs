@@ -1,0 +1,367 @@
+//! Proof that registers hold what waves take for granted.
+//!
+//! Hot loops follow parents, queued nodes and rows through memory without checking them.
+//! They stay inside because of who wrote those words: each opcode says what it needs of
+//! its registers, and what holds of them when it has run ([`seawall_core::abi::facts`]).
+//! This file walks the tables in the order in which they run and keeps a list of what
+//! holds where. Any other write to the same memory ends that. Waves generate and kill
+//! facts and no fact depends on another, so a loop's body is settled after two passes.
+//!
+//! What depends on the graph is not looked at: kernels compare the lengths of registers
+//! with its nodes and edges themselves.
+
+use super::conflicts::Conflicts;
+use super::encoded::EncodedProgram;
+use super::places::{Holding, Holds, Place, place_of};
+use super::table_error::TableError;
+use seawall_core::abi::facts::{Claim, Facts, Invariant, Operand, Stage};
+use seawall_core::abi::program::{FixpointRecord, GroupRecord, NO_REGISTER, Opcode, WaveRecord};
+use std::collections::BTreeSet;
+
+/// Proves that every wave of `program` finds what it needs. The tables must agree
+/// otherwise. Of about linear cost in them.
+///
+/// # Errors
+/// The first wave that does not, or waves of a group that disturb each other.
+pub(super) fn prove(program: &EncodedProgram) -> Result<(), TableError> {
+    let mut walk = Walk {
+        program,
+        holding: Holding::default(),
+        loops: 0,
+        bodies: BTreeSet::new(),
+    };
+    let top = program.groups.iter().take(program.top_groups as usize);
+    top.into_iter().try_for_each(|group| walk.group(group))
+}
+
+/// Where the walk is.
+struct Walk<'p> {
+    program: &'p EncodedProgram,
+    holding: Holding,
+    /// Loops that count rounds, begun so far: what was seeded is for the next one.
+    loops: u32,
+    /// Groups that are in the body of some loop.
+    bodies: BTreeSet<u32>,
+}
+
+/// The loop whose body is walked.
+#[derive(Clone, Copy)]
+enum Within {
+    Nothing,
+    Rounds,
+    Search { frontier: u32 },
+}
+
+/// Operand `operand` of `wave`.
+fn register_of(wave: &WaveRecord, operand: Operand) -> u32 {
+    match operand {
+        Operand::To => wave.destination,
+        Operand::First => wave.sources[0],
+        Operand::Second => wave.sources[1],
+        Operand::Third => wave.sources[2],
+    }
+}
+
+impl<'p> Walk<'p> {
+    fn waves(&self, group: &GroupRecord) -> &'p [WaveRecord] {
+        let first = group.first_wave as usize;
+        let waves = self.program.waves.get(first..first + group.waves as usize);
+        waves.unwrap_or(&[])
+    }
+
+    fn place(&self, register: u32) -> Option<Place> {
+        place_of(&self.program.registers, register)
+    }
+
+    fn name(&self, wave: &WaveRecord) -> String {
+        let names = &self.program.wave_names;
+        names.get(wave.wave as usize).cloned().unwrap_or_default()
+    }
+
+    /// Walks a top-level group in the order in which it runs: its loops come last.
+    fn group(&mut self, group: &GroupRecord) -> Result<(), TableError> {
+        let waves = self.waves(group);
+        let is_loop = |wave: &&WaveRecord| wave.opcode == Opcode::Fixpoint as u32;
+        self.check_conflicts(waves)?;
+        for wave in waves.iter().filter(|wave| !is_loop(wave)) {
+            self.wave(wave, Within::Nothing, true)?;
+        }
+        let mut loops = waves.iter().filter(is_loop);
+        loops.try_for_each(|wave| self.fixpoint(wave))
+    }
+
+    /// Waves of a group run at the same time, so none may write what another uses.
+    fn check_conflicts(&self, waves: &[WaveRecord]) -> Result<(), TableError> {
+        let mut conflicts = Conflicts::default();
+        for (number, wave) in (0_u32..).zip(waves) {
+            self.note_uses(&mut conflicts, number, wave);
+            for inner in self.body(wave).into_iter().flatten() {
+                self.note_uses(&mut conflicts, number, inner);
+            }
+        }
+        match conflicts.first() {
+            None => Ok(()),
+            Some([one, other]) => {
+                let [one, other] = [one, other].map(|at| &waves[at as usize]);
+                Err(TableError::Conflict {
+                    waves: [one.wave, other.wave],
+                    names: [self.name(one), self.name(other)],
+                })
+            }
+        }
+    }
+
+    fn note_uses(&self, conflicts: &mut Conflicts, number: u32, wave: &WaveRecord) {
+        let Some(opcode) = Opcode::from_word(wave.opcode) else {
+            return;
+        };
+        let facts = opcode.facts();
+        for (operands, writes) in [(facts.reads, false), (facts.writes, true)] {
+            for operand in operands {
+                if let Some(place) = self.place(register_of(wave, *operand)) {
+                    conflicts.note(number, place, writes);
+                }
+            }
+        }
+    }
+
+    /// The waves of the body of `wave`, if it is a loop, by group.
+    fn body(&self, wave: &WaveRecord) -> Option<impl Iterator<Item = &'p WaveRecord> + use<'p>> {
+        let is_loop = wave.opcode == Opcode::Fixpoint as u32;
+        let waves = is_loop.then(|| body_groups(self.program, wave))?;
+        let program = self.program;
+        Some(waves.iter().flat_map(move |group| {
+            let first = group.first_wave as usize;
+            let waves = program.waves.get(first..first + group.waves as usize);
+            waves.unwrap_or(&[])
+        }))
+    }
+
+    /// Walks a loop: its body once to see what it changes, and once to prove it.
+    fn fixpoint(&mut self, wave: &'p WaveRecord) -> Result<(), TableError> {
+        let record = FixpointRecord::from_parameters(wave.parameters);
+        self.own_body(wave, &record)?;
+        let within = self.enter(wave, &record)?;
+        let before = self.holding.clone();
+        for proves in [false, true] {
+            for group in body_groups(self.program, wave) {
+                let waves = self.waves(group);
+                if proves {
+                    self.check_conflicts(waves)?;
+                }
+                for inner in waves {
+                    self.wave(inner, within, proves)?;
+                }
+            }
+            // It may run no iteration at all.
+            self.holding.keep_common(&before);
+        }
+        Ok(())
+    }
+
+    /// A body belongs to one loop.
+    fn own_body(&mut self, wave: &WaveRecord, record: &FixpointRecord) -> Result<(), TableError> {
+        let groups = record.first_group..record.first_group.saturating_add(record.groups);
+        for group in groups {
+            if !self.bodies.insert(group) {
+                return Err(TableError::SharedBody {
+                    wave: wave.wave,
+                    group,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// What a loop needs before it begins.
+    fn enter(&mut self, wave: &WaveRecord, record: &FixpointRecord) -> Result<Within, TableError> {
+        let inner: Vec<&WaveRecord> = self.body(wave).into_iter().flatten().collect();
+        if record.frontier != NO_REGISTER {
+            let frontier = record.frontier;
+            let expands = |wave: &&&WaveRecord| wave.opcode == Opcode::Expand as u32;
+            let expansions = inner.iter().filter(expands).count();
+            if expansions != 1 {
+                return Err(TableError::Expansions {
+                    wave: wave.wave,
+                    name: self.name(wave),
+                    expansions,
+                });
+            }
+            self.need(wave, (frontier, Invariant::Frontier))?;
+            return Ok(Within::Search { frontier });
+        }
+        let mut stepped = BTreeSet::new();
+        for round in inner {
+            let facts = Opcode::from_word(round.opcode).map(Opcode::facts);
+            let Some(facts) = facts.filter(|facts| facts.stage == Stage::Round) else {
+                continue;
+            };
+            for (operand, wanted) in facts.needs {
+                let register = register_of(round, *operand);
+                self.need(round, (register, *wanted))?;
+                let is_seeded = self.is_seeded_now(register);
+                if !is_seeded || !stepped.insert(register) {
+                    return Err(self.unproven(round, (register, *wanted)));
+                }
+            }
+        }
+        self.loops += 1;
+        Ok(Within::Rounds)
+    }
+
+    /// Whether what was seeded in `register` is for the loop that begins now.
+    fn is_seeded_now(&self, register: u32) -> bool {
+        self.place(register)
+            .and_then(|place| self.holding.of(register, place))
+            .is_none_or(|held| held.loops == self.loops)
+    }
+
+    /// Walks a wave: what it needs if `proves`, then what it changes.
+    fn wave(&mut self, wave: &WaveRecord, within: Within, proves: bool) -> Result<(), TableError> {
+        // Kernels end with a fault at an opcode that they do not know, and at a loop in
+        // a loop.
+        let Some(opcode) = Opcode::from_word(wave.opcode) else {
+            return Ok(());
+        };
+        let facts = opcode.facts();
+        if proves {
+            self.check_stage(wave, &facts, within)?;
+            for (operand, wanted) in facts.needs {
+                self.need(wave, (register_of(wave, *operand), *wanted))?;
+            }
+            self.check_aliases(wave, &facts)?;
+        }
+        self.apply(wave, &facts);
+        Ok(())
+    }
+
+    /// Whether `wave` may stand where it does.
+    fn check_stage(
+        &self,
+        wave: &WaveRecord,
+        facts: &Facts,
+        within: Within,
+    ) -> Result<(), TableError> {
+        let fits = match (facts.stage, within) {
+            (Stage::Any, _)
+            | (Stage::BeforeLoop, Within::Nothing)
+            | (Stage::Round, Within::Rounds) => true,
+            (Stage::Search, Within::Search { frontier }) => wave.sources[0] == frontier,
+            _ => false,
+        };
+        let disturbs = match within {
+            Within::Search { frontier } if facts.stage != Stage::Search => {
+                self.writes(wave, facts, frontier)
+            }
+            _ => false,
+        };
+        if fits && !disturbs {
+            return Ok(());
+        }
+        Err(TableError::Misplaced {
+            wave: wave.wave,
+            name: self.name(wave),
+            stage: facts.stage,
+        })
+    }
+
+    /// Whether `wave` writes the memory of `register`.
+    fn writes(&self, wave: &WaveRecord, facts: &Facts, register: u32) -> bool {
+        let Some(place) = self.place(register) else {
+            return false;
+        };
+        facts.writes.iter().any(|operand| {
+            let written = self.place(register_of(wave, *operand));
+            written.is_some_and(|written| written.meets(&place))
+        })
+    }
+
+    /// No operand may lie across a register that a wave relies on, or makes something of.
+    fn check_aliases(&self, wave: &WaveRecord, facts: &Facts) -> Result<(), TableError> {
+        let claims = facts.needs.iter().chain(facts.makes);
+        for (operand, wanted) in claims {
+            let Some(place) = self.place(register_of(wave, *operand)) else {
+                continue;
+            };
+            let others = facts.reads.iter().chain(facts.writes);
+            for other in others.filter(|other| *other != operand) {
+                let disturbs = facts.writes.contains(other) || facts.writes.contains(operand);
+                let across = self
+                    .place(register_of(wave, *other))
+                    .is_some_and(|other| other.meets(&place));
+                if disturbs && across {
+                    return Err(self.unproven(wave, (register_of(wave, *operand), *wanted)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether `wanted` holds of a register that `wave` uses. One that is missing or
+    /// empty is left to the kernel, which ends with a fault before it looks at it.
+    fn need(
+        &self,
+        wave: &WaveRecord,
+        (register, wanted): (u32, Invariant),
+    ) -> Result<(), TableError> {
+        let Some(place) = self.place(register) else {
+            return Ok(());
+        };
+        match self.holding.of(register, place) {
+            Some(held) if held.invariant.satisfies(wanted) => Ok(()),
+            _ => Err(self.unproven(wave, (register, wanted))),
+        }
+    }
+
+    fn unproven(&self, wave: &WaveRecord, (register, needs): (u32, Invariant)) -> TableError {
+        TableError::Unproven {
+            wave: wave.wave,
+            name: self.name(wave),
+            register,
+            needs,
+        }
+    }
+
+    /// Notes what `wave` changes.
+    fn apply(&mut self, wave: &WaveRecord, facts: &Facts) {
+        for operand in facts.writes {
+            let register = register_of(wave, *operand);
+            let Some(place) = self.place(register) else {
+                continue;
+            };
+            let left = self.left_by(facts, *operand, (register, place));
+            self.holding.write(register, place, left);
+        }
+    }
+
+    /// What holds of an operand after a wave that wrote it.
+    fn left_by(
+        &self,
+        facts: &Facts,
+        operand: Operand,
+        (register, place): (u32, Place),
+    ) -> Option<Holds> {
+        let of = |claims: &[Claim]| {
+            let claim = claims.iter().find(|(claimed, _)| *claimed == operand);
+            claim.map(|(_, invariant)| *invariant)
+        };
+        if let Some(invariant) = of(facts.makes) {
+            let loops = self.loops;
+            return Some(Holds { invariant, loops });
+        }
+        // Where it did not hold before, it does not now.
+        let invariant = of(facts.needs)?;
+        let held = self.holding.of(register, place)?;
+        held.invariant
+            .satisfies(invariant)
+            .then_some(Holds { invariant, ..held })
+    }
+}
+
+/// The groups of a loop's body.
+fn body_groups<'p>(program: &'p EncodedProgram, wave: &WaveRecord) -> &'p [GroupRecord] {
+    let record = FixpointRecord::from_parameters(wave.parameters);
+    let first = record.first_group as usize;
+    let groups = program.groups.get(first..first + record.groups as usize);
+    groups.unwrap_or(&[])
+}

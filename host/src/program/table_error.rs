@@ -1,0 +1,185 @@
+//! What can be wrong with the tables of a program.
+
+use seawall_core::abi::facts::{Invariant, Stage};
+
+/// The tables of a program contradict each other, or a wave relies on something that the
+/// waves before it do not provide.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// More entries than 32 bits count.
+    #[error("{entries} {table}, more than 32 bits count")]
+    TooMany {
+        /// Which table.
+        table: &'static str,
+        /// Its entries.
+        entries: usize,
+    },
+    /// More top-level groups than groups.
+    #[error("{top} top-level groups in a table of {groups}")]
+    TopGroups {
+        /// Top-level groups.
+        top: u32,
+        /// All groups.
+        groups: u32,
+    },
+    /// A group holds waves that the table does not.
+    #[error("group {group} holds {count} waves from {first}, the table {waves}")]
+    GroupRange {
+        /// The group.
+        group: usize,
+        /// Its first wave.
+        first: u32,
+        /// Its waves.
+        count: u32,
+        /// Waves of the table.
+        waves: u32,
+    },
+    /// Two groups hold a wave.
+    #[error("group {group} holds wave {entry} of the table, which another group holds too")]
+    SharedWave {
+        /// The second group.
+        group: usize,
+        /// Index of the wave in the table.
+        entry: u32,
+    },
+    /// Successive narrow groups do not lie one after the other.
+    #[error("narrow group {group} starts at wave {first}, the one before it ends at {end}")]
+    NarrowApart {
+        /// The group.
+        group: usize,
+        /// Its first wave.
+        first: u32,
+        /// End of the group before it.
+        end: u32,
+    },
+    /// A narrow group has a loop.
+    #[error("narrow group {group} has the loop of wave {wave}; only wide groups run loops")]
+    NarrowLoop {
+        /// The group.
+        group: usize,
+        /// Number of the loop's wave.
+        wave: u32,
+    },
+    /// A group says without reason that it needs no barrier before it.
+    #[error(
+        "group {group} is joined to the one before it, but depends on it by more than single words"
+    )]
+    Joined {
+        /// The group.
+        group: usize,
+    },
+    /// A loop's body is not where bodies are.
+    #[error(
+        "the loop of wave {wave} has {count} body groups from {first}; bodies are groups {top} to {groups}"
+    )]
+    BodyRange {
+        /// Number of the loop's wave.
+        wave: u32,
+        /// First group of its body.
+        first: u32,
+        /// Groups of its body.
+        count: u32,
+        /// Top-level groups.
+        top: u32,
+        /// All groups.
+        groups: usize,
+    },
+    /// Two loops have a body group.
+    #[error("the loop of wave {wave} has body group {group}, which another loop has too")]
+    SharedBody {
+        /// Number of the second loop's wave.
+        wave: u32,
+        /// The group.
+        group: u32,
+    },
+    /// A register is in a region that does not exist.
+    #[error("register {register} is in region {region}, there is none")]
+    Region {
+        /// The register.
+        register: usize,
+        /// Its region.
+        region: u32,
+    },
+    /// A register leaves its region.
+    #[error(
+        "register {register} has {words} words at byte {offset_bytes}, its region {region_bytes} bytes"
+    )]
+    RegisterRange {
+        /// The register.
+        register: usize,
+        /// Its words.
+        words: u32,
+        /// Its first byte.
+        offset_bytes: u64,
+        /// Bytes of the region.
+        region_bytes: u64,
+    },
+    /// A register does not start where the widest accesses may.
+    #[error(
+        "register {register} starts at byte {offset_bytes}, which is no multiple of {alignment_bytes}"
+    )]
+    Misaligned {
+        /// The register.
+        register: usize,
+        /// Its first byte.
+        offset_bytes: u64,
+        /// What it should be a multiple of.
+        alignment_bytes: u64,
+    },
+    /// A wave writes what another one of its group uses.
+    #[error(
+        "waves {} ({}) and {} ({}) are in one group, and one writes what the other uses; put them into two",
+        waves[0], names[0], waves[1], names[1]
+    )]
+    Conflict {
+        /// Numbers of the waves.
+        waves: [u32; 2],
+        /// Their names.
+        names: [String; 2],
+    },
+    /// A register does not hold what a wave takes for granted.
+    #[error("wave {wave} ({name}) needs register {register} to be {}", needs.remedy())]
+    Unproven {
+        /// Number of the wave.
+        wave: u32,
+        /// Its name.
+        name: String,
+        /// The register.
+        register: u32,
+        /// What it would have to be.
+        needs: Invariant,
+    },
+    /// A wave stands where it cannot run.
+    #[error("wave {wave} ({name}) {}", place_of(*stage))]
+    Misplaced {
+        /// Number of the wave.
+        wave: u32,
+        /// Its name.
+        name: String,
+        /// Where it may stand.
+        stage: Stage,
+    },
+    /// The loop of a search does not expand its frontier exactly once.
+    #[error(
+        "the search of wave {wave} ({name}) has {expansions} expansions in its body; give it 1"
+    )]
+    Expansions {
+        /// Number of the loop's wave.
+        wave: u32,
+        /// Its name.
+        name: String,
+        /// Expansions of its body.
+        expansions: usize,
+    },
+}
+
+/// Where a wave of `stage` belongs.
+const fn place_of(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Any => "writes the frontier of the search that it is in; put it outside",
+        Stage::BeforeLoop => "seeds a loop; put it before the loop, outside of others",
+        Stage::Round => "is a round; put it into the body of a loop that ends by changes",
+        Stage::Search => "expands a frontier; put it into the search of that frontier",
+    }
+}

@@ -1,0 +1,157 @@
+//! A machine that has too little of something: one message and exit code 1, never a crash.
+
+use super::{Finished, Fixture, finish, seawall};
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Output, Stdio};
+
+/// What a command of the shell leaves, the program being `$S`. A crash would be a signal.
+#[track_caller]
+fn shell(fixture: &Fixture, script: &str) -> Finished {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", script])
+        .env("S", env!("CARGO_BIN_EXE_seawall-under-test"))
+        .current_dir(fixture.folder.path());
+    ended(script, command.output().unwrap())
+}
+
+#[track_caller]
+fn ended(script: &str, output: Output) -> Finished {
+    assert_eq!(output.status.signal(), None, "{script}");
+    Finished {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+impl Finished {
+    #[track_caller]
+    fn failed(&self, part: &str) {
+        assert_eq!(self.code, 1, "{}", self.stderr);
+        self.complains(&[part]);
+    }
+}
+
+/// A shell's limit of the address space in KiB that leaves room to start.
+const LIMIT: &str = "ulimit -v 400000; export RAYON_NUM_THREADS=2;";
+
+#[test]
+fn graphs_beyond_the_address_space_are_failures() {
+    let folder = Fixture::new("x", b"");
+    for graph in [
+        "gen:grid:20000",
+        "gen:chain:200000000",
+        "gen:rmat:22:16",
+        "gen:uniform:22:16",
+        "gen:grid:4000 gen:rmat:20:16",
+    ] {
+        let script = format!("{LIMIT} $S run {graph} --analysis cc --backend cpu");
+        shell(&folder, &script).failed("out of memory");
+    }
+    let script = format!("{LIMIT} $S convert gen:rmat:22:16 out.swg");
+    shell(&folder, &script).failed("out of memory");
+    assert!(!folder.folder.path().join("out.swg").exists());
+}
+
+#[test]
+fn endless_inputs_end_with_the_memory() {
+    let folder = Fixture::new("x", b"");
+    for script in [
+        "yes '1 2' | $S run - --analysis cc --backend cpu",
+        "yes '1 2' | $S convert - out.swg",
+        "yes 7 | $S run gen:grid:4 --analysis bfs --sources-file /dev/stdin --backend cpu",
+        "(echo '{\"waves\":['; yes '{\"frontier_bytes\":1,\"scratch_bytes\":1,\"output_bytes\":1},') | $S plan -",
+    ] {
+        shell(&folder, &format!("{LIMIT} {script}")).failed("out of memory");
+    }
+}
+
+#[test]
+fn a_long_list_of_graphs_ends_with_the_memory() {
+    let mut text = Vec::new();
+    for seed in 0..100_000 {
+        writeln!(text, "gen:uniform:12:16:{seed}").unwrap();
+    }
+    assert!(text.len() > 2_000_000);
+    let list = Fixture::new("list", &text);
+    let script = format!("{LIMIT} $S run @list --analysis cc --backend cpu");
+    shell(&list, &script).failed("out of memory");
+}
+
+#[test]
+fn inputs_without_lines_are_refused() {
+    for line in [
+        "run @/dev/zero --analysis cc",
+        "run /dev/zero --analysis cc",
+        "run gen:grid:4 --analysis bfs --sources-file /dev/zero",
+        "plan /dev/zero",
+        "evidence verify /dev/zero --required-speedup 2",
+    ] {
+        let words: Vec<_> = line.split(' ').collect();
+        let finished = finish(&mut seawall(&words));
+        assert_eq!(finished.code, 2, "{line}: {}", finished.stderr);
+        finished.complains(&[]);
+    }
+}
+
+/// Threads whose stacks are larger than any address space are refused by every system.
+#[test]
+fn threads_that_cannot_start_are_a_failure() {
+    let folder = Fixture::new("graph.el", b"0 1\n1 2\n");
+    for script in [
+        "$S run graph.el --analysis cc --backend cpu",
+        "$S run gen:grid:9 --analysis cc --backend cpu --threads 3",
+        "$S run gen:grid:9 gen:grid:8 --analysis cc --backend cpu",
+        "$S convert graph.el out.swg",
+    ] {
+        let script = format!("RUST_MIN_STACK=70368744177664 {script}");
+        shell(&folder, &script).failed("threads");
+    }
+    let plan = r#"echo '{"waves":[],"dependencies":[]}' | RUST_MIN_STACK=70368744177664 $S plan -"#;
+    assert_eq!(shell(&folder, plan).code, 0);
+}
+
+/// The budget holds however many threads there are; most of the time measured is that of
+/// making the graph.
+#[test]
+fn the_time_budget_holds_with_any_number_of_threads() {
+    let folder = Fixture::new("x", b"");
+    let convert = finish(&mut seawall(&[
+        "convert",
+        "gen:rmat:15:16",
+        &folder.beside("g.swg"),
+    ]));
+    assert_eq!(convert.code, 0, "{}", convert.stderr);
+    for analysis in [
+        "triangles",
+        "pagerank --tolerance 0 --max-iterations 1000000",
+    ] {
+        for threads in [1, 2, 4] {
+            let script = format!(
+                "$S run g.swg --analysis {analysis} --backend cpu --threads {threads} --time-budget 0.02"
+            );
+            let start = std::time::Instant::now();
+            shell(&folder, &script).failed("time budget");
+            assert!(start.elapsed().as_secs() < 20, "{script}");
+        }
+    }
+}
+
+#[test]
+fn output_that_nobody_reads_is_no_crash() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_seawall-under-test"));
+    command.args(["run", "gen:grid:9", "--analysis", "cc", "--backend", "cpu"]);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let finished = ended("closed pipe", child.wait_with_output().unwrap());
+    assert_eq!((finished.code, finished.stderr.as_str()), (0, ""));
+    let folder = Fixture::new("x", b"");
+    let full = "$S run gen:grid:9 --analysis cc --backend cpu > /dev/full";
+    shell(&folder, full).failed("No space left");
+}

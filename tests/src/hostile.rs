@@ -1,0 +1,450 @@
+//! Tables that a sound program becomes when somebody changes them by hand.
+//!
+//! A [`Case`] is a ready analysis and a list of changes to its tables. What passes the
+//! check at load must run to some end: a result, a fault, a time budget. Registers are
+//! read afterwards, so that nothing may be said to lie where it does not.
+
+use crate::graphs::{self, SHAPES};
+use crate::random::Random;
+use seawall::analysis::{self, Question};
+use seawall::backend::cpu::CpuSession;
+use seawall::backend::{BackendError, RunLimits, Session};
+use seawall::graph::Graph;
+use seawall::program::{EncodedProgram, PlanRequest, RegisterId};
+use seawall::run::{AnalysisKind, Detail, Ranking};
+use seawall_core::abi::program::{GroupRecord, NO_REGISTER, Opcode, RegisterRecord, WaveRecord};
+use std::num::NonZeroUsize;
+
+/// One change to the tables. Numbers that are too large wrap around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Another opcode.
+    Opcode {
+        /// Which wave.
+        wave: u32,
+        /// Word of the opcode.
+        to: u32,
+    },
+    /// Another register: the destination, or a source from 1 on.
+    Operand {
+        /// Which wave.
+        wave: u32,
+        /// Which operand.
+        operand: u32,
+        /// Which register; one more than there are stands for none.
+        to: u32,
+    },
+    /// Another parameter.
+    Parameter {
+        /// Which wave.
+        wave: u32,
+        /// Which parameter.
+        at: u32,
+        /// Its word.
+        to: u32,
+    },
+    /// A register in the place of another.
+    Overlay {
+        /// Which register.
+        register: u32,
+        /// Which other.
+        on: u32,
+        /// How many times 16 bytes after the start of that.
+        shift: u32,
+    },
+    /// Another length of a register.
+    Words {
+        /// Which register.
+        register: u32,
+        /// Its words.
+        to: u32,
+    },
+    /// Two waves change places.
+    Swap {
+        /// One.
+        wave: u32,
+        /// The other.
+        with: u32,
+    },
+    /// A group moves before another.
+    Move {
+        /// Which group.
+        group: u32,
+        /// Before which.
+        to: u32,
+    },
+    /// A wave once more, in a group of its own.
+    Repeat {
+        /// Which wave.
+        wave: u32,
+        /// Before which top-level group.
+        before: u32,
+    },
+    /// A wave that does nothing any more.
+    Drop {
+        /// Which wave.
+        wave: u32,
+    },
+    /// A group that swallows the next one.
+    Merge {
+        /// Which group.
+        group: u32,
+    },
+    /// Another word of the thresholds of searches.
+    Policy {
+        /// Which of the first six words.
+        at: u32,
+        /// Its value.
+        to: u32,
+    },
+}
+
+/// A program to change and to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Which analysis.
+    pub analysis: u32,
+    /// Shape of the graph.
+    pub shape: u32,
+    /// Nodes of the graph.
+    pub nodes: u32,
+    /// Seed of the graph and of the input words.
+    pub seed: u64,
+    /// Threads that run it.
+    pub threads: u32,
+    /// Whether input words are nodes, not any words.
+    pub tame_inputs: bool,
+    /// Another analysis whose waves follow in the same arena, if any.
+    pub then: Option<u32>,
+    /// Changes, first to last.
+    pub changes: Vec<Change>,
+}
+
+/// How a case ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The analysis cannot be built for the graph.
+    NotBuilt,
+    /// The check refused the tables.
+    Refused,
+    /// The run ended by itself.
+    Done,
+    /// The run ended with a fault or another typed error.
+    Failed,
+}
+
+impl Case {
+    /// Builds, changes, checks and runs it on the CPU.
+    ///
+    /// # Panics
+    /// Where a kernel is wrong, in builds that check.
+    #[must_use]
+    pub fn run(&self) -> End {
+        let mut random = Random::new(self.seed);
+        let shape = SHAPES[self.shape as usize % SHAPES.len()];
+        let undirected = self.seed.is_multiple_of(2);
+        let list = graphs::draw(shape, self.nodes, undirected, &mut random);
+        let edges = list.edges.iter();
+        let edges: Vec<_> = edges
+            .map(|(from, to)| (*from, *to, 1 + random.below(9)))
+            .collect();
+        let graph = Graph::from_weighted_edges(list.nodes, &edges, undirected);
+        let Ok(graph) = graph else {
+            return End::NotBuilt;
+        };
+        let Some(mut program) = self.program(&graph) else {
+            return End::NotBuilt;
+        };
+        for change in &self.changes {
+            change.apply(&mut program);
+        }
+        let words = program.input_bytes as usize / 4;
+        let inputs: Vec<u32> = (0..words)
+            .map(|_| {
+                if self.tame_inputs {
+                    random.below(list.nodes.max(1))
+                } else {
+                    random.word()
+                }
+            })
+            .collect();
+        match run(&graph, &program, (self.threads, &inputs)) {
+            Ok(()) => End::Done,
+            Err(BackendError::BadProgram { .. }) => End::Refused,
+            Err(_) => End::Failed,
+        }
+    }
+
+    /// The tables before any change.
+    fn program(&self, graph: &Graph) -> Option<EncodedProgram> {
+        let mut program = encoded(graph, self.analysis)?;
+        if let Some(then) = self.then {
+            append(&mut program, encoded(graph, then)?);
+        }
+        Some(program)
+    }
+}
+
+/// Runs `program` under a short time budget and reads all of its registers.
+fn run(
+    graph: &Graph,
+    program: &EncodedProgram,
+    (threads, inputs): (u32, &[u32]),
+) -> Result<(), BackendError> {
+    let limits = RunLimits {
+        time_budget_ns: 100_000_000,
+    };
+    let threads = NonZeroUsize::new(1 + threads as usize % 3);
+    let mut session = CpuSession::open(graph, threads, limits)?;
+    session.load(program)?;
+    let outcome = session.run(inputs);
+    let mut words = Vec::new();
+    for register in 0..program.registers.len() as u32 {
+        session.read(RegisterId(register), &mut words)?;
+    }
+    outcome.map(|_| ())
+}
+
+/// The tables of an analysis.
+fn encoded(graph: &Graph, analysis: u32) -> Option<EncodedProgram> {
+    let kinds = [
+        (AnalysisKind::Bfs, Detail::Plain),
+        (AnalysisKind::Bfs, Detail::Parents),
+        (AnalysisKind::Reach, Detail::Plain),
+        (AnalysisKind::Reach, Detail::EachSource),
+        (AnalysisKind::Cc, Detail::Plain),
+        (AnalysisKind::Sssp, Detail::Plain),
+        (AnalysisKind::Kcore, Detail::Plain),
+        (AnalysisKind::Pagerank, Detail::Plain),
+        (AnalysisKind::Triangles, Detail::Plain),
+    ];
+    let (kind, detail) = kinds[analysis as usize % kinds.len()];
+    let question = Question {
+        sources: (0..graph.nodes().min(3)).collect(),
+        max_iterations: 40,
+        ranking: Ranking::default(),
+        detail,
+        wide: (analysis as usize / kinds.len()) % 2 == 1,
+    };
+    let built = analysis::build(kind, graph, &question).ok()?;
+    Some(built.program.encode(&PlanRequest::default()).ok()?.0)
+}
+
+/// Has the waves of `other` follow in the same arena: so memory is used again.
+fn append(program: &mut EncodedProgram, other: EncodedProgram) {
+    let [waves, registers] = [program.waves.len(), program.registers.len()].map(|at| at as u32);
+    let [top, groups] = [program.top_groups, program.groups.len() as u32];
+    program.arena_bytes = program.arena_bytes.max(other.arena_bytes);
+    program.input_bytes = program.input_bytes.max(other.input_bytes);
+    program.needs.incoming |= other.needs.incoming;
+    let moved = |register: &mut u32| {
+        if *register != NO_REGISTER {
+            *register += registers;
+        }
+    };
+    // The table's order: top-level groups of both, then bodies of both.
+    let body = |group: u32| {
+        if group < top {
+            group
+        } else {
+            group + other.top_groups
+        }
+    };
+    for wave in &mut program.waves {
+        if wave.opcode == Opcode::Fixpoint as u32 {
+            wave.parameters[0] = body(wave.parameters[0]);
+        }
+    }
+    for mut wave in other.waves {
+        moved(&mut wave.destination);
+        wave.sources.iter_mut().for_each(moved);
+        if wave.opcode == Opcode::Fixpoint as u32 {
+            wave.parameters[0] += groups;
+            moved(&mut wave.parameters[3]);
+        }
+        program.waves.push(wave);
+    }
+    let shifted = other.groups.into_iter().map(|group| GroupRecord {
+        first_wave: group.first_wave + waves,
+        joined: 0,
+        ..group
+    });
+    let (others, bodies): (Vec<_>, Vec<_>) = shifted
+        .enumerate()
+        .partition(|(at, _)| *at < other.top_groups as usize);
+    let at = top as usize;
+    let unnumbered = |list: Vec<(usize, GroupRecord)>| list.into_iter().map(|(_, group)| group);
+    program.groups.splice(at..at, unnumbered(others));
+    program.groups.extend(unnumbered(bodies));
+    program.top_groups += other.top_groups;
+    program.registers.extend(other.registers);
+    unnarrow(program);
+}
+
+/// Narrow groups must lie one after the other; wide ones may lie anywhere.
+fn unnarrow(program: &mut EncodedProgram) {
+    for group in &mut program.groups {
+        (group.narrow, group.joined) = (0, 0);
+    }
+}
+
+/// Entry `at` of a table, counted round.
+fn entry<T>(table: &mut [T], at: u32) -> Option<&mut T> {
+    let at = (at as usize).checked_rem(table.len())?;
+    table.get_mut(at)
+}
+
+impl Change {
+    fn apply(self, program: &mut EncodedProgram) {
+        match self {
+            Self::Opcode { wave, to } => set(program, wave, |wave| {
+                wave.opcode = to % (Opcode::ALL.len() as u32 + 1);
+            }),
+            Self::Operand { wave, operand, to } => {
+                let registers = program.registers.len() as u32;
+                let to = Some(to % (registers + 1)).filter(|to| *to < registers);
+                set(program, wave, |wave| {
+                    let to = to.unwrap_or(NO_REGISTER);
+                    match operand % 5 {
+                        0 => wave.destination = to,
+                        source => wave.sources[source as usize - 1] = to,
+                    }
+                });
+            }
+            Self::Parameter { wave, at, to } => set(program, wave, |wave| {
+                wave.parameters[at as usize % 5] = to;
+            }),
+            Self::Overlay {
+                register,
+                on,
+                shift,
+            } => overlay(program, register, (on, shift)),
+            Self::Words { register, to } => {
+                if let Some(register) = entry(&mut program.registers, register) {
+                    register.words = to;
+                }
+            }
+            Self::Swap { wave, with } => {
+                let waves = program.waves.len().max(1);
+                let [one, other] = [wave, with].map(|at| at as usize % waves);
+                if one < program.waves.len() {
+                    program.waves.swap(one, other);
+                }
+            }
+            Self::Move { group, to } => {
+                let top = program.top_groups;
+                if let (Some(from), Some(to)) = (group.checked_rem(top), to.checked_rem(top)) {
+                    let moved = program.groups.remove(from as usize);
+                    program.groups.insert(to as usize, moved);
+                    unnarrow(program);
+                }
+            }
+            Self::Repeat { wave, before } => repeat(program, wave, before),
+            Self::Drop { wave } => set(program, wave, |wave| wave.opcode = Opcode::Nop as u32),
+            Self::Merge { group } => merge(program, group),
+            Self::Policy { at, to } => {
+                let search = &mut program.search;
+                match at % 6 {
+                    0 => search.forced = to % 7,
+                    1 => search.narrow_nodes = to,
+                    2 => search.narrow_exit_nodes = to,
+                    3 => search.can_pull = to,
+                    4 => search.pull_edges_min = to,
+                    _ => search.narrow_edges = to,
+                }
+            }
+        }
+    }
+
+    /// A change out of words that anybody draws.
+    #[must_use]
+    pub fn of([kind, a, b, c]: [u32; 4]) -> Self {
+        match kind % 11 {
+            0 => Self::Opcode { wave: a, to: b },
+            1 => Self::Operand {
+                wave: a,
+                operand: b,
+                to: c,
+            },
+            2 => Self::Parameter {
+                wave: a,
+                at: b,
+                to: c,
+            },
+            3 => Self::Overlay {
+                register: a,
+                on: b,
+                shift: c,
+            },
+            4 => Self::Words { register: a, to: b },
+            5 => Self::Swap { wave: a, with: b },
+            6 => Self::Move { group: a, to: b },
+            7 => Self::Repeat { wave: a, before: b },
+            8 => Self::Drop { wave: a },
+            9 => Self::Merge { group: a },
+            _ => Self::Policy { at: a, to: b },
+        }
+    }
+}
+
+fn set(program: &mut EncodedProgram, wave: u32, change: impl FnOnce(&mut WaveRecord)) {
+    if let Some(wave) = entry(&mut program.waves, wave) {
+        change(wave);
+    }
+}
+
+fn overlay(program: &mut EncodedProgram, register: u32, (on, shift): (u32, u32)) {
+    let Some(RegisterRecord {
+        region,
+        offset_bytes,
+        ..
+    }) = entry(&mut program.registers, on).copied()
+    else {
+        return;
+    };
+    if let Some(register) = entry(&mut program.registers, register) {
+        register.region = region;
+        register.offset_bytes = offset_bytes + 16 * u64::from(shift % 64);
+    }
+}
+
+/// Puts wave `wave` into a group of its own before top-level group `before`.
+fn repeat(program: &mut EncodedProgram, wave: u32, before: u32) {
+    let Some(copy) = entry(&mut program.waves, wave).copied() else {
+        return;
+    };
+    let first_wave = program.waves.len() as u32;
+    program.waves.push(copy);
+    let at = before % (program.top_groups + 1);
+    program.groups.insert(
+        at as usize,
+        GroupRecord {
+            first_wave,
+            waves: 1,
+            narrow: 0,
+            joined: 0,
+        },
+    );
+    program.top_groups += 1;
+    for wave in &mut program.waves {
+        if wave.opcode == Opcode::Fixpoint as u32 {
+            wave.parameters[0] = wave.parameters[0].saturating_add(1);
+        }
+    }
+    unnarrow(program);
+}
+
+/// Joins group `group` with the next one, if its waves follow in the table.
+fn merge(program: &mut EncodedProgram, group: u32) {
+    let top = program.top_groups;
+    let Some(at) = group.checked_rem(top.saturating_sub(1)) else {
+        return;
+    };
+    let [one, next] = [at as usize, at as usize + 1].map(|at| program.groups[at]);
+    if one.first_wave + one.waves != next.first_wave {
+        return;
+    }
+    program.groups[at as usize].waves += next.waves;
+    program.groups[at as usize + 1].waves = 0;
+    unnarrow(program);
+}
