@@ -1,29 +1,29 @@
-//! A fixpoint that ends on the device: who decides, and what the host may read.
+//! A fixpoint that ends on the device without being polled by the host.
 //!
-//! Polling a changed flag from the host costs a round trip an iteration, so a contract that asks
-//! for it is refused. The flag is tagged with the iteration that set it: a flag of an older
-//! iteration counts as clear, so nothing ever has to clear it, and no clearing can race with a
-//! setter. Memory order is the device's subject, not this module's.
+//! Polling a changed flag from the host costs one round trip per iteration, so a contract that
+//! asks for it is refused. The flag is tagged with the iteration that set it, and a flag of an
+//! older iteration counts as clear. So nothing ever clears the flag, and no clearing can race with
+//! a setter. The device decides memory order, not this module.
 
 use core::fmt;
 
 /// Bytes of the changed flag: one device word.
 const CHANGED_FLAG_BYTES: u32 = 4;
 
-/// What a caller wants of a fixpoint.
+/// A caller's request for a device-resident fixpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ConvergenceRequest {
-    /// Iterations after which the device gives up.
+    /// Iterations after which the device stops without convergence.
     pub max_device_iterations: u32,
     /// Bytes of the changed flag.
     pub changed_flag_bytes: u32,
-    /// How often the host wants to look at the flag before the end.
+    /// Reads of the flag by the host before the end.
     pub requested_host_iteration_polls: u32,
 }
 
-/// When the changed flag comes back to the host.
+/// The point at which the host reads the changed flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -102,16 +102,34 @@ impl ConvergenceContract {
         .contract()
     }
 
-    /// Iterations after which the device gives up.
+    /// Iterations after which the device stops without convergence.
     #[must_use]
     pub const fn max_device_iterations(&self) -> u32 {
         self.max_device_iterations
     }
 
-    /// How the fixpoint ended after `iteration` (the first is 1), or `None` to go on.
+    /// Synchronisations of the host with the device.
+    #[must_use]
+    pub const fn host_sync_points(&self) -> u32 {
+        self.host_sync_points
+    }
+
+    /// Bytes of the changed flag that the host reads at the end.
+    #[must_use]
+    pub const fn changed_flag_readback_bytes(&self) -> u32 {
+        self.changed_flag_readback_bytes
+    }
+
+    /// Reads of the flag by the host before the end.
+    #[must_use]
+    pub const fn host_iteration_polls(&self) -> u32 {
+        self.host_iteration_polls
+    }
+
+    /// Returns the end of the fixpoint after `iteration` (the first is 1), or `None` to go on.
     ///
-    /// `changed_flag` is the flag's word after all writers of this iteration: the number of the
-    /// last iteration that changed anything. Comparisons only, so that the device can call it.
+    /// `changed_flag` is the word of the flag after all writers of this iteration: the number of the
+    /// last iteration that changed anything. The device can call this: it only compares.
     #[must_use]
     pub const fn after_iteration(&self, iteration: u32, changed_flag: u32) -> Option<Outcome> {
         if !changed_in(iteration, changed_flag) {
@@ -136,13 +154,13 @@ pub const fn changed_tag(iteration: u32) -> u32 {
     iteration
 }
 
-/// Whether the flag says that `iteration` changed anything.
+/// Returns whether `iteration` changed anything, according to the flag.
 #[must_use]
 pub const fn changed_in(iteration: u32, changed_flag: u32) -> bool {
     changed_flag == changed_tag(iteration)
 }
 
-/// How a fixpoint ended.
+/// The end of a fixpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -163,7 +181,7 @@ pub enum Outcome {
     },
 }
 
-/// Why a request is no device-resident fixpoint.
+/// The reason why a request is no device-resident fixpoint.
 ///
 /// ```
 /// use seawall_core::convergence::ConvergenceContract;
@@ -185,9 +203,9 @@ pub enum ConvergenceError {
         /// Bytes that were asked for.
         bytes: u32,
     },
-    /// The host wants to look at the flag between iterations.
+    /// The host asks to read the flag between iterations.
     HostPolledConvergence {
-        /// How often.
+        /// Reads that were asked for.
         polls: u32,
     },
 }

@@ -1,9 +1,9 @@
-//! Why a plan could not be made.
+//! Reasons why a plan could not be made.
 //!
-//! One enum per operation, each with the numbers that a caller needs to repair
-//! its input and a remedy in its text. [`LayerError::kind`] and its siblings
-//! give the stable `snake_case` name that reports and conformance vectors use.
-//! Nothing here depends on how the planners work.
+//! There is one enum per operation. Each error holds the numbers that a caller needs
+//! to repair its input, and its text names a remedy. [`LayerError::kind`] and its
+//! siblings return the stable `snake_case` name that reports and conformance vectors
+//! use. Nothing here depends on how the planners work.
 
 use core::error::Error;
 use core::fmt;
@@ -54,7 +54,7 @@ impl fmt::Display for ScratchField {
 /// A scratch buffer that holds fewer entries than the plan needs.
 ///
 /// Both numbers count waves (or dependencies, for that buffer), not elements;
-/// [`crate::plan::Requirements`] gives elements and bytes.
+/// [`crate::plan::Requirements`] states elements and bytes.
 ///
 /// ```
 /// use seawall_core::error::{LayerError, ScratchField, ScratchTooSmall};
@@ -72,9 +72,9 @@ impl fmt::Display for ScratchField {
 pub struct ScratchTooSmall {
     /// The buffer.
     pub field: ScratchField,
-    /// How many waves or dependencies the program has.
+    /// Waves or dependencies of the program.
     pub needed: u64,
-    /// How many the buffer can take.
+    /// Waves or dependencies that the buffer holds.
     pub capacity: u64,
 }
 
@@ -95,7 +95,7 @@ impl fmt::Display for ScratchTooSmall {
 
 impl Error for ScratchTooSmall {}
 
-/// Why waves could not be put into layers.
+/// The reason why waves could not be put into layers.
 ///
 /// ```
 /// use seawall_core::plan::{layers, Dag, Dependency, Wave};
@@ -128,9 +128,9 @@ pub enum LayerError {
         /// The wave.
         wave: u64,
     },
-    /// Some waves wait for each other in a circle.
+    /// Some waves wait for each other in a cycle.
     Cycle {
-        /// Waves on a cycle or behind one.
+        /// Waves on a cycle or reachable from one.
         unscheduled: u64,
         /// One wave that lies on a cycle.
         wave: WaveId,
@@ -169,7 +169,7 @@ impl fmt::Display for LayerError {
             }
             Self::Cycle { unscheduled, wave } => write!(
                 f,
-                "{unscheduled} waves lie on a cycle or behind one, wave {wave} on it; \
+                "{unscheduled} waves lie on a cycle or depend on one, wave {wave} lies on it; \
                  break the cycle at that wave"
             ),
             Self::ScratchTooSmall(small) => small.fmt(f),
@@ -185,7 +185,7 @@ impl From<ScratchTooSmall> for LayerError {
     }
 }
 
-/// Why waves could not be put into groups.
+/// The reason why waves could not be put into groups.
 ///
 /// ```
 /// use seawall_core::plan::{groups, Budget, Dag, Strategy, Wave};
@@ -212,7 +212,7 @@ pub enum GroupError {
     },
     /// A byte count does not fit in 64 bits.
     Overflow {
-        /// What was being summed.
+        /// The sum that overflowed.
         field: &'static str,
     },
     /// One wave alone is larger than a group may be.
@@ -280,7 +280,7 @@ impl fmt::Display for GroupError {
 impl Error for GroupError {}
 
 impl From<LayerError> for GroupError {
-    /// A short scratch stays the same variant, whichever step met it.
+    /// Keeps `ScratchTooSmall` the same variant for every step.
     fn from(error: LayerError) -> Self {
         match error {
             LayerError::ScratchTooSmall(small) => Self::ScratchTooSmall(small),
@@ -295,7 +295,7 @@ impl From<ScratchTooSmall> for GroupError {
     }
 }
 
-/// Why regions could not be laid out in an arena.
+/// The reason why regions could not be laid out in an arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
@@ -315,7 +315,7 @@ pub enum ArenaError {
     },
     /// A byte count does not fit in 64 bits.
     Overflow {
-        /// What was being summed.
+        /// The sum that overflowed.
         field: &'static str,
     },
     /// The scratch has too little room; nothing was written.

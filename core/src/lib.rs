@@ -1,9 +1,9 @@
 #![no_std]
-//! Decides what runs together, in what order and in what memory.
+//! Plans which waves run together, in what order and in what memory.
 //!
 //! A program is a DAG of waves with their bytes ([`wave`]). [`plan`] puts global
 //! barriers between them, packs them into groups under a budget and lays out
-//! their memory, in [`scratch`] that the caller owns; the policies around it
+//! their memory, in [`scratch`] that the caller owns. The policies around it
 //! choose [`topology`] and [`launch`] sizes, remember choices ([`cache`]), judge
 //! residency, convergence and evidence, and tune. [`abi`] holds the records that
 //! a host and a kernel share.

@@ -1,12 +1,12 @@
 //! Working memory that the caller owns.
 //!
-//! Two ways to bring it: an owner with capacities in its type, whose `new` is
-//! `const` and which therefore fits in a `static`, or a view over slices of the
-//! caller, for millions of waves. Both hand the planners the same unsized view,
-//! so no planner is compiled once per capacity. A layers-only user pays for
-//! [`Scratch`] alone; packing and arenas bring their own. Nothing here holds a
-//! result longer than the borrow of the scratch, and no content matters between
-//! two calls: a scratch is reusable after success and after any error.
+//! The caller brings an owner with capacities in its type, whose `new` is `const` so
+//! that it fits in a `static`, or a view over slices, for millions of waves. Planners
+//! take the same unsized view of both, so no planner is compiled once per capacity.
+//! A user of layers alone pays for [`Scratch`]; packing and arenas have their own.
+//!
+//! Results borrow the scratch. No content matters between two calls: a scratch is
+//! reusable after success and after any error.
 
 use crate::error::{ScratchField, ScratchTooSmall};
 
@@ -38,6 +38,7 @@ const _: () = {
 /// assert_eq!(size_of_val(&ROOM), 16 * 64 + 4 * 128);
 /// ```
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Scratch<const W: usize, const D: usize> {
     waves: [[u32; W]; LAYER_WORDS],
     dependencies: [u32; D],
@@ -70,6 +71,7 @@ impl<const W: usize, const D: usize> Default for Scratch<W, D> {
 
 /// Layer scratch over slices of any length.
 #[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ScratchView<'a> {
     /// Result: waves in the order of their layers.
     pub(crate) order: &'a mut [u32],
@@ -77,16 +79,16 @@ pub struct ScratchView<'a> {
     pub(crate) ends: &'a mut [u32],
     /// Open predecessors of a wave, then its layer.
     pub(crate) depth: &'a mut [u32],
-    /// Where the waves behind each wave are found in `targets`.
+    /// Position of each wave's successors in `targets`.
     pub(crate) starts: &'a mut [u32],
-    /// For each record the one before it of the same wave, or the waves behind all waves in turn.
+    /// Previous record of the same wave for each record, or the successors of all waves in turn.
     pub(crate) targets: &'a mut [u32],
 }
 
 impl<'a> ScratchView<'a> {
-    /// A view over `waves`, four elements a wave, and `dependencies`, one each.
+    /// A view over `waves`, four elements per wave, and `dependencies`, one element each.
     ///
-    /// [`crate::plan::Requirements::for_dag`] gives both lengths.
+    /// [`crate::plan::Requirements::for_dag`] returns both lengths.
     ///
     /// ```
     /// use seawall_core::scratch::ScratchView;
@@ -111,13 +113,13 @@ impl<'a> ScratchView<'a> {
         }
     }
 
-    /// How many waves fit.
+    /// Number of waves that fit.
     #[must_use]
     pub fn waves(&self) -> usize {
         self.order.len()
     }
 
-    /// How many dependencies fit.
+    /// Number of dependencies that fit.
     #[must_use]
     pub fn dependencies(&self) -> usize {
         self.targets.len()
@@ -134,7 +136,7 @@ impl<'a> ScratchView<'a> {
         }
     }
 
-    /// Cuts buffers that have been checked to the size of a program.
+    /// Shortens checked buffers to the size of a program.
     pub(crate) fn cut(&mut self, waves: usize, dependencies: usize) {
         cut(&mut self.order, waves);
         cut(&mut self.ends, waves);
@@ -169,6 +171,7 @@ impl<'a> From<&'a mut ScratchView<'_>> for ScratchView<'a> {
 ///
 /// Takes `48 W + 4 D` bytes; a [`Scratch`] is enough for `InOrder`.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct GroupScratch<const W: usize, const D: usize> {
     layers: Scratch<W, D>,
     words: [[u32; W]; PACK_WORDS],
@@ -206,6 +209,7 @@ impl<const W: usize, const D: usize> Default for GroupScratch<W, D> {
 
 /// Group scratch over slices of any length.
 #[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct GroupScratchView<'a> {
     pub(crate) layers: ScratchView<'a>,
     pub(crate) pack: PackView<'a>,
@@ -213,6 +217,7 @@ pub struct GroupScratchView<'a> {
 
 /// The part of the group scratch that only packing uses.
 #[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(crate) struct PackView<'a> {
     /// Waves in descending priority.
     pub(crate) ranking: &'a mut [u32],
@@ -227,9 +232,9 @@ pub(crate) struct PackView<'a> {
 }
 
 impl<'a> GroupScratchView<'a> {
-    /// A view over layer scratch, `words` (four a wave) and `bytes` (two a wave).
+    /// A view over layer scratch, `words` (four per wave) and `bytes` (two per wave).
     ///
-    /// [`crate::plan::Requirements::for_dag`] gives the lengths.
+    /// [`crate::plan::Requirements::for_dag`] returns the lengths.
     #[must_use]
     pub fn new(layers: ScratchView<'a>, words: &'a mut [u32], bytes: &'a mut [u64]) -> Self {
         let [ranking, rank, order, ends] = split::<u32, PACK_WORDS>(words);
@@ -274,7 +279,7 @@ impl<'a> GroupScratchView<'a> {
 }
 
 impl PackView<'_> {
-    /// Cuts buffers that have been checked to the size of a program.
+    /// Shortens checked buffers to the size of a program.
     pub(crate) fn cut(&mut self, waves: usize) {
         cut(&mut self.ranking, waves);
         cut(&mut self.rank, waves);
@@ -316,6 +321,7 @@ impl<'a> From<&'a mut GroupScratchView<'_>> for GroupScratchView<'a> {
 
 /// Room to lay out the arena of at most `W` waves: `56 W` bytes.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ArenaScratch<const W: usize> {
     words: [[u32; W]; ARENA_WORDS],
     offsets: [[u64; W]; ARENA_OFFSETS],
@@ -346,13 +352,14 @@ impl<const W: usize> Default for ArenaScratch<W> {
 
 /// Arena scratch over slices of any length.
 #[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ArenaScratchView<'a> {
     pub(crate) words: &'a mut [u32],
     pub(crate) offsets: &'a mut [u64],
 }
 
 impl<'a> ArenaScratchView<'a> {
-    /// A view over `words` and `offsets`; [`crate::plan::Requirements::for_dag`] gives the lengths.
+    /// A view over `words` and `offsets`; [`crate::plan::Requirements::for_dag`] returns the lengths.
     #[must_use]
     pub fn new(words: &'a mut [u32], offsets: &'a mut [u64]) -> Self {
         Self { words, offsets }
@@ -381,7 +388,7 @@ impl<'a> From<&'a mut ArenaScratchView<'_>> for ArenaScratchView<'a> {
     }
 }
 
-/// Compares a count with a buffer; ids are `u32`, so a longer buffer helps nobody.
+/// Compares a count with a buffer, of which ids of 32 bits reach no more than `u32::MAX` entries.
 fn require(field: ScratchField, needed: u64, capacity: usize) -> Result<(), ScratchTooSmall> {
     let capacity = u64::try_from(capacity)
         .unwrap_or(u64::MAX)
@@ -402,7 +409,7 @@ fn cut<T>(part: &mut &mut [T], length: usize) {
     *part = whole.get_mut(..length).unwrap_or_default();
 }
 
-/// `N` equal parts of a buffer; what is left over stays unused.
+/// `N` equal parts of a buffer; the rest stays unused.
 pub(crate) fn split<T, const N: usize>(buffer: &mut [T]) -> [&mut [T]; N] {
     let length = buffer.len().checked_div(N).unwrap_or(0);
     let mut rest = buffer;

@@ -1,8 +1,7 @@
-//! What a session gains by keeping its graph on the device, in bytes and calls.
+//! Savings of a session that keeps its graph on the device, in bytes and calls.
 //!
-//! Uploading once and running many times is the whole point of a resident session, so the profile
-//! is planned before anything is uploaded and what was really done is counted beside it. Nothing
-//! here touches a device.
+//! A resident session uploads once and runs many times. Its savings are planned from a profile
+//! before the upload, and counted while it runs. Nothing here touches a device.
 
 mod telemetry;
 
@@ -13,7 +12,7 @@ pub use telemetry::{ReuseTelemetry, TelemetryError};
 /// Device allocations that each warm run avoids: frontier, scratch and output.
 const ALLOCATIONS_PER_RUN: u64 = 3;
 
-/// When results come back to the host.
+/// The point at which the host reads results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -29,7 +28,7 @@ pub enum ReadbackPolicy {
     PerRun,
 }
 
-/// What a resident session is asked to do.
+/// A resident session as its caller describes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -40,7 +39,7 @@ pub struct SessionProfile {
     pub graph_bytes: u64,
     /// Runs over the same graph.
     pub run_count: u64,
-    /// Bytes of frontier that each run brings.
+    /// Bytes of frontier that each run uploads.
     pub per_run_frontier_bytes: u64,
     /// Bytes of scratch that all runs share.
     pub reusable_scratch_bytes: u64,
@@ -48,11 +47,11 @@ pub struct SessionProfile {
     pub per_run_output_bytes: u64,
     /// Bytes that the session may use.
     pub budget_bytes: u64,
-    /// When results come back.
+    /// When results are read back.
     pub readback: ReadbackPolicy,
 }
 
-/// What a resident session will do, and what it saves over one upload a run.
+/// A planned resident session, with its savings over one upload per run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -67,7 +66,7 @@ pub struct SessionPlan {
     pub peak_resident_bytes: u64,
     /// Bytes of graph that are not uploaded again.
     pub avoided_graph_upload_bytes: u64,
-    /// The same as telemetry, to be compared with what really happens.
+    /// The same figures as telemetry, to compare with what the session counts.
     pub graph_reuse: ReuseTelemetry,
     /// Device allocations that do not happen.
     pub avoided_device_allocations: u64,
@@ -83,7 +82,7 @@ pub struct SessionPlan {
     pub final_only_host_readback: bool,
 }
 
-/// Why a profile makes no resident session.
+/// The reason why a profile makes no resident session.
 ///
 /// ```
 /// use seawall_core::session::SessionProfile;

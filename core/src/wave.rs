@@ -1,8 +1,7 @@
-//! What a caller describes: waves, their bytes, and which wave waits for which.
+//! The caller's description of a program: waves, their bytes and their dependencies.
 //!
-//! These are plain records over borrowed slices, so that a table in flash, a
-//! mapped file or a `Vec` are planned alike. Nothing here is checked; the
-//! planners check what they are given, and say so in their errors.
+//! These are plain records over borrowed slices, so a table in flash, a mapped file
+//! and a `Vec` are planned alike. The planners check the records, not this module.
 
 use bytemuck::TransparentWrapper;
 
@@ -47,7 +46,7 @@ pub struct Wave {
     pub frontier_bytes: u64,
     /// Bytes of working memory for one copy of the wave.
     pub scratch_bytes: u64,
-    /// Bytes that the wave leaves for the waves behind it.
+    /// Bytes that the wave leaves for its successors.
     pub output_bytes: u64,
 }
 
@@ -103,6 +102,6 @@ pub struct Dependency {
 pub struct Dag<'a> {
     /// The waves; a wave's id is its position.
     pub waves: &'a [Wave],
-    /// Which wave waits for which, in any order.
+    /// The dependencies, in any order.
     pub dependencies: &'a [Dependency],
 }

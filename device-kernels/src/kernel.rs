@@ -121,7 +121,7 @@ pub fn end_of_group<G: Grid>(hand: Hand<G>, index: u32) -> Place {
 fn group_of<G: Grid>(hand: Hand<G>, index: u32, iteration: u32) -> Result<GroupRecord, Stop> {
     let context = hand.context();
     let group = context.machine.group(hand.grid(), index);
-    group.ok_or_else(|| fault(hand, FaultCode::BadLaunch, iteration))
+    group.ok_or_else(|| fault(hand, FaultCode::BadTable, iteration))
 }
 
 /// The record of wave `index`.
@@ -129,7 +129,7 @@ fn group_of<G: Grid>(hand: Hand<G>, index: u32, iteration: u32) -> Result<GroupR
 fn wave_of<G: Grid>(hand: Hand<G>, index: u32, iteration: u32) -> Result<Wave, Stop> {
     let context = hand.context();
     let wave = context.machine.wave(hand.grid(), index);
-    wave.ok_or_else(|| fault(hand, FaultCode::BadLaunch, iteration))
+    wave.ok_or_else(|| fault(hand, FaultCode::BadTable, iteration))
 }
 
 /// Reports a fault in an iteration of a loop, or [`OUTSIDE`].

@@ -137,7 +137,7 @@ fn fixpoint_of<G: Grid>(context: &Context<G>, index: u32) -> Result<(u32, Fixpoi
             context
                 .team
                 .control
-                .fault(context.team.grid, FaultCode::BadLaunch, Place::default())
+                .fault(context.team.grid, FaultCode::NoLoop, Place::default())
         })
 }
 

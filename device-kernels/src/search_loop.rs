@@ -174,8 +174,8 @@ fn find_again<G: Grid>(hand: Hand<G>, wave: Wave) {
 #[inline(never)]
 fn decide<G: Grid>(hand: Hand<G>) {
     let (context, grid) = (hand.context(), hand.grid());
-    let crew = narrow::crew_size(&context.team);
-    let policy = &drive::policy_for::<G>(&context.machine.search_policy(grid), crew);
+    let reach = narrow::reach(&context.team);
+    let policy = &drive::policy_for::<G>(&context.machine.search_policy(grid), reach);
     let mut drive = shared_drive::read(grid);
     let frontier = shared_search::read(grid).frontier;
     let found = frontier.found(grid, drive.step.wrapping_add(1));
@@ -200,7 +200,7 @@ fn expansion<G: Grid>(context: &Context<G>, record: &FixpointRecord) -> Result<S
         record.first_group,
         record.groups,
     );
-    waves::search::of_wave(context, wave.ok_or(FaultCode::BadLaunch)?)
+    waves::search::of_wave(context, wave.ok_or(FaultCode::NoExpansion)?)
 }
 
 /// The wave in `groups` groups from `first` on that expands `frontier`.

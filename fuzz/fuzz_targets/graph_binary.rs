@@ -1,6 +1,7 @@
 //! `.swg` files, whose header is given a right checksum so that what it says is believed.
 //!
-//! The road of a stream and that of a file must agree, down to the message of an error.
+//! What is read must be what the layout allows, and the road of a stream and that of a
+//! file must agree, down to the message of an error.
 #![no_main]
 
 use std::path::PathBuf;
@@ -9,7 +10,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use seawall::graph::load;
 use seawall_fuzz::graph::{OPTIONS, check_same, read};
-use seawall_fuzz::{limit, pool};
+use seawall_fuzz::{limit, pool, swg};
 
 const MAGIC: &[u8] = b"SEAWALLG";
 const CHECKED_BYTES: usize = 56;
@@ -26,13 +27,18 @@ fuzz_target!(|bytes: &[u8]| {
     pool::start();
     limit::allow(4 << 20, "arrays grow by a megabyte as bytes arrive");
     let options = OPTIONS[usize::from(choice) % OPTIONS.len()];
-    let bytes = if choice & 4 == 0 {
+    let is_mended = choice & 4 == 0;
+    let bytes = if is_mended {
         mended(rest)
     } else {
         rest.to_vec()
     };
     let name = FILE.to_str().expect("temporary folders have plain names");
     let streamed = read(name, &bytes, &options);
+    if bytes.starts_with(MAGIC) && is_mended {
+        let sound = swg::is_sound(&bytes, options.weights);
+        assert_eq!(streamed.is_ok(), sound, "{streamed:?}");
+    }
     if choice & 8 == 0 {
         return;
     }

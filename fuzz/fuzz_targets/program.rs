@@ -111,6 +111,8 @@ fn tables(draw: &mut Draw<'_>) -> EncodedProgram {
         },
     });
     EncodedProgram {
+        nodes: draw.word(),
+        ids: Vec::new(),
         top_groups: draw.below(groups.len() as u32 + 2),
         groups,
         wave_names: waves.iter().map(|_| "wave".to_owned()).collect(),

@@ -9,19 +9,23 @@ pub const OPTIONS: [LoadOptions; 4] = [
     LoadOptions {
         undirected: false,
         weights: false,
-    },
+ skip_columns: false,
+},
     LoadOptions {
         undirected: false,
         weights: true,
-    },
+ skip_columns: false,
+},
     LoadOptions {
         undirected: true,
         weights: false,
-    },
+ skip_columns: false,
+},
     LoadOptions {
         undirected: true,
         weights: true,
-    },
+ skip_columns: false,
+},
 ];
 
 /// Names whose suffixes claim each format; claims may be false.

@@ -6,5 +6,7 @@
 pub mod draw;
 pub mod graph;
 pub mod limit;
+pub mod plain;
 pub mod plan;
 pub mod pool;
+pub mod swg;

@@ -11,8 +11,10 @@ use crate::run::{AnalysisKind, Executor};
 
 mod answer;
 mod sets;
+mod waves;
 pub use answer::Answer;
 pub use sets::SourceSets;
+pub(crate) use waves::waves;
 
 /// The result of an analysis: one value a node, by node number.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,6 +118,35 @@ pub struct PlanSummary {
     pub topology: String,
 }
 
+/// What was left out of a file's edges. Whoever loaded the graph fills this in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Dropped {
+    /// Edges from a node to itself.
+    #[serde(rename = "dropped_self_loops")]
+    pub self_loops: u64,
+    /// Edges that were there already.
+    #[serde(rename = "dropped_duplicates")]
+    pub duplicates: u64,
+}
+
+impl Dropped {
+    /// What a load left out.
+    #[must_use]
+    pub fn of(stats: &crate::graph::LoadStats) -> Self {
+        Self {
+            self_loops: stats.self_loops,
+            duplicates: stats.duplicates,
+        }
+    }
+}
+
+impl std::ops::AddAssign for Dropped {
+    fn add_assign(&mut self, other: Self) {
+        self.self_loops += other.self_loops;
+        self.duplicates += other.duplicates;
+    }
+}
+
 /// Where the time went, in nanoseconds.
 ///
 /// With several repetitions `run` and `readback` are medians.
@@ -155,6 +186,22 @@ pub enum Track {
     Device,
 }
 
+/// A wave of the program that ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaveSummary {
+    /// Its name.
+    pub name: String,
+    /// Name of its opcode.
+    pub opcode: String,
+    /// Number of its group in the program's tables; bodies of loops follow the
+    /// groups of the plan.
+    pub group: u32,
+    /// Name of the loop whose body it is in.
+    pub body_of: Option<String>,
+    /// Iterations of a loop, where the machine counted them.
+    pub iterations: Option<u32>,
+}
+
 /// Everything that a report of a run shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunOutcome {
@@ -171,6 +218,8 @@ pub struct RunOutcome {
     pub nodes: u64,
     /// Directed edges of the graph.
     pub edges: u64,
+    /// Edges of the file that the graph does not have.
+    pub dropped: Dropped,
     /// Sources by their ids in the file; empty when the analysis takes none.
     pub sources: Vec<u64>,
     /// Nodes that have a value: those reached by a search, all nodes otherwise.
@@ -199,6 +248,8 @@ pub struct RunOutcome {
     pub checked: Option<bool>,
     /// Spans for the trace.
     pub events: Vec<Event>,
+    /// The waves of the program, in the order of their groups.
+    pub waves: Vec<WaveSummary>,
 }
 
 impl RunOutcome {

@@ -153,7 +153,9 @@ fn jobs<'g>(graph: &'g Graph, programs: &[EncodedProgram]) -> Vec<Job<'g>> {
         graph,
         program: Arc::new(program.clone()),
         inputs: Vec::new(),
-        result: RegisterId(2),
+        result: program
+            .register(2)
+            .expect("the program has three registers"),
     };
     programs.iter().map(job).collect()
 }

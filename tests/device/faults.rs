@@ -92,14 +92,15 @@ fn fault_of(tried: Tried, program: &EncodedProgram) -> Result<(FaultRecord, Stri
         Err(BackendError::Fault { record, wave_name }) => (record, wave_name),
         other => return Err(format!("expected a fault, got {other:?}")),
     };
-    session
-        .load(&faulty::plain().map_err(text)?)
-        .map_err(text)?;
+    let plain = faulty::plain().map_err(text)?;
+    session.load(&plain).map_err(text)?;
     session
         .run(&[])
         .map_err(|error| format!("the run after the fault: {error}"))?;
     let mut words = Vec::new();
-    session.read(faulty::TOTAL, &mut words).map_err(text)?;
+    session
+        .read(faulty::total(&plain), &mut words)
+        .map_err(text)?;
     expect(words == [faulty::SUM], || {
         format!("the run after the fault added up to {words:?}")
     })?;
@@ -248,9 +249,8 @@ fn wrong_order(tried: Tried) -> Result<(), String> {
     expect(matches!(run, Err(BackendError::NotLoaded)), || {
         format!("run: {run:?}")
     })?;
-    session
-        .load(&faulty::plain().map_err(text)?)
-        .map_err(text)?;
+    let plain = faulty::plain().map_err(text)?;
+    session.load(&plain).map_err(text)?;
     let run = session.run(&[1, 2]);
     expect(matches!(run, Err(BackendError::InputLength { .. })), || {
         format!("run with inputs: {run:?}")

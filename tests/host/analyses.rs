@@ -204,7 +204,7 @@ fn graphs_that_cannot_answer_are_refused() {
     for analysis in [AnalysisKind::Kcore, AnalysisKind::Triangles] {
         let error = refused(analysis);
         assert!(matches!(error, RunError::Directed { .. }) && error.cause() == Cause::Request);
-        assert!(error.to_string().contains("--undirected"));
+        assert!(error.to_string().contains("both directions"));
     }
     let error = refused(AnalysisKind::Sssp);
     assert!(matches!(error, RunError::NoWeights { .. }) && error.cause() == Cause::Request);

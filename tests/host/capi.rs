@@ -47,7 +47,7 @@ fn expected_of_the_example() -> String {
     }
     let summary = groups.summary();
     text += &format!(
-        "{} barriers, at most {} bytes a group\narena of {} bytes, at least {}\n",
+        "{} barriers, at most {} bytes per group\narena of {} bytes, at least {}\n",
         summary.global_barriers,
         summary.peak_group_bytes,
         arena.bytes(),
@@ -57,7 +57,7 @@ fn expected_of_the_example() -> String {
         let (frontier, scratch, output) = (at.frontier, at.scratch, at.output);
         text += &format!("wave {wave} at {frontier} {scratch} {output}\n");
     }
-    text
+    text + "at most 64 iterations, 0 reads of the flag between them\n"
 }
 
 #[test]
@@ -233,6 +233,66 @@ fn bad_pointers_and_lengths_are_refused_before_anything_is_read() {
     // SAFETY: null results are refused before anything is written.
     let status = unsafe { c::seawall_plan_layers(&dag, &buffers, nothing, &mut problem) };
     assert_eq!(status, c::Status::NullPointer);
+}
+
+/// The contract of a request, or the refusal with its first number.
+fn contract([most, bytes, polls]: [u32; 3]) -> Result<c::Convergence, (c::Status, u64)> {
+    let request = c::ConvergenceRequest {
+        max_device_iterations: most,
+        changed_flag_bytes: bytes,
+        requested_host_iteration_polls: polls,
+    };
+    let (mut contract, mut problem) = (c::Convergence::default(), c::Problem::default());
+    // SAFETY: the pointers come from references to different values.
+    match unsafe { c::seawall_convergence(&request, &mut contract, &mut problem) } {
+        c::Status::Ok => Ok(contract),
+        refused => Err((refused, problem.numbers[0])),
+    }
+}
+
+#[test]
+fn a_convergence_contract_is_made_or_refused_by_number() {
+    let made = contract([64, 4, 0]).unwrap();
+    let expected = c::Convergence {
+        max_device_iterations: 64,
+        host_sync_points: 1,
+        changed_flag_readback_bytes: 4,
+        host_iteration_polls: 0,
+    };
+    assert_eq!(made, expected);
+    for (request, status, number) in [
+        ([0, 8, 3], c::Status::EmptyIterationBudget, 0),
+        ([1, 8, 3], c::Status::InvalidChangedFlagWidth, 8),
+        ([1, 4, 3], c::Status::HostPolledConvergence, 3),
+    ] {
+        assert_eq!(contract(request), Err((status, number)));
+    }
+    // SAFETY: null records are refused before anything is read or written.
+    let status = unsafe { c::seawall_convergence(ptr::null(), ptr::null_mut(), ptr::null_mut()) };
+    assert_eq!(status, c::Status::NullPointer);
+}
+
+#[test]
+fn a_fixpoint_goes_on_until_nothing_changes_or_the_limit() {
+    let contract = contract([5, 4, 0]).unwrap();
+    let after = |contract: &c::Convergence, iteration, flag| {
+        let (mut progress, problem) = (c::Progress::Running, ptr::null_mut());
+        // SAFETY: the pointers come from references to different values, or are null.
+        let status = unsafe {
+            c::seawall_convergence_after(contract, iteration, flag, &mut progress, problem)
+        };
+        (status, progress)
+    };
+    for (iteration, flag, progress) in [
+        (1, 1, c::Progress::Running),
+        (2, 1, c::Progress::Converged),
+        (5, 5, c::Progress::Exhausted),
+        (5, 4, c::Progress::Converged),
+    ] {
+        assert_eq!(after(&contract, iteration, flag), (c::Status::Ok, progress));
+    }
+    let endless = c::Convergence::default();
+    assert_eq!(after(&endless, 1, 1).0, c::Status::EmptyIterationBudget);
 }
 
 #[test]

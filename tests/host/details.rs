@@ -178,12 +178,12 @@ fn a_detail_of_another_analysis_is_refused() {
         (
             AnalysisKind::Reach,
             Detail::Parents,
-            "--parents goes with bfs",
+            "does not tell parents, bfs does",
         ),
         (
             AnalysisKind::Cc,
             Detail::EachSource,
-            "--each goes with reach",
+            "does not tell sets of sources, reach does",
         ),
     ] {
         let error = execute(&graph, &request((analysis, detail), &[0]), &mut |_| {}).unwrap_err();

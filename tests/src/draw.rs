@@ -8,8 +8,8 @@
 use crate::graphs::draw_sources;
 use crate::random::Random;
 use crate::script::{Register, Script, Slot, Wave};
-use seawall::program::Meet;
-use seawall_core::abi::program::{Opcode, Reduction};
+use seawall::program::{BitOp, Meet};
+use seawall_core::abi::program::Reduction;
 use seawall_core::abi::search::bitset_words;
 
 /// What a script may hold.
@@ -197,12 +197,11 @@ impl Drawer<'_> {
     }
 
     fn combine(&mut self) -> Option<Wave> {
-        let opcodes = [Opcode::And, Opcode::Or, Opcode::AndNot, Opcode::Xor];
         let to = self.writable(|_| true)?;
         let words = self.words(to);
         let from = [self.readable(words, None)?, self.readable(words, None)?];
-        let opcode = self.random.pick(&opcodes)?;
-        Some(Wave::Combine { opcode, to, from })
+        let how = self.random.pick(&BitOp::ALL)?;
+        Some(Wave::Combine { how, to, from })
     }
 
     fn scatter(&mut self) -> Option<Wave> {

@@ -3,7 +3,8 @@
 //! All of them fit a graph of at least [`NODES`] nodes.
 
 use seawall::program::{
-    EncodedProgram, PlanRequest, ProgramBuilder, ProgramError, RegisterId, Transfer, Triangles,
+    BitOp, EncodedProgram, PlanRequest, ProgramBuilder, ProgramError, RegisterId, Transfer,
+    Triangles,
 };
 use seawall_core::abi::program::{Opcode, Reduction};
 
@@ -49,7 +50,7 @@ pub fn endless() -> Result<EncodedProgram, ProgramError> {
     program.fill("ones", ones, 1);
     program.fill("none", none, 0);
     program.fixpoint(ENDLESS, u32::MAX, |program| {
-        program.combine("flip", Opcode::Xor, flipped, [a, ones]);
+        program.combine("flip", BitOp::Xor, flipped, [a, ones]);
         let transfer = Transfer {
             from: flipped,
             generated: none,
@@ -118,7 +119,15 @@ pub fn unmade() -> Result<EncodedProgram, ProgramError> {
 pub const COPY: &str = "copy";
 
 /// The register of [`plain`] that holds [`SUM`] in the end.
-pub const TOTAL: RegisterId = RegisterId(2);
+///
+/// # Panics
+/// For another program.
+#[must_use]
+pub fn total(program: &EncodedProgram) -> RegisterId {
+    program
+        .register(2)
+        .expect("the program has three registers")
+}
 
 /// What [`plain`] adds up to.
 pub const SUM: u32 = 299 * 300 / 2;

@@ -10,7 +10,7 @@ use seawall::analysis::{self, Question};
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{BackendError, RunLimits, Session};
 use seawall::graph::Graph;
-use seawall::program::{EncodedProgram, PlanRequest, RegisterId};
+use seawall::program::{EncodedProgram, PlanRequest};
 use seawall::run::{AnalysisKind, Detail, Ranking};
 use seawall_core::abi::program::{GroupRecord, NO_REGISTER, Opcode, RegisterRecord, WaveRecord};
 use std::num::NonZeroUsize;
@@ -199,8 +199,8 @@ fn run(
     session.load(program)?;
     let outcome = session.run(inputs);
     let mut words = Vec::new();
-    for register in 0..program.registers.len() as u32 {
-        session.read(RegisterId(register), &mut words)?;
+    for register in (0..).map_while(|number| program.register(number)) {
+        session.read(register, &mut words)?;
     }
     outcome.map(|_| ())
 }

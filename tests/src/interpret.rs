@@ -6,9 +6,9 @@
 use crate::graphs::EdgeList;
 use crate::oracle;
 use crate::script::{Script, Slot, Wave};
-use seawall::program::Meet;
+use seawall::program::{BitOp, Meet};
 use seawall_core::abi::UNREACHED;
-use seawall_core::abi::program::{Opcode, Reduction};
+use seawall_core::abi::program::Reduction;
 use seawall_core::abi::search::bitset_words;
 
 /// How a loop of a script ended.
@@ -110,12 +110,12 @@ impl Interpreter<'_> {
             Wave::Iota { to } => self.set(to, |_, at| at as u32),
             Wave::Copy { to, from } => self.set(to, |all, at| all.words(from)[at]),
             Wave::Combine {
-                opcode,
+                how,
                 to,
                 from: [left, right],
             } => {
                 self.set(to, |all, at| {
-                    combine(opcode, all.words(left)[at], all.words(right)[at])
+                    combine(how, all.words(left)[at], all.words(right)[at])
                 });
             }
             Wave::Scatter { to, list, value } => self.set(to, |all, at| {
@@ -206,12 +206,12 @@ impl Interpreter<'_> {
     }
 }
 
-fn combine(opcode: Opcode, left: u32, right: u32) -> u32 {
-    match opcode {
-        Opcode::And => left & right,
-        Opcode::Or => left | right,
-        Opcode::AndNot => left & !right,
-        _ => left ^ right,
+fn combine(how: BitOp, left: u32, right: u32) -> u32 {
+    match how {
+        BitOp::And => left & right,
+        BitOp::Or => left | right,
+        BitOp::AndNot => left & !right,
+        BitOp::Xor => left ^ right,
     }
 }
 

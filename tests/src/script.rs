@@ -7,11 +7,10 @@
 
 use crate::graphs::EdgeList;
 use seawall::program::{
-    ComponentStep, Mark, Meet, ProgramBuilder, ProgramError, RegisterId, Transfer, Triangles,
+    BitOp, ComponentStep, Mark, Meet, ProgramBuilder, ProgramError, RegisterId, Transfer, Triangles,
 };
 use seawall_core::abi::UNREACHED;
-use seawall_core::abi::program::{Opcode, Reduction};
-use seawall_core::abi::search::Visitor;
+use seawall_core::abi::program::Reduction;
 
 /// Index of a register in a script.
 pub type Slot = usize;
@@ -51,8 +50,8 @@ pub enum Wave {
     },
     /// Words are joined by a bit operation.
     Combine {
-        /// `And`, `Or`, `AndNot` or `Xor`.
-        opcode: Opcode,
+        /// Which one.
+        how: BitOp,
         /// Destination.
         to: Slot,
         /// Sources, at least as long.
@@ -282,15 +281,15 @@ impl Assembler {
             Wave::Fill { to, value } => program.fill("fill", at(to), value),
             Wave::Iota { to } => program.iota("iota", at(to)),
             Wave::Copy { to, from } => program.copy("copy", at(to), at(from)),
-            Wave::Combine { opcode, to, from } => {
-                program.combine("combine", opcode, at(to), from.map(at))
+            Wave::Combine { how, to, from } => {
+                program.combine("combine", how, at(to), from.map(at))
             }
             Wave::Scatter { to, list, value } => {
                 program.scatter("scatter", at(to), at(list), value)
             }
             Wave::Gather { to, from, mask } => {
                 program.iota("number", at(to));
-                program.combine("mask", Opcode::And, at(to), [at(to), at(mask)]);
+                program.combine("mask", BitOp::And, at(to), [at(to), at(mask)]);
                 program.gather("gather", at(to), at(from), at(to));
             }
             Wave::Reduce { how, to, from } => program.reduce("reduce", how, at(to), at(from)),
@@ -336,20 +335,13 @@ impl Assembler {
 
     fn add_levels(&mut self, to: Slot, list: Slot, max: u32) {
         let levels = self.at(to);
-        let mark = Mark {
-            visitor: Visitor::MarkLevel,
-            marks: Some(levels),
-        };
+        let mark = Mark::Levels(levels);
         self.program.fill("unreached", levels, UNREACHED);
         self.search(list, mark, max);
     }
 
     fn add_reach(&mut self, to: Slot, list: Slot, max: u32) {
-        let mark = Mark {
-            visitor: Visitor::OrBits,
-            marks: None,
-        };
-        if let Some(frontier) = self.search(list, mark, max) {
+        if let Some(frontier) = self.search(list, Mark::Bits, max) {
             let to = self.at(to);
             self.program.visited("visited", to, frontier);
         }

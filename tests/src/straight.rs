@@ -6,7 +6,8 @@
 
 use crate::random::Random;
 use crate::script::{Register, Script, Slot, Wave};
-use seawall_core::abi::program::{Opcode, Reduction};
+use seawall::program::BitOp;
+use seawall_core::abi::program::Reduction;
 
 /// Registers that are equally long.
 const ALIKE: u32 = 4;
@@ -82,9 +83,8 @@ fn joined(script: &Script, to: Slot, random: &mut Random) -> Wave {
         1 => Wave::Iota { to },
         2 => Wave::Copy { to, from: from[0] },
         _ => {
-            let opcodes = [Opcode::And, Opcode::Or, Opcode::AndNot, Opcode::Xor];
-            let opcode = random.pick(&opcodes).unwrap_or(Opcode::Xor);
-            Wave::Combine { opcode, to, from }
+            let how = random.pick(&BitOp::ALL).unwrap_or(BitOp::Xor);
+            Wave::Combine { how, to, from }
         }
     }
 }

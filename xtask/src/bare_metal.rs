@@ -1,7 +1,7 @@
 //! `cargo xtask bare-metal`: the planner compiles where there is no system.
 //!
 //! Builds `seawall-core` with nothing but `core` beneath it, so a dependency that
-//! slips in an allocator or the standard library fails here. It links and runs
+//! brings an allocator or the standard library fails here. It links and runs
 //! nothing.
 
 use std::process::Command;
@@ -19,7 +19,7 @@ pub(crate) struct Options {
     /// Target triples to build for.
     #[arg(long = "target", default_values_t = ["thumbv7em-none-eabihf".to_owned()])]
     targets: Vec<String>,
-    /// Which compiler to use.
+    /// The compiler to use.
     #[arg(long, value_enum, default_value_t = Route::Auto)]
     toolchain: Route,
 }

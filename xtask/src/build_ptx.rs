@@ -4,7 +4,7 @@
 //! Each begins with the hash of its sources and the versions of its toolchain.
 //! `--check` compares hashes always, and the code itself whenever this machine's
 //! toolchain is the one that the file names; another compiler writes other code
-//! from the same sources, and that is no staleness.
+//! from the same sources, which does not make the files stale.
 
 use std::fs;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ pub(crate) struct Options {
     /// Rebuild, compare with the committed files, write nothing.
     #[arg(long)]
     check: bool,
-    /// Which compiler to use.
+    /// The compiler to use.
     #[arg(long, value_enum, default_value_t = Route::Auto)]
     toolchain: Route,
     /// Build this Cargo package instead and write its PTX into this folder.
@@ -38,7 +38,7 @@ pub(crate) struct Options {
     package: Option<Vec<String>>,
 }
 
-/// What to compile and how its files begin.
+/// The package to compile and the head of its files.
 struct Build<'a> {
     toolchain: &'a Toolchain,
     package: &'a str,
@@ -79,7 +79,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     })
 }
 
-/// PTX of a package that is not the workspace's own: no launch bounds of ours.
+/// PTX of a package outside the workspace, without the workspace's launch bounds.
 fn foreign(toolchain: &Toolchain, package: &str, folder: &str) -> Result<(), Error> {
     for target in TARGETS {
         let build = Build {

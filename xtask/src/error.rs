@@ -1,13 +1,12 @@
-//! Everything that can go wrong in a maintainer command.
+//! Errors of the maintainer commands.
 //!
-//! One type for the whole tool: it is a program, not a library, and its errors
-//! are read by a person. Each text says what was being done and, where there is
-//! one, the command that repairs it.
+//! One type serves the whole tool, whose errors a person reads. Each text says what
+//! was being done and names the command that repairs it, if there is one.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why a command stopped.
+/// The reason why a command stopped.
 #[derive(Debug)]
 pub(crate) enum Error {
     /// A file or folder could not be read or written.
@@ -33,13 +32,13 @@ pub(crate) enum Error {
     NoToolchain { reasons: Vec<String> },
     /// The linker role was started without what the build hands to it.
     LinkRole { missing: &'static str },
-    /// Committed files differ from what was built; one line a file.
+    /// Committed files differ from what was built; one line per file.
     Stale {
         what: &'static str,
         files: Vec<String>,
         remedy: &'static str,
     },
-    /// The generated code breaks a rule; one line a finding.
+    /// The generated code breaks a rule; one line per finding.
     Refused {
         what: &'static str,
         findings: Vec<String>,

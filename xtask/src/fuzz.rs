@@ -19,7 +19,7 @@ use crate::workspace;
 pub(crate) struct Options {
     /// Targets to run; all when none is named.
     targets: Vec<String>,
-    /// How long each target runs, in seconds.
+    /// Seconds that each target runs.
     #[arg(long, default_value_t = 60)]
     seconds: u32,
     /// Build the targets and say where they are.
@@ -27,8 +27,8 @@ pub(crate) struct Options {
     build_only: bool,
 }
 
-/// What makes a compiler leave counters for libFuzzer: edges, their places, and
-/// the operands of comparisons.
+/// Flags with which a compiler leaves counters for libFuzzer: edges, their places,
+/// and the operands of comparisons.
 const FLAGS: [&str; 6] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",

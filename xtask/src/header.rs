@@ -75,7 +75,7 @@ fn sources(header: &str) -> Option<&str> {
     header.lines().find_map(|line| line.strip_prefix(SOURCES))
 }
 
-/// Of the crate's sources and of what shapes the header.
+/// The hash of the crate's sources and of cbindgen's settings.
 fn hash() -> Result<String, Error> {
     let mut files = workspace::files_below(&folder().join("src"))?;
     files.push(folder().join("cbindgen.toml"));

@@ -1,4 +1,4 @@
-//! `cargo xtask licences`: every dependency's licence and origin is one we allow.
+//! `cargo xtask licences`: every dependency has an allowed licence and origin.
 //!
 //! Reads the list of `deny.toml`, so that `cargo deny check licenses sources` and
 //! this command judge by the same file; this one needs nothing installed. An
@@ -25,7 +25,7 @@ pub(crate) fn run() -> Result<(), Error> {
     })
 }
 
-/// What `deny.toml` allows.
+/// The licences and origins that `deny.toml` allows.
 struct Rules {
     licences: Vec<String>,
 }

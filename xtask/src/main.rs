@@ -1,4 +1,4 @@
-//! What a maintainer types: `cargo xtask COMMAND`.
+//! Maintainer commands: `cargo xtask COMMAND`.
 //!
 //! Each command lives in its own file and returns a typed error that names the
 //! remedy. This file parses arguments and nothing else, with one exception:
@@ -8,6 +8,7 @@
 mod bare_metal;
 mod build_ptx;
 mod embed;
+mod formats;
 mod fuzz;
 mod golden;
 mod header;
@@ -44,6 +45,8 @@ enum Command {
     BareMetal(bare_metal::Options),
     /// Plan on a microcontroller: flash, stack, no panic path, the host's plan.
     Embed(embed::Options),
+    /// Check that firmware can log every public type of the planner.
+    Formats,
     /// Run the fuzz targets on their seeds and on what earlier runs found.
     Fuzz(fuzz::Options),
     /// Write the planner's C header, or check that it is fresh.
@@ -74,6 +77,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Golden(options) => golden::run(&options),
         Command::BareMetal(options) => bare_metal::run(&options),
         Command::Embed(options) => embed::run(&options),
+        Command::Formats => formats::run(),
         Command::Fuzz(options) => fuzz::run(&options),
         Command::Header(options) => header::run(&options),
         Command::Licences => licences::run(),

@@ -1,4 +1,4 @@
-//! The dependency graph as `cargo metadata` tells it.
+//! The dependency graph as `cargo metadata` reports it.
 //!
 //! Only what the checks need. Packages for other systems are in it too, so what
 //! holds here holds wherever the workspace is built.

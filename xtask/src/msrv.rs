@@ -1,7 +1,7 @@
-//! `cargo xtask msrv`: no package may ask for a newer compiler than we promise.
+//! `cargo xtask msrv`: no package may ask for a newer compiler than promised.
 //!
-//! The promise is `rust-version` in the root manifest. Packages that state none are
-//! taken at their word; the build itself is what tests those.
+//! The promise is `rust-version` in the root manifest. Packages that state none pass
+//! here; the build tests those.
 
 use crate::error::Error;
 use crate::metadata::{self, Package};

@@ -1,7 +1,7 @@
-//! Running other programs and keeping what they said.
+//! Running other programs and keeping their output.
 //!
-//! Thin on purpose: a command is built with `std`, and these two functions turn
-//! a failed start or a failed status into an [`Error`] with the output in it.
+//! Commands are built with `std`. These two functions turn a failed start or a
+//! failed status into an [`Error`] with the output in it.
 
 use std::process::{Command, Output};
 

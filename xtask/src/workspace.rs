@@ -1,4 +1,4 @@
-//! Where things are, and file access whose errors name the path.
+//! Paths of the workspace, and file access whose errors name the path.
 //!
 //! The root is the one this executable was built from, so that commands work
 //! from any folder inside the workspace.

@@ -1,7 +1,8 @@
-//! How long planning takes, beside petgraph's `toposort` on the same graphs.
+//! Planning times beside petgraph's `toposort` and a flat Kahn on the same graphs.
 //!
 //! `toposort` orders waves without saying which layer they are in, so it is the
-//! nearest thing that people would use instead. Run with
+//! nearest thing that people would use instead. `flat_kahn` is what they would
+//! write themselves, without checks. Run with
 //! `cargo bench -p seawall-core --bench planning`; items are waves plus
 //! dependencies. `-- --test NAME` runs each case once, for callgrind.
 #![allow(
@@ -12,6 +13,7 @@
     reason = "a benchmark may end on its own mistake"
 )]
 
+mod kahn;
 mod shapes;
 
 use divan::counter::ItemsCount;
@@ -24,11 +26,15 @@ use seawall_core::scratch::{ArenaScratchView, GroupScratchView, ScratchView};
 use shapes::Case;
 
 const SIZES: [u32; 4] = [10, 1_000, 100_000, 1_000_000];
-const KINDS: [fn(u32) -> Case; 8] = [
+const KINDS: [fn(u32) -> Case; 12] = [
     shapes::chain,
     shapes::wide,
     shapes::grid,
     shapes::random,
+    shapes::unsorted_chain,
+    shapes::unsorted_wide,
+    shapes::unsorted_grid,
+    shapes::unsorted_random,
     shapes::program_chain,
     shapes::program_wide,
     shapes::program_grid,
@@ -96,6 +102,15 @@ fn toposort(bencher: Bencher<'_, '_>, plan: Plan) {
             .expect("no cycle")
             .len()
     });
+}
+
+#[divan::bench(args = cases())]
+fn flat_kahn(bencher: Bencher<'_, '_>, plan: Plan) {
+    let case = (plan.make)(plan.waves);
+    let mut room = kahn::Room::new(&case);
+    bencher
+        .counter(case.items())
+        .bench_local(|| kahn::layers(black_box(&case), &mut room));
 }
 
 /// Groups and an arena for a random program, by one strategy.

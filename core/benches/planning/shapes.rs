@@ -1,7 +1,8 @@
 //! The graphs that planning is timed on.
 //!
-//! All but the `program` shapes have their ids and their records shuffled, so
-//! that no planner profits from an order that a caller need not give.
+//! Shapes with a plain name have their ids and their records shuffled, so that no
+//! planner profits from an order that a caller need not give. `unsorted` shapes
+//! keep ids in topological order and shuffle the records; `program` shapes keep both.
 
 use seawall_core::plan::{Dependency, Wave};
 
@@ -70,6 +71,26 @@ pub(crate) fn program_random(waves: u32) -> Case {
     }
 }
 
+/// The chain, with its records shuffled and its ids in order.
+pub(crate) fn unsorted_chain(waves: u32) -> Case {
+    unsorted("unsorted_chain", program_chain(waves))
+}
+
+/// One wave before all others, with its records shuffled and its ids in order.
+pub(crate) fn unsorted_wide(waves: u32) -> Case {
+    unsorted("unsorted_wide", program_wide(waves))
+}
+
+/// The square, with its records shuffled and its ids in order.
+pub(crate) fn unsorted_grid(waves: u32) -> Case {
+    unsorted("unsorted_grid", program_grid(waves))
+}
+
+/// The random graph, with its records shuffled and its ids in order.
+pub(crate) fn unsorted_random(waves: u32) -> Case {
+    unsorted("unsorted_random", program_random(waves))
+}
+
 /// Bytes of a wave that vary with its id.
 pub(crate) fn wave(id: u32) -> Wave {
     let mut dice = Dice(u64::from(id) + 1);
@@ -131,6 +152,11 @@ fn shuffled(name: &'static str, waves: u32, mut dependencies: Vec<Dependency>) -
         waves,
         dependencies,
     }
+}
+
+fn unsorted(name: &'static str, mut case: Case) -> Case {
+    Dice(7).shuffle(&mut case.dependencies);
+    Case { name, ..case }
 }
 
 struct Dice(u64);

@@ -31,6 +31,11 @@ static int refused(uint32_t status, const SeawallProblem *problem) {
     return 1;
 }
 
+static const SeawallConvergenceRequest fixpoint = {
+    .max_device_iterations = 64,
+    .changed_flag_bytes = 4,
+};
+
 static void print_groups(const SeawallGroups *groups) {
     size_t wave = 0;
     for (size_t group = 0; group < groups->group_count; group++) {
@@ -57,6 +62,7 @@ int main(void) {
     SeawallGroups groups;
     SeawallArena arena;
     SeawallOffsets offsets[WAVES];
+    SeawallConvergence contract;
     SeawallProblem problem;
 
     SeawallStatus status = seawall_requirements(WAVES, DEPENDENCIES, &buffers.lengths);
@@ -72,11 +78,17 @@ int main(void) {
     if (status != SEAWALL_STATUS_OK)
         return refused(status, &problem);
     print_groups(&groups);
-    printf("%" PRIu64 " barriers, at most %" PRIu64 " bytes a group\n",
+    printf("%" PRIu64 " barriers, at most %" PRIu64 " bytes per group\n",
            groups.summary.global_barriers, groups.summary.peak_group_bytes);
     printf("arena of %" PRIu64 " bytes, at least %" PRIu64 "\n", arena.bytes, arena.lower_bound);
     for (size_t wave = 0; wave < WAVES; wave++)
         printf("wave %zu at %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", wave, offsets[wave].frontier,
                offsets[wave].scratch, offsets[wave].output);
+
+    status = seawall_convergence(&fixpoint, &contract, &problem);
+    if (status != SEAWALL_STATUS_OK)
+        return refused(status, &problem);
+    printf("at most %" PRIu32 " iterations, %" PRIu32 " reads of the flag between them\n",
+           contract.max_device_iterations, contract.host_iteration_polls);
     return 0;
 }

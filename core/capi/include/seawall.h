@@ -1,5 +1,5 @@
 // Seawall's planner for C; written by `cargo xtask header`, do not edit.
-// Sources: sha256 17804477b872d18db440954c8f96a1dc1d507c8d2c96a0fe7dc9dfaa9220e66e
+// Sources: sha256 8240b046750585744c3d03b00d095ef804e189bdc863ccdbfd3e797d4b64fb1b
 
 #ifndef SEAWALL_H
 #define SEAWALL_H
@@ -13,9 +13,9 @@ enum SeawallStatus
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // It worked.
+  // Success.
   SEAWALL_STATUS_OK = 0,
-  // A pointer is null although something must be there.
+  // A pointer is null where a record or a table is needed.
   SEAWALL_STATUS_NULL_POINTER = 1,
   // A pointer is not aligned to its type.
   SEAWALL_STATUS_MISALIGNED = 2,
@@ -27,7 +27,8 @@ enum SeawallStatus
   SEAWALL_STATUS_INVALID_WAVE = 10,
   // A wave waits for itself; numbers: wave.
   SEAWALL_STATUS_SELF_DEPENDENCY = 11,
-  // Waves wait for each other in a circle; numbers: waves on a cycle or behind one, a wave on it.
+  // Waves wait for each other in a cycle; numbers: waves on a cycle or reachable from one, a
+  // wave on it.
   SEAWALL_STATUS_CYCLE = 12,
   // A buffer is too small; numbers: waves or dependencies needed, and those that fit; which
   // buffer, in the order of the requirements from 0.
@@ -42,6 +43,12 @@ enum SeawallStatus
   SEAWALL_STATUS_INVALID_ALIGNMENT = 30,
   // The groups belong to another program; numbers: waves, waves planned.
   SEAWALL_STATUS_PLAN_MISMATCH = 31,
+  // No iteration is allowed.
+  SEAWALL_STATUS_EMPTY_ITERATION_BUDGET = 40,
+  // The changed flag is not one device word; numbers: its bytes.
+  SEAWALL_STATUS_INVALID_CHANGED_FLAG_WIDTH = 41,
+  // The host asks to read the flag between iterations; numbers: reads.
+  SEAWALL_STATUS_HOST_POLLED_CONVERGENCE = 42,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -51,7 +58,28 @@ typedef uint32_t SeawallStatus;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// How layers become groups.
+// State of a fixpoint after an iteration.
+enum SeawallProgress
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // The iteration changed something and another one is allowed.
+  SEAWALL_PROGRESS_RUNNING = 0,
+  // The iteration changed nothing.
+  SEAWALL_PROGRESS_CONVERGED = 1,
+  // The last allowed iteration still changed something.
+  SEAWALL_PROGRESS_EXHAUSTED = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SeawallProgress SeawallProgress;
+#else
+typedef uint32_t SeawallProgress;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// Strategies that turn layers into groups.
 enum SeawallStrategy
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
@@ -70,7 +98,35 @@ typedef uint32_t SeawallStrategy;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// How many elements each buffer needs.
+// A caller's request for a device-resident fixpoint.
+typedef struct {
+  // Iterations after which the device stops without convergence.
+  uint32_t max_device_iterations;
+  // Bytes of the changed flag; 4.
+  uint32_t changed_flag_bytes;
+  // Reads of the flag by the host before the end; 0.
+  uint32_t requested_host_iteration_polls;
+} SeawallConvergenceRequest;
+
+// A fixpoint that the device ends by itself. The host reads the flag once, at the end.
+typedef struct {
+  // Iterations after which the device stops without convergence.
+  uint32_t max_device_iterations;
+  // Synchronisations of the host with the device.
+  uint32_t host_sync_points;
+  // Bytes of the flag that the host reads at the end.
+  uint32_t changed_flag_readback_bytes;
+  // Reads of the flag by the host before the end.
+  uint32_t host_iteration_polls;
+} SeawallConvergence;
+
+// The numbers of an outcome, as described at the outcome; the rest is 0.
+typedef struct {
+  // The numbers, in the order that the outcome lists them.
+  uint64_t numbers[3];
+} SeawallProblem;
+
+// Number of elements that each buffer needs.
 typedef struct {
   // `uint32_t` elements for the waves of layers.
   size_t layer_words;
@@ -92,7 +148,7 @@ typedef struct {
   uint64_t frontier_bytes;
   // Bytes of working memory for one copy of the wave.
   uint64_t scratch_bytes;
-  // Bytes that the wave leaves for the waves behind it.
+  // Bytes that the wave leaves for its successors.
   uint64_t output_bytes;
 } SeawallWave;
 
@@ -104,15 +160,15 @@ typedef struct {
   uint32_t after;
 } SeawallDependency;
 
-// A program: waves, and which waits for which. Null is allowed for tables of no entries.
+// A program: waves and their dependencies. Null is allowed for tables of no entries.
 typedef struct {
   // The waves.
   const SeawallWave *waves;
-  // How many.
+  // Number of entries.
   size_t wave_count;
   // The dependencies, in any order.
   const SeawallDependency *dependencies;
-  // How many.
+  // Number of entries.
   size_t dependency_count;
 } SeawallDag;
 
@@ -141,25 +197,19 @@ typedef struct {
 typedef struct {
   // All waves, layer by layer.
   const uint32_t *order;
-  // How many waves.
+  // Number of waves.
   size_t wave_count;
-  // Where each layer ends in `order`.
+  // End of each layer in `order`.
   const uint32_t *ends;
-  // How many layers.
+  // Number of layers.
   size_t layer_count;
 } SeawallLayers;
 
-// The numbers that belong to an outcome; what they mean stands at the outcome, the rest is 0.
-typedef struct {
-  // The numbers, in the order that the outcome lists them.
-  uint64_t numbers[3];
-} SeawallProblem;
-
-// What a plan may spend, in bytes.
+// Bytes that a plan may use.
 typedef struct {
   // Bytes that stay on the device for the whole run: the graph.
   uint64_t resident_bytes;
-  // Bytes in all.
+  // Total bytes.
   uint64_t budget_bytes;
   // Bytes that the last interval read back.
   uint64_t readback_bytes;
@@ -189,24 +239,24 @@ typedef struct {
 typedef struct {
   // All waves, group by group.
   const uint32_t *order;
-  // How many waves.
+  // Number of waves.
   size_t wave_count;
-  // Where each group ends in `order`.
+  // End of each group in `order`.
   const uint32_t *ends;
-  // How many groups.
+  // Number of groups.
   size_t group_count;
   // The figures.
   SeawallSummary summary;
 } SeawallGroups;
 
-// How an arena is laid out.
+// Options of an arena's layout.
 typedef struct {
   // Every offset is a multiple of this power of two; 256 suits most devices.
   uint64_t alignment_bytes;
   // Bit `w % 32` of word `w / 32` keeps the output of wave `w` to the end. Null keeps the
   // outputs that no wave depends on.
   const uint32_t *result_words;
-  // How many words.
+  // Number of words.
   size_t result_word_count;
 } SeawallArenaOptions;
 
@@ -218,7 +268,7 @@ typedef struct {
   uint64_t lower_bound;
 } SeawallArena;
 
-// Where the regions of a wave begin, in bytes from the start of the arena.
+// Offsets of a wave's regions, in bytes from the start of the arena.
 typedef struct {
   // The frontier.
   uint64_t frontier;
@@ -232,7 +282,32 @@ typedef struct {
 extern "C" {
 #endif // __cplusplus
 
-// Says how many elements each buffer needs; too large a program asks for `SIZE_MAX`.
+// Checks a request and writes its contract.
+//
+// `problem` may be null.
+//
+// # Safety
+//
+// Pointers that are not null point to valid records; nothing overlaps.
+SeawallStatus seawall_convergence(const SeawallConvergenceRequest *request,
+                                  SeawallConvergence *contract,
+                                  SeawallProblem *problem);
+
+// Writes the state of a fixpoint after `iteration`, counted from 1.
+//
+// `changed_flag` is the number of the last iteration that changed anything.
+// `problem` may be null.
+//
+// # Safety
+//
+// As for `seawall_convergence`.
+SeawallStatus seawall_convergence_after(const SeawallConvergence *contract,
+                                        uint32_t iteration,
+                                        uint32_t changed_flag,
+                                        SeawallProgress *progress,
+                                        SeawallProblem *problem);
+
+// Returns the number of elements that each buffer needs; too large a program asks for `SIZE_MAX`.
 //
 // # Safety
 //
@@ -268,9 +343,9 @@ SeawallStatus seawall_plan_groups(const SeawallDag *dag,
                                   SeawallGroups *groups,
                                   SeawallProblem *problem);
 
-// Puts waves into packed groups and gives every region an offset in one arena.
+// Puts waves into packed groups and assigns every region an offset in one arena.
 //
-// `offsets` takes one record a wave; `problem` may be null.
+// `offsets` takes one record per wave; `problem` may be null.
 //
 // # Safety
 //

@@ -1,7 +1,7 @@
 //! The caller's buffers, and pointers becoming slices.
 //!
-//! The only place that trusts a pointer. Null and alignment are checked, since
-//! they can be; what lies behind a pointer is the caller's word.
+//! Only this module trusts a pointer. It checks null and alignment; the caller
+//! vouches for the memory that a pointer names.
 
 use core::slice;
 
@@ -10,7 +10,7 @@ use seawall_core::scratch::{ArenaScratchView, GroupScratchView, ScratchView};
 
 use crate::status::Status;
 
-/// How many elements each buffer needs.
+/// Number of elements that each buffer needs.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Requirements {
@@ -107,7 +107,7 @@ impl Buffers {
     }
 }
 
-/// What must hold of a table before it may become a slice.
+/// Checks a table before it becomes a slice.
 fn check<T>(pointer: *const T, length: usize) -> Result<(), Status> {
     if pointer.is_null() {
         return Err(Status::NullPointer);
@@ -131,7 +131,7 @@ pub(crate) unsafe fn shared<'a, T>(pointer: *const T, length: usize) -> Result<&
         return Ok(&[]);
     }
     check(pointer, length)?;
-    // SAFETY: neither null nor misaligned nor too long; the rest is the caller's word.
+    // SAFETY: neither null nor misaligned nor too long; the caller vouches for the rest.
     Ok(unsafe { slice::from_raw_parts(pointer, length) })
 }
 
@@ -145,7 +145,7 @@ unsafe fn exclusive<'a, T>(pointer: *mut T, length: usize) -> Result<&'a mut [T]
         return Ok(&mut []);
     }
     check(pointer, length)?;
-    // SAFETY: neither null nor misaligned nor too long; the rest is the caller's word.
+    // SAFETY: neither null nor misaligned nor too long; the caller vouches for the rest.
     Ok(unsafe { slice::from_raw_parts_mut(pointer, length) })
 }
 

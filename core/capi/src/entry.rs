@@ -12,14 +12,14 @@ use crate::buffers::{Buffers, Requirements, record, shared, writable};
 use crate::records::{Arena, ArenaOptions, Budget, Dag, Groups, Layers, Offsets, Strategy};
 use crate::status::{Failure, Problem, Status};
 
-/// What a plan of groups is made from.
+/// Input of a plan of groups.
 struct Request<'a> {
     dag: plan::Dag<'a>,
     budget: plan::Budget,
     strategy: plan::Strategy,
 }
 
-/// Says how many elements each buffer needs; too large a program asks for `SIZE_MAX`.
+/// Returns the number of elements that each buffer needs; too large a program asks for `SIZE_MAX`.
 ///
 /// # Safety
 ///
@@ -82,9 +82,9 @@ pub unsafe extern "C" fn seawall_plan_groups(
     unsafe { finish(outcome, problem) }
 }
 
-/// Puts waves into packed groups and gives every region an offset in one arena.
+/// Puts waves into packed groups and assigns every region an offset in one arena.
 ///
-/// `offsets` takes one record a wave; `problem` may be null.
+/// `offsets` takes one record per wave; `problem` may be null.
 ///
 /// # Safety
 ///
@@ -119,7 +119,7 @@ pub extern "C" fn seawall_status_name(status: u32) -> *const c_char {
         .as_ptr()
 }
 
-/// Where `seawall_plan` writes.
+/// The output of `seawall_plan`.
 struct Results {
     groups: *mut Groups,
     arena: *mut Arena,
@@ -129,7 +129,7 @@ struct Results {
 /// # Safety
 ///
 /// `problem` is null or has room for a record.
-unsafe fn finish(outcome: Result<(), Failure>, problem: *mut Problem) -> Status {
+pub(crate) unsafe fn finish(outcome: Result<(), Failure>, problem: *mut Problem) -> Status {
     let Err(failure) = outcome else {
         return Status::Ok;
     };
@@ -263,7 +263,7 @@ unsafe fn plan_all(
     let (scratch, room) = unsafe { (buffers.groups()?, buffers.arena()?) };
     let groups = plan::groups(&request.dag, &request.budget, request.strategy, scratch)?;
     let arena = plan::arena(&request.dag, &groups, &options, room)?;
-    // SAFETY: checked above; the caller vouches for the room, one record of offsets a wave.
+    // SAFETY: checked above; the caller vouches for the room, one record of offsets per wave.
     unsafe {
         for (wave, at) in arena.iter().enumerate() {
             ptr::write(results.offsets.wrapping_add(wave), as_offsets(at));

@@ -1,17 +1,21 @@
 //! The planner for C.
 //!
-//! Thin on purpose: C's pointers become slices, the planner plans, results point
-//! into the caller's buffers. Nothing is allocated or kept between calls, and no
-//! panic can leave, because the planner has no panic path; even one would abort at
-//! the border. The header `include/seawall.h` is written from this crate.
+//! Pointers become slices, the planner plans, and results point into the caller's
+//! buffers. Nothing is allocated or kept between calls. No panic can unwind into C:
+//! the planner has no panic path, and one would abort at the border. The header
+//! `include/seawall.h` is written from this crate.
 #![cfg_attr(not(feature = "std"), no_std)]
 
 mod buffers;
+mod convergence;
 mod entry;
 mod records;
 mod status;
 
 pub use buffers::{Buffers, Requirements};
+pub use convergence::{
+    Convergence, ConvergenceRequest, Progress, seawall_convergence, seawall_convergence_after,
+};
 pub use entry::{
     seawall_plan, seawall_plan_groups, seawall_plan_layers, seawall_requirements,
     seawall_status_name,
@@ -24,6 +28,6 @@ pub use status::{Problem, Status};
 #[cfg(not(feature = "std"))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    // Optimised code never gets here; firmware without an operating system has nowhere to go.
+    // Optimised code never gets here, and firmware has nothing to return to.
     loop {}
 }

@@ -1,4 +1,4 @@
-//! The records of the interface: what C passes in and what it gets back.
+//! The records that C passes and receives.
 //!
 //! Waves, dependencies and offsets have the planner's own layout, asserted here,
 //! so that a caller's tables are planned where they lie.
@@ -15,7 +15,7 @@ pub struct Wave {
     pub frontier_bytes: u64,
     /// Bytes of working memory for one copy of the wave.
     pub scratch_bytes: u64,
-    /// Bytes that the wave leaves for the waves behind it.
+    /// Bytes that the wave leaves for its successors.
     pub output_bytes: u64,
 }
 
@@ -41,27 +41,27 @@ const _: () = {
     assert!(offset_of!(Dependency, after) == offset_of!(plan::Dependency, after));
 };
 
-/// A program: waves, and which waits for which. Null is allowed for tables of no entries.
+/// A program: waves and their dependencies. Null is allowed for tables of no entries.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Dag {
     /// The waves.
     pub waves: *const Wave,
-    /// How many.
+    /// Number of entries.
     pub wave_count: usize,
     /// The dependencies, in any order.
     pub dependencies: *const Dependency,
-    /// How many.
+    /// Number of entries.
     pub dependency_count: usize,
 }
 
-/// What a plan may spend, in bytes.
+/// Bytes that a plan may use.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     /// Bytes that stay on the device for the whole run: the graph.
     pub resident_bytes: u64,
-    /// Bytes in all.
+    /// Total bytes.
     pub budget_bytes: u64,
     /// Bytes that the last interval read back.
     pub readback_bytes: u64,
@@ -77,7 +77,7 @@ impl From<Budget> for plan::Budget {
     }
 }
 
-/// How layers become groups.
+/// Strategies that turn layers into groups.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
@@ -87,7 +87,7 @@ pub enum Strategy {
     Packed = 1,
 }
 
-/// How an arena is laid out.
+/// Options of an arena's layout.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ArenaOptions {
@@ -96,7 +96,7 @@ pub struct ArenaOptions {
     /// Bit `w % 32` of word `w / 32` keeps the output of wave `w` to the end. Null keeps the
     /// outputs that no wave depends on.
     pub result_words: *const u32,
-    /// How many words.
+    /// Number of words.
     pub result_word_count: usize,
 }
 
@@ -106,11 +106,11 @@ pub struct ArenaOptions {
 pub struct Layers {
     /// All waves, layer by layer.
     pub order: *const u32,
-    /// How many waves.
+    /// Number of waves.
     pub wave_count: usize,
-    /// Where each layer ends in `order`.
+    /// End of each layer in `order`.
     pub ends: *const u32,
-    /// How many layers.
+    /// Number of layers.
     pub layer_count: usize,
 }
 
@@ -157,17 +157,17 @@ impl From<&plan::GroupSummary> for Summary {
 pub struct Groups {
     /// All waves, group by group.
     pub order: *const u32,
-    /// How many waves.
+    /// Number of waves.
     pub wave_count: usize,
-    /// Where each group ends in `order`.
+    /// End of each group in `order`.
     pub ends: *const u32,
-    /// How many groups.
+    /// Number of groups.
     pub group_count: usize,
     /// The figures.
     pub summary: Summary,
 }
 
-/// Where the regions of a wave begin, in bytes from the start of the arena.
+/// Offsets of a wave's regions, in bytes from the start of the arena.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offsets {

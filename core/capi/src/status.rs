@@ -1,16 +1,17 @@
-//! What went wrong, as a number that stays the same between versions.
+//! Outcomes of calls, as numbers that stay the same between versions.
 
 use core::ffi::CStr;
 
+use seawall_core::convergence::ConvergenceError;
 use seawall_core::error::{ArenaError, GroupError, LayerError, ScratchTooSmall};
 
 /// The outcome of a call. Numbers are never reused.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// It worked.
+    /// Success.
     Ok = 0,
-    /// A pointer is null although something must be there.
+    /// A pointer is null where a record or a table is needed.
     NullPointer = 1,
     /// A pointer is not aligned to its type.
     Misaligned = 2,
@@ -22,7 +23,8 @@ pub enum Status {
     InvalidWave = 10,
     /// A wave waits for itself; numbers: wave.
     SelfDependency = 11,
-    /// Waves wait for each other in a circle; numbers: waves on a cycle or behind one, a wave on it.
+    /// Waves wait for each other in a cycle; numbers: waves on a cycle or reachable from one, a
+    /// wave on it.
     Cycle = 12,
     /// A buffer is too small; numbers: waves or dependencies needed, and those that fit; which
     /// buffer, in the order of the requirements from 0.
@@ -37,6 +39,12 @@ pub enum Status {
     InvalidAlignment = 30,
     /// The groups belong to another program; numbers: waves, waves planned.
     PlanMismatch = 31,
+    /// No iteration is allowed.
+    EmptyIterationBudget = 40,
+    /// The changed flag is not one device word; numbers: its bytes.
+    InvalidChangedFlagWidth = 41,
+    /// The host asks to read the flag between iterations; numbers: reads.
+    HostPolledConvergence = 42,
 }
 
 impl Status {
@@ -58,6 +66,9 @@ impl Status {
             22 => Self::WaveOverBudget,
             30 => Self::InvalidAlignment,
             31 => Self::PlanMismatch,
+            40 => Self::EmptyIterationBudget,
+            41 => Self::InvalidChangedFlagWidth,
+            42 => Self::HostPolledConvergence,
             _ => return None,
         })
     }
@@ -80,11 +91,14 @@ impl Status {
             Self::WaveOverBudget => c"wave_over_budget",
             Self::InvalidAlignment => c"invalid_alignment",
             Self::PlanMismatch => c"plan_mismatch",
+            Self::EmptyIterationBudget => c"empty_iteration_budget",
+            Self::InvalidChangedFlagWidth => c"invalid_changed_flag_width",
+            Self::HostPolledConvergence => c"host_polled_convergence",
         }
     }
 }
 
-/// The numbers that belong to an outcome; what they mean stands at the outcome, the rest is 0.
+/// The numbers of an outcome, as described at the outcome; the rest is 0.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Problem {
@@ -174,6 +188,20 @@ impl From<ArenaError> for Failure {
             }
             ArenaError::Overflow { .. } => Status::Overflow.into(),
             ArenaError::ScratchTooSmall(small) => small.into(),
+        }
+    }
+}
+
+impl From<ConvergenceError> for Failure {
+    fn from(error: ConvergenceError) -> Self {
+        match error {
+            ConvergenceError::EmptyIterationBudget => Status::EmptyIterationBudget.into(),
+            ConvergenceError::InvalidChangedFlagWidth { bytes } => {
+                Self::new(Status::InvalidChangedFlagWidth, [bytes.into(), 0, 0])
+            }
+            ConvergenceError::HostPolledConvergence { polls } => {
+                Self::new(Status::HostPolledConvergence, [polls.into(), 0, 0])
+            }
         }
     }
 }

@@ -11,6 +11,7 @@ use bytemuck::{Pod, Zeroable};
 /// A batch; addresses are those of the machine that runs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct BatchRecord {
     /// [`MAGIC`](super::MAGIC).
     pub magic: u32,
@@ -35,6 +36,7 @@ assert_words!(BatchRecord, 12);
 /// What the blocks of a batch share while they run; zeroed before each run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct BatchState {
     /// Graphs taken so far, and one more for every block that found none left.
     pub ticket: u32,

@@ -23,7 +23,7 @@ pub enum FaultCode {
     BadRegister = 2,
     /// The time budget ended while blocks were missing at a barrier.
     Watchdog = 3,
-    /// The launch record is of another version.
+    /// The launch record is of another version than the kernel.
     BadLaunch = 4,
     /// A fixpoint was nested in another one's body.
     NestedFixpoint = 5,
@@ -32,11 +32,24 @@ pub enum FaultCode {
     /// A wave took an index out of memory that its register does not hold. The record
     /// has the index in `arrived` and the length of the register in `expected`.
     BadIndex = 7,
+    /// The launch of a loop names a wave that is none.
+    NoLoop = 8,
+    /// The body of a search does not expand its frontier.
+    NoExpansion = 9,
+    /// The record of a batch is of another version than the kernel.
+    BadBatch = 10,
+    /// A parameter of the wave has no meaning, such as a reduction that there is not.
+    BadParameter = 11,
+    /// The host gave the run up, since not all of its threads could start.
+    GivenUp = 12,
+    /// A group or a wave lies outside its table.
+    BadTable = 13,
+    /// A code that this version does not know; no kernel writes it.
+    Unknown = u32::MAX,
 }
 
 impl FaultCode {
-    /// The code of a word; unknown words read as [`FaultCode::BadLaunch`],
-    /// since only a kernel of another version writes them.
+    /// The code of a word.
     #[must_use]
     pub const fn from_word(word: u32) -> Self {
         match word {
@@ -44,10 +57,17 @@ impl FaultCode {
             1 => Self::UnknownOpcode,
             2 => Self::BadRegister,
             3 => Self::Watchdog,
+            4 => Self::BadLaunch,
             5 => Self::NestedFixpoint,
             6 => Self::TimeBudget,
             7 => Self::BadIndex,
-            _ => Self::BadLaunch,
+            8 => Self::NoLoop,
+            9 => Self::NoExpansion,
+            10 => Self::BadBatch,
+            11 => Self::BadParameter,
+            12 => Self::GivenUp,
+            13 => Self::BadTable,
+            _ => Self::Unknown,
         }
     }
 }
@@ -55,6 +75,7 @@ impl FaultCode {
 /// The first fault of a run; later ones are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FaultRecord {
     /// Word of a [`FaultCode`]; claimed by compare-and-swap from zero.
     pub code: u32,
@@ -93,6 +114,7 @@ pub enum LoopState {
 /// How a fixpoint ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct LoopRecord {
     /// Iterations that ran.
     pub iterations: u32,
@@ -117,6 +139,7 @@ pub const LOOPS_MAX: usize = 8;
 /// Shared by all blocks of a run, zeroed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ControlRecord {
     /// Monotonic ticket counter of the grid barrier.
     pub ticket: u32,

@@ -111,6 +111,7 @@ pub type Claim = (Operand, Invariant);
 
 /// Facts about an opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Facts {
     /// Operands that it reads.
     pub reads: &'static [Operand],

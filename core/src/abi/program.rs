@@ -5,6 +5,7 @@
 
 use super::assert_words;
 use bytemuck::{CheckedBitPattern, Pod, Zeroable};
+use core::fmt;
 
 /// What one wave does; the discriminant is the opcode word.
 ///
@@ -207,6 +208,12 @@ impl Opcode {
     }
 }
 
+impl fmt::Display for Opcode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
 /// How [`Opcode::Reduce`] joins words.
 ///
 /// ```
@@ -250,6 +257,7 @@ pub const NO_REGISTER: u32 = u32::MAX;
 /// One wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct WaveRecord {
     /// Word of an [`Opcode`].
     pub opcode: u32,
@@ -267,6 +275,7 @@ assert_words!(WaveRecord, 12);
 /// Waves that run between two barriers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct GroupRecord {
     /// Index of the group's first wave.
     pub first_wave: u32,
@@ -289,6 +298,7 @@ assert_words!(GroupRecord, 4);
 /// assert_eq!(FixpointRecord::from_parameters(record.to_parameters()), record);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FixpointRecord {
     /// First body group in the group table.
     pub first_group: u32,
@@ -341,6 +351,7 @@ pub enum Region {
 /// One register: a resident array of 32-bit words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct RegisterRecord {
     /// Word of a [`Region`].
     pub region: u32,
@@ -355,6 +366,7 @@ assert_words!(RegisterRecord, 4);
 /// that runs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct LaunchRecord {
     /// [`MAGIC`](super::MAGIC).
     pub magic: u32,

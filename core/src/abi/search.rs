@@ -9,7 +9,8 @@ use super::assert_words;
 use crate::topology::{Thresholds, TopologyPolicy};
 use bytemuck::{Pod, Zeroable};
 
-/// What an expansion does with the node at the far end of an edge.
+/// What an expansion does with the node at the far end of an edge. Word 3 was a
+/// visitor that stored nothing; it stays unused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
@@ -20,8 +21,6 @@ pub enum Visitor {
     OrBits = 1,
     /// Stores the discovering node: a breadth-first tree.
     MarkParent = 2,
-    /// Lowers the node's distance by edge weights: shortest paths.
-    MinRelax = 3,
 }
 
 impl Visitor {
@@ -32,7 +31,6 @@ impl Visitor {
             0 => Some(Self::MarkLevel),
             1 => Some(Self::OrBits),
             2 => Some(Self::MarkParent),
-            3 => Some(Self::MinRelax),
             _ => None,
         }
     }
@@ -91,6 +89,7 @@ impl Step {
 /// What one iteration found; filled by all blocks with atomic additions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FoundRecord {
     /// Edges of the queued nodes: low half of the packed allocation counter.
     pub queued_edges: u32,
@@ -108,6 +107,7 @@ assert_words!(FoundRecord, 32);
 /// Where a search stands between two steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct DriveRecord {
     /// Iterations done.
     pub iteration: u32,
@@ -143,6 +143,7 @@ assert_words!(DriveRecord, 16);
 /// What decides the next step, chosen by the host once a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct SearchPolicy {
     /// Topology word to use always, or `u32::MAX` to decide.
     pub forced: u32,
@@ -209,6 +210,7 @@ pub const RING: u32 = 4;
 /// assert_eq!(layout.bitset_words, 32); // 1 000 bits, rounded up to whole lines
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FrontierLayout {
     /// Nodes of the graph.
     pub nodes: u32,

@@ -46,6 +46,7 @@ pub const fn place_of(index: u32) -> u32 {
 /// One tile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TileRecord {
     /// Its first step.
     pub first_step: u32,
@@ -61,6 +62,7 @@ assert_words!(TileRecord, 4);
 /// Where the tiles of a graph are; all zero when it has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TileTable {
     /// Address of the [`TileRecord`]s.
     pub records: u64,

@@ -30,6 +30,7 @@ pub const WORK_LEAST: u32 = 16;
 /// assert_eq!(WorkLayout::counters(4), WorkLayout::counters(1));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct WorkLayout {
     /// Nodes of the graph.
     pub nodes: u32,

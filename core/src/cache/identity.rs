@@ -1,10 +1,10 @@
-//! What a cached choice belongs to, and what hysteresis remembers of it.
+//! The owner of cached choices, and the topology that hysteresis remembers for it.
 
 use crate::ratio::Bps;
 use crate::topology::memory::{ExecutionPlan, ExecutionRequest, MemoryError, fit};
 use crate::topology::{Decision, Signals, Topology, TopologyPolicy};
 
-/// Which analysis runs.
+/// The analysis that runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -25,7 +25,7 @@ pub enum AnalysisKind {
     PointsTo,
     /// The front end of a parser.
     ParserFrontend,
-    /// Any other analysis, by a number of the caller's.
+    /// Any other analysis, by a number that the caller chooses.
     Custom(u64),
 }
 
@@ -44,7 +44,7 @@ impl AnalysisKind {
     }
 }
 
-/// What of a device decides whether a choice carries over to it.
+/// The properties of a device that a cached choice depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -103,7 +103,7 @@ const fn pair(high: u32, low: u32) -> u64 {
     (high as u64).wrapping_shl(32) | low as u64
 }
 
-/// Whose choices are cached together.
+/// Key of choices that are cached together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -153,7 +153,7 @@ impl Subject {
         }
     }
 
-    /// Whose subject this is.
+    /// The identity of this subject.
     #[must_use]
     pub const fn identity(&self) -> &Identity {
         &self.identity

@@ -1,4 +1,4 @@
-//! The mechanism of the cache: hashed buckets for finding a slot, a list for its age.
+//! The mechanism of the cache: hashed buckets to find a slot, a list by age to evict one.
 //!
 //! Slots live in a vector and link to each other by number. Each slot is in two lists: the chain
 //! of its bucket and the list by age. A number that names no slot ends a list, so no link is ever
@@ -11,8 +11,9 @@ use heapless::VecView;
 /// Ends a list.
 pub(super) const NIL: u32 = u32::MAX;
 
-/// What a raw choice is stored under.
+/// Key of a raw choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(super) struct Key {
     pub(super) identity: Identity,
     pub(super) class: MetricClass,
@@ -35,6 +36,7 @@ impl Key {
 
 /// One stored choice with its links.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(super) struct Slot {
     key: Key,
     raw: Topology,
@@ -47,6 +49,7 @@ const _: () = assert!(size_of::<Slot>() <= 72, "the documented size of a slot");
 
 /// The ends of the list by age.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(super) struct Ends {
     newest: u32,
     oldest: u32,
@@ -59,7 +62,7 @@ impl Ends {
     };
 }
 
-/// What storing a key did.
+/// Outcome of storing a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Insertion {
     pub(super) stored: bool,
@@ -103,7 +106,7 @@ impl Lru<'_> {
         }
     }
 
-    /// Puts a slot behind the others, or in the place of the oldest; `None` when there is no room.
+    /// Appends a slot, or replaces the oldest; `None` when there is no room.
     fn store(&mut self, slot: Slot) -> Option<u32> {
         let unused = u32::try_from(self.slots.len()).ok()?;
         let Err(slot) = self.slots.push(slot) else {

@@ -1,13 +1,14 @@
-//! Remembers raw topology choices, without ever changing an answer.
+//! A cache of raw topology choices that never changes an answer.
 //!
-//! A cache that decides differently from the computation it stands for is a bug that only shows
-//! under load. So this one keys on the *class* of the metrics (the side of every threshold on
-//! which they lie, inside which the raw choice is constant), stores the raw choice alone, and
-//! applies hysteresis after the look-up. What hysteresis needs, the topology that an identity
-//! really ran last, belongs to the caller's [`Subject`]: it must survive evictions, and a
-//! capacity of 0 must answer like any other.
+//! A cache that decides differently from the computation that it replaces is a bug that only
+//! shows under load. So the key is the *class* of the metrics: on which side of every threshold
+//! they lie. The raw choice is constant inside a class and is all that is stored; hysteresis is
+//! applied after the look-up.
 //!
-//! The cache is no store of memory plans: those are a few additions, done anew each time.
+//! Hysteresis needs the topology that an identity ran last. The caller's [`Subject`] holds it,
+//! since it must survive evictions and a capacity of 0 must answer like any other.
+//!
+//! Memory plans are not cached: each is a few additions.
 
 mod identity;
 mod lru;
@@ -19,7 +20,7 @@ use crate::topology::{Decision, Metrics, Signals, Topology, TopologyPolicy};
 use heapless::Vec;
 use lru::{Ends, Insertion, Key, Lru, NIL, Slot};
 
-/// What a cache has done; all counters saturate and survive [`PlanCache::clear`].
+/// Counters of a cache; all saturate and survive [`PlanCache::clear`].
 ///
 /// ```
 /// use seawall_core::cache::{CacheCounters, PlanCache};
@@ -33,11 +34,11 @@ use lru::{Ends, Insertion, Key, Lru, NIL, Slot};
 pub struct CacheCounters {
     /// Look-ups that found their key.
     pub hits: u64,
-    /// Look-ups that did not.
+    /// Look-ups that found none.
     pub misses: u64,
     /// Keys stored.
     pub insertions: u64,
-    /// Keys given up for newer ones.
+    /// Keys replaced by newer ones.
     pub evictions: u64,
 }
 
@@ -63,6 +64,7 @@ pub struct CacheCounters {
 /// assert_eq!(cache.counters().misses, 1);
 /// ```
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct PlanCache<const N: usize> {
     policy: TopologyPolicy,
     counters: CacheCounters,
@@ -151,7 +153,7 @@ impl<const N: usize> PlanCache<N> {
         self.lru().clear();
     }
 
-    /// What this cache has done so far.
+    /// The counters so far.
     #[must_use]
     pub const fn counters(&self) -> CacheCounters {
         self.counters

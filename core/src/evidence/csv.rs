@@ -1,8 +1,7 @@
 //! Evidence as text: written through `core::fmt`, read without copying.
 //!
-//! Numbers go through the float routines of the standard library, which hold panic machinery of
-//! their own (never reached from here); an image that must link without any leaves this module
-//! out by not calling it.
+//! The float routines of the standard library hold panic paths, which are never reached from
+//! here. An image that must link without a panic path does not call this module.
 
 use super::{BACKEND, EvidenceError, Gate, Proof, Sample};
 use arrayvec::ArrayVec;
@@ -33,7 +32,7 @@ compute_capability_major,compute_capability_minor,graph_nodes,graph_edges,repeti
 host_orchestrated_ns,resident_megakernel_ns,setup_ns,timed_graph_uploads,\
 timed_host_allocations,timed_host_syncs";
 
-/// Why evidence could not be written.
+/// The reason why evidence could not be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -44,10 +43,10 @@ timed_host_allocations,timed_host_syncs";
 pub enum CsvError {
     /// A backend id holds a comma, a line break, or blanks at an end: it would not read back.
     UnwritableBackendId {
-        /// Which sample.
+        /// Index of the sample.
         index: u64,
     },
-    /// The sink refused to take more.
+    /// The sink refused more text.
     Sink,
 }
 
@@ -70,7 +69,7 @@ impl fmt::Display for CsvError {
                 "the backend id of sample {index} holds a comma, a line break or outer blanks; \
                  use a plain name"
             ),
-            Self::Sink => f.write_str("the sink took no more text; give it more room"),
+            Self::Sink => f.write_str("the sink took no more text; enlarge it"),
         }
     }
 }
@@ -83,7 +82,7 @@ impl From<fmt::Error> for CsvError {
     }
 }
 
-/// Writes the header and one line a sample, each ended by a line feed.
+/// Writes the header and one line per sample, each ended by a line feed.
 ///
 /// Floats are written as the shortest decimal that reads back equal, without exponent.
 ///
@@ -136,7 +135,7 @@ fn write_row<W: fmt::Write>(out: &mut W, s: &Sample<'_>) -> fmt::Result {
 ///
 /// # Errors
 ///
-/// A senseless threshold before anything is read; then the first fault in reading order; at last
+/// An invalid threshold before anything is read, then the first fault in reading order, then
 /// too few distinct samples.
 pub fn verify_csv(text: &str, required_x: f64) -> Result<Proof, EvidenceError<'_>> {
     let mut gate = Gate::new(required_x)?;

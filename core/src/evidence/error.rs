@@ -1,8 +1,8 @@
-//! Why evidence is refused.
+//! Reasons why evidence is refused.
 
 use core::fmt;
 
-/// Why samples, or the text that holds them, prove nothing.
+/// The reason why samples, or the text that holds them, prove nothing.
 ///
 /// `index` counts samples from 0, `line` physical lines from 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,14 +22,14 @@ pub enum EvidenceError<'a> {
     },
     /// A sample comes from another backend.
     NonCudaEvidence {
-        /// Which sample.
+        /// Index of the sample.
         index: u64,
         /// Its backend.
         backend_id: &'a str,
     },
     /// A sample comes from too small a device.
     InsufficientCudaDevice {
-        /// Which sample.
+        /// Index of the sample.
         index: u64,
         /// Memory of its device.
         device_memory_bytes: u64,
@@ -40,12 +40,12 @@ pub enum EvidenceError<'a> {
     },
     /// A sample has no graph, or did not run it more than once.
     NotRepeatedFixedGraph {
-        /// Which sample.
+        /// Index of the sample.
         index: u64,
     },
     /// A sample's graph or repetition count is too small.
     InsufficientScale {
-        /// Which sample.
+        /// Index of the sample.
         index: u64,
         /// Nodes of its graph.
         graph_nodes: u64,
@@ -54,9 +54,9 @@ pub enum EvidenceError<'a> {
         /// Its repetitions.
         repetitions: u64,
     },
-    /// Something else than the work happened inside the timed region.
+    /// The timed region holds more than the work.
     PollutedTimedRegion {
-        /// Which sample.
+        /// Index of the sample.
         index: u64,
         /// Graph uploads in it.
         graph_uploads: u64,
@@ -67,12 +67,12 @@ pub enum EvidenceError<'a> {
     },
     /// A time is not finite or out of range, or their ratio is not finite.
     InvalidTiming {
-        /// Which sample.
+        /// Index of the sample.
         index: u64,
     },
     /// A sample is too slow.
     SpeedupBelowThreshold {
-        /// Which sample.
+        /// Index of the sample.
         index: u64,
         /// Its speed-up.
         observed_x: f64,
@@ -91,17 +91,17 @@ pub enum EvidenceError<'a> {
     },
     /// The first line of the text is not the header.
     InvalidEvidenceHeader {
-        /// The line as it stands there.
+        /// The line as it was read.
         observed: &'a str,
     },
-    /// A line does not have one field a column.
+    /// A line does not have one field per column.
     InvalidEvidenceRow {
-        /// Which line.
+        /// Number of the line.
         line: u64,
     },
-    /// A field does not hold what its column asks for.
+    /// A field does not hold a value of its column.
     InvalidEvidenceValue {
-        /// Which line.
+        /// Number of the line.
         line: u64,
         /// The column.
         field: &'static str,
@@ -139,7 +139,7 @@ impl fmt::Display for EvidenceError<'_> {
             Self::EmptySamples => f.write_str("no samples; record some first"),
             Self::InvalidRequiredSpeedup { required_x } => write!(
                 f,
-                "a required speed-up of {required_x}; give a finite number above 0"
+                "a required speed-up of {required_x}; use a finite number above 0"
             ),
             Self::InsufficientSampleCount { sample_count } => write!(
                 f,

@@ -5,7 +5,7 @@ use super::{
     GRAPH_EDGES_MIN, GRAPH_NODES_MIN, Proof, REPETITIONS_MIN, Sample,
 };
 
-// Comparing each sample with the first one tells "one" from "several", and no more than that.
+// Comparing each sample with the first one distinguishes one from several, and no more.
 const _: () = assert!(DISTINCT_SAMPLES_MIN == 2);
 
 /// Judges all samples of a slice against a required speed-up.
@@ -14,7 +14,7 @@ const _: () = assert!(DISTINCT_SAMPLES_MIN == 2);
 ///
 /// # Errors
 ///
-/// No samples, a senseless threshold, the first fault of the first faulty sample, or fewer than
+/// No samples, an invalid threshold, the first fault of the first faulty sample, or fewer than
 /// two distinct samples, in this order.
 pub fn verify<'a>(samples: &[Sample<'a>], required_x: f64) -> Result<Proof, EvidenceError<'a>> {
     if samples.is_empty() {
@@ -46,6 +46,7 @@ pub fn verify<'a>(samples: &[Sample<'a>], required_x: f64) -> Result<Proof, Evid
 /// # Ok::<(), seawall_core::evidence::EvidenceError<'static>>(())
 /// ```
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Gate<'a> {
     required_x: f64,
     first: Option<Sample<'a>>,

@@ -1,9 +1,9 @@
-//! Decides whether measured speed-ups prove anything.
+//! A gate that decides whether measured speed-ups prove anything.
 //!
 //! A speed-up is easy to fake by accident: a small graph, one repetition, an upload inside the
 //! timed region, the same row pasted twice. The gate refuses each of these with the numbers that
-//! made it refuse. It measures nothing, and the three timed counters must come from real counters
-//! of the run. Together with [`crate::tuning`] this is the only place of the crate with floating
+//! caused the refusal. It measures nothing: the three timed counters must come from real counters
+//! of the run. This module and [`crate::tuning`] are the only ones of the crate with floating
 //! point.
 
 mod csv;
@@ -44,7 +44,7 @@ pub const DISTINCT_SAMPLES_MIN: u64 = 2;
 pub struct Sample<'a> {
     /// The backend that ran.
     pub backend_id: &'a str,
-    /// Which device of the machine.
+    /// Ordinal of the device.
     pub device_ordinal: u64,
     /// Memory of the device.
     pub device_memory_bytes: u64,
@@ -80,7 +80,7 @@ impl Sample<'_> {
     }
 }
 
-/// What accepted evidence proves.
+/// The claim that accepted evidence proves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

@@ -1,8 +1,8 @@
-//! Why a queue cannot be launched.
+//! Reasons why a queue cannot be launched.
 
 use core::fmt;
 
-/// Why a request has no launch plan.
+/// The reason why a request has no launch plan.
 ///
 /// ```
 /// use seawall_core::launch::{LaunchPolicy, LaunchRequest};

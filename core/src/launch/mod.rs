@@ -1,8 +1,8 @@
-//! Sizes one dispatch of a work queue: how many groups and lanes, how many hits, in what mode.
+//! Sizes of one dispatch of a work queue: groups, lanes, hit capacity and mode.
 //!
-//! A pure function of a request and a policy, cheap enough that nothing caches it. It knows the
-//! adapter's limits only as numbers and launches nothing. Unknown signals stay unknown: a density
-//! that nobody measured is not a density of zero.
+//! A plan is a pure function of a request and a policy, cheap enough that nothing caches it. It
+//! takes the adapter's limits as numbers and launches nothing. Unknown signals stay unknown: a
+//! density that nobody measured is not a density of zero.
 
 mod error;
 mod plan;
@@ -16,18 +16,18 @@ pub use requeue::RequeueAccount;
 
 use crate::ratio::Bps;
 
-/// What a queue of work asks of the device.
+/// A queue of work and the device that it is launched on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct LaunchRequest {
     /// Items in the queue.
     pub queue_len: u32,
-    /// Wanted worker groups; 0 derives them from the limits.
+    /// Requested worker groups; 0 derives them from the limits.
     pub requested_worker_groups: u32,
-    /// What the adapter can do.
+    /// Limits of the adapter.
     pub limits: AdapterLimits,
-    /// Wanted hit capacity; 0 derives it from the queue.
+    /// Requested hit capacity; 0 derives it from the queue.
     pub requested_hit_capacity: u32,
     /// Hits expected of one item; 0 counts as 1.
     pub expected_hits_per_item: u32,
@@ -35,7 +35,7 @@ pub struct LaunchRequest {
     pub hot_opcode_count: u32,
     /// Windows of the queue that are hot.
     pub hot_window_count: u32,
-    /// Items that were put back since the last launch.
+    /// Items that were requeued since the last launch.
     pub requeue_count: u64,
     /// Launches that the oldest priority item has waited for.
     pub max_priority_age: u32,
@@ -66,7 +66,7 @@ pub struct AdapterLimits {
     pub max_compute_invocations_per_workgroup: u32,
 }
 
-/// How a launch walks its queue.
+/// Ways in which a launch walks its queue.
 ///
 /// ```
 /// use seawall_core::launch::{AdapterLimits, LaunchPolicy, LaunchRequest, LaunchTopology};
@@ -102,7 +102,7 @@ pub enum LaunchTopology {
     MemoryConstrained,
 }
 
-/// How full the launched grid is.
+/// Load of the launched grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -115,13 +115,13 @@ pub enum QueuePressure {
     Empty,
     /// Fewer items than lanes.
     Light,
-    /// At least one item a lane.
+    /// At least one item per lane.
     Balanced,
     /// Several waves of items, or items that came back.
     Saturated,
 }
 
-/// How items are executed.
+/// Ways in which items are executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -143,11 +143,11 @@ pub enum LaunchMode {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct LaunchPlan {
-    /// How the queue is walked.
+    /// The way in which the queue is walked.
     pub topology: LaunchTopology,
-    /// How full the grid is.
+    /// The load of the grid.
     pub pressure: QueuePressure,
-    /// How items are executed.
+    /// The way in which items are executed.
     pub mode: LaunchMode,
     /// Whether hot opcodes move to the fused path.
     pub promote_hot_opcodes: bool,

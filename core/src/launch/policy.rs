@@ -32,9 +32,9 @@ pub struct LaunchThresholds {
     pub fusion_edges_min: u32,
     /// Bytes of one hit.
     pub bytes_per_hit: u32,
-    /// How far the density may overshoot before the previous topology is left.
+    /// Overshoot of the density at which the previous topology is still kept.
     pub density_hysteresis_bps: u32,
-    /// How far the memory pressure must fall before the constraint is lifted.
+    /// Fall of the memory pressure that lifts the constraint.
     pub memory_hysteresis_bps: u32,
 }
 

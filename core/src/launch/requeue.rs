@@ -1,4 +1,4 @@
-//! Counts what came back to the queue between two launches.
+//! Counts of the items that were requeued between two launches.
 
 use super::{LaunchPolicy, LaunchRequest};
 
@@ -35,7 +35,7 @@ impl RequeueAccount {
         }
     }
 
-    /// Adds what another queue counted.
+    /// Adds the counts of another queue.
     pub const fn merge(&mut self, other: &Self) {
         self.requeues = self.requeues.saturating_add(other.requeues);
         self.aged_promotions = self.aged_promotions.saturating_add(other.aged_promotions);

@@ -26,10 +26,10 @@ const LARGE_ADAPTER_INVOCATIONS: u32 = 4096;
 /// Least derived groups on a large adapter.
 const LARGE_ADAPTER_GROUPS: u32 = 64;
 
-/// Sparse scaling never goes below this, if that many were resolved.
+/// Floor of sparse scaling, if that many groups were resolved.
 const SPARSE_GROUPS_MIN: u32 = 32;
 
-/// What a constrained launch gives up at the threshold, and again at full pressure.
+/// Share of workers that a constrained launch drops at the threshold, and again at full pressure.
 const CONSTRAINED_CUT_BPS: u32 = 2_500;
 
 /// Slots and grid of one launch.

@@ -3,10 +3,9 @@
 //! Each wave has three regions. Frontier and scratch live while its group runs;
 //! its output lives until the last group that depends on it, or to the end of
 //! the plan when it is a result. Regions that are alive together never overlap,
-//! dead ones are reused. Scratch is counted once here: the arena is laid out
-//! for one copy of each wave, and a fused group that wants several must ask for
-//! them in its wave records. This module decides lifetimes and the lower bound;
-//! `sweep` and `fit` find the offsets.
+//! dead ones are reused. Scratch counts once: the arena holds one copy per wave, and
+//! a fused group that needs several must ask for them in its wave records. This
+//! module decides lifetimes and the lower bound; `sweep` and `fit` find the offsets.
 
 mod fit;
 mod sweep;
@@ -18,12 +17,12 @@ use crate::error::{ArenaError, ScratchField, ScratchTooSmall};
 use crate::scratch::{ArenaScratchView, split};
 use crate::wave::{Dag, Wave, WaveId};
 
-/// Alignment that suits every device we know, in bytes.
+/// Alignment that suits every known device, in bytes.
 pub const DEFAULT_ALIGNMENT: u64 = 256;
 /// Most waves that an arena can hold: region numbers carry two extra bits.
 const MOST_WAVES: u32 = u32::MAX >> 3;
 
-/// Which outputs live to the end of the plan.
+/// The outputs that live to the end of the plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Results<'a> {
@@ -49,13 +48,13 @@ impl Results<'_> {
     }
 }
 
-/// How an arena is laid out.
+/// Options of an arena's layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ArenaOptions<'a> {
     /// Every offset and size is a multiple of this power of two.
     pub alignment_bytes: u64,
-    /// Which outputs live to the end.
+    /// The outputs that live to the end.
     pub results: Results<'a>,
 }
 
@@ -68,7 +67,7 @@ impl Default for ArenaOptions<'_> {
     }
 }
 
-/// Where the regions of a wave begin, in bytes from the start of the arena.
+/// Offsets of a wave's regions, in bytes from the start of the arena.
 ///
 /// A region of no bytes begins at 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -134,10 +133,10 @@ impl From<&[u64; 3]> for Offsets {
     }
 }
 
-/// Gives every region of a plan an offset in one arena.
+/// Assigns every region of a plan an offset in one arena.
 ///
-/// Takes `O((W + D) log W)` time. Programs of few waves get a search for a
-/// tighter layout on top, whose steps are bounded by a constant.
+/// Takes `O((W + D) log W)` time. For programs of few waves it also searches for a
+/// tighter layout, in a number of steps that is bounded by a constant.
 ///
 /// # Errors
 ///
@@ -340,14 +339,14 @@ fn add(cells: &mut [u64], index: u32, value: u64) {
     write(cells, index, read::<u64>(cells, index).wrapping_add(value));
 }
 
-/// Working lists and offsets, an element a region each; the offsets become the result.
+/// Working lists and offsets, one element per region; the offsets become the result.
 struct Room<'a> {
     order: &'a mut [u32],
     links: &'a mut [u32],
     offsets: &'a mut [u64],
 }
 
-/// Where a region's offset is kept.
+/// Position at which a region's offset is kept.
 fn slot(wave: u32, kind: u32) -> u32 {
     wave.wrapping_mul(3).wrapping_add(kind)
 }

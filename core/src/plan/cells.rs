@@ -1,9 +1,9 @@
 //! Slice access that cannot panic.
 //!
-//! The planners check ids and capacities once, at their entrance; behind it a
-//! miss cannot happen, and these accessors spell the miss as "nothing" so that
-//! no bounds check turns into a panic path in the image of a firmware. They are
-//! no substitute for that check.
+//! The planners check ids and capacities once, at their entrance, so a miss cannot
+//! happen after it. These accessors return zero or do nothing on a miss, so that no
+//! bounds check becomes a panic path of a firmware image. They do not replace that
+//! check.
 
 use core::ops::Range;
 
@@ -24,7 +24,7 @@ pub(crate) fn write<T>(cells: &mut [T], index: u32, value: T) {
     }
 }
 
-/// Adds one to the element at `index` and gives what it was.
+/// Adds one to the element at `index` and returns the old value.
 #[inline(always)]
 pub(crate) fn bump(cells: &mut [u32], index: u32) -> u32 {
     let Some(cell) = cells.get_mut(index as usize) else {
@@ -43,7 +43,7 @@ pub(crate) fn swap(cells: &mut [u32], a: u32, b: u32) {
     write(cells, b, x);
 }
 
-/// Turns counts into the position at which each one's run begins.
+/// Turns counts into the positions at which their runs begin.
 pub(crate) fn counts_to_starts(counts: &mut [u32]) {
     let mut next = 0u32;
     for count in counts {
@@ -53,7 +53,7 @@ pub(crate) fn counts_to_starts(counts: &mut [u32]) {
     }
 }
 
-/// Writes ids in ascending order to where their key's cursor stands.
+/// Writes ids in ascending order to the cursor of their key.
 #[inline(never)]
 pub(crate) fn place(keys: &[u32], cursors: &mut [u32], order: &mut [u32]) {
     for (wave, key) in IDS.zip(keys) {

@@ -1,14 +1,14 @@
 //! Neighbours of every wave in one flat array.
 //!
-//! A counting sort of the dependency list by one endpoint: two passes over the
-//! list, one over the waves, no comparison. After it, `ends[w]` is the end of
+//! This is a counting sort of the dependency list by one endpoint, with two passes
+//! over the list and one over the waves. After it, `ends[w]` is the end of
 //! the part of `targets` that belongs to `w`, and the part of `w` begins where
 //! that of `w - 1` ends, which saves the usual extra element.
 
 use super::cells::{counts_to_starts, read};
 use crate::wave::Dependency;
 
-/// Which endpoint of a dependency the neighbours are listed for.
+/// The endpoint of a dependency that neighbours are listed for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
     /// Successors of each wave.
@@ -35,7 +35,7 @@ pub(crate) struct Neighbours<'a> {
 }
 
 impl<'a> Neighbours<'a> {
-    /// Lists the neighbours; counts in `degree` how often each wave is listed.
+    /// Lists the neighbours, and counts in `degree` how often each wave is listed.
     ///
     /// `None` when a record names no wave or one wave twice.
     pub(crate) fn build(

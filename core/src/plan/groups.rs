@@ -1,7 +1,7 @@
-//! Groups: what runs between two barriers, kept inside a byte budget.
+//! Groups: the waves that run between two barriers, kept inside a byte budget.
 //!
-//! A group's bytes are the fused bytes of its waves; a group may hold what the
-//! budget leaves beside the resident graph. `InOrder` cuts layers where the
+//! A group's bytes are the fused bytes of its waves. A group may hold the bytes that
+//! the budget leaves beside the resident graph. `InOrder` cuts layers where the
 //! next wave does not fit; `Packed` lets waves slide to later groups to need
 //! fewer of them (see `pack` for how). Offsets inside a device
 //! allocation are the [`super::arena()`]'s work.
@@ -17,20 +17,20 @@ use crate::scratch::GroupScratchView;
 use crate::wave::{Dag, Wave, WaveId};
 use cut::Cut;
 
-/// What a plan may spend.
+/// Bytes that a plan may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Budget {
     /// Bytes that stay on the device for the whole run: the graph.
     pub resident_bytes: u64,
-    /// Bytes in all.
+    /// Total bytes.
     pub budget_bytes: u64,
     /// Bytes that the last interval read back; a floor of the amortised figure.
     pub readback_bytes: u64,
 }
 
-/// How layers become groups.
+/// Strategies that turn layers into groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -100,7 +100,7 @@ pub struct Group<'a> {
     pub waves: &'a [WaveId],
     /// Sum of frontier bytes.
     pub frontier_bytes: u64,
-    /// Sum of scratch bytes, one copy a wave.
+    /// Sum of scratch bytes, one copy per wave.
     pub scratch_bytes: u64,
     /// Sum of output bytes.
     pub output_bytes: u64,
@@ -109,7 +109,7 @@ pub struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// Sums cannot overflow: the fused sum was held against the budget.
+    /// Sums cannot overflow: the fused sum was compared with the budget.
     fn sum(waves: &'a [WaveId], records: &[Wave]) -> Self {
         let empty = Group {
             waves,
@@ -138,7 +138,7 @@ impl<'a> Groups<'a> {
         self.order
     }
 
-    /// Where each group ends in [`Self::order`].
+    /// End of each group in [`Self::order`].
     #[must_use]
     pub fn ends(&self) -> &'a [u32] {
         self.ends
@@ -250,7 +250,7 @@ pub fn groups<'a>(
     Ok(groups)
 }
 
-/// What the sequence of planning steps found out.
+/// Result of the planning steps.
 struct Plan {
     layers: usize,
     groups: u32,

@@ -2,13 +2,18 @@
 //!
 //! The layer of a wave is the number of edges on the longest path that ends in
 //! it, so no plan needs fewer barriers. Inside a layer ids ascend, whatever the
-//! order of the dependency list. A list that is already in program order takes
-//! one pass and no adjacency (`stream`); any other takes Kahn's algorithm level
-//! by level over a flat adjacency (`release`), and names a `cycle` when it ends
-//! early. Bytes play no part here; see [`super::groups()`].
+//! order of the dependency list. Bytes play no part here; see [`super::groups()`].
+//!
+//! | list | way |
+//! | --- | --- |
+//! | in program order | one pass without adjacency (`stream`) |
+//! | long, ids ascend along every dependency | counting sort, then one pass over the waves (`sorted`) |
+//! | any other | Kahn's algorithm, level by level (`release`); names a `cycle` if it ends early |
 
 mod cycle;
+mod numbers;
 mod release;
+mod sorted;
 mod stream;
 
 use bytemuck::TransparentWrapper;
@@ -17,10 +22,10 @@ use crate::error::{LayerError, ScratchTooSmall};
 use crate::scratch::ScratchView;
 use crate::wave::{Dag, Dependency, WaveId};
 
-/// Whether code may be long where that is faster: flash is short on processors of 32 bits.
+/// Whether code may be long where that is faster. Processors of 32 bits have little flash.
 const LONG_CODE: bool = cfg!(target_pointer_width = "64");
 
-/// The part of a program that decides its layers: how many waves, and their order.
+/// The part of a program that decides its layers: the number of waves and their order.
 ///
 /// Lets a caller plan layers without wave records.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +33,7 @@ const LONG_CODE: bool = cfg!(target_pointer_width = "64");
 pub struct Shape<'a> {
     /// Number of waves.
     pub waves: u64,
-    /// Which wave waits for which, in any order.
+    /// The dependencies, in any order.
     pub dependencies: &'a [Dependency],
 }
 
@@ -73,7 +78,7 @@ impl<'a> Layers<'a> {
         self.order
     }
 
-    /// Where each layer ends in [`Self::order`].
+    /// End of each layer in [`Self::order`].
     #[must_use]
     pub fn ends(&self) -> &'a [u32] {
         self.ends
@@ -122,7 +127,7 @@ pub(crate) fn run<'a, T>(items: &'a [T], ends: &[u32], index: usize) -> Option<&
 
 /// Puts the waves of a program into layers.
 ///
-/// Takes `O(W + D)` time and at most 16 bytes of scratch a wave and 4 a
+/// Takes `O(W + D)` time and at most 16 bytes of scratch per wave and 4 per
 /// dependency; no recursion.
 ///
 /// # Errors
@@ -208,7 +213,7 @@ fn check_record(waves: u64, before: u64, after: u64) -> Result<(), LayerError> {
     Ok(())
 }
 
-/// How many waves were planned, in how many layers.
+/// Number of planned waves and of their layers.
 #[derive(Clone, Copy)]
 pub(crate) struct Counts {
     pub(crate) waves: usize,
@@ -217,23 +222,25 @@ pub(crate) struct Counts {
 
 /// Leaves the order in `order`, the layer ends in `ends`.
 ///
-/// `fits` is what the check of all scratch buffers gave; it only counts once
-/// the records have been found valid, and without room nothing is written. The
-/// scratch is cut to the size of the program.
+/// `fits` is the result of checking all scratch buffers. Bad records are reported
+/// before it, and without room nothing is written. The scratch is cut to the size of
+/// the program.
 pub(crate) fn plan(
     shape: Shape<'_>,
     fits: Result<(), ScratchTooSmall>,
     scratch: &mut ScratchView<'_>,
 ) -> Result<Counts, LayerError> {
-    if let Err(small) = fits {
-        check_list(shape.waves, shape.dependencies)?;
-        return Err(small.into());
+    if fits.is_err() {
+        return refuse(shape, fits, scratch, Stuck { released: 0 });
     }
     let waves = usize::try_from(shape.waves).unwrap_or(usize::MAX);
     scratch.cut(waves, shape.dependencies.len());
-    let layers = match stream::plan(shape.dependencies, scratch) {
-        Some(layers) => layers,
-        None => release::plan(shape, scratch)?,
+    let layers = match number(shape.dependencies, scratch) {
+        Some(()) => numbers::list_layers(scratch),
+        None => match release::plan(shape.dependencies, scratch) {
+            Ok(layers) => layers,
+            Err(stuck) => return refuse(shape, fits, scratch, stuck),
+        },
     };
     Ok(Counts {
         waves,
@@ -241,9 +248,39 @@ pub(crate) fn plan(
     })
 }
 
+/// Numbers waves by one of the faster ways, which require ascending ids.
+///
+/// Returns `None` where code must be short, since `release` plans every list.
+fn number(dependencies: &[Dependency], scratch: &mut ScratchView<'_>) -> Option<()> {
+    if !LONG_CODE {
+        return None;
+    }
+    stream::number(dependencies, scratch).or_else(|| sorted::number(dependencies, scratch))
+}
+
+/// A release that did not reach all waves.
+struct Stuck {
+    released: u32,
+}
+
+/// Returns the reason for no plan: a bad record, too little room, else a cycle.
+///
+/// The return type is that of the planner, so that errors are not copied on their way out.
 #[cold]
 #[inline(never)]
-fn check_list(waves: u64, dependencies: &[Dependency]) -> Result<(), LayerError> {
-    let check = |d: &Dependency| check_record(waves, u64::from(d.before), u64::from(d.after));
-    dependencies.iter().try_for_each(check)
+fn refuse(
+    shape: Shape<'_>,
+    fits: Result<(), ScratchTooSmall>,
+    scratch: &mut ScratchView<'_>,
+    stuck: Stuck,
+) -> Result<Counts, LayerError> {
+    let Shape {
+        waves,
+        dependencies,
+    } = shape;
+    for Dependency { before, after } in dependencies {
+        check_record(waves, u64::from(*before), u64::from(*after))?;
+    }
+    fits?;
+    Err(cycle::name(scratch, dependencies, stuck.released))
 }

@@ -1,10 +1,10 @@
-//! What to run together, in what order, in what memory.
+//! Plans: which waves run together, in what order, in what memory.
 //!
 //! Three steps, each usable alone: [`layers()`] puts waves between the fewest
 //! global barriers, [`groups()`] keeps what runs together inside a byte budget,
-//! [`arena()`] gives every region an offset. [`Requirements`] says beforehand
-//! how much working memory they take. Nothing here runs a wave, allocates, or
-//! keeps state between calls.
+//! [`arena()`] assigns every region an offset. [`Requirements`] states the working
+//! memory that they take. Nothing here runs a wave, allocates, or keeps state
+//! between calls.
 
 pub mod arena;
 pub mod groups;
@@ -24,7 +24,7 @@ pub use layers::{Layers, Shape, check_records, layers, layers_of};
 
 use crate::scratch;
 
-/// How many elements each scratch buffer needs for a program.
+/// Number of elements that each scratch buffer needs for a program.
 ///
 /// Counts saturate: a program too large to address asks for `usize::MAX`.
 ///
@@ -54,7 +54,7 @@ pub struct Requirements {
 }
 
 impl Requirements {
-    /// What a program of so many waves and dependencies needs.
+    /// The requirements of a program with this many waves and dependencies.
     #[must_use]
     pub const fn for_dag(waves: usize, dependencies: usize) -> Self {
         Self {

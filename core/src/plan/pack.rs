@@ -4,9 +4,9 @@
 //! wave that still fits is taken until none does; then the group closes and
 //! releases its successors. A few rankings are tried from both ends of the
 //! program, and while the program is small some more are tried by swapping two
-//! ranks of the best one. Some ranking always gives an optimal plan: the one by
+//! ranks of the best one. Some ranking always yields an optimal plan: the one by
 //! groups of that plan. Each try costs `O((W + D) log W)` and their number is
-//! bounded, so the whole does. Nothing here checks input; the groups did.
+//! bounded, so the total costs the same. The caller has checked the input.
 
 use super::cells::{IDS, bump, counts_to_starts, place, read, swap, write};
 use super::csr::{Direction, Neighbours};
@@ -22,7 +22,7 @@ const POLISH_TRIES: u32 = 256;
 /// Programs above this many waves and dependencies are ranked by the longest path only.
 const MANY: u32 = 1 << 18;
 
-/// What is to be packed.
+/// A program to pack.
 pub(crate) struct Job<'a> {
     pub(crate) dag: Dag<'a>,
     pub(crate) group_bytes: u64,
@@ -50,12 +50,12 @@ impl Job<'_> {
     }
 }
 
-/// What puts a wave before another.
+/// The criterion that ranks waves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rule {
-    /// More edges on the longest path behind it, then more bytes.
+    /// More edges on the longest path after it, then more bytes.
     Path,
-    /// More bytes on the heaviest path behind it.
+    /// More bytes on the heaviest path after it.
     Weight,
     /// More bytes.
     Bytes,
@@ -152,19 +152,19 @@ impl Packer<'_, '_> {
         }
     }
 
-    /// Sorts the waves by a rule, ids where it is silent.
+    /// Sorts the waves by a rule, then by id.
     fn rank(&mut self, rule: Rule) {
         for step in 0..self.waves {
             let wave = self.wave_from_far_end(step);
-            let behind = match rule {
+            let rest = match rule {
                 Rule::Bytes => 0,
-                _ => self.longest_behind(wave),
+                _ => self.longest_after(wave),
             };
             let own = match rule {
                 Rule::Path => 1,
                 _ => self.job.bytes(wave),
             };
-            let path = behind.saturating_add(own);
+            let path = rest.saturating_add(own);
             write(self.pack.bytes, wave, path);
         }
         let (keys, _) = self
@@ -186,10 +186,10 @@ impl Packer<'_, '_> {
         }
     }
 
-    /// The longest of the paths that begin at the waves behind.
-    fn longest_behind(&self, wave: u32) -> u64 {
-        let behind = self.neighbours().of(wave).iter();
-        behind
+    /// The longest of the paths that begin at the neighbours.
+    fn longest_after(&self, wave: u32) -> u64 {
+        let after = self.neighbours().of(wave).iter();
+        after
             .map(|next| read(self.pack.bytes, *next))
             .max()
             .unwrap_or(0)
@@ -297,7 +297,7 @@ impl Packer<'_, '_> {
     }
 }
 
-/// Takes ready waves for one group; gives the end of the order after them.
+/// Takes ready waves for one group and returns the end of the order after them.
 fn fill(ready: &mut Ready<'_>, begin: u32, mut room: u64, lists: (&[u32], &mut [u32])) -> u32 {
     let (ranking, order) = lists;
     let mut end = begin;
@@ -309,7 +309,7 @@ fn fill(ready: &mut Ready<'_>, begin: u32, mut room: u64, lists: (&[u32], &mut [
     end
 }
 
-/// Takes one away and gives what is left.
+/// Subtracts one and returns the rest.
 fn bump_down(cells: &mut [u32], index: u32) -> u32 {
     let left = read(cells, index).wrapping_sub(1);
     write(cells, index, left);

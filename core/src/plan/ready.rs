@@ -12,7 +12,7 @@ pub(crate) struct Ready<'a> {
     /// Node 1 is the root, `2 i` and `2 i + 1` are the children of `i`.
     tree: &'a mut [u64],
     leaves: u32,
-    /// First node of the deepest level; ranks start there and wrap to level above.
+    /// First node of the deepest level; ranks start there and wrap to the level above.
     deepest: u32,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Ready<'a> {
 const ABSENT: u64 = u64::MAX;
 
 impl<'a> Ready<'a> {
-    /// An empty set over two elements a wave.
+    /// An empty set over two elements per wave.
     pub(crate) fn new(tree: &'a mut [u64], leaves: u32) -> Self {
         tree.fill(ABSENT);
         let mut deepest = 1u32;
@@ -46,7 +46,7 @@ impl<'a> Ready<'a> {
         self.set(node, bytes);
     }
 
-    /// Takes the first rank whose bytes are at most `room`; gives both.
+    /// Takes the first rank whose bytes are at most `room` and returns both.
     pub(crate) fn take_first(&mut self, room: u64) -> Option<(u32, u64)> {
         let room = room.min(ABSENT.wrapping_sub(1));
         if read(self.tree, 1) > room || self.leaves == 0 {
@@ -85,8 +85,8 @@ impl<'a> Ready<'a> {
 
 /// Sorts ids with their keys by ascending key, then by id. In place, `O(n log n)`, no recursion.
 ///
-/// A heap of four children a node, whose keys move along with the ids: half as deep as one of
-/// two, and a node's children share a cache line.
+/// The heap has four children per node and moves keys along with ids. It is half as deep as a
+/// binary heap, and the children of a node share a cache line.
 #[inline(never)]
 pub(crate) fn heap_sort(ids: &mut [u32], keys: &mut [u64]) {
     let length = u32::try_from(ids.len()).unwrap_or(u32::MAX);
@@ -141,8 +141,7 @@ impl Heap<'_> {
 
 /// A part of `whole` as 32 bits of a sort key, with as many digits as fit.
 ///
-/// Halves rather than count leading zeros, which is a long routine where there is no
-/// instruction for it.
+/// Halving is shorter than counting leading zeros where there is no instruction for that.
 pub(crate) fn scaled(mut part: u64, mut whole: u64) -> u64 {
     while whole > u64::from(u32::MAX) {
         (part, whole) = (part >> 1, whole >> 1);

@@ -1,9 +1,9 @@
-//! Ratios as integers, so that two machines that plan the same work agree to the last digit.
+//! Ratios as integers, which are equal on every machine.
 //!
 //! Planning compares pressures, densities and degrees against thresholds. Floating point would
 //! make those comparisons depend on the target (or link soft-float routines into firmware), so
 //! every ratio here is a scaled integer that is rounded down once. The module holds no policy:
-//! what a ratio means and which threshold it meets is decided by its users.
+//! its users decide what a ratio means and which threshold it meets.
 
 pub(crate) mod threshold;
 
@@ -123,8 +123,8 @@ pub const fn scaled_nearest(numerator: u64, scale: u32, denominator: u64) -> Opt
 
 /// The quotient of two wide numbers, saturating at `u64::MAX`; `None` for a zero divisor.
 ///
-/// Kept out of line: compilers expand the division where it stands on processors of 32 bits,
-/// at half a kilobyte of flash each time.
+/// The function is not inlined: on processors of 32 bits each inlined division takes half a
+/// kilobyte of flash.
 #[inline(never)]
 const fn wide_quotient(dividend: u128, divisor: u128) -> Option<u64> {
     match dividend.checked_div(divisor) {

@@ -1,11 +1,11 @@
-//! Checks that the thresholds of a policy are in order.
+//! Checks of the order of a policy's thresholds.
 //!
-//! Policies hold thresholds as plain words; what they mean is theirs. Only the two rules that all
-//! of them share live here: a share is at most one, and neighbours may meet but not cross.
+//! Policies hold thresholds as plain words and decide what they mean. Two rules are common to all:
+//! a share is at most one, and neighbours may be equal but not cross.
 
 use core::fmt;
 
-/// Why thresholds do not make a policy.
+/// The reason why thresholds make no policy.
 ///
 /// ```
 /// use seawall_core::launch::{LaunchPolicy, LaunchThresholds};

@@ -1,8 +1,8 @@
-//! What reuse really saved, counted run by run.
+//! Savings by reuse, counted run by run.
 //!
-//! Snapshots add up over sessions and subtract over time, field by field; a sum
-//! that leaves 64 bits is an error and not a wrong rate. What a session *should*
-//! save is planned in [`super::SessionProfile`].
+//! Snapshots add up over sessions and subtract over time, field by field. A sum that
+//! exceeds 64 bits is an error and not a wrong rate. [`super::SessionProfile`] plans
+//! the savings that a session *should* reach.
 
 use core::fmt;
 
@@ -43,7 +43,7 @@ pub enum TelemetryError {
         field: &'static str,
         /// Its value.
         minuend: u64,
-        /// What should have been subtracted.
+        /// The value to subtract.
         subtrahend: u64,
     },
 }
@@ -95,7 +95,7 @@ impl ReuseTelemetry {
         })
     }
 
-    /// What was counted since an older snapshot, field by field.
+    /// The counts since an older snapshot, field by field.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What a topology needs in device memory, and the choice of one that fits its budget.
+//! Device memory that a topology needs, and the choice of one that fits its budget.
 //!
 //! Sparse needs the least scratch, so a workload that fits at all fits as Sparse, and every other
 //! topology that turns out too large falls back to it. Nothing is allocated here: the plan says
@@ -8,7 +8,7 @@ use super::metrics::memory_pressure;
 use super::{Signals, Topology, TopologyPolicy};
 use core::fmt;
 
-/// Smallest scratch of `WarpSparse`: one byte a lane of a warp.
+/// Smallest scratch of `WarpSparse`: one byte per lane of a warp.
 const WARP_SCRATCH_MIN_BYTES: u64 = 32;
 
 /// Smallest scratch of `BlockDense` before it is doubled: the staging of one block.
@@ -71,7 +71,7 @@ pub struct MemoryPlan {
     pub memory_pressure_bps: u32,
 }
 
-/// Why a workload has no memory plan.
+/// The reason why a workload has no memory plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -219,7 +219,7 @@ pub struct ExecutionRequest {
     pub readback_bytes: u64,
     /// Nanoseconds that one launch costs.
     pub launch_overhead_ns: u64,
-    /// How much of the work could be fused, 0 to one.
+    /// Share of the work that could be fused.
     pub fusion_pressure: crate::ratio::Bps,
 }
 
@@ -248,7 +248,7 @@ impl ExecutionRequest {
 pub struct ExecutionPlan {
     /// The memory plan of the topology to run.
     pub memory: MemoryPlan,
-    /// Whether the selected topology was given up for Sparse because it did not fit.
+    /// Whether Sparse replaced the selected topology because that did not fit.
     pub downgraded: bool,
 }
 

@@ -1,11 +1,11 @@
-//! Turns what a caller measures into the few integers that a topology is chosen by.
+//! The few integers that decide a topology, from what a caller measures.
 //!
 //! The divisions of a selection all happen here, on the host; the device keeps its own
 //! [`Metrics`] and only compares.
 
 use crate::ratio::{BPS_PER_ONE, Bps, Ppm, saturate_at, scaled_floor, scaled_nearest};
 
-/// What a caller knows about the next step of an analysis.
+/// A caller's measurements for the next step of an analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -26,7 +26,7 @@ pub struct Signals {
     pub budget_bytes: u64,
     /// Nanoseconds that one launch costs.
     pub launch_overhead_ns: u64,
-    /// How much of the work could be fused, 0 to one.
+    /// Share of the work that could be fused.
     pub fusion_pressure: Bps,
 }
 
@@ -48,7 +48,7 @@ pub struct Metrics {
     pub memory_pressure_bps: u32,
     /// Launch overhead over dispatch cost in basis points.
     pub launch_pressure_bps: u32,
-    /// How much of the work could be fused, in basis points.
+    /// Share of the work that could be fused, in basis points.
     pub fusion_pressure_bps: u32,
 }
 

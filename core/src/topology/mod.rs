@@ -1,10 +1,10 @@
-//! Chooses how a frontier is executed, from what is known about it between two iterations.
+//! The choice of how a frontier is executed, made between two iterations.
 //!
 //! The same functions run on the host (with all [`Signals`]) and inside the device kernel (with
 //! [`Metrics`] that the grid already holds), so both sides always agree; [`TopologyPolicy::decide`]
-//! therefore uses nothing but 32- and 64-bit comparisons. What a topology costs in memory is
-//! [`memory`]'s subject. This room launches nothing and keeps no state: the topology used last is
-//! an argument.
+//! therefore uses nothing but 32- and 64-bit comparisons. [`memory`] plans the bytes of a
+//! topology. This module launches nothing and keeps no state: the topology used last is an
+//! argument.
 
 pub mod memory;
 mod metrics;
@@ -19,7 +19,7 @@ pub use select::{Decision, MetricClass};
 
 use core::fmt;
 
-/// How the lanes of the grid are laid over a frontier.
+/// The way in which the lanes of the grid cover a frontier.
 ///
 /// The first five form a ladder by density; the discriminants are part of the device ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,8 +56,8 @@ impl Topology {
         Self::Fused,
     ];
 
-    /// The topology with this discriminant; `None` for any other word, which is how a device
-    /// table says "no previous topology".
+    /// The topology with this discriminant; `None` for any other word. A device table stores such
+    /// a word when there is no previous topology.
     ///
     /// ```
     /// use seawall_core::topology::Topology;

@@ -1,7 +1,7 @@
 //! All thresholds of the topology choice in one validated value.
 //!
-//! Two thresholds that hold a band between them may meet (the band is then empty) but not cross:
-//! a crossed pair would make a topology flap, which is what hysteresis exists to prevent.
+//! The two thresholds of a band may be equal (the band is then empty) but not cross. A crossed
+//! pair would make a topology flap, which hysteresis exists to prevent.
 
 use crate::ratio::threshold::{check_limits, check_order};
 use crate::ratio::{BPS_PER_ONE, PPM_PER_ONE, ThresholdError};
@@ -46,7 +46,7 @@ pub struct Thresholds {
     pub dense_density_min_ppm: u32,
     /// Boundary between `Dense` and `BlockDense`.
     pub block_density_min_ppm: u32,
-    /// How far the density may overshoot a boundary before the previous topology is left.
+    /// Overshoot of a boundary by the density at which the previous topology is still kept.
     pub density_margin_ppm: u32,
     /// Average degree up to which `WarpSparse` pays.
     pub warp_degree_max_bps: u32,
@@ -86,8 +86,8 @@ impl Default for Thresholds {
 
 /// Thresholds whose order has been checked.
 ///
-/// A policy that arrives as bytes in a device table skips the check; the selection is still
-/// total then, only its bands may be senseless.
+/// A policy that arrives as bytes in a device table skips the check. Selection is still total
+/// then, but its bands may be crossed.
 ///
 /// ```
 /// use seawall_core::topology::{Thresholds, TopologyPolicy};

@@ -1,4 +1,4 @@
-//! Why a topology was chosen, as a stable code that reports and tests can match on.
+//! The reason for a topology, as a stable code for reports and tests.
 
 use core::fmt;
 

@@ -47,7 +47,7 @@ impl fmt::Display for Decision {
     }
 }
 
-/// On which side of every threshold of the raw choice the metrics lie, one bit a comparison.
+/// The side of every threshold of the raw choice on which metrics lie, one bit per comparison.
 ///
 /// Two metrics of one class have the same raw topology, which is what makes a class a sound key
 /// for a cache.
@@ -149,7 +149,7 @@ impl TopologyPolicy {
         )
     }
 
-    /// What `raw` becomes when `previous` ran last.
+    /// Applies hysteresis to `raw` when `previous` ran last.
     #[must_use]
     pub const fn with_hysteresis(
         &self,

@@ -1,13 +1,14 @@
 //! Priorities that flow between siblings and never get lost.
 //!
-//! Unlike decay, diffusion moves priority along the edges of an undirected graph: what one node
-//! gives its neighbour receives, so the total is conserved up to rounding. The explicit step is
-//! stable only for small damping, so larger values are refused rather than left to explode.
+//! Diffusion moves priority along the edges of an undirected graph. A neighbour receives exactly
+//! the amount that a node loses, so the total is conserved up to rounding. The explicit step is
+//! stable only for small damping, so larger values are refused.
 
 use core::fmt;
 
 /// An undirected graph in compressed rows that has been checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct SiblingGraph<'a> {
     offsets: &'a [u32],
     targets: &'a [u32],
@@ -15,7 +16,7 @@ pub struct SiblingGraph<'a> {
     max_degree: u32,
 }
 
-/// Why compressed rows are no sibling graph.
+/// The reason why compressed rows are no sibling graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -45,9 +46,9 @@ pub enum GraphError {
     },
     /// An edge has no opposite edge.
     Asymmetric {
-        /// Where it starts.
+        /// First node of the edge.
         from: usize,
-        /// Where it ends.
+        /// Second node of the edge.
         to: u32,
     },
 }
@@ -75,7 +76,7 @@ impl fmt::Display for GraphError {
             Self::InvalidTarget { row, target, nodes } => {
                 write!(
                     f,
-                    "row {row} names node {target} of {nodes}; give one offset a node and one more"
+                    "row {row} names node {target} of {nodes}; pass one offset per node and one more"
                 )
             }
             Self::UnsortedRow { row } => {
@@ -94,7 +95,7 @@ impl fmt::Display for GraphError {
 impl core::error::Error for GraphError {}
 
 impl<'a> SiblingGraph<'a> {
-    /// Checks compressed rows: `offsets` holds one element a node and one more (or nothing at
+    /// Checks compressed rows: `offsets` holds one element per node and one more (or nothing at
     /// all), each row is strictly ascending, and each edge has its opposite. A loop carries
     /// nothing but counts in the degree.
     ///
@@ -193,7 +194,7 @@ fn check_offsets(offsets: &[u32], targets: &[u32]) -> Result<(), GraphError> {
     }
 }
 
-/// How far priorities flow.
+/// Strength and length of a diffusion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -204,7 +205,7 @@ pub struct Diffusion {
     pub iterations: u32,
 }
 
-/// Why priorities cannot be diffused.
+/// The reason why priorities cannot be diffused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -213,13 +214,13 @@ pub struct Diffusion {
 )]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum DiffusionError {
-    /// A slice does not hold one element a node.
+    /// A slice does not hold one element per node.
     ShapeMismatch {
         /// The argument.
         field: &'static str,
         /// Elements needed.
         needed: usize,
-        /// Elements given.
+        /// Elements provided.
         provided: usize,
     },
     /// The damping is negative, not finite or too large to be stable.
@@ -249,7 +250,7 @@ impl fmt::Display for DiffusionError {
                 field,
                 needed,
                 provided,
-            } => write!(f, "{field} holds {provided} elements; give {needed}"),
+            } => write!(f, "{field} holds {provided} elements; pass {needed}"),
             Self::UnstableDamping { damping, max } => {
                 write!(f, "a damping of {damping}; choose 0 to {max}")
             }
@@ -262,7 +263,7 @@ impl core::error::Error for DiffusionError {}
 /// Lets priorities flow over the graph: x ← x − damping · L · x, with L the graph's Laplacian.
 ///
 /// The total stays the same up to rounding and no priority leaves the range of the old ones.
-/// `scratch` holds one element a node; O((nodes + edges) · iterations).
+/// `scratch` holds one element per node; O((nodes + edges) · iterations).
 ///
 /// ```
 /// use seawall_core::tuning::{Diffusion, SiblingGraph, diffuse};

@@ -15,7 +15,7 @@ pub struct ShapeMismatch {
     pub field: &'static str,
     /// Elements needed; saturates.
     pub needed: usize,
-    /// Elements given.
+    /// Elements provided.
     pub provided: usize,
 }
 
@@ -34,7 +34,7 @@ impl fmt::Display for ShapeMismatch {
             needed,
             provided,
         } = self;
-        write!(f, "{field} holds {provided} elements; give {needed}")
+        write!(f, "{field} holds {provided} elements; pass {needed}")
     }
 }
 

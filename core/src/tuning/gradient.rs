@@ -5,6 +5,7 @@ use super::ShapeMismatch;
 /// The arguments of a step in `n` dimensions; elements beyond those needed are ignored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct NaturalGradient<'a> {
     /// The preconditioner, n·n elements row by row.
     pub matrix: &'a [f64],

@@ -1,7 +1,7 @@
 //! Small numeric helpers for tuning launch parameters and wave priorities.
 //!
-//! They work on slices of the caller's and keep no state. With [`crate::evidence`] this is the
-//! only room that uses floating point: nothing that must be equal on two machines depends on it.
+//! They work on the caller's slices and keep no state. This module and [`crate::evidence`] are the
+//! only ones with floating point; nothing that must be equal on two machines depends on it.
 
 mod decay;
 mod diffusion;
@@ -20,7 +20,7 @@ use core::cmp::Ordering;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Choice {
-    /// Where the candidate stands; `None` when the current value stays.
+    /// Index of the candidate; `None` when the current value stays.
     pub index: Option<usize>,
     /// The candidate, or the current value.
     pub value: u32,

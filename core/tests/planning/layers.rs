@@ -284,6 +284,58 @@ fn more_records_than_caches_hold_change_nothing() {
     assert_eq!(error, LayerError::SelfDependency { wave: 3 });
 }
 
+/// Records whose ids ascend, in no order, as many as the sorting pass asks for.
+fn ascending_shape() -> impl Strategy<Value = (usize, Vec<Dependency>)> {
+    (2_u32..400, 4_096_usize..5_000).prop_flat_map(|(waves, records)| {
+        let record = (1..waves).prop_flat_map(|after| (0..after, Just(after)));
+        let records = proptest::collection::vec(record.prop_map(dependency), records);
+        (Just(waves as usize), records)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn ascending_ids_in_any_order_take_the_same_layers((waves, records) in ascending_shape()) {
+        let expected = longest_path::layers(waves, &records);
+        prop_assert_eq!(plan_shape(waves, &records).ok(), expected);
+    }
+
+    #[test]
+    fn one_bad_record_among_ascending_ones_is_named(
+        (waves, mut records) in ascending_shape(),
+        place in 0_usize..4_096,
+        bad in (0_u32..500, 0_u32..500),
+    ) {
+        records[place] = dependency(bad);
+        let wide = records.iter().map(|d| (u64::from(d.before), u64::from(d.after)));
+        match (plan_shape(waves, &records), check_records(waves as u64, wide)) {
+            (found, Err(problem)) => prop_assert_eq!(found, Err(problem)),
+            (Err(LayerError::Cycle { wave, .. }), Ok(())) => {
+                prop_assert!(cycles::is_on_cycle(waves, &records, wave.0));
+            }
+            (found, Ok(())) => {
+                prop_assert_eq!(found.ok(), longest_path::layers(waves, &records));
+            }
+        }
+    }
+}
+
+#[test]
+fn records_that_outgrow_lists_change_nothing() {
+    // Ids descend, four records per wave: the general path, side by side.
+    let waves = 30_000_u32;
+    let records: Vec<_> = (0..waves - 3)
+        .flat_map(|wave| [1, 2, 3, 3].map(|step| dependency((wave + step, wave))))
+        .collect();
+    assert!(records.len() > 1 << 16);
+    let layers = plan_shape(waves as usize, &records).unwrap();
+    assert_eq!(layers.len(), waves as usize - 2);
+    assert_eq!(layers[0], [waves - 3, waves - 2, waves - 1]);
+    assert_eq!(layers[1], [waves - 4]);
+}
+
 #[test]
 fn odd_buffers_leave_their_rest_unused() {
     let (mut waves, mut dependencies) = (vec![0; 11], vec![0; 3]);

@@ -1,4 +1,4 @@
-//! What must hold of layers, groups and arenas.
+//! Properties of layers, groups and arenas.
 //!
 //! Run with `cargo test -p seawall-core --features serde --test planning`.
 #![allow(

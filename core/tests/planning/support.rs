@@ -90,7 +90,7 @@ pub(crate) fn ids(waves: &[WaveId]) -> Vec<u32> {
     waves.iter().map(|wave| wave.0).collect()
 }
 
-/// What a grouping says, without the scratch it lives in.
+/// A grouping without the scratch that holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Grouping {
     pub(crate) groups: Vec<Vec<u32>>,

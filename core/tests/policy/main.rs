@@ -1,4 +1,4 @@
-//! What must hold of the policies: topology, cache, launch, session, evidence, tuning.
+//! Properties of the policies: topology, cache, launch, session, evidence, tuning.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,

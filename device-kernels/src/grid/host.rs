@@ -2,7 +2,8 @@
 //!
 //! Warps are one lane wide, block barriers are empty, and all words are
 //! accessed as relaxed atomics, so that the races which kernels allow on a GPU
-//! are allowed here too.
+//! are allowed here too. In a grid of one thread there are none, so it changes words by
+//! a load and a store, at a fraction of what a locked instruction costs.
 
 use super::dealer::Dealer;
 use super::{Grid, SHARED_WORDS};
@@ -17,9 +18,9 @@ pub struct Services {
     pub yield_now: fn(),
 }
 
-/// One thread's view of the CPU grid.
+/// One thread's view of the CPU grid; `ALONE` when there is no other.
 #[derive(Clone, Copy, Debug)]
-pub struct HostGrid {
+pub struct HostGrid<const ALONE: bool = false> {
     block: u32,
     blocks: u32,
     shared: *mut u32,
@@ -52,6 +53,19 @@ impl HostGrid {
         }
     }
 
+    /// The same view, if its thread is the only one of the grid.
+    #[must_use]
+    pub fn alone(self) -> Option<HostGrid<true>> {
+        (self.blocks == 1).then_some(HostGrid {
+            block: self.block,
+            blocks: self.blocks,
+            shared: self.shared,
+            extra: self.extra,
+            dealer: self.dealer,
+            services: self.services,
+        })
+    }
+
     /// The same view with `words` words of shared memory more.
     ///
     /// # Safety
@@ -62,6 +76,29 @@ impl HostGrid {
             extra: words,
             ..self
         }
+    }
+}
+
+impl<const ALONE: bool> HostGrid<ALONE> {
+    /// Changes a word; gives what it was. `shared` does it where there are other threads.
+    ///
+    /// # Safety
+    /// As of the methods of [`Grid`]: the word is valid.
+    #[inline(always)]
+    unsafe fn change(
+        self,
+        word: *mut u32,
+        own: impl FnOnce(u32) -> u32,
+        shared: impl FnOnce(&AtomicU32) -> u32,
+    ) -> u32 {
+        // SAFETY: the word is valid, by this method's contract.
+        let word = unsafe { atomic(word) };
+        if !ALONE {
+            return shared(word);
+        }
+        let before = word.load(Ordering::Relaxed);
+        word.store(own(before), Ordering::Relaxed);
+        before
     }
 }
 
@@ -78,11 +115,11 @@ unsafe fn atomic<'a>(word: *const u32) -> &'a AtomicU32 {
 // SAFETY: a block is one thread, whose shared memory is its own by the
 // contract of `HostGrid::new`; a block barrier among one lane orders nothing
 // that program order does not.
-unsafe impl Grid for HostGrid {
+unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
     const WARP: u32 = 1;
     const LANES: u32 = super::LANES_MAX;
     const ITEMS: u32 = 2048;
-    const TAKES: bool = true;
+    const TAKES: bool = !ALONE;
 
     #[inline(always)]
     fn take(self, piece: u32) -> u32 {
@@ -264,13 +301,20 @@ unsafe impl Grid for HostGrid {
     }
     #[inline(always)]
     unsafe fn add(self, word: *mut u32, value: u32) -> u32 {
+        let shared = |word: &AtomicU32| word.fetch_add(value, Ordering::Relaxed);
         // SAFETY: the word is valid, by this method's contract.
-        unsafe { atomic(word) }.fetch_add(value, Ordering::Relaxed)
+        unsafe { self.change(word, |before| before.wrapping_add(value), shared) }
     }
     #[inline(always)]
     unsafe fn add_wide(self, word: *mut u32, value: u64) -> u64 {
         // SAFETY: the pair is valid and aligned, by this method's contract.
-        unsafe { AtomicU64::from_ptr(word.cast()) }.fetch_add(value, Ordering::Relaxed)
+        let pair = unsafe { AtomicU64::from_ptr(word.cast()) };
+        if !ALONE {
+            return pair.fetch_add(value, Ordering::Relaxed);
+        }
+        let before = pair.load(Ordering::Relaxed);
+        pair.store(before.wrapping_add(value), Ordering::Relaxed);
+        before
     }
     #[inline(always)]
     unsafe fn load_wide(self, word: *const u32) -> u64 {
@@ -284,31 +328,33 @@ unsafe impl Grid for HostGrid {
     }
     #[inline(always)]
     unsafe fn or(self, word: *mut u32, value: u32) -> u32 {
+        let shared = |word: &AtomicU32| word.fetch_or(value, Ordering::Relaxed);
         // SAFETY: the word is valid, by this method's contract.
-        unsafe { atomic(word) }.fetch_or(value, Ordering::Relaxed)
+        unsafe { self.change(word, |before| before | value, shared) }
     }
     #[inline(always)]
     unsafe fn min(self, word: *mut u32, value: u32) -> u32 {
+        let shared = |word: &AtomicU32| word.fetch_min(value, Ordering::Relaxed);
         // SAFETY: the word is valid, by this method's contract.
-        unsafe { atomic(word) }.fetch_min(value, Ordering::Relaxed)
+        unsafe { self.change(word, |before| before.min(value), shared) }
     }
     #[inline(always)]
     unsafe fn max(self, word: *mut u32, value: u32) -> u32 {
+        let shared = |word: &AtomicU32| word.fetch_max(value, Ordering::Relaxed);
         // SAFETY: the word is valid, by this method's contract.
-        unsafe { atomic(word) }.fetch_max(value, Ordering::Relaxed)
+        unsafe { self.change(word, |before| before.max(value), shared) }
     }
     #[inline(always)]
     unsafe fn swap_if(self, word: *mut u32, expected: u32, value: u32) -> u32 {
+        let own = |before| if before == expected { value } else { before };
+        let shared = |word: &AtomicU32| {
+            let (ok, not) = (Ordering::Relaxed, Ordering::Relaxed);
+            match word.compare_exchange(expected, value, ok, not) {
+                Ok(previous) | Err(previous) => previous,
+            }
+        };
         // SAFETY: the word is valid, by this method's contract.
-        let exchange = unsafe { atomic(word) }.compare_exchange(
-            expected,
-            value,
-            Ordering::Relaxed,
-            Ordering::Relaxed,
-        );
-        match exchange {
-            Ok(previous) | Err(previous) => previous,
-        }
+        unsafe { self.change(word, own, shared) }
     }
     #[inline(always)]
     unsafe fn signal(self, word: *mut u32) {

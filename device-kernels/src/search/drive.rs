@@ -20,12 +20,27 @@ pub mod held {
     pub const NEXT: u32 = 2;
 }
 
-/// The policy where `blocks` blocks search narrow frontiers together: what is
-/// narrow for one block is so for each.
+/// The policy where narrow frontiers may be `reach` times as wide as those of one block:
+/// on a GPU the blocks that search them together, each as far as its memory reaches.
 #[inline(always)]
 #[must_use]
-pub fn policy_for<G: Grid>(policy: &SearchPolicy, blocks: u32) -> SearchPolicy {
-    let times = |limit: u32| limit.saturating_mul(blocks);
+pub fn policy_for<G: Grid>(policy: &SearchPolicy, reach: u32) -> SearchPolicy {
+    let times = |limit: u32| limit.saturating_mul(reach);
+    if G::WARP == 1 {
+        let pulls = policy.can_pull != 0;
+        let edges = times(policy.narrow_edges);
+        return SearchPolicy {
+            narrow_nodes: times(policy.narrow_nodes),
+            narrow_exit_nodes: times(policy.narrow_exit_nodes),
+            // A thread alone leaves its queue where a pull may pay, and nowhere else.
+            narrow_edges: if pulls {
+                edges.min(policy.pull_edges_min)
+            } else {
+                edges
+            },
+            ..*policy
+        };
+    }
     SearchPolicy {
         narrow_nodes: times(policy.narrow_nodes.min(narrow_nodes::<G>())),
         narrow_exit_nodes: times(policy.narrow_exit_nodes),

@@ -20,6 +20,7 @@ pub mod share;
 pub mod pull;
 pub mod compact;
 pub mod narrow;
+mod lead;
 mod narrow_pass;
 mod narrow_queue;
 
@@ -77,6 +78,9 @@ pub fn step<G: Grid>(hand: Hand<G>, drive: &DriveRecord) {
     if team.is_conductor() {
         let frontier = shared_search::read(grid).frontier;
         frontier.clear_found(grid, drive.step.wrapping_add(2));
+    }
+    if G::WARP == 1 && lead::pushes(hand, drive) {
+        return;
     }
     match Step::from_word(drive.next) {
         Some(Step::Sparse) => share::push_shares(hand, share::Sink::Queue),

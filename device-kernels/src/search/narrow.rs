@@ -12,7 +12,7 @@ use super::drive::{self, choose, count_new};
 use super::frontier::{Found, Target, append_rows};
 use super::narrow_pass::{self, Pass, Run};
 use super::narrow_queue::{Queues, Word};
-use super::{Search, shared_drive, shared_search};
+use super::{Search, lead, shared_drive, shared_search};
 use crate::block::block_scan;
 use crate::block::shared::narrow_nodes;
 use crate::context::{Context, Hand};
@@ -59,6 +59,20 @@ pub fn crew_size<G: Grid>(team: &Team<G>) -> u32 {
     if team.size() < cluster { 1 } else { cluster }
 }
 
+/// Frontier that one CPU thread searches while others wait, as a multiple of what is
+/// narrow for a block: below it the others would cost more than they take over.
+const LEAD: u32 = 6;
+
+/// How many times what is narrow for one block is narrow for `team`.
+#[inline(always)]
+pub fn reach<G: Grid>(team: &Team<G>) -> u32 {
+    match G::WARP {
+        1 if team.is_alone() => u32::MAX,
+        1 => LEAD,
+        _ => crew_size(team),
+    }
+}
+
 /// Up to where a run goes on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
@@ -88,6 +102,9 @@ const STOPPED: u32 = 2;
 /// When the time budget ends or another block reports a fault.
 #[inline(never)]
 pub fn run<G: Grid>(hand: Hand<G>, slot: u32, bounds: Bounds) -> Result<u32, Stop> {
+    if G::WARP == 1 {
+        return lead::run(hand, slot, &bounds);
+    }
     let (context, grid) = (&hand.context(), hand.grid());
     let outcome = shared_search::read(grid).narrow(context, slot, &bounds);
     if crew_size(&context.team) > 1 {
@@ -156,9 +173,6 @@ impl Search {
     /// that a row is one round of most of them.
     #[inline(always)]
     fn lanes_log2<G: Grid>(&self, grid: G, machine: &Machine) -> u32 {
-        if G::WARP == 1 {
-            return 0;
-        }
         let (nodes, edges) = (machine.nodes(grid), machine.edges(grid));
         (0..LANES_LOG2_MAX)
             .take_while(|log2| edges >> log2 > nodes)
@@ -265,9 +279,7 @@ impl Search {
         run: &mut Run,
         (limits, bounds): (&Limits, &Bounds),
     ) -> Result<Pass, Stop> {
-        let fits = |run: &Run| {
-            G::WARP != 1 && run.spread == 1 && narrow_pass::fits_warp(run.held.len, limits)
-        };
+        let fits = |run: &Run| run.spread == 1 && narrow_pass::fits_warp(run.held.len, limits);
         let stuck = fits(run) && self.run_warp(queues, run, limits);
         let mut pass = Pass::Done;
         // The warp may have used up the last iteration.
@@ -281,8 +293,14 @@ impl Search {
         Ok(pass)
     }
 
+    /// Ends the run when its time is over or another block reports a fault.
     #[inline(never)]
-    fn look<G: Grid>(&self, team: &Team<G>, bounds: &Bounds, iteration: u32) -> Result<(), Stop> {
+    pub(super) fn look<G: Grid>(
+        &self,
+        team: &Team<G>,
+        bounds: &Bounds,
+        iteration: u32,
+    ) -> Result<(), Stop> {
         let late = team.grid.lane() == 0 && (team.is_late() || team.control.is_stopped(team.grid));
         if !team.grid.block_any(late) {
             return Ok(());

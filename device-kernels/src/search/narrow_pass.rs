@@ -201,23 +201,7 @@ impl Search {
         let each = limits.lanes_log2;
         let mut explored = 0_u32;
         let mut base = first;
-        if G::WARP == 1 {
-            while base < end {
-                let row = entry(base);
-                explored = explored.saturating_add(row.degree());
-                for edge in row.start..row.end {
-                    let node = self.outgoing.target(grid, edge);
-                    if self.claim(grid, &push, node, row.node) {
-                        let (start, end) = self.outgoing.row(grid, node);
-                        if start != end {
-                            let found = Found::one(Row { node, start, end });
-                            self.keep(queues, next, limits, &found);
-                        }
-                    }
-                }
-                base += 1;
-            }
-        } else if run.held.large {
+        if run.held.large {
             while base < end {
                 let row = entry(base + grid.lane());
                 explored = explored.saturating_add(row.degree());

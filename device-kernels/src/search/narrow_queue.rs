@@ -224,9 +224,6 @@ impl<G: Grid> Queues<G> {
     /// the blocks in their order, or none unless `inside`.
     #[inline(always)]
     pub(super) fn entry(self, parity: u32, index: u32, inside: bool) -> Row {
-        if G::WARP == 1 {
-            return self.own_or_none(parity, index, inside);
-        }
         let (mut peer, mut below, mut sum) = (0, 0, 0);
         for number in 0..self.grid.cluster() {
             if index >= sum {

@@ -1,7 +1,7 @@
 //! Push by nodes: a lane a node, or more lanes over the edges of a node that
 //! has many.
 
-use super::frontier::{Finds, Found, Queue, Target, append, append_rows};
+use super::frontier::{Finds, Found, Queue, Target, append_rows};
 use super::visit::Discovery;
 use super::{Search, shared_drive, shared_search};
 use crate::block::{block_scan, shared};
@@ -75,19 +75,6 @@ impl Row {
 #[inline(never)]
 pub fn push_nodes<G: Grid>(hand: Hand<G>) {
     let (grid, team) = (hand.grid(), &hand.context().team);
-    if G::WARP == 1 {
-        let (search, drive) = (&shared_search::read(grid), &shared_drive::read(grid));
-        let queue = search.frontier.queue(drive.queue);
-        let (push, target) = search.aims(drive);
-        // In turn: most frontiers that come here are small.
-        team.each(drive.nodes, |index| {
-            let row = row_at(grid, &queue, index, drive);
-            search.expand_alone(grid, &push, row, |finds| {
-                append(grid, search.frontier, target, finds)
-            });
-        });
-        return;
-    }
     let mut base = first_node(team);
     let stride = team.size() * grid.lanes();
     loop {
@@ -168,26 +155,6 @@ impl Search {
             }
             append_next(grid, &finds);
             base = base.saturating_add(G::WARP);
-        }
-    }
-
-    /// One lane without neighbours walks its edges, eight at a time.
-    #[inline(always)]
-    pub fn expand_alone<G: Grid>(&self, grid: G, push: &Push, row: Row, sink: impl Fn(&Finds<8>)) {
-        let mut edge = row.start;
-        while edge < row.end {
-            let mut finds = Finds {
-                nodes: [0; 8],
-                mask: 0,
-            };
-            let count = (row.end - edge).min(8);
-            for k in 0..count {
-                let node = self.outgoing.target(grid, edge + k);
-                finds.nodes[k as usize & 7] = node;
-                finds.mask |= u32::from(self.claim(grid, push, node, row.node)) << k;
-            }
-            sink(&finds);
-            edge += count;
         }
     }
 

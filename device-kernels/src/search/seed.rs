@@ -1,7 +1,7 @@
 //! Puts the sources into a freshly reset frontier.
 
 use super::frontier::{Finds, Frontier, Target, append};
-use super::narrow::crew_size;
+use super::narrow::reach;
 use super::visit::Discovery;
 use super::{Search, drive};
 use crate::grid::Grid;
@@ -27,7 +27,7 @@ impl Search {
         grid.block_barrier();
         if grid.lane() == 0 {
             // What is narrow depends on the blocks that will search.
-            let policy = &drive::policy_for::<G>(policy, crew_size(team));
+            let policy = &drive::policy_for::<G>(policy, reach(team));
             start(grid, self.frontier, edges, policy);
         }
     }

@@ -14,12 +14,12 @@ use seawall_core::abi::program::Reduction;
 ///
 /// # Errors
 /// [`FaultCode::BadRegister`] when a register is missing,
-/// [`FaultCode::UnknownOpcode`] when the reduction's word names none.
+/// [`FaultCode::BadParameter`] when the reduction's word names none.
 #[inline(never)]
 pub fn run<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
     let context = &hand.context();
     let (team, grid) = (&context.team, context.team.grid);
-    let how = Reduction::from_word(wave.parameter(grid, 0)).ok_or(FaultCode::UnknownOpcode)?;
+    let how = Reduction::from_word(wave.parameter(grid, 0)).ok_or(FaultCode::BadParameter)?;
     let to = context
         .machine
         .register_of(grid, wave.destination(grid), 1)?;

@@ -14,7 +14,7 @@ use seawall_core::abi::search::Visitor;
 ///
 /// # Errors
 /// [`FaultCode::BadRegister`] when a register is missing or too short,
-/// [`FaultCode::UnknownOpcode`] when the visitor's word names none.
+/// [`FaultCode::BadParameter`] when the visitor's word names none.
 #[inline(never)]
 pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
     let context = &hand.context();
@@ -68,7 +68,7 @@ fn bind<G: Grid>(
     visitor: u32,
 ) -> Result<Search, FaultCode> {
     let (machine, grid) = (context.machine, context.team.grid);
-    let visitor = Visitor::from_word(visitor).ok_or(FaultCode::UnknownOpcode)?;
+    let visitor = Visitor::from_word(visitor).ok_or(FaultCode::BadParameter)?;
     let frontier = machine.frontier(grid, frontier)?;
     let marks = match visitor {
         Visitor::OrBits => frontier.bitset(0).part(0, 0),

@@ -1,11 +1,13 @@
 //! `seawall convert`: a graph from one format to another.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
 use super::CliError;
 use super::files::Outputs;
@@ -29,7 +31,8 @@ pub(super) struct ConvertArgs {
     /// Graph to read: a file, - for standard input, or a generator.
     #[arg(value_name = "IN")]
     input: OsString,
-    /// File to write; its suffix chooses the format: .mtx, .el, .txt, .gr, .swg.
+    /// File to write; its suffix chooses the format: .mtx, .el,
+    /// .txt, .csv, .gr, .graph, .egr, .swg.
     #[arg(value_name = "OUT")]
     output: PathBuf,
     /// Format to write when the suffix should not choose it.
@@ -38,10 +41,16 @@ pub(super) struct ConvertArgs {
     /// Take every edge in both directions.
     #[arg(long)]
     undirected: bool,
+    /// Skip columns of an edge list that are neither an end nor a weight.
+    #[arg(long)]
+    skip_columns: bool,
     /// Drop edge weights.
     #[arg(long)]
     no_weights: bool,
-    /// Print nothing.
+    /// Print the report as one JSON object.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Print no report and no progress; --json still prints.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -53,6 +62,12 @@ enum WrittenFormat {
     Mtx,
     /// Edge list.
     El,
+    /// Comma-separated table.
+    Csv,
+    /// METIS adjacency.
+    Metis,
+    /// Binary of the ECL graph codes.
+    Egr,
     /// DIMACS shortest paths (`p sp`).
     Dimacs,
     /// PACE treewidth (`p tw`).
@@ -66,6 +81,9 @@ impl From<WrittenFormat> for Format {
         match format {
             WrittenFormat::Mtx => Self::MatrixMarket,
             WrittenFormat::El => Self::EdgeList,
+            WrittenFormat::Csv => Self::Csv,
+            WrittenFormat::Metis => Self::Metis,
+            WrittenFormat::Egr => Self::Ecl,
             WrittenFormat::Dimacs => Self::Dimacs,
             WrittenFormat::Pace => Self::Pace,
             WrittenFormat::Swg => Self::Binary,
@@ -79,7 +97,8 @@ impl ConvertArgs {
         let mut outputs = Outputs::default();
         outputs.add("the output", &self.output)?;
         outputs.spare(&self.input)?;
-        if self.quiet || outputs.take_standard_output() {
+        let is_silent = self.quiet && !self.json;
+        if is_silent || outputs.take_standard_output() {
             return Ok(false);
         }
         outputs.spare_report()?;
@@ -95,28 +114,58 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
     let options = LoadOptions {
         undirected: args.undirected,
         weights: !args.no_weights,
+        skip_columns: args.skip_columns,
     };
     let hear = |done, total| line.bytes(done, total);
     let Loaded { graph, stats } = load(&args.input, &options, Some(&hear))?;
     line.say(format!("writing {}", args.output.display()));
     save(&graph, &args.output, args.to.map(Format::from))?;
     drop(line);
+    let report = Report {
+        output: args.output.to_string_lossy(),
+        nodes: graph.nodes(),
+        edges: graph.edges(),
+        bytes: std::fs::metadata(&args.output).map_or(0, |file| file.len()),
+        self_loops: stats.self_loops,
+        duplicates: stats.duplicates,
+    };
     if has_report {
         print(|out| {
-            let nodes = counted(u64::from(graph.nodes()), "node");
-            let edges = counted(u64::from(graph.edges()), "edge");
-            let written = std::fs::metadata(&args.output).map_or(0, |file| file.len());
-            writeln!(
-                out,
-                "{}: {nodes}, {edges}, {}",
-                args.output.display(),
-                bytes(written)
-            )?;
-            dropped(out, stats.self_loops, "self loop")?;
-            dropped(out, stats.duplicates, "duplicate edge")
+            if args.json {
+                report.write_json(out)
+            } else {
+                report.write_text(out)
+            }
         })?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What was written, and what was left out of it.
+#[derive(Serialize)]
+struct Report<'a> {
+    output: Cow<'a, str>,
+    nodes: u32,
+    edges: u32,
+    bytes: u64,
+    self_loops: u64,
+    duplicates: u64,
+}
+
+impl Report<'_> {
+    fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer(&mut *out, self)?;
+        writeln!(out)
+    }
+
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let nodes = counted(u64::from(self.nodes), "node");
+        let edges = counted(u64::from(self.edges), "edge");
+        let size = bytes(self.bytes);
+        writeln!(out, "{}: {nodes}, {edges}, {size}", self.output)?;
+        dropped(out, self.self_loops, "self loop")?;
+        dropped(out, self.duplicates, "duplicate edge")
+    }
 }
 
 fn dropped(out: &mut dyn Write, count: u64, noun: &str) -> io::Result<()> {

@@ -10,9 +10,10 @@ use seawall::calibrate::measure::MeasureError;
 use seawall::calibrate::store::StoreError;
 use seawall::graph::GraphError;
 use seawall::graph::file::WriteError;
-use seawall::run::{AnalysisKind, RunError};
+use seawall::run::RunError;
 
 use super::evidence::EvidenceFailure;
+use super::flags;
 use super::plan::PlanError;
 use super::sources::SourcesError;
 
@@ -30,17 +31,11 @@ pub(super) enum CliError {
     #[error(transparent)]
     Evidence(#[from] EvidenceFailure),
     /// The run failed.
-    #[error(transparent)]
+    #[error("{}{}", .0, flags::of_run(.0))]
     Run(#[from] RunError),
     /// A result file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// The analysis starts somewhere and was not told where.
-    #[error("{analysis} needs a node to start from; add --source N or --sources-file FILE")]
-    MissingSource {
-        /// The analysis.
-        analysis: AnalysisKind,
-    },
     /// The file of sources is wrong.
     #[error(transparent)]
     Sources(#[from] SourcesError),
@@ -55,7 +50,7 @@ pub(super) enum CliError {
         range: IdRange,
     },
     /// The batch could not be named, loaded or run.
-    #[error(transparent)]
+    #[error("{}{}", .0, flags::of_batch(.0))]
     Batch(#[from] BatchError),
     /// An output that shows one graph was asked of a batch.
     #[error(
@@ -188,8 +183,7 @@ impl CliError {
             Self::Measure(error) => error.cause(),
             Self::Bench(error) => error.cause(),
             Self::Store(_) | Self::Stdout(_) => Cause::Failure,
-            Self::MissingSource { .. }
-            | Self::NoSuchSource { .. }
+            Self::NoSuchSource { .. }
             | Self::OneGraph { .. }
             | Self::OneFileTwice { .. }
             | Self::OutputIsInput { .. }

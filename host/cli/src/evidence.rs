@@ -70,6 +70,8 @@ pub(crate) enum EvidenceFailure {
         file: String,
         /// What the judge said.
         reason: String,
+        /// The same as an object, for scripts.
+        fields: serde_json::Value,
         /// Whether the file or the threshold is malformed, rather than the
         /// samples too weak.
         malformed: bool,
@@ -85,6 +87,15 @@ impl EvidenceFailure {
             } => Cause::Failure,
             Self::Refused { .. } => Cause::Request,
             Self::Unreadable { source, .. } => Cause::of_io(source),
+        }
+    }
+}
+
+impl EvidenceArgs {
+    /// Whether standard output is for scripts.
+    pub(super) fn is_for_scripts(&self) -> bool {
+        match &self.command {
+            EvidenceCommand::Verify(args) => args.json,
         }
     }
 }
@@ -112,12 +123,7 @@ fn verify(args: &VerifyArgs) -> Result<ExitCode, CliError> {
             })?;
             Ok(ExitCode::SUCCESS)
         }
-        Err(error) => {
-            if args.json {
-                print(|out| as_json(&serde_json::json!({ "error": error }), out))?;
-            }
-            Err(refusal(&args.file, &error).into())
-        }
+        Err(error) => Err(refusal(&args.file, &error).into()),
     }
 }
 
@@ -132,6 +138,7 @@ fn refusal(file: &str, error: &EvidenceError<'_>) -> EvidenceFailure {
     EvidenceFailure::Refused {
         file: file.to_owned(),
         reason: error.to_string(),
+        fields: serde_json::json!(error),
         malformed,
     }
 }

@@ -2,15 +2,18 @@
 //!
 //! Commands only parse, call the library and choose a report. What they promise
 //! to scripts: exit 0 when done, 1 when the machine could not do it or a check
-//! differed, 2 when what was asked or given is wrong ([`error`] has the one table); one message on standard error; nothing on standard
-//! output but the report.
+//! differed, 2 when what was asked or given is wrong ([`error`] has the one
+//! table); one message on standard error; nothing on standard output but the
+//! report, or with `--json` the failure.
 
 mod allocator;
 pub mod bench;
 mod convert;
 mod error;
 mod evidence;
+mod failure;
 mod files;
+mod flags;
 mod info;
 mod names;
 mod output;
@@ -21,6 +24,7 @@ mod run;
 mod signals;
 mod sources;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -28,6 +32,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 pub use allocator::Allocator;
 use error::CliError;
 pub use plan::{PlanError, Program as PlanInput};
+pub use run::size;
+pub use sources::{Sources, SourcesError};
 
 /// Runs DAGs of graph waves in one persistent GPU kernel, or on the CPU.
 #[derive(Debug, Parser)]
@@ -68,7 +74,7 @@ pub fn main() -> ExitCode {
     signals::watch();
     match dispatch(&cli.command) {
         Ok(code) => code,
-        Err(error) => fail(&error),
+        Err(error) => fail(&error, cli.command.is_for_scripts()),
     }
 }
 
@@ -85,13 +91,41 @@ fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
 
 /// Prints help, the version or what is wrong with the arguments.
 fn print_usage(usage: &clap::Error) -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if usage.use_stderr() && failure::asks_for_json(&arguments) {
+        print_failure(&failure::of_usage(usage));
+    }
     // A closed pipe leaves no one to tell.
     let _ = usage.print();
     ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2))
 }
 
-/// Prints the one message, in the colours of a wrong argument.
-fn fail(error: &CliError) -> ExitCode {
+/// Prints the object of a failure on standard output.
+fn print_failure(failure: &serde_json::Value) {
+    // A closed standard output leaves no one to tell.
+    let _ = output::print(|out| writeln!(out, "{failure}"));
+}
+
+impl Command {
+    /// Whether standard output is for scripts, which read failures there too.
+    fn is_for_scripts(&self) -> bool {
+        match self {
+            Self::Run(args) => args.is_for_scripts(),
+            Self::Plan(args) => args.is_for_scripts(),
+            Self::Convert(args) => args.json,
+            Self::Info(args) => args.json,
+            Self::Evidence(args) => args.is_for_scripts(),
+            Self::Bench(args) => args.json,
+        }
+    }
+}
+
+/// Prints the one message, in the colours of a wrong argument, and for scripts
+/// the failure as JSON.
+fn fail(error: &CliError, for_scripts: bool) -> ExitCode {
+    if for_scripts && !matches!(error, CliError::Stdout(_)) {
+        print_failure(&failure::of(error));
+    }
     if !error.is_closed_pipe() {
         let message = format!("{error}\n");
         let styled =

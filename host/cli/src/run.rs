@@ -4,6 +4,7 @@ mod batch;
 mod topology;
 
 use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,12 +23,15 @@ use crate::names::{AnalysisName, BackendName};
 use crate::report::rows::Rows;
 use crate::report::table::{RowFormat, TableColumn};
 use crate::report::{json, plot, text, trace};
+use seawall::analysis::ranking_iterations_max;
 use seawall::backend::cpu::THREADS_MAX;
 use seawall::batch::{is_batch, list_of};
 use seawall::graph::file::{is_written_through, write_whole};
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
-use seawall::outcome::RunOutcome;
-use seawall::run::{Detail, Ranking, RunRequest, execute};
+use seawall::outcome::{Dropped, Rounds, RunOutcome};
+use seawall::program::{ProgramError, check_damping, check_tolerance};
+use seawall::run::{AnalysisKind, Detail, Ranking, RunRequest, execute};
+use seawall::units::counted;
 use topology::TopologyChoice;
 
 const EXAMPLES: &str = "\
@@ -42,8 +46,9 @@ Examples:
   seawall run gen:batch:8192:chain:512 --analysis bfs --source 0 --json
   seawall run graphs/ extra.mtx @more.txt --analysis cc --out components.csv
 
-Files: Matrix Market (.mtx), edge list (.txt, .el), DIMACS and PACE (.gr), Seawall
-binary (.swg), each also as .gz or .xz; - is standard input.
+Files: Matrix Market (.mtx), edge list (.txt, .el, .csv), DIMACS and PACE (.gr), METIS
+(.graph), SciPy (.npz), ECL (.egr), Seawall binary (.swg), each also as .gz or .xz; - is
+standard input.
 Generators: gen:rmat:SCALE:EDGEFACTOR[:SEED], gen:uniform:SCALE:EDGEFACTOR[:SEED],
 gen:grid:WIDTH[xHEIGHT], gen:chain:NODES[:SEED].
 
@@ -77,6 +82,9 @@ pub(super) struct RunArgs {
     /// Take every edge in both directions.
     #[arg(long)]
     undirected: bool,
+    /// Skip columns of an edge list that are neither an end nor a weight.
+    #[arg(long)]
+    skip_columns: bool,
     #[command(flatten)]
     machine: MachineArgs,
     #[command(flatten)]
@@ -115,7 +123,7 @@ struct MachineArgs {
     /// Number of the GPU.
     #[arg(long, default_value_t = 0, value_name = "N")]
     device: u32,
-    /// Threads of the cpu backend [default: all].
+    /// Threads of the cpu backend [default: as many as pay; all where several graphs run].
     #[arg(long, value_name = "N", value_parser = thread_count)]
     threads: Option<NonZeroUsize>,
     /// Shape that a search's steps take where it can hold the frontier; auto
@@ -136,14 +144,14 @@ struct LimitArgs {
     /// next barrier, with one thread after at most 16 rounds or 64 levels more.
     #[arg(long, default_value_t = 60.0, value_name = "SECONDS", value_parser = seconds)]
     time_budget: f64,
-    /// Iterations after which a fixpoint stops.
-    #[arg(long, value_name = "N", value_parser = above_zero::<NonZeroU32>)]
+    /// Iterations after which an analysis stops, converged or not.
+    #[arg(long, value_name = "N", value_parser = above_zero::<NonZeroU32>, help = max_iterations_help())]
     max_iterations: Option<NonZeroU32>,
     /// PageRank: share of a rank that is passed on.
-    #[arg(long, default_value_t = Ranking::default().damping, value_name = "SHARE", value_parser = share)]
+    #[arg(long, default_value_t = Ranking::default().damping, value_name = "SHARE", value_parser = damping)]
     damping: f32,
     /// PageRank: total change at which the ranking ends.
-    #[arg(long, default_value_t = Ranking::default().tolerance, value_name = "CHANGE", value_parser = share)]
+    #[arg(long, default_value_t = Ranking::default().tolerance, value_name = "CHANGE", value_parser = tolerance)]
     tolerance: f32,
     /// Compare the result with a plain sequential implementation.
     #[arg(long)]
@@ -179,7 +187,19 @@ struct OutputArgs {
     quiet: bool,
 }
 
-fn size(text: &str) -> Result<u64, String> {
+fn max_iterations_help() -> String {
+    format!(
+        "Iterations after which an analysis stops, converged or not [default: none; pagerank: \
+         {} at the default damping, from which on ranks change by rounding alone]",
+        ranking_iterations_max(Ranking::default().damping)
+    )
+}
+
+/// Bytes of a text such as `512MiB`.
+///
+/// # Errors
+/// What was expected.
+pub fn size(text: &str) -> Result<u64, String> {
     match text.parse::<ByteSize>() {
         Ok(size) if text.starts_with(|first: char| first.is_ascii_digit()) => Ok(size.as_u64()),
         _ => Err("expected bytes with or without a unit, such as 512MiB or 8GiB".to_owned()),
@@ -202,27 +222,32 @@ pub(super) fn above_zero<N: FromStr>(text: &str) -> Result<N, String> {
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value > 0.0 && value <= 1e9 => Ok(value),
-        _ => Err("expected seconds above 0".to_owned()),
+        _ => Err("expected seconds above 0, at most 1e9".to_owned()),
     }
 }
 
-fn share(text: &str) -> Result<f32, String> {
-    match text.parse::<f32>() {
-        Ok(value) if (0.0..1.0).contains(&value) => Ok(value),
-        _ => Err("expected a number from 0 to below 1".to_owned()),
-    }
+fn damping(text: &str) -> Result<f32, String> {
+    share(text, check_damping)
+}
+
+fn tolerance(text: &str) -> Result<f32, String> {
+    share(text, check_tolerance)
+}
+
+fn share(text: &str, check: fn(f32) -> Result<(), ProgramError>) -> Result<f32, String> {
+    let value = text.parse().map_err(|_| "expected a number".to_owned())?;
+    check(value).map_err(|error| error.to_string())?;
+    Ok(value)
 }
 
 /// Loads, runs and reports. Everything that can be refused before the graph is
 /// read is refused before.
 pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
-    args.detail.detail().check(args.analysis.0)?;
+    args.request(Vec::new()).check()?;
     let files = args.check_files()?;
     let sources = args.sources.read()?;
-    if args.analysis.0.takes_sources() && sources.is_empty() {
-        return Err(CliError::MissingSource {
-            analysis: args.analysis.0,
-        });
+    if args.analysis.0.takes_sources() {
+        args.analysis.0.check_sources(sources.len())?;
     }
     let [name] = args.graphs.as_slice() else {
         return batch::command(args, &sources, &files);
@@ -234,14 +259,18 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     let rows = args.output.check(|_| TableColumn::of_run(has_parents))?;
     let line = ProgressLine::new(args.output.quiet);
     let started = Instant::now();
-    let graph = args.load(name, &line)?;
+    let Loaded { graph, stats } = args.load(name, &line)?;
     let name = &*name.to_string_lossy();
     let load_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let request = args.request(args.source_nodes(&sources, name, &graph)?);
     let mut outcome = execute(&graph, &request, &mut |phase| line.phase(phase))?;
     outcome.times.load = load_ns;
+    outcome.dropped = Dropped::of(&stats);
     drop(line);
     args.output.write(&outcome, &graph, rows)?;
+    if !outcome.converged {
+        warn(&args.cut(&outcome.rounds));
+    }
     args.output.report(&outcome, &files)?;
     Ok(verdict(outcome.checked))
 }
@@ -254,7 +283,38 @@ fn verdict(checked: Option<bool>) -> ExitCode {
     }
 }
 
+/// Says on standard error what is no failure and must not be overlooked.
+fn warn(text: &str) {
+    // A closed standard error leaves no one to tell.
+    let _ = writeln!(io::stderr(), "warning: {text}");
+}
+
 impl RunArgs {
+    /// Whether standard output is for scripts.
+    pub(super) fn is_for_scripts(&self) -> bool {
+        self.output.json
+    }
+
+    /// The warning that a limit ended the analysis.
+    fn cut(&self, rounds: &Rounds) -> String {
+        let (Rounds::Levels(count) | Rounds::Iterations(count)) = *rounds;
+        let analysis = self.analysis.0;
+        let after = format!(
+            "{analysis} stopped at the limit, after {}",
+            match rounds {
+                Rounds::Levels(_) => counted(u64::from(count), "level"),
+                Rounds::Iterations(_) => counted(u64::from(count), "iteration"),
+            }
+        );
+        match analysis {
+            AnalysisKind::Pagerank => format!(
+                "{after}, before ranks changed by no more than {} in all; raise --max-iterations or --tolerance",
+                self.limits.tolerance
+            ),
+            _ => format!("{after}, before it was done: values may change; raise --max-iterations"),
+        }
+    }
+
     /// The outputs, none of which is an input. Graphs that a folder or a list names are
     /// not looked at yet.
     fn check_files(&self) -> Result<Outputs, CliError> {
@@ -272,22 +332,23 @@ impl RunArgs {
         LoadOptions {
             undirected: self.undirected,
             weights: self.analysis.0.reads_weights(),
+            skip_columns: self.skip_columns,
         }
     }
 
-    fn load(&self, name: &OsStr, line: &ProgressLine) -> Result<Graph, CliError> {
+    fn load(&self, name: &OsStr, line: &ProgressLine) -> Result<Loaded, CliError> {
         let shown = name.to_string_lossy();
         line.say(format!("loading {shown}"));
         let options = self.load_options();
         let hear = |done, total| line.bytes(done, total);
-        let Loaded { graph, .. } = load(name, &options, Some(&hear))?;
-        if options.weights && graph.weights().is_none() {
+        let loaded = load(name, &options, Some(&hear))?;
+        if options.weights && loaded.graph.weights().is_none() {
             return Err(GraphError::NoWeights {
                 file: shown.into_owned(),
             }
             .into());
         }
-        Ok(graph)
+        Ok(loaded)
     }
 
     fn request(&self, sources: Vec<u32>) -> RunRequest {

@@ -31,7 +31,8 @@ pub(super) struct SourceArgs {
 
 /// A file of sources could not be used.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum SourcesError {
+#[non_exhaustive]
+pub enum SourcesError {
     /// The operating system refused.
     #[error("{file}: cannot read: {source}")]
     Io {
@@ -71,7 +72,7 @@ struct Named {
 
 /// All sources that the command line names.
 #[derive(Debug)]
-pub(super) struct Sources {
+pub struct Sources {
     file: String,
     named: Vec<Named>,
 }
@@ -93,32 +94,50 @@ impl SourceArgs {
             named: self.sources.iter().map(option).collect(),
         };
         if let Some(path) = &self.sources_file {
-            sources.file = path.display().to_string();
-            sources.read_file(path)?;
+            let file = path.display().to_string();
+            let opened = File::open(path).map_err(|source| SourcesError::Io {
+                file: file.clone(),
+                source,
+            })?;
+            let of_file = Sources::from_reader(&file, BufReader::new(opened))?;
+            sources.file = file;
+            sources.named.extend(of_file.named);
         }
         Ok(sources)
     }
 }
 
 impl Sources {
-    /// Whether there is none.
-    pub(super) fn is_empty(&self) -> bool {
-        self.named.is_empty()
+    /// The ids, in the order named.
+    pub fn ids(&self) -> impl Iterator<Item = u64> {
+        self.named.iter().map(|named| named.id)
     }
 
-    fn read_file(&mut self, path: &Path) -> Result<(), SourcesError> {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.named.len()
+    }
+
+    /// The ids that `lines` lists, the content of the file that messages call `file`.
+    ///
+    /// # Errors
+    /// [`SourcesError`] for the first line that is no id.
+    pub fn from_reader(file: &str, mut lines: impl BufRead) -> Result<Self, SourcesError> {
         let failed = |source| SourcesError::Io {
-            file: path.display().to_string(),
+            file: file.to_owned(),
             source,
         };
-        let mut lines = BufReader::new(File::open(path).map_err(failed)?);
+        let mut sources = Self {
+            file: file.to_owned(),
+            named: Vec::new(),
+        };
         let (mut bytes, mut line) = (Vec::new(), 0);
         loop {
             bytes.clear();
             line += 1;
             let piece = (&mut lines).take(LINE_MAX).read_until(b'\n', &mut bytes);
             if piece.map_err(failed)? == 0 {
-                return Ok(());
+                return Ok(sources);
             }
             let text = String::from_utf8_lossy(&bytes);
             let text = text.trim();
@@ -128,11 +147,11 @@ impl Sources {
             }
             let id = text.parse().ok().filter(|_| is_whole);
             let id = id.ok_or_else(|| SourcesError::Line {
-                file: path.display().to_string(),
+                file: file.to_owned(),
                 line,
                 value: text.chars().take(40).collect(),
             })?;
-            self.named.push(Named {
+            sources.named.push(Named {
                 id,
                 line: Some(line),
             });

@@ -11,14 +11,29 @@ use super::weights::WeightKind;
 /// that every edge has its mirror image. Linear in nodes and edges, on all threads;
 /// the last also searches a row for each edge.
 pub(super) fn check(csr: &Csr, kind: WeightKind, symmetric: bool) -> Result<(), BinaryProblem> {
-    check_offsets(csr)?;
+    check_rows(csr)?;
     (0..csr.nodes())
         .into_par_iter()
-        .try_for_each(|node| check_row(csr, node))?;
+        .try_for_each(|node| check_order(csr, node))?;
     if symmetric && let Some((from, to)) = mirror::first_unmatched(csr) {
         return Err(BinaryProblem::Asymmetric { from, to });
     }
     check_weights(kind, csr.weights().unwrap_or(&[]))
+}
+
+/// Checks that row starts ascend from 0 to the number of edges, and that targets are nodes.
+pub(super) fn check_rows(csr: &Csr) -> Result<(), BinaryProblem> {
+    check_offsets(csr)?;
+    let nodes = csr.nodes();
+    let targets = csr.targets();
+    match targets.par_iter().position_first(|&target| target >= nodes) {
+        Some(edge) => Err(BinaryProblem::Target {
+            edge: edge as u64,
+            value: u64::from(targets[edge]),
+            nodes: u64::from(nodes),
+        }),
+        None => Ok(()),
+    }
 }
 
 fn check_weights(kind: WeightKind, weights: &[u32]) -> Result<(), BinaryProblem> {
@@ -56,21 +71,13 @@ fn check_offsets(csr: &Csr) -> Result<(), BinaryProblem> {
     }
 }
 
-fn check_row(csr: &Csr, node: u32) -> Result<(), BinaryProblem> {
-    let first = csr.row(node).start as u64;
+fn check_order(csr: &Csr, node: u32) -> Result<(), BinaryProblem> {
     let targets = csr.neighbours(node);
-    if let Some(at) = targets.iter().position(|&target| target >= csr.nodes()) {
-        return Err(BinaryProblem::Target {
-            edge: first + at as u64,
-            value: u64::from(targets[at]),
-            nodes: u64::from(csr.nodes()),
-        });
-    }
     let ascends = targets.windows(2).all(|pair| pair[0] < pair[1]);
-    if !ascends || targets.binary_search(&node).is_ok() {
-        return Err(BinaryProblem::Order {
-            node: u64::from(node),
-        });
+    if ascends && targets.binary_search(&node).is_err() {
+        return Ok(());
     }
-    Ok(())
+    Err(BinaryProblem::Order {
+        node: u64::from(node),
+    })
 }

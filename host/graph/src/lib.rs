@@ -26,6 +26,7 @@ mod radix;
 mod read;
 mod spec;
 pub mod threads;
+mod tidy;
 mod weights;
 mod write;
 
@@ -33,7 +34,7 @@ pub use arrays::CsrArrays;
 pub use batch::batch;
 pub use cause::Cause;
 pub use csr::Csr;
-pub use error::{BinaryProblem, GeneratorProblem, GraphError, LineProblem};
+pub use error::{ArchiveProblem, BinaryProblem, GeneratorProblem, GraphError, LineProblem};
 pub use load::{Compression, Format, LoadOptions, LoadStats, Loaded, Progress};
 pub use model::Graph;
 pub use read::is_graph_name;

@@ -16,16 +16,27 @@ pub struct LoadOptions {
     /// weights gives a graph without weights. When false, weights cost no memory and
     /// fractions are no error.
     pub weights: bool,
+    /// Skip columns of an edge list that are neither an end nor a weight. When false,
+    /// such a column is an error, since it may be taken for something that it is not.
+    pub skip_columns: bool,
 }
 
 /// A format that graphs are read from and written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// Matrix Market coordinate file, `.mtx`.
+    /// Matrix Market file, `.mtx`.
     MatrixMarket,
-    /// SNAP edge list, `.txt` or `.el`.
+    /// Edge list, `.txt` or `.el`.
     EdgeList,
+    /// Table of edges between commas or semicolons, `.csv`, with or without names of columns.
+    Csv,
+    /// METIS adjacency, `.graph`.
+    Metis,
+    /// Binary of the ECL graph codes, `.egr`.
+    Ecl,
+    /// Sparse matrix of SciPy, `.npz`.
+    Npz,
     /// DIMACS shortest-path challenge, `.gr` with `p sp`.
     Dimacs,
     /// PACE challenge, `.gr` with `p tw`.
@@ -41,6 +52,10 @@ impl fmt::Display for Format {
         f.write_str(match self {
             Self::MatrixMarket => "Matrix Market",
             Self::EdgeList => "edge list",
+            Self::Csv => "comma-separated table",
+            Self::Metis => "METIS",
+            Self::Ecl => "ECL binary",
+            Self::Npz => "SciPy sparse matrix",
             Self::Dimacs => "DIMACS",
             Self::Pace => "PACE",
             Self::Binary => "Seawall binary",

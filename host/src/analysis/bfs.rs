@@ -5,7 +5,6 @@ use crate::graph::Graph;
 use crate::program::{Mark, ProgramBuilder, ProgramError};
 use crate::run::Detail;
 use seawall_core::abi::UNREACHED;
-use seawall_core::abi::search::Visitor;
 
 /// Fill the levels and reset the frontier, seed it, search; parents follow from
 /// the final levels.
@@ -15,10 +14,7 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
     let sources = program.input("sources", question.sources.len() as u64)?;
     let levels = program.words("levels", u64::from(nodes))?;
     let frontier = program.frontier("frontier")?;
-    let mark = Mark {
-        visitor: Visitor::MarkLevel,
-        marks: Some(levels),
-    };
+    let mark = Mark::Levels(levels);
     program.fill("fill levels", levels, UNREACHED);
     program.reset("reset frontier", frontier);
     program.seed("seed sources", frontier, sources, mark);

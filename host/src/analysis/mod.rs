@@ -69,7 +69,7 @@ pub enum Reading {
 }
 
 impl Reading {
-    /// The column of `nodes` nodes in `words`.
+    /// The column of `nodes` nodes in `words`, shorter where words are missing.
     #[must_use]
     pub fn column(self, nodes: u32, mut words: Vec<u32>) -> Column {
         match self {
@@ -91,7 +91,7 @@ impl Reading {
             }
             Self::Bits => Column::U32(
                 (0..nodes)
-                    .map(|node| words[node as usize / 32] >> (node % 32) & 1)
+                    .map_while(|node| Some(words.get(node as usize / 32)? >> (node % 32) & 1))
                     .collect(),
             ),
         }
@@ -128,4 +128,11 @@ fn wide(words: &[u32]) -> Vec<u64> {
 fn padded(mut words: Vec<u32>) -> Vec<u32> {
     words.resize(words.len().next_multiple_of(64), u32::MAX);
     words
+}
+
+/// Iterations after which a ranking with `damping` changes by rounding alone,
+/// and stops.
+#[must_use]
+pub fn ranking_iterations_max(damping: f32) -> u32 {
+    pagerank::iterations_max(damping)
 }

@@ -20,14 +20,15 @@ use seawall_core::abi::UNREACHED;
 use std::collections::VecDeque;
 
 /// Level of every node from `sources` by a queue; nodes further than
-/// `max_levels` edges stay unreached. O(nodes + edges).
+/// `max_levels` edges stay unreached. Sources that are no nodes do not count.
+/// O(nodes + edges).
 #[must_use]
 pub fn levels(graph: &Graph, sources: &[u32], max_levels: u32) -> Vec<u32> {
     let mut levels = vec![UNREACHED; graph.nodes() as usize];
     let mut queue = VecDeque::new();
     for source in sources {
-        if levels[*source as usize] == UNREACHED {
-            levels[*source as usize] = 0;
+        if let Some(level @ &mut UNREACHED) = levels.get_mut(*source as usize) {
+            *level = 0;
             queue.push_back(*source);
         }
     }

@@ -38,7 +38,7 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
 
 /// Iterations after which ranks change by rounding alone: iteration `k`
 /// changes them by at most `2 * damping^k` in all, and a float in 1 by 2^-24.
-fn iterations_max(damping: f32) -> u32 {
+pub(super) fn iterations_max(damping: f32) -> u32 {
     let needed = -25.0 * 2.0_f64.ln() / f64::from(damping).ln();
     if needed.is_nan() || needed <= 0.0 {
         return 1;

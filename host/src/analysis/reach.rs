@@ -4,7 +4,6 @@ use super::{Built, Question, Reading, padded};
 use crate::graph::Graph;
 use crate::program::{Mark, ProgramBuilder, ProgramError};
 use crate::run::Detail;
-use seawall_core::abi::search::Visitor;
 
 /// Reset the frontier, seed it, search, keep the visited bits.
 pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
@@ -15,13 +14,14 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
     let sources = program.input("sources", question.sources.len() as u64)?;
     let frontier = program.frontier("frontier")?;
     let reached = program.bitset("reached")?;
-    let mark = Mark {
-        visitor: Visitor::OrBits,
-        marks: None,
-    };
     program.reset("reset frontier", frontier);
-    program.seed("seed sources", frontier, sources, mark);
-    program.search("search reached", frontier, mark, question.max_iterations);
+    program.seed("seed sources", frontier, sources, Mark::Bits);
+    program.search(
+        "search reached",
+        frontier,
+        Mark::Bits,
+        question.max_iterations,
+    );
     program.visited("copy visited", reached, frontier);
     program.keep(reached);
     Ok(Built {

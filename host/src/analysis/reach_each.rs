@@ -3,8 +3,7 @@
 use super::{Built, Question, Reading, padded};
 use crate::graph::Graph;
 use crate::outcome::SourceSets;
-use crate::program::{ProgramBuilder, ProgramError, Sets};
-use seawall_core::abi::program::Opcode;
+use crate::program::{BitOp, ProgramBuilder, ProgramError, Sets};
 
 /// Clear both copies of the sets, put every source into its own, advance all
 /// searches together, join the copies.
@@ -31,7 +30,7 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
     program.fixpoint("search together", question.max_iterations, |body| {
         body.step_sets("step", sets);
     });
-    program.combine("join the copies", Opcode::Or, even, [even, odd]);
+    program.combine("join the copies", BitOp::Or, even, [even, odd]);
     program.keep(even);
     Ok(Built {
         program,

@@ -3,6 +3,7 @@
 //! Threads are started for each run, since a run is long beside that; memory
 //! and tables stay. Wall time is the run's time here.
 
+use super::fit::{self, Ids};
 use super::memory::on_large_pages;
 use super::{BackendError, DeviceInfo, HostWork, RunLimits, RunStats, Session};
 use crate::graph::{Graph, memory};
@@ -41,6 +42,7 @@ pub type Machinery = fn(&LaunchRecord, u32) -> Result<(), BackendError>;
 #[derive(Debug)]
 struct Loaded {
     program: EncodedProgram,
+    ids: Ids,
     arena: Vec<Line>,
     inputs: Vec<Line>,
     control: Box<ControlRecord>,
@@ -69,10 +71,13 @@ pub const THREADS_MAX: usize = 4096;
 /// Threads that the machine can run at once, or the most of a run.
 #[must_use]
 pub fn available_threads() -> NonZeroUsize {
+    // Asking the system takes 30 us where it has to read what a container may use.
+    static THREADS: OnceLock<NonZeroUsize> = OnceLock::new();
     let most = NonZeroUsize::new(THREADS_MAX).unwrap_or(NonZeroUsize::MIN);
-    std::thread::available_parallelism()
-        .unwrap_or(NonZeroUsize::MIN)
-        .min(most)
+    *THREADS.get_or_init(|| {
+        let found = std::thread::available_parallelism();
+        found.unwrap_or(NonZeroUsize::MIN).min(most)
+    })
 }
 
 impl<'g> CpuSession<'g> {
@@ -155,14 +160,12 @@ impl Session for CpuSession<'_> {
     }
 
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
-        program.needs.check(self.graph)?;
-        program
-            .check()
-            .map_err(|problem| BackendError::BadProgram { problem })?;
+        fit::check(program, self.graph)?;
         let arena = lines("the arena", program.arena_bytes)?;
         let inputs = lines("the input region", program.input_bytes)?;
         self.loaded = Some(Loaded {
             program: program.clone(),
+            ids: Ids::of(program),
             arena,
             inputs,
             control: Box::new(bytemuck::Zeroable::zeroed()),
@@ -172,13 +175,7 @@ impl Session for CpuSession<'_> {
 
     fn run(&mut self, inputs: &[u32]) -> Result<RunStats, BackendError> {
         let loaded = self.loaded.as_mut().ok_or(BackendError::NotLoaded)?;
-        let expected = loaded.program.input_bytes / 4;
-        if inputs.len() as u64 != expected {
-            return Err(BackendError::InputLength {
-                expected,
-                given: inputs.len() as u64,
-            });
-        }
+        fit::check_inputs(loaded.program.input_bytes, inputs)?;
         bytemuck::cast_slice_mut::<_, u32>(&mut loaded.inputs)[..inputs.len()]
             .copy_from_slice(inputs);
         *loaded.control = bytemuck::Zeroable::zeroed();
@@ -205,13 +202,8 @@ impl Session for CpuSession<'_> {
 
     fn read(&mut self, register: RegisterId, words: &mut Vec<u32>) -> Result<(), BackendError> {
         let loaded = self.loaded.as_ref().ok_or(BackendError::NotLoaded)?;
-        let registers = &loaded.program.registers;
-        let record = registers
-            .get(register.0 as usize)
-            .ok_or(BackendError::NoSuchRegister {
-                register: register.0,
-                registers: registers.len() as u32,
-            })?;
+        let number = loaded.ids.number_of(register)?;
+        let record = loaded.program.registers[number];
         let region = if record.region == Region::Input as u32 {
             &loaded.inputs
         } else {
@@ -303,7 +295,7 @@ fn stop(launch: &LaunchRecord) {
         std::sync::atomic::AtomicU32::from_ptr(&raw mut (*control).fault.code)
     };
     word.store(
-        seawall_core::abi::control::FaultCode::TimeBudget as u32,
+        seawall_core::abi::control::FaultCode::GivenUp as u32,
         std::sync::atomic::Ordering::Release,
     );
 }
@@ -318,7 +310,10 @@ fn run_block(launch: &LaunchRecord, place: (u32, u32), extra: u32, dealer: &Deal
     // borrowed memory of the stated lengths, which outlives the threads.
     let launch = unsafe { Launch::new(launch) };
     // A run that stops early leaves its reason in the control block.
-    let _ = run_program::<HostGrid, { family::ALL }>(grid, launch);
+    let _ = match grid.alone() {
+        Some(grid) => run_program::<_, { family::ALL }>(grid, launch),
+        None => run_program::<_, { family::ALL }>(grid, launch),
+    };
 }
 
 /// The clock and the scheduler of this machine.

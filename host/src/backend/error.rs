@@ -1,23 +1,26 @@
 //! What can go wrong on a backend, with the remedy in the message.
 
+use super::fault::text as fault_text;
 use crate::Cause;
 use crate::graph::WeightKind;
 use crate::program::TableError;
-use seawall_core::abi::control::{FaultCode, FaultRecord};
+use seawall_core::abi::control::FaultRecord;
 
 /// A backend could not open, load, run or read.
 #[derive(Debug, thiserror::Error)]
 pub enum BackendError {
     /// No usable CUDA driver or device.
     #[error(
-        "no usable CUDA device: {reason}; use --backend cpu, or install a driver for CUDA 12.0 or later"
+        "no usable CUDA device: {reason}; use the CPU, or install a driver for CUDA 12.0 or later"
     )]
     Unavailable {
         /// What was missing.
         reason: String,
     },
     /// The device lacks something that the executor needs.
-    #[error("{device} cannot run this executor: {reason}; use --backend cpu or launches")]
+    #[error(
+        "{device} cannot run this executor: {reason}; use the CPU, or launches of single groups"
+    )]
     Unsupported {
         /// Name of the device.
         device: String,
@@ -60,7 +63,7 @@ pub enum BackendError {
     },
     /// The memory of the machine or the budget is too small.
     #[error(
-        "{what} needs {needed} bytes and {available} are available; raise --budget or use a smaller graph"
+        "{what} needs {needed} bytes and {available} are available; raise the budget or use a smaller graph"
     )]
     OutOfMemory {
         /// What was being allocated.
@@ -96,6 +99,24 @@ pub enum BackendError {
         register: u32,
         /// Registers of the program.
         registers: u32,
+    },
+    /// A register of another program than the one that is loaded.
+    #[error(
+        "register {register} belongs to another program than the one loaded; name one of the builder that made it"
+    )]
+    ForeignRegister {
+        /// Its number in its own program.
+        register: u32,
+    },
+    /// The program is for graphs of another size.
+    #[error(
+        "the program is for graphs of {expected} nodes and this one has {given}; build it anew"
+    )]
+    OtherGraph {
+        /// Nodes that it was built for.
+        expected: u32,
+        /// Nodes of the graph.
+        given: u32,
     },
     /// The tables of a program contradict each other.
     #[error("the encoded program is not sound: {problem}")]
@@ -151,6 +172,8 @@ impl BackendError {
             Self::NotLoaded
             | Self::InputLength { .. }
             | Self::NoSuchRegister { .. }
+            | Self::ForeignRegister { .. }
+            | Self::OtherGraph { .. }
             | Self::BadProgram { .. }
             | Self::MissingGraphArray { .. }
             | Self::WrongWeights { .. }
@@ -164,42 +187,6 @@ impl BackendError {
             | Self::Fault { .. }
             | Self::MissingKernel { .. }
             | Self::Threads { .. } => Cause::Failure,
-        }
-    }
-}
-
-fn fault_text(record: &FaultRecord, wave_name: &str) -> String {
-    let FaultRecord {
-        wave,
-        opcode,
-        block,
-        epoch,
-        arrived,
-        expected,
-        iteration,
-        ..
-    } = *record;
-    let at = format!(
-        "wave {wave} ({wave_name}), opcode {opcode}, iteration {iteration}, barrier epoch {epoch}"
-    );
-    match FaultCode::from_word(record.code) {
-        FaultCode::None => format!("the kernel ended without a fault at {at}"),
-        FaultCode::UnknownOpcode => {
-            format!("unknown opcode at {at}; the program was encoded for another kernel")
-        }
-        FaultCode::BadRegister => format!("register out of range or too short at {at}"),
-        FaultCode::Watchdog => format!(
-            "the time budget ended at {at}: {arrived} of {expected} blocks had arrived, block {block} waited; raise --time-budget if the work is only long"
-        ),
-        FaultCode::BadLaunch => format!("launch record of another version at {at}"),
-        FaultCode::NestedFixpoint => format!("a fixpoint inside another one's body at {at}"),
-        FaultCode::BadIndex => format!(
-            "index {arrived} of a register of {expected} words at {at}; correct what the wave takes it from"
-        ),
-        FaultCode::TimeBudget => {
-            format!(
-                "the time budget ended inside a loop of block {block} at {at}; raise --time-budget if the work is only long"
-            )
         }
     }
 }

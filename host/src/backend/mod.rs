@@ -103,17 +103,7 @@ pub trait Session {
 }
 
 mod error;
+mod fault;
+mod fit;
 pub use error::BackendError;
-
-/// The error for a kernel that stopped itself in a program whose waves have
-/// these names.
-pub(crate) fn fault(
-    wave_names: &[String],
-    record: seawall_core::abi::control::FaultRecord,
-) -> BackendError {
-    let wave_name = wave_names.get(record.wave as usize);
-    BackendError::Fault {
-        record,
-        wave_name: wave_name.cloned().unwrap_or_else(|| "unnamed".to_owned()),
-    }
-}
+pub(crate) use fault::fault;

@@ -34,6 +34,20 @@ pub(super) fn choose(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Choi
         return as_asked(request.backend);
     }
     let is_open = request.backend == BackendChoice::Auto;
+    let Some(batch) = batch_job(graphs, requests) else {
+        return as_asked(request.backend);
+    };
+    let found = Found::load();
+    if is_open {
+        // A batch that the CPU ends before a GPU would be open needs no look for one.
+        let blind = predict_batch(&batch, &found.costs(request, None), 1);
+        if blind.is_too_small_for_a_gpu() {
+            return Choice {
+                backend: BackendChoice::Cpu,
+                reason: Some(found.with_note(blind.small_reason())),
+            };
+        }
+    }
     let limits = match limits_of(request.device) {
         Ok(limits) => limits,
         Err(error) if is_open => {
@@ -44,10 +58,6 @@ pub(super) fn choose(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Choi
         }
         Err(_) => return as_asked(request.backend),
     };
-    let Some(batch) = batch_job(graphs, requests) else {
-        return as_asked(request.backend);
-    };
-    let found = Found::load();
     let costs = found.costs(request, Some(&Key::of_device(&limits)));
     let prediction = predict_batch(&batch, &costs, limits.info.units);
     let reason = prediction.reason();
@@ -63,7 +73,7 @@ pub(super) fn choose(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Choi
         (false, true) => as_asked(request.backend),
         (false, false) => Choice {
             backend: request.backend,
-            reason: Some(found.with_note(format!("{reason}; --backend auto takes it"))),
+            reason: Some(found.with_note(format!("{reason}; auto takes it"))),
         },
     }
 }
@@ -197,6 +207,6 @@ mod tests {
         }
         let open = chosen(BackendChoice::Auto);
         assert_eq!(open.backend, BackendChoice::Cpu);
-        assert!(open.reason.unwrap().starts_with("no usable CUDA device"));
+        assert!(open.reason.unwrap().contains("no GPU was looked for"));
     }
 }

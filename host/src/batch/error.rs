@@ -4,7 +4,7 @@ use super::Origin;
 use crate::Cause;
 use crate::backend::BackendError;
 use crate::graph::GraphError;
-use crate::run::{Executor, RunError};
+use crate::run::{Detail, Executor, RunError};
 use std::io;
 
 /// A batch ended without a result.
@@ -78,7 +78,7 @@ pub enum BatchError {
     },
     /// The executor runs one graph at a time.
     #[error(
-        "--backend {backend} runs one graph at a time; use mega or cpu for a batch, or run the graphs one by one"
+        "the executor {backend} runs one graph at a time; use mega or cpu for a batch, or run the graphs one by one"
     )]
     OneAtATime {
         /// The executor asked for.
@@ -86,11 +86,11 @@ pub enum BatchError {
     },
     /// The detail is told of one graph alone.
     #[error(
-        "{option} is told of one graph alone; leave it out of a batch, or run the graphs one by one"
+        "{detail} are told of one graph alone; leave them out of a batch, or run the graphs one by one"
     )]
     DetailOfOne {
-        /// The option that asks for it.
-        option: &'static str,
+        /// The detail asked for.
+        detail: Detail,
     },
     /// One graph is the cause.
     #[error("{name}: {source}")]

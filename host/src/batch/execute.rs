@@ -123,6 +123,7 @@ fn submit(
         programs: prepared.programs.count(),
         memory_bytes: session.memory_bytes(),
         graphs,
+        dropped: crate::outcome::Dropped::default(),
         times: Times {
             load: 0,
             upload: session.upload_ns(),
@@ -140,9 +141,9 @@ fn submit(
 /// # Errors
 /// [`BatchError::DetailOfOne`] for anything but [`Detail::Plain`].
 pub const fn check_detail(detail: Detail) -> Result<(), BatchError> {
-    match detail.option() {
-        None => Ok(()),
-        Some(option) => Err(BatchError::DetailOfOne { option }),
+    match detail {
+        Detail::Plain => Ok(()),
+        detail => Err(BatchError::DetailOfOne { detail }),
     }
 }
 
@@ -178,15 +179,19 @@ fn prepare_as<'g>(
     let mut readings = Vec::with_capacity(graphs.len());
     for (graph, request) in graphs.iter().zip(requests) {
         let named = |source| named(graph, source);
+        request.check_for(graph.graph).map_err(named)?;
         let built = steps::build(graph.graph, request, wide).map_err(named)?;
         let program = programs
             .encode(&built)
             .map_err(|error| named(error.into()))?;
         jobs.push(Job {
             graph: graph.graph,
+            // An equal program numbers its registers alike.
+            result: program
+                .register(built.result.number())
+                .unwrap_or(built.result),
             program,
             inputs: built.inputs,
-            result: built.result,
         });
         readings.push(built.reading);
     }
@@ -354,7 +359,7 @@ fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> Gr
         name: named.name.clone(),
         nodes: u64::from(graph.nodes()),
         edges: u64::from(graph.edges()),
-        sources: steps::original_ids(graph, &request.sources),
+        sources: steps::original_ids(graph, request.sources()),
         reached: steps::reached(request.analysis, &values),
         rounds: steps::rounds(request.analysis, &values, end),
         converged: end.converged,

@@ -7,6 +7,7 @@
 use super::name::{list_of, shown};
 use super::{BatchError, list};
 use crate::graph::{self, Graph, GraphError, LoadOptions, Loaded};
+use crate::outcome::Dropped;
 use rayon::prelude::*;
 use seawall_core::abi::batch::GRAPHS_MAX;
 use std::ffi::{OsStr, OsString};
@@ -49,6 +50,8 @@ pub struct NamedGraph {
     pub name: String,
     /// The graph.
     pub graph: Graph,
+    /// Edges of the file that the graph does not have.
+    pub dropped: Dropped,
 }
 
 /// Whether arguments stand for a batch rather than for one graph.
@@ -174,7 +177,8 @@ fn add_folder(folder: &Path, specs: &mut Vec<Spec>) -> Result<(), BatchError> {
 /// of `specs`; its text names the list's line too, where there is one.
 pub fn load(specs: Vec<Spec>, options: &LoadOptions) -> Result<Vec<NamedGraph>, BatchError> {
     let load = |Spec { name, origin }: Spec| match graph::load(&name, options, None) {
-        Ok(Loaded { graph, .. }) => Ok(NamedGraph {
+        Ok(Loaded { graph, stats }) => Ok(NamedGraph {
+            dropped: Dropped::of(&stats),
             name: shown(&name),
             graph,
         }),

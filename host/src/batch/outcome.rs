@@ -1,7 +1,7 @@
 //! What a batch found, graph by graph and in all.
 
 use crate::backend::HostWork;
-use crate::outcome::{Answer, Column, Rounds, Times};
+use crate::outcome::{Answer, Column, Dropped, Rounds, Times};
 use crate::run::{AnalysisKind, Executor};
 
 /// Everything that a report of a batch shows.
@@ -23,6 +23,8 @@ pub struct BatchOutcome {
     pub memory_bytes: u64,
     /// A result for each graph, in the order given.
     pub graphs: Vec<GraphOutcome>,
+    /// Edges of the files that the graphs do not have.
+    pub dropped: Dropped,
     /// Times of the whole batch.
     pub times: Times,
     /// Repetitions behind the medians.

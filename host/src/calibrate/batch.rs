@@ -5,9 +5,9 @@
 //! nodes, a search each, on the machine of `docs/performance.md`; as for single
 //! graphs, within a factor of two is what is hoped for.
 
-use super::costs::{CLASSES, Costs, LevelCost, MachineCosts};
+use super::costs::{Costs, LevelCost, MachineCosts};
 use super::job::Job;
-use super::predict::{MARGIN, miss, run_ns, time};
+use super::predict::{MARGIN, Miss, run_ns, time};
 use crate::units::counted;
 
 /// Blocks of a multiprocessor whose waits overlap. Many more are resident; the chains
@@ -106,7 +106,7 @@ fn on_threads_ns(job: &BatchJob, costs: &Costs) -> f64 {
         start_ns: TAKE_NS,
         ..costs.cpu.one
     };
-    let graph_ns = |graph: &Job| run_ns(graph, &alone, miss(threads * graph.graph_bytes()));
+    let graph_ns = |graph: &Job| run_ns(graph, &alone, Miss::of(threads * graph.graph_bytes()));
     let shared_ns = job.sum(graph_ns) / threads;
     costs.cpu.all.start_ns + shared_ns.max(graph_ns(&job.largest))
 }
@@ -122,8 +122,8 @@ fn on_blocks_ns(job: &BatchJob, grid: &MachineCosts, units: f64) -> f64 {
         }),
         ..block
     };
-    let alone_ns = |graph: &Job| run_ns(graph, &block, 1.0);
-    let work_ns = job.sum(|graph| run_ns(graph, &work, 1.0));
+    let alone_ns = |graph: &Job| run_ns(graph, &block, Miss::NONE);
+    let work_ns = job.sum(|graph| run_ns(graph, &work, Miss::NONE));
     let wait_ns = job.sum(alone_ns) - work_ns;
     let shared_ns = (work_ns + wait_ns / BLOCKS_AT_ONCE) / units;
     grid.start_ns + shared_ns.max(alone_ns(&job.largest)) + job.graphs * CONTROL_NS
@@ -132,8 +132,8 @@ fn on_blocks_ns(job: &BatchJob, grid: &MachineCosts, units: f64) -> f64 {
 /// What work costs on one block of a grid of `units`: levels as within a block, however
 /// wide, and edges by its share of the machine.
 fn of_block(grid: &MachineCosts, units: f64) -> MachineCosts {
-    let mut levels = grid.levels;
-    levels[CLASSES - 1] = levels[CLASSES - 2];
+    let [narrow, block, ..] = grid.levels;
+    let levels = [narrow, block, block, block];
     MachineCosts {
         start_ns: 0.0,
         levels,
@@ -152,6 +152,25 @@ impl BatchPrediction {
     #[must_use]
     pub fn is_for_gpu(&self) -> bool {
         self.total_ns(self.gpu) * MARGIN < self.total_ns(self.cpu)
+    }
+
+    /// Whether no GPU would be worth opening: the CPU takes all runs in the time that
+    /// it takes to open one.
+    #[must_use]
+    pub fn is_too_small_for_a_gpu(&self) -> bool {
+        self.repeat * self.cpu.run_ns <= OPEN_NS
+    }
+
+    /// Why no GPU was looked for, in one line.
+    #[must_use]
+    pub fn small_reason(&self) -> String {
+        let threads = counted(u64::from(self.threads), "CPU thread");
+        format!(
+            "about {} on {threads}, {} a run; no GPU was looked for, as opening one takes about {}",
+            time(self.total_ns(self.cpu)),
+            time(self.cpu.run_ns),
+            time(OPEN_NS)
+        )
     }
 
     /// Why that is the machine, in one line.

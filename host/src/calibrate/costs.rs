@@ -1,15 +1,15 @@
 //! The figures that predictions are made of.
 //!
-//! A machine's cost of a search has three price lists, because a frontier that
-//! one warp holds, one that one block holds and one that is shared out over
-//! the machine cost differently. Defaults come from `docs/performance.md`.
+//! A machine's cost of a search has four price lists, because a frontier that
+//! one warp holds, one that one block holds, one that a CPU thread still searches
+//! alone and one that is shared out over the machine cost differently. Defaults come from `docs/performance.md`.
 
 use serde::{Deserialize, Serialize};
 
 /// Widest frontier of each price list but the last, nodes.
-pub const WIDTH_LIMITS: [f64; 2] = [32.0, 1000.0];
+pub const WIDTH_LIMITS: [f64; 3] = [32.0, 1000.0, 5376.0];
 
-/// Price lists of a search: narrow, within a block, shared out.
+/// Price lists of a search: narrow, within a block, on one CPU thread, shared out.
 pub const CLASSES: usize = WIDTH_LIMITS.len() + 1;
 
 /// What a level of a search costs.
@@ -86,9 +86,16 @@ pub struct Costs {
 /// A node of a search on one CPU core that finds its data in the cache.
 const CPU_NODE_NS: f64 = 13.0;
 
-/// An edge of a pass over all edges on one CPU core: an iteration of ranks on
-/// `gen:rmat:22:16` takes one thread 573 to 684 ms, of which nodes take a fifth.
-const CPU_GATHER_NS: f64 = 4.0;
+/// An edge of a pass over all edges on one CPU core that finds what nodes pass on in
+/// the cache: an iteration of ranks takes 1 to 1.2 ns an edge on graphs of a million
+/// edges.
+const CPU_GATHER_NS: f64 = 1.2;
+
+/// Starting threads: 35 us for the second one on a machine of two cores, 2.5 ms for 16
+/// on one of 16. They take each other's turns, so it grows faster than their number.
+fn threads_start_ns(count: f64) -> f64 {
+    (10e3 * count * count).min(160e3 * count)
+}
 
 impl CpuCosts {
     /// Costs of `threads` threads without a measurement: those of the 16-core
@@ -96,16 +103,16 @@ impl CpuCosts {
     #[must_use]
     pub fn default_for(threads: u32) -> Self {
         let one = MachineCosts {
-            start_ns: 20e3,
+            start_ns: 10e3,
             levels: [LevelCost::new(10.0, CPU_NODE_NS); CLASSES],
             edge_ns: 1.0,
             gather_ns: CPU_GATHER_NS,
         };
         let count = f64::from(threads.max(1));
-        let shared = LevelCost::new(3.5e3 * count, 1.4 * CPU_NODE_NS / count);
+        let shared = LevelCost::new(1e3 * count, 1.4 * CPU_NODE_NS / count);
         let all = MachineCosts {
-            start_ns: 160e3 * count,
-            levels: [one.levels[0], one.levels[1], shared],
+            start_ns: one.start_ns + threads_start_ns(count),
+            levels: [one.levels[0], one.levels[1], one.levels[2], shared],
             edge_ns: 1.1 / count,
             gather_ns: CPU_GATHER_NS / count,
         };
@@ -129,6 +136,7 @@ impl Default for GpuCosts {
                 levels: [
                     LevelCost::new(600.0, 2.5),
                     LevelCost::new(1100.0, 2.5),
+                    LevelCost::new(3400.0, 0.05),
                     LevelCost::new(3400.0, 0.05),
                 ],
                 edge_ns: 0.0042,
@@ -189,7 +197,7 @@ impl GpuCosts {
     /// starts to search alone.
     #[must_use]
     pub fn crossing_nodes(&self) -> Option<f64> {
-        let [_, block, grid] = self.run.levels;
+        let [_, block, .., grid] = self.run.levels;
         let saved = block.node_ns - grid.node_ns;
         let dearer = grid.level_ns - block.level_ns;
         (saved > 0.0 && dearer > 0.0).then(|| dearer / saved)
@@ -215,7 +223,7 @@ mod tests {
     #[test]
     fn figures_that_are_no_times_are_found() {
         let mut costs = CpuCosts::default_for(4);
-        costs.all.levels[2].node_ns = f64::NAN;
+        costs.all.levels[CLASSES - 1].node_ns = f64::NAN;
         assert!(!costs.is_sane());
         let costs = GpuCosts {
             memory_bytes_per_s: 0.0,
@@ -229,7 +237,7 @@ mod tests {
         let crossing = GpuCosts::default().crossing_nodes().unwrap();
         assert!((900.0..1100.0).contains(&crossing), "{crossing}");
         let mut costs = GpuCosts::default();
-        costs.run.levels[2].level_ns = 1.0;
+        costs.run.levels[CLASSES - 1].level_ns = 1.0;
         assert_eq!(costs.crossing_nodes(), None);
     }
 }

@@ -44,11 +44,12 @@ impl Tally {
             let share = (limit / (growth * mean)).powf(1.0 / (growth - 1.0));
             share.clamp(0.0, 1.0)
         };
-        let ends = [0.0, share(WIDTH_LIMITS[0]), share(WIDTH_LIMITS[1]), 1.0];
+        let mut from = 0.0;
         for class in 0..CLASSES {
-            let [from, to] = [ends[class], ends[class + 1]];
+            let to = WIDTH_LIMITS.get(class).map_or(1.0, |limit| share(*limit));
             tally.levels[class] = levels * (to - from);
-            tally.nodes[class] = nodes * (to.powf(growth) - from.powf(growth));
+            tally.nodes[class] = nodes * (to.powf(growth) - f64::powf(from, growth));
+            from = to;
         }
         tally
     }
@@ -112,13 +113,13 @@ mod tests {
     #[test]
     fn a_chain_is_narrow_all_the_way() {
         let tally = Tally::of_growth(262_144.0, 73_934.0, 1.0);
-        assert_eq!(tally.levels, [73_934.0, 0.0, 0.0]);
+        assert_eq!(tally.levels, [73_934.0, 0.0, 0.0, 0.0]);
     }
 
     #[test]
     fn half_the_levels_of_a_large_grid_are_wide() {
         let tally = Tally::of_growth(4_194_304.0, 4095.0, 2.0);
-        let wide = tally.levels[2] / tally.depth();
+        let wide = (tally.levels[2] + tally.levels[3]) / tally.depth();
         assert!((0.45..0.6).contains(&wide), "{wide}");
         let nodes: f64 = tally.nodes.iter().sum();
         assert!((nodes - 4_194_304.0).abs() < 1.0, "{nodes}");
@@ -127,10 +128,10 @@ mod tests {
     #[test]
     fn widths_fall_into_their_classes() {
         let mut tally = Tally::default();
-        [1.0, 32.0, 33.0, 1000.0, 1001.0]
+        [1.0, 32.0, 33.0, 1000.0, 1001.0, 5376.0, 5377.0]
             .into_iter()
             .for_each(|width| tally.count(width));
-        assert_eq!(tally.levels, [2.0, 2.0, 1.0]);
-        assert_eq!(tally.nodes, [33.0, 1033.0, 1001.0]);
+        assert_eq!(tally.levels, [2.0, 2.0, 2.0, 1.0]);
+        assert_eq!(tally.nodes, [33.0, 1033.0, 6377.0, 5377.0]);
     }
 }

@@ -14,9 +14,8 @@ use crate::backend::cuda::measure::Meter;
 use crate::backend::cuda::{self, CudaOptions};
 use crate::backend::{RunLimits, Session};
 use crate::graph::Graph;
-use crate::program::{PlanRequest, ProgramBuilder};
+use crate::program::{BitOp, PlanRequest, ProgramBuilder};
 use crate::run::RunError;
-use seawall_core::abi::program::Opcode;
 use std::num::NonZeroUsize;
 
 /// Memory traffic of an edge in a search that pulls, bytes: a search of
@@ -113,7 +112,7 @@ fn wide_chain() -> Result<ProgramBuilder, crate::program::ProgramError> {
     program.fill("start", pair[0], 0);
     for wave in 0..BARRIER_WAVES {
         let (from, to) = (pair[wave % 2], pair[1 - wave % 2]);
-        program.combine("link", Opcode::Xor, to, [from, mask]);
+        program.combine("link", BitOp::Xor, to, [from, mask]);
     }
     program.keep(pair[BARRIER_WAVES % 2]);
     Ok(program)
@@ -172,10 +171,10 @@ mod tests {
     fn threads_do_not_make_narrow_levels_cheaper() {
         let CpuCosts { one, mut all, .. } = CpuCosts::default_for(8);
         all.levels[0].node_ns = 0.5;
-        all.levels[2].node_ns = 0.5;
+        all.levels[CLASSES - 1].node_ns = 0.5;
         let all = no_faster_when_narrow(all, &one);
         assert_eq!(all.levels[0], one.levels[0]);
-        assert_eq!(all.levels[2].node_ns, 0.5);
+        assert_eq!(all.levels[CLASSES - 1].node_ns, 0.5);
     }
 
     #[test]

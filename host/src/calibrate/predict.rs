@@ -10,19 +10,23 @@ use super::job::Job;
 use crate::run::AnalysisKind;
 use crate::units::{Nanoseconds, counted};
 
-/// By how much the GPU has to win: a prediction is no better than that, and the
-/// CPU needs no upload.
+/// By how much the GPU has to win: a prediction is no better than that.
 pub(super) const MARGIN: f64 = 1.25;
 
-/// Runs that share the upload of a graph at least. A session keeps its graph,
-/// and a graph worth uploading is asked more than once.
-pub(super) const UPLOAD_SHARE: f64 = 16.0;
+/// By how much more threads have to win over one: ties go to fewer.
+const THREADS_MARGIN: f64 = 1.1;
+
+/// What a process waits for before its first run on a GPU, whatever the graph: the
+/// driver, a context and the kernels. On the machine of `docs/performance.md` a command
+/// takes about half a second longer on the GPU.
+pub const GPU_OPEN_NS: f64 = 500e6;
 
 /// Graph that no longer fits the CPU's caches, bytes.
 const CACHE_BYTES: f64 = 32e6;
 
-/// What a node costs more on a CPU when the graph does not fit its caches.
-const CPU_MISS: f64 = 2.2;
+/// Values of all nodes that passes over all edges read at random and that no longer fit
+/// the caches of a core, bytes.
+const PASS_BYTES: f64 = 8e6;
 
 /// Work of shortest paths beside that of a search: levels and nodes, edges.
 const PATHS: [f64; 2] = [4.0, 14.0];
@@ -30,11 +34,34 @@ const PATHS: [f64; 2] = [4.0, 14.0];
 /// Passes over all edges that components take, and levels in between.
 const COMPONENTS: [f64; 2] = [1.0, 6.0];
 
-/// Passes over all edges that peeling and counting take, and levels in between.
-const OTHERS: [f64; 2] = [8.0, 1000.0];
+/// The same of peeling, where nodes have many edges.
+const PEELING: [f64; 2] = [6.0, 60.0];
+
+/// Edges of a node below which peeling takes long turns of few nodes: about twice as many
+/// as a grid of as many nodes is wide.
+const PEELING_DEGREE: f64 = 8.0;
+
+/// The same of counting triangles, times the edges of a node.
+const COUNTING: [f64; 2] = [1.0, 4.0];
+
+/// Fewest passes of such a count.
+const COUNTING_LEAST: f64 = 4.0;
+
+/// What a pass does for a node costs at most as much as so many edges.
+const NODE_EDGES: f64 = 1.0;
 
 /// Levels' worth of barriers in an iteration of a ranking.
 const RANKING_LEVELS: f64 = 3.0;
+
+/// How many times their work threads of a CPU do where they change the same words.
+const CONTENDED: f64 = 1.15;
+
+/// The same in components: two threads took 0.6 to 1.2 times as long as one.
+const COMPONENTS_CONTENDED: f64 = 1.6;
+
+/// The same for grids and what has as many edges a node, where trees of neighbouring
+/// rows keep meeting: two threads took 1.3 to 2 times as long as one.
+const MEETING: (std::ops::Range<f64>, f64) = (3.0..8.0, 3.0);
 
 /// Where a job runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +87,8 @@ pub struct Prediction {
     pub gpu_ns: f64,
     /// The graph's upload to the GPU.
     pub upload_ns: f64,
+    /// Opening the GPU, once a command.
+    pub open_ns: f64,
     /// Runs of the request.
     pub repeat: f64,
 }
@@ -67,38 +96,105 @@ pub struct Prediction {
 /// Predicts one run of `job` on each machine.
 #[must_use]
 pub fn predict(job: &Job, costs: &Costs) -> Prediction {
-    let miss = miss(job.graph_bytes());
+    let miss = Miss::of(job.graph_bytes());
+    let shared = Miss {
+        is_shared: true,
+        ..miss
+    };
     Prediction {
         one_ns: run_ns(job, &costs.cpu.one, miss),
-        all_ns: run_ns(job, &costs.cpu.all, miss),
+        all_ns: run_ns(job, &costs.cpu.all, shared),
         threads: costs.cpu.threads,
-        gpu_ns: run_ns(job, &costs.gpu.run, 1.0),
+        gpu_ns: run_ns(job, &costs.gpu.run, Miss::NONE),
         upload_ns: job.graph_bytes() * costs.gpu.upload_byte_ns,
+        open_ns: GPU_OPEN_NS,
         repeat: job.repeat.max(1.0),
     }
 }
 
-/// How many times a node costs what it costs in the CPU's caches, when `bytes` bytes
-/// share them.
-pub(super) fn miss(bytes: f64) -> f64 {
-    if bytes > CACHE_BYTES { CPU_MISS } else { 1.0 }
+/// How many times work costs what it costs alone in the caches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Miss {
+    /// A node of a search.
+    node: f64,
+    /// An edge of a pass, where nodes' values do not fit the caches.
+    edge: f64,
+    /// Whether threads share the work.
+    is_shared: bool,
 }
 
-/// One run of `job` on a machine that pays `miss` times as much for a node.
-pub(super) fn run_ns(job: &Job, costs: &MachineCosts, miss: f64) -> f64 {
+impl Miss {
+    /// A machine that hides its misses.
+    pub(super) const NONE: Self = Self {
+        node: 1.0,
+        edge: 1.0,
+        is_shared: false,
+    };
+
+    /// One CPU thread, when `bytes` bytes of graphs share the caches.
+    pub(super) fn of(bytes: f64) -> Self {
+        let node = if bytes > CACHE_BYTES { 1.8 } else { 1.0 };
+        Self {
+            node,
+            edge: 4.0,
+            ..Self::NONE
+        }
+    }
+
+    /// What an edge of a pass over `job` costs more.
+    fn of_edge(&self, job: &Job) -> f64 {
+        let large = 4.0 * job.nodes > PASS_BYTES;
+        if large { self.edge } else { 1.0 }
+    }
+
+    /// How many times the work of components is done.
+    fn of_components(&self, job: &Job) -> f64 {
+        let (degrees, most) = MEETING;
+        match self.is_shared {
+            false => 1.0,
+            true if degrees.contains(&job.degree()) => most,
+            true => COMPONENTS_CONTENDED,
+        }
+    }
+
+    /// Shortest paths: each round ends with a barrier of all threads, however narrow.
+    fn paths_ns(&self, job: &Job, costs: &MachineCosts) -> f64 {
+        let [nodes, edges] = PATHS;
+        if !self.is_shared {
+            let search = search_ns(job, costs, [self.node * nodes, edges]);
+            return search + (nodes - 1.0) * levels_ns(job, costs);
+        }
+        let mut shared = *costs;
+        shared.levels = [costs.levels[CLASSES - 1]; CLASSES];
+        let work = [self.node * nodes * CONTENDED, edges * CONTENDED];
+        search_ns(job, &shared, work) + (nodes - 1.0) * levels_ns(job, &shared)
+    }
+}
+
+/// One run of `job` on a machine whose work costs `miss` times as much.
+pub(super) fn run_ns(job: &Job, costs: &MachineCosts, miss: Miss) -> f64 {
     let wide = costs.levels[CLASSES - 1];
-    let pass = job.edges * costs.gather_ns + job.nodes * wide.node_ns * miss;
+    let edge_ns = costs.gather_ns * miss.of_edge(job);
+    let pass = job.edges * edge_ns + job.nodes * wide.node_ns.min(edge_ns * NODE_EDGES);
     let passes = |[passes, levels]: [f64; 2]| passes * pass + levels * wide.level_ns;
     costs.start_ns
         + match job.analysis {
-            AnalysisKind::Bfs | AnalysisKind::Reach => search_ns(job, costs, [miss, 1.0]),
-            AnalysisKind::Sssp => {
-                search_ns(job, costs, [miss * PATHS[0], PATHS[1]])
-                    + (PATHS[0] - 1.0) * levels_ns(job, costs)
+            AnalysisKind::Bfs | AnalysisKind::Reach => search_ns(job, costs, [miss.node, 1.0]),
+            AnalysisKind::Sssp => miss.paths_ns(job, costs),
+            AnalysisKind::Cc => {
+                let work = miss.of_components(job);
+                passes([work * COMPONENTS[0], COMPONENTS[1]])
             }
-            AnalysisKind::Cc => passes(COMPONENTS),
             AnalysisKind::Pagerank => iterations(job) * passes([1.0, RANKING_LEVELS]),
-            _ => passes(OTHERS),
+            AnalysisKind::Triangles => {
+                let count = (COUNTING[0] * job.degree()).max(COUNTING_LEAST);
+                passes([count, COUNTING[1]])
+            }
+            _ if job.degree() < PEELING_DEGREE => {
+                let turns = 2.0 * job.nodes.max(0.0).sqrt();
+                passes([PEELING[0], turns.max(PEELING[1])])
+            }
+            _ => passes(PEELING),
         }
 }
 
@@ -137,25 +233,45 @@ impl Prediction {
     /// The faster number of CPU threads.
     #[must_use]
     pub fn best_cpu(&self) -> Machine {
-        if self.threads <= 1 || self.one_ns < self.all_ns {
+        if self.threads <= 1 || self.one_ns < self.all_ns * THREADS_MARGIN {
             Machine::OneThread
         } else {
             Machine::AllThreads
         }
     }
 
-    /// Time on the faster number of CPU threads, nanoseconds.
+    /// Time on that number of CPU threads, nanoseconds.
     #[must_use]
     pub fn cpu_ns(&self) -> f64 {
-        self.one_ns.min(self.all_ns)
+        match self.best_cpu() {
+            Machine::AllThreads => self.all_ns,
+            _ => self.one_ns,
+        }
     }
 
-    /// The machine that the job belongs on, given a usable GPU. The GPU's time
-    /// bears its part of the upload.
+    /// All runs on the CPU, nanoseconds.
+    #[must_use]
+    pub fn cpu_total_ns(&self) -> f64 {
+        self.repeat * self.cpu_ns()
+    }
+
+    /// Opening the GPU, the upload and all runs there, nanoseconds.
+    #[must_use]
+    pub fn gpu_total_ns(&self) -> f64 {
+        self.open_ns + self.upload_ns + self.repeat * self.gpu_ns
+    }
+
+    /// Whether no GPU would be worth opening: the CPU takes all runs in the time that
+    /// it takes to open one.
+    #[must_use]
+    pub fn is_too_small_for_a_gpu(&self) -> bool {
+        self.cpu_total_ns() <= self.open_ns
+    }
+
+    /// The machine that the job belongs on, given a usable GPU.
     #[must_use]
     pub fn best(&self) -> Machine {
-        let upload_ns = self.upload_ns / self.repeat.max(UPLOAD_SHARE);
-        if (self.gpu_ns + upload_ns) * MARGIN < self.cpu_ns() {
+        if self.gpu_total_ns() * MARGIN < self.cpu_total_ns() {
             Machine::Gpu
         } else {
             self.best_cpu()
@@ -170,13 +286,28 @@ impl Prediction {
             time(self.cpu_ns()),
             self.threads_text()
         );
-        let gpu = format!("about {} on the GPU", time(self.gpu_ns));
-        if self.best() != Machine::Gpu {
-            return format!("the CPU is the better machine for this job: {cpu}, {gpu}");
-        }
-        format!(
-            "the GPU is the better machine for this job: {gpu}, {cpu}; the upload takes {} once",
+        let gpu = format!(
+            "about {} on the GPU, which takes {} to open and {} to upload to",
+            time(self.gpu_ns),
+            time(self.open_ns),
             time(self.upload_ns)
+        );
+        let runs = counted(self.repeat as u64, "run");
+        let (name, [first, second]) = if self.best() == Machine::Gpu {
+            ("GPU", [gpu, cpu])
+        } else {
+            ("CPU", [cpu, gpu])
+        };
+        format!("the {name} is the better machine for {runs} of this job: {first}; {second}")
+    }
+
+    /// Why no GPU was looked for, and why this number of threads, in one line.
+    #[must_use]
+    pub fn small_reason(&self) -> String {
+        format!(
+            "{}; no GPU was looked for, as opening one takes about {}",
+            self.threads_reason(),
+            time(self.open_ns)
         )
     }
 
@@ -312,7 +443,14 @@ mod tests {
 
     #[test]
     fn deep_narrow_searches_belong_on_the_cpu_and_wide_ones_on_the_gpu() {
-        let best = |job: &Job| predict(job, &costs()).best();
+        // So many runs that opening the GPU hardly counts.
+        let best = |job: &Job| {
+            let job = Job {
+                repeat: 1e4,
+                ..*job
+            };
+            predict(&job, &costs()).best()
+        };
         assert_eq!(best(&chain()), Machine::OneThread);
         assert_eq!(best(&grid(512.0)), Machine::Gpu);
         assert_eq!(best(&grid(2048.0)), Machine::Gpu);
@@ -320,6 +458,31 @@ mod tests {
         assert_eq!(best(&rmat(AnalysisKind::Sssp)), Machine::Gpu);
         assert_eq!(best(&rmat(AnalysisKind::Pagerank)), Machine::Gpu);
         assert_eq!(best(&rmat(AnalysisKind::Cc)), Machine::Gpu);
+    }
+
+    #[test]
+    fn a_single_run_bears_the_opening_of_a_gpu() {
+        let once = predict(&rmat(AnalysisKind::Bfs), &costs());
+        assert_eq!(once.best(), Machine::AllThreads);
+        assert!(once.is_too_small_for_a_gpu());
+        let reason = once.small_reason();
+        assert!(
+            reason.ends_with("opening one takes about 500.0 ms"),
+            "{reason}"
+        );
+        let ranks = predict(&rmat(AnalysisKind::Pagerank), &costs());
+        assert_eq!(ranks.best(), Machine::Gpu);
+        assert!(!ranks.is_too_small_for_a_gpu());
+    }
+
+    #[test]
+    fn ties_go_to_one_thread() {
+        let p = Prediction {
+            one_ns: 1.05e6,
+            all_ns: 1e6,
+            ..predict(&chain(), &costs())
+        };
+        assert_eq!((p.best_cpu(), p.cpu_ns()), (Machine::OneThread, 1.05e6));
     }
 
     #[test]
@@ -361,14 +524,15 @@ mod tests {
         let text = predict(&chain(), &costs()).reason();
         assert_eq!(
             text,
-            "the CPU is the better machine for this job: about 4.2 ms a run on one thread, about 45.0 ms on the GPU"
+            "the CPU is the better machine for 1 run of this job: about 4.2 ms a run on one thread; about 45.0 ms on the GPU, which takes 500.0 ms to open and 73.0 us to upload to"
         );
-        let text = predict(&rmat(AnalysisKind::Bfs), &costs()).reason();
-        assert!(text.starts_with("the GPU is the better machine"), "{text}");
+        let ranks = predict(&rmat(AnalysisKind::Pagerank), &costs());
+        let text = ranks.reason();
         assert!(
-            text.ends_with("once") && text.contains("16 CPU threads"),
+            text.starts_with("the GPU is the better machine for 1 run"),
             "{text}"
         );
+        assert!(text.ends_with("a run on 16 CPU threads"), "{text}");
     }
 
     #[test]

@@ -16,7 +16,8 @@ use crate::run::{AnalysisKind, Detail, Ranking, RunError};
 const LAYERS: [[[u32; 2]; 2]; CLASSES] = [
     [[1, 4000], [24, 1000]],
     [[128, 500], [512, 250]],
-    [[4096, 50], [16_384, 25]],
+    [[2048, 60], [4096, 40]],
+    [[16_384, 16], [32_768, 10]],
 ];
 
 /// The random graph.

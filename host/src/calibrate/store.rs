@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 const FILE_MAX: u64 = 1 << 20;
 
 /// What the file says it is.
-const FORMAT: &str = "seawall calibration 1";
+const FORMAT: &str = "seawall calibration 2";
 
 /// Most GPUs kept in a file.
 const GPUS_MAX: usize = 64;
@@ -251,7 +251,7 @@ mod tests {
 
     fn measured() -> Calibration {
         let mut calibration = Calibration::default();
-        calibration.set_cpu(CpuCosts::default_for(6));
+        calibration.set_cpu(CpuCosts::default_for(8));
         let costs = GpuCosts {
             barrier_ns: 777.0,
             ..GpuCosts::default()
@@ -268,7 +268,7 @@ mod tests {
         measured().save_to(&file).unwrap();
         let read = Calibration::load_from(&file).unwrap().unwrap();
         assert_eq!(read, measured());
-        assert_eq!(read.costs(6, Some(&key("13.0"))).gpu.barrier_ns, 777.0);
+        assert_eq!(read.costs(8, Some(&key("13.0"))).gpu.barrier_ns, 777.0);
         assert_eq!(read.gpu(&key("12.9")), None);
         assert_eq!(read.cpu(7), None);
         let one = read.cpu(1).unwrap();
@@ -293,7 +293,7 @@ mod tests {
             ("", "EOF"),
             ("{\"format\": 3}", "invalid type"),
             (&good[..good.len() / 2], "EOF"),
-            (&good.replace("calibration 1", "calibration 9"), "format"),
+            (&good.replace("calibration 2", "calibration 9"), "format"),
             (
                 &good.replace("\"version\":\"", "\"version\":\"9"),
                 "measured by version 9",

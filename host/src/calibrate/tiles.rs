@@ -6,7 +6,8 @@
 
 use super::costs::GpuCosts;
 use super::job::Job;
-use super::predict::{UPLOAD_SHARE, iterations, time};
+use super::predict::{iterations, time};
+use crate::units::counted;
 
 /// What an edge takes of the time of all threads together, nanoseconds: 1.5 to 1.9 s
 /// with two threads, 0.37 to 0.44 s with 16.
@@ -25,8 +26,7 @@ const SAVED: f64 = 0.5;
 pub struct TilePrediction {
     /// Making and uploading them, once.
     pub making_ns: f64,
-    /// What all iterations save of all runs that share the making, which are as many
-    /// as share the upload of a graph.
+    /// What all iterations save of all runs, which share the making.
     pub saved_ns: f64,
     /// Those runs.
     pub runs: f64,
@@ -36,7 +36,7 @@ pub struct TilePrediction {
 #[must_use]
 pub fn predict_tiles(job: &Job, costs: &GpuCosts, threads: u32) -> TilePrediction {
     let making_ns = SHARED_NS / f64::from(threads.max(1)) + ALONE_NS;
-    let runs = job.repeat.max(UPLOAD_SHARE);
+    let runs = job.repeat.max(1.0);
     TilePrediction {
         making_ns: job.edges * (making_ns + 4.0 * costs.upload_byte_ns),
         saved_ns: job.edges * SAVED * costs.run.gather_ns * iterations(job) * runs,
@@ -55,10 +55,10 @@ impl TilePrediction {
     #[must_use]
     pub fn reason_against(&self) -> String {
         format!(
-            "ranks are gathered row by row: tiles would take about {} to make and save about {} in {} runs",
+            "ranks are gathered row by row: tiles would take about {} to make and save about {} in {}",
             time(self.making_ns),
             time(self.saved_ns),
-            self.runs
+            counted(self.runs as u64, "run")
         )
     }
 }
@@ -110,16 +110,17 @@ mod tests {
         assert!(predicted(20.0, 35.0, 16).pays());
         assert!(!predicted(20.0, 35.0, 2).pays());
         assert!(predicted(20.0, 175.0, 2).pays());
-        // One run shares them with those to come.
+        // One run pays for them alone.
         assert!(!predicted(30.0, 1.0, 16).pays());
-        assert!(predicted(1e9, 1.0, 16).pays());
+        assert!(!predicted(1e9, 1.0, 16).pays());
+        assert!(predicted(1e9, 8.0, 16).pays());
     }
 
     #[test]
     fn the_reason_has_both_figures() {
         assert_eq!(
             predicted(10.0, 1.0, 16).reason_against(),
-            "ranks are gathered row by row: tiles would take about 360.0 ms to make and save about 96.0 ms in 16 runs"
+            "ranks are gathered row by row: tiles would take about 360.0 ms to make and save about 6.0 ms in 1 run"
         );
     }
 }

@@ -1,16 +1,21 @@
 //! Builds wave programs: registers, waves, fixpoints.
 
-use super::encoded::{EncodedProgram, GraphNeeds, RegisterId};
+use super::encoded::{BuilderId, EncodedProgram, GraphNeeds, RegisterId};
 use super::error::ProgramError;
-use super::wave::{Body, RegisterSpec, WaveSpec};
+use super::operands::{self, Around};
+use super::vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
+use super::wave::{Body, RegisterSpec, Slot, WaveSpec};
 use super::{PlanSummary, encode};
 use seawall_core::abi::program::{Opcode, Reduction};
-use seawall_core::abi::search::{FrontierLayout, SearchPolicy, Visitor, bitset_words};
+use seawall_core::abi::search::{FrontierLayout, SearchPolicy, bitset_words};
 use seawall_core::plan::Strategy;
 use seawall_core::topology::Topology;
 
 /// Collects registers and waves; dependencies follow from what each wave
 /// reads and writes.
+///
+/// A call that makes no sense, such as a register of another builder or one that is
+/// too short for its wave, is remembered; [`ProgramBuilder::encode`] returns the first.
 ///
 /// ```
 /// use seawall::program::{ProgramBuilder, PlanRequest};
@@ -23,13 +28,43 @@ use seawall_core::topology::Topology;
 /// assert_eq!(encoded.arena_bytes, 4096);
 /// # Ok::<(), seawall::program::ProgramError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct ProgramBuilder {
+    id: BuilderId,
+    /// The builder that made each register: a clone keeps those of its original.
+    makers: Vec<BuilderId>,
+    problem: Option<ProgramError>,
     pub(crate) nodes: u32,
     pub(crate) registers: Vec<RegisterSpec>,
     pub(crate) waves: Vec<WaveSpec>,
     pub(crate) needs: GraphNeeds,
     pub(crate) search: SearchPolicy,
+}
+
+impl Clone for ProgramBuilder {
+    /// The same program. What either adds from now on is unknown to the other.
+    fn clone(&self) -> Self {
+        Self {
+            id: BuilderId::next(),
+            makers: self.makers.clone(),
+            problem: self.problem.clone(),
+            nodes: self.nodes,
+            registers: self.registers.clone(),
+            waves: self.waves.clone(),
+            needs: self.needs,
+            search: self.search,
+        }
+    }
+}
+
+impl PartialEq for ProgramBuilder {
+    /// Whether both encode to the same tables; who made the registers does not count.
+    fn eq(&self, other: &Self) -> bool {
+        (self.nodes, self.needs, self.search) == (other.nodes, other.needs, other.search)
+            && self.registers == other.registers
+            && self.waves == other.waves
+            && self.problem == other.problem
+    }
 }
 
 /// How to plan a program.
@@ -48,6 +83,9 @@ impl ProgramBuilder {
     #[must_use]
     pub fn new(nodes: u32) -> Self {
         Self {
+            id: BuilderId::next(),
+            makers: Vec::new(),
+            problem: None,
             nodes,
             registers: Vec::new(),
             waves: Vec::new(),
@@ -128,7 +166,8 @@ impl ProgramBuilder {
         let max = u64::from(u32::MAX);
         let words =
             u32::try_from(words).map_err(|_| ProgramError::RegisterTooLong { name, words, max })?;
-        let id = RegisterId(self.registers.len() as u32);
+        let id = RegisterId::new(self.id, self.registers.len() as u32);
+        self.makers.push(self.id);
         self.registers.push(RegisterSpec {
             name,
             words,
@@ -140,13 +179,74 @@ impl ProgramBuilder {
 
     /// Keeps `register` until the program ends, so that it can be read.
     pub fn keep(&mut self, register: RegisterId) {
-        if let Some(spec) = self.registers.get_mut(register.0 as usize) {
+        if !self.owns(register) {
+            return self.refuse_register("keep", register);
+        }
+        if let Some(spec) = self.registers.get_mut(register.number() as usize) {
             spec.is_result = true;
         }
     }
 
+    /// Identifiers of all registers, by number.
+    pub(super) fn ids(&self) -> impl Iterator<Item = RegisterId> {
+        let makers = (0..).zip(&self.makers);
+        makers.map(|(number, maker)| RegisterId::new(*maker, number))
+    }
+
+    /// The same builder with other waves and without registers, for planning a body.
+    pub(super) fn with_waves(&self, waves: Vec<WaveSpec>) -> Self {
+        Self {
+            waves,
+            needs: self.needs,
+            search: self.search,
+            ..Self::new(self.nodes)
+        }
+    }
+
+    fn owns(&self, register: RegisterId) -> bool {
+        let number = register.number();
+        let maker = self.makers.get(number as usize);
+        maker.is_some_and(|maker| RegisterId::new(*maker, number) == register)
+    }
+
+    fn refuse(&mut self, problem: ProgramError) {
+        self.problem.get_or_insert(problem);
+    }
+
+    fn refuse_register(&mut self, user: &str, register: RegisterId) {
+        self.refuse(ProgramError::ForeignRegister {
+            user: user.to_owned(),
+            register: register.number(),
+        });
+    }
+
+    /// The first call that made no sense.
+    pub(super) fn check(&self) -> Result<(), ProgramError> {
+        self.problem.clone().map_or(Ok(()), Err)
+    }
+
     pub(super) fn push(&mut self, wave: WaveSpec) {
+        let wave = self.admit(wave);
         self.waves.push(wave);
+    }
+
+    /// The wave, checked.
+    fn admit(&mut self, mut wave: WaveSpec) -> WaveSpec {
+        let named = std::mem::take(&mut wave.named);
+        let around = Around {
+            registers: &self.registers,
+            nodes: self.nodes,
+        };
+        let foreign = named.into_iter().find(|register| !self.owns(*register));
+        match foreign {
+            Some(register) => self.refuse_register(&format!("wave {}", wave.name), register),
+            None => {
+                if let Err(problem) = operands::check(around, &wave) {
+                    self.refuse(problem);
+                }
+            }
+        }
+        wave
     }
 
     /// Stores `value` in every word of `to`.
@@ -175,12 +275,11 @@ impl ProgramBuilder {
         self.push(wave.reading(0, from).reading(1, indices));
     }
 
-    /// Joins two registers word by word with `opcode`, one of
-    /// [`Opcode::And`], [`Opcode::Or`], [`Opcode::AndNot`], [`Opcode::Xor`].
-    pub fn combine(&mut self, name: &str, opcode: Opcode, to: RegisterId, from: [RegisterId; 2]) {
+    /// Joins two registers word by word.
+    pub fn combine(&mut self, name: &str, how: BitOp, to: RegisterId, from: [RegisterId; 2]) {
         let [left, right] = from;
         self.push(
-            WaveSpec::new(name, opcode)
+            WaveSpec::new(name, how.opcode())
                 .writing(to)
                 .reading(0, left)
                 .reading(1, right),
@@ -203,18 +302,23 @@ impl ProgramBuilder {
         let wave = WaveSpec::new(name, Opcode::Seed)
             .updating(frontier)
             .reading(0, list);
-        self.push(mark.bind(wave, 1));
+        let wave = match mark.register() {
+            Some(marks) => wave.updating_source(1, marks),
+            None => wave,
+        };
+        self.push(wave.with(0, mark.visitor() as u32));
     }
 
     /// Searches from a seeded `frontier` until nothing is left, at most
     /// `max_iterations` levels deep, marking what it discovers.
     pub fn search(&mut self, name: &str, frontier: RegisterId, mark: Mark, max_iterations: u32) {
         let expand = WaveSpec::new("expand", Opcode::Expand).updating_source(0, frontier);
-        let expand = match mark.marks {
+        let expand = match mark.register() {
             Some(marks) => expand.updating(marks),
             None => expand,
         };
-        let expand = expand.with(0, mark.visitor as u32);
+        let expand = self.admit(expand.with(0, mark.visitor() as u32));
+        let frontier = Slot(frontier.number());
         self.push_fixpoint(name, vec![expand], max_iterations, Some(frontier));
     }
 
@@ -286,8 +390,13 @@ impl ProgramBuilder {
     /// Repeats the waves that `body` adds until an iteration changes nothing,
     /// at most `max_iterations` times.
     pub fn fixpoint(&mut self, name: &str, max_iterations: u32, body: impl FnOnce(&mut Self)) {
-        let outer = std::mem::take(&mut self.waves);
+        let (id, outer) = (self.id, std::mem::take(&mut self.waves));
         body(self);
+        if self.id != id {
+            self.refuse(ProgramError::ReplacedBuilder {
+                name: name.to_owned(),
+            });
+        }
         let inner = std::mem::replace(&mut self.waves, outer);
         self.push_fixpoint(name, inner, max_iterations, None);
     }
@@ -297,7 +406,7 @@ impl ProgramBuilder {
         name: &str,
         waves: Vec<WaveSpec>,
         max_iterations: u32,
-        frontier: Option<RegisterId>,
+        frontier: Option<Slot>,
     ) {
         let mut wave = WaveSpec::new(name, Opcode::Fixpoint);
         for inner in &waves {
@@ -327,69 +436,4 @@ impl ProgramBuilder {
     ) -> Result<(EncodedProgram, PlanSummary), ProgramError> {
         encode::encode(self, request)
     }
-}
-
-/// What a search stores at the nodes that it discovers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
-    /// How to mark.
-    pub visitor: Visitor,
-    /// Where to; nothing when the visited bits are enough.
-    pub marks: Option<RegisterId>,
-}
-
-impl Mark {
-    fn bind(self, wave: WaveSpec, source: usize) -> WaveSpec {
-        let wave = match self.marks {
-            Some(marks) => wave.updating_source(source, marks),
-            None => wave,
-        };
-        wave.with(0, self.visitor as u32)
-    }
-}
-
-/// One step of a components program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ComponentStep {
-    /// Link both ends of every edge.
-    Link,
-    /// Point every node at its root.
-    Compress,
-    /// Link the first edges of every node.
-    LinkSample {
-        /// How many.
-        edges: u32,
-    },
-    /// Find the most frequent root of a sample.
-    Majority {
-        /// Scalar that takes it.
-        to: RegisterId,
-    },
-    /// Link the edges behind the first ones of nodes outside one component.
-    LinkRest {
-        /// Edges that a sample linked already.
-        skip: u32,
-        /// Scalar that names the component.
-        except: RegisterId,
-    },
-}
-
-/// Operands of a transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transfer {
-    /// Facts before.
-    pub from: RegisterId,
-    /// Facts made.
-    pub generated: RegisterId,
-    /// Facts lost.
-    pub killed: RegisterId,
-}
-
-/// How to meet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Meet {
-    /// Words of facts a node.
-    pub facts: u32,
-    /// Intersection instead of union.
-    pub intersect: bool,
 }

@@ -5,13 +5,13 @@
 
 use super::PlanSummary;
 use super::builder::{PlanRequest, ProgramBuilder};
-use super::encoded::{EncodedProgram, RegisterId};
+use super::encoded::EncodedProgram;
 use super::error::ProgramError;
 use super::hazards::{Hazards, infer};
 use super::joined::join;
 use super::proof::prove;
 use super::table_error::TableError;
-use super::wave::{ALIGNMENT_BYTES, Body, RegisterSpec, WaveSpec};
+use super::wave::{ALIGNMENT_BYTES, Body, RegisterSpec, Slot, WaveSpec};
 use seawall_core::abi::program::{
     FixpointRecord, GroupRecord, NO_REGISTER, Opcode, Region, RegisterRecord, WaveRecord,
 };
@@ -34,6 +34,7 @@ pub(crate) fn encode(
     builder: &ProgramBuilder,
     request: &PlanRequest,
 ) -> Result<(EncodedProgram, PlanSummary), ProgramError> {
+    builder.check()?;
     let hazards = infer(&builder.registers, &builder.waves, false)?;
     let (inputs, input_bytes) = input_offsets(&builder.registers);
     let resident_bytes = request.resident_bytes.saturating_add(input_bytes);
@@ -223,6 +224,8 @@ impl Tables {
     fn new(builder: &ProgramBuilder, registers: Vec<RegisterRecord>) -> Self {
         Self {
             encoded: EncodedProgram {
+                nodes: builder.nodes,
+                ids: builder.ids().collect(),
                 groups: Vec::new(),
                 top_groups: 0,
                 waves: Vec::new(),
@@ -264,7 +267,7 @@ impl Tables {
     /// Whether one block is enough for a group.
     fn is_narrow(&self, waves: &[(u32, &WaveSpec)]) -> bool {
         let words = |wave: &WaveSpec| -> Option<u64> {
-            let words = |id: RegisterId| u64::from(self.encoded.registers[id.0 as usize].words);
+            let words = |id: Slot| u64::from(self.encoded.registers[id.0 as usize].words);
             match wave.opcode {
                 Opcode::Fill | Opcode::Iota | Opcode::Copy | Opcode::Gather => {}
                 Opcode::And | Opcode::Or | Opcode::AndNot | Opcode::Xor | Opcode::GenKill => {}
@@ -331,11 +334,7 @@ fn plan_body(
         return Err(ProgramError::NestedFixpoint { name: name() });
     }
     let hazards = infer(&builder.registers, &body.waves, true)?;
-    let inner = ProgramBuilder {
-        registers: Vec::new(),
-        waves: body.waves.clone(),
-        ..builder.clone()
-    };
+    let inner = builder.with_waves(body.waves.clone());
     let unlimited = Budget {
         resident_bytes: 0,
         budget_bytes: u64::MAX,
@@ -345,7 +344,7 @@ fn plan_body(
 }
 
 fn record(number: u32, wave: &WaveSpec) -> WaveRecord {
-    let word = |register: Option<RegisterId>| register.map_or(NO_REGISTER, |register| register.0);
+    let word = |register: Option<Slot>| register.map_or(NO_REGISTER, |register| register.0);
     WaveRecord {
         opcode: wave.opcode as u32,
         wave: number,

@@ -5,10 +5,45 @@ use crate::backend::BackendError;
 use crate::graph::{Graph, WeightKind};
 use seawall_core::abi::program::{GroupRecord, RegisterRecord, WaveRecord};
 use seawall_core::abi::search::SearchPolicy;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Names a register of one program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct RegisterId(pub u32);
+/// Names a register of the builder that returned it; every other builder refuses it.
+///
+/// ```compile_fail
+/// let forged = seawall::program::RegisterId(0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RegisterId {
+    builder: BuilderId,
+    number: u32,
+}
+
+impl RegisterId {
+    pub(super) const fn new(builder: BuilderId, number: u32) -> Self {
+        Self { builder, number }
+    }
+
+    /// Its index in the table of registers.
+    #[must_use]
+    pub const fn number(self) -> u32 {
+        self.number
+    }
+}
+
+/// Tells the builders of a process apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct BuilderId(u64);
+
+impl BuilderId {
+    /// The builder of tables that were made by hand.
+    const NONE: Self = Self(0);
+
+    /// An identity that no other builder of this process has.
+    pub(crate) fn next() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
 
 /// Which graph arrays a program reads beside the row offsets and targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,6 +79,11 @@ impl GraphNeeds {
 /// addresses: a backend adds those of its machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EncodedProgram {
+    /// Nodes of the graphs that it is for.
+    pub nodes: u32,
+    /// Identifier of each register, by number. Registers of tables that were made by
+    /// hand need none, see [`EncodedProgram::register`].
+    pub ids: Vec<RegisterId>,
     /// Top-level groups first, then the bodies of fixpoints.
     pub groups: Vec<GroupRecord>,
     /// How many of them are top-level.
@@ -65,6 +105,15 @@ pub struct EncodedProgram {
 }
 
 impl EncodedProgram {
+    /// The identifier of register `number`, or nothing if there is no such register.
+    #[must_use]
+    pub fn register(&self, number: u32) -> Option<RegisterId> {
+        let by_hand = RegisterId::new(BuilderId::NONE, number);
+        let index = number as usize;
+        let id = self.ids.get(index).copied().unwrap_or(by_hand);
+        (index < self.registers.len()).then_some(id)
+    }
+
     /// Checks that groups, loops and registers stay within their tables and
     /// regions, and proves that registers hold what waves take for granted
     /// ([`seawall_core::abi::facts`]). Of about linear cost in the tables.

@@ -5,8 +5,57 @@ use seawall_core::abi::facts::Invariant;
 use seawall_core::error::{ArenaError, GroupError};
 
 /// A program could not be planned or encoded.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ProgramError {
+    /// A register of another builder.
+    #[error(
+        "{user} names register {register} of another program; use what this program's builder returned"
+    )]
+    ForeignRegister {
+        /// The wave or the call that names it.
+        user: String,
+        /// Its number in the builder that it comes from.
+        register: u32,
+    },
+    /// The body of a fixpoint put another builder in the place of its own.
+    #[error("the body of fixpoint {name} replaced the builder; add its waves to the one given")]
+    ReplacedBuilder {
+        /// Name of the fixpoint.
+        name: String,
+    },
+    /// A register is shorter than a wave needs.
+    #[error(
+        "wave {wave} needs {needed} words of register {register}, which has {words}; make it longer"
+    )]
+    RegisterTooShort {
+        /// Name of the wave.
+        wave: String,
+        /// Name of the register.
+        register: &'static str,
+        /// Words that it has.
+        words: u32,
+        /// Words that the wave needs.
+        needed: u64,
+    },
+    /// The bound of shortest paths would never move.
+    #[error("wave {wave} moves its bound by 0 a round; give it a width of at least 1")]
+    NoWidth {
+        /// Name of the wave.
+        wave: String,
+    },
+    /// A share of rank that no ranking passes on.
+    #[error("a damping of {damping}; it is a share from 0 to below 1, such as 0.85")]
+    Damping {
+        /// The damping asked for.
+        damping: f32,
+    },
+    /// A total change at which no ranking ends.
+    #[error("a tolerance of {tolerance}; it is a total change from 0 to below 1, such as 0.0001")]
+    Tolerance {
+        /// The tolerance asked for.
+        tolerance: f32,
+    },
     /// A wave reads a register that no earlier wave writes.
     #[error(
         "wave {wave} ({name}) reads register {register}, which no earlier wave writes; fill it first"
@@ -66,7 +115,7 @@ pub enum ProgramError {
     Arena(#[from] ArenaError),
     /// The arena is larger than what the budget leaves.
     #[error(
-        "the registers need {needed_bytes} bytes beside the graph and {available_bytes} are left; raise --budget"
+        "the registers need {needed_bytes} bytes beside the graph and {available_bytes} are left; raise the budget"
     )]
     ArenaOverBudget {
         /// Bytes of the arena.

@@ -7,9 +7,8 @@
 //! no layer, since the owner precedes it anyway. Where a wave seeds a loop, loops and
 //! seeds keep their order, as no other loop may run in between.
 
-use super::encoded::RegisterId;
 use super::error::ProgramError;
-use super::wave::{RegisterSpec, WaveSpec};
+use super::wave::{RegisterSpec, Slot, WaveSpec};
 use seawall_core::abi::facts::Stage;
 use seawall_core::wave::Dependency;
 use std::collections::BTreeSet;
@@ -88,11 +87,11 @@ fn runs_rounds(wave: &WaveSpec) -> bool {
 
 /// Registers that must hold something before the wave runs. What a fixpoint's
 /// body writes first and reads later is its own.
-fn reads_before_writes(wave: &WaveSpec) -> Vec<RegisterId> {
+fn reads_before_writes(wave: &WaveSpec) -> Vec<Slot> {
     let Some(body) = &wave.body else {
         return wave.reads.clone();
     };
-    let mut written: BTreeSet<RegisterId> = BTreeSet::new();
+    let mut written: BTreeSet<Slot> = BTreeSet::new();
     let mut needed = Vec::new();
     for inner in &body.waves {
         needed.extend(
@@ -110,7 +109,7 @@ fn check_written(
     registers: &[RegisterSpec],
     uses: &[Uses],
     (number, wave): (u32, &WaveSpec),
-    register: RegisterId,
+    register: Slot,
     is_body: bool,
 ) -> Result<(), ProgramError> {
     let at = register.0 as usize;

@@ -6,8 +6,10 @@
 
 pub mod encoded;
 mod wave;
+mod vocabulary;
 mod check;
 mod hazards;
+mod operands;
 mod builder;
 mod rounds;
 mod triangles;
@@ -20,13 +22,15 @@ mod table_error;
 mod encode;
 mod error;
 
-pub use builder::{ComponentStep, Mark, Meet, PlanRequest, ProgramBuilder, Transfer};
+pub use builder::{PlanRequest, ProgramBuilder};
 pub use encoded::{EncodedProgram, GraphNeeds, RegisterId};
 pub use error::ProgramError;
+pub use operands::{check_damping, check_tolerance};
 pub use rounds::{Lengths, Paths, Ranks};
 pub use sets::Sets;
 pub use table_error::TableError;
 pub use triangles::Triangles;
+pub use vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
 
 /// A program's plan in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

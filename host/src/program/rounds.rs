@@ -4,14 +4,12 @@
 use super::builder::ProgramBuilder;
 use super::encoded::RegisterId;
 use super::error::ProgramError;
+use super::operands::TOTALS_WORDS;
 use super::wave::WaveSpec;
 use crate::graph::WeightKind;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::program::Opcode;
 use seawall_core::abi::work::WorkLayout;
-
-/// Words of a register of ranking totals.
-const TOTALS_WORDS: u64 = 96;
 
 /// Operands of the waves of shortest paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,11 +165,10 @@ impl ProgramBuilder {
 
     /// Gives every node the same rank; the totals must be 0.
     pub fn seed_ranks(&mut self, name: &str, ranks: Ranks) {
-        let mut wave = WaveSpec::new(name, Opcode::SeedRanks).writing(ranks.ranks);
-        for (which, register) in [(0, ranks.contributions), (1, ranks.sums)] {
-            wave.sources[which] = Some(register);
-            wave.writes.push(register);
-        }
+        let wave = WaveSpec::new(name, Opcode::SeedRanks)
+            .writing(ranks.ranks)
+            .writing_source(0, ranks.contributions)
+            .writing_source(1, ranks.sums);
         self.push(wave.updating_source(2, ranks.totals));
     }
 

@@ -24,10 +24,8 @@ impl ProgramBuilder {
     /// Keeps one direction of every edge, from the node of lower degree, or of
     /// lower number where degrees are equal.
     pub fn orient_edges(&mut self, name: &str, triangles: Triangles) {
-        let mut wave = WaveSpec::new(name, Opcode::OrientEdges).writing(triangles.forward);
-        wave.sources[0] = Some(triangles.degrees);
-        wave.writes.push(triangles.degrees);
-        self.push(wave);
+        let wave = WaveSpec::new(name, Opcode::OrientEdges).writing(triangles.forward);
+        self.push(wave.writing_source(0, triangles.degrees));
     }
 
     /// Adds the triangles of the oriented edges to their corners; the graph

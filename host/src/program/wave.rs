@@ -3,6 +3,10 @@
 use super::encoded::RegisterId;
 use seawall_core::abi::program::Opcode;
 
+/// The number of a register in its builder, once it is known to be one of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Slot(pub(crate) u32);
+
 /// A register before it has a place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RegisterSpec {
@@ -28,11 +32,13 @@ pub(crate) const ALIGNMENT_BYTES: u64 = 256;
 pub(crate) struct WaveSpec {
     pub(crate) name: String,
     pub(crate) opcode: Opcode,
-    pub(crate) destination: Option<RegisterId>,
-    pub(crate) sources: [Option<RegisterId>; 4],
+    pub(crate) destination: Option<Slot>,
+    pub(crate) sources: [Option<Slot>; 4],
     pub(crate) parameters: [u32; 5],
-    pub(crate) reads: Vec<RegisterId>,
-    pub(crate) writes: Vec<RegisterId>,
+    pub(crate) reads: Vec<Slot>,
+    pub(crate) writes: Vec<Slot>,
+    /// Identifiers as the caller gave them, until the builder has taken the wave.
+    pub(crate) named: Vec<RegisterId>,
     pub(crate) body: Option<Body>,
 }
 
@@ -46,35 +52,51 @@ impl WaveSpec {
             parameters: [0; 5],
             reads: Vec::new(),
             writes: Vec::new(),
+            named: Vec::new(),
             body: None,
         }
     }
 
+    fn name(&mut self, register: RegisterId) -> Slot {
+        self.named.push(register);
+        Slot(register.number())
+    }
+
     /// Writes every word of `register`.
     pub(crate) fn writing(mut self, register: RegisterId) -> Self {
-        self.destination = Some(register);
-        self.writes.push(register);
+        let slot = self.name(register);
+        self.destination = Some(slot);
+        self.writes.push(slot);
         self
     }
 
     /// Changes some words of `register`.
     pub(crate) fn updating(self, register: RegisterId) -> Self {
         let mut wave = self.writing(register);
-        wave.reads.push(register);
+        wave.reads.push(Slot(register.number()));
         wave
     }
 
     /// Reads `register` as source number `which`.
     pub(crate) fn reading(mut self, which: usize, register: RegisterId) -> Self {
-        self.sources[which] = Some(register);
-        self.reads.push(register);
+        let slot = self.name(register);
+        self.sources[which] = Some(slot);
+        self.reads.push(slot);
+        self
+    }
+
+    /// Writes every word of source number `which`.
+    pub(crate) fn writing_source(mut self, which: usize, register: RegisterId) -> Self {
+        let slot = self.name(register);
+        self.sources[which] = Some(slot);
+        self.writes.push(slot);
         self
     }
 
     /// Changes some words of source number `which`.
     pub(crate) fn updating_source(self, which: usize, register: RegisterId) -> Self {
         let mut wave = self.reading(which, register);
-        wave.writes.push(register);
+        wave.writes.push(Slot(register.number()));
         wave
     }
 
@@ -89,5 +111,5 @@ impl WaveSpec {
 pub(crate) struct Body {
     pub(crate) waves: Vec<WaveSpec>,
     pub(crate) max_iterations: u32,
-    pub(crate) frontier: Option<RegisterId>,
+    pub(crate) frontier: Option<Slot>,
 }

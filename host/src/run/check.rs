@@ -3,7 +3,7 @@
 use super::{AnalysisKind, Detail, RunRequest};
 use crate::analysis::oracle;
 use crate::graph::Graph;
-use crate::outcome::{Column, SourceSets};
+use crate::outcome::Column;
 use seawall_core::abi::UNREACHED;
 
 /// How a run's loop ended.
@@ -27,7 +27,7 @@ pub(crate) fn check(
 ) -> bool {
     let expected = match request.analysis {
         AnalysisKind::Bfs => {
-            let levels = oracle::levels(graph, &request.sources, max_iterations);
+            let levels = oracle::levels(graph, request.sources(), max_iterations);
             if parents.is_some_and(|parents| parents != oracle::parents(graph, &levels)) {
                 return false;
             }
@@ -37,15 +37,13 @@ pub(crate) fn check(
             let Column::Sets(sets) = values else {
                 return false;
             };
-            let words = SourceSets::words_for(request.sources.len());
-            let bounds = (max_iterations, words);
-            return sets.words() == oracle::reached_from(graph, &request.sources, bounds);
+            return sets.words() == oracle::reached_from(graph, request.sources(), max_iterations);
         }
-        AnalysisKind::Reach => oracle::reached(graph, &request.sources, max_iterations),
+        AnalysisKind::Reach => oracle::reached(graph, request.sources(), max_iterations),
         AnalysisKind::Cc => oracle::components(graph),
         AnalysisKind::Sssp => {
-            let expected = oracle::distances(graph, &request.sources);
-            let exact = || oracle::distances_in_doubles(graph, &request.sources);
+            let expected = oracle::distances(graph, request.sources());
+            let exact = || oracle::distances_in_doubles(graph, request.sources());
             return settled(&expected, values, end)
                 && values
                     .floats()

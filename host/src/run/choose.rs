@@ -7,6 +7,7 @@
 use super::weigh::{Found, job, limits_of};
 use super::{AnalysisKind, BackendChoice, RunRequest};
 use crate::backend::BackendError;
+use crate::backend::cuda::DeviceLimits;
 use crate::calibrate::sample::SAMPLE_EDGES;
 use crate::calibrate::{Costs, Job, Key, Machine, Prediction, predict, predict_tiles};
 use crate::graph::Graph;
@@ -43,9 +44,17 @@ pub(super) struct Narrow {
     pub(super) leave: u32,
 }
 
+/// Looks for the GPU of a number.
+type Probe<'p> = &'p dyn Fn(u32) -> Result<DeviceLimits, BackendError>;
+
 /// Chooses for `request`. A choice that the caller made stays as it is; the
-/// reason then says when another would be better.
+/// reason then says when another would be better. For a job that the CPU ends before a
+/// GPU would be open, no GPU is looked for.
 pub(super) fn choose(graph: &Graph, request: &RunRequest) -> Choice {
+    choose_with(graph, request, &limits_of)
+}
+
+fn choose_with(graph: &Graph, request: &RunRequest, probe: Probe<'_>) -> Choice {
     let asked = Choice {
         backend: request.backend,
         threads: request.threads,
@@ -53,43 +62,71 @@ pub(super) fn choose(graph: &Graph, request: &RunRequest) -> Choice {
         narrow: None,
         tiles: None,
     };
-    if request.backend == BackendChoice::Cpu {
+    if request.backend == BackendChoice::Cpu && request.threads.is_some() {
         return asked;
     }
-    let device = limits_of(request.device).map(|limits| Key::of_device(&limits));
     let found = Found::load();
-    let costs = found.costs(request, device.as_ref().ok());
-    let job = job(graph, request, SAMPLE_EDGES);
-    let prediction = predicted(&job, request, costs);
-    let reason = match &device {
-        Err(error) if request.backend == BackendChoice::Auto => {
-            let reason = without_gpu(error, request, &prediction);
-            return on_cpu(request, &prediction, found.with_note(reason));
+    let job = job(graph, request, sample_edges(graph));
+    let blind = predicted(&job, request, found.costs(request, None));
+    match request.backend {
+        BackendChoice::Cpu => {
+            let threads = threads(request, &blind);
+            return Choice { threads, ..asked };
         }
-        Err(_) => return asked,
-        Ok(_) => prediction.reason(),
-    };
+        BackendChoice::Auto if blind.is_too_small_for_a_gpu() => {
+            let reason = found.with_note(blind.small_reason());
+            return on_cpu(request, &blind, reason);
+        }
+        _ => {}
+    }
+    match probe(request.device) {
+        Ok(limits) => choose_beside(graph, request, (&job, &found), &Key::of_device(&limits)),
+        Err(error) if request.backend == BackendChoice::Auto => {
+            let reason = without_gpu(&error, request, &blind);
+            on_cpu(request, &blind, found.with_note(reason))
+        }
+        Err(_) => asked,
+    }
+}
+
+/// Edges that a search is followed for: few beside those that the run looks at, so
+/// that choosing is not what takes the time.
+fn sample_edges(graph: &Graph) -> u64 {
+    const LEAST: u64 = 256;
+    const SHARE: u64 = 400;
+    (u64::from(graph.edges()) / SHARE).clamp(LEAST, SAMPLE_EDGES)
+}
+
+/// Chooses between the CPU and the GPU of `key`, or comments on the caller's choice.
+fn choose_beside(
+    graph: &Graph,
+    request: &RunRequest,
+    (job, found): (&Job, &Found),
+    key: &Key,
+) -> Choice {
+    let costs = found.costs(request, Some(key));
+    let prediction = predicted(job, request, costs);
+    let reason = prediction.reason();
     let is_better = prediction.best() == Machine::Gpu;
     let reason = match (request.backend, is_better) {
         (BackendChoice::Auto, false) => {
             return on_cpu(request, &prediction, found.with_note(reason));
         }
         (BackendChoice::Auto, true) => Some(reason),
-        (_, false) => Some(format!("{reason}; --backend auto takes it")),
+        (_, false) => Some(format!("{reason}; auto takes it")),
         (_, true) => None,
     };
     let is_open = request.backend == BackendChoice::Auto;
-    let no_tiles = is_open
-        .then(|| without_tiles(graph, &job, &costs))
-        .flatten();
-    let crossing = device
-        .ok()
-        .and_then(|key| found.calibration.gpu(&key)?.crossing_nodes());
+    let no_tiles = is_open.then(|| without_tiles(graph, job, &costs)).flatten();
+    let measured = found.calibration.gpu(key);
     Choice {
+        backend: request.backend,
+        threads: request.threads,
         tiles: no_tiles.is_some().then_some(false),
         reason: joined(reason, no_tiles).map(|reason| found.with_note(reason)),
-        narrow: crossing.map(Narrow::at),
-        ..asked
+        narrow: measured
+            .and_then(|costs| costs.crossing_nodes())
+            .map(Narrow::at),
     }
 }
 
@@ -168,6 +205,36 @@ mod tests {
     }
 
     #[test]
+    fn a_small_job_is_chosen_for_without_looking_for_a_gpu() {
+        let probes = std::cell::Cell::new(0);
+        let probe = |_| {
+            probes.set(probes.get() + 1);
+            let reason = "a test".to_owned();
+            Err(BackendError::Unavailable { reason })
+        };
+        let choice = |backend, repeat| {
+            let request = RunRequest {
+                backend,
+                repeat: std::num::NonZeroU32::new(repeat).unwrap(),
+                ..RunRequest::new(AnalysisKind::Bfs, vec![0])
+            };
+            choose_with(&grid(), &request, &probe)
+        };
+        let small = choice(BackendChoice::Auto, 1);
+        assert_eq!((small.backend, probes.get()), (BackendChoice::Cpu, 0));
+        let reason = small.reason.unwrap();
+        assert!(reason.contains("no GPU was looked for"), "{reason}");
+        let fewest = choice(BackendChoice::Cpu, 1);
+        assert_eq!(fewest.threads, Some(NonZeroUsize::MIN));
+        assert_eq!(probes.get(), 0);
+        // Many runs share the opening, so that a GPU may pay.
+        let long = choice(BackendChoice::Auto, u32::MAX);
+        assert_eq!((long.backend, probes.get()), (BackendChoice::Cpu, 1));
+        choice(BackendChoice::Mega, 1);
+        assert_eq!(probes.get(), 2);
+    }
+
+    #[test]
     fn a_choice_that_the_caller_made_stays() {
         for backend in [
             BackendChoice::Cpu,
@@ -195,6 +262,12 @@ mod tests {
         assert_eq!(choice.backend, BackendChoice::Cpu);
         assert_eq!(choice.threads, Some(NonZeroUsize::MIN));
         let reason = choice.reason.unwrap();
+        assert!(reason.starts_with("one thread is"), "{reason}");
+        let request = RunRequest {
+            repeat: std::num::NonZeroU32::MAX,
+            ..request
+        };
+        let reason = choose(&grid(), &request).reason.unwrap();
         assert!(reason.starts_with("no usable CUDA device"), "{reason}");
         assert!(reason.contains("one thread is"), "{reason}");
     }

@@ -1,6 +1,7 @@
 //! What a run tells beyond the plain column of its analysis.
 
 use super::{AnalysisKind, RunError};
+use std::fmt;
 
 /// More than the plain column of an analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -28,22 +29,23 @@ impl Detail {
             Self::Parents => AnalysisKind::Bfs,
             Self::EachSource => AnalysisKind::Reach,
         };
-        match self.option() {
-            Some(option) if analysis != of => Err(RunError::WrongDetail {
-                option,
-                of,
-                analysis,
-            }),
-            _ => Ok(()),
+        if analysis == of {
+            return Ok(());
         }
+        Err(RunError::WrongDetail {
+            detail: self,
+            of,
+            analysis,
+        })
     }
+}
 
-    /// The option of the command line that asks for it.
-    pub(crate) const fn option(self) -> Option<&'static str> {
-        match self {
-            Self::Plain => None,
-            Self::Parents => Some("--parents"),
-            Self::EachSource => Some("--each"),
-        }
+impl fmt::Display for Detail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Plain => "nothing more",
+            Self::Parents => "parents",
+            Self::EachSource => "sets of sources",
+        })
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::Cause;
 use crate::backend::BackendError;
-use crate::run::AnalysisKind;
+use crate::run::{AnalysisKind, Detail};
 use seawall_core::topology::Topology;
 
 /// A run could not start or could not finish.
@@ -32,17 +32,42 @@ pub enum RunError {
     },
     /// The analysis is about undirected graphs and some edge has no reverse.
     #[error(
-        "{analysis} needs every edge in both directions and the graph is directed; add --undirected"
+        "{analysis} needs every edge in both directions and the graph is directed; load it with both"
     )]
     Directed {
         /// The analysis asked for.
         analysis: AnalysisKind,
     },
+    /// The analysis starts somewhere and was not told where.
+    #[error("{analysis} needs a node to start from; name at least one")]
+    NoSource {
+        /// The analysis asked for.
+        analysis: AnalysisKind,
+    },
+    /// More sources than a register can list.
+    #[error("{sources} sources; at most {most} can be listed, so split them")]
+    TooManySources {
+        /// How many were given.
+        sources: usize,
+        /// Most that there can be.
+        most: u32,
+    },
+    /// A source that is no node of the graph.
+    #[error("source {source_node} is no node of the graph, which has {nodes}, numbered from 0")]
+    NoSuchSource {
+        /// The number given.
+        source_node: u32,
+        /// Nodes of the graph.
+        nodes: u32,
+    },
+    /// A run without time.
+    #[error("a time budget of 0; allow at least a nanosecond")]
+    NoTime,
     /// The request asks for a detail of another analysis.
-    #[error("{option} goes with {of}, not with {analysis}; leave it out, or ask for {of}")]
+    #[error("{analysis} does not tell {detail}, {of} does; leave them out, or ask for {of}")]
     WrongDetail {
-        /// The option that asks for it.
-        option: &'static str,
+        /// The detail asked for.
+        detail: Detail,
         /// The analysis that has it.
         of: AnalysisKind,
         /// The analysis asked for.
@@ -50,7 +75,7 @@ pub enum RunError {
     },
     /// The budget does not hold the graph and the smallest plan.
     #[error(
-        "{analysis} needs {needed_bytes} bytes and the budget is {budget_bytes}; raise --budget to at least that"
+        "{analysis} needs {needed_bytes} bytes and the budget is {budget_bytes}; raise it to at least that"
     )]
     OverBudget {
         /// The analysis asked for.
@@ -62,7 +87,7 @@ pub enum RunError {
     },
     /// A shape of search was forced on a program that does not search.
     #[error(
-        "--topology {topology} shapes frontier searches and {analysis} runs none; leave it out, or run bfs or reach"
+        "the topology {topology} shapes frontier searches and {analysis} runs none; leave it out, or run bfs or reach"
     )]
     NoSearch {
         /// The analysis asked for.
@@ -89,6 +114,10 @@ impl RunError {
             | Self::WrongDetail { .. }
             | Self::OverBudget { .. }
             | Self::NoSearch { .. }
+            | Self::NoSource { .. }
+            | Self::TooManySources { .. }
+            | Self::NoSuchSource { .. }
+            | Self::NoTime
             | Self::Program(_) => Cause::Request,
             Self::Backend(error) => error.cause(),
         }

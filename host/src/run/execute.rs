@@ -6,7 +6,7 @@ use crate::analysis::Built;
 use crate::backend::cpu::CpuSession;
 use crate::backend::{RunLimits, RunStats, Session, cuda};
 use crate::graph::Graph;
-use crate::outcome::{Column, Event, PlanSummary, RunOutcome, Times, Track};
+use crate::outcome::{Column, Dropped, Event, PlanSummary, RunOutcome, Times, Track, waves};
 use crate::program::{EncodedProgram, PlanRequest};
 use std::num::NonZeroU32;
 use std::time::Instant;
@@ -24,19 +24,19 @@ struct Opened<'g> {
 /// last run's result is reported.
 ///
 /// # Errors
-/// When the graph cannot answer the analysis, the plan does not fit the budget,
-/// or the machine fails.
+/// As [`RunRequest::check_for`]; when the plan does not fit the budget, or the machine
+/// fails.
 pub fn execute(
     graph: &Graph,
     request: &RunRequest,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
+    request.check_for(graph)?;
     let mut submission = Submission {
         graph,
         request,
         progress,
-        clock: Instant::now(),
-        events: Vec::new(),
+        log: Log::begin(),
     };
     (submission.progress)(Phase::Plan);
     let choice = choose(graph, request);
@@ -48,7 +48,7 @@ pub fn execute(
         mut session,
         executor,
         reason,
-    } = open(graph, request, choice)?;
+    } = submission.open(choice)?;
     let mut answer = submission.answer(session.as_mut(), &planned)?;
     let mut run_ns = answer.run_ns;
     if steps::outgrew(graph, request, &answer.values)? {
@@ -63,15 +63,17 @@ pub fn execute(
         stats,
         ..
     } = answer;
+    let Submission {
+        progress, mut log, ..
+    } = submission;
     let mut plan = planned.summary;
     plan.topology = steps::topology_name(&stats.control);
-    if request.check {
-        (submission.progress)(Phase::Check);
-    }
     let end = steps::end_of(&stats.control);
-    let checked = request
-        .check
-        .then(|| steps::is_equal(graph, request, end, (&values, parents.as_deref())));
+    let checked = request.check.then(|| {
+        progress(Phase::Check);
+        let found = (&values, parents.as_deref());
+        log.until_now("check", || steps::is_equal(graph, request, end, found))
+    });
     Ok(RunOutcome {
         analysis: request.analysis,
         backend: executor,
@@ -79,7 +81,8 @@ pub fn execute(
         device: session.device().name.clone(),
         nodes: u64::from(graph.nodes()),
         edges: u64::from(graph.edges()),
-        sources: steps::original_ids(graph, &request.sources),
+        dropped: Dropped::default(),
+        sources: steps::original_ids(graph, request.sources()),
         reached: steps::reached(request.analysis, &values),
         rounds: steps::rounds(request.analysis, &values, end),
         converged: end.converged,
@@ -95,19 +98,19 @@ pub fn execute(
         device_barriers: barriers(&stats, executor, session.device().units),
         host: stats.host,
         checked,
-        events: submission.events,
+        events: log.events,
+        waves: waves(&planned.encoded, &stats.control),
         values,
         parents,
     })
 }
 
 /// A request under way.
-struct Submission<'a> {
+struct Submission<'a, 'p> {
     graph: &'a Graph,
     request: &'a RunRequest,
-    progress: &'a mut dyn FnMut(Phase),
-    clock: Instant,
-    events: Vec<Event>,
+    progress: &'p mut dyn FnMut(Phase),
+    log: Log,
 }
 
 /// A program that was planned, and what that took.
@@ -127,18 +130,14 @@ struct Answer {
     readback_ns: u64,
 }
 
-impl Submission<'_> {
-    fn now_ns(&self) -> u64 {
-        self.clock.elapsed().as_nanos() as u64
-    }
-
+impl<'a> Submission<'a, '_> {
     /// Builds, plans and encodes the program, with distances of 64 bits where `wide` says so.
     fn plan(&mut self, narrow: Option<Narrow>, wide: bool) -> Result<Planned, RunError> {
-        let start_ns = self.now_ns();
+        let start = Instant::now();
         let built = steps::build(self.graph, self.request, wide)?;
         let (encoded, summary) = plan_program((self.graph, self.request), &built, narrow)?;
-        let plan_ns = self.now_ns() - start_ns;
-        self.events.push(host_event("plan", start_ns, plan_ns));
+        let plan_ns = nanoseconds(&start);
+        self.log.planned(plan_ns);
         Ok(Planned {
             built,
             encoded,
@@ -147,38 +146,62 @@ impl Submission<'_> {
         })
     }
 
+    /// Opens the machine, which ends with the upload of the graph.
+    fn open(&mut self, choice: Choice) -> Result<Opened<'a>, RunError> {
+        let (graph, request) = (self.graph, self.request);
+        let opened = self
+            .log
+            .until_now("open", || open(graph, request, choice))?;
+        let upload = opened.session.upload_ns();
+        let end = nanoseconds(&self.log.clock);
+        self.log.host("upload", end.saturating_sub(upload), upload);
+        Ok(opened)
+    }
+
     /// Loads a program, runs it as often as asked and reads its result.
     fn answer(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<Answer, RunError> {
-        let start_ns = self.now_ns();
-        session.load(&planned.encoded)?;
-        self.events
-            .push(host_event("upload", start_ns, session.upload_ns()));
-        let mut runs = Vec::new();
-        let of = self.request.repeat;
-        let stats = repeat(
-            session,
-            &planned.built.inputs,
-            of,
-            |repetition| {
-                let of = of.get();
-                (self.progress)(Phase::Run { repetition, of });
-                self.clock.elapsed().as_nanos() as u64
-            },
-            |event| {
-                runs.push(event.duration_ns);
-                self.events.push(event);
-            },
-        )?;
+        self.log
+            .until_now("load program", || session.load(&planned.encoded))?;
+        let (stats, run_ns) = self.repeat(session, &planned.built.inputs)?;
         (self.progress)(Phase::Readback);
+        let reading = nanoseconds(&self.log.clock);
         let (values, parents, readback_ns) =
             read_back(session, &planned.built, self.graph.nodes())?;
+        self.log.host("readback", reading, readback_ns);
         Ok(Answer {
             values,
             parents,
             stats,
-            run_ns: steps::median(&mut runs),
+            run_ns,
             readback_ns,
         })
+    }
+
+    /// Runs the loaded program as often as asked; returns the last run's end and the
+    /// median of the times.
+    fn repeat(
+        &mut self,
+        session: &mut dyn Session,
+        inputs: &[u32],
+    ) -> Result<(RunStats, u64), RunError> {
+        let clock = self.log.clock;
+        let of = self.request.repeat;
+        let mut runs = Vec::new();
+        let stats = repeat(
+            session,
+            inputs,
+            of,
+            |repetition| {
+                let of = of.get();
+                (self.progress)(Phase::Run { repetition, of });
+                nanoseconds(&clock)
+            },
+            |event| {
+                runs.push(event.duration_ns);
+                self.log.events.push(event);
+            },
+        )?;
+        Ok((stats, steps::median(&mut runs)))
     }
 }
 
@@ -208,12 +231,51 @@ fn repeat(
     }
 }
 
-fn host_event(name: &str, start_ns: u64, duration_ns: u64) -> Event {
-    Event {
-        name: name.to_owned(),
-        track: Track::Host,
-        start_ns,
-        duration_ns,
+/// Time since `clock` began, nanoseconds.
+fn nanoseconds(clock: &Instant) -> u64 {
+    clock.elapsed().as_nanos() as u64
+}
+
+/// What happened when, for the trace.
+struct Log {
+    clock: Instant,
+    events: Vec<Event>,
+}
+
+impl Log {
+    fn begin() -> Self {
+        Self {
+            clock: Instant::now(),
+            events: Vec::new(),
+        }
+    }
+
+    /// Adds a span of the host.
+    fn host(&mut self, name: &str, start_ns: u64, duration_ns: u64) {
+        self.events.push(Event {
+            name: name.to_owned(),
+            track: Track::Host,
+            start_ns,
+            duration_ns,
+        });
+    }
+
+    /// Adds planning, which ends now, and before the first plan the choice.
+    fn planned(&mut self, plan_ns: u64) {
+        let start = nanoseconds(&self.clock).saturating_sub(plan_ns);
+        if self.events.is_empty() {
+            self.host("choose", 0, start);
+        }
+        self.host("plan", start, plan_ns);
+    }
+
+    /// Adds the span of the host in which `work` is done.
+    fn until_now<T>(&mut self, name: &str, work: impl FnOnce() -> T) -> T {
+        let start = nanoseconds(&self.clock);
+        let done = work();
+        let end = nanoseconds(&self.clock);
+        self.host(name, start, end.saturating_sub(start));
+        done
     }
 }
 

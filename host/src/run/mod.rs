@@ -7,9 +7,11 @@ mod error;
 mod execute;
 mod request;
 pub(crate) mod steps;
+mod validate;
 pub(crate) mod weigh;
 
 pub use detail::Detail;
 pub use error::RunError;
 pub use execute::execute;
 pub use request::{AnalysisKind, BackendChoice, Executor, Phase, Ranking, RunRequest};
+pub use validate::SOURCES_MAX;

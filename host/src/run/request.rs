@@ -1,8 +1,7 @@
 //! What a caller asks of a run.
 //!
-//! Everything is already checked against the graph where that needs the graph
-//! (sources are node numbers), so that the run itself can only fail for reasons
-//! of its own. Nothing here parses or reads.
+//! [`RunRequest::check_for`] holds it against a graph, and every run begins with that, so
+//! that the rest can only fail for reasons of its own. Nothing here parses or reads.
 
 use std::fmt;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -170,7 +169,7 @@ pub struct RunRequest {
     /// What to compute.
     pub analysis: AnalysisKind,
     /// Node numbers to start from, each below the graph's nodes, in the order
-    /// given; empty when the analysis takes none.
+    /// given; an analysis that starts everywhere ignores them.
     pub sources: Vec<u32>,
     /// Where to compute it.
     pub backend: BackendChoice,

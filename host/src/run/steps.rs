@@ -10,19 +10,18 @@ use seawall_core::abi::UNREACHED;
 use seawall_core::abi::control::{ControlRecord, LoopRecord};
 use seawall_core::topology::Topology;
 
-/// Builds the program that `request` asks for, in the shape that it asks for.
+/// Builds the program that `request` asks for, in the shape that it asks for. The
+/// request is checked.
 ///
 /// Distances take 64 bits where `wide` says so.
 pub(crate) fn build(graph: &Graph, request: &RunRequest, wide: bool) -> Result<Built, RunError> {
     let question = Question {
-        sources: request.sources.clone(),
+        sources: request.sources().to_vec(),
         max_iterations: max_iterations(request),
         ranking: request.ranking,
         detail: request.detail,
         wide,
     };
-    request.detail.check(request.analysis)?;
-    check_graph(graph, request.analysis)?;
     let mut built = analysis::build(request.analysis, graph, &question)?;
     force_topology(&mut built, request)?;
     Ok(built)
@@ -40,17 +39,6 @@ fn force_topology(built: &mut Built, request: &RunRequest) -> Result<(), RunErro
         });
     }
     built.program.force_topology(topology);
-    Ok(())
-}
-
-/// Refuses what the graph cannot answer.
-fn check_graph(graph: &Graph, analysis: AnalysisKind) -> Result<(), RunError> {
-    if analysis.reads_weights() && graph.weights().is_none() {
-        return Err(RunError::NoWeights { analysis });
-    }
-    if analysis.is_undirected() && !graph.is_symmetric() {
-        return Err(RunError::Directed { analysis });
-    }
     Ok(())
 }
 

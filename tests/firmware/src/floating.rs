@@ -11,7 +11,7 @@ use seawall_core::tuning::{
 
 use crate::program::Tuning;
 
-/// Which part refused, and why.
+/// The part that refused, and its error.
 #[derive(Clone, Copy, Debug)]
 pub enum Refusal {
     /// Slices of other lengths.

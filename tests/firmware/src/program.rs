@@ -1,6 +1,6 @@
-//! What is planned: a made-up program, the same on every machine.
+//! The planned program: made up, and the same on every machine.
 //!
-//! Eight rows of eight waves, each behind two waves of earlier rows. Ids are
+//! Eight rows of eight waves, each after two waves of earlier rows. Ids are
 //! scattered, so that neither the list nor the ids are in program order and the
 //! planner takes its general path.
 
@@ -16,22 +16,22 @@ use seawall_core::topology::memory::{ExecutionRequest, Footprint};
 
 /// Waves of the program.
 pub const WAVES: usize = 64;
-/// Dependencies of the program: two for each wave behind the first row.
+/// Dependencies of the program: two per wave after the first row.
 pub const DEPENDENCIES: usize = 2 * (WAVES - ROW);
 /// Waves of a row.
 const ROW: usize = 8;
 
-/// Everything that the planner is asked.
+/// Everything that the planner takes.
 pub struct Program {
     /// The waves and their order.
     pub dag: Dag<'static>,
-    /// What groups may spend.
+    /// Bytes that groups may use.
     pub budget: Budget,
     /// The policy that chooses topologies.
     pub topologies: TopologyPolicy,
     /// The policy that sizes launches.
     pub launches: LaunchPolicy,
-    /// Whose choices are cached.
+    /// The identity of cached choices.
     pub identity: Identity,
     /// One step of the analysis.
     pub execution: ExecutionRequest,
@@ -39,7 +39,7 @@ pub struct Program {
     pub launch: LaunchRequest,
     /// The resident session.
     pub session: SessionProfile,
-    /// When the device stops.
+    /// The device-resident fixpoint.
     pub convergence: ConvergenceRequest,
 }
 
@@ -130,23 +130,23 @@ pub static PROGRAM: Program = Program {
 pub struct Tuning {
     /// Block sizes to choose from.
     pub candidates: [u32; 3],
-    /// What each one cost.
+    /// Cost of each candidate.
     pub costs: [f64; 3],
     /// A preconditioner of two rows.
     pub matrix: [f64; 4],
     /// A gradient.
     pub gradient: [f64; 2],
-    /// Where the siblings of each of three waves begin.
+    /// Offsets of the siblings of three waves.
     pub offsets: [u32; 4],
     /// The siblings.
     pub siblings: [u32; 4],
-    /// How fast priorities flow or decay.
+    /// Rate at which priorities flow or decay.
     pub damping: f64,
     /// Recorded comparisons.
     pub samples: [Sample<'static>; 2],
 }
 
-/// What is tuned and judged. A `static`, so that a microcontroller keeps it in flash.
+/// Input of tuning and judging. A `static`, so that a microcontroller keeps it in flash.
 pub static TUNING: Tuning = Tuning {
     candidates: [64, 128, 256],
     costs: [3.0, 2.5, 2.75],
@@ -217,9 +217,9 @@ const fn dependencies() -> [Dependency; DEPENDENCIES] {
         let position = ROW + index % (WAVES - ROW);
         let row = position / ROW * ROW;
         // The first half reaches one row back, the second half anywhere before.
-        let behind = if index < WAVES - ROW { ROW } else { row };
+        let reach = if index < WAVES - ROW { ROW } else { row };
         table[index] = Dependency {
-            before: scattered(row - 1 - (state >> 16) as usize % behind),
+            before: scattered(row - 1 - (state >> 16) as usize % reach),
             after: scattered(position),
         };
         index += 1;

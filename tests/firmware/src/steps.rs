@@ -25,7 +25,7 @@ pub type ArenaRoom = ArenaScratch<WAVES>;
 /// Room for eight cached choices of a topology.
 pub type CacheRoom = PlanCache<8>;
 
-/// What the four policies decided.
+/// Decisions of the policies.
 #[derive(Clone, Copy, Debug)]
 pub struct Policies {
     /// The topology of the next step.
@@ -36,11 +36,11 @@ pub struct Policies {
     pub launch: LaunchPlan,
     /// The resident session.
     pub session: SessionPlan,
-    /// When the device stops.
+    /// The device-resident fixpoint.
     pub convergence: ConvergenceContract,
 }
 
-/// Which policy refused, and why.
+/// The policy that refused, and its error.
 #[derive(Clone, Copy, Debug)]
 pub enum Refusal {
     /// No topology fits its memory.

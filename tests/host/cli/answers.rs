@@ -12,6 +12,7 @@ fn graph(undirected: bool) -> Graph {
     let options = LoadOptions {
         undirected,
         weights: true,
+        skip_columns: false,
     };
     load(SPEC, &options, None).unwrap().graph
 }

@@ -129,7 +129,7 @@ fn a_bad_line_of_a_list_is_named_with_file_and_line() {
         (b"gen:grid:3\n@other\n", 2, &["@other", "not other lists"]),
         (b"-\n", 1, &["standard input"]),
         (b"gen:grid:3\n.\n", 2, &["a folder"]),
-        (b"gen:grid:3\n\xff\xfe\n", 2, &["UTF-8"]),
+        (b"gen:grid:3\n\xff\xfe\n", 2, &["cannot open"]),
     ] {
         let list = Fixture::new("list", text);
         let place = format!("{}:{line}: ", list.path());

@@ -9,6 +9,7 @@ mod evidence;
 #[cfg(target_os = "linux")]
 mod exhaustion;
 mod exit_codes;
+mod failures;
 mod files;
 mod help;
 mod input_errors;
@@ -54,12 +55,25 @@ fn finish(command: &mut Command) -> Finished {
 }
 
 impl Finished {
-    /// Asserts exit code 2, silence on standard output, and one message with all parts.
+    /// Asserts exit code 2, nothing but the failure on standard output, and one message
+    /// with all parts.
     #[track_caller]
     fn refused(&self, parts: &[&str]) {
         assert_eq!(self.code, 2, "{}", self.stderr);
-        assert_eq!(self.stdout, "");
+        self.reports_only_failure();
         self.complains(parts);
+    }
+
+    /// Asserts that standard output is empty, or for scripts the failure that standard
+    /// error has too.
+    #[track_caller]
+    fn reports_only_failure(&self) {
+        if self.stdout.is_empty() {
+            return;
+        }
+        let failure: Value = serde_json::from_str(&self.stdout).unwrap();
+        let message = failure["error"]["message"].as_str().unwrap();
+        assert!(self.stderr.contains(message), "{message}");
     }
 
     /// Asserts one message on standard error with all parts.

@@ -1,5 +1,6 @@
 //! Graph files end to end: what is written is read, what is broken is named.
 mod errors;
+mod formats;
 mod hostile;
 #[cfg(unix)]
 mod names;
@@ -13,10 +14,12 @@ use std::path::Path;
 pub(crate) const PLAIN: LoadOptions = LoadOptions {
     undirected: false,
     weights: false,
+    skip_columns: false,
 };
 pub(crate) const WEIGHTED: LoadOptions = LoadOptions {
     undirected: false,
     weights: true,
+    skip_columns: false,
 };
 
 /// Loads bytes as a file of this name.

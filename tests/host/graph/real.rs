@@ -42,6 +42,7 @@ fn the_mail_network_has_its_published_counts() {
     let both = LoadOptions {
         undirected: true,
         weights: false,
+        skip_columns: false,
     };
     let Some(loaded) = load("email-Enron.txt.xz", &both) else {
         return;

@@ -12,9 +12,8 @@ mod watchdog;
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{BackendError, RunLimits, RunStats, Session};
 use seawall::graph::Graph;
-use seawall::program::{EncodedProgram, PlanRequest, ProgramBuilder, RegisterId};
+use seawall::program::{BitOp, EncodedProgram, PlanRequest, ProgramBuilder, RegisterId};
 use seawall_core::abi::control::FaultRecord;
-use seawall_core::abi::program::Opcode;
 use std::num::NonZeroUsize;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -67,7 +66,7 @@ fn chain(links: u32, words: u64) -> (ProgramBuilder, RegisterId) {
         let ones = program.words("ones", words).unwrap();
         let next = program.words("next", words).unwrap();
         program.fill("ones", ones, 1);
-        program.combine("flip", Opcode::Xor, next, [last, ones]);
+        program.combine("flip", BitOp::Xor, next, [last, ones]);
         last = next;
     }
     program.keep(last);

@@ -3,8 +3,11 @@
 use super::{bare, chain};
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{RunLimits, Session};
-use seawall::program::{PlanRequest, ProgramBuilder, ProgramError};
-use seawall_core::abi::program::Opcode;
+use seawall::program::{
+    BitOp, ComponentStep, Lengths, Mark, Meet, Paths, PlanRequest, ProgramBuilder, ProgramError,
+    Ranks, RegisterId,
+};
+use seawall_core::abi::program::Reduction;
 use std::num::NonZeroUsize;
 
 #[test]
@@ -86,7 +89,7 @@ fn reading_what_nobody_wrote_is_refused() {
     let mut program = ProgramBuilder::new(10);
     let [a, b] = ["a", "b"].map(|name| program.words(name, 10).unwrap());
     program.fill("fill", a, 1);
-    program.combine("join", Opcode::Or, a, [a, b]);
+    program.combine("join", BitOp::Or, a, [a, b]);
     let error = program.encode(&PlanRequest::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -150,6 +153,140 @@ fn registers_beyond_32_bits_are_refused() {
                 ..
             }
         ),
+        "{error}"
+    );
+}
+
+/// The error of a program of 10 nodes with the registers `a`, of 10 words, and `b`, of
+/// one, to which `add` adds waves.
+fn refused(add: impl FnOnce(&mut ProgramBuilder, [RegisterId; 2])) -> ProgramError {
+    let mut program = ProgramBuilder::new(10);
+    let registers = [("a", 10), ("b", 1)].map(|(name, words)| program.words(name, words).unwrap());
+    for register in registers {
+        program.fill("fill", register, 0);
+    }
+    add(&mut program, registers);
+    program.encode(&PlanRequest::default()).unwrap_err()
+}
+
+#[test]
+fn registers_of_another_builder_are_refused_by_every_call() {
+    let mut other = ProgramBuilder::new(10);
+    let foreign = [0; 5].map(|_| other.words("theirs", 10).unwrap());
+    let calls: [fn(&mut ProgramBuilder, RegisterId, RegisterId); 5] = [
+        |program, _, theirs| program.keep(theirs),
+        |program, _, theirs| program.fill("fill", theirs, 1),
+        |program, own, theirs| program.copy("copy", own, theirs),
+        |program, own, theirs| program.search("search", own, Mark::Levels(theirs), 3),
+        |program, own, theirs| {
+            program.fixpoint("loop", 3, |body| body.copy("copy", own, theirs));
+        },
+    ];
+    for call in calls {
+        for theirs in foreign {
+            let error = refused(|program, [own, _]| call(program, own, theirs));
+            assert!(
+                matches!(error, ProgramError::ForeignRegister { .. }),
+                "{error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_clone_keeps_its_registers_and_knows_no_later_ones() {
+    let mut program = ProgramBuilder::new(10);
+    let a = program.words("a", 10).unwrap();
+    let mut clone = program.clone();
+    let later = program.words("later", 10).unwrap();
+    clone.words("of the clone", 10).unwrap();
+    clone.fill("fill", a, 1);
+    assert!(clone.encode(&PlanRequest::default()).is_ok());
+    clone.fill("fill", later, 1);
+    assert!(clone.encode(&PlanRequest::default()).is_err());
+}
+
+#[test]
+fn registers_that_are_too_short_are_refused_with_what_they_need() {
+    type Add = fn(&mut ProgramBuilder, [RegisterId; 2]);
+    let cases: [(Add, u64); 7] = [
+        (|program, [a, b]| program.copy("wave", a, b), 10),
+        (
+            |program, [a, b]| program.combine("wave", BitOp::Or, a, [a, b]),
+            10,
+        ),
+        (
+            |program, [_, b]| program.components("wave", ComponentStep::Compress, b),
+            10,
+        ),
+        (|program, [_, b]| program.step_peel("wave", b, b), 10),
+        (|program, [a, b]| program.parents("wave", a, b), 10),
+        (
+            |program, [a, _]| {
+                let meet = Meet {
+                    facts: 3,
+                    intersect: false,
+                };
+                program.meet("wave", a, a, meet);
+            },
+            30,
+        ),
+        (
+            |program, [a, b]| {
+                let none = program.words("none", 0).unwrap();
+                program.reduce("wave", Reduction::Sum, none, a);
+                program.copy("unused", b, b);
+            },
+            1,
+        ),
+    ];
+    for (add, least) in cases {
+        let error = refused(add);
+        let text = error.to_string();
+        let ProgramError::RegisterTooShort { wave, needed, .. } = error else {
+            panic!("{text}")
+        };
+        assert_eq!((wave.as_str(), needed), ("wave", least));
+    }
+}
+
+#[test]
+fn parameters_without_a_meaning_are_refused() {
+    for damping in [1.0, -0.5, 2.0, f32::NAN] {
+        let error = refused(|program, [a, _]| {
+            let totals = program.totals("totals").unwrap();
+            let sums = program.words("sums", 20).unwrap();
+            let ranks = Ranks {
+                ranks: a,
+                contributions: a,
+                sums,
+                totals,
+            };
+            program.fill("fill", totals, 0);
+            program.fixpoint("rank", 3, |body| body.step_ranks(ranks, (damping, 0.0)));
+        });
+        assert!(matches!(error, ProgramError::Damping { .. }), "{error}");
+    }
+    let error = refused(|program, [a, _]| {
+        let work = program.work("work").unwrap();
+        let paths = Paths {
+            distances: a,
+            work,
+            width: 0,
+            lengths: Lengths::Whole,
+        };
+        program.step_paths("step", paths);
+    });
+    assert!(matches!(error, ProgramError::NoWidth { .. }), "{error}");
+}
+
+#[test]
+fn a_body_that_replaces_its_builder_is_refused() {
+    let mut program = ProgramBuilder::new(10);
+    program.fixpoint("loop", 3, |body| *body = ProgramBuilder::new(10));
+    let error = program.encode(&PlanRequest::default()).unwrap_err();
+    assert!(
+        matches!(error, ProgramError::ReplacedBuilder { .. }),
         "{error}"
     );
 }

@@ -10,7 +10,6 @@ use seawall::program::{
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::facts::{Invariant, Stage};
 use seawall_core::abi::program::Opcode;
-use seawall_core::abi::search::Visitor;
 use seawall_tests::faulty;
 
 const NODES: u32 = 100;
@@ -199,10 +198,7 @@ fn sets_and_triangles_of_memory_that_nobody_made_are_refused() {
 
 #[test]
 fn a_frontier_must_be_reset_before_it_is_seeded_again() {
-    let mark = Mark {
-        visitor: Visitor::OrBits,
-        marks: None,
-    };
+    let mark = Mark::Bits;
     let found = refused(|program| {
         let list = program.input("list", 64).unwrap();
         let frontier = program.frontier("frontier").unwrap();

@@ -1,8 +1,8 @@
 //! The deepest stack that code can take, from the code itself.
 //!
 //! Frames come from the compiler, edges from the disassembly: each branch into
-//! another function counts as a call, also a tail call that has given its frame
-//! back, so the sum is an upper bound. Recursion and branches to computed
+//! another function counts as a call, also a tail call whose frame is already
+//! freed, so the sum is an upper bound. Recursion and branches to computed
 //! addresses have no bound and are refused.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
 //! The example's run beside the host's plan and the bounds from its code.
 //!
-//! The plan must be the same, line by line. What painting found must lie below
+//! The plan must be the same, line by line. The painted stack must lie below
 //! the bound from the call graph and not far below it, or one of them is wrong.
 
 use std::io::Write;
@@ -22,7 +22,7 @@ struct Bound {
     bytes: u64,
 }
 
-/// What the example measured of a step.
+/// The example's measurements of a step.
 #[derive(Debug, PartialEq, Eq)]
 struct Cost {
     stack: u64,

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::error::Error;
 use crate::process;
 
-/// The machine, with one instruction a nanosecond of its clock.
+/// The machine, with one instruction per nanosecond of its clock.
 const MACHINE: [&str; 7] = [
     "-machine",
     "netduinoplus2",
@@ -25,7 +25,7 @@ const MACHINE: [&str; 7] = [
 /// Far above the second that the example takes.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// What an image said.
+/// The output of an image.
 pub(super) struct Output {
     /// defmt's frames.
     pub(super) frames: Vec<u8>,

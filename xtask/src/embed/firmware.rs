@@ -12,10 +12,10 @@ use crate::process;
 use crate::ptx::toolchain::Toolchain;
 use crate::workspace;
 
-/// How images are built.
+/// Profiles of images.
 #[derive(Clone, Copy)]
 pub(super) enum Profile {
-    /// As firmware is shipped; what is measured.
+    /// The profile of shipped firmware, which is measured.
     Release,
     /// The same with overflow checks, each of which is a panic path unless it can be proved away.
     Checked,
@@ -69,7 +69,7 @@ impl<'a> Firmware<'a> {
         Ok(self.image(target, "plan"))
     }
 
-    /// What the host plans.
+    /// The plan of the host.
     pub(super) fn twin(&self) -> Result<String, Error> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let host = process::capture(Command::new("rustc").args(["--print", "host-tuple"]))?;
@@ -82,7 +82,7 @@ impl<'a> Firmware<'a> {
         )
     }
 
-    /// Where an image lies once it is built.
+    /// The path of a built image.
     pub(super) fn image(&self, target: &str, name: &str) -> PathBuf {
         target_folder().join(target).join("release").join(name)
     }

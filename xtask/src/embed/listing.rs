@@ -1,7 +1,7 @@
-//! Reading what LLVM's tools print.
+//! Readers of what LLVM's tools print.
 //!
 //! Each function takes text and returns records; none starts a program. A line
-//! that is no record is passed over, since headings differ between versions.
+//! that is no record is skipped, since headings differ between versions.
 
 /// Name and bytes of each section, from `llvm-size -A`.
 pub(super) fn sections(text: &str) -> impl Iterator<Item = (&str, u64)> {
@@ -29,7 +29,7 @@ pub(super) fn frames(text: &str) -> impl Iterator<Item = (&str, u64)> {
     })
 }
 
-/// Something in a disassembly that matters to a call graph.
+/// A line of a disassembly that matters to a call graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item<'a> {
     /// The code of a function begins.

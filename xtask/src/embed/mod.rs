@@ -1,9 +1,10 @@
 //! `cargo xtask embed`: the planner on a microcontroller, measured.
 //!
-//! Links images that hold no panic path and no allocator, overflow checks on or
-//! off, holds their flash against the budget, bounds their stack from the machine code, then runs the
-//! example in QEMU and compares its plan with the host's. The sources are in
-//! tests/firmware, a workspace of its own; nothing here knows how planning works.
+//! Links images that hold no panic path and no allocator, with and without overflow
+//! checks. Compares their flash with the budget and bounds their stack from the machine
+//! code. Then runs the example in QEMU and compares its plan with the host's. The
+//! sources are in tests/firmware, a workspace of its own; nothing here knows how
+//! planning works.
 
 mod budget;
 mod calls;
@@ -36,7 +37,7 @@ pub(crate) struct Options {
     /// Link and measure, but do not run the example in QEMU.
     #[arg(long)]
     no_run: bool,
-    /// Which compiler to use.
+    /// The compiler to use.
     #[arg(long, value_enum, default_value_t = Route::Auto)]
     toolchain: Route,
 }

@@ -1,4 +1,4 @@
-//! How large an image is, and how much of it is the program that it plans.
+//! The size of an image, and the share of the program that it plans.
 //!
 //! The example's wave table is data of the caller, not of the planner; it is
 //! counted apart by its symbols.

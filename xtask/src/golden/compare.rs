@@ -1,12 +1,12 @@
-//! How much costlier a kernel may become before a person must say so.
+//! The room within which a kernel may become costlier without a person's decision.
 //!
 //! Instruction and register counts move a little with every compiler and edit, so
-//! they get room. Memory spills, calls and panic sites come one at a time and each
-//! is a decision, so they get none. Becoming cheaper is never a failure.
+//! they have room. Each memory spill, call or panic site is a decision, so those have
+//! none. A cheaper kernel never fails.
 
 use crate::golden::table::{Row, Table};
 
-/// What changed, as lines for the user.
+/// The changes, as lines for the user.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Difference {
     pub(crate) losses: Vec<String>,

@@ -1,4 +1,4 @@
-//! `cargo xtask golden`: what each kernel costs, against a committed table.
+//! `cargo xtask golden`: the cost of each kernel, beside a committed table.
 //!
 //! The table is `host/ptx/golden.txt`. It is taken from the committed PTX, so it
 //! needs no compiler. The assembler's columns hold `-` where it was written
@@ -122,7 +122,7 @@ fn rows(target: &Target, tools: &Tools) -> Result<Vec<Row>, Error> {
     Ok(rows)
 }
 
-/// What the kernel of `row` costs, compiled for smaller blocks.
+/// The cost of the kernel of `row`, compiled for smaller blocks.
 fn smaller(row: &Row, text: &str, tools: &Tools) -> Result<Vec<Row>, Error> {
     let one = |lanes| {
         Ok(Row {

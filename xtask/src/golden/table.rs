@@ -1,4 +1,4 @@
-//! The table as text: one line a kernel and machine, columns by white space.
+//! The table as text: one line per kernel and machine, columns by white space.
 
 use std::fmt::Write as _;
 
@@ -27,7 +27,7 @@ const COLUMNS: [&str; 15] = [
 /// Columns in front of the kernel's name.
 const FIGURES: usize = COLUMNS.len() - 1;
 
-/// All rows, and the assembler that the columns behind the traps came from.
+/// All rows, and the assembler that the columns after the traps came from.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Table {
     pub(crate) ptxas: Option<String>,

@@ -1,4 +1,4 @@
-//! What generated code must not hold.
+//! Rules for generated code.
 //!
 //! A name that neither the module nor the driver defines fails on the user's machine,
 //! when the driver links it; a panic function drags formatting into a kernel; a function

@@ -20,7 +20,7 @@ const TOOLS: &str = "SEAWALL_LINK_TOOLS";
 const CPU: &str = "SEAWALL_LINK_CPU";
 const ISA: &str = "SEAWALL_LINK_ISA";
 
-/// What the build decided and the linker role must know.
+/// Settings of the build that the linker role needs.
 pub(crate) struct LinkJob {
     tools: LlvmTools,
     cpu: String,

@@ -1,8 +1,8 @@
-//! What each kernel costs, counted in its PTX.
+//! The cost of each kernel, counted in its PTX.
 //!
 //! Virtual registers and instructions here are not the machine's: the assembler
 //! merges and reorders them. They repeat exactly on any machine, though, and they
-//! grow when the code does. `ptxas` gives the machine's own figures where it is.
+//! grow when the code does. `ptxas` reports the machine's own figures where it is installed.
 
 use crate::ptx::listing::{Function, functions};
 
@@ -13,7 +13,7 @@ pub(crate) struct Counts {
     pub(crate) instructions: u32,
     /// Declared virtual registers, in 32-bit words, predicates left out.
     pub(crate) registers: u32,
-    /// Bytes of local memory a lane: arrays that did not fit registers.
+    /// Bytes of local memory per lane: arrays that did not fit registers.
     pub(crate) local_bytes: u32,
     /// Bytes of statically sized shared memory that the function names.
     pub(crate) shared_bytes: u32,

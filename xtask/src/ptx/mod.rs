@@ -1,10 +1,10 @@
-//! How device kernels become PTX text.
+//! The way from device kernels to PTX text.
 //!
 //! The steps are: find a compiler with its library source (`toolchain`), hash
-//! what goes in (`sources`), compile with this program as the linker (`link`),
-//! add launch bounds to the entries (`entries`), refuse what must not be there
-//! (`audit`). What is built and for which machines is the table in `targets`.
-//! `measure`, `ptxas` and `sass` say what the result costs.
+//! the sources (`sources`), compile with this program as the linker (`link`), add
+//! launch bounds to the entries (`entries`), refuse code that breaks a rule
+//! (`audit`). The table in `targets` lists kernels and machines. `measure`, `ptxas`
+//! and `sass` report the cost of the result.
 
 pub(crate) mod audit;
 pub(crate) mod entries;

@@ -15,9 +15,9 @@ use crate::ptx::sass::{self, Disassembler};
 /// kernel; functions that it calls have only stack and spills of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Assembled {
-    /// Registers a lane.
+    /// Registers per lane.
     pub(crate) registers: Option<u32>,
-    /// Bytes of stack a lane.
+    /// Bytes of stack per lane.
     pub(crate) stack_bytes: u32,
     /// Bytes of all instructions that spill.
     pub(crate) spill_stores: u32,
@@ -33,7 +33,7 @@ pub(crate) struct Assembled {
 }
 
 impl Assembled {
-    /// Joins what a function costs in two kernels: the larger of each.
+    /// Joins the costs of a function in two kernels: the larger of each.
     fn join(&mut self, other: &Self) {
         self.stack_bytes = self.stack_bytes.max(other.stack_bytes);
         self.spill_stores = self.spill_stores.max(other.spill_stores);
@@ -41,7 +41,7 @@ impl Assembled {
     }
 }
 
-/// What a kernel costs with all functions that it calls: their spills and stack
+/// The cost of a kernel with all functions that it calls: their spills and stack
 /// are added up.
 pub(crate) fn whole(kernel: &str, found: &BTreeMap<String, Assembled>) -> Option<Assembled> {
     let mut whole = *found.get(kernel)?;

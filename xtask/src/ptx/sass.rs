@@ -2,11 +2,12 @@
 //!
 //! The assembler says how many bytes a function spills, but not where. NVIDIA's
 //! `nvdisasm` marks each instruction that does, so that those within hot loops can be
-//! counted: innermost ones that access memory of the device and call nothing, since
-//! what calls walks tables and runs once a wave. A loop is what lies between a label
-//! and a jump back to it; cold blocks that the assembler laid in between count too. What a warp whose
-//! lanes have parted does to get through a vote or a shuffle lies behind the
-//! function and jumps back as well, which is no loop.
+//! counted. A hot loop is an innermost one that accesses memory of the device and calls
+//! nothing: a loop with calls walks tables and runs once per wave.
+//!
+//! A loop lies between a label and a jump back to it; cold blocks that the assembler laid
+//! in between count too. The code that gathers a diverged warp for a vote or a shuffle
+//! lies after the function and jumps back as well, but is no loop.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use object::{Object, ObjectSection};
 
 use crate::error::Error;
 
-/// What the disassembler writes behind an instruction that spills or refills.
+/// The disassembler's mark after an instruction that spills or refills.
 const MARK: &str = "SpillRefill";
 
 /// A disassembler that was found.
@@ -130,7 +131,7 @@ fn is_hot(lines: &[&str]) -> bool {
     any(&["LDG.", "STG.", "ATOMG.", "REDG."]) && !any(&["CALL."])
 }
 
-/// What gathers the lanes of a warp in a block that jumps back to where they parted.
+/// Instructions that gather a diverged warp in a block that jumps back.
 const GATHERS: &str = "WARPSYNC.COLLECTIVE";
 
 /// Line ranges from a label to the last jump back to it.

@@ -1,10 +1,10 @@
 //! One hash over everything that decides the PTX, apart from the toolchain.
 //!
-//! In it: the sources of the two crates, their manifests, the part of the root
+//! It covers the sources of the two crates, their manifests, the part of the root
 //! manifest and of the lock file that concerns them, and the tables of `targets`.
 //! Files are taken in order of their path written with `/`, line ends are
-//! normalised, so any checkout on any system gives the same hash. Left out: paths
-//! of the machine, and packages that the kernels do not depend on.
+//! normalised, so any checkout on any system has the same hash. It covers no paths
+//! of the machine and no packages that the kernels do not depend on.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -25,7 +25,7 @@ pub(crate) fn hash() -> Result<String, Error> {
     Ok(digest(&collect(&workspace::root())?))
 }
 
-/// Path (or a name for what is no file) to text.
+/// Text by path, or by a name where there is no file.
 type Texts = BTreeMap<String, String>;
 
 fn collect(root: &Path) -> Result<Texts, Error> {

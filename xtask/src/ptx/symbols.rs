@@ -1,4 +1,4 @@
-//! Names of private functions, without what changes from build to build.
+//! Names of private functions, without the parts that change from build to build.
 //!
 //! rustc writes a hash of the crate's build into each mangled name. It depends on
 //! the versions of rustc and Cargo, so it would make equal code look different.
@@ -47,7 +47,7 @@ fn shorten(name: &str) -> String {
     kept + rest
 }
 
-/// What follows a hash and its `_`, when a crate's length and name do.
+/// The rest after a hash and its `_`, if it is the length and name of a crate.
 fn after_hash(text: &str) -> Option<&str> {
     let (hash, krate) = text.split_once('_')?;
     let is_hash = hash.len() >= 8 && hash.chars().all(|c| c.is_ascii_alphanumeric());

@@ -1,4 +1,4 @@
-//! What is built: one PTX file for each machine, and each kernel's launch bounds.
+//! The build's tables: one PTX file per machine, and the launch bounds of each kernel.
 //!
 //! These are the only tables to edit when a machine or a kernel is added.
 
@@ -40,7 +40,7 @@ impl Target {
     }
 }
 
-/// How a kernel is launched, told to the assembler so that it fits registers to it.
+/// Launch bounds of a kernel, to which the assembler fits registers.
 pub(crate) struct Bounds {
     /// The exported name.
     pub(crate) kernel: &'static str,
@@ -70,7 +70,7 @@ pub(crate) const BOUNDS: &[Bounds] = &[
 pub(crate) const PERSISTENT: [&str; 2] = ["seawall_mega", "seawall_mega_search"];
 pub(crate) const SMALLER_BLOCKS: [u32; 3] = [256, 512, 640];
 
-/// One block of 1024 lanes a multiprocessor: at most 64 registers a lane.
+/// One block of 1024 lanes per multiprocessor: at most 64 registers a lane.
 const fn full_block(kernel: &'static str) -> Bounds {
     Bounds {
         kernel,

@@ -13,7 +13,7 @@ use clap::ValueEnum;
 use crate::error::Error;
 use crate::process;
 
-/// Which routes may be tried.
+/// Routes that may be tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Route {
     /// rustup's nightly first, then the system's compiler.
@@ -92,7 +92,7 @@ impl Toolchain {
         Err(Error::NoToolchain { reasons })
     }
 
-    /// Which route was taken, for the user.
+    /// The route that was taken, for the user.
     pub(crate) fn describe(&self) -> String {
         format!("{} ({})", self.route, self.versions())
     }
@@ -172,7 +172,7 @@ fn system_llvm(major: &str) -> Option<LlvmTools> {
         .or_else(|| LlvmTools::find(&Path::new("/usr/lib").join(format!("llvm-{major}/bin")), ""))
 }
 
-/// What a rustc says of itself.
+/// The version of a rustc, as it reports it.
 struct Facts {
     release: String,
     llvm: String,

@@ -1,7 +1,7 @@
 //! A search for a tighter layout of a small program.
 //!
 //! Regions are placed one after the other, each at the lowest or at the highest
-//! gap that is free for its whole life; what is searched is their order. A few
+//! gap that is free for its whole life. The search is over their order. A few
 //! orders by size and life are tried, then swaps of two places in the best one,
 //! until the lower bound is met or a constant number of steps is spent. Large
 //! programs are left to [`super::sweep`].
@@ -19,7 +19,7 @@ const TRIES: u32 = 400;
 /// The end of the chain.
 const NONE: u32 = u32::MAX;
 
-/// What comes first in an order of regions.
+/// The criterion that orders regions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rule {
     /// Long-lived, then large.
@@ -154,7 +154,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// A free offset for a region, and the placed region to link it behind.
+    /// A free offset for a region, and the placed region that precedes it.
     fn find(&mut self, head: u32, code: u32) -> (u64, u32) {
         let (region, from_top) = (code >> 1, code & 1 == 1);
         let (size, (first, last)) = (self.size(region), self.span(region));
@@ -202,7 +202,7 @@ impl Search<'_, '_> {
         below
     }
 
-    /// Swaps places and turns ends, keeping what does no harm.
+    /// Swaps places and turns ends, keeping each that does no harm.
     fn polish(&mut self, mut bytes: u64) -> u64 {
         let regions = u32::try_from(self.room.order.len()).unwrap_or(0);
         let mut dice = Dice::new();
@@ -234,6 +234,6 @@ impl Search<'_, '_> {
 /// Free bytes between placed regions.
 struct Gap {
     start: u64,
-    /// The placed region that a region at `start` is linked behind.
+    /// The placed region that precedes a region at `start`.
     below: u32,
 }

@@ -1,7 +1,7 @@
 //! A layout by one walk over the groups, for programs of any size.
 //!
-//! Outputs that outlive their group pile up from both ends of the arena; what
-//! lives in one group only lies in between. When the outputs of one layer all
+//! Outputs that outlive their group pile up from both ends of the arena; regions
+//! that live in one group only lie in between. When the outputs of one layer all
 //! die with the next, the two piles take turns and the layout is as small as
 //! can be. A pile reuses the gaps that dead outputs leave, looking at a bounded
 //! number of them, so the walk stays linear. It does not try again; see
@@ -18,7 +18,7 @@ const REACH: u32 = 16;
 /// The end of a chain.
 const NONE: u32 = u32::MAX;
 
-/// Lays the regions out and gives the bytes taken.
+/// Lays the regions out and returns the bytes taken.
 pub(super) fn sweep(regions: &Regions<'_>, groups: &Groups<'_>, room: &mut Room<'_>) -> u64 {
     sort_outputs(regions, groups, room);
     let [dying, behind, side] = split::<u32, 3>(room.order);
@@ -136,7 +136,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Places the regions of a group; gives the bytes that it needs.
+    /// Places the regions of a group and returns the bytes that it needs.
     fn enter(&mut self, group: u32, waves: &[u32]) -> u64 {
         for wave in waves {
             if self.outlives(*wave, group) {

@@ -1,7 +1,7 @@
 //! Next-fit: layers are cut where the next wave does not fit.
 //!
-//! Every wave is held against the group budget here, and the bytes of all are
-//! added up for the lower bound; packing starts from what this leaves.
+//! Every wave is compared with the group budget, and the bytes of all waves are added
+//! up for the lower bound. Packing starts from this plan.
 
 use super::super::cells::{read, write};
 use crate::error::GroupError;

@@ -1,4 +1,4 @@
-//! Names a wave on a cycle.
+//! The name of a wave on a cycle.
 
 use super::super::cells::{read, write};
 use super::length;
@@ -13,7 +13,7 @@ const RELEASED: u32 = u32::MAX;
 ///
 /// Every wave that was not released has a predecessor that was not either;
 /// after as many steps as there are waves the walk is on a cycle.
-#[cold]
+#[inline]
 pub(super) fn name(
     room: &mut ScratchView<'_>,
     dependencies: &[Dependency],
@@ -41,7 +41,7 @@ pub(super) fn name(
     }
 }
 
-/// The smallest id on the walk's cycle, so that the list's order plays no part.
+/// The smallest id on the cycle, so that the order of the list plays no part.
 fn smallest(steps: &[u32], on_cycle: u32) -> u32 {
     let (mut smallest, mut wave) = (on_cycle, read(steps, on_cycle));
     for _ in steps {

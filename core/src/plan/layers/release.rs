@@ -2,17 +2,16 @@
 //!
 //! One pass over the records checks them, counts the predecessors of every wave,
 //! and threads the records of each `before` into a list: `starts` holds the last
-//! record of a wave, `targets` the record before each record. The waves behind a
+//! record of a wave, `targets` the record before each record. The successors of a
 //! wave are then read from the records themselves, which takes fewer instructions
 //! than putting them side by side. Where records outgrow the caches each one costs
-//! a miss, and side by side is faster after all.
+//! a miss, and side by side is faster.
 
 use core::mem::replace;
 
 use super::super::cells::{IDS, place, read, write};
 use super::super::csr::{Direction, Neighbours};
-use super::{LONG_CODE, Shape, check_list, cycle};
-use crate::error::LayerError;
+use super::{LONG_CODE, Stuck};
 use crate::scratch::ScratchView;
 use crate::wave::Dependency;
 
@@ -20,29 +19,33 @@ use crate::wave::Dependency;
 const NONE: u32 = u32::MAX;
 /// From this many records on, 12 bytes each with their links, caches are too small for lists.
 const MANY: usize = 1 << 19;
+/// From this many records on, a list of several records per wave is a chain of cache misses.
+const SEVERAL: usize = 1 << 16;
 
-/// Validates the list and plans it.
-pub(super) fn plan(shape: Shape<'_>, room: &mut ScratchView<'_>) -> Result<u32, LayerError> {
-    let Shape {
-        waves,
-        dependencies,
-    } = shape;
-    let released = if LONG_CODE && dependencies.len() >= MANY {
+/// Validates the list and plans it; returns the number of layers.
+pub(super) fn plan(dependencies: &[Dependency], room: &mut ScratchView<'_>) -> Result<u32, Stuck> {
+    let waves = room.order.len();
+    let released = if LONG_CODE && outgrow_lists(waves, dependencies.len()) {
         release_side_by_side(dependencies, room)
     } else {
         release_lists(dependencies, room)
     };
-    let Some(released) = released else {
-        check_list(waves, dependencies)?;
-        return Ok(0);
-    };
-    if u64::from(released.waves) < waves {
-        return Err(cycle::name(room, dependencies, released.waves));
+    let released = released.ok_or(Stuck { released: 0 })?;
+    if (released.waves as usize) < waves {
+        return Err(Stuck {
+            released: released.waves,
+        });
     }
-    if !released.ascending {
+    if !(LONG_CODE && released.ascending) {
         sort_layers(room, released.layers);
     }
     Ok(released.layers)
+}
+
+/// Whether successors side by side are quicker than lists.
+fn outgrow_lists(waves: usize, records: usize) -> bool {
+    let several = records >= waves.saturating_mul(3);
+    records >= MANY || (records >= SEVERAL && several)
 }
 
 /// Releases along lists through the records; `None` when one is bad.
@@ -87,7 +90,7 @@ fn release_side_by_side(
     }))
 }
 
-/// The waves behind a wave, by its list of records.
+/// The successors of a wave, by its list of records.
 struct List<'a> {
     record: u32,
     links: &'a [u32],
@@ -105,7 +108,7 @@ impl Iterator for List<'_> {
     }
 }
 
-/// How far the release of all waves came.
+/// Progress of the release of all waves.
 struct Released {
     waves: u32,
     layers: u32,
@@ -119,7 +122,7 @@ fn release<I: Iterator<Item = u32>>(
     depth: &mut [u32],
     order: &mut [u32],
     ends: &mut [u32],
-    behind: impl Fn(u32) -> I,
+    successors: impl Fn(u32) -> I,
 ) -> Released {
     let mut queue = Queue {
         order,
@@ -140,7 +143,7 @@ fn release<I: Iterator<Item = u32>>(
         layers = layers.wrapping_add(1);
         queue.last = 0;
         for position in begin..end {
-            for target in behind(read(queue.order, position)) {
+            for target in successors(read(queue.order, position)) {
                 release_one(depth, target, layers, &mut queue);
             }
         }
@@ -181,7 +184,7 @@ impl Queue<'_> {
     }
 }
 
-/// Takes one open predecessor away; the last one leaves the layer in its place.
+/// Removes one open predecessor; the last one is replaced by the layer.
 #[inline]
 fn release_one(depth: &mut [u32], target: u32, layer: u32, queue: &mut Queue<'_>) {
     let Some(open) = depth.get_mut(target as usize) else {

@@ -1,10 +1,10 @@
 //! Layers of a list in program order, in one pass and without adjacency.
 //!
 //! In program order ids ascend along every dependency and records ascend in
-//! `after`, so whatever reaches a wave is known before the wave is used. A record
-//! that breaks this order, or that names no wave, ends the pass without a result,
-//! and the general path says what is wrong with the list, if anything is. So the
-//! loop looks at nothing but what it needs.
+//! `after`, so all predecessors of a wave are known before the wave is used. A
+//! record that breaks this order, or that names no wave, ends the pass without a
+//! result, and the general path reports what is wrong with the list, if anything
+//! is. So the loop checks nothing beyond that.
 //!
 //! `depth` holds the *number* of a wave here: its layer, counted from one. `ends`
 //! holds the width of each layer until all are known.
@@ -13,20 +13,20 @@ use core::cell::Cell;
 use core::hint::select_unpredictable;
 use core::mem::replace;
 
-use super::super::cells::{IDS, place};
 use super::LONG_CODE;
+use super::numbers::ascend;
 use crate::scratch::ScratchView;
 use crate::wave::Dependency;
 
-/// Records that are read between two looks at how many are left.
+/// Records that are read between two checks of how many are left.
 const TURN: usize = 8;
 /// From a record to the one of the next wave, both as one integer.
 const WAVE: u64 = 1 << 32;
 
-/// Plans the list if it is valid and in program order; gives the number of layers.
+/// Numbers the waves if the list is valid and in program order; leaves layer widths in `ends`.
 #[inline(never)]
-pub(super) fn plan(dependencies: &[Dependency], room: &mut ScratchView<'_>) -> Option<u32> {
-    // A list in no order mostly shows it at once.
+pub(super) fn number(dependencies: &[Dependency], room: &mut ScratchView<'_>) -> Option<()> {
+    // The first records of an unsorted list are mostly out of order.
     let first = dependencies.iter().take(4).map(|record| &record.after);
     if LONG_CODE && !ascend(first) {
         return None;
@@ -47,10 +47,10 @@ pub(super) fn plan(dependencies: &[Dependency], room: &mut ScratchView<'_>) -> O
     while replace(&mut open, false) || pass.known.len() < pass.numbers.len() {
         pass.close()?;
     }
-    Some(list_layers(room))
+    Some(())
 }
 
-/// Where the pass stands: cells, since numbers are written while the known ones are read.
+/// State of the pass, in cells, since numbers are written while the known ones are read.
 struct Pass<'a> {
     /// The number of every wave, as far as it is known.
     numbers: &'a [Cell<u32>],
@@ -77,7 +77,7 @@ impl<'a> Pass<'a> {
         })
     }
 
-    /// Reads records with one look at how many there are.
+    /// Reads a turn of records with one check of the length.
     #[inline(always)]
     fn read_turn(&mut self, turn: &[Dependency; TURN]) -> Option<()> {
         for (taken, record) in turn.iter().enumerate() {
@@ -100,8 +100,8 @@ impl<'a> Pass<'a> {
         if next > self.known.len() as u64 {
             return Some(false);
         }
-        // Nothing changes before it is clear that the wave ends here, and the first number of the
-        // next wave is taken as it is: both save instructions for every wave.
+        // Nothing changes before the record proves to be of the next wave, whose first number
+        // needs no comparison. Both save instructions for every wave.
         self.close()?;
         self.layer = self.known(next)? as usize;
         Some(true)
@@ -142,7 +142,7 @@ impl<'a> Pass<'a> {
         self.known.get(before).map(Cell::get)
     }
 
-    /// Whether a number is the largest so far is a matter of chance, so nothing may branch on it.
+    /// Raises the layer without a branch, which would be mispredicted at random.
     #[inline(always)]
     fn deepen(&mut self, number: u32) {
         let number = number as usize;
@@ -161,44 +161,4 @@ impl<'a> Pass<'a> {
         self.offset = self.offset.wrapping_sub(WAVE);
         Some(())
     }
-}
-
-/// Order and layer ends, given the number of every wave and the width of every layer.
-fn list_layers(room: &mut ScratchView<'_>) -> u32 {
-    let last = room.depth.last().copied().unwrap_or(0);
-    if last as usize == room.order.len() {
-        // Every wave is a layer of its own.
-        count_from(1, room.ends);
-        count_from(0, room.order);
-        return last;
-    }
-    let (mut layers, mut end) = (0u32, 0u32);
-    let starts = room.starts.get_mut(1..).unwrap_or_default();
-    for (width, start) in room.ends.iter_mut().zip(starts) {
-        if *width == 0 {
-            break;
-        }
-        *start = end;
-        end = end.wrapping_add(*width);
-        *width = end;
-        layers = layers.wrapping_add(1);
-    }
-    if ascend(room.depth.iter()) {
-        count_from(0, room.order);
-    } else {
-        place(room.depth, room.starts, room.order);
-    }
-    layers
-}
-
-#[inline(never)]
-fn count_from(first: u32, cells: &mut [u32]) {
-    for (number, cell) in IDS.zip(cells) {
-        *cell = first.wrapping_add(number);
-    }
-}
-
-fn ascend<'a>(mut numbers: impl Iterator<Item = &'a u32>) -> bool {
-    let mut last = 0;
-    numbers.all(|number| replace(&mut last, *number) <= *number)
 }

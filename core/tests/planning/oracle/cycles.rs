@@ -7,16 +7,16 @@ pub(crate) fn is_on_cycle(waves: usize, dependencies: &[Dependency], wave: u32) 
     reaches(waves, dependencies, wave)[wave as usize]
 }
 
-/// Waves on a cycle or behind one.
+/// Waves on a cycle or reachable from one.
 pub(crate) fn unscheduled(waves: usize, dependencies: &[Dependency]) -> usize {
     let mut stuck = vec![false; waves];
     for wave in (0..waves).filter(|wave| is_on_cycle(waves, dependencies, *wave as u32)) {
         stuck[wave] = true;
-        for (mark, behind) in stuck
+        for (mark, reached) in stuck
             .iter_mut()
             .zip(reaches(waves, dependencies, wave as u32))
         {
-            *mark |= behind;
+            *mark |= reached;
         }
     }
     stuck.iter().filter(|mark| **mark).count()

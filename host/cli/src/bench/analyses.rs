@@ -230,6 +230,7 @@ impl Set<'_> {
         };
         let mut session = machine.open(self.graph)?;
         let (mut all, mut columns) = (Vec::new(), Vec::new());
+        let mut result = None;
         for (at, start) in starts.into_iter().enumerate() {
             let built = self.build(start)?;
             // Programs differ by their inputs alone.
@@ -240,7 +241,8 @@ impl Set<'_> {
             }
             all.push(times(session.as_mut(), &built.inputs, setting.quick)?);
             let mut words = Vec::new();
-            session.read(built.result, &mut words)?;
+            let result = *result.get_or_insert(built.result);
+            session.read(result, &mut words)?;
             columns.push(built.reading.column(self.graph.nodes(), words));
         }
         Ok(Done {

@@ -74,7 +74,7 @@ struct Done {
 
 impl<'g> Work<'g> {
     fn new(spec: &str, graphs: &'g [NamedGraph]) -> Self {
-        let member = |NamedGraph { name, graph }: &'g NamedGraph| {
+        let member = |NamedGraph { name, graph, .. }: &'g NamedGraph| {
             BatchGraph::new(name.clone(), graph, vec![0])
         };
         let levels = |NamedGraph { graph, .. }: &NamedGraph| {

@@ -12,9 +12,8 @@ use super::timing::{Machine, Times, times};
 use seawall::backend::cuda::Executor;
 use seawall::backend::cuda::measure::Meter;
 use seawall::graph::Graph;
-use seawall::program::{PlanRequest, ProgramBuilder, ProgramError, RegisterId};
+use seawall::program::{BitOp, PlanRequest, ProgramBuilder, ProgramError, RegisterId};
 use seawall::run::RunError;
-use seawall_core::abi::program::Opcode;
 use std::num::NonZeroUsize;
 
 /// Waves of the chain.
@@ -111,7 +110,7 @@ fn program() -> Result<(ProgramBuilder, RegisterId), ProgramError> {
     program.iota("number the words", pair[0]);
     program.fill("fill", pair[1], FILL);
     for wave in 0..WAVES {
-        program.combine("join", Opcode::Xor, pair[written(wave)], pair);
+        program.combine("join", BitOp::Xor, pair[written(wave)], pair);
     }
     let last = pair[written(WAVES - 1)];
     program.keep(last);

@@ -45,7 +45,7 @@ pub(crate) struct BenchArgs {
     threads: Option<NonZeroUsize>,
     /// Print one JSON object.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
     /// Print no progress.
     #[arg(short, long)]
     quiet: bool,

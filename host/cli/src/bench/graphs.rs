@@ -44,6 +44,7 @@ impl Spec {
         let options = LoadOptions {
             undirected: false,
             weights,
+            skip_columns: false,
         };
         Ok(load(self.text(quick), &options, None)?.graph)
     }

@@ -10,6 +10,7 @@
 //! named in [`Section`], gets a file and is called in [`run`].
 
 mod analyses;
+mod auto;
 mod barrier;
 mod batch;
 mod chain;
@@ -127,6 +128,7 @@ pub fn run(
             | Section::Cpu => analyses::rows(&mut setting)?,
             Section::Batch => batch::rows(&mut setting)?,
             Section::Wide => wide::rows(&mut setting)?,
+            Section::Auto => auto::rows(&mut setting)?,
         }
     }
     Ok(setting.into_report())

@@ -29,11 +29,13 @@ pub enum Section {
     Cpu,
     /// One wave over every edge of a large graph.
     Wide,
+    /// What `auto` chooses, beside everything that it could have chosen.
+    Auto,
 }
 
 impl Section {
     /// Every section in the order of the report.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Barrier,
         Self::Chain,
         Self::Loop,
@@ -45,6 +47,7 @@ impl Section {
         Self::Batch,
         Self::Cpu,
         Self::Wide,
+        Self::Auto,
     ];
 
     /// Heading in the report.
@@ -62,6 +65,7 @@ impl Section {
             Self::Batch => "Many small graphs in one submission",
             Self::Cpu => "CPU backend",
             Self::Wide => "Wide waves over every edge",
+            Self::Auto => "What auto chooses, a whole command",
         }
     }
 }

@@ -137,7 +137,7 @@ impl CostReport {
         costs: &MachineCosts,
     ) -> io::Result<()> {
         let how = if measured { "measured" } else { "default" };
-        let [narrow, block, wide] = costs.levels;
+        let [narrow, block, .., wide] = costs.levels;
         writeln!(
             out,
             "  {name} ({how}): a run {}, a level of a search {} (warp), {} (block), {} (grid)",

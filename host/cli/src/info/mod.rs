@@ -37,7 +37,7 @@ pub(super) struct InfoArgs {
     calibrate: bool,
     /// Print one JSON object.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 /// Everything that the command shows.

@@ -1,10 +1,10 @@
 //! What is wrong with a plan's input, for people and for scripts.
 
-use std::io::{self, Write};
+use std::io;
 
 use seawall::Cause;
 use seawall_core::error::{ArenaError, GroupError, LayerError};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// A wave DAG could not be planned.
 #[derive(Debug, thiserror::Error)]
@@ -74,17 +74,9 @@ impl PlanError {
         }
     }
 
-    /// Writes `{"error":{"kind",...}}` with the fields that belong to the kind.
-    ///
-    /// # Errors
-    /// When `out` fails.
-    pub(super) fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer(&mut *out, &json!({ "error": self.fields()? }))?;
-        writeln!(out)
-    }
-
-    fn fields(&self) -> io::Result<Value> {
-        Ok(match self {
+    /// The kind and the fields that belong to it, as the vectors have them.
+    pub(crate) fn fields(&self) -> Value {
+        match self {
             Self::Unreadable { file, source } => {
                 json!({ "kind": "unreadable", "file": file, "reason": source.to_string() })
             }
@@ -96,24 +88,21 @@ impl PlanError {
             } => json!({
                 "kind": "invalid_json", "file": file, "line": line, "column": column, "reason": reason
             }),
-            Self::Layers(error) | Self::Groups(GroupError::Layers(error)) => layer_fields(error)?,
-            Self::Groups(error) => serde_json::to_value(error)?,
-            Self::Arena(error) => serde_json::to_value(error)?,
-        })
+            Self::Layers(error) | Self::Groups(GroupError::Layers(error)) => layer_fields(error),
+            Self::Groups(error) => json!(error),
+            Self::Arena(error) => json!(error),
+        }
     }
 }
 
 /// The fields of a layer error. The wave that a cycle's message names for
 /// people is left out: which one it is depends on the planner's way of search.
-fn layer_fields(error: &LayerError) -> io::Result<Value> {
+fn layer_fields(error: &LayerError) -> Value {
     match error {
         LayerError::Cycle { unscheduled, .. } => {
-            let mut fields = Map::new();
-            fields.insert("kind".to_owned(), error.kind().into());
-            fields.insert("unscheduled".to_owned(), (*unscheduled).into());
-            Ok(Value::Object(fields))
+            json!({ "kind": error.kind(), "unscheduled": unscheduled })
         }
-        other => Ok(serde_json::to_value(other)?),
+        other => json!(other),
     }
 }
 
@@ -123,9 +112,7 @@ mod tests {
     use seawall_core::plan::WaveId;
 
     fn json(error: &PlanError) -> Value {
-        let mut bytes = Vec::new();
-        error.write_json(&mut bytes).unwrap();
-        serde_json::from_slice(&bytes).unwrap()
+        json!({ "error": error.fields() })
     }
 
     #[test]

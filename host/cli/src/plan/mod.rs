@@ -47,6 +47,9 @@ pub(super) struct PlanArgs {
     /// How to show the plan.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: PlanFormat,
+    /// Print the plan as one JSON object, as --format json does.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
     /// How waves become groups.
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
     strategy: StrategyName,
@@ -99,16 +102,25 @@ impl PlanFormat {
     }
 }
 
+impl PlanArgs {
+    fn format(&self) -> PlanFormat {
+        if self.json {
+            PlanFormat::Json
+        } else {
+            self.format
+        }
+    }
+
+    /// Whether standard output is for scripts.
+    pub(super) fn is_for_scripts(&self) -> bool {
+        !self.format().is_for_a_person()
+    }
+}
+
 /// Reads, plans and shows. What is wrong with the input is said twice: to
 /// scripts on standard output, to people on standard error.
 pub(super) fn command(args: &PlanArgs) -> Result<ExitCode, CliError> {
-    let shown = show(args);
-    if let Err(CliError::Plan(error)) = &shown
-        && !args.format.is_for_a_person()
-    {
-        print(|out| error.write_json(out))?;
-    }
-    shown.map(|()| ExitCode::SUCCESS)
+    show(args).map(|()| ExitCode::SUCCESS)
 }
 
 fn show(args: &PlanArgs) -> Result<(), CliError> {
@@ -130,5 +142,5 @@ fn show(args: &PlanArgs) -> Result<(), CliError> {
         groups: &groups,
         arena: arena.as_ref(),
     };
-    print(|out| args.format.write(&view, out))
+    print(|out| args.format().write(&view, out))
 }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use seawall::backend::HostWork;
-use seawall::outcome::{Answer, Column, PlanSummary, Rounds, RunOutcome, Times};
+use seawall::outcome::{Answer, Column, Dropped, PlanSummary, Rounds, RunOutcome, Times};
 use seawall::run::{AnalysisKind, Executor};
 
 #[derive(Serialize)]
@@ -20,6 +20,8 @@ struct Report<'a> {
     device: &'a str,
     nodes: u64,
     edges: u64,
+    #[serde(flatten)]
+    dropped: Dropped,
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<u64>,
     sources: &'a [u64],
@@ -54,6 +56,7 @@ impl<'a> Report<'a> {
             device: &outcome.device,
             nodes: outcome.nodes,
             edges: outcome.edges,
+            dropped: outcome.dropped,
             source: only(&outcome.sources),
             sources: &outcome.sources,
             reached: outcome.reached,
@@ -143,6 +146,8 @@ mod tests {
             "host_synchronisations",
             "launches",
             "uploads",
+            "dropped_self_loops",
+            "dropped_duplicates",
         ] {
             assert!(report.get(name).is_some(), "{name} is missing");
         }

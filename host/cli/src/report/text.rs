@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use seawall::backend::HostWork;
-use seawall::outcome::{Answer, PlanSummary, Rounds, RunOutcome, Times};
+use seawall::outcome::{Answer, Dropped, PlanSummary, Rounds, RunOutcome, Times};
 use seawall::run::AnalysisKind;
 use seawall::units::{Count, Nanoseconds, bytes, counted};
 
@@ -16,6 +16,9 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     let edges = counted(outcome.edges, "edge");
     writeln!(out, "{} of {nodes}, {edges}", title(outcome.analysis))?;
     writeln!(out)?;
+    if let Some(dropped) = left_out(outcome.dropped) {
+        row(out, "left out", &dropped)?;
+    }
     row(out, "ran on", &machine(outcome))?;
     if let Some(reason) = &outcome.backend_reason {
         row(out, "", reason)?;
@@ -44,6 +47,17 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
 
 pub(super) fn row(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     writeln!(out, "  {name:<10}{text}")
+}
+
+/// What of the file's edges is not in the graph; nothing if all are.
+pub(super) fn left_out(dropped: Dropped) -> Option<String> {
+    let parts = [
+        (dropped.self_loops, "self loop"),
+        (dropped.duplicates, "duplicate edge"),
+    ];
+    let told = parts.iter().filter(|(count, _)| *count > 0);
+    let told: Vec<String> = told.map(|(count, noun)| counted(*count, noun)).collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 pub(super) fn title(analysis: AnalysisKind) -> &'static str {
@@ -272,6 +286,7 @@ pub(super) mod tests {
             device: "two threads".to_owned(),
             nodes: 4,
             edges: 3,
+            dropped: Dropped::default(),
             sources: vec![100],
             reached: 3,
             rounds: Rounds::Levels(2),
@@ -302,6 +317,7 @@ pub(super) mod tests {
             },
             checked: Some(true),
             events: Vec::new(),
+            waves: Vec::new(),
         }
     }
 

@@ -1,14 +1,15 @@
 //! The run as a Chrome trace, for `chrome://tracing` or Perfetto.
 //!
 //! A trace shows where the time went, on one row for the host and one for the
-//! device. Spans that the run recorded are shown as they are; without any, the
-//! phases of the report stand one after the other.
+//! device. A third row lists the waves in the order of their groups at the start
+//! of the last run. They are marks without a length, since no executor measures
+//! its waves one by one.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-use seawall::outcome::{Event, RunOutcome, Track};
+use seawall::outcome::{Event, RunOutcome, Track, WaveSummary};
 
 #[derive(Serialize)]
 struct Trace<'a> {
@@ -31,10 +32,21 @@ enum Entry<'a> {
     #[serde(rename = "X")]
     Span {
         name: &'a str,
+        cat: &'static str,
         pid: u32,
         tid: u32,
         ts: f64,
         dur: f64,
+    },
+    #[serde(rename = "i")]
+    Mark {
+        name: &'a str,
+        cat: &'static str,
+        pid: u32,
+        tid: u32,
+        ts: f64,
+        s: &'static str,
+        args: WaveArgs<'a>,
     },
 }
 
@@ -43,7 +55,19 @@ struct NameArgs {
     name: String,
 }
 
+#[derive(Serialize)]
+struct WaveArgs<'a> {
+    opcode: &'a str,
+    group: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body_of: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    iterations: Option<u32>,
+}
+
 const PROCESS: u32 = 1;
+/// The row of the waves.
+const WAVES: u32 = 3;
 
 fn row(track: Track) -> u32 {
     match track {
@@ -58,30 +82,35 @@ fn row(track: Track) -> u32 {
 /// # Errors
 /// When `out` fails.
 pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
-    let phases = phases(outcome);
+    let load = Event {
+        name: "load".to_owned(),
+        track: Track::Host,
+        start_ns: 0,
+        duration_ns: outcome.times.load,
+    };
+    let device = format!("{} ({})", outcome.device, outcome.backend);
     let mut events = vec![
-        label(Track::Host, "host".to_owned()),
-        label(
-            Track::Device,
-            format!("{} ({})", outcome.device, outcome.backend),
-        ),
+        label("process_name", 0, "seawall".to_owned()),
+        label("thread_name", row(Track::Host), "host".to_owned()),
+        label("thread_name", row(Track::Device), device),
+        label("thread_name", WAVES, "waves in order, not timed".to_owned()),
+        span(&load, 0),
     ];
-    events.extend(phases.iter().map(|event| span(event, 0)));
-    events.extend(
-        outcome
-            .events
-            .iter()
-            .map(|event| span(event, outcome.times.load)),
-    );
+    let loaded = outcome.times.load;
+    events.extend(outcome.events.iter().map(|event| span(event, loaded)));
+    let mut runs = outcome.events.iter();
+    let last = runs.rfind(|event| event.track == Track::Device);
+    let start = last.map_or(0, |run| run.start_ns).saturating_add(loaded);
+    events.extend(outcome.waves.iter().map(|wave| mark(wave, start)));
     serde_json::to_writer(&mut *out, &Trace { events, unit: "ns" })?;
     writeln!(out)
 }
 
-fn label(track: Track, name: String) -> Entry<'static> {
+fn label(what: &'static str, tid: u32, name: String) -> Entry<'static> {
     Entry::Name {
-        name: "thread_name",
+        name: what,
         pid: PROCESS,
-        tid: row(track),
+        tid,
         args: NameArgs { name },
     }
 }
@@ -89,6 +118,7 @@ fn label(track: Track, name: String) -> Entry<'static> {
 fn span(event: &Event, shift_ns: u64) -> Entry<'_> {
     Entry::Span {
         name: &event.name,
+        cat: "phase",
         pid: PROCESS,
         tid: row(event.track),
         ts: event.start_ns.saturating_add(shift_ns) as f64 / 1e3,
@@ -96,41 +126,28 @@ fn span(event: &Event, shift_ns: u64) -> Entry<'_> {
     }
 }
 
-/// The phases that the recorded spans leave out: all of them when there are none.
-fn phases(outcome: &RunOutcome) -> Vec<Event> {
-    let times = outcome.times;
-    let rest = [
-        ("plan", Track::Host, times.plan),
-        ("upload", Track::Host, times.upload),
-        ("run", Track::Device, times.run),
-        ("readback", Track::Host, times.readback),
-    ];
-    let rest = if outcome.events.is_empty() {
-        &rest[..]
-    } else {
-        &[]
-    };
-    let mut start_ns = 0u64;
-    std::iter::once(&("load", Track::Host, times.load))
-        .chain(rest)
-        .map(|&(name, track, duration_ns)| {
-            let event = Event {
-                name: name.to_owned(),
-                track,
-                start_ns,
-                duration_ns,
-            };
-            start_ns = start_ns.saturating_add(duration_ns);
-            event
-        })
-        .collect()
+fn mark(wave: &WaveSummary, start_ns: u64) -> Entry<'_> {
+    Entry::Mark {
+        name: &wave.name,
+        cat: "wave",
+        pid: PROCESS,
+        tid: WAVES,
+        ts: start_ns as f64 / 1e3,
+        s: "t",
+        args: WaveArgs {
+            opcode: &wave.opcode,
+            group: wave.group,
+            body_of: wave.body_of.as_deref(),
+            iterations: wave.iterations,
+        },
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::report::text::tests::outcome;
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     fn trace(outcome: &RunOutcome) -> Vec<Value> {
         let mut bytes = Vec::new();
@@ -140,31 +157,34 @@ mod tests {
     }
 
     #[test]
-    fn without_spans_the_phases_follow_each_other() {
-        let events = trace(&outcome());
-        let spans: Vec<_> = events.iter().filter(|event| event["ph"] == "X").collect();
-        assert_eq!(spans.len(), 5);
-        for pair in spans.windows(2) {
-            let end = pair[0]["ts"].as_f64().unwrap() + pair[0]["dur"].as_f64().unwrap();
-            assert!((pair[1]["ts"].as_f64().unwrap() - end).abs() < 1e-9);
-        }
-    }
-
-    #[test]
-    fn recorded_spans_start_after_loading() {
-        let event = Event {
-            name: "wave".to_owned(),
+    fn recorded_spans_start_after_loading_and_waves_at_the_last_run() {
+        let run = |start_ns| Event {
+            name: "run".to_owned(),
             track: Track::Device,
-            start_ns: 9,
+            start_ns,
             duration_ns: 2000,
         };
+        let wave = WaveSummary {
+            name: "spread".to_owned(),
+            opcode: "Expand".to_owned(),
+            group: 4,
+            body_of: Some("loop".to_owned()),
+            iterations: None,
+        };
         let events = trace(&RunOutcome {
-            events: vec![event],
+            events: vec![run(9), run(99)],
+            waves: vec![wave],
             ..outcome()
         });
-        let wave = events.iter().find(|event| event["name"] == "wave").unwrap();
-        assert_eq!(wave["ts"], 0.01);
-        assert_eq!(wave["dur"], 2.0);
-        assert_eq!(events.iter().filter(|event| event["ph"] == "X").count(), 2);
+        let spans: Vec<_> = events.iter().filter(|event| event["ph"] == "X").collect();
+        assert_eq!(spans.len(), 3);
+        assert_eq!(
+            (&spans[1]["ts"], &spans[1]["dur"]),
+            (&0.01.into(), &2.0.into())
+        );
+        let mark = events.iter().find(|event| event["ph"] == "i").unwrap();
+        assert_eq!(mark["ts"], 0.1);
+        let args = json!({"opcode": "Expand", "group": 4, "body_of": "loop"});
+        assert_eq!(mark["args"], args);
     }
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use super::{RunArgs, TableChoice, verdict};
+use super::{RunArgs, TableChoice, verdict, warn};
 use crate::CliError;
 use crate::files::Outputs;
 use crate::output::print;
@@ -13,6 +13,7 @@ use crate::report::table::TableColumn;
 use crate::sources::Sources;
 use seawall::batch::{BatchGraph, BatchOutcome, NamedGraph, execute, expand, load};
 use seawall::graph::file::write_whole;
+use seawall::units::counted;
 
 /// Loads, runs and reports a batch. Everything that can be refused before the
 /// graphs are read is refused before.
@@ -43,9 +44,15 @@ pub(super) fn command(
     let request = args.request(Vec::new());
     let mut outcome = execute(&batch, &request, &mut |phase| line.phase(phase))?;
     outcome.times.load = load_ns;
+    for graph in &graphs {
+        outcome.dropped += graph.dropped;
+    }
     drop(line);
     write(args, &outcome, (&graphs, rows))?;
     report(args, &outcome, files)?;
+    if !outcome.converged() {
+        warn(&cut(&outcome));
+    }
     Ok(verdict(outcome.checked()))
 }
 
@@ -55,7 +62,7 @@ fn member<'g>(
     sources: &Sources,
     loaded: &'g NamedGraph,
 ) -> Result<BatchGraph<'g>, CliError> {
-    let NamedGraph { name, graph } = loaded;
+    let NamedGraph { name, graph, .. } = loaded;
     let sources = args.source_nodes(sources, name, graph)?;
     Ok(BatchGraph::new(name.clone(), graph, sources))
 }
@@ -75,6 +82,18 @@ fn write(
         write_whole(path, |to| rows.write(table.format, &table.columns, to))?;
     }
     Ok(())
+}
+
+/// The warning that a limit ended the analysis of some graphs.
+fn cut(outcome: &BatchOutcome) -> String {
+    let stopped = outcome.graphs.iter().filter(|graph| !graph.converged);
+    let names: Vec<&str> = stopped.map(|graph| graph.name.as_str()).collect();
+    let first = names.first().copied().unwrap_or_default();
+    format!(
+        "{} stopped at the limit before it was done with {}, {first} first; raise --max-iterations",
+        outcome.analysis,
+        counted(names.len() as u64, "graph"),
+    )
 }
 
 fn report(args: &RunArgs, outcome: &BatchOutcome, files: &Outputs) -> Result<(), CliError> {

@@ -5,14 +5,17 @@
 //! 31 bits) is counted or set aside here and settled by [`super::gather`].
 
 use super::fields::{Fields, line_of, quote};
-use super::layout::{Layout, Values};
+use super::layout::{Layout, Shape, Values};
 use super::weight::Weight;
+use super::{dense, rows, table};
 use crate::build::Edges;
 use crate::weights::to_floats;
 use crate::{Format, LineProblem, WeightKind};
 
 /// Ids of edge lists below this are their own label; others are looked up.
 pub(super) const NEAR: u64 = 1 << 31;
+/// A field that is one, for messages.
+pub(super) const NODE_ID: &str = "a node id";
 /// Shortest edge line is about this long; a guess for the first allocation.
 const BYTES_AN_EDGE: usize = 10;
 
@@ -26,8 +29,10 @@ pub(super) struct Far {
 /// What a piece held.
 pub(super) struct Parsed<const N: usize> {
     pub(super) edges: Edges<N>,
-    /// Edge lines, self loops included.
+    /// Edges listed, self loops included; of a dense matrix, values.
     pub(super) listed: u64,
+    /// Lines of nodes, where a line is one.
+    pub(super) rows: u64,
     /// Self loops left out (of formats with a header; edge lists need them for their ids).
     pub(super) self_loops: u64,
     /// What the weights are: floats as soon as one is no whole number.
@@ -45,6 +50,7 @@ pub(super) fn parse<const N: usize>(bytes: &[u8], layout: &Layout, limit: u64) -
     let mut parsed = Parsed {
         edges: Vec::with_capacity(bytes.len() / BYTES_AN_EDGE),
         listed: 0,
+        rows: 0,
         self_loops: 0,
         kind: WeightKind::Integer,
         rounded: 0,
@@ -57,7 +63,7 @@ pub(super) fn parse<const N: usize>(bytes: &[u8], layout: &Layout, limit: u64) -
         parsed.lines += 1;
         let start = fields.position();
         if let Err(problem) = line(&mut fields, layout, &mut parsed) {
-            let problem = with_line(problem, &bytes[start..]);
+            let problem = explained(problem, layout, &bytes[start..]);
             parsed.problem = Some((parsed.lines, problem));
             break;
         }
@@ -65,9 +71,26 @@ pub(super) fn parse<const N: usize>(bytes: &[u8], layout: &Layout, limit: u64) -
     parsed
 }
 
-/// A missing field is shown with the line that lacks it.
-fn with_line(problem: LineProblem, bytes: &[u8]) -> LineProblem {
+/// A missing field is shown with the line that lacks it, and a name in an edge list with
+/// what to do about it.
+#[cold]
+fn explained(problem: LineProblem, layout: &Layout, bytes: &[u8]) -> LineProblem {
+    let is_list = layout.header.is_none();
     match problem {
+        LineProblem::NotANumber {
+            what: NODE_ID,
+            value,
+        } if is_list && value.starts_with(char::is_alphabetic) => LineProblem::NamedNode { value },
+        LineProblem::ExtraField { value } if is_list && layout.shape == Shape::Edge => {
+            LineProblem::ExtraColumn {
+                column: if layout.values == Values::Absent {
+                    3
+                } else {
+                    4
+                },
+                value,
+            }
+        }
         LineProblem::MissingField { what, .. } => LineProblem::MissingField {
             what,
             value: quote(line_of(bytes)),
@@ -84,21 +107,26 @@ fn line<const N: usize>(
 ) -> Result<(), LineProblem> {
     match fields.peek() {
         None => {
+            // Of a format with a line for each node, a blank one is a node without edges.
+            if let Shape::Rows(format) = &layout.shape {
+                return rows::line(fields, format, parsed);
+            }
             fields.next_line();
             return Ok(());
         }
+        Some(first) if layout.comments.contains(&first) => {
+            fields.next_line();
+            return Ok(());
+        }
+        _ if layout.shape != Shape::Edge => return shaped(fields, layout, parsed),
         Some(first) if !first.is_ascii_digit() => {
-            if layout.comments.contains(&first) {
-                fields.next_line();
-                return Ok(());
-            }
             prefix(fields, layout, first)?;
         }
         Some(_) if layout.format == Format::Dimacs => return Err(unknown(fields, layout)),
         Some(_) => {}
     }
-    let from = fields.number("a node id")?;
-    let to = fields.number("a node id")?;
+    let from = fields.number(NODE_ID)?;
+    let to = fields.number(NODE_ID)?;
     let mut edge = [0u32; N];
     let (kept, mut rounded) = (parsed.edges.len(), false);
     match layout.values {
@@ -107,6 +135,10 @@ fn line<const N: usize>(
         Values::Required => fields.skip_value()?,
         Values::Optional if fields.peek().is_some() => fields.skip_value()?,
         Values::Optional => {}
+        Values::Pair => {
+            fields.skip_value()?;
+            fields.skip_value()?;
+        }
     }
     fields.end()?;
     parsed.listed += 1;
@@ -118,11 +150,25 @@ fn line<const N: usize>(
     Ok(())
 }
 
+/// A line that is not one edge between blanks.
+fn shaped<const N: usize>(
+    fields: &mut Fields<'_>,
+    layout: &Layout,
+    parsed: &mut Parsed<N>,
+) -> Result<(), LineProblem> {
+    match &layout.shape {
+        Shape::Edge => Ok(()),
+        Shape::Dense(dense) => dense::line(fields, dense, parsed),
+        Shape::Rows(format) => rows::line(fields, format, parsed),
+        Shape::Table(columns) => table::line(fields.take_line(), columns, parsed),
+    }
+}
+
 impl<const N: usize> Parsed<N> {
     /// The word of a weight and whether it was rounded. The first that is no whole number
     /// turns all before it into floats.
     #[inline]
-    fn word(&mut self, weight: Weight) -> (u32, bool) {
+    pub(super) fn word(&mut self, weight: Weight) -> (u32, bool) {
         match (self.kind, weight) {
             (WeightKind::Integer, Weight::Whole(word)) => (word, false),
             (WeightKind::Integer, Weight::Real { word, rounded }) => {
@@ -170,7 +216,7 @@ impl<const N: usize> Parsed<N> {
     }
 
     #[inline]
-    fn free(&mut self, mut edge: [u32; N], ends: [u64; 2]) {
+    pub(super) fn free(&mut self, mut edge: [u32; N], ends: [u64; 2]) {
         for (end, id) in ends.into_iter().enumerate() {
             if id < NEAR {
                 edge[end] = id as u32;

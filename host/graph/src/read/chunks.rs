@@ -9,14 +9,16 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use super::source::Source;
 use crate::{GraphError, Progress};
 
-/// Bytes of a piece; also the longest line taken.
-pub(super) const PIECE_BYTES: usize = 1 << 20;
+/// Bytes of a piece, unless a line is longer.
+const PIECE_BYTES: usize = 1 << 20;
+/// Longest line taken: a METIS file has all neighbours of a node on one.
+pub(super) const LINE_BYTES: usize = 1 << 26;
 
 /// What the reading thread hands over.
 pub(super) enum Piece {
     /// Whole lines; the last line of the file may lack its newline.
     Lines(Vec<u8>),
-    /// The next line is longer than a piece.
+    /// The next line is longer than [`LINE_BYTES`].
     TooLong,
     /// Reading failed; nothing follows.
     Failed(GraphError),
@@ -55,27 +57,28 @@ pub(super) fn pump(
 
 /// The next piece, with the cut-off start of a line left in `rest`.
 fn next_piece(source: &mut Source, rest: &mut Vec<u8>) -> Option<Piece> {
-    let mut bytes = vec![0; PIECE_BYTES];
-    let kept = rest.len();
-    bytes[..kept].copy_from_slice(rest);
-    rest.clear();
-    let filled = match source.fill(&mut bytes[kept..]) {
-        Ok(count) => kept + count,
-        Err(error) => return Some(Piece::Failed(error)),
-    };
-    let full = filled == bytes.len();
-    bytes.truncate(filled);
-    if bytes.is_empty() {
-        return None;
-    }
-    if full {
-        let Some(newline) = bytes.iter().rposition(|&b| b == b'\n') else {
-            return Some(Piece::TooLong);
+    let mut bytes = std::mem::take(rest);
+    loop {
+        let kept = bytes.len();
+        // Twice as much for a line that goes on, so that memory follows its bytes.
+        bytes.resize(PIECE_BYTES.max(2 * kept), 0);
+        let filled = match source.fill(&mut bytes[kept..]) {
+            Ok(count) => kept + count,
+            Err(error) => return Some(Piece::Failed(error)),
         };
-        rest.extend_from_slice(&bytes[newline + 1..]);
-        bytes.truncate(newline + 1);
+        if filled < bytes.len() {
+            bytes.truncate(filled);
+            return (!bytes.is_empty()).then_some(Piece::Lines(bytes));
+        }
+        if let Some(newline) = bytes.iter().rposition(|&b| b == b'\n') {
+            rest.extend_from_slice(&bytes[newline + 1..]);
+            bytes.truncate(newline + 1);
+            return Some(Piece::Lines(bytes));
+        }
+        if filled >= LINE_BYTES {
+            return Some(Piece::TooLong);
+        }
     }
-    Some(Piece::Lines(bytes))
 }
 
 /// Waits for one piece and takes what else is ready, up to `most`.
@@ -131,8 +134,17 @@ mod tests {
     }
 
     #[test]
+    fn a_line_longer_than_a_piece_arrives_whole() {
+        let line = [vec![b'7'; 3 * PIECE_BYTES], b"\n8".to_vec()].concat();
+        let pieces = pieces_of(&line);
+        assert!(matches!(&pieces[..], [Piece::Lines(bytes)] if *bytes == line));
+    }
+
+    #[test]
     fn an_endless_line_is_told_apart() {
-        let pieces = pieces_of(&vec![b'7'; PIECE_BYTES + 5]);
-        assert!(matches!(&pieces[..], [Piece::TooLong]));
+        let endless: Box<dyn std::io::Read + Send> = Box::new(std::io::repeat(b'7'));
+        let mut source = Source::of_reader("x", endless).unwrap();
+        let piece = next_piece(&mut source, &mut Vec::new());
+        assert!(matches!(piece, Some(Piece::TooLong)));
     }
 }

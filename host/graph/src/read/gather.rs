@@ -10,16 +10,20 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use rayon::prelude::*;
 
 use super::body::{self, Parsed};
-use super::chunks::{PIECE_BYTES, Passed, Piece, next_batch, pump};
+use super::chunks::{LINE_BYTES, Passed, Piece, next_batch, pump};
+use super::dense::Cursor;
 use super::fields::{Fields, line_of, quote};
 use super::labels::{self, FarIds};
-use super::layout::{Layout, Values};
+use super::layout::{Header, Layout, Shape, Values};
 use super::opening::{Opening, Step, Suffix};
+use super::rows::{Rows, line_beyond};
 use super::source::Source;
-use crate::build::{self, Direction, Edges, MAX_NODES};
+use super::table::Wish;
+use crate::build::{self, Direction, Edges, MAX_NODES, drop_self_loops};
 use crate::ids::Ids;
 use crate::load::{LoadOptions, LoadStats, Loaded, Progress};
 use crate::memory;
+use crate::mirror;
 use crate::model::check_counts;
 use crate::weights::to_floats;
 use crate::{Graph, GraphError, LineProblem, WeightKind};
@@ -89,6 +93,8 @@ struct Gathered<const N: usize> {
     edges: Edges<N>,
     far: FarIds,
     listed: u64,
+    rows: u64,
+    cursor: Cursor,
     self_loops: u64,
     kind: WeightKind,
     rounded: u64,
@@ -116,13 +122,19 @@ impl Gather<'_> {
     fn lines_of(&self, piece: Piece, lines: u64) -> Result<Vec<u8>, GraphError> {
         match piece {
             Piece::Lines(bytes) => Ok(bytes),
-            Piece::TooLong => Err(self.at(lines + 1, LineProblem::TooLong { limit: PIECE_BYTES })),
+            Piece::TooLong => Err(self.at(lines + 1, LineProblem::TooLong { limit: LINE_BYTES })),
             Piece::Failed(error) => Err(error),
         }
     }
 
     fn open(&self) -> Result<Opened, GraphError> {
-        let mut opening = Opening::new(Suffix::of(self.name), self.options.weights);
+        let mut opening = Opening::new(
+            Suffix::of(self.name),
+            Wish {
+                weights: self.options.weights,
+                skip_columns: self.options.skip_columns,
+            },
+        );
         let mut lines = 0;
         while let Ok(piece) = self.pieces.recv() {
             let bytes = self.lines_of(piece, lines)?;
@@ -181,6 +193,8 @@ impl Gather<'_> {
             edges: Vec::new(),
             far: FarIds::default(),
             listed: 0,
+            rows: 0,
+            cursor: Cursor::default(),
             self_loops: 0,
             kind: WeightKind::Integer,
             rounded: 0,
@@ -224,7 +238,9 @@ impl Gather<'_> {
         mut parsed: Parsed<N>,
         bytes: &[u8],
     ) -> Result<(), GraphError> {
-        if let Some(header) = layout.header {
+        if let Shape::Rows(format) = &layout.shape {
+            self.check_rows(all, format, &parsed, bytes)?;
+        } else if let Some(header) = layout.header {
             let room = header.edges - all.listed;
             if parsed.listed > room {
                 let again = body::parse::<N>(bytes, layout, room);
@@ -246,11 +262,13 @@ impl Gather<'_> {
         let count = (all.edges.len() + parsed.edges.len()) as u64;
         check_counts(self.name, 0, count, undirected)?;
         all.agree(&mut parsed);
+        all.place(layout, &mut parsed);
         memory::reserve(&mut all.edges, parsed.edges.len())
             .map_err(|short| GraphError::memory(self.name, short))?;
         all.edges.append(&mut parsed.edges);
         all.rounded += parsed.rounded;
         all.listed += parsed.listed;
+        all.rows += parsed.rows;
         all.self_loops += parsed.self_loops;
         all.lines += parsed.lines;
         Ok(())
@@ -274,10 +292,8 @@ impl Gather<'_> {
         [u32; N]: bytemuck::Pod,
     {
         let (nodes, ids) = match layout.header {
-            Some(header) if header.edges != all.listed => {
-                return Err(self.count(all.lines, header.edges, all.listed));
-            }
             Some(header) => {
+                self.check_counts(&all, layout, header)?;
                 self.check_hollow(header.nodes, all.listed)?;
                 (header.nodes, Ids::Offset(1))
             }
@@ -291,17 +307,71 @@ impl Gather<'_> {
         };
         check_counts(self.name, nodes, 0, false)?;
         let undirected = layout.undirected || self.options.undirected;
-        let (csr, cleaned) = build::rows(all.edges, nodes as u32, Direction::of(undirected));
+        let listed = match layout.shape {
+            Shape::Dense(_) => all.edges.len() as u64 + all.self_loops,
+            _ => all.listed,
+        };
+        let is_row_wise = matches!(layout.shape, Shape::Rows(_));
+        let direction = Direction::of(undirected && !is_row_wise);
+        let (csr, cleaned) = build::rows(all.edges, nodes as u32, direction);
+        if is_row_wise && let Some((from, to)) = mirror::first_unmatched(&csr) {
+            return Err(GraphError::OneSided {
+                file: self.name.to_owned(),
+                from: u64::from(from) + 1,
+                to: u64::from(to) + 1,
+            });
+        }
         let stats = LoadStats {
-            listed_edges: all.listed,
+            listed_edges: listed,
             self_loops: all.self_loops + cleaned.self_loops,
             duplicates: cleaned.duplicates,
             rounded_weights: all.rounded,
             compacted: matches!(ids, Ids::Table(_)),
             ..LoadStats::of(layout.format)
         };
-        let graph = Graph::from_parts(csr, undirected, ids).with_kind(all.kind);
+        let graph = Graph::from_parts(csr, undirected || is_row_wise, ids).with_kind(all.kind);
         Ok((graph, stats))
+    }
+
+    /// Refuses a file whose header promises what the file does not hold.
+    fn check_counts<const N: usize>(
+        &self,
+        all: &Gathered<N>,
+        layout: &Layout,
+        header: Header,
+    ) -> Result<(), GraphError> {
+        match layout.shape {
+            Shape::Rows(rows) if all.rows < rows.nodes => Err(GraphError::RowCount {
+                file: self.name.to_owned(),
+                promised: rows.nodes,
+                found: all.rows,
+            }),
+            Shape::Rows(_) if header.edges != all.listed => Err(GraphError::NeighbourCount {
+                file: self.name.to_owned(),
+                promised: header.edges / 2,
+                found: all.listed,
+            }),
+            _ if header.edges != all.listed => Err(self.count(all.lines, header.edges, all.listed)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses lines for more nodes than the header promises.
+    fn check_rows<const N: usize>(
+        &self,
+        all: &Gathered<N>,
+        format: &Rows,
+        parsed: &Parsed<N>,
+        bytes: &[u8],
+    ) -> Result<(), GraphError> {
+        let room = format.nodes.saturating_sub(all.rows);
+        if parsed.rows < room {
+            return Ok(());
+        }
+        match line_beyond(bytes, room) {
+            Some((line, problem)) => Err(self.at(all.lines + line, problem)),
+            None => Ok(()),
+        }
     }
 
     fn check_hollow(&self, nodes: u64, edges: u64) -> Result<(), GraphError> {
@@ -318,6 +388,25 @@ impl Gather<'_> {
 }
 
 impl<const N: usize> Gathered<N> {
+    /// Gives the edges of a piece their ends, where they hold positions within the piece.
+    fn place(&mut self, layout: &Layout, parsed: &mut Parsed<N>) {
+        match &layout.shape {
+            Shape::Edge | Shape::Table(_) => {}
+            Shape::Rows(_) => {
+                // Beyond the header's nodes no line has neighbours, so this fits 32 bits.
+                let before = self.rows as u32;
+                parsed.edges.iter_mut().for_each(|edge| edge[0] += before);
+            }
+            Shape::Dense(dense) => {
+                for edge in &mut parsed.edges {
+                    let position = self.listed + u64::from(edge[0]);
+                    [edge[0], edge[1]] = self.cursor.place(dense, position);
+                }
+                self.self_loops += drop_self_loops(&mut parsed.edges);
+            }
+        }
+    }
+
     /// Makes floats of all weights when those so far or those of the next piece are.
     fn agree(&mut self, next: &mut Parsed<N>) {
         if self.kind == WeightKind::Float {

@@ -1,10 +1,13 @@
 //! What the lines of a text format look like.
 //!
-//! All four text formats are one edge a line; they differ in base, prefix,
+//! Most text formats are one edge a line; they differ in base, prefix,
 //! comments, the value column and in what their header promises. Describing the
 //! difference as data leaves a single edge parser ([`super::body`]) to make fast
 //! and to get right. Recognising the header is in [`super::opening`].
 
+use super::dense::Dense;
+use super::rows::Rows;
+use super::table::Table;
 use crate::Format;
 
 /// Counts that a header promises.
@@ -23,12 +26,28 @@ pub(super) enum Values {
     Required,
     /// A line may have one, and nobody will use it.
     Optional,
+    /// Every line has two, the parts of a complex number, and nobody will use them.
+    Pair,
+}
+
+/// What a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Two ids, and a value perhaps.
+    Edge,
+    /// Columns of a table.
+    Table(Table),
+    /// A value of a dense matrix.
+    Dense(Dense),
+    /// All neighbours of a node.
+    Rows(Rows),
 }
 
 /// How to read edge lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) format: Format,
+    pub(super) shape: Shape,
     /// Present for the 1-based formats.
     pub(super) header: Option<Header>,
     /// Nodes by an edge list's comment, a hint only.
@@ -46,6 +65,7 @@ impl Layout {
         let format = Format::EdgeList;
         Self {
             format,
+            shape: Shape::Edge,
             header: None,
             hinted_nodes,
             undirected: false,
@@ -54,10 +74,50 @@ impl Layout {
         }
     }
 
+    /// An edge list whose columns were looked for.
+    pub(super) fn table(hinted_nodes: Option<u64>, table: Table) -> Self {
+        let values = if table.is_weighted() {
+            Values::Required
+        } else {
+            Values::Absent
+        };
+        Self {
+            format: match table.delimiter {
+                b',' | b';' => Format::Csv,
+                _ => Format::EdgeList,
+            },
+            shape: Shape::Table(table),
+            ..Self::edge_list(hinted_nodes, values)
+        }
+    }
+
+    /// A METIS file whose header promises this many edges.
+    pub(super) fn metis(rows: Rows, edges: u64) -> Self {
+        let values = if rows.weighted {
+            Values::Required
+        } else {
+            Values::Absent
+        };
+        Self {
+            format: Format::Metis,
+            shape: Shape::Rows(rows),
+            header: Some(Header {
+                nodes: rows.nodes,
+                // Both ends of an edge list it.
+                edges: 2 * edges,
+            }),
+            hinted_nodes: None,
+            undirected: false,
+            values,
+            comments: b"%",
+        }
+    }
+
     /// A Matrix Market file.
     pub(super) fn matrix_market(header: Header, symmetric: bool, values: Values) -> Self {
         Self {
             format: Format::MatrixMarket,
+            shape: Shape::Edge,
             header: Some(header),
             hinted_nodes: None,
             undirected: symmetric,
@@ -71,6 +131,7 @@ impl Layout {
         let dimacs = format == Format::Dimacs;
         Self {
             format,
+            shape: Shape::Edge,
             header: Some(header),
             hinted_nodes: None,
             undirected: !dimacs,

@@ -9,15 +9,23 @@
 mod binary;
 mod body;
 mod chunks;
+mod dense;
+mod ecl;
 mod fields;
 mod gather;
 mod labels;
 mod layout;
+mod matrix;
+mod npy;
+mod npz;
 mod opening;
+mod rows;
 mod seen;
 mod source;
+mod table;
 mod weight;
 mod words;
+mod zip;
 
 use super::binary::MAGIC;
 use super::{BinaryProblem, GraphError, LoadOptions, Loaded, Progress};
@@ -35,7 +43,8 @@ pub(super) fn load_file(
 }
 
 /// Whether a file's name ends like that of a graph, compressed or not; what is
-/// in the file is not looked at.
+/// in the file is not looked at. `.csv` and `.npz`, which are names of much else, do not
+/// count.
 ///
 /// ```
 /// assert!(seawall_graph::is_graph_name("roads.GR.xz"));
@@ -43,7 +52,10 @@ pub(super) fn load_file(
 /// ```
 #[must_use]
 pub fn is_graph_name(name: &str) -> bool {
-    is_binary_name(name) || Suffix::of(name) != Suffix::Other
+    let is_table = [".csv", ".csv.gz", ".csv.xz"]
+        .iter()
+        .any(|suffix| name.to_ascii_lowercase().ends_with(suffix));
+    is_binary_name(name) || Suffix::of(name) != Suffix::Other && !is_table
 }
 
 /// Loads what a reader gives.
@@ -63,9 +75,16 @@ fn load_source(
     let mut head = [0; MAGIC.len()];
     let filled = source.fill(&mut head)?;
     let head = &head[..filled];
-    source.unread(head);
+    // A mark of UTF-8, which some editors put in front of text.
+    source.unread(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head));
     if head == MAGIC {
         return binary::load_binary(source, options, progress);
+    }
+    if head.starts_with(&zip::MAGIC) {
+        return npz::load_npz(source, options);
+    }
+    if Suffix::of(&source.name) == Suffix::Ecl {
+        return ecl::load_ecl(source, options, progress);
     }
     if head.is_empty() {
         return Err(GraphError::Empty { file: source.name });

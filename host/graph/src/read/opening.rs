@@ -6,12 +6,13 @@
 
 use super::fields::{Fields, line_of, quote};
 use super::layout::{Header, Layout, Values};
+use super::matrix::{self, Matrix};
+use super::rows::Rows;
+use super::table::{self, First, Wish};
 use crate::build::{MAX_EDGES, MAX_NODES};
 use crate::{Format, LineProblem};
 
 const MATRIX_BANNER: &[u8] = b"%%MatrixMarket";
-const MATRIX_EXPECTED: &str =
-    "%%MatrixMarket matrix coordinate pattern|integer|real general|symmetric";
 const CHALLENGE_EXPECTED: &str = "a comment \"c ...\" or the header \"p sp N M\" or \"p tw N M\"";
 
 /// What the file's name says about its format.
@@ -20,6 +21,9 @@ pub(super) enum Suffix {
     Matrix,
     EdgeList,
     Challenge,
+    Metis,
+    /// ECL's binary, which has no mark of its own.
+    Ecl,
     Other,
 }
 
@@ -33,8 +37,10 @@ impl Suffix {
             .unwrap_or(&name);
         match name.rsplit_once('.').map(|(_, suffix)| suffix) {
             Some("mtx") => Self::Matrix,
-            Some("txt" | "el" | "edges" | "tsv") => Self::EdgeList,
+            Some("txt" | "el" | "edges" | "edgelist" | "tsv" | "csv") => Self::EdgeList,
             Some("gr") => Self::Challenge,
+            Some("graph" | "metis") => Self::Metis,
+            Some("egr") => Self::Ecl,
             _ => Self::Other,
         }
     }
@@ -56,7 +62,8 @@ pub(super) enum Step {
 #[derive(Clone, Copy, Debug)]
 enum State {
     Start,
-    Matrix { symmetric: bool, values: Values },
+    Matrix(Matrix),
+    Metis,
     Challenge,
     EdgeList { hinted_nodes: Option<u64> },
 }
@@ -64,16 +71,16 @@ enum State {
 /// The lines before the first edge.
 pub(super) struct Opening {
     suffix: Suffix,
-    weights: bool,
+    wish: Wish,
     state: State,
 }
 
 impl Opening {
-    /// Starts at the first line; `weights` says whether an edge list's third column matters.
-    pub(super) fn new(suffix: Suffix, weights: bool) -> Self {
+    /// Starts at the first line.
+    pub(super) fn new(suffix: Suffix, wish: Wish) -> Self {
         Self {
             suffix,
-            weights,
+            wish,
             state: State::Start,
         }
     }
@@ -87,13 +94,14 @@ impl Opening {
                 None if line.is_empty() => return Ok(Step::Taken),
                 None => return Ok(Step::Unknown),
             }
-            if let State::Matrix { .. } = self.state {
+            if let State::Matrix(_) = self.state {
                 return Ok(Step::Taken);
             }
         }
         match self.state {
-            State::Matrix { symmetric, values } => matrix_size(line, symmetric, values),
-            State::EdgeList { .. } => Ok(self.edge_list(line)),
+            State::Matrix(matrix) => matrix::size(line, matrix),
+            State::Metis => metis(line),
+            State::EdgeList { .. } => self.edge_list(line, raw_line(bytes)),
             State::Challenge | State::Start => challenge(line),
         }
     }
@@ -104,40 +112,47 @@ impl Opening {
             .get(..MATRIX_BANNER.len())
             .is_some_and(|start| start.eq_ignore_ascii_case(MATRIX_BANNER))
         {
-            return matrix_banner(line).map(Some);
+            return matrix::banner(line, self.wish.weights)
+                .map(|matrix| Some(State::Matrix(matrix)));
         }
         Ok(match (self.suffix, line.first()) {
-            (Suffix::Matrix, _) => return Err(wrong_banner(line)),
+            (Suffix::Matrix, _) => return Err(matrix::wrong_banner(line)),
             (_, None) => None,
             (Suffix::Challenge, _) => Some(State::Challenge),
+            (Suffix::Metis, _) => Some(State::Metis),
             (Suffix::EdgeList, _) => Some(edge_list),
+            (Suffix::Other, _) if table::names_ends(line) => Some(edge_list),
             (Suffix::Other, Some(b'c' | b'p')) => Some(State::Challenge),
             (Suffix::Other, Some(b'#' | b'%' | b'-' | b'0'..=b'9')) => Some(edge_list),
-            (Suffix::Other, Some(_)) => None,
+            (Suffix::Other | Suffix::Ecl, Some(_)) => None,
         })
     }
 
-    fn edge_list(&mut self, line: &[u8]) -> Step {
+    fn edge_list(&mut self, line: &[u8], raw: &[u8]) -> Result<Step, LineProblem> {
         let hinted_nodes = self.hint();
         match line.first() {
-            None => Step::Taken,
+            None => return Ok(Step::Taken),
             Some(b'#' | b'%') => {
                 let hinted_nodes = nodes_in_comment(line).or(hinted_nodes);
                 self.state = State::EdgeList { hinted_nodes };
-                Step::Taken
+                return Ok(Step::Taken);
             }
-            Some(_) => {
-                let columns = line
-                    .split(u8::is_ascii_whitespace)
-                    .filter(|field| !field.is_empty())
-                    .count();
-                let values = match (self.weights, columns) {
-                    (false, _) => Values::Optional,
-                    (true, 0..=2) => Values::Absent,
-                    (true, _) => Values::Required,
-                };
-                Step::Edge(Layout::edge_list(hinted_nodes, values))
-            }
+            Some(_) => {}
+        }
+        Ok(match table::first(raw, self.wish)? {
+            First::Names(table) => Step::Done(Layout::table(hinted_nodes, table)),
+            First::Edge(table) => Step::Edge(Layout::table(hinted_nodes, table)),
+            First::Plain => Step::Edge(Layout::edge_list(hinted_nodes, self.plain_values(line))),
+        })
+    }
+
+    fn plain_values(&self, line: &[u8]) -> Values {
+        let fields = line.split(u8::is_ascii_whitespace);
+        let columns = fields.filter(|field| !field.is_empty()).count();
+        match (self.wish.weights, columns) {
+            (false, _) => Values::Optional,
+            (true, 0..=2) => Values::Absent,
+            (true, _) => Values::Required,
         }
     }
 
@@ -159,7 +174,8 @@ impl Opening {
         };
         match self.state {
             State::Start => Ok(None),
-            State::Matrix { .. } => missing("the size line \"ROWS COLUMNS ENTRIES\""),
+            State::Matrix(_) => missing("the size line \"ROWS COLUMNS ENTRIES\""),
+            State::Metis => missing("the header \"NODES EDGES\""),
             State::Challenge => missing("the header \"p sp N M\" or \"p tw N M\""),
             State::EdgeList { hinted_nodes } => {
                 Ok(hinted_nodes.map(|_| Layout::edge_list(hinted_nodes, Values::Absent)))
@@ -168,71 +184,49 @@ impl Opening {
     }
 }
 
-fn wrong_banner(line: &[u8]) -> LineProblem {
-    LineProblem::Banner {
-        value: quote(line),
-        expected: MATRIX_EXPECTED,
-    }
-}
-
-fn matrix_banner(line: &[u8]) -> Result<State, LineProblem> {
-    let text = String::from_utf8_lossy(line).to_ascii_lowercase();
-    let words: Vec<&str> = text.split_ascii_whitespace().collect();
-    let &[_, object, shape, field, symmetry] = &words[..] else {
-        return Err(wrong_banner(line));
-    };
-    let unsupported = |what, value: &str, remedy| {
-        Err(LineProblem::Unsupported {
-            what,
-            value: value.to_owned(),
-            remedy,
-        })
-    };
-    if object != "matrix" {
-        return unsupported("this Matrix Market object", object, "write a matrix");
-    }
-    if shape != "coordinate" {
-        return unsupported(
-            "this Matrix Market format",
-            shape,
-            "write the matrix as coordinate",
-        );
-    }
-    let values = match field {
-        "pattern" => Values::Absent,
-        "integer" | "real" | "double" => Values::Required,
-        _ => return unsupported("this field type", field, "use pattern, integer or real"),
-    };
-    match symmetry {
-        "general" => Ok(State::Matrix {
-            symmetric: false,
-            values,
-        }),
-        "symmetric" => Ok(State::Matrix {
-            symmetric: true,
-            values,
-        }),
-        _ => unsupported("this symmetry", symmetry, "use general or symmetric"),
-    }
-}
-
-fn matrix_size(line: &[u8], symmetric: bool, values: Values) -> Result<Step, LineProblem> {
+/// The header of a METIS file: `NODES EDGES [FORMAT [WEIGHTS]]`.
+fn metis(line: &[u8]) -> Result<Step, LineProblem> {
     if line.is_empty() || line.starts_with(b"%") {
         return Ok(Step::Taken);
     }
     let mut fields = Fields::new(line);
-    let rows = count(&mut fields, "the row count", MAX_NODES)?;
-    let columns = count(&mut fields, "the column count", MAX_NODES)?;
-    let edges = count(&mut fields, "the entry count", MAX_EDGES)?;
+    let nodes = count(&mut fields, "the node count", MAX_NODES)?;
+    let edges = count(&mut fields, "the edge count", MAX_EDGES / 2)?;
+    let format = fields.word();
+    let [sizes, weights, edge_weights] = metis_flags(format)?;
+    let each = match fields.peek() {
+        Some(_) => count(&mut fields, "the number of weights a node", MAX_EDGES)?,
+        None => 1,
+    };
     fields.end()?;
-    if rows != columns {
-        return Err(LineProblem::NotSquare { rows, columns });
+    let rows = Rows {
+        nodes,
+        skipped: u64::from(sizes) + if weights { each } else { 0 },
+        weighted: edge_weights,
+    };
+    Ok(Step::Done(Layout::metis(rows, edges)))
+}
+
+/// Whether nodes have sizes, nodes have weights, and edges have weights.
+fn metis_flags(format: &[u8]) -> Result<[bool; 3], LineProblem> {
+    let mut flags = [false; 3];
+    let is_known = format.len() <= 3 && format.iter().all(|digit| matches!(digit, b'0' | b'1'));
+    if !is_known {
+        return Err(LineProblem::Unsupported {
+            what: "this METIS format",
+            value: quote(format),
+            remedy: "use three digits, each 0 or 1: sizes, weights of nodes, weights of edges",
+        });
     }
-    Ok(Step::Done(Layout::matrix_market(
-        Header { nodes: rows, edges },
-        symmetric,
-        values,
-    )))
+    for (flag, digit) in flags.iter_mut().rev().zip(format.iter().rev()) {
+        *flag = *digit == b'1';
+    }
+    Ok(flags)
+}
+
+/// The line without its end, its blanks kept.
+fn raw_line(bytes: &[u8]) -> &[u8] {
+    Fields::new(bytes).take_line()
 }
 
 fn challenge(line: &[u8]) -> Result<Step, LineProblem> {
@@ -274,7 +268,11 @@ fn challenge(line: &[u8]) -> Result<Step, LineProblem> {
     )))
 }
 
-fn count(fields: &mut Fields<'_>, what: &'static str, limit: u64) -> Result<u64, LineProblem> {
+pub(super) fn count(
+    fields: &mut Fields<'_>,
+    what: &'static str,
+    limit: u64,
+) -> Result<u64, LineProblem> {
     let value = fields.number(what)?;
     if value > limit {
         return Err(LineProblem::TooLarge {
@@ -298,7 +296,13 @@ mod tests {
     use super::*;
 
     fn step(suffix: Suffix, lines: &[&str]) -> Result<Step, LineProblem> {
-        let mut opening = Opening::new(suffix, true);
+        let mut opening = Opening::new(
+            suffix,
+            Wish {
+                weights: true,
+                skip_columns: false,
+            },
+        );
         let mut last = Ok(Step::Taken);
         for line in lines {
             last = opening.line(line.as_bytes());
@@ -340,8 +344,11 @@ mod tests {
         let mtx = "%%MatrixMarket matrix coordinate real general";
         assert!(message(Suffix::Matrix, &["1 2 3"]).starts_with("wrong banner (\"1 2 3\")"));
         assert!(
-            message(Suffix::Other, &["%%MatrixMarket matrix array real general"])
-                .contains("(array)")
+            message(
+                Suffix::Other,
+                &["%%MatrixMarket matrix array pattern general"]
+            )
+            .contains("(pattern)")
         );
         assert!(
             message(
@@ -353,9 +360,9 @@ mod tests {
         assert!(
             message(
                 Suffix::Other,
-                &["%%MatrixMarket matrix coordinate real hermitian"]
+                &["%%MatrixMarket matrix coordinate real skew-symmetric"]
             )
-            .contains("(hermitian)")
+            .contains("(skew-symmetric)")
         );
         assert!(message(Suffix::Other, &["%%MatrixMarket matrix"]).contains("wrong banner"));
         assert_eq!(

@@ -5,13 +5,15 @@
 //! not at all.
 
 mod binary;
+mod ecl;
+mod metis;
 mod sink;
 mod text;
 
 use std::path::Path;
 
 use super::load::{Compression, Format};
-use super::{Graph, GraphError};
+use super::{Graph, GraphError, WeightKind};
 use sink::Sink;
 
 /// What a save wrote.
@@ -27,10 +29,10 @@ pub struct Saved {
 
 /// Writes a graph to a file, in the format of its suffix or in the one given.
 ///
-/// `.mtx`, `.txt` and `.el`, `.gr` and `.swg` are known, each also with `.gz` or `.xz`
+/// `.mtx`, `.txt` and `.el`, `.csv`, `.gr`, `.graph`, `.egr` and `.swg` are known, each also with `.gz` or `.xz`
 /// after it. A `.gr` file is PACE when the graph is symmetric and has no weights, and
 /// DIMACS otherwise (with weights of 1 if it has none). Edge lists carry the original
-/// ids and a node count; nodes without edges survive there if ids count from 0, or from
+/// ids and a node count, `.csv` files the ids alone; nodes without edges survive in the former if ids count from 0, or from
 /// 1 and the last node has an edge. A symmetric graph is
 /// written to an edge list or DIMACS file with both directions, which are directed when
 /// read back. An existing file is replaced when everything is written, and kept when not.
@@ -49,7 +51,8 @@ pub struct Saved {
 ///
 /// # Errors
 /// [`GraphError::UnknownSuffix`] without a known suffix or format,
-/// [`GraphError::Directed`] for a directed graph as PACE, [`GraphError::Io`] when the
+/// [`GraphError::Directed`] for a directed graph as PACE or METIS,
+/// [`GraphError::Unwritable`] for what else a format cannot hold, [`GraphError::Io`] when the
 /// file cannot be written.
 pub fn save(graph: &Graph, path: &Path, format: Option<Format>) -> Result<Saved, GraphError> {
     let name = path.display().to_string();
@@ -58,9 +61,7 @@ pub fn save(graph: &Graph, path: &Path, format: Option<Format>) -> Result<Saved,
         .filter(|&format| format != Format::Generated)
         .or_else(|| format_of(&suffix, graph))
         .ok_or_else(|| GraphError::UnknownSuffix { file: name.clone() })?;
-    if format == Format::Pace && !graph.is_symmetric() {
-        return Err(GraphError::Directed { file: name });
-    }
+    check_writable(graph, format, &name)?;
     let fail = |action| {
         let file = name.clone();
         move |source| GraphError::Io {
@@ -72,6 +73,8 @@ pub fn save(graph: &Graph, path: &Path, format: Option<Format>) -> Result<Saved,
     let mut sink = Sink::create(path, compression).map_err(fail("create"))?;
     match format {
         Format::Binary => binary::write(graph, &mut sink),
+        Format::Metis => metis::write(graph, &mut sink),
+        Format::Ecl => ecl::write(graph, &mut sink),
         _ => text::write(graph, format, &mut sink),
     }
     .map_err(fail("write"))?;
@@ -81,6 +84,32 @@ pub fn save(graph: &Graph, path: &Path, format: Option<Format>) -> Result<Saved,
         compression,
         text_bytes,
     })
+}
+
+/// Refuses a graph that the format cannot hold.
+fn check_writable(graph: &Graph, format: Format, name: &str) -> Result<(), GraphError> {
+    let refused = |what| {
+        Err(GraphError::Unwritable {
+            file: name.to_owned(),
+            format,
+            what,
+        })
+    };
+    let is_float = graph.weight_kind() == Some(WeightKind::Float);
+    let is_large = |words: &[u32]| words.iter().any(|&word| word > ecl::WORD_MAX);
+    match format {
+        Format::Pace | Format::Metis if !graph.is_symmetric() => Err(GraphError::Directed {
+            file: name.to_owned(),
+            format,
+        }),
+        Format::Metis | Format::Ecl if is_float => refused("weights that are no whole numbers"),
+        Format::Ecl if graph.nodes().max(graph.edges()) > ecl::WORD_MAX => {
+            refused("more than 2147483647 nodes or edges")
+        }
+        Format::Ecl if graph.weights().is_some_and(is_large) => refused("weights above 2147483647"),
+        Format::Npz | Format::Generated => refused("graphs written by this program"),
+        _ => Ok(()),
+    }
 }
 
 fn suffix_of(name: &str) -> (String, Compression) {
@@ -97,7 +126,10 @@ fn suffix_of(name: &str) -> (String, Compression) {
 fn format_of(suffix: &str, graph: &Graph) -> Option<Format> {
     Some(match suffix {
         "mtx" => Format::MatrixMarket,
-        "txt" | "el" | "edges" | "tsv" => Format::EdgeList,
+        "txt" | "el" | "edges" | "edgelist" | "tsv" => Format::EdgeList,
+        "csv" => Format::Csv,
+        "graph" | "metis" => Format::Metis,
+        "egr" => Format::Ecl,
         "gr" if graph.is_symmetric() && graph.weights().is_none() => Format::Pace,
         "gr" => Format::Dimacs,
         "swg" => Format::Binary,

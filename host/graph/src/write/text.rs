@@ -72,17 +72,7 @@ pub(super) fn write(graph: &Graph, format: Format, sink: &mut Sink) -> io::Resul
     };
     match format {
         Format::MatrixMarket => {
-            let field = match graph.weight_kind() {
-                None => "pattern",
-                Some(WeightKind::Integer) => "integer",
-                Some(WeightKind::Float) => "real",
-            };
-            let symmetry = if graph.is_symmetric() {
-                "symmetric"
-            } else {
-                "general"
-            };
-            writeln!(sink, "%%MatrixMarket matrix coordinate {field} {symmetry}")?;
+            matrix_banner(graph, sink)?;
             writeln!(sink, "{nodes} {nodes} {listed}")?;
             line.write(sink)
         }
@@ -103,6 +93,16 @@ pub(super) fn write(graph: &Graph, format: Format, sink: &mut Sink) -> io::Resul
             }
             .write(sink)
         }
+        Format::Csv => {
+            let weight = graph.weights().map_or("", |_| ",weight");
+            writeln!(sink, "source,target{weight}")?;
+            Line {
+                separator: b',',
+                ends: Ends::Original,
+                ..line
+            }
+            .write(sink)
+        }
         _ => {
             writeln!(sink, "# Nodes: {nodes} Edges: {listed}")?;
             Line {
@@ -113,6 +113,21 @@ pub(super) fn write(graph: &Graph, format: Format, sink: &mut Sink) -> io::Resul
             .write(sink)
         }
     }
+}
+
+/// The first line of a Matrix Market file.
+fn matrix_banner(graph: &Graph, sink: &mut Sink) -> io::Result<()> {
+    let field = match graph.weight_kind() {
+        None => "pattern",
+        Some(WeightKind::Integer) => "integer",
+        Some(WeightKind::Float) => "real",
+    };
+    let symmetry = if graph.is_symmetric() {
+        "symmetric"
+    } else {
+        "general"
+    };
+    writeln!(sink, "%%MatrixMarket matrix coordinate {field} {symmetry}")
 }
 
 fn lists_half(graph: &Graph, format: Format) -> bool {
@@ -184,7 +199,7 @@ impl Line<'_> {
 }
 
 /// Cuts rows into blocks of about the same number of edges.
-fn blocks(graph: &Graph) -> Vec<Range<u32>> {
+pub(super) fn blocks(graph: &Graph) -> Vec<Range<u32>> {
     let mut blocks = Vec::new();
     let mut start = 0;
     while start < graph.nodes() {
@@ -197,7 +212,7 @@ fn blocks(graph: &Graph) -> Vec<Range<u32>> {
     blocks
 }
 
-fn push_number(text: &mut Vec<u8>, mut value: u64) {
+pub(super) fn push_number(text: &mut Vec<u8>, mut value: u64) {
     let mut digits = [0u8; 20];
     let mut at = digits.len();
     loop {

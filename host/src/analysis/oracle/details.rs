@@ -2,6 +2,7 @@
 
 use super::levels;
 use crate::graph::Graph;
+use crate::outcome::SourceSets;
 use seawall_core::abi::UNREACHED;
 
 /// Parent of every node by the levels of a search: the first node, in order of
@@ -18,7 +19,7 @@ pub fn parents(graph: &Graph, levels: &[u32]) -> Vec<u32> {
         }
         for to in graph.neighbours(from) {
             let at = *to as usize;
-            if levels[at] == level + 1 && parents[at] == UNREACHED {
+            if levels.get(at) == Some(&(level + 1)) && parents[at] == UNREACHED {
                 parents[at] = from;
             }
         }
@@ -26,11 +27,12 @@ pub fn parents(graph: &Graph, levels: &[u32]) -> Vec<u32> {
     parents
 }
 
-/// For every node a set of `words` words: bit `k` when source number `k`
-/// reaches it within `max_levels` edges, by one search a source.
+/// For every node the words of a set: bit `k` when source number `k` reaches it
+/// within `max_levels` edges, by one search a source.
 /// O(sources * (nodes + edges)).
 #[must_use]
-pub fn reached_from(graph: &Graph, sources: &[u32], (max_levels, words): (u32, usize)) -> Vec<u64> {
+pub fn reached_from(graph: &Graph, sources: &[u32], max_levels: u32) -> Vec<u64> {
+    let words = SourceSets::words_for(sources.len());
     let mut sets = vec![0; graph.nodes() as usize * words];
     for (number, source) in sources.iter().enumerate() {
         for (node, level) in levels(graph, &[*source], max_levels).iter().enumerate() {

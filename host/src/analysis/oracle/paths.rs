@@ -49,8 +49,10 @@ fn dijkstra<T: Copy + Default + Ord>(
     let mut distances = vec![never; graph.nodes() as usize];
     let mut heap = BinaryHeap::new();
     for source in sources {
-        distances[*source as usize] = T::default();
-        heap.push(Reverse((T::default(), *source)));
+        if let Some(distance) = distances.get_mut(*source as usize) {
+            *distance = T::default();
+            heap.push(Reverse((T::default(), *source)));
+        }
     }
     while let Some(Reverse((distance, node))) = heap.pop() {
         if distance > distances[node as usize] {

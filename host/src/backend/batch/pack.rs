@@ -252,7 +252,7 @@ impl Pack {
 fn bad_record() -> BackendError {
     BackendError::Fault {
         record: FaultRecord {
-            code: FaultCode::BadLaunch as u32,
+            code: FaultCode::BadBatch as u32,
             ..Zeroable::zeroed()
         },
         wave_name: "the batch record".to_owned(),

@@ -1,6 +1,6 @@
 use super::*;
 use crate::analysis::{self, Question};
-use crate::program::{EncodedProgram, PlanRequest, RegisterId};
+use crate::program::{EncodedProgram, PlanRequest, ProgramBuilder};
 use crate::run::{AnalysisKind, Detail, Ranking};
 use seawall_core::abi::program::{Region, RegisterRecord};
 use std::sync::Arc;
@@ -29,9 +29,9 @@ fn jobs(graphs: &[Graph]) -> Vec<Job<'_>> {
         };
         Job {
             graph,
+            result: program.register(built.result.number()).unwrap(),
             program,
             inputs: built.inputs,
-            result: built.result,
         }
     };
     graphs.iter().map(&mut job).collect()
@@ -135,7 +135,7 @@ fn every_launch_record_leads_to_the_parts_of_its_graph() {
             (0, u32::MAX)
         );
         let job = pack.order[position as usize] as usize;
-        let register = u64::from(jobs[job].result.0);
+        let register = u64::from(jobs[job].result.number());
         let moved: RegisterRecord = take(&image, launch.register_table - base + register * 16);
         assert_eq!(moved.region, Region::Input as u32);
         assert_eq!((moved.words, moved.offset_bytes), (nodes, 256));
@@ -158,8 +158,8 @@ fn a_job_that_contradicts_itself_is_named() {
     assert!(index_of(&bad).1.contains("64 input words"));
     assert_eq!(index_of(&bad).0, 1);
     let mut bad = jobs(&graphs);
-    bad[1].result = RegisterId(17);
-    assert!(index_of(&bad).1.contains("number 17"));
+    bad[1].result = ProgramBuilder::new(5).words("foreign", 1).unwrap();
+    assert!(index_of(&bad).1.contains("another program"));
     let mut bad = jobs(&graphs);
     let mut program = EncodedProgram::clone(&bad[0].program);
     program.registers[0].words = u32::MAX;

@@ -5,6 +5,7 @@
 
 use super::{BatchError, Job};
 use crate::backend::BackendError;
+use crate::backend::fit::{self, Ids};
 use crate::program::{EncodedProgram, RegisterId};
 use seawall_core::abi::program::{GroupRecord, Region, RegisterRecord, WaveRecord};
 use std::collections::HashMap;
@@ -109,29 +110,16 @@ pub(super) fn share_tables(
 
 /// What of a job depends on more than its program.
 fn check_job(job: &Job<'_>) -> Result<(), BackendError> {
-    job.program.needs.check(job.graph)?;
-    let (expected, given) = (job.program.input_bytes / 4, job.inputs.len() as u64);
-    if given != expected {
-        return Err(BackendError::InputLength { expected, given });
-    }
-    Ok(())
+    fit::check_graph(&job.program, job.graph)?;
+    fit::check_inputs(job.program.input_bytes, &job.inputs)
 }
 
 /// Places a program's tables, with its result register behind the inputs.
 fn tables_of(job: &Job<'_>, cursor: &mut Cursor) -> Result<Tables, BackendError> {
     let program = &job.program;
-    program
-        .check()
-        .map_err(|problem| BackendError::BadProgram { problem })?;
+    fit::check_tables(program)?;
     let mut registers = program.registers.clone();
-    let count = registers.len() as u32;
-    let number = job.result.0;
-    let register = registers
-        .get_mut(number as usize)
-        .ok_or(BackendError::NoSuchRegister {
-            register: number,
-            registers: count,
-        })?;
+    let register = &mut registers[Ids::of(program).number_of(job.result)?];
     let mut io = Cursor::default();
     io.take(program.input_bytes);
     let bytes = u64::from(register.words) * 4;

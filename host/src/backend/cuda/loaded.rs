@@ -8,6 +8,7 @@ use super::stream::COPY_LIMIT;
 use super::tables::{CONTROL_OFFSET, Layout, Placement};
 use super::walk::{Stage, stages};
 use crate::backend::BackendError;
+use crate::backend::fit::Ids;
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::{ControlRecord, FaultRecord};
@@ -41,6 +42,7 @@ pub(super) struct Loaded {
     inputs: DeviceMemory,
     layout: Layout,
     input_bytes: usize,
+    ids: Ids,
     registers: Vec<RegisterRecord>,
     wave_names: Vec<String>,
     stages: Vec<Stage>,
@@ -79,6 +81,7 @@ impl Loaded {
             tables: DeviceMemory::take(context, "the program's tables", layout.bytes)?,
             layout,
             input_bytes,
+            ids: Ids::of(program),
             registers: program.registers.clone(),
             wave_names: program.wave_names.clone(),
             stages,
@@ -152,15 +155,9 @@ impl Loaded {
     /// Where a register lies.
     ///
     /// # Errors
-    /// [`BackendError::NoSuchRegister`].
-    pub(super) fn place(&self, RegisterId(number): RegisterId) -> Result<Place, BackendError> {
-        let register =
-            self.registers
-                .get(number as usize)
-                .ok_or_else(|| BackendError::NoSuchRegister {
-                    register: number,
-                    registers: u32::try_from(self.registers.len()).unwrap_or(u32::MAX),
-                })?;
+    /// [`BackendError::NoSuchRegister`], [`BackendError::ForeignRegister`].
+    pub(super) fn place(&self, register: RegisterId) -> Result<Place, BackendError> {
+        let register = self.registers[self.ids.number_of(register)?];
         let base = if register.region == Region::Input as u32 {
             &self.inputs
         } else {

@@ -134,6 +134,8 @@ mod tests {
             parameters: [0; 5],
         };
         EncodedProgram {
+            nodes: 0,
+            ids: Vec::new(),
             groups: Vec::new(),
             top_groups: 0,
             waves: opcodes.iter().map(wave).collect(),

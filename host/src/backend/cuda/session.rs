@@ -17,7 +17,7 @@ use super::running::Running;
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
 use super::{CudaOptions, Executor};
-use crate::backend::{BackendError, DeviceInfo, RunLimits, RunStats, Session};
+use crate::backend::{BackendError, DeviceInfo, RunLimits, RunStats, Session, fit};
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, GraphNeeds, RegisterId};
 use crate::tiles::TileShape;
@@ -204,6 +204,7 @@ impl<'g> CudaSession<'g> {
     }
 
     fn load_program(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
+        fit::check_graph(program, self.graph.graph())?;
         self.context.bind()?;
         self.runner.clear();
         self.program = None;

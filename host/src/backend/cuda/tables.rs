@@ -143,6 +143,8 @@ impl Placement {
     /// test, which reads the control block's address only.
     pub(super) fn bare_image(&self) -> Vec<u8> {
         self.image(&EncodedProgram {
+            nodes: 0,
+            ids: Vec::new(),
             groups: Vec::new(),
             top_groups: 0,
             waves: Vec::new(),
@@ -179,6 +181,8 @@ mod tests {
 
     fn program() -> EncodedProgram {
         EncodedProgram {
+            nodes: 0,
+            ids: Vec::new(),
             groups: vec![
                 GroupRecord {
                     first_wave: 1,

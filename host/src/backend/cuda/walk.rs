@@ -4,7 +4,7 @@
 //! them checks the tables first, so that a program built by hand is refused at
 //! load and not found out by the device.
 
-use crate::backend::BackendError;
+use crate::backend::{BackendError, fit};
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::program::{FixpointRecord, GroupRecord, Opcode, WaveRecord};
 
@@ -35,9 +35,7 @@ pub(super) enum Stage {
 /// # Errors
 /// [`BackendError::BadProgram`] that names the first contradiction.
 pub(super) fn stages(program: &EncodedProgram) -> Result<Vec<Stage>, BackendError> {
-    program
-        .check()
-        .map_err(|problem| BackendError::BadProgram { problem })?;
+    fit::check_tables(program)?;
     let mut stages = Vec::new();
     for (index, group) in (0..program.top_groups).zip(&program.groups) {
         let waves = waves_of(program, group);
@@ -116,6 +114,8 @@ mod tests {
     /// Group 0: a fill. Group 1: a fixpoint over groups 2 and 3, then a copy.
     fn program() -> EncodedProgram {
         EncodedProgram {
+            nodes: 0,
+            ids: Vec::new(),
             groups: vec![group(0, 1), group(1, 2), group(3, 1), group(4, 1)],
             top_groups: 2,
             waves: vec![

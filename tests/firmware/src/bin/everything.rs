@@ -25,7 +25,7 @@ static mut ROOM: Room = Room {
 /// Holds its policy from the start, so as a `static` of its own value it would take flash.
 static mut CACHE: MaybeUninit<CacheRoom> = MaybeUninit::uninit();
 
-/// Where the image begins. Inputs are opaque, so that nothing is decided while compiling.
+/// Entry of the image. Inputs are opaque, so that nothing is decided at compile time.
 #[unsafe(no_mangle)]
 pub extern "C" fn _start() -> ! {
     // SAFETY: the image has one thread and enters here once, so these are the only references.

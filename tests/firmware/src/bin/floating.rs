@@ -7,7 +7,7 @@ use core::hint::black_box;
 use seawall_firmware::floating;
 use seawall_firmware::program::TUNING;
 
-/// Where the image begins. Inputs are opaque, so that nothing is decided while compiling.
+/// Entry of the image. Inputs are opaque, so that nothing is decided at compile time.
 #[unsafe(no_mangle)]
 pub extern "C" fn _start() -> ! {
     let tuning = black_box(&TUNING);

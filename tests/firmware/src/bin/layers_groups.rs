@@ -10,7 +10,7 @@ use seawall_firmware::steps::{self, GroupRoom, LayerRoom};
 static mut LAYERS: LayerRoom = LayerRoom::new();
 static mut GROUPS: GroupRoom = GroupRoom::new();
 
-/// Where the image begins. Inputs are opaque, so that nothing is decided while compiling.
+/// Entry of the image. Inputs are opaque, so that nothing is decided at compile time.
 #[unsafe(no_mangle)]
 pub extern "C" fn _start() -> ! {
     // SAFETY: the image has one thread and enters here once, so these are the only references.

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use seawall::backend::HostWork;
 use seawall::batch::{BatchOutcome, GraphOutcome};
-use seawall::outcome::{Answer, Rounds, Times};
+use seawall::outcome::{Answer, Dropped, Rounds, Times};
 use seawall::run::{AnalysisKind, Executor};
 
 #[derive(Serialize)]
@@ -23,6 +23,8 @@ struct Report<'a> {
     graphs: u64,
     nodes: u64,
     edges: u64,
+    #[serde(flatten)]
+    dropped: Dropped,
     reached: u64,
     converged: bool,
     checksum: String,
@@ -109,6 +111,7 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
         workers: outcome.workers,
         programs: outcome.programs,
         memory_bytes: outcome.memory_bytes,
+        dropped: outcome.dropped,
         time_ns: outcome.times,
         repeat: outcome.repeat,
         checked: outcome.checked(),

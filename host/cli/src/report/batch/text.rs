@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::report::text::{host, row, times, title, told, verdict};
+use crate::report::text::{host, left_out, row, times, title, told, verdict};
 use seawall::batch::{BatchOutcome, GraphOutcome};
 use seawall::outcome::{Answer, Rounds};
 use seawall::units::{Count, bytes, counted};
@@ -25,6 +25,9 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     )?;
     writeln!(out)?;
     let machine = format!("{} (backend {})", outcome.device, outcome.backend);
+    if let Some(dropped) = left_out(outcome.dropped) {
+        row(out, "left out", &dropped)?;
+    }
     row(out, "ran on", &machine)?;
     if let Some(reason) = &outcome.backend_reason {
         row(out, "", reason)?;

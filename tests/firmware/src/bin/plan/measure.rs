@@ -1,4 +1,4 @@
-//! What a step costs: bytes of stack by painting, instructions by SysTick.
+//! The cost of a step: bytes of stack by painting, instructions by SysTick.
 //!
 //! Paint is laid below the stack pointer before a step and looked for after it.
 //! QEMU run with `-icount shift=0` lets one instruction take one nanosecond of

@@ -1,0 +1,43 @@
+//! Files of sources, beside a plain reader of their lines.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use seawall_cli::{Sources, SourcesError};
+
+/// Longest line that is an id or a comment, with its end.
+const LINE_MAX: usize = 4096;
+
+fuzz_target!(|bytes: &[u8]| {
+    let found = Sources::from_reader("a file", bytes);
+    match (found, plain(bytes)) {
+        (Ok(found), Ok(ids)) => assert!(found.ids().eq(ids)),
+        (Err(error), Err(line)) => {
+            let SourcesError::Line { line: told, .. } = &error else {
+                panic!("{error}");
+            };
+            assert_eq!(*told, line);
+            assert!(error.to_string().starts_with(&format!("a file:{line}: ")));
+        }
+        (found, plain) => panic!("{found:?} instead of {plain:?}"),
+    }
+});
+
+/// The ids of all lines, or the number of the first that is none.
+fn plain(bytes: &[u8]) -> Result<Vec<u64>, u64> {
+    let mut ids = Vec::new();
+    for (line, number) in bytes.split_inclusive(|byte| *byte == b'\n').zip(1..) {
+        let is_short = line.len() < LINE_MAX || (line.len() == LINE_MAX && line.ends_with(b"\n"));
+        let text = std::str::from_utf8(line).unwrap_or("?").trim();
+        let is_comment = line.trim_ascii_start().starts_with(b"#") || text.starts_with('#');
+        if is_short && (text.is_empty() || is_comment) {
+            continue;
+        }
+        let digits = text.strip_prefix('+').unwrap_or(text);
+        let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        match digits.parse().ok().filter(|_| is_short && plain) {
+            Some(id) => ids.push(id),
+            None => return Err(number),
+        }
+    }
+    Ok(ids)
+}

@@ -1,0 +1,156 @@
+//! A plain reader of text graphs, for texts without anything unusual in them.
+//!
+//! It shares nothing with the product's: lines of a whole text, one after the other,
+//! into a map. What it does not understand is no finding; what it understands, the
+//! product must read alike.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A graph by the ids of its file.
+#[derive(Debug, Default)]
+pub struct Plain {
+    /// Ids of all nodes; nothing where ids that occur are the nodes.
+    pub nodes: BTreeSet<u64>,
+    /// The lightest weight of every directed edge; 1 where there is none.
+    pub edges: BTreeMap<(u64, u64), u32>,
+    /// Whether every line has a weight.
+    pub weighted: bool,
+    both: bool,
+}
+
+/// Nodes up to which a header is believed here.
+const NODES_MAX: u64 = 1 << 12;
+
+impl Plain {
+    /// Reads `text`; nothing for a text that this reader does not understand.
+    #[must_use]
+    pub fn read(text: &str, undirected: bool) -> Option<Self> {
+        if !text.is_ascii() || text.contains(['\r', '\x0b', '\x0c', '\0']) {
+            return None;
+        }
+        let mut graph = if text.starts_with("%%MatrixMarket ") {
+            matrix_market(text)?
+        } else if text.starts_with("p sp ") {
+            challenge(text)?
+        } else {
+            edge_list(text)?
+        };
+        graph.both |= undirected;
+        if graph.both {
+            graph.mirror();
+        }
+        Some(graph)
+    }
+
+    /// Whether every edge has its mirror image by what the text or the caller says.
+    #[must_use]
+    pub const fn is_symmetric(&self) -> bool {
+        self.both
+    }
+
+    fn add(&mut self, [from, to]: [u64; 2], weight: u32) {
+        self.nodes.extend([from, to]);
+        if from != to {
+            let lightest = self.edges.entry((from, to)).or_insert(weight);
+            *lightest = weight.min(*lightest);
+        }
+    }
+
+    fn mirror(&mut self) {
+        let edges: Vec<_> = self
+            .edges
+            .iter()
+            .map(|(ends, weight)| (*ends, *weight))
+            .collect();
+        for ((from, to), weight) in edges {
+            self.add([to, from], weight);
+        }
+    }
+}
+
+/// A whole number in digits alone.
+fn number(field: &str) -> Option<u64> {
+    let plain = !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit());
+    field.parse().ok().filter(|_| plain)
+}
+
+fn numbers(line: &str) -> Option<Vec<u64>> {
+    line.split([' ', '\t']).map(number).collect()
+}
+
+fn matrix_market(text: &str) -> Option<Plain> {
+    let mut lines = text.lines();
+    let (weighted, both) = match lines.next()? {
+        "%%MatrixMarket matrix coordinate pattern general" => (false, false),
+        "%%MatrixMarket matrix coordinate pattern symmetric" => (false, true),
+        "%%MatrixMarket matrix coordinate integer general" => (true, false),
+        _ => return None,
+    };
+    let mut lines = lines.skip_while(|line| line.starts_with('%'));
+    let [rows, columns, entries] = numbers(lines.next()?)?.try_into().ok()?;
+    if rows != columns || rows > NODES_MAX {
+        return None;
+    }
+    let lines: Vec<&str> = lines.collect();
+    counted(&lines, (rows, entries, weighted, both))
+}
+
+fn challenge(text: &str) -> Option<Plain> {
+    let mut lines = text.lines();
+    let [nodes, edges] = numbers(lines.next()?.strip_prefix("p sp ")?)?
+        .try_into()
+        .ok()?;
+    let arcs: Option<Vec<&str>> = lines.map(|line| line.strip_prefix("a ")).collect();
+    counted(&arcs?, (nodes, edges, true, false))
+}
+
+/// Edges among nodes that count from 1, as many as promised.
+fn counted(
+    lines: &[&str],
+    (nodes, edges, weighted, both): (u64, u64, bool, bool),
+) -> Option<Plain> {
+    if nodes > NODES_MAX || lines.len() as u64 != edges {
+        return None;
+    }
+    let mut graph = Plain {
+        nodes: (1..=nodes).collect(),
+        weighted,
+        both,
+        ..Plain::default()
+    };
+    for line in lines {
+        let fields = numbers(line)?;
+        let (ends, weight) = ends_and_weight(&fields)?;
+        let within = ends.iter().all(|id| (1..=nodes).contains(id));
+        if !within || weight.is_some() != weighted {
+            return None;
+        }
+        graph.add(ends, weight.unwrap_or(1));
+    }
+    Some(graph)
+}
+
+fn edge_list(text: &str) -> Option<Plain> {
+    let lines: Vec<Vec<u64>> = text.lines().map(numbers).collect::<Option<_>>()?;
+    let width = lines.first()?.len();
+    let mut graph = Plain {
+        weighted: width == 3,
+        ..Plain::default()
+    };
+    for fields in lines.iter().filter(|fields| fields.len() == width) {
+        let (ends, weight) = ends_and_weight(fields)?;
+        graph.add(ends, weight.unwrap_or(1));
+    }
+    lines
+        .iter()
+        .all(|fields| fields.len() == width)
+        .then_some(graph)
+}
+
+fn ends_and_weight(fields: &[u64]) -> Option<([u64; 2], Option<u32>)> {
+    match *fields {
+        [from, to] => Some(([from, to], None)),
+        [from, to, weight] => Some(([from, to], Some(u32::try_from(weight).ok()?))),
+        _ => None,
+    }
+}

@@ -1,0 +1,104 @@
+//! Whether bytes are a sound `.swg` file, judged from the layout alone.
+
+use std::collections::BTreeMap;
+
+const HEADER_BYTES: usize = 64;
+const SYMMETRIC: u32 = 1;
+const WEIGHTS: u32 = 2;
+const TABLE: u32 = 4;
+const FLOATS: u32 = 8;
+
+/// A cursor over sections, each at a multiple of 64 bytes.
+struct Sections<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Sections<'a> {
+    fn take(&mut self, bytes: u64) -> Option<&'a [u8]> {
+        let start = self.at.next_multiple_of(64);
+        self.at = start.checked_add(usize::try_from(bytes).ok()?)?;
+        self.bytes.get(start..self.at)
+    }
+
+    fn words(&mut self, count: u64) -> Option<Vec<u32>> {
+        let section = self.take(count.checked_mul(4)?)?;
+        let words = section.chunks_exact(4);
+        Some(words.map(|word| word_at(word, 0)).collect())
+    }
+}
+
+fn word_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+fn long_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}
+
+/// Whether a reader that wants weights, or none, must take `bytes`, whose checksum is
+/// right.
+#[must_use]
+pub fn is_sound(bytes: &[u8], weights: bool) -> bool {
+    bytes.len() >= HEADER_BYTES && body(bytes, weights) == Some(true)
+}
+
+/// Nothing where a section ends beyond the file.
+fn body(bytes: &[u8], wanted: bool) -> Option<bool> {
+    let (flags, nodes, edges) = (word_at(bytes, 12), long_at(bytes, 16), long_at(bytes, 24));
+    let reserved = long_at(bytes, 40) | long_at(bytes, 48);
+    let known = flags < 16 && (flags & FLOATS == 0 || flags & WEIGHTS != 0);
+    let ids_fit = long_at(bytes, 32).checked_add(nodes).is_some();
+    if word_at(bytes, 8) != 1 || !known || reserved != 0 || !ids_fit {
+        return Some(false);
+    }
+    let mut sections = Sections {
+        bytes,
+        at: HEADER_BYTES,
+    };
+    let offsets = sections.words(nodes.checked_add(1)?)?;
+    let targets = sections.words(edges)?;
+    let weights = match flags & WEIGHTS {
+        0 => None,
+        _ => Some(sections.words(edges)?),
+    };
+    let table = match flags & TABLE {
+        0 => &[],
+        _ => sections.take(nodes.checked_mul(8)?)?,
+    };
+    let table: Vec<u64> = table.chunks_exact(8).map(|id| long_at(id, 0)).collect();
+    let weights = weights.filter(|_| wanted);
+    let floats = flags & FLOATS != 0;
+    let weigh = |word: &u32| !floats || *word < f32::INFINITY.to_bits();
+    Some(
+        sections.at == bytes.len()
+            && offsets[0] == 0
+            && offsets.is_sorted()
+            && offsets.last().copied().map(u64::from) == Some(edges)
+            && table.is_sorted_by(|a, b| a < b)
+            && weights.iter().flatten().all(weigh)
+            && are_rows(&offsets, &targets)
+            && (flags & SYMMETRIC == 0 || is_mirrored(&offsets, &targets, weights.as_deref())),
+    )
+}
+
+fn are_rows(offsets: &[u32], targets: &[u32]) -> bool {
+    let nodes = offsets.len() - 1;
+    let mut rows = (0..).zip(offsets.windows(2));
+    rows.all(|(node, row)| {
+        let row = &targets[row[0] as usize..row[1] as usize];
+        let inside = |to: &u32| (*to as usize) < nodes && *to != node;
+        row.is_sorted_by(|a, b| a < b) && row.iter().all(inside)
+    })
+}
+
+fn is_mirrored(offsets: &[u32], targets: &[u32], weights: Option<&[u32]>) -> bool {
+    let mut edges = BTreeMap::new();
+    for (from, row) in (0_u32..).zip(offsets.windows(2)) {
+        for edge in row[0] as usize..row[1] as usize {
+            edges.insert((from, targets[edge]), weights.map(|words| words[edge]));
+        }
+    }
+    let mut all = edges.iter();
+    all.all(|((from, to), weight)| edges.get(&(*to, *from)) == Some(weight))
+}

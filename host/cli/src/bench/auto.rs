@@ -1,0 +1,266 @@
+//! What `auto` chooses, beside everything that it could have chosen.
+//!
+//! Sixty commands: analyses of grids, chains, random graphs and road networks from a
+//! thousand nodes to a million. Each is timed as one command waits for it, from the
+//! loaded graph to the result, in turns on one thread, on all, on a GPU where there is
+//! one, and with `auto`, choosing included.
+
+use super::BenchError;
+use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
+use super::setting::Setting;
+use super::timing::median;
+use seawall::graph::{Graph, LoadOptions, load};
+use seawall::outcome::RunOutcome;
+use seawall::run::{AnalysisKind, BackendChoice, Executor, RunError, RunRequest, execute};
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use AnalysisKind::{Bfs, Cc, Kcore, Pagerank, Reach, Sssp, Triangles};
+
+/// The graphs and what is asked of each: sixty commands.
+const CASES: [(&str, &[AnalysisKind]); 13] = [
+    ("gen:grid:64", &ALL),
+    ("gen:grid:256", &ALL),
+    ("gen:grid:1024", &ALL),
+    ("gen:chain:4096", &[Bfs]),
+    ("gen:chain:262144", &[Bfs, Reach, Cc, Sssp, Pagerank]),
+    ("gen:rmat:10:16", &[Bfs, Cc, Pagerank]),
+    ("gen:rmat:14:16", &ALL),
+    ("gen:rmat:18:16", &[Bfs, Reach, Cc, Sssp, Pagerank, Kcore]),
+    ("gen:uniform:12:8", &[Bfs, Cc, Pagerank]),
+    (
+        "gen:uniform:16:8",
+        &[Bfs, Cc, Sssp, Pagerank, Kcore, Triangles],
+    ),
+    ("gen:uniform:19:16", &[Bfs, Cc]),
+    ("NY.gr.xz", &[Bfs, Cc, Pagerank]),
+    ("FLA.gr.xz", &[Bfs, Cc, Pagerank]),
+];
+
+/// Every analysis of a single column.
+const ALL: [AnalysisKind; 7] = [Bfs, Reach, Cc, Sssp, Pagerank, Kcore, Triangles];
+
+/// Where the files are, unless the variable says otherwise.
+const FOLDER: (&str, &str) = ("SEAWALL_ROADS", "../shared/data");
+
+/// How far from the best a choice may be.
+const WITHIN: f64 = 1.1;
+
+/// What no user notices, nanoseconds: starting a process takes a hundred times as long.
+const UNNOTICED_NS: f64 = 20e3;
+
+/// Fewest and most turns, and the time after which no further one starts.
+const TURNS: (usize, usize) = (5, 31);
+const LONG: Duration = Duration::from_millis(1500);
+
+/// Adds a row for each case, and how many were chosen well.
+pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
+    let rivals = Rivals::find(setting)?;
+    let cases = if setting.quick { &CASES[..1] } else { &CASES };
+    let (mut good, mut all) = (0, 0);
+    for (name, analyses) in cases {
+        setting.say(format!("making {name}"));
+        let Some(graph) = graph_of(setting, name)? else {
+            continue;
+        };
+        for analysis in *analyses {
+            setting.say(format!("{analysis}, {name}"));
+            let case = Case {
+                graph: &graph,
+                analysis: *analysis,
+                quick: setting.quick,
+            };
+            let (row, within) = case.row(&rivals, name)?;
+            good += usize::from(within);
+            all += 1;
+            setting.push(row);
+        }
+    }
+    setting.note(format!(
+        "auto: {good} of {all} within a tenth of the better of one thread, all threads and the GPU"
+    ));
+    Ok(())
+}
+
+/// The graph of that name; none, and a note, where its file is not there.
+fn graph_of(setting: &mut Setting<'_>, name: &str) -> Result<Option<Graph>, BenchError> {
+    let options = LoadOptions {
+        undirected: false,
+        weights: true,
+        skip_columns: false,
+    };
+    if name.starts_with("gen:") {
+        return Ok(Some(load(name, &options, None)?.graph));
+    }
+    let (variable, usual) = FOLDER;
+    let folder = std::env::var_os(variable).unwrap_or_else(|| usual.into());
+    let path = Path::new(&folder).join(name);
+    if !path.is_file() {
+        setting.note(format!(
+            "{name} is left out: {} is not there; {variable} may name another folder",
+            path.display()
+        ));
+        return Ok(None);
+    }
+    Ok(Some(load(&path, &options, None)?.graph))
+}
+
+/// What `auto` chooses from.
+struct Rivals {
+    threads: NonZeroUsize,
+    /// The GPU, and what a command waits for it beyond what a run here does,
+    /// nanoseconds.
+    gpu: Option<(u32, f64)>,
+}
+
+impl Rivals {
+    fn find(setting: &mut Setting<'_>) -> Result<Self, BenchError> {
+        let mut gpu = None;
+        if let Some(device) = setting.gpu.as_ref().map(|limits| limits.ordinal) {
+            setting.say("opening the GPU");
+            gpu = Some((device, opening_ns(device)?));
+        }
+        Ok(Self {
+            threads: setting.threads,
+            gpu,
+        })
+    }
+
+    /// Each with its name; `auto` last.
+    fn all(&self) -> Vec<(&'static str, BackendChoice, Option<NonZeroUsize>)> {
+        let one = Some(NonZeroUsize::MIN);
+        let mut all = vec![("one thread", BackendChoice::Cpu, one)];
+        if self.threads > NonZeroUsize::MIN {
+            all.push(("all threads", BackendChoice::Cpu, Some(self.threads)));
+        }
+        if self.gpu.is_some() {
+            all.push(("GPU", BackendChoice::Mega, None));
+        }
+        all.push(("auto", BackendChoice::Auto, None));
+        all
+    }
+}
+
+/// By how much a process of its own waits longer for GPU `device` than a run of this
+/// process does, whose driver is open: by commands on a graph of four nodes.
+fn opening_ns(device: u32) -> Result<f64, BenchError> {
+    let spec = "gen:grid:2";
+    let command = |backend: &str| {
+        let mut all: Vec<f64> = (0..TURNS.0)
+            .map(|_| {
+                let start = Instant::now();
+                let mut command = Command::new(std::env::current_exe().unwrap_or_default());
+                command.args(["run", spec, "--analysis", "bfs", "--source", "0", "--quiet"]);
+                command.args(["--backend", backend, "--device", &device.to_string()]);
+                let _ = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+                start.elapsed().as_nanos() as f64
+            })
+            .collect();
+        median(&mut all)
+    };
+    let whole_ns = command("mega") - command("cpu");
+    let case = Case {
+        graph: &load(spec, &LoadOptions::default(), None)?.graph,
+        analysis: Bfs,
+        quick: true,
+    };
+    case.run(BackendChoice::Mega, None, device)?;
+    let (here_ns, _) = case.run(BackendChoice::Mega, None, device)?;
+    Ok((whole_ns - here_ns).max(0.0))
+}
+
+/// An analysis of a graph.
+struct Case<'g> {
+    graph: &'g Graph,
+    analysis: AnalysisKind,
+    quick: bool,
+}
+
+impl Case<'_> {
+    /// From the graph to the result, nanoseconds, and the result.
+    fn run(
+        &self,
+        backend: BackendChoice,
+        threads: Option<NonZeroUsize>,
+        device: u32,
+    ) -> Result<(f64, RunOutcome), RunError> {
+        let searches = matches!(self.analysis, Bfs | Reach | Sssp);
+        let sources = searches.then(|| busiest_of_first(self.graph));
+        let request = RunRequest {
+            backend,
+            threads,
+            device,
+            max_iterations: (self.analysis == Pagerank)
+                .then_some(NonZeroU32::new(20))
+                .flatten(),
+            ..RunRequest::new(self.analysis, sources.into_iter().collect())
+        };
+        let start = Instant::now();
+        let outcome = execute(self.graph, &request, &mut |_| {})?;
+        Ok((start.elapsed().as_nanos() as f64, outcome))
+    }
+
+    /// The comparison, and whether the choice was good.
+    fn row(&self, rivals: &Rivals, name: &str) -> Result<(Row, bool), RunError> {
+        let all = rivals.all();
+        let mut times = vec![Vec::new(); all.len()];
+        let (fewest, most) = if self.quick { (1, 1) } else { TURNS };
+        let (device, opening_ns) = rivals.gpu.unwrap_or_default();
+        let mut chosen = String::new();
+        let start = Instant::now();
+        for turn in 0..most {
+            if turn >= fewest && start.elapsed() > LONG {
+                break;
+            }
+            for ((name, backend, threads), times) in all.iter().zip(&mut times) {
+                let (ns, outcome) = self.run(*backend, *threads, device)?;
+                let opened = outcome.backend != Executor::Cpu;
+                times.push(ns + if opened { opening_ns } else { 0.0 });
+                if *name == "auto" {
+                    chosen = format!("auto: {}", outcome.device);
+                }
+            }
+        }
+        let mut medians: Vec<f64> = times.iter_mut().map(|times| median(times)).collect();
+        let ours_ns = medians.pop().unwrap_or_default();
+        let rivals: Vec<(&str, f64)> = all.iter().map(|rival| rival.0).zip(medians).collect();
+        let best = rivals.iter().min_by(|a, b| a.1.total_cmp(&b.1));
+        let (best, best_ns) = best.copied().unwrap_or_default();
+        let others = rivals.iter().filter(|rival| rival.0 != best);
+        let others: String = others
+            .map(|(name, ns)| format!(", {} {name}", Unit::Milliseconds.text(*ns)))
+            .collect();
+        let most_ns = best_ns * WITHIN + UNNOTICED_NS;
+        let row = Row::new(
+            format!("{}, {name}", self.analysis),
+            Clock::Wall,
+            Figure::new(chosen, ours_ns),
+            Baseline::Measured(Figure::new(format!("{best}{others}"), best_ns)),
+        );
+        let row = row
+            .shown_in(Unit::Milliseconds)
+            .with_floor(Some(Floor::Ns(most_ns)));
+        Ok((row, ours_ns <= most_ns))
+    }
+}
+
+/// The node of most edges among the first few, from which searches reach far.
+fn busiest_of_first(graph: &Graph) -> u32 {
+    let first = 0..graph.nodes().min(64);
+    first
+        .max_by_key(|node| (graph.neighbours(*node).len(), std::cmp::Reverse(*node)))
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_set_is_of_sixty_commands() {
+        let cases = CASES.iter().map(|(_, analyses)| analyses.len());
+        assert_eq!(cases.sum::<usize>(), 60);
+    }
+}

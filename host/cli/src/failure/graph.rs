@@ -1,0 +1,111 @@
+//! Failures of reading, generating and writing graphs.
+
+use seawall::graph::GraphError;
+use serde_json::{Value, json};
+
+/// Kind and fields of `error`.
+pub(super) fn fields(error: &GraphError) -> Value {
+    match error {
+        GraphError::Io {
+            file,
+            action,
+            source,
+        } => {
+            json!({"kind": "io", "file": file, "action": action, "reason": source.to_string()})
+        }
+        GraphError::Empty { file } => json!({"kind": "empty", "file": file}),
+        GraphError::UnknownFormat { file, line, value } => {
+            json!({"kind": "unknown_format", "file": file, "line": line, "value": value})
+        }
+        GraphError::UnknownSuffix { file } => json!({"kind": "unknown_suffix", "file": file}),
+        GraphError::Directed { file, .. } => {
+            json!({"kind": "format_without_directions", "file": file})
+        }
+        GraphError::Unwritable { file, format, what } => json!({
+            "kind": "format_cannot_hold", "file": file, "format": format.to_string(), "what": what
+        }),
+        GraphError::NoWeights { file } => json!({"kind": "no_weights", "file": file}),
+        GraphError::Memory {
+            file,
+            needed,
+            available,
+        } => json!({"kind": "memory", "file": file, "needed": needed, "available": available}),
+        GraphError::Generator { spec, problem } => {
+            json!({"kind": "generator", "spec": spec, "problem": problem.to_string()})
+        }
+        GraphError::Compressed { .. }
+        | GraphError::Line { .. }
+        | GraphError::Archive { .. }
+        | GraphError::Binary { .. } => content(error),
+        other => counts(other),
+    }
+}
+
+/// Failures whose cause is what a file holds.
+fn content(error: &GraphError) -> Value {
+    match error {
+        GraphError::Compressed {
+            file,
+            codec,
+            produced,
+            reason,
+        } => json!({
+            "kind": "compressed", "file": file, "codec": codec, "produced": produced,
+            "reason": reason
+        }),
+        GraphError::Line {
+            file,
+            line,
+            problem,
+        } => json!({"kind": "line", "file": file, "line": line, "problem": problem.to_string()}),
+        GraphError::Binary { file, problem, .. } => {
+            json!({"kind": "binary", "file": file, "problem": problem.to_string()})
+        }
+        GraphError::Archive { file, problem } => {
+            json!({"kind": "archive", "file": file, "problem": problem.to_string()})
+        }
+        _ => json!({"kind": "graph"}),
+    }
+}
+
+/// Failures whose cause is a count.
+fn counts(error: &GraphError) -> Value {
+    match error {
+        GraphError::RowCount {
+            file,
+            promised,
+            found,
+        } => json!({"kind": "row_count", "file": file, "promised": promised, "found": found}),
+        GraphError::NeighbourCount {
+            file,
+            promised,
+            found,
+        } => json!({"kind": "neighbour_count", "file": file, "promised": promised, "found": found}),
+        GraphError::OneSided { file, from, to } => {
+            json!({"kind": "one_sided", "file": file, "from": from, "to": to})
+        }
+        GraphError::EdgeCount {
+            file,
+            line,
+            promised,
+            found,
+        } => json!({
+            "kind": "edge_count", "file": file, "line": line, "promised": promised, "found": found
+        }),
+        GraphError::TooManyNodes { file, nodes, limit } => {
+            json!({"kind": "too_many_nodes", "file": file, "nodes": nodes, "limit": limit})
+        }
+        GraphError::TooManyEdges { file, edges, limit } => {
+            json!({"kind": "too_many_edges", "file": file, "edges": edges, "limit": limit})
+        }
+        GraphError::HollowGraph {
+            file,
+            nodes,
+            edges,
+            limit,
+        } => json!({
+            "kind": "hollow_graph", "file": file, "nodes": nodes, "edges": edges, "limit": limit
+        }),
+        _ => json!({"kind": "graph"}),
+    }
+}

@@ -1,0 +1,100 @@
+//! Failures as JSON: `{"error": {"kind", …, "message"}}` on standard output.
+//!
+//! Kinds and fields come from the typed errors, here and nowhere else. They are
+//! part of the command line's promise: new ones may appear, old ones stay.
+//! Errors of the planner and refusals of evidence have the fields of their
+//! conformance vectors and no other, so they have no message.
+
+mod graph;
+mod run;
+mod usage;
+
+use serde_json::{Value, json};
+
+use crate::error::{CliError, IdRange};
+use crate::evidence::EvidenceFailure;
+use crate::sources::SourcesError;
+
+pub(super) use usage::{asks_for_json, of_usage};
+
+/// The object of a failed command.
+pub(super) fn of(error: &CliError) -> Value {
+    let fields = match error {
+        CliError::Plan(error) => return json!({ "error": error.fields() }),
+        CliError::Evidence(EvidenceFailure::Refused { fields, .. }) => {
+            return json!({ "error": fields });
+        }
+        CliError::Evidence(EvidenceFailure::Unreadable { file, source }) => {
+            json!({"kind": "unreadable", "file": file, "reason": source.to_string()})
+        }
+        CliError::Graph(error) => graph::fields(error),
+        CliError::Run(error) => run::fields(error),
+        CliError::Batch(error) => run::batch_fields(error),
+        CliError::Bench(error) => run::bench_fields(error),
+        CliError::Measure(error) => run::probe_fields(error),
+        CliError::Sources(error) => sources(error),
+        CliError::NoSuchSource {
+            given,
+            graph,
+            range,
+        } => json!({
+            "kind": "no_such_source", "given": given, "graph": graph, "range": range_of(*range)
+        }),
+        other => option(other),
+    };
+    with_message(fields, &error.to_string())
+}
+
+/// Failures that only an option caused.
+fn option(error: &CliError) -> Value {
+    match error {
+        CliError::OneGraph { option } => json!({"kind": "one_graph", "option": option}),
+        CliError::UnknownOutput { path } => json!({"kind": "unknown_output", "path": path}),
+        CliError::UnknownPicture { path } => json!({"kind": "unknown_picture", "path": path}),
+        CliError::NoSuchColumn { column, known } => {
+            let known: Vec<&str> = known.iter().map(|column| column.name()).collect();
+            json!({"kind": "no_such_column", "column": column.name(), "known": known})
+        }
+        CliError::ColumnTwice { column } => {
+            json!({"kind": "column_twice", "column": column.name()})
+        }
+        CliError::Write(error) => json!({
+            "kind": "write", "path": error.path.to_string_lossy(),
+            "reason": error.source.to_string()
+        }),
+        CliError::OneFileTwice { first, second } => {
+            json!({"kind": "one_file_twice", "first": first, "second": second})
+        }
+        CliError::OutputIsInput { output, input } => {
+            json!({"kind": "output_is_input", "output": output, "input": input})
+        }
+        CliError::Store(_) => json!({"kind": "calibration_file"}),
+        _ => json!({"kind": "failed"}),
+    }
+}
+
+fn sources(error: &SourcesError) -> Value {
+    match error {
+        SourcesError::Io { file, source } => {
+            json!({"kind": "io", "file": file, "action": "read", "reason": source.to_string()})
+        }
+        SourcesError::Line { file, line, value } => {
+            json!({"kind": "source_line", "file": file, "line": line, "value": value})
+        }
+    }
+}
+
+fn range_of(range: IdRange) -> Value {
+    match range {
+        IdRange::Empty => Value::Null,
+        IdRange::Span { first, last, gaps } => {
+            json!({"first": first, "last": last, "gaps": gaps})
+        }
+    }
+}
+
+/// The object for `fields` of a failure and the message that people see.
+fn with_message(mut fields: Value, message: &str) -> Value {
+    fields["message"] = message.into();
+    json!({ "error": fields })
+}

@@ -1,0 +1,165 @@
+//! Failures of runs, batches and measurements.
+
+use seawall::backend::BackendError;
+use seawall::backend::batch::BatchError as MachineError;
+use seawall::batch::BatchError;
+use seawall::calibrate::measure::MeasureError;
+use seawall::program::ProgramError;
+use seawall::run::RunError;
+use serde_json::{Value, json};
+
+use super::graph;
+use crate::bench::BenchError;
+
+/// Kind and fields of a run's failure.
+pub(super) fn fields(error: &RunError) -> Value {
+    match error {
+        RunError::NoWeights { analysis } => {
+            json!({"kind": "no_weights", "analysis": analysis.name()})
+        }
+        RunError::Directed { analysis } => {
+            json!({"kind": "directed", "analysis": analysis.name()})
+        }
+        RunError::WrongDetail {
+            detail,
+            of,
+            analysis,
+        } => json!({
+            "kind": "wrong_detail", "detail": detail.to_string(), "of": of.name(),
+            "analysis": analysis.name()
+        }),
+        RunError::NoSource { analysis } => {
+            json!({"kind": "missing_source", "analysis": analysis.name()})
+        }
+        RunError::TooManySources { sources, most } => {
+            json!({"kind": "too_many_sources", "sources": sources, "most": most})
+        }
+        RunError::NoSuchSource { source_node, nodes } => {
+            json!({"kind": "no_such_node", "node": source_node, "nodes": nodes})
+        }
+        RunError::NoTime => json!({"kind": "no_time"}),
+        RunError::OverBudget {
+            analysis,
+            needed_bytes,
+            budget_bytes,
+        } => json!({
+            "kind": "over_budget", "analysis": analysis.name(), "needed_bytes": needed_bytes,
+            "budget_bytes": budget_bytes
+        }),
+        RunError::NoSearch { analysis, topology } => json!({
+            "kind": "no_search", "analysis": analysis.name(), "topology": topology.name()
+        }),
+        RunError::Program(error) => program_fields(error),
+        RunError::Backend(error) => backend_fields(error),
+        _ => json!({"kind": "run"}),
+    }
+}
+
+fn program_fields(error: &ProgramError) -> Value {
+    match error {
+        ProgramError::Damping { damping } => json!({"kind": "damping", "damping": damping}),
+        ProgramError::Tolerance { tolerance } => {
+            json!({"kind": "tolerance", "tolerance": tolerance})
+        }
+        ProgramError::Groups(error) => json!(error),
+        ProgramError::Arena(error) => json!(error),
+        ProgramError::RegisterTooLong { name, words, max } => {
+            json!({"kind": "register_too_long", "name": name, "words": words, "max": max})
+        }
+        ProgramError::ArenaOverBudget {
+            needed_bytes,
+            available_bytes,
+        } => json!({
+            "kind": "arena_over_budget", "needed_bytes": needed_bytes,
+            "available_bytes": available_bytes
+        }),
+        _ => json!({"kind": "program"}),
+    }
+}
+
+fn backend_fields(error: &BackendError) -> Value {
+    match error {
+        BackendError::Unavailable { reason } => json!({"kind": "unavailable", "reason": reason}),
+        BackendError::Unsupported { device, reason } => {
+            json!({"kind": "unsupported", "device": device, "reason": reason})
+        }
+        BackendError::Cuda {
+            doing,
+            name,
+            remedy,
+        } => json!({"kind": "cuda", "doing": doing, "name": name, "remedy": remedy}),
+        BackendError::OutOfMemory {
+            what,
+            needed,
+            available,
+        } => json!({
+            "kind": "out_of_memory", "what": what, "needed": needed, "available": available
+        }),
+        BackendError::Fault { record, wave_name } => json!({
+            "kind": "fault", "code": record.code, "wave": record.wave, "wave_name": wave_name,
+            "opcode": record.opcode, "block": record.block, "epoch": record.epoch,
+            "arrived": record.arrived, "expected": record.expected, "iteration": record.iteration
+        }),
+        BackendError::TooManyThreads { threads, most } => {
+            json!({"kind": "too_many_threads", "threads": threads, "most": most})
+        }
+        BackendError::Threads { threads, reason } => {
+            json!({"kind": "threads", "threads": threads, "reason": reason})
+        }
+        _ => json!({"kind": "backend"}),
+    }
+}
+
+/// Kind and fields of a batch's failure; what went wrong with one of its graphs
+/// stands in `cause`.
+pub(super) fn batch_fields(error: &BatchError) -> Value {
+    match error {
+        BatchError::EmptyFolder { folder } => json!({"kind": "empty_folder", "folder": folder}),
+        BatchError::EmptyList { list } => json!({"kind": "empty_list", "list": list}),
+        BatchError::Io {
+            file,
+            action,
+            source,
+        } => json!({"kind": "io", "file": file, "action": action, "reason": source.to_string()}),
+        BatchError::Refused { value, problem, .. } => {
+            json!({"kind": "refused", "value": value, "problem": problem})
+        }
+        BatchError::Load { source, .. } => json!({"kind": "load", "cause": graph::fields(source)}),
+        BatchError::OneAtATime { backend } => {
+            json!({"kind": "one_at_a_time", "backend": backend.name()})
+        }
+        BatchError::DetailOfOne { detail } => {
+            json!({"kind": "detail_of_one", "detail": detail.to_string()})
+        }
+        BatchError::Graph { name, source } => {
+            json!({"kind": "graph_of_batch", "name": name, "cause": fields(source)})
+        }
+        BatchError::Run(error) => fields(error),
+        BatchError::TooMany { graphs, most } => {
+            json!({"kind": "too_many_graphs", "graphs": graphs, "most": most})
+        }
+        _ => json!({"kind": "batch"}),
+    }
+}
+
+/// Kind and fields of a comparison's failure.
+pub(super) fn bench_fields(error: &BenchError) -> Value {
+    match error {
+        BenchError::Graph(error) => graph::fields(error),
+        BenchError::Run(error) => fields(error),
+        BenchError::Batch(error) => batch_fields(error),
+        BenchError::Backend(error) | BenchError::BatchMachine(MachineError::Backend(error)) => {
+            backend_fields(error)
+        }
+        _ => json!({"kind": "bench"}),
+    }
+}
+
+/// Kind and fields of a measurement's failure.
+pub(super) fn probe_fields(error: &MeasureError) -> Value {
+    match error {
+        MeasureError::Graph(error) => graph::fields(error),
+        MeasureError::Run(error) => fields(error),
+        MeasureError::Backend(error) => backend_fields(error),
+    }
+}

@@ -1,0 +1,65 @@
+//! Which options the errors of the library are about.
+//!
+//! The library speaks of requests, whoever makes them; a command line adds how its
+//! users change theirs.
+
+use seawall::backend::BackendError;
+use seawall::batch::BatchError;
+use seawall::program::ProgramError;
+use seawall::run::{Detail, RunError};
+use seawall_core::abi::control::FaultCode;
+
+/// The options that change what `error` is about, to stand behind its text.
+pub(super) fn of_run(error: &RunError) -> &'static str {
+    match error {
+        RunError::Directed { .. } => " (--undirected)",
+        RunError::WrongDetail { detail, .. } => of_detail(*detail),
+        RunError::OverBudget { .. } => " (--budget)",
+        RunError::NoSearch { .. } => " (--topology)",
+        RunError::NoSource { .. } => " (--source N or --sources-file FILE)",
+        RunError::NoTime => " (--time-budget)",
+        RunError::Program(error) => of_program(error),
+        RunError::Backend(error) => of_backend(error),
+        _ => "",
+    }
+}
+
+/// As [`of_run`], of a batch.
+pub(super) fn of_batch(error: &BatchError) -> &'static str {
+    match error {
+        BatchError::Graph { source, .. } | BatchError::Run(source) => of_run(source),
+        BatchError::OneAtATime { .. } => " (--backend)",
+        BatchError::DetailOfOne { detail } => of_detail(*detail),
+        _ => "",
+    }
+}
+
+const fn of_detail(detail: Detail) -> &'static str {
+    match detail {
+        Detail::Plain => "",
+        Detail::Parents => " (--parents)",
+        Detail::EachSource => " (--each)",
+    }
+}
+
+fn of_program(error: &ProgramError) -> &'static str {
+    match error {
+        ProgramError::Damping { .. } => " (--damping)",
+        ProgramError::Tolerance { .. } => " (--tolerance)",
+        ProgramError::Groups(_) | ProgramError::ArenaOverBudget { .. } => " (--budget)",
+        _ => "",
+    }
+}
+
+fn of_backend(error: &BackendError) -> &'static str {
+    match error {
+        BackendError::Unavailable { .. } | BackendError::Unsupported { .. } => " (--backend cpu)",
+        BackendError::OutOfMemory { .. } => " (--budget)",
+        BackendError::TooManyThreads { .. } | BackendError::Threads { .. } => " (--threads)",
+        BackendError::Fault { record, .. } => match FaultCode::from_word(record.code) {
+            FaultCode::Watchdog | FaultCode::TimeBudget => " (--time-budget)",
+            _ => "",
+        },
+        _ => "",
+    }
+}

@@ -1,0 +1,127 @@
+//! What can be wrong with arrays out of a binary file, or given in memory.
+
+/// What is wrong with a `.swg` file.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BinaryProblem {
+    /// The file does not start with the format's magic.
+    #[error("it does not start with the magic bytes; write it with `seawall convert`")]
+    Magic,
+    /// Written by another version.
+    #[error("version {found}, this build reads {supported}; convert the graph again")]
+    Version {
+        /// Version in the file.
+        found: u32,
+        /// Version of this build.
+        supported: u32,
+    },
+    /// The header's checksum differs.
+    #[error("header checksum {found:#018x}, computed {computed:#018x}")]
+    Checksum {
+        /// In the file.
+        found: u64,
+        /// Over the header's bytes.
+        computed: u64,
+    },
+    /// The file is shorter or longer than its header says.
+    #[error("{found} bytes, the header promises {promised}")]
+    Length {
+        /// Bytes by the header.
+        promised: u64,
+        /// Bytes in the file.
+        found: u64,
+    },
+    /// Flags that this build does not know.
+    #[error("unknown flags {found:#x}")]
+    Flags {
+        /// The flags.
+        found: u32,
+    },
+    /// Counts that no graph here can have.
+    #[error("{nodes} nodes and {edges} edges do not fit 32-bit ids and offsets")]
+    Counts {
+        /// Nodes by the header.
+        nodes: u64,
+        /// Edges by the header.
+        edges: u64,
+    },
+    /// Nodes that would be numbered past the largest id.
+    #[error("ids from {first} on leave no room for {nodes} nodes below 2^64")]
+    FirstId {
+        /// The first node's id by the header.
+        first: u64,
+        /// Nodes by the header.
+        nodes: u64,
+    },
+    /// Offsets without a word: even a graph without nodes has one.
+    #[error("there are no offsets; they have one word more than the graph has nodes, the first 0")]
+    NoOffsets,
+    /// Not as many weights as edges.
+    #[error("{weights} weights for {edges} edges")]
+    WeightCount {
+        /// Weights given.
+        weights: u64,
+        /// Edges given.
+        edges: u64,
+    },
+    /// An offset below the one before it, or beyond the edges.
+    #[error("offset {value} of node {node} is out of order")]
+    Offset {
+        /// The node.
+        node: u64,
+        /// Its offset.
+        value: u64,
+    },
+    /// An edge to no node.
+    #[error("edge {edge} ends at node {value}, but there are {nodes}")]
+    Target {
+        /// Edge index.
+        edge: u64,
+        /// Its target.
+        value: u64,
+        /// Number of nodes.
+        nodes: u64,
+    },
+    /// A row that is not strictly ascending, or holds its own node.
+    #[error("the targets of node {node} are not strictly ascending, or hold the node itself")]
+    Order {
+        /// The node.
+        node: u64,
+    },
+    /// Marked symmetric, and an edge has no twin.
+    #[error(
+        "marked symmetric, but the edge from node {from} to node {to} has no mirror image of the same weight"
+    )]
+    Asymmetric {
+        /// Start of the edge, as a node number from 0.
+        from: u32,
+        /// End of the edge.
+        to: u32,
+    },
+    /// A float weight that is negative, infinite or no number.
+    #[error("the weight of edge {edge} is {value}; float weights must be finite and not negative")]
+    Weight {
+        /// Edge index.
+        edge: u64,
+        /// Its weight.
+        value: f32,
+    },
+    /// A weight below zero.
+    #[error(
+        "the weight of edge {edge} is negative ({value}); shortest paths need weights from 0 on"
+    )]
+    NegativeWeight {
+        /// Edge index.
+        edge: u64,
+        /// Its weight.
+        value: i64,
+    },
+    /// Original ids that are not strictly ascending.
+    #[error("original id {value} of node {node} is out of order")]
+    Ids {
+        /// The node.
+        node: u64,
+        /// Its id.
+        value: u64,
+    },
+}

@@ -1,0 +1,52 @@
+//! What can be wrong with a generator's specification.
+
+/// What is wrong with a generator specification.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GeneratorProblem {
+    /// No generator has this name.
+    #[error(
+        "unknown generator {name:?}; use gen:rmat:SCALE:EDGEFACTOR[:SEED], \
+         gen:uniform:SCALE:EDGEFACTOR[:SEED], gen:grid:WIDTH[xHEIGHT] or gen:chain:NODES[:SEED]"
+    )]
+    Name {
+        /// The name given.
+        name: String,
+    },
+    /// A parameter is missing.
+    #[error("{what} is missing; the form is {form}")]
+    Missing {
+        /// The parameter.
+        what: &'static str,
+        /// The generator's form.
+        form: &'static str,
+    },
+    /// A parameter is no number, or out of its range.
+    #[error("{what} must be a whole number from {min} to {max} ({value:?})")]
+    Parameter {
+        /// The parameter.
+        what: &'static str,
+        /// The text given.
+        value: String,
+        /// Smallest value taken.
+        min: u64,
+        /// Largest value taken.
+        max: u64,
+    },
+    /// Many graphs where one is wanted.
+    #[error("a batch is many graphs and this must be one; give the batch itself to seawall run")]
+    Many,
+    /// A batch of a shape without chance.
+    #[error(
+        "graphs of this shape would all be equal; a batch needs one with a seed: rmat, uniform or chain"
+    )]
+    Unseeded,
+    /// More parameters than the generator has.
+    #[error("unexpected parameter {value:?}; the form is {form}")]
+    Extra {
+        /// The text given.
+        value: String,
+        /// The generator's form.
+        form: &'static str,
+    },
+}

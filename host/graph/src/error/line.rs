@@ -1,0 +1,147 @@
+//! What can be wrong with one line of text.
+
+/// What is wrong with one line of text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LineProblem {
+    /// A field that must be a number is none.
+    #[error("expected {what}, found {value:?}")]
+    NotANumber {
+        /// What the field stands for.
+        what: &'static str,
+        /// The field.
+        value: String,
+    },
+    /// A number below zero where only counts and ids make sense.
+    #[error("{what} is negative ({value})")]
+    Negative {
+        /// What the field stands for.
+        what: &'static str,
+        /// The field.
+        value: String,
+    },
+    /// A number that no 64-bit word holds.
+    #[error("{what} is too large ({value}); at most {limit}")]
+    TooLarge {
+        /// What the field stands for.
+        what: &'static str,
+        /// The field.
+        value: String,
+        /// Largest value that is taken.
+        limit: u64,
+    },
+    /// An id outside the header's range.
+    #[error("node id out of range ({value}); the header allows 1 to {nodes}")]
+    IdOutOfRange {
+        /// The id.
+        value: u64,
+        /// Nodes by the header.
+        nodes: u64,
+    },
+    /// The line ends before this field.
+    #[error("the line ends before {what} ({value:?})")]
+    MissingField {
+        /// What the field stands for.
+        what: &'static str,
+        /// The line, shortened.
+        value: String,
+    },
+    /// The line goes on after its last field.
+    #[error("unexpected field after the last one ({value:?})")]
+    ExtraField {
+        /// The field.
+        value: String,
+    },
+    /// A name where an edge list has the number of a node.
+    #[error(
+        "expected a node id, found {value:?}; ids are whole numbers, so number nodes that have names"
+    )]
+    NamedNode {
+        /// The field.
+        value: String,
+    },
+    /// A column of an edge list that is neither an end nor a weight.
+    #[error(
+        "column {column} ({value:?}) is neither an end of an edge nor its weight; \
+         remove it, or ask for such columns to be skipped"
+    )]
+    ExtraColumn {
+        /// Column, from 1.
+        column: usize,
+        /// What it holds, or its name.
+        value: String,
+    },
+    /// A weight where the first edge had none.
+    #[error(
+        "a weight, which the first edge of the file does not have; give all edges one, or none"
+    )]
+    LateWeight,
+    /// Quotation marks that do not enclose one column on one line.
+    #[error("the quotation mark before {value:?} has no partner at the end of its column")]
+    Quotation {
+        /// What follows it, shortened.
+        value: String,
+    },
+    /// A line with neighbours of a node that the header does not promise.
+    #[error("a line ({value:?}) for more nodes than the header promises")]
+    RowBeyond {
+        /// The line, shortened.
+        value: String,
+    },
+    /// The first line is not the one that the format starts with.
+    #[error("wrong banner ({value:?}); expected {expected}")]
+    Banner {
+        /// The line, shortened.
+        value: String,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// A line kind that the format does not have.
+    #[error("unknown line ({value:?}); expected {expected}")]
+    UnknownLine {
+        /// The line, shortened.
+        value: String,
+        /// What may stand here.
+        expected: &'static str,
+    },
+    /// A valid file of a kind that is not a graph to us.
+    #[error("{what} is not supported ({value}); {remedy}")]
+    Unsupported {
+        /// What the value chooses.
+        what: &'static str,
+        /// The value.
+        value: String,
+        /// What works instead.
+        remedy: &'static str,
+    },
+    /// A matrix with different numbers of rows and columns.
+    #[error(
+        "the matrix is not square ({rows} x {columns}); a graph needs one row and column a node"
+    )]
+    NotSquare {
+        /// Rows by the header.
+        rows: u64,
+        /// Columns by the header.
+        columns: u64,
+    },
+    /// A number beyond the largest float of 32 bits.
+    #[error("{what} is too large for a 32-bit float ({value}); at most 3.4028235e38")]
+    BeyondFloat {
+        /// What the field stands for.
+        what: &'static str,
+        /// The field.
+        value: String,
+    },
+    /// A line longer than any line of these formats.
+    #[error("the line is longer than {limit} bytes")]
+    TooLong {
+        /// Longest line that is taken.
+        limit: usize,
+    },
+    /// Two header lines.
+    #[error("second header line ({value:?})")]
+    SecondHeader {
+        /// The line, shortened.
+        value: String,
+    },
+}

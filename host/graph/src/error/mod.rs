@@ -1,0 +1,312 @@
+//! What can go wrong between a graph's bytes and its arrays.
+//!
+//! One enum for the room, because a caller shows all of them the same way: one
+//! message that names the file, the line, the reason and the offending value.
+//! It says whether the request or the machine is the cause, and decides no exit codes.
+
+mod archive;
+mod binary;
+mod generator;
+mod line;
+
+pub use archive::ArchiveProblem;
+pub use binary::BinaryProblem;
+pub use generator::GeneratorProblem;
+pub use line::LineProblem;
+
+use std::io;
+
+use super::Cause;
+use super::load::Format;
+use super::memory::Shortage;
+
+/// Why a graph could not be read, generated or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GraphError {
+    /// The operating system refused.
+    #[error("{file}: cannot {action}: {source}")]
+    Io {
+        /// File as the caller named it.
+        file: String,
+        /// What was attempted: `open`, `read`, `create`, `write`, `rename`.
+        action: &'static str,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The file holds no byte, or nothing but comments and blank lines.
+    #[error("{file}: the file is empty; expected a graph")]
+    Empty {
+        /// File as the caller named it.
+        file: String,
+    },
+    /// Neither content nor suffix says which format this is.
+    #[error(
+        "{file}:{line}: not a graph in a known format ({value:?}); \
+         known are Matrix Market, edge list (also .csv), DIMACS, PACE, METIS (.graph), .npz, .egr and .swg, each also as .gz or .xz"
+    )]
+    UnknownFormat {
+        /// File as the caller named it.
+        file: String,
+        /// First line with content, from 1.
+        line: u64,
+        /// Its first field.
+        value: String,
+    },
+    /// A writer's path has no suffix that names a format.
+    #[error(
+        "{file}: no format has this suffix; use .mtx, .el, .txt, .csv, .gr, .graph, .egr, .swg, with .gz or .xz after it if wanted"
+    )]
+    UnknownSuffix {
+        /// File as the caller named it.
+        file: String,
+    },
+    /// A directed graph was to be written to a format without directions.
+    #[error(
+        "{file}: {format} files have no directions; load the graph as undirected, or write .mtx, .el or .swg"
+    )]
+    Directed {
+        /// File as the caller named it.
+        file: String,
+        /// The format.
+        format: Format,
+    },
+    /// A format cannot hold this graph.
+    #[error("{file}: {format} files cannot hold {what}; write .mtx, .el or .swg")]
+    Unwritable {
+        /// File as the caller named it.
+        file: String,
+        /// The format.
+        format: Format,
+        /// What it cannot hold.
+        what: &'static str,
+    },
+    /// The compressed stream ends early or is damaged.
+    #[error(
+        "{file}: the {codec} stream is truncated or damaged after {produced} decoded bytes: {reason}"
+    )]
+    Compressed {
+        /// File as the caller named it.
+        file: String,
+        /// `gzip` or `xz`.
+        codec: &'static str,
+        /// Bytes decoded before the fault.
+        produced: u64,
+        /// What the decoder said.
+        reason: String,
+    },
+    /// An archive does not hold a sparse matrix that can be read.
+    #[error("{file}: not a sparse matrix of SciPy: {problem}")]
+    Archive {
+        /// File as the caller named it.
+        file: String,
+        /// What is wrong.
+        problem: ArchiveProblem,
+    },
+    /// The system has no memory for the graph's arrays.
+    #[error(
+        "{file}: out of memory: {needed} bytes more are needed and {available} are available; free memory, or load a smaller graph"
+    )]
+    Memory {
+        /// File or generator as the caller named it.
+        file: String,
+        /// Bytes asked for.
+        needed: u64,
+        /// Bytes that were left; 0 where the system does not tell.
+        available: u64,
+    },
+    /// The system starts no threads.
+    #[error(
+        "the threads that load graphs could not be started: {reason}; allow more threads or memory"
+    )]
+    Threads {
+        /// The system's answer.
+        reason: String,
+    },
+    /// A line of a text format is wrong.
+    #[error("{file}:{line}: {problem}")]
+    Line {
+        /// File as the caller named it.
+        file: String,
+        /// Line, from 1.
+        line: u64,
+        /// What is wrong with it, with the value.
+        problem: LineProblem,
+    },
+    /// The header promised another number of edge lines than the file has.
+    #[error("{file}:{line}: the header promises {promised} edges, the file has {found}")]
+    EdgeCount {
+        /// File as the caller named it.
+        file: String,
+        /// Line of the first edge too many, or the last line.
+        line: u64,
+        /// Edges by the header.
+        promised: u64,
+        /// Edge lines seen; when there are too many, those up to `line`.
+        found: u64,
+    },
+    /// A METIS file has fewer lines than nodes.
+    #[error(
+        "{file}: the header promises {promised} nodes, one a line, the file has {found} lines for them"
+    )]
+    RowCount {
+        /// File as the caller named it.
+        file: String,
+        /// Nodes by the header.
+        promised: u64,
+        /// Lines of nodes.
+        found: u64,
+    },
+    /// A METIS file lists another number of neighbours than its header promises.
+    #[error(
+        "{file}: the header promises {promised} edges, each listed at both ends, the file lists {found} neighbours"
+    )]
+    NeighbourCount {
+        /// File as the caller named it.
+        file: String,
+        /// Edges by the header.
+        promised: u64,
+        /// Neighbours of all nodes.
+        found: u64,
+    },
+    /// A METIS file lists an edge at one end only, or with two weights.
+    #[error(
+        "{file}: node {from} lists node {to}, which does not list it with the same weight; \
+         the format lists every edge at both ends, so write a directed graph as an edge list"
+    )]
+    OneSided {
+        /// File as the caller named it.
+        file: String,
+        /// The node that lists the edge, from 1.
+        from: u64,
+        /// Its neighbour.
+        to: u64,
+    },
+    /// The binary file is not what its header says.
+    #[error("{file}: not a valid {format} file: {problem}")]
+    Binary {
+        /// File as the caller named it.
+        file: String,
+        /// The suffix of its format, such as `.swg`.
+        format: &'static str,
+        /// What is wrong.
+        problem: BinaryProblem,
+    },
+    /// More nodes than 32-bit ids can name.
+    #[error("{file}: {nodes} nodes, but at most {limit} fit 32-bit ids; split the graph")]
+    TooManyNodes {
+        /// File or generator.
+        file: String,
+        /// Nodes asked for.
+        nodes: u64,
+        /// Nodes that fit.
+        limit: u64,
+    },
+    /// More edges than 32-bit offsets can address.
+    #[error(
+        "{file}: {edges} directed edges, but at most {limit} fit 32-bit offsets; split the graph or drop --undirected"
+    )]
+    TooManyEdges {
+        /// File or generator.
+        file: String,
+        /// Directed edges asked for, before duplicates go.
+        edges: u64,
+        /// Directed edges that fit.
+        limit: u64,
+    },
+    /// A header promises many nodes and the file has next to no edges.
+    #[error(
+        "{file}: the header promises {nodes} nodes for {edges} edges; more than {limit} nodes need an edge for each 16"
+    )]
+    HollowGraph {
+        /// File as the caller named it.
+        file: String,
+        /// Nodes by the header.
+        nodes: u64,
+        /// Edges in the file.
+        edges: u64,
+        /// Nodes allowed whatever the edges.
+        limit: u64,
+    },
+    /// A `gen:` specification is wrong.
+    #[error("{spec}: {problem}")]
+    Generator {
+        /// The specification as given.
+        spec: String,
+        /// What is wrong.
+        problem: GeneratorProblem,
+    },
+    /// An edge given in memory has an end that is no node.
+    #[error("edge {index} ends at node {node}, but there are {nodes} nodes, from 0")]
+    EdgeOutOfRange {
+        /// Position in the slice, from 0.
+        index: usize,
+        /// The end.
+        node: u32,
+        /// Number of nodes.
+        nodes: u32,
+    },
+    /// Arrays given in memory are no rows of a graph.
+    #[error("arrays in memory: {problem}")]
+    BadArrays {
+        /// The first contradiction.
+        problem: BinaryProblem,
+    },
+    /// An edge given in memory has a weight that is negative, infinite or no number.
+    #[error("edge {index} has the weight {weight}; float weights must be finite and not negative")]
+    BadWeight {
+        /// Position in the slice, from 0.
+        index: usize,
+        /// The weight.
+        weight: f32,
+    },
+    /// A shortest-path input was wanted and the file has no weights.
+    #[error(
+        "{file}: has no weights; use a file with a weight column, or run an analysis that needs none"
+    )]
+    NoWeights {
+        /// File as the caller named it.
+        file: String,
+    },
+}
+
+impl GraphError {
+    /// No memory for a graph.
+    pub(crate) fn memory(file: &str, short: Shortage) -> Self {
+        Self::Memory {
+            file: file.to_owned(),
+            needed: short.needed,
+            available: short.available,
+        }
+    }
+
+    /// Whether another request would help.
+    #[must_use]
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Io { source, .. } => Cause::of_io(source),
+            Self::Empty { .. }
+            | Self::UnknownFormat { .. }
+            | Self::UnknownSuffix { .. }
+            | Self::Directed { .. }
+            | Self::Compressed { .. }
+            | Self::Line { .. }
+            | Self::EdgeCount { .. }
+            | Self::Unwritable { .. }
+            | Self::Archive { .. }
+            | Self::RowCount { .. }
+            | Self::NeighbourCount { .. }
+            | Self::OneSided { .. }
+            | Self::Binary { .. }
+            | Self::TooManyNodes { .. }
+            | Self::TooManyEdges { .. }
+            | Self::HollowGraph { .. }
+            | Self::Generator { .. }
+            | Self::EdgeOutOfRange { .. }
+            | Self::BadWeight { .. }
+            | Self::BadArrays { .. }
+            | Self::NoWeights { .. } => Cause::Request,
+            Self::Memory { .. } | Self::Threads { .. } => Cause::Failure,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Reads `.egr`, the binary of the ECL graph codes.
+//!
+//! 32-bit signed words: nodes, edges, row starts (one more than nodes), targets, and
+//! perhaps as many weights. The file has no mark; its name says what it is.
+
+use super::source::Source;
+use super::words::Words;
+use crate::check::check_rows;
+use crate::csr::Csr;
+use crate::ids::Ids;
+use crate::load::{Format, LoadOptions, LoadStats, Loaded, Progress};
+use crate::tidy::tidy;
+use crate::{BinaryProblem, Graph, GraphError};
+
+/// Bytes of a word.
+const WORD: u64 = 4;
+
+/// Loads a file or stream of this format.
+pub(super) fn load_ecl(
+    mut source: Source,
+    options: &LoadOptions,
+    progress: Option<&dyn Progress>,
+) -> Result<Loaded, GraphError> {
+    let name = source.name.clone();
+    let compression = source.compression;
+    let mut words = Words::new(&mut source, ".egr", progress);
+    let csr = arrays(&mut words, options.weights)?;
+    let (bytes, text_bytes) = words.passed();
+    let listed_edges = u64::from(csr.edges());
+    let (csr, cleaned) = tidy(csr);
+    let mut stats = LoadStats {
+        compression,
+        bytes,
+        text_bytes,
+        listed_edges,
+        self_loops: cleaned.self_loops,
+        duplicates: cleaned.duplicates,
+        ..LoadStats::of(Format::Ecl)
+    };
+    let mut graph = Graph::from_parts(csr, false, Ids::Offset(0));
+    if options.undirected {
+        let mirrored;
+        (graph, mirrored) = graph.into_undirected(&name)?;
+        stats.duplicates += mirrored;
+    }
+    Ok(Loaded { graph, stats })
+}
+
+fn arrays(words: &mut Words<'_>, weighted: bool) -> Result<Csr, GraphError> {
+    words.promised = 2 * WORD;
+    let counts: Vec<u32> = words.words(2)?;
+    let [nodes, edges] = [counts[0], counts[1]].map(u64::from);
+    if nodes.max(edges) > i32::MAX as u64 {
+        return Err(words.bad(BinaryProblem::Counts { nodes, edges }));
+    }
+    words.promised = WORD * (2 + nodes + 1 + edges);
+    let offsets = words.words(nodes + 1)?;
+    let targets = words.words(edges)?;
+    let has_weights = edges > 0 && !words.is_at_end()?;
+    if has_weights {
+        words.promised += WORD * edges;
+    }
+    let weights = if has_weights && weighted {
+        Some(words.words(edges)?)
+    } else {
+        words.skip(if has_weights { WORD * edges } else { 0 })?;
+        None
+    };
+    words.finish()?;
+    let csr = Csr {
+        offsets,
+        targets,
+        weights,
+    };
+    check_rows(&csr)
+        .and_then(|()| check_weights(&csr))
+        .map_err(|problem| words.bad(problem))?;
+    Ok(csr)
+}
+
+fn check_weights(csr: &Csr) -> Result<(), BinaryProblem> {
+    let weights = csr.weights().unwrap_or(&[]);
+    match weights.iter().position(|&weight| weight > i32::MAX as u32) {
+        Some(edge) => Err(BinaryProblem::NegativeWeight {
+            edge: edge as u64,
+            value: i64::from(weights[edge].cast_signed()),
+        }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,275 @@
+//! Arrays of NumPy: a header in the words of Python, then the numbers.
+
+use super::weight::Weight;
+use super::zip::Member;
+use crate::GraphError;
+use crate::weights::{WeightKind, float_word, to_floats};
+
+/// First bytes of every array.
+const MAGIC: &[u8] = b"\x93NUMPY";
+/// Longest header taken; those of arrays of numbers are shorter than a line.
+const HEADER_MAX: usize = 1 << 14;
+/// Bytes converted at once, a multiple of every size of number.
+const STEP_BYTES: usize = 1 << 16;
+/// Most characters of a text, and most numbers of a shape.
+const SHORT: u64 = 16;
+
+/// What an array holds.
+#[derive(Debug)]
+pub(super) struct Header {
+    /// `b`, `i`, `u`, `f`, `c`, `S` or `U`, as NumPy calls kinds of numbers and text.
+    kind: u8,
+    /// Bytes of an element; of text, characters.
+    size: u64,
+    big_endian: bool,
+    /// Elements.
+    count: u64,
+}
+
+/// Weights read from an array.
+pub(super) struct Array {
+    pub(super) words: Vec<u32>,
+    pub(super) kind: WeightKind,
+    pub(super) rounded: u64,
+}
+
+/// A number of any kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Number {
+    Whole(i128),
+    Real(f64),
+}
+
+impl Header {
+    /// Reads the header of an array.
+    pub(super) fn read(member: &mut Member<'_, '_>) -> Result<Self, GraphError> {
+        let mut start = [0; 10];
+        member.fill(&mut start)?;
+        if !start.starts_with(MAGIC) {
+            return Err(member.bad("it is no array of NumPy".to_owned()));
+        }
+        let mut length = usize::from(u16::from_le_bytes([start[8], start[9]]));
+        if start[6] >= 2 {
+            let mut high = [0; 2];
+            member.fill(&mut high)?;
+            length |= usize::from(u16::from_le_bytes(high)) << 16;
+        }
+        if length > HEADER_MAX {
+            return Err(member.bad(format!(
+                "its header has {length} bytes, at most {HEADER_MAX}"
+            )));
+        }
+        let mut text = vec![0; length];
+        member.fill(&mut text)?;
+        let text = String::from_utf8_lossy(&text);
+        Self::parse(&text)
+            .ok_or_else(|| member.bad(format!("its header is not understood ({:?})", short(&text))))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let after = |key: &str| text.split_once(key)?.1.trim_start().strip_prefix(':');
+        let descr = after("'descr'")?.trim_start().strip_prefix('\'')?;
+        let (descr, _) = descr.split_once('\'')?;
+        let shape = after("'shape'")?.trim_start().strip_prefix('(')?;
+        let (shape, _) = shape.split_once(')')?;
+        let mut count = 1u64;
+        let mut dimensions = 0;
+        for extent in shape
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+        {
+            count = count.checked_mul(extent.parse().ok()?)?;
+            dimensions += 1;
+        }
+        let (order, kind) = (descr.get(..1)?, descr.get(1..2)?);
+        (dimensions <= 1).then_some(())?;
+        Some(Self {
+            kind: *kind.as_bytes().first()?,
+            size: descr.get(2..)?.parse().ok()?,
+            big_endian: order == ">",
+            count,
+        })
+    }
+
+    /// A short text.
+    pub(super) fn text(&self, member: &mut Member<'_, '_>) -> Result<String, GraphError> {
+        let wide = match self.kind {
+            b'S' => 1,
+            b'U' => 4,
+            _ => return Err(self.refused(member, "a text")),
+        };
+        if self.count != 1 || self.size > SHORT {
+            return Err(self.refused(member, "a short text"));
+        }
+        let mut bytes = vec![0; self.size as usize * wide];
+        member.fill(&mut bytes)?;
+        let letters = bytes.into_iter().filter(|byte| *byte != 0).map(char::from);
+        Ok(letters.collect())
+    }
+
+    /// A few whole numbers.
+    pub(super) fn numbers(&self, member: &mut Member<'_, '_>) -> Result<Vec<u64>, GraphError> {
+        if self.count > SHORT {
+            return Err(self.refused(member, "a few numbers"));
+        }
+        let mut numbers = Vec::new();
+        self.each(member, |number, at| match number {
+            Number::Whole(value) => {
+                numbers.push(u64::try_from(value).map_err(|_| out_of_range(at, number))?);
+                Ok(())
+            }
+            Number::Real(_) => Err(out_of_range(at, number)),
+        })?;
+        Ok(numbers)
+    }
+
+    /// Whole numbers that fit 32 bits.
+    pub(super) fn words(&self, member: &mut Member<'_, '_>) -> Result<Vec<u32>, GraphError> {
+        let mut words = Vec::new();
+        self.each(member, |number, at| match number {
+            Number::Whole(value) => {
+                words.push(u32::try_from(value).map_err(|_| out_of_range(at, number))?);
+                Ok(())
+            }
+            Number::Real(_) => Err(out_of_range(at, number)),
+        })?;
+        Ok(words)
+    }
+
+    /// Numbers as weights: whole ones, or floats as soon as one is not.
+    pub(super) fn weights(&self, member: &mut Member<'_, '_>) -> Result<Array, GraphError> {
+        let mut array = Array {
+            words: Vec::new(),
+            kind: WeightKind::Integer,
+            rounded: 0,
+        };
+        self.each(member, |number, at| {
+            let weight = weight_of(number).ok_or_else(|| out_of_range(at, number))?;
+            array.push(weight);
+            Ok(())
+        })?;
+        Ok(array)
+    }
+
+    /// Visits all numbers with their positions.
+    fn each(
+        &self,
+        member: &mut Member<'_, '_>,
+        mut visit: impl FnMut(Number, u64) -> Result<(), String>,
+    ) -> Result<(), GraphError> {
+        let is_number = matches!(
+            (self.kind, self.size),
+            (b'b', 1) | (b'i' | b'u', 1 | 2 | 4 | 8) | (b'f', 4 | 8)
+        );
+        if !is_number {
+            return Err(self.refused(member, "an array of real numbers"));
+        }
+        let size = self.size as usize;
+        let mut buffer = vec![0; STEP_BYTES];
+        let mut at = 0;
+        while at < self.count {
+            let step = (self.count - at).min((STEP_BYTES / size) as u64) as usize;
+            let bytes = &mut buffer[..step * size];
+            member.fill(bytes)?;
+            for (place, element) in (at..).zip(bytes.chunks_exact_mut(size)) {
+                if self.big_endian {
+                    element.reverse();
+                }
+                let number = number_of(self.kind, element);
+                visit(number, place).map_err(|reason| member.bad(reason))?;
+            }
+            at += step as u64;
+        }
+        if member.left() > 0 {
+            let left = member.left();
+            return Err(member.bad(format!("{left} bytes follow its {} numbers", self.count)));
+        }
+        Ok(())
+    }
+
+    fn refused(&self, member: &Member<'_, '_>, expected: &str) -> GraphError {
+        let kind = char::from(self.kind);
+        let kind = if kind.is_ascii_alphanumeric() {
+            kind
+        } else {
+            '?'
+        };
+        member.bad(format!(
+            "expected {expected}, found {} of type {kind}{}; save the matrix with another type",
+            self.count, self.size
+        ))
+    }
+}
+
+impl Array {
+    fn push(&mut self, weight: Weight) {
+        if self.kind == WeightKind::Integer && matches!(weight, Weight::Real { .. }) {
+            self.become_floats();
+        }
+        let word = match (self.kind, weight) {
+            (WeightKind::Integer, Weight::Whole(word)) => word,
+            (_, Weight::Real { word, rounded }) => {
+                self.rounded += u64::from(rounded);
+                word
+            }
+            (WeightKind::Float, Weight::Whole(whole)) => {
+                let mut edge = [[0, 0, whole]];
+                self.rounded += to_floats(&mut edge);
+                edge[0][2]
+            }
+        };
+        self.words.push(word);
+    }
+
+    fn become_floats(&mut self) {
+        self.kind = WeightKind::Float;
+        for word in &mut self.words {
+            let mut edge = [[0, 0, *word]];
+            self.rounded += to_floats(&mut edge);
+            *word = edge[0][2];
+        }
+    }
+}
+
+/// A number as a weight; nothing for what no weight can be.
+fn weight_of(number: Number) -> Option<Weight> {
+    let value = match number {
+        Number::Whole(value) => return u32::try_from(value).ok().map(Weight::Whole),
+        Number::Real(value) => value,
+    };
+    if value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&value) {
+        return Some(Weight::Whole(value as u32));
+    }
+    let float = value as f32;
+    float_word(float).map(|word| Weight::Real {
+        word,
+        rounded: f64::from(float) != value,
+    })
+}
+
+/// A little-endian number of a known kind and size.
+fn number_of(kind: u8, bytes: &[u8]) -> Number {
+    let mut wide = [0; 8];
+    wide[..bytes.len()].copy_from_slice(bytes);
+    let bits = u64::from_le_bytes(wide);
+    let unused = 64 - 8 * bytes.len() as u32;
+    match (kind, bytes.len()) {
+        (b'f', 4) => Number::Real(f64::from(f32::from_bits(bits as u32))),
+        (b'f', _) => Number::Real(f64::from_bits(bits)),
+        (b'i', _) => Number::Whole(i128::from((bits << unused).cast_signed() >> unused)),
+        _ => Number::Whole(i128::from(bits)),
+    }
+}
+
+fn out_of_range(at: u64, number: Number) -> String {
+    let value = match number {
+        Number::Whole(value) => value.to_string(),
+        Number::Real(value) => value.to_string(),
+    };
+    format!("its number {at} ({value}) is negative, too large, or of the wrong kind")
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(60).collect()
+}

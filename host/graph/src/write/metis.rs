@@ -1,0 +1,33 @@
+//! Writes METIS files: a line for each node, with its neighbours from 1 on.
+
+use std::io::{self, Write};
+
+use super::sink::Sink;
+use super::text::{blocks, push_number};
+use crate::Graph;
+
+/// Writes header and rows of a symmetric graph.
+pub(super) fn write(graph: &Graph, sink: &mut Sink) -> io::Result<()> {
+    let format = graph.weights().map_or("", |_| " 1");
+    writeln!(sink, "{} {}{format}", graph.nodes(), graph.edges() / 2)?;
+    for rows in blocks(graph) {
+        let mut text = Vec::new();
+        for node in rows {
+            push_row(&mut text, graph, node);
+        }
+        sink.write_all(&text)?;
+    }
+    Ok(())
+}
+
+fn push_row(text: &mut Vec<u8>, graph: &Graph, node: u32) {
+    for edge in graph.outgoing().row(node) {
+        push_number(text, u64::from(graph.targets()[edge]) + 1);
+        text.push(b' ');
+        if let Some(weights) = graph.weights() {
+            push_number(text, u64::from(weights[edge]));
+            text.push(b' ');
+        }
+    }
+    text.push(b'\n');
+}

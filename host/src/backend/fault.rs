@@ -1,0 +1,124 @@
+//! The fault record of a run in words.
+
+use super::BackendError;
+use seawall_core::abi::control::{FaultCode, FaultRecord};
+use seawall_core::abi::program::Opcode;
+
+/// The error for a kernel that stopped itself in a program whose waves have
+/// these names.
+pub(crate) fn fault(wave_names: &[String], record: FaultRecord) -> BackendError {
+    let wave_name = wave_names.get(record.wave as usize);
+    BackendError::Fault {
+        record,
+        wave_name: wave_name.cloned().unwrap_or_else(|| "unnamed".to_owned()),
+    }
+}
+
+/// What happened, where, and the remedy if there is one.
+pub(super) fn text(record: &FaultRecord, wave_name: &str) -> String {
+    let FaultRecord {
+        code,
+        wave,
+        opcode,
+        epoch,
+        iteration,
+        ..
+    } = *record;
+    let opcode = name(opcode);
+    let what = what(record);
+    let at = format!(
+        "wave {wave} ({wave_name}), {opcode}, iteration {iteration}, barrier epoch {epoch}"
+    );
+    match FaultCode::from_word(code) {
+        FaultCode::BadLaunch | FaultCode::BadBatch | FaultCode::GivenUp => what,
+        _ => format!("{what}; at {at}"),
+    }
+}
+
+/// The opcode of a word by its name.
+fn name(word: u32) -> String {
+    match Opcode::from_word(word) {
+        Some(opcode) => format!("opcode {opcode}"),
+        None => format!("opcode word {word}, which names none"),
+    }
+}
+
+fn what(record: &FaultRecord) -> String {
+    let (block, arrived, expected) = (record.block, record.arrived, record.expected);
+    let text = match FaultCode::from_word(record.code) {
+        FaultCode::None => "the kernel ended without a fault",
+        FaultCode::UnknownOpcode => {
+            "the kernel does not know the opcode; build the program for this version"
+        }
+        FaultCode::BadRegister => "a register is missing or too short",
+        FaultCode::Watchdog => {
+            return format!(
+                "the time budget ended: {arrived} of {expected} blocks had arrived at a barrier, block {block} waited; raise it if the work is only long"
+            );
+        }
+        FaultCode::BadLaunch => {
+            "the launch record is of another version than the kernel; build both anew"
+        }
+        FaultCode::NestedFixpoint => "a fixpoint stands in the body of another one; unroll one",
+        FaultCode::TimeBudget => {
+            return format!(
+                "the time budget ended inside a loop of block {block}; raise it if the work is only long"
+            );
+        }
+        FaultCode::BadIndex => {
+            return format!(
+                "index {arrived} of a register of {expected} words; correct what the wave takes it from"
+            );
+        }
+        FaultCode::BadTable => "a group or a wave lies outside its table",
+        FaultCode::NoLoop => "the launch of a loop names a wave that is none",
+        FaultCode::NoExpansion => "the body of a search does not expand its frontier",
+        FaultCode::BadBatch => {
+            "the record of the batch is of another version than the kernel; build both anew"
+        }
+        FaultCode::BadParameter => "a parameter of the wave has no meaning",
+        FaultCode::GivenUp => "the run was given up, since not all of its threads could start",
+        FaultCode::Unknown => {
+            return format!(
+                "the kernel left fault code {}, which names none",
+                record.code
+            );
+        }
+    };
+    text.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytemuck::Zeroable;
+    use std::collections::BTreeSet;
+
+    fn text_of(code: u32, opcode: u32) -> String {
+        let record = FaultRecord {
+            code,
+            opcode,
+            ..Zeroable::zeroed()
+        };
+        text(&record, "step")
+    }
+
+    #[test]
+    fn every_code_has_a_text_of_its_own() {
+        let known = (0..99).filter(|code| FaultCode::from_word(*code) != FaultCode::Unknown);
+        let codes: Vec<u32> = known.collect();
+        let texts: BTreeSet<String> = codes.iter().map(|code| text_of(*code, 3)).collect();
+        assert_eq!((codes.len(), texts.len()), (14, 14), "{texts:#?}");
+        assert!(text_of(4711, 3).contains("fault code 4711"));
+    }
+
+    #[test]
+    fn opcodes_are_told_by_name() {
+        for opcode in Opcode::ALL {
+            let text = text_of(FaultCode::BadRegister as u32, opcode as u32);
+            assert!(text.contains(&format!("opcode {opcode:?},")), "{text}");
+        }
+        let text = text_of(FaultCode::UnknownOpcode as u32, 999);
+        assert!(text.contains("opcode word 999, which names none"), "{text}");
+    }
+}

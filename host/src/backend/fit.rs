@@ -1,0 +1,68 @@
+//! Whether a program, a graph, inputs and registers belong together.
+//!
+//! Every session asks here, so that all of them refuse the same.
+
+use super::BackendError;
+use crate::graph::Graph;
+use crate::program::{EncodedProgram, RegisterId};
+
+/// Refuses a program whose tables contradict each other or that is not for `graph`.
+pub(super) fn check(program: &EncodedProgram, graph: &Graph) -> Result<(), BackendError> {
+    check_graph(program, graph)?;
+    check_tables(program)
+}
+
+/// Refuses a graph of another size, or without what the program reads.
+pub(super) fn check_graph(program: &EncodedProgram, graph: &Graph) -> Result<(), BackendError> {
+    if program.nodes != graph.nodes() {
+        return Err(BackendError::OtherGraph {
+            expected: program.nodes,
+            given: graph.nodes(),
+        });
+    }
+    program.needs.check(graph)
+}
+
+/// Refuses tables that contradict each other.
+pub(super) fn check_tables(program: &EncodedProgram) -> Result<(), BackendError> {
+    program
+        .check()
+        .map_err(|problem| BackendError::BadProgram { problem })
+}
+
+/// Refuses inputs of another length than the input region.
+pub(super) fn check_inputs(expected_bytes: u64, inputs: &[u32]) -> Result<(), BackendError> {
+    let (expected, given) = (expected_bytes / 4, inputs.len() as u64);
+    if given == expected {
+        return Ok(());
+    }
+    Err(BackendError::InputLength { expected, given })
+}
+
+/// The identifiers of a program's registers, by number.
+#[derive(Debug)]
+pub(super) struct Ids(Vec<RegisterId>);
+
+impl Ids {
+    pub(super) fn of(program: &EncodedProgram) -> Self {
+        let numbers = 0..program.registers.len() as u32;
+        Self(numbers.filter_map(|at| program.register(at)).collect())
+    }
+
+    /// The number of `register`.
+    ///
+    /// # Errors
+    /// For a register of another program, and for one that came after the program was
+    /// encoded.
+    pub(super) fn number_of(&self, register: RegisterId) -> Result<usize, BackendError> {
+        let number = register.number();
+        match self.0.get(number as usize) {
+            Some(id) if *id == register => Ok(number as usize),
+            Some(_) => Err(BackendError::ForeignRegister { register: number }),
+            None => Err(BackendError::NoSuchRegister {
+                register: number,
+                registers: self.0.len() as u32,
+            }),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What an operation asks of its operands, checked as soon as a builder takes a wave.
+//!
+//! Kernels check lengths once more, for tables that no builder made. Lengths that
+//! follow from the edges of a graph are known to them alone.
+
+use super::error::ProgramError;
+use super::wave::{RegisterSpec, Slot, WaveSpec};
+use seawall_core::abi::program::Opcode;
+use seawall_core::abi::search::{FrontierLayout, bitset_words};
+use seawall_core::abi::work::WorkLayout;
+
+/// Words of a register of ranking totals.
+pub(super) const TOTALS_WORDS: u64 = 96;
+
+/// Fewest words of the destination and of each source.
+#[derive(Clone, Copy, Default)]
+struct Fewest {
+    destination: u64,
+    sources: [u64; 4],
+}
+
+/// The registers of a builder and the nodes that it counts.
+#[derive(Clone, Copy)]
+pub(super) struct Around<'a> {
+    pub(super) registers: &'a [RegisterSpec],
+    pub(super) nodes: u32,
+}
+
+/// Refuses registers that are too short and parameters without a meaning.
+pub(super) fn check(around: Around<'_>, wave: &WaveSpec) -> Result<(), ProgramError> {
+    let fewest = fewest(around, wave);
+    around.is_long_enough(wave, wave.destination, fewest.destination)?;
+    for (source, words) in wave.sources.into_iter().zip(fewest.sources) {
+        around.is_long_enough(wave, source, words)?;
+    }
+    check_parameters(wave)
+}
+
+impl Around<'_> {
+    fn spec(&self, slot: Option<Slot>) -> Option<&RegisterSpec> {
+        self.registers.get(slot?.0 as usize)
+    }
+
+    fn is_long_enough(
+        &self,
+        wave: &WaveSpec,
+        slot: Option<Slot>,
+        needed: u64,
+    ) -> Result<(), ProgramError> {
+        match self.spec(slot) {
+            Some(spec) if u64::from(spec.words) < needed => Err(ProgramError::RegisterTooShort {
+                wave: wave.name.clone(),
+                register: spec.name,
+                words: spec.words,
+                needed,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What `wave` needs at least.
+fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
+    let nodes = u64::from(around.nodes);
+    let to = around.spec(wave.destination);
+    let to = to.map_or(0, |spec| u64::from(spec.words));
+    let frontier = FrontierLayout::new(around.nodes).words();
+    let work = WorkLayout::new(around.nodes).words();
+    let each = |facts: u32| nodes.saturating_mul(u64::from(facts.max(1)));
+    let (destination, sources) = match wave.opcode {
+        Opcode::Nop | Opcode::Fill | Opcode::Iota | Opcode::Scatter => (0, [0; 4]),
+        Opcode::Fixpoint | Opcode::Stall => (0, [0; 4]),
+        Opcode::Copy => (0, [to, 0, 0, 0]),
+        Opcode::Gather => (0, [0, to, 0, 0]),
+        Opcode::And | Opcode::Or | Opcode::AndNot | Opcode::Xor => (0, [to, to, 0, 0]),
+        Opcode::GenKill => (0, [to, to, to, 0]),
+        Opcode::Meet => (each(wave.parameters[1]), [to, 0, 0, 0]),
+        Opcode::Reduce => (1, [0; 4]),
+        Opcode::Reset => (frontier, [0; 4]),
+        Opcode::Seed => (frontier, [0, nodes, 0, 0]),
+        Opcode::Expand => (nodes, [frontier, 0, 0, 0]),
+        Opcode::Visited => (u64::from(bitset_words(around.nodes)), [frontier, 0, 0, 0]),
+        Opcode::Link | Opcode::Compress | Opcode::LinkSample => (nodes, [0; 4]),
+        Opcode::LinkRest => (nodes, [1, 0, 0, 0]),
+        Opcode::Majority => (1, [nodes, 0, 0, 0]),
+        Opcode::ResetWork => (work, [0; 4]),
+        Opcode::SeedPaths | Opcode::StepPaths | Opcode::StepPathsFloat => (nodes, [work, 0, 0, 0]),
+        Opcode::SeedPathsWide | Opcode::StepPathsWide => (2 * nodes, [work, 0, 0, 0]),
+        Opcode::SeedPeel | Opcode::StepPeel => (nodes, [work, 0, 0, 0]),
+        Opcode::SeedRanks => (nodes, [nodes, 2 * nodes, TOTALS_WORDS, 0]),
+        Opcode::GatherRanks => (2 * nodes, [nodes, 0, 0, 0]),
+        Opcode::ApplyRanks => (nodes, [nodes, 2 * nodes, TOTALS_WORDS, 0]),
+        Opcode::SettleRanks => (TOTALS_WORDS, [0; 4]),
+        Opcode::OrientEdges => (0, [nodes, 0, 0, 0]),
+        Opcode::CountTriangles => (nodes, [0, nodes, 0, 0]),
+        Opcode::Parents => (nodes, [nodes, 0, 0, 0]),
+        Opcode::SeedSets | Opcode::StepSets => {
+            let sets = each(wave.parameters[0]);
+            (sets, [work, sets, 0, 0])
+        }
+    };
+    Fewest {
+        destination,
+        sources,
+    }
+}
+
+fn check_parameters(wave: &WaveSpec) -> Result<(), ProgramError> {
+    let word = wave.parameters[0];
+    match wave.opcode {
+        Opcode::SeedPaths
+        | Opcode::StepPaths
+        | Opcode::StepPathsFloat
+        | Opcode::SeedPathsWide
+        | Opcode::StepPathsWide
+            if word == 0 =>
+        {
+            Err(ProgramError::NoWidth {
+                wave: wave.name.clone(),
+            })
+        }
+        Opcode::ApplyRanks => check_damping(f32::from_bits(word)),
+        Opcode::SettleRanks => check_tolerance(f32::from_bits(word)),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a share of rank that no ranking passes on.
+///
+/// # Errors
+/// [`ProgramError::Damping`] outside 0 to below 1.
+pub fn check_damping(damping: f32) -> Result<(), ProgramError> {
+    if (0.0..1.0).contains(&damping) {
+        return Ok(());
+    }
+    Err(ProgramError::Damping { damping })
+}
+
+/// Refuses a total change at which no ranking ends.
+///
+/// # Errors
+/// [`ProgramError::Tolerance`] outside 0 to below 1.
+pub fn check_tolerance(tolerance: f32) -> Result<(), ProgramError> {
+    if (0.0..1.0).contains(&tolerance) {
+        return Ok(());
+    }
+    Err(ProgramError::Tolerance { tolerance })
+}

@@ -1,0 +1,106 @@
+//! What of a request can be refused before anything is built.
+//!
+//! Every way into a run comes through here: one graph, a batch, a command line that
+//! wants to know before it has loaded the graph.
+
+use super::{AnalysisKind, Ranking, RunError, RunRequest};
+use crate::backend::BackendError;
+use crate::backend::cpu::THREADS_MAX;
+use crate::graph::Graph;
+use crate::program::{check_damping, check_tolerance};
+
+/// Most sources of a run: a register counts its words in 32 bits, and the input region
+/// is padded.
+pub const SOURCES_MAX: u32 = u32::MAX - 63;
+
+impl RunRequest {
+    /// Refuses what no graph could answer. Sources are looked at with the graph.
+    ///
+    /// # Errors
+    /// [`RunError::WrongDetail`], [`RunError::NoTime`], [`RunError::Program`] for the
+    /// parameters of a ranking, [`BackendError::TooManyThreads`].
+    pub fn check(&self) -> Result<(), RunError> {
+        self.detail.check(self.analysis)?;
+        self.ranking.check()?;
+        if self.time_budget_ns == 0 {
+            return Err(RunError::NoTime);
+        }
+        match self.threads {
+            Some(threads) if threads.get() > THREADS_MAX => {
+                Err(RunError::Backend(BackendError::TooManyThreads {
+                    threads: threads.get(),
+                    most: THREADS_MAX,
+                }))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// [`RunRequest::check`], and whether `graph` can answer.
+    ///
+    /// # Errors
+    /// As there, and for sources that are missing or no nodes, weights that the graph
+    /// lacks, and edges without their reverse.
+    pub fn check_for(&self, graph: &Graph) -> Result<(), RunError> {
+        self.check()?;
+        let (nodes, sources) = (graph.nodes(), self.sources());
+        self.analysis.check_sources(sources.len())?;
+        let missing = sources.iter().find(|source| **source >= nodes);
+        if let Some(&source_node) = missing {
+            return Err(RunError::NoSuchSource { source_node, nodes });
+        }
+        check_graph(graph, self.analysis)
+    }
+}
+
+impl RunRequest {
+    /// The sources that count: none where the analysis starts everywhere.
+    pub(crate) fn sources(&self) -> &[u32] {
+        if self.analysis.takes_sources() {
+            &self.sources
+        } else {
+            &[]
+        }
+    }
+}
+
+impl Ranking {
+    /// Refuses parameters with which no ranking ends.
+    ///
+    /// # Errors
+    /// [`RunError::Program`].
+    pub fn check(self) -> Result<(), RunError> {
+        check_damping(self.damping)?;
+        Ok(check_tolerance(self.tolerance)?)
+    }
+}
+
+impl AnalysisKind {
+    /// Refuses a number of sources that the analysis cannot start from.
+    ///
+    /// # Errors
+    /// [`RunError::NoSource`], [`RunError::TooManySources`]; never for an analysis that
+    /// starts everywhere and ignores them.
+    pub fn check_sources(self, sources: usize) -> Result<(), RunError> {
+        let analysis = self;
+        match (self.takes_sources(), sources) {
+            (true, 0) => Err(RunError::NoSource { analysis }),
+            (true, _) if sources > SOURCES_MAX as usize => Err(RunError::TooManySources {
+                sources,
+                most: SOURCES_MAX,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Refuses a graph that lacks what the analysis is about.
+fn check_graph(graph: &Graph, analysis: AnalysisKind) -> Result<(), RunError> {
+    if analysis.reads_weights() && graph.weights().is_none() {
+        return Err(RunError::NoWeights { analysis });
+    }
+    if analysis.is_undirected() && !graph.is_symmetric() {
+        return Err(RunError::Directed { analysis });
+    }
+    Ok(())
+}
