@@ -14,6 +14,7 @@ mod batches;
 mod budgets;
 mod cases;
 mod faults;
+mod lost;
 mod tally;
 
 use seawall::backend::cuda::{self, Executor};
@@ -118,6 +119,10 @@ fn main() -> ExitCode {
     budgets::run(options.quick, &mut tally);
     batches::faults(options.quick, &mut tally);
     run_cases(&options, &mut tally);
+    // A checker would take it for a finding.
+    if !options.quick {
+        lost::run(&mut tally);
+    }
     tally.print();
     if tally.failed() == 0 {
         ExitCode::SUCCESS

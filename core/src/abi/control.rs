@@ -8,7 +8,7 @@ use bytemuck::{Pod, Zeroable};
 /// ```
 /// use seawall_core::abi::control::FaultCode;
 /// assert_eq!(FaultCode::from_word(3), FaultCode::Watchdog);
-/// assert_eq!(FaultCode::from_word(77), FaultCode::BadLaunch);
+/// assert_eq!(FaultCode::from_word(77), FaultCode::Unknown);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

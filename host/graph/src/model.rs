@@ -10,7 +10,7 @@ use super::build::{self, Direction, MAX_EDGES, MAX_NODES};
 use super::csr::Csr;
 use super::error::GraphError;
 use super::ids::Ids;
-use super::mirror::{self, Missing};
+use super::mirror::Missing;
 use super::mix;
 use super::weights::{self, WeightKind};
 
@@ -256,8 +256,7 @@ impl Graph {
             return Ok((self, 0));
         }
         let mut csr = self.outgoing;
-        mirror::lighten(&mut csr);
-        let missing = Missing::of(&csr);
+        let missing = Missing::of(&mut csr);
         let (edges, added) = (u64::from(csr.edges()), u64::from(missing.edges()));
         check_counts(name, 0, edges + added, false)?;
         missing.add_to(&mut csr);

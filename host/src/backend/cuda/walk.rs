@@ -111,7 +111,7 @@ mod tests {
         .to_parameters()
     }
 
-    /// Group 0: a fill. Group 1: a fixpoint over groups 2 and 3, then a copy.
+    /// Group 0: a fill. Group 1: a fixpoint over groups 2 and 3, then a wave of no registers.
     fn program() -> EncodedProgram {
         EncodedProgram {
             nodes: 0,
@@ -121,7 +121,7 @@ mod tests {
             waves: vec![
                 wave(Opcode::Fill, 10, [0; 5]),
                 wave(Opcode::Fixpoint, 11, body(2, 2)),
-                wave(Opcode::Copy, 12, [0; 5]),
+                wave(Opcode::Nop, 12, [0; 5]),
                 wave(Opcode::Meet, 13, [0; 5]),
                 wave(Opcode::GenKill, 14, [0; 5]),
             ],
