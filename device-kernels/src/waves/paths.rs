@@ -105,11 +105,8 @@ fn claim<G: Grid>(grid: G, marks: Proven, node: u32) -> bool {
 #[inline(never)]
 fn relax<G: Grid>(hand: Hand<G>, distances: Proven, work: Proven) -> Result<(), FaultCode> {
     let context = &hand.context();
-    let grid = context.team.grid;
+    let (team, grid) = (&context.team, context.team.grid);
     let (tag, round) = (context.tag.now(grid), Round::told(grid));
-    let Some(team) = &round.team(context.team) else {
-        return Ok(());
-    };
     let work = Work::new(work, context.machine.nodes(grid))?;
     let weights = context.machine.weights(grid).ok_or(FaultCode::BadLaunch)?;
     let paths = &Paths {

@@ -54,11 +54,8 @@ fn seed<G: Grid>(hand: Hand<G>, cores: Proven) {
 #[inline(never)]
 fn peel<G: Grid>(hand: Hand<G>, cores: Proven, work: Proven) -> Result<(), FaultCode> {
     let context = &hand.context();
-    let grid = context.team.grid;
+    let (team, grid) = (&context.team, context.team.grid);
     let (tag, round) = (context.tag.now(grid), Round::told(grid));
-    let Some(team) = &round.team(context.team) else {
-        return Ok(());
-    };
     let work = Work::new(work, context.machine.nodes(grid))?;
     let level = round.level;
     if team.is_bookkeeper() {

@@ -53,21 +53,7 @@ pub struct Sink {
     pub(super) tag: Tag,
 }
 
-/// Edges of a round from which on CPU threads share it.
-const SHARED_EDGES: u32 = 1024;
-
 impl Round {
-    /// The blocks that take this round; nothing for one that only waits for its end. On
-    /// a CPU a round of few edges is the first thread's alone: it has what the last one
-    /// wrote in its caches, and to fetch that from another's takes longer than the edges.
-    #[inline(always)]
-    pub fn team<G: Grid>(&self, whole: Team<G>) -> Option<Team<G>> {
-        if !G::TAKES || self.edges >= SHARED_EDGES {
-            return Some(whole);
-        }
-        whole.is_first().then(|| whole.alone())
-    }
-
     /// The counters that [`Work::round`] told the block last.
     #[inline(always)]
     pub fn told<G: Grid>(grid: G) -> Self {

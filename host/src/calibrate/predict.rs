@@ -39,9 +39,6 @@ const SWEEP_EDGES: f64 = 0.4;
 /// the barrier. There are about as many rounds as levels.
 const ROUND_LEVELS: f64 = 0.15;
 
-/// Edges of a round from which on threads share it.
-const SHARED_EDGES: f64 = 1024.0;
-
 /// Passes over all edges that components take, and levels in between.
 const COMPONENTS: [f64; 2] = [1.0, 6.0];
 
@@ -179,20 +176,12 @@ impl Miss {
             let search = search_ns(job, costs, [self.node * nodes, edges]);
             return search + (nodes - 1.0) * levels_ns(job, costs) + sweeps_ns;
         }
-        let wide = costs.levels[CLASSES - 1];
-        // Rounds of few edges are one thread's.
-        let is_narrow = job.edges < SHARED_EDGES * levels;
-        let (cost, contended) = if is_narrow {
-            (costs.levels[0], 1.0)
-        } else {
-            (wide, CONTENDED)
-        };
         let mut shared = *costs;
-        shared.levels = [cost; CLASSES];
+        shared.levels = [costs.levels[CLASSES - 1]; CLASSES];
         for level in &mut shared.levels {
-            level.level_ns = wide.level_ns * ROUND_LEVELS;
+            level.level_ns *= ROUND_LEVELS;
         }
-        let work = [self.node * nodes * contended, edges * contended];
+        let work = [self.node * nodes * CONTENDED, edges * CONTENDED];
         search_ns(job, &shared, work) + sweeps_ns
     }
 }
