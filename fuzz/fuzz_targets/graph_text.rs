@@ -81,6 +81,7 @@ fn write_and_read(graph: &Graph) {
     let options = LoadOptions {
         undirected: false,
         weights: graph.weights().is_some(),
+        ..LoadOptions::default()
     };
     let through = |name: &str| {
         let path = FOLDER.join(name);

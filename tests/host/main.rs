@@ -9,6 +9,7 @@ mod details;
 mod execution;
 mod graph;
 mod lanes;
+mod limits;
 mod paths;
 mod programs;
 mod tiles;

@@ -97,7 +97,7 @@ pub fn unmade() -> Result<EncodedProgram, ProgramError> {
     let corners = program.words("corners", NODES.into())?;
     let forward = program.words("forward", 1000)?;
     let [short, degrees] = [
-        program.words("short", 1)?,
+        program.words("short", NODES.into())?,
         program.words("degrees", NODES.into())?,
     ];
     let other = program.words("other", 1000)?;
@@ -112,7 +112,9 @@ pub fn unmade() -> Result<EncodedProgram, ProgramError> {
     program.orient_edges(ORIENT, orient(forward, short));
     program.count_triangles("count", orient(forward, degrees));
     program.keep(corners);
-    plan(&program)
+    let mut program = plan(&program)?;
+    program.registers[short.number() as usize].words = 1;
+    Ok(program)
 }
 
 /// The copy in the middle of [`plain`].

@@ -1,23 +1,44 @@
-//! A small random generator, so that a case is its seed on every machine.
+//! Where drawn cases take their choices from: a seed, or a list of choices.
 //!
-//! Property tests draw a seed and a size; the carried device tests draw the
-//! same cases without a test framework. Not for anything but tests.
+//! A case of a seed is the same on every machine, without a test framework. A list of
+//! choices is what property tests draw: taking choices out of the list, or making one
+//! smaller, makes the case smaller, so that a failure shrinks to a few waves and edges.
+//! Not for anything but tests.
 
-/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), or choices that were made already.
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct Random {
+    state: u64,
+    choices: Option<std::vec::IntoIter<u32>>,
+}
 
 impl Random {
     /// The generator of `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self(seed)
+        Self {
+            state: seed,
+            choices: None,
+        }
+    }
+
+    /// Makes these choices; when they are over, the smallest there is, again and again.
+    #[must_use]
+    pub fn of_choices(choices: Vec<u32>) -> Self {
+        Self {
+            state: 0,
+            choices: Some(choices.into_iter()),
+        }
     }
 
     /// The next 64 bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut word = self.0;
+        if let Some(choices) = &mut self.choices {
+            let word = u64::from(choices.next().unwrap_or(0));
+            return word << 32 | word;
+        }
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut word = self.state;
         word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         word ^ (word >> 31)

@@ -177,8 +177,8 @@ fn claim<G: Grid>(grid: G, marks: Proven, node: u32) -> bool {
 
 /// Relaxes along whole weights, in a function of its own.
 ///
-/// The other lengths relax within their rounds: with one such function each, ptxas for
-/// sm_90 leaves all of them fewer registers, and this one spills in its loop.
+/// The other lengths relax within their rounds. With one such function each, ptxas 12.9
+/// gives up registers for sm_90, and this one spills half as much again or more.
 #[inline(never)]
 fn relax_whole<G: Grid>(hand: Hand<G>, distances: Proven, work: Proven) -> Result<(), FaultCode> {
     relax(hand, Whole, distances, work)

@@ -12,6 +12,11 @@ use seawall_tests::script::{Register, Script, Wave};
 use seawall_tests::straight;
 use std::num::NonZeroUsize;
 
+/// What a program and its graph are drawn from, choice after choice.
+fn choices() -> impl Strategy<Value = Vec<u32>> {
+    proptest::collection::vec(any::<u32>(), 0..3000)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -22,10 +27,11 @@ proptest! {
         waves in 1_u32..24,
         words in 1_u32..9000,
         threads in proptest::sample::select(vec![1_usize, 2, 3, 8]),
-        seed in any::<u64>(),
+        undirected in any::<bool>(),
+        choices in choices(),
     ) {
-        let mut random = Random::new(seed);
-        let list = graphs::draw(shape, nodes, seed % 2 == 0, &mut random);
+        let mut random = Random::of_choices(choices);
+        let list = graphs::draw(shape, nodes, undirected, &mut random);
         let limits = Limits { nodes: list.nodes, waves, words };
         let script = draw::draw(limits, &mut random);
         let graph = list.graph().unwrap();
@@ -43,9 +49,9 @@ proptest! {
         waves in 1_u32..200,
         words in 1_u32..5000,
         threads in proptest::sample::select(vec![1_usize, 2, 5]),
-        seed in any::<u64>(),
+        choices in choices(),
     ) {
-        let mut random = Random::new(seed);
+        let mut random = Random::of_choices(choices);
         let list = graphs::draw(Shape::Path, 3, false, &mut random);
         let script = straight::draw(waves, words, &mut random);
         let graph = list.graph().unwrap();

@@ -1,0 +1,210 @@
+//! The limits of `docs/limits.md` that no other test holds, by headers and counts that
+//! claim much rather than by much data.
+
+use super::graph::{PLAIN, WEIGHTED, load_as, message, xz};
+use seawall::backend::cpu::{CpuSession, THREADS_MAX};
+use seawall::backend::{BackendError, RunLimits, Session};
+use seawall::batch::{self, BatchError};
+use seawall::calibrate::Calibration;
+use seawall::graph::{self, Graph};
+use seawall::program::{PlanRequest, ProgramBuilder, ProgramError};
+use seawall::run::{AnalysisKind, RunError, SOURCES_MAX};
+use seawall_core::abi::batch::GRAPHS_MAX;
+use seawall_core::abi::control::LOOPS_MAX;
+use std::io::Read;
+use std::num::NonZeroUsize;
+
+const MTX: &str = "%%MatrixMarket matrix coordinate pattern general\n";
+
+fn refused(name: &str, text: &str) -> String {
+    message(name, text.as_bytes(), &WEIGHTED)
+}
+
+fn generated(spec: &str) -> String {
+    let loaded = graph::load(spec, &PLAIN, None);
+    loaded.expect_err("it is beyond a limit").to_string()
+}
+
+#[test]
+fn more_nodes_or_edges_than_32_bits_number_are_refused() {
+    let nodes = refused("a.mtx", &format!("{MTX}4294967295 4294967295 0\n"));
+    assert!(
+        nodes.contains("(4294967295); at most 4294967294"),
+        "{nodes}"
+    );
+    let edges = refused("a.mtx", &format!("{MTX}5 5 4294967296\n1 2\n"));
+    assert!(
+        edges.contains("(4294967296); at most 4294967295"),
+        "{edges}"
+    );
+    let nodes = generated("gen:grid:65536x65536");
+    assert!(
+        nodes.contains("4294967296 nodes, but at most 4294967294"),
+        "{nodes}"
+    );
+    let edges = generated("gen:rmat:31:65536");
+    assert!(
+        edges.contains("directed edges, but at most 4294967295"),
+        "{edges}"
+    );
+}
+
+#[test]
+fn a_header_promises_nodes_for_its_edges() {
+    let text = refused("a.mtx", &format!("{MTX}67108865 67108865 1\n1 2\n"));
+    assert!(text.contains("67108865 nodes for 1 edges"), "{text}");
+}
+
+#[test]
+fn ids_of_edge_lists_have_64_bits() {
+    let most = format!("{} {}\n", u64::MAX, u64::MAX - 1);
+    let graph = load_as("a.el", most.as_bytes(), &PLAIN).unwrap().graph;
+    assert_eq!(graph.original_id(1), u64::MAX);
+    let text = refused("a.el", "1 2\n18446744073709551616 1\n");
+    assert!(text.contains(":2: a node id is too large"), "{text}");
+}
+
+#[test]
+fn weights_have_32_bits() {
+    let most = load_as("a.el", b"1 2 4294967295\n", &WEIGHTED).unwrap();
+    assert_eq!(most.graph.weights(), Some(&[u32::MAX][..]));
+    let text = refused("a.el", "1 2 4294967296\n");
+    assert!(
+        text.contains(":1: a weight is too large (4294967296)"),
+        "{text}"
+    );
+    assert!(load_as("a.el", b"1 2 4294967296\n", &PLAIN).is_ok());
+}
+
+#[test]
+fn a_line_of_a_graph_without_an_end_is_refused() {
+    let line = format!("1 2\n#{}\n3 4\n", " ".repeat(2 << 20));
+    assert!(load_as("a.el", line.as_bytes(), &PLAIN).is_ok());
+    let endless = "1 2\n#".as_bytes().chain(std::io::repeat(b' '));
+    let error = graph::load_reader("a.el", endless, &PLAIN).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains(":2: the line is longer than 67108864 bytes"),
+        "{text}"
+    );
+}
+
+#[test]
+fn dictionaries_of_xz_end_at_256_mebibytes() {
+    // The properties of the filter name the dictionary: 40 stands for 4 GiB - 1.
+    let mut bytes = xz(b"1 2\n");
+    assert_eq!(
+        bytes[12..16],
+        [2, 0, 0x21, 1],
+        "header size, flags, LZMA2, one property"
+    );
+    bytes[16] = 40;
+    let sum = crc32(&bytes[12..20]);
+    bytes[20..24].copy_from_slice(&sum.to_le_bytes());
+    let text = message("a.el.xz", &bytes, &PLAIN);
+    assert!(text.contains("xz stream"), "{text}");
+}
+
+fn crc32(bytes: &[u8]) -> u32 {
+    let mut sum = flate2::Crc::new();
+    sum.update(bytes);
+    sum.sum()
+}
+
+#[test]
+fn generators_have_ranges() {
+    for (spec, range) in [
+        ("gen:rmat:32:1", "from 0 to 31"),
+        ("gen:uniform:3:65537", "from 0 to 65536"),
+        ("gen:grid:1073741825x1", "from 1 to 1073741824"),
+        ("gen:chain:2147483649", "from 1 to 2147483648"),
+    ] {
+        assert!(generated(spec).contains(range), "{spec}");
+    }
+}
+
+#[test]
+fn a_long_calibration_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calibration.json");
+    std::fs::write(&path, vec![b' '; (1 << 20) + 1]).unwrap();
+    let text = Calibration::load_from(&path).unwrap_err().to_string();
+    assert!(text.contains("larger than 1048576 bytes"), "{text}");
+}
+
+#[test]
+fn threads_have_a_limit() {
+    let graph = Graph::from_edges(2, &[(0, 1)], false).unwrap();
+    let open = |threads| CpuSession::open(&graph, NonZeroUsize::new(threads), RunLimits::default());
+    assert!(open(THREADS_MAX).is_ok(), "threads start with a run");
+    let error = open(THREADS_MAX + 1).unwrap_err();
+    assert!(
+        matches!(error, BackendError::TooManyThreads { .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn sources_have_a_limit() {
+    let bfs = AnalysisKind::Bfs;
+    assert!(bfs.check_sources(SOURCES_MAX as usize).is_ok());
+    let error = bfs.check_sources(SOURCES_MAX as usize + 1).unwrap_err();
+    assert!(matches!(error, RunError::TooManySources { .. }), "{error}");
+    assert!(
+        AnalysisKind::Cc.check_sources(usize::MAX).is_ok(),
+        "they are ignored"
+    );
+}
+
+#[test]
+fn lines_of_sources_have_4096_bytes() {
+    let line = |bytes: usize| format!("{}\n7\n", "#".repeat(bytes - 1));
+    let read = |bytes| seawall_cli::Sources::from_reader("ids", line(bytes).as_bytes());
+    assert!(read(4096).unwrap().ids().eq([7]));
+    let text = read(4097).unwrap_err().to_string();
+    assert!(text.starts_with("ids:1: "), "{text}");
+}
+
+#[test]
+fn a_batch_has_2_to_the_20_graphs() {
+    let most = format!("gen:batch:{GRAPHS_MAX}:chain:3");
+    assert_eq!(batch::expand(&[&most]).unwrap().len(), GRAPHS_MAX as usize);
+    let error = batch::expand(&[most.as_str(), "gen:chain:3"]).unwrap_err();
+    assert!(matches!(error, BatchError::TooMany { .. }), "{error}");
+}
+
+#[test]
+fn frontiers_and_work_end_below_32_bits_of_words() {
+    let mut small = ProgramBuilder::new(500_000_000);
+    assert!(small.frontier("frontier").is_ok() && small.work("work").is_ok());
+    let mut large = ProgramBuilder::new(u32::MAX - 1);
+    for made in [large.frontier("frontier"), large.work("work")] {
+        let is_too_long = matches!(made, Err(ProgramError::RegisterTooLong { .. }));
+        assert!(is_too_long, "{made:?}");
+    }
+}
+
+#[test]
+fn loops_beyond_the_eighth_run_uncounted() {
+    let mut program = ProgramBuilder::new(4);
+    let loops = LOOPS_MAX as u32 + 3;
+    let registers: Vec<_> = (0..loops)
+        .map(|_| program.words("words", 4).unwrap())
+        .collect();
+    for (value, register) in (1..).zip(&registers) {
+        program.fixpoint("loop", 5, |body| body.fill("fill", *register, value));
+        program.keep(*register);
+    }
+    let (encoded, _) = program.encode(&PlanRequest::default()).unwrap();
+    let graph = Graph::from_edges(4, &[], false).unwrap();
+    let mut session = CpuSession::open(&graph, NonZeroUsize::new(2), RunLimits::default()).unwrap();
+    session.load(&encoded).unwrap();
+    let control = session.run(&[]).unwrap().control;
+    assert_eq!(control.loops_done, loops);
+    assert_eq!(control.loops.len(), LOOPS_MAX);
+    for (value, register) in (1..).zip(&registers) {
+        let mut words = Vec::new();
+        session.read(*register, &mut words).unwrap();
+        assert_eq!(words, [value; 4]);
+    }
+}
