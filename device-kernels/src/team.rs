@@ -42,7 +42,6 @@ pub const fn rounds_per_look<G: Grid>(on_a_gpu: u32) -> u32 {
     if G::ITEMS == 1 { on_a_gpu } else { 1 }
 }
 
-
 impl<G: Grid> Team<G> {
     /// All blocks of the grid; they stop themselves at `deadline_ns` of the
     /// grid's clock.
