@@ -404,6 +404,13 @@ impl Csr {
         Self { offsets, targets }
     }
 
+    /// Edges of all rows.
+    #[inline(always)]
+    #[must_use]
+    pub fn edges(self) -> u32 {
+        self.targets.len()
+    }
+
     /// Offsets and targets.
     #[inline(always)]
     pub(crate) fn arrays(self) -> [Proven; 2] {

@@ -19,6 +19,7 @@ use crate::graph::Graph;
 use crate::outcome::{Column, SourceSets};
 use crate::program::{ProgramBuilder, ProgramError, RegisterId};
 use crate::run::{AnalysisKind, Detail, Ranking};
+pub(crate) use sssp::bounds_of_a_level;
 
 /// What an analysis is asked, beside the graph.
 #[derive(Clone, Debug, PartialEq)]

@@ -232,3 +232,13 @@ mod tests {
         }
     }
 }
+
+/// Bounds that shortest paths take for each level of a search of a graph of `degree`
+/// edges a node, if a level is as far as the mean weight.
+pub(crate) fn bounds_of_a_level(degree: f64) -> f64 {
+    if degree < LEAN_DEGREE as f64 + 1.0 {
+        1.0 / LEAN_WIDTH as f64
+    } else {
+        degree / WIDTH as f64
+    }
+}
