@@ -188,6 +188,16 @@ impl Sums {
     }
 }
 
+/// Bounds that shortest paths take for each level of a search of a graph of `degree`
+/// edges a node, if a level is as far as the mean weight.
+pub(crate) fn bounds_of_a_level(degree: f64) -> f64 {
+    if degree < LEAN_DEGREE as f64 + 1.0 {
+        1.0 / LEAN_WIDTH as f64
+    } else {
+        degree / WIDTH as f64
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,17 +238,7 @@ mod tests {
             let Lengths::Wide { shift } = lengths else {
                 panic!("{lengths:?}")
             };
-            assert!(shift < 64 && width >= 1 && width < 1 << (FINE_BITS + 1));
+            assert!(shift < 64 && (1..1 << (FINE_BITS + 1)).contains(&width));
         }
-    }
-}
-
-/// Bounds that shortest paths take for each level of a search of a graph of `degree`
-/// edges a node, if a level is as far as the mean weight.
-pub(crate) fn bounds_of_a_level(degree: f64) -> f64 {
-    if degree < LEAN_DEGREE as f64 + 1.0 {
-        1.0 / LEAN_WIDTH as f64
-    } else {
-        degree / WIDTH as f64
     }
 }

@@ -41,22 +41,14 @@ pub fn execute(
     (submission.progress)(Phase::Plan);
     let choice = choose(graph, request);
     let narrow = choice.narrow;
-    let mut planned = submission.plan(narrow, false)?;
-    let mut plan_ns = planned.plan_ns;
+    let planned = submission.plan(narrow, false)?;
     (submission.progress)(Phase::Upload);
     let Opened {
         mut session,
         executor,
         reason,
     } = submission.open(choice)?;
-    let mut answer = submission.answer(session.as_mut(), &planned)?;
-    let mut run_ns = answer.run_ns;
-    if steps::outgrew(graph, request, &answer.values)? {
-        planned = submission.plan(narrow, true)?;
-        plan_ns += planned.plan_ns;
-        answer = submission.answer(session.as_mut(), &planned)?;
-        run_ns += answer.run_ns;
-    }
+    let (planned, answer) = submission.settle(session.as_mut(), planned, narrow)?;
     let Answer {
         values,
         parents,
@@ -90,8 +82,8 @@ pub fn execute(
         times: Times {
             load: 0,
             upload: session.upload_ns(),
-            plan: plan_ns,
-            run: run_ns,
+            plan: planned.plan_ns,
+            run: answer.run_ns,
             readback: answer.readback_ns,
         },
         repeat: request.repeat.get(),
@@ -156,6 +148,26 @@ impl<'a> Submission<'a, '_> {
         let end = nanoseconds(&self.log.clock);
         self.log.host("upload", end.saturating_sub(upload), upload);
         Ok(opened)
+    }
+
+    /// Answers, and answers again in 64 bits where distances outgrew 32; times are those
+    /// of both.
+    fn settle(
+        &mut self,
+        session: &mut dyn Session,
+        planned: Planned,
+        narrow: Option<Narrow>,
+    ) -> Result<(Planned, Answer), RunError> {
+        let answer = self.answer(session, &planned)?;
+        if !steps::outgrew(self.graph, self.request, &answer.values)? {
+            return Ok((planned, answer));
+        }
+        let mut wide = self.plan(narrow, true)?;
+        wide.plan_ns += planned.plan_ns;
+        let mut again = self.answer(session, &wide)?;
+        again.run_ns += answer.run_ns;
+        again.readback_ns += answer.readback_ns;
+        Ok((wide, again))
     }
 
     /// Loads a program, runs it as often as asked and reads its result.
