@@ -12,6 +12,7 @@ use crate::grid::Grid;
 use crate::kernel::run_waves;
 use crate::machine::Wave;
 use crate::search_loop;
+use crate::team::rounds_per_look;
 use crate::waves::family;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{FixpointRecord, NO_REGISTER};
@@ -68,8 +69,7 @@ pub(crate) fn place_of<G: Grid>(grid: G, wave: Wave, iteration: u32) -> Place {
     }
 }
 
-/// Iterations between two looks at the clock. A loop whose barriers are short
-/// would otherwise never find out that its time is over.
+/// Iterations between two looks at a GPU's clock.
 const ITERATIONS_PER_LOOK: u32 = 16;
 
 /// Repeats the body until an iteration leaves the changed flag untouched.
@@ -109,7 +109,8 @@ fn run_flagged<G: Grid, const FAMILIES: u32>(hand: Hand<G>, wave: Wave) -> Resul
         // A fast block may be in the next iteration already and have raised a
         // later tag; it went on because the flag had this one.
         end.converged = told(grid) < tag.now(grid) - 1;
-        if end.iterations.is_multiple_of(ITERATIONS_PER_LOOK) && team.is_out_of_time(place) {
+        let per_look = rounds_per_look::<G>(ITERATIONS_PER_LOOK);
+        if end.iterations.is_multiple_of(per_look) && team.is_out_of_time(place) {
             return Err(Stop);
         }
     }

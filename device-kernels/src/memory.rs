@@ -344,6 +344,22 @@ impl Proven {
         unsafe { grid.add_wide(self.place(index), value) }
     }
 
+    /// See [`Grid::load_wide`]; `index` is that of the low word and even.
+    #[inline(always)]
+    pub fn load_wide<G: Grid>(self, grid: G, index: u32) -> u64 {
+        debug_assert!(index.is_multiple_of(2) && index + 1 < self.len);
+        // SAFETY: both words are in the array and aligned, as `proven` promises.
+        unsafe { grid.load_wide(self.place(index)) }
+    }
+
+    /// See [`Grid::min_wide`]; `index` is that of the low word and even.
+    #[inline(always)]
+    pub fn min_wide<G: Grid>(self, grid: G, index: u32, value: u64) -> u64 {
+        debug_assert!(index.is_multiple_of(2) && index + 1 < self.len);
+        // SAFETY: both words are in the array and aligned, as `proven` promises.
+        unsafe { grid.min_wide(self.place(index), value) }
+    }
+
     /// See [`Grid::signal`].
     #[inline(always)]
     pub fn signal<G: Grid>(self, grid: G, index: u32) {
@@ -386,6 +402,13 @@ impl Csr {
     #[must_use]
     pub fn new(offsets: Proven, targets: Proven) -> Self {
         Self { offsets, targets }
+    }
+
+    /// Edges of all rows.
+    #[inline(always)]
+    #[must_use]
+    pub fn edges(self) -> u32 {
+        self.targets.len()
     }
 
     /// Offsets and targets.

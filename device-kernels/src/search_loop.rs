@@ -12,12 +12,13 @@ use crate::grid::Grid;
 use crate::kernel::run_waves;
 use crate::machine::Wave;
 use crate::search::{Search, drive, narrow, shared_drive, shared_search, step};
+use crate::team::rounds_per_look;
 use crate::waves;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{FixpointRecord, Opcode};
 use seawall_core::abi::search::{DriveRecord, Step};
 
-/// Steps of a search between two looks at the clock.
+/// Steps of a search between two looks at a GPU's clock.
 const STEPS_PER_LOOK: u32 = 64;
 
 /// Shapes of steps, which are counted.
@@ -61,7 +62,8 @@ pub fn run<G: Grid, const FAMILIES: u32>(hand: Hand<G>, wave: Wave) -> Result<()
         if is_over(drive, bounds.max_iterations) {
             return close(hand, wave);
         }
-        if drive.step.is_multiple_of(STEPS_PER_LOOK) && hand.context().team.is_out_of_time(place) {
+        let per_look = rounds_per_look::<G>(STEPS_PER_LOOK);
+        if drive.step.is_multiple_of(per_look) && hand.context().team.is_out_of_time(place) {
             return Err(Stop);
         }
         count(hand, drive);

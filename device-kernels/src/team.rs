@@ -31,6 +31,17 @@ const FIRST_POLL_CYCLES: u32 = 280;
 /// Polls of a waiting lane between two looks at the clock and the fault word.
 const POLLS_PER_LOOK: u32 = 1024;
 
+/// Pieces that each block should find where work is taken, so that all end at about the
+/// same time.
+const PIECES_EACH: u32 = 16;
+
+/// Rounds of a loop between two looks at the clock: `on_a_gpu` there, where a loop whose
+/// barriers are short would otherwise never find out that its time is over. A CPU looks
+/// each round, as a round of a large graph takes long and a look some 30 ns.
+pub const fn rounds_per_look<G: Grid>(on_a_gpu: u32) -> u32 {
+    if G::ITEMS == 1 { on_a_gpu } else { 1 }
+}
+
 impl<G: Grid> Team<G> {
     /// All blocks of the grid; they stop themselves at `deadline_ns` of the
     /// grid's clock.
@@ -163,15 +174,34 @@ impl<G: Grid> Team<G> {
     /// those of the last time in its caches.
     #[inline(always)]
     pub fn each_taken(&self, count: u32, mut item: impl FnMut(u32)) {
-        /// Shares that each block should find, so that all end at about the same time.
-        const SHARES: u32 = 16;
-        /// Fewest items of a share: to take one costs as much as a few rows.
-        const LEAST: u32 = 64;
-        let even = count / self.size.saturating_mul(SHARES);
-        if !G::TAKES || self.size == 1 || even < LEAST {
+        if !self.takes(count) {
             return self.each(count, item);
         }
-        let items = u64::from(even.min(G::ITEMS));
+        self.each_range(count, G::ITEMS, |first, end| {
+            for index in first..end {
+                item(index);
+            }
+        });
+    }
+
+    /// Whether blocks ask for shares of `count` items. To take one costs as much as a
+    /// few rows, so it has to hold many.
+    #[inline(always)]
+    fn takes(&self, count: u32) -> bool {
+        const LEAST: u32 = 64;
+        G::TAKES && self.size != 1 && count / self.size.saturating_mul(PIECES_EACH) >= LEAST
+    }
+
+    /// [`Team::each_taken`] for neighbouring items together, at most `most` of them, in
+    /// teams of one-lane blocks.
+    #[inline(always)]
+    pub fn each_range(&self, count: u32, most: u32, mut range: impl FnMut(u32, u32)) {
+        if !self.takes(count) {
+            let even = |rank: u32| u64::from(count) * u64::from(rank) / u64::from(self.size);
+            return range(even(self.rank) as u32, even(self.rank + 1) as u32);
+        }
+        let even = count / self.size.saturating_mul(PIECES_EACH);
+        let items = u64::from(even.min(most));
         // SAFETY: a fixed word of shared memory.
         let piece = unsafe {
             let piece = self.grid.shared_load(PIECES).wrapping_add(1);
@@ -184,9 +214,7 @@ impl<G: Grid> Team<G> {
                 return;
             }
             let end = (first + items).min(u64::from(count));
-            for index in first as u32..end as u32 {
-                item(index);
-            }
+            range(first as u32, end as u32);
         }
     }
 
@@ -256,7 +284,13 @@ impl<G: Grid> Team<G> {
     pub fn barrier(&self, place: impl Fn() -> Place) -> Result<(), Stop> {
         if self.size == 1 {
             self.grid.block_barrier();
-            return Ok(());
+            // A thread that is alone polls for nobody, which is when others look.
+            let looks = rounds_per_look::<G>(0) == 1;
+            return if looks && self.is_out_of_time(place) {
+                Err(Stop)
+            } else {
+                Ok(())
+            };
         }
         self.barrier_and(place, || {})
     }

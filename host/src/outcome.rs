@@ -22,7 +22,11 @@ pub enum Column {
     /// Levels, labels, distances, counts or flags; [`Column::UNREACHED`] marks a
     /// node that no source reaches.
     U32(Vec<u32>),
-    /// Ranks.
+    /// Distances of which one has no place in 32 bits; `u64::MAX` marks a node that no
+    /// source reaches.
+    U64(Vec<u64>),
+    /// Ranks, or distances along float weights; of these infinity marks a node that no
+    /// source reaches.
     F32(Vec<f32>),
     /// Which sources reach every node.
     Sets(SourceSets),
@@ -37,8 +41,18 @@ impl Column {
     pub fn len(&self) -> usize {
         match self {
             Self::U32(values) => values.len(),
+            Self::U64(values) => values.len(),
             Self::F32(values) => values.len(),
             Self::Sets(sets) => sets.len(),
+        }
+    }
+
+    /// The values, if they are floats.
+    #[must_use]
+    pub fn floats(&self) -> Option<&[f32]> {
+        match self {
+            Self::F32(values) => Some(values),
+            _ => None,
         }
     }
 
@@ -62,6 +76,7 @@ impl Column {
     pub fn checksum(&self) -> u64 {
         match self {
             Self::U32(values) => fnv1a(values.iter().map(|value| value.to_le_bytes())),
+            Self::U64(values) => fnv1a(values.iter().map(|value| value.to_le_bytes())),
             Self::F32(values) => fnv1a(values.iter().map(|value| value.to_le_bytes())),
             Self::Sets(sets) => fnv1a(sets.words().iter().map(|word| word.to_le_bytes())),
         }

@@ -6,7 +6,7 @@ use seawall::backend::RunLimits;
 use seawall::backend::batch::{BatchError, BatchSession, Job};
 use seawall::backend::cuda::{CudaBatch, CudaOptions};
 use seawall::graph::Graph;
-use seawall::program::{EncodedProgram, RegisterId};
+use seawall::program::EncodedProgram;
 use seawall::run::AnalysisKind;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::search::SearchPolicy;

@@ -32,7 +32,7 @@ pub(crate) fn run(quick: bool, tally: &mut Tally) {
                     return Err(format!("{budget} bytes were enough, more were not"));
                 }
                 Ok(()) => fitted += 1,
-                Err(error) if error.contains("are available; raise --budget") => missed += 1,
+                Err(error) if error.contains("are available; raise the budget") => missed += 1,
                 Err(error) => return Err(format!("within {budget} bytes: {error}")),
             }
             budget -= budget / step;

@@ -9,6 +9,7 @@ use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::draw::{self, Limits, UNLIMITED};
 use seawall_tests::graphs::{self, EdgeList, SHAPES};
 use seawall_tests::harness::{ANALYSES, Asked, run_analysis, run_ranks, run_script};
+use seawall_tests::paths::{Weights, run_paths};
 use seawall_tests::random::Random;
 use seawall_tests::straight;
 
@@ -130,6 +131,28 @@ pub(crate) fn run(executor: Executor, name: &'static str, drawn: (u64, bool), ta
     topologies(&mut session, (&graph, &case), name, tally);
     limits(&mut session, (&graph, &case), name, tally);
     scripts(&mut session, &case, name, tally);
+    drop(session);
+    paths(executor, &case, name, tally);
+}
+
+/// Shortest paths with weights drawn from all kinds, whole ones in 64 bits too.
+fn paths(executor: Executor, case: &Case, name: &'static str, tally: &mut Tally) {
+    // The oracle relaxes every edge until nothing changes.
+    if case.list.nodes > 5000 {
+        return;
+    }
+    let mut random = Random::new(case.seed);
+    for which in 0..3 {
+        let weights = Weights::draw(case.list.edges.len(), &mut random);
+        let what = format!("weights {which}, {}", case.repeat());
+        tally.check(("paths of every kind", name), what, || {
+            let graph = weights.graph(&case.list).map_err(|e| e.to_string())?;
+            let mut session =
+                CudaSession::open(executor, &graph, case.options).map_err(|e| e.to_string())?;
+            let drawn = (&graph, &case.list, &weights);
+            run_paths(&mut session, drawn, &case.sources)
+        });
+    }
 }
 
 type Drawn<'a> = (&'a Graph, &'a Case);

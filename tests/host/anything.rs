@@ -10,7 +10,7 @@ use seawall::batch::{self, BatchGraph};
 use seawall::graph::Graph;
 use seawall::outcome::{Column, SourceSets};
 use seawall::program::{
-    BitOp, ComponentStep, EncodedProgram, Mark, Meet, Paths, PlanRequest, ProgramBuilder,
+    BitOp, ComponentStep, EncodedProgram, Lengths, Mark, Meet, Paths, PlanRequest, ProgramBuilder,
     ProgramError, Ranks, RegisterId, Sets, Transfer, Triangles,
 };
 use seawall::run::{AnalysisKind, BackendChoice, Detail, Ranking, RunError, RunRequest, execute};
@@ -148,15 +148,16 @@ proptest! {
         shape in (word(), 0_u32..1 << 12),
         limit in word(),
     ) {
-        let question = |detail| Question {
+        let question = |detail, wide| Question {
             sources: sources.clone(),
             max_iterations: limit,
             ranking: Ranking::default(),
             detail,
+            wide,
         };
         for kind in ANALYSES {
-            for detail in [Detail::Plain, Detail::EachSource] {
-                let _ = analysis::build(kind, &graph, &question(detail));
+            for (detail, wide) in [(Detail::Plain, false), (Detail::EachSource, false), (Detail::Plain, true)] {
+                let _ = analysis::build(kind, &graph, &question(detail, wide));
             }
         }
         let levels = oracle::levels(&graph, &sources, limit);
@@ -164,7 +165,7 @@ proptest! {
         let _ = oracle::parents(&graph, &some);
         let _ = oracle::distances(&graph, &sources);
         let _ = oracle::reached_from(&graph, &sources, limit);
-        for reading in [Reading::Words, Reading::Floats, Reading::Bits, Reading::Sets { sources: limit as usize }] {
+        for reading in [Reading::Words, Reading::WideWords, Reading::Floats, Reading::Bits, Reading::Sets { sources: limit as usize }] {
             let column = reading.column(limit.min(99), some.clone());
             prop_assert!(column.len() <= 99.max(some.len()));
             if let Column::Sets(sets) = column {
@@ -261,6 +262,7 @@ fn add_composite(program: &mut ProgramBuilder, registers: &Registers, call: &Cal
         distances: a,
         work: b,
         width: x,
+        lengths: [Lengths::Whole, Lengths::Wide { shift: y }, Lengths::Float][y as usize % 3],
     };
     let ranks = Ranks {
         ranks: a,

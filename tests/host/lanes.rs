@@ -14,6 +14,7 @@ use seawall_tests::draw::{self, Limits, UNLIMITED};
 use seawall_tests::graphs::{EdgeList, SHAPES, Shape, draw, draw_sources};
 use seawall_tests::harness::{ANALYSES, Asked, compare, run_analysis, run_ranks, run_script};
 use seawall_tests::lanes;
+use seawall_tests::paths::{Weights, run_paths};
 use seawall_tests::random::Random;
 use seawall_tests::straight;
 use std::num::NonZeroUsize;
@@ -97,12 +98,17 @@ fn rounds(seed: u64) -> Tried {
     if graph.nodes() == 0 {
         return Ok(());
     }
-    for kind in [AnalysisKind::Sssp, AnalysisKind::Kcore] {
+    for (kind, wide) in [
+        (AnalysisKind::Sssp, false),
+        (AnalysisKind::Sssp, true),
+        (AnalysisKind::Kcore, false),
+    ] {
         let question = Question {
             sources: vec![0],
             max_iterations: UNLIMITED,
             ranking: Ranking::default(),
             detail: Detail::Plain,
+            wide,
         };
         let built = analysis::build(kind, &graph, &question).unwrap();
         let (encoded, _) = built.program.encode(&PlanRequest::default()).unwrap();
@@ -123,6 +129,14 @@ fn rounds(seed: u64) -> Tried {
         )?;
     }
     Ok(())
+}
+
+/// Shortest paths of every kind of distance: those of an independent oracle.
+fn paths(seed: u64) -> Tried {
+    let (list, mut random) = draw_list(seed, 120);
+    let weights = Weights::draw(list.edges.len(), &mut random);
+    let graph = weights.graph(&list).unwrap();
+    run_paths(&mut session(&graph, seed), (&graph, &list, &weights), &[0])
 }
 
 /// Random programs, and long runs of operations on words.
@@ -176,6 +190,11 @@ fn ranks_on_warps_are_those_of_one_thread() {
 #[test]
 fn paths_and_cores_on_warps_are_those_of_one_thread() {
     each(12, rounds);
+}
+
+#[test]
+fn paths_of_every_kind_on_warps_are_those_of_an_oracle() {
+    each(24, paths);
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod execution;
 mod graph;
 mod lanes;
 mod limits;
+mod paths;
 mod programs;
 mod tiles;
 mod vectors;

@@ -133,6 +133,7 @@ fn built(members: &[Member], graphs: &[Graph], asked: &BatchAsked) -> Result<Vec
             max_iterations: asked.max_iterations,
             ranking: Ranking::default(),
             detail: Detail::Plain,
+            wide: false,
         };
         let mut built = analysis::build(asked.analysis, graph, &question).map_err(text)?;
         built.program.search_policy(asked.policy);
@@ -169,6 +170,7 @@ pub fn short_frontier(graph: &Graph) -> Result<Job<'_>, String> {
         max_iterations: u32::MAX - 1,
         ranking: Ranking::default(),
         detail: Detail::Plain,
+        wide: false,
     };
     let built = analysis::build(AnalysisKind::Bfs, graph, &question).map_err(text)?;
     let mut job = job(graph, &built)?;
@@ -249,10 +251,13 @@ fn judge(
             };
         }
         (_, Column::U32(words)) => words,
-        (_, Column::F32(_) | Column::Sets(_)) => return Err(format!("{what} gave no words")),
+        (_, _) => return Err(format!("{what} gave no words")),
     };
     let wanted = match asked.analysis {
-        AnalysisKind::Sssp => oracle::distances(graph, &member.sources),
+        AnalysisKind::Sssp => match oracle::distances(graph, &member.sources) {
+            Column::U32(distances) => distances,
+            _ => return Err(format!("{what}: distances outgrow 32 bits")),
+        },
         AnalysisKind::Kcore => oracle::cores(graph),
         analysis => {
             let asked = Asked {

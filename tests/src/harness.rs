@@ -99,6 +99,7 @@ pub fn run_analysis(
         max_iterations: asked.max_levels,
         ranking: seawall::run::Ranking::default(),
         detail: asked.detail,
+        wide: false,
     };
     let mut built = analysis::build(asked.analysis, graph, &question).map_err(text)?;
     built.program.search_policy(asked.policy);
@@ -122,7 +123,9 @@ pub fn run_analysis(
                 let halves = |word: &u64| [*word as u32, (*word >> 32) as u32];
                 sets.words().iter().flat_map(halves).collect()
             }
-            Column::F32(_) => return Err(format!("{what}: not a column of words")),
+            Column::U64(_) | Column::F32(_) => {
+                return Err(format!("{what}: not a column of words"));
+            }
         };
         compare(&what, &found, &wanted)?;
         if let Some(register) = built.parents {
@@ -154,6 +157,7 @@ pub fn run_ranks(
         max_iterations: iterations,
         ranking,
         detail: Detail::Plain,
+        wide: false,
     };
     let built = analysis::build(AnalysisKind::Pagerank, graph, &question).map_err(text)?;
     let request = PlanRequest::default();

@@ -224,6 +224,7 @@ fn encoded(graph: &Graph, analysis: u32) -> Option<EncodedProgram> {
         max_iterations: 40,
         ranking: Ranking::default(),
         detail,
+        wide: (analysis as usize / kinds.len()) % 2 == 1,
     };
     let built = analysis::build(kind, graph, &question).ok()?;
     Some(built.program.encode(&PlanRequest::default()).ok()?.0)

@@ -247,6 +247,8 @@ unsafe impl Grid for Lane<'_> {
         store(word: *mut u32, value: u32) -> ();
         add(word: *mut u32, value: u32) -> u32;
         add_wide(word: *mut u32, value: u64) -> u64;
+        load_wide(word: *const u32) -> u64;
+        min_wide(word: *mut u32, value: u64) -> u64;
         or(word: *mut u32, value: u32) -> u32;
         min(word: *mut u32, value: u32) -> u32;
         max(word: *mut u32, value: u32) -> u32;

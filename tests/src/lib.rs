@@ -13,5 +13,6 @@ pub mod straight;
 pub mod faulty;
 pub mod harness;
 pub mod batches;
+pub mod paths;
 pub mod lanes;
 pub mod hostile;

@@ -189,13 +189,15 @@ impl Opcode {
             }
             Self::LinkRest => Facts::of(&[To, First], &[To]).needing(&[(To, Forest)]),
             Self::ResetWork => Facts::of(&[], &[To]).making(&[(To, Work)]),
-            Self::SeedPaths => Facts::of(&[To, First, Second], &[To, First])
+            Self::SeedPaths | Self::SeedPathsWide => Facts::of(&[To, First, Second], &[To, First])
                 .needing(&[(First, Work)])
                 .making(&[(First, Paths)])
                 .at(Stage::BeforeLoop),
-            Self::StepPaths => Facts::of(&[To, First], &[To, First])
-                .needing(&[(First, Paths)])
-                .at(Stage::Round),
+            Self::StepPaths | Self::StepPathsWide | Self::StepPathsFloat => {
+                Facts::of(&[To, First], &[To, First])
+                    .needing(&[(First, Paths)])
+                    .at(Stage::Round)
+            }
             Self::SeedPeel => Facts::of(&[First], &[To, First])
                 .needing(&[(First, Work)])
                 .making(&[(First, Peeling)])

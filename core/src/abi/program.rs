@@ -143,11 +143,20 @@ pub enum Opcode {
     /// `sources[0]` does not hold ends the run
     /// ([`FaultCode::BadIndex`](super::control::FaultCode::BadIndex)).
     Gather = 37,
+    /// As [`SeedPaths`](Self::SeedPaths), with distances of two words, low word first.
+    SeedPathsWide = 38,
+    /// As [`StepPaths`](Self::StepPaths), with distances of two words, low word first.
+    /// Bounds, their width among them, are distances shifted right by `parameters[1]`
+    /// bits.
+    StepPathsWide = 39,
+    /// As [`StepPaths`](Self::StepPaths), with the bits of floats for weights, distances
+    /// and the width of bounds. What no path reaches is infinite.
+    StepPathsFloat = 40,
 }
 
 impl Opcode {
     /// Every opcode, in order of its word.
-    pub const ALL: [Self; 38] = [
+    pub const ALL: [Self; 41] = [
         Self::Nop,
         Self::Fill,
         Self::Iota,
@@ -186,6 +195,9 @@ impl Opcode {
         Self::SeedSets,
         Self::StepSets,
         Self::Gather,
+        Self::SeedPathsWide,
+        Self::StepPathsWide,
+        Self::StepPathsFloat,
     ];
 
     /// The opcode of a word, or nothing when the word names none.

@@ -317,6 +317,16 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
         before
     }
     #[inline(always)]
+    unsafe fn load_wide(self, word: *const u32) -> u64 {
+        // SAFETY: the pair is valid and aligned, by this method's contract.
+        unsafe { AtomicU64::from_ptr(word.cast_mut().cast()) }.load(Ordering::Relaxed)
+    }
+    #[inline(always)]
+    unsafe fn min_wide(self, word: *mut u32, value: u64) -> u64 {
+        // SAFETY: the pair is valid and aligned, by this method's contract.
+        unsafe { AtomicU64::from_ptr(word.cast()) }.fetch_min(value, Ordering::Relaxed)
+    }
+    #[inline(always)]
     unsafe fn or(self, word: *mut u32, value: u32) -> u32 {
         let shared = |word: &AtomicU32| word.fetch_or(value, Ordering::Relaxed);
         // SAFETY: the word is valid, by this method's contract.

@@ -221,6 +221,16 @@ pub unsafe trait Grid: Copy {
     /// `word` must be aligned to eight bytes and valid for reads and writes
     /// of two words.
     unsafe fn add_wide(self, word: *mut u32, value: u64) -> u64;
+    /// Reads an aligned pair of words as the device sees it now.
+    ///
+    /// # Safety
+    /// `word` must be aligned to eight bytes and valid for reads of two words.
+    unsafe fn load_wide(self, word: *const u32) -> u64;
+    /// Lowers an aligned pair of words to the minimum and returns its previous value.
+    ///
+    /// # Safety
+    /// As [`Grid::add_wide`].
+    unsafe fn min_wide(self, word: *mut u32, value: u64) -> u64;
     /// Sets bits and returns the previous value.
     ///
     /// # Safety

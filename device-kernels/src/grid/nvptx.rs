@@ -423,6 +423,24 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         previous
     }
     #[inline(always)]
+    unsafe fn load_wide(self, word: *const u32) -> u64 {
+        let value: u64;
+        // SAFETY: the pair is valid and aligned, by this method's contract.
+        unsafe {
+            asm!("ld.relaxed.gpu.global.u64 {}, [{}];", out(reg64) value, in(reg64) word, options(nostack))
+        };
+        value
+    }
+    #[inline(always)]
+    unsafe fn min_wide(self, word: *mut u32, value: u64) -> u64 {
+        let previous: u64;
+        // SAFETY: the pair is valid and aligned, by this method's contract.
+        unsafe {
+            asm!("atom.relaxed.gpu.global.min.u64 {}, [{}], {};", out(reg64) previous, in(reg64) word, in(reg64) value, options(nostack))
+        };
+        previous
+    }
+    #[inline(always)]
     unsafe fn or(self, word: *mut u32, value: u32) -> u32 {
         atomic!("global.or.b32", word, value)
     }

@@ -21,6 +21,9 @@ use seawall_core::abi::search::{DriveRecord, Step};
 /// Queue entries by which rows are fetched ahead of their use.
 const AHEAD: u32 = 12;
 
+/// Edges behind the first one of a row that are fetched with it.
+const NEXT: u32 = 3;
+
 /// Runs iterations in this block alone, which leaves the frontier in a resident queue
 /// that drive record `slot` then describes. Returns the iterations run.
 ///
@@ -87,24 +90,43 @@ impl Search {
     /// nodes and edges of the next frontier.
     #[inline(always)]
     fn level<G: Grid>(&self, grid: G, drive: &DriveRecord) -> (u32, u32) {
-        let next = self.frontier.queue(drive.queue ^ 1);
-        let found = self.discover(grid, drive, &next);
-        self.settle(grid, drive.iteration + 1, (&next, found))
+        if self.visit.keeps_parents() {
+            self.level_of::<G, true>(grid, drive)
+        } else {
+            self.level_of::<G, false>(grid, drive)
+        }
     }
 
-    /// Appends to `next` what the edges of the frontier discover, the nodes with their
-    /// discoverers. Returns how many.
+    /// [`Search::level`]; `PARENTS` says whether anybody asks who discovered a node.
     #[inline(always)]
-    fn discover<G: Grid>(&self, grid: G, drive: &DriveRecord, next: &Queue) -> u32 {
+    fn level_of<G: Grid, const PARENTS: bool>(&self, grid: G, drive: &DriveRecord) -> (u32, u32) {
+        let next = self.frontier.queue(drive.queue ^ 1);
+        let found = self.discover::<G, PARENTS>(grid, drive, &next);
+        self.settle::<G, PARENTS>(grid, drive.iteration + 1, (&next, found))
+    }
+
+    /// Appends to `next` what the edges of the frontier discover, the nodes and, with
+    /// `PARENTS`, their discoverers. Returns how many.
+    #[inline(always)]
+    fn discover<G: Grid, const PARENTS: bool>(
+        &self,
+        grid: G,
+        drive: &DriveRecord,
+        next: &Queue,
+    ) -> u32 {
         let queue = &self.frontier.queue(drive.queue);
         let visited = self.frontier.bitset(drive.visited);
         // A node is discovered once, and the first ones were before.
         let last = self.frontier.nodes().saturating_sub(1);
+        let edges = self.outgoing.edges();
         let mut found = 0_u32;
         for index in 0..drive.nodes {
             if index + AHEAD < drive.nodes {
                 let start = queue.starts.load_weak(grid, index + AHEAD);
                 self.outgoing.prefetch_target(grid, start);
+                // A line that the search gets to along rows is met by the end of one.
+                let last = start.saturating_add(NEXT).min(edges);
+                self.outgoing.prefetch_target(grid, last);
             }
             let row = row_at(grid, queue, index, drive);
             for edge in row.start..row.end {
@@ -114,7 +136,9 @@ impl Search {
                 visited.store_weak(grid, node >> 5, before | bit);
                 let place = found.min(last);
                 next.nodes.store_weak(grid, place, node);
-                next.prefix.store_weak(grid, place, row.node);
+                if PARENTS {
+                    next.prefix.store_weak(grid, place, row.node);
+                }
                 found += u32::from(before & bit == 0);
             }
         }
@@ -124,15 +148,26 @@ impl Search {
     /// Marks the first `found` nodes of `queue` and gives their entries their rows.
     /// Nodes without edges are left out. Returns the nodes and edges that stay.
     #[inline(always)]
-    fn settle<G: Grid>(&self, grid: G, level: u32, (queue, found): (&Queue, u32)) -> (u32, u32) {
+    fn settle<G: Grid, const PARENTS: bool>(
+        &self,
+        grid: G,
+        level: u32,
+        (queue, found): (&Queue, u32),
+    ) -> (u32, u32) {
         let (mut nodes, mut edges) = (0, 0_u32);
         for index in 0..found {
             if index + AHEAD < found {
                 let ahead = queue.nodes.load_weak(grid, index + AHEAD);
                 self.outgoing.prefetch_row(grid, ahead);
+                self.outgoing.prefetch_row(grid, ahead.saturating_add(1));
+                self.visit.prefetch(grid, ahead);
             }
             let node = queue.nodes.load_weak(grid, index);
-            let from = queue.prefix.load_weak(grid, index);
+            let from = if PARENTS {
+                queue.prefix.load_weak(grid, index)
+            } else {
+                node
+            };
             self.visit.discovered(grid, Discovery { node, from, level });
             let (start, end) = self.outgoing.row(grid, node);
             queue.nodes.store_weak(grid, nodes, node);

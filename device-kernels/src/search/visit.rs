@@ -52,6 +52,20 @@ impl Marker {
         (self.marks, flags)
     }
 
+    /// Whether it stores who discovered a node.
+    #[inline(always)]
+    pub(super) fn keeps_parents(self) -> bool {
+        self.parents
+    }
+
+    /// Brings the word of `node` nearer.
+    #[inline(always)]
+    pub(super) fn prefetch<G: Grid>(self, grid: G, node: u32) {
+        if self.stores {
+            self.marks.prefetch(grid, node);
+        }
+    }
+
     /// Stores a discovery. In one iteration several lanes may call this for one
     /// node, with different `from` but the same `level`; any of them may win.
     #[inline(always)]

@@ -131,12 +131,21 @@ fn link<G: Grid>(grid: G, parents: Proven, a: u32, b: u32) {
 fn link_sample<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32, sample: u32) {
     let grid = context.team.grid;
     let rows = context.machine.outgoing(grid);
-    context.team.each_taken(nodes, |node| {
+    let links = |node| {
         let (start, end) = rows.row(grid, node);
         for edge in start..end.min(start.saturating_add(sample)) {
             link(grid, parents, node, rows.target(grid, edge));
         }
-    });
+    };
+    if G::TAKES {
+        // Where shares meet, trees of different threads do, which takes longer than
+        // anything else: long shares meet rarely.
+        context
+            .team
+            .each_range(nodes, u32::MAX, |first, end| (first..end).for_each(links));
+    } else {
+        context.team.each_taken(nodes, links);
+    }
 }
 
 fn compress<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32) {

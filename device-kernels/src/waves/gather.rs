@@ -46,6 +46,12 @@ struct Pull {
 /// branch that was predicted wrongly would throw away what it read in advance.
 const AHEAD: u32 = 64;
 
+/// Nodes from which on a thread fetches ahead: what fewer pass on is in its caches.
+const FAR: u32 = 1 << 21;
+
+/// Running sums that a thread holds.
+const SUMS: usize = 512;
+
 /// Neighbouring edges that a lane takes at a time.
 const EACH: u32 = 4;
 
@@ -79,17 +85,22 @@ impl Pull {
     #[inline(always)]
     fn by_rows<G: Grid>(&self, team: &Team<G>) {
         let grid = team.grid;
-        let doubles = self.scale.fits_doubles();
+        if self.scale.fits_doubles() {
+            team.each_range(self.nodes, G::ITEMS, |first, end| {
+                self.rows_in_doubles(grid, (first, end));
+            });
+            return;
+        }
         team.each_taken(self.nodes, |node| {
             let (start, end) = self.rows.row(grid, node);
-            let sum = if doubles {
-                self.row_in_doubles(grid, start, end)
-            } else {
-                self.row_in_units(grid, start, end)
-            };
-            self.sums.store_weak(grid, 2 * node, sum as u32);
-            self.sums.store_weak(grid, 2 * node + 1, (sum >> 32) as u32);
+            self.store(grid, node, self.row_in_units(grid, start, end));
         });
+    }
+
+    #[inline(always)]
+    fn store<G: Grid>(&self, grid: G, node: u32, sum: u64) {
+        self.sums.store_weak(grid, 2 * node, sum as u32);
+        self.sums.store_weak(grid, 2 * node + 1, (sum >> 32) as u32);
     }
 
     /// What the edges `start..end` pass on, added up as integers.
@@ -103,33 +114,69 @@ impl Pull {
         sum
     }
 
-    /// What the edges `start..end` pass on, where no sum is rounded: a processor adds
-    /// doubles for a fraction of what it converts them for.
+    /// Stores the sums of the rows `row..end`, where doubles round no sum, which a
+    /// processor adds for a fraction of what it converts them for. Running sums over
+    /// many edges come first and their differences at the ends of rows then, so that no
+    /// branch depends on how long a row is: roads would make a processor guess wrong at
+    /// every node.
     #[inline(always)]
-    fn row_in_doubles<G: Grid>(&self, grid: G, start: u32, end: u32) -> u64 {
-        const SUMS: u32 = 4;
-        let mut sums = [0.0_f64; SUMS as usize];
-        let ahead = end.saturating_add(AHEAD) <= self.edges;
-        let mut edge = start;
-        while ahead && end - edge >= SUMS {
-            for k in 0..SUMS {
-                self.fetch(grid, edge + k + AHEAD);
+    fn rows_in_doubles<G: Grid>(&self, grid: G, (mut row, end): (u32, u32)) {
+        if row >= end {
+            return;
+        }
+        let mut at = self.rows.row(grid, row).0;
+        let last = self.rows.row(grid, end - 1).1;
+        let mut sums = [0.0_f64; SUMS];
+        // The running sum where the row starts; below 0 where it started earlier.
+        let mut before = 0.0;
+        loop {
+            let stop = last.min(at.saturating_add(SUMS as u32 - LANE as u32));
+            let total = self.running(grid, (at, stop), &mut sums);
+            while row < end {
+                let (_, row_end) = self.rows.row(grid, row);
+                if row_end > stop {
+                    break;
+                }
+                let inside = sums[(row_end - at) as usize % SUMS];
+                self.store(grid, row, self.scale.units_of_double(inside - before));
+                before = inside;
+                row += 1;
             }
-            for k in 0..SUMS {
-                sums[k as usize] += f64::from(self.share(grid, edge + k));
+            if row >= end {
+                return;
             }
-            edge += SUMS;
+            before -= total;
+            at = stop;
+        }
+    }
+
+    /// Running sums of what the edges `first..end` pass on, behind each of them, and the
+    /// last one. The first word of `sums` stays 0.
+    #[inline(always)]
+    fn running<G: Grid>(&self, grid: G, (first, end): (u32, u32), sums: &mut [f64; SUMS]) -> f64 {
+        let ahead = self.nodes >= FAR && end.saturating_add(AHEAD) <= self.edges;
+        let (mut total, mut edge, mut at) = (0.0, first, 1);
+        while end - edge >= EACH {
+            if ahead {
+                (0..EACH).for_each(|k| self.fetch(grid, edge + k + AHEAD));
+            }
+            let [a, b, c, d] = [0, 1, 2, 3].map(|k| f64::from(self.share(grid, edge + k)));
+            let sum = a + b;
+            // One addition after the other would wait for each.
+            for (k, part) in [a, sum, sum + c, sum + (c + d)].into_iter().enumerate() {
+                sums[(at + k) % SUMS] = total + part;
+            }
+            total += sum + (c + d);
+            edge += EACH;
+            at += LANE;
         }
         while edge < end {
-            if ahead {
-                self.fetch(grid, edge + AHEAD);
-            }
-            sums[0] += f64::from(self.share(grid, edge));
+            total += f64::from(self.share(grid, edge));
+            sums[at % SUMS] = total;
             edge += 1;
+            at += 1;
         }
-        let [first, second, third, fourth] = sums;
-        self.scale
-            .units_of_double((first + second) + (third + fourth))
+        total
     }
 
     /// Brings what `edge` passes on nearer.

@@ -12,6 +12,7 @@ pub mod search;
 pub mod work;
 pub mod expand;
 mod expand_rows;
+mod lengths;
 pub mod paths;
 pub mod peel;
 mod gather;
@@ -52,6 +53,8 @@ pub mod family {
     pub const TRIANGLES: u32 = 256;
     /// Sets of sources.
     pub const SETS: u32 = 512;
+    /// Shortest paths with distances of 64 bits or floats.
+    pub const LONG_PATHS: u32 = 1024;
     /// Every family.
     pub const ALL: u32 = u32::MAX;
 }
@@ -81,6 +84,9 @@ pub const fn families_of(opcode: Opcode) -> u32 {
         Opcode::Reduce => family::REDUCE,
         Opcode::GenKill | Opcode::Meet => family::FLOW,
         Opcode::ResetWork | Opcode::SeedPaths | Opcode::StepPaths => family::PATHS,
+        Opcode::SeedPathsWide | Opcode::StepPathsWide | Opcode::StepPathsFloat => {
+            family::LONG_PATHS
+        }
         Opcode::SeedPeel | Opcode::StepPeel => family::PEEL,
         Opcode::SeedRanks | Opcode::GatherRanks | Opcode::ApplyRanks | Opcode::SettleRanks => {
             family::RANK
@@ -122,6 +128,9 @@ pub fn run<G: Grid, const FAMILIES: u32>(hand: Hand<G>, wave: Wave) -> Result<()
     }
     if FAMILIES & family::PATHS != 0 && families == family::PATHS {
         return paths::run(hand, opcode, wave);
+    }
+    if FAMILIES & family::LONG_PATHS != 0 && families == family::LONG_PATHS {
+        return paths::run_long(hand, opcode, wave);
     }
     if FAMILIES & family::PEEL != 0 && families == family::PEEL {
         return peel::run(hand, opcode, wave);

@@ -1,4 +1,4 @@
-//! Shortest paths with integer weights, near nodes first.
+//! Shortest paths, near nodes first.
 //!
 //! Every round relaxes the edges of the queued nodes. A node whose distance
 //! falls below the bound is queued for the next round; one that lies behind it
@@ -10,17 +10,18 @@
 //! the far pile replaced by a scan over distances).
 //!
 //! The result is exact whatever the width of the bound is: a node is queued
-//! whenever its distance falls, so no relaxation is ever missed. A path whose
-//! length reaches `u32::MAX` is no path.
+//! whenever its distance falls, so no relaxation is ever missed. What a distance
+//! is, a word, two words or a float, is up to a [`Lengths`]; bounds and what they are
+//! compared with are words in any case.
 
 use super::expand::{append_list, expand, select};
 use super::expand_rows::{BATCH, Batch, are_short, expand_rows};
+use super::lengths::{Float, Lengths, Whole, Wide};
 use super::work::{Round, Work, values_and_work, work_of};
 use crate::context::Hand;
 use crate::grid::Grid;
 use crate::machine::Wave;
 use crate::memory::{Proven, Words};
-use seawall_core::abi::UNREACHED;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
@@ -40,17 +41,84 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
     if opcode == Opcode::SeedPaths {
         let list = machine.register(grid, wave.source(grid, 1))?;
         let width = width(grid, wave);
-        seed(hand, &values_and_work(context, wave)?, list, width);
+        seed(
+            hand,
+            Whole,
+            &values_and_work(context, wave, Whole::WORDS)?,
+            list,
+            width,
+        );
         return Ok(());
     }
-    let (distances, work) = values_and_work(context, wave)?;
+    step(hand, Whole, wave, |distances, work| {
+        relax_whole(hand, distances, work)
+    })
+}
+
+/// Runs an opcode of the family of long distances.
+///
+/// # Errors
+/// As [`run`].
+#[inline(never)]
+pub fn run_long<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
+    let context = &hand.context();
+    let (machine, grid) = (context.machine, context.team.grid);
+    if opcode == Opcode::StepPathsFloat {
+        return step_float(hand, wave);
+    }
+    let lengths = Wide {
+        shift: wave.parameter(grid, 1),
+    };
+    if opcode == Opcode::StepPathsWide {
+        return step_wide(hand, lengths, wave);
+    }
+    let list = machine.register(grid, wave.source(grid, 1))?;
+    let width = width(grid, wave);
+    seed(
+        hand,
+        lengths,
+        &values_and_work(context, wave, Wide::WORDS)?,
+        list,
+        width,
+    );
+    Ok(())
+}
+
+/// One round of float distances.
+#[inline(never)]
+fn step_float<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
+    step(hand, Float, wave, |distances, work| {
+        relax(hand, Float, distances, work)
+    })
+}
+
+/// One round of distances of 64 bits.
+#[inline(never)]
+fn step_wide<G: Grid>(hand: Hand<G>, lengths: Wide, wave: Wave) -> Result<(), FaultCode> {
+    step(hand, lengths, wave, |distances, work| {
+        relax(hand, lengths, distances, work)
+    })
+}
+
+/// One round, of which `relax` is the one that relaxes edges.
+#[inline(always)]
+fn step<G: Grid, L: Lengths>(
+    hand: Hand<G>,
+    lengths: L,
+    wave: Wave,
+    relax: impl FnOnce(Proven, Proven) -> Result<(), FaultCode>,
+) -> Result<(), FaultCode> {
+    let context = &hand.context();
+    let grid = context.team.grid;
+    let (distances, work) = values_and_work(context, wave, L::WORDS)?;
     let round = work.round(grid, context.tag.now(grid));
     if round.nodes != 0 {
-        return relax(hand, distances, work.words());
+        return relax(distances, work.words());
     }
     if round.least != u32::MAX {
-        let level = round.least.saturating_add(width(grid, wave));
-        return queue(hand, distances, work.words(), (round.level, level));
+        let level = lengths.bound(round.least, width(grid, wave));
+        let bounds = (round.level, level);
+        return queue(hand, lengths, distances, work.words(), bounds);
     }
     Ok(())
 }
@@ -71,7 +139,13 @@ struct Paths {
 
 /// Queues the listed nodes at distance 0; the first block does it alone.
 #[inline(never)]
-fn seed<G: Grid>(hand: Hand<G>, (distances, work): &(Proven, Work), list: Words, width: u32) {
+fn seed<G: Grid, L: Lengths>(
+    hand: Hand<G>,
+    lengths: L,
+    (distances, work): &(Proven, Work),
+    list: Words,
+    width: u32,
+) {
     let context = &hand.context();
     let (team, grid) = (&context.team, context.team.grid);
     if !team.is_first() {
@@ -89,7 +163,7 @@ fn seed<G: Grid>(hand: Hand<G>, (distances, work): &(Proven, Work), list: Words,
         if node >= nodes {
             return false;
         }
-        distances.store(grid, node, 0);
+        lengths.start(grid, *distances, node);
         claim(grid, marks, node)
     });
 }
@@ -101,9 +175,23 @@ fn claim<G: Grid>(grid: G, marks: Proven, node: u32) -> bool {
     marks.or(grid, node >> 5, bit) & bit == 0
 }
 
-/// Relaxes the edges of the queued nodes.
+/// Relaxes along whole weights, in a function of its own.
+///
+/// The other lengths relax within their rounds. With one such function each, ptxas 12.9
+/// gives up registers for sm_90, and this one spills half as much again or more.
 #[inline(never)]
-fn relax<G: Grid>(hand: Hand<G>, distances: Proven, work: Proven) -> Result<(), FaultCode> {
+fn relax_whole<G: Grid>(hand: Hand<G>, distances: Proven, work: Proven) -> Result<(), FaultCode> {
+    relax(hand, Whole, distances, work)
+}
+
+/// Relaxes the edges of the queued nodes.
+#[inline(always)]
+fn relax<G: Grid, L: Lengths>(
+    hand: Hand<G>,
+    lengths: L,
+    distances: Proven,
+    work: Proven,
+) -> Result<(), FaultCode> {
     let context = &hand.context();
     let (team, grid) = (&context.team, context.team.grid);
     let (tag, round) = (context.tag.now(grid), Round::told(grid));
@@ -124,25 +212,25 @@ fn relax<G: Grid>(hand: Hand<G>, distances: Proven, work: Proven) -> Result<(), 
     let row = |node: u32| {
         // All nodes of this word's marks are in this queue: none is lost.
         old_marks.store_weak(grid, node >> 5, 0);
-        distances.load(grid, node)
+        lengths.carried(grid, distances, node)
     };
     let (source, sink) = (work.source(rows, tag, &round), work.sink(context));
     if are_short::<G>(&source) {
         expand_rows(team, &source, &sink, row, |batch| {
-            relax_batch(grid, paths, (batch, marks), &mut least)
+            relax_batch(grid, (lengths, paths), (batch, marks), &mut least)
         });
     } else {
         expand(team, &source, &sink, row, |edge| {
-            let length = edge
-                .value
-                .saturating_add(weights.constant(grid, edge.index));
-            if length >= distances.load_weak(grid, edge.to)
-                || length >= distances.min(grid, edge.to, length)
+            let weight = weights.constant(grid, edge.index);
+            let length = lengths.sum(grid, distances, (edge.value, weight));
+            if length >= lengths.seen(grid, distances, edge.to)
+                || length >= lengths.lower(grid, distances, edge.to, length)
             {
                 return false;
             }
-            if length >= round.level {
-                least = least.min(length);
+            let place = lengths.place(length);
+            if place >= round.level {
+                least = least.min(place);
                 return false;
             }
             claim(grid, marks, edge.to)
@@ -155,30 +243,31 @@ fn relax<G: Grid>(hand: Hand<G>, distances: Proven, work: Proven) -> Result<(), 
 /// Relaxes up to four edges of one node at once: accesses of one kind come
 /// together, so that they overlap. Gives a bit for each node to queue.
 #[inline(always)]
-fn relax_batch<G: Grid>(
+fn relax_batch<G: Grid, L: Lengths>(
     grid: G,
-    paths: &Paths,
+    (lengths, paths): (L, &Paths),
     (batch, marks): (&Batch, Proven),
     least: &mut u32,
 ) -> u32 {
-    let mut lengths = [u32::MAX; BATCH];
-    for (k, length) in lengths.iter_mut().enumerate() {
+    let mut sums = [L::NEVER; BATCH];
+    for (k, sum) in sums.iter_mut().enumerate() {
         if (k as u32) < batch.count {
             let weight = paths.weights.constant(grid, batch.first + k as u32);
-            *length = batch.value.saturating_add(weight);
+            *sum = lengths.sum(grid, paths.distances, (batch.value, weight));
         }
     }
-    let mut before = [0_u32; BATCH];
+    let mut before = [L::Length::default(); BATCH];
     for k in 0..BATCH {
-        if lengths[k] != u32::MAX {
-            before[k] = paths.distances.min(grid, batch.to[k], lengths[k]);
+        if sums[k] != L::NEVER {
+            before[k] = lengths.lower(grid, paths.distances, batch.to[k], sums[k]);
         }
     }
     let mut mask = 0;
     for k in 0..BATCH {
-        if lengths[k] < before[k] {
-            if lengths[k] >= paths.round.level {
-                *least = (*least).min(lengths[k]);
+        if sums[k] < before[k] {
+            let place = lengths.place(sums[k]);
+            if place >= paths.round.level {
+                *least = (*least).min(place);
             } else {
                 mask |= u32::from(claim(grid, marks, batch.to[k])) << k;
             }
@@ -190,8 +279,9 @@ fn relax_batch<G: Grid>(
 /// Queues and marks the nodes with distances from `from` to below `level`. A function of
 /// its own, as what its loop needs would wait in local memory otherwise.
 #[inline(never)]
-fn queue<G: Grid>(
+fn queue<G: Grid, L: Lengths>(
     hand: Hand<G>,
+    lengths: L,
     distances: Proven,
     work: Proven,
     (from, level): (u32, u32),
@@ -205,12 +295,14 @@ fn queue<G: Grid>(
     let all = (distances, context.machine.nodes(grid));
     let marks = work.marks(tag.wrapping_add(1));
     let mut least = u32::MAX;
-    select(&context.team, all, &work.sink(context), |node, distance| {
-        if distance == UNREACHED || distance < from {
+    select(&context.team, all, &work.sink(context), |node, word| {
+        let length = lengths.scanned(grid, distances, (node, word));
+        let place = lengths.place(length);
+        if length == L::NEVER || place < from {
             return false;
         }
-        if distance >= level {
-            least = least.min(distance);
+        if place >= level {
+            least = least.min(place);
             return false;
         }
         claim(grid, marks, node)

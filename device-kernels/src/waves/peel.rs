@@ -22,7 +22,7 @@ use seawall_core::abi::program::Opcode;
 pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
     let context = &hand.context();
     let grid = context.team.grid;
-    let (cores, work) = values_and_work(context, wave)?;
+    let (cores, work) = values_and_work(context, wave, 1)?;
     if opcode == Opcode::SeedPeel {
         if context.team.is_conductor() {
             work.open_next(grid, context.tag.now(grid), 0);

@@ -70,7 +70,7 @@ impl Scale {
     #[inline(always)]
     fn whole(self, share: f32) -> f32 {
         // Not more bits than it had, so a float holds them.
-        self.units(share) as f32 * self.down
+        self.units(share) as i64 as f32 * self.down
     }
 
     /// Whether doubles add up shares in whole units exactly: those of all edges are 1
@@ -89,7 +89,7 @@ impl Scale {
     /// `sum` as a float, rounded to the nearest.
     #[inline(always)]
     fn part(self, sum: u64) -> f32 {
-        sum as f32 * self.down
+        sum as i64 as f32 * self.down
     }
 }
 
@@ -235,10 +235,11 @@ fn settle<G: Grid>(context: &Context<G>, totals: Proven, tolerance: f32) {
     }
 }
 
-/// `value` in units, rounded down; 0 for what is not a number above 0.
+/// `value` in units, rounded down; 0 for what is not a number above 0. Values are below
+/// 8, and processors convert to signed numbers faster.
 #[inline(always)]
 fn units(value: f32) -> u64 {
-    (value * UNITS) as u64
+    ((value * UNITS) as i64).max(0) as u64
 }
 
 /// A total as a float, rounded to the nearest.

@@ -226,8 +226,8 @@ pub fn work_of<G: Grid>(context: &Context<G>, index: u32) -> Result<Work, FaultC
     Work::new(words, context.machine.nodes(grid))
 }
 
-/// The register of a word a node that a wave in rounds writes, and the work register
-/// that its first source names.
+/// The register of `words` words a node that a wave in rounds writes, and the work
+/// register that its first source names.
 ///
 /// # Errors
 /// [`FaultCode::BadRegister`] when one is missing or too short.
@@ -235,9 +235,11 @@ pub fn work_of<G: Grid>(context: &Context<G>, index: u32) -> Result<Work, FaultC
 pub fn values_and_work<G: Grid>(
     context: &Context<G>,
     wave: Wave,
+    words: u32,
 ) -> Result<(Proven, Work), FaultCode> {
     let (machine, grid) = (context.machine, context.team.grid);
-    let nodes = machine.nodes(grid);
+    let nodes = machine.nodes(grid).checked_mul(words);
+    let nodes = nodes.ok_or(FaultCode::BadRegister)?;
     Ok((
         // SAFETY: indices are nodes of the graph.
         unsafe { machine.proven_of(grid, wave.destination(grid), nodes)? },

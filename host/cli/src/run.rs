@@ -140,8 +140,7 @@ struct LimitArgs {
     /// Run so often; times are medians.
     #[arg(long, default_value = "1", value_name = "N", value_parser = above_zero::<NonZeroU32>)]
     repeat: NonZeroU32,
-    /// Seconds after which a run is stopped: on a GPU and with several threads at the
-    /// next barrier, with one thread after at most 16 rounds or 64 levels more.
+    /// Seconds after which a run is stopped, at the end of the wave that runs then.
     #[arg(long, default_value_t = 60.0, value_name = "SECONDS", value_parser = seconds)]
     time_budget: f64,
     /// Iterations after which an analysis stops, converged or not.

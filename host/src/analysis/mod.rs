@@ -12,13 +12,14 @@ pub mod oracle;
 mod pagerank;
 mod reach;
 mod reach_each;
-mod sssp;
+pub(crate) mod sssp;
 mod triangles;
 
 use crate::graph::Graph;
 use crate::outcome::{Column, SourceSets};
 use crate::program::{ProgramBuilder, ProgramError, RegisterId};
 use crate::run::{AnalysisKind, Detail, Ranking};
+pub(crate) use sssp::bounds_of_a_level;
 
 /// What an analysis is asked, beside the graph.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +32,8 @@ pub struct Question {
     pub ranking: Ranking,
     /// What is asked beyond the plain column.
     pub detail: Detail,
+    /// Whether whole distances take 64 bits.
+    pub wide: bool,
 }
 
 /// A built program and where its result is.
@@ -53,6 +56,8 @@ pub struct Built {
 pub enum Reading {
     /// One word a node.
     Words,
+    /// Two words a node, low word first.
+    WideWords,
     /// The bits of one float a node.
     Floats,
     /// One bit a node: 1 where set, 0 elsewhere.
@@ -73,15 +78,17 @@ impl Reading {
                 words.truncate(nodes as usize);
                 Column::U32(words)
             }
+            Self::WideWords => {
+                words.truncate(nodes as usize * 2);
+                Column::U64(wide(&words))
+            }
             Self::Floats => {
                 words.truncate(nodes as usize);
                 Column::F32(words.into_iter().map(f32::from_bits).collect())
             }
             Self::Sets { sources } => {
                 words.truncate(nodes as usize * 2 * SourceSets::words_for(sources));
-                let pair = |pair: &[u32]| u64::from(pair[0]) | u64::from(pair[1]) << 32;
-                let words = words.chunks_exact(2).map(pair).collect();
-                Column::Sets(SourceSets::new(sources, words))
+                Column::Sets(SourceSets::new(sources, wide(&words)))
             }
             Self::Bits => Column::U32(
                 (0..nodes)
@@ -110,6 +117,12 @@ pub fn build(
         AnalysisKind::Pagerank => pagerank::build(graph, question),
         AnalysisKind::Triangles => triangles::build(graph),
     }
+}
+
+/// Pairs of words as words of 64 bits, low word first.
+fn wide(words: &[u32]) -> Vec<u64> {
+    let pair = |pair: &[u32]| u64::from(pair[0]) | u64::from(pair[1]) << 32;
+    words.chunks_exact(2).map(pair).collect()
 }
 
 /// Words of an input register padded to the alignment of the input region.

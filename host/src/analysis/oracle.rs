@@ -11,7 +11,7 @@ mod triangles;
 
 pub use cores::cores;
 pub use details::{parents, reached_from};
-pub use paths::distances;
+pub use paths::{distances, distances_in_doubles};
 pub use ranks::{Ranked, agrees, ranks};
 pub use triangles::triangles;
 

@@ -64,10 +64,31 @@ pub fn execute(
     progress: &mut dyn FnMut(Phase),
 ) -> Result<BatchOutcome, BatchError> {
     check_detail(request.detail)?;
+    let mut outcome = submit((graphs, request), false, progress)?;
+    let outgrew = |(graph, found): (&BatchGraph<'_>, &GraphOutcome)| {
+        steps::outgrew(graph.graph, request, &found.values).map_err(|error| named(graph, error))
+    };
+    let pairs = graphs.par_iter().zip(&outcome.graphs);
+    let outgrew: Vec<bool> = pairs.map(outgrew).collect::<Result<_, _>>()?;
+    let again = || outgrew.iter().enumerate().filter(|(_, again)| **again);
+    let long: Vec<_> = again().map(|(at, _)| graphs[at].clone()).collect();
+    if !long.is_empty() {
+        let places = again().map(|(at, _)| at);
+        outcome.replace(places, submit((&long, request), true, progress)?);
+    }
+    Ok(outcome)
+}
+
+/// Runs `request` on every graph once, with distances of 64 bits where `wide` says so.
+fn submit(
+    (graphs, request): (&[BatchGraph<'_>], &RunRequest),
+    wide: bool,
+    progress: &mut dyn FnMut(Phase),
+) -> Result<BatchOutcome, BatchError> {
     progress(Phase::Plan);
     let started = Instant::now();
     let requests = requests(graphs, request);
-    let prepared = prepare(graphs, &requests)?;
+    let prepared = prepare_as(graphs, &requests, wide)?;
     let plan = started.elapsed().as_nanos() as u64;
     let choice = choose(graphs, &requests);
     progress(Phase::Upload);
@@ -144,13 +165,22 @@ pub fn prepare<'g>(
     graphs: &[BatchGraph<'g>],
     requests: &[RunRequest],
 ) -> Result<Prepared<'g>, BatchError> {
+    prepare_as(graphs, requests, false)
+}
+
+/// [`prepare`], with distances of 64 bits where `wide` says so.
+fn prepare_as<'g>(
+    graphs: &[BatchGraph<'g>],
+    requests: &[RunRequest],
+    wide: bool,
+) -> Result<Prepared<'g>, BatchError> {
     let mut programs = Programs::default();
     let mut jobs = Vec::with_capacity(graphs.len());
     let mut readings = Vec::with_capacity(graphs.len());
     for (graph, request) in graphs.iter().zip(requests) {
         let named = |source| named(graph, source);
         request.check_for(graph.graph).map_err(named)?;
-        let built = steps::build(graph.graph, request).map_err(named)?;
+        let built = steps::build(graph.graph, request, wide).map_err(named)?;
         let program = programs
             .encode(&built)
             .map_err(|error| named(error.into()))?;

@@ -63,6 +63,22 @@ pub struct GraphOutcome {
 }
 
 impl BatchOutcome {
+    /// Takes the outcomes of `again` for the graphs at `places`, and adds what they took.
+    pub(super) fn replace(&mut self, places: impl Iterator<Item = usize>, again: Self) {
+        for (place, graph) in places.zip(again.graphs) {
+            if let Some(slot) = self.graphs.get_mut(place) {
+                *slot = graph;
+            }
+        }
+        self.programs += again.programs;
+        self.memory_bytes = self.memory_bytes.max(again.memory_bytes);
+        let (all, more) = (&mut self.times, again.times);
+        all.plan += more.plan;
+        all.upload += more.upload;
+        all.run += more.run;
+        all.readback += more.readback;
+    }
+
     /// Nodes of all graphs.
     #[must_use]
     pub fn nodes(&self) -> u64 {

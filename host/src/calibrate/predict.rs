@@ -7,6 +7,7 @@
 
 use super::costs::{CLASSES, Costs, MachineCosts};
 use super::job::Job;
+use crate::analysis::bounds_of_a_level;
 use crate::run::AnalysisKind;
 use crate::units::{Nanoseconds, counted};
 
@@ -30,6 +31,13 @@ const PASS_BYTES: f64 = 8e6;
 
 /// Work of shortest paths beside that of a search: levels and nodes, edges.
 const PATHS: [f64; 2] = [4.0, 14.0];
+
+/// What looking at a node costs in a sweep over their distances, in edges of a pass.
+const SWEEP_EDGES: f64 = 0.4;
+
+/// What the end of a round of shortest paths costs threads, in wide levels: nothing but
+/// the barrier. There are about as many rounds as levels.
+const ROUND_LEVELS: f64 = 0.15;
 
 /// Passes over all edges that components take, and levels in between.
 const COMPONENTS: [f64; 2] = [1.0, 6.0];
@@ -59,9 +67,9 @@ const CONTENDED: f64 = 1.15;
 /// The same in components: two threads took 0.6 to 1.2 times as long as one.
 const COMPONENTS_CONTENDED: f64 = 1.6;
 
-/// The same for grids and what has as many edges a node, where trees of neighbouring
-/// rows keep meeting: two threads took 1.3 to 2 times as long as one.
-const MEETING: (std::ops::Range<f64>, f64) = (3.0..8.0, 3.0);
+/// The same for grids and what has as many edges a node, which are linked along the way:
+/// two threads took as long as one.
+const MEETING: (std::ops::Range<f64>, f64) = (3.0..8.0, 2.0);
 
 /// Where a job runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,17 +165,24 @@ impl Miss {
         }
     }
 
-    /// Shortest paths: each round ends with a barrier of all threads, however narrow.
+    /// Shortest paths: rounds, each with a barrier of all threads, however narrow, and a
+    /// sweep over all nodes for each bound.
     fn paths_ns(&self, job: &Job, costs: &MachineCosts) -> f64 {
         let [nodes, edges] = PATHS;
+        let levels: f64 = job.tally.levels.iter().sum();
+        let sweeps = levels * bounds_of_a_level(job.degree()) * job.nodes;
+        let sweeps_ns = sweeps * SWEEP_EDGES * costs.gather_ns;
         if !self.is_shared {
             let search = search_ns(job, costs, [self.node * nodes, edges]);
-            return search + (nodes - 1.0) * levels_ns(job, costs);
+            return search + (nodes - 1.0) * levels_ns(job, costs) + sweeps_ns;
         }
         let mut shared = *costs;
         shared.levels = [costs.levels[CLASSES - 1]; CLASSES];
+        for level in &mut shared.levels {
+            level.level_ns *= ROUND_LEVELS;
+        }
         let work = [self.node * nodes * CONTENDED, edges * CONTENDED];
-        search_ns(job, &shared, work) + (nodes - 1.0) * levels_ns(job, &shared)
+        search_ns(job, &shared, work) + sweeps_ns
     }
 }
 

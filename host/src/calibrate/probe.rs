@@ -59,6 +59,7 @@ impl Probe {
                 ..Ranking::default()
             },
             detail: Detail::Plain,
+            wide: false,
         };
         let built = analysis::build(self.analysis, &self.graph, &question)?;
         let (program, _) = built.program.encode(&PlanRequest::default())?;

@@ -47,8 +47,10 @@ impl Answer {
     /// the nodes.
     #[must_use]
     pub fn of(analysis: AnalysisKind, column: &Column) -> Self {
-        let Column::U32(values) = column else {
-            return Self::Column {};
+        let values = match column {
+            Column::U32(values) => values,
+            Column::U64(values) => return Self::farthest_wide(values),
+            Column::F32(_) | Column::Sets(_) => return Self::Column {},
         };
         match analysis {
             AnalysisKind::Cc => Self::components(values),
@@ -88,6 +90,13 @@ impl Answer {
         let reached = values.iter().filter(|value| **value != Column::UNREACHED);
         Self::Farthest {
             eccentricity: reached.max().map_or(0, |value| u64::from(*value)),
+        }
+    }
+
+    fn farthest_wide(values: &[u64]) -> Self {
+        let reached = values.iter().filter(|value| **value != u64::MAX);
+        Self::Farthest {
+            eccentricity: reached.max().copied().unwrap_or(0),
         }
     }
 
@@ -138,6 +147,14 @@ mod tests {
             assert_eq!(farthest, json!({"eccentricity": 7}));
         }
         assert_eq!(answer(AnalysisKind::Reach, &[0, 1]), json!({}));
+    }
+
+    #[test]
+    fn distances_of_64_bits_have_the_farthest_too() {
+        let column = Column::U64(vec![0, 8_000_000_000, u64::MAX]);
+        let answer = Answer::of(AnalysisKind::Sssp, &column);
+        let eccentricity = 8_000_000_000;
+        assert_eq!(answer, Answer::Farthest { eccentricity });
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub use builder::{PlanRequest, ProgramBuilder};
 pub use encoded::{EncodedProgram, GraphNeeds, RegisterId};
 pub use error::ProgramError;
 pub use operands::{check_damping, check_tolerance};
-pub use rounds::{Paths, Ranks};
+pub use rounds::{Lengths, Paths, Ranks};
 pub use sets::Sets;
 pub use table_error::TableError;
 pub use triangles::Triangles;

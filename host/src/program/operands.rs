@@ -84,7 +84,8 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
         Opcode::LinkRest => (nodes, [1, 0, 0, 0]),
         Opcode::Majority => (1, [nodes, 0, 0, 0]),
         Opcode::ResetWork => (work, [0; 4]),
-        Opcode::SeedPaths | Opcode::StepPaths => (nodes, [work, 0, 0, 0]),
+        Opcode::SeedPaths | Opcode::StepPaths | Opcode::StepPathsFloat => (nodes, [work, 0, 0, 0]),
+        Opcode::SeedPathsWide | Opcode::StepPathsWide => (2 * nodes, [work, 0, 0, 0]),
         Opcode::SeedPeel | Opcode::StepPeel => (nodes, [work, 0, 0, 0]),
         Opcode::SeedRanks => (nodes, [nodes, 2 * nodes, TOTALS_WORDS, 0]),
         Opcode::GatherRanks => (2 * nodes, [nodes, 0, 0, 0]),
@@ -107,9 +108,17 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
 fn check_parameters(wave: &WaveSpec) -> Result<(), ProgramError> {
     let word = wave.parameters[0];
     match wave.opcode {
-        Opcode::SeedPaths | Opcode::StepPaths if word == 0 => Err(ProgramError::NoWidth {
-            wave: wave.name.clone(),
-        }),
+        Opcode::SeedPaths
+        | Opcode::StepPaths
+        | Opcode::StepPathsFloat
+        | Opcode::SeedPathsWide
+        | Opcode::StepPathsWide
+            if word == 0 =>
+        {
+            Err(ProgramError::NoWidth {
+                wave: wave.name.clone(),
+            })
+        }
         Opcode::ApplyRanks => check_damping(f32::from_bits(word)),
         Opcode::SettleRanks => check_tolerance(f32::from_bits(word)),
         _ => Ok(()),

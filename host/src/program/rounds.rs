@@ -7,19 +7,84 @@ use super::error::ProgramError;
 use super::operands::TOTALS_WORDS;
 use super::wave::WaveSpec;
 use crate::graph::WeightKind;
+use seawall_core::abi::UNREACHED;
 use seawall_core::abi::program::Opcode;
 use seawall_core::abi::work::WorkLayout;
 
 /// Operands of the waves of shortest paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paths {
-    /// Distance of every node, `u32::MAX` before the first wave.
+    /// Distance of every node, [`Lengths::words`] each and all [`Lengths::never`] before
+    /// the first wave.
     pub distances: RegisterId,
     /// Work register, see [`ProgramBuilder::work`].
     pub work: RegisterId,
     /// How far the bound moves at a time, at least 1: any width is exact, a
-    /// wide one takes fewer rounds and relaxes more edges twice.
+    /// wide one takes fewer rounds and relaxes more edges twice. In the unit of
+    /// `lengths`.
     pub width: u32,
+    /// What distances are.
+    pub lengths: Lengths,
+}
+
+/// What the distances of shortest paths are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lengths {
+    /// Whole numbers below `u32::MAX`; a longer path is none.
+    Whole,
+    /// Whole numbers of 64 bits, which no path outgrows. Widths count in units of
+    /// 2^`shift`.
+    Wide {
+        /// Bits by which distances are shifted to compare them with bounds, below 64.
+        shift: u32,
+    },
+    /// Floats of 32 bits, rounded edge by edge; an infinite path is none. Widths are the
+    /// bits of floats.
+    Float,
+}
+
+impl Lengths {
+    /// Words of a distance.
+    #[must_use]
+    pub const fn words(self) -> u64 {
+        match self {
+            Self::Whole | Self::Float => 1,
+            Self::Wide { .. } => 2,
+        }
+    }
+
+    /// Each word of the distance of a node that no path reaches.
+    #[must_use]
+    pub const fn never(self) -> u32 {
+        match self {
+            Self::Whole | Self::Wide { .. } => UNREACHED,
+            Self::Float => f32::INFINITY.to_bits(),
+        }
+    }
+
+    const fn weights(self) -> WeightKind {
+        match self {
+            Self::Whole | Self::Wide { .. } => WeightKind::Integer,
+            Self::Float => WeightKind::Float,
+        }
+    }
+
+    const fn shift(self) -> u32 {
+        match self {
+            Self::Wide { shift } => shift,
+            Self::Whole | Self::Float => 0,
+        }
+    }
+
+    /// The opcodes that seed and step.
+    const fn opcodes(self) -> [Opcode; 2] {
+        match self {
+            Self::Whole => [Opcode::SeedPaths, Opcode::StepPaths],
+            Self::Wide { .. } => [Opcode::SeedPathsWide, Opcode::StepPathsWide],
+            // A float of 0 has the bits of 0.
+            Self::Float => [Opcode::SeedPaths, Opcode::StepPathsFloat],
+        }
+    }
 }
 
 /// Operands of the waves of a ranking.
@@ -61,20 +126,27 @@ impl ProgramBuilder {
     /// Puts the nodes of `list` at distance 0 into a reset work register, for
     /// the loop that follows; no other loop may run in between.
     pub fn seed_paths(&mut self, name: &str, paths: Paths, list: RegisterId) {
-        let wave = WaveSpec::new(name, Opcode::SeedPaths).updating(paths.distances);
+        let [seed, _] = paths.lengths.opcodes();
+        let wave = WaveSpec::new(name, seed).updating(paths.distances);
         self.push(
             wave.updating_source(0, paths.work)
                 .reading(1, list)
-                .with(0, paths.width),
+                .with(0, paths.width)
+                .with(1, paths.lengths.shift()),
         );
     }
 
     /// One round of shortest paths, the body of a fixpoint. The program reads
     /// the weights of the graph.
     pub fn step_paths(&mut self, name: &str, paths: Paths) {
-        self.needs.weights = Some(WeightKind::Integer);
-        let wave = WaveSpec::new(name, Opcode::StepPaths).updating(paths.distances);
-        self.push(wave.updating_source(0, paths.work).with(0, paths.width));
+        self.needs.weights = Some(paths.lengths.weights());
+        let [_, step] = paths.lengths.opcodes();
+        let wave = WaveSpec::new(name, step).updating(paths.distances);
+        self.push(
+            wave.updating_source(0, paths.work)
+                .with(0, paths.width)
+                .with(1, paths.lengths.shift()),
+        );
     }
 
     /// Stores all degrees in `cores` and opens a reset work register for the

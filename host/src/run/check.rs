@@ -4,6 +4,7 @@ use super::{AnalysisKind, Detail, RunRequest};
 use crate::analysis::oracle;
 use crate::graph::Graph;
 use crate::outcome::Column;
+use seawall_core::abi::UNREACHED;
 
 /// How a run's loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub(crate) fn check(
 ) -> bool {
     let expected = match request.analysis {
         AnalysisKind::Bfs => {
-            let levels = oracle::levels(graph, &request.sources, max_iterations);
+            let levels = oracle::levels(graph, request.sources(), max_iterations);
             if parents.is_some_and(|parents| parents != oracle::parents(graph, &levels)) {
                 return false;
             }
@@ -36,14 +37,19 @@ pub(crate) fn check(
             let Column::Sets(sets) = values else {
                 return false;
             };
-            return sets.words() == oracle::reached_from(graph, &request.sources, max_iterations);
+            return sets.words() == oracle::reached_from(graph, request.sources(), max_iterations);
         }
-        AnalysisKind::Reach => oracle::reached(graph, &request.sources, max_iterations),
+        AnalysisKind::Reach => oracle::reached(graph, request.sources(), max_iterations),
         AnalysisKind::Cc => oracle::components(graph),
         AnalysisKind::Sssp => {
-            return settled(&oracle::distances(graph, &request.sources), values, end);
+            let expected = oracle::distances(graph, request.sources());
+            let exact = || oracle::distances_in_doubles(graph, request.sources());
+            return settled(&expected, values, end)
+                && values
+                    .floats()
+                    .is_none_or(|floats| is_near(floats, &exact()) || !end.converged);
         }
-        AnalysisKind::Kcore => return settled(&oracle::cores(graph), values, end),
+        AnalysisKind::Kcore => return settled(&Column::U32(oracle::cores(graph)), values, end),
         AnalysisKind::Pagerank => {
             let Column::F32(ranks) = values else {
                 return false;
@@ -57,16 +63,40 @@ pub(crate) fn check(
 }
 
 /// Whether values that only fall have come down to `expected`, or would have.
-fn settled(expected: &[u32], values: &Column, end: End) -> bool {
-    let Column::U32(values) = values else {
-        return false;
-    };
+fn settled(expected: &Column, values: &Column, end: End) -> bool {
     if end.converged {
         return values == expected;
     }
-    values.len() == expected.len()
-        && values
-            .iter()
-            .zip(expected)
-            .all(|(value, least)| value >= least)
+    let not_below = |(value, least): (f64, f64)| value >= least;
+    values.len() == expected.len() && heights(values).zip(heights(expected)).all(not_below)
+}
+
+/// The values in order, as numbers that are exact below 2^53 and else in order; what
+/// nothing reaches is infinite.
+fn heights(column: &Column) -> Box<dyn Iterator<Item = f64> + '_> {
+    let whole = |value: u64, never: u64| match value == never {
+        true => f64::INFINITY,
+        false => value as f64,
+    };
+    match column {
+        Column::U32(words) => Box::new(
+            words
+                .iter()
+                .map(move |word| whole(u64::from(*word), u64::from(UNREACHED))),
+        ),
+        Column::U64(words) => Box::new(words.iter().map(move |word| whole(*word, u64::MAX))),
+        Column::F32(floats) => Box::new(floats.iter().map(|float| f64::from(*float))),
+        Column::Sets(_) => Box::new(std::iter::empty()),
+    }
+}
+
+/// Whether distances in floats are those in doubles but for their roundings: a sum of a
+/// path's weights is off by at most 2^-24 of itself for each of its edges, of which there
+/// are fewer than nodes.
+fn is_near(floats: &[f32], doubles: &[f64]) -> bool {
+    let share = floats.len() as f64 * 2_f64.powi(-23);
+    floats.iter().zip(doubles).all(|(float, double)| {
+        let float = f64::from(*float);
+        float == *double || (float - double).abs() <= share * double
+    })
 }

@@ -20,11 +20,15 @@ pub enum RunError {
         /// The analysis asked for.
         analysis: AnalysisKind,
     },
-    /// The weights of the graph are floats.
-    #[error("{analysis} reads weights that are whole numbers and the graph has floats")]
-    FloatWeights {
-        /// The analysis asked for.
-        analysis: AnalysisKind,
+    /// A path along float weights is longer than the largest float.
+    #[error(
+        "the shortest path to node {to}, over its edge from node {from}, is longer than the largest 32-bit float (3.4028235e38); make the weights smaller"
+    )]
+    PathTooLong {
+        /// Node that the edge leaves, by its id in the file.
+        from: u64,
+        /// Node that it enters, by its id in the file.
+        to: u64,
     },
     /// The analysis is about undirected graphs and some edge has no reverse.
     #[error(
@@ -105,7 +109,7 @@ impl RunError {
     pub fn cause(&self) -> Cause {
         match self {
             Self::NoWeights { .. }
-            | Self::FloatWeights { .. }
+            | Self::PathTooLong { .. }
             | Self::Directed { .. }
             | Self::WrongDetail { .. }
             | Self::OverBudget { .. }

@@ -1,6 +1,6 @@
 //! Carries out a request: program, plan, backend, result.
 
-use super::choose::{Choice, choose};
+use super::choose::{Choice, Narrow, choose};
 use super::{BackendChoice, Executor, Phase, RunError, RunRequest, steps};
 use crate::analysis::Built;
 use crate::backend::cpu::CpuSession;
@@ -32,39 +32,33 @@ pub fn execute(
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
     request.check_for(graph)?;
-    let mut log = Log::begin();
-    progress(Phase::Plan);
+    let mut submission = Submission {
+        graph,
+        request,
+        progress,
+        log: Log::begin(),
+    };
+    (submission.progress)(Phase::Plan);
     let choice = choose(graph, request);
-    let (built, encoded, mut plan, plan_ns) = plan_program(graph, request, &choice)?;
-    log.planned(plan_ns);
-    progress(Phase::Upload);
+    let narrow = choice.narrow;
+    let planned = submission.plan(narrow, false)?;
+    (submission.progress)(Phase::Upload);
     let Opened {
         mut session,
         executor,
         reason,
-    } = start((graph, request), choice, (&encoded, &mut log))?;
-    let clock = log.clock;
-    let mut runs = Vec::new();
-    let stats = repeat(
-        session.as_mut(),
-        &built.inputs,
-        request.repeat,
-        |repetition| {
-            progress(Phase::Run {
-                repetition,
-                of: request.repeat.get(),
-            });
-            nanoseconds(&clock)
-        },
-        |event| {
-            runs.push(event.duration_ns);
-            log.events.push(event);
-        },
-    )?;
-    progress(Phase::Readback);
-    let reading = nanoseconds(&clock);
-    let (values, parents, readback) = read_back(session.as_mut(), &built, graph.nodes())?;
-    log.host("readback", reading, readback);
+    } = submission.open(choice)?;
+    let (planned, answer) = submission.settle(session.as_mut(), planned, narrow)?;
+    let Answer {
+        values,
+        parents,
+        stats,
+        ..
+    } = answer;
+    let Submission {
+        progress, mut log, ..
+    } = submission;
+    let mut plan = planned.summary;
     plan.topology = steps::topology_name(&stats.control);
     let end = steps::end_of(&stats.control);
     let checked = request.check.then(|| {
@@ -88,19 +82,139 @@ pub fn execute(
         times: Times {
             load: 0,
             upload: session.upload_ns(),
-            plan: plan_ns,
-            run: steps::median(&mut runs),
-            readback,
+            plan: planned.plan_ns,
+            run: answer.run_ns,
+            readback: answer.readback_ns,
         },
         repeat: request.repeat.get(),
         device_barriers: barriers(&stats, executor, session.device().units),
         host: stats.host,
         checked,
         events: log.events,
-        waves: waves(&encoded, &stats.control),
+        waves: waves(&planned.encoded, &stats.control),
         values,
         parents,
     })
+}
+
+/// A request under way.
+struct Submission<'a, 'p> {
+    graph: &'a Graph,
+    request: &'a RunRequest,
+    progress: &'p mut dyn FnMut(Phase),
+    log: Log,
+}
+
+/// A program that was planned, and what that took.
+struct Planned {
+    built: Built,
+    encoded: EncodedProgram,
+    summary: PlanSummary,
+    plan_ns: u64,
+}
+
+/// What a program found, and what that took.
+struct Answer {
+    values: Column,
+    parents: Option<Vec<u32>>,
+    stats: RunStats,
+    run_ns: u64,
+    readback_ns: u64,
+}
+
+impl<'a> Submission<'a, '_> {
+    /// Builds, plans and encodes the program, with distances of 64 bits where `wide` says so.
+    fn plan(&mut self, narrow: Option<Narrow>, wide: bool) -> Result<Planned, RunError> {
+        let start = Instant::now();
+        let built = steps::build(self.graph, self.request, wide)?;
+        let (encoded, summary) = plan_program((self.graph, self.request), &built, narrow)?;
+        let plan_ns = nanoseconds(&start);
+        self.log.planned(plan_ns);
+        Ok(Planned {
+            built,
+            encoded,
+            summary,
+            plan_ns,
+        })
+    }
+
+    /// Opens the machine, which ends with the upload of the graph.
+    fn open(&mut self, choice: Choice) -> Result<Opened<'a>, RunError> {
+        let (graph, request) = (self.graph, self.request);
+        let opened = self
+            .log
+            .until_now("open", || open(graph, request, choice))?;
+        let upload = opened.session.upload_ns();
+        let end = nanoseconds(&self.log.clock);
+        self.log.host("upload", end.saturating_sub(upload), upload);
+        Ok(opened)
+    }
+
+    /// Answers, and answers again in 64 bits where distances outgrew 32; times are those
+    /// of both.
+    fn settle(
+        &mut self,
+        session: &mut dyn Session,
+        planned: Planned,
+        narrow: Option<Narrow>,
+    ) -> Result<(Planned, Answer), RunError> {
+        let answer = self.answer(session, &planned)?;
+        if !steps::outgrew(self.graph, self.request, &answer.values)? {
+            return Ok((planned, answer));
+        }
+        let mut wide = self.plan(narrow, true)?;
+        wide.plan_ns += planned.plan_ns;
+        let mut again = self.answer(session, &wide)?;
+        again.run_ns += answer.run_ns;
+        again.readback_ns += answer.readback_ns;
+        Ok((wide, again))
+    }
+
+    /// Loads a program, runs it as often as asked and reads its result.
+    fn answer(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<Answer, RunError> {
+        self.log
+            .until_now("load program", || session.load(&planned.encoded))?;
+        let (stats, run_ns) = self.repeat(session, &planned.built.inputs)?;
+        (self.progress)(Phase::Readback);
+        let reading = nanoseconds(&self.log.clock);
+        let (values, parents, readback_ns) =
+            read_back(session, &planned.built, self.graph.nodes())?;
+        self.log.host("readback", reading, readback_ns);
+        Ok(Answer {
+            values,
+            parents,
+            stats,
+            run_ns,
+            readback_ns,
+        })
+    }
+
+    /// Runs the loaded program as often as asked; returns the last run's end and the
+    /// median of the times.
+    fn repeat(
+        &mut self,
+        session: &mut dyn Session,
+        inputs: &[u32],
+    ) -> Result<(RunStats, u64), RunError> {
+        let clock = self.log.clock;
+        let of = self.request.repeat;
+        let mut runs = Vec::new();
+        let stats = repeat(
+            session,
+            inputs,
+            of,
+            |repetition| {
+                let of = of.get();
+                (self.progress)(Phase::Run { repetition, of });
+                nanoseconds(&clock)
+            },
+            |event| {
+                runs.push(event.duration_ns);
+                self.log.events.push(event);
+            },
+        )?;
+        Ok((stats, steps::median(&mut runs)))
+    }
 }
 
 /// Runs the loaded program as often as asked; `begin` gives the time at which a
@@ -158,10 +272,12 @@ impl Log {
         });
     }
 
-    /// Adds choosing and planning, which end now.
+    /// Adds planning, which ends now, and before the first plan the choice.
     fn planned(&mut self, plan_ns: u64) {
         let start = nanoseconds(&self.clock).saturating_sub(plan_ns);
-        self.host("choose", 0, start);
+        if self.events.is_empty() {
+            self.host("choose", 0, start);
+        }
         self.host("plan", start, plan_ns);
     }
 
@@ -175,36 +291,19 @@ impl Log {
     }
 }
 
-/// Opens the machine, which ends with the upload of the graph, and loads the
-/// program.
-fn start<'g>(
-    (graph, request): (&'g Graph, &RunRequest),
-    choice: Choice,
-    (encoded, log): (&EncodedProgram, &mut Log),
-) -> Result<Opened<'g>, RunError> {
-    let mut opened = log.until_now("open", || open(graph, request, choice))?;
-    let upload = opened.session.upload_ns();
-    let end = nanoseconds(&log.clock);
-    log.host("upload", end.saturating_sub(upload), upload);
-    log.until_now("load program", || opened.session.load(encoded))?;
-    Ok(opened)
-}
-
-/// Builds, plans and encodes the program for the machine that was chosen.
+/// Plans and encodes a program for the machine that was chosen.
 fn plan_program(
-    graph: &Graph,
-    request: &RunRequest,
-    choice: &Choice,
-) -> Result<(Built, EncodedProgram, PlanSummary, u64), RunError> {
-    let start = Instant::now();
-    let built = steps::build(graph, request)?;
+    (graph, request): (&Graph, &RunRequest),
+    built: &Built,
+    narrow: Option<Narrow>,
+) -> Result<(EncodedProgram, PlanSummary), RunError> {
     let plan = PlanRequest {
         resident_bytes: graph.memory_bytes() as u64,
         budget_bytes: request.budget_bytes,
         ..PlanRequest::default()
     };
     let (mut encoded, summary) = built.program.encode(&plan)?;
-    if let Some(narrow) = choice.narrow {
+    if let Some(narrow) = narrow {
         encoded.search.narrow_nodes = narrow.enter;
         encoded.search.narrow_exit_nodes = narrow.leave;
     }
@@ -216,7 +315,7 @@ fn plan_program(
         arena_bytes: summary.arena_bytes,
         topology: String::new(),
     };
-    Ok((built, encoded, plan, start.elapsed().as_nanos() as u64))
+    Ok((encoded, plan))
 }
 
 /// Opens the backend that was chosen.

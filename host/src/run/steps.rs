@@ -2,6 +2,7 @@
 
 use super::check::{End, check};
 use super::{AnalysisKind, RunError, RunRequest};
+use crate::analysis::sssp::outgrown;
 use crate::analysis::{self, Built, Question};
 use crate::graph::Graph;
 use crate::outcome::{Column, Rounds};
@@ -11,12 +12,15 @@ use seawall_core::topology::Topology;
 
 /// Builds the program that `request` asks for, in the shape that it asks for. The
 /// request is checked.
-pub(crate) fn build(graph: &Graph, request: &RunRequest) -> Result<Built, RunError> {
+///
+/// Distances take 64 bits where `wide` says so.
+pub(crate) fn build(graph: &Graph, request: &RunRequest, wide: bool) -> Result<Built, RunError> {
     let question = Question {
         sources: request.sources().to_vec(),
         max_iterations: max_iterations(request),
         ranking: request.ranking,
         detail: request.detail,
+        wide,
     };
     let mut built = analysis::build(request.analysis, graph, &question)?;
     force_topology(&mut built, request)?;
@@ -54,7 +58,8 @@ pub(crate) fn reached(analysis: AnalysisKind, values: &Column) -> u64 {
             flags.iter().filter(|flag| **flag != 0).count() as u64
         }
         (_, Column::U32(words)) => words.iter().filter(|word| **word != UNREACHED).count() as u64,
-        (_, Column::F32(ranks)) => ranks.len() as u64,
+        (_, Column::U64(words)) => words.iter().filter(|word| **word != u64::MAX).count() as u64,
+        (_, Column::F32(values)) => values.iter().filter(|value| value.is_finite()).count() as u64,
         (_, Column::Sets(sets)) => {
             let is_reached = |set: &&[u64]| set.iter().any(|word| *word != 0);
             sets.iter().filter(is_reached).count() as u64
@@ -110,6 +115,28 @@ pub(crate) fn is_equal(
     found: (&Column, Option<&[u32]>),
 ) -> bool {
     check((graph, request), (max_iterations(request), end), found)
+}
+
+/// Whether whole distances have to be found again in 64 bits.
+///
+/// # Errors
+/// [`RunError::PathTooLong`] for a float distance that passed the largest float.
+pub(crate) fn outgrew(
+    graph: &Graph,
+    request: &RunRequest,
+    values: &Column,
+) -> Result<bool, RunError> {
+    if request.analysis != AnalysisKind::Sssp {
+        return Ok(false);
+    }
+    match (outgrown(graph, values), values) {
+        (None, _) => Ok(false),
+        (Some(edge), Column::F32(_)) => Err(RunError::PathTooLong {
+            from: graph.original_id(edge.from),
+            to: graph.original_id(edge.to),
+        }),
+        (Some(_), _) => Ok(true),
+    }
 }
 
 pub(crate) fn median(values: &mut [u64]) -> u64 {

@@ -6,7 +6,7 @@
 use super::{AnalysisKind, Ranking, RunError, RunRequest};
 use crate::backend::BackendError;
 use crate::backend::cpu::THREADS_MAX;
-use crate::graph::{Graph, WeightKind};
+use crate::graph::Graph;
 use crate::program::{check_damping, check_tolerance};
 
 /// Most sources of a run: a register counts its words in 32 bits, and the input region
@@ -98,9 +98,6 @@ impl AnalysisKind {
 fn check_graph(graph: &Graph, analysis: AnalysisKind) -> Result<(), RunError> {
     if analysis.reads_weights() && graph.weights().is_none() {
         return Err(RunError::NoWeights { analysis });
-    }
-    if analysis.reads_weights() && graph.weight_kind() == Some(WeightKind::Float) {
-        return Err(RunError::FloatWeights { analysis });
     }
     if analysis.is_undirected() && !graph.is_symmetric() {
         return Err(RunError::Directed { analysis });

@@ -14,6 +14,7 @@ mod files;
 mod help;
 mod input_errors;
 mod output;
+mod paths;
 mod pictures;
 mod plan;
 mod topology;

@@ -4,8 +4,8 @@ use super::{bare, chain};
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{RunLimits, Session};
 use seawall::program::{
-    BitOp, ComponentStep, Mark, Meet, Paths, PlanRequest, ProgramBuilder, ProgramError, Ranks,
-    RegisterId,
+    BitOp, ComponentStep, Lengths, Mark, Meet, Paths, PlanRequest, ProgramBuilder, ProgramError,
+    Ranks, RegisterId,
 };
 use seawall_core::abi::program::Reduction;
 use std::num::NonZeroUsize;
@@ -273,6 +273,7 @@ fn parameters_without_a_meaning_are_refused() {
             distances: a,
             work,
             width: 0,
+            lengths: Lengths::Whole,
         };
         program.step_paths("step", paths);
     });

@@ -4,7 +4,7 @@
 use super::{fault_of, plan, run_watched};
 use seawall::backend::BackendError;
 use seawall::program::{
-    ComponentStep, EncodedProgram, Mark, Paths, PlanRequest, ProgramBuilder, ProgramError,
+    ComponentStep, EncodedProgram, Lengths, Mark, Paths, PlanRequest, ProgramBuilder, ProgramError,
     RegisterId, Sets, TableError, Transfer, Triangles,
 };
 use seawall_core::abi::control::FaultCode;
@@ -95,6 +95,7 @@ fn rounds_of_another_family_are_refused() {
             distances,
             work,
             width: 1,
+            lengths: Lengths::Whole,
         };
         program.fill("distances", distances, u32::MAX);
         program.reset_work("reset", work);

@@ -209,6 +209,7 @@ impl Set<'_> {
                 ..Ranking::default()
             },
             detail: Detail::Plain,
+            wide: false,
         }
     }
 
@@ -301,14 +302,14 @@ impl Set<'_> {
         let column = ours.columns.first()?;
         let started = Instant::now();
         let expected = match self.case.analysis {
-            AnalysisKind::Bfs => oracle::levels(self.graph, sources, u32::MAX - 1),
+            AnalysisKind::Bfs => Column::U32(oracle::levels(self.graph, sources, u32::MAX - 1)),
             AnalysisKind::Sssp => oracle::distances(self.graph, sources),
-            AnalysisKind::Cc => oracle::components(self.graph),
-            AnalysisKind::Triangles => oracle::triangles(self.graph),
+            AnalysisKind::Cc => Column::U32(oracle::components(self.graph)),
+            AnalysisKind::Triangles => Column::U32(oracle::triangles(self.graph)),
             _ => return self.check_ranks(setting, ours),
         };
         let elapsed = started.elapsed().as_nanos() as f64;
-        if *column != Column::U32(expected) {
+        if *column != expected {
             self.is_wrong(setting, ours);
         }
         Some(elapsed)
@@ -321,7 +322,7 @@ impl Set<'_> {
                 let end = (ours.times.iterations, false);
                 oracle::agrees(self.graph, ranking, ranks, end)
             }
-            Column::U32(_) | Column::Sets(_) => false,
+            Column::U32(_) | Column::U64(_) | Column::Sets(_) => false,
         };
         if !right {
             self.is_wrong(setting, ours);

@@ -72,6 +72,7 @@ fn search(setting: &mut Setting<'_>, path: &Graph, machine: Machine) -> Result<T
         max_iterations: u32::MAX - 1,
         ranking: Ranking::default(),
         detail: Detail::Plain,
+        wide: false,
     };
     let built = analysis::build(AnalysisKind::Bfs, path, &question).map_err(RunError::from)?;
     let (encoded, _) = built

@@ -17,6 +17,9 @@ pub(super) fn fields(error: &RunError) -> Value {
         RunError::NoWeights { analysis } => {
             json!({"kind": "no_weights", "analysis": analysis.name()})
         }
+        RunError::PathTooLong { from, to } => {
+            json!({"kind": "path_too_long", "from": from, "to": to})
+        }
         RunError::Directed { analysis } => {
             json!({"kind": "directed", "analysis": analysis.name()})
         }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use seawall::backend::HostWork;
-use seawall::outcome::{Answer, Dropped, PlanSummary, Rounds, RunOutcome, Times};
+use seawall::outcome::{Answer, Column, Dropped, PlanSummary, Rounds, RunOutcome, Times};
 use seawall::run::{AnalysisKind, Executor};
 
 #[derive(Serialize)]
@@ -32,6 +32,8 @@ struct Report<'a> {
     checksum: String,
     #[serde(flatten)]
     answer: Answer,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance_bits: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parents_checksum: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,6 +64,7 @@ impl<'a> Report<'a> {
             converged: outcome.converged,
             checksum: format!("{:016x}", outcome.values.checksum()),
             answer: outcome.answer(),
+            distance_bits: distance_bits(outcome),
             parents_checksum: outcome.parents_checksum().map(|sum| format!("{sum:016x}")),
             reached_each: outcome.reached_each(),
             plan: &outcome.plan,
@@ -71,6 +74,15 @@ impl<'a> Report<'a> {
             checked: outcome.checked,
             host: outcome.host,
         }
+    }
+}
+
+/// Bits of a distance, where the analysis finds distances.
+fn distance_bits(outcome: &RunOutcome) -> Option<u32> {
+    match (outcome.analysis, &outcome.values) {
+        (AnalysisKind::Sssp, Column::U64(_)) => Some(64),
+        (AnalysisKind::Sssp, _) => Some(32),
+        _ => None,
     }
 }
 
@@ -86,7 +98,8 @@ fn only(sources: &[u64]) -> Option<u64> {
 /// `checksum` is that of [`Column::checksum`](seawall::outcome::Column::checksum)
 /// as 16 lower-case hexadecimal digits, in a string because many readers hold
 /// numbers as doubles. After it stand the numbers that the analysis is asked for,
-/// see [`Answer`]. `parents_checksum` is that of the parents where they were asked for, and
+/// see [`Answer`]; `distance_bits` says how wide the values of shortest paths are.
+/// `parents_checksum` is that of the parents where they were asked for, and
 /// `reached_each` gives the nodes that each source reaches, in the order of
 /// `sources`. `checked` is null when no check was asked for; `source`
 /// is there when there is exactly one. Times are nanoseconds. What the host did

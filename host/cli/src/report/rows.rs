@@ -69,6 +69,9 @@ impl<'a> Rows<'a> {
         match self.column {
             Column::F32(values) => Cell::Real(values[node as usize]),
             Column::U32(values) => self.whole(values[node as usize]),
+            Column::U64(values) => {
+                Cell::Id(Some(values[node as usize]).filter(|value| *value != u64::MAX))
+            }
             Column::Sets(sets) => Cell::Set(sets.of(node)),
         }
     }

@@ -102,6 +102,7 @@ pub(super) enum Cell<'a> {
     Id(Option<u64>),
     Whole(Option<u32>),
     Real(f32),
+    Double(f64),
     Set(&'a [u64]),
 }
 
@@ -124,6 +125,7 @@ impl Serialize for Cell<'_> {
             Self::Id(id) => id.serialize(serializer),
             Self::Whole(whole) => whole.serialize(serializer),
             Self::Real(real) => real.is_finite().then_some(real).serialize(serializer),
+            Self::Double(real) => real.is_finite().then_some(real).serialize(serializer),
             Self::Set(set) => serializer.collect_str(&Hexadecimal(set)),
         }
     }
@@ -138,6 +140,7 @@ impl Cell<'_> {
             Self::Id(id) => out.write_all(&id.unwrap_or(u64::MAX).to_le_bytes()),
             Self::Whole(whole) => out.write_all(&whole.unwrap_or(u32::MAX).to_le_bytes()),
             Self::Real(real) => out.write_all(&real.to_le_bytes()),
+            Self::Double(real) => out.write_all(&real.to_le_bytes()),
             Self::Set(set) => set
                 .iter()
                 .try_for_each(|word| out.write_all(&word.to_le_bytes())),
@@ -182,6 +185,7 @@ pub(super) enum Values {
     Ids,
     Whole,
     Real,
+    Doubles,
     Sets { words: usize },
 }
 
@@ -191,11 +195,43 @@ impl Values {
         match column {
             Column::U32(_) if analysis == AnalysisKind::Cc => Self::Ids,
             Column::U32(_) => Self::Whole,
+            Column::U64(_) => Self::Ids,
             Column::F32(_) => Self::Real,
             Column::Sets(sets) => Self::Sets {
                 words: SourceSets::words_for(sets.sources()),
             },
         }
+    }
+
+    /// What holds values of both kinds, as the graphs of a batch may have: distances of 32
+    /// and of 64 bits, or along whole numbers and along floats.
+    pub(super) fn join(self, other: Self) -> Self {
+        match (self, other) {
+            (one, other) if one == other => one,
+            (Self::Whole | Self::Ids, Self::Whole | Self::Ids) => Self::Ids,
+            _ => Self::Doubles,
+        }
+    }
+
+    /// The cell in the type of these values.
+    ///
+    /// # Errors
+    /// When that has no such number.
+    fn fit(self, cell: Cell<'_>) -> io::Result<Cell<'_>> {
+        let inexact = || {
+            io::Error::other("a value of the batch has no place among floats; write .csv or .json")
+        };
+        Ok(match (self, cell) {
+            (Self::Ids, Cell::Whole(whole)) => Cell::Id(whole.map(u64::from)),
+            (Self::Doubles, Cell::Real(real)) => Cell::Double(f64::from(real)),
+            (Self::Doubles, Cell::Whole(None) | Cell::Id(None)) => Cell::Double(f64::INFINITY),
+            (Self::Doubles, Cell::Whole(Some(whole))) => Cell::Double(f64::from(whole)),
+            (Self::Doubles, Cell::Id(Some(id))) if id > 1 << f64::MANTISSA_DIGITS => {
+                return Err(inexact());
+            }
+            (Self::Doubles, Cell::Id(Some(id))) => Cell::Double(id as f64),
+            (_, cell) => cell,
+        })
     }
 
     /// NumPy's type of one value.
@@ -204,6 +240,7 @@ impl Values {
             Self::Ids | Self::Sets { words: 1 } => plain("<u8"),
             Self::Whole => plain("<u4"),
             Self::Real => plain("<f4"),
+            Self::Doubles => plain("<f8"),
             Self::Sets { words } => Ok(DType::Array(words as u64, Box::new(plain("<u8")?))),
         }
     }
@@ -276,14 +313,17 @@ fn write_npy(
     mut out: &mut dyn Write,
 ) -> io::Result<()> {
     let (dtype, shape) = layout(table, columns)?;
+    let values = table.values();
     npyz::WriteOptions::new_header_only()
         .dtype(dtype)
         .shape(&shape)
         .writer(&mut out)
         .write_header_only()?;
     table.each(&mut |row| {
-        let mut cells = columns.iter().map(|column| row.cell(*column));
-        cells.try_for_each(|cell| cell.write_bytes(out))
+        columns.iter().try_for_each(|column| match column {
+            TableColumn::Value => values.fit(row.value)?.write_bytes(out),
+            column => row.cell(*column).write_bytes(out),
+        })
     })
 }
 

@@ -14,6 +14,7 @@ fn jobs(graphs: &[Graph]) -> Vec<Job<'_>> {
             max_iterations: 99,
             ranking: Ranking::default(),
             detail: Detail::Plain,
+            wide: false,
         };
         let built = analysis::build(AnalysisKind::Bfs, graph, &question);
         let built = built.unwrap();

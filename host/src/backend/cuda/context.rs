@@ -141,23 +141,24 @@ impl Drop for Context {
 fn retain(device: CUdevice) -> Result<CUcontext, BackendError> {
     // Held throughout, so that nobody opens what this resets.
     let mut ledger = Ledger::of_process();
-    let way = ledger.way(device);
-    match way {
-        Way::Plainly => {}
-        Way::Blocked => return Err(still_held()),
-        Way::AfterReset => {
-            // SAFETY: no owner of this process holds the context any more. Should that
-            // fail, so will what follows.
-            let _ = unsafe { sys::cuDevicePrimaryCtxReset_v2(device) };
+    if ledger.way(device) == Way::Plainly {
+        match retain_plainly(device) {
+            // Lost by a call that nobody noted: from here on as if it had been.
+            Err(BackendError::ContextLost { .. }) => ledger.lost(device),
+            other => {
+                let raw = other?;
+                ledger.opened(device);
+                return Ok(raw);
+            }
         }
     }
-    let raw = retain_plainly(device).map_err(|error| {
-        if way == Way::AfterReset {
-            beyond_reset(error)
-        } else {
-            error
-        }
-    })?;
+    if ledger.way(device) == Way::Blocked {
+        return Err(still_held());
+    }
+    // SAFETY: no owner of this process holds the context any more. Should that fail, so
+    // will what follows.
+    let _ = unsafe { sys::cuDevicePrimaryCtxReset_v2(device) };
+    let raw = retain_plainly(device).map_err(beyond_reset)?;
     ledger.opened(device);
     Ok(raw)
 }

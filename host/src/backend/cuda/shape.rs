@@ -37,7 +37,11 @@ impl Work {
         if has(|opcode| {
             matches!(
                 opcode,
-                Opcode::StepPaths | Opcode::StepPeel | Opcode::StepSets
+                Opcode::StepPaths
+                    | Opcode::StepPathsWide
+                    | Opcode::StepPathsFloat
+                    | Opcode::StepPeel
+                    | Opcode::StepSets
             )
         }) {
             Self::Rounds

@@ -45,10 +45,9 @@ impl Table for BatchRows<'_> {
     }
 
     fn values(&self) -> Values {
-        let first = self.outcome.graphs.first();
-        first.map_or(Values::Whole, |graph| {
-            Values::of(self.outcome.analysis, &graph.values)
-        })
+        let graphs = self.outcome.graphs.iter();
+        let values = graphs.map(|graph| Values::of(self.outcome.analysis, &graph.values));
+        values.reduce(Values::join).unwrap_or(Values::Whole)
     }
 
     fn each(&self, take: &mut dyn FnMut(&Row<'_>) -> io::Result<()>) -> io::Result<()> {

@@ -51,6 +51,9 @@ impl Histogram {
                     _ => Self::whole(values),
                 }
             }
+            Column::U64(values) => {
+                Self::whole(values.iter().copied().filter(|value| *value != u64::MAX))
+            }
             Column::F32(values) => Self::real(values.iter().copied().map(f64::from)),
             Column::Sets(sets) => Self::even(sets.counts().into_iter().map(u64::from)),
         }

@@ -1,0 +1,192 @@
+//! What a distance of shortest paths is: a word, a pair of words or a float.
+//!
+//! A relaxing round adds a weight, compares and lowers; the bounds that it works towards
+//! are words whatever the distances are. So bounds may be coarse: a distance has a
+//! *place* among them, and distances order like their places or have the same one.
+
+use crate::grid::Grid;
+use crate::memory::Proven;
+
+/// How distances are stored, added to and placed among bounds.
+pub(super) trait Lengths: Copy {
+    /// A distance.
+    type Length: Copy + Default + Ord;
+    /// The distance of a node that no path reaches, above all others.
+    const NEVER: Self::Length;
+    /// Words of a distance.
+    const WORDS: u32;
+
+    /// The word that travels with the edges of a queued node.
+    fn carried<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u32;
+    /// The length of a path over an edge, from the word that travels with it and its
+    /// weight; [`Lengths::NEVER`] when there is no such number.
+    fn sum<G: Grid>(self, grid: G, distances: Proven, edge: (u32, u32)) -> Self::Length;
+    /// A distance of `node` that it has or had.
+    fn seen<G: Grid>(self, grid: G, distances: Proven, node: u32) -> Self::Length;
+    /// Lowers the distance of `node` and returns what it was.
+    fn lower<G: Grid>(
+        self,
+        grid: G,
+        distances: Proven,
+        node: u32,
+        length: Self::Length,
+    ) -> Self::Length;
+    /// Puts `node` at distance 0.
+    fn start<G: Grid>(self, grid: G, distances: Proven, node: u32);
+    /// The distance of a node while nobody writes any, where the register's word of the
+    /// node's number is known.
+    fn scanned<G: Grid>(self, grid: G, distances: Proven, node: (u32, u32)) -> Self::Length;
+    /// Where a distance stands among bounds, below `u32::MAX` for all that a path has.
+    fn place(self, length: Self::Length) -> u32;
+    /// The bound `width` after the place `least`, at least the next one.
+    fn bound(self, least: u32, width: u32) -> u32;
+}
+
+/// A word; a path as long as `u32::MAX` or longer is none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Whole;
+
+impl Lengths for Whole {
+    type Length = u32;
+    const NEVER: u32 = u32::MAX;
+    const WORDS: u32 = 1;
+
+    #[inline(always)]
+    fn carried<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u32 {
+        distances.load(grid, node)
+    }
+    #[inline(always)]
+    fn sum<G: Grid>(self, _: G, _: Proven, (before, weight): (u32, u32)) -> u32 {
+        before.saturating_add(weight)
+    }
+    #[inline(always)]
+    fn seen<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u32 {
+        distances.load_weak(grid, node)
+    }
+    #[inline(always)]
+    fn lower<G: Grid>(self, grid: G, distances: Proven, node: u32, length: u32) -> u32 {
+        distances.min(grid, node, length)
+    }
+    #[inline(always)]
+    fn start<G: Grid>(self, grid: G, distances: Proven, node: u32) {
+        distances.store(grid, node, 0);
+    }
+    #[inline(always)]
+    fn scanned<G: Grid>(self, _: G, _: Proven, (_, word): (u32, u32)) -> u32 {
+        word
+    }
+    #[inline(always)]
+    fn place(self, length: u32) -> u32 {
+        length
+    }
+    #[inline(always)]
+    fn bound(self, least: u32, width: u32) -> u32 {
+        least.saturating_add(width)
+    }
+}
+
+/// The bits of a float that is not negative, which order like the floats. A path whose
+/// length is infinite is none.
+///
+/// Sums are rounded edge by edge along the path. Rounding keeps order and weights are not
+/// negative, so the least such sum is what Dijkstra's algorithm finds, bit for bit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Float;
+
+impl Lengths for Float {
+    type Length = u32;
+    const NEVER: u32 = f32::INFINITY.to_bits();
+    const WORDS: u32 = 1;
+
+    #[inline(always)]
+    fn carried<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u32 {
+        distances.load(grid, node)
+    }
+    #[inline(always)]
+    fn sum<G: Grid>(self, _: G, _: Proven, (before, weight): (u32, u32)) -> u32 {
+        let length = f32::from_bits(before) + f32::from_bits(weight);
+        // What is no number, or negative, comes from no graph; it is no path either.
+        length.to_bits().min(Self::NEVER)
+    }
+    #[inline(always)]
+    fn seen<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u32 {
+        distances.load_weak(grid, node)
+    }
+    #[inline(always)]
+    fn lower<G: Grid>(self, grid: G, distances: Proven, node: u32, length: u32) -> u32 {
+        distances.min(grid, node, length)
+    }
+    #[inline(always)]
+    fn start<G: Grid>(self, grid: G, distances: Proven, node: u32) {
+        distances.store(grid, node, 0);
+    }
+    #[inline(always)]
+    fn scanned<G: Grid>(self, _: G, _: Proven, (_, word): (u32, u32)) -> u32 {
+        word.min(Self::NEVER)
+    }
+    #[inline(always)]
+    fn place(self, length: u32) -> u32 {
+        length
+    }
+    #[inline(always)]
+    fn bound(self, least: u32, width: u32) -> u32 {
+        let bound = (f32::from_bits(least) + f32::from_bits(width)).to_bits();
+        // A width below the last bit of the distance must not keep the bound where it is.
+        bound.max(least.saturating_add(1)).min(u32::MAX - 1)
+    }
+}
+
+/// Two words, low word first.
+///
+/// No sum overflows: a distance only falls, and weights are not negative, so the path
+/// behind it passes no node twice. It has fewer than 2^32 - 1 edges of at most 2^32 - 1
+/// each, and `(2^32 - 2) * (2^32 - 1)` is below 2^64 - 1.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wide {
+    /// Bits by which a distance is shifted right to its place.
+    pub(super) shift: u32,
+}
+
+impl Lengths for Wide {
+    type Length = u64;
+    const NEVER: u64 = u64::MAX;
+    const WORDS: u32 = 2;
+
+    /// The node itself: its distance takes two words, and each edge looks it up. A
+    /// distance that has fallen meanwhile is as good.
+    #[inline(always)]
+    fn carried<G: Grid>(self, _: G, _: Proven, node: u32) -> u32 {
+        node
+    }
+    #[inline(always)]
+    fn sum<G: Grid>(self, grid: G, distances: Proven, (node, weight): (u32, u32)) -> u64 {
+        distances
+            .load_wide(grid, 2 * node)
+            .saturating_add(u64::from(weight))
+    }
+    #[inline(always)]
+    fn seen<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u64 {
+        distances.load_wide(grid, 2 * node)
+    }
+    #[inline(always)]
+    fn lower<G: Grid>(self, grid: G, distances: Proven, node: u32, length: u64) -> u64 {
+        distances.min_wide(grid, 2 * node, length)
+    }
+    #[inline(always)]
+    fn start<G: Grid>(self, grid: G, distances: Proven, node: u32) {
+        distances.min_wide(grid, 2 * node, 0);
+    }
+    #[inline(always)]
+    fn scanned<G: Grid>(self, grid: G, distances: Proven, (node, _): (u32, u32)) -> u64 {
+        distances.load_wide(grid, 2 * node)
+    }
+    #[inline(always)]
+    fn place(self, length: u64) -> u32 {
+        // All that lie beyond the last place share it.
+        (length >> (self.shift & 63)).min(u64::from(u32::MAX - 1)) as u32
+    }
+    #[inline(always)]
+    fn bound(self, least: u32, width: u32) -> u32 {
+        least.saturating_add(width)
+    }
+}
