@@ -11,7 +11,7 @@
 //!
 //! The result is exact whatever the width of the bound is: a node is queued
 //! whenever its distance falls, so no relaxation is ever missed. What a distance
-//! is, a word, two words or a float, is up to a [`Lengths`]; bounds and what they are
+//! is, a word, two words or a float, is up to a `Lengths`; bounds and what they are
 //! compared with are words in any case.
 
 use super::expand::{append_list, expand, select};
