@@ -2,7 +2,7 @@
 //!
 //! Commands only parse, call the library and choose a report. What they promise
 //! to scripts: exit 0 when done, 1 when the machine could not do it or a check
-//! differed, 2 when what was asked or given is wrong ([`error`] has the one
+//! differed, 2 when what was asked or given is wrong (`error` has the one
 //! table); one message on standard error; nothing on standard output but the
 //! report, or with `--json` the failure.
 
