@@ -44,6 +44,10 @@ pub enum FaultCode {
     GivenUp = 12,
     /// A group or a wave lies outside its table.
     BadTable = 13,
+    /// The launch record holds no weights or no incoming edges, which a wave reads.
+    NoArray = 14,
+    /// The launch has less shared memory than a tile of edges takes.
+    NoRoom = 15,
     /// A code that this version does not know; no kernel writes it.
     Unknown = u32::MAX,
 }
@@ -67,6 +71,8 @@ impl FaultCode {
             11 => Self::BadParameter,
             12 => Self::GivenUp,
             13 => Self::BadTable,
+            14 => Self::NoArray,
+            15 => Self::NoRoom,
             _ => Self::Unknown,
         }
     }
@@ -191,17 +197,8 @@ mod tests {
 
     #[test]
     fn fault_codes_survive_their_words() {
-        for code in [
-            FaultCode::None,
-            FaultCode::UnknownOpcode,
-            FaultCode::BadRegister,
-            FaultCode::Watchdog,
-            FaultCode::BadLaunch,
-            FaultCode::NestedFixpoint,
-            FaultCode::TimeBudget,
-            FaultCode::BadIndex,
-        ] {
-            assert_eq!(FaultCode::from_word(code as u32), code);
+        for word in 0..=FaultCode::NoRoom as u32 {
+            assert_eq!(FaultCode::from_word(word) as u32, word);
         }
     }
 }

@@ -12,8 +12,8 @@ use seawall_core::abi::program::Opcode;
 /// Runs an opcode of this family.
 ///
 /// # Errors
-/// [`FaultCode::BadRegister`] when a register is missing or too short, or the
-/// graph's incoming edges are.
+/// [`FaultCode::BadRegister`] when a register is missing or too short,
+/// [`FaultCode::NoArray`] when the launch holds no incoming edges.
 #[inline(never)]
 pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
     if opcode == Opcode::GenKill {
@@ -65,7 +65,10 @@ fn meet<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
     let intersect = wave.parameter(grid, 0) != 0;
     let facts = wave.parameter(grid, 1).max(1);
     let nodes = machine.nodes(grid);
-    if !machine.has_incoming(grid) || u64::from(to.len()) < u64::from(nodes) * u64::from(facts) {
+    if !machine.has_incoming(grid) {
+        return Err(FaultCode::NoArray);
+    }
+    if u64::from(to.len()) < u64::from(nodes) * u64::from(facts) {
         return Err(FaultCode::BadRegister);
     }
     let rows = machine.incoming(grid);

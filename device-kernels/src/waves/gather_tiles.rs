@@ -19,7 +19,7 @@ use seawall_core::abi::tiles::TileRecord;
 /// every register, and what it does not need waits in local memory.
 ///
 /// # Errors
-/// [`FaultCode::BadLaunch`] when the launch asked for less shared memory than a
+/// [`FaultCode::NoRoom`] when the launch asked for less shared memory than a
 /// tile has slots.
 #[inline(never)]
 pub(super) fn gather<G: Grid>(
@@ -38,7 +38,7 @@ pub(super) fn gather<G: Grid>(
     while index < tiles.count {
         let tile = tiles.record(grid, index);
         if tile.slots > grid.extra_words() {
-            return Err(FaultCode::BadLaunch);
+            return Err(FaultCode::NoRoom);
         }
         pull.clear(grid, tile.slots);
         grid.block_barrier();

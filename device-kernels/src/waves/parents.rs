@@ -25,14 +25,14 @@ const WARP_ROW: u32 = 1024;
 ///
 /// # Errors
 /// [`FaultCode::BadRegister`] when a register is missing or too short,
-/// [`FaultCode::BadLaunch`] when the graph has no incoming edges.
+/// [`FaultCode::NoArray`] when the launch holds no incoming edges.
 #[inline(never)]
 pub fn run<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
     let context = &hand.context();
     let (machine, grid) = (context.machine, context.team.grid);
     let nodes = machine.nodes(grid);
     if !machine.has_incoming(grid) {
-        return Err(FaultCode::BadLaunch);
+        return Err(FaultCode::NoArray);
     }
     let search = Levels {
         rows: machine.incoming(grid),

@@ -29,7 +29,7 @@ use seawall_core::abi::program::Opcode;
 ///
 /// # Errors
 /// [`FaultCode::BadRegister`] when a register is missing or too short,
-/// [`FaultCode::BadLaunch`] when the graph has no weights.
+/// [`FaultCode::NoArray`] when the launch holds no weights.
 #[inline(never)]
 pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
     let context = &hand.context();
@@ -196,7 +196,7 @@ fn relax<G: Grid, L: Lengths>(
     let (team, grid) = (&context.team, context.team.grid);
     let (tag, round) = (context.tag.now(grid), Round::told(grid));
     let work = Work::new(work, context.machine.nodes(grid))?;
-    let weights = context.machine.weights(grid).ok_or(FaultCode::BadLaunch)?;
+    let weights = context.machine.weights(grid).ok_or(FaultCode::NoArray)?;
     let paths = &Paths {
         distances,
         weights,

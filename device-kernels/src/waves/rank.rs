@@ -97,7 +97,7 @@ impl Scale {
 ///
 /// # Errors
 /// [`FaultCode::BadRegister`] when a register is missing or too short,
-/// [`FaultCode::BadLaunch`] when the graph has no incoming edges.
+/// [`FaultCode::NoArray`] when the launch holds no incoming edges.
 #[inline(never)]
 pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
     let context = &hand.context();
@@ -120,7 +120,7 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
             return gather_tiles::gather(context, tiles, (contributions, sums));
         }
         if !machine.has_incoming(grid) {
-            return Err(FaultCode::BadLaunch);
+            return Err(FaultCode::NoArray);
         }
         gather::gather(context, contributions, sums);
         return Ok(());

@@ -4,8 +4,8 @@
 use super::{fault_of, plan, run_watched};
 use seawall::backend::BackendError;
 use seawall::program::{
-    ComponentStep, EncodedProgram, Lengths, Mark, Paths, PlanRequest, ProgramBuilder, ProgramError,
-    RegisterId, Sets, TableError, Transfer, Triangles,
+    ComponentStep, EncodedProgram, Lengths, Mark, Meet, Paths, PlanRequest, ProgramBuilder,
+    ProgramError, RegisterId, Sets, TableError, Transfer, Triangles,
 };
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::facts::{Invariant, Stage};
@@ -334,4 +334,26 @@ fn a_fault_keeps_later_waves_from_what_was_not_made() {
     let (record, wave) = fault_of(run_watched(faulty::unmade().unwrap(), 2));
     assert_eq!(FaultCode::from_word(record.code), FaultCode::BadRegister);
     assert_eq!(wave, faulty::ORIENT);
+}
+
+#[test]
+fn a_wave_without_the_array_that_it_reads_says_so() {
+    let mut program = ProgramBuilder::new(NODES);
+    let [facts, met] = ["facts", "met"].map(|name| words(&mut program, name));
+    program.fill("facts", facts, 1);
+    program.fill("nothing met", met, 0);
+    let union = Meet {
+        facts: 1,
+        intersect: false,
+    };
+    program.fixpoint("meet until nothing changes", 9, |body| {
+        body.meet("meet", met, facts, union);
+    });
+    program.keep(met);
+    let mut program = plan(&program);
+    run_watched(program.clone(), 2).unwrap();
+    program.needs.incoming = false;
+    let (record, wave) = fault_of(run_watched(program, 2));
+    assert_eq!(FaultCode::from_word(record.code), FaultCode::NoArray);
+    assert!(wave.ends_with("meet"), "{wave}");
 }
