@@ -241,7 +241,7 @@ pub struct RunOutcome {
     pub repeat: u32,
     /// Grid barriers that the device crossed.
     pub device_barriers: u64,
-    /// What the host did during the last repetition.
+    /// Work of the host during the last repetition.
     pub host: HostWork,
     /// Whether a plain sequential implementation gave the same result; nothing
     /// when it was not asked.

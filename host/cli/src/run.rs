@@ -72,7 +72,7 @@ pub(super) struct RunArgs {
     /// graphs, a folder, @LIST or gen:batch:COUNT:SHAPE are a batch.
     #[arg(value_name = "GRAPH", required = true)]
     graphs: Vec<OsString>,
-    /// What to compute.
+    /// The analysis to run.
     #[arg(long, value_enum, value_name = "NAME")]
     analysis: AnalysisName,
     #[command(flatten)]
@@ -197,7 +197,7 @@ fn max_iterations_help() -> String {
 /// Bytes of a text such as `512MiB`.
 ///
 /// # Errors
-/// What was expected.
+/// The expected value.
 pub fn size(text: &str) -> Result<u64, String> {
     let is_size = text.starts_with(|first: char| first.is_ascii_digit());
     let rounded = text.parse::<ByteSize>().ok().filter(|_| is_size);

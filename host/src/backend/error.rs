@@ -30,7 +30,7 @@ pub enum BackendError {
     /// A CUDA call failed.
     #[error("{doing}: {name}{}", remedy.map(|text| format!("; {text}")).unwrap_or_default())]
     Cuda {
-        /// What was being done.
+        /// The step under way.
         doing: &'static str,
         /// Name of the CUDA error.
         name: String,
@@ -40,7 +40,7 @@ pub enum BackendError {
     /// The device's context is lost, and with it every session of this process on it.
     #[error("{doing}: {name}: the context of the device is lost; {remedy}")]
     ContextLost {
-        /// What was being done.
+        /// The step under way.
         doing: &'static str,
         /// Name of the CUDA error.
         name: String,
@@ -133,9 +133,9 @@ pub enum BackendError {
     /// The weights of the graph are of another kind than the program reads.
     #[error("the program reads {needed} weights and the graph has {found} weights")]
     WrongWeights {
-        /// What the program reads.
+        /// Kind that the program reads.
         needed: WeightKind,
-        /// What the graph has.
+        /// Kind that the graph has.
         found: WeightKind,
     },
     /// The kernel module does not hold a kernel.

@@ -48,7 +48,7 @@ impl Default for RunLimits {
     }
 }
 
-/// What the host did during one run, from its inputs to the end of its last
+/// Work of the host during one run, from its inputs to the end of its last
 /// kernel; nothing of it on the CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct HostWork {
@@ -66,7 +66,7 @@ pub struct RunStats {
     /// Time of the run: device time between two events for a GPU, wall time
     /// for the CPU backend, nanoseconds.
     pub run_ns: u64,
-    /// What the host did for the run.
+    /// Work of the host for the run.
     pub host: HostWork,
     /// The control block after the run.
     pub control: ControlRecord,

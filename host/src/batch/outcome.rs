@@ -29,7 +29,7 @@ pub struct BatchOutcome {
     pub times: Times,
     /// Repetitions behind the medians.
     pub repeat: u32,
-    /// What the host did during the last repetition.
+    /// Work of the host during the last repetition.
     pub host: HostWork,
 }
 

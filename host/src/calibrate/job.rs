@@ -64,7 +64,7 @@ impl Tally {
 /// A job, as far as its cost depends on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Job {
-    /// What to compute.
+    /// The analysis to run.
     pub analysis: AnalysisKind,
     /// Nodes of the graph.
     pub nodes: f64,

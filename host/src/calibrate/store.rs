@@ -93,7 +93,7 @@ pub enum StoreError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// A problem of it.
         problem: String,
     },
 }

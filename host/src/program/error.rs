@@ -1,4 +1,4 @@
-//! What can be wrong with a wave program.
+//! Problems of a wave program.
 
 use super::table_error::TableError;
 use seawall_core::abi::facts::Invariant;
@@ -101,7 +101,7 @@ pub enum ProgramError {
         name: String,
         /// Name of the register.
         register: &'static str,
-        /// What it would have to be.
+        /// The value that it must have.
         needs: Invariant,
     },
     /// A wave relies on something else that the program does not provide.

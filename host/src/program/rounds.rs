@@ -23,7 +23,7 @@ pub struct Paths {
     /// wide one takes fewer rounds and relaxes more edges twice. In the unit of
     /// `lengths`.
     pub width: u32,
-    /// What distances are.
+    /// Kind of the distances.
     pub lengths: Lengths,
 }
 

@@ -1,4 +1,4 @@
-//! What can be wrong with the tables of a program.
+//! Problems of the tables of a program.
 
 use seawall_core::abi::facts::{Invariant, Stage};
 
@@ -147,7 +147,7 @@ pub enum TableError {
         name: String,
         /// The register.
         register: u32,
-        /// What it would have to be.
+        /// The value that it must have.
         needs: Invariant,
     },
     /// A wave stands where it cannot run.

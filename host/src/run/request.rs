@@ -166,7 +166,7 @@ impl Default for Ranking {
 /// One run, as asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRequest {
-    /// What to compute.
+    /// The analysis to run.
     pub analysis: AnalysisKind,
     /// Node numbers to start from, each below the graph's nodes, in the order
     /// given; an analysis that starts everywhere ignores them.

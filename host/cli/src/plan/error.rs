@@ -1,4 +1,4 @@
-//! What is wrong with a plan's input, for people and for scripts.
+//! A problem of a plan's input, for people and for scripts.
 
 use std::io;
 

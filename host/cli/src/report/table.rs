@@ -251,7 +251,7 @@ pub(super) trait Table {
     /// Number of rows.
     fn rows(&self) -> u64;
 
-    /// What the values are.
+    /// The values.
     fn values(&self) -> Values;
 
     /// Calls `take` with every row, in order.

@@ -217,7 +217,7 @@ fn barriers(crossed: u64) -> String {
     )
 }
 
-/// What the host did during a run.
+/// Work of the host during a run.
 pub(super) fn host(work: &HostWork) -> String {
     let launches = match work.launches {
         1 => "1 launch".to_owned(),

@@ -1,6 +1,6 @@
-//! What can be wrong with an archive of arrays.
+//! Problems of an archive of arrays.
 
-/// What is wrong with an `.npz` archive.
+/// A problem of an `.npz` archive.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArchiveProblem {
@@ -38,7 +38,7 @@ pub enum ArchiveProblem {
     Array {
         /// The member.
         member: String,
-        /// What is wrong with it.
+        /// A problem of it.
         reason: String,
     },
     /// A member that such a matrix has is not there.

@@ -1,6 +1,6 @@
-//! What can be wrong with arrays out of a binary file, or given in memory.
+//! Problems of arrays out of a binary file, or given in memory.
 
-/// What is wrong with a `.swg` file.
+/// A problem of a `.swg` file.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BinaryProblem {

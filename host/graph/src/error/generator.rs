@@ -1,6 +1,6 @@
-//! What can be wrong with a generator's specification.
+//! Problems of a generator's specification.
 
-/// What is wrong with a generator specification.
+/// A problem of a generator specification.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GeneratorProblem {

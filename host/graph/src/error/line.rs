@@ -1,13 +1,13 @@
-//! What can be wrong with one line of text.
+//! Problems of one line of text.
 
-/// What is wrong with one line of text.
+/// A problem of one line of text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineProblem {
     /// A field that must be a number is none.
     #[error("expected {what}, found {value:?}")]
     NotANumber {
-        /// What the field stands for.
+        /// Meaning of the field.
         what: &'static str,
         /// The field.
         value: String,
@@ -15,7 +15,7 @@ pub enum LineProblem {
     /// A number below zero where only counts and ids make sense.
     #[error("{what} is negative ({value})")]
     Negative {
-        /// What the field stands for.
+        /// Meaning of the field.
         what: &'static str,
         /// The field.
         value: String,
@@ -23,7 +23,7 @@ pub enum LineProblem {
     /// A number that no 64-bit word holds.
     #[error("{what} is too large ({value}); at most {limit}")]
     TooLarge {
-        /// What the field stands for.
+        /// Meaning of the field.
         what: &'static str,
         /// The field.
         value: String,
@@ -41,7 +41,7 @@ pub enum LineProblem {
     /// The line ends before this field.
     #[error("the line ends before {what} ({value:?})")]
     MissingField {
-        /// What the field stands for.
+        /// Meaning of the field.
         what: &'static str,
         /// The line, shortened.
         value: String,
@@ -93,7 +93,7 @@ pub enum LineProblem {
     Banner {
         /// The line, shortened.
         value: String,
-        /// What it should be.
+        /// The value that it should have.
         expected: &'static str,
     },
     /// A line kind that the format does not have.
@@ -111,7 +111,7 @@ pub enum LineProblem {
         what: &'static str,
         /// The value.
         value: String,
-        /// What works instead.
+        /// The remedy.
         remedy: &'static str,
     },
     /// A matrix with different numbers of rows and columns.
@@ -127,7 +127,7 @@ pub enum LineProblem {
     /// A number beyond the largest float of 32 bits.
     #[error("{what} is too large for a 32-bit float ({value}); at most 3.4028235e38")]
     BeyondFloat {
-        /// What the field stands for.
+        /// Meaning of the field.
         what: &'static str,
         /// The field.
         value: String,

@@ -1,4 +1,4 @@
-//! What can go wrong between a graph's bytes and its arrays.
+//! Problems between a graph's bytes and its arrays.
 //!
 //! One enum for the room, because a caller shows all of them the same way: one
 //! message that names the file, the line, the reason and the offending value.
@@ -29,7 +29,7 @@ pub enum GraphError {
     Io {
         /// File as the caller named it.
         file: String,
-        /// What was attempted: `open`, `read`, `create`, `write`, `rename`.
+        /// The attempt: `open`, `read`, `create`, `write`, `rename`.
         action: &'static str,
         /// The system's answer.
         source: io::Error,
@@ -92,7 +92,7 @@ pub enum GraphError {
         codec: &'static str,
         /// Bytes decoded before the fault.
         produced: u64,
-        /// What the decoder said.
+        /// Message of the decoder.
         reason: String,
     },
     /// An archive does not hold a sparse matrix that can be read.
@@ -100,7 +100,7 @@ pub enum GraphError {
     Archive {
         /// File as the caller named it.
         file: String,
-        /// What is wrong.
+        /// The problem.
         problem: ArchiveProblem,
     },
     /// The system has no memory for the graph's arrays.
@@ -130,7 +130,7 @@ pub enum GraphError {
         file: String,
         /// Line, from 1.
         line: u64,
-        /// What is wrong with it, with the value.
+        /// A problem of it, with the value.
         problem: LineProblem,
     },
     /// The header promised another number of edge lines than the file has.
@@ -189,7 +189,7 @@ pub enum GraphError {
         file: String,
         /// The suffix of its format, such as `.swg`.
         format: &'static str,
-        /// What is wrong.
+        /// The problem.
         problem: BinaryProblem,
     },
     /// More nodes than 32-bit ids can name.
@@ -233,7 +233,7 @@ pub enum GraphError {
     Generator {
         /// The specification as given.
         spec: String,
-        /// What is wrong.
+        /// The problem.
         problem: GeneratorProblem,
     },
     /// An edge given in memory has an end that is no node.

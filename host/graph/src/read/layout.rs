@@ -30,7 +30,7 @@ pub(super) enum Values {
     Pair,
 }
 
-/// What a line is.
+/// Kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// Two ids, and a value perhaps.

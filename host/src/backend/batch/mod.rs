@@ -42,7 +42,7 @@ pub struct BatchStats {
     /// Time of the run: device time between two events for a GPU, wall time
     /// for the CPU backend, nanoseconds.
     pub run_ns: u64,
-    /// What the host did for the run.
+    /// Work of the host for the run.
     pub host: HostWork,
     /// The control block of every graph after the run, in the order of the
     /// jobs.

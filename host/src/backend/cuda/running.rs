@@ -47,7 +47,7 @@ impl<'a> Running<'a> {
         self.program
     }
 
-    /// What the host did so far.
+    /// Work of the host so far.
     pub(super) const fn host(&self) -> HostWork {
         self.host
     }
