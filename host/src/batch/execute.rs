@@ -3,7 +3,7 @@
 use super::choose::{Choice, choose};
 use super::programs::Programs;
 use super::{BatchError, BatchOutcome, GraphOutcome};
-use crate::analysis::Reading;
+use crate::analysis::{Found, Reading};
 use crate::backend::batch::cpu::CpuBatch;
 use crate::backend::batch::{self as backend, BatchSession, BatchStats, Job};
 use crate::backend::{BackendError, RunLimits, cuda};
@@ -355,19 +355,24 @@ fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> Gr
     let (graph, control) = (named.graph, left.control);
     let values = left.reading.column(graph.nodes(), left.words);
     let end = steps::end_of(control);
+    let analysis = request.analysis.room();
+    let found = Found {
+        values: &values,
+        parents: None,
+    };
     GraphOutcome {
         name: named.name.clone(),
         nodes: u64::from(graph.nodes()),
         edges: u64::from(graph.edges()),
         sources: steps::original_ids(graph, request.sources()),
-        reached: steps::reached(request.analysis, &values),
-        rounds: steps::rounds(request.analysis, &values, end),
+        reached: analysis.reached(&values),
+        rounds: analysis.rounds(&values, end.iterations),
         converged: end.converged,
         topology: steps::topology_name(control),
         run_ns: clock(control.ended_ns).saturating_sub(clock(control.started_ns)),
         checked: request
             .check
-            .then(|| steps::is_equal(graph, request, end, (&values, None))),
+            .then(|| steps::is_equal(graph, request, end, found)),
         values,
     }
 }

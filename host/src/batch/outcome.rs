@@ -1,8 +1,9 @@
 //! What a batch found, graph by graph and in all.
 
+use crate::analysis::{AnalysisKind, Answer};
 use crate::backend::HostWork;
-use crate::outcome::{Answer, Column, Dropped, Rounds, Times};
-use crate::run::{AnalysisKind, Executor};
+use crate::executor::Executor;
+use crate::outcome::{Column, Dropped, Rounds, Times};
 
 /// Everything that a report of a batch shows.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,7 +101,8 @@ impl BatchOutcome {
     /// The numbers that the analysis is asked for, of every graph. Linear in
     /// the nodes.
     pub fn answers(&self) -> impl Iterator<Item = Answer> + '_ {
-        let answer = |graph: &GraphOutcome| Answer::of(self.analysis, &graph.values);
+        let analysis = self.analysis.room();
+        let answer = move |graph: &GraphOutcome| analysis.answer(&graph.values);
         self.graphs.iter().map(answer)
     }
 

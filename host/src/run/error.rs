@@ -4,9 +4,10 @@
 //! code. Reading the graph has errors of its own.
 
 use crate::Cause;
+use crate::analysis::{AnalysisKind, Detail};
 use crate::backend::BackendError;
-use crate::run::{AnalysisKind, Detail};
 use seawall_core::topology::Topology;
+use std::fmt;
 
 /// A run could not start or could not finish.
 #[derive(Debug, thiserror::Error)]
@@ -68,8 +69,8 @@ pub enum RunError {
     WrongDetail {
         /// The detail asked for.
         detail: Detail,
-        /// The analysis that has it.
-        of: AnalysisKind,
+        /// The analyses that have it.
+        of: AnyOf,
         /// The analysis asked for.
         analysis: AnalysisKind,
     },
@@ -101,6 +102,17 @@ pub enum RunError {
     /// The machine failed.
     #[error(transparent)]
     Backend(#[from] BackendError),
+}
+
+/// The analyses of which one does what was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnyOf(pub(super) Vec<AnalysisKind>);
+
+impl fmt::Display for AnyOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.0.iter().map(|kind| kind.name()).collect();
+        f.write_str(&names.join(" or "))
+    }
 }
 
 impl RunError {

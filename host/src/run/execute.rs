@@ -2,7 +2,7 @@
 
 use super::choose::{Choice, Narrow, choose};
 use super::{BackendChoice, Executor, Phase, RunError, RunRequest, steps};
-use crate::analysis::Built;
+use crate::analysis::{Built, Found};
 use crate::backend::cpu::CpuSession;
 use crate::backend::{RunLimits, RunStats, Session, cuda};
 use crate::graph::Graph;
@@ -63,7 +63,10 @@ pub fn execute(
     let end = steps::end_of(&stats.control);
     let checked = request.check.then(|| {
         progress(Phase::Check);
-        let found = (&values, parents.as_deref());
+        let found = Found {
+            values: &values,
+            parents: parents.as_deref(),
+        };
         log.until_now("check", || steps::is_equal(graph, request, end, found))
     });
     Ok(RunOutcome {
@@ -75,8 +78,8 @@ pub fn execute(
         edges: u64::from(graph.edges()),
         dropped: Dropped::default(),
         sources: steps::original_ids(graph, request.sources()),
-        reached: steps::reached(request.analysis, &values),
-        rounds: steps::rounds(request.analysis, &values, end),
+        reached: request.analysis.room().reached(&values),
+        rounds: request.analysis.room().rounds(&values, end.iterations),
         converged: end.converged,
         plan,
         times: Times {

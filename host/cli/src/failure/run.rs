@@ -28,7 +28,7 @@ pub(super) fn fields(error: &RunError) -> Value {
             of,
             analysis,
         } => json!({
-            "kind": "wrong_detail", "detail": detail.to_string(), "of": of.name(),
+            "kind": "wrong_detail", "detail": detail.to_string(), "of": of.to_string(),
             "analysis": analysis.name()
         }),
         RunError::NoSource { analysis } => {
@@ -162,7 +162,7 @@ pub(super) fn bench_fields(error: &BenchError) -> Value {
 pub(super) fn probe_fields(error: &MeasureError) -> Value {
     match error {
         MeasureError::Graph(error) => graph::fields(error),
-        MeasureError::Run(error) => fields(error),
+        MeasureError::Program(error) => program_fields(error),
         MeasureError::Backend(error) => backend_fields(error),
     }
 }

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use seawall::analysis::Sentence;
 use seawall::backend::HostWork;
-use seawall::outcome::{Answer, Dropped, PlanSummary, Rounds, RunOutcome, Times};
-use seawall::run::AnalysisKind;
+use seawall::outcome::{Dropped, PlanSummary, Rounds, RunOutcome, Times};
 use seawall::units::{Count, Nanoseconds, bytes, counted};
 
 /// Writes the report: what ran, where and why, what it found, what it took.
@@ -14,7 +14,11 @@ use seawall::units::{Count, Nanoseconds, bytes, counted};
 pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     let nodes = counted(outcome.nodes, "node");
     let edges = counted(outcome.edges, "edge");
-    writeln!(out, "{} of {nodes}, {edges}", title(outcome.analysis))?;
+    writeln!(
+        out,
+        "{} of {nodes}, {edges}",
+        outcome.analysis.facts().title
+    )?;
     writeln!(out)?;
     if let Some(dropped) = left_out(outcome.dropped) {
         row(out, "left out", &dropped)?;
@@ -60,18 +64,6 @@ pub(super) fn left_out(dropped: Dropped) -> Option<String> {
     (!told.is_empty()).then(|| told.join(", "))
 }
 
-pub(super) fn title(analysis: AnalysisKind) -> &'static str {
-    match analysis {
-        AnalysisKind::Bfs => "Breadth-first search",
-        AnalysisKind::Reach => "Reachability",
-        AnalysisKind::Cc => "Connected components",
-        AnalysisKind::Sssp => "Shortest paths",
-        AnalysisKind::Pagerank => "PageRank",
-        AnalysisKind::Kcore => "Core numbers",
-        AnalysisKind::Triangles => "Triangle counts",
-    }
-}
-
 fn machine(outcome: &RunOutcome) -> String {
     format!("{} (backend {})", outcome.device, outcome.backend)
 }
@@ -92,44 +84,12 @@ fn sources(ids: &[u64]) -> String {
 }
 
 fn found(outcome: &RunOutcome) -> String {
-    match outcome.answer() {
-        Answer::Column {} if outcome.analysis == AnalysisKind::Pagerank => {
-            format!("a rank for {}", counted(outcome.nodes, "node"))
+    match outcome.answer().sentence {
+        Sentence::Reached { more } => reached(outcome) + &more,
+        Sentence::EveryNode { value } => {
+            format!("{value} for {}", counted(outcome.nodes, "node"))
         }
-        Answer::Column {} => reached(outcome),
-        Answer::Farthest { eccentricity } => {
-            let measure = match outcome.analysis {
-                AnalysisKind::Sssp => "distance",
-                _ => "level",
-            };
-            let farthest = Count(eccentricity);
-            format!("{}, the farthest at {measure} {farthest}", reached(outcome))
-        }
-        answer => told(answer),
-    }
-}
-
-/// An answer about the graph as a whole, in words; nothing about nodes reached.
-pub(super) fn told(answer: Answer) -> String {
-    match answer {
-        Answer::Components {
-            components,
-            largest_component,
-        } => format!(
-            "{}, the largest of {}",
-            counted(components, "component"),
-            counted(largest_component, "node")
-        ),
-        Answer::Cores {
-            largest_core,
-            largest_core_nodes,
-        } => format!(
-            "largest core number {}, of {}",
-            Count(u64::from(largest_core)),
-            counted(largest_core_nodes, "node")
-        ),
-        Answer::Triangles { triangles } => counted(triangles, "triangle"),
-        Answer::Farthest { .. } | Answer::Column {} => String::new(),
+        Sentence::Graph(text) => text,
     }
 }
 
@@ -274,6 +234,7 @@ fn run_note(run_ns: u64, repeat: u32, edges: u64) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use seawall::analysis::AnalysisKind;
     use seawall::outcome::Column;
     use seawall::run::Executor;
 

@@ -8,10 +8,11 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use seawall::analysis::{AnalysisKind, Answer};
 use seawall::backend::HostWork;
 use seawall::batch::{BatchOutcome, GraphOutcome};
-use seawall::outcome::{Answer, Dropped, Rounds, Times};
-use seawall::run::{AnalysisKind, Executor};
+use seawall::outcome::{Dropped, Rounds, Times};
+use seawall::run::Executor;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -35,10 +36,8 @@ struct Report<'a> {
     repeat: u32,
     checked: Option<bool>,
     results: Vec<GraphReport<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    components: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    triangles: Option<u64>,
+    #[serde(flatten)]
+    totals: Answer,
     #[serde(flatten)]
     host: HostWork,
 }
@@ -88,8 +87,8 @@ fn hexadecimal(checksum: u64) -> String {
 ///
 /// A graph's `checksum` is that of
 /// [`Column::checksum`](seawall::outcome::Column::checksum), as in its own
-/// report; the total's is [`BatchOutcome::checksum`]. `components` and
-/// `triangles` of the total are sums over the graphs. `run_ns` of a graph is
+/// report; the total's is [`BatchOutcome::checksum`]. Counts of
+/// the total, such as `components`, are sums over the graphs. `run_ns` of a graph is
 /// its time on the worker that ran it, beside others; `time_ns.run` is the
 /// whole batch's.
 ///
@@ -115,8 +114,7 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
         time_ns: outcome.times,
         repeat: outcome.repeat,
         checked: outcome.checked(),
-        components: answers.iter().map(|one| one.components_found()).sum(),
-        triangles: answers.iter().map(|one| one.triangles()).sum(),
+        totals: Answer::totals(&answers),
         host: outcome.host,
         results: outcome
             .graphs

@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-use crate::report::text::{host, left_out, row, times, title, told, verdict};
+use crate::report::text::{host, left_out, row, times, verdict};
+use seawall::analysis::{Answer, Sentence};
 use seawall::batch::{BatchOutcome, GraphOutcome};
-use seawall::outcome::{Answer, Rounds};
+use seawall::outcome::Rounds;
 use seawall::units::{Count, bytes, counted};
 
 /// Graphs named in the report; the rest are counted.
@@ -18,7 +19,7 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "{} of {}: {}, {}",
-        title(outcome.analysis),
+        outcome.analysis.facts().title,
         counted(outcome.graphs.len() as u64, "graph"),
         counted(outcome.nodes(), "node"),
         counted(outcome.edges(), "edge"),
@@ -42,8 +43,9 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     row(out, "host", &host(&outcome.host))?;
     row(out, "checksum", &format!("{:016x}", outcome.checksum()))?;
     writeln!(out)?;
+    let analysis = outcome.analysis.room();
     for graph in outcome.graphs.iter().take(GRAPHS_SHOWN) {
-        let answer = Answer::of(outcome.analysis, &graph.values);
+        let answer = analysis.answer(&graph.values);
         writeln!(out, "  {}", line(graph, answer))?;
     }
     let rest = outcome.graphs.len().saturating_sub(GRAPHS_SHOWN);
@@ -64,13 +66,13 @@ fn workers(outcome: &BatchOutcome) -> String {
 }
 
 fn found(outcome: &BatchOutcome) -> String {
-    let components: Option<u64> = outcome.answers().map(Answer::components_found).sum();
-    if let Some(components) = components {
-        return counted(components, "component");
-    }
-    let triangles: Option<u64> = outcome.answers().map(Answer::triangles).sum();
-    if let Some(triangles) = triangles {
-        return counted(triangles, "triangle");
+    let answers: Vec<Answer> = outcome.answers().collect();
+    let totals = Answer::totals(&answers).figures;
+    let told = totals
+        .iter()
+        .find_map(|total| Some((total.value, total.noun?)));
+    if let Some((count, noun)) = told {
+        return counted(count, noun);
     }
     let (reached, nodes) = (outcome.reached(), outcome.nodes());
     let share = 100.0 * reached as f64 / nodes.max(1) as f64;
@@ -118,9 +120,11 @@ fn line(graph: &GraphOutcome, answer: Answer) -> String {
     } else {
         ""
     };
-    let told = match told(answer) {
-        none if none.is_empty() => format!("{} reached", Count(graph.reached)),
-        told => told,
+    let told = match answer.sentence {
+        Sentence::Graph(text) => text,
+        Sentence::Reached { .. } | Sentence::EveryNode { .. } => {
+            format!("{} reached", Count(graph.reached))
+        }
     };
     format!(
         "{}: {}, {}, {told}, {}{differs}",
