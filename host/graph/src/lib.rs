@@ -24,6 +24,7 @@ mod model;
 mod petgraph;
 mod radix;
 mod read;
+mod scale;
 mod spec;
 pub mod threads;
 mod tidy;
@@ -38,6 +39,7 @@ pub use error::{ArchiveProblem, BinaryProblem, GeneratorProblem, GraphError, Lin
 pub use load::{Compression, Format, LoadOptions, LoadStats, Loaded, Progress};
 pub use model::Graph;
 pub use read::is_graph_name;
+pub use scale::{ScaleError, Scaled};
 pub use weights::WeightKind;
 pub use write::{Saved, save};
 
