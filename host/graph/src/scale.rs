@@ -7,11 +7,11 @@ use super::csr::Csr;
 use super::model::Graph;
 use super::weights::WeightKind;
 
-/// A graph whose weights were scaled, and what became of them.
-#[derive(Debug)]
-pub struct Scaled {
-    /// The graph, with weights that are whole numbers.
-    pub graph: Graph,
+/// A factor on all weights, and what became of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    /// The factor.
+    pub factor: f64,
     /// Weights whose product is no whole number, by more than the error that the weight
     /// and the factor have of their own.
     pub rounded: u64,
@@ -27,14 +27,14 @@ pub enum ScaleError {
     #[error("the graph has no weights to scale; load it with weights, or give every edge 1")]
     NoWeights,
     /// The factor is no number above 0.
-    #[error("a factor of {factor}; it is a finite number above 0")]
+    #[error("a factor of {factor:?}; it is a finite number above 0")]
     Factor {
         /// The factor given.
         factor: f64,
     },
     /// A product is beyond 32 bits.
     #[error(
-        "the edge from node {from} to node {to} weighs {weight}, and {factor} times that is more than 4294967295; take a smaller factor"
+        "the edge from node {from} to node {to} weighs {weight:?}, and {factor:?} times that is more than 4294967295; take a smaller factor"
     )]
     TooHeavy {
         /// Node that the edge leaves, by its id in the file.
@@ -102,15 +102,16 @@ impl Graph {
     ///
     /// let edges = [(0, 1, 0.25), (1, 2, 1.5)];
     /// let scaled = Graph::from_float_edges(3, &edges, false)?.with_scaled_weights(2.0)?;
-    /// assert_eq!(scaled.graph.weights(), Some(&[0, 3][..]));
-    /// assert_eq!((scaled.rounded, scaled.vanished), (1, 1));
+    /// let (graph, scale) = scaled;
+    /// assert_eq!(graph.weights(), Some(&[0, 3][..]));
+    /// assert_eq!((scale.rounded, scale.vanished), (1, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// [`ScaleError`]: no weights, a factor that is no finite number above 0, or a
     /// product beyond `u32::MAX`, of which the first edge is named.
-    pub fn with_scaled_weights(self, factor: f64) -> Result<Scaled, ScaleError> {
+    pub fn with_scaled_weights(self, factor: f64) -> Result<(Self, Scale), ScaleError> {
         if !(factor > 0.0 && factor.is_finite()) {
             return Err(ScaleError::Factor { factor });
         }
@@ -121,20 +122,17 @@ impl Graph {
         if let Some(edge) = words.par_iter().position_first(too_heavy) {
             return Err(self.too_heavy(edge, kind.number(words[edge]), factor));
         }
-        let is_rounded = |word: &&u32| {
-            let product = product(**word);
-            (product - product.round_ties_even()).abs() > product * kind.error()
+        let mut scale = Scale {
+            factor,
+            rounded: 0,
+            vanished: 0,
         };
-        let vanishes = |word: &&u32| **word != 0 && product(**word).round_ties_even() == 0.0;
-        let rounded = words.par_iter().filter(is_rounded).count() as u64;
-        let vanished = words.par_iter().filter(vanishes).count() as u64;
-        let scale = |word: &u32| product(*word).round_ties_even() as u32;
-        let weights = words.par_iter().map(scale).collect();
-        Ok(Scaled {
-            graph: self.with_weights(weights),
-            rounded,
-            vanished,
-        })
+        let graph = self.map_rows(|mut rows| {
+            let words = rows.weights.as_deref_mut().unwrap_or_default();
+            (scale.rounded, scale.vanished) = scale_all(words, (kind, factor));
+            rows
+        });
+        Ok((graph, scale))
     }
 
     fn too_heavy(&self, edge: usize, weight: f64, factor: f64) -> ScaleError {
@@ -158,6 +156,20 @@ impl Graph {
     }
 }
 
+/// Scales weights whose products fit; returns how many were rounded and how many vanished.
+fn scale_all(words: &mut [u32], (kind, factor): (WeightKind, f64)) -> (u64, u64) {
+    let scale = |word: &mut u32| {
+        let product = kind.number(*word) * factor;
+        let whole = product.round_ties_even();
+        let vanished = *word != 0 && whole == 0.0;
+        *word = whole as u32;
+        let is_off = (product - whole).abs() > product * kind.error();
+        (u64::from(is_off), u64::from(vanished))
+    };
+    let add = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
+    words.par_iter_mut().map(scale).reduce(|| (0, 0), add)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,35 +181,35 @@ mod tests {
 
     #[test]
     fn products_are_rounded_to_the_nearest_and_ties_to_even() {
-        let scaled = whole([25, 35, 4]).with_scaled_weights(0.1).unwrap();
-        assert_eq!(scaled.graph.weights(), Some(&[2, 4, 0][..]));
-        assert_eq!((scaled.rounded, scaled.vanished), (3, 1));
-        let scaled = whole([10, 30, 0]).with_scaled_weights(0.1).unwrap();
-        assert_eq!(scaled.graph.weights(), Some(&[1, 3, 0][..]));
-        assert_eq!((scaled.rounded, scaled.vanished), (0, 0));
+        let (graph, scale) = whole([25, 35, 4]).with_scaled_weights(0.1).unwrap();
+        assert_eq!(graph.weights(), Some(&[2, 4, 0][..]));
+        assert_eq!((scale.rounded, scale.vanished), (3, 1));
+        let (graph, scale) = whole([10, 30, 0]).with_scaled_weights(0.1).unwrap();
+        assert_eq!(graph.weights(), Some(&[1, 3, 0][..]));
+        assert_eq!((scale.rounded, scale.vanished), (0, 0));
     }
 
     #[test]
     fn decimals_that_become_whole_are_not_rounded() {
         let edges = [(0, 1, 0.1), (0, 2, 2.3), (2, 1, 0.25)];
         let graph = Graph::from_float_edges(3, &edges, true).unwrap();
-        let scaled = graph.with_scaled_weights(10.0).unwrap();
-        assert_eq!(scaled.graph.weights(), Some(&[1, 23, 1, 2, 23, 2][..]));
-        assert_eq!(scaled.graph.weight_kind(), Some(WeightKind::Integer));
-        assert!(scaled.graph.is_symmetric());
-        assert_eq!(scaled.rounded, 2, "the edge of 2.5 in both directions");
+        let (graph, scale) = graph.with_scaled_weights(10.0).unwrap();
+        assert_eq!(graph.weights(), Some(&[1, 23, 1, 2, 23, 2][..]));
+        assert_eq!(graph.weight_kind(), Some(WeightKind::Integer));
+        assert!(graph.is_symmetric());
+        assert_eq!(scale.rounded, 2, "the edge of 2.5 in both directions");
     }
 
     #[test]
     fn a_product_beyond_32_bits_names_its_edge() {
-        let largest = whole([0, 1, u32::MAX]).with_scaled_weights(1.0).unwrap();
-        assert_eq!(largest.graph.weights(), Some(&[0, 1, u32::MAX][..]));
+        let (largest, _) = whole([0, 1, u32::MAX]).with_scaled_weights(1.0).unwrap();
+        assert_eq!(largest.weights(), Some(&[0, 1, u32::MAX][..]));
         let error = whole([7, 1, u32::MAX])
             .with_scaled_weights(1.5)
             .unwrap_err();
         let text = error.to_string();
         assert!(
-            text.starts_with("the edge from node 2 to node 1 weighs 4294967295, and 1.5 times"),
+            text.starts_with("the edge from node 2 to node 1 weighs 4294967295.0, and 1.5 times"),
             "{text}"
         );
     }
