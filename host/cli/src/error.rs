@@ -5,6 +5,7 @@ use std::io;
 use crate::bench::BenchError;
 use crate::report::table::TableColumn;
 use seawall::Cause;
+use seawall::analysis::{AnalysisKind, AnyOf};
 use seawall::batch::BatchError;
 use seawall::calibrate::measure::MeasureError;
 use seawall::calibrate::store::StoreError;
@@ -75,6 +76,17 @@ pub(super) enum CliError {
         output: String,
         /// The input.
         input: String,
+    },
+    /// Weights were asked for that the analysis does not read.
+    #[error(
+        "{option}: {analysis} reads no weights; leave it out, or run {}",
+        AnyOf::with(|facts| facts.reads_weights)
+    )]
+    WeightsUnread {
+        /// The option.
+        option: &'static str,
+        /// The analysis asked for.
+        analysis: AnalysisKind,
     },
     /// A result file whose suffix names no format.
     #[error("--out {path}: no format has this suffix; use .csv, .json or .npy")]
@@ -185,6 +197,7 @@ impl CliError {
             Self::Store(_) | Self::Stdout(_) => Cause::Failure,
             Self::NoSuchSource { .. }
             | Self::OneGraph { .. }
+            | Self::WeightsUnread { .. }
             | Self::OneFileTwice { .. }
             | Self::OutputIsInput { .. }
             | Self::NoSuchColumn { .. }

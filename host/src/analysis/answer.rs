@@ -1,5 +1,6 @@
 //! The numbers that an analysis is asked for, read off its column.
 
+use crate::units::counted;
 use serde::{Serialize, Serializer};
 
 /// What a column says about the graph as a whole.
@@ -7,7 +8,7 @@ use serde::{Serialize, Serializer};
 /// A run that a limit ended has not come to the end of its answer: components
 /// are then at least those of the graph, cores at least as large, and distances
 /// are those found so far.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// Its numbers, in the order of reports.
     pub figures: Vec<Figure>,
@@ -16,14 +17,36 @@ pub struct Answer {
 }
 
 /// A number of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
     /// Its name in reports.
     pub name: &'static str,
     /// The number.
-    pub value: u64,
+    pub value: Number,
     /// What it counts, if the figures of many graphs add up.
     pub noun: Option<&'static str>,
+}
+
+/// The number of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Number {
+    /// A whole number, such as a count or an id.
+    Whole(u64),
+    /// A float, as columns hold them.
+    Real(f32),
+}
+
+impl From<u64> for Number {
+    fn from(number: u64) -> Self {
+        Self::Whole(number)
+    }
+}
+
+impl From<f32> for Number {
+    fn from(number: f32) -> Self {
+        Self::Real(number)
+    }
 }
 
 /// An answer in words.
@@ -38,6 +61,8 @@ pub enum Sentence {
     EveryNode {
         /// The value with its article.
         value: &'static str,
+        /// The rest of the sentence, which also stands alone.
+        more: String,
     },
     /// A sentence about the graph.
     Graph(String),
@@ -46,16 +71,31 @@ pub enum Sentence {
 impl Figure {
     /// A number of one graph alone.
     #[must_use]
-    pub const fn new(name: &'static str, value: u64) -> Self {
-        let noun = None;
-        Self { name, value, noun }
+    pub fn new(name: &'static str, value: impl Into<Number>) -> Self {
+        Self {
+            name,
+            value: value.into(),
+            noun: None,
+        }
     }
 
     /// A number of things that are called `noun`, which add up over graphs.
     #[must_use]
-    pub const fn count(name: &'static str, noun: &'static str, value: u64) -> Self {
+    pub fn count(name: &'static str, noun: &'static str, value: u64) -> Self {
         let noun = Some(noun);
-        Self { name, value, noun }
+        Self {
+            noun,
+            ..Self::new(name, value)
+        }
+    }
+
+    /// The number and what it counts, such as `3 components`; nothing for other figures.
+    #[must_use]
+    pub fn counted(&self) -> Option<String> {
+        match self.value {
+            Number::Whole(count) => Some(counted(count, self.noun?)),
+            Number::Real(_) => None,
+        }
     }
 }
 
@@ -71,11 +111,14 @@ impl Answer {
         }
     }
 
-    /// The number of that name.
+    /// The whole number of that name.
     #[must_use]
     pub fn figure(&self, name: &str) -> Option<u64> {
         let found = self.figures.iter().find(|figure| figure.name == name)?;
-        Some(found.value)
+        match found.value {
+            Number::Whole(number) => Some(number),
+            Number::Real(_) => None,
+        }
     }
 
     /// The figures of many graphs that add up, added up; none if one graph lacks them.
@@ -87,10 +130,12 @@ impl Answer {
             counts.copied().collect()
         });
         for answer in answers {
-            figures.retain_mut(|total| {
-                let more = answer.figure(total.name);
-                total.value = total.value.saturating_add(more.unwrap_or(0));
-                more.is_some()
+            figures.retain_mut(|total| match (total.value, answer.figure(total.name)) {
+                (Number::Whole(sum), Some(more)) => {
+                    total.value = Number::Whole(sum.saturating_add(more));
+                    true
+                }
+                _ => false,
             });
         }
         Self {
@@ -115,64 +160,87 @@ mod tests {
     use super::*;
     use crate::analysis::AnalysisKind;
     use crate::column::Column;
+    use crate::graph::{LoadOptions, load_reader};
     use serde_json::json;
+    use std::io::Cursor;
 
-    fn answer(analysis: AnalysisKind, values: &[u32]) -> serde_json::Value {
-        let column = Column::U32(values.to_vec());
-        serde_json::to_value(analysis.room().answer(&column)).unwrap()
+    fn of(analysis: AnalysisKind, column: &Column) -> Answer {
+        let edges = [(10, 0), (20, 0), (30, 0)];
+        let text = edges.map(|(from, to)| format!("{from} {to}\n")).concat();
+        let loaded = load_reader("g.el", Cursor::new(text), &LoadOptions::default());
+        analysis.room().answer(&loaded.unwrap().graph, column)
+    }
+
+    fn words(analysis: AnalysisKind, values: &[u32]) -> serde_json::Value {
+        json!(of(analysis, &Column::U32(values.to_vec())))
     }
 
     #[test]
     fn every_analysis_has_its_numbers() {
         assert_eq!(
-            answer(AnalysisKind::Cc, &[0, 0, 2, 2, 2]),
+            words(AnalysisKind::Cc, &[0, 0, 2, 2, 2]),
             json!({"components": 2, "largest_component": 3})
         );
         assert_eq!(
-            answer(AnalysisKind::Kcore, &[1, 3, 3, 0]),
+            words(AnalysisKind::Kcore, &[1, 3, 3, 0]),
             json!({"largest_core": 3, "largest_core_nodes": 2})
         );
         assert_eq!(
-            answer(AnalysisKind::Triangles, &[u32::MAX; 3]),
+            words(AnalysisKind::Triangles, &[u32::MAX; 3]),
             json!({"triangles": u32::MAX})
         );
         assert_eq!(
-            answer(AnalysisKind::Bfs, &[0, 7, u32::MAX]),
+            words(AnalysisKind::Bfs, &[0, 7, u32::MAX]),
             json!({"eccentricity": 7})
         );
         assert_eq!(
-            answer(AnalysisKind::Sssp, &[0, 7, u32::MAX]),
+            words(AnalysisKind::Sssp, &[0, 7, u32::MAX]),
             json!({"eccentricity": 7, "distance_bits": 32})
         );
-        assert_eq!(answer(AnalysisKind::Reach, &[0, 1]), json!({}));
+        assert_eq!(words(AnalysisKind::Reach, &[0, 1]), json!({}));
     }
 
     #[test]
-    fn distances_of_64_bits_have_the_farthest_too() {
+    fn distances_of_64_bits_and_of_floats_have_the_farthest_too() {
         let column = Column::U64(vec![0, 8_000_000_000, u64::MAX]);
-        let answer = AnalysisKind::Sssp.room().answer(&column);
-        assert_eq!(answer.figure("eccentricity"), Some(8_000_000_000));
-        assert_eq!(answer.figure("distance_bits"), Some(64));
+        assert_eq!(
+            json!(of(AnalysisKind::Sssp, &column)),
+            json!({"eccentricity": 8_000_000_000_u64, "distance_bits": 64})
+        );
+        let column = Column::F32(vec![0.0, 2.5, f32::INFINITY]);
+        assert_eq!(
+            json!(of(AnalysisKind::Sssp, &column)),
+            json!({"eccentricity": 2.5, "distance_bits": 32})
+        );
+    }
+
+    #[test]
+    fn the_first_of_the_highest_ranks_has_the_id_of_the_file() {
+        let column = Column::F32(vec![0.125, 0.25, 0.25, 0.125]);
+        assert_eq!(
+            json!(of(AnalysisKind::Pagerank, &column)),
+            json!({"highest_rank": 0.25, "highest_rank_node": 10})
+        );
+        let none = of(AnalysisKind::Pagerank, &Column::F32(Vec::new()));
+        assert_eq!(json!(none), json!({}));
     }
 
     #[test]
     fn an_empty_graph_has_an_answer() {
         let components = json!({"components": 0, "largest_component": 0});
-        assert_eq!(answer(AnalysisKind::Cc, &[]), components);
+        assert_eq!(words(AnalysisKind::Cc, &[]), components);
         let cores = json!({"largest_core": 0, "largest_core_nodes": 0});
-        assert_eq!(answer(AnalysisKind::Kcore, &[]), cores);
-        assert_eq!(answer(AnalysisKind::Bfs, &[]), json!({"eccentricity": 0}));
+        assert_eq!(words(AnalysisKind::Kcore, &[]), cores);
+        assert_eq!(words(AnalysisKind::Bfs, &[]), json!({"eccentricity": 0}));
     }
 
     #[test]
     fn counts_of_many_graphs_add_up_and_other_figures_do_not() {
-        let of = |labels: &[u32]| {
-            AnalysisKind::Cc
-                .room()
-                .answer(&Column::U32(labels.to_vec()))
-        };
+        let of = |labels: &[u32]| of(AnalysisKind::Cc, &Column::U32(labels.to_vec()));
         let all = [of(&[0, 0, 2]), of(&[0]), of(&[0, 1])];
-        assert_eq!(json!(Answer::totals(&all)), json!({"components": 5}));
+        let totals = Answer::totals(&all);
+        assert_eq!(json!(totals), json!({"components": 5}));
+        assert_eq!(totals.figures[0].counted().unwrap(), "5 components");
         assert_eq!(json!(Answer::totals([])), json!({}));
         let mixed = [of(&[0]), Answer::reached()];
         assert_eq!(json!(Answer::totals(&mixed)), json!({}));

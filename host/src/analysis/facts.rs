@@ -19,6 +19,8 @@ pub struct Facts {
     pub is_undirected: bool,
     /// Whether it reads edge weights.
     pub reads_weights: bool,
+    /// Whether it searches with frontiers, whose steps can be given a shape.
+    pub searches: bool,
     /// Whether it takes the parameters of a ranking.
     pub ranks: bool,
     /// What it can be asked beyond the plain column.

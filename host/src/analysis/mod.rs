@@ -24,11 +24,11 @@ mod reach;
 mod sssp;
 mod triangles;
 
-pub use answer::{Answer, Figure, Sentence};
+pub use answer::{Answer, Figure, Number, Sentence};
 pub use facts::{Bars, Facts, Picture, Values};
 pub use question::{Detail, Question, Ranking};
 pub use reading::Reading;
-pub use registry::AnalysisKind;
+pub use registry::{AnalysisKind, AnyOf};
 pub use room::{Analysis, Built, Case, End, Found, Outgrown};
 
 use crate::graph::Graph;

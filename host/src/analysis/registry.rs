@@ -92,6 +92,26 @@ impl Serialize for AnalysisKind {
     }
 }
 
+/// Analyses of which any one does what is asked, such as `bfs or sssp`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnyOf(Vec<AnalysisKind>);
+
+impl AnyOf {
+    /// Those whose facts are as `wanted` says.
+    #[must_use]
+    pub fn with(wanted: impl Fn(&Facts) -> bool) -> Self {
+        let all = AnalysisKind::ALL.into_iter();
+        Self(all.filter(|kind| wanted(kind.facts())).collect())
+    }
+}
+
+impl fmt::Display for AnyOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.0.iter().map(|kind| kind.name()).collect();
+        f.write_str(&names.join(" or "))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

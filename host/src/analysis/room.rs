@@ -25,8 +25,14 @@ pub trait Analysis: Sync {
     /// Whether `found` is what its sequential implementation finds.
     fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool;
 
-    /// The numbers that it is asked for. Linear in the nodes.
-    fn answer(&self, column: &Column) -> Answer;
+    /// Share of itself by which a value may differ in that check; nothing where values
+    /// have to be equal.
+    fn tolerance(&self, _column: &Column, _end: End) -> Option<f64> {
+        None
+    }
+
+    /// The numbers that it is asked for, of `graph`. Linear in the nodes.
+    fn answer(&self, graph: &Graph, column: &Column) -> Answer;
 
     /// One run of `job`, its start left out, nanoseconds.
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64;

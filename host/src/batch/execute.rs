@@ -360,6 +360,9 @@ fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> Gr
         values: &values,
         parents: None,
     };
+    let checked = request
+        .check
+        .then(|| steps::is_equal(graph, request, end, found));
     GraphOutcome {
         name: named.name.clone(),
         nodes: u64::from(graph.nodes()),
@@ -370,9 +373,10 @@ fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> Gr
         converged: end.converged,
         topology: steps::topology_name(control),
         run_ns: clock(control.ended_ns).saturating_sub(clock(control.started_ns)),
-        checked: request
-            .check
-            .then(|| steps::is_equal(graph, request, end, found)),
+        checked,
+        check_tolerance: checked.and_then(|_| analysis.tolerance(&values, end)),
+        weights: None,
+        answer: analysis.answer(graph, &values),
         values,
     }
 }

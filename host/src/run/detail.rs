@@ -1,8 +1,7 @@
 //! Which analysis tells which detail.
 
 use super::RunError;
-use super::error::AnyOf;
-use crate::analysis::{AnalysisKind, Detail};
+use crate::analysis::{AnalysisKind, AnyOf, Detail};
 
 impl Detail {
     /// Refuses a detail that the analysis does not have.
@@ -15,17 +14,8 @@ impl Detail {
         }
         Err(RunError::WrongDetail {
             detail: self,
-            of: having(self),
+            of: AnyOf::with(|facts| facts.details.contains(&self)),
             analysis,
         })
     }
-}
-
-/// The analyses that have a detail.
-fn having(detail: Detail) -> AnyOf {
-    let all = AnalysisKind::ALL.into_iter();
-    AnyOf(
-        all.filter(|kind| kind.facts().details.contains(&detail))
-            .collect(),
-    )
 }

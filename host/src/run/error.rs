@@ -4,10 +4,9 @@
 //! code. Reading the graph has errors of its own.
 
 use crate::Cause;
-use crate::analysis::{AnalysisKind, Detail};
+use crate::analysis::{AnalysisKind, AnyOf, Detail};
 use crate::backend::BackendError;
 use seawall_core::topology::Topology;
-use std::fmt;
 
 /// A run could not start or could not finish.
 #[derive(Debug, thiserror::Error)]
@@ -88,7 +87,8 @@ pub enum RunError {
     },
     /// A shape of search was forced on a program that does not search.
     #[error(
-        "the topology {topology} shapes frontier searches and {analysis} runs none; leave it out, or run bfs or reach"
+        "the topology {topology} shapes frontier searches and {analysis} runs none; leave it out, or run {}",
+        AnyOf::with(|facts| facts.searches)
     )]
     NoSearch {
         /// The analysis asked for.
@@ -102,17 +102,6 @@ pub enum RunError {
     /// The machine failed.
     #[error(transparent)]
     Backend(#[from] BackendError),
-}
-
-/// The analyses of which one does what was asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AnyOf(pub(super) Vec<AnalysisKind>);
-
-impl fmt::Display for AnyOf {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.0.iter().map(|kind| kind.name()).collect();
-        f.write_str(&names.join(" or "))
-    }
 }
 
 impl RunError {

@@ -61,6 +61,7 @@ pub fn execute(
     let mut plan = planned.summary;
     plan.topology = steps::topology_name(&stats.control);
     let end = steps::end_of(&stats.control);
+    let analysis = request.analysis.room();
     let checked = request.check.then(|| {
         progress(Phase::Check);
         let found = Found {
@@ -77,9 +78,10 @@ pub fn execute(
         nodes: u64::from(graph.nodes()),
         edges: u64::from(graph.edges()),
         dropped: Dropped::default(),
+        weights: None,
         sources: steps::original_ids(graph, request.sources()),
-        reached: request.analysis.room().reached(&values),
-        rounds: request.analysis.room().rounds(&values, end.iterations),
+        reached: analysis.reached(&values),
+        rounds: analysis.rounds(&values, end.iterations),
         converged: end.converged,
         plan,
         times: Times {
@@ -93,6 +95,8 @@ pub fn execute(
         device_barriers: barriers(&stats, executor, session.device().units),
         host: stats.host,
         checked,
+        check_tolerance: checked.and_then(|_| analysis.tolerance(&values, end)),
+        answer: analysis.answer(graph, &values),
         events: log.events,
         waves: waves(&planned.encoded, &stats.control),
         values,

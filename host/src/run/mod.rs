@@ -11,7 +11,7 @@ pub(crate) mod weigh;
 
 pub use crate::analysis::{AnalysisKind, Detail, Ranking};
 pub use crate::executor::{BackendChoice, Executor};
-pub use error::{AnyOf, RunError};
+pub use error::RunError;
 pub use execute::execute;
 pub use request::{Phase, RunRequest};
 pub use validate::SOURCES_MAX;

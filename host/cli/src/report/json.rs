@@ -7,6 +7,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::weights::WeightsReport;
 use seawall::analysis::{AnalysisKind, Answer};
 use seawall::backend::HostWork;
 use seawall::outcome::{Dropped, PlanSummary, Rounds, RunOutcome, Times};
@@ -24,6 +25,8 @@ struct Report<'a> {
     #[serde(flatten)]
     dropped: Dropped,
     #[serde(skip_serializing_if = "Option::is_none")]
+    weights: Option<WeightsReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<u64>,
     sources: &'a [u64],
     reached: u64,
@@ -32,7 +35,7 @@ struct Report<'a> {
     converged: bool,
     checksum: String,
     #[serde(flatten)]
-    answer: Answer,
+    answer: &'a Answer,
     #[serde(skip_serializing_if = "Option::is_none")]
     parents_checksum: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,6 +45,8 @@ struct Report<'a> {
     repeat: u32,
     device_barriers: u64,
     checked: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check_tolerance: Option<f64>,
     #[serde(flatten)]
     host: HostWork,
 }
@@ -56,13 +61,14 @@ impl<'a> Report<'a> {
             nodes: outcome.nodes,
             edges: outcome.edges,
             dropped: outcome.dropped,
+            weights: outcome.weights.map(WeightsReport::from),
             source: only(&outcome.sources),
             sources: &outcome.sources,
             reached: outcome.reached,
             rounds: outcome.rounds,
             converged: outcome.converged,
             checksum: format!("{:016x}", outcome.values.checksum()),
-            answer: outcome.answer(),
+            answer: &outcome.answer,
             parents_checksum: outcome.parents_checksum().map(|sum| format!("{sum:016x}")),
             reached_each: outcome.reached_each(),
             plan: &outcome.plan,
@@ -70,6 +76,7 @@ impl<'a> Report<'a> {
             repeat: outcome.repeat,
             device_barriers: outcome.device_barriers,
             checked: outcome.checked,
+            check_tolerance: outcome.check_tolerance,
             host: outcome.host,
         }
     }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::weights;
 use seawall::analysis::Sentence;
 use seawall::backend::HostWork;
 use seawall::outcome::{Dropped, PlanSummary, Rounds, RunOutcome, Times};
@@ -23,6 +24,9 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     if let Some(dropped) = left_out(outcome.dropped) {
         row(out, "left out", &dropped)?;
     }
+    if let Some(weights) = weights::told(outcome.weights) {
+        row(out, "weights", &weights)?;
+    }
     row(out, "ran on", &machine(outcome))?;
     if let Some(reason) = &outcome.backend_reason {
         row(out, "", reason)?;
@@ -34,7 +38,7 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     details(outcome, out)?;
     row(out, "rounds", &rounds(outcome))?;
     if let Some(equal) = outcome.checked {
-        row(out, "check", verdict(equal))?;
+        row(out, "check", &verdict(equal, outcome.check_tolerance))?;
     }
     row(out, "plan", &plan(&outcome.plan))?;
     row(out, "memory", &memory(&outcome.plan))?;
@@ -84,12 +88,12 @@ fn sources(ids: &[u64]) -> String {
 }
 
 fn found(outcome: &RunOutcome) -> String {
-    match outcome.answer().sentence {
-        Sentence::Reached { more } => reached(outcome) + &more,
-        Sentence::EveryNode { value } => {
-            format!("{value} for {}", counted(outcome.nodes, "node"))
+    match &outcome.answer.sentence {
+        Sentence::Reached { more } => reached(outcome) + more,
+        Sentence::EveryNode { value, more } => {
+            format!("{value} for {}, {more}", counted(outcome.nodes, "node"))
         }
-        Sentence::Graph(text) => text,
+        Sentence::Graph(text) => text.clone(),
     }
 }
 
@@ -136,12 +140,17 @@ fn rounds(outcome: &RunOutcome) -> String {
     format!("{}, {end}", counted(u64::from(count), noun))
 }
 
-pub(super) fn verdict(equal: bool) -> &'static str {
-    if equal {
+/// The end of a check, and by which share of itself a value may have differed.
+pub(super) fn verdict(equal: bool, tolerance: Option<f64>) -> String {
+    let verdict = if equal {
         "equal to a plain sequential implementation"
     } else {
         "DIFFERS from a plain sequential implementation"
-    }
+    };
+    let within = tolerance.map_or_else(String::new, |share| {
+        format!(", each value within {share:.1e} of itself")
+    });
+    format!("{verdict}{within}")
 }
 
 fn plan(plan: &PlanSummary) -> String {
@@ -234,7 +243,7 @@ fn run_note(run_ns: u64, repeat: u32, edges: u64) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use seawall::analysis::AnalysisKind;
+    use seawall::analysis::{AnalysisKind, Answer, Figure};
     use seawall::outcome::Column;
     use seawall::run::Executor;
 
@@ -248,6 +257,7 @@ pub(super) mod tests {
             nodes: 4,
             edges: 3,
             dropped: Dropped::default(),
+            weights: None,
             sources: vec![100],
             reached: 3,
             rounds: Rounds::Levels(2),
@@ -277,6 +287,13 @@ pub(super) mod tests {
                 uploads: 3,
             },
             checked: Some(true),
+            check_tolerance: None,
+            answer: Answer {
+                figures: vec![Figure::new("eccentricity", 1)],
+                sentence: Sentence::Reached {
+                    more: ", the farthest at level 1".to_owned(),
+                },
+            },
             events: Vec::new(),
             waves: Vec::new(),
         }
@@ -336,25 +353,27 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn components_are_counted_by_their_smallest_nodes() {
-        let values = Column::U32(vec![0, 0, 2, 2]);
-        let text = report(&RunOutcome {
-            analysis: AnalysisKind::Cc,
-            values,
-            ..outcome()
+    fn sentences_about_the_graph_and_about_its_nodes_are_told() {
+        let told = |sentence| {
+            let answer = Answer {
+                sentence,
+                ..outcome().answer
+            };
+            report(&RunOutcome {
+                answer,
+                ..outcome()
+            })
+        };
+        let text = told(Sentence::Graph("2 components".to_owned()));
+        assert!(text.contains("found     2 components\n"), "{text}");
+        let text = told(Sentence::EveryNode {
+            value: "a rank",
+            more: "the highest 1".to_owned(),
         });
-        assert!(text.contains("2 components, the largest of 2 nodes"));
-    }
-
-    #[test]
-    fn triangles_are_counted_once_though_they_have_three_corners() {
-        let values = Column::U32(vec![u32::MAX, u32::MAX, u32::MAX, 0]);
-        let text = report(&RunOutcome {
-            analysis: AnalysisKind::Triangles,
-            values,
-            ..outcome()
-        });
-        assert!(text.contains("4,294,967,295 triangles"), "{text}");
+        assert!(
+            text.contains("a rank for 4 nodes, the highest 1\n"),
+            "{text}"
+        );
     }
 
     #[test]

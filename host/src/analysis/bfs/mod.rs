@@ -4,8 +4,8 @@ pub(super) mod oracle;
 
 use super::room::padded;
 use super::{
-    Analysis, Answer, Bars, Built, Case, Detail, Facts, Figure, Found, Picture, Question, Reading,
-    Sentence, Values,
+    Analysis, Answer, Bars, Built, Case, Detail, Facts, Figure, Found, Number, Picture, Question,
+    Reading, Sentence, Values,
 };
 use crate::column::{Column, Rounds};
 use crate::cost::{Job, Times, Worker};
@@ -25,6 +25,7 @@ const FACTS: Facts = Facts {
     takes_sources: true,
     is_undirected: false,
     reads_weights: false,
+    searches: true,
     ranks: false,
     details: &[Detail::Parents],
     picture: Picture {
@@ -76,7 +77,7 @@ impl Analysis for Bfs {
         found.parents.is_none_or(has_parents) && *found.values == Column::U32(levels)
     }
 
-    fn answer(&self, column: &Column) -> Answer {
+    fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
         farthest(column, "level")
     }
 
@@ -98,20 +99,30 @@ fn deepest(values: &[u32]) -> Option<u32> {
     reached.max().copied()
 }
 
-/// How far the farthest node is, where values are whole numbers of `measure`s.
+/// How far the farthest node is, in `measure`s.
 pub(super) fn farthest(column: &Column, measure: &str) -> Answer {
-    let eccentricity = match column {
-        Column::U32(values) => deepest(values).map_or(0, u64::from),
+    let (eccentricity, told) = match column {
+        Column::U32(values) => whole(deepest(values).map_or(0, u64::from)),
         Column::U64(values) => {
             let reached = values.iter().filter(|value| **value != u64::MAX);
-            reached.max().copied().unwrap_or(0)
+            whole(reached.max().copied().unwrap_or(0))
         }
-        Column::F32(_) | Column::Sets(_) => return Answer::reached(),
+        Column::F32(values) => {
+            let reached = values.iter().copied().filter(|value| value.is_finite());
+            let farthest = reached.fold(0.0, f32::max);
+            (Number::Real(farthest), farthest.to_string())
+        }
+        Column::Sets(_) => return Answer::reached(),
     };
     Answer {
         figures: vec![Figure::new("eccentricity", eccentricity)],
         sentence: Sentence::Reached {
-            more: format!(", the farthest at {measure} {}", Count(eccentricity)),
+            more: format!(", the farthest at {measure} {told}"),
         },
     }
+}
+
+/// A whole number, and how it is told.
+fn whole(number: u64) -> (Number, String) {
+    (Number::Whole(number), Count(number).to_string())
 }

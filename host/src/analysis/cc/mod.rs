@@ -24,6 +24,7 @@ const FACTS: Facts = Facts {
     takes_sources: false,
     is_undirected: false,
     reads_weights: false,
+    searches: false,
     ranks: false,
     details: &[],
     picture: Picture {
@@ -60,7 +61,7 @@ impl Analysis for Cc {
         *found.values == Column::U32(oracle::components(case.graph))
     }
 
-    fn answer(&self, column: &Column) -> Answer {
+    fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
         let Column::U32(labels) = column else {
             return Answer::reached();
         };

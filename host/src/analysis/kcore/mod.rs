@@ -25,6 +25,7 @@ const FACTS: Facts = Facts {
     takes_sources: false,
     is_undirected: true,
     reads_weights: false,
+    searches: false,
     ranks: false,
     details: &[],
     picture: Picture {
@@ -55,7 +56,7 @@ impl Analysis for Kcore {
         has_settled(found.values, &cores, case.end)
     }
 
-    fn answer(&self, column: &Column) -> Answer {
+    fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
         let Column::U32(numbers) = column else {
             return Answer::reached();
         };

@@ -5,8 +5,8 @@
 pub(super) mod oracle;
 
 use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Found, Picture, Question, Ranking, Reading,
-    Sentence, Values,
+    Analysis, Answer, Bars, Built, Case, End, Facts, Figure, Found, Picture, Question, Ranking,
+    Reading, Sentence, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -24,6 +24,7 @@ const FACTS: Facts = Facts {
     takes_sources: false,
     is_undirected: false,
     reads_weights: false,
+    searches: false,
     ranks: true,
     details: &[],
     picture: Picture {
@@ -57,10 +58,28 @@ impl Analysis for Pagerank {
         oracle::agrees(case.graph, case.question.ranking, ranks, end)
     }
 
-    fn answer(&self, _column: &Column) -> Answer {
+    /// Beside the share, a rank may lose what is lost to units.
+    fn tolerance(&self, _column: &Column, end: End) -> Option<f64> {
+        Some(oracle::rank_tolerance(end.iterations))
+    }
+
+    /// The highest rank, and the first node that has it.
+    fn answer(&self, graph: &Graph, column: &Column) -> Answer {
+        let ranks = (0..).zip(column.floats().unwrap_or(&[]).iter().copied());
+        let higher = |a: (u32, f32), b: (u32, f32)| if b.1 > a.1 { b } else { a };
+        let Some((node, rank)) = ranks.reduce(higher) else {
+            return Answer::reached();
+        };
+        let node = graph.original_id(node);
         Answer {
-            figures: Vec::new(),
-            sentence: Sentence::EveryNode { value: "a rank" },
+            figures: vec![
+                Figure::new("highest_rank", rank),
+                Figure::new("highest_rank_node", node),
+            ],
+            sentence: Sentence::EveryNode {
+                value: "a rank",
+                more: format!("the highest {rank} of node {node}"),
+            },
         }
     }
 

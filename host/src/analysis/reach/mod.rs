@@ -23,6 +23,7 @@ const FACTS: Facts = Facts {
     takes_sources: true,
     is_undirected: false,
     reads_weights: false,
+    searches: true,
     ranks: false,
     details: &[Detail::EachSource],
     picture: Picture {
@@ -63,7 +64,7 @@ impl Analysis for Reach {
         }
     }
 
-    fn answer(&self, _column: &Column) -> Answer {
+    fn answer(&self, _graph: &Graph, _column: &Column) -> Answer {
         Answer::reached()
     }
 

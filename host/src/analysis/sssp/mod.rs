@@ -7,7 +7,8 @@ mod program;
 use super::bfs::farthest;
 use super::falling::has_settled;
 use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Outgrown, Picture, Question, Values,
+    Analysis, Answer, Bars, Built, Case, End, Facts, Figure, Found, Outgrown, Picture, Question,
+    Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -26,6 +27,7 @@ const FACTS: Facts = Facts {
     takes_sources: true,
     is_undirected: false,
     reads_weights: true,
+    searches: false,
     ranks: false,
     details: &[],
     picture: Picture {
@@ -72,8 +74,12 @@ impl Analysis for Sssp {
                 .is_none_or(|floats| is_near(floats, &exact()) || !case.end.converged)
     }
 
-    fn answer(&self, column: &Column) -> Answer {
-        let bits = match column {
+    fn tolerance(&self, column: &Column, _end: End) -> Option<f64> {
+        Some(distance_tolerance(column.floats()?.len()))
+    }
+
+    fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
+        let bits: u64 = match column {
             Column::U64(_) => 64,
             _ => 32,
         };
@@ -104,11 +110,16 @@ impl Analysis for Sssp {
     }
 }
 
-/// Whether distances in floats are those in doubles but for their roundings: a sum of a
-/// path's weights is off by at most 2^-24 of itself for each of its edges, of which there
-/// are fewer than nodes.
+/// Share of itself by which a float distance may differ from the one in doubles: a sum of
+/// a path's weights is off by at most 2^-24 of itself for each of its edges, of which
+/// there are fewer than nodes, and twice that covers its own rounding.
+fn distance_tolerance(nodes: usize) -> f64 {
+    nodes as f64 * 2_f64.powi(-23)
+}
+
+/// Whether distances in floats are those in doubles but for their roundings.
 fn is_near(floats: &[f32], doubles: &[f64]) -> bool {
-    let share = floats.len() as f64 * 2_f64.powi(-23);
+    let share = distance_tolerance(floats.len());
     floats.iter().zip(doubles).all(|(float, double)| {
         let float = f64::from(*float);
         float == *double || (float - double).abs() <= share * double

@@ -23,6 +23,7 @@ const FACTS: Facts = Facts {
     takes_sources: false,
     is_undirected: true,
     reads_weights: false,
+    searches: false,
     ranks: false,
     details: &[],
     picture: Picture {
@@ -54,7 +55,7 @@ impl Analysis for Triangles {
         *found.values == Column::U32(oracle::triangles(case.graph))
     }
 
-    fn answer(&self, column: &Column) -> Answer {
+    fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
         let Column::U32(corners) = column else {
             return Answer::reached();
         };

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use crate::report::text::{host, left_out, row, times, verdict};
-use seawall::analysis::{Answer, Sentence};
+use crate::report::weights;
+use seawall::analysis::{Answer, Figure, Sentence};
 use seawall::batch::{BatchOutcome, GraphOutcome};
 use seawall::outcome::Rounds;
 use seawall::units::{Count, bytes, counted};
@@ -29,6 +30,10 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     if let Some(dropped) = left_out(outcome.dropped) {
         row(out, "left out", &dropped)?;
     }
+    let weighed = outcome.graphs.iter().filter_map(|graph| graph.weights);
+    if let Some(weights) = weights::told(weighed) {
+        row(out, "weights", &weights)?;
+    }
     row(out, "ran on", &machine)?;
     if let Some(reason) = &outcome.backend_reason {
         row(out, "", reason)?;
@@ -43,10 +48,8 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     row(out, "host", &host(&outcome.host))?;
     row(out, "checksum", &format!("{:016x}", outcome.checksum()))?;
     writeln!(out)?;
-    let analysis = outcome.analysis.room();
     for graph in outcome.graphs.iter().take(GRAPHS_SHOWN) {
-        let answer = analysis.answer(&graph.values);
-        writeln!(out, "  {}", line(graph, answer))?;
+        writeln!(out, "  {}", line(graph))?;
     }
     let rest = outcome.graphs.len().saturating_sub(GRAPHS_SHOWN);
     if rest > 0 {
@@ -66,13 +69,9 @@ fn workers(outcome: &BatchOutcome) -> String {
 }
 
 fn found(outcome: &BatchOutcome) -> String {
-    let answers: Vec<Answer> = outcome.answers().collect();
-    let totals = Answer::totals(&answers).figures;
-    let told = totals
-        .iter()
-        .find_map(|total| Some((total.value, total.noun?)));
-    if let Some((count, noun)) = told {
-        return counted(count, noun);
+    let totals = Answer::totals(outcome.answers()).figures;
+    if let Some(total) = totals.iter().find_map(Figure::counted) {
+        return total;
     }
     let (reached, nodes) = (outcome.reached(), outcome.nodes());
     let share = 100.0 * reached as f64 / nodes.max(1) as f64;
@@ -101,9 +100,10 @@ fn count(rounds: Rounds) -> String {
 
 fn check(outcome: &BatchOutcome, equal: bool) -> String {
     let differing = |graph: &&GraphOutcome| graph.checked == Some(false);
+    let verdict = verdict(equal, outcome.check_tolerance());
     match outcome.graphs.iter().find(differing) {
-        Some(first) => format!("{}: {} first", verdict(equal), first.name),
-        None => verdict(equal).to_owned(),
+        Some(first) => format!("{verdict}: {} first", first.name),
+        None => verdict,
     }
 }
 
@@ -114,17 +114,15 @@ fn memory(outcome: &BatchOutcome) -> String {
     )
 }
 
-fn line(graph: &GraphOutcome, answer: Answer) -> String {
+fn line(graph: &GraphOutcome) -> String {
     let differs = if graph.checked == Some(false) {
         ", DIFFERS"
     } else {
         ""
     };
-    let told = match answer.sentence {
-        Sentence::Graph(text) => text,
-        Sentence::Reached { .. } | Sentence::EveryNode { .. } => {
-            format!("{} reached", Count(graph.reached))
-        }
+    let told = match &graph.answer.sentence {
+        Sentence::Graph(text) | Sentence::EveryNode { more: text, .. } => text.clone(),
+        Sentence::Reached { .. } => format!("{} reached", Count(graph.reached)),
     };
     format!(
         "{}: {}, {}, {told}, {}{differs}",
