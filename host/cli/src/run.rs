@@ -30,7 +30,7 @@ use seawall::graph::file::{is_written_through, write_whole};
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
 use seawall::outcome::{Dropped, Rounds, RunOutcome};
 use seawall::program::{ProgramError, check_damping, check_tolerance};
-use seawall::run::{AnalysisKind, Detail, Ranking, RunRequest, execute};
+use seawall::run::{AnalysisKind, Detail, Ranking, RunRequest, execute, prepare};
 use seawall::units::counted;
 use topology::TopologyChoice;
 
@@ -272,7 +272,7 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     let rows = args.output.check(|_| TableColumn::of_run(has_parents))?;
     let line = ProgressLine::new(args.output.quiet);
     let started = Instant::now();
-    let Loaded { graph, stats } = args.load(name, &line)?;
+    let Loaded { graph, stats } = args.load_beside(name, &line)?;
     let name = &*name.to_string_lossy();
     let load_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let request = args.request(args.source_nodes(&sources, name, &graph)?);
@@ -347,6 +347,16 @@ impl RunArgs {
             weights: self.analysis.0.reads_weights(),
             skip_columns: self.skip_columns,
         }
+    }
+
+    /// Loads the graph; what any run needs is made ready meanwhile.
+    fn load_beside(&self, name: &OsStr, line: &ProgressLine) -> Result<Loaded, CliError> {
+        let request = self.request(Vec::new());
+        std::thread::scope(|scope| {
+            // Without a thread for it, the run makes it ready.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, || prepare(&request));
+            self.load(name, line)
+        })
     }
 
     fn load(&self, name: &OsStr, line: &ProgressLine) -> Result<Loaded, CliError> {
