@@ -7,7 +7,7 @@ use crate::analysis::Built;
 use crate::backend::cpu::{CpuSession, prepare_threads};
 use crate::backend::{RunLimits, RunStats, Session, cuda};
 use crate::graph::Graph;
-use crate::outcome::{Column, Dropped, Event, PlanSummary, RunOutcome, Times, Track, waves};
+use crate::outcome::{self, Column, Dropped, Event, PlanSummary, RunOutcome, Times, Track, waves};
 use crate::program::{EncodedProgram, PlanRequest};
 use std::num::NonZeroU32;
 use std::time::Instant;
@@ -86,6 +86,7 @@ pub fn execute(
         nodes: u64::from(graph.nodes()),
         edges: u64::from(graph.edges()),
         dropped: Dropped::default(),
+        weights: None,
         sources: steps::original_ids(graph, request.sources()),
         reached: steps::reached(request.analysis, &values),
         rounds: steps::rounds(request.analysis, &values, end),
@@ -102,6 +103,8 @@ pub fn execute(
         device_barriers: barriers(&stats, executor, session.device().units),
         host: stats.host,
         checked,
+        check_tolerance: checked.and_then(|_| steps::tolerance(request.analysis, &values, end)),
+        answer: outcome::Answer::of(request.analysis, &values, graph),
         events: log.events,
         waves: waves(&planned.encoded, &stats.control),
         values,
