@@ -107,7 +107,12 @@ mod tests {
         let meeting = Barrier::new(6);
         std::thread::scope(|scope| {
             for _ in 0..2 {
-                scope.spawn(|| run_blocks(3, |_| drop(meeting.wait())).unwrap());
+                scope.spawn(|| {
+                    run_blocks(3, |_| {
+                        meeting.wait();
+                    })
+                    .unwrap();
+                });
             }
         });
     }
