@@ -12,6 +12,6 @@ pub(crate) mod weigh;
 pub use crate::analysis::{AnalysisKind, Detail, Ranking};
 pub use crate::executor::{BackendChoice, Executor};
 pub use error::RunError;
-pub use execute::execute;
+pub use execute::{execute, prepare};
 pub use request::{Phase, RunRequest};
 pub use validate::SOURCES_MAX;
