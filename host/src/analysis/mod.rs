@@ -12,7 +12,7 @@ pub mod oracle;
 mod pagerank;
 mod reach;
 mod reach_each;
-pub(crate) mod sssp;
+mod sssp;
 mod triangles;
 
 use crate::graph::Graph;

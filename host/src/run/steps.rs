@@ -3,9 +3,9 @@
 use super::check::{End, check, distance_tolerance};
 use super::{AnalysisKind, RunError, RunRequest};
 use crate::analysis::oracle::rank_tolerance;
-use crate::analysis::sssp::outgrown;
 use crate::analysis::{self, Built, Question};
-use crate::graph::Graph;
+use crate::backend::BackendError;
+use crate::graph::{Graph, WeightKind};
 use crate::outcome::{Column, Rounds};
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::control::{ControlRecord, LoopRecord};
@@ -128,26 +128,15 @@ pub(crate) fn tolerance(analysis: AnalysisKind, values: &Column, end: End) -> Op
     })
 }
 
-/// Whether whole distances have to be found again in 64 bits.
-///
-/// # Errors
-/// [`RunError::PathTooLong`] for a float distance that passed the largest float.
-pub(crate) fn outgrew(
-    graph: &Graph,
-    request: &RunRequest,
-    values: &Column,
-) -> Result<bool, RunError> {
-    if request.analysis != AnalysisKind::Sssp {
-        return Ok(false);
-    }
-    match (outgrown(graph, values), values) {
-        (None, _) => Ok(false),
-        (Some(edge), Column::F32(_)) => Err(RunError::PathTooLong {
-            from: graph.original_id(edge.from),
-            to: graph.original_id(edge.to),
-        }),
-        (Some(_), _) => Ok(true),
-    }
+/// Whether whole distances outgrew 32 bits, so that they have to be found again in 64.
+pub(crate) fn outgrew(error: &RunError) -> bool {
+    matches!(
+        error,
+        RunError::Backend(BackendError::PathTooLong {
+            kind: WeightKind::Integer,
+            ..
+        })
+    )
 }
 
 pub(crate) fn median(values: &mut [u64]) -> u64 {
