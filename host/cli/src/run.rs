@@ -31,7 +31,7 @@ use seawall::graph::file::{is_written_through, write_whole};
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
 use seawall::outcome::{Dropped, Rounds, RunOutcome, Weights};
 use seawall::program::{ProgramError, check_damping, check_tolerance};
-use seawall::run::{AnalysisKind, Detail, Ranking, RunRequest, execute};
+use seawall::run::{AnalysisKind, Detail, Ranking, RunRequest, execute, prepare};
 use seawall::units::counted;
 use topology::TopologyChoice;
 
@@ -277,7 +277,7 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     let rows = args.output.check(|_| TableColumn::of_run(has_parents))?;
     let line = ProgressLine::new(args.output.quiet);
     let started = Instant::now();
-    let loaded = args.load(name, &line)?;
+    let loaded = args.load_beside(name, &line)?;
     let weights = Weights::of(&loaded);
     let Loaded { graph, stats } = loaded;
     let name = &*name.to_string_lossy();
@@ -355,6 +355,16 @@ impl RunArgs {
             weights: self.weights.choice_for(self.analysis.0),
             skip_columns: self.skip_columns,
         }
+    }
+
+    /// Loads the graph; what any run needs is made ready meanwhile.
+    fn load_beside(&self, name: &OsStr, line: &ProgressLine) -> Result<Loaded, CliError> {
+        let request = self.request(Vec::new());
+        std::thread::scope(|scope| {
+            // Without a thread for it, the run makes it ready.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, || prepare(&request));
+            self.load(name, line)
+        })
     }
 
     fn load(&self, name: &OsStr, line: &ProgressLine) -> Result<Loaded, CliError> {

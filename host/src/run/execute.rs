@@ -1,9 +1,10 @@
 //! Carries out a request: program, plan, backend, result.
 
 use super::choose::{Choice, Narrow, choose};
+use super::weigh::Found;
 use super::{BackendChoice, Executor, Phase, RunError, RunRequest, steps};
 use crate::analysis::Built;
-use crate::backend::cpu::CpuSession;
+use crate::backend::cpu::{CpuSession, prepare_threads};
 use crate::backend::{RunLimits, RunStats, Session, cuda};
 use crate::graph::Graph;
 use crate::outcome::{self, Column, Dropped, Event, PlanSummary, RunOutcome, Times, Track, waves};
@@ -16,6 +17,17 @@ struct Opened<'g> {
     session: Box<dyn Session + 'g>,
     executor: Executor,
     reason: Option<String>,
+}
+
+/// Makes ready what `request` will want whatever its graph is: threads, and the costs
+/// that `auto` weighs. A command calls it while its graph is read; without it the first
+/// run pays. A failure shows in that run.
+pub fn prepare(request: &RunRequest) {
+    if !matches!(request.backend, BackendChoice::Auto | BackendChoice::Cpu) {
+        return;
+    }
+    Found::get();
+    let _ = prepare_threads(request.threads);
 }
 
 /// Runs `request` on `graph`; `progress` is called at the start of each phase.
