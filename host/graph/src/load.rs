@@ -36,7 +36,8 @@ pub enum WeightChoice {
 
 impl WeightChoice {
     /// Whether weights of the file or generator are wanted.
-    pub(super) const fn are_read(self) -> bool {
+    #[must_use]
+    pub const fn are_read(self) -> bool {
         matches!(self, Self::Given | Self::Scaled(_))
     }
 }

@@ -29,7 +29,7 @@ pub use facts::{Bars, Facts, Picture, Values};
 pub use question::{Detail, Question, Ranking};
 pub use reading::Reading;
 pub use registry::{AnalysisKind, AnyOf};
-pub use room::{Analysis, Built, Case, End, Found, Outgrown};
+pub use room::{Analysis, Built, Case, End, Found};
 
 use crate::graph::Graph;
 use crate::program::ProgramError;

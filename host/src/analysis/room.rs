@@ -52,12 +52,6 @@ pub trait Analysis: Sync {
         self.facts().picture
     }
 
-    /// The first edge over which a value outgrew the numbers of `column`; nothing if all
-    /// values fitted. Whole numbers are then found again in 64 bits.
-    fn outgrown(&self, _graph: &Graph, _column: &Column) -> Option<Outgrown> {
-        None
-    }
-
     /// Iterations that parameters foresee; without end where they do not.
     fn rounds_foreseen(&self, _ranking: Ranking) -> f64 {
         f64::INFINITY
@@ -117,15 +111,6 @@ pub struct Found<'a> {
     pub values: &'a Column,
     /// The parent of every node, when asked.
     pub parents: Option<&'a [u32]>,
-}
-
-/// An edge over which a value outgrew its numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outgrown {
-    /// Node that the edge leaves, with a value.
-    pub from: u32,
-    /// Node that it enters, without one.
-    pub to: u32,
 }
 
 /// Nodes of `column` that have a value, if its numbers mean `values`.

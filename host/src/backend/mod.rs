@@ -85,7 +85,9 @@ pub trait Session {
     /// arena and uploads its tables.
     ///
     /// # Errors
-    /// When memory is short or the program does not fit the session's graph.
+    /// When memory is short or the program does not fit the session's graph;
+    /// [`BackendError::PathsUnseen`] where shortest paths may outgrow distances of 32 bits
+    /// that the program writes over.
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError>;
 
     /// Runs the loaded program once with `inputs` as the words of the input
@@ -99,12 +101,16 @@ pub trait Session {
     /// Copies a register into `words`, replacing its content.
     ///
     /// # Errors
-    /// When nothing is loaded or the register does not exist.
+    /// When nothing is loaded or the register does not exist;
+    /// [`BackendError::PathTooLong`], whatever the register, after a run whose shortest
+    /// paths outgrew distances of 32 bits. Looking for that costs the first read after a
+    /// run a pass over the distances, and one over the edges where some node has none.
     fn read(&mut self, register: RegisterId, words: &mut Vec<u32>) -> Result<(), BackendError>;
 }
 
 mod error;
 mod fault;
 mod fit;
+mod outgrown;
 pub use error::BackendError;
 pub(crate) use fault::fault;

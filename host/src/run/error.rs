@@ -20,16 +20,6 @@ pub enum RunError {
         /// The analysis asked for.
         analysis: AnalysisKind,
     },
-    /// A path along float weights is longer than the largest float.
-    #[error(
-        "the shortest path to node {to}, over its edge from node {from}, is longer than the largest 32-bit float (3.4028235e38); make the weights smaller"
-    )]
-    PathTooLong {
-        /// Node that the edge leaves, by its id in the file.
-        from: u64,
-        /// Node that it enters, by its id in the file.
-        to: u64,
-    },
     /// The analysis is about undirected graphs and some edge has no reverse.
     #[error(
         "{analysis} needs every edge in both directions and the graph is directed; load it with both"
@@ -110,7 +100,6 @@ impl RunError {
     pub fn cause(&self) -> Cause {
         match self {
             Self::NoWeights { .. }
-            | Self::PathTooLong { .. }
             | Self::Directed { .. }
             | Self::WrongDetail { .. }
             | Self::OverBudget { .. }

@@ -65,7 +65,7 @@ pub fn execute(
         values,
         parents,
         stats,
-        ..
+        spent,
     } = answer;
     let Submission {
         progress, mut log, ..
@@ -100,8 +100,8 @@ pub fn execute(
             load: 0,
             upload: session.upload_ns(),
             plan: planned.plan_ns,
-            run: answer.run_ns,
-            readback: answer.readback_ns,
+            run: spent.run_ns,
+            readback: spent.readback_ns,
         },
         repeat: request.repeat.get(),
         device_barriers: barriers(&stats, executor, session.device().units),
@@ -137,6 +137,12 @@ struct Answer {
     values: Column,
     parents: Option<Vec<u32>>,
     stats: RunStats,
+    spent: Spent,
+}
+
+/// Time of all runs so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spent {
     run_ns: u64,
     readback_ns: u64,
 }
@@ -177,34 +183,40 @@ impl<'a> Submission<'a, '_> {
         planned: Planned,
         narrow: Option<Narrow>,
     ) -> Result<(Planned, Answer), RunError> {
-        let answer = self.answer(session, &planned)?;
-        if !steps::outgrew(self.graph, self.request, &answer.values)? {
-            return Ok((planned, answer));
+        let mut spent = Spent::default();
+        match self.answer(session, &planned, &mut spent) {
+            Err(error) if steps::outgrew(&error) => {}
+            answer => return Ok((planned, answer?)),
         }
         let mut wide = self.plan(narrow, true)?;
         wide.plan_ns += planned.plan_ns;
-        let mut again = self.answer(session, &wide)?;
-        again.run_ns += answer.run_ns;
-        again.readback_ns += answer.readback_ns;
+        let again = self.answer(session, &wide, &mut spent)?;
         Ok((wide, again))
     }
 
     /// Loads a program, runs it as often as asked and reads its result.
-    fn answer(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<Answer, RunError> {
+    fn answer(
+        &mut self,
+        session: &mut dyn Session,
+        planned: &Planned,
+        spent: &mut Spent,
+    ) -> Result<Answer, RunError> {
         self.log
             .until_now("load program", || session.load(&planned.encoded))?;
         let (stats, run_ns) = self.repeat(session, &planned.built.inputs)?;
         (self.progress)(Phase::Readback);
         let reading = nanoseconds(&self.log.clock);
-        let (values, parents, readback_ns) =
-            read_back(session, &planned.built, self.graph.nodes())?;
+        let read = read_back(session, &planned.built, self.graph.nodes());
+        let readback_ns = nanoseconds(&self.log.clock).saturating_sub(reading);
         self.log.host("readback", reading, readback_ns);
+        spent.run_ns += run_ns;
+        spent.readback_ns += readback_ns;
+        let (values, parents) = read?;
         Ok(Answer {
             values,
             parents,
             stats,
-            run_ns,
-            readback_ns,
+            spent: *spent,
         })
     }
 
@@ -392,22 +404,19 @@ fn open<'g>(
     }
 }
 
-/// Copies the result back; gives the column, the parents where asked, and the
-/// nanoseconds it took.
+/// Copies the result back; returns the column, and the parents where asked.
 fn read_back(
     session: &mut dyn Session,
     built: &Built,
     nodes: u32,
-) -> Result<(Column, Option<Vec<u32>>, u64), RunError> {
-    let start = Instant::now();
+) -> Result<(Column, Option<Vec<u32>>), RunError> {
     let mut words = Vec::new();
     session.read(built.result, &mut words)?;
     let mut parents = None;
     if let Some(register) = built.parents {
         session.read(register, parents.insert(Vec::new()))?;
     }
-    let readback = start.elapsed().as_nanos() as u64;
-    Ok((built.reading.column(nodes, words), parents, readback))
+    Ok((built.reading.column(nodes, words), parents))
 }
 
 /// Grid barriers that the run crossed: tickets over blocks. Launch boundaries

@@ -1,9 +1,9 @@
 //! The steps of a run that a batch takes for each of its graphs too.
 
 use super::{RunError, RunRequest};
-use crate::analysis::{Built, Case, End, Found, Outgrown};
-use crate::column::Column;
-use crate::graph::Graph;
+use crate::analysis::{Built, Case, End, Found};
+use crate::backend::BackendError;
+use crate::graph::{Graph, WeightKind};
 use seawall_core::abi::control::{ControlRecord, LoopRecord};
 use seawall_core::topology::Topology;
 
@@ -77,23 +77,15 @@ pub(crate) fn is_equal(graph: &Graph, request: &RunRequest, end: End, found: Fou
     request.analysis.room().check(&case, found)
 }
 
-/// Whether whole numbers have to be found again in 64 bits.
-///
-/// # Errors
-/// [`RunError::PathTooLong`] for a float that passed the largest one.
-pub(crate) fn outgrew(
-    graph: &Graph,
-    request: &RunRequest,
-    values: &Column,
-) -> Result<bool, RunError> {
-    match (request.analysis.room().outgrown(graph, values), values) {
-        (None, _) => Ok(false),
-        (Some(Outgrown { from, to }), Column::F32(_)) => Err(RunError::PathTooLong {
-            from: graph.original_id(from),
-            to: graph.original_id(to),
-        }),
-        (Some(_), _) => Ok(true),
-    }
+/// Whether whole distances outgrew 32 bits, so that they have to be found again in 64.
+pub(crate) fn outgrew(error: &RunError) -> bool {
+    matches!(
+        error,
+        RunError::Backend(BackendError::PathTooLong {
+            kind: WeightKind::Integer,
+            ..
+        })
+    )
 }
 
 pub(crate) fn median(values: &mut [u64]) -> u64 {

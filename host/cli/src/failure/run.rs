@@ -17,9 +17,6 @@ pub(super) fn fields(error: &RunError) -> Value {
         RunError::NoWeights { analysis } => {
             json!({"kind": "no_weights", "analysis": analysis.name()})
         }
-        RunError::PathTooLong { from, to } => {
-            json!({"kind": "path_too_long", "from": from, "to": to})
-        }
         RunError::Directed { analysis } => {
             json!({"kind": "directed", "analysis": analysis.name()})
         }
@@ -108,6 +105,9 @@ fn backend_fields(error: &BackendError) -> Value {
         }
         BackendError::Threads { threads, reason } => {
             json!({"kind": "threads", "threads": threads, "reason": reason})
+        }
+        BackendError::PathTooLong { from, to, .. } => {
+            json!({"kind": "path_too_long", "from": from, "to": to})
         }
         _ => json!({"kind": "backend"}),
     }

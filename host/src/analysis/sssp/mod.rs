@@ -1,14 +1,12 @@
 //! Shortest paths: length of the shortest path from the sources to every node.
 
 pub(super) mod oracle;
-mod outgrown;
 mod program;
 
 use super::bfs::farthest;
 use super::falling::has_settled;
 use super::{
-    Analysis, Answer, Bars, Built, Case, End, Facts, Figure, Found, Outgrown, Picture, Question,
-    Values,
+    Analysis, Answer, Bars, Built, Case, End, Facts, Figure, Found, Picture, Question, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -86,10 +84,6 @@ impl Analysis for Sssp {
         let mut answer = farthest(column, "distance");
         answer.figures.push(Figure::new("distance_bits", bits));
         answer
-    }
-
-    fn outgrown(&self, graph: &Graph, column: &Column) -> Option<Outgrown> {
-        outgrown::outgrown(graph, column)
     }
 
     /// Rounds, each with a barrier of all threads, however narrow, and a sweep over all

@@ -3,7 +3,7 @@
 //! Every thread is a one-lane block of the batch kernel, so no thread ever
 //! waits for another. Wall time is the run's time.
 
-use super::{BatchError, BatchSession, BatchStats, Job, Pack, Room};
+use super::{BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches};
 use crate::backend::cpu::{self, Line};
 use crate::backend::threads::run_blocks;
 use crate::backend::{BackendError, DeviceInfo, HostWork, RunLimits};
@@ -19,14 +19,15 @@ use std::time::Instant;
 
 /// A packed batch in memory.
 #[derive(Debug)]
-pub struct CpuBatch {
+pub struct CpuBatch<'g> {
+    searches: Searches<'g>,
     pack: Pack,
     memory: Vec<Line>,
     device: DeviceInfo,
     upload_ns: u64,
 }
 
-impl CpuBatch {
+impl<'g> CpuBatch<'g> {
     /// Packs `jobs` for `threads` threads, all of the machine's when not
     /// given; more threads than graphs are not started. `budget_bytes` bounds
     /// what the batch takes beside the graphs as they are loaded.
@@ -35,7 +36,7 @@ impl CpuBatch {
     /// As [`BatchError`] says; [`BackendError::TooManyThreads`] for more than
     /// [`THREADS_MAX`](crate::backend::cpu::THREADS_MAX) threads, [`BackendError::OutOfMemory`] when budget or memory is short.
     pub fn open(
-        jobs: &[Job<'_>],
+        jobs: &[Job<'g>],
         threads: Option<NonZeroUsize>,
         (limits, budget_bytes): (RunLimits, Option<u64>),
     ) -> Result<Self, BatchError> {
@@ -47,11 +48,13 @@ impl CpuBatch {
             time_budget_ns: limits.time_budget_ns,
         };
         let pack = Pack::new(jobs, room)?;
+        let searches = Searches::of(jobs)?;
         let mut memory = cpu::lines("the batch", pack.bytes())?;
         let base = memory.as_mut_ptr() as u64;
         let image = bytemuck::cast_slice_mut::<_, u8>(&mut memory);
         pack.write(jobs, base, &mut image[..pack.image_bytes() as usize]);
         Ok(Self {
+            searches,
             pack,
             memory,
             device,
@@ -65,7 +68,7 @@ impl CpuBatch {
     }
 }
 
-impl BatchSession for CpuBatch {
+impl BatchSession for CpuBatch<'_> {
     fn device(&self) -> &DeviceInfo {
         &self.device
     }
@@ -94,8 +97,9 @@ impl BatchSession for CpuBatch {
             .stats((run_ns, HostWork::default()), self.part(&zeroed))
     }
 
-    fn read(&mut self) -> Result<Vec<Vec<u32>>, BatchError> {
-        Ok(self.pack.results(self.part(&self.pack.io())))
+    fn read_each(&mut self) -> Result<Vec<Result<Vec<u32>, BackendError>>, BatchError> {
+        let words = self.pack.results(self.part(&self.pack.io()));
+        Ok(self.searches.check(words))
     }
 }
 
