@@ -3,7 +3,7 @@
 use super::choose::{Choice, Narrow, choose};
 use super::weigh::Found;
 use super::{BackendChoice, Executor, Phase, RunError, RunRequest, steps};
-use crate::analysis::{self, Built};
+use crate::analysis::{self, Built, End};
 use crate::backend::cpu::{CpuSession, prepare_threads};
 use crate::backend::{RunLimits, RunStats, Session, cuda};
 use crate::graph::Graph;
@@ -61,27 +61,17 @@ pub fn execute(
         reason,
     } = submission.open(choice)?;
     let (planned, answer) = submission.settle(session.as_mut(), planned, narrow)?;
+    let end = steps::end_of(&answer.stats.control);
+    let checked = request.check.then(|| submission.is_equal(end, &answer));
     let Answer {
         values,
         parents,
         stats,
         spent,
     } = answer;
-    let Submission {
-        progress, mut log, ..
-    } = submission;
     let mut plan = planned.summary;
     plan.topology = steps::topology_name(&stats.control);
-    let end = steps::end_of(&stats.control);
     let analysis = request.analysis.room();
-    let checked = request.check.then(|| {
-        progress(Phase::Check);
-        let found = analysis::Found {
-            values: &values,
-            parents: parents.as_deref(),
-        };
-        log.until_now("check", || steps::is_equal(graph, request, end, found))
-    });
     Ok(RunOutcome {
         analysis: request.analysis,
         backend: executor,
@@ -109,7 +99,7 @@ pub fn execute(
         checked,
         check_tolerance: checked.and_then(|_| analysis.tolerance(&values, end)),
         answer: analysis.answer(graph, &values),
-        events: log.events,
+        events: submission.log.events,
         waves: waves(&planned.encoded, &stats.control),
         values,
         parents,
@@ -192,6 +182,18 @@ impl<'a> Submission<'a, '_> {
         wide.plan_ns += planned.plan_ns;
         let again = self.answer(session, &wide, &mut spent)?;
         Ok((wide, again))
+    }
+
+    /// Whether the sequential implementation finds the same.
+    fn is_equal(&mut self, end: End, answer: &Answer) -> bool {
+        (self.progress)(Phase::Check);
+        let (graph, request) = (self.graph, self.request);
+        let found = analysis::Found {
+            values: &answer.values,
+            parents: answer.parents.as_deref(),
+        };
+        self.log
+            .until_now("check", || steps::is_equal(graph, request, end, found))
     }
 
     /// Loads a program, runs it as often as asked and reads its result.
