@@ -5,18 +5,7 @@
 
 use super::{DeviceInfo, RunLimits};
 
-/// How a program runs on a GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Executor {
-    /// One persistent cooperative kernel for the whole program.
-    Mega,
-    /// One launch a group; the host decides when a loop ends.
-    Launches,
-    /// A CUDA graph of the same launches.
-    Graph,
-}
-
-/// How [`Executor::Graph`] runs loops.
+/// How [`Executor::Graph`](crate::executor::Executor::Graph) runs loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LoopNodes {
     /// As conditional `while` nodes: one launch and one wait for a whole program.
@@ -49,10 +38,9 @@ pub struct CudaOptions {
     /// Whether programs that gather over incoming edges do so by tiles of rows;
     /// nothing leaves it to the graph. The sums are the same, bit for bit. Tiles of
     /// 134 M edges take 0.37 to 0.44 s to make with 16 threads and pay from about 600
-    /// iterations on; where [`crate::run::execute`] chooses the machine, it says no for
-    /// less.
+    /// iterations on; a choice of machine says no for less.
     pub tiles: Option<bool>,
-    /// How [`Executor::Graph`] runs loops; nothing takes conditional nodes where the
+    /// How [`Executor::Graph`](crate::executor::Executor::Graph) runs loops; nothing takes conditional nodes where the
     /// driver has them. Results are the same.
     pub loops: Option<LoopNodes>,
 }

@@ -11,7 +11,7 @@ use super::setting::Setting;
 use super::timing::median;
 use seawall::graph::{Graph, LoadOptions, WeightChoice, load};
 use seawall::outcome::RunOutcome;
-use seawall::run::{AnalysisKind, BackendChoice, Executor, RunError, RunRequest, execute};
+use seawall::run::{AnalysisKind, Executor, Machine, RunError, RunRequest, execute};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -129,16 +129,18 @@ impl Rivals {
     }
 
     /// Each with its name; `auto` last.
-    fn all(&self) -> Vec<(&'static str, BackendChoice, Option<NonZeroUsize>)> {
+    fn all(&self) -> Vec<(&'static str, Machine)> {
         let one = Some(NonZeroUsize::MIN);
-        let mut all = vec![("one thread", BackendChoice::Cpu, one)];
+        let mut all = vec![("one thread", Machine::cpu(one))];
         if self.threads > NonZeroUsize::MIN {
-            all.push(("all threads", BackendChoice::Cpu, Some(self.threads)));
+            all.push(("all threads", Machine::cpu(Some(self.threads))));
         }
-        if self.gpu.is_some() {
-            all.push(("GPU", BackendChoice::Mega, None));
+        let mut auto = Machine::auto();
+        if let Some((device, _)) = self.gpu {
+            all.push(("GPU", Machine::gpu(Executor::Mega, device)));
+            auto.device = device;
         }
-        all.push(("auto", BackendChoice::Auto, None));
+        all.push(("auto", auto));
         all
     }
 }
@@ -166,8 +168,9 @@ fn opening_ns(device: u32) -> Result<f64, BenchError> {
         analysis: Bfs,
         quick: true,
     };
-    case.run(BackendChoice::Mega, None, device)?;
-    let (here_ns, _) = case.run(BackendChoice::Mega, None, device)?;
+    let mega = Machine::gpu(Executor::Mega, device);
+    case.run(mega)?;
+    let (here_ns, _) = case.run(mega)?;
     Ok((whole_ns - here_ns).max(0.0))
 }
 
@@ -180,22 +183,13 @@ struct Case<'g> {
 
 impl Case<'_> {
     /// From the graph to the result, nanoseconds, and the result.
-    fn run(
-        &self,
-        backend: BackendChoice,
-        threads: Option<NonZeroUsize>,
-        device: u32,
-    ) -> Result<(f64, RunOutcome), RunError> {
+    fn run(&self, machine: Machine) -> Result<(f64, RunOutcome), RunError> {
         let facts = self.analysis.facts();
         let source = || busiest_of_first(self.graph);
         let sources = facts.takes_sources.then(source);
-        let request = RunRequest {
-            backend,
-            threads,
-            device,
-            max_iterations: NonZeroU32::new(20).filter(|_| facts.ranks),
-            ..RunRequest::new(self.analysis, sources.into_iter().collect())
-        };
+        let sources = sources.into_iter().collect();
+        let mut request = RunRequest::new(self.analysis, sources).on(machine);
+        request.max_iterations = NonZeroU32::new(20).filter(|_| facts.ranks);
         let start = Instant::now();
         let outcome = execute(self.graph, &request, &mut |_| {})?;
         Ok((start.elapsed().as_nanos() as f64, outcome))
@@ -206,15 +200,15 @@ impl Case<'_> {
         let all = rivals.all();
         let mut times = vec![Vec::new(); all.len()];
         let (fewest, most) = if self.quick { (1, 1) } else { TURNS };
-        let (device, opening_ns) = rivals.gpu.unwrap_or_default();
+        let (_, opening_ns) = rivals.gpu.unwrap_or_default();
         let mut chosen = String::new();
         let start = Instant::now();
         for turn in 0..most {
             if turn >= fewest && start.elapsed() > LONG {
                 break;
             }
-            for ((name, backend, threads), times) in all.iter().zip(&mut times) {
-                let (ns, outcome) = self.run(*backend, *threads, device)?;
+            for ((name, machine), times) in all.iter().zip(&mut times) {
+                let (ns, outcome) = self.run(*machine)?;
                 let opened = outcome.backend != Executor::Cpu;
                 times.push(ns + if opened { opening_ns } else { 0.0 });
                 if *name == "auto" {

@@ -4,7 +4,7 @@
 //! The image is built on the host with the addresses it will have, and goes up
 //! in one copy.
 
-use super::resident::GraphAddresses;
+use crate::backend::record::{Addresses, GraphAddresses, GraphSize, TableAddresses, launch_record};
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, RegisterRecord, WaveRecord};
@@ -85,34 +85,22 @@ impl Placement {
     /// The launch record of `program` in this place.
     fn record(&self, program: &EncodedProgram) -> LaunchRecord {
         let layout = Layout::of(program);
-        let can_pull = u32::from(self.graph.incoming_offsets != 0);
-        LaunchRecord {
-            magic: MAGIC,
-            version: VERSION,
-            nodes: self.nodes,
-            edges: self.edges,
-            groups: program.top_groups,
-            groups_total: length(program.groups.len()),
-            waves: length(program.waves.len()),
-            registers: length(program.registers.len()),
-            offsets: self.graph.offsets,
-            targets: self.graph.targets,
-            weights: self.graph.weights,
-            incoming_offsets: self.graph.incoming_offsets,
-            incoming_targets: self.graph.incoming_targets,
-            group_table: self.tables + layout.groups,
-            wave_table: self.tables + layout.waves,
-            register_table: self.tables + layout.registers,
+        let at = Addresses {
+            graph: self.graph,
+            tables: TableAddresses {
+                groups: self.tables + layout.groups,
+                waves: self.tables + layout.waves,
+                registers: self.tables + layout.registers,
+            },
             arena: self.arena,
             inputs: self.inputs,
             control: self.tables + CONTROL_OFFSET,
-            time_budget_ns: self.time_budget_ns,
-            search: SearchPolicy {
-                can_pull,
-                ..program.search
-            },
-            tiles: self.graph.tiles,
-        }
+        };
+        let size = GraphSize {
+            nodes: self.nodes,
+            edges: self.edges,
+        };
+        launch_record(program, size, &at, self.time_budget_ns)
     }
 
     /// The bytes of the whole block.
