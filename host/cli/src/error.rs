@@ -5,12 +5,13 @@ use std::io;
 use crate::bench::BenchError;
 use crate::report::table::TableColumn;
 use seawall::Cause;
+use seawall::analysis::{AnalysisKind, AnyOf};
 use seawall::batch::BatchError;
 use seawall::calibrate::measure::MeasureError;
 use seawall::calibrate::store::StoreError;
 use seawall::graph::GraphError;
 use seawall::graph::file::WriteError;
-use seawall::run::{AnalysisKind, RunError};
+use seawall::run::RunError;
 
 use super::evidence::EvidenceFailure;
 use super::flags;
@@ -79,7 +80,7 @@ pub(super) enum CliError {
     /// Weights were asked for that the analysis does not read.
     #[error(
         "{option}: {analysis} reads no weights; leave it out, or run {}",
-        AnalysisKind::Sssp
+        AnyOf::with(|facts| facts.reads_weights)
     )]
     WeightsUnread {
         /// The option.

@@ -2,7 +2,8 @@
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use seawall::run::{AnalysisKind, BackendChoice};
+use seawall::analysis::AnalysisKind;
+use seawall::run::BackendChoice;
 
 /// An analysis by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +20,7 @@ impl ValueEnum for AnalysisName {
 }
 
 const fn wrapped() -> [AnalysisName; AnalysisKind::ALL.len()] {
-    let mut names = [AnalysisName(AnalysisKind::Bfs); AnalysisKind::ALL.len()];
+    let mut names = [AnalysisName(AnalysisKind::ALL[0]); AnalysisKind::ALL.len()];
     let mut at = 0;
     while at < names.len() {
         names[at] = AnalysisName(AnalysisKind::ALL[at]);

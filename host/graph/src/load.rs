@@ -36,7 +36,8 @@ pub enum WeightChoice {
 
 impl WeightChoice {
     /// Tells whether the weights of the file or generator are needed.
-    pub(super) const fn are_read(self) -> bool {
+    #[must_use]
+    pub const fn are_read(self) -> bool {
         matches!(self, Self::Given | Self::Scaled(_))
     }
 }

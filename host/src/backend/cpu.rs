@@ -4,6 +4,7 @@
 
 use super::fit::{self, Ids};
 use super::memory::on_large_pages;
+use super::outgrown::{self, Outgrowing};
 use super::threads::{prepare, run_blocks};
 use super::{BackendError, DeviceInfo, HostWork, RunLimits, RunStats, Session};
 use crate::graph::{Graph, memory};
@@ -16,8 +17,8 @@ use seawall_core::abi::{MAGIC, VERSION};
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::{HostGrid, Services};
-use seawall_device::kernel::run_program;
 use seawall_device::launch::Launch;
+use seawall_device::run::run_program;
 use seawall_device::waves::family;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
@@ -43,6 +44,7 @@ pub type Machinery = fn(&LaunchRecord, u32) -> Result<(), BackendError>;
 struct Loaded {
     program: EncodedProgram,
     ids: Ids,
+    outgrowing: Outgrowing,
     arena: Vec<Line>,
     inputs: Vec<Line>,
     control: Box<ControlRecord>,
@@ -167,11 +169,13 @@ impl Session for CpuSession<'_> {
 
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         fit::check(program, self.graph)?;
+        let outgrowing = Outgrowing::of(program, self.graph)?;
         let arena = lines("the arena", program.arena_bytes)?;
         let inputs = lines("the input region", program.input_bytes)?;
         self.loaded = Some(Loaded {
             program: program.clone(),
             ids: Ids::of(program),
+            outgrowing,
             arena,
             inputs,
             control: Box::new(bytemuck::Zeroable::zeroed()),
@@ -185,6 +189,7 @@ impl Session for CpuSession<'_> {
         bytemuck::cast_slice_mut::<_, u32>(&mut loaded.inputs)[..inputs.len()]
             .copy_from_slice(inputs);
         *loaded.control = bytemuck::Zeroable::zeroed();
+        loaded.outgrowing.begin_run();
         let tiles = self.tiles.as_ref().filter(|_| loaded.program.needs.tiles);
         let mut launch = launch_record(self.graph, loaded, self.limits);
         launch.tiles = tiles.map_or_else(TileTable::default, tile_table);
@@ -207,20 +212,35 @@ impl Session for CpuSession<'_> {
     }
 
     fn read(&mut self, register: RegisterId, words: &mut Vec<u32>) -> Result<(), BackendError> {
-        let loaded = self.loaded.as_ref().ok_or(BackendError::NotLoaded)?;
-        let number = loaded.ids.number_of(register)?;
-        let record = loaded.program.registers[number];
+        let loaded = self.loaded.as_mut().ok_or(BackendError::NotLoaded)?;
+        words.clear();
+        let found = loaded.words(register)?;
+        for search in loaded.outgrowing.due() {
+            outgrown::check(&search, self.graph, loaded.words(search.register)?)?;
+        }
+        memory::reserve(words, found.len()).map_err(|short| BackendError::OutOfMemory {
+            what: "the copy of a register",
+            needed: short.needed,
+            available: short.available,
+        })?;
+        words.extend_from_slice(found);
+        loaded.outgrowing.settle();
+        Ok(())
+    }
+}
+
+impl Loaded {
+    /// The words of a register, as the last run left them.
+    fn words(&self, register: RegisterId) -> Result<&[u32], BackendError> {
+        let number = self.ids.number_of(register)?;
+        let record = self.program.registers[number];
         let region = if record.region == Region::Input as u32 {
-            &loaded.inputs
+            &self.inputs
         } else {
-            &loaded.arena
+            &self.arena
         };
         let start = (record.offset_bytes / 4) as usize;
-        words.clear();
-        words.extend_from_slice(
-            &bytemuck::cast_slice::<_, u32>(region)[start..start + record.words as usize],
-        );
-        Ok(())
+        Ok(&bytemuck::cast_slice::<_, u32>(region)[start..start + record.words as usize])
     }
 }
 

@@ -6,6 +6,8 @@
 use super::batch::{BatchError, BatchSession, BatchStats, Job};
 use super::{BackendError, DeviceInfo, Session};
 use crate::graph::Graph;
+use std::convert::Infallible;
+use std::marker::PhantomData;
 
 pub use super::gpu::{CudaOptions, DeviceLimits, Executor, GridShape, LoopNodes};
 
@@ -40,47 +42,50 @@ pub fn open<'g>(
 
 /// A batch on a device.
 #[derive(Debug)]
-pub enum CudaBatch {}
+pub struct CudaBatch<'g> {
+    never: Infallible,
+    graphs: PhantomData<&'g Graph>,
+}
 
-impl CudaBatch {
+impl<'g> CudaBatch<'g> {
     /// Opens a batch on a device; fails, as there is none.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`], always.
-    pub fn open(_jobs: &[Job<'_>], _options: CudaOptions) -> Result<Self, BatchError> {
+    pub fn open(_jobs: &[Job<'g>], _options: CudaOptions) -> Result<Self, BatchError> {
         Err(absent().into())
     }
 
     /// Blocks and lanes of the launch.
     #[must_use]
     pub const fn shape(&self) -> GridShape {
-        match *self {}
+        match self.never {}
     }
 }
 
-impl BatchSession for CudaBatch {
+impl BatchSession for CudaBatch<'_> {
     fn device(&self) -> &DeviceInfo {
-        match *self {}
+        match self.never {}
     }
 
     fn workers(&self) -> u32 {
-        match *self {}
+        match self.never {}
     }
 
     fn memory_bytes(&self) -> u64 {
-        match *self {}
+        match self.never {}
     }
 
     fn upload_ns(&self) -> u64 {
-        match *self {}
+        match self.never {}
     }
 
     fn run(&mut self) -> Result<BatchStats, BatchError> {
-        match *self {}
+        match self.never {}
     }
 
-    fn read(&mut self) -> Result<Vec<Vec<u32>>, BatchError> {
-        match *self {}
+    fn read_each(&mut self) -> Result<Vec<Result<Vec<u32>, BackendError>>, BatchError> {
+        match self.never {}
     }
 }
 

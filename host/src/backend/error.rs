@@ -138,6 +138,29 @@ pub enum BackendError {
         /// Kind that the graph has.
         found: WeightKind,
     },
+    /// A path is longer than the program's 32-bit distances can express.
+    #[error(
+        "the shortest path to node {to}, over its edge from node {from}, {}",
+        too_long(*kind)
+    )]
+    PathTooLong {
+        /// Node that the edge leaves, by its id in the file.
+        from: u64,
+        /// Node that it enters, by its id in the file.
+        to: u64,
+        /// Kind of the weights along the path.
+        kind: WeightKind,
+    },
+    /// Distances of 32 bits may be too short for this graph, and the session could not detect it.
+    #[error(
+        "paths of this graph may be longer than distances of 32 bits, and the program overwrites those of register {register} or does not read them, so that this could not be detected; read them, or find distances of 64 bits"
+    )]
+    PathsUnseen {
+        /// Number of the register with the distances.
+        register: u32,
+        /// Kind of the weights along paths.
+        kind: WeightKind,
+    },
     /// The kernel module lacks a kernel.
     #[error("the kernel {name} is not in the module: {reason}; rebuild with cargo xtask build-ptx")]
     MissingKernel {
@@ -164,6 +187,17 @@ pub enum BackendError {
     },
 }
 
+const fn too_long(kind: WeightKind) -> &'static str {
+    match kind {
+        WeightKind::Integer => {
+            "is longer than the largest distance of 32 bits, 4294967294; find distances of 64 bits"
+        }
+        WeightKind::Float => {
+            "is longer than the largest 32-bit float (3.4028235e38); make the weights smaller"
+        }
+    }
+}
+
 impl BackendError {
     /// Returns the cause: the request or the machine.
     #[must_use]
@@ -177,6 +211,8 @@ impl BackendError {
             | Self::BadProgram { .. }
             | Self::MissingGraphArray { .. }
             | Self::WrongWeights { .. }
+            | Self::PathTooLong { .. }
+            | Self::PathsUnseen { .. }
             | Self::TooManyThreads { .. } => Cause::Request,
             Self::Unavailable { .. }
             | Self::Unsupported { .. }

@@ -84,7 +84,9 @@ pub trait Session {
     /// tables.
     ///
     /// # Errors
-    /// If memory is short or the program does not fit the session's graph.
+    /// If memory is short or the program does not fit the session's graph;
+    /// [`BackendError::PathsUnseen`] if shortest paths may exceed 32-bit distances that the
+    /// program overwrites.
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError>;
 
     /// Runs the loaded program once with `inputs` as the words of the input
@@ -98,12 +100,16 @@ pub trait Session {
     /// Copies a register into `words`, replacing its content.
     ///
     /// # Errors
-    /// If nothing is loaded or the register does not exist.
+    /// If nothing is loaded or the register does not exist; [`BackendError::PathTooLong`], for any
+    /// register, after a run whose shortest paths exceeded 32-bit distances. This check costs the
+    /// first read after a run a pass over the distances, and one over the edges if some node has
+    /// no distance.
     fn read(&mut self, register: RegisterId, words: &mut Vec<u32>) -> Result<(), BackendError>;
 }
 
 mod error;
 mod fault;
 mod fit;
+mod outgrown;
 pub use error::BackendError;
 pub(crate) use fault::fault;

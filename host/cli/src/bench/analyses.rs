@@ -7,12 +7,12 @@ use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
 use super::section::Section;
 use super::setting::Setting;
 use super::timing::{Machine, Times, median, times};
-use seawall::analysis::{self, Built, Question, oracle};
+use seawall::analysis::{AnalysisKind, Built, Case as Asked, End, Found, Question, Ranking};
 use seawall::backend::cuda::Executor;
 use seawall::graph::Graph;
 use seawall::outcome::Column;
 use seawall::program::PlanRequest;
-use seawall::run::{AnalysisKind, Detail, Ranking, RunError};
+use seawall::run::RunError;
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
@@ -31,6 +31,10 @@ struct Case {
     analysis: AnalysisKind,
     spec: Spec,
     floor_ms: Option<f64>,
+    /// Whether an iteration of a few is reported, and not the whole run.
+    by_iteration: bool,
+    /// Whether its sequential implementation ends in reasonable time on any graph.
+    has_quick_oracle: bool,
 }
 
 const fn case(analysis: AnalysisKind, spec: Spec, floor_ms: f64) -> Case {
@@ -38,45 +42,55 @@ const fn case(analysis: AnalysisKind, spec: Spec, floor_ms: f64) -> Case {
         analysis,
         spec,
         floor_ms: Some(floor_ms),
+        by_iteration: false,
+        has_quick_oracle: false,
+    }
+}
+
+/// A case that any graph is checked in.
+const fn checked(analysis: AnalysisKind, spec: Spec, floor_ms: f64) -> Case {
+    Case {
+        has_quick_oracle: true,
+        ..case(analysis, spec, floor_ms)
+    }
+}
+
+const fn ranking(spec: Spec, floor_ms: f64) -> Case {
+    Case {
+        by_iteration: true,
+        ..case(AnalysisKind::Pagerank, spec, floor_ms)
+    }
+}
+
+const fn triangles(spec: Spec) -> Case {
+    Case {
+        floor_ms: None,
+        ..case(AnalysisKind::Triangles, spec, 0.0)
     }
 }
 
 const BFS: [Case; 5] = [
-    case(AnalysisKind::Bfs, graphs::RMAT, 1.5),
-    case(AnalysisKind::Bfs, graphs::UNIFORM, 1.8),
-    case(AnalysisKind::Bfs, graphs::GRID, 11.0),
-    case(AnalysisKind::Bfs, graphs::CHAIN, 85.0),
-    case(AnalysisKind::Bfs, graphs::SMALL_GRID, 2.5),
+    checked(AnalysisKind::Bfs, graphs::RMAT, 1.5),
+    checked(AnalysisKind::Bfs, graphs::UNIFORM, 1.8),
+    checked(AnalysisKind::Bfs, graphs::GRID, 11.0),
+    checked(AnalysisKind::Bfs, graphs::CHAIN, 85.0),
+    checked(AnalysisKind::Bfs, graphs::SMALL_GRID, 2.5),
 ];
 const SSSP: [Case; 3] = [
     case(AnalysisKind::Sssp, graphs::RMAT, 8.0),
     case(AnalysisKind::Sssp, graphs::UNIFORM, 12.0),
     case(AnalysisKind::Sssp, graphs::GRID, 60.0),
 ];
-const PAGERANK: [Case; 2] = [
-    case(AnalysisKind::Pagerank, graphs::RMAT, 0.7),
-    case(AnalysisKind::Pagerank, graphs::UNIFORM, 0.8),
-];
+const PAGERANK: [Case; 2] = [ranking(graphs::RMAT, 0.7), ranking(graphs::UNIFORM, 0.8)];
 const CC: [Case; 2] = [
-    case(AnalysisKind::Cc, graphs::RMAT, 2.5),
-    case(AnalysisKind::Cc, graphs::GRID, 3.0),
+    checked(AnalysisKind::Cc, graphs::RMAT, 2.5),
+    checked(AnalysisKind::Cc, graphs::GRID, 3.0),
 ];
-const TRIANGLES: [Case; 2] = [
-    Case {
-        analysis: AnalysisKind::Triangles,
-        spec: graphs::SMALL_RMAT,
-        floor_ms: None,
-    },
-    Case {
-        analysis: AnalysisKind::Triangles,
-        spec: graphs::GRID,
-        floor_ms: None,
-    },
-];
+const TRIANGLES: [Case; 2] = [triangles(graphs::SMALL_RMAT), triangles(graphs::GRID)];
 const CPU: [Case; 3] = [
-    case(AnalysisKind::Bfs, graphs::RMAT, 25.0),
-    case(AnalysisKind::Bfs, graphs::UNIFORM, 30.0),
-    case(AnalysisKind::Pagerank, graphs::RMAT, 60.0),
+    checked(AnalysisKind::Bfs, graphs::RMAT, 25.0),
+    checked(AnalysisKind::Bfs, graphs::UNIFORM, 30.0),
+    ranking(graphs::RMAT, 60.0),
 ];
 
 /// Adds the rows of the section in progress.
@@ -197,25 +211,20 @@ impl Set<'_> {
     }
 
     fn question(&self, sources: Vec<u32>) -> Question {
-        let (max_iterations, tolerance) = match self.case.analysis {
-            AnalysisKind::Pagerank => (RANKINGS, 0.0),
-            _ => (u32::MAX - 1, Ranking::default().tolerance),
-        };
-        Question {
-            sources,
-            max_iterations,
-            ranking: Ranking {
-                tolerance,
+        let mut question = Question::new(sources);
+        if self.case.by_iteration {
+            question.max_iterations = RANKINGS;
+            question.ranking = Ranking {
+                tolerance: 0.0,
                 ..Ranking::default()
-            },
-            detail: Detail::Plain,
-            wide: false,
+            };
         }
+        question
     }
 
     fn build(&self, sources: Vec<u32>) -> Result<Built, BenchError> {
         let question = self.question(sources);
-        let built = analysis::build(self.case.analysis, self.graph, &question);
+        let built = self.case.analysis.room().build(self.graph, &question);
         Ok(built.map_err(RunError::from)?)
     }
 
@@ -254,9 +263,9 @@ impl Set<'_> {
 
     /// Medians over sources, of an iteration where that is what is reported.
     fn median(&self, all: &[Times]) -> Times {
-        let share = |times: &Times| match self.case.analysis {
-            AnalysisKind::Pagerank => f64::from(times.iterations.max(1)),
-            _ => 1.0,
+        let share = |times: &Times| match self.case.by_iteration {
+            true => f64::from(times.iterations.max(1)),
+            false => 1.0,
         };
         let of = |read: fn(&Times) -> f64| {
             let mut values: Vec<f64> = all.iter().map(|times| read(times) / share(times)).collect();
@@ -291,43 +300,34 @@ impl Set<'_> {
     }
 
     /// Compares the first source's result with the sequential implementation,
-    /// where that ends in reasonable time; gives its time, nanoseconds.
+    /// where that ends in reasonable time; returns its time, nanoseconds, unless it is
+    /// one iteration that is timed.
     fn check(&self, setting: &mut Setting<'_>, ours: &Done) -> Option<f64> {
-        let cheap = matches!(self.case.analysis, AnalysisKind::Bfs | AnalysisKind::Cc);
-        if !cheap && self.graph.edges() > ORACLE_EDGES {
+        if !self.case.has_quick_oracle && self.graph.edges() > ORACLE_EDGES {
             return None;
         }
         setting.say(format!("{}: plain sequential", self.what));
         let sources = self.sources.get(..1).unwrap_or_default();
-        let column = ours.columns.first()?;
+        let by_iteration = self.case.by_iteration;
+        let asked = Asked {
+            graph: self.graph,
+            question: &self.question(sources.to_vec()),
+            end: End {
+                iterations: ours.times.iterations,
+                converged: !by_iteration,
+            },
+        };
+        let found = Found {
+            values: ours.columns.first()?,
+            parents: None,
+        };
         let started = Instant::now();
-        let expected = match self.case.analysis {
-            AnalysisKind::Bfs => Column::U32(oracle::levels(self.graph, sources, u32::MAX - 1)),
-            AnalysisKind::Sssp => oracle::distances(self.graph, sources),
-            AnalysisKind::Cc => Column::U32(oracle::components(self.graph)),
-            AnalysisKind::Triangles => Column::U32(oracle::triangles(self.graph)),
-            _ => return self.check_ranks(setting, ours),
-        };
+        let is_right = self.case.analysis.room().check(&asked, found);
         let elapsed = started.elapsed().as_nanos() as f64;
-        if *column != expected {
+        if !is_right {
             self.is_wrong(setting, ours);
         }
-        Some(elapsed)
-    }
-
-    fn check_ranks(&self, setting: &mut Setting<'_>, ours: &Done) -> Option<f64> {
-        let ranking = self.question(Vec::new()).ranking;
-        let right = match ours.columns.first()? {
-            Column::F32(ranks) => {
-                let end = (ours.times.iterations, false);
-                oracle::agrees(self.graph, ranking, ranks, end)
-            }
-            Column::U32(_) | Column::U64(_) | Column::Sets(_) => false,
-        };
-        if !right {
-            self.is_wrong(setting, ours);
-        }
-        None
+        (!by_iteration).then_some(elapsed)
     }
 
     fn is_wrong(&self, setting: &mut Setting<'_>, ours: &Done) {

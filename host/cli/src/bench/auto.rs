@@ -186,15 +186,14 @@ impl Case<'_> {
         threads: Option<NonZeroUsize>,
         device: u32,
     ) -> Result<(f64, RunOutcome), RunError> {
-        let searches = matches!(self.analysis, Bfs | Reach | Sssp);
-        let sources = searches.then(|| busiest_of_first(self.graph));
+        let facts = self.analysis.facts();
+        let source = || busiest_of_first(self.graph);
+        let sources = facts.takes_sources.then(source);
         let request = RunRequest {
             backend,
             threads,
             device,
-            max_iterations: (self.analysis == Pagerank)
-                .then_some(NonZeroU32::new(20))
-                .flatten(),
+            max_iterations: NonZeroU32::new(20).filter(|_| facts.ranks),
             ..RunRequest::new(self.analysis, sources.into_iter().collect())
         };
         let start = Instant::now();

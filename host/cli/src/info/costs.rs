@@ -8,7 +8,8 @@ use serde::Serialize;
 use crate::CliError;
 use seawall::calibrate::measure;
 use seawall::calibrate::store::{self, StoreError};
-use seawall::calibrate::{Calibration, Costs, CpuCosts, GpuCosts, Key, MachineCosts};
+use seawall::calibrate::{Calibration, Key};
+use seawall::cost::{Costs, CpuCosts, GpuCosts, MachineCosts};
 use seawall::units::{Nanoseconds, counted};
 
 use super::Device;

@@ -12,10 +12,12 @@ pub mod cpu;
 pub(crate) use pack::Pack;
 pub(crate) use place::Room;
 
+use super::outgrown::{self, Outgrowing};
 use super::{BackendError, DeviceInfo, HostWork};
 use crate::Cause;
 use crate::graph::Graph;
 use crate::program::{EncodedProgram, RegisterId};
+use rayon::prelude::*;
 use seawall_core::abi::control::ControlRecord;
 use std::sync::Arc;
 
@@ -70,11 +72,56 @@ pub trait BatchSession {
     /// results are incomplete.
     fn run(&mut self) -> Result<BatchStats, BatchError>;
 
-    /// Returns the words of every graph's result register, in the order of the jobs.
+    /// Returns the words of every graph's result register, in the order of the jobs, or
+    /// [`BackendError::PathTooLong`] for a graph whose paths exceed the distances of its program.
     ///
     /// # Errors
     /// If the machine fails.
-    fn read(&mut self) -> Result<Vec<Vec<u32>>, BatchError>;
+    fn read_each(&mut self) -> Result<Vec<Result<Vec<u32>, BackendError>>, BatchError>;
+
+    /// Returns the words of every graph's result register, in the order of the jobs.
+    ///
+    /// # Errors
+    /// If the machine fails; [`BatchError::Job`] with the first graph whose paths exceed the
+    /// distances of its program.
+    fn read(&mut self) -> Result<Vec<Vec<u32>>, BatchError> {
+        let each = (0..).zip(self.read_each()?);
+        each.map(|(index, words)| words.map_err(|source| BatchError::Job { index, source }))
+            .collect()
+    }
+}
+
+/// The searches of a batch's programs, for the graphs that they run on.
+#[derive(Debug)]
+pub(crate) struct Searches<'g>(Vec<(&'g Graph, Outgrowing)>);
+
+impl<'g> Searches<'g> {
+    /// Returns the searches of `jobs`.
+    ///
+    /// # Errors
+    /// [`BatchError::Job`] as [`Outgrowing::of_result`].
+    pub(crate) fn of(jobs: &[Job<'g>]) -> Result<Self, BatchError> {
+        let search = |(index, job): (usize, &Job<'g>)| {
+            let outgrowing = Outgrowing::of_result(&job.program, job.graph, job.result);
+            let outgrowing = outgrowing.map_err(|source| BatchError::Job { index, source })?;
+            Ok((job.graph, outgrowing))
+        };
+        jobs.iter()
+            .enumerate()
+            .map(search)
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+
+    /// Returns the words of each graph, or the error for a path that exceeds them.
+    pub(crate) fn check(&self, words: Vec<Vec<u32>>) -> Vec<Result<Vec<u32>, BackendError>> {
+        let check = |((graph, outgrowing), words): (&(&Graph, Outgrowing), Vec<u32>)| {
+            let mut searches = outgrowing.due().into_iter();
+            searches.try_for_each(|search| outgrown::check(&search, graph, &words))?;
+            Ok(words)
+        };
+        self.0.par_iter().zip(words).map(check).collect()
+    }
 }
 
 /// A batch could not open, run or be read.

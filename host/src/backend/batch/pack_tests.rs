@@ -1,7 +1,6 @@
 use super::*;
-use crate::analysis::{self, Question};
+use crate::analysis::{self, AnalysisKind, Question};
 use crate::program::{EncodedProgram, PlanRequest, ProgramBuilder};
-use crate::run::{AnalysisKind, Detail, Ranking};
 use seawall_core::abi::program::{Region, RegisterRecord};
 use std::sync::Arc;
 
@@ -10,11 +9,8 @@ fn jobs(graphs: &[Graph]) -> Vec<Job<'_>> {
     let mut known: Vec<(u32, Arc<EncodedProgram>)> = Vec::new();
     let mut job = |graph| {
         let question = Question {
-            sources: vec![0],
             max_iterations: 99,
-            ranking: Ranking::default(),
-            detail: Detail::Plain,
-            wide: false,
+            ..Question::new(vec![0])
         };
         let built = analysis::build(AnalysisKind::Bfs, graph, &question);
         let built = built.unwrap();

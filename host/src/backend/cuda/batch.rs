@@ -13,7 +13,7 @@ use super::module::{Entry, Module};
 use super::resident::{elapsed_ns, lane};
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
-use crate::backend::batch::{BatchError, BatchSession, BatchStats, Job, Pack, Room};
+use crate::backend::batch::{BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches};
 use crate::backend::{BackendError, DeviceInfo, HostWork};
 use seawall_core::abi::program::Opcode;
 use seawall_device::grid::{COMPACT_LANES, LANES_MAX};
@@ -42,7 +42,8 @@ const FULL_LANES_MIN: u32 = 128;
 ///
 /// Its handles belong to the thread that opened it, so it is not `Send`.
 #[derive(Debug)]
-pub struct CudaBatch {
+pub struct CudaBatch<'g> {
+    searches: Searches<'g>,
     pack: Pack,
     grid: Grid,
     memory: DeviceMemory,
@@ -56,7 +57,7 @@ pub struct CudaBatch {
     context: Rc<Context>,
 }
 
-impl CudaBatch {
+impl<'g> CudaBatch<'g> {
     /// Opens a device, packs `jobs` and uploads them in one copy.
     ///
     /// `options.lanes` and `options.blocks` override the shape chosen for the graphs; at most one
@@ -65,7 +66,7 @@ impl CudaBatch {
     /// # Errors
     /// [`BackendError::Unavailable`] without driver or device, [`BackendError::OutOfMemory`] if
     /// budget or memory is short, otherwise see [`BatchError`].
-    pub fn open(jobs: &[Job<'_>], options: CudaOptions) -> Result<Self, BatchError> {
+    pub fn open(jobs: &[Job<'g>], options: CudaOptions) -> Result<Self, BatchError> {
         let context = Context::open(options.device, options.budget_bytes)?;
         let module = Module::load(&context)?;
         let (entry, lanes) = kernel_for(jobs, options.lanes);
@@ -85,10 +86,12 @@ impl CudaBatch {
             time_budget_ns: options.limits.time_budget_ns,
         };
         let pack = Pack::new(jobs, room)?;
+        let searches = Searches::of(jobs)?;
         let grid = Grid::new(kernel, shape(Some(pack.workers())), Residency::Free)?;
         let memory = DeviceMemory::take(&context, "the batch", pack.bytes())?;
         let (stream, staging) = lane(&context, pack.image_bytes() as usize)?;
         let mut batch = Self {
+            searches,
             pack,
             grid,
             memory,
@@ -190,7 +193,7 @@ impl CudaBatch {
     }
 }
 
-impl BatchSession for CudaBatch {
+impl BatchSession for CudaBatch<'_> {
     fn device(&self) -> &DeviceInfo {
         &self.context.limits().info
     }
@@ -213,15 +216,15 @@ impl BatchSession for CudaBatch {
         self.pack.stats(timed, &self.copy)
     }
 
-    fn read(&mut self) -> Result<Vec<Vec<u32>>, BatchError> {
+    fn read_each(&mut self) -> Result<Vec<Result<Vec<u32>, BackendError>>, BatchError> {
         self.context.bind()?;
         let read = self.download(self.pack.io());
         self.settled(read)?;
-        Ok(self.pack.results(&self.copy))
+        Ok(self.searches.check(self.pack.results(&self.copy)))
     }
 }
 
-impl Drop for CudaBatch {
+impl Drop for CudaBatch<'_> {
     fn drop(&mut self) {
         if self.context.is_given_up() {
             return;

@@ -9,6 +9,7 @@ use super::tables::{CONTROL_OFFSET, Layout, Placement};
 use super::walk::{Stage, stages};
 use crate::backend::BackendError;
 use crate::backend::fit::Ids;
+use crate::backend::outgrown::Outgrowing;
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::{ControlRecord, FaultRecord};
@@ -43,6 +44,7 @@ pub(super) struct Loaded {
     layout: Layout,
     input_bytes: usize,
     ids: Ids,
+    pub(super) outgrowing: Outgrowing,
     registers: Vec<RegisterRecord>,
     wave_names: Vec<String>,
     stages: Vec<Stage>,
@@ -76,6 +78,7 @@ impl Loaded {
         let context = uploader.stream.context();
         let input_bytes = usize::try_from(program.input_bytes).unwrap_or(usize::MAX);
         let loaded = Self {
+            outgrowing: Outgrowing::of(program, around.graph)?,
             arena: DeviceMemory::take(context, "the program's arena", program.arena_bytes)?,
             inputs: DeviceMemory::take(context, "the program's inputs", program.input_bytes)?,
             tables: DeviceMemory::take(context, "the program's tables", layout.bytes)?,

@@ -17,7 +17,7 @@ use super::running::Running;
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
 use super::{CudaOptions, Executor};
-use crate::backend::{BackendError, DeviceInfo, RunLimits, RunStats, Session, fit};
+use crate::backend::{BackendError, DeviceInfo, RunLimits, RunStats, Session, fit, outgrown};
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, GraphNeeds, RegisterId};
 use crate::tiles::TileShape;
@@ -271,6 +271,7 @@ impl<'g> CudaSession<'g> {
         self.context.bind()?;
         let program = self.program.as_mut().ok_or(BackendError::NotLoaded)?;
         stage_inputs(program, inputs)?;
+        program.outgrowing.begin_run();
         let program = &*program;
         let mut running = Running::new(&self.stream, program, self.limits.time_budget_ns);
         let [start, end] = &self.clock;
@@ -284,6 +285,25 @@ impl<'g> CudaSession<'g> {
             host: running.host(),
             control,
         })
+    }
+
+    /// Refuses to answer when a path outgrew the distances of the last run; `words` are
+    /// those of `register`.
+    fn check_distances(&mut self, register: RegisterId, words: &[u32]) -> Result<(), BackendError> {
+        let program = self.program.as_ref().ok_or(BackendError::NotLoaded)?;
+        for search in program.outgrowing.due() {
+            if search.register == register {
+                outgrown::check(&search, self.graph.graph(), words)?;
+                continue;
+            }
+            let mut distances = Vec::new();
+            let result = self.read_register(search.register, &mut distances);
+            self.settled(result)?;
+            outgrown::check(&search, self.graph.graph(), &distances)?;
+        }
+        let program = self.program.as_mut().ok_or(BackendError::NotLoaded)?;
+        program.outgrowing.settle();
+        Ok(())
     }
 
     fn read_register(
@@ -394,7 +414,12 @@ impl Session for CudaSession<'_> {
 
     fn read(&mut self, register: RegisterId, words: &mut Vec<u32>) -> Result<(), BackendError> {
         let result = self.read_register(register, words);
-        self.settled(result)
+        self.settled(result)?;
+        let checked = self.check_distances(register, words);
+        if checked.is_err() {
+            words.clear();
+        }
+        checked
     }
 }
 
