@@ -56,9 +56,9 @@ use std::io::Read;
 /// after the load.
 ///
 /// The nodes of an edge list are the ids that occur. A comment `# Nodes: N` adds the ids without
-/// edges, if all ids are below `N`, or from 1 to `N`. The 1-based formats number their nodes from
-/// 1. In all cases [`Graph::original_id`] returns the file's id. Self loops and duplicates change
-/// no result: they are dropped and counted, and of duplicates the lightest weight stays.
+/// edges, if all ids are below `N`, or from 1 to `N`. The 1-based formats start at 1 instead. In
+/// all cases [`Graph::original_id`] returns the file's id. Self loops and duplicates change no
+/// result: they are dropped and counted, and of duplicates the lightest weight stays.
 ///
 /// ```
 /// use seawall_graph::{self as graph, LoadOptions};
