@@ -1,4 +1,4 @@
-//! The library's words as values of arguments.
+//! Names of the library's enums as values of arguments.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -54,10 +54,10 @@ impl ValueEnum for BackendName {
         let (name, help) = match self.0 {
             BackendChoice::Auto => (
                 "auto",
-                "The one that should be fastest here, by costs measured or assumed",
+                "The one expected to be fastest here, by measured or assumed costs",
             ),
             BackendChoice::Cpu => ("cpu", "One-lane blocks on threads"),
-            BackendChoice::Launches => ("launches", "A kernel launch a group"),
+            BackendChoice::Launches => ("launches", "One kernel launch per group"),
             BackendChoice::Graph => ("graph", "A CUDA graph"),
             BackendChoice::Mega => ("mega", "The persistent megakernel"),
         };
