@@ -1,4 +1,4 @@
-//! The library's words as values of arguments.
+//! Names of the library's enums as values of arguments.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -46,12 +46,12 @@ impl ValueEnum for BackendName {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let Some(executor) = self.0 else {
-            let help = "The one that should be fastest here, by costs measured or assumed";
+            let help = "The one expected to be fastest here, by measured or assumed costs";
             return Some(PossibleValue::new("auto").help(help));
         };
         let help = match executor {
             Executor::Cpu => "One-lane blocks on threads",
-            Executor::Launches => "A kernel launch a group",
+            Executor::Launches => "One kernel launch per group",
             Executor::Graph => "A CUDA graph",
             Executor::Mega => "The persistent megakernel",
         };

@@ -1,5 +1,5 @@
-//! Analyses on the graphs of the table: `mega` beside `launches` by device
-//! time, beside the CPU by wall time; and the CPU backend alone.
+//! Analyses on the graphs of the table: `mega` against `launches` by device time and against the
+//! CPU by wall time; and the CPU backend alone.
 
 use super::BenchError;
 use super::graphs::{self, Spec, five_sources};
@@ -16,13 +16,13 @@ use seawall::run::RunError;
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
-/// Iterations of a ranking, of which one is reported.
+/// Iterations of a ranking, one of which is reported.
 const RANKINGS: u32 = 20;
 
 /// Largest graph on which slow oracles run, edges.
 const ORACLE_EDGES: u32 = 20_000_000;
 
-/// How far ranks of two executors may be apart, as a share.
+/// Largest relative difference between the ranks of two executors.
 const RANK_TOLERANCE: f32 = 1e-4;
 
 /// An analysis on a graph, with its floor in milliseconds.
@@ -31,7 +31,7 @@ struct Case {
     analysis: AnalysisKind,
     spec: Spec,
     floor_ms: Option<f64>,
-    /// Whether an iteration of a few is reported, and not the whole run.
+    /// Whether the time of one iteration is reported, and not the whole run.
     by_iteration: bool,
     /// Whether its sequential implementation ends in reasonable time on any graph.
     has_quick_oracle: bool,
@@ -47,7 +47,7 @@ const fn case(analysis: AnalysisKind, spec: Spec, floor_ms: f64) -> Case {
     }
 }
 
-/// A case that any graph is checked in.
+/// A case that is checked on any graph.
 const fn checked(analysis: AnalysisKind, spec: Spec, floor_ms: f64) -> Case {
     Case {
         has_quick_oracle: true,
@@ -123,7 +123,7 @@ fn measure(setting: &mut Setting<'_>, case: Case) -> Result<(), BenchError> {
             sources: &sources,
             what: format!("{} {name}{from}", case.analysis),
         };
-        // A deep graph's floor is stated for the search from node 0.
+        // The floor of a deep graph holds for the search from node 0.
         let has_floor = !case.spec.is_deep() || sources == [0] || sources.is_empty();
         let floor = case.floor_ms.filter(|_| has_floor);
         set.measure(setting, floor.map(|ms| Floor::Ns(ms * 1e6)))?;
@@ -131,7 +131,7 @@ fn measure(setting: &mut Setting<'_>, case: Case) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// The sets of sources that a case is measured from, with their descriptions.
+/// Returns the sets of sources that a case is measured from, with their descriptions.
 fn source_sets(case: Case, graph: &Graph) -> Vec<(Vec<u32>, &'static str)> {
     if !case.analysis.takes_sources() {
         return vec![(Vec::new(), "")];
@@ -152,7 +152,7 @@ struct Set<'g> {
     what: String,
 }
 
-/// What a machine did with a set: median times and a column a source.
+/// Results of a machine for one set: median times and one column per source.
 struct Done {
     name: String,
     times: Times,
@@ -261,7 +261,7 @@ impl Set<'_> {
         })
     }
 
-    /// Medians over sources, of an iteration where that is what is reported.
+    /// Returns medians over sources, per iteration where that is reported.
     fn median(&self, all: &[Times]) -> Times {
         let share = |times: &Times| match self.case.by_iteration {
             true => f64::from(times.iterations.max(1)),
@@ -283,7 +283,7 @@ impl Set<'_> {
             .shown_in(Unit::Milliseconds)
     }
 
-    /// Notes where two machines disagree.
+    /// Records where two machines disagree.
     fn compare(&self, setting: &mut Setting<'_>, [ours, other]: [&Done; 2]) {
         for (at, (left, right)) in ours.columns.iter().zip(&other.columns).enumerate() {
             if !same(left, right) {
@@ -299,9 +299,8 @@ impl Set<'_> {
         source.map_or_else(String::new, |source| format!(", source {source}"))
     }
 
-    /// Compares the first source's result with the sequential implementation,
-    /// where that ends in reasonable time; returns its time, nanoseconds, unless it is
-    /// one iteration that is timed.
+    /// Compares the first source's result with the sequential implementation, where that ends in
+    /// reasonable time. Returns its time, nanoseconds, unless the case reports a single iteration.
     fn check(&self, setting: &mut Setting<'_>, ours: &Done) -> Option<f64> {
         if !self.case.has_quick_oracle && self.graph.edges() > ORACLE_EDGES {
             return None;
@@ -340,7 +339,7 @@ impl Set<'_> {
     }
 }
 
-/// Whether two columns agree: words exactly, ranks but for rounding.
+/// Tells whether two columns agree: words exactly, ranks up to rounding.
 pub(super) fn same(left: &Column, right: &Column) -> bool {
     match (left, right) {
         (Column::F32(left), Column::F32(right)) => {

@@ -1,5 +1,4 @@
-//! A loop of many iterations with next to nothing to do in each: a search
-//! along a path.
+//! A loop of many iterations with almost no work: a search along a path.
 
 use super::BenchError;
 use super::row::{Baseline, Clock, Figure, Floor, Row};
@@ -60,7 +59,7 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Times of an iteration on `machine`; notes a wrong result.
+/// Times an iteration on `machine`; records a wrong result.
 fn search(setting: &mut Setting<'_>, path: &Graph, machine: Machine) -> Result<Times, BenchError> {
     let name = timing::name(&machine);
     setting.say(format!("loop: {name}"));

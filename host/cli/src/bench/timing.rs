@@ -7,7 +7,7 @@ use seawall::units::counted;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
-/// Runs behind a median, where they fit the time.
+/// Runs per median, if they fit the time limit.
 const RUNS: usize = 5;
 
 /// Time after which no further run starts.
@@ -68,7 +68,7 @@ pub(super) fn times(
     calls(run, quick)
 }
 
-/// [`times`] of any call that tells its device time and its iterations.
+/// Works as [`times`], for any call that returns its device time and its iterations.
 pub(super) fn calls<E>(
     mut run: impl FnMut() -> Result<(u64, u32), E>,
     quick: bool,
@@ -92,7 +92,7 @@ pub(super) fn calls<E>(
     })
 }
 
-/// The middle of `values`, 0 when there is none.
+/// Returns the median of `values`, 0 if there are none.
 pub(super) fn median(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)

@@ -113,8 +113,7 @@ fn backend_fields(error: &BackendError) -> Value {
     }
 }
 
-/// Kind and fields of a batch's failure; what went wrong with one of its graphs
-/// stands in `cause`.
+/// Kind and fields of a batch's failure; `cause` holds the failure of a single graph.
 pub(super) fn batch_fields(error: &BatchError) -> Value {
     match error {
         BatchError::EmptyFolder { folder } => json!({"kind": "empty_folder", "folder": folder}),
