@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lzma_rust2::{XzOptions, XzReader, XzWriter};
-use object::read::elf::{FileHeader, ElfFile64};
 use object::Endianness;
+use object::read::elf::{ElfFile64, FileHeader};
 
 use crate::build_ptx::sources_of;
 use crate::error::Error;
@@ -70,7 +70,10 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
 
 /// Machine, kernel and lanes of a block.
 fn line_of(wanted: &Precompiled) -> String {
-    format!("sm_{} {} {}", wanted.capability, wanted.kernel, wanted.lanes)
+    format!(
+        "sm_{} {} {}",
+        wanted.capability, wanted.kernel, wanted.lanes
+    )
 }
 
 /// The hash of sources that all PTX files agree on.
@@ -94,8 +97,8 @@ fn sources() -> Result<String, Error> {
 fn assemble(ptxas: &Ptxas, wanted: &Precompiled) -> Result<Vec<u8>, Error> {
     let text = workspace::read(&wanted.target().path())?;
     let text = text.replace(".maxntid 1024,", &format!(".maxntid {},", wanted.lanes));
-    let scratch = tempfile::tempdir()
-        .map_err(|source| at("making", &std::env::temp_dir(), source))?;
+    let scratch =
+        tempfile::tempdir().map_err(|source| at("making", &std::env::temp_dir(), source))?;
     let (from, to) = (scratch.path().join("ptx"), scratch.path().join("cubin"));
     workspace::write(&from, &text)?;
     let cpu = format!("sm_{}", wanted.capability);

@@ -98,7 +98,9 @@ impl Ptxas {
         kernel: &str,
     ) -> Result<(), Error> {
         let mut command = Command::new(&self.program);
-        command.arg(format!("-arch={cpu}")).args(["--entry", kernel]);
+        command
+            .arg(format!("-arch={cpu}"))
+            .args(["--entry", kernel]);
         command.arg("-o").arg(to).arg(from);
         process::capture(&mut command).map(drop)
     }

@@ -72,7 +72,7 @@ pub(crate) const SMALLER_BLOCKS: [u32; 3] = [256, 512, 640];
 
 /// Machines whose code is made in advance, compute capability times ten; each serves
 /// later ones of its major version.
-const MACHINES: [u32; 1] = [90];
+const MACHINES: [u32; 4] = [80, 90, 100, 120];
 
 /// Blocks for which persistent kernels are made in advance: those that a run takes unless
 /// it is asked for others.
