@@ -14,6 +14,12 @@ pub use super::gpu::{CudaOptions, DeviceLimits, Executor, GridShape, LoopNodes};
 /// The embedded kernels: none.
 pub const EMBEDDED: [(&str, &str); 0] = [];
 
+/// As of the backend: no machine.
+#[must_use]
+pub fn precompiled_for() -> Vec<String> {
+    Vec::new()
+}
+
 fn absent() -> BackendError {
     BackendError::Unavailable {
         reason: "this build has no CUDA backend (feature `cuda`)".to_owned(),

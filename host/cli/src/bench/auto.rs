@@ -127,18 +127,45 @@ impl Rivals {
         })
     }
 
-    /// Returns each with its name; `auto` last.
-    fn all(&self) -> Vec<(&'static str, BackendChoice, Option<NonZeroUsize>)> {
+    /// Returns those that run in turns, with their names; `auto` last.
+    fn in_turns(&self) -> Vec<Rival> {
         let one = Some(NonZeroUsize::MIN);
-        let mut all = vec![("one thread", BackendChoice::Cpu, one)];
+        let mut all = vec![Rival::new("one thread", BackendChoice::Cpu, one)];
         if self.threads > NonZeroUsize::MIN {
-            all.push(("all threads", BackendChoice::Cpu, Some(self.threads)));
+            all.push(Rival::new(
+                "all threads",
+                BackendChoice::Cpu,
+                Some(self.threads),
+            ));
         }
-        if self.gpu.is_some() {
-            all.push(("GPU", BackendChoice::Mega, None));
-        }
-        all.push(("auto", BackendChoice::Auto, None));
+        all.push(Rival::new("auto", BackendChoice::Auto, None));
         all
+    }
+}
+
+/// One of those, and its times in nanoseconds.
+struct Rival {
+    name: &'static str,
+    backend: BackendChoice,
+    threads: Option<NonZeroUsize>,
+    times: Vec<f64>,
+    /// The device of its last run.
+    device: String,
+}
+
+impl Rival {
+    const fn new(
+        name: &'static str,
+        backend: BackendChoice,
+        threads: Option<NonZeroUsize>,
+    ) -> Self {
+        Self {
+            name,
+            backend,
+            threads,
+            times: Vec::new(),
+            device: String::new(),
+        }
     }
 }
 
@@ -200,30 +227,50 @@ impl Case<'_> {
         Ok((start.elapsed().as_nanos() as f64, outcome))
     }
 
-    /// Returns the comparison, and whether the choice was good.
-    fn row(&self, rivals: &Rivals, name: &str) -> Result<(Row, bool), RunError> {
-        let all = rivals.all();
-        let mut times = vec![Vec::new(); all.len()];
+    /// Times those that run in turns, then the GPU. A turn goes through them forwards and the
+    /// next one backwards, and the GPU has no turns: each begins with the caches that the one
+    /// before it left, and opening a GPU leaves none.
+    fn time(&self, rivals: &Rivals) -> Result<Vec<Rival>, RunError> {
+        let mut all = rivals.in_turns();
         let (fewest, most) = if self.quick { (1, 1) } else { TURNS };
-        let (device, opening_ns) = rivals.gpu.unwrap_or_default();
-        let mut chosen = String::new();
         let start = Instant::now();
         for turn in 0..most {
             if turn >= fewest && start.elapsed() > LONG {
                 break;
             }
-            for ((name, backend, threads), times) in all.iter().zip(&mut times) {
-                let (ns, outcome) = self.run(*backend, *threads, device)?;
-                let opened = outcome.backend != Executor::Cpu;
-                times.push(ns + if opened { opening_ns } else { 0.0 });
-                if *name == "auto" {
-                    chosen = format!("auto: {}", outcome.device);
-                }
+            for place in 0..all.len() {
+                let last = all.len() - 1;
+                let place = if turn % 2 == 0 { place } else { last - place };
+                self.time_once(&mut all[place], rivals)?;
             }
         }
-        let mut medians: Vec<f64> = times.iter_mut().map(|times| median(times)).collect();
+        if rivals.gpu.is_some() {
+            let mut gpu = Rival::new("GPU", BackendChoice::Mega, None);
+            for _ in 0..fewest {
+                self.time_once(&mut gpu, rivals)?;
+            }
+            all.insert(0, gpu);
+        }
+        Ok(all)
+    }
+
+    fn time_once(&self, rival: &mut Rival, rivals: &Rivals) -> Result<(), RunError> {
+        let (device, opening_ns) = rivals.gpu.unwrap_or_default();
+        let (ns, outcome) = self.run(rival.backend, rival.threads, device)?;
+        let opened = outcome.backend != Executor::Cpu;
+        rival.times.push(ns + if opened { opening_ns } else { 0.0 });
+        rival.device = outcome.device;
+        Ok(())
+    }
+
+    /// Returns the comparison, and whether the choice was good.
+    fn row(&self, rivals: &Rivals, name: &str) -> Result<(Row, bool), RunError> {
+        let mut all = self.time(rivals)?;
+        let mut medians: Vec<f64> = all.iter_mut().map(|one| median(&mut one.times)).collect();
         let ours_ns = medians.pop().unwrap_or_default();
-        let rivals: Vec<(&str, f64)> = all.iter().map(|rival| rival.0).zip(medians).collect();
+        let chosen = all.pop().map_or_else(String::new, |auto| auto.device);
+        let chosen = format!("auto: {chosen}");
+        let rivals: Vec<(&str, f64)> = all.iter().map(|rival| rival.name).zip(medians).collect();
         let best = rivals.iter().min_by(|a, b| a.1.total_cmp(&b.1));
         let (best, best_ns) = best.copied().unwrap_or_default();
         let others = rivals.iter().filter(|rival| rival.0 != best);

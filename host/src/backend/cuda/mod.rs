@@ -19,6 +19,7 @@ mod memory;
 mod stream;
 mod staging;
 mod module;
+mod precompiled;
 mod cluster;
 mod launch;
 mod walk;
@@ -38,7 +39,7 @@ pub mod measure;
 pub use super::gpu::{CudaOptions, DeviceLimits, Executor, GridShape, LoopNodes};
 pub use batch::CudaBatch;
 pub use device::probe;
-pub use module::EMBEDDED;
+pub use module::{EMBEDDED, precompiled_for};
 pub use session::CudaSession;
 
 use super::{BackendError, Session};
