@@ -298,5 +298,6 @@ unsafe fn arena_options<'a>(options: &ArenaOptions) -> Result<plan::ArenaOptions
     Ok(plan::ArenaOptions {
         alignment_bytes: options.alignment_bytes,
         results,
+        ..plan::ArenaOptions::default()
     })
 }

@@ -1,0 +1,223 @@
+//! The search for groups whose arena fits.
+//!
+//! The plan that was asked for comes first. Where its arena is too large, plans of
+//! smaller and smaller groups follow, which keep less alive. These do not depend on
+//! the budget, so that the least of what they need is the least budget that works:
+//! a budget is accepted when one of them fits, and refused when none does.
+
+use super::super::arena::{self, ArenaOptions, Results, Size};
+use super::super::depth_first;
+use super::super::groups::{self, Budget, Groups, Plan, Strategy};
+use super::{ExecutionError, OverBudget, Request};
+use crate::error::{ArenaError, GroupError};
+use crate::scratch::ExecutionScratchView;
+
+/// A way to make groups.
+#[derive(Clone, Copy)]
+enum Candidate {
+    /// As asked for, under the budget.
+    Asked,
+    /// A group a layer.
+    Layers,
+    /// Depth first, in groups of at most so many bytes.
+    DepthFirst(u64),
+}
+
+/// Candidates that do not depend on the budget.
+const LADDER: u32 = 8;
+
+/// Groups that fit with their arena, as the scratch holds them.
+pub(super) struct Found<'a> {
+    pub(super) plan: Plan,
+    pub(super) options: ArenaOptions<'a>,
+    pub(super) size: Size,
+}
+
+/// A request, and the scratch that its plans are made in.
+pub(super) struct Planner<'p, 'a> {
+    pub(super) request: &'p Request<'a>,
+    pub(super) scratch: ExecutionScratchView<'a>,
+    /// Layers and lower bound of the program, once it has been checked.
+    checked: Option<Plan>,
+}
+
+impl<'p, 'a> Planner<'p, 'a> {
+    pub(super) fn new(request: &'p Request<'a>, scratch: ExecutionScratchView<'a>) -> Self {
+        Self {
+            request,
+            scratch,
+            checked: None,
+        }
+    }
+
+    /// Bytes that groups and arena may take.
+    pub(super) fn available(&self) -> u64 {
+        let Budget {
+            budget_bytes,
+            resident_bytes,
+            ..
+        } = self.request.budget;
+        budget_bytes.saturating_sub(resident_bytes)
+    }
+
+    /// Leaves the groups of the first candidate that fits in the scratch, and their arena.
+    pub(super) fn find(&mut self) -> Result<Found<'a>, ExecutionError> {
+        let plan = self.group(Candidate::Asked)?;
+        let asked = self.fit(plan)?;
+        match asked {
+            Some(found) if plan.whole => Ok(found),
+            // Smaller groups than the layers make were asked for and may fit by luck; whether
+            // the budget works is not left to that.
+            Some(found) => {
+                self.any_fits()?;
+                let plan = self.group(Candidate::Asked)?;
+                self.lay_out(&plan, &found.options)?;
+                Ok(found)
+            }
+            None => self.any_fits(),
+        }
+    }
+
+    /// The first candidate of the ladder that fits.
+    fn any_fits(&mut self) -> Result<Found<'a>, ExecutionError> {
+        let whole = self.whole_bytes();
+        for rung in 0..LADDER {
+            let plan = self.group(candidate(rung, whole))?;
+            if let Some(found) = self.fit(plan)? {
+                return Ok(found);
+            }
+        }
+        Err(OverBudget {
+            required_bytes: self.least()?,
+            budget_bytes: self.request.budget.budget_bytes,
+        }
+        .into())
+    }
+
+    /// The least that a candidate of the ladder needs, resident bytes included.
+    pub(super) fn least(&mut self) -> Result<u64, ExecutionError> {
+        let whole = self.whole_bytes();
+        if self.checked.is_none() {
+            self.group(Candidate::Layers)?;
+        }
+        let mut least = None;
+        for rung in 0..LADDER {
+            let plan = self.group(candidate(rung, whole))?;
+            for options in self.layouts() {
+                let (peak, size) = self.lay_out(&plan, &options)?;
+                let need = peak.max(size.bytes);
+                least = Some(least.map_or(need, |least: u64| least.min(need)));
+            }
+        }
+        let resident = self.request.budget.resident_bytes;
+        let overflow = ArenaError::Overflow {
+            field: "resident plus arena bytes",
+        };
+        resident
+            .checked_add(least.unwrap_or(0))
+            .ok_or(overflow.into())
+    }
+
+    /// Fused bytes of all waves.
+    fn whole_bytes(&self) -> u64 {
+        let waves = self.request.dag.waves.iter();
+        waves.fold(0, |sum, wave| sum.saturating_add(groups::fused(wave)))
+    }
+
+    fn group(&mut self, candidate: Candidate) -> Result<Plan, GroupError> {
+        let Request {
+            dag,
+            budget,
+            strategy,
+            ..
+        } = self.request;
+        let scratch = &mut self.scratch.groups;
+        let unlimited = Budget {
+            resident_bytes: 0,
+            budget_bytes: u64::MAX,
+            ..*budget
+        };
+        let plan = match (candidate, self.checked) {
+            (Candidate::DepthFirst(most), Some(checked)) => Plan {
+                groups: depth_first::schedule(dag, most, &mut scratch.layers),
+                ..checked
+            },
+            (Candidate::Asked, _) => groups::plan(dag, budget, *strategy, scratch)?,
+            _ => groups::plan(dag, &unlimited, Strategy::InOrder, scratch)?,
+        };
+        self.checked.get_or_insert(plan);
+        Ok(plan)
+    }
+
+    /// The first layout of these groups that fits, if one does.
+    fn fit(&mut self, plan: Plan) -> Result<Option<Found<'a>>, ArenaError> {
+        let available = self.available();
+        for options in self.layouts() {
+            let (peak, size) = self.lay_out(&plan, &options)?;
+            if peak.max(size.bytes) <= available {
+                return Ok(Some(Found {
+                    plan,
+                    options,
+                    size,
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The layouts that the request admits, with one copy of scratch, the best first.
+    fn layouts(&self) -> impl Iterator<Item = ArenaOptions<'a>> + use<'a> {
+        let Request { arena, leeway, .. } = *self.request;
+        let least = match leeway.least_alignment_bytes {
+            0 => arena.alignment_bytes,
+            least => least.min(arena.alignment_bytes),
+        };
+        let alignments = [Some(arena.alignment_bytes), Some(least)];
+        let alignments = [
+            alignments[0],
+            alignments[1].filter(|least| *least < arena.alignment_bytes),
+        ];
+        let early = leeway.early_results.then_some(Results::None);
+        [Some(arena.results), early]
+            .into_iter()
+            .flatten()
+            .flat_map(move |results| {
+                let alignments = alignments.into_iter().flatten();
+                alignments.map(move |alignment_bytes| ArenaOptions {
+                    alignment_bytes,
+                    results,
+                    ..ArenaOptions::default()
+                })
+            })
+    }
+
+    /// Lays the arena out; returns the largest group's bytes beside its size.
+    pub(super) fn lay_out(
+        &mut self,
+        plan: &Plan,
+        options: &ArenaOptions<'_>,
+    ) -> Result<(u64, Size), ArenaError> {
+        let ExecutionScratchView { groups, arena } = &mut self.scratch;
+        let Request { dag, budget, .. } = self.request;
+        let groups = groups::of_scratch(dag, budget, plan, groups.layers.reborrow());
+        let size = arena::lay_out(dag, &groups, options, arena)?;
+        Ok((groups.summary().peak_group_bytes, size))
+    }
+
+    /// The groups that the scratch holds.
+    pub(super) fn groups(&mut self, plan: &Plan) -> Groups<'_> {
+        let Request { dag, budget, .. } = self.request;
+        groups::of_scratch(dag, budget, plan, self.scratch.groups.layers.reborrow())
+    }
+}
+
+/// The candidate of a rung, for a program of so many fused bytes.
+fn candidate(rung: u32, whole_bytes: u64) -> Candidate {
+    match rung {
+        0 => Candidate::Layers,
+        rung if rung.wrapping_add(1) < LADDER => {
+            Candidate::DepthFirst(whole_bytes.wrapping_shr(rung))
+        }
+        _ => Candidate::DepthFirst(0),
+    }
+}
