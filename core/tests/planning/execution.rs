@@ -243,6 +243,7 @@ fn request<'a>(
         leeway: Leeway {
             least_alignment_bytes: u64::from(fine),
             early_results,
+            fixed_groups: false,
         },
         ..Request::new(
             dag,
@@ -386,6 +387,43 @@ proptest! {
         let refused = plan(&request, &mut buffers);
         prop_assert_eq!(refused.unwrap_err().kind(), "scratch_too_small");
     }
+}
+
+#[test]
+fn groups_that_are_fixed_are_those_of_the_strategy_or_none() {
+    let mut random = Random(7);
+    let mut kept = 0;
+    for _ in 0..400 {
+        let program = random.program(12, 20, 1000);
+        let budget = random.budget(&program);
+        let request = Request {
+            strategy: Grouping::InOrder,
+            arena: ArenaOptions {
+                alignment_bytes: 1,
+                ..ArenaOptions::default()
+            },
+            leeway: Leeway {
+                fixed_groups: true,
+                ..Leeway::default()
+            },
+            ..Request::new(program.dag(), budget)
+        };
+        let mut buffers = Buffers::for_program(&program);
+        let asked = plan_groups(&program, &budget, Grouping::InOrder).unwrap();
+        match plan(&request, &mut buffers) {
+            Ok(plan) => {
+                let found: Vec<_> = plan.groups.iter().map(|group| ids(group.waves)).collect();
+                assert_eq!(found, asked.groups);
+                kept += 1;
+            }
+            Err(ExecutionError::OverBudget(refused)) => {
+                let works = with_budget(&request, refused.required_bytes);
+                assert!(plan(&works, &mut buffers).is_ok());
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert!((50..350).contains(&kept), "{kept} of 400 kept");
 }
 
 #[test]

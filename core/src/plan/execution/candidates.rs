@@ -65,7 +65,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         let plan = self.group(Candidate::Asked)?;
         let asked = self.fit(plan)?;
         match asked {
-            Some(found) if plan.whole => Ok(found),
+            Some(found) if plan.whole || self.request.leeway.fixed_groups => Ok(found),
             // Smaller groups than the layers make were asked for and may fit by luck; whether
             // the budget works is not left to that.
             Some(found) => {
@@ -81,7 +81,7 @@ impl<'p, 'a> Planner<'p, 'a> {
     /// The first candidate of the ladder that fits.
     fn any_fits(&mut self) -> Result<Found<'a>, ExecutionError> {
         let whole = self.whole_bytes();
-        for rung in 0..LADDER {
+        for rung in 0..self.rungs() {
             let plan = self.group(candidate(rung, whole))?;
             if let Some(found) = self.fit(plan)? {
                 return Ok(found);
@@ -101,7 +101,7 @@ impl<'p, 'a> Planner<'p, 'a> {
             self.group(Candidate::Layers)?;
         }
         let mut least = None;
-        for rung in 0..LADDER {
+        for rung in 0..self.rungs() {
             let plan = self.group(candidate(rung, whole))?;
             for options in self.layouts() {
                 let (peak, size) = self.lay_out(&plan, &options)?;
@@ -116,6 +116,15 @@ impl<'p, 'a> Planner<'p, 'a> {
         resident
             .checked_add(least.unwrap_or(0))
             .ok_or(overflow.into())
+    }
+
+    /// Candidates that may take the place of the groups asked for.
+    fn rungs(&self) -> u32 {
+        if self.request.leeway.fixed_groups {
+            1
+        } else {
+            LADDER
+        }
     }
 
     /// Fused bytes of all waves.

@@ -60,6 +60,9 @@ pub struct Leeway {
     pub least_alignment_bytes: u64,
     /// Whether results may be read right after their group and give up their memory then.
     pub early_results: bool,
+    /// Whether the groups stay those of the strategy; otherwise smaller ones may take their
+    /// place. A refusal then names a budget that works, which need not be the least.
+    pub fixed_groups: bool,
 }
 
 /// A dispatch whose memory follows from the plan.
