@@ -5,10 +5,17 @@
 use std::fs;
 
 use crate::support::*;
+use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
 use seawall_core::error::{GroupError, LayerError};
+use seawall_core::plan::execution::{Chooser, Request};
 use seawall_core::plan::{
-    Budget, Dependency, Requirements, Shape, Strategy, Wave, check_records, layers_of,
+    ArenaOptions, Budget, Dag, Dependency, ExecutionError, Requirements, Shape, Strategy, Wave,
+    check_records, execution, layers_of,
 };
+use seawall_core::ratio::{Bps, Ppm};
+use seawall_core::scratch::ExecutionScratch;
+use seawall_core::topology::memory::MemoryPlan;
+use seawall_core::topology::{Signals, TopologyPolicy};
 use serde_json::{Value, json};
 
 /// One line of the set, kept short: every kind of outcome once.
@@ -196,7 +203,7 @@ fn groups_follow_the_vectors() {
 #[cfg(feature = "serde")]
 #[test]
 fn plans_and_errors_serialize_in_the_shape_of_the_vectors() {
-    use seawall_core::plan::{ArenaOptions, Results, arena, groups};
+    use seawall_core::plan::{Results, arena, groups};
     let wave = Wave {
         frontier_bytes: 1,
         scratch_bytes: 0,
@@ -254,84 +261,89 @@ fn plans_and_errors_serialize_in_the_shape_of_the_vectors() {
     );
 }
 
+/// The wave and the request of an `execution` vector; none where its graph has no 64-bit size.
+fn execution_vector(input: &Value) -> Option<(Wave, Budget, Signals)> {
+    let of = |name: &str| number(&input[name]);
+    let nodes = of("nodes").checked_mul(of("bytes_per_node"))?;
+    let edges = of("edges").checked_mul(of("bytes_per_edge"))?;
+    let wave = Wave {
+        frontier_bytes: of("frontier_bytes"),
+        scratch_bytes: of("scratch_bytes"),
+        output_bytes: of("output_bytes"),
+    };
+    let budget = Budget {
+        resident_bytes: nodes.checked_add(edges)?,
+        budget_bytes: of("budget_bytes"),
+        readback_bytes: 0,
+    };
+    let signals = Signals {
+        dispatch_cost_ns: of("dispatch_cost_ns"),
+        frontier_density: Ppm(of("frontier_density_ppm") as u32),
+        readback_bytes: of("readback_bytes"),
+        nodes: of("nodes"),
+        edges: of("edges"),
+        launch_overhead_ns: of("launch_overhead_ns"),
+        fusion_pressure: Bps(of("fusion_pressure_bps") as u32),
+        ..Signals::default()
+    };
+    Some((wave, budget, signals))
+}
+
+/// The memory of the group and whether Sparse replaced what was wanted.
+fn execute_vector(
+    (wave, budget, signals): (Wave, Budget, Signals),
+) -> Result<(MemoryPlan, bool), ExecutionError> {
+    let dag = Dag {
+        waves: &[wave],
+        dependencies: &[],
+    };
+    let request = Request {
+        arena: ArenaOptions {
+            alignment_bytes: 1,
+            ..ArenaOptions::default()
+        },
+        signals,
+        ..Request::new(dag, budget)
+    };
+    let mut subject = Subject::new(Identity {
+        graph_layout_hash: 1,
+        analysis: AnalysisKind::Dataflow,
+        device: DeviceKey {
+            grid_sync: true,
+            ..DeviceKey::default()
+        },
+    });
+    let chooser = Chooser::plain(&TopologyPolicy::DEFAULT, &mut subject);
+    let mut scratch = ExecutionScratch::<1, 0>::new();
+    let plan = execution(&request, chooser, &mut scratch)?;
+    Ok((plan.memory, plan.downgraded))
+}
+
 /// The `execution` vectors as programs of one wave, whose group is all there is. Where the
 /// group needs more than its topology, for the copies of scratch of a fused group, the group
 /// decides.
 #[test]
 fn the_topology_of_an_execution_follows_the_vectors() {
-    use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
-    use seawall_core::plan::execution::{Chooser, Request};
-    use seawall_core::plan::{ArenaOptions, Dag, execution};
-    use seawall_core::ratio::{Bps, Ppm};
-    use seawall_core::scratch::ExecutionScratch;
-    use seawall_core::topology::{Signals, TopologyPolicy};
-
-    let (mut accepted, mut decided_by_group) = (0, 0);
+    let mut accepted = 0;
     for line in lines("execution.jsonl", EXECUTION) {
-        let of = |name: &str| number(&line["in"][name]);
-        let graph = of("nodes")
-            .checked_mul(of("bytes_per_node"))
-            .zip(of("edges").checked_mul(of("bytes_per_edge")));
-        let Some(resident_bytes) = graph.and_then(|(nodes, edges)| nodes.checked_add(edges)) else {
+        let Some(vector) = execution_vector(&line["in"]) else {
             continue;
         };
-        let wave = Wave {
-            frontier_bytes: of("frontier_bytes"),
-            scratch_bytes: of("scratch_bytes"),
-            output_bytes: of("output_bytes"),
-        };
-        let budget = Budget {
-            resident_bytes,
-            budget_bytes: of("budget_bytes"),
-            readback_bytes: 0,
-        };
-        let waves = [wave];
-        let dag = Dag {
-            waves: &waves,
-            dependencies: &[],
-        };
-        let request = Request {
-            arena: ArenaOptions {
-                alignment_bytes: 1,
-                ..ArenaOptions::default()
-            },
-            signals: Signals {
-                dispatch_cost_ns: of("dispatch_cost_ns"),
-                frontier_density: Ppm(of("frontier_density_ppm") as u32),
-                readback_bytes: of("readback_bytes"),
-                nodes: of("nodes"),
-                edges: of("edges"),
-                launch_overhead_ns: of("launch_overhead_ns"),
-                fusion_pressure: Bps(of("fusion_pressure_bps") as u32),
-                ..Signals::default()
-            },
-            ..Request::new(dag, budget)
-        };
-        let device = DeviceKey {
-            grid_sync: true,
-            ..DeviceKey::default()
-        };
-        let mut subject = Subject::new(Identity {
-            graph_layout_hash: 1,
-            analysis: AnalysisKind::Dataflow,
-            device,
-        });
-        let chooser = Chooser::plain(&TopologyPolicy::DEFAULT, &mut subject);
-        let mut scratch = ExecutionScratch::<1, 0>::new();
         let id = &line["id"];
-        let Ok(plan) = execution(&request, chooser, &mut scratch) else {
+        let Ok((memory, downgraded)) = execute_vector(vector) else {
+            let (wave, budget, _) = vector;
             let fused = wave
                 .fused_bytes()
-                .and_then(|bytes| bytes.checked_add(resident_bytes));
-            let too_large = fused.is_none_or(|bytes| bytes > budget.budget_bytes);
-            assert!(too_large, "{id}");
-            decided_by_group += usize::from(line.get("ok").is_some());
+                .and_then(|bytes| bytes.checked_add(budget.resident_bytes));
+            assert!(
+                fused.is_none_or(|bytes| bytes > budget.budget_bytes),
+                "{id}"
+            );
             continue;
         };
         accepted += 1;
-        let memory = plan.memory;
         let found = json!({
-            "topology": memory.topology.name(), "downgraded": plan.downgraded,
+            "topology": memory.topology.name(), "downgraded": downgraded,
             "graph_bytes": memory.graph_bytes, "frontier_bytes": memory.frontier_bytes,
             "scratch_bytes": memory.scratch_bytes, "output_bytes": memory.output_bytes,
             "required_bytes": memory.required_bytes,
@@ -339,5 +351,5 @@ fn the_topology_of_an_execution_follows_the_vectors() {
         });
         assert_eq!(found, line["ok"], "{id}");
     }
-    println!("{accepted} accepted, {decided_by_group} refused for the copies of a fused group");
+    assert!(accepted >= 4, "{accepted} accepted");
 }

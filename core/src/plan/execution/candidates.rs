@@ -17,6 +17,8 @@ use crate::scratch::ExecutionScratchView;
 enum Candidate {
     /// As asked for, under the budget.
     Asked,
+    /// In order, under the budget.
+    InOrder,
     /// A group a layer.
     Layers,
     /// Depth first, in groups of at most so many bytes.
@@ -62,20 +64,34 @@ impl<'p, 'a> Planner<'p, 'a> {
 
     /// Leaves the groups of the first candidate that fits in the scratch, and their arena.
     pub(super) fn find(&mut self) -> Result<Found<'a>, ExecutionError> {
-        let plan = self.group(Candidate::Asked)?;
-        let asked = self.fit(plan)?;
-        match asked {
-            Some(found) if plan.whole || self.request.leeway.fixed_groups => Ok(found),
-            // Smaller groups than the layers make were asked for and may fit by luck; whether
-            // the budget works is not left to that.
-            Some(found) => {
+        let fixed = self.request.leeway.fixed_groups;
+        match self.under_budget()? {
+            Some((_, found)) if found.plan.whole || fixed => Ok(found),
+            // Groups that the budget shaped may fit by luck; whether the budget works is not
+            // left to that.
+            Some((candidate, found)) => {
                 self.any_fits()?;
-                let plan = self.group(Candidate::Asked)?;
+                let plan = self.group(candidate)?;
                 self.lay_out(&plan, &found.options)?;
                 Ok(found)
             }
             None => self.any_fits(),
         }
+    }
+
+    /// The groups that were asked for, or those in order, which may keep less alive.
+    fn under_budget(&mut self) -> Result<Option<(Candidate, Found<'a>)>, ExecutionError> {
+        let in_order = match self.request.strategy {
+            Strategy::InOrder => None,
+            Strategy::Packed => Some(Candidate::InOrder),
+        };
+        for candidate in [Some(Candidate::Asked), in_order].into_iter().flatten() {
+            let plan = self.group(candidate)?;
+            if let Some(found) = self.fit(plan)? {
+                return Ok(Some((candidate, found)));
+            }
+        }
+        Ok(None)
     }
 
     /// The first candidate of the ladder that fits.
@@ -133,6 +149,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         waves.fold(0, |sum, wave| sum.saturating_add(groups::fused(wave)))
     }
 
+    #[inline(never)]
     fn group(&mut self, candidate: Candidate) -> Result<Plan, GroupError> {
         let Request {
             dag,
@@ -152,6 +169,7 @@ impl<'p, 'a> Planner<'p, 'a> {
                 ..checked
             },
             (Candidate::Asked, _) => groups::plan(dag, budget, *strategy, scratch)?,
+            (Candidate::InOrder, _) => groups::plan(dag, budget, Strategy::InOrder, scratch)?,
             _ => groups::plan(dag, &unlimited, Strategy::InOrder, scratch)?,
         };
         self.checked.get_or_insert(plan);
@@ -176,31 +194,12 @@ impl<'p, 'a> Planner<'p, 'a> {
 
     /// The layouts that the request admits, with one copy of scratch, the best first.
     fn layouts(&self) -> impl Iterator<Item = ArenaOptions<'a>> + use<'a> {
-        let Request { arena, leeway, .. } = *self.request;
-        let least = match leeway.least_alignment_bytes {
-            0 => arena.alignment_bytes,
-            least => least.min(arena.alignment_bytes),
-        };
-        let alignments = [Some(arena.alignment_bytes), Some(least)];
-        let alignments = [
-            alignments[0],
-            alignments[1].filter(|least| *least < arena.alignment_bytes),
-        ];
-        let early = leeway.early_results.then_some(Results::None);
-        [Some(arena.results), early]
-            .into_iter()
-            .flatten()
-            .flat_map(move |results| {
-                let alignments = alignments.into_iter().flatten();
-                alignments.map(move |alignment_bytes| ArenaOptions {
-                    alignment_bytes,
-                    results,
-                    ..ArenaOptions::default()
-                })
-            })
+        let request = *self.request;
+        (0..LAYOUTS).filter_map(move |number| layout(&request, number))
     }
 
     /// Lays the arena out; returns the largest group's bytes beside its size.
+    #[inline(never)]
     pub(super) fn lay_out(
         &mut self,
         plan: &Plan,
@@ -218,6 +217,23 @@ impl<'p, 'a> Planner<'p, 'a> {
         let Request { dag, budget, .. } = self.request;
         groups::of_scratch(dag, budget, plan, self.scratch.groups.layers.reborrow())
     }
+}
+
+/// Layouts that a request can admit: two alignments, results kept and not.
+const LAYOUTS: u32 = 4;
+
+fn layout<'a>(request: &Request<'a>, number: u32) -> Option<ArenaOptions<'a>> {
+    let (arena, leeway) = (request.arena, request.leeway);
+    let (finer, early) = (number & 1 == 1, number & 2 == 2);
+    let least = leeway.least_alignment_bytes;
+    if finer && (least == 0 || least >= arena.alignment_bytes) || early && !leeway.early_results {
+        return None;
+    }
+    Some(ArenaOptions {
+        alignment_bytes: if finer { least } else { arena.alignment_bytes },
+        results: if early { Results::None } else { arena.results },
+        ..ArenaOptions::default()
+    })
 }
 
 /// The candidate of a rung, for a program of so many fused bytes.
