@@ -2,28 +2,28 @@
 
 use std::io::Cursor;
 
-use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, WeightKind, load_reader};
+use seawall::graph::{Graph, GraphError, LoadOptions, WeightChoice, Loaded, WeightKind, load_reader};
 
 /// The ways in which a file can be asked for.
 pub const OPTIONS: [LoadOptions; 4] = [
     LoadOptions {
         undirected: false,
-        weights: false,
+        weights: WeightChoice::Ignored,
         skip_columns: false,
     },
     LoadOptions {
         undirected: false,
-        weights: true,
+        weights: WeightChoice::Given,
         skip_columns: false,
     },
     LoadOptions {
         undirected: true,
-        weights: false,
+        weights: WeightChoice::Ignored,
         skip_columns: false,
     },
     LoadOptions {
         undirected: true,
-        weights: true,
+        weights: WeightChoice::Given,
         skip_columns: false,
     },
 ];
@@ -59,7 +59,7 @@ pub fn check(graph: &Graph, options: &LoadOptions) {
             .weights()
             .is_none_or(|weights| weights.len() == targets.len())
     );
-    assert!(options.weights || graph.weights().is_none());
+    assert!(options.weights.are_read() || graph.weights().is_none());
     if graph.weight_kind() == Some(WeightKind::Float) {
         let mut floats = graph.weights().into_iter().flatten().copied();
         assert!(floats.all(|word| word < f32::INFINITY.to_bits()));

@@ -4,102 +4,17 @@
 //! plots cannot disagree. It keeps node numbers of the loaded graph; the ids
 //! of the file come in where a report is written. Nothing here runs or prints.
 
-use serde::Serialize;
-
-use crate::backend::HostWork;
-use crate::run::{AnalysisKind, Executor};
-
-mod answer;
-mod sets;
 mod waves;
-pub use answer::Answer;
-pub use sets::SourceSets;
+
+pub use crate::column::{Column, Rounds, SourceSets};
 pub(crate) use waves::waves;
 
-/// The result of an analysis: one value a node, by node number.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Column {
-    /// Levels, labels, distances, counts or flags; [`Column::UNREACHED`] marks a
-    /// node that no source reaches.
-    U32(Vec<u32>),
-    /// Distances of which one has no place in 32 bits; `u64::MAX` marks a node that no
-    /// source reaches.
-    U64(Vec<u64>),
-    /// Ranks, or distances along float weights; of these infinity marks a node that no
-    /// source reaches.
-    F32(Vec<f32>),
-    /// Which sources reach every node.
-    Sets(SourceSets),
-}
-
-impl Column {
-    /// Value of a node that no source reaches.
-    pub const UNREACHED: u32 = u32::MAX;
-
-    /// Number of nodes.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        match self {
-            Self::U32(values) => values.len(),
-            Self::U64(values) => values.len(),
-            Self::F32(values) => values.len(),
-            Self::Sets(sets) => sets.len(),
-        }
-    }
-
-    /// The values, if they are floats.
-    #[must_use]
-    pub fn floats(&self) -> Option<&[f32]> {
-        match self {
-            Self::F32(values) => Some(values),
-            _ => None,
-        }
-    }
-
-    /// Whether there is no node.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// FNV-1a, 64 bits, over the values as little-endian bytes.
-    ///
-    /// Equal columns have equal checksums on every machine, so two runs can be
-    /// compared without their outputs. Linear in the nodes.
-    ///
-    /// ```
-    /// use seawall::outcome::Column;
-    /// assert_eq!(Column::U32(vec![]).checksum(), 0xcbf2_9ce4_8422_2325);
-    /// assert_ne!(Column::U32(vec![1, 2]).checksum(), Column::U32(vec![2, 1]).checksum());
-    /// ```
-    #[must_use]
-    pub fn checksum(&self) -> u64 {
-        match self {
-            Self::U32(values) => fnv1a(values.iter().map(|value| value.to_le_bytes())),
-            Self::U64(values) => fnv1a(values.iter().map(|value| value.to_le_bytes())),
-            Self::F32(values) => fnv1a(values.iter().map(|value| value.to_le_bytes())),
-            Self::Sets(sets) => fnv1a(sets.words().iter().map(|word| word.to_le_bytes())),
-        }
-    }
-}
-
-fn fnv1a<const N: usize>(words: impl Iterator<Item = [u8; N]>) -> u64 {
-    const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0000_0100_0000_01b3;
-    words.flatten().fold(OFFSET_BASIS, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
-    })
-}
-
-/// How many rounds the analysis took, in the words of its field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Rounds {
-    /// Frontiers of a search, the one that holds the sources included.
-    Levels(u32),
-    /// Iterations of a fixpoint, the last one included.
-    Iterations(u32),
-}
+use crate::analysis::{AnalysisKind, Answer};
+use crate::backend::HostWork;
+use crate::column::fnv1a;
+use crate::executor::Executor;
+use crate::graph::{Loaded, Scale, WeightKind, WeightOrigin};
+use serde::Serialize;
 
 /// The plan that ran, in numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -144,6 +59,33 @@ impl std::ops::AddAssign for Dropped {
     fn add_assign(&mut self, other: Self) {
         self.self_loops += other.self_loops;
         self.duplicates += other.duplicates;
+    }
+}
+
+/// The weights of a graph's edges. Whoever loaded the graph fills this in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weights {
+    /// Their origin.
+    pub origin: WeightOrigin,
+    /// What their words are, after scaling.
+    pub kind: WeightKind,
+    /// Weights of the file that a float of 32 bits does not hold exactly.
+    pub rounded: u64,
+    /// What scaling did to them, if it was asked.
+    pub scale: Option<Scale>,
+}
+
+impl Weights {
+    /// The weights of a graph as it was loaded, if it has any.
+    #[must_use]
+    pub fn of(loaded: &Loaded) -> Option<Self> {
+        let stats = &loaded.stats;
+        Some(Self {
+            origin: stats.weight_origin?,
+            kind: loaded.graph.weight_kind()?,
+            rounded: stats.rounded_weights,
+            scale: stats.scale,
+        })
     }
 }
 
@@ -220,6 +162,9 @@ pub struct RunOutcome {
     pub edges: u64,
     /// Edges of the file that the graph does not have.
     pub dropped: Dropped,
+    /// Weights of the edges, where the analysis reads them and whoever loaded the graph
+    /// said so.
+    pub weights: Option<Weights>,
     /// Sources by their ids in the file; empty when the analysis takes none.
     pub sources: Vec<u64>,
     /// Nodes that have a value: those reached by a search, all nodes otherwise.
@@ -246,6 +191,11 @@ pub struct RunOutcome {
     /// Whether a plain sequential implementation gave the same result; nothing
     /// when it was not asked.
     pub checked: Option<bool>,
+    /// Share of itself by which a value may have differed in that check; nothing where
+    /// values had to be equal.
+    pub check_tolerance: Option<f64>,
+    /// The numbers that the analysis is asked for.
+    pub answer: Answer,
     /// Spans for the trace.
     pub events: Vec<Event>,
     /// The waves of the program, in the order of their groups.
@@ -253,12 +203,6 @@ pub struct RunOutcome {
 }
 
 impl RunOutcome {
-    /// The numbers that the analysis is asked for. Linear in the nodes.
-    #[must_use]
-    pub fn answer(&self) -> Answer {
-        Answer::of(self.analysis, &self.values)
-    }
-
     /// How many nodes each source reaches, when that was asked.
     #[must_use]
     pub fn reached_each(&self) -> Option<Vec<u64>> {
@@ -273,29 +217,5 @@ impl RunOutcome {
     pub fn parents_checksum(&self) -> Option<u64> {
         let parents = self.parents.as_deref()?;
         Some(fnv1a(parents.iter().map(|parent| parent.to_le_bytes())))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_checksum_is_fnv1a_over_little_endian_bytes() {
-        // "abcd" as one little-endian word, against the published test vector.
-        let word = u32::from_le_bytes(*b"abcd");
-        assert_eq!(Column::U32(vec![word]).checksum(), 0xfc17_9f83_ee07_24dd);
-    }
-
-    #[test]
-    fn floats_count_by_their_bits() {
-        assert_eq!(
-            Column::F32(vec![1.0]).checksum(),
-            Column::U32(vec![1.0f32.to_bits()]).checksum()
-        );
-        assert_ne!(
-            Column::F32(vec![0.0]).checksum(),
-            Column::F32(vec![-0.0]).checksum()
-        );
     }
 }

@@ -1,4 +1,4 @@
-//! `seawall convert`: a graph from one format to another.
+//! `seawall convert`: converts a graph between formats.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -7,13 +7,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::CliError;
 use super::files::Outputs;
 use super::output::print;
 use super::progress::ProgressLine;
-use seawall::graph::{Format, LoadOptions, Loaded, load, save};
+use super::weights::WeightArgs;
+use crate::report::weights::{self, WeightsReport};
+use seawall::graph::{Format, LoadOptions, Loaded, WeightChoice, load, save};
+use seawall::outcome::Weights;
 use seawall::units::{bytes, counted};
 
 const EXAMPLES: &str = "\
@@ -35,7 +38,7 @@ pub(super) struct ConvertArgs {
     /// .txt, .csv, .gr, .graph, .egr, .swg.
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// Format to write when the suffix should not choose it.
+    /// Format to write, whatever the suffix is.
     #[arg(long, value_name = "FORMAT")]
     to: Option<WrittenFormat>,
     /// Take every edge in both directions.
@@ -44,8 +47,10 @@ pub(super) struct ConvertArgs {
     /// Skip columns of an edge list that are neither an end nor a weight.
     #[arg(long)]
     skip_columns: bool,
+    #[command(flatten)]
+    weights: WeightArgs,
     /// Drop edge weights.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["unit_weights", "scale_weights"])]
     no_weights: bool,
     /// Print the report as one JSON object.
     #[arg(long)]
@@ -55,7 +60,7 @@ pub(super) struct ConvertArgs {
     quiet: bool,
 }
 
-/// The names of formats on the command line.
+/// Names of formats on the command line.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum WrittenFormat {
     /// Matrix Market.
@@ -92,7 +97,15 @@ impl From<WrittenFormat> for Format {
 }
 
 impl ConvertArgs {
-    /// Refuses files that would be lost; whether a report follows.
+    fn choice(&self) -> WeightChoice {
+        if self.no_weights {
+            WeightChoice::Ignored
+        } else {
+            self.weights.choice()
+        }
+    }
+
+    /// Refuses outputs that would overwrite an input; returns whether a report follows.
     fn check_files(&self) -> Result<bool, CliError> {
         let mut outputs = Outputs::default();
         outputs.add("the output", &self.output)?;
@@ -113,11 +126,13 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
     line.say(format!("reading {}", args.input.to_string_lossy()));
     let options = LoadOptions {
         undirected: args.undirected,
-        weights: !args.no_weights,
+        weights: args.choice(),
         skip_columns: args.skip_columns,
     };
     let hear = |done, total| line.bytes(done, total);
-    let Loaded { graph, stats } = load(&args.input, &options, Some(&hear))?;
+    let loaded = load(&args.input, &options, Some(&hear))?;
+    let weights = Weights::of(&loaded);
+    let Loaded { graph, stats } = loaded;
     line.say(format!("writing {}", args.output.display()));
     save(&graph, &args.output, args.to.map(Format::from))?;
     drop(line);
@@ -128,6 +143,7 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
         bytes: std::fs::metadata(&args.output).map_or(0, |file| file.len()),
         self_loops: stats.self_loops,
         duplicates: stats.duplicates,
+        weights,
     };
     if has_report {
         print(|out| {
@@ -141,7 +157,7 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What was written, and what was left out of it.
+/// Report of what was written, and what was left out.
 #[derive(Serialize)]
 struct Report<'a> {
     output: Cow<'a, str>,
@@ -150,6 +166,12 @@ struct Report<'a> {
     bytes: u64,
     self_loops: u64,
     duplicates: u64,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_report")]
+    weights: Option<Weights>,
+}
+
+fn as_report<S: Serializer>(weights: &Option<Weights>, out: S) -> Result<S::Ok, S::Error> {
+    weights.map(WeightsReport::from).serialize(out)
 }
 
 impl Report<'_> {
@@ -164,7 +186,11 @@ impl Report<'_> {
         let size = bytes(self.bytes);
         writeln!(out, "{}: {nodes}, {edges}, {size}", self.output)?;
         dropped(out, self.self_loops, "self loop")?;
-        dropped(out, self.duplicates, "duplicate edge")
+        dropped(out, self.duplicates, "duplicate edge")?;
+        match weights::told(self.weights) {
+            Some(weights) => writeln!(out, "  weights: {weights}"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -7,9 +7,11 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::weights::WeightsReport;
+use seawall::analysis::{AnalysisKind, Answer};
 use seawall::backend::HostWork;
-use seawall::outcome::{Answer, Column, Dropped, PlanSummary, Rounds, RunOutcome, Times};
-use seawall::run::{AnalysisKind, Executor};
+use seawall::outcome::{Dropped, PlanSummary, Rounds, RunOutcome, Times};
+use seawall::run::Executor;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -23,6 +25,8 @@ struct Report<'a> {
     #[serde(flatten)]
     dropped: Dropped,
     #[serde(skip_serializing_if = "Option::is_none")]
+    weights: Option<WeightsReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<u64>,
     sources: &'a [u64],
     reached: u64,
@@ -31,9 +35,7 @@ struct Report<'a> {
     converged: bool,
     checksum: String,
     #[serde(flatten)]
-    answer: Answer,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    distance_bits: Option<u32>,
+    answer: &'a Answer,
     #[serde(skip_serializing_if = "Option::is_none")]
     parents_checksum: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,6 +45,8 @@ struct Report<'a> {
     repeat: u32,
     device_barriers: u64,
     checked: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check_tolerance: Option<f64>,
     #[serde(flatten)]
     host: HostWork,
 }
@@ -57,14 +61,14 @@ impl<'a> Report<'a> {
             nodes: outcome.nodes,
             edges: outcome.edges,
             dropped: outcome.dropped,
+            weights: outcome.weights.map(WeightsReport::from),
             source: only(&outcome.sources),
             sources: &outcome.sources,
             reached: outcome.reached,
             rounds: outcome.rounds,
             converged: outcome.converged,
             checksum: format!("{:016x}", outcome.values.checksum()),
-            answer: outcome.answer(),
-            distance_bits: distance_bits(outcome),
+            answer: &outcome.answer,
             parents_checksum: outcome.parents_checksum().map(|sum| format!("{sum:016x}")),
             reached_each: outcome.reached_each(),
             plan: &outcome.plan,
@@ -72,17 +76,9 @@ impl<'a> Report<'a> {
             repeat: outcome.repeat,
             device_barriers: outcome.device_barriers,
             checked: outcome.checked,
+            check_tolerance: outcome.check_tolerance,
             host: outcome.host,
         }
-    }
-}
-
-/// Bits of a distance, where the analysis finds distances.
-fn distance_bits(outcome: &RunOutcome) -> Option<u32> {
-    match (outcome.analysis, &outcome.values) {
-        (AnalysisKind::Sssp, Column::U64(_)) => Some(64),
-        (AnalysisKind::Sssp, _) => Some(32),
-        _ => None,
     }
 }
 

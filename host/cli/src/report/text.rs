@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
+use super::weights;
+use seawall::analysis::Sentence;
 use seawall::backend::HostWork;
-use seawall::outcome::{Answer, Dropped, PlanSummary, Rounds, RunOutcome, Times};
-use seawall::run::AnalysisKind;
+use seawall::outcome::{Dropped, PlanSummary, Rounds, RunOutcome, Times};
 use seawall::units::{Count, Nanoseconds, bytes, counted};
 
 /// Writes the report: what ran, where and why, what it found, what it took.
@@ -14,10 +15,17 @@ use seawall::units::{Count, Nanoseconds, bytes, counted};
 pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     let nodes = counted(outcome.nodes, "node");
     let edges = counted(outcome.edges, "edge");
-    writeln!(out, "{} of {nodes}, {edges}", title(outcome.analysis))?;
+    writeln!(
+        out,
+        "{} of {nodes}, {edges}",
+        outcome.analysis.facts().title
+    )?;
     writeln!(out)?;
     if let Some(dropped) = left_out(outcome.dropped) {
         row(out, "left out", &dropped)?;
+    }
+    if let Some(weights) = weights::told(outcome.weights) {
+        row(out, "weights", &weights)?;
     }
     row(out, "ran on", &machine(outcome))?;
     if let Some(reason) = &outcome.backend_reason {
@@ -30,7 +38,7 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     details(outcome, out)?;
     row(out, "rounds", &rounds(outcome))?;
     if let Some(equal) = outcome.checked {
-        row(out, "check", verdict(equal))?;
+        row(out, "check", &verdict(equal, outcome.check_tolerance))?;
     }
     row(out, "plan", &plan(&outcome.plan))?;
     row(out, "memory", &memory(&outcome.plan))?;
@@ -60,18 +68,6 @@ pub(super) fn left_out(dropped: Dropped) -> Option<String> {
     (!told.is_empty()).then(|| told.join(", "))
 }
 
-pub(super) fn title(analysis: AnalysisKind) -> &'static str {
-    match analysis {
-        AnalysisKind::Bfs => "Breadth-first search",
-        AnalysisKind::Reach => "Reachability",
-        AnalysisKind::Cc => "Connected components",
-        AnalysisKind::Sssp => "Shortest paths",
-        AnalysisKind::Pagerank => "PageRank",
-        AnalysisKind::Kcore => "Core numbers",
-        AnalysisKind::Triangles => "Triangle counts",
-    }
-}
-
 fn machine(outcome: &RunOutcome) -> String {
     format!("{} (backend {})", outcome.device, outcome.backend)
 }
@@ -92,44 +88,12 @@ fn sources(ids: &[u64]) -> String {
 }
 
 fn found(outcome: &RunOutcome) -> String {
-    match outcome.answer() {
-        Answer::Column {} if outcome.analysis == AnalysisKind::Pagerank => {
-            format!("a rank for {}", counted(outcome.nodes, "node"))
+    match &outcome.answer.sentence {
+        Sentence::Reached { more } => reached(outcome) + more,
+        Sentence::EveryNode { value, more } => {
+            format!("{value} for {}, {more}", counted(outcome.nodes, "node"))
         }
-        Answer::Column {} => reached(outcome),
-        Answer::Farthest { eccentricity } => {
-            let measure = match outcome.analysis {
-                AnalysisKind::Sssp => "distance",
-                _ => "level",
-            };
-            let farthest = Count(eccentricity);
-            format!("{}, the farthest at {measure} {farthest}", reached(outcome))
-        }
-        answer => told(answer),
-    }
-}
-
-/// An answer about the graph as a whole, in words; nothing about nodes reached.
-pub(super) fn told(answer: Answer) -> String {
-    match answer {
-        Answer::Components {
-            components,
-            largest_component,
-        } => format!(
-            "{}, the largest of {}",
-            counted(components, "component"),
-            counted(largest_component, "node")
-        ),
-        Answer::Cores {
-            largest_core,
-            largest_core_nodes,
-        } => format!(
-            "largest core number {}, of {}",
-            Count(u64::from(largest_core)),
-            counted(largest_core_nodes, "node")
-        ),
-        Answer::Triangles { triangles } => counted(triangles, "triangle"),
-        Answer::Farthest { .. } | Answer::Column {} => String::new(),
+        Sentence::Graph(text) => text.clone(),
     }
 }
 
@@ -176,12 +140,17 @@ fn rounds(outcome: &RunOutcome) -> String {
     format!("{}, {end}", counted(u64::from(count), noun))
 }
 
-pub(super) fn verdict(equal: bool) -> &'static str {
-    if equal {
+/// The end of a check, and by which share of itself a value may have differed.
+pub(super) fn verdict(equal: bool, tolerance: Option<f64>) -> String {
+    let verdict = if equal {
         "equal to a plain sequential implementation"
     } else {
         "DIFFERS from a plain sequential implementation"
-    }
+    };
+    let within = tolerance.map_or_else(String::new, |share| {
+        format!(", each value within {share:.1e} of itself")
+    });
+    format!("{verdict}{within}")
 }
 
 fn plan(plan: &PlanSummary) -> String {
@@ -274,6 +243,7 @@ fn run_note(run_ns: u64, repeat: u32, edges: u64) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use seawall::analysis::{AnalysisKind, Answer, Figure};
     use seawall::outcome::Column;
     use seawall::run::Executor;
 
@@ -287,6 +257,7 @@ pub(super) mod tests {
             nodes: 4,
             edges: 3,
             dropped: Dropped::default(),
+            weights: None,
             sources: vec![100],
             reached: 3,
             rounds: Rounds::Levels(2),
@@ -316,6 +287,13 @@ pub(super) mod tests {
                 uploads: 3,
             },
             checked: Some(true),
+            check_tolerance: None,
+            answer: Answer {
+                figures: vec![Figure::new("eccentricity", 1)],
+                sentence: Sentence::Reached {
+                    more: ", the farthest at level 1".to_owned(),
+                },
+            },
             events: Vec::new(),
             waves: Vec::new(),
         }
@@ -375,25 +353,27 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn components_are_counted_by_their_smallest_nodes() {
-        let values = Column::U32(vec![0, 0, 2, 2]);
-        let text = report(&RunOutcome {
-            analysis: AnalysisKind::Cc,
-            values,
-            ..outcome()
+    fn sentences_about_the_graph_and_about_its_nodes_are_told() {
+        let told = |sentence| {
+            let answer = Answer {
+                sentence,
+                ..outcome().answer
+            };
+            report(&RunOutcome {
+                answer,
+                ..outcome()
+            })
+        };
+        let text = told(Sentence::Graph("2 components".to_owned()));
+        assert!(text.contains("found     2 components\n"), "{text}");
+        let text = told(Sentence::EveryNode {
+            value: "a rank",
+            more: "the highest 1".to_owned(),
         });
-        assert!(text.contains("2 components, the largest of 2 nodes"));
-    }
-
-    #[test]
-    fn triangles_are_counted_once_though_they_have_three_corners() {
-        let values = Column::U32(vec![u32::MAX, u32::MAX, u32::MAX, 0]);
-        let text = report(&RunOutcome {
-            analysis: AnalysisKind::Triangles,
-            values,
-            ..outcome()
-        });
-        assert!(text.contains("4,294,967,295 triangles"), "{text}");
+        assert!(
+            text.contains("a rank for 4 nodes, the highest 1\n"),
+            "{text}"
+        );
     }
 
     #[test]

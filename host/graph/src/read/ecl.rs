@@ -1,7 +1,7 @@
 //! Reads `.egr`, the binary of the ECL graph codes.
 //!
-//! 32-bit signed words: nodes, edges, row starts (one more than nodes), targets, and
-//! perhaps as many weights. The file has no mark; its name says what it is.
+//! 32-bit signed words: nodes, edges, row starts (one more than nodes), targets, and optionally as
+//! many weights. The file has no magic; only its name identifies it.
 
 use super::source::Source;
 use super::words::Words;
@@ -24,7 +24,7 @@ pub(super) fn load_ecl(
     let name = source.name.clone();
     let compression = source.compression;
     let mut words = Words::new(&mut source, ".egr", progress);
-    let csr = arrays(&mut words, options.weights)?;
+    let csr = arrays(&mut words, options.weights.are_read())?;
     let (bytes, text_bytes) = words.passed();
     let listed_edges = u64::from(csr.edges());
     let (csr, cleaned) = tidy(csr);

@@ -8,10 +8,12 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::report::weights::WeightsReport;
+use seawall::analysis::{AnalysisKind, Answer};
 use seawall::backend::HostWork;
 use seawall::batch::{BatchOutcome, GraphOutcome};
-use seawall::outcome::{Answer, Dropped, Rounds, Times};
-use seawall::run::{AnalysisKind, Executor};
+use seawall::outcome::{Dropped, Rounds, Times};
+use seawall::run::Executor;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -34,11 +36,11 @@ struct Report<'a> {
     time_ns: Times,
     repeat: u32,
     checked: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check_tolerance: Option<f64>,
     results: Vec<GraphReport<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    components: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    triangles: Option<u64>,
+    #[serde(flatten)]
+    totals: Answer,
     #[serde(flatten)]
     host: HostWork,
 }
@@ -57,12 +59,16 @@ struct GraphReport<'a> {
     topology: &'a str,
     run_ns: u64,
     checked: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check_tolerance: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weights: Option<WeightsReport>,
     #[serde(flatten)]
-    answer: Answer,
+    answer: &'a Answer,
 }
 
 impl<'a> GraphReport<'a> {
-    fn of((graph, answer): (&'a GraphOutcome, Answer)) -> Self {
+    fn of(graph: &'a GraphOutcome) -> Self {
         Self {
             name: &graph.name,
             nodes: graph.nodes,
@@ -75,7 +81,9 @@ impl<'a> GraphReport<'a> {
             topology: &graph.topology,
             run_ns: graph.run_ns,
             checked: graph.checked,
-            answer,
+            check_tolerance: graph.check_tolerance,
+            weights: graph.weights.map(WeightsReport::from),
+            answer: &graph.answer,
         }
     }
 }
@@ -88,15 +96,14 @@ fn hexadecimal(checksum: u64) -> String {
 ///
 /// A graph's `checksum` is that of
 /// [`Column::checksum`](seawall::outcome::Column::checksum), as in its own
-/// report; the total's is [`BatchOutcome::checksum`]. `components` and
-/// `triangles` of the total are sums over the graphs. `run_ns` of a graph is
+/// report; the total's is [`BatchOutcome::checksum`]. Counts of
+/// the total, such as `components`, are sums over the graphs. `run_ns` of a graph is
 /// its time on the worker that ran it, beside others; `time_ns.run` is the
 /// whole batch's.
 ///
 /// # Errors
 /// When `out` fails.
 pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
-    let answers: Vec<Answer> = outcome.answers().collect();
     let report = Report {
         analysis: outcome.analysis,
         backend: outcome.backend,
@@ -115,15 +122,10 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
         time_ns: outcome.times,
         repeat: outcome.repeat,
         checked: outcome.checked(),
-        components: answers.iter().map(|one| one.components_found()).sum(),
-        triangles: answers.iter().map(|one| one.triangles()).sum(),
+        check_tolerance: outcome.check_tolerance(),
+        totals: Answer::totals(outcome.answers()),
         host: outcome.host,
-        results: outcome
-            .graphs
-            .iter()
-            .zip(answers)
-            .map(GraphReport::of)
-            .collect(),
+        results: outcome.graphs.iter().map(GraphReport::of).collect(),
     };
     serde_json::to_writer(&mut *out, &report)?;
     writeln!(out)

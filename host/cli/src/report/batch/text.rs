@@ -2,9 +2,11 @@
 
 use std::io::{self, Write};
 
-use crate::report::text::{host, left_out, row, times, title, told, verdict};
+use crate::report::text::{host, left_out, row, times, verdict};
+use crate::report::weights;
+use seawall::analysis::{Answer, Figure, Sentence};
 use seawall::batch::{BatchOutcome, GraphOutcome};
-use seawall::outcome::{Answer, Rounds};
+use seawall::outcome::Rounds;
 use seawall::units::{Count, bytes, counted};
 
 /// Graphs named in the report; the rest are counted.
@@ -18,7 +20,7 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "{} of {}: {}, {}",
-        title(outcome.analysis),
+        outcome.analysis.facts().title,
         counted(outcome.graphs.len() as u64, "graph"),
         counted(outcome.nodes(), "node"),
         counted(outcome.edges(), "edge"),
@@ -27,6 +29,10 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     let machine = format!("{} (backend {})", outcome.device, outcome.backend);
     if let Some(dropped) = left_out(outcome.dropped) {
         row(out, "left out", &dropped)?;
+    }
+    let weighed = outcome.graphs.iter().filter_map(|graph| graph.weights);
+    if let Some(weights) = weights::told(weighed) {
+        row(out, "weights", &weights)?;
     }
     row(out, "ran on", &machine)?;
     if let Some(reason) = &outcome.backend_reason {
@@ -43,8 +49,7 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     row(out, "checksum", &format!("{:016x}", outcome.checksum()))?;
     writeln!(out)?;
     for graph in outcome.graphs.iter().take(GRAPHS_SHOWN) {
-        let answer = Answer::of(outcome.analysis, &graph.values);
-        writeln!(out, "  {}", line(graph, answer))?;
+        writeln!(out, "  {}", line(graph))?;
     }
     let rest = outcome.graphs.len().saturating_sub(GRAPHS_SHOWN);
     if rest > 0 {
@@ -64,13 +69,9 @@ fn workers(outcome: &BatchOutcome) -> String {
 }
 
 fn found(outcome: &BatchOutcome) -> String {
-    let components: Option<u64> = outcome.answers().map(Answer::components_found).sum();
-    if let Some(components) = components {
-        return counted(components, "component");
-    }
-    let triangles: Option<u64> = outcome.answers().map(Answer::triangles).sum();
-    if let Some(triangles) = triangles {
-        return counted(triangles, "triangle");
+    let totals = Answer::totals(outcome.answers()).figures;
+    if let Some(total) = totals.iter().find_map(Figure::counted) {
+        return total;
     }
     let (reached, nodes) = (outcome.reached(), outcome.nodes());
     let share = 100.0 * reached as f64 / nodes.max(1) as f64;
@@ -99,9 +100,10 @@ fn count(rounds: Rounds) -> String {
 
 fn check(outcome: &BatchOutcome, equal: bool) -> String {
     let differing = |graph: &&GraphOutcome| graph.checked == Some(false);
+    let verdict = verdict(equal, outcome.check_tolerance());
     match outcome.graphs.iter().find(differing) {
-        Some(first) => format!("{}: {} first", verdict(equal), first.name),
-        None => verdict(equal).to_owned(),
+        Some(first) => format!("{verdict}: {} first", first.name),
+        None => verdict,
     }
 }
 
@@ -112,15 +114,15 @@ fn memory(outcome: &BatchOutcome) -> String {
     )
 }
 
-fn line(graph: &GraphOutcome, answer: Answer) -> String {
+fn line(graph: &GraphOutcome) -> String {
     let differs = if graph.checked == Some(false) {
         ", DIFFERS"
     } else {
         ""
     };
-    let told = match told(answer) {
-        none if none.is_empty() => format!("{} reached", Count(graph.reached)),
-        told => told,
+    let told = match &graph.answer.sentence {
+        Sentence::Graph(text) | Sentence::EveryNode { more: text, .. } => text.clone(),
+        Sentence::Reached { .. } => format!("{} reached", Count(graph.reached)),
     };
     format!(
         "{}: {}, {}, {told}, {}{differs}",
