@@ -2,7 +2,9 @@
 
 use std::io::Cursor;
 
-use seawall::graph::{Graph, GraphError, LoadOptions, WeightChoice, Loaded, WeightKind, load_reader};
+use seawall::graph::{
+    Graph, GraphError, LoadOptions, Loaded, WeightChoice, WeightKind, load_reader,
+};
 
 /// Options of a load.
 pub const OPTIONS: [LoadOptions; 4] = [
