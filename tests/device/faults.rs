@@ -51,7 +51,7 @@ fn loops_of(executor: Executor, quick: bool) -> Vec<Option<LoopNodes>> {
     match executor {
         Executor::Graph if quick => vec![Some(LoopNodes::Unrolled)],
         Executor::Graph => vec![None, Some(LoopNodes::Unrolled)],
-        Executor::Mega | Executor::Launches => vec![None],
+        Executor::Mega | Executor::Launches | Executor::Cpu => vec![None],
     }
 }
 
@@ -129,7 +129,7 @@ fn oversized(tried: Tried) -> Result<(), String> {
             || format!("{told} wanted, {fitting} fit on {multiprocessors}"),
         ),
         (Executor::Mega, Ok(session)) => Err(format!("opened with {:?}", session.shape())),
-        (Executor::Launches | Executor::Graph, Ok(_)) => Ok(()),
+        (Executor::Launches | Executor::Graph | Executor::Cpu, Ok(_)) => Ok(()),
         (_, Err(error)) => Err(text(error)),
     }
 }
