@@ -1,5 +1,5 @@
 // Seawall's planner for C; written by `cargo xtask header`, do not edit.
-// Sources: sha256 4890b36404fd903c3c1fe7d3a37a85b2ef710ff3f38baf9915fc099950993fd3
+// Sources: sha256 6dbd998c0b68fdd4a0b07787228cfbc38f5dfe23d47d1c672363034c28b5c619
 
 #ifndef SEAWALL_H
 #define SEAWALL_H
@@ -19,7 +19,7 @@ enum SeawallStatus
   SEAWALL_STATUS_NULL_POINTER = 1,
   // A pointer is not aligned to its type.
   SEAWALL_STATUS_MISALIGNED = 2,
-  // The strategy is none of those that exist.
+  // The strategy does not exist.
   SEAWALL_STATUS_INVALID_STRATEGY = 3,
   // A length is more than any memory holds.
   SEAWALL_STATUS_INVALID_LENGTH = 4,
