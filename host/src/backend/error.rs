@@ -19,7 +19,7 @@ pub enum BackendError {
         /// Missing part.
         reason: String,
     },
-    /// An executor that is none of a GPU.
+    /// An executor that does not run on a GPU.
     #[error("the executor {executor} runs on no GPU; open a session on the CPU for it")]
     NotOnGpu {
         /// The executor asked for.
