@@ -4,6 +4,7 @@ use std::fmt;
 
 /// What an analysis is asked, beside the graph.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Question {
     /// Nodes to start from.
     pub sources: Vec<u32>,
@@ -55,6 +56,7 @@ impl Default for Ranking {
 /// More than the plain column of an analysis. Which analysis has which stands in its
 /// [`Facts`](super::Facts).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Detail {
     /// Nothing more.
     #[default]

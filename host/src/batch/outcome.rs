@@ -7,6 +7,7 @@ use crate::outcome::{Column, Dropped, Rounds, Times, Weights};
 
 /// Everything that a report of a batch shows.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct BatchOutcome {
     /// The analysis that ran.
     pub analysis: AnalysisKind,
@@ -36,6 +37,7 @@ pub struct BatchOutcome {
 
 /// What one graph of a batch gave.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct GraphOutcome {
     /// Name of the graph.
     pub name: String,

@@ -75,6 +75,7 @@ impl RunRequest {
 
 /// What a run is busy with, for whoever shows progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Phase {
     /// Building and planning the program.
     Plan,
