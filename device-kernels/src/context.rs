@@ -7,10 +7,10 @@
 //! in shared memory, once a block, and calls hand on a single word. The tables' start is
 //! there as well (see [`Tables`]).
 
-use crate::block::shared::{CONTEXT, TAG};
 use crate::grid::Grid;
 use crate::launch::Launch;
 use crate::memory::forget_missed;
+use crate::shared::{DEADLINE, TAG};
 use crate::tables::Tables;
 use crate::team::Team;
 
@@ -34,16 +34,14 @@ impl Tag {
     /// The number.
     #[inline(always)]
     pub fn now<G: Grid>(self, grid: G) -> u32 {
-        // SAFETY: a fixed word of shared memory.
-        unsafe { grid.shared_load(TAG) }
+        TAG.load(grid)
     }
 
     /// Goes on to another number, by one lane of the block: others may read it behind
     /// the next block barrier, and must not before it.
     #[inline(always)]
     pub fn set<G: Grid>(self, grid: G, number: u32) {
-        // SAFETY: a fixed word of shared memory.
-        unsafe { grid.shared_store(TAG, number) };
+        TAG.store(grid, number);
     }
 
     /// Raises the convergence flag: the running iteration has changed something.
@@ -62,12 +60,7 @@ impl<G: Grid> Context<G> {
         let grid = team.grid;
         let tables = launch.hold(grid);
         if grid.lane() == 0 {
-            let deadline = team.deadline_ns();
-            // SAFETY: fixed words of shared memory.
-            unsafe {
-                grid.shared_store(CONTEXT, deadline as u32);
-                grid.shared_store(CONTEXT + 1, (deadline >> 32) as u32);
-            }
+            DEADLINE.store_wide(grid, team.deadline_ns());
             Tag(()).set(grid, 0);
             forget_missed(grid);
         }
@@ -124,8 +117,9 @@ impl<G: Grid> ContextRef<G> {
     #[inline(always)]
     pub fn context(self) -> Context<G> {
         let grid = self.grid;
-        // SAFETY: `Context::open` stored the deadline and held the launch.
-        let (deadline, tables) = unsafe { (load_wide(grid, CONTEXT), Tables::held()) };
+        let deadline = DEADLINE.load_wide(grid);
+        // SAFETY: `Context::open` held the launch.
+        let tables = unsafe { Tables::held() };
         let team = Team::again(grid, tables.control(grid), deadline);
         Context {
             team: if self.alone { team.alone() } else { team },
@@ -133,15 +127,4 @@ impl<G: Grid> ContextRef<G> {
             tag: Tag(()),
         }
     }
-}
-
-/// Words `at` and `at + 1` of shared memory as one.
-///
-/// # Safety
-/// As [`Grid::shared_load`].
-#[inline(always)]
-pub(crate) unsafe fn load_wide<G: Grid>(grid: G, at: u32) -> u64 {
-    // SAFETY: by this function's contract.
-    let [low, high] = unsafe { [grid.shared_load(at), grid.shared_load(at + 1)] };
-    u64::from(low) | u64::from(high) << 32
 }

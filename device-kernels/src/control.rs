@@ -5,6 +5,7 @@ use crate::memory::{Proven, missed, word_of};
 use seawall_core::abi::control::{
     ControlRecord, FaultCode, FaultRecord, LOOPS_MAX, LoopRecord, LoopState,
 };
+use seawall_core::abi::search::Step;
 
 /// Ends a run early; why stands in the control block's fault record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,13 +250,14 @@ pub struct LoopReport {
 }
 
 impl LoopReport {
-    /// Counts a step of the topology or compaction named by a step word.
+    /// Counts a step of the shape that the word `step` names; a word that names none counts
+    /// as a compaction.
     #[inline(always)]
     pub fn count_step<G: Grid>(self, grid: G, step: u32) {
-        self.count_steps(grid, step.min(6), 1);
+        self.count_steps(grid, step.min(Step::Compact as u32), 1);
     }
 
-    /// Counts `count` steps of one topology, or compactions: `step` is 6 then.
+    /// Counts `count` steps of the shape that the word `step` names.
     #[inline(always)]
     pub fn count_steps<G: Grid>(self, grid: G, step: u32, count: u32) {
         let at = word_of!(LoopRecord, steps) + step;

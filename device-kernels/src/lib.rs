@@ -20,6 +20,7 @@
 #![warn(missing_docs)]
 
 pub mod grid;
+pub mod shared;
 pub mod memory;
 pub mod block;
 pub mod control;

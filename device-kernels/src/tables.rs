@@ -1,11 +1,11 @@
 //! The launch record and its tables as kernels read them.
 
-use crate::block::shared::{
-    GROUPS, GROUPS_HELD, LAUNCH, NARROW, REGISTERS, REGISTERS_HELD, WAVES, WAVES_HELD,
-};
 use crate::control::Control;
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven, Words, word_of};
+use crate::shared::{
+    Area, GROUPS, GROUPS_HELD, LAUNCH, REGISTERS, REGISTERS_HELD, WAVES, WAVES_HELD,
+};
 use crate::tiles::{TILE_WORDS, Tiles};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, Region, RegisterRecord, WaveRecord};
@@ -29,7 +29,12 @@ impl Wave {
         // SAFETY: there is a wave only where there is a machine.
         let tables = unsafe { Tables::held() };
         let table = word_of!(LaunchRecord, wave_table);
-        tables.entry(grid, (WAVES, WAVES_HELD), (table, WAVE_WORDS), (self.0, at))
+        tables.entry(
+            grid,
+            (WAVES.area(), WAVES_HELD as u32),
+            (table, WAVE_WORDS),
+            (self.0, at),
+        )
     }
 
     /// Word of its opcode.
@@ -74,11 +79,6 @@ pub(crate) const GROUP_WORDS: u32 = (size_of::<GroupRecord>() / 4) as u32;
 pub(crate) const WAVE_WORDS: u32 = (size_of::<WaveRecord>() / 4) as u32;
 pub(crate) const REGISTER_WORDS: u32 = (size_of::<RegisterRecord>() / 4) as u32;
 
-const _: () = assert!(LAUNCH + LAUNCH_WORDS <= GROUPS);
-const _: () = assert!(GROUPS + GROUPS_HELD * GROUP_WORDS <= WAVES);
-const _: () = assert!(WAVES + WAVES_HELD * WAVE_WORDS <= REGISTERS);
-const _: () = assert!(REGISTERS + REGISTERS_HELD * REGISTER_WORDS <= NARROW);
-
 impl Tables {
     /// The machine whose tables [`Launch::hold`](crate::launch::Launch::hold) left in
     /// this block's shared memory.
@@ -93,7 +93,7 @@ impl Tables {
     #[inline(always)]
     fn word<G: Grid>(self, grid: G, at: u32) -> u32 {
         // SAFETY: the record's words in shared memory are fixed.
-        unsafe { grid.shared_load(LAUNCH + at) }
+        unsafe { LAUNCH.area().load(grid, at) }
     }
 
     #[inline(always)]
@@ -107,13 +107,13 @@ impl Tables {
     fn entry<G: Grid>(
         self,
         grid: G,
-        (to, held): (u32, u32),
+        (start, held): (Area, u32),
         (table, words): (u32, u32),
         (index, at): (u32, u32),
     ) -> u32 {
         if index < held {
             // SAFETY: it is held.
-            return unsafe { grid.shared_load(to + index * words + at) };
+            return unsafe { start.load(grid, index * words + at) };
         }
         let from = u64::from(index) * u64::from(words);
         let base = self.wide(grid, table) as *mut u32;
@@ -226,7 +226,7 @@ impl Tables {
         }
         let table = word_of!(LaunchRecord, group_table);
         let at = |offset: u32| {
-            let held = (GROUPS, GROUPS_HELD);
+            let held = (GROUPS.area(), GROUPS_HELD as u32);
             self.entry(grid, held, (table, GROUP_WORDS), (index, offset))
         };
         Some(GroupRecord {
@@ -254,7 +254,7 @@ impl Tables {
         }
         let table = word_of!(LaunchRecord, register_table);
         let at = |offset: u32| {
-            let held = (REGISTERS, REGISTERS_HELD);
+            let held = (REGISTERS.area(), REGISTERS_HELD as u32);
             self.entry(grid, held, (table, REGISTER_WORDS), (index, offset))
         };
         let (region, words) = (at(0), at(1));

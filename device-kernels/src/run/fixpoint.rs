@@ -7,10 +7,10 @@
 use super::books::{close, open, point_of};
 use super::group::run_waves;
 use super::search_loop::run_search;
-use crate::block::{broadcast_word, set_broadcast};
 use crate::context::ContextRef;
 use crate::control::{LoopEnd, Stop};
 use crate::grid::Grid;
+use crate::shared::BROADCAST;
 use crate::tables::Wave;
 use crate::team::rounds_per_look;
 use crate::waves::family;
@@ -71,13 +71,13 @@ fn run_flagged<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> R
         }
         let team = cx.context().team;
         team.barrier_and(point, || {
-            set_broadcast(grid, team.control.changed(grid));
+            BROADCAST.store(grid, team.control.changed(grid));
             next();
         })?;
         end.iterations += 1;
         // A fast block may be in the next iteration already and have raised a
         // later tag; it went on because the flag had this one.
-        end.converged = broadcast_word(grid) < tag.now(grid) - 1;
+        end.converged = BROADCAST.load(grid) < tag.now(grid) - 1;
         let per_look = rounds_per_look::<G>(ITERATIONS_PER_LOOK);
         if end.iterations.is_multiple_of(per_look) && team.is_out_of_time(point) {
             return Err(Stop);

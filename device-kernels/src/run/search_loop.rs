@@ -6,7 +6,6 @@
 
 use super::books::{self, point_of};
 use super::group::run_waves;
-use crate::block::shared::{BOOKS, BOUNDS};
 use crate::context::{Context, ContextRef};
 use crate::control::{LoopEnd, ProgramPoint, Stop};
 use crate::grid::Grid;
@@ -16,6 +15,7 @@ use crate::search::fused::{self, crew_size, reach, run_fused};
 use crate::search::step::step;
 use crate::search::waves::of_wave;
 use crate::search::{drive, shared_drive};
+use crate::shared::{BOUNDS, STEPS_TAKEN};
 use crate::tables::Wave;
 use crate::team::rounds_per_look;
 use seawall_core::abi::control::FaultCode;
@@ -24,9 +24,6 @@ use seawall_core::abi::search::{DriveRecord, Step};
 
 /// Steps of a search between two looks at a GPU's clock.
 const STEPS_PER_LOOK: u32 = 64;
-
-/// Shapes of steps, which are counted.
-const SHAPES: u32 = 7;
 
 /// What bounds a loop.
 #[derive(Clone, Copy, Debug)]
@@ -40,9 +37,7 @@ impl Bounds {
     /// Those of the running loop.
     #[inline(always)]
     fn read<G: Grid>(grid: G) -> Self {
-        // SAFETY: fixed words of shared memory.
-        let [max_iterations, alone] =
-            unsafe { [grid.shared_load(BOUNDS), grid.shared_load(BOUNDS + 1)] };
+        let [max_iterations, alone] = BOUNDS.load_all(grid);
         Self {
             max_iterations,
             alone: alone != 0,
@@ -119,14 +114,8 @@ fn open<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
     grid.block_barrier();
     if grid.lane() == 0 {
         search.publish(grid);
-        // SAFETY: fixed words of shared memory.
-        unsafe {
-            grid.shared_store(BOUNDS, record.max_iterations);
-            grid.shared_store(BOUNDS + 1, u32::from(alone));
-            for shape in 0..SHAPES {
-                grid.shared_store(BOOKS + 1 + shape, 0);
-            }
-        }
+        BOUNDS.store_all(grid, [record.max_iterations, u32::from(alone)]);
+        STEPS_TAKEN.store_all(grid, [0; Step::COUNT as usize]);
     }
     grid.block_barrier();
     Ok(())
@@ -136,9 +125,10 @@ fn open<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
 #[inline(always)]
 fn count<G: Grid>(cx: ContextRef<G>, drive: &DriveRecord) {
     if cx.context().team.is_leader() {
-        let (grid, at) = (cx.grid(), BOOKS + 1 + drive.next % SHAPES);
-        // SAFETY: fixed words of shared memory.
-        unsafe { grid.shared_store(at, grid.shared_load(at).wrapping_add(1)) };
+        let (grid, shape) = (cx.grid(), drive.next % Step::COUNT);
+        let taken = STEPS_TAKEN.area();
+        // SAFETY: there is a counter for each shape.
+        unsafe { taken.store(grid, shape, taken.load(grid, shape).wrapping_add(1)) };
     }
 }
 
@@ -149,9 +139,7 @@ fn close<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
     let (team, drive) = (&context.team, &shared_drive::read(grid));
     if team.is_leader() {
         let report = team.control.open_loop(grid);
-        for shape in 0..SHAPES {
-            // SAFETY: fixed words of shared memory.
-            let steps = unsafe { grid.shared_load(BOOKS + 1 + shape) };
+        for (shape, steps) in (0..).zip(STEPS_TAKEN.load_all(grid)) {
             report.count_steps(grid, shape, steps);
         }
         let frontier = Search::current(grid).frontier;

@@ -12,25 +12,14 @@
 //! enough work, all blocks share the words.
 
 use super::group::{OUTSIDE, end_of_group, run_waves};
-use crate::block::shared::STEPS;
 use crate::context::{Context, ContextRef};
 use crate::control::Stop;
 use crate::grid::Grid;
 use crate::memory::Proven;
+use crate::shared::{STEP_WAVES, STEP_WORDS, STEPS, STEPS_AHEAD};
 use crate::waves::words::{FILL, Operation, QUAD};
 
-/// Operations that one look ahead can find.
-const AHEAD: u32 = 64;
-
-/// Proven of an operation: see [`store`].
-const STEP_WORDS: u32 = 8;
-
-/// Where the numbers of the operations' waves are, for the leader alone.
-const WAVES: u32 = STEPS + (AHEAD + 1) * STEP_WORDS;
-
-const _: () = assert!(STEPS.is_multiple_of(4) && AHEAD.is_multiple_of(32));
-const _: () =
-    assert!((WAVES + AHEAD) as usize <= crate::grid::shared_words(crate::grid::COMPACT_LANES));
+const _: () = assert!(STEPS_AHEAD.is_multiple_of(32));
 
 /// The first word of an operation: what it does in the low byte.
 ///
@@ -84,11 +73,11 @@ pub(super) fn run_straight<G: Grid, const FAMILIES: u32>(
             context.team.barrier(|| end_of_group(cx, end - 1))?;
         }
         if is_shared {
-            run_fused(&context, ready);
+            run_joined(&context, ready);
         } else if context.team.is_first() {
             let alone = cx.alone().context();
-            if ready.fused {
-                run_fused(&alone, ready);
+            if ready.all_joined {
+                run_joined(&alone, ready);
             } else {
                 run_ready(&alone, ready.operations);
             }
@@ -114,7 +103,7 @@ struct Ready {
     /// Whether the first needs no barrier before it.
     joined: bool,
     /// Whether no other needs one, and all have as many words.
-    fused: bool,
+    all_joined: bool,
 }
 
 impl Ready {
@@ -124,7 +113,7 @@ impl Ready {
     /// 0.9 µs. Where the limit lies best was not measured.
     #[inline(always)]
     fn is_worth_sharing(self) -> bool {
-        self.fused && u64::from(self.operations) * u64::from(self.words) >= 1 << 14
+        self.all_joined && u64::from(self.operations) * u64::from(self.words) >= 1 << 14
     }
 }
 
@@ -136,15 +125,15 @@ fn look_ahead<G: Grid>(cx: ContextRef<G>, first: u32, end: u32) -> Ready {
     // Slow lanes may still read what was here before.
     grid.block_barrier();
     let mut at = grid.lane();
-    while at <= AHEAD {
+    while at <= STEPS_AHEAD {
         // SAFETY: the steps lie within the shared memory of small blocks.
-        unsafe { grid.shared_store(STEPS + at * STEP_WORDS, NOTHING) };
+        unsafe { STEPS.store(grid, at * STEP_WORDS, NOTHING) };
         at += grid.lanes();
     }
     grid.block_barrier();
     let mut ahead = grid.lane();
     // Behind a group that is not ready nothing is read.
-    while ahead < AHEAD && ahead < end - first && make_ready(cx, first, ahead) {
+    while ahead < STEPS_AHEAD && ahead < end - first && make_ready(cx, first, ahead) {
         ahead += grid.lanes();
     }
     grid.block_barrier();
@@ -156,17 +145,17 @@ fn look_ahead<G: Grid>(cx: ContextRef<G>, first: u32, end: u32) -> Ready {
 fn survey<G: Grid>(grid: G) -> Ready {
     // SAFETY: the steps lie within the shared memory of small blocks, and there
     // are whole warps of them.
-    let word = |place: u32, at: u32| unsafe { grid.shared_load(STEPS + place * STEP_WORDS + at) };
+    let word = |place: u32, at: u32| unsafe { STEPS.load(grid, place * STEP_WORDS + at) };
     let head = |place: u32| word(place, 0);
     let words = word(0, 1);
-    let (mut operations, mut nothing, mut fused) = (0, 0, true);
-    while nothing == 0 && operations < AHEAD {
+    let (mut operations, mut nothing, mut all_joined) = (0, 0, true);
+    while nothing == 0 && operations < STEPS_AHEAD {
         let place = operations + grid.warp_lane();
         let own = head(place);
         nothing = grid.ballot(own & 0xff == NOTHING);
         let before = nothing.trailing_zeros().min(G::WARP);
         let joins = place == 0 || own & JOINED != 0 && word(place, 1) == words;
-        fused &= grid.ballot(!joins).trailing_zeros() >= before;
+        all_joined &= grid.ballot(!joins).trailing_zeros() >= before;
         operations += before;
     }
     let groups = if operations > 0 {
@@ -179,7 +168,7 @@ fn survey<G: Grid>(grid: G) -> Ready {
         groups,
         words,
         joined: head(0) & JOINED != 0,
-        fused: fused && operations > 0,
+        all_joined: all_joined && operations > 0,
     }
 }
 
@@ -197,7 +186,7 @@ fn make_ready<G: Grid>(cx: ContextRef<G>, first: u32, ahead: u32) -> bool {
         return false;
     };
     let place = group.first_wave.wrapping_sub(start.first_wave);
-    if group.waves == 0 || place >= AHEAD || group.waves > AHEAD - place {
+    if group.waves == 0 || place >= STEPS_AHEAD || group.waves > STEPS_AHEAD - place {
         return false;
     }
     let mut offset = group.waves;
@@ -261,10 +250,10 @@ fn store<G: Grid>(grid: G, place: u32, (operation, wave, flags): (Operation, u32
     let mut at = words.len();
     // SAFETY: the steps lie within the shared memory of small blocks.
     unsafe {
-        grid.shared_store(WAVES + place, wave);
+        STEP_WAVES.store(grid, place, wave);
         while at > 0 {
             at -= 1;
-            grid.shared_store(STEPS + place * STEP_WORDS + at as u32, words[at]);
+            STEPS.store(grid, place * STEP_WORDS + at as u32, words[at]);
         }
     }
 }
@@ -272,11 +261,11 @@ fn store<G: Grid>(grid: G, place: u32, (operation, wave, flags): (Operation, u32
 /// The operation at `place`.
 #[inline(always)]
 fn step<G: Grid>(grid: G, place: u32) -> (u32, Operation) {
-    let at = STEPS + place * STEP_WORDS;
+    let at = place * STEP_WORDS;
     // SAFETY: callers' places are below the number of operations; the steps lie
     // within the shared memory of small blocks, aligned to their size.
     let ([head, words, to_low, to_high], [left_low, left_high, right_low, right_high]) =
-        unsafe { (grid.shared_load4(at), grid.shared_load4(at + 4)) };
+        unsafe { (STEPS.load4(grid, at), STEPS.load4(grid, at + 4)) };
     let array = |low: u32, high: u32| {
         let address = u64::from(low) | u64::from(high) << 32;
         // SAFETY: the address of a register that is at least as long; a fill
@@ -299,7 +288,7 @@ fn note<G: Grid>(context: &Context<G>, last: u32, count: u32) {
     if context.team.is_leader() {
         let grid = context.team.grid;
         // SAFETY: there is a number for every place.
-        let wave = unsafe { grid.shared_load(WAVES + last) };
+        let wave = unsafe { STEP_WAVES.load(grid, last) };
         context.team.control.note_waves(grid, wave, count);
     }
 }
@@ -321,7 +310,7 @@ fn run_ready<G: Grid>(context: &Context<G>, operations: u32) {
 /// Runs operations that need no barrier between them: each lane takes its words
 /// through all of them.
 #[inline(always)]
-fn run_fused<G: Grid>(context: &Context<G>, ready: Ready) {
+fn run_joined<G: Grid>(context: &Context<G>, ready: Ready) {
     let (grid, operations) = (context.team.grid, ready.operations);
     note(context, operations - 1, operations);
     if G::WARP == 1 {

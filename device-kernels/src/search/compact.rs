@@ -1,14 +1,13 @@
 //! From bits to a queue: after a pull, or after a push into a bitset.
 
 use super::current::Search;
-use super::drive::held;
 use super::frontier::{NEXT, append};
 use super::shared_drive;
 use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::queue::Finds;
 use crate::team::Team;
-use seawall_core::abi::search::DriveRecord;
+use seawall_core::abi::search::{DriveRecord, Holder};
 
 /// Queues the frontier's bits and brings the visited bits up to date.
 #[inline(never)]
@@ -47,7 +46,7 @@ impl Search {
         }
         let visited = self.frontier.bitset(drive.visited);
         let now = visited.load_weak(grid, word);
-        if drive.bitset_only == held::VISITED {
+        if drive.holder == Holder::Visited as u32 {
             let before = self
                 .frontier
                 .bitset(drive.visited ^ 1)

@@ -8,10 +8,11 @@
 use super::current::Search;
 use super::shared_drive;
 use super::visit::Discovery;
-use crate::block::{block_scan, shared};
+use crate::block::block_scan;
 use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::memory::Proven;
+use crate::shared::gathered_nodes;
 use crate::team::Team;
 use seawall_core::abi::search::DriveRecord;
 
@@ -257,15 +258,11 @@ impl Search {
             };
             open = !visited & exist;
         }
+        let gathered = gathered_nodes::<G>();
         let (mut at, total) = block_scan(grid, open.count_ones());
         while open != 0 {
-            // SAFETY: a tile of lanes / 8 words has at most 4096 open nodes.
-            unsafe {
-                grid.shared_store(
-                    shared::SHARES + at,
-                    (base + lane) * 32 + open.trailing_zeros(),
-                );
-            }
+            // SAFETY: a tile of `lanes / 8` words has at most four open nodes per lane.
+            unsafe { gathered.store(grid, at, (base + lane) * 32 + open.trailing_zeros()) };
             at += 1;
             open &= open - 1;
         }
@@ -275,7 +272,7 @@ impl Search {
             let index = first + lane;
             if index < total {
                 // SAFETY: `index` is below the number of gathered nodes.
-                let node = unsafe { grid.shared_load(shared::SHARES + index) };
+                let node = unsafe { gathered.load(grid, index) };
                 self.pull_node(grid, pull, node, tally);
             }
             first += grid.lanes();

@@ -5,11 +5,12 @@ use super::current::Search;
 use super::frontier::{Target, append_rows};
 use super::shared_drive;
 use super::visit::Discovery;
-use crate::block::{block_scan, owner, shared};
+use crate::block::{block_scan, owner};
 use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::memory::Proven;
 use crate::queue::{Finds, Found, Queue, Row, SERIAL, first_node};
+use crate::shared::tile_rows;
 use seawall_core::abi::search::DriveRecord;
 
 /// How far ahead rows are fetched, in nodes: two cache lines.
@@ -203,12 +204,12 @@ impl Search {
     ) {
         let (start, total) = block_scan(grid, row.degree());
         let lane = grid.lane();
-        let rows = shared::rows::<G>();
-        // SAFETY: a block has at most `LANES` lanes, a tile 3 words a lane.
+        let [starts, shifts, nodes] = tile_rows::<G>();
+        // SAFETY: a block has at most `LANES` lanes, and a tile has a row for each.
         unsafe {
-            grid.shared_store(rows + lane, start);
-            grid.shared_store(rows + G::LANES + lane, row.start.wrapping_sub(start));
-            grid.shared_store(rows + 2 * G::LANES + lane, row.node);
+            starts.store(grid, lane, start);
+            shifts.store(grid, lane, row.start.wrapping_sub(start));
+            nodes.store(grid, lane, row.node);
         }
         grid.block_barrier();
         let mut base = 0;
@@ -219,14 +220,9 @@ impl Search {
                 mask: 0,
             };
             if edge < total {
-                let at = owner(grid, rows, grid.lanes(), edge);
+                let at = owner(grid, starts, grid.lanes(), edge);
                 // SAFETY: `at` is below the number of lanes.
-                let (shift, from) = unsafe {
-                    (
-                        grid.shared_load(rows + G::LANES + at),
-                        grid.shared_load(rows + 2 * G::LANES + at),
-                    )
-                };
+                let (shift, from) = unsafe { (shifts.load(grid, at), nodes.load(grid, at)) };
                 let node = self.outgoing.target(grid, edge.wrapping_add(shift));
                 finds.nodes[0] = node;
                 finds.mask = u32::from(self.claim(grid, push, node, from));

@@ -10,10 +10,10 @@ use super::push::Push;
 use super::shared_drive;
 use super::visit::Discovery;
 use crate::block::owner;
-use crate::block::shared::{SHARES, share_rows};
 use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::queue::{Finds, Queue};
+use crate::shared::{share_rows, share_tile};
 use crate::team::Team;
 use seawall_core::abi::search::DriveRecord;
 
@@ -65,6 +65,7 @@ pub fn push_shares<G: Grid>(cx: ContextRef<G>, sink: Sink) {
 /// Visits the edges of one share; its rows lie in shared memory.
 #[inline(always)]
 fn push_share<G: Grid>(grid: G, share: &Share, sink: Sink) {
+    let [starts, shifts] = share_tile::<G>();
     let mut base = 0;
     while base < share.edges {
         let (search, drive) = (&Search::current(grid), &shared_drive::read(grid));
@@ -75,9 +76,9 @@ fn push_share<G: Grid>(grid: G, share: &Share, sink: Sink) {
             mask: 0,
         };
         if edge < share.edges {
-            let row = owner(grid, SHARES, share.rows, edge);
+            let row = owner(grid, starts, share.rows, edge);
             // SAFETY: `row` is below `share.rows`.
-            let shift = unsafe { grid.shared_load(SHARES + share_rows::<G>() + row) };
+            let shift = unsafe { shifts.load(grid, row) };
             let edge = (share.first_edge + edge).wrapping_add(shift);
             let node = search.outgoing.target(grid, edge);
             let queue = search.frontier.queue(drive.queue);
@@ -194,6 +195,7 @@ fn load_share<G: Grid>(
     queue: &Queue,
     (first_edge, edges, rows): (u32, u32, u32),
 ) -> Share {
+    let [starts, shifts] = share_tile::<G>();
     let first_row = find_row(grid, queue, rows, first_edge);
     let end = first_edge + edges;
     let mut loaded = 0;
@@ -209,8 +211,8 @@ fn load_share<G: Grid>(
                 // SAFETY: the row's number was checked against `share_rows`.
                 unsafe {
                     let at = base + grid.lane();
-                    grid.shared_store(SHARES + at, prefix.saturating_sub(first_edge));
-                    grid.shared_store(SHARES + share_rows::<G>() + at, start.wrapping_sub(prefix));
+                    starts.store(grid, at, prefix.saturating_sub(first_edge));
+                    shifts.store(grid, at, start.wrapping_sub(prefix));
                 }
             }
         }

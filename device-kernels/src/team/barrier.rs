@@ -1,9 +1,9 @@
 //! The barrier of a team, and its time budget.
 
 use super::members::Team;
-use crate::block::shared::{EPOCH, STOPPED};
 use crate::control::{Control, ProgramPoint, Stop};
 use crate::grid::Grid;
+use crate::shared::{EPOCH, STOPPED};
 use seawall_core::abi::control::{FaultCode, FaultRecord};
 
 /// Clock cycles between an arrival and the first poll. Nobody can have met
@@ -85,8 +85,7 @@ impl<G: Grid> Team<G> {
             if self.size == 1 || self.meet(point) {
                 decide();
             } else {
-                // SAFETY: a fixed word of shared memory.
-                unsafe { self.grid.shared_store(STOPPED, 1) };
+                STOPPED.store(self.grid, 1);
             }
         }
         self.grid.block_barrier();
@@ -95,8 +94,7 @@ impl<G: Grid> Team<G> {
         }
         // Told by a word and not by a vote: a barrier that counts costs about 8 ns
         // a warp on an H200.
-        // SAFETY: a fixed word of shared memory.
-        if unsafe { self.grid.shared_load(STOPPED) } != 0 {
+        if STOPPED.load(self.grid) != 0 {
             Err(Stop)
         } else {
             Ok(())
@@ -111,8 +109,7 @@ impl<G: Grid> Team<G> {
     fn meet(&self, point: impl Fn() -> ProgramPoint) -> bool {
         self.control.arrive(self.grid);
         let met = self.barriers().wrapping_add(1);
-        // SAFETY: a fixed word of shared memory.
-        unsafe { self.grid.shared_store(EPOCH, met) };
+        EPOCH.store(self.grid, met);
         let target = met.wrapping_mul(self.size);
         self.grid.delay(FIRST_POLL_CYCLES);
         let mut polls = 0_u32;

@@ -1,8 +1,8 @@
 //! Who is in a team, and which of its lanes this is.
 
-use crate::block::shared::{EPOCH, PIECES, STOPPED};
 use crate::control::Control;
 use crate::grid::Grid;
+use crate::shared::{EPOCH, PIECES, STOPPED};
 
 /// Blocks that share work and barriers.
 #[derive(Clone, Copy, Debug)]
@@ -22,13 +22,10 @@ impl<G: Grid> Team<G> {
     #[inline(always)]
     pub fn whole(grid: G, control: Control, deadline_ns: u64) -> Self {
         if grid.lane() == 0 {
-            // SAFETY: fixed words of shared memory.
-            unsafe {
-                grid.shared_store(EPOCH, 0);
-                grid.shared_store(STOPPED, 0);
-                if G::TAKES {
-                    grid.shared_store(PIECES, 0);
-                }
+            EPOCH.store(grid, 0);
+            STOPPED.store(grid, 0);
+            if G::TAKES {
+                PIECES.store(grid, 0);
             }
         }
         Self::again(grid, control, deadline_ns)
@@ -104,8 +101,7 @@ impl<G: Grid> Team<G> {
     /// counts them.
     #[inline(always)]
     pub fn barriers(&self) -> u32 {
-        // SAFETY: a fixed word of shared memory.
-        unsafe { self.grid.shared_load(EPOCH) }
+        EPOCH.load(self.grid)
     }
 
     /// Number of this lane's warp in the team, and warps of the team.

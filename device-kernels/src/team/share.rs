@@ -1,8 +1,8 @@
 //! How a team shares out work among its lanes.
 
 use super::members::Team;
-use crate::block::shared::PIECES;
 use crate::grid::Grid;
+use crate::shared::PIECES;
 
 /// Pieces that each block should find where work is taken, so that all end at about the
 /// same time.
@@ -67,12 +67,8 @@ impl<G: Grid> Team<G> {
         }
         let even = count / self.size.saturating_mul(PIECES_EACH);
         let items = u64::from(even.min(most));
-        // SAFETY: a fixed word of shared memory.
-        let piece = unsafe {
-            let piece = self.grid.shared_load(PIECES).wrapping_add(1);
-            self.grid.shared_store(PIECES, piece);
-            piece
-        };
+        let piece = PIECES.load(self.grid).wrapping_add(1);
+        PIECES.store(self.grid, piece);
         loop {
             let first = u64::from(self.grid.take(piece)) * items;
             if first >= u64::from(count) {

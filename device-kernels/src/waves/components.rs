@@ -7,16 +7,16 @@
 //! is its smallest node on every machine.
 
 use super::edges::{Edge, Rows, each_edge};
-use crate::block::shared::SHARES;
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
 use crate::memory::{Proven, Words};
+use crate::shared::SAMPLE;
 use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
 /// Nodes whose labels are looked at for the largest component.
-const SAMPLES: u32 = 256;
+const SAMPLES: u32 = SAMPLE.words();
 
 /// Runs an opcode of this family.
 ///
@@ -183,7 +183,7 @@ fn majority<G: Grid>(cx: ContextRef<G>, to: Words, labels: Proven) {
         let hash = u64::from(at.wrapping_mul(0x9E37_79B9));
         let node = ((hash * u64::from(labels.len())) >> 32) as u32;
         // SAFETY: the sample fits the words of a tile.
-        unsafe { grid.shared_store(SHARES + at, labels.load_weak(grid, node)) };
+        unsafe { SAMPLE.store(grid, at, labels.load_weak(grid, node)) };
         at += grid.lanes();
     }
     grid.block_barrier();
@@ -192,7 +192,7 @@ fn majority<G: Grid>(cx: ContextRef<G>, to: Words, labels: Proven) {
         to.store_weak(
             grid,
             0,
-            most_frequent(|at| unsafe { grid.shared_load(SHARES + at) }),
+            most_frequent(|at| unsafe { SAMPLE.load(grid, at) }),
         );
     }
     grid.block_barrier();

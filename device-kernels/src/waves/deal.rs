@@ -7,16 +7,9 @@
 //! neighbouring numbers do not meet in one block. Where nodes differ much in work,
 //! the warps of a block take smaller parts as they get to them.
 
-use crate::block::shared::SHARES;
-use crate::grid::{Grid, LANES_MAX};
+use crate::grid::Grid;
+use crate::shared::{LEFT_COUNT, LEFT_NODES};
 use crate::team::Team;
-
-/// Number of the nodes in [`QUEUE`].
-const QUEUE_LEN: u32 = SHARES;
-/// Nodes of a tile that are left to the block, one word a lane.
-const QUEUE: u32 = SHARES + 1;
-/// First word of shared memory that the dealing does not use.
-pub const FREE: u32 = QUEUE + LANES_MAX;
 
 /// First node of this warp's first chunk.
 #[inline(always)]
@@ -56,14 +49,14 @@ pub fn each_part<G: Grid>(team: &Team<G>, nodes: u32, mut visit: impl FnMut(u32)
     let grid = team.grid;
     if grid.lane() == 0 {
         // SAFETY: a fixed word of shared memory.
-        unsafe { grid.shared_store(QUEUE_LEN, 0) };
+        unsafe { LEFT_COUNT.store(grid, 0, 0) };
     }
     grid.block_barrier();
     loop {
         let mut taken = 0;
         if grid.warp_lane() == 0 {
             // SAFETY: as above.
-            taken = unsafe { grid.shared_add(QUEUE_LEN, 1) };
+            taken = unsafe { LEFT_COUNT.add(grid, 0, 1) };
         }
         let part = u64::from(grid.shuffle(taken, 0)) * u64::from(team.size());
         let first = (part + u64::from(team.rank())) * u64::from(PART);
@@ -106,7 +99,7 @@ pub fn each_left<G: Grid>(
             let count = queue(grid, picked, node as u32);
             for at in 0..count {
                 // SAFETY: a tile has a node a lane, and a block `LANES_MAX`.
-                together(unsafe { grid.shared_load(QUEUE + at) });
+                together(unsafe { LEFT_NODES.load(grid, at) });
             }
             grid.block_barrier();
         }
@@ -121,15 +114,15 @@ fn queue<G: Grid>(grid: G, picked: bool, node: u32) -> u32 {
     // SAFETY: fixed words, and a place a lane behind them.
     unsafe {
         if grid.lane() == 0 {
-            grid.shared_store(QUEUE_LEN, 0);
+            LEFT_COUNT.store(grid, 0, 0);
         }
         grid.block_barrier();
         if picked {
-            let at = grid.shared_add(QUEUE_LEN, 1);
-            grid.shared_store(QUEUE + at, node);
+            let at = LEFT_COUNT.add(grid, 0, 1);
+            LEFT_NODES.store(grid, at, node);
         }
         grid.block_barrier();
-        grid.shared_load(QUEUE_LEN)
+        LEFT_COUNT.load(grid, 0)
     }
 }
 

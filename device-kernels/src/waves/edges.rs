@@ -98,8 +98,8 @@ impl Rows {
                 goes_on = u64::from(stop) + ahead < end;
                 from = start
                     .saturating_add(self.skip)
-                    .max(narrow(first.saturating_sub(ahead)));
-                let to = stop.min(narrow(end.saturating_sub(ahead)));
+                    .max(saturate(first.saturating_sub(ahead)));
+                let to = stop.min(saturate(end.saturating_sub(ahead)));
                 if from < to && wanted(row) {
                     degree = to - from;
                 }
@@ -150,7 +150,7 @@ impl Rows {
 
 /// `place` as a number of an edge, of which there are fewer than 2^32.
 #[inline(always)]
-fn narrow(place: u64) -> u32 {
+fn saturate(place: u64) -> u32 {
     place.min(u64::from(u32::MAX)) as u32
 }
 

@@ -6,16 +6,12 @@
 
 use super::work::{Sink, Source};
 use crate::block::owner;
-use crate::block::shared::SHARES;
 use crate::grid::Grid;
 use crate::memory::{Proven, Words};
 use crate::queue::{Finds, Found, enqueue};
+use crate::shared::{ROUND_ROWS, ROUND_SHIFTS, ROUND_STARTS, ROUND_VALUES};
 use crate::team::Team;
 use seawall_core::abi::work::WORK_EDGES;
-
-/// Rows that a share can have, and its edges: every queued node has an edge.
-const SHARE_ROWS: u32 = 2560;
-const _: () = assert!((SHARES + 3 * SHARE_ROWS) as usize <= crate::grid::SHARED_WORDS);
 
 /// An edge of a queued node.
 #[derive(Clone, Copy, Debug)]
@@ -197,7 +193,7 @@ pub fn expand<G: Grid>(
 #[inline(always)]
 fn tile_of<G: Grid>(team: &Team<G>, edges: u32) -> u32 {
     let lanes = team.grid.lanes();
-    let most = (SHARE_ROWS / lanes).max(1) * lanes;
+    let most = (ROUND_ROWS / lanes).max(1) * lanes;
     let even = edges.div_ceil(team.size()).div_ceil(lanes).max(1);
     even.saturating_mul(lanes).min(most)
 }
@@ -205,14 +201,9 @@ fn tile_of<G: Grid>(team: &Team<G>, edges: u32) -> u32 {
 /// Edge `number` of a share whose rows lie in shared memory.
 #[inline(always)]
 fn edge_of<G: Grid>(grid: G, source: &Source, (first, rows): (u32, u32), number: u32) -> WorkEdge {
-    let at = owner(grid, SHARES, rows, number);
-    // SAFETY: `at` is below `rows`, at most `SHARE_ROWS`.
-    let (shift, value) = unsafe {
-        (
-            grid.shared_load(SHARES + SHARE_ROWS + at),
-            grid.shared_load(SHARES + 2 * SHARE_ROWS + at),
-        )
-    };
+    let at = owner(grid, ROUND_STARTS, rows, number);
+    // SAFETY: `at` is below `rows`, at most `ROUND_ROWS`.
+    let (shift, value) = unsafe { (ROUND_SHIFTS.load(grid, at), ROUND_VALUES.load(grid, at)) };
     let index = (first + number).wrapping_add(shift);
     WorkEdge {
         to: source.rows.target(grid, index),
@@ -239,24 +230,24 @@ fn load_rows<G: Grid>(
         let at = base + grid.lane();
         let entry = first_row + at;
         let mut inside = false;
-        if entry < source.nodes && at < SHARE_ROWS {
+        if entry < source.nodes && at < ROUND_ROWS {
             let prefix = queue.prefix.load_weak(grid, entry);
             inside = prefix < end;
             if inside {
                 let node = queue.nodes.load_weak(grid, entry);
                 let start = queue.starts.load_weak(grid, entry);
-                // SAFETY: `at` was checked against `SHARE_ROWS`.
+                // SAFETY: `at` was checked against `ROUND_ROWS`.
                 unsafe {
-                    grid.shared_store(SHARES + at, prefix.saturating_sub(first_edge));
-                    grid.shared_store(SHARES + SHARE_ROWS + at, start.wrapping_sub(prefix));
-                    grid.shared_store(SHARES + 2 * SHARE_ROWS + at, row(node));
+                    ROUND_STARTS.store(grid, at, prefix.saturating_sub(first_edge));
+                    ROUND_SHIFTS.store(grid, at, start.wrapping_sub(prefix));
+                    ROUND_VALUES.store(grid, at, row(node));
                 }
             }
         }
         let count = grid.block_count(inside);
         loaded += count;
         base += grid.lanes();
-        if count < grid.lanes() || base >= SHARE_ROWS {
+        if count < grid.lanes() || base >= ROUND_ROWS {
             return loaded;
         }
     }

@@ -42,60 +42,62 @@ pub(super) trait Lengths: Copy {
     fn bound(self, least: u32, width: u32) -> u32;
 }
 
-/// A word; a path as long as `u32::MAX` or longer is none.
+/// How distances of one word add up; all else about them is the same.
+pub(super) trait OneWord: Copy {
+    /// The distance of a node that no path reaches, above all others.
+    const NEVER: u32;
+    /// The length of a path of length `before` and an edge of `weight`, at most
+    /// [`OneWord::NEVER`].
+    fn add(before: u32, weight: u32) -> u32;
+    /// The bound `width` after `least`, at least the next one.
+    fn bound(least: u32, width: u32) -> u32;
+}
+
+/// A whole number. A path of length `u32::MAX` or more is none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Whole;
 
-impl Lengths for Whole {
-    type Length = u32;
+impl OneWord for Whole {
     const NEVER: u32 = u32::MAX;
-    const WORDS: u32 = 1;
 
     #[inline(always)]
-    fn carried<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u32 {
-        distances.load(grid, node)
-    }
-    #[inline(always)]
-    fn sum<G: Grid>(self, _: G, _: Proven, (before, weight): (u32, u32)) -> u32 {
+    fn add(before: u32, weight: u32) -> u32 {
         before.saturating_add(weight)
     }
     #[inline(always)]
-    fn seen<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u32 {
-        distances.load_weak(grid, node)
-    }
-    #[inline(always)]
-    fn lower<G: Grid>(self, grid: G, distances: Proven, node: u32, length: u32) -> u32 {
-        distances.min(grid, node, length)
-    }
-    #[inline(always)]
-    fn start<G: Grid>(self, grid: G, distances: Proven, node: u32) {
-        distances.store(grid, node, 0);
-    }
-    #[inline(always)]
-    fn scanned<G: Grid>(self, _: G, _: Proven, (_, word): (u32, u32)) -> u32 {
-        word
-    }
-    #[inline(always)]
-    fn place(self, length: u32) -> u32 {
-        length
-    }
-    #[inline(always)]
-    fn bound(self, least: u32, width: u32) -> u32 {
+    fn bound(least: u32, width: u32) -> u32 {
         least.saturating_add(width)
     }
 }
 
-/// The bits of a float that is not negative, which order like the floats. A path whose
-/// length is infinite is none.
+/// The bits of a float that is not negative, which order like the floats. A path of
+/// infinite length is none.
 ///
 /// Sums are rounded edge by edge along the path. Rounding keeps order and weights are not
 /// negative, so the least such sum is what Dijkstra's algorithm finds, bit for bit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Float;
 
-impl Lengths for Float {
-    type Length = u32;
+impl OneWord for Float {
     const NEVER: u32 = f32::INFINITY.to_bits();
+
+    #[inline(always)]
+    fn add(before: u32, weight: u32) -> u32 {
+        let length = f32::from_bits(before) + f32::from_bits(weight);
+        // No graph has weights that are negative or no numbers; their sums are no paths.
+        length.to_bits().min(<Self as OneWord>::NEVER)
+    }
+    #[inline(always)]
+    fn bound(least: u32, width: u32) -> u32 {
+        let bound = (f32::from_bits(least) + f32::from_bits(width)).to_bits();
+        // A width below the last bit of the distance must not keep the bound where it is.
+        bound.max(least.saturating_add(1)).min(u32::MAX - 1)
+    }
+}
+
+impl<W: OneWord> Lengths for W {
+    type Length = u32;
+    const NEVER: u32 = W::NEVER;
     const WORDS: u32 = 1;
 
     #[inline(always)]
@@ -104,9 +106,7 @@ impl Lengths for Float {
     }
     #[inline(always)]
     fn sum<G: Grid>(self, _: G, _: Proven, (before, weight): (u32, u32)) -> u32 {
-        let length = f32::from_bits(before) + f32::from_bits(weight);
-        // What is no number, or negative, comes from no graph; it is no path either.
-        length.to_bits().min(Self::NEVER)
+        W::add(before, weight)
     }
     #[inline(always)]
     fn seen<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u32 {
@@ -122,7 +122,7 @@ impl Lengths for Float {
     }
     #[inline(always)]
     fn scanned<G: Grid>(self, _: G, _: Proven, (_, word): (u32, u32)) -> u32 {
-        word.min(Self::NEVER)
+        word.min(W::NEVER)
     }
     #[inline(always)]
     fn place(self, length: u32) -> u32 {
@@ -130,9 +130,7 @@ impl Lengths for Float {
     }
     #[inline(always)]
     fn bound(self, least: u32, width: u32) -> u32 {
-        let bound = (f32::from_bits(least) + f32::from_bits(width)).to_bits();
-        // A width below the last bit of the distance must not keep the bound where it is.
-        bound.max(least.saturating_add(1)).min(u32::MAX - 1)
+        W::bound(least, width)
     }
 }
 

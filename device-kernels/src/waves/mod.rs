@@ -22,6 +22,7 @@ pub mod deal;
 pub mod parents;
 pub mod sets;
 pub mod orient;
+mod held_rows;
 pub mod triangles;
 pub mod stall;
 

@@ -10,27 +10,19 @@
 //! A node is a corner of at most as many triangles as the graph has edges:
 //! counts fit a word.
 
-use super::deal::{FREE, each_left, each_part, warp_sum};
+use super::deal::{each_left, each_part, warp_sum};
+use super::held_rows::{Crew, ENTRY};
 use super::orient::Forward;
 use crate::block::owner;
+
 use crate::context::{Context, ContextRef};
-use crate::grid::{Grid, LANES_MAX, SHARED_WORDS};
+use crate::grid::Grid;
 use crate::memory::Proven;
 use crate::tables::Wave;
 use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
-/// Entries of a row that a warp holds at a time; a power of two.
-const WARP_HELD: u32 = 64;
-/// Entries of a row that a block holds at a time; a power of two.
-const BLOCK_HELD: u32 = 2048;
-/// Proven of shared memory for each entry held: the entry, its counter, and two
-/// slots of the table that finds it.
-const WORDS: u32 = 4;
-/// What a slot counts its entries in; below it is the sum of their numbers,
-/// counted from 1.
-const ENTRY: u32 = 1 << 20;
 /// Longest row that a lane looks up alone, or that it looks up entry by entry
 /// in a longer one.
 const SERIAL: u32 = 16;
@@ -39,12 +31,6 @@ const SERIAL: u32 = 16;
 const LONGER: u32 = 4;
 /// Which nodes a warp looks at the clock before: one in as many.
 const NODES_PER_LOOK: u32 = 512;
-
-const _: () = assert!((FREE + WORDS * BLOCK_HELD) as usize <= SHARED_WORDS);
-const _: () = assert!((FREE + WORDS * WARP_HELD * (LANES_MAX / 32)) as usize <= SHARED_WORDS);
-const _: () = assert!(WARP_HELD.is_power_of_two() && BLOCK_HELD.is_power_of_two());
-// Full slots must not wrap around.
-const _: () = assert!(BLOCK_HELD <= u32::MAX / (ENTRY + BLOCK_HELD));
 
 /// Runs an opcode of this family.
 ///
@@ -91,83 +77,6 @@ pub fn run_triangles<G: Grid>(
 struct Count {
     forward: Forward,
     corners: Proven,
-}
-
-/// Lanes that count at one node: a warp, or all of a block.
-#[derive(Clone, Copy, Debug)]
-struct Crew {
-    /// Number of this lane, and lanes.
-    lane: (u32, u32),
-    /// Number of this lane's warp, and warps.
-    warp: (u32, u32),
-    /// First word of shared memory of the row; counters and table follow.
-    list: u32,
-    /// Entries that there is room for.
-    room: u32,
-    /// Entries that are held at a time.
-    held: u32,
-}
-
-impl Crew {
-    /// This lane's warp.
-    #[inline(always)]
-    fn warp<G: Grid>(grid: G, held: u32) -> Self {
-        let number = grid.lane() / G::WARP % (LANES_MAX / 32);
-        Self {
-            lane: (grid.warp_lane(), G::WARP),
-            warp: (0, 1),
-            list: FREE + number * WORDS * WARP_HELD,
-            room: WARP_HELD,
-            held: held.min(WARP_HELD),
-        }
-    }
-
-    /// All lanes of the block.
-    #[inline(always)]
-    fn block<G: Grid>(grid: G, held: u32) -> Self {
-        Self {
-            lane: (grid.lane(), grid.lanes()),
-            warp: (grid.lane() / G::WARP, grid.lanes() / G::WARP),
-            list: FREE,
-            room: BLOCK_HELD,
-            held: held.min(BLOCK_HELD),
-        }
-    }
-
-    /// Word of the counter of entry `at`.
-    #[inline(always)]
-    fn counter(&self, at: u32) -> u32 {
-        self.list + self.room + at
-    }
-
-    /// Word of the slot of `node`, by Fibonacci hashing.
-    #[inline(always)]
-    fn slot(&self, node: u32) -> u32 {
-        let hash = node.wrapping_mul(0x9E37_79B9) >> self.room.leading_zeros();
-        self.list + 2 * self.room + hash
-    }
-
-    /// Empties the table, then waits for all lanes of the crew.
-    #[inline(always)]
-    fn clear<G: Grid>(&self, grid: G) {
-        let mut at = self.lane.0;
-        while at < 2 * self.room {
-            // SAFETY: a crew's memory has two slots for each entry.
-            unsafe { grid.shared_store(self.list + 2 * self.room + at, 0) };
-            at += self.lane.1;
-        }
-        self.meet(grid);
-    }
-
-    /// Waits for all lanes of the crew.
-    #[inline(always)]
-    fn meet<G: Grid>(&self, grid: G) {
-        if self.lane.1 == G::WARP {
-            grid.warp_barrier();
-        } else {
-            grid.block_barrier();
-        }
-    }
 }
 
 /// A row of which a piece of `len` entries is held.
@@ -268,9 +177,9 @@ impl Count {
             let to = self.forward.target(grid, edge + at);
             // SAFETY: a crew's memory has `WORDS` words for each entry.
             unsafe {
-                grid.shared_store(crew.list + at, to);
-                grid.shared_store(crew.counter(at), 0);
-                grid.shared_add(crew.slot(to), ENTRY + at + 1);
+                crew.list.store(grid, at, to);
+                crew.list.store(grid, crew.counter(at), 0);
+                crew.list.add(grid, crew.slot(to), ENTRY + at + 1);
             }
             at += crew.lane.1;
         }
@@ -285,8 +194,8 @@ impl Count {
             let node = self.forward.target(grid, edge + at);
             // SAFETY: as in `hold`.
             let count = unsafe {
-                grid.shared_store(crew.slot(node), 0);
-                grid.shared_load(crew.counter(at))
+                crew.list.store(grid, crew.slot(node), 0);
+                crew.list.load(grid, crew.counter(at))
             };
             if count != 0 {
                 self.corners.add(grid, node, count);
@@ -365,7 +274,7 @@ impl Count {
     #[inline(always)]
     fn find_held<G: Grid>(&self, grid: G, crew: &Crew, (at, start, len): (u32, u32, u32)) -> u32 {
         // SAFETY: the entry was stored by `hold`.
-        let node = unsafe { grid.shared_load(crew.list + at) };
+        let node = unsafe { crew.list.load(grid, at) };
         let (mut low, mut span) = (start, len);
         while span > 1 {
             let half = span / 2;
@@ -380,7 +289,7 @@ impl Count {
             return 0;
         }
         // SAFETY: the entry's counter was stored by `hold`.
-        unsafe { grid.shared_add(crew.counter(at), 1) };
+        unsafe { crew.list.add(grid, crew.counter(at), 1) };
         1
     }
 
@@ -390,18 +299,18 @@ impl Count {
         // SAFETY: a slot is in the crew's memory; one with a single entry holds
         // its number, and in others the entry is searched for.
         unsafe {
-            let slot = grid.shared_load(crew.slot(to));
+            let slot = crew.list.load(grid, crew.slot(to));
             let at = if slot < 2 * ENTRY {
                 (slot % ENTRY).wrapping_sub(1)
-            } else if grid.shared_load(crew.list) <= to {
+            } else if crew.list.load(grid, 0) <= to {
                 owner(grid, crew.list, len, to)
             } else {
                 return 0;
             };
-            if at >= len || grid.shared_load(crew.list + at) != to {
+            if at >= len || crew.list.load(grid, at) != to {
                 return 0;
             }
-            grid.shared_add(crew.counter(at), 1);
+            crew.list.add(grid, crew.counter(at), 1);
         }
         1
     }

@@ -3,11 +3,11 @@
 //! A round reads the queue of its number and fills the next one. How queues
 //! are filled and their edges shared out is in [`expand`](super::expand).
 
-use crate::block::shared::ROUND;
 use crate::context::{Context, Tag};
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven};
 use crate::queue::Queue;
+use crate::shared::ROUND;
 use crate::tables::Wave;
 use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
@@ -57,13 +57,14 @@ impl Round {
     /// The counters that [`Work::round`] told the block last.
     #[inline(always)]
     pub fn broadcast<G: Grid>(grid: G) -> Self {
-        // SAFETY: four fixed words of shared memory.
-        let word = |part: u32| unsafe { grid.shared_load(ROUND + part) };
+        // One lane reads each part in `Work::round`: the first three, then the least value.
+        const { assert!(WORK_EDGES == 0 && WORK_NODES == 1 && WORK_LEVEL == 2) };
+        let [edges, nodes, level, least] = ROUND.load_all(grid);
         Self {
-            nodes: word(WORK_NODES),
-            edges: word(WORK_EDGES),
-            level: word(WORK_LEVEL),
-            least: word(3),
+            nodes,
+            edges,
+            level,
+            least,
         }
     }
 }
@@ -164,8 +165,8 @@ impl Work {
         let mut part = grid.lane();
         while part < 4 {
             let at = if part < 3 { part } else { WORK_LEAST };
-            // SAFETY: four fixed words of shared memory.
-            unsafe { grid.shared_store(ROUND + part, counters.load(grid, at)) };
+            // SAFETY: `part` is below the four words of the slot.
+            unsafe { ROUND.area().store(grid, part, counters.load(grid, at)) };
             part += grid.lanes();
         }
         grid.block_barrier();

@@ -4,17 +4,17 @@ use super::crew::Crew;
 use super::progress::{LOOK_MASK, Limits, Pass, Run};
 use super::queue::{Queues, Word};
 use crate::block::block_scan;
-use crate::block::shared::narrow_nodes;
 use crate::grid::Grid;
 use crate::queue::{Found, Row, SERIAL};
 use crate::search::current::Search;
 use crate::search::frontier::append;
 use crate::search::push::Push;
+use crate::shared::fused_nodes;
 
 /// Largest degree that a warp walks alone; what 32 such rows lead to fits a
 /// queue.
 const fn warp_degree<G: Grid>() -> u32 {
-    let fits = narrow_nodes::<G>() / 32;
+    let fits = fused_nodes::<G>() / 32;
     if fits < 32 { fits } else { 32 }
 }
 

@@ -2,9 +2,9 @@
 //! search together: each block appends to its own, all read all.
 
 use crate::block::scan_count;
-use crate::block::shared::{NARROW, NARROW_WORDS, PARTS, narrow_nodes};
 use crate::grid::{CLUSTER_MAX, Grid};
 use crate::queue::{Finds, Found, Row, SERIAL};
+use crate::shared::{FUSED, PARTS, fused_nodes, fused_queues};
 
 /// Two queues in each block's shared memory, and counters that take turns: of
 /// three, one is read, one is added to, one is cleared.
@@ -71,51 +71,60 @@ impl<G: Grid> Queues<G> {
 
     #[inline(always)]
     fn counter(counter: Counter, turn: u32) -> u32 {
-        NARROW_WORDS + counter as u32 + turn % 3
+        counter as u32 + turn % 3
+    }
+
+    /// Word `at` of this block's [`FUSED`] words, that of a [`Counter`] or [`Word`].
+    #[inline(always)]
+    fn own_at(self, at: u32) -> u32 {
+        // SAFETY: counters and words are fewer than those of the slot.
+        unsafe { FUSED.area().load(self.grid, at) }
+    }
+
+    /// Sets word `at`; see [`Queues::own_at`].
+    #[inline(always)]
+    fn set_at(self, at: u32, value: u32) {
+        // SAFETY: counters and words are fewer than those of the slot.
+        unsafe { FUSED.area().store(self.grid, at, value) };
+    }
+
+    /// Word `at` of block `peer`, which takes part; see [`Queues::own_at`].
+    #[inline(always)]
+    fn peer_at(self, peer: u32, at: u32) -> u32 {
+        // SAFETY: counters and words are fewer than those of the slot; no block that takes
+        // part ends before the others have read what they need.
+        unsafe { FUSED.area().peer_load(self.grid, peer, at) }
     }
 
     /// Clears the counters whose turn it is; one lane calls this.
     #[inline(always)]
     pub(super) fn clear(self, turn: u32) {
-        // SAFETY: fixed words of shared memory.
-        unsafe {
-            self.grid.shared_store(Self::counter(Counter::Len, turn), 0);
-            self.grid
-                .shared_store(Self::counter(Counter::Large, turn), 0);
-        }
+        self.set(turn, 0, false);
     }
 
     /// Sets the counters whose turn it is; one lane calls this.
     #[inline(always)]
     pub(super) fn set(self, turn: u32, len: u32, large: bool) {
-        // SAFETY: fixed words of shared memory.
-        unsafe {
-            self.grid
-                .shared_store(Self::counter(Counter::Len, turn), len);
-            self.grid
-                .shared_store(Self::counter(Counter::Large, turn), u32::from(large));
-        }
+        self.set_at(Self::counter(Counter::Len, turn), len);
+        self.set_at(Self::counter(Counter::Large, turn), u32::from(large));
     }
 
-    /// Tells the other lanes and blocks a word.
+    /// Broadcasts a word to the other lanes and blocks.
     #[inline(always)]
     pub(super) fn broadcast(self, word: Word, value: u32) {
-        // SAFETY: a fixed word of shared memory.
-        unsafe { self.grid.shared_store(NARROW_WORDS + word as u32, value) };
+        self.set_at(word as u32, value);
     }
 
-    /// The word that block `peer` told last.
+    /// The word that block `peer` broadcast last.
     #[inline(always)]
     pub(super) fn word_of(self, peer: u32, word: Word) -> u32 {
-        // SAFETY: a fixed word of shared memory of a block that takes part.
-        unsafe { self.grid.peer_load(peer, NARROW_WORDS + word as u32) }
+        self.peer_at(peer, word as u32)
     }
 
-    /// The word that this block told last.
+    /// The word that this block broadcast last.
     #[inline(always)]
     pub(super) fn own_word(self, word: Word) -> u32 {
-        // SAFETY: a fixed word of shared memory.
-        unsafe { self.grid.shared_load(NARROW_WORDS + word as u32) }
+        self.own_at(word as u32)
     }
 
     /// What the first `blocks` blocks of the cluster hold whose turn it is. A
@@ -128,18 +137,15 @@ impl<G: Grid> Queues<G> {
             let (mut here, mut large) = (0, 0);
             let peer = grid.warp_lane();
             if peer < blocks {
-                // SAFETY: fixed words of shared memory of blocks that take part.
-                unsafe {
-                    here = grid.peer_load(peer, Self::counter(Counter::Len, turn));
-                    large = grid.peer_load(peer, Self::counter(Counter::Large, turn));
-                }
+                here = self.peer_at(peer, Self::counter(Counter::Len, turn));
+                large = self.peer_at(peer, Self::counter(Counter::Large, turn));
             }
-            let full = grid.ballot(here > narrow_nodes::<G>()) != 0;
+            let full = grid.ballot(here > fused_nodes::<G>()) != 0;
             let large = grid.ballot(large != 0) != 0;
-            here = here.min(narrow_nodes::<G>());
+            here = here.min(fused_nodes::<G>());
             if peer < CLUSTER_MAX {
                 // SAFETY: there is a word for each block of a cluster.
-                unsafe { grid.shared_store(PARTS + peer, here) };
+                unsafe { PARTS.area().store(grid, peer, here) };
             }
             let len = grid.warp_sum(here);
             let most = grid.warp_max(here);
@@ -162,15 +168,10 @@ impl<G: Grid> Queues<G> {
     /// The frontier that this block holds alone and whose turn it is.
     #[inline(always)]
     pub(super) fn held_here(self, turn: u32) -> Held {
-        // SAFETY: fixed words of shared memory.
-        let (len, large) = unsafe {
-            (
-                self.grid.shared_load(Self::counter(Counter::Len, turn)),
-                self.grid.shared_load(Self::counter(Counter::Large, turn)),
-            )
-        };
-        let full = len > narrow_nodes::<G>();
-        let len = len.min(narrow_nodes::<G>());
+        let len = self.own_at(Self::counter(Counter::Len, turn));
+        let large = self.own_at(Self::counter(Counter::Large, turn));
+        let full = len > fused_nodes::<G>();
+        let len = len.min(fused_nodes::<G>());
         Held {
             len,
             most: len,
@@ -182,27 +183,26 @@ impl<G: Grid> Queues<G> {
     /// Entries of this block's own queue whose turn it is.
     #[inline(always)]
     pub(super) fn own_len(self, turn: u32) -> u32 {
-        // SAFETY: a fixed word of shared memory.
-        let len = unsafe { self.grid.shared_load(Self::counter(Counter::Len, turn)) };
-        len.min(narrow_nodes::<G>())
+        let len = self.own_at(Self::counter(Counter::Len, turn));
+        len.min(fused_nodes::<G>())
     }
 
     /// Word `part` of entry `index` of a queue.
     #[inline(always)]
     fn word(parity: u32, part: u32, index: u32) -> u32 {
-        NARROW + (parity * 3 + part) * narrow_nodes::<G>() + index
+        (parity * 3 + part) * fused_nodes::<G>() + index
     }
 
     /// Entry `index` of this block's own queue.
     #[inline(always)]
     pub(super) fn own(self, parity: u32, index: u32) -> Row {
-        let grid = self.grid;
+        let (grid, words) = (self.grid, fused_queues::<G>());
         // SAFETY: callers stay below the length, which is at most the room.
         let (node, start, degree) = unsafe {
             (
-                grid.shared_load(Self::word(parity, 0, index)),
-                grid.shared_load(Self::word(parity, 1, index)),
-                grid.shared_load(Self::word(parity, 2, index)),
+                words.load(grid, Self::word(parity, 0, index)),
+                words.load(grid, Self::word(parity, 1, index)),
+                words.load(grid, Self::word(parity, 2, index)),
             )
         };
         let end = start + degree;
@@ -230,19 +230,19 @@ impl<G: Grid> Queues<G> {
                 below = sum;
             }
             // SAFETY: there is a word for each block of a cluster.
-            sum += unsafe { self.grid.shared_load(PARTS + number) };
+            sum += unsafe { PARTS.area().load(self.grid, number) };
         }
         if !inside {
             return Row::NONE;
         }
-        let at = index - below;
+        let (at, words) = (index - below, fused_queues::<G>());
         // SAFETY: `inside` says that `index` is below the sum of all parts, so
         // `peer` is a block that takes part and `at` is below its length.
         let (node, start, degree) = unsafe {
             (
-                self.grid.peer_load(peer, Self::word(parity, 0, at)),
-                self.grid.peer_load(peer, Self::word(parity, 1, at)),
-                self.grid.peer_load(peer, Self::word(parity, 2, at)),
+                words.peer_load(self.grid, peer, Self::word(parity, 0, at)),
+                words.peer_load(self.grid, peer, Self::word(parity, 1, at)),
+                words.peer_load(self.grid, peer, Self::word(parity, 2, at)),
             )
         };
         let end = start + degree;
@@ -252,14 +252,12 @@ impl<G: Grid> Queues<G> {
     /// Stores entry `index` of this block's own queue.
     #[inline(always)]
     pub(super) fn put(self, parity: u32, index: u32, row: Row) {
+        let words = fused_queues::<G>();
         // SAFETY: callers stay below the queue's room.
         unsafe {
-            self.grid
-                .shared_store(Self::word(parity, 0, index), row.node);
-            self.grid
-                .shared_store(Self::word(parity, 1, index), row.start);
-            self.grid
-                .shared_store(Self::word(parity, 2, index), row.degree());
+            words.store(self.grid, Self::word(parity, 0, index), row.node);
+            words.store(self.grid, Self::word(parity, 1, index), row.start);
+            words.store(self.grid, Self::word(parity, 2, index), row.degree());
         }
     }
 
@@ -285,18 +283,22 @@ impl<G: Grid> Queues<G> {
         let large = grid.ballot(found.any_above(SERIAL));
         let mut place = 0;
         if grid.warp_lane() == 0 {
-            // SAFETY: fixed words of shared memory.
+            // SAFETY: counters are fewer than the words of the slot.
             unsafe {
-                place = grid.shared_add(Self::counter(Counter::Len, turn), total);
+                place = FUSED
+                    .area()
+                    .add(grid, Self::counter(Counter::Len, turn), total);
                 if large != 0 {
-                    grid.shared_add(Self::counter(Counter::Large, turn), 1);
+                    FUSED
+                        .area()
+                        .add(grid, Self::counter(Counter::Large, turn), 1);
                 }
             }
         }
         place = grid.shuffle(place, 0) + below;
         for k in 0..K {
             if found.finds.mask >> k & 1 != 0 {
-                if place < narrow_nodes::<G>() {
+                if place < fused_nodes::<G>() {
                     self.put(parity, place, found.row(k));
                 } else {
                     rest.mask |= 1 << k;

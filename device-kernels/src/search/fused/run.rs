@@ -5,12 +5,12 @@ use super::first_block::FIRST_BLOCK_NODES;
 use super::one_thread;
 use super::progress::{Bounds, LOOK_MASK, Limits, Pass, Run};
 use super::queue::Queues;
-use crate::block::shared::narrow_nodes;
 use crate::context::{Context, ContextRef};
 use crate::control::Stop;
 use crate::grid::Grid;
 use crate::search::current::Search;
 use crate::search::{drive, push, shared_drive};
+use crate::shared::fused_nodes;
 use crate::tables::Tables;
 use seawall_core::abi::search::DriveRecord;
 
@@ -59,7 +59,7 @@ impl Search {
             max_iterations: bounds.max_iterations,
             widest: policy
                 .narrow_exit_nodes
-                .min(narrow_nodes::<G>().wrapping_mul(crew.blocks)),
+                .min(fused_nodes::<G>().wrapping_mul(crew.blocks)),
             edges: policy.narrow_edges,
             target: self.target(drive),
             visited: drive.visited,
