@@ -1,7 +1,7 @@
-//! What the lanes of one block compute together.
+//! Scans, broadcasts and searches by the lanes of one block.
 //!
-//! Every function here is a block operation: all lanes of the block call it
-//! with the same arguments where the documentation does not say otherwise.
+//! A block operation is called by all lanes of the block, a warp operation by all lanes
+//! of the warp.
 
 use crate::grid::Grid;
 use crate::shared::{Area, BROADCAST, SCAN};
@@ -26,8 +26,8 @@ pub fn warp_scan<G: Grid>(grid: G, value: u32) -> (u32, u32) {
     (sum.wrapping_sub(value), total)
 }
 
-/// [`warp_scan`] of counts that are at most `K`: a vote a bit, which overlap,
-/// instead of five shuffles that wait for each other.
+/// [`warp_scan`] of counts up to `K`: one vote per bit. Votes overlap, while five
+/// shuffles would wait for each other.
 #[inline(always)]
 pub fn scan_count<G: Grid, const K: usize>(grid: G, count: u32) -> (u32, u32) {
     if G::WARP == 1 {

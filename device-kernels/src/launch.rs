@@ -10,7 +10,7 @@ use crate::tables::{GROUP_WORDS, LAUNCH_WORDS, REGISTER_WORDS, Tables, WAVE_WORD
 use seawall_core::abi::program::LaunchRecord;
 use seawall_core::abi::{MAGIC, VERSION};
 
-/// A launch record and what it points to.
+/// A launch record and the tables that it points to.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch {
     record: Proven,
@@ -18,12 +18,12 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// The launch that `record` describes.
+    /// Returns the launch that `record` describes.
     ///
     /// # Safety
-    /// `record` must point to a [`LaunchRecord`] whose addresses are valid for
-    /// the lengths beside them, on the machine that runs this, for the whole
-    /// run; nothing else may access them meanwhile.
+    /// `record` must point to a [`LaunchRecord`] whose addresses are valid for the
+    /// lengths beside them, on the machine that runs this, for the whole run; nothing
+    /// else may access them meanwhile.
     #[must_use]
     pub unsafe fn new(record: *const LaunchRecord) -> Self {
         // SAFETY: the record is valid, by this function's contract.
@@ -34,8 +34,8 @@ impl Launch {
         }
     }
 
-    /// The same launch with its arena `bytes` bytes further on, where an
-    /// arena as long is this block's own.
+    /// Returns the same launch with its arena `bytes` bytes further on, where this block
+    /// has one of its own.
     #[must_use]
     pub fn with_arena_shifted(self, bytes: u64) -> Self {
         Self {
@@ -71,8 +71,8 @@ impl Launch {
     }
 
     /// Copies the record and the first entries of its tables to shared memory, where
-    /// the machine finds them; a block barrier follows before anyone looks. All lanes
-    /// of the block call this.
+    /// [`Tables`] finds them. A block operation; a block barrier follows before anyone
+    /// looks.
     #[inline(always)]
     pub fn hold<G: Grid>(self, grid: G) -> Tables {
         const ARENA: u32 = word_of!(LaunchRecord, arena);
@@ -83,7 +83,7 @@ impl Launch {
             .constant_wide(grid, ARENA)
             .wrapping_add(self.arena_shift);
         for (at, word) in [(ARENA, arena as u32), (ARENA + 1, (arena >> 32) as u32)] {
-            // By the lane that copied it, so behind the copy.
+            // The lane that copied the word overwrites it, so the order is certain.
             if grid.lane() == at % grid.lanes() {
                 // SAFETY: as above.
                 unsafe { LAUNCH.area().store(grid, at, word) };
@@ -121,8 +121,8 @@ impl Launch {
     }
 }
 
-/// Copies `from` to the start of `to`. All lanes of the block call this;
-/// word `at` is copied by lane `at` of them, counted round.
+/// Copies `from` to the start of `to`. A block operation: lane `at % lanes` copies word
+/// `at`.
 ///
 /// # Safety
 /// As [`Area::store`] for as many words.

@@ -1,10 +1,10 @@
 //! The layout of a block's shared memory.
 //!
 //! Slots have fixed lengths. They lie one after another: each begins where the one before
-//! it ends, so nobody numbers words by hand, and access to them is safe. The words after
-//! the last slot are the scratch space. Overlays share it, since a block runs no two of
-//! their users at the same time. Indices into an overlay are known at run time only, so
-//! its users bound them.
+//! it ends. No word is numbered by hand, and access to slots is safe. The words after the
+//! last slot are the scratch space. Overlays share it, since a block runs no two of their
+//! users at the same time. Indices into an overlay are known at run time only, so its
+//! users bound them.
 
 use crate::grid::{CLUSTER_MAX, COMPACT_LANES, Grid, LANES_MAX, shared_words};
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, RegisterRecord, WaveRecord};
@@ -33,7 +33,7 @@ pub const STOPPED: Slot<1> = Slot::after(BROADCAST);
 pub const EPOCH: Slot<1> = Slot::after(STOPPED);
 /// Pieces of work that the block took shares of as it got to them.
 pub const PIECES: Slot<1> = Slot::after(EPOCH);
-/// How often the block used an index out of range.
+/// Uses of an index out of range in this block.
 pub const MISSES: Slot<1> = Slot::after(PIECES);
 /// The first such index, and the length that it was not below.
 pub const MISSED: Slot<2> = Slot::after(MISSES);
@@ -55,7 +55,7 @@ pub const DRIVE: Slot<{ words_of::<DriveRecord>() }> = Slot::after(BOUNDS);
 pub const SEARCH_ARRAYS: Slot<18> = Slot::after(DRIVE);
 /// Nodes of the running search's graph.
 pub const SEARCH_NODES: Slot<1> = Slot::after(SEARCH_ARRAYS);
-/// How the running search marks what it discovers.
+/// Flags of the running search's marker.
 pub const SEARCH_FLAGS: Slot<1> = Slot::after(SEARCH_NODES);
 /// Counters and broadcast words of the blocks that search together.
 pub const FUSED: Slot<17> = Slot::after(SEARCH_FLAGS);
@@ -86,7 +86,7 @@ pub const ROUND_ROWS: u32 = 2560;
 pub const ROUND_STARTS: Area = Area::scratch(ROUND_ROWS);
 /// The difference between an edge of the queue and the same edge of the graph, per row.
 pub const ROUND_SHIFTS: Area = Area::after(ROUND_STARTS, ROUND_ROWS);
-/// What the row's visitor returned for it.
+/// The word that the row's visitor returned.
 pub const ROUND_VALUES: Area = Area::after(ROUND_SHIFTS, ROUND_ROWS);
 
 /// Overlay of full blocks: how many nodes of a tile are left to the block.

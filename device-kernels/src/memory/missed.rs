@@ -1,4 +1,4 @@
-//! What happens to an index out of range: it is remembered, and ends the wave.
+//! Indices out of range: the first is remembered and ends its wave.
 
 use crate::grid::Grid;
 use crate::shared::{MISSED, MISSES};
@@ -13,7 +13,7 @@ pub(super) fn miss<G: Grid>(grid: G, index: u32, len: u32) {
     }
 }
 
-/// Forgets what was missed; one lane calls this.
+/// Forgets remembered indices; one lane calls this.
 #[inline(always)]
 pub(crate) fn forget_missed<G: Grid>(grid: G) {
     MISSES.store(grid, 0);
@@ -25,10 +25,11 @@ pub(crate) fn missed<G: Grid>(grid: G) -> (u32, u32) {
     MISSED.load_all(grid).into()
 }
 
-/// Ends a wave that takes indices out of memory. A block operation: its lanes agree.
+/// Ends a wave that takes indices out of memory. A block operation; its lanes return the
+/// same.
 ///
 /// # Errors
-/// [`FaultCode::BadIndex`] when a lane of the block used an index out of range.
+/// [`FaultCode::BadIndex`] if a lane of the block used an index out of range.
 #[inline(always)]
 pub fn none_missed<G: Grid>(grid: G) -> Result<(), FaultCode> {
     // A lane sees its own note at once, so the vote misses none.

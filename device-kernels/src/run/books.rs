@@ -1,4 +1,4 @@
-//! The books of a loop: barriers and steps that the leader counts for its report.
+//! The books of a loop: barriers that the leader counts for its report.
 
 use crate::context::Context;
 use crate::control::{LoopEnd, ProgramPoint};
@@ -15,7 +15,7 @@ pub(super) fn open<G: Grid>(context: &Context<G>) {
     }
 }
 
-/// Closes the record of a loop.
+/// Closes the books of a loop: fills its record.
 #[inline(always)]
 pub(super) fn close<G: Grid>(context: &Context<G>, end: LoopEnd) {
     let (team, control) = (&context.team, context.team.control);
@@ -28,7 +28,7 @@ pub(super) fn close<G: Grid>(context: &Context<G>, end: LoopEnd) {
     }
 }
 
-/// Iteration `iteration` of the loop `wave`.
+/// The point of iteration `iteration` of the loop `wave`.
 #[inline(always)]
 pub(super) fn point_of<G: Grid>(grid: G, wave: Wave, iteration: u32) -> ProgramPoint {
     ProgramPoint {

@@ -1,8 +1,7 @@
-//! The loop of a search: steps of changing shape, until its frontier has no edges
-//! left.
+//! The loop of a search: steps of changing shape, until the frontier has no edges left.
 //!
-//! What stays the same over the loop is in shared memory and looked up again, since
-//! what a lane holds in registers over a step is lost to the step.
+//! The search and its bounds are in shared memory and looked up again: codegen rule
+//! `LOOK_UP_AGAIN`.
 
 use super::books::{self, point_of};
 use super::group::run_waves;
@@ -25,16 +24,16 @@ use seawall_core::abi::search::{DriveRecord, Step};
 /// Steps of a search between two looks at a GPU's clock.
 const STEPS_PER_LOOK: u32 = 64;
 
-/// What bounds a loop.
+/// The bounds of a loop.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     max_iterations: u32,
-    /// Whether the body is nothing but the expansion.
+    /// Whether the body is the expansion alone.
     alone: bool,
 }
 
 impl Bounds {
-    /// Those of the running loop.
+    /// The bounds of the running loop.
     #[inline(always)]
     fn read<G: Grid>(grid: G) -> Self {
         let [max_iterations, alone] = BOUNDS.load_all(grid);
@@ -48,7 +47,7 @@ impl Bounds {
 /// Repeats the body until its frontier has no edges left.
 ///
 /// # Errors
-/// When the run stops; the fault record says why.
+/// If the run stops; the fault record says why.
 #[inline(never)]
 pub(super) fn run_search<G: Grid, const FAMILIES: u32>(
     cx: ContextRef<G>,
@@ -88,13 +87,13 @@ pub(super) fn run_search<G: Grid, const FAMILIES: u32>(
     }
 }
 
-/// Where the loop is, for fault records.
+/// The point that the loop is at, for fault records.
 #[inline(always)]
 fn point_now<G: Grid>(grid: G, wave: Wave) -> ProgramPoint {
     point_of(grid, wave, shared_drive::read(grid).iteration)
 }
 
-/// Opens the loop: finds its search and leaves it in shared memory.
+/// Opens the loop: finds its search and puts it into shared memory.
 #[inline(never)]
 fn open<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
     let context = &cx.context();
@@ -155,7 +154,7 @@ fn close<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Brings the loop's search back, behind a body that may have had steps of others.
+/// Publishes the loop's search again, since its body may have run steps of others.
 #[inline(never)]
 fn find_again<G: Grid>(cx: ContextRef<G>, wave: Wave) {
     let (context, grid) = (cx.context(), cx.grid());
@@ -166,8 +165,8 @@ fn find_again<G: Grid>(cx: ContextRef<G>, wave: Wave) {
     }
 }
 
-/// One lane a block takes note of what the step found and decides what is
-/// next; all blocks see the same numbers and decide alike.
+/// Takes in what the step found and decides the next one. One lane per block calls this;
+/// all blocks see the same numbers and decide alike.
 #[inline(never)]
 fn decide<G: Grid>(cx: ContextRef<G>) {
     let (context, grid) = (cx.context(), cx.grid());
@@ -222,7 +221,7 @@ fn expands<G: Grid>(cx: ContextRef<G>, index: u32, frontier: u32) -> bool {
     })
 }
 
-/// Runs a body that is more than the expansion. Its waves find the drive record in
+/// Runs a body that is more than the expansion. Its waves read the drive record from
 /// memory.
 #[inline(never)]
 fn run_body<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
@@ -242,8 +241,8 @@ fn run_body<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Resu
     Ok(())
 }
 
-/// Lets the first blocks search alone while the others wait for their drive
-/// record in `slot`.
+/// Runs a fused search in the first blocks, while the others wait for its drive record in
+/// `slot`.
 #[inline(always)]
 fn run_narrow<G: Grid>(cx: ContextRef<G>, wave: Wave, slot: u32) -> Result<(), Stop> {
     let (grid, team) = (cx.grid(), cx.context().team);

@@ -1,4 +1,4 @@
-//! From bits to a queue: after a pull, or after a push into a bitset.
+//! The step from bits to a queue, after a pull or a push into a bitset.
 
 use super::current::Search;
 use super::frontier::{NEXT, append};
@@ -27,7 +27,7 @@ impl Search {
             });
             return;
         }
-        // All lanes of a warp stay together, since they append together.
+        // Lanes of a warp append together, so they stay together.
         let lanes = team.grid.lanes();
         let mut base = team.rank() * lanes;
         while base < words {
@@ -62,8 +62,7 @@ impl Search {
         marked & !now
     }
 
-    /// Appends the nodes of `bits`, four at a time: as many as a lane has
-    /// registers for.
+    /// Appends the nodes of `bits`, four at a time, for which a lane has registers.
     #[inline(always)]
     fn queue_bits<G: Grid>(&self, grid: G, drive: &DriveRecord, word: u32, bits: u32) {
         let target = self.target(drive);

@@ -1,5 +1,4 @@
-//! The search that a block is at, in its shared memory; see
-//! [`shared_drive`](super::shared_drive) for why.
+//! The search that a block is at, in its shared memory: codegen rule `LOOK_UP_AGAIN`.
 
 use super::frontier::{Frontier, Target};
 use super::shared_drive;
@@ -18,13 +17,13 @@ pub struct Search {
     pub incoming: Csr,
     /// The frontier register.
     pub frontier: Frontier,
-    /// What to do with a discovered node.
+    /// The marker of discovered nodes.
     pub visit: Marker,
 }
 
 impl Search {
-    /// Tells the block this search and its drive record as of the last barrier; one lane
-    /// calls this, and a block barrier follows before anyone reads.
+    /// Broadcasts this search, and its drive record as of the last barrier, to the block.
+    /// One lane calls this; a block barrier follows before anyone reads.
     #[inline(always)]
     pub fn publish<G: Grid>(&self, grid: G) {
         store(grid, self);
@@ -44,7 +43,7 @@ impl Search {
         }
     }
 
-    /// Where the step that `drive` asks for leaves what it finds.
+    /// The target of the step that `drive` asks for.
     #[inline(always)]
     pub(super) fn target(&self, drive: &DriveRecord) -> Target {
         Target {
@@ -71,7 +70,7 @@ fn store<G: Grid>(grid: G, search: &Search) {
     SEARCH_FLAGS.store(grid, flags);
 }
 
-/// How the block's search marks what it discovers.
+/// The marker of the block's search.
 #[inline(always)]
 fn marker<G: Grid>(grid: G) -> Marker {
     Marker::again(array(grid, 5), SEARCH_FLAGS.load(grid))

@@ -1,16 +1,15 @@
-//! Which step comes next: counters in, a shape out.
+//! The choice of the next step: counters in, a shape out.
 //!
-//! A pure function of the drive record and of what the last step found, so
-//! that every block decides alike without talking, and the host decides alike
-//! when it launches each step itself.
+//! It is a pure function of the drive record and of what the last step found, so every
+//! block decides alike without talking, in launched steps too.
 
 use crate::grid::Grid;
 use crate::shared::fused_nodes;
 use seawall_core::abi::search::{DriveRecord, FoundRecord, Holder, SearchPolicy, Step};
 use seawall_core::topology::{Metrics, Topology};
 
-/// The policy where narrow frontiers may be `reach` times as wide as those of one block:
-/// on a GPU the blocks that search them together, each as far as its memory reaches.
+/// The policy when narrow frontiers may be `reach` times as wide as for one block. On a
+/// GPU, `reach` blocks search them together, each as far as its memory reaches.
 #[inline(always)]
 #[must_use]
 pub fn policy_for<G: Grid>(policy: &SearchPolicy, reach: u32) -> SearchPolicy {
@@ -21,7 +20,7 @@ pub fn policy_for<G: Grid>(policy: &SearchPolicy, reach: u32) -> SearchPolicy {
         return SearchPolicy {
             narrow_nodes: times(policy.narrow_nodes),
             narrow_exit_nodes: times(policy.narrow_exit_nodes),
-            // A thread alone leaves its queue where a pull may pay, and nowhere else.
+            // A thread alone leaves its queue only where a pull may pay.
             narrow_edges: if pulls {
                 edges.min(policy.pull_edges_min)
             } else {
@@ -38,7 +37,7 @@ pub fn policy_for<G: Grid>(policy: &SearchPolicy, reach: u32) -> SearchPolicy {
     }
 }
 
-/// Takes note of what the step just run found, and chooses the next.
+/// Takes in what the last step found, and chooses the next step.
 #[inline(always)]
 pub fn advance<G: Grid>(drive: &mut DriveRecord, found: &FoundRecord, policy: &SearchPolicy) {
     let done = Step::from_word(drive.next).unwrap_or(Step::WarpSparse);
@@ -73,7 +72,7 @@ pub fn advance<G: Grid>(drive: &mut DriveRecord, found: &FoundRecord, policy: &S
     choose::<G>(drive, policy);
 }
 
-/// Takes a new frontier into the books.
+/// Takes in a new frontier.
 #[inline(always)]
 pub fn count_new(drive: &mut DriveRecord, nodes: u32, edges: u32) {
     drive.nodes = nodes;
@@ -114,8 +113,8 @@ fn topology(drive: &DriveRecord, policy: &SearchPolicy) -> Topology {
         return Topology::Fused;
     }
     if drive.edges < policy.pull_edges_min {
-        // Too few edges for a sweep over the bitset to pay, whatever their
-        // share is: only the degree matters, and no division is needed.
+        // Too few edges for a sweep over the bitset to pay, whatever their share: only
+        // the degree matters, and no division is needed.
         let low = u64::from(drive.edges) * 10_000
             <= u64::from(drive.nodes) * u64::from(policy.topology.thresholds().warp_degree_max_bps);
         return if low {
@@ -160,8 +159,7 @@ fn step_of<G: Grid>(topology: Topology, drive: &DriveRecord, policy: &SearchPoli
     let room = fused_nodes::<G>().max(policy.narrow_nodes);
     let worth_a_sweep = forced || drive.edges >= policy.pull_edges_min;
     match topology {
-        // A narrow search refuses more than these, so asking it again would
-        // never end.
+        // A fused search refuses more than these, so asking again would never end.
         Topology::Fused if drive.nodes <= room && drive.edges <= policy.narrow_edges => Step::Fused,
         Topology::WarpSparse | Topology::Fused => Step::WarpSparse,
         Topology::Sparse => Step::Sparse,
@@ -172,8 +170,8 @@ fn step_of<G: Grid>(topology: Topology, drive: &DriveRecord, policy: &SearchPoli
     }
 }
 
-/// Whether the loop ends before the step that `drive` asks for. A compaction
-/// that brings visited bits up to date still runs behind the last iteration.
+/// Whether the loop ends before the step that `drive` asks for. After the last iteration,
+/// a compaction still brings the visited bits up to date.
 #[must_use]
 pub fn is_over(drive: &DriveRecord, max_iterations: u32) -> bool {
     drive.converged != 0

@@ -1,8 +1,8 @@
-//! Fills the queue of the next round and shares out the edges of this one.
+//! Fills the queue of the next round, and shares out the edges of this one.
 //!
-//! Queue places and the edges before them come from one atomic addition, so a
-//! block finds the first row of its share of the edges by a search, whatever
-//! the degrees are. What happens at an edge is up to the caller.
+//! Queue places and the edges before them come from one atomic addition, so a block finds
+//! the first row of its share by a search, whatever the degrees are. The caller decides
+//! what happens at an edge.
 
 use super::work::{Sink, Source};
 use crate::block::owner;
@@ -20,12 +20,12 @@ pub struct WorkEdge {
     pub to: u32,
     /// Its number in the rows.
     pub index: u32,
-    /// What the row's visitor said about the node that it leaves.
+    /// The word that the row's visitor returned for the node that it leaves.
     pub value: u32,
 }
 
-/// Appends every lane's finds to the sink with one atomic addition a warp;
-/// nodes without edges are left out. All lanes of the warp take part.
+/// Appends every lane's finds to the sink, with one atomic addition per warp; nodes
+/// without edges are left out. A warp operation.
 #[inline(always)]
 fn append<G: Grid, const K: usize>(team: &Team<G>, sink: &Sink, finds: &Finds<K>) {
     if team.grid.ballot(finds.mask != 0) != 0 {
@@ -68,7 +68,7 @@ pub fn select<G: Grid>(
         append(team, sink, &held.finds);
         return;
     }
-    // Neighbouring nodes for a lane, so that one access brings their words.
+    // A lane takes neighbouring nodes, so one access brings their words.
     const EACH: u32 = 4;
     let tile = grid.lanes() * EACH;
     let mut base = team.rank() * tile;
@@ -98,8 +98,8 @@ pub fn select<G: Grid>(
     }
 }
 
-/// Appends the nodes of `list` that `wanted` accepts. All lanes of the team
-/// take part; lists are short, so every warp takes what its lanes find.
+/// Appends the nodes of `list` that `wanted` accepts. All lanes of the team take part.
+/// Lists are short, so each warp appends its lanes' finds at once.
 #[inline(always)]
 pub fn append_list<G: Grid>(
     team: &Team<G>,
@@ -121,7 +121,7 @@ pub fn append_list<G: Grid>(
     }
 }
 
-/// Finds that a one-lane block holds back until an append is worth it.
+/// Finds that a one-lane block holds back until an append pays.
 #[derive(Debug)]
 struct Held {
     finds: Finds<32>,
@@ -150,9 +150,9 @@ impl Held {
     }
 }
 
-/// Calls `row` for every queued node and `edge` for each of its edges; the
-/// targets that `edge` accepts go to the sink. A node whose edges are in
-/// several shares is met once a share. All lanes of the team take part.
+/// Calls `row` for every queued node and `edge` for each of its edges; the targets that
+/// `edge` accepts go to the sink. A node whose edges are in several shares is visited
+/// once per share. All lanes of the team take part.
 #[inline(always)]
 pub fn expand<G: Grid>(
     team: &Team<G>,
@@ -189,7 +189,7 @@ pub fn expand<G: Grid>(
     }
 }
 
-/// Edges of a share: as few as keep every block busy.
+/// Edges of a share: few enough to keep every block busy.
 #[inline(always)]
 fn tile_of<G: Grid>(team: &Team<G>, edges: u32) -> u32 {
     let lanes = team.grid.lanes();
@@ -212,9 +212,9 @@ fn edge_of<G: Grid>(grid: G, source: &Source, (first, rows): (u32, u32), number:
     }
 }
 
-/// Loads the rows of a share into shared memory: where each starts in the
-/// share, what turns an edge of the queue into one of the graph, and what
-/// `row` says; gives their number.
+/// Loads the rows of a share into shared memory and returns their number: the start of
+/// each in the share, the difference between its edges' numbers in the queue and in the
+/// graph, and the word that `row` returns.
 #[inline(always)]
 fn load_rows<G: Grid>(
     grid: G,
@@ -253,9 +253,9 @@ fn load_rows<G: Grid>(
     }
 }
 
-/// Number of the queue entry that `edge` belongs to. Every lane of the block
-/// probes an entry a round, and the last one not above `edge` stays; a lone
-/// lane halves instead.
+/// Number of the queue entry that `edge` belongs to. Each lane of the block probes one
+/// entry per round, and the last one not above `edge` stays; a lone lane halves the range
+/// instead.
 #[inline(always)]
 fn find_row<G: Grid>(grid: G, source: &Source, edge: u32) -> u32 {
     let prefix = |entry| source.queue.prefix.load_weak(grid, entry);
@@ -287,7 +287,7 @@ fn find_row<G: Grid>(grid: G, source: &Source, edge: u32) -> u32 {
     low
 }
 
-/// A one-lane block walks its even share of the edges row by row.
+/// Walks a one-lane block's even share of the edges row by row.
 #[inline(always)]
 fn walk<G: Grid>(
     team: &Team<G>,

@@ -7,10 +7,10 @@ use crate::shared::{Area, HELD_ROWS};
 const WARP_HELD: u32 = 64;
 /// Entries of a row that a block holds at a time; a power of two.
 const BLOCK_HELD: u32 = 2048;
-/// Proven of shared memory for each entry held: the entry, its counter, and two
-/// slots of the table that finds it.
+/// Words of shared memory per held entry: the entry, its counter, and two slots of the
+/// table that finds it.
 const WORDS: u32 = 4;
-/// What a slot counts its entries in; below it is the sum of their numbers,
+/// The unit in which a slot counts its entries; below it is the sum of their numbers,
 /// counted from 1.
 pub(super) const ENTRY: u32 = 1 << 20;
 const _: () = assert!(WORDS * BLOCK_HELD <= HELD_ROWS.words());
@@ -60,13 +60,13 @@ impl Crew {
         }
     }
 
-    /// Where the counter of entry `at` is in `list`.
+    /// Index in `list` of the counter of entry `at`.
     #[inline(always)]
     pub(super) fn counter(&self, at: u32) -> u32 {
         self.room + at
     }
 
-    /// Where the slot of `node` is in `list`, by Fibonacci hashing.
+    /// Index in `list` of the slot of `node`, by Fibonacci hashing.
     #[inline(always)]
     pub(super) fn slot(&self, node: u32) -> u32 {
         let hash = node.wrapping_mul(0x9E37_79B9) >> self.room.leading_zeros();

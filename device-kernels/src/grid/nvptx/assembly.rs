@@ -2,7 +2,7 @@
 //!
 //! Each expands to an `unsafe` block: the methods that use them promise what it needs.
 
-/// How a load says that its line will not be wanted again, where it can.
+/// The modifier of a load whose line will not be used again, on machines that know it.
 #[cfg(seawall_sm = "90")]
 macro_rules! streaming {
     () => {
@@ -36,7 +36,7 @@ macro_rules! address_of {
     }};
 }
 
-/// A word that no other lane writes before the next barrier.
+/// Loads a word that no other lane writes before the next barrier.
 macro_rules! load {
     ($operation:literal, $class:ident $address:expr) => {{
         let value: u32;
@@ -46,7 +46,7 @@ macro_rules! load {
     }};
 }
 
-/// Four such words; `$memory` is `readonly`, or `nomem` where nothing writes them.
+/// Loads four such words; `$memory` is `readonly`, or `nomem` if nothing writes them.
 macro_rules! load4 {
     ($operation:expr, $class:ident $address:expr, $memory:ident) => {{
         let (first, second, third, fourth): (u32, u32, u32, u32);
@@ -62,7 +62,7 @@ macro_rules! load4 {
     }};
 }
 
-/// A word, or a pair of words, as the device sees it now.
+/// Loads a word, or a pair of words, as the device sees it now.
 macro_rules! load_now {
     ($operation:literal, $to:ident $address:expr) => {{
         let value;
@@ -80,7 +80,7 @@ macro_rules! store {
     };
 }
 
-/// Changes a word, or a pair of words, and returns what it was.
+/// Changes a word, or a pair of words, and returns the previous value.
 macro_rules! atomic {
     ($operation:literal, $class:ident $address:expr, $of:ident $value:expr) => {{
         let previous;

@@ -1,9 +1,8 @@
 //! An NVIDIA GPU as a grid.
 //!
-//! Scoped accesses are inline assembly, since the language's atomics are
-//! system-scoped on this target and their orderings are not to be relied on
-//! (rust-lang/rust#136480). All pointers are in the global window; block-shared
-//! memory is reached by word number only.
+//! Scoped accesses are inline assembly: the language's atomics have system scope on this
+//! target, and their orders cannot be relied on (rust-lang/rust#136480). All pointers are
+//! in the global window; block-shared memory is accessed by word number only.
 
 mod assembly;
 mod intrinsics;
@@ -55,8 +54,8 @@ impl<const LANES: u32> Lane<LANES> {
     }
 }
 
-// SAFETY: ids come from the hardware, `bar.sync` orders the block's accesses,
-// and each array of shared memory is one a block, as long as `LANES` asks.
+// SAFETY: ids come from the hardware, `bar.sync` orders the block's accesses, and each
+// block has an array of shared memory, as long as `LANES` asks.
 unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     const WARP: u32 = 32;
     const LANES: u32 = LANES;
@@ -106,7 +105,7 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
             cluster_wait();
         }
     }
-    // Older machines have no clusters: a block is alone in its own.
+    // Older machines have no clusters: each block is one of its own.
     #[cfg(not(seawall_sm = "90"))]
     #[inline(always)]
     fn cluster(self) -> u32 {
@@ -353,8 +352,7 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     }
 }
 
-/// What `join` makes of the `value`s of a warp, for machines that cannot do it
-/// at once.
+/// Joins the `value`s of a warp, for machines without an instruction for it.
 #[cfg(not(seawall_sm = "90"))]
 #[inline(always)]
 fn butterfly<G: Grid>(grid: G, value: u32, join: impl Fn(u32, u32) -> u32) -> u32 {
@@ -367,7 +365,7 @@ fn butterfly<G: Grid>(grid: G, value: u32, join: impl Fn(u32, u32) -> u32) -> u3
     joined
 }
 
-/// Ends the kernel: nothing that runs on a GPU can unwind.
+/// Ends the kernel; code on a GPU cannot unwind.
 pub fn trap() -> ! {
     // SAFETY: `trap` ends the kernel and reports to the host.
     unsafe { nvptx::trap() }

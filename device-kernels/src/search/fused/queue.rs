@@ -1,13 +1,13 @@
-//! The queues of a narrow search, in the shared memory of the blocks that
-//! search together: each block appends to its own, all read all.
+//! The queues of a fused search, in the shared memory of the blocks that search together.
+//! Each block appends to its own, and all read all.
 
 use crate::block::scan_count;
 use crate::grid::{CLUSTER_MAX, Grid};
 use crate::queue::{Finds, Found, Row, SERIAL};
 use crate::shared::{FUSED, PARTS, fused_nodes, fused_queues};
 
-/// Two queues in each block's shared memory, and counters that take turns: of
-/// three, one is read, one is added to, one is cleared.
+/// Two queues in each block's shared memory, and counters that take turns: of three, one
+/// is read, one added to, one cleared.
 #[derive(Clone, Copy)]
 pub(super) struct Queues<G> {
     /// This lane's view of the machine.
@@ -23,16 +23,16 @@ enum Counter {
     Large = 3,
 }
 
-/// A word by which one block, or its first warp, tells the others something.
+/// A word that one block, or its first warp, broadcasts.
 #[derive(Clone, Copy)]
 pub(super) enum Word {
     /// Iterations done.
     Iteration = 6,
     /// Queue that holds the frontier.
     Parity = 7,
-    /// Whose turn among the counters it is.
+    /// Turn of the counters.
     Turn = 8,
-    /// How the iterations of a warp, or of the first block, ended.
+    /// Verdict on the iterations of a warp, or of the first block.
     Verdict = 9,
     /// Largest frontier.
     Widest = 10,
@@ -96,13 +96,13 @@ impl<G: Grid> Queues<G> {
         unsafe { FUSED.area().peer_load(self.grid, peer, at) }
     }
 
-    /// Clears the counters whose turn it is; one lane calls this.
+    /// Clears the counters of `turn`; one lane calls this.
     #[inline(always)]
     pub(super) fn clear(self, turn: u32) {
         self.set(turn, 0, false);
     }
 
-    /// Sets the counters whose turn it is; one lane calls this.
+    /// Sets the counters of `turn`; one lane calls this.
     #[inline(always)]
     pub(super) fn set(self, turn: u32, len: u32, large: bool) {
         self.set_at(Self::counter(Counter::Len, turn), len);
@@ -127,9 +127,9 @@ impl<G: Grid> Queues<G> {
         self.own_at(word as u32)
     }
 
-    /// What the first `blocks` blocks of the cluster hold whose turn it is. A
-    /// block operation: its first warp asks, since the peers answer one
-    /// question after the other, and tells the rest.
+    /// The frontier of `turn` in the first `blocks` blocks of the cluster. A block
+    /// operation: the first warp asks and broadcasts the answers, since peers answer one
+    /// question after another.
     #[inline(always)]
     pub(super) fn held(self, turn: u32, blocks: u32) -> Held {
         let grid = self.grid;
@@ -165,7 +165,7 @@ impl<G: Grid> Queues<G> {
         }
     }
 
-    /// The frontier that this block holds alone and whose turn it is.
+    /// The frontier of `turn`, which this block holds alone.
     #[inline(always)]
     pub(super) fn held_here(self, turn: u32) -> Held {
         let len = self.own_at(Self::counter(Counter::Len, turn));
@@ -180,7 +180,7 @@ impl<G: Grid> Queues<G> {
         }
     }
 
-    /// Entries of this block's own queue whose turn it is.
+    /// Entries of this block's own queue in `turn`.
     #[inline(always)]
     pub(super) fn own_len(self, turn: u32) -> u32 {
         let len = self.own_at(Self::counter(Counter::Len, turn));
@@ -219,8 +219,8 @@ impl<G: Grid> Queues<G> {
         }
     }
 
-    /// Entry `index` of the frontier that [`Self::held`] told of, counted over
-    /// the blocks in their order, or none unless `inside`.
+    /// Entry `index` of the frontier that [`Self::held`] returned, counted over the
+    /// blocks in order, or no row unless `inside`.
     #[inline(always)]
     pub(super) fn entry(self, parity: u32, index: u32, inside: bool) -> Row {
         let (mut peer, mut below, mut sum) = (0, 0, 0);
@@ -236,8 +236,8 @@ impl<G: Grid> Queues<G> {
             return Row::NONE;
         }
         let (at, words) = (index - below, fused_queues::<G>());
-        // SAFETY: `inside` says that `index` is below the sum of all parts, so
-        // `peer` is a block that takes part and `at` is below its length.
+        // SAFETY: `inside` means that `index` is below the sum of all parts, so `peer`
+        // takes part and `at` is below its length.
         let (node, start, degree) = unsafe {
             (
                 words.peer_load(self.grid, peer, Self::word(parity, 0, at)),
@@ -261,9 +261,8 @@ impl<G: Grid> Queues<G> {
         }
     }
 
-    /// Appends every lane's finds to this block's queue `parity` whose counters
-    /// have their `turn`; gives those that found no room. All lanes of the warp
-    /// take part.
+    /// Appends every lane's finds to this block's queue `parity` and to the counters of
+    /// `turn`, and returns those without room. A warp operation.
     #[inline(always)]
     #[must_use]
     pub(super) fn append<const K: usize>(
@@ -309,8 +308,8 @@ impl<G: Grid> Queues<G> {
         rest
     }
 
-    /// The same while only one warp appends, which keeps the length `len`
-    /// itself and never runs out of room.
+    /// [`Self::append`] while only one warp appends: it keeps the length in `len` and
+    /// never runs out of room.
     #[inline(always)]
     pub(super) fn append_alone<const K: usize>(self, parity: u32, len: &mut u32, found: &Found<K>) {
         let (below, total) = scan_count::<G, K>(self.grid, found.finds.mask.count_ones());

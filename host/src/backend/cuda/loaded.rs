@@ -53,7 +53,7 @@ pub(super) struct Loaded {
 
 /// Where a register lies in device memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct DeviceSpan {
     /// Address of its first word.
     pub(super) address: u64,
     /// Its length in bytes.
@@ -156,7 +156,7 @@ impl Loaded {
     ///
     /// # Errors
     /// [`BackendError::NoSuchRegister`], [`BackendError::ForeignRegister`].
-    pub(super) fn place(&self, register: RegisterId) -> Result<Place, BackendError> {
+    pub(super) fn place(&self, register: RegisterId) -> Result<DeviceSpan, BackendError> {
         let register = self.registers[self.ids.number_of(register)?];
         let base = if register.region == Region::Input as u32 {
             &self.inputs
@@ -164,7 +164,7 @@ impl Loaded {
             &self.arena
         };
         let bytes = usize::try_from(u64::from(register.words) * 4).unwrap_or(usize::MAX);
-        Ok(Place {
+        Ok(DeviceSpan {
             address: base.address() + register.offset_bytes,
             bytes,
         })
