@@ -2,7 +2,8 @@
 //!
 //! A machine's cost of a search has four price lists, because a frontier that
 //! one warp holds, one that one block holds, one that a CPU thread still searches
-//! alone and one that is shared out over the machine cost differently. Defaults come from `docs/performance.md`.
+//! alone and one that is shared out over the machine cost differently. Defaults come from
+//! `docs/performance.md`.
 
 use serde::{Deserialize, Serialize};
 
@@ -91,11 +92,11 @@ const CPU_NODE_NS: f64 = 13.0;
 /// edges.
 const CPU_GATHER_NS: f64 = 1.2;
 
-/// Starting threads: 35 us for the second one on a machine of two cores, 2.5 ms for 16
-/// on one of 16. They take each other's turns, so it grows faster than their number.
-fn threads_start_ns(count: f64) -> f64 {
-    (10e3 * count * count).min(160e3 * count)
-}
+/// Waking a thread that waits for its next run, nanoseconds.
+const WAKE_NS: f64 = 6e3;
+
+/// A thread's part in a barrier of all, nanoseconds.
+const MEETING_NS: f64 = 600.0;
 
 impl CpuCosts {
     /// Costs of `threads` threads without a measurement: those of the 16-core
@@ -109,9 +110,9 @@ impl CpuCosts {
             gather_ns: CPU_GATHER_NS,
         };
         let count = f64::from(threads.max(1));
-        let shared = LevelCost::new(1e3 * count, 1.4 * CPU_NODE_NS / count);
+        let shared = LevelCost::new(MEETING_NS * count, 1.4 * CPU_NODE_NS / count);
         let all = MachineCosts {
-            start_ns: one.start_ns + threads_start_ns(count),
+            start_ns: one.start_ns + WAKE_NS * count,
             levels: [one.levels[0], one.levels[1], one.levels[2], shared],
             edge_ns: 1.1 / count,
             gather_ns: CPU_GATHER_NS / count,
