@@ -3,7 +3,7 @@
 //! Code that looks roundabout follows one of the rules below and cites it by name. None
 //! changes a result. Each was found by measuring or in the assembler's output, so a
 //! change to such code needs `cargo xtask golden` and `seawall bench` beside it; the
-//! figures are in `docs/performance.md`.
+//! figures are in `docs/experiments.md`.
 //!
 //! # `BY_VALUE`
 //!
