@@ -143,8 +143,9 @@ assert_words!(LoopRecord, 12);
 const _: () = {
     let steps = core::mem::offset_of!(LoopRecord, steps);
     let compactions = core::mem::offset_of!(LoopRecord, compactions);
-    assert!(compactions == steps + 4 * Step::Compact as usize);
-    assert!(Step::COUNT == Step::Compact as u32 + 1);
+    let counters = size_of::<[u32; Step::Compact as usize]>();
+    assert!(compactions.wrapping_sub(steps) == counters);
+    assert!(Step::Compact as u32 == Step::COUNT.wrapping_sub(1));
 };
 
 /// Loops of one program whose end is reported.
