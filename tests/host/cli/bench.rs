@@ -94,6 +94,7 @@ fn a_report_that_is_none_is_refused_before_anything_is_measured() {
         let arguments = ["bench", "--quick", "--json", "--against", file];
         let run = finish(&mut seawall(&arguments));
         assert_eq!(run.code, 2, "{file}");
-        assert_eq!(run.json()["error"]["kind"], "earlier_benchmark", "{file}");
+        let failure: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(failure["error"]["kind"], "earlier_benchmark", "{file}");
     }
 }
