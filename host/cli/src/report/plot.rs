@@ -1,6 +1,7 @@
-//! The result as a picture: the number of nodes by value.
+//! The result as a picture: how many nodes have which value.
 //!
-//! For a search this is the size of its frontier at each level, which decides which topology pays.
+//! For a search that is the size of its frontier at each level, the figure that
+//! decides which topology pays.
 
 mod histogram;
 
@@ -19,13 +20,13 @@ const TOP: f64 = 50.0;
 const BOTTOM: f64 = 56.0;
 /// Room between two labels of an axis.
 const APART: f64 = 16.0;
-/// Smallest height of a non-empty bar, so that single nodes are visible.
+/// Height of a bar that holds a node, so that single nodes can be seen.
 const BAR_MIN: f64 = 1.0;
 
 /// Draws the picture as SVG.
 ///
 /// # Errors
-/// If `out` fails.
+/// When `out` fails.
 pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     let histogram = Histogram::of(outcome);
     let Picture { title, axis, .. } = outcome.analysis.room().picture(&outcome.values);
@@ -45,7 +46,7 @@ struct Frame {
     left: f64,
     floor: f64,
     right: f64,
-    /// Distance of bars.
+    /// From one bar to the next.
     pitch: f64,
     highest: u64,
 }
@@ -117,7 +118,8 @@ impl Frame {
         Ok(())
     }
 
-    /// Start and end of a bar's label: below its middle, but within the picture.
+    /// From where to where the label of a bar goes: below its middle, but within
+    /// the picture.
     fn span(&self, at: usize, bar: &Bar) -> (f64, f64) {
         let half = text_width(&bar.label, TEXT_SIZE) / 2.0;
         let middle = self.left + self.pitch * (at as f64 + 0.5);
@@ -154,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_logarithmic_axis_is_labelled() {
+    fn an_axis_says_that_it_is_logarithmic() {
         let ranks = (1..=1000).map(|at| 1.0 / at as f32).collect();
         let text = drawn(AnalysisKind::Pagerank, Column::F32(ranks));
         assert!(text.contains("rank (logarithmic axis)"));

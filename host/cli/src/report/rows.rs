@@ -1,4 +1,4 @@
-//! The result of a run as a table: one row per node, with the ids of the file.
+//! The result of a run as a table: one row a node, under the ids of the file.
 //!
 //! With parents there is a third column, `parent`, the id of a node.
 
@@ -17,9 +17,9 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Returns the rows of `outcome`; `original` returns a node's id in the file.
+    /// The rows of `outcome`; `original` gives the id in the file of a node.
     ///
-    /// The labels of components are nodes, so they are written as ids too.
+    /// The labels of components are nodes, so they are given by their ids too.
     #[must_use]
     pub fn new(outcome: &'a RunOutcome, original: &'a dyn Fn(u32) -> u64) -> Self {
         Self {
@@ -28,7 +28,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns the rows of a column of `analysis`, without parents.
+    /// The rows of a column that `analysis` gave, without parents.
     pub(super) fn of(
         (analysis, column): (AnalysisKind, &'a Column),
         original: &'a dyn Fn(u32) -> u64,
@@ -45,7 +45,7 @@ impl<'a> Rows<'a> {
     /// the nodes, buffered by `out` alone.
     ///
     /// # Errors
-    /// If `out` fails.
+    /// When `out` fails.
     pub fn write(
         &self,
         format: RowFormat,
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_have_the_requested_order() {
+    fn columns_come_in_the_order_asked_for() {
         let order = [TableColumn::Value, TableColumn::Node];
         assert!(csv(&outcome(), &order).starts_with("value,node\n0,100\n"));
         let (dtype, _, body) = npy(&outcome(), &order);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_that_is_not_a_number_is_null_in_json_and_empty_in_csv() {
+    fn a_rank_that_is_no_number_is_null_in_json_and_empty_in_csv() {
         let mut outcome = outcome();
         outcome.values = Column::F32(vec![0.5, f32::NAN]);
         assert_eq!(json(&outcome, &[TableColumn::Value]), json!([0.5, null]));

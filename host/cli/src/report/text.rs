@@ -8,10 +8,10 @@ use seawall::backend::HostWork;
 use seawall::outcome::{Dropped, PlanSummary, Rounds, RunOutcome, Times};
 use seawall::units::{Count, Nanoseconds, bytes, counted};
 
-/// Writes the report: the analysis, its machine with the reason, results, and costs.
+/// Writes the report: what ran, where and why, what it found, what it took.
 ///
 /// # Errors
-/// If `out` fails.
+/// When `out` fails.
 pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     let nodes = counted(outcome.nodes, "node");
     let edges = counted(outcome.edges, "edge");
@@ -57,7 +57,7 @@ pub(super) fn row(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()>
     writeln!(out, "  {name:<10}{text}")
 }
 
-/// Edges of the file that were dropped; `None` if all were kept.
+/// What of the file's edges is not in the graph; nothing if all are.
 pub(super) fn left_out(dropped: Dropped) -> Option<String> {
     let parts = [
         (dropped.self_loops, "self loop"),
@@ -97,7 +97,7 @@ fn found(outcome: &RunOutcome) -> String {
     }
 }
 
-/// Rows of the requested detail.
+/// Rows of what was asked beyond the plain column.
 fn details(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     if let Some(reached) = outcome.reached_each() {
         let text = format!("source by source {} nodes", listed(&reached));
@@ -109,7 +109,7 @@ fn details(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The first few numbers, and the number of further ones.
+/// The first few numbers, and how many more there are.
 fn listed(numbers: &[u64]) -> String {
     let shown = numbers.iter().take(SOURCES_SHOWN);
     let shown: Vec<String> = shown.map(|number| Count(*number).to_string()).collect();
@@ -140,7 +140,7 @@ fn rounds(outcome: &RunOutcome) -> String {
     format!("{}, {end}", counted(u64::from(count), noun))
 }
 
-/// Result of a check, with its tolerance.
+/// The end of a check, and by which share of itself a value may have differed.
 pub(super) fn verdict(equal: bool, tolerance: Option<f64>) -> String {
     let verdict = if equal {
         "equal to a plain sequential implementation"
@@ -200,7 +200,7 @@ pub(super) fn host(work: &HostWork) -> String {
     )
 }
 
-/// Writes the times; `repeat` and `edges` are those of the run.
+/// Writes where the time went; `repeat` and `edges` are those of the run.
 pub(super) fn times(
     out: &mut dyn Write,
     times: &Times,
@@ -307,7 +307,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_report_names_the_analysis_and_the_reason_of_its_machine() {
+    fn the_report_says_what_ran_where_and_why() {
         let text = report(&outcome());
         for part in [
             "Breadth-first search of 4 nodes, 3 edges",
@@ -326,7 +326,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_difference_is_reported() {
+    fn a_difference_is_loud() {
         let text = report(&RunOutcome {
             checked: Some(false),
             ..outcome()
@@ -354,7 +354,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_report_has_sentences_about_the_graph_and_about_its_nodes() {
+    fn sentences_about_the_graph_and_about_its_nodes_are_told() {
         let told = |sentence| {
             let answer = Answer {
                 sentence,

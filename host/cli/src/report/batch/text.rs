@@ -12,7 +12,7 @@ use seawall::units::{Count, bytes, counted};
 /// Graphs named in the report; the rest are counted.
 const GRAPHS_SHOWN: usize = 12;
 
-/// Writes the report: totals, the first graphs, costs.
+/// Writes the report: totals, the first graphs, what it took.
 ///
 /// # Errors
 /// When `out` fails.

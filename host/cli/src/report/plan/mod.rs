@@ -23,9 +23,9 @@ pub struct PlanView<'a> {
     pub budget: Budget,
     /// The groups.
     pub groups: &'a Groups<'a>,
-    /// What running the groups takes; without it they stand alone.
+    /// Execution of the groups; `None` if only the groups are planned.
     pub execution: Option<&'a Execution<'a>>,
-    /// Why groups that stand alone do so, where no arena for them fits the budget.
+    /// Reason why there is no execution, if no arena for the groups fits the budget.
     pub shortfall: Option<OverBudget>,
 }
 
