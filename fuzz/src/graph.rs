@@ -10,21 +10,25 @@ pub const OPTIONS: [LoadOptions; 4] = [
         undirected: false,
         weights: WeightChoice::Ignored,
         skip_columns: false,
+        format: None,
     },
     LoadOptions {
         undirected: false,
         weights: WeightChoice::Given,
         skip_columns: false,
+        format: None,
     },
     LoadOptions {
         undirected: true,
         weights: WeightChoice::Ignored,
         skip_columns: false,
+        format: None,
     },
     LoadOptions {
         undirected: true,
         weights: WeightChoice::Given,
         skip_columns: false,
+        format: None,
     },
 ];
 

@@ -245,6 +245,7 @@ fn real(name: &str, undirected: bool) -> Option<Graph> {
         undirected,
         weights: WeightChoice::Ignored,
         skip_columns: false,
+        format: None,
     };
     Some(
         graph::load(path.to_str().unwrap(), &options, None)

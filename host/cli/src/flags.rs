@@ -5,6 +5,7 @@
 
 use seawall::backend::BackendError;
 use seawall::batch::BatchError;
+use seawall::graph::{GraphError, LineProblem};
 use seawall::program::ProgramError;
 use seawall::run::{Detail, RunError};
 use seawall_core::abi::control::FaultCode;
@@ -24,10 +25,25 @@ pub(super) fn of_run(error: &RunError) -> &'static str {
     }
 }
 
+/// As [`of_run`], of a graph.
+pub(super) fn of_graph(error: &GraphError) -> &'static str {
+    match error {
+        GraphError::UnknownFormat { .. } | GraphError::OtherFormat { .. } => " (--format)",
+        GraphError::TooManyEdges { .. } => " (--undirected)",
+        GraphError::Line {
+            file,
+            problem: LineProblem::MissingField { .. } | LineProblem::ExtraField { .. },
+            ..
+        } if file == "standard input" => " (METIS on standard input takes --format metis)",
+        _ => "",
+    }
+}
+
 /// As [`of_run`], of a batch.
 pub(super) fn of_batch(error: &BatchError) -> &'static str {
     match error {
         BatchError::Graph { source, .. } | BatchError::Run(source) => of_run(source),
+        BatchError::Load { source, .. } => of_graph(source),
         BatchError::OneAtATime { .. } => " (--backend)",
         BatchError::DetailOfOne { detail } => of_detail(*detail),
         _ => "",

@@ -20,7 +20,7 @@ use super::output::print;
 use super::progress::ProgressLine;
 use super::sources::{SourceArgs, Sources};
 use super::weights::WeightArgs;
-use crate::names::{AnalysisName, BackendName};
+use crate::names::{AnalysisName, BackendName, ReadFormat};
 use crate::report::rows::Rows;
 use crate::report::table::{RowFormat, TableColumn};
 use crate::report::{json, plot, text, trace};
@@ -87,6 +87,10 @@ pub(super) struct RunArgs {
     /// Skip columns of an edge list that are neither an end nor a weight.
     #[arg(long)]
     skip_columns: bool,
+    /// Format of the graph, where neither content nor name say it; METIS from
+    /// standard input looks like an edge list.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<ReadFormat>,
     #[command(flatten)]
     weights: WeightArgs,
     #[command(flatten)]
@@ -354,6 +358,7 @@ impl RunArgs {
             undirected: self.undirected,
             weights: self.weights.choice_for(self.analysis.0),
             skip_columns: self.skip_columns,
+            format: self.format.map(|format| format.0),
         }
     }
 

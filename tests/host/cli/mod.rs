@@ -11,6 +11,7 @@ mod exhaustion;
 mod exit_codes;
 mod failures;
 mod files;
+mod formats;
 mod help;
 mod input_errors;
 mod output;

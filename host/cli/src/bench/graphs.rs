@@ -49,6 +49,7 @@ impl Spec {
                 WeightChoice::Ignored
             },
             skip_columns: false,
+            format: None,
         };
         Ok(load(self.text(quick), &options, None)?.graph)
     }

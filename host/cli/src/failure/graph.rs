@@ -17,6 +17,9 @@ pub(super) fn fields(error: &GraphError) -> Value {
         GraphError::UnknownFormat { file, line, value } => {
             json!({"kind": "unknown_format", "file": file, "line": line, "value": value})
         }
+        GraphError::OtherFormat { file, asked, found } => json!({
+            "kind": "other_format", "file": file, "asked": asked.to_string(), "found": found.to_string()
+        }),
         GraphError::UnknownSuffix { file } => json!({"kind": "unknown_suffix", "file": file}),
         GraphError::Directed { file, .. } => {
             json!({"kind": "format_without_directions", "file": file})
