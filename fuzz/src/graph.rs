@@ -2,40 +2,69 @@
 
 use std::io::Cursor;
 
-use seawall::graph::{Graph, GraphError, LoadOptions, WeightChoice, Loaded, WeightKind, load_reader};
+use seawall::graph::{
+    Format, Graph, GraphError, LoadOptions, Loaded, WeightChoice, WeightKind, load_reader,
+};
 
-/// The ways in which a file can be asked for.
-pub const OPTIONS: [LoadOptions; 4] = [
+const fn asked(undirected: bool, weights: WeightChoice) -> LoadOptions {
     LoadOptions {
-        undirected: false,
-        weights: WeightChoice::Ignored,
+        undirected,
+        weights,
         skip_columns: false,
         format: None,
+    }
+}
+
+/// The ways in which a file can be asked for; the first [`PLAIN_OPTIONS`] take its own
+/// weights or none.
+pub const OPTIONS: [LoadOptions; 8] = [
+    asked(false, WeightChoice::Ignored),
+    asked(false, WeightChoice::Given),
+    asked(true, WeightChoice::Ignored),
+    asked(true, WeightChoice::Given),
+    asked(false, WeightChoice::Unit),
+    asked(false, WeightChoice::Scaled(0.75)),
+    LoadOptions {
+        skip_columns: true,
+        ..asked(false, WeightChoice::Given)
     },
     LoadOptions {
-        undirected: false,
-        weights: WeightChoice::Given,
-        skip_columns: false,
-        format: None,
-    },
-    LoadOptions {
-        undirected: true,
-        weights: WeightChoice::Ignored,
-        skip_columns: false,
-        format: None,
-    },
-    LoadOptions {
-        undirected: true,
-        weights: WeightChoice::Given,
-        skip_columns: false,
-        format: None,
+        format: Some(Format::Metis),
+        ..asked(false, WeightChoice::Given)
     },
 ];
+
+/// Options that give a graph the edges and weights of its file.
+pub const PLAIN_OPTIONS: usize = 4;
 
 /// Names whose suffixes claim each format; claims may be false.
-pub const NAMES: [&str; 8] = [
-    "a file", "x.mtx", "x.el", "x.gr", "x.txt", "x.swg", "x.mtx.gz", "x.el.xz",
+pub const NAMES: [&str; 16] = [
+    "a file",
+    "x.mtx",
+    "x.el",
+    "x.gr",
+    "x.txt",
+    "x.swg",
+    "x.mtx.gz",
+    "x.el.xz",
+    "x.csv",
+    "x.graph",
+    "x.npz",
+    "x.egr",
+    "x.tsv",
+    "x.graph.gz",
+    "x.egr.xz",
+    "x.metis",
 ];
+
+/// The name and the number of the options that a byte chooses.
+#[must_use]
+pub fn chosen(choice: u8) -> (&'static str, usize) {
+    (
+        NAMES[usize::from(choice & 15)],
+        usize::from(choice >> 4) % OPTIONS.len(),
+    )
+}
 
 /// Nodes up to which every edge's mirror image and every id is looked up.
 const LOOKED_UP: u32 = 1 << 12;
@@ -63,7 +92,7 @@ pub fn check(graph: &Graph, options: &LoadOptions) {
             .weights()
             .is_none_or(|weights| weights.len() == targets.len())
     );
-    assert!(options.weights.are_read() || graph.weights().is_none());
+    assert!(options.weights != WeightChoice::Ignored || graph.weights().is_none());
     if graph.weight_kind() == Some(WeightKind::Float) {
         let mut floats = graph.weights().into_iter().flatten().copied();
         assert!(floats.all(|word| word < f32::INFINITY.to_bits()));
