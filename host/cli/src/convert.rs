@@ -30,7 +30,7 @@ A .swg file holds the arrays of the graph, so it loads without parsing.";
 
 /// Convert a graph between formats.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct ConvertArgs {
     /// Graph to read: a file, - for standard input, or a generator.
     #[arg(value_name = "IN")]

@@ -29,7 +29,7 @@ pub(super) fn of_run(error: &RunError) -> &'static str {
 pub(super) fn of_graph(error: &GraphError) -> &'static str {
     match error {
         GraphError::UnknownFormat { .. } | GraphError::OtherFormat { .. } => " (--format)",
-        GraphError::TooManyEdges { .. } => " (--undirected)",
+        GraphError::TooManyEdges { .. } | GraphError::Directed { .. } => " (--undirected)",
         GraphError::Line {
             file,
             problem: LineProblem::MissingField { .. } | LineProblem::ExtraField { .. },

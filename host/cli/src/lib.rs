@@ -68,9 +68,13 @@ enum Command {
 /// The exit code is the promise of this module; messages are already printed.
 #[must_use]
 pub fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if failure::asks_for_json(&arguments) {
+        allocator::tell_scripts();
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(usage) => return print_usage(&usage),
+        Err(usage) => return print_usage(&usage, &arguments),
     };
     signals::watch();
     match dispatch(&cli.command) {
@@ -91,9 +95,8 @@ fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
 }
 
 /// Prints help, the version or what is wrong with the arguments.
-fn print_usage(usage: &clap::Error) -> ExitCode {
-    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    if usage.use_stderr() && failure::asks_for_json(&arguments) {
+fn print_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    if usage.use_stderr() && failure::asks_for_json(arguments) {
         print_failure(&failure::of_usage(usage));
     }
     // A closed pipe leaves no one to tell.
@@ -124,7 +127,7 @@ impl Command {
 /// Prints the one message, in the colours of a wrong argument, and for scripts
 /// the failure as JSON.
 fn fail(error: &CliError, for_scripts: bool) -> ExitCode {
-    if for_scripts && !matches!(error, CliError::Stdout(_)) {
+    if for_scripts && !matches!(error, CliError::Stdout(_)) && !error.is_closed_pipe() {
         print_failure(&failure::of(error));
     }
     if !error.is_closed_pipe() {

@@ -68,7 +68,7 @@ set of sources is a hexadecimal number whose lowest bit is the first source, in 
 
 /// Run an analysis on a graph.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct RunArgs {
     /// Graph to analyse: a file, - for standard input, or a generator. Several
     /// graphs, a folder, @LIST or gen:batch:COUNT:SHAPE are a batch.
@@ -209,7 +209,8 @@ fn max_iterations_help() -> String {
 pub fn size(text: &str) -> Result<u64, String> {
     let is_size = text.starts_with(|first: char| first.is_ascii_digit());
     let rounded = text.parse::<ByteSize>().ok().filter(|_| is_size);
-    let rounded = rounded.ok_or("expected bytes with or without a unit, such as 512MiB or 8GiB")?;
+    let rounded = rounded
+        .ok_or("expected bytes below 2^64 with or without a unit, such as 512MiB or 8GiB")?;
     let bytes = if text.contains('.') {
         Some(rounded.as_u64()).filter(|bytes| *bytes < u64::MAX)
     } else {
@@ -237,7 +238,7 @@ pub(super) fn thread_count(text: &str) -> Result<NonZeroUsize, String> {
 
 pub(super) fn above_zero<N: FromStr>(text: &str) -> Result<N, String> {
     text.parse()
-        .map_err(|_| "expected a whole number from 1".to_owned())
+        .map_err(|_| "expected a whole number from 1 to 4294967295".to_owned())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -18,6 +18,7 @@ mod output;
 mod paths;
 mod pictures;
 mod plan;
+mod sweep;
 mod topology;
 mod usage_errors;
 mod weights;

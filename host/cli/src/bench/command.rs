@@ -24,7 +24,7 @@ executors or from a plain sequential implementation ends with exit code 1.";
 
 /// Measure barriers, loops and analyses beside their baselines.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 pub(crate) struct BenchArgs {
     /// What to measure, repeatable or separated by commas [default: all].
     #[arg(

@@ -41,6 +41,7 @@ pub(super) fn fields(error: &GraphError) -> Value {
         | GraphError::Line { .. }
         | GraphError::Archive { .. }
         | GraphError::Binary { .. } => content(error),
+        GraphError::Threads { reason } => json!({"kind": "threads", "reason": reason}),
         other => counts(other),
     }
 }
@@ -87,7 +88,7 @@ fn content(error: &GraphError) -> Value {
         GraphError::Archive { file, problem } => {
             json!({"kind": "archive", "file": file, "problem": problem.to_string()})
         }
-        _ => json!({"kind": "graph"}),
+        other => super::named(other),
     }
 }
 
@@ -129,6 +130,6 @@ fn counts(error: &GraphError) -> Value {
         } => json!({
             "kind": "hollow_graph", "file": file, "nodes": nodes, "edges": edges, "limit": limit
         }),
-        _ => json!({"kind": "graph"}),
+        other => super::named(other),
     }
 }

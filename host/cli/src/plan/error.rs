@@ -74,6 +74,11 @@ impl PlanError {
         }
     }
 
+    /// Whether the conformance vectors say which fields it has, and no other.
+    pub(crate) const fn is_of_vectors(&self) -> bool {
+        matches!(self, Self::Layers(_) | Self::Groups(_) | Self::Arena(_))
+    }
+
     /// The kind and the fields that belong to it, as the vectors have them.
     pub(crate) fn fields(&self) -> Value {
         match self {

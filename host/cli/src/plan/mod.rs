@@ -39,7 +39,7 @@ and exit code 2.";
 
 /// Plan a wave DAG: which waves run together, and where the barriers stand.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct PlanArgs {
     /// File with the DAG as JSON; - for standard input.
     #[arg(value_name = "FILE")]
