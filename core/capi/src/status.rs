@@ -15,7 +15,7 @@ pub enum Status {
     NullPointer = 1,
     /// A pointer is not aligned to its type.
     Misaligned = 2,
-    /// The strategy is none of those that exist.
+    /// The strategy does not exist.
     InvalidStrategy = 3,
     /// A length is more than any memory holds.
     InvalidLength = 4,

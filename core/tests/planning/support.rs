@@ -31,7 +31,7 @@ impl Program {
     }
 }
 
-/// Buffers on the heap, exactly as large as required unless told otherwise.
+/// Buffers on the heap, by default exactly as large as required.
 #[derive(Default)]
 pub(crate) struct Buffers {
     pub(crate) layer_words: Vec<u32>,

@@ -1,4 +1,4 @@
-//! `seawall convert`: a graph from one format to another.
+//! `seawall convert`: converts a graph between formats.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -73,7 +73,7 @@ impl ConvertArgs {
         }
     }
 
-    /// Refuses files that would be lost; whether a report follows.
+    /// Refuses outputs that would overwrite an input; returns whether a report follows.
     fn check_files(&self) -> Result<bool, CliError> {
         let mut outputs = Outputs::default();
         outputs.add("the output", &self.output)?;
@@ -126,7 +126,7 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What was written, and what was left out of it.
+/// Report of what was written, and what was left out.
 #[derive(Serialize)]
 struct Report<'a> {
     output: Cow<'a, str>,

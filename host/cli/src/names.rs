@@ -1,9 +1,10 @@
-//! The library's words as values of arguments.
+//! Names of the library's enums as values of arguments.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
+use seawall::analysis::AnalysisKind;
+use seawall::executor::Executor;
 use seawall::graph::Format;
-use seawall::run::{AnalysisKind, BackendChoice};
 
 /// An analysis by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +21,7 @@ impl ValueEnum for AnalysisName {
 }
 
 const fn wrapped() -> [AnalysisName; AnalysisKind::ALL.len()] {
-    let mut names = [AnalysisName(AnalysisKind::Bfs); AnalysisKind::ALL.len()];
+    let mut names = [AnalysisName(AnalysisKind::ALL[0]); AnalysisKind::ALL.len()];
     let mut at = 0;
     while at < names.len() {
         names[at] = AnalysisName(AnalysisKind::ALL[at]);
@@ -30,41 +31,35 @@ const fn wrapped() -> [AnalysisName; AnalysisKind::ALL.len()] {
 }
 
 /// An executor by name, or the choice of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BackendName(pub(crate) BackendChoice);
-
-impl Default for BackendName {
-    fn default() -> Self {
-        Self(BackendChoice::Auto)
-    }
-}
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BackendName(pub(crate) Option<Executor>);
 
 impl ValueEnum for BackendName {
     fn value_variants<'a>() -> &'a [Self] {
         &[
-            Self(BackendChoice::Auto),
-            Self(BackendChoice::Cpu),
-            Self(BackendChoice::Launches),
-            Self(BackendChoice::Graph),
-            Self(BackendChoice::Mega),
+            Self(None),
+            Self(Some(Executor::Cpu)),
+            Self(Some(Executor::Launches)),
+            Self(Some(Executor::Graph)),
+            Self(Some(Executor::Mega)),
         ]
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (name, help) = match self.0 {
-            BackendChoice::Auto => (
-                "auto",
-                "The one that should be fastest here, by costs measured or assumed",
-            ),
-            BackendChoice::Cpu => ("cpu", "One-lane blocks on threads"),
-            BackendChoice::Launches => ("launches", "A kernel launch a group"),
-            BackendChoice::Graph => ("graph", "A CUDA graph"),
-            BackendChoice::Mega => ("mega", "The persistent megakernel"),
+        let Some(executor) = self.0 else {
+            let help = "The one expected to be fastest here, by measured or assumed costs";
+            return Some(PossibleValue::new("auto").help(help));
         };
-        let value = PossibleValue::new(name).help(help);
-        Some(match self.0 {
-            BackendChoice::Mega => value.alias("cuda"),
-            _ => value,
+        let help = match executor {
+            Executor::Cpu => "One-lane blocks on threads",
+            Executor::Launches => "One kernel launch per group",
+            Executor::Graph => "A CUDA graph",
+            Executor::Mega => "The persistent megakernel",
+        };
+        let value = PossibleValue::new(executor.name()).help(help);
+        Some(match executor {
+            Executor::Mega => value.alias("cuda"),
+            Executor::Cpu | Executor::Launches | Executor::Graph => value,
         })
     }
 }

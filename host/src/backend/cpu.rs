@@ -1,10 +1,11 @@
-//! The CPU backend: one-lane blocks on threads, from the same kernel source.
+//! CPU backend: one-lane blocks on threads, from the same kernel source.
 //!
-//! Threads, memory and tables stay for the next run. Wall time is the run's time here.
+//! Threads, memory and tables are kept for the next run. The time of a run is wall time.
 
 use super::fit::{self, Ids};
 use super::memory::on_large_pages;
 use super::outgrown::{self, Outgrowing};
+use super::record::{self, Addresses, GraphAddresses, GraphSize, TableAddresses};
 use super::threads::{prepare, run_blocks};
 use super::{BackendError, DeviceInfo, HostWork, RunLimits, RunStats, Session};
 use crate::graph::{Graph, memory};
@@ -13,7 +14,6 @@ use crate::tiles::{TileShape, Tiles};
 use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::program::{LaunchRecord, Region};
 use seawall_core::abi::tiles::TileTable;
-use seawall_core::abi::{MAGIC, VERSION};
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::{HostGrid, Services};
@@ -36,7 +36,7 @@ pub struct CpuSession<'g> {
     loaded: Option<Loaded>,
 }
 
-/// Runs a launch record with as many words of shared memory beside the usual ones.
+/// Runs a launch record, with this many additional words of shared memory.
 pub type Machinery = fn(&LaunchRecord, u32) -> Result<(), BackendError>;
 
 /// A program's tables and memory.
@@ -50,12 +50,12 @@ struct Loaded {
     control: Box<ControlRecord>,
 }
 
-/// Memory comes in lines of the arena's alignment.
+/// Memory is allocated in lines of the arena's alignment.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(256))]
 pub(super) struct Line([u64; 32]);
 
-/// Memory of at least `bytes` zero bytes, on large pages where those pay.
+/// Returns at least `bytes` zero bytes, on large pages where those pay.
 pub(super) fn lines(what: &'static str, bytes: u64) -> Result<Vec<Line>, BackendError> {
     let count = usize::try_from(bytes.div_ceil(256)).unwrap_or(usize::MAX);
     let memory = memory::zeroed(count).map_err(|short| BackendError::OutOfMemory {
@@ -66,14 +66,13 @@ pub(super) fn lines(what: &'static str, bytes: u64) -> Result<Vec<Line>, Backend
     Ok(on_large_pages(memory))
 }
 
-/// Most threads of a run: beyond what any machine has, they would wait for each other at
-/// every barrier.
+/// Most threads of a run: more than any machine has would wait for each other at every barrier.
 pub const THREADS_MAX: usize = 4096;
 
-/// Threads that the machine can run at once, or the most of a run.
+/// Returns the threads that the machine can run at once, at most those of a run.
 #[must_use]
 pub fn available_threads() -> NonZeroUsize {
-    // Asking the system takes 30 us where it has to read what a container may use.
+    // This call takes 30 us where the system has to read the limits of a container.
     static THREADS: OnceLock<NonZeroUsize> = OnceLock::new();
     let most = NonZeroUsize::new(THREADS_MAX).unwrap_or(NonZeroUsize::MIN);
     *THREADS.get_or_init(|| {
@@ -82,19 +81,18 @@ pub fn available_threads() -> NonZeroUsize {
     })
 }
 
-/// Starts `threads` threads, all of the machine's when not given, for runs to come: a
-/// command does so while its graph is read. Without it the first run starts them.
+/// Starts `threads` threads, by default all of the machine's, for later runs: a command does so
+/// while its graph is read. Otherwise the first run starts them.
 ///
 /// # Errors
 /// [`BackendError::TooManyThreads`] for more than [`THREADS_MAX`];
-/// [`BackendError::Threads`] when the system starts fewer.
+/// [`BackendError::Threads`] if the system starts fewer.
 pub fn prepare_threads(threads: Option<NonZeroUsize>) -> Result<(), BackendError> {
     prepare(device_of(threads)?.units)
 }
 
 impl<'g> CpuSession<'g> {
-    /// A session on `graph` with `threads` threads, all of the machine's when
-    /// not given.
+    /// Opens a session on `graph` with `threads` threads, by default all of the machine's.
     ///
     /// # Errors
     /// [`BackendError::TooManyThreads`] for more than [`THREADS_MAX`].
@@ -115,20 +113,19 @@ impl<'g> CpuSession<'g> {
         })
     }
 
-    /// The same session with incoming edges by tiles of `shape`, as GPUs gather
-    /// them, for programs that gather. The sums are the same, bit for bit. It pays
-    /// where what nodes pass on does not fit the caches and programs run often, as
-    /// making the tiles takes as long as some iterations. What it gained once, and with
-    /// how many threads, stands in `docs/performance.md`.
+    /// Sets incoming edges by tiles of `shape`, as GPUs gather them, for programs that gather. The
+    /// sums are the same, bit for bit. Tiles pay if the values that nodes pass on do not fit the
+    /// caches and programs run often, since making the tiles takes as long as some iterations.
+    /// `docs/performance.md` has a measurement.
     #[must_use]
     pub fn with_tiles(self, shape: TileShape) -> Self {
         let tiles = Tiles::of(self.graph, shape);
         Self { tiles, ..self }
     }
 
-    /// The same session on another implementation of [`Grid`], which `machine` runs the
-    /// kernel of a launch record with, giving each block as many words of shared memory
-    /// as it says beside the usual ones. It must not return before all lanes have.
+    /// Runs the session on another implementation of [`Grid`]: `machine` runs the kernel of a
+    /// launch record, and gives each block the stated number of additional words of shared memory.
+    /// It must not return before all lanes have.
     ///
     /// [`Grid`]: seawall_device::grid::Grid
     #[must_use]
@@ -138,8 +135,7 @@ impl<'g> CpuSession<'g> {
     }
 }
 
-/// The CPU as a device of `threads` threads, all of the machine's when not
-/// given.
+/// Describes the CPU as a device of `threads` threads, by default all of the machine's.
 ///
 /// # Errors
 /// [`BackendError::TooManyThreads`] for more than [`THREADS_MAX`].
@@ -195,8 +191,7 @@ impl Session for CpuSession<'_> {
         *loaded.control = bytemuck::Zeroable::zeroed();
         loaded.outgrowing.begin_run();
         let tiles = self.tiles.as_ref().filter(|_| loaded.program.needs.tiles);
-        let mut launch = launch_record(self.graph, loaded, self.limits);
-        launch.tiles = tiles.map_or_else(TileTable::default, tile_table);
+        let launch = launch_record(self.graph, loaded, tiles, self.limits);
         let extra = tiles.map_or(0, Tiles::slots);
         let start = Instant::now();
         match self.machine {
@@ -248,40 +243,38 @@ impl Loaded {
     }
 }
 
-/// The launch record with this process's addresses.
-fn launch_record(graph: &Graph, loaded: &mut Loaded, limits: RunLimits) -> LaunchRecord {
+/// Returns the launch record with this process's addresses.
+fn launch_record(
+    graph: &Graph,
+    loaded: &mut Loaded,
+    tiles: Option<&Tiles>,
+    limits: RunLimits,
+) -> LaunchRecord {
     let program = &loaded.program;
     let incoming = (program.needs.incoming || graph.is_symmetric()).then(|| graph.incoming());
     let address = |words: &[u32]| words.as_ptr() as u64;
-    let mut search = program.search;
-    search.can_pull = u32::from(incoming.is_some());
-    LaunchRecord {
-        magic: MAGIC,
-        version: VERSION,
-        nodes: graph.nodes(),
-        edges: graph.edges(),
-        groups: program.top_groups,
-        groups_total: program.groups.len() as u32,
-        waves: program.waves.len() as u32,
-        registers: program.registers.len() as u32,
-        offsets: address(graph.offsets()),
-        targets: address(graph.targets()),
-        weights: graph.weights().map_or(0, address),
-        incoming_offsets: incoming.map_or(0, |rows| address(rows.offsets())),
-        incoming_targets: incoming.map_or(0, |rows| address(rows.targets())),
-        group_table: program.groups.as_ptr() as u64,
-        wave_table: program.waves.as_ptr() as u64,
-        register_table: program.registers.as_ptr() as u64,
+    let at = Addresses {
+        graph: GraphAddresses {
+            offsets: address(graph.offsets()),
+            targets: address(graph.targets()),
+            weights: graph.weights().map_or(0, address),
+            incoming_offsets: incoming.map_or(0, |rows| address(rows.offsets())),
+            incoming_targets: incoming.map_or(0, |rows| address(rows.targets())),
+            tiles: tiles.map_or_else(TileTable::default, tile_table),
+        },
+        tables: TableAddresses {
+            groups: program.groups.as_ptr() as u64,
+            waves: program.waves.as_ptr() as u64,
+            registers: program.registers.as_ptr() as u64,
+        },
         arena: loaded.arena.as_mut_ptr() as u64,
         inputs: loaded.inputs.as_mut_ptr() as u64,
         control: std::ptr::from_mut::<ControlRecord>(&mut loaded.control) as u64,
-        time_budget_ns: limits.time_budget_ns,
-        search,
-        tiles: TileTable::default(),
-    }
+    };
+    record::launch_record(program, GraphSize::of(graph), &at, limits.time_budget_ns)
 }
 
-/// The table with this process's addresses.
+/// Returns the table with this process's addresses.
 fn tile_table(tiles: &Tiles) -> TileTable {
     TileTable {
         records: tiles.records().as_ptr() as u64,
@@ -292,8 +285,8 @@ fn tile_table(tiles: &Tiles) -> TileTable {
     }
 }
 
-/// Runs the kernel on `threads` threads, this one included, with `extra` words of
-/// shared memory each beside the usual ones.
+/// Runs the kernel on `threads` threads, this one included, each with `extra` additional words of
+/// shared memory.
 fn run_threads(launch: &LaunchRecord, threads: u32, extra: u32) -> Result<(), BackendError> {
     let dealer = Dealer::new();
     run_blocks(threads, |block| {
@@ -303,8 +296,8 @@ fn run_threads(launch: &LaunchRecord, threads: u32, extra: u32) -> Result<(), Ba
 
 fn run_block(launch: &LaunchRecord, place: (u32, u32), extra: u32, dealer: &Dealer) {
     let mut shared = vec![0_u32; SHARED_WORDS + extra as usize];
-    // SAFETY: `shared` is this thread's own, as long as both say, and outlives the
-    // call; so does the dealer, which all threads of this run have alone.
+    // SAFETY: `shared` belongs to this thread, has the length that both state, and outlives the
+    // call; so does the dealer, which only the threads of this run use.
     let grid =
         unsafe { HostGrid::new(place, shared.as_mut_ptr(), dealer, SERVICES).with_extra(extra) };
     // SAFETY: `launch_record` filled the record from live, exclusively

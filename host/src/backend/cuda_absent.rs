@@ -1,7 +1,7 @@
-//! The CUDA backend of a build without the feature `cuda`: there is no device.
+//! Replacement of the CUDA backend in a build without the feature `cuda`: there is no device.
 //!
-//! The names are those of the real backend, so callers need not ask which of the two is
-//! there. Types that only a device could make have no values.
+//! The names are those of the real backend, so callers need not distinguish the two. Types that
+//! only a device could make have no values.
 
 use super::batch::{BatchError, BatchSession, BatchStats, Job};
 use super::{BackendError, DeviceInfo, Session};
@@ -9,10 +9,17 @@ use crate::graph::Graph;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
-pub use super::gpu::{CudaOptions, DeviceLimits, Executor, GridShape, LoopNodes};
+pub use super::gpu::{CudaOptions, DeviceLimits, GridShape, LoopNodes};
+pub use crate::executor::Executor;
 
-/// The embedded kernels: there are none.
+/// The embedded kernels: none.
 pub const EMBEDDED: [(&str, &str); 0] = [];
+
+/// As of the backend: no machine.
+#[must_use]
+pub fn precompiled_for() -> Vec<String> {
+    Vec::new()
+}
 
 fn absent() -> BackendError {
     BackendError::Unavailable {
@@ -20,7 +27,7 @@ fn absent() -> BackendError {
     }
 }
 
-/// Describes every CUDA device: there is none.
+/// Describes every CUDA device; fails, as there is none.
 ///
 /// # Errors
 /// [`BackendError::Unavailable`], always.
@@ -28,7 +35,7 @@ pub fn probe() -> Result<Vec<DeviceLimits>, BackendError> {
     Err(absent())
 }
 
-/// Opens a session on a device: there is none.
+/// Opens a session on a device; fails, as there is none.
 ///
 /// # Errors
 /// [`BackendError::Unavailable`], always.
@@ -48,7 +55,7 @@ pub struct CudaBatch<'g> {
 }
 
 impl<'g> CudaBatch<'g> {
-    /// Opens a batch on a device: there is none.
+    /// Opens a batch on a device; fails, as there is none.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`], always.
@@ -90,7 +97,7 @@ impl BatchSession for CudaBatch<'_> {
 }
 
 pub mod measure {
-    //! Costs of a device, of which there is none.
+    //! Costs of a device that does not exist.
 
     use super::{BackendError, DeviceLimits, GridShape, absent};
 
@@ -112,7 +119,7 @@ pub mod measure {
     }
 
     impl Meter {
-        /// Opens a device: there is none.
+        /// Opens a device; fails, as there is none.
         ///
         /// # Errors
         /// [`BackendError::Unavailable`], always.
@@ -126,13 +133,13 @@ pub mod measure {
             match *self {}
         }
 
-        /// Which embedded module the device gets.
+        /// Name of the embedded module for the device.
         #[must_use]
         pub fn module_target(&self) -> &'static str {
             match *self {}
         }
 
-        /// Time that loading the module took, nanoseconds.
+        /// Time to load the module, nanoseconds.
         #[must_use]
         pub fn module_ns(&self) -> u64 {
             match *self {}
@@ -166,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_door_says_that_there_is_no_device() {
+    fn every_entry_point_reports_that_there_is_no_device() {
         let graph = Graph::from_edges(2, &[(0, 1)], false).unwrap();
         let reasons = [
             probe().err(),

@@ -1,9 +1,8 @@
-//! Distances of 32 bits that paths outgrew.
+//! Detection of paths that exceed 32-bit distances.
 //!
-//! A kernel takes a path whose length has no place in 32 bits for none. Nobody sees that
-//! in the distances alone: the edge has to be found over which a path would go on. Every
-//! session looks for it before it hands out a register, so that no path is missing in
-//! silence.
+//! A kernel treats a path whose length does not fit 32 bits as no path. The distances alone do not
+//! show this; the edge on which such a path would continue has to be found. Every session checks
+//! this before it returns a register, so that no path goes missing silently.
 
 use super::BackendError;
 use crate::graph::{Graph, WeightKind};
@@ -11,7 +10,7 @@ use crate::program::{EncodedProgram, RegisterId, Searched, searched};
 use rayon::prelude::*;
 use seawall_core::abi::UNREACHED;
 
-/// The searches of a loaded program, and whether those of its last run were looked at.
+/// The searches of a loaded program, and whether those of its last run were checked.
 #[derive(Debug)]
 pub(super) struct Outgrowing {
     searches: Vec<Searched>,
@@ -19,12 +18,12 @@ pub(super) struct Outgrowing {
 }
 
 impl Outgrowing {
-    /// The searches of `program` for a graph.
+    /// Returns the searches of `program` for a graph.
     ///
     /// # Errors
-    /// [`BackendError::WrongWeights`] for a search along other weights than the graph has;
-    /// [`BackendError::PathsUnseen`] where distances may outgrow 32 bits and are written
-    /// over before the program ends.
+    /// [`BackendError::WrongWeights`] for a search along other weights than the graph's;
+    /// [`BackendError::PathsUnseen`] if distances may exceed 32 bits and are overwritten before
+    /// the program ends.
     pub(super) fn of(program: &EncodedProgram, graph: &Graph) -> Result<Self, BackendError> {
         let (searches, hidden): (Vec<_>, Vec<_>) =
             searched(program).into_iter().partition(|one| one.is_left);
@@ -36,7 +35,7 @@ impl Outgrowing {
         })
     }
 
-    /// As [`Self::of`], of a program of which nothing but `result` is read.
+    /// Works as [`Self::of`], for a program of which only `result` is read.
     pub(super) fn of_result(
         program: &EncodedProgram,
         graph: &Graph,
@@ -52,12 +51,12 @@ impl Outgrowing {
         })
     }
 
-    /// Has the next read look at the distances again.
+    /// Requests a check of the distances by the next read.
     pub(super) fn begin_run(&mut self) {
         self.is_due = true;
     }
 
-    /// The searches that have to be looked at before the next read is answered.
+    /// Returns the searches to check before the next read returns.
     pub(super) fn due(&self) -> Vec<Searched> {
         if self.is_due {
             self.searches.clone()
@@ -66,7 +65,7 @@ impl Outgrowing {
         }
     }
 
-    /// Notes that all that was due was looked at.
+    /// Records that all due searches were checked.
     pub(super) fn settle(&mut self) {
         self.is_due = false;
     }
@@ -86,7 +85,7 @@ fn check_kinds(searches: &[Searched], graph: &Graph) -> Result<(), BackendError>
     }
 }
 
-/// Refuses searches of which nobody could see that they outgrew 32 bits, if they may.
+/// Refuses searches that may exceed 32 bits undetected.
 fn check_hidden(hidden: &[Searched], graph: &Graph) -> Result<(), BackendError> {
     check_kinds(hidden, graph)?;
     let Some(search) = hidden.first() else {
@@ -103,7 +102,7 @@ fn check_hidden(hidden: &[Searched], graph: &Graph) -> Result<(), BackendError> 
     })
 }
 
-/// Refuses `distances`, the words of the register of `search`, if a path outgrew them.
+/// Refuses `distances`, the words of the register of `search`, if a path exceeded them.
 pub(super) fn check(
     search: &Searched,
     graph: &Graph,
@@ -119,12 +118,12 @@ pub(super) fn check(
     }
 }
 
-/// Ends of the first edge, in order of nodes, that leads from a node with a distance to one
-/// without because their sum is no number of 32 bits; nothing if every distance fitted.
+/// Returns the ends of the first edge, in order of nodes, from a node with a distance to one
+/// without whose sum does not fit 32 bits; `None` if every distance fits.
 ///
-/// Distances that are there are right even if others are missing: all of a shortest path
-/// but its end is shorter. One pass over the distances where all nodes have one or the
-/// largest weight fits behind the largest distance, over the edges otherwise.
+/// Existing distances are correct even if others are missing, since every proper prefix of a
+/// shortest path is shorter. Takes one pass over the distances if all nodes have one or the
+/// largest weight fits beyond the largest distance, otherwise one over the edges.
 fn outgrown(graph: &Graph, kind: WeightKind, distances: &[u32]) -> Option<[u32; 2]> {
     let (weights, sums) = (graph.weights()?, Sums::of(kind));
     let distances = distances.get(..graph.nodes() as usize)?;
@@ -152,7 +151,7 @@ fn heaviest(weights: &[u32]) -> u32 {
     weights.par_iter().max().copied().unwrap_or(0)
 }
 
-/// How distances of 32 bits grow.
+/// Arithmetic of 32-bit distances.
 #[derive(Clone, Copy, Debug)]
 enum Sums {
     Whole,
@@ -167,7 +166,7 @@ impl Sums {
         }
     }
 
-    /// Whether this is the distance of a node that some path reaches.
+    /// Tells whether this is the distance of a reached node.
     fn is_path(self, word: u32) -> bool {
         match self {
             Self::Whole => word != UNREACHED,
@@ -175,7 +174,7 @@ impl Sums {
         }
     }
 
-    /// Whether a distance and a weight have a sum that is a distance.
+    /// Tells whether the sum of a distance and a weight is a distance.
     fn fit(self, distance: u32, weight: u32) -> bool {
         match self {
             Self::Whole => distance
@@ -185,14 +184,14 @@ impl Sums {
         }
     }
 
-    /// Whether no path of `edges` edges of at most this weight outgrows 32 bits.
+    /// Tells whether no path of `edges` edges of at most this weight exceeds 32 bits.
     fn hold(self, edges: u32, heaviest: u32) -> bool {
         match self {
             Self::Whole => edges
                 .checked_mul(heaviest)
                 .is_some_and(|sum| self.is_path(sum)),
-            // Each rounding adds at most a part in 2^24, so n of them less than a factor
-            // of 2^(n / 2^23).
+            // Each rounding adds at most a part in 2^24, so n of them add less than a factor of
+            // 2^(n / 2^23).
             Self::Float => {
                 let longest = f64::from(edges) * f64::from(f32::from_bits(heaviest));
                 longest * (1.0 + f64::from(edges) / 8_388_608.0).exp2() < f64::from(f32::MAX)
@@ -208,7 +207,7 @@ mod tests {
     const NO: u32 = UNREACHED;
 
     #[test]
-    fn only_a_sum_without_a_place_is_outgrown() {
+    fn only_a_sum_beyond_32_bits_is_outgrown() {
         let outgrown = |last, distances: [u32; 5]| {
             let edges = [(0, 1, NO - 2), (1, 2, last), (3, 4, 9)];
             let graph = Graph::from_weighted_edges(5, &edges, false).unwrap();
@@ -217,12 +216,12 @@ mod tests {
         assert_eq!(outgrown(1, [0, NO - 2, NO - 1, NO, NO]), None);
         let short = [0, NO - 2, NO, NO, NO];
         assert_eq!(outgrown(2, short), Some([1, 2]));
-        // Not yet relaxed is not outgrown.
+        // A distance that is not yet relaxed is not outgrown.
         assert_eq!(outgrown(1, short), None);
     }
 
     #[test]
-    fn floats_are_outgrown_by_infinity() {
+    fn infinity_outgrows_floats() {
         let edges = [(0, 1, f32::MAX), (1, 2, f32::MAX)];
         let graph = Graph::from_float_edges(4, &edges, false).unwrap();
         let outgrown = |distances: [f32; 4]| {
@@ -235,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_hold_as_long_as_every_path_does() {
+    fn sums_fit_as_long_as_every_path_does() {
         assert!(Sums::Whole.hold(2, NO / 2));
         assert!(!Sums::Whole.hold(3, NO / 3 + 1));
         assert!(!Sums::Whole.hold(1, NO));

@@ -4,8 +4,8 @@
 //! code. Reading the graph has errors of its own.
 
 use crate::Cause;
+use crate::analysis::{AnalysisKind, AnyOf, Detail};
 use crate::backend::BackendError;
-use crate::run::{AnalysisKind, Detail};
 use seawall_core::topology::Topology;
 
 /// A run could not start or could not finish.
@@ -58,8 +58,8 @@ pub enum RunError {
     WrongDetail {
         /// The detail asked for.
         detail: Detail,
-        /// The analysis that has it.
-        of: AnalysisKind,
+        /// The analyses that have it.
+        of: AnyOf,
         /// The analysis asked for.
         analysis: AnalysisKind,
     },
@@ -77,7 +77,8 @@ pub enum RunError {
     },
     /// A shape of search was forced on a program that does not search.
     #[error(
-        "the topology {topology} shapes frontier searches and {analysis} runs none; leave it out, or run bfs or reach"
+        "the topology {topology} shapes frontier searches and {analysis} runs none; leave it out, or run {}",
+        AnyOf::with(|facts| facts.searches)
     )]
     NoSearch {
         /// The analysis asked for.

@@ -2,12 +2,12 @@
 
 use super::choose::{Choice, Narrow, choose};
 use super::weigh::Found;
-use super::{BackendChoice, Executor, Phase, RunError, RunRequest, steps};
-use crate::analysis::Built;
-use crate::backend::cpu::{CpuSession, prepare_threads};
-use crate::backend::{RunLimits, RunStats, Session, cuda};
+use super::{Executor, Machine, Phase, RunError, RunRequest, steps};
+use crate::analysis::{self, Built, End};
+use crate::backend::cpu::prepare_threads;
+use crate::backend::{self, RunStats, Session};
 use crate::graph::Graph;
-use crate::outcome::{self, Column, Dropped, Event, PlanSummary, RunOutcome, Times, Track, waves};
+use crate::outcome::{Column, Dropped, Event, PlanSummary, RunOutcome, Times, Track, waves};
 use crate::program::{EncodedProgram, PlanRequest};
 use std::num::NonZeroU32;
 use std::time::Instant;
@@ -23,11 +23,10 @@ struct Opened<'g> {
 /// that `auto` weighs. A command calls it while its graph is read; without it the first
 /// run pays. A failure shows in that run.
 pub fn prepare(request: &RunRequest) {
-    if !matches!(request.backend, BackendChoice::Auto | BackendChoice::Cpu) {
-        return;
+    if matches!(request.machine.executor, None | Some(Executor::Cpu)) {
+        Found::get();
+        let _ = prepare_threads(request.machine.threads);
     }
-    Found::get();
-    let _ = prepare_threads(request.threads);
 }
 
 /// Runs `request` on `graph`; `progress` is called at the start of each phase.
@@ -61,23 +60,15 @@ pub fn execute(
         reason,
     } = submission.open(choice)?;
     let (planned, answer) = submission.settle(session.as_mut(), planned, narrow)?;
+    let end = steps::end_of(&answer.stats.control);
+    let checked = request.check.then(|| submission.is_equal(end, &answer));
     let Answer {
         values,
         parents,
         stats,
         spent,
     } = answer;
-    let Submission {
-        progress, mut log, ..
-    } = submission;
-    let mut plan = planned.summary;
-    plan.topology = steps::topology_name(&stats.control);
-    let end = steps::end_of(&stats.control);
-    let checked = request.check.then(|| {
-        progress(Phase::Check);
-        let found = (&values, parents.as_deref());
-        log.until_now("check", || steps::is_equal(graph, request, end, found))
-    });
+    let analysis = request.analysis.room();
     Ok(RunOutcome {
         analysis: request.analysis,
         backend: executor,
@@ -88,10 +79,11 @@ pub fn execute(
         dropped: Dropped::default(),
         weights: None,
         sources: steps::original_ids(graph, request.sources()),
-        reached: steps::reached(request.analysis, &values),
-        rounds: steps::rounds(request.analysis, &values, end),
+        reached: analysis.reached(&values),
+        rounds: analysis.rounds(&values, end.iterations),
         converged: end.converged,
-        plan,
+        plan: planned.summary,
+        topology: steps::topology_name(&stats.control),
         times: Times {
             load: 0,
             upload: session.upload_ns(),
@@ -103,9 +95,9 @@ pub fn execute(
         device_barriers: barriers(&stats, executor, session.device().units),
         host: stats.host,
         checked,
-        check_tolerance: checked.and_then(|_| steps::tolerance(request.analysis, &values, end)),
-        answer: outcome::Answer::of(request.analysis, &values, graph),
-        events: log.events,
+        check_tolerance: checked.and_then(|_| analysis.tolerance(&values, end)),
+        answer: analysis.answer(graph, &values),
+        events: submission.log.events,
         waves: waves(&planned.encoded, &stats.control),
         values,
         parents,
@@ -188,6 +180,18 @@ impl<'a> Submission<'a, '_> {
         wide.plan_ns += planned.plan_ns;
         let again = self.answer(session, &wide, &mut spent)?;
         Ok((wide, again))
+    }
+
+    /// Whether the sequential implementation finds the same.
+    fn is_equal(&mut self, end: End, answer: &Answer) -> bool {
+        (self.progress)(Phase::Check);
+        let (graph, request) = (self.graph, self.request);
+        let found = analysis::Found {
+            values: &answer.values,
+            parents: answer.parents.as_deref(),
+        };
+        self.log
+            .until_now("check", || steps::is_equal(graph, request, end, found))
     }
 
     /// Loads a program, runs it as often as asked and reads its result.
@@ -326,7 +330,7 @@ fn plan_program(
 ) -> Result<(EncodedProgram, PlanSummary), RunError> {
     let plan = PlanRequest {
         resident_bytes: graph.memory_bytes() as u64,
-        budget_bytes: request.budget_bytes,
+        budget_bytes: request.machine.budget_bytes,
         ..PlanRequest::default()
     };
     let (mut encoded, summary) = built.program.encode(&plan)?;
@@ -334,69 +338,37 @@ fn plan_program(
         encoded.search.narrow_nodes = narrow.enter;
         encoded.search.narrow_exit_nodes = narrow.leave;
     }
-    let plan = PlanSummary {
-        groups: summary.groups,
-        global_barriers: summary.global_barriers,
-        lower_bound: summary.lower_bound,
-        peak_group_bytes: summary.peak_group_bytes,
-        arena_bytes: summary.arena_bytes,
-        topology: String::new(),
-    };
-    Ok((encoded, plan))
+    Ok((encoded, summary))
 }
 
-/// Opens the backend that was chosen.
+/// Opens the executor that was chosen.
 fn open<'g>(
     graph: &'g Graph,
     request: &RunRequest,
     choice: Choice,
 ) -> Result<Opened<'g>, RunError> {
-    let limits = RunLimits {
-        time_budget_ns: request.time_budget_ns,
+    let Choice {
+        executor,
+        threads,
+        reason,
+        tiles,
+        ..
+    } = choice;
+    let machine = Machine {
+        threads,
+        ..request.machine
     };
-    let gpu = |executor| {
-        let options = cuda::CudaOptions {
-            device: request.device,
-            limits,
-            budget_bytes: request.budget_bytes,
-            tiles: choice.tiles,
-            ..cuda::CudaOptions::default()
-        };
-        cuda::open(executor, graph, options)
-    };
-    let cpu = |threads, reason| -> Result<Opened<'g>, RunError> {
+    let opened = |executor, reason| -> Result<Opened<'g>, RunError> {
         Ok(Opened {
-            session: Box::new(CpuSession::open(graph, threads, limits)?),
-            executor: Executor::Cpu,
-            reason,
-        })
-    };
-    let on_gpu = |executor, kind, reason| -> Result<Opened<'g>, RunError> {
-        Ok(Opened {
-            session: gpu(kind)?,
+            session: backend::open(graph, executor, (&machine, tiles))?,
             executor,
             reason,
         })
     };
-    let Choice {
-        backend,
-        threads,
-        reason,
-        ..
-    } = choice;
-    match backend {
-        BackendChoice::Cpu => cpu(threads, reason),
-        BackendChoice::Launches => on_gpu(Executor::Launches, cuda::Executor::Launches, reason),
-        BackendChoice::Graph => on_gpu(Executor::Graph, cuda::Executor::Graph, reason),
-        BackendChoice::Mega => on_gpu(Executor::Mega, cuda::Executor::Mega, reason),
-        BackendChoice::Auto => match gpu(cuda::Executor::Mega) {
-            Ok(session) => Ok(Opened {
-                session,
-                executor: Executor::Mega,
-                reason,
-            }),
-            Err(error) => cpu(threads, Some(error.to_string())),
-        },
+    match executor {
+        Some(executor) => opened(executor, reason),
+        None => opened(Executor::Mega, reason)
+            .or_else(|error| opened(Executor::Cpu, Some(error.to_string()))),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The example's run beside the host's plan and the bounds from its code.
+//! Comparison of the example's run with the host's plan and the bounds from its code.
 //!
 //! The plan must be the same, line by line. The painted stack must lie below
 //! the bound from the call graph and not far below it, or one of them is wrong.

@@ -1,16 +1,15 @@
-//! A thousand waves that wait for each other: what order alone costs.
+//! A thousand waves that wait for each other: the cost of order alone.
 //!
-//! Each wave joins the results of the last two, so the end shows a wave that
-//! was left out, ran twice or ran early: the words come round every third wave.
-//! They depend on each other word by word, which the persistent kernel knows and
-//! launches cannot.
+//! Each wave joins the results of the last two, so the end shows a wave that was left out, ran
+//! twice or ran early: the words repeat every third wave. They depend on each other word by word,
+//! which the persistent kernel knows and launches cannot exploit.
 
 use super::BenchError;
 use super::row::{Baseline, Clock, Figure, Floor, Row};
 use super::setting::Setting;
-use super::timing::{Machine, Times, times};
-use seawall::backend::cuda::Executor;
+use super::timing::{self, Times, open, times};
 use seawall::backend::cuda::measure::Meter;
+use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
 use seawall::program::{BitOp, PlanRequest, ProgramBuilder, ProgramError, RegisterId};
 use seawall::run::RunError;
@@ -19,13 +18,13 @@ use std::num::NonZeroUsize;
 /// Waves of the chain.
 const WAVES: u32 = 1000;
 
-/// Words that each handles.
+/// Words of each wave.
 const WORDS: u32 = 4096;
 
 /// Largest share of the time of a CUDA graph, by device time.
 const GRAPH_FLOOR: Floor = Floor::Ratio(0.5);
 
-/// Largest share of a launch and a wait for each wave, by wall time.
+/// Largest share of the time of a launch and a wait per wave, by wall time.
 const SYNC_FLOOR: Floor = Floor::Ratio(0.07);
 
 /// Adds a row for each way to run the chain.
@@ -33,9 +32,9 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let Some(device) = setting.gpu.as_ref().map(|limits| limits.ordinal) else {
         return cpu_rows(setting);
     };
-    let mega = chain(setting, Machine::Gpu(Executor::Mega, device))?;
-    let graph = chain(setting, Machine::Gpu(Executor::Graph, device))?;
-    let launches = chain(setting, Machine::Gpu(Executor::Launches, device))?;
+    let mega = chain(setting, Machine::gpu(Executor::Mega, device))?;
+    let graph = chain(setting, Machine::gpu(Executor::Graph, device))?;
+    let launches = chain(setting, Machine::gpu(Executor::Launches, device))?;
     let beside = |name: &str, ns| Baseline::Measured(Figure::new(name, ns));
     let row = |baseline, clock, ns| Row::new(what(), clock, Figure::new("mega", ns), baseline);
     let device_row = |name, ns| row(beside(name, ns), Clock::Device, mega.device_ns);
@@ -60,14 +59,11 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
 }
 
 fn cpu_rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
-    let machines = [
-        Machine::Cpu(setting.threads),
-        Machine::Cpu(NonZeroUsize::MIN),
-    ];
+    let machines = [timing::cpu(setting.threads), timing::cpu(NonZeroUsize::MIN)];
     let [all, one] = machines.map(|machine| chain(setting, machine));
     let (all, one) = (all?, one?);
-    let ours = Figure::new(machines[0].name(), all.wall_ns);
-    let other = Baseline::Measured(Figure::new(machines[1].name(), one.wall_ns));
+    let ours = Figure::new(timing::name(&machines[0]), all.wall_ns);
+    let other = Baseline::Measured(Figure::new(timing::name(&machines[1]), one.wall_ns));
     setting.push(Row::new(what(), Clock::Wall, ours, other));
     Ok(())
 }
@@ -76,15 +72,15 @@ fn what() -> String {
     format!("{WAVES} waves of {WORDS} words")
 }
 
-/// Times of a wave of the chain on `machine`; notes a wrong result.
+/// Times a wave of the chain on `machine`; records a wrong result.
 fn chain(setting: &mut Setting<'_>, machine: Machine) -> Result<Times, BenchError> {
-    let name = machine.name();
+    let name = timing::name(&machine);
     setting.say(format!("chain of waves: {name}"));
     let (program, result) = program().map_err(RunError::from)?;
     let plan = PlanRequest::default();
     let (encoded, _) = program.encode(&plan).map_err(RunError::from)?;
     let graph = Graph::from_edges(1, &[], false)?;
-    let mut session = machine.open(&graph)?;
+    let mut session = open(&machine, &graph)?;
     session.load(&encoded)?;
     let all = times(session.as_mut(), &[], setting.quick)?;
     let mut words = Vec::new();
@@ -124,7 +120,7 @@ const fn written(wave: u32) -> usize {
     wave as usize % 2
 }
 
-/// What the last register holds, word by word.
+/// Expected content of the last register, word by word.
 fn expected() -> Vec<u32> {
     let end = |word: u32| {
         let mut pair = [word, FILL];

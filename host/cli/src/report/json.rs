@@ -8,9 +8,10 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::weights::WeightsReport;
+use seawall::analysis::{AnalysisKind, Answer};
 use seawall::backend::HostWork;
-use seawall::outcome::{Answer, Column, Dropped, PlanSummary, Rounds, RunOutcome, Times};
-use seawall::run::{AnalysisKind, Executor};
+use seawall::outcome::{Dropped, PlanSummary, Rounds, RunOutcome, Times};
+use seawall::run::Executor;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -34,14 +35,12 @@ struct Report<'a> {
     converged: bool,
     checksum: String,
     #[serde(flatten)]
-    answer: Answer,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    distance_bits: Option<u32>,
+    answer: &'a Answer,
     #[serde(skip_serializing_if = "Option::is_none")]
     parents_checksum: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reached_each: Option<Vec<u64>>,
-    plan: &'a PlanSummary,
+    plan: Plan<'a>,
     time_ns: Times,
     repeat: u32,
     device_barriers: u64,
@@ -50,6 +49,14 @@ struct Report<'a> {
     check_tolerance: Option<f64>,
     #[serde(flatten)]
     host: HostWork,
+}
+
+/// The plan, and how a search took it.
+#[derive(Serialize)]
+struct Plan<'a> {
+    #[serde(flatten)]
+    summary: PlanSummary,
+    topology: &'a str,
 }
 
 impl<'a> Report<'a> {
@@ -69,11 +76,13 @@ impl<'a> Report<'a> {
             rounds: outcome.rounds,
             converged: outcome.converged,
             checksum: format!("{:016x}", outcome.values.checksum()),
-            answer: outcome.answer,
-            distance_bits: distance_bits(outcome),
+            answer: &outcome.answer,
             parents_checksum: outcome.parents_checksum().map(|sum| format!("{sum:016x}")),
             reached_each: outcome.reached_each(),
-            plan: &outcome.plan,
+            plan: Plan {
+                summary: outcome.plan,
+                topology: &outcome.topology,
+            },
             time_ns: outcome.times,
             repeat: outcome.repeat,
             device_barriers: outcome.device_barriers,
@@ -81,15 +90,6 @@ impl<'a> Report<'a> {
             check_tolerance: outcome.check_tolerance,
             host: outcome.host,
         }
-    }
-}
-
-/// Bits of a distance, where the analysis finds distances.
-fn distance_bits(outcome: &RunOutcome) -> Option<u32> {
-    match (outcome.analysis, &outcome.values) {
-        (AnalysisKind::Sssp, Column::U64(_)) => Some(64),
-        (AnalysisKind::Sssp, _) => Some(32),
-        _ => None,
     }
 }
 

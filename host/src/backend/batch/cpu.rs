@@ -1,4 +1,4 @@
-//! A batch on the CPU: threads take whole graphs, one graph a thread.
+//! Batches on the CPU: threads take whole graphs, one graph per thread.
 //!
 //! Every thread is a one-lane block of the batch kernel, so no thread ever
 //! waits for another. Wall time is the run's time.
@@ -28,13 +28,14 @@ pub struct CpuBatch<'g> {
 }
 
 impl<'g> CpuBatch<'g> {
-    /// Packs `jobs` for `threads` threads, all of the machine's when not
-    /// given; more threads than graphs are not started. `budget_bytes` bounds
-    /// what the batch takes beside the graphs as they are loaded.
+    /// Packs `jobs` for `threads` threads, by default all of the machine's; at most one thread per
+    /// graph is started. `budget_bytes` limits the batch's memory beyond that of the loaded
+    /// graphs.
     ///
     /// # Errors
-    /// As [`BatchError`] says; [`BackendError::TooManyThreads`] for more than
-    /// [`THREADS_MAX`](crate::backend::cpu::THREADS_MAX) threads, [`BackendError::OutOfMemory`] when budget or memory is short.
+    /// See [`BatchError`]; [`BackendError::TooManyThreads`] for more than
+    /// [`THREADS_MAX`](crate::backend::cpu::THREADS_MAX) threads, [`BackendError::OutOfMemory`] if
+    /// budget or memory is short.
     pub fn open(
         jobs: &[Job<'g>],
         threads: Option<NonZeroUsize>,
@@ -103,7 +104,7 @@ impl BatchSession for CpuBatch<'_> {
     }
 }
 
-/// Address of a batch record that outlives the threads it is given to.
+/// Address of a batch record that outlives the threads that use it.
 #[derive(Clone, Copy)]
 struct BatchAddress(u64);
 
@@ -115,8 +116,8 @@ fn run_threads(batch: BatchAddress, threads: u32) -> Result<(), BackendError> {
 
 fn run_block(BatchAddress(record): BatchAddress, place: (u32, u32), dealer: &Dealer) {
     let mut shared = vec![0_u32; SHARED_WORDS];
-    // SAFETY: `shared` is this thread's own and outlives the call; so does the dealer,
-    // which all threads of this run have alone.
+    // SAFETY: `shared` belongs to this thread and outlives the call; so does the dealer, which
+    // only the threads of this run use.
     let grid = unsafe { HostGrid::new(place, shared.as_mut_ptr(), dealer, cpu::SERVICES) };
     // SAFETY: the record and all that it names lie in memory of the session,
     // which is exclusively borrowed for the run; there is an arena for each of

@@ -1,7 +1,7 @@
 //! Device memory and pinned host memory, each with one owner.
 //!
-//! Both are taken when a session opens or loads a program and never during a
-//! run. Nothing here copies between them; [`super::staging`] does.
+//! Both are allocated when a session opens or loads a program and never during a run. Nothing here
+//! copies between them; [`super::staging`] does.
 
 use super::context::Context;
 use super::error::{OUT_OF_MEMORY, check};
@@ -23,11 +23,10 @@ pub(super) struct DeviceMemory {
 }
 
 impl DeviceMemory {
-    /// Takes at least `bytes` bytes of device memory, uninitialised and
-    /// aligned to 256 bytes.
+    /// Allocates at least `bytes` bytes of device memory, uninitialised and aligned to 256 bytes.
     ///
     /// # Errors
-    /// [`BackendError::OutOfMemory`] when the budget or the device is too small.
+    /// [`BackendError::OutOfMemory`] if the budget or the device is too small.
     pub(super) fn take(
         context: &Rc<Context>,
         what: &'static str,
@@ -73,8 +72,8 @@ impl Drop for DeviceMemory {
             return;
         }
         self.context.unbook(self.bytes);
-        // A failed bind or free means that the context is broken; its memory
-        // goes with it, and a drop has nobody to tell.
+        // A failed bind or free means that the context is broken and its memory lost with it; a
+        // drop cannot report it.
         let _ = self.context.bind();
         // SAFETY: the address came from cuMemAlloc and is freed once; the call
         // waits for work that still uses it.
@@ -82,7 +81,7 @@ impl Drop for DeviceMemory {
     }
 }
 
-/// Host memory that the device copies to and from without a detour.
+/// Host memory that the device copies to and from directly.
 #[derive(Debug)]
 pub(super) struct Pinned {
     context: Rc<Context>,
@@ -91,7 +90,7 @@ pub(super) struct Pinned {
 }
 
 impl Pinned {
-    /// Takes `bytes` bytes of pinned memory, zeroed.
+    /// Allocates `bytes` bytes of pinned memory, zeroed.
     ///
     /// # Errors
     /// [`BackendError::OutOfMemory`] when the system pins no more.
@@ -133,7 +132,7 @@ impl Pinned {
         self.bytes
     }
 
-    /// The bytes, to be read.
+    /// The bytes, for reading.
     ///
     /// # Safety
     /// No copy into this memory may be pending while the slice lives.
@@ -143,7 +142,7 @@ impl Pinned {
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
     }
 
-    /// The bytes, to be written.
+    /// The bytes, for writing.
     ///
     /// # Safety
     /// No copy into or out of this memory may be pending while the slice lives.

@@ -1,23 +1,21 @@
 //! One block of device memory for everything small: the launch record, the
 //! control block and the tables.
 //!
-//! The image is built on the host with the addresses it will have, and goes up
-//! in one copy.
+//! The image is built on the host with its final addresses, and uploaded in one copy.
 
-use super::resident::GraphAddresses;
+use crate::backend::record::{Addresses, GraphAddresses, GraphSize, TableAddresses, launch_record};
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, RegisterRecord, WaveRecord};
 use seawall_core::abi::search::SearchPolicy;
-use seawall_core::abi::{MAGIC, VERSION};
 
 /// Alignment of every part: two cache lines, as the allocator's own.
 const ALIGN: u64 = 256;
 
-/// Where the control block starts: right behind the launch record.
+/// Offset of the control block: directly after the launch record.
 pub(super) const CONTROL_OFFSET: u64 = (size_of::<LaunchRecord>() as u64).div_ceil(ALIGN) * ALIGN;
 
-/// Where each part starts, in bytes from the start of the block.
+/// Offset of each part, in bytes from the start of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     /// The launch record.
@@ -30,7 +28,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The layout for tables of these lengths.
+    /// Returns the layout for tables of these lengths.
     fn new(groups: usize, waves: usize, registers: usize) -> Self {
         let mut end = 0u64;
         let mut place = |bytes: usize| {
@@ -52,7 +50,7 @@ impl Layout {
         }
     }
 
-    /// The layout for a program's tables.
+    /// Returns the layout for a program's tables.
     pub(super) fn of(program: &EncodedProgram) -> Self {
         Self::new(
             program.groups.len(),
@@ -65,7 +63,7 @@ impl Layout {
 /// The machine's part of a launch record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placement {
-    /// Address of the block that the image goes to.
+    /// Address of the block that receives the image.
     pub(super) tables: u64,
     /// Address of the arena.
     pub(super) arena: u64,
@@ -77,42 +75,30 @@ pub(super) struct Placement {
     pub(super) nodes: u32,
     /// Directed edges of the graph.
     pub(super) edges: u32,
-    /// Run time after which the kernel stops itself, nanoseconds.
+    /// Time budget of a run, nanoseconds.
     pub(super) time_budget_ns: u64,
 }
 
 impl Placement {
-    /// The launch record of `program` in this place.
+    /// Returns the launch record of `program` in this place.
     fn record(&self, program: &EncodedProgram) -> LaunchRecord {
         let layout = Layout::of(program);
-        let can_pull = u32::from(self.graph.incoming_offsets != 0);
-        LaunchRecord {
-            magic: MAGIC,
-            version: VERSION,
-            nodes: self.nodes,
-            edges: self.edges,
-            groups: program.top_groups,
-            groups_total: length(program.groups.len()),
-            waves: length(program.waves.len()),
-            registers: length(program.registers.len()),
-            offsets: self.graph.offsets,
-            targets: self.graph.targets,
-            weights: self.graph.weights,
-            incoming_offsets: self.graph.incoming_offsets,
-            incoming_targets: self.graph.incoming_targets,
-            group_table: self.tables + layout.groups,
-            wave_table: self.tables + layout.waves,
-            register_table: self.tables + layout.registers,
+        let at = Addresses {
+            graph: self.graph,
+            tables: TableAddresses {
+                groups: self.tables + layout.groups,
+                waves: self.tables + layout.waves,
+                registers: self.tables + layout.registers,
+            },
             arena: self.arena,
             inputs: self.inputs,
             control: self.tables + CONTROL_OFFSET,
-            time_budget_ns: self.time_budget_ns,
-            search: SearchPolicy {
-                can_pull,
-                ..program.search
-            },
-            tiles: self.graph.tiles,
-        }
+        };
+        let size = GraphSize {
+            nodes: self.nodes,
+            edges: self.edges,
+        };
+        launch_record(program, size, &at, self.time_budget_ns)
     }
 
     /// The bytes of the whole block.
@@ -139,8 +125,8 @@ impl Placement {
         image
     }
 
-    /// The bytes of a block that holds no program: enough for the barrier
-    /// test, which reads the control block's address only.
+    /// Returns the bytes of a block that holds no program: enough for the barrier test, which
+    /// reads only the control block's address.
     pub(super) fn bare_image(&self) -> Vec<u8> {
         self.image(&EncodedProgram {
             nodes: 0,
@@ -168,16 +154,12 @@ fn write(image: &mut [u8], at: u64, bytes: &[u8]) {
     }
 }
 
-/// A table's length; [`super::walk`] refused longer ones.
-fn length(records: usize) -> u32 {
-    u32::try_from(records).unwrap_or(u32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::program::encoded::GraphNeeds;
     use seawall_core::abi::tiles::TileTable;
+    use seawall_core::abi::{MAGIC, VERSION};
 
     fn program() -> EncodedProgram {
         EncodedProgram {
@@ -291,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn pulling_is_allowed_exactly_when_incoming_edges_are_there() {
+    fn pulling_is_allowed_exactly_if_there_are_incoming_edges() {
         let search = |incoming| {
             let mut placement = placement(incoming);
             placement.graph.incoming_targets = incoming;

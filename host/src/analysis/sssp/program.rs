@@ -1,6 +1,7 @@
-//! Shortest paths: length of the shortest path from the sources to every node.
+//! The program of shortest paths: bounds that move in steps of measured width.
 
-use super::{Built, Question, Reading, padded};
+use crate::analysis::room::padded;
+use crate::analysis::{Built, Question, Reading};
 use crate::graph::{Graph, WeightKind};
 use crate::program::{Lengths, Paths, ProgramBuilder, ProgramError};
 
@@ -114,7 +115,7 @@ fn degree(graph: &Graph) -> u64 {
 
 /// Bounds that shortest paths take for each level of a search of a graph of `degree`
 /// edges a node, if a level is as far as the mean weight.
-pub(crate) fn bounds_of_a_level(degree: f64) -> f64 {
+pub(super) fn bounds_of_a_level(degree: f64) -> f64 {
     if degree < LEAN_DEGREE as f64 + 1.0 {
         1.0 / LEAN_WIDTH as f64
     } else {
