@@ -14,7 +14,7 @@ use super::{MEASURED, sections::Sections};
 use crate::error::Error;
 
 /// The measured steps, as the example names them.
-const STEPS: [&str; 4] = ["layers", "groups", "arena", "policies"];
+const STEPS: [&str; 5] = ["layers", "groups", "arena", "policies", "execution"];
 
 /// A step and the most stack that its code can take.
 struct Bound {
