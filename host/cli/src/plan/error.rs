@@ -71,12 +71,12 @@ impl PlanError {
         }
     }
 
-    /// Whether the conformance vectors say which fields it has, and no other.
+    /// Tells whether the conformance vectors determine its fields.
     pub(crate) const fn is_of_vectors(&self) -> bool {
-        matches!(self, Self::Layers(_) | Self::Groups(_) | Self::Arena(_))
+        matches!(self, Self::Layers(_) | Self::Execution(_))
     }
 
-    /// The kind and the fields that belong to it, as the vectors have them.
+    /// Returns the kind and its fields, as in the vectors.
     pub(crate) fn fields(&self) -> Value {
         match self {
             Self::Unreadable { file, source } => {
