@@ -114,6 +114,7 @@ fn backend_fields(error: &BackendError) -> Value {
             "kind": "not_co_resident", "wanted": wanted, "lanes": lanes, "fitting": fitting,
             "multiprocessors": multiprocessors
         }),
+        BackendError::Cancelled => json!({"kind": "cancelled"}),
         BackendError::TooManyThreads { threads, most } => {
             json!({"kind": "too_many_threads", "threads": threads, "most": most})
         }
