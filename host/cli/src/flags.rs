@@ -51,9 +51,9 @@ pub(super) fn of_batch(error: &BatchError) -> &'static str {
 
 const fn of_detail(detail: Detail) -> &'static str {
     match detail {
-        Detail::Plain => "",
         Detail::Parents => " (--parents)",
         Detail::EachSource => " (--each)",
+        _ => "",
     }
 }
 

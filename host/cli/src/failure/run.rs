@@ -172,6 +172,7 @@ pub(super) fn bench_fields(error: &BenchError) -> Value {
         BenchError::BatchMachine(MachineError::Size { jobs, most }) => {
             json!({"kind": "too_many_graphs", "graphs": jobs, "most": most})
         }
+        BenchError::BatchMachine(other) => super::named(other),
     }
 }
 
@@ -181,5 +182,6 @@ pub(super) fn probe_fields(error: &MeasureError) -> Value {
         MeasureError::Graph(error) => graph::fields(error),
         MeasureError::Program(error) => program_fields(error),
         MeasureError::Backend(error) => backend_fields(error),
+        _ => json!({"kind": "failed"}),
     }
 }

@@ -214,7 +214,7 @@ pub enum GraphError {
     },
     /// More edges than 32-bit offsets can address.
     #[error(
-        "{file}: {edges} directed edges, but at most {limit} fit 32-bit offsets; split the graph, or load it with one direction"
+        "{file}: {edges} directed edges, but at most {limit} fit 32-bit offsets; split the graph, or load it without reverse edges"
     )]
     TooManyEdges {
         /// File or generator.
