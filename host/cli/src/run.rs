@@ -103,12 +103,12 @@ pub(super) struct RunArgs {
 
 #[derive(Debug, Args)]
 struct DetailArgs {
-    /// With bfs: give the parent of every node too, the smallest of its
-    /// neighbours one level before it; a source is its own.
+    /// With bfs: add the parent of every node, its smallest neighbour on the previous level; a
+    /// source is its own.
     #[arg(long, conflicts_with = "each")]
     parents: bool,
-    /// With reach: give for every node the set of sources that reach it, a bit
-    /// a source in the order given, and how many nodes each source reaches.
+    /// With reach: add for every node the set of sources that reach it, one bit per source in the
+    /// given order, and the number of nodes that each source reaches.
     #[arg(long)]
     each: bool,
 }
@@ -125,7 +125,7 @@ impl DetailArgs {
 
 #[derive(Debug, Args)]
 struct MachineArgs {
-    /// Executor; auto takes the one that should be fastest here.
+    /// Executor; auto takes the one expected to be fastest here.
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
     backend: BackendName,
     /// Number of the GPU.
@@ -134,27 +134,27 @@ struct MachineArgs {
     /// Threads of the cpu backend [default: as many as pay; all where several graphs run].
     #[arg(long, value_name = "N", value_parser = thread_count)]
     threads: Option<NonZeroUsize>,
-    /// Shape that a search's steps take where it can hold the frontier; auto
-    /// chooses on the device, step by step.
+    /// Shape of a search's steps, if it can hold the frontier; auto chooses on the device for each
+    /// step.
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
     topology: TopologyChoice,
-    /// Bytes that graph and plan may take, such as 8GiB [default: the device's memory].
+    /// Bytes for graph and plan, such as 8GiB [default: the device's memory].
     #[arg(long, value_name = "SIZE", value_parser = size)]
     budget: Option<u64>,
 }
 
 #[derive(Debug, Args)]
 struct LimitArgs {
-    /// Run so often; times are medians.
+    /// Number of runs; times are medians.
     #[arg(long, default_value = "1", value_name = "N", value_parser = above_zero::<NonZeroU32>)]
     repeat: NonZeroU32,
-    /// Seconds after which a run is stopped, at the end of the wave that runs then.
+    /// Seconds after which a run is stopped, at the end of its current wave.
     #[arg(long, default_value_t = 60.0, value_name = "SECONDS", value_parser = seconds)]
     time_budget: f64,
     /// Iterations after which an analysis stops, converged or not.
     #[arg(long, value_name = "N", value_parser = above_zero::<NonZeroU32>, help = max_iterations_help())]
     max_iterations: Option<NonZeroU32>,
-    /// PageRank: share of a rank that is passed on.
+    /// PageRank: share of a rank that nodes pass on.
     #[arg(long, default_value_t = Ranking::default().damping, value_name = "SHARE", value_parser = damping)]
     damping: f32,
     /// PageRank: total change at which the ranking ends.
@@ -167,11 +167,11 @@ struct LimitArgs {
 
 #[derive(Debug, Args)]
 struct OutputArgs {
-    /// Write one row a node: .csv, .json or .npy.
+    /// Write one row per node: .csv, .json or .npy.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Columns of that file, separated by commas; a single one is a plain array
-    /// in .json and .npy [default: all that the result has].
+    /// Columns of that file, separated by commas; a single one is a plain array in .json and .npy
+    /// [default: all columns of the result].
     #[arg(
         long,
         value_enum,
@@ -202,7 +202,7 @@ fn max_iterations_help() -> String {
     )
 }
 
-/// Bytes of a text such as `512MiB`.
+/// Parses a size such as `512MiB`.
 ///
 /// # Errors
 /// The expected value.
@@ -219,8 +219,8 @@ pub fn size(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| "expected fewer than 2^64 bytes".to_owned())
 }
 
-/// Digits times their unit. A size with a fraction goes through a float instead, which
-/// rounds and stops at the largest.
+/// Multiplies digits by their unit. A size with a fraction is computed as a float, which rounds
+/// and saturates.
 fn product(text: &str) -> Option<u64> {
     let unit = text.trim_start_matches(|digit: char| digit.is_ascii_digit());
     let count: u64 = text.strip_suffix(unit)?.parse().ok()?;
@@ -228,7 +228,8 @@ fn product(text: &str) -> Option<u64> {
     count.checked_mul(factor.as_u64())
 }
 
-/// A number of threads. More than the library takes is refused before a graph is read.
+/// Parses a number of threads. A number above the library's limit is refused before a graph is
+/// read.
 pub(super) fn thread_count(text: &str) -> Result<NonZeroUsize, String> {
     let count = text.parse().ok();
     count
@@ -309,14 +310,14 @@ fn verdict(checked: Option<bool>) -> ExitCode {
     }
 }
 
-/// Says on standard error what is no failure and must not be overlooked.
+/// Prints warnings to standard error.
 fn warn(text: &str) {
-    // A closed standard error leaves no one to tell.
+    // A closed standard error has no reader left to inform.
     let _ = writeln!(io::stderr(), "warning: {text}");
 }
 
 impl RunArgs {
-    /// Whether standard output is for scripts.
+    /// Tells whether standard output is for scripts.
     pub(super) fn is_for_scripts(&self) -> bool {
         self.output.json
     }
@@ -341,8 +342,8 @@ impl RunArgs {
         format!("{after}, before it was done: values may change; raise --max-iterations")
     }
 
-    /// The outputs, none of which is an input. Graphs that a folder or a list names are
-    /// not looked at yet.
+    /// Returns the outputs, none of which is an input. Graphs in a folder or a list are not
+    /// checked yet.
     fn check_files(&self) -> Result<Outputs, CliError> {
         let files = self.output.files()?;
         for graph in &self.graphs {
@@ -363,11 +364,11 @@ impl RunArgs {
         }
     }
 
-    /// Loads the graph; what any run needs is made ready meanwhile.
+    /// Loads the graph, and prepares the run meanwhile.
     fn load_beside(&self, name: &OsStr, line: &ProgressLine) -> Result<Loaded, CliError> {
         let request = self.request(Vec::new());
         std::thread::scope(|scope| {
-            // Without a thread for it, the run makes it ready.
+            // If the thread cannot be started, the run prepares itself.
             let _ = std::thread::Builder::new().spawn_scoped(scope, || prepare(&request));
             self.load(name, line)
         })
@@ -413,7 +414,7 @@ impl RunArgs {
         request
     }
 
-    /// The nodes of `graph`, which the caller named `name`, to start from.
+    /// Returns the source nodes of `graph`, which the caller named `name`.
     fn source_nodes(
         &self,
         sources: &Sources,
@@ -427,14 +428,14 @@ impl RunArgs {
     }
 }
 
-/// The table that `--out` asks for.
+/// The table of `--out`.
 struct TableChoice {
     format: RowFormat,
     columns: Vec<TableColumn>,
 }
 
 impl OutputArgs {
-    /// The outputs, none of them twice and each one writable.
+    /// Returns the outputs, all different and writable.
     fn files(&self) -> Result<Outputs, CliError> {
         let mut files = Outputs::default();
         let named = [
@@ -453,8 +454,8 @@ impl OutputArgs {
         Ok(files)
     }
 
-    /// The table; refuses suffixes that name no format, and columns that are not in
-    /// `known` for the format.
+    /// Returns the table; refuses unknown suffixes, and columns that are not in `known` for the
+    /// format.
     fn check(
         &self,
         known: impl Fn(RowFormat) -> &'static [TableColumn],
@@ -472,7 +473,7 @@ impl OutputArgs {
         Ok(Some(TableChoice { format, columns }))
     }
 
-    /// The columns asked for, or all that are `known`.
+    /// Returns the requested columns, or all that are `known`.
     fn columns(&self, known: &'static [TableColumn]) -> Result<Vec<TableColumn>, CliError> {
         for (at, column) in self.columns.iter().enumerate() {
             if !known.contains(column) {
@@ -527,7 +528,7 @@ impl OutputArgs {
     }
 }
 
-/// Whether a picture may have this name. Pipes and devices may have any.
+/// Tells whether a picture may have this name. Pipes and devices may have any.
 fn is_svg(path: &Path) -> bool {
     match path.extension() {
         Some(suffix) => suffix.eq_ignore_ascii_case("svg"),
@@ -535,7 +536,7 @@ fn is_svg(path: &Path) -> bool {
     }
 }
 
-/// The format by the suffix; CSV for pipes and devices without one.
+/// Returns the format by the suffix; CSV for pipes and devices without one.
 fn row_format(path: &Path) -> Result<RowFormat, CliError> {
     let of_pipe = || {
         let is_plain = path.extension().is_none() && is_written_through(path);

@@ -1,10 +1,10 @@
-//! Ready analyses, one room each.
+//! Ready analyses, one module each.
 //!
-//! A room holds all that is known about an analysis: its wave program, its facts, how
-//! its result is read, what it costs, and the plain sequential implementation that a
-//! check compares with, which shares nothing with the program. It implements
-//! [`Analysis`], and one line in the registry makes it an [`AnalysisKind`]. Nobody
-//! outside asks which analysis it is: they ask its [`Facts`] or its functions.
+//! Such a module holds everything about an analysis: its wave program, its facts, the reading of
+//! its result, its cost, and a plain sequential implementation for checks, which shares nothing
+//! with the program. It implements [`Analysis`], and one line in the registry makes it an
+//! [`AnalysisKind`]. Other modules do not distinguish analyses: they use its [`Facts`] or its
+//! functions.
 
 mod answer;
 mod falling;
@@ -37,7 +37,7 @@ use crate::program::ProgramError;
 /// Builds the program of `kind` for `graph`.
 ///
 /// # Errors
-/// When the graph is too large for a register.
+/// If the graph is too large for a register.
 pub fn build(
     kind: AnalysisKind,
     graph: &Graph,
@@ -46,8 +46,7 @@ pub fn build(
     kind.room().build(graph, question)
 }
 
-/// Iterations after which a ranking with `damping` changes by rounding alone,
-/// and stops.
+/// Number of iterations after which a ranking with `damping` changes only by rounding, and stops.
 #[must_use]
 pub fn ranking_iterations_max(damping: f32) -> u32 {
     pagerank::iterations_max(damping)

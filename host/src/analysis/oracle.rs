@@ -1,7 +1,7 @@
-//! Plain sequential implementations, to compare with.
+//! Plain sequential implementations, for comparison.
 //!
-//! They are as simple as can be and call nothing that they judge. Each stands in the
-//! room of its analysis; these are the ones with which other programs may compare.
+//! They are as simple as possible and call no code under test. Each is in the module of its
+//! analysis; these are available to other programs.
 
 pub use super::bfs::oracle::{levels, parents};
 pub use super::cc::oracle::components;

@@ -4,7 +4,7 @@ use super::{Analysis, Facts};
 use serde::{Serialize, Serializer};
 use std::fmt;
 
-/// Makes the kinds of analyses out of their rooms.
+/// Defines the kinds of analyses from their modules.
 macro_rules! registry {
     ($($kind:ident => $room:path,)*) => {
         /// An analysis of a graph, by name.
@@ -21,7 +21,7 @@ macro_rules! registry {
             /// Every analysis, in the order of reports.
             pub const ALL: [Self; [$(stringify!($kind)),*].len()] = [$(Self::$kind),*];
 
-            /// All that is known about the analysis.
+            /// The module of the analysis.
             #[must_use]
             pub const fn room(self) -> &'static dyn Analysis {
                 match self {
@@ -43,7 +43,7 @@ registry! {
 }
 
 impl AnalysisKind {
-    /// What it is called, takes and finds.
+    /// Its name, parameters and results.
     #[must_use]
     pub fn facts(self) -> &'static Facts {
         self.room().facts()
@@ -92,12 +92,12 @@ impl Serialize for AnalysisKind {
     }
 }
 
-/// Analyses of which any one does what is asked, such as `bfs or sssp`.
+/// Alternatives, such as `bfs or sssp`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnyOf(Vec<AnalysisKind>);
 
 impl AnyOf {
-    /// Those whose facts are as `wanted` says.
+    /// Returns the kinds whose facts satisfy `wanted`.
     #[must_use]
     pub fn with(wanted: impl Fn(&Facts) -> bool) -> Self {
         let all = AnalysisKind::ALL.into_iter();

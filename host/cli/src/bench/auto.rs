@@ -42,8 +42,8 @@ const CASES: [(&str, &[AnalysisKind]); 13] = [
 /// Every analysis of a single column.
 const ALL: [AnalysisKind; 7] = [Bfs, Reach, Cc, Sssp, Pagerank, Kcore, Triangles];
 
-/// Default folder of the files, unless the variable is set.
-const FOLDER: (&str, &str) = ("SEAWALL_ROADS", "../shared/data");
+/// Variable that names the folder of the files.
+const FOLDER: &str = "SEAWALL_ROADS";
 
 /// Largest ratio of a good choice to the best one.
 const WITHIN: f64 = 1.1;
@@ -95,12 +95,11 @@ fn graph_of(setting: &mut Setting<'_>, name: &str) -> Result<Option<Graph>, Benc
     if name.starts_with("gen:") {
         return Ok(Some(load(name, &options, None)?.graph));
     }
-    let (variable, usual) = FOLDER;
-    let folder = std::env::var_os(variable).unwrap_or_else(|| usual.into());
+    let folder = std::env::var_os(FOLDER).unwrap_or_default();
     let path = Path::new(&folder).join(name);
     if !path.is_file() {
         setting.note(format!(
-            "{name} is left out: {} is not there; {variable} may name another folder",
+            "{name} is left out: {} is not there; {FOLDER} names the folder",
             path.display()
         ));
         return Ok(None);

@@ -1,7 +1,6 @@
 //! The report of a run as one JSON object, for scripts.
 //!
-//! Field names are part of the command line's promise: new ones may appear, old
-//! ones stay.
+//! Field names are part of the command line's interface: new ones may appear, old ones stay.
 
 use std::io::{self, Write};
 
@@ -48,7 +47,7 @@ struct Report<'a> {
     host: HostWork,
 }
 
-/// The plan, and how a search took it.
+/// The plan, and the topology of a search.
 #[derive(Serialize)]
 struct Plan<'a> {
     #[serde(flatten)]
@@ -96,18 +95,16 @@ fn only(sources: &[u64]) -> Option<u64> {
 
 /// Writes the report as one line of JSON.
 ///
-/// `checksum` is that of [`Column::checksum`](seawall::outcome::Column::checksum)
-/// as 16 lower-case hexadecimal digits, in a string because many readers hold
-/// numbers as doubles. After it stand the numbers that the analysis is asked for,
-/// see [`Answer`]; `distance_bits` says how wide the values of shortest paths are.
-/// `parents_checksum` is that of the parents where they were asked for, and
-/// `reached_each` gives the nodes that each source reaches, in the order of
-/// `sources`. `checked` is null when no check was asked for; `source`
-/// is there when there is exactly one. Times are nanoseconds. What the host did
-/// is that of the last repetition, see [`HostWork`].
+/// `checksum` is that of [`Column::checksum`](seawall::outcome::Column::checksum) as 16 lower-case
+/// hexadecimal digits, in a string because many readers hold numbers as doubles. The answer of the
+/// analysis follows it, see [`Answer`]; `distance_bits` is the width of distances of shortest
+/// paths. `parents_checksum` is that of the parents if they were requested, and `reached_each` has
+/// the number of nodes that each source reaches, in the order of `sources`. `checked` is null
+/// without a check; `source` is present if there is exactly one. Times are nanoseconds. The work
+/// of the host is that of the last repetition, see [`HostWork`].
 ///
 /// # Errors
-/// When `out` fails.
+/// If `out` fails.
 pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer(&mut *out, &Report::of(outcome))?;
     writeln!(out)

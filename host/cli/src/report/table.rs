@@ -1,9 +1,8 @@
 //! Tables of results as files: columns, cells and the three formats.
 //!
-//! The suffix of the path chooses the format, the caller the columns. All
-//! formats hold the same numbers, so that a checksum can be recomputed from
-//! each. A value that is not there is empty in CSV and null in JSON; in NumPy
-//! files, which have no such value, it is the largest number of its type.
+//! The suffix of the path chooses the format, the caller the columns. All formats hold the same
+//! numbers, so that a checksum can be recomputed from each. A missing value is empty in CSV and
+//! null in JSON; in NumPy files, which have no such value, it is the largest number of its type.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -19,16 +18,16 @@ use seawall::outcome::{Column, SourceSets};
 /// A format of result tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowFormat {
-    /// A header line, then a line a row.
+    /// A header line, then one line per row.
     Csv,
-    /// An array of objects, or of plain values for a single column, one a line.
+    /// An array of objects, or of plain values for a single column, one per line.
     Json,
     /// A NumPy array of records, or of plain values for a single column.
     Npy,
 }
 
 impl RowFormat {
-    /// The format that a path's suffix names, if it names one.
+    /// Returns the format of a path's suffix, if it is known.
     #[must_use]
     pub fn of(path: &Path) -> Option<Self> {
         let suffix = path.extension()?.to_str()?;
@@ -67,7 +66,7 @@ impl TableColumn {
         }
     }
 
-    /// The columns that a run's table has.
+    /// Columns of a run's table.
     #[must_use]
     pub const fn of_run(parents: bool) -> &'static [Self] {
         if parents {
@@ -77,8 +76,7 @@ impl TableColumn {
         }
     }
 
-    /// The columns that a batch's table has; arrays of NumPy have no texts of
-    /// any length.
+    /// Columns of a batch's table; arrays of NumPy cannot hold texts of arbitrary length.
     #[must_use]
     pub const fn of_batch(format: RowFormat) -> &'static [Self] {
         match format {
@@ -106,7 +104,7 @@ pub(super) enum Cell<'a> {
     Set(&'a [u64]),
 }
 
-/// A set as a hexadecimal number, `0x` and 16 digits a word, highest first.
+/// A set as a hexadecimal number, `0x` and 16 digits per word, highest first.
 struct Hexadecimal<'a>(&'a [u64]);
 
 impl fmt::Display for Hexadecimal<'_> {
@@ -179,7 +177,7 @@ impl Serialize for Cells<'_> {
     }
 }
 
-/// What the values of a table are.
+/// Type of the values of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Values {
     Ids,
@@ -190,7 +188,7 @@ pub(super) enum Values {
 }
 
 impl Values {
-    /// The values of `column`, the result of `kind`.
+    /// Returns the type of `column`, the result of `kind`.
     pub(super) fn of(kind: AnalysisKind, column: &Column) -> Self {
         match column {
             Column::U32(_) => match kind.facts().values {
@@ -205,8 +203,8 @@ impl Values {
         }
     }
 
-    /// What holds values of both kinds, as the graphs of a batch may have: distances of 32
-    /// and of 64 bits, or along whole numbers and along floats.
+    /// Returns a type for values of both kinds, which the graphs of a batch may have: distances of
+    /// 32 and of 64 bits, or along whole numbers and along floats.
     pub(super) fn join(self, other: Self) -> Self {
         match (self, other) {
             (one, other) if one == other => one,
@@ -218,7 +216,7 @@ impl Values {
     /// The cell in the type of these values.
     ///
     /// # Errors
-    /// When that has no such number.
+    /// If that type has no such number.
     fn fit(self, cell: Cell<'_>) -> io::Result<Cell<'_>> {
         let inexact = || {
             io::Error::other("a value of the batch has no place among floats; write .csv or .json")
@@ -371,7 +369,7 @@ fn type_of(column: TableColumn, values: Values) -> io::Result<DType> {
     }
 }
 
-/// The type that NumPy names `kind`.
+/// Returns the type that NumPy names `kind`.
 fn plain(kind: &str) -> io::Result<DType> {
     let kind: TypeStr = kind.parse().map_err(io::Error::other)?;
     Ok(DType::Plain(kind))

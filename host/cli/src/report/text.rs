@@ -9,10 +9,10 @@ use seawall::backend::HostWork;
 use seawall::outcome::{Dropped, PlanSummary, Rounds, RunOutcome, Times};
 use seawall::units::{Count, Nanoseconds, bytes, counted};
 
-/// Writes the report: what ran, where and why, what it found, what it took.
+/// Writes the report: the analysis, its machine with the reason, results, and costs.
 ///
 /// # Errors
-/// When `out` fails.
+/// If `out` fails.
 pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     let nodes = counted(outcome.nodes, "node");
     let edges = counted(outcome.edges, "edge");
@@ -48,7 +48,7 @@ pub(super) fn row(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()>
     writeln!(out, "  {name:<10}{text}")
 }
 
-/// What of the file's edges is not in the graph; nothing if all are.
+/// Edges of the file that were dropped; `None` if all were kept.
 pub(super) fn left_out(dropped: Dropped) -> Option<String> {
     let parts = [
         (dropped.self_loops, "self loop"),
@@ -84,7 +84,7 @@ fn found(outcome: &RunOutcome) -> String {
     }
 }
 
-/// Rows of what was asked beyond the plain column.
+/// Rows of the requested detail.
 fn details(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     if let Some(reached) = outcome.reached_each() {
         let text = format!("source by source {} nodes", listed(&reached));
@@ -96,7 +96,7 @@ fn details(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The first few numbers, and how many more there are.
+/// The first few numbers, and the number of further ones.
 fn listed(numbers: &[u64]) -> String {
     let shown = numbers.iter().take(SOURCES_SHOWN);
     let shown: Vec<String> = shown.map(|number| Count(*number).to_string()).collect();
@@ -127,7 +127,7 @@ fn rounds(outcome: &RunOutcome) -> String {
     format!("{}, {end}", counted(u64::from(count), noun))
 }
 
-/// The end of a check, and by which share of itself a value may have differed.
+/// Result of a check, with its tolerance.
 pub(super) fn verdict(equal: bool, tolerance: Option<f64>) -> String {
     let verdict = if equal {
         "equal to a plain sequential implementation"
@@ -187,7 +187,7 @@ pub(super) fn host(work: &HostWork) -> String {
     )
 }
 
-/// Writes where the time went; `repeat` and `edges` are those of the run.
+/// Writes the times; `repeat` and `edges` are those of the run.
 pub(super) fn times(
     out: &mut dyn Write,
     times: &Times,
