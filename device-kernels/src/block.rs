@@ -29,18 +29,18 @@ pub mod shared {
     pub const BOOKS: u32 = 148;
     /// What bounds the running search, 2 words.
     pub const BOUNDS: u32 = 156;
-    /// The launch record, 68 words.
+    /// The launch record, 72 words.
     pub const LAUNCH: u32 = 160;
     /// The first groups of the table, 4 words each.
-    pub const GROUPS: u32 = 228;
+    pub const GROUPS: u32 = 232;
     /// How many of them.
     pub const GROUPS_HELD: u32 = 24;
     /// The first waves of the table, 12 words each.
-    pub const WAVES: u32 = 324;
+    pub const WAVES: u32 = 328;
     /// How many of them.
     pub const WAVES_HELD: u32 = 24;
     /// The first registers of the table, 4 words each.
-    pub const REGISTERS: u32 = 612;
+    pub const REGISTERS: u32 = 616;
     /// How many of them.
     pub const REGISTERS_HELD: u32 = 32;
     /// Whether the first lane found at a barrier that the run has ended.
@@ -56,13 +56,19 @@ pub mod shared {
     /// take turns, then eleven that one lane tells the others.
     pub const NARROW_WORDS: u32 = 80;
     /// The two queues of a narrow search, three words an entry.
-    pub const NARROW: u32 = 740;
+    pub const NARROW: u32 = 744;
     /// Operations that are ready to run; shares words with the rest, as no
     /// operation uses any.
-    pub const STEPS: u32 = 740;
+    pub const STEPS: u32 = 744;
     /// Rows of a tile of edges, two words a row; shares words with the rest,
     /// as no step uses both.
-    pub const SHARES: u32 = 740;
+    pub const SHARES: u32 = 744;
+
+    /// Rows that a block of lanes takes together while it runs code: the item of one, and a
+    /// vote a warp. Shares words with the rest, as no wave uses both.
+    pub const EACH_ROWS: u32 = 744;
+    /// Temporaries of code, a word a lane each.
+    pub const EACH_TEMPS: u32 = 780;
 
     /// Entries that each of the two queues of a narrow search can hold, in
     /// blocks of at most `lanes` lanes.

@@ -6,8 +6,9 @@ use crate::grid::Grid;
 use crate::launch::Launch;
 use crate::machine::Wave;
 use crate::team::Team;
-use crate::waves;
-use crate::{fixpoint, launched, straight};
+use crate::waves::{self, family};
+use crate::while_loop::{Top, run_loops};
+use crate::{launched, straight};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{GroupRecord, Opcode};
 
@@ -118,7 +119,7 @@ pub fn end_of_group<G: Grid>(hand: Hand<G>, index: u32) -> Place {
 
 /// The record of group `index`.
 #[inline(always)]
-fn group_of<G: Grid>(hand: Hand<G>, index: u32, iteration: u32) -> Result<GroupRecord, Stop> {
+pub(crate) fn group_of<G: Grid>(hand: Hand<G>, index: u32, iteration: u32) -> Result<GroupRecord, Stop> {
     let context = hand.context();
     let group = context.machine.group(hand.grid(), index);
     group.ok_or_else(|| fault(hand, FaultCode::BadTable, iteration))
@@ -126,7 +127,7 @@ fn group_of<G: Grid>(hand: Hand<G>, index: u32, iteration: u32) -> Result<GroupR
 
 /// The record of wave `index`.
 #[inline(always)]
-fn wave_of<G: Grid>(hand: Hand<G>, index: u32, iteration: u32) -> Result<Wave, Stop> {
+pub(crate) fn wave_of<G: Grid>(hand: Hand<G>, index: u32, iteration: u32) -> Result<Wave, Stop> {
     let context = hand.context();
     let wave = context.machine.wave(hand.grid(), index);
     wave.ok_or_else(|| fault(hand, FaultCode::BadTable, iteration))
@@ -167,28 +168,19 @@ fn place(iteration: u32) -> Place {
 /// The iteration of what runs in no loop.
 pub const OUTSIDE: u32 = u32::MAX;
 
-/// Runs all waves of a group, fixpoints last.
+/// Runs all waves of a group, loops last.
 ///
 /// # Errors
 /// When the run stops.
 #[inline(always)]
 pub fn run_group<G: Grid, const FAMILIES: u32>(hand: Hand<G>, index: u32) -> Result<(), Stop> {
-    if !run_waves::<G, FAMILIES>(hand, index, OUTSIDE)? {
-        return Ok(());
-    }
-    let grid = hand.grid();
-    let group = group_of(hand, index, OUTSIDE)?;
-    for at in group.first_wave..group.first_wave.saturating_add(group.waves) {
-        let wave = wave_of(hand, at, OUTSIDE)?;
-        if wave.opcode(grid) == Opcode::Fixpoint as u32 {
-            note(hand, wave);
-            fixpoint::run::<G, FAMILIES>(hand, wave)?;
-        }
+    if run_waves::<G, FAMILIES>(hand, index, OUTSIDE)? {
+        run_loops::<G, Top, FAMILIES>(hand, index)?;
     }
     Ok(())
 }
 
-/// Runs the waves of a group that are not fixpoints, in an iteration of a loop or
+/// Runs the waves of a group that are not loops, in an iteration of a loop or
 /// [`OUTSIDE`], and tells whether others are.
 ///
 /// # Errors
@@ -204,7 +196,7 @@ pub fn run_waves<G: Grid, const FAMILIES: u32>(
     let mut has_loops = false;
     for at in group.first_wave..group.first_wave.saturating_add(group.waves) {
         let wave = wave_of(hand, at, iteration)?;
-        if wave.opcode(grid) == Opcode::Fixpoint as u32 {
+        if is_loop::<FAMILIES>(wave.opcode(grid)) {
             if iteration != OUTSIDE {
                 let code = FaultCode::NestedFixpoint;
                 return Err(fault_of(hand, code, wave, iteration));
@@ -220,8 +212,15 @@ pub fn run_waves<G: Grid, const FAMILIES: u32>(
     Ok(has_loops)
 }
 
+/// Whether waves of this opcode are loops, in kernels that know them.
 #[inline(always)]
-fn note<G: Grid>(hand: Hand<G>, wave: Wave) {
+const fn is_loop<const FAMILIES: u32>(opcode: u32) -> bool {
+    opcode == Opcode::Fixpoint as u32
+        || FAMILIES & family::CODE != 0 && opcode == Opcode::While as u32
+}
+
+#[inline(always)]
+pub(crate) fn note<G: Grid>(hand: Hand<G>, wave: Wave) {
     let team = hand.context().team;
     if team.is_conductor() {
         team.control.note_wave(team.grid, wave.number(team.grid));
@@ -258,4 +257,4 @@ pub fn cross_barriers<G: Grid>(grid: G, launch: Launch, count: u32) -> Result<()
     Ok(())
 }
 
-pub use launched::{begin_loop, loop_goes_on, run_body};
+pub use launched::{again, begin_loop, loop_goes_on, run_body};

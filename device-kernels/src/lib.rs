@@ -31,6 +31,7 @@ pub mod context;
 pub mod search;
 pub mod waves;
 pub mod fixpoint;
+pub mod while_loop;
 pub mod search_loop;
 pub mod kernel;
 pub mod straight;

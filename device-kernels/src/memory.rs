@@ -73,6 +73,12 @@ fn miss<G: Grid>(grid: G, index: u32, len: u32) {
     }
 }
 
+/// Notes an index that was out of range of what has `len` entries.
+#[inline(always)]
+pub(crate) fn note_missed<G: Grid>(grid: G, index: u32, len: u32) {
+    miss(grid, index, len);
+}
+
 /// Forgets what was missed; one lane calls this.
 #[inline(always)]
 pub(crate) fn forget_missed<G: Grid>(grid: G) {
@@ -156,6 +162,12 @@ impl<T: Trust> Words<T> {
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.len == 0
+    }
+
+    /// Whether word `index` may be accessed; one that may not is noted.
+    #[inline(always)]
+    pub(crate) fn holds<G: Grid>(self, grid: G, index: u32) -> bool {
+        T::allows(grid, index, self.len)
     }
 
     /// Word `index`, if it may be accessed.
@@ -358,6 +370,14 @@ impl Proven {
         debug_assert!(index.is_multiple_of(2) && index + 1 < self.len);
         // SAFETY: both words are in the array and aligned, as `proven` promises.
         unsafe { grid.min_wide(self.place(index), value) }
+    }
+
+    /// See [`Grid::swap_wide_if`]; `index` is that of the low word and even.
+    #[inline(always)]
+    pub fn swap_wide_if<G: Grid>(self, grid: G, index: u32, expected: u64, value: u64) -> u64 {
+        debug_assert!(index.is_multiple_of(2) && index + 1 < self.len);
+        // SAFETY: both words are in the array and aligned, as `proven` promises.
+        unsafe { grid.swap_wide_if(self.place(index), expected, value) }
     }
 
     /// See [`Grid::signal`].

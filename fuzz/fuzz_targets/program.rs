@@ -115,6 +115,7 @@ fn tables(draw: &mut Draw<'_>) -> EncodedProgram {
         ids: Vec::new(),
         top_groups: draw.below(groups.len() as u32 + 2),
         groups,
+        code: Vec::new(),
         wave_names: waves.iter().map(|_| "wave".to_owned()).collect(),
         waves,
         registers,

@@ -4,6 +4,7 @@
 //! inside the megakernel and as a launch of its own.
 
 pub mod words;
+pub mod each;
 pub mod reduce;
 pub mod edges;
 pub mod components;
@@ -55,8 +56,14 @@ pub mod family {
     pub const SETS: u32 = 512;
     /// Shortest paths with distances of 64 bits or floats.
     pub const LONG_PATHS: u32 = 1024;
+    /// Code of programs, and loops within each other.
+    pub const CODE: u32 = 2048;
     /// Every family.
     pub const ALL: u32 = u32::MAX;
+    /// Every family but [`CODE`], which only programs that run code pay for.
+    pub const READY: u32 = !CODE;
+    /// What programs of code alone need.
+    pub const CODE_ALONE: u32 = CODE | WORDS | REDUCE;
 }
 
 /// The families that hold `opcode`; control opcodes belong to none.
@@ -93,6 +100,7 @@ pub const fn families_of(opcode: Opcode) -> u32 {
         }
         Opcode::OrientEdges | Opcode::CountTriangles => family::TRIANGLES,
         Opcode::SeedSets | Opcode::StepSets => family::SETS,
+        Opcode::Each | Opcode::While => family::CODE,
     }
 }
 
@@ -143,6 +151,9 @@ pub fn run<G: Grid, const FAMILIES: u32>(hand: Hand<G>, wave: Wave) -> Result<()
     }
     if FAMILIES & family::SETS != 0 && families == family::SETS {
         return sets::run(hand, opcode, wave);
+    }
+    if FAMILIES & family::CODE != 0 && opcode == Opcode::Each {
+        return each::run(hand, wave);
     }
     if opcode == Opcode::Stall {
         return stall(hand, wave.parameter(grid, 0));

@@ -248,6 +248,9 @@ fn launch_record(graph: &Graph, loaded: &mut Loaded, limits: RunLimits) -> Launc
         time_budget_ns: limits.time_budget_ns,
         search,
         tiles: TileTable::default(),
+        code_table: program.code.as_ptr() as u64,
+        code: program.code.len() as u32,
+        reserved: 0,
     }
 }
 

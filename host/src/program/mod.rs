@@ -11,25 +11,32 @@ mod check;
 mod hazards;
 mod operands;
 mod builder;
+mod code;
+mod each;
 mod rounds;
 mod triangles;
 mod sets;
 mod joined;
 mod places;
 mod conflicts;
+mod uses;
 mod proof;
+mod code_check;
 mod table_error;
 mod encode;
 mod error;
 
 pub use builder::{PlanRequest, ProgramBuilder};
+pub use code::{Edge, Item, Operand, Value};
+pub use each::Over;
 pub use encoded::{EncodedProgram, GraphNeeds, RegisterId};
-pub use error::ProgramError;
+pub use error::{CodeError, ProgramError};
 pub use operands::{check_damping, check_tolerance};
 pub use rounds::{Lengths, Paths, Ranks};
 pub use sets::Sets;
-pub use table_error::TableError;
+pub use table_error::{CodeFault, TableError};
 pub use triangles::Triangles;
+pub use seawall_core::abi::code::{Edges, Join, Kind};
 pub use vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
 
 /// A program's plan in numbers.

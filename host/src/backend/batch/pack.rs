@@ -132,6 +132,7 @@ impl Pack {
             put(image, tables.group_table, &tables.program.groups);
             put(image, tables.wave_table, &tables.program.waves);
             put(image, tables.register_table, &tables.registers);
+            put(image, tables.code_table, &tables.program.code);
         }
         for (position, job) in (0_u64..).zip(&self.order) {
             let at = *job as usize;
@@ -181,6 +182,9 @@ impl Pack {
                 ..program.search
             },
             tiles: TileTable::default(),
+            code_table: base + tables.code_table,
+            code: program.code.len() as u32,
+            reserved: 0,
         }
     }
 

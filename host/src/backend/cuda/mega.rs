@@ -140,6 +140,7 @@ mod tests {
             top_groups: 0,
             waves: opcodes.iter().map(wave).collect(),
             registers: Vec::new(),
+            code: Vec::new(),
             wave_names: Vec::new(),
             arena_bytes: 0,
             input_bytes: 0,

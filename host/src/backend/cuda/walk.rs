@@ -130,6 +130,7 @@ mod tests {
                 words: 8,
                 offset_bytes: 32,
             }],
+            code: Vec::new(),
             wave_names: Vec::new(),
             arena_bytes: 64,
             input_bytes: 0,
