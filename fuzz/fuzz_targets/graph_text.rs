@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use seawall::graph::{Format, Graph, LoadOptions, Loaded, WeightKind, load, save};
+use seawall::graph::{Format, Graph, LoadOptions, Loaded, WeightChoice, WeightKind, load, save};
 use seawall_fuzz::graph::{NAMES, OPTIONS, check_same, promises_much, read};
 use seawall_fuzz::plain::Plain;
 use seawall_fuzz::pool;
@@ -57,7 +57,7 @@ fn compare(graph: &Graph, plain: &Plain, options: &LoadOptions) {
         .collect();
     assert!(plain.nodes.iter().eq(&ids), "{:?} and {ids:?}", plain.nodes);
     let weights = graph.weights();
-    assert_eq!(weights.is_some(), options.weights && plain.weighted);
+    assert_eq!(weights.is_some(), options.weights != WeightChoice::Ignored && plain.weighted);
     let mut found = BTreeMap::new();
     for from in 0..graph.nodes() {
         for edge in graph.outgoing().row(from) {
@@ -80,7 +80,10 @@ fn compare(graph: &Graph, plain: &Plain, options: &LoadOptions) {
 fn write_and_read(graph: &Graph) {
     let options = LoadOptions {
         undirected: false,
-        weights: graph.weights().is_some(),
+        weights: match graph.weights() {
+            Some(_) => WeightChoice::Given,
+            None => WeightChoice::Ignored,
+        },
         ..LoadOptions::default()
     };
     let through = |name: &str| {

@@ -2,28 +2,28 @@
 
 use std::io::Cursor;
 
-use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, WeightKind, load_reader};
+use seawall::graph::{Graph, GraphError, LoadOptions, WeightChoice, Loaded, WeightKind, load_reader};
 
 /// The ways in which a file can be asked for.
 pub const OPTIONS: [LoadOptions; 4] = [
     LoadOptions {
         undirected: false,
-        weights: false,
+        weights: WeightChoice::Ignored,
         skip_columns: false,
     },
     LoadOptions {
         undirected: false,
-        weights: true,
+        weights: WeightChoice::Given,
         skip_columns: false,
     },
     LoadOptions {
         undirected: true,
-        weights: false,
+        weights: WeightChoice::Ignored,
         skip_columns: false,
     },
     LoadOptions {
         undirected: true,
-        weights: true,
+        weights: WeightChoice::Given,
         skip_columns: false,
     },
 ];

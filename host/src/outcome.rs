@@ -7,6 +7,7 @@
 use serde::Serialize;
 
 use crate::backend::HostWork;
+use crate::graph::{Loaded, Scale, WeightKind, WeightOrigin};
 use crate::run::{AnalysisKind, Executor};
 
 mod answer;
@@ -147,6 +148,33 @@ impl std::ops::AddAssign for Dropped {
     }
 }
 
+/// The weights of a graph's edges. Whoever loaded the graph fills this in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weights {
+    /// Their origin.
+    pub origin: WeightOrigin,
+    /// What their words are, after scaling.
+    pub kind: WeightKind,
+    /// Weights of the file that a float of 32 bits does not hold exactly.
+    pub rounded: u64,
+    /// What scaling did to them, if it was asked.
+    pub scale: Option<Scale>,
+}
+
+impl Weights {
+    /// The weights of a graph as it was loaded, if it has any.
+    #[must_use]
+    pub fn of(loaded: &Loaded) -> Option<Self> {
+        let stats = &loaded.stats;
+        Some(Self {
+            origin: stats.weight_origin?,
+            kind: loaded.graph.weight_kind()?,
+            rounded: stats.rounded_weights,
+            scale: stats.scale,
+        })
+    }
+}
+
 /// Where the time went, in nanoseconds.
 ///
 /// With several repetitions `run` and `readback` are medians.
@@ -220,6 +248,9 @@ pub struct RunOutcome {
     pub edges: u64,
     /// Edges of the file that the graph does not have.
     pub dropped: Dropped,
+    /// Weights of the edges, where the analysis reads them and whoever loaded the graph
+    /// said so.
+    pub weights: Option<Weights>,
     /// Sources by their ids in the file; empty when the analysis takes none.
     pub sources: Vec<u64>,
     /// Nodes that have a value: those reached by a search, all nodes otherwise.
@@ -246,6 +277,11 @@ pub struct RunOutcome {
     /// Whether a plain sequential implementation gave the same result; nothing
     /// when it was not asked.
     pub checked: Option<bool>,
+    /// Share of itself by which a value may have differed in that check; nothing where
+    /// values had to be equal.
+    pub check_tolerance: Option<f64>,
+    /// The numbers that the analysis is asked for.
+    pub answer: Answer,
     /// Spans for the trace.
     pub events: Vec<Event>,
     /// The waves of the program, in the order of their groups.
@@ -253,12 +289,6 @@ pub struct RunOutcome {
 }
 
 impl RunOutcome {
-    /// The numbers that the analysis is asked for. Linear in the nodes.
-    #[must_use]
-    pub fn answer(&self) -> Answer {
-        Answer::of(self.analysis, &self.values)
-    }
-
     /// How many nodes each source reaches, when that was asked.
     #[must_use]
     pub fn reached_each(&self) -> Option<Vec<u64>> {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use seawall::backend::RunLimits;
 use seawall::backend::cpu::CpuSession;
-use seawall::graph::{self, Graph, LoadOptions};
+use seawall::graph::{self, Graph, LoadOptions, WeightChoice};
 use seawall::outcome::{Column, RunOutcome};
 use seawall::run::{AnalysisKind, BackendChoice, Detail, RunError, RunRequest, execute};
 use seawall_core::abi::search::SearchPolicy;
@@ -243,7 +243,7 @@ fn real(name: &str, undirected: bool) -> Option<Graph> {
     };
     let options = LoadOptions {
         undirected,
-        weights: false,
+        weights: WeightChoice::Ignored,
         skip_columns: false,
     };
     Some(

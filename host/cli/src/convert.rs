@@ -7,13 +7,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::CliError;
 use super::files::Outputs;
 use super::output::print;
 use super::progress::ProgressLine;
-use seawall::graph::{Format, LoadOptions, Loaded, load, save};
+use super::weights::WeightArgs;
+use crate::report::weights::{self, WeightsReport};
+use seawall::graph::{Format, LoadOptions, Loaded, WeightChoice, load, save};
+use seawall::outcome::Weights;
 use seawall::units::{bytes, counted};
 
 const EXAMPLES: &str = "\
@@ -44,8 +47,10 @@ pub(super) struct ConvertArgs {
     /// Skip columns of an edge list that are neither an end nor a weight.
     #[arg(long)]
     skip_columns: bool,
+    #[command(flatten)]
+    weights: WeightArgs,
     /// Drop edge weights.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["unit_weights", "scale_weights"])]
     no_weights: bool,
     /// Print the report as one JSON object.
     #[arg(long)]
@@ -92,6 +97,14 @@ impl From<WrittenFormat> for Format {
 }
 
 impl ConvertArgs {
+    fn choice(&self) -> WeightChoice {
+        if self.no_weights {
+            WeightChoice::Ignored
+        } else {
+            self.weights.choice()
+        }
+    }
+
     /// Refuses files that would be lost; whether a report follows.
     fn check_files(&self) -> Result<bool, CliError> {
         let mut outputs = Outputs::default();
@@ -113,11 +126,13 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
     line.say(format!("reading {}", args.input.to_string_lossy()));
     let options = LoadOptions {
         undirected: args.undirected,
-        weights: !args.no_weights,
+        weights: args.choice(),
         skip_columns: args.skip_columns,
     };
     let hear = |done, total| line.bytes(done, total);
-    let Loaded { graph, stats } = load(&args.input, &options, Some(&hear))?;
+    let loaded = load(&args.input, &options, Some(&hear))?;
+    let weights = Weights::of(&loaded);
+    let Loaded { graph, stats } = loaded;
     line.say(format!("writing {}", args.output.display()));
     save(&graph, &args.output, args.to.map(Format::from))?;
     drop(line);
@@ -128,6 +143,7 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
         bytes: std::fs::metadata(&args.output).map_or(0, |file| file.len()),
         self_loops: stats.self_loops,
         duplicates: stats.duplicates,
+        weights,
     };
     if has_report {
         print(|out| {
@@ -150,6 +166,12 @@ struct Report<'a> {
     bytes: u64,
     self_loops: u64,
     duplicates: u64,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_report")]
+    weights: Option<Weights>,
+}
+
+fn as_report<S: Serializer>(weights: &Option<Weights>, out: S) -> Result<S::Ok, S::Error> {
+    weights.map(WeightsReport::from).serialize(out)
 }
 
 impl Report<'_> {
@@ -164,7 +186,11 @@ impl Report<'_> {
         let size = bytes(self.bytes);
         writeln!(out, "{}: {nodes}, {edges}, {size}", self.output)?;
         dropped(out, self.self_loops, "self loop")?;
-        dropped(out, self.duplicates, "duplicate edge")
+        dropped(out, self.duplicates, "duplicate edge")?;
+        match weights::told(self.weights) {
+            Some(weights) => writeln!(out, "  weights: {weights}"),
+            None => Ok(()),
+        }
     }
 }
 

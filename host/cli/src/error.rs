@@ -10,7 +10,7 @@ use seawall::calibrate::measure::MeasureError;
 use seawall::calibrate::store::StoreError;
 use seawall::graph::GraphError;
 use seawall::graph::file::WriteError;
-use seawall::run::RunError;
+use seawall::run::{AnalysisKind, RunError};
 
 use super::evidence::EvidenceFailure;
 use super::flags;
@@ -75,6 +75,17 @@ pub(super) enum CliError {
         output: String,
         /// The input.
         input: String,
+    },
+    /// Weights were asked for that the analysis does not read.
+    #[error(
+        "{option}: {analysis} reads no weights; leave it out, or run {}",
+        AnalysisKind::Sssp
+    )]
+    WeightsUnread {
+        /// The option.
+        option: &'static str,
+        /// The analysis asked for.
+        analysis: AnalysisKind,
     },
     /// A result file whose suffix names no format.
     #[error("--out {path}: no format has this suffix; use .csv, .json or .npy")]
@@ -185,6 +196,7 @@ impl CliError {
             Self::Store(_) | Self::Stdout(_) => Cause::Failure,
             Self::NoSuchSource { .. }
             | Self::OneGraph { .. }
+            | Self::WeightsUnread { .. }
             | Self::OneFileTwice { .. }
             | Self::OutputIsInput { .. }
             | Self::NoSuchColumn { .. }

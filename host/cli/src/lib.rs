@@ -23,6 +23,7 @@ pub mod report;
 mod run;
 mod signals;
 mod sources;
+mod weights;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -19,6 +19,7 @@ use super::files::Outputs;
 use super::output::print;
 use super::progress::ProgressLine;
 use super::sources::{SourceArgs, Sources};
+use super::weights::WeightArgs;
 use crate::names::{AnalysisName, BackendName};
 use crate::report::rows::Rows;
 use crate::report::table::{RowFormat, TableColumn};
@@ -28,9 +29,9 @@ use seawall::backend::cpu::THREADS_MAX;
 use seawall::batch::{is_batch, list_of};
 use seawall::graph::file::{is_written_through, write_whole};
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
-use seawall::outcome::{Dropped, Rounds, RunOutcome};
+use seawall::outcome::{Dropped, Rounds, RunOutcome, Weights};
 use seawall::program::{ProgramError, check_damping, check_tolerance};
-use seawall::run::{AnalysisKind, Detail, Ranking, RunRequest, execute};
+use seawall::run::{AnalysisKind, Detail, Ranking, RunRequest, execute, prepare};
 use seawall::units::counted;
 use topology::TopologyChoice;
 
@@ -38,6 +39,7 @@ const EXAMPLES: &str = "\
 Examples:
   seawall run gen:grid:512 --analysis bfs --source 0 --check
   seawall run roads.gr.xz --analysis sssp --source 1 --out distances.csv
+  seawall run prices.el --analysis sssp --source 1 --scale-weights 100 --json
   seawall run email.txt --undirected --analysis cc --json | jq .checksum
   seawall run calls.el --analysis bfs --source 0 --parents --out tree.npy
   seawall run calls.el --analysis pagerank --out ranks.npy --columns value
@@ -85,6 +87,8 @@ pub(super) struct RunArgs {
     /// Skip columns of an edge list that are neither an end nor a weight.
     #[arg(long)]
     skip_columns: bool,
+    #[command(flatten)]
+    weights: WeightArgs,
     #[command(flatten)]
     machine: MachineArgs,
     #[command(flatten)]
@@ -257,6 +261,7 @@ fn share(text: &str, check: fn(f32) -> Result<(), ProgramError>) -> Result<f32, 
 /// read is refused before.
 pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     args.request(Vec::new()).check()?;
+    args.weights.check_for(args.analysis.0)?;
     let files = args.check_files()?;
     let sources = args.sources.read()?;
     if args.analysis.0.takes_sources() {
@@ -272,13 +277,16 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     let rows = args.output.check(|_| TableColumn::of_run(has_parents))?;
     let line = ProgressLine::new(args.output.quiet);
     let started = Instant::now();
-    let Loaded { graph, stats } = args.load(name, &line)?;
+    let loaded = args.load_beside(name, &line)?;
+    let weights = Weights::of(&loaded);
+    let Loaded { graph, stats } = loaded;
     let name = &*name.to_string_lossy();
     let load_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let request = args.request(args.source_nodes(&sources, name, &graph)?);
     let mut outcome = execute(&graph, &request, &mut |phase| line.phase(phase))?;
     outcome.times.load = load_ns;
     outcome.dropped = Dropped::of(&stats);
+    outcome.weights = weights;
     drop(line);
     args.output.write(&outcome, &graph, rows)?;
     if !outcome.converged {
@@ -344,9 +352,19 @@ impl RunArgs {
     fn load_options(&self) -> LoadOptions {
         LoadOptions {
             undirected: self.undirected,
-            weights: self.analysis.0.reads_weights(),
+            weights: self.weights.choice_for(self.analysis.0),
             skip_columns: self.skip_columns,
         }
+    }
+
+    /// Loads the graph; what any run needs is made ready meanwhile.
+    fn load_beside(&self, name: &OsStr, line: &ProgressLine) -> Result<Loaded, CliError> {
+        let request = self.request(Vec::new());
+        std::thread::scope(|scope| {
+            // Without a thread for it, the run makes it ready.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, || prepare(&request));
+            self.load(name, line)
+        })
     }
 
     fn load(&self, name: &OsStr, line: &ProgressLine) -> Result<Loaded, CliError> {
@@ -355,7 +373,7 @@ impl RunArgs {
         let options = self.load_options();
         let hear = |done, total| line.bytes(done, total);
         let loaded = load(name, &options, Some(&hear))?;
-        if options.weights && loaded.graph.weights().is_none() {
+        if self.analysis.0.reads_weights() && loaded.graph.weights().is_none() {
             return Err(GraphError::NoWeights {
                 file: shown.into_owned(),
             }

@@ -24,6 +24,7 @@ mod model;
 mod petgraph;
 mod radix;
 mod read;
+mod scale;
 mod spec;
 pub mod threads;
 mod tidy;
@@ -35,9 +36,12 @@ pub use batch::batch;
 pub use cause::Cause;
 pub use csr::Csr;
 pub use error::{ArchiveProblem, BinaryProblem, GeneratorProblem, GraphError, LineProblem};
-pub use load::{Compression, Format, LoadOptions, LoadStats, Loaded, Progress};
+pub use load::{
+    Compression, Format, LoadOptions, LoadStats, Loaded, Progress, WeightChoice, WeightOrigin,
+};
 pub use model::Graph;
 pub use read::is_graph_name;
+pub use scale::{Scale, ScaleError};
 pub use weights::WeightKind;
 pub use write::{Saved, save};
 
@@ -77,9 +81,10 @@ pub fn load(
     let spec = path.to_str().unwrap_or("");
     threads::start()?;
     let Some(shape) = spec::Generator::parse(spec) else {
-        return read::load_file(path, options, progress);
+        let loaded = read::load_file(path, options, progress)?;
+        return loaded.weighted(options.weights, &path.to_string_lossy());
     };
-    let mut graph = generate::generate(&shape?, spec, options.weights)?;
+    let mut graph = generate::generate(&shape?, spec, options.weights.are_read())?;
     let mut stats = LoadStats {
         listed_edges: u64::from(graph.edges()),
         ..LoadStats::of(Format::Generated)
@@ -87,7 +92,7 @@ pub fn load(
     if options.undirected {
         (graph, stats.duplicates) = graph.into_undirected(spec)?;
     }
-    Ok(Loaded { graph, stats })
+    Loaded { graph, stats }.weighted(options.weights, spec)
 }
 
 /// Loads a graph from any reader: bytes in memory, a member of an archive, a connection.
@@ -112,5 +117,6 @@ pub fn load_reader(
     options: &LoadOptions,
 ) -> Result<Loaded, GraphError> {
     threads::start()?;
-    read::load_reader(name, Box::new(reader), options)
+    let loaded = read::load_reader(name, Box::new(reader), options)?;
+    loaded.weighted(options.weights, name)
 }

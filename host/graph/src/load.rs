@@ -5,20 +5,51 @@
 
 use std::fmt;
 
-use super::Graph;
+use super::{Graph, GraphError, Scale, ScaleError, memory};
 
 /// How to read or generate a graph.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LoadOptions {
     /// Take every edge in both directions. Formats that are undirected need no such wish.
     pub undirected: bool,
-    /// Keep edge weights, for shortest paths. Generators draw 1 to 64; a file without
-    /// weights gives a graph without weights. When false, weights cost no memory and
-    /// fractions are no error.
-    pub weights: bool,
+    /// The edge weights of the graph.
+    pub weights: WeightChoice,
     /// Skip columns of an edge list that are neither an end nor a weight. When false,
     /// such a column is an error, since it may be taken for something that it is not.
     pub skip_columns: bool,
+}
+
+/// The edge weights that a load gives a graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum WeightChoice {
+    /// None. Those of a file cost no memory and are not judged.
+    #[default]
+    Ignored,
+    /// Those of the file, or none if it has none; generators draw 1 to 64.
+    Given,
+    /// 1 on every edge. Those of a file are not judged.
+    Unit,
+    /// As [`Self::Given`], times this factor and rounded to whole numbers, see
+    /// [`Graph::with_scaled_weights`].
+    Scaled(f64),
+}
+
+impl WeightChoice {
+    /// Whether weights of the file or generator are wanted.
+    pub(super) const fn are_read(self) -> bool {
+        matches!(self, Self::Given | Self::Scaled(_))
+    }
+}
+
+/// The origin of a graph's weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WeightOrigin {
+    /// Read from the file.
+    File,
+    /// Drawn by a generator.
+    Generator,
+    /// 1 on every edge, as asked.
+    Unit,
 }
 
 /// A format that graphs are read from and written to.
@@ -87,7 +118,7 @@ impl fmt::Display for Compression {
 }
 
 /// What a load saw.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LoadStats {
     /// Format found.
     pub format: Format,
@@ -105,6 +136,10 @@ pub struct LoadStats {
     pub duplicates: u64,
     /// Weights that a float of 32 bits does not hold exactly, counted before duplicates go.
     pub rounded_weights: u64,
+    /// Origin of the graph's weights, if it has any.
+    pub weight_origin: Option<WeightOrigin>,
+    /// What scaling did to them, if it was asked.
+    pub scale: Option<Scale>,
     /// Whether ids had holes and nodes were numbered anew.
     pub compacted: bool,
 }
@@ -121,6 +156,8 @@ impl LoadStats {
             self_loops: 0,
             duplicates: 0,
             rounded_weights: 0,
+            weight_origin: None,
+            scale: None,
             compacted: false,
         }
     }
@@ -133,6 +170,50 @@ pub struct Loaded {
     pub graph: Graph,
     /// What the load saw.
     pub stats: LoadStats,
+}
+
+impl Loaded {
+    /// The same graph with the weights that were asked for; `name` stands in errors.
+    pub(super) fn weighted(self, choice: WeightChoice, name: &str) -> Result<Self, GraphError> {
+        let Self { graph, mut stats } = self;
+        let (graph, origin) = match choice {
+            WeightChoice::Ignored => (graph, None),
+            WeightChoice::Given => (graph, Some(stats.format.weight_origin())),
+            WeightChoice::Unit => {
+                memory::check(u64::from(graph.edges()) * 4)
+                    .map_err(|short| GraphError::memory(name, short))?;
+                (graph.with_unit_weights(), Some(WeightOrigin::Unit))
+            }
+            WeightChoice::Scaled(factor) => {
+                let scaled = graph.with_scaled_weights(factor);
+                let (graph, scale) = scaled.map_err(|problem| problem.in_file(name))?;
+                stats.scale = Some(scale);
+                (graph, Some(stats.format.weight_origin()))
+            }
+        };
+        stats.weight_origin = origin.filter(|_| graph.weights().is_some());
+        Ok(Self { graph, stats })
+    }
+}
+
+impl Format {
+    const fn weight_origin(self) -> WeightOrigin {
+        match self {
+            Self::Generated => WeightOrigin::Generator,
+            _ => WeightOrigin::File,
+        }
+    }
+}
+
+impl ScaleError {
+    /// The error of a load.
+    fn in_file(self, name: &str) -> GraphError {
+        let file = name.to_owned();
+        match self {
+            Self::NoWeights => GraphError::NoWeights { file },
+            problem => GraphError::Scale { file, problem },
+        }
+    }
 }
 
 /// Hears how far a load is. Called from the reading thread, about once a megabyte.

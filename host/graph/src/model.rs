@@ -228,21 +228,24 @@ impl Graph {
     #[must_use]
     pub fn with_drawn_weights(self, seed: u64) -> Self {
         let weights = super::generate::draw_weights(&self.outgoing, seed);
-        let csr = Csr {
+        self.map_rows(|rows| Csr {
             weights: Some(weights),
-            ..self.outgoing
-        };
-        Self::from_parts(csr, self.symmetric, self.ids)
+            ..rows
+        })
     }
 
     /// The same graph without weights.
     #[must_use]
     pub fn without_weights(self) -> Self {
-        let csr = Csr {
+        self.map_rows(|rows| Csr {
             weights: None,
-            ..self.outgoing
-        };
-        Self::from_parts(csr, self.symmetric, self.ids)
+            ..rows
+        })
+    }
+
+    /// The same graph with other rows; weights of theirs are whole numbers.
+    pub(super) fn map_rows(self, rows: impl FnOnce(Csr) -> Csr) -> Self {
+        Self::from_parts(rows(self.outgoing), self.symmetric, self.ids)
     }
 
     /// The same graph with every edge in both directions, and how many edges had both

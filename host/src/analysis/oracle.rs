@@ -12,7 +12,7 @@ mod triangles;
 pub use cores::cores;
 pub use details::{parents, reached_from};
 pub use paths::{distances, distances_in_doubles};
-pub use ranks::{Ranked, agrees, ranks};
+pub use ranks::{Ranked, agrees, rank_tolerance, ranks};
 pub use triangles::triangles;
 
 use crate::graph::Graph;

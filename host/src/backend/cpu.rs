@@ -1,10 +1,10 @@
 //! The CPU backend: one-lane blocks on threads, from the same kernel source.
 //!
-//! Threads are started for each run, since a run is long beside that; memory
-//! and tables stay. Wall time is the run's time here.
+//! Threads, memory and tables stay for the next run. Wall time is the run's time here.
 
 use super::fit::{self, Ids};
 use super::memory::on_large_pages;
+use super::threads::{prepare, run_blocks};
 use super::{BackendError, DeviceInfo, HostWork, RunLimits, RunStats, Session};
 use crate::graph::{Graph, memory};
 use crate::program::{EncodedProgram, RegisterId};
@@ -16,8 +16,8 @@ use seawall_core::abi::{MAGIC, VERSION};
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::{HostGrid, Services};
-use seawall_device::kernel::run_program;
 use seawall_device::launch::Launch;
+use seawall_device::run::run_program;
 use seawall_device::waves::family;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
@@ -78,6 +78,16 @@ pub fn available_threads() -> NonZeroUsize {
         let found = std::thread::available_parallelism();
         found.unwrap_or(NonZeroUsize::MIN).min(most)
     })
+}
+
+/// Starts `threads` threads, all of the machine's when not given, for runs to come: a
+/// command does so while its graph is read. Without it the first run starts them.
+///
+/// # Errors
+/// [`BackendError::TooManyThreads`] for more than [`THREADS_MAX`];
+/// [`BackendError::Threads`] when the system starts fewer.
+pub fn prepare_threads(threads: Option<NonZeroUsize>) -> Result<(), BackendError> {
+    prepare(device_of(threads)?.units)
 }
 
 impl<'g> CpuSession<'g> {
@@ -268,39 +278,10 @@ fn tile_table(tiles: &Tiles) -> TileTable {
 /// Runs the kernel on `threads` threads, this one included, with `extra` words of
 /// shared memory each beside the usual ones.
 fn run_threads(launch: &LaunchRecord, threads: u32, extra: u32) -> Result<(), BackendError> {
-    let dealer = &Dealer::new();
-    std::thread::scope(|scope| {
-        for block in 1..threads {
-            std::thread::Builder::new()
-                .name(format!("seawall-{block}"))
-                .spawn_scoped(scope, move || {
-                    run_block(launch, (block, threads), extra, dealer)
-                })
-                .map_err(|error| {
-                    stop(launch);
-                    BackendError::Threads {
-                        threads: threads as usize,
-                        reason: error.to_string(),
-                    }
-                })?;
-        }
-        run_block(launch, (0, threads), extra, dealer);
-        Ok(())
+    let dealer = Dealer::new();
+    run_blocks(threads, |block| {
+        run_block(launch, (block, threads), extra, &dealer);
     })
-}
-
-/// Ends the threads that already wait for the ones that could not start.
-fn stop(launch: &LaunchRecord) {
-    // SAFETY: the control block outlives the threads; its fault word is only
-    // accessed atomically during a run.
-    let word = unsafe {
-        let control = launch.control as *mut ControlRecord;
-        std::sync::atomic::AtomicU32::from_ptr(&raw mut (*control).fault.code)
-    };
-    word.store(
-        seawall_core::abi::control::FaultCode::GivenUp as u32,
-        std::sync::atomic::Ordering::Release,
-    );
 }
 
 fn run_block(launch: &LaunchRecord, place: (u32, u32), extra: u32, dealer: &Dealer) {

@@ -10,6 +10,7 @@ use seawall_core::abi::control::ControlRecord;
 use serde::Serialize;
 
 mod memory;
+mod threads;
 
 pub mod cpu;
 pub mod gpu;

@@ -37,7 +37,7 @@ pub(super) fn choose(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Choi
     let Some(batch) = batch_job(graphs, requests) else {
         return as_asked(request.backend);
     };
-    let found = Found::load();
+    let found = Found::get();
     if is_open {
         // A batch that the CPU ends before a GPU would be open needs no look for one.
         let blind = predict_batch(&batch, &found.costs(request, None), 1);

@@ -8,7 +8,7 @@ use crate::backend::batch::cpu::CpuBatch;
 use crate::backend::batch::{self as backend, BatchSession, BatchStats, Job};
 use crate::backend::{BackendError, RunLimits, cuda};
 use crate::graph::Graph;
-use crate::outcome::Times;
+use crate::outcome::{Answer, Times};
 use crate::run::{BackendChoice, Detail, Executor, Phase, RunError, RunRequest, steps};
 use rayon::prelude::*;
 use seawall_core::abi::control::ControlRecord;
@@ -355,6 +355,9 @@ fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> Gr
     let (graph, control) = (named.graph, left.control);
     let values = left.reading.column(graph.nodes(), left.words);
     let end = steps::end_of(control);
+    let checked = request
+        .check
+        .then(|| steps::is_equal(graph, request, end, (&values, None)));
     GraphOutcome {
         name: named.name.clone(),
         nodes: u64::from(graph.nodes()),
@@ -365,9 +368,10 @@ fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> Gr
         converged: end.converged,
         topology: steps::topology_name(control),
         run_ns: clock(control.ended_ns).saturating_sub(clock(control.started_ns)),
-        checked: request
-            .check
-            .then(|| steps::is_equal(graph, request, end, (&values, None))),
+        checked,
+        check_tolerance: checked.and_then(|_| steps::tolerance(request.analysis, &values, end)),
+        weights: None,
+        answer: Answer::of(request.analysis, &values, graph),
         values,
     }
 }

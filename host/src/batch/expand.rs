@@ -6,8 +6,8 @@
 
 use super::name::{list_of, shown};
 use super::{BatchError, list};
-use crate::graph::{self, Graph, GraphError, LoadOptions, Loaded};
-use crate::outcome::Dropped;
+use crate::graph::{self, Graph, GraphError, LoadOptions};
+use crate::outcome::{Dropped, Weights};
 use rayon::prelude::*;
 use seawall_core::abi::batch::GRAPHS_MAX;
 use std::ffi::{OsStr, OsString};
@@ -52,6 +52,8 @@ pub struct NamedGraph {
     pub graph: Graph,
     /// Edges of the file that the graph does not have.
     pub dropped: Dropped,
+    /// Its weights, if they were loaded.
+    pub weights: Option<Weights>,
 }
 
 /// Whether arguments stand for a batch rather than for one graph.
@@ -177,10 +179,11 @@ fn add_folder(folder: &Path, specs: &mut Vec<Spec>) -> Result<(), BatchError> {
 /// of `specs`; its text names the list's line too, where there is one.
 pub fn load(specs: Vec<Spec>, options: &LoadOptions) -> Result<Vec<NamedGraph>, BatchError> {
     let load = |Spec { name, origin }: Spec| match graph::load(&name, options, None) {
-        Ok(Loaded { graph, stats }) => Ok(NamedGraph {
-            dropped: Dropped::of(&stats),
+        Ok(loaded) => Ok(NamedGraph {
+            dropped: Dropped::of(&loaded.stats),
+            weights: Weights::of(&loaded),
             name: shown(&name),
-            graph,
+            graph: loaded.graph,
         }),
         Err(source) => Err(BatchError::Load { origin, source }),
     };

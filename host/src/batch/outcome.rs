@@ -1,7 +1,7 @@
 //! What a batch found, graph by graph and in all.
 
 use crate::backend::HostWork;
-use crate::outcome::{Answer, Column, Dropped, Rounds, Times};
+use crate::outcome::{Answer, Column, Dropped, Rounds, Times, Weights};
 use crate::run::{AnalysisKind, Executor};
 
 /// Everything that a report of a batch shows.
@@ -58,6 +58,14 @@ pub struct GraphOutcome {
     /// Whether a plain sequential implementation gave the same result; nothing
     /// when it was not asked.
     pub checked: Option<bool>,
+    /// Share of itself by which a value may have differed in that check; nothing where
+    /// values had to be equal.
+    pub check_tolerance: Option<f64>,
+    /// Weights of the edges, where the analysis reads them and whoever loaded the graph
+    /// said so.
+    pub weights: Option<Weights>,
+    /// The numbers that the analysis is asked for.
+    pub answer: Answer,
     /// One value a node.
     pub values: Column,
 }
@@ -97,11 +105,16 @@ impl BatchOutcome {
         self.graphs.iter().map(|graph| graph.reached).sum()
     }
 
-    /// The numbers that the analysis is asked for, of every graph. Linear in
-    /// the nodes.
+    /// The numbers that the analysis is asked for, of every graph.
     pub fn answers(&self) -> impl Iterator<Item = Answer> + '_ {
-        let answer = |graph: &GraphOutcome| Answer::of(self.analysis, &graph.values);
-        self.graphs.iter().map(answer)
+        self.graphs.iter().map(|graph| graph.answer)
+    }
+
+    /// The largest tolerance of the checks, if any value may have differed.
+    #[must_use]
+    pub fn check_tolerance(&self) -> Option<f64> {
+        let tolerances = self.graphs.iter().filter_map(|graph| graph.check_tolerance);
+        tolerances.reduce(f64::max)
     }
 
     /// Most rounds that a graph took.

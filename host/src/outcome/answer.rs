@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Column;
+use crate::graph::Graph;
 use crate::run::AnalysisKind;
 
 /// What a column says about the graph as a whole.
@@ -10,7 +11,7 @@ use crate::run::AnalysisKind;
 /// A run that a limit ended has not come to the end of its answer: components
 /// are then at least those of the graph, cores at least as large, and distances
 /// are those found so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Answer {
     /// Of connected components.
@@ -38,19 +39,35 @@ pub enum Answer {
         /// is.
         eccentricity: u64,
     },
+    /// Of a search along float weights.
+    FarthestFloat {
+        /// The largest distance of a node that is reached; 0 if none is.
+        eccentricity: f32,
+    },
+    /// Of a ranking.
+    Ranks {
+        /// The highest rank.
+        highest_rank: f32,
+        /// Node that has it, by its id in the file; the first where several have.
+        highest_rank_node: u64,
+    },
     /// The column says it all.
     Column {},
 }
 
 impl Answer {
-    /// The answer that `column` holds as the result of `analysis`. Linear in
-    /// the nodes.
+    /// The answer that `column` holds as the result of `analysis` on `graph`. Linear
+    /// in the nodes.
     #[must_use]
-    pub fn of(analysis: AnalysisKind, column: &Column) -> Self {
+    pub fn of(analysis: AnalysisKind, column: &Column, graph: &Graph) -> Self {
         let values = match column {
             Column::U32(values) => values,
             Column::U64(values) => return Self::farthest_wide(values),
-            Column::F32(_) | Column::Sets(_) => return Self::Column {},
+            Column::F32(ranks) if analysis == AnalysisKind::Pagerank => {
+                return Self::ranks(ranks, graph);
+            }
+            Column::F32(distances) => return Self::farthest_float(distances),
+            Column::Sets(_) => return Self::Column {},
         };
         match analysis {
             AnalysisKind::Cc => Self::components(values),
@@ -86,10 +103,27 @@ impl Answer {
         }
     }
 
+    fn ranks(ranks: &[f32], graph: &Graph) -> Self {
+        let ranks = (0..).zip(ranks.iter().copied());
+        let higher = |a: (u32, f32), b: (u32, f32)| if b.1 > a.1 { b } else { a };
+        let highest = ranks.reduce(higher);
+        highest.map_or(Self::Column {}, |(node, highest_rank)| Self::Ranks {
+            highest_rank,
+            highest_rank_node: graph.original_id(node),
+        })
+    }
+
     fn farthest(values: &[u32]) -> Self {
         let reached = values.iter().filter(|value| **value != Column::UNREACHED);
         Self::Farthest {
             eccentricity: reached.max().map_or(0, |value| u64::from(*value)),
+        }
+    }
+
+    fn farthest_float(values: &[f32]) -> Self {
+        let reached = values.iter().copied().filter(|value| value.is_finite());
+        Self::FarthestFloat {
+            eccentricity: reached.fold(0.0, f32::max),
         }
     }
 
@@ -122,10 +156,22 @@ impl Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::{LoadOptions, load_reader};
     use serde_json::json;
+    use std::io::Cursor;
+
+    fn of(analysis: AnalysisKind, column: &Column) -> serde_json::Value {
+        let edges = [(10, 0), (20, 0), (30, 0)];
+        let text = edges.map(|(from, to)| format!("{from} {to}\n")).concat();
+        let options = LoadOptions::default();
+        let graph = load_reader("g.el", Cursor::new(text), &options)
+            .unwrap()
+            .graph;
+        serde_json::to_value(Answer::of(analysis, column, &graph)).unwrap()
+    }
 
     fn answer(analysis: AnalysisKind, values: &[u32]) -> serde_json::Value {
-        serde_json::to_value(Answer::of(analysis, &Column::U32(values.to_vec()))).unwrap()
+        of(analysis, &Column::U32(values.to_vec()))
     }
 
     #[test]
@@ -152,9 +198,23 @@ mod tests {
     #[test]
     fn distances_of_64_bits_have_the_farthest_too() {
         let column = Column::U64(vec![0, 8_000_000_000, u64::MAX]);
-        let answer = Answer::of(AnalysisKind::Sssp, &column);
-        let eccentricity = 8_000_000_000;
-        assert_eq!(answer, Answer::Farthest { eccentricity });
+        let answer = of(AnalysisKind::Sssp, &column);
+        assert_eq!(answer, json!({"eccentricity": 8_000_000_000_u64}));
+        let column = Column::F32(vec![0.0, 2.5, f32::INFINITY]);
+        let answer = of(AnalysisKind::Sssp, &column);
+        assert_eq!(answer, json!({"eccentricity": 2.5}));
+    }
+
+    #[test]
+    fn the_first_of_the_highest_ranks_has_the_id_of_the_file() {
+        let column = Column::F32(vec![0.125, 0.25, 0.25, 0.125]);
+        let answer = of(AnalysisKind::Pagerank, &column);
+        assert_eq!(
+            answer,
+            json!({"highest_rank": 0.25, "highest_rank_node": 10})
+        );
+        let none = of(AnalysisKind::Pagerank, &Column::F32(Vec::new()));
+        assert_eq!(none, json!({}));
     }
 
     #[test]

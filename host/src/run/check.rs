@@ -90,11 +90,16 @@ fn heights(column: &Column) -> Box<dyn Iterator<Item = f64> + '_> {
     }
 }
 
-/// Whether distances in floats are those in doubles but for their roundings: a sum of a
-/// path's weights is off by at most 2^-24 of itself for each of its edges, of which there
-/// are fewer than nodes.
+/// Share of itself by which a float distance may differ from the one in doubles: a sum of
+/// a path's weights is off by at most 2^-24 of itself for each of its edges, of which
+/// there are fewer than nodes, and twice that covers its own rounding.
+pub(crate) fn distance_tolerance(nodes: usize) -> f64 {
+    nodes as f64 * 2_f64.powi(-23)
+}
+
+/// Whether distances in floats are those in doubles but for their roundings.
 fn is_near(floats: &[f32], doubles: &[f64]) -> bool {
-    let share = floats.len() as f64 * 2_f64.powi(-23);
+    let share = distance_tolerance(floats.len());
     floats.iter().zip(doubles).all(|(float, double)| {
         let float = f64::from(*float);
         float == *double || (float - double).abs() <= share * double

@@ -65,7 +65,7 @@ fn choose_with(graph: &Graph, request: &RunRequest, probe: Probe<'_>) -> Choice 
     if request.backend == BackendChoice::Cpu && request.threads.is_some() {
         return asked;
     }
-    let found = Found::load();
+    let found = Found::get();
     let job = job(graph, request, sample_edges(graph));
     let blind = predicted(&job, request, found.costs(request, None));
     match request.backend {
@@ -80,7 +80,7 @@ fn choose_with(graph: &Graph, request: &RunRequest, probe: Probe<'_>) -> Choice 
         _ => {}
     }
     match probe(request.device) {
-        Ok(limits) => choose_beside(graph, request, (&job, &found), &Key::of_device(&limits)),
+        Ok(limits) => choose_beside(graph, request, (&job, found), &Key::of_device(&limits)),
         Err(error) if request.backend == BackendChoice::Auto => {
             let reason = without_gpu(&error, request, &blind);
             on_cpu(request, &blind, found.with_note(reason))

@@ -1,12 +1,13 @@
 //! Carries out a request: program, plan, backend, result.
 
 use super::choose::{Choice, Narrow, choose};
+use super::weigh::Found;
 use super::{BackendChoice, Executor, Phase, RunError, RunRequest, steps};
 use crate::analysis::Built;
-use crate::backend::cpu::CpuSession;
+use crate::backend::cpu::{CpuSession, prepare_threads};
 use crate::backend::{RunLimits, RunStats, Session, cuda};
 use crate::graph::Graph;
-use crate::outcome::{Column, Dropped, Event, PlanSummary, RunOutcome, Times, Track, waves};
+use crate::outcome::{self, Column, Dropped, Event, PlanSummary, RunOutcome, Times, Track, waves};
 use crate::program::{EncodedProgram, PlanRequest};
 use std::num::NonZeroU32;
 use std::time::Instant;
@@ -16,6 +17,17 @@ struct Opened<'g> {
     session: Box<dyn Session + 'g>,
     executor: Executor,
     reason: Option<String>,
+}
+
+/// Makes ready what `request` will want whatever its graph is: threads, and the costs
+/// that `auto` weighs. A command calls it while its graph is read; without it the first
+/// run pays. A failure shows in that run.
+pub fn prepare(request: &RunRequest) {
+    if !matches!(request.backend, BackendChoice::Auto | BackendChoice::Cpu) {
+        return;
+    }
+    Found::get();
+    let _ = prepare_threads(request.threads);
 }
 
 /// Runs `request` on `graph`; `progress` is called at the start of each phase.
@@ -74,6 +86,7 @@ pub fn execute(
         nodes: u64::from(graph.nodes()),
         edges: u64::from(graph.edges()),
         dropped: Dropped::default(),
+        weights: None,
         sources: steps::original_ids(graph, request.sources()),
         reached: steps::reached(request.analysis, &values),
         rounds: steps::rounds(request.analysis, &values, end),
@@ -90,6 +103,8 @@ pub fn execute(
         device_barriers: barriers(&stats, executor, session.device().units),
         host: stats.host,
         checked,
+        check_tolerance: checked.and_then(|_| steps::tolerance(request.analysis, &values, end)),
+        answer: outcome::Answer::of(request.analysis, &values, graph),
         events: log.events,
         waves: waves(&planned.encoded, &stats.control),
         values,

@@ -12,6 +12,6 @@ pub(crate) mod weigh;
 
 pub use detail::Detail;
 pub use error::RunError;
-pub use execute::execute;
+pub use execute::{execute, prepare};
 pub use request::{AnalysisKind, BackendChoice, Executor, Phase, Ranking, RunRequest};
 pub use validate::SOURCES_MAX;

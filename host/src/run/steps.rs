@@ -1,7 +1,8 @@
 //! The steps of a run that a batch takes for each of its graphs too.
 
-use super::check::{End, check};
+use super::check::{End, check, distance_tolerance};
 use super::{AnalysisKind, RunError, RunRequest};
+use crate::analysis::oracle::rank_tolerance;
 use crate::analysis::sssp::outgrown;
 use crate::analysis::{self, Built, Question};
 use crate::graph::Graph;
@@ -115,6 +116,16 @@ pub(crate) fn is_equal(
     found: (&Column, Option<&[u32]>),
 ) -> bool {
     check((graph, request), (max_iterations(request), end), found)
+}
+
+/// Share of itself by which a value may differ in that check; nothing where values have
+/// to be equal.
+pub(crate) fn tolerance(analysis: AnalysisKind, values: &Column, end: End) -> Option<f64> {
+    let floats = values.floats()?;
+    Some(match analysis {
+        AnalysisKind::Pagerank => rank_tolerance(end.iterations),
+        _ => distance_tolerance(floats.len()),
+    })
 }
 
 /// Whether whole distances have to be found again in 64 bits.

@@ -7,6 +7,7 @@ use crate::backend::{BackendError, cuda};
 use crate::calibrate::sample::sample;
 use crate::calibrate::{Calibration, Costs, Job, Key, Tally};
 use crate::graph::Graph;
+use std::sync::OnceLock;
 
 /// The calibration, and why there is none when one was there.
 pub(crate) struct Found {
@@ -15,8 +16,14 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Reads the user's calibration.
-    pub(crate) fn load() -> Self {
+    /// The user's calibration, read once in a process: looking for the file takes longer
+    /// than a small job.
+    pub(crate) fn get() -> &'static Self {
+        static FOUND: OnceLock<Found> = OnceLock::new();
+        FOUND.get_or_init(Self::load)
+    }
+
+    fn load() -> Self {
         match Calibration::load() {
             Ok(found) => Self {
                 calibration: found.unwrap_or_default(),

@@ -2,7 +2,7 @@
 
 use super::{Fixture, finish, seawall};
 use seawall::analysis::oracle;
-use seawall::graph::{Graph, LoadOptions, load};
+use seawall::graph::{Graph, LoadOptions, WeightChoice, load};
 use serde_json::{Value, json};
 
 /// Several components, triangles and cores.
@@ -11,7 +11,7 @@ const SPEC: &str = "gen:uniform:8:1:5";
 fn graph(undirected: bool) -> Graph {
     let options = LoadOptions {
         undirected,
-        weights: true,
+        weights: WeightChoice::Given,
         skip_columns: false,
     };
     load(SPEC, &options, None).unwrap().graph

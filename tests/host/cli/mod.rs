@@ -19,6 +19,7 @@ mod pictures;
 mod plan;
 mod topology;
 mod usage_errors;
+mod weights;
 
 use assert_cmd::Command;
 use serde_json::Value;

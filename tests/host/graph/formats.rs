@@ -1,12 +1,12 @@
 //! Files as other programs write them: SciPy, NetworkX, pandas, METIS and the ECL codes.
 use super::{PLAIN, WEIGHTED, gzip, load_as, message, rows, save};
 use proptest::prelude::*;
-use seawall::graph::{self, Format, Graph, GraphError, LoadOptions, WeightKind};
+use seawall::graph::{self, Format, Graph, GraphError, LoadOptions, WeightChoice, WeightKind};
 use std::io::Write;
 
 const SKIPPING: LoadOptions = LoadOptions {
     undirected: false,
-    weights: true,
+    weights: WeightChoice::Given,
     skip_columns: true,
 };
 

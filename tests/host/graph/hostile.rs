@@ -1,7 +1,7 @@
 //! Random and mutated files end as a graph or as an error, never otherwise.
 use super::{PLAIN, WEIGHTED, gzip, load_as, save, xz};
 use proptest::prelude::*;
-use seawall::graph::{BinaryProblem, Graph, GraphError, LoadOptions};
+use seawall::graph::{BinaryProblem, Graph, GraphError, LoadOptions, WeightChoice};
 
 const NAMES: [&str; 13] = [
     "x", "x.mtx", "x.el", "x.gr", "x.swg", "x.el.gz", "x.swg.xz", "x.txt", "x.csv", "x.graph",
@@ -30,7 +30,7 @@ fn load_and_check(name: &str, bytes: &[u8]) -> Result<(), TestCaseError> {
         WEIGHTED,
         LoadOptions {
             undirected: true,
-            weights: true,
+            weights: WeightChoice::Given,
             skip_columns: false,
         },
     ] {

@@ -7,18 +7,18 @@ mod names;
 mod real;
 mod round_trip;
 
-use seawall::graph::{self, Graph, GraphError, LoadOptions, Loaded};
+use seawall::graph::{self, Graph, GraphError, LoadOptions, Loaded, WeightChoice};
 use std::io::Write;
 use std::path::Path;
 
 pub(crate) const PLAIN: LoadOptions = LoadOptions {
     undirected: false,
-    weights: false,
+    weights: WeightChoice::Ignored,
     skip_columns: false,
 };
 pub(crate) const WEIGHTED: LoadOptions = LoadOptions {
     undirected: false,
-    weights: true,
+    weights: WeightChoice::Given,
     skip_columns: false,
 };
 

@@ -1,6 +1,6 @@
 //! Real graphs, where they are at hand.
 use super::PLAIN;
-use seawall::graph::{self, Format, LoadOptions, Loaded};
+use seawall::graph::{self, Format, LoadOptions, Loaded, WeightChoice};
 use std::path::PathBuf;
 
 /// Loads a graph of the data folder, or says why not.
@@ -41,7 +41,7 @@ fn road_networks_have_their_published_counts() {
 fn the_mail_network_has_its_published_counts() {
     let both = LoadOptions {
         undirected: true,
-        weights: false,
+        weights: WeightChoice::Ignored,
         skip_columns: false,
     };
     let Some(loaded) = load("email-Enron.txt.xz", &both) else {

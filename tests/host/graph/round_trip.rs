@@ -1,7 +1,7 @@
 //! What every format and compression carries comes back.
 use super::{PLAIN, WEIGHTED, load_as, rows, save};
 use proptest::prelude::*;
-use seawall::graph::{self, Graph, LoadOptions, WeightKind};
+use seawall::graph::{self, Graph, LoadOptions, WeightChoice, WeightKind};
 
 const COMPRESSIONS: [&str; 3] = ["", ".gz", ".xz"];
 
@@ -123,7 +123,7 @@ fn parsing_on_many_threads_equals_parsing_on_one() {
 fn undirected_loads_mirror_and_merge() {
     let options = LoadOptions {
         undirected: true,
-        weights: true,
+        weights: WeightChoice::Given,
         skip_columns: false,
     };
     let loaded = load_as("g.el", b"0 1 5\n1 0 3\n1 2 7\n2 2 1\n", &options).unwrap();

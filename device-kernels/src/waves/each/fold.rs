@@ -3,14 +3,14 @@
 
 use super::temps::{B, Fetched, Temps, fetch};
 use super::{Part, change, values};
-use crate::context::Hand;
+use crate::context::ContextRef;
 use crate::grid::Grid;
 use seawall_core::abi::code::{Joined, Kind, Op};
 
 /// Sets what each lane has found to what changes nothing.
 #[inline(never)]
-pub(super) fn begin<G: Grid>(hand: Hand<G>, code: Part) {
-    each_fold(hand, code, |temps, at, joined| {
+pub(super) fn begin<G: Grid>(cx: ContextRef<G>, code: Part) {
+    each_fold(cx, code, |temps, at, joined| {
         let is_wide = joined.kind == Kind::U64;
         temps.set_value(at, B, is_wide, joined.identity());
     });
@@ -18,15 +18,15 @@ pub(super) fn begin<G: Grid>(hand: Hand<G>, code: Part) {
 
 /// Joins what the lanes have found to the registers. A warp operation.
 #[inline(never)]
-pub(super) fn end<G: Grid>(hand: Hand<G>, code: Part) {
-    each_fold(hand, code, |temps, at, joined| {
+pub(super) fn end<G: Grid>(cx: ContextRef<G>, code: Part) {
+    each_fold(cx, code, |temps, at, joined| {
         let grid = temps.grid;
         let own = temps.value(at, B, joined.kind == Kind::U64);
         let all = join_warp(grid, joined, own);
         if grid.warp_lane() != 0 || all == joined.identity() {
             return;
         }
-        if let Ok(to) = hand.context().machine.register(grid, at.first) {
+        if let Ok(to) = cx.context().tables.register(grid, at.first) {
             change::change(grid, to, 0, (joined, all));
         }
     });
@@ -34,14 +34,14 @@ pub(super) fn end<G: Grid>(hand: Hand<G>, code: Part) {
 
 #[inline(always)]
 fn each_fold<G: Grid>(
-    hand: Hand<G>,
+    cx: ContextRef<G>,
     (first, end): Part,
     mut visit: impl FnMut(Temps<G>, Fetched, Joined),
 ) {
-    let grid = hand.grid();
+    let grid = cx.grid();
     let owner = grid.lane();
     for at in first..end {
-        let instruction = fetch(hand, at);
+        let instruction = fetch(cx, at);
         if instruction.op != Op::Fold as u32 {
             continue;
         }

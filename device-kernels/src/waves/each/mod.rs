@@ -13,9 +13,9 @@ mod straight;
 mod temps;
 mod values;
 
-use crate::context::Hand;
+use crate::context::ContextRef;
 use crate::grid::Grid;
-use crate::machine::Wave;
+use crate::tables::Wave;
 use crate::memory::{Words, none_missed};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{EachRecord, NO_REGISTER};
@@ -30,41 +30,41 @@ pub(super) type Part = (u32, u32);
 /// launch holds no edges that it asks for, [`FaultCode::BadIndex`] when it uses an index
 /// out of range.
 #[inline(never)]
-pub fn run<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
-    let grid = hand.grid();
+pub fn run_each<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
+    let grid = cx.grid();
     let record = EachRecord::from_parameters(wave.parameters(grid));
     let code = (
         record.first,
         record.first.saturating_add(record.instructions),
     );
-    let needs = temps::needs(hand, code);
-    let machine = hand.context().machine;
-    let lacks_incoming = needs.incoming && !machine.has_incoming(grid);
-    if lacks_incoming || needs.weights && machine.weights(grid).is_none() {
+    let needs = temps::needs(cx, code);
+    let tables = cx.context().tables;
+    let lacks_incoming = needs.incoming && !tables.has_incoming(grid);
+    if lacks_incoming || needs.weights && tables.weights(grid).is_none() {
         return Err(FaultCode::NoArray);
     }
-    let list = list_of(hand, wave)?;
+    let list = list_of(cx, wave)?;
     let items = match list {
         Some((_, count)) => count.min(record.items),
         None => record.items,
     };
-    fold::begin(hand, code);
+    fold::begin(cx, code);
     let list = list.map(|(list, _)| list);
-    each(hand, code, (items, list));
-    fold::end(hand, code);
+    each(cx, code, (items, list));
+    fold::end(cx, code);
     none_missed(grid)
 }
 
 /// The list of items and its length, where the domain is one.
 #[inline(always)]
-fn list_of<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<Option<(Words, u32)>, FaultCode> {
-    let (machine, grid) = (hand.context().machine, hand.grid());
+fn list_of<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<Option<(Words, u32)>, FaultCode> {
+    let (tables, grid) = (cx.context().tables, cx.grid());
     let source = wave.source(grid, 0);
     if source == NO_REGISTER {
         return Ok(None);
     }
-    let list = machine.register(grid, source)?;
-    let count = machine.register_of(grid, wave.source(grid, 1), 1)?;
+    let list = tables.register(grid, source)?;
+    let count = tables.register_of(grid, wave.source(grid, 1), 1)?;
     Ok(Some((list, count.load_weak(grid, 0).min(list.len()))))
 }
 
@@ -72,11 +72,11 @@ fn list_of<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<Option<(Words, u32)>, F
 /// to the blocks in turn. All warps of a block take as many chunks, since a block may have
 /// to meet at an item with many edges.
 #[inline(always)]
-fn each<G: Grid>(hand: Hand<G>, code: Part, (items, list): (u32, Option<Words>)) {
-    let (team, grid) = (hand.context().team, hand.grid());
+fn each<G: Grid>(cx: ContextRef<G>, code: Part, (items, list): (u32, Option<Words>)) {
+    let (team, grid) = (cx.context().team, cx.grid());
     let item_at = |at: u32| list.map_or(at, |list| list.load_weak(grid, at));
     if G::WARP == 1 {
-        return team.each_taken(items, |at| item(hand, code, item_at(at), true));
+        return team.each_taken(items, |at| item(cx, code, item_at(at), true));
     }
     let warp = grid.lane() / G::WARP;
     let own = u64::from((warp * team.size() + team.rank()) * G::WARP + grid.warp_lane());
@@ -86,22 +86,22 @@ fn each<G: Grid>(hand: Hand<G>, code: Part, (items, list): (u32, Option<Words>))
         let at = tile + own;
         let is_there = at < u64::from(items);
         let number = if is_there { item_at(at as u32) } else { 0 };
-        item(hand, code, number, is_there);
+        item(cx, code, number, is_there);
         tile += stride;
     }
 }
 
 /// Runs the code for an item, or along with other lanes where there is none.
 #[inline(always)]
-fn item<G: Grid>(hand: Hand<G>, (first, end): Part, item: u32, is_there: bool) {
+fn item<G: Grid>(cx: ContextRef<G>, (first, end): Part, item: u32, is_there: bool) {
     let (mut at, mut active) = (first, is_there);
     while at < end {
-        let place = straight::Place::of_item(hand.grid(), item);
-        let (next, flags) = straight::run(hand, (at, end), place, active);
+        let place = straight::Place::of_item(cx.grid(), item);
+        let (next, flags) = straight::run(cx, (at, end), place, active);
         active = flags & straight::ACTIVE != 0;
         at = next;
         if at < end {
-            at = rows::run(hand, at, item, active);
+            at = rows::run(cx, at, item, active);
         }
     }
 }

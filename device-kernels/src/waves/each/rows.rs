@@ -9,7 +9,7 @@ use super::straight::{ACTIVE, ENOUGH, Place, SETTLED, is_node, run as walk};
 use super::temps::{B, Fetched, TO, Temps, fetch};
 use super::values;
 use crate::block::shared::EACH_ROWS;
-use crate::context::Hand;
+use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::memory::Csr;
 use seawall_core::abi::code::{Edges, EdgesPart, Joined, Kind};
@@ -23,7 +23,7 @@ const BLOCK_ROUNDS: u32 = 2;
 /// The part and whose rows it is for.
 #[derive(Clone, Copy, Debug)]
 struct Rows<G> {
-    hand: Hand<G>,
+    cx: ContextRef<G>,
     grid: G,
     csr: Csr,
     /// First instruction, first reduction, and the end.
@@ -34,23 +34,23 @@ struct Rows<G> {
 /// Runs the part that begins at `at`; tells where it ends. All lanes of the block call
 /// this, in warps that have more than one.
 #[inline(never)]
-pub(super) fn run<G: Grid>(hand: Hand<G>, at: u32, item: u32, active: bool) -> u32 {
-    let grid = hand.grid();
-    let begin = fetch(hand, at);
+pub(super) fn run<G: Grid>(cx: ContextRef<G>, at: u32, item: u32, active: bool) -> u32 {
+    let grid = cx.grid();
+    let begin = fetch(cx, at);
     let part = EdgesPart::from_word(begin.first);
-    let machine = hand.context().machine;
+    let tables = cx.context().tables;
     let end = at + 1 + begin.second;
     let rows = Rows {
-        hand,
+        cx,
         grid,
         csr: match part.edges {
-            Edges::Out => machine.outgoing(grid),
-            Edges::In => machine.incoming(grid),
+            Edges::Out => tables.outgoing(grid),
+            Edges::In => tables.incoming(grid),
         },
         body: (at + 1, end - part.reductions, end),
         ends_early: part.ends_early,
     };
-    let is_there = active && is_node(grid, item, machine.nodes(grid));
+    let is_there = active && is_node(grid, item, tables.nodes(grid));
     let (start, stop) = if is_there {
         rows.csr.row(grid, item)
     } else {
@@ -74,7 +74,7 @@ impl<G: Grid> Rows<G> {
     #[inline(always)]
     fn each_reduction(&self, mut visit: impl FnMut(Fetched, Joined)) {
         for at in self.body.1..self.body.2 {
-            let instruction = fetch(self.hand, at);
+            let instruction = fetch(self.cx, at);
             if let Some(joined) = Joined::from_word(instruction.second) {
                 visit(instruction, joined);
             }
@@ -122,7 +122,7 @@ impl<G: Grid> Rows<G> {
             edge,
             owner,
         };
-        let (_, flags) = walk(self.hand, (self.body.0, self.body.2), place, on);
+        let (_, flags) = walk(self.cx, (self.body.0, self.body.2), place, on);
         let settled = self.ends_early && flags & SETTLED != 0;
         flags & ACTIVE != 0 && (settled || flags & ENOUGH != 0)
     }

@@ -2,7 +2,7 @@
 
 use super::temps::{A, B, C, Fetched, TO, Temps, fetch};
 use super::{Part, change, values};
-use crate::context::Hand;
+use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::memory::{Words, note_missed};
 use seawall_core::abi::code::{Joined, Kind, Op, random};
@@ -40,21 +40,21 @@ impl Place {
 /// Runs the instructions `at..end` up to a part for edges; tells where it stopped, and
 /// flags. All lanes of the warp call this with the same part.
 #[inline(always)]
-pub(super) fn run<G: Grid>(hand: Hand<G>, part: Part, place: Place, active: bool) -> (u32, u32) {
+pub(super) fn run<G: Grid>(cx: ContextRef<G>, part: Part, place: Place, active: bool) -> (u32, u32) {
     let Place {
         item,
         neighbour,
         edge,
         owner,
     } = place;
-    walk(hand, part.0, part.1, item, neighbour, edge, owner, active)
+    walk(cx, part.0, part.1, item, neighbour, edge, owner, active)
 }
 
 /// [`run`] by words: what a call takes by reference lies in local memory.
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "see above")]
 fn walk<G: Grid>(
-    hand: Hand<G>,
+    cx: ContextRef<G>,
     first: u32,
     end: u32,
     item: u32,
@@ -63,9 +63,9 @@ fn walk<G: Grid>(
     owner: u32,
     active: bool,
 ) -> (u32, u32) {
-    let grid = hand.grid();
+    let grid = cx.grid();
     let mut lane = Lane {
-        hand,
+        cx,
         temps: Temps { grid, owner },
         place: Place {
             item,
@@ -78,7 +78,7 @@ fn walk<G: Grid>(
     let mut at = first;
     let mut any = grid.ballot(active) != 0;
     while at < end {
-        let instruction = fetch(hand, at);
+        let instruction = fetch(cx, at);
         let Some(op) = Op::from_word(instruction.op) else {
             break;
         };
@@ -99,7 +99,7 @@ fn walk<G: Grid>(
 /// A lane and what it runs with.
 #[derive(Clone, Copy, Debug)]
 struct Lane<G> {
-    hand: Hand<G>,
+    cx: ContextRef<G>,
     temps: Temps<G>,
     place: Place,
     flags: u32,
@@ -169,7 +169,7 @@ impl<G: Grid> Lane<G> {
     #[inline(always)]
     fn weight(&self) -> u32 {
         let grid = self.temps.grid;
-        match self.hand.context().machine.weights(grid) {
+        match self.cx.context().tables.weights(grid) {
             Some(weights) if self.is_active() => weights.constant(grid, self.place.edge),
             _ => 0,
         }
@@ -178,7 +178,7 @@ impl<G: Grid> Lane<G> {
     /// Register `index`, or one without words.
     #[inline(always)]
     fn register(&self, index: u32) -> Words {
-        let found = self.hand.context().machine.register(self.temps.grid, index);
+        let found = self.cx.context().tables.register(self.temps.grid, index);
         // SAFETY: an array of no words is valid.
         found.unwrap_or_else(|_| unsafe { Words::new(core::ptr::null_mut(), 0) })
     }
@@ -250,7 +250,7 @@ impl<G: Grid> Lane<G> {
                 let to = self.register(at.first);
                 change::store_weak(grid, to, self.place.item, temps.wide(at, A));
             }
-            Op::Raise if temps.word(at, A) != 0 => self.hand.tag().raise(grid),
+            Op::Raise if temps.word(at, A) != 0 => self.cx.tag().raise(grid),
             Op::Until if temps.word(at, A) != 0 => self.flags |= ENOUGH,
             Op::Scatter | Op::Fold | Op::Reduce => self.join(op, at),
             _ => {}

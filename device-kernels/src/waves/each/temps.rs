@@ -1,7 +1,7 @@
 //! Temporaries of a lane, and the instructions that name them.
 
 use crate::block::shared::EACH_TEMPS;
-use crate::context::Hand;
+use crate::context::ContextRef;
 use crate::grid::{Grid, LANES_MAX, SHARED_WORDS};
 use seawall_core::abi::code::{EdgesPart, Edges, Instruction, OF_EDGE, Op, TEMPS};
 
@@ -14,9 +14,9 @@ const WORDS: u32 = (size_of::<Instruction>() / 4) as u32;
 
 /// Instruction `at` of the table.
 #[inline(always)]
-pub(super) fn fetch<G: Grid>(hand: Hand<G>, at: u32) -> Fetched {
-    let grid = hand.grid();
-    let code = hand.context().machine.code(grid);
+pub(super) fn fetch<G: Grid>(cx: ContextRef<G>, at: u32) -> Fetched {
+    let grid = cx.grid();
+    let code = cx.context().tables.code(grid);
     let [op, temps, first, second] = code.constant4(grid, at * WORDS);
     Fetched {
         op,
@@ -138,11 +138,11 @@ pub(super) struct Needs {
 
 /// Looks through the code.
 #[inline(never)]
-pub(super) fn needs<G: Grid>(hand: Hand<G>, (first, end): Part) -> Needs {
+pub(super) fn needs<G: Grid>(cx: ContextRef<G>, (first, end): Part) -> Needs {
     let mut needs = Needs::default();
     let mut at = first;
     while at < end {
-        let instruction = fetch(hand, at);
+        let instruction = fetch(cx, at);
         if instruction.op == Op::Edges as u32 {
             needs.incoming |= EdgesPart::from_word(instruction.first).edges == Edges::In;
         }

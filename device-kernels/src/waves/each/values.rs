@@ -1,4 +1,4 @@
-//! What becomes of values: no memory, no machine.
+//! What becomes of values: no memory, no tables.
 
 use seawall_core::abi::code::{Join, Joined, Kind, Op, hash};
 

@@ -9,7 +9,7 @@ use super::BenchError;
 use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
 use super::setting::Setting;
 use super::timing::median;
-use seawall::graph::{Graph, LoadOptions, load};
+use seawall::graph::{Graph, LoadOptions, WeightChoice, load};
 use seawall::outcome::RunOutcome;
 use seawall::run::{AnalysisKind, BackendChoice, Executor, RunError, RunRequest, execute};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -88,7 +88,7 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
 fn graph_of(setting: &mut Setting<'_>, name: &str) -> Result<Option<Graph>, BenchError> {
     let options = LoadOptions {
         undirected: false,
-        weights: true,
+        weights: WeightChoice::Given,
         skip_columns: false,
     };
     if name.starts_with("gen:") {

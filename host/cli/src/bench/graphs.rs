@@ -1,7 +1,7 @@
 //! The graphs of the comparisons, and where searches start.
 
 use super::BenchError;
-use seawall::graph::{Graph, LoadOptions, load};
+use seawall::graph::{Graph, LoadOptions, WeightChoice, load};
 
 /// Where the searches of a median start, before nodes without edges and numbers
 /// out of range are replaced.
@@ -43,7 +43,11 @@ impl Spec {
     pub(super) fn load(self, quick: bool, weights: bool) -> Result<Graph, BenchError> {
         let options = LoadOptions {
             undirected: false,
-            weights,
+            weights: if weights {
+                WeightChoice::Given
+            } else {
+                WeightChoice::Ignored
+            },
             skip_columns: false,
         };
         Ok(load(self.text(quick), &options, None)?.graph)

@@ -1,6 +1,6 @@
 //! Failures of reading, generating and writing graphs.
 
-use seawall::graph::GraphError;
+use seawall::graph::{GraphError, ScaleError};
 use serde_json::{Value, json};
 
 /// Kind and fields of `error`.
@@ -25,6 +25,7 @@ pub(super) fn fields(error: &GraphError) -> Value {
             "kind": "format_cannot_hold", "file": file, "format": format.to_string(), "what": what
         }),
         GraphError::NoWeights { file } => json!({"kind": "no_weights", "file": file}),
+        GraphError::Scale { file, problem } => scale(file, problem),
         GraphError::Memory {
             file,
             needed,
@@ -38,6 +39,25 @@ pub(super) fn fields(error: &GraphError) -> Value {
         | GraphError::Archive { .. }
         | GraphError::Binary { .. } => content(error),
         other => counts(other),
+    }
+}
+
+/// Weights that cannot be scaled.
+fn scale(file: &str, problem: &ScaleError) -> Value {
+    match problem {
+        ScaleError::TooHeavy {
+            from,
+            to,
+            weight,
+            factor,
+        } => json!({
+            "kind": "scaled_weight", "file": file, "from": from, "to": to, "weight": weight,
+            "factor": factor
+        }),
+        ScaleError::Factor { factor } => {
+            json!({"kind": "scale_factor", "file": file, "factor": factor})
+        }
+        _ => json!({"kind": "no_weights", "file": file}),
     }
 }
 

@@ -49,6 +49,9 @@ pub(super) fn of(error: &CliError) -> Value {
 fn option(error: &CliError) -> Value {
     match error {
         CliError::OneGraph { option } => json!({"kind": "one_graph", "option": option}),
+        CliError::WeightsUnread { option, analysis } => {
+            json!({"kind": "weights_unread", "option": option, "analysis": analysis.name()})
+        }
         CliError::UnknownOutput { path } => json!({"kind": "unknown_output", "path": path}),
         CliError::UnknownPicture { path } => json!({"kind": "unknown_picture", "path": path}),
         CliError::NoSuchColumn { column, known } => {

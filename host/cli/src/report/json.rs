@@ -7,6 +7,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::weights::WeightsReport;
 use seawall::backend::HostWork;
 use seawall::outcome::{Answer, Column, Dropped, PlanSummary, Rounds, RunOutcome, Times};
 use seawall::run::{AnalysisKind, Executor};
@@ -22,6 +23,8 @@ struct Report<'a> {
     edges: u64,
     #[serde(flatten)]
     dropped: Dropped,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weights: Option<WeightsReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<u64>,
     sources: &'a [u64],
@@ -43,6 +46,8 @@ struct Report<'a> {
     repeat: u32,
     device_barriers: u64,
     checked: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check_tolerance: Option<f64>,
     #[serde(flatten)]
     host: HostWork,
 }
@@ -57,13 +62,14 @@ impl<'a> Report<'a> {
             nodes: outcome.nodes,
             edges: outcome.edges,
             dropped: outcome.dropped,
+            weights: outcome.weights.map(WeightsReport::from),
             source: only(&outcome.sources),
             sources: &outcome.sources,
             reached: outcome.reached,
             rounds: outcome.rounds,
             converged: outcome.converged,
             checksum: format!("{:016x}", outcome.values.checksum()),
-            answer: outcome.answer(),
+            answer: outcome.answer,
             distance_bits: distance_bits(outcome),
             parents_checksum: outcome.parents_checksum().map(|sum| format!("{sum:016x}")),
             reached_each: outcome.reached_each(),
@@ -72,6 +78,7 @@ impl<'a> Report<'a> {
             repeat: outcome.repeat,
             device_barriers: outcome.device_barriers,
             checked: outcome.checked,
+            check_tolerance: outcome.check_tolerance,
             host: outcome.host,
         }
     }

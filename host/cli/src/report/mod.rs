@@ -13,3 +13,4 @@ pub mod text;
 pub mod trace;
 
 mod svg;
+pub(crate) mod weights;

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::weights;
 use seawall::backend::HostWork;
 use seawall::outcome::{Answer, Dropped, PlanSummary, Rounds, RunOutcome, Times};
 use seawall::run::AnalysisKind;
@@ -19,6 +20,9 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     if let Some(dropped) = left_out(outcome.dropped) {
         row(out, "left out", &dropped)?;
     }
+    if let Some(weights) = weights::told(outcome.weights) {
+        row(out, "weights", &weights)?;
+    }
     row(out, "ran on", &machine(outcome))?;
     if let Some(reason) = &outcome.backend_reason {
         row(out, "", reason)?;
@@ -30,7 +34,7 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     details(outcome, out)?;
     row(out, "rounds", &rounds(outcome))?;
     if let Some(equal) = outcome.checked {
-        row(out, "check", verdict(equal))?;
+        row(out, "check", &verdict(equal, outcome.check_tolerance))?;
     }
     row(out, "plan", &plan(&outcome.plan))?;
     row(out, "memory", &memory(&outcome.plan))?;
@@ -92,10 +96,7 @@ fn sources(ids: &[u64]) -> String {
 }
 
 fn found(outcome: &RunOutcome) -> String {
-    match outcome.answer() {
-        Answer::Column {} if outcome.analysis == AnalysisKind::Pagerank => {
-            format!("a rank for {}", counted(outcome.nodes, "node"))
-        }
+    match outcome.answer {
         Answer::Column {} => reached(outcome),
         Answer::Farthest { eccentricity } => {
             let measure = match outcome.analysis {
@@ -104,6 +105,14 @@ fn found(outcome: &RunOutcome) -> String {
             };
             let farthest = Count(eccentricity);
             format!("{}, the farthest at {measure} {farthest}", reached(outcome))
+        }
+        Answer::FarthestFloat { eccentricity } => {
+            let reached = reached(outcome);
+            format!("{reached}, the farthest at distance {eccentricity}")
+        }
+        answer @ Answer::Ranks { .. } => {
+            let nodes = counted(outcome.nodes, "node");
+            format!("a rank for {nodes}, {}", told(answer))
         }
         answer => told(answer),
     }
@@ -129,7 +138,11 @@ pub(super) fn told(answer: Answer) -> String {
             counted(largest_core_nodes, "node")
         ),
         Answer::Triangles { triangles } => counted(triangles, "triangle"),
-        Answer::Farthest { .. } | Answer::Column {} => String::new(),
+        Answer::Ranks {
+            highest_rank,
+            highest_rank_node,
+        } => format!("the highest {highest_rank} of node {highest_rank_node}"),
+        Answer::Farthest { .. } | Answer::FarthestFloat { .. } | Answer::Column {} => String::new(),
     }
 }
 
@@ -176,12 +189,17 @@ fn rounds(outcome: &RunOutcome) -> String {
     format!("{}, {end}", counted(u64::from(count), noun))
 }
 
-pub(super) fn verdict(equal: bool) -> &'static str {
-    if equal {
+/// The end of a check, and by which share of itself a value may have differed.
+pub(super) fn verdict(equal: bool, tolerance: Option<f64>) -> String {
+    let verdict = if equal {
         "equal to a plain sequential implementation"
     } else {
         "DIFFERS from a plain sequential implementation"
-    }
+    };
+    let within = tolerance.map_or_else(String::new, |share| {
+        format!(", each value within {share:.1e} of itself")
+    });
+    format!("{verdict}{within}")
 }
 
 fn plan(plan: &PlanSummary) -> String {
@@ -287,6 +305,7 @@ pub(super) mod tests {
             nodes: 4,
             edges: 3,
             dropped: Dropped::default(),
+            weights: None,
             sources: vec![100],
             reached: 3,
             rounds: Rounds::Levels(2),
@@ -316,6 +335,8 @@ pub(super) mod tests {
                 uploads: 3,
             },
             checked: Some(true),
+            check_tolerance: None,
+            answer: Answer::Farthest { eccentricity: 1 },
             events: Vec::new(),
             waves: Vec::new(),
         }
@@ -375,22 +396,25 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn components_are_counted_by_their_smallest_nodes() {
-        let values = Column::U32(vec![0, 0, 2, 2]);
+    fn components_are_told_with_the_largest() {
+        let answer = Answer::Components {
+            components: 2,
+            largest_component: 2,
+        };
         let text = report(&RunOutcome {
             analysis: AnalysisKind::Cc,
-            values,
+            answer,
             ..outcome()
         });
         assert!(text.contains("2 components, the largest of 2 nodes"));
     }
 
     #[test]
-    fn triangles_are_counted_once_though_they_have_three_corners() {
-        let values = Column::U32(vec![u32::MAX, u32::MAX, u32::MAX, 0]);
+    fn triangles_are_told() {
+        let triangles = u64::from(u32::MAX);
         let text = report(&RunOutcome {
             analysis: AnalysisKind::Triangles,
-            values,
+            answer: Answer::Triangles { triangles },
             ..outcome()
         });
         assert!(text.contains("4,294,967,295 triangles"), "{text}");

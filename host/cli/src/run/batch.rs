@@ -44,8 +44,9 @@ pub(super) fn command(
     let request = args.request(Vec::new());
     let mut outcome = execute(&batch, &request, &mut |phase| line.phase(phase))?;
     outcome.times.load = load_ns;
-    for graph in &graphs {
+    for (found, graph) in outcome.graphs.iter_mut().zip(&graphs) {
         outcome.dropped += graph.dropped;
+        found.weights = graph.weights;
     }
     drop(line);
     write(args, &outcome, (&graphs, rows))?;

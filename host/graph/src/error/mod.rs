@@ -16,9 +16,9 @@ pub use line::LineProblem;
 
 use std::io;
 
-use super::Cause;
 use super::load::Format;
 use super::memory::Shortage;
+use super::{Cause, ScaleError};
 
 /// Why a graph could not be read, generated or written.
 #[derive(Debug, thiserror::Error)]
@@ -260,6 +260,14 @@ pub enum GraphError {
         /// The weight.
         weight: f32,
     },
+    /// The weights cannot be scaled.
+    #[error("{file}: {problem}")]
+    Scale {
+        /// File or generator as the caller named it.
+        file: String,
+        /// The problem.
+        problem: ScaleError,
+    },
     /// A shortest-path input was wanted and the file has no weights.
     #[error(
         "{file}: has no weights; use a file with a weight column, or run an analysis that needs none"
@@ -305,6 +313,7 @@ impl GraphError {
             | Self::EdgeOutOfRange { .. }
             | Self::BadWeight { .. }
             | Self::BadArrays { .. }
+            | Self::Scale { .. }
             | Self::NoWeights { .. } => Cause::Request,
             Self::Memory { .. } | Self::Threads { .. } => Cause::Failure,
         }

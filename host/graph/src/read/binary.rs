@@ -31,7 +31,7 @@ pub(super) fn load_binary(
     let name = source.name.clone();
     let compression = source.compression;
     let mut words = Words::new(&mut source, ".swg", progress);
-    let Parts { header, csr, ids } = parts(&mut words, options.weights)?;
+    let Parts { header, csr, ids } = parts(&mut words, options.weights.are_read())?;
     check(&header, &csr, &ids).map_err(|problem| words.bad(problem))?;
     let (bytes, text_bytes) = words.passed();
     let mut stats = LoadStats {

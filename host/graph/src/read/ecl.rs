@@ -24,7 +24,7 @@ pub(super) fn load_ecl(
     let name = source.name.clone();
     let compression = source.compression;
     let mut words = Words::new(&mut source, ".egr", progress);
-    let csr = arrays(&mut words, options.weights)?;
+    let csr = arrays(&mut words, options.weights.are_read())?;
     let (bytes, text_bytes) = words.passed();
     let listed_edges = u64::from(csr.edges());
     let (csr, cleaned) = tidy(csr);

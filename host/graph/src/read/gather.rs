@@ -104,7 +104,7 @@ struct Gathered<const N: usize> {
 impl Gather<'_> {
     fn run(self) -> Result<(Graph, LoadStats), GraphError> {
         let opened = self.open()?;
-        if self.options.weights && opened.layout.values == Values::Required {
+        if self.options.weights.are_read() && opened.layout.values == Values::Required {
             self.edges::<3>(opened)
         } else {
             self.edges::<2>(opened)
@@ -131,7 +131,7 @@ impl Gather<'_> {
         let mut opening = Opening::new(
             Suffix::of(self.name),
             Wish {
-                weights: self.options.weights,
+                weights: self.options.weights.are_read(),
                 skip_columns: self.options.skip_columns,
             },
         );

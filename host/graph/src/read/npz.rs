@@ -31,7 +31,7 @@ struct Members {
 /// Loads an archive.
 pub(super) fn load_npz(mut source: Source, options: &LoadOptions) -> Result<Loaded, GraphError> {
     let name = source.name.clone();
-    let members = members(&mut source, options.weights)?;
+    let members = members(&mut source, options.weights.are_read())?;
     let matrix = Matrix::of(members).map_err(|problem| GraphError::Archive {
         file: name.clone(),
         problem,

@@ -61,6 +61,14 @@ pub fn ranks(graph: &Graph, damping: f32, iterations: u32) -> Ranked {
     ranked
 }
 
+/// Share of itself by which a rank of `iterations` iterations may differ from the exact
+/// one, beside what is lost to units.
+#[must_use]
+pub fn rank_tolerance(iterations: u32) -> f64 {
+    let rounds = f64::from(iterations) + 1.0;
+    rounds * 8.0 * f64::from(f32::EPSILON) / 2.0
+}
+
 /// Whether `ranks`, made by `iterations` iterations in single precision that
 /// ended converged or not, are right.
 ///
@@ -71,8 +79,7 @@ pub fn ranks(graph: &Graph, damping: f32, iterations: u32) -> Ranked {
 pub fn agrees(graph: &Graph, ranking: Ranking, ranks: &[f32], end: (u32, bool)) -> bool {
     let (iterations, converged) = end;
     let exact = self::ranks(graph, ranking.damping, iterations);
-    let rounds = f64::from(iterations) + 1.0;
-    let relative = rounds * 8.0 * f64::from(f32::EPSILON) / 2.0;
+    let relative = rank_tolerance(iterations);
     let near = |(rank, (exact, lost)): (&f32, (&f64, &f64))| {
         (f64::from(*rank) - exact).abs() <= relative * exact + 2.0 * lost
     };

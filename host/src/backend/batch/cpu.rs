@@ -1,21 +1,20 @@
 //! A batch on the CPU: threads take whole graphs, one graph a thread.
 //!
 //! Every thread is a one-lane block of the batch kernel, so no thread ever
-//! waits for another. Threads are started for each run; wall time is the run's
-//! time.
+//! waits for another. Wall time is the run's time.
 
 use super::{BatchError, BatchSession, BatchStats, Job, Pack, Room};
 use crate::backend::cpu::{self, Line};
+use crate::backend::threads::run_blocks;
 use crate::backend::{BackendError, DeviceInfo, HostWork, RunLimits};
-use seawall_core::abi::batch::{BatchRecord, BatchState};
-use seawall_device::batch::{Batch, run_batch};
+use seawall_core::abi::batch::BatchRecord;
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::HostGrid;
+use seawall_device::run::{Batch, run_batch};
 use seawall_device::waves::family;
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 /// A packed batch in memory.
@@ -106,35 +105,8 @@ struct BatchAddress(u64);
 
 /// Runs the batch on `threads` threads, this one included.
 fn run_threads(batch: BatchAddress, threads: u32) -> Result<(), BackendError> {
-    let dealer = &Dealer::new();
-    std::thread::scope(|scope| {
-        for block in 1..threads {
-            std::thread::Builder::new()
-                .name(format!("seawall-{block}"))
-                .spawn_scoped(scope, move || run_block(batch, (block, threads), dealer))
-                .map_err(|error| {
-                    stop(batch);
-                    BackendError::Threads {
-                        threads: threads as usize,
-                        reason: error.to_string(),
-                    }
-                })?;
-        }
-        run_block(batch, (0, threads), dealer);
-        Ok(())
-    })
-}
-
-/// Keeps the threads that run already from taking further graphs.
-fn stop(batch: BatchAddress) {
-    // SAFETY: record and state outlive the threads; the record is constant and
-    // the fault word is only accessed atomically during a run.
-    let fault = unsafe {
-        let record = &*(batch.0 as *const BatchRecord);
-        let state = record.state as *mut BatchState;
-        AtomicU32::from_ptr(&raw mut (*state).fault)
-    };
-    fault.store(BatchState::BAD_RECORD, Ordering::Relaxed);
+    let dealer = Dealer::new();
+    run_blocks(threads, |block| run_block(batch, (block, threads), &dealer))
 }
 
 fn run_block(BatchAddress(record): BatchAddress, place: (u32, u32), dealer: &Dealer) {

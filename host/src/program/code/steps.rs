@@ -28,7 +28,7 @@ pub(super) struct Step {
 
 /// Writes steps down.
 #[derive(Debug)]
-pub struct Coder<'r> {
+pub(crate) struct Coder<'r> {
     registers: &'r [RegisterSpec],
     steps: RefCell<Vec<Step>>,
     values: RefCell<Vec<ValueSpec>>,

@@ -8,6 +8,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::report::weights::WeightsReport;
 use seawall::backend::HostWork;
 use seawall::batch::{BatchOutcome, GraphOutcome};
 use seawall::outcome::{Answer, Dropped, Rounds, Times};
@@ -34,6 +35,8 @@ struct Report<'a> {
     time_ns: Times,
     repeat: u32,
     checked: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check_tolerance: Option<f64>,
     results: Vec<GraphReport<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     components: Option<u64>,
@@ -57,12 +60,16 @@ struct GraphReport<'a> {
     topology: &'a str,
     run_ns: u64,
     checked: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check_tolerance: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weights: Option<WeightsReport>,
     #[serde(flatten)]
     answer: Answer,
 }
 
 impl<'a> GraphReport<'a> {
-    fn of((graph, answer): (&'a GraphOutcome, Answer)) -> Self {
+    fn of(graph: &'a GraphOutcome) -> Self {
         Self {
             name: &graph.name,
             nodes: graph.nodes,
@@ -75,7 +82,9 @@ impl<'a> GraphReport<'a> {
             topology: &graph.topology,
             run_ns: graph.run_ns,
             checked: graph.checked,
-            answer,
+            check_tolerance: graph.check_tolerance,
+            weights: graph.weights.map(WeightsReport::from),
+            answer: graph.answer,
         }
     }
 }
@@ -96,7 +105,6 @@ fn hexadecimal(checksum: u64) -> String {
 /// # Errors
 /// When `out` fails.
 pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
-    let answers: Vec<Answer> = outcome.answers().collect();
     let report = Report {
         analysis: outcome.analysis,
         backend: outcome.backend,
@@ -115,15 +123,11 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
         time_ns: outcome.times,
         repeat: outcome.repeat,
         checked: outcome.checked(),
-        components: answers.iter().map(|one| one.components_found()).sum(),
-        triangles: answers.iter().map(|one| one.triangles()).sum(),
+        check_tolerance: outcome.check_tolerance(),
+        components: outcome.answers().map(Answer::components_found).sum(),
+        triangles: outcome.answers().map(Answer::triangles).sum(),
         host: outcome.host,
-        results: outcome
-            .graphs
-            .iter()
-            .zip(answers)
-            .map(GraphReport::of)
-            .collect(),
+        results: outcome.graphs.iter().map(GraphReport::of).collect(),
     };
     serde_json::to_writer(&mut *out, &report)?;
     writeln!(out)

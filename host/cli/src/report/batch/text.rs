@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::report::text::{host, left_out, row, times, title, told, verdict};
+use crate::report::weights;
 use seawall::batch::{BatchOutcome, GraphOutcome};
 use seawall::outcome::{Answer, Rounds};
 use seawall::units::{Count, bytes, counted};
@@ -28,6 +29,10 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     if let Some(dropped) = left_out(outcome.dropped) {
         row(out, "left out", &dropped)?;
     }
+    let weighed = outcome.graphs.iter().filter_map(|graph| graph.weights);
+    if let Some(weights) = weights::told(weighed) {
+        row(out, "weights", &weights)?;
+    }
     row(out, "ran on", &machine)?;
     if let Some(reason) = &outcome.backend_reason {
         row(out, "", reason)?;
@@ -43,8 +48,7 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     row(out, "checksum", &format!("{:016x}", outcome.checksum()))?;
     writeln!(out)?;
     for graph in outcome.graphs.iter().take(GRAPHS_SHOWN) {
-        let answer = Answer::of(outcome.analysis, &graph.values);
-        writeln!(out, "  {}", line(graph, answer))?;
+        writeln!(out, "  {}", line(graph))?;
     }
     let rest = outcome.graphs.len().saturating_sub(GRAPHS_SHOWN);
     if rest > 0 {
@@ -99,9 +103,10 @@ fn count(rounds: Rounds) -> String {
 
 fn check(outcome: &BatchOutcome, equal: bool) -> String {
     let differing = |graph: &&GraphOutcome| graph.checked == Some(false);
+    let verdict = verdict(equal, outcome.check_tolerance());
     match outcome.graphs.iter().find(differing) {
-        Some(first) => format!("{}: {} first", verdict(equal), first.name),
-        None => verdict(equal).to_owned(),
+        Some(first) => format!("{verdict}: {} first", first.name),
+        None => verdict,
     }
 }
 
@@ -112,13 +117,13 @@ fn memory(outcome: &BatchOutcome) -> String {
     )
 }
 
-fn line(graph: &GraphOutcome, answer: Answer) -> String {
+fn line(graph: &GraphOutcome) -> String {
     let differs = if graph.checked == Some(false) {
         ", DIFFERS"
     } else {
         ""
     };
-    let told = match told(answer) {
+    let told = match told(graph.answer) {
         none if none.is_empty() => format!("{} reached", Count(graph.reached)),
         told => told,
     };

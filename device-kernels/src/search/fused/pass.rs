@@ -1,13 +1,15 @@
 //! One iteration of a narrow search: by a warp, by a block, by a cluster.
 
-use super::Search;
-use super::frontier::{Found, append};
-use super::narrow::{Crew, LOOK_MASK, Limits};
-use super::narrow_queue::{Held, Queues, Word};
-use super::push::{Push, Row, SERIAL};
+use super::crew::Crew;
+use super::progress::{LOOK_MASK, Limits, Pass, Run};
+use super::queue::{Queues, Word};
 use crate::block::block_scan;
 use crate::block::shared::narrow_nodes;
 use crate::grid::Grid;
+use crate::queue::{Found, Row, SERIAL};
+use crate::search::current::Search;
+use crate::search::frontier::append;
+use crate::search::push::Push;
 
 /// Largest degree that a warp walks alone; what 32 such rows lead to fits a
 /// queue.
@@ -22,34 +24,6 @@ const UNEVEN: u32 = 2;
 
 /// Entries times lanes an entry that a warp handles alone.
 const WARP_SLOTS: u32 = 64;
-
-/// Where a narrow run stands; the same in every lane of the blocks that take
-/// part, but for `explored`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Run {
-    /// The frontier.
-    pub(super) held: Held,
-    /// Blocks that hold it: the first ones.
-    pub(super) spread: u32,
-    /// Which of the queues holds it.
-    pub(super) parity: u32,
-    /// Whose turn among the counters it is.
-    pub(super) turn: u32,
-    /// Iterations done.
-    pub(super) iteration: u32,
-    /// Largest frontier so far.
-    pub(super) frontier_max: u32,
-    /// Edges that this lane's rows had.
-    pub(super) explored: u32,
-}
-
-/// Whether an iteration visited all edges of the frontier, or none because
-/// they were too many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pass {
-    Done,
-    TooWide,
-}
 
 impl Search {
     #[inline(always)]
@@ -85,22 +59,22 @@ impl Search {
                 }
             }
             if grid.lane() == 0 {
-                queues.tell(Word::Iteration, run.iteration);
-                queues.tell(Word::Parity, run.parity);
-                queues.tell(Word::Verdict, u32::from(stuck));
-                queues.tell(Word::Widest, run.frontier_max);
+                queues.broadcast(Word::Iteration, run.iteration);
+                queues.broadcast(Word::Parity, run.parity);
+                queues.broadcast(Word::Verdict, u32::from(stuck));
+                queues.broadcast(Word::Widest, run.frontier_max);
                 // Slow lanes may still read the counters whose turn it is.
                 queues.set(run.turn + 1, len, large);
                 queues.clear(run.turn + 2);
             }
         }
         grid.block_barrier();
-        run.iteration = queues.told_here(Word::Iteration);
-        run.parity = queues.told_here(Word::Parity);
-        run.frontier_max = queues.told_here(Word::Widest);
+        run.iteration = queues.own_word(Word::Iteration);
+        run.parity = queues.own_word(Word::Parity);
+        run.frontier_max = queues.own_word(Word::Widest);
         run.turn += 1;
         run.held = queues.held_here(run.turn);
-        let stuck = queues.told_here(Word::Verdict) != 0;
+        let stuck = queues.own_word(Word::Verdict) != 0;
         // Everyone has read before the first warp may tell again.
         grid.block_barrier();
         stuck
@@ -295,12 +269,12 @@ fn edges_of<G: Grid>(
     let (_, mut total) = block_scan(grid, edges);
     if crew.blocks != 1 {
         if grid.lane() == 0 {
-            queues.tell(Word::Edges, total);
+            queues.broadcast(Word::Edges, total);
         }
         grid.cluster_barrier(true);
         total = 0;
         for peer in 0..crew.blocks {
-            total = queues.told(peer, Word::Edges).saturating_add(total);
+            total = queues.word_of(peer, Word::Edges).saturating_add(total);
         }
     }
     total
@@ -317,20 +291,4 @@ fn first_of_warp<G: Grid>(grid: G, each: u32) -> u32 {
 #[inline(always)]
 pub(super) fn fits_warp(len: u32, limits: &Limits) -> bool {
     len <= 32 && len << limits.lanes_log2 <= WARP_SLOTS
-}
-
-impl Run {
-    /// Takes note of the next frontier, of `len` nodes.
-    #[inline(always)]
-    fn advance(&mut self, len: u32) {
-        self.parity ^= 1;
-        self.iteration += 1;
-        self.frontier_max = self.frontier_max.max(len);
-    }
-
-    /// Whether there is something left to do, however wide it is.
-    #[inline(always)]
-    pub(super) fn goes_on(&self, limits: &Limits) -> bool {
-        self.held.len != 0 && !self.held.full && self.iteration < limits.max_iterations
-    }
 }

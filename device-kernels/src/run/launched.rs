@@ -4,15 +4,16 @@
 //! registers lives in memory here, and the last block to finish a launch
 //! decides whether the loop goes on.
 
+use super::books::point_of;
+use super::group::{OUTSIDE, run_waves};
+use super::open::{open, resume};
 use crate::context::Context;
-use crate::fixpoint;
-use crate::control::{LoopEnd, Place, Stop};
+use crate::control::{LoopEnd, ProgramPoint, Stop};
 use crate::grid::Grid;
-use crate::kernel::{open, resume, run_waves};
 use crate::launch::Launch;
-use crate::machine::Wave;
-use crate::search::drive;
-use crate::search_loop::is_over;
+use crate::search::drive::{self, is_over};
+use crate::search::frontier::Frontier;
+use crate::tables::Wave;
 use seawall_core::abi::code::DEPTH_MAX;
 use seawall_core::abi::control::{FaultCode, LoopState};
 use seawall_core::abi::program::{FixpointRecord, NO_REGISTER, Opcode, WhileRecord};
@@ -28,6 +29,20 @@ pub struct BodyLaunch {
     pub last: bool,
 }
 
+/// Runs one top-level group as a launch of its own; fixpoints are left out.
+///
+/// # Errors
+/// When a wave faults.
+#[inline(always)]
+pub fn run_one_group<G: Grid, const FAMILIES: u32>(
+    grid: G,
+    launch: Launch,
+    group: u32,
+) -> Result<(), Stop> {
+    let context = resume(grid, launch)?;
+    run_waves::<G, FAMILIES>(context.reference(), group, OUTSIDE).map(|_| ())
+}
+
 /// Opens a loop: one lane resets its state.
 ///
 /// # Errors
@@ -39,7 +54,7 @@ pub fn begin_loop<G: Grid>(grid: G, launch: Launch, fixpoint: u32) -> Result<(),
         return begin_while(&context, wave, record);
     }
     let (_, record) = fixpoint_of(&context, fixpoint)?;
-    if !context.team.is_conductor() {
+    if !context.team.is_leader() {
         return Ok(());
     }
     let control = context.team.control;
@@ -48,10 +63,8 @@ pub fn begin_loop<G: Grid>(grid: G, launch: Launch, fixpoint: u32) -> Result<(),
     control.set_iteration(grid, 0);
     let mut state = LoopState::Running;
     if record.frontier != NO_REGISTER {
-        let frontier = context
-            .machine
-            .frontier(grid, record.frontier)
-            .map_err(|code| control.fault(grid, code, Place::default()))?;
+        let frontier = Frontier::of_register(grid, context.tables, record.frontier)
+            .map_err(|code| control.fault(grid, code, ProgramPoint::default()))?;
         let drive = frontier.drive(grid, 0);
         if is_over(&drive, record.max_iterations) {
             state = end_state(drive.converged != 0);
@@ -69,7 +82,7 @@ pub fn begin_loop<G: Grid>(grid: G, launch: Launch, fixpoint: u32) -> Result<(),
 #[inline(always)]
 fn while_of<G: Grid>(context: &Context<G>, index: u32) -> Option<(Wave, WhileRecord)> {
     let grid = context.team.grid;
-    let wave = context.machine.wave(grid, index)?;
+    let wave = context.tables.wave(grid, index)?;
     let record = || WhileRecord::from_parameters(wave.parameters(grid));
     (wave.opcode(grid) == Opcode::While as u32).then(|| (wave, record()))
 }
@@ -82,7 +95,7 @@ fn begin_while<G: Grid>(
     record: WhileRecord,
 ) -> Result<(), Stop> {
     let (grid, control) = (context.team.grid, context.team.control);
-    if !context.team.is_conductor() {
+    if !context.team.is_leader() {
         return Ok(());
     }
     control.stamp_first(grid);
@@ -102,9 +115,9 @@ pub fn again<G: Grid>(grid: G, launch: Launch, index: u32) -> Result<(), Stop> {
     let context = resume(grid, launch)?;
     let control = context.team.control;
     let Some((wave, record)) = while_of(&context, index) else {
-        return Err(control.fault(grid, FaultCode::NoLoop, Place::default()));
+        return Err(control.fault(grid, FaultCode::NoLoop, ProgramPoint::default()));
     };
-    if !context.team.is_conductor() {
+    if !context.team.is_leader() {
         return Ok(());
     }
     let rounds = control.rounds(grid, record.depth).saturating_add(1);
@@ -119,9 +132,9 @@ fn decide_while<G: Grid>(
     rounds: u32,
 ) -> Result<(), Stop> {
     let (grid, control) = (context.team.grid, context.team.control);
-    let condition = context.machine.register_of(grid, record.condition, 1);
-    let place = fixpoint::place_of(grid, wave, rounds);
-    let condition = condition.map_err(|code| control.fault(grid, code, place))?;
+    let condition = context.tables.register_of(grid, record.condition, 1);
+    let point = point_of(grid, wave, rounds);
+    let condition = condition.map_err(|code| control.fault(grid, code, point))?;
     control.set_rounds(grid, record.depth, rounds);
     let converged = condition.load(grid, 0) == 0;
     if !converged && rounds < record.max_iterations {
@@ -162,7 +175,7 @@ pub fn run_body<G: Grid, const FAMILIES: u32>(
         context.tag.set(grid, iteration.wrapping_add(1));
     }
     grid.block_barrier();
-    run_waves::<G, FAMILIES>(context.hand(), body.group, iteration)?;
+    run_waves::<G, FAMILIES>(context.reference(), body.group, iteration)?;
     if !body.last {
         return Ok(());
     }
@@ -196,12 +209,12 @@ pub fn loop_goes_on<G: Grid>(grid: G, launch: Launch, fixpoint: u32) -> bool {
     if spent <= launch.time_budget_ns(grid) {
         return true;
     }
-    let place = Place {
+    let point = ProgramPoint {
         wave,
         opcode: Opcode::Fixpoint as u32,
         iteration: control.iteration(grid),
     };
-    let _ = control.fault(grid, FaultCode::TimeBudget, place);
+    let _ = control.fault(grid, FaultCode::TimeBudget, point);
     false
 }
 
@@ -210,7 +223,7 @@ pub fn loop_goes_on<G: Grid>(grid: G, launch: Launch, fixpoint: u32) -> bool {
 fn fixpoint_of<G: Grid>(context: &Context<G>, index: u32) -> Result<(u32, FixpointRecord), Stop> {
     let grid = context.team.grid;
     context
-        .machine
+        .tables
         .wave(grid, index)
         .filter(|wave| wave.opcode(grid) == Opcode::Fixpoint as u32)
         .map(|wave| {
@@ -220,10 +233,11 @@ fn fixpoint_of<G: Grid>(context: &Context<G>, index: u32) -> Result<(u32, Fixpoi
             )
         })
         .ok_or_else(|| {
-            context
-                .team
-                .control
-                .fault(context.team.grid, FaultCode::NoLoop, Place::default())
+            context.team.control.fault(
+                context.team.grid,
+                FaultCode::NoLoop,
+                ProgramPoint::default(),
+            )
         })
 }
 
@@ -242,14 +256,12 @@ fn close_iteration<G: Grid>(
     };
     let mut over = end.converged || end.iterations >= record.max_iterations;
     if record.frontier != NO_REGISTER {
-        let frontier = context
-            .machine
-            .frontier(grid, record.frontier)
-            .map_err(|code| control.fault(grid, code, Place::default()))?;
+        let frontier = Frontier::of_register(grid, context.tables, record.frontier)
+            .map_err(|code| control.fault(grid, code, ProgramPoint::default()))?;
         let mut drive = frontier.drive(grid, 0);
         control.open_loop(grid).count_step(grid, drive.next);
         let found = frontier.found(grid, drive.step.wrapping_add(1));
-        drive::advance::<G>(&mut drive, &found, &context.machine.search_policy(grid));
+        drive::advance::<G>(&mut drive, &found, &context.tables.search_policy(grid));
         frontier.set_drive(grid, 0, &drive);
         end = end_of(&drive);
         over = is_over(&drive, record.max_iterations);

@@ -1,11 +1,10 @@
 //! The queues of a narrow search, in the shared memory of the blocks that
 //! search together: each block appends to its own, all read all.
 
-use super::frontier::{Finds, Found};
-use super::push::{Row, SERIAL};
 use crate::block::scan_count;
 use crate::block::shared::{NARROW, NARROW_WORDS, PARTS, narrow_nodes};
 use crate::grid::{CLUSTER_MAX, Grid};
+use crate::queue::{Finds, Found, Row, SERIAL};
 
 /// Two queues in each block's shared memory, and counters that take turns: of
 /// three, one is read, one is added to, one is cleared.
@@ -100,21 +99,21 @@ impl<G: Grid> Queues<G> {
 
     /// Tells the other lanes and blocks a word.
     #[inline(always)]
-    pub(super) fn tell(self, word: Word, value: u32) {
+    pub(super) fn broadcast(self, word: Word, value: u32) {
         // SAFETY: a fixed word of shared memory.
         unsafe { self.grid.shared_store(NARROW_WORDS + word as u32, value) };
     }
 
     /// The word that block `peer` told last.
     #[inline(always)]
-    pub(super) fn told(self, peer: u32, word: Word) -> u32 {
+    pub(super) fn word_of(self, peer: u32, word: Word) -> u32 {
         // SAFETY: a fixed word of shared memory of a block that takes part.
         unsafe { self.grid.peer_load(peer, NARROW_WORDS + word as u32) }
     }
 
     /// The word that this block told last.
     #[inline(always)]
-    pub(super) fn told_here(self, word: Word) -> u32 {
+    pub(super) fn own_word(self, word: Word) -> u32 {
         // SAFETY: a fixed word of shared memory.
         unsafe { self.grid.shared_load(NARROW_WORDS + word as u32) }
     }
@@ -145,16 +144,16 @@ impl<G: Grid> Queues<G> {
             let len = grid.warp_sum(here);
             let most = grid.warp_max(here);
             if peer == 0 {
-                self.tell(Word::Len, len);
-                self.tell(Word::Most, most);
-                self.tell(Word::Flags, u32::from(large) | u32::from(full) << 1);
+                self.broadcast(Word::Len, len);
+                self.broadcast(Word::Most, most);
+                self.broadcast(Word::Flags, u32::from(large) | u32::from(full) << 1);
             }
         }
         grid.block_barrier();
-        let flags = self.told_here(Word::Flags);
+        let flags = self.own_word(Word::Flags);
         Held {
-            len: self.told_here(Word::Len),
-            most: self.told_here(Word::Most),
+            len: self.own_word(Word::Len),
+            most: self.own_word(Word::Most),
             large: flags & 1 != 0,
             full: flags & 2 != 0,
         }

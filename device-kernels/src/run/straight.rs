@@ -11,11 +11,11 @@
 //! of them, and keeps in registers what the next operation reads. Where that is
 //! enough work, all blocks share the words.
 
+use super::group::{OUTSIDE, end_of_group, run_waves};
 use crate::block::shared::STEPS;
-use crate::context::{Context, Hand};
+use crate::context::{Context, ContextRef};
 use crate::control::Stop;
 use crate::grid::Grid;
-use crate::kernel::{OUTSIDE, end_of_group, run_waves};
 use crate::memory::Proven;
 use crate::waves::words::{FILL, Operation, QUAD};
 
@@ -25,7 +25,7 @@ const AHEAD: u32 = 64;
 /// Proven of an operation: see [`store`].
 const STEP_WORDS: u32 = 8;
 
-/// Where the numbers of the operations' waves are, for the conductor alone.
+/// Where the numbers of the operations' waves are, for the leader alone.
 const WAVES: u32 = STEPS + (AHEAD + 1) * STEP_WORDS;
 
 const _: () = assert!(STEPS.is_multiple_of(4) && AHEAD.is_multiple_of(32));
@@ -44,13 +44,13 @@ const JOINED: u32 = 0x100;
 /// First group behind the run of narrow groups that starts at `group`. A warp
 /// operation.
 #[inline(never)]
-pub fn end_of_run<G: Grid>(hand: Hand<G>, group: u32, groups: u32) -> u32 {
-    let (machine, grid) = (hand.context().machine, hand.grid());
+pub(super) fn end_of_run<G: Grid>(cx: ContextRef<G>, group: u32, groups: u32) -> u32 {
+    let (tables, grid) = (cx.context().tables, cx.grid());
     let mut end = group;
     loop {
         let at = end.saturating_add(grid.warp_lane());
         let is_narrow = at < groups
-            && machine
+            && tables
                 .group(grid, at)
                 .is_some_and(|record| record.narrow != 0);
         let wide = grid.ballot(!is_narrow);
@@ -67,29 +67,33 @@ pub fn end_of_run<G: Grid>(hand: Hand<G>, group: u32, groups: u32) -> u32 {
 /// # Errors
 /// When a wave faults, or a barrier ends the run.
 #[inline(never)]
-pub fn run<G: Grid, const FAMILIES: u32>(hand: Hand<G>, first: u32, end: u32) -> Result<(), Stop> {
-    let grid = hand.grid();
+pub(super) fn run_straight<G: Grid, const FAMILIES: u32>(
+    cx: ContextRef<G>,
+    first: u32,
+    end: u32,
+) -> Result<(), Stop> {
+    let grid = cx.grid();
     let mut group = first;
     let mut was_shared = false;
     while group < end {
-        let ready = look_ahead(hand.alone(), group, end);
-        let context = hand.context();
+        let ready = look_ahead(cx.alone(), group, end);
+        let context = cx.context();
         let is_shared = context.team.size() > 1 && ready.is_worth_sharing();
         let goes_on = was_shared && is_shared && ready.joined;
         if group != first && (was_shared || is_shared) && !goes_on {
-            context.team.barrier(|| end_of_group(hand, end - 1))?;
+            context.team.barrier(|| end_of_group(cx, end - 1))?;
         }
         if is_shared {
             run_fused(&context, ready);
         } else if context.team.is_first() {
-            let alone = hand.alone().context();
+            let alone = cx.alone().context();
             if ready.fused {
                 run_fused(&alone, ready);
             } else {
                 run_ready(&alone, ready.operations);
             }
             if ready.groups == 0 {
-                run_waves::<G, FAMILIES>(hand.alone(), group, OUTSIDE)?;
+                run_waves::<G, FAMILIES>(cx.alone(), group, OUTSIDE)?;
             }
             grid.block_barrier();
         }
@@ -127,8 +131,8 @@ impl Ready {
 /// Makes the operations of the next groups ready, up to the first group that
 /// has another wave or no place left. A block operation.
 #[inline(never)]
-fn look_ahead<G: Grid>(hand: Hand<G>, first: u32, end: u32) -> Ready {
-    let grid = hand.grid();
+fn look_ahead<G: Grid>(cx: ContextRef<G>, first: u32, end: u32) -> Ready {
+    let grid = cx.grid();
     // Slow lanes may still read what was here before.
     grid.block_barrier();
     let mut at = grid.lane();
@@ -140,7 +144,7 @@ fn look_ahead<G: Grid>(hand: Hand<G>, first: u32, end: u32) -> Ready {
     grid.block_barrier();
     let mut ahead = grid.lane();
     // Behind a group that is not ready nothing is read.
-    while ahead < AHEAD && ahead < end - first && make_ready(hand, first, ahead) {
+    while ahead < AHEAD && ahead < end - first && make_ready(cx, first, ahead) {
         ahead += grid.lanes();
     }
     grid.block_barrier();
@@ -186,12 +190,10 @@ fn survey<G: Grid>(grid: G) -> Ready {
 /// their places follow from that. The first wave is stored last: what the block
 /// reads in order ends at a group that is not ready.
 #[inline(never)]
-fn make_ready<G: Grid>(hand: Hand<G>, first: u32, ahead: u32) -> bool {
-    let (machine, grid) = (hand.context().machine, hand.grid());
-    let (Some(start), Some(group)) = (
-        machine.group(grid, first),
-        machine.group(grid, first + ahead),
-    ) else {
+fn make_ready<G: Grid>(cx: ContextRef<G>, first: u32, ahead: u32) -> bool {
+    let (tables, grid) = (cx.context().tables, cx.grid());
+    let (Some(start), Some(group)) = (tables.group(grid, first), tables.group(grid, first + ahead))
+    else {
         return false;
     };
     let place = group.first_wave.wrapping_sub(start.first_wave);
@@ -208,7 +210,7 @@ fn make_ready<G: Grid>(hand: Hand<G>, first: u32, ahead: u32) -> bool {
         if offset + 1 == group.waves {
             flags |= (ahead + 1) << 16;
         }
-        if !make_wave_ready(hand, group.first_wave + offset, place + offset, flags) {
+        if !make_wave_ready(cx, group.first_wave + offset, place + offset, flags) {
             return false;
         }
     }
@@ -217,9 +219,9 @@ fn make_ready<G: Grid>(hand: Hand<G>, first: u32, ahead: u32) -> bool {
 
 /// Makes wave `index` ready at `place` if it is an operation on words; tells whether.
 #[inline(never)]
-fn make_wave_ready<G: Grid>(hand: Hand<G>, index: u32, place: u32, flags: u32) -> bool {
-    let (context, grid) = (&hand.context(), hand.grid());
-    let Some(wave) = context.machine.wave(grid, index) else {
+fn make_wave_ready<G: Grid>(cx: ContextRef<G>, index: u32, place: u32, flags: u32) -> bool {
+    let (context, grid) = (&cx.context(), cx.grid());
+    let Some(wave) = context.tables.wave(grid, index) else {
         return false;
     };
     let Ok(operation) = Operation::new(context, wave) else {
@@ -294,7 +296,7 @@ fn step<G: Grid>(grid: G, place: u32) -> (u32, Operation) {
 /// Notes that the `count` operations up to `last` run.
 #[inline(always)]
 fn note<G: Grid>(context: &Context<G>, last: u32, count: u32) {
-    if context.team.is_conductor() {
+    if context.team.is_leader() {
         let grid = context.team.grid;
         // SAFETY: there is a number for every place.
         let wave = unsafe { grid.shared_load(WAVES + last) };
@@ -312,7 +314,7 @@ fn run_ready<G: Grid>(context: &Context<G>, operations: u32) {
             grid.block_barrier();
         }
         note(context, place, 1);
-        operation.run(&context.team);
+        operation.apply(&context.team);
     }
 }
 
@@ -325,13 +327,13 @@ fn run_fused<G: Grid>(context: &Context<G>, ready: Ready) {
     if G::WARP == 1 {
         // A processor's cache gives back at once what was just written.
         for place in 0..operations {
-            step(grid, place).1.run(&context.team);
+            step(grid, place).1.apply(&context.team);
         }
         return;
     }
     if operations == 1 {
         // Each lane takes the same words as below, more of them at a time.
-        return step(grid, 0).1.run(&context.team);
+        return step(grid, 0).1.apply(&context.team);
     }
     context.team.each_of::<1>(ready.words / QUAD, |[quad]| {
         let mut recent = Recent::default();
@@ -340,13 +342,13 @@ fn run_fused<G: Grid>(context: &Context<G>, ready: Ready) {
         let (_, mut operation) = step(grid, 0);
         for place in 0..operations {
             let (_, next) = step(grid, place + 1);
-            recent.run(grid, &operation, *quad * QUAD);
+            recent.apply(grid, &operation, *quad * QUAD);
             operation = next;
         }
     });
     context.team.each(ready.words % QUAD, |rest| {
         for place in 0..operations {
-            step(grid, place).1.run_last(grid, rest);
+            step(grid, place).1.apply_last(grid, rest);
         }
     });
 }
@@ -362,7 +364,7 @@ struct Recent {
 impl Recent {
     /// Runs `operation` on the four words from `at` on.
     #[inline(always)]
-    fn run<G: Grid>(&mut self, grid: G, operation: &Operation, at: u32) {
+    fn apply<G: Grid>(&mut self, grid: G, operation: &Operation, at: u32) {
         let load = |from: Proven, reads: bool| {
             if !reads {
                 [0; 4]

@@ -6,11 +6,11 @@
 //! in size. The first fault is noted with the number of its launch record;
 //! blocks finish the graph that they are at and take no further one.
 
+use super::program::run_in_block;
 use crate::block::broadcast;
 use crate::context::Context;
-use crate::control::{Control, Place, Stop};
+use crate::control::{Control, ProgramPoint, Stop};
 use crate::grid::{Grid, LANES_MAX};
-use crate::kernel::run_in_block;
 use crate::launch::Launch;
 use crate::memory::{Proven, word_of};
 use crate::team::Team;
@@ -155,22 +155,22 @@ fn run_graph<G: Grid, const FAMILIES: u32>(
 ) -> Result<(), Stop> {
     let control = launch.control(grid);
     if !launch.is_current(grid) {
-        return Err(control.fault(grid, FaultCode::BadLaunch, Place::default()));
+        return Err(control.fault(grid, FaultCode::BadLaunch, ProgramPoint::default()));
     }
     let team = Team::whole(grid, control, deadline).alone();
-    if team.is_out_of_time(Place::default) {
+    if team.is_out_of_time(ProgramPoint::default) {
         return Err(Stop);
     }
     stamp(control, &team, false);
     let context = Context::open(team, launch);
-    run_in_block::<G, FAMILIES>(context.hand())?;
+    run_in_block::<G, FAMILIES>(context.reference())?;
     stamp(control, &team, true);
     Ok(())
 }
 
 #[inline(always)]
 fn stamp<G: Grid>(control: Control, team: &Team<G>, at_end: bool) {
-    if team.is_conductor() {
+    if team.is_leader() {
         control.stamp(team.grid, at_end);
     }
 }

@@ -1,12 +1,14 @@
 //! The search that a block is at, in its shared memory; see
 //! [`shared_drive`](super::shared_drive) for why.
 
+use super::frontier::{Frontier, Target};
+use super::shared_drive;
 use super::visit::Marker;
-use super::{Frontier, Search};
 use crate::block::shared::SEARCH;
 use crate::context::load_wide;
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven};
+use seawall_core::abi::search::DriveRecord;
 
 /// Arrays of a search.
 const ARRAYS: u32 = 6;
@@ -18,10 +20,56 @@ const NODES: u32 = SEARCH + ARRAYS * ARRAY_WORDS;
 const FLAGS: u32 = NODES + 1;
 const _: () = assert!(FLAGS < crate::block::shared::BOOKS);
 
-/// Tells the block its search; one lane calls this, and a block barrier follows
-/// before anyone reads.
+/// Everything that one step reads and writes.
+#[derive(Clone, Copy, Debug)]
+pub struct Search {
+    /// Rows of outgoing edges.
+    pub outgoing: Csr,
+    /// Rows of incoming edges.
+    pub incoming: Csr,
+    /// The frontier register.
+    pub frontier: Frontier,
+    /// What to do with a discovered node.
+    pub visit: Marker,
+}
+
+impl Search {
+    /// Tells the block this search and its drive record as of the last barrier; one lane
+    /// calls this, and a block barrier follows before anyone reads.
+    #[inline(always)]
+    pub fn publish<G: Grid>(&self, grid: G) {
+        store(grid, self);
+        shared_drive::publish(grid, &self.frontier.drive(grid, 0));
+    }
+
+    /// The block's search.
+    #[inline(always)]
+    pub fn current<G: Grid>(grid: G) -> Search {
+        // SAFETY: a fixed word of shared memory.
+        let nodes = unsafe { grid.shared_load(NODES) };
+        let array = |index| array(grid, index);
+        Search {
+            outgoing: Csr::new(array(0), array(1)),
+            incoming: Csr::new(array(2), array(3)),
+            frontier: Frontier::again(array(4), nodes),
+            visit: marker(grid),
+        }
+    }
+
+    /// Where the step that `drive` asks for leaves what it finds.
+    #[inline(always)]
+    pub(super) fn target(&self, drive: &DriveRecord) -> Target {
+        Target {
+            step: drive.step + 1,
+            parity: drive.queue ^ 1,
+            rows: self.outgoing,
+        }
+    }
+}
+
+/// Stores `search` in shared memory.
 #[inline(always)]
-pub fn publish<G: Grid>(grid: G, search: &Search) {
+fn store<G: Grid>(grid: G, search: &Search) {
     let (marks, flags) = search.visit.words();
     let [out_offsets, out_targets] = search.outgoing.arrays();
     let [in_offsets, in_targets] = search.incoming.arrays();
@@ -46,20 +94,6 @@ pub fn publish<G: Grid>(grid: G, search: &Search) {
     unsafe {
         grid.shared_store(NODES, search.frontier.nodes());
         grid.shared_store(FLAGS, flags);
-    }
-}
-
-/// The block's search.
-#[inline(always)]
-pub fn read<G: Grid>(grid: G) -> Search {
-    // SAFETY: a fixed word of shared memory.
-    let nodes = unsafe { grid.shared_load(NODES) };
-    let array = |index| array(grid, index);
-    Search {
-        outgoing: Csr::new(array(0), array(1)),
-        incoming: Csr::new(array(2), array(3)),
-        frontier: Frontier::again(array(4), nodes),
-        visit: marker(grid),
     }
 }
 

@@ -6,16 +6,18 @@
 //! up. The frontier lies in the resident queues all the time, as any other step
 //! leaves it.
 
-use super::drive::{self, choose, count_new};
-use super::frontier::Queue;
-use super::narrow::{Bounds, LOOK_MASK, reach};
-use super::push::row_at;
-use super::share::{Sink, push_shares};
-use super::visit::Discovery;
-use super::{Search, shared_drive, shared_search};
-use crate::context::Hand;
+use super::crew::reach;
+use super::progress::{Bounds, LOOK_MASK};
+use crate::context::ContextRef;
 use crate::control::Stop;
 use crate::grid::Grid;
+use crate::queue::Queue;
+use crate::search::current::Search;
+use crate::search::drive::{self, choose, count_new};
+use crate::search::push::row_at;
+use crate::search::share::{Sink, push_shares};
+use crate::search::shared_drive;
+use crate::search::visit::Discovery;
 use seawall_core::abi::search::{DriveRecord, Step};
 
 /// Queue entries by which rows are fetched ahead of their use.
@@ -30,12 +32,16 @@ const NEXT: u32 = 3;
 /// # Errors
 /// When the time budget ends or another block reports a fault.
 #[inline(never)]
-pub(super) fn run<G: Grid>(hand: Hand<G>, slot: u32, bounds: &Bounds) -> Result<u32, Stop> {
-    let (context, grid) = (&hand.context(), hand.grid());
+pub(super) fn run_one_thread<G: Grid>(
+    cx: ContextRef<G>,
+    slot: u32,
+    bounds: &Bounds,
+) -> Result<u32, Stop> {
+    let (context, grid) = (&cx.context(), cx.grid());
     let team = &context.team;
-    let search = shared_search::read(grid);
+    let search = Search::current(grid);
     let before = shared_drive::read(grid);
-    let policy = &drive::policy_for::<G>(&context.machine.search_policy(grid), reach(team));
+    let policy = &drive::policy_for::<G>(&context.tables.search_policy(grid), reach(team));
     let mut drive = before;
     loop {
         let (nodes, edges) = search.level(grid, &drive);
@@ -62,24 +68,24 @@ pub(super) fn run<G: Grid>(hand: Hand<G>, slot: u32, bounds: &Bounds) -> Result<
 /// Runs the step that `drive` asks for, if it is a push from queue to queue: alone in a
 /// team of one block, with even shares of edges in others.
 #[inline(always)]
-pub(super) fn pushes<G: Grid>(hand: Hand<G>, drive: &DriveRecord) -> bool {
+pub(in crate::search) fn pushes<G: Grid>(cx: ContextRef<G>, drive: &DriveRecord) -> bool {
     let step = Step::from_word(drive.next);
     if !matches!(step, Some(Step::WarpSparse | Step::Sparse)) {
         return false;
     }
-    if hand.context().team.is_alone() {
-        push(hand);
+    if cx.context().team.is_alone() {
+        push(cx);
     } else {
-        push_shares(hand, Sink::Queue);
+        push_shares(cx, Sink::Queue);
     }
     true
 }
 
 /// One level of a team of one block, as a step.
 #[inline(never)]
-fn push<G: Grid>(hand: Hand<G>) {
-    let grid = hand.grid();
-    let (search, drive) = (shared_search::read(grid), shared_drive::read(grid));
+fn push<G: Grid>(cx: ContextRef<G>) {
+    let grid = cx.grid();
+    let (search, drive) = (Search::current(grid), shared_drive::read(grid));
     let (nodes, edges) = search.level(grid, &drive);
     let step = drive.step.wrapping_add(1);
     search.frontier.set_found(grid, step, nodes, edges);

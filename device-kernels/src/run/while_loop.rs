@@ -5,14 +5,15 @@
 //! leaves the word alone, as the host checks. Loops are as deep as [`Level`]s are nested,
 //! since a GPU's stack has to be known before a launch.
 
-use crate::block::{broadcast, tell, told};
-use crate::context::Hand;
-use crate::control::{LoopEnd, Place, Stop};
-use crate::fixpoint;
+use super::books::point_of;
+use super::fixpoint::run_fixpoint;
+use super::group::{OUTSIDE, group_of, note, run_waves, wave_of};
+use crate::block::{broadcast, broadcast_word, set_broadcast};
+use crate::context::ContextRef;
+use crate::control::{LoopEnd, Stop};
 use crate::grid::Grid;
-use crate::kernel::{OUTSIDE, group_of, note, run_waves, wave_of};
-use crate::machine::Wave;
 use crate::memory::Words;
+use crate::tables::Wave;
 use crate::team::rounds_per_look;
 use crate::waves::family;
 use core::marker::PhantomData;
@@ -24,7 +25,7 @@ use seawall_core::abi::program::{Opcode, WhileRecord};
 const ITERATIONS_PER_LOOK: u32 = 16;
 
 /// How deep a loop may be.
-pub trait Level {
+pub(super) trait Level {
     /// How many levels are below.
     const LEFT: u32;
 
@@ -32,27 +33,27 @@ pub trait Level {
     ///
     /// # Errors
     /// When the run stops; the fault record says why.
-    fn run<G: Grid, const FAMILIES: u32>(hand: Hand<G>, wave: Wave) -> Result<(), Stop>;
+    fn run<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop>;
 }
 
 /// Below the deepest loop.
 #[derive(Clone, Copy, Debug)]
-pub struct Bottom;
+pub(super) struct Bottom;
 
 /// A loop that holds loops of level `L`.
 #[derive(Clone, Copy, Debug)]
-pub struct Above<L>(PhantomData<L>);
+pub(super) struct Above<L>(PhantomData<L>);
 
 /// A loop on the top level.
-pub type Top = Above<Above<Above<Bottom>>>;
+pub(super) type Top = Above<Above<Above<Bottom>>>;
 const _: () = assert!(Top::LEFT == DEPTH_MAX);
 
 impl Level for Bottom {
     const LEFT: u32 = 0;
 
     #[inline(always)]
-    fn run<G: Grid, const FAMILIES: u32>(hand: Hand<G>, wave: Wave) -> Result<(), Stop> {
-        Err(fault(hand, wave, FaultCode::NestedFixpoint, 0))
+    fn run<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
+        Err(fault(cx, wave, FaultCode::NestedFixpoint, 0))
     }
 }
 
@@ -60,27 +61,27 @@ impl<L: Level> Level for Above<L> {
     const LEFT: u32 = L::LEFT + 1;
 
     #[inline(never)]
-    fn run<G: Grid, const FAMILIES: u32>(hand: Hand<G>, wave: Wave) -> Result<(), Stop> {
-        let grid = hand.grid();
-        let books = Books::open(hand);
+    fn run<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
+        let grid = cx.grid();
+        let books = Books::open(cx);
         let mut end = LoopEnd::default();
-        let mut goes_on = broadcast(grid, condition(hand, wave)?.load(grid, 0)) != 0;
-        while goes_on && end.iterations < record(hand, wave).max_iterations {
-            iteration::<G, L, FAMILIES>(hand, wave, end.iterations)?;
-            let condition = condition(hand, wave)?;
-            let team = hand.context().team;
-            let place = || fixpoint::place_of(grid, wave, end.iterations);
-            team.barrier_and(place, || tell(grid, condition.load(grid, 0)))?;
-            goes_on = told(grid) != 0;
+        let mut goes_on = broadcast(grid, condition(cx, wave)?.load(grid, 0)) != 0;
+        while goes_on && end.iterations < record(cx, wave).max_iterations {
+            iteration::<G, L, FAMILIES>(cx, wave, end.iterations)?;
+            let condition = condition(cx, wave)?;
+            let team = cx.context().team;
+            let point = || point_of(grid, wave, end.iterations);
+            team.barrier_and(point, || set_broadcast(grid, condition.load(grid, 0)))?;
+            goes_on = broadcast_word(grid) != 0;
             let per_look = rounds_per_look::<G>(ITERATIONS_PER_LOOK);
-            if (end.iterations + 1).is_multiple_of(per_look) && team.is_out_of_time(place) {
+            if (end.iterations + 1).is_multiple_of(per_look) && team.is_out_of_time(point) {
                 return Err(Stop);
             }
             end.iterations += 1;
         }
         end.converged = !goes_on;
         if L::LEFT + 1 == Top::LEFT {
-            books.close(hand, end);
+            books.close(cx, end);
         }
         Ok(())
     }
@@ -89,7 +90,7 @@ impl<L: Level> Level for Above<L> {
 /// Runs the body groups once, with barriers between them.
 #[inline(always)]
 fn iteration<G: Grid, L: Level, const FAMILIES: u32>(
-    hand: Hand<G>,
+    cx: ContextRef<G>,
     wave: Wave,
     iteration: u32,
 ) -> Result<(), Stop> {
@@ -97,15 +98,15 @@ fn iteration<G: Grid, L: Level, const FAMILIES: u32>(
         first_group,
         groups,
         ..
-    } = record(hand, wave);
+    } = record(cx, wave);
     let mut group = first_group;
     while group < first_group.saturating_add(groups) {
         if group != first_group {
-            let place = || fixpoint::place_of(hand.grid(), wave, iteration);
-            hand.context().team.barrier(place)?;
+            let point = || point_of(cx.grid(), wave, iteration);
+            cx.context().team.barrier(point)?;
         }
-        if run_waves::<G, FAMILIES>(hand, group, OUTSIDE)? {
-            run_loops::<G, L, FAMILIES>(hand, group)?;
+        if run_waves::<G, FAMILIES>(cx, group, OUTSIDE)? {
+            run_loops::<G, L, FAMILIES>(cx, group)?;
         }
         group += 1;
     }
@@ -117,44 +118,44 @@ fn iteration<G: Grid, L: Level, const FAMILIES: u32>(
 /// # Errors
 /// When the run stops.
 #[inline(always)]
-pub fn run_loops<G: Grid, L: Level, const FAMILIES: u32>(
-    hand: Hand<G>,
+pub(super) fn run_loops<G: Grid, L: Level, const FAMILIES: u32>(
+    cx: ContextRef<G>,
     index: u32,
 ) -> Result<(), Stop> {
-    let grid = hand.grid();
-    let group = group_of(hand, index, OUTSIDE)?;
+    let grid = cx.grid();
+    let group = group_of(cx, index, OUTSIDE)?;
     for at in group.first_wave..group.first_wave.saturating_add(group.waves) {
-        let wave = wave_of(hand, at, OUTSIDE)?;
+        let wave = wave_of(cx, at, OUTSIDE)?;
         let opcode = wave.opcode(grid);
         if opcode == Opcode::Fixpoint as u32 {
-            note(hand, wave);
-            fixpoint::run::<G, FAMILIES>(hand, wave)?;
+            note(cx, wave);
+            run_fixpoint::<G, FAMILIES>(cx, wave)?;
         }
         if FAMILIES & family::CODE != 0 && opcode == Opcode::While as u32 {
-            note(hand, wave);
-            L::run::<G, FAMILIES>(hand, wave)?;
+            note(cx, wave);
+            L::run::<G, FAMILIES>(cx, wave)?;
         }
     }
     Ok(())
 }
 
 #[inline(always)]
-fn record<G: Grid>(hand: Hand<G>, wave: Wave) -> WhileRecord {
-    WhileRecord::from_parameters(wave.parameters(hand.grid()))
+fn record<G: Grid>(cx: ContextRef<G>, wave: Wave) -> WhileRecord {
+    WhileRecord::from_parameters(wave.parameters(cx.grid()))
 }
 
 /// The register that a loop looks at.
 #[inline(always)]
-fn condition<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<Words, Stop> {
-    let machine = hand.context().machine;
-    let found = machine.register_of(hand.grid(), record(hand, wave).condition, 1);
-    found.map_err(|code| fault(hand, wave, code, 0))
+fn condition<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<Words, Stop> {
+    let tables = cx.context().tables;
+    let found = tables.register_of(cx.grid(), record(cx, wave).condition, 1);
+    found.map_err(|code| fault(cx, wave, code, 0))
 }
 
 #[inline(never)]
-fn fault<G: Grid>(hand: Hand<G>, wave: Wave, code: FaultCode, iteration: u32) -> Stop {
-    let place: Place = fixpoint::place_of(hand.grid(), wave, iteration);
-    hand.context().team.control.fault(hand.grid(), code, place)
+fn fault<G: Grid>(cx: ContextRef<G>, wave: Wave, code: FaultCode, iteration: u32) -> Stop {
+    let point = point_of(cx.grid(), wave, iteration);
+    cx.context().team.control.fault(cx.grid(), code, point)
 }
 
 /// Loops and barriers before a loop on the top level, for its report: loops in its body
@@ -167,9 +168,9 @@ struct Books {
 
 impl Books {
     #[inline(always)]
-    fn open<G: Grid>(hand: Hand<G>) -> Self {
-        let team = hand.context().team;
-        if !team.is_conductor() {
+    fn open<G: Grid>(cx: ContextRef<G>) -> Self {
+        let team = cx.context().team;
+        if !team.is_leader() {
             let (loops, barriers) = (0, 0);
             return Self { loops, barriers };
         }
@@ -180,9 +181,9 @@ impl Books {
     }
 
     #[inline(always)]
-    fn close<G: Grid>(self, hand: Hand<G>, end: LoopEnd) {
-        let (team, control) = (hand.context().team, hand.context().team.control);
-        if team.is_conductor() {
+    fn close<G: Grid>(self, cx: ContextRef<G>, end: LoopEnd) {
+        let (team, control) = (cx.context().team, cx.context().team.control);
+        if team.is_leader() {
             control.forget_loops(team.grid, self.loops);
             let report = control.open_loop(team.grid);
             let barriers = team.barriers().wrapping_sub(self.barriers);

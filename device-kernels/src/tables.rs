@@ -6,7 +6,6 @@ use crate::block::shared::{
 use crate::control::Control;
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven, Words, word_of};
-use crate::search::Frontier;
 use crate::tiles::{TILE_WORDS, Tiles};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, Region, RegisterRecord, WaveRecord};
@@ -18,7 +17,7 @@ use seawall_core::topology::{Thresholds, TopologyPolicy};
 /// throws out of the first-level cache what was read before, and a wave looks up one
 /// record after another before it begins.
 #[derive(Clone, Copy, Debug)]
-pub struct Machine(());
+pub struct Tables(());
 
 /// A wave, by its index in the table.
 #[derive(Clone, Copy, Debug)]
@@ -28,9 +27,9 @@ impl Wave {
     #[inline(always)]
     fn word<G: Grid>(self, grid: G, at: u32) -> u32 {
         // SAFETY: there is a wave only where there is a machine.
-        let machine = unsafe { Machine::held() };
+        let tables = unsafe { Tables::held() };
         let table = word_of!(LaunchRecord, wave_table);
-        machine.entry(grid, (WAVES, WAVES_HELD), (table, WAVE_WORDS), (self.0, at))
+        tables.entry(grid, (WAVES, WAVES_HELD), (table, WAVE_WORDS), (self.0, at))
     }
 
     /// Word of its opcode.
@@ -80,7 +79,7 @@ const _: () = assert!(GROUPS + GROUPS_HELD * GROUP_WORDS <= WAVES);
 const _: () = assert!(WAVES + WAVES_HELD * WAVE_WORDS <= REGISTERS);
 const _: () = assert!(REGISTERS + REGISTERS_HELD * REGISTER_WORDS <= NARROW);
 
-impl Machine {
+impl Tables {
     /// The machine whose tables [`Launch::hold`](crate::launch::Launch::hold) left in
     /// this block's shared memory.
     ///
@@ -290,10 +289,10 @@ impl Machine {
         Ok(register)
     }
 
-    /// [`Machine::register_of`], without a check of its indices.
+    /// [`Tables::register_of`], without a check of its indices.
     ///
     /// # Errors
-    /// As [`Machine::register_of`].
+    /// As [`Tables::register_of`].
     ///
     /// # Safety
     /// As [`Words::proven`], where the length is at least `words`.
@@ -307,19 +306,6 @@ impl Machine {
         let register = self.register_of(grid, index, words)?;
         // SAFETY: by this function's contract.
         Ok(unsafe { register.proven() })
-    }
-
-    /// Register `index` as a frontier.
-    ///
-    /// # Errors
-    /// [`FaultCode::BadRegister`] when it is too short to be one.
-    #[inline(always)]
-    pub fn frontier<G: Grid>(self, grid: G, index: u32) -> Result<Frontier, FaultCode> {
-        let register = self.register(grid, index)?;
-        // SAFETY: what a frontier holds, queued nodes and their rows among it, was written
-        // by waves of searches alone: the host proved it (`Invariant::Frontier`).
-        let words = unsafe { register.proven() };
-        Frontier::new(words, self.nodes(grid)).ok_or(FaultCode::BadRegister)
     }
 
     /// Thresholds of frontier searches.

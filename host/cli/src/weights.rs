@@ -1,0 +1,58 @@
+//! Options that give a graph other weights than its file has.
+
+use clap::Args;
+use seawall::graph::WeightChoice;
+use seawall::run::AnalysisKind;
+
+use super::CliError;
+
+#[derive(Debug, Args)]
+pub(super) struct WeightArgs {
+    /// Give every edge the weight 1; those of the file are not looked at.
+    #[arg(long, conflicts_with = "scale_weights")]
+    unit_weights: bool,
+    /// Multiply the weights by X, such as 1000 or 0.01, and round them to whole
+    /// numbers, halves to the even one.
+    #[arg(long, value_name = "X", value_parser = factor)]
+    scale_weights: Option<f64>,
+}
+
+fn factor(text: &str) -> Result<f64, String> {
+    let factor = text.parse().ok();
+    factor
+        .filter(|factor: &f64| *factor > 0.0 && factor.is_finite())
+        .ok_or_else(|| "expected a number above 0, at most 1.7e308".to_owned())
+}
+
+impl WeightArgs {
+    /// The weights asked for, of the graph's own where none are.
+    pub(super) fn choice(&self) -> WeightChoice {
+        match (self.unit_weights, self.scale_weights) {
+            (true, _) => WeightChoice::Unit,
+            (_, Some(factor)) => WeightChoice::Scaled(factor),
+            _ => WeightChoice::Given,
+        }
+    }
+
+    /// The weights to load for `analysis`.
+    pub(super) fn choice_for(&self, analysis: AnalysisKind) -> WeightChoice {
+        if analysis.reads_weights() {
+            self.choice()
+        } else {
+            WeightChoice::Ignored
+        }
+    }
+
+    /// Refuses weights for an analysis that reads none.
+    pub(super) fn check_for(&self, analysis: AnalysisKind) -> Result<(), CliError> {
+        let option = match self.choice() {
+            WeightChoice::Unit => "--unit-weights",
+            WeightChoice::Scaled(_) => "--scale-weights",
+            _ => return Ok(()),
+        };
+        if analysis.reads_weights() {
+            return Ok(());
+        }
+        Err(CliError::WeightsUnread { option, analysis })
+    }
+}
