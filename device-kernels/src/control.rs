@@ -244,7 +244,8 @@ impl Control {
     /// Stores [`Control::rounds`].
     #[inline(always)]
     pub fn set_rounds<G: Grid>(self, grid: G, depth: u32, rounds: u32) {
-        self.words.store(grid, ROUNDS + depth.min(DEPTH_MAX), rounds);
+        self.words
+            .store(grid, ROUNDS + depth.min(DEPTH_MAX), rounds);
     }
 
     /// Stores the clock as the start of the run, unless a start is stored already.

@@ -69,15 +69,11 @@ pub fn megakernel_for(
 /// Whether a program of these opcodes runs code, for which kernels that launch each group
 /// have twins.
 #[must_use]
-pub fn runs_code(
-    opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>,
-) -> bool {
+pub fn runs_code(opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>) -> bool {
     !is_within(families_of_all(opcodes), family::READY)
 }
 
-fn families_of_all(
-    opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>,
-) -> u32 {
+fn families_of_all(opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>) -> u32 {
     let opcodes = opcodes.into_iter();
     opcodes.fold(0, |families, opcode| families | families_of(opcode))
 }

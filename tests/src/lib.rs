@@ -6,8 +6,10 @@
 pub mod random;
 pub mod graphs;
 pub mod oracle;
+pub mod code;
 pub mod script;
 pub mod interpret;
+mod draw_code;
 pub mod draw;
 pub mod straight;
 pub mod faulty;

@@ -6,7 +6,7 @@
 
 use crate::random::Random;
 use crate::script::{Register, Script, Slot, Wave};
-use seawall::program::BitOp;
+use seawall::program::{BitOp, Kind};
 use seawall_core::abi::program::Reduction;
 
 /// Registers that are equally long.
@@ -25,6 +25,7 @@ pub fn draw(waves: u32, words: u32, random: &mut Random) -> Script {
         registers: lengths
             .map(|words| Register {
                 words,
+                kind: Kind::U32,
                 input: None,
                 keep: true,
             })

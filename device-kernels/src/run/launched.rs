@@ -89,11 +89,7 @@ fn while_of<G: Grid>(context: &Context<G>, index: u32) -> Option<(Wave, WhileRec
 
 /// Opens a loop on a register.
 #[inline(always)]
-fn begin_while<G: Grid>(
-    context: &Context<G>,
-    wave: Wave,
-    record: WhileRecord,
-) -> Result<(), Stop> {
+fn begin_while<G: Grid>(context: &Context<G>, wave: Wave, record: WhileRecord) -> Result<(), Stop> {
     let (grid, control) = (context.team.grid, context.team.control);
     if !context.team.is_leader() {
         return Ok(());

@@ -300,9 +300,7 @@ impl Uses {
         let mut others = self.others.iter();
         let found = others.find(|slot| stored(slot) || changed(slot));
         let found = found.or_else(|| self.own.iter().find(changed));
-        found
-            .or_else(|| self.stored.iter().find(changed))
-            .copied()
+        found.or_else(|| self.stored.iter().find(changed)).copied()
     }
 }
 
@@ -340,7 +338,13 @@ mod tests {
             matches!(found, CodeError::Kind { needed: n, found: f, .. } if (n, f) == (needed, found_kind))
         );
         let found = problem(|item, [_, floats, _]| item.store(floats, 1));
-        assert!(matches!(found, CodeError::RegisterKind { register: "floats", .. }));
+        assert!(matches!(
+            found,
+            CodeError::RegisterKind {
+                register: "floats",
+                ..
+            }
+        ));
     }
 
     #[test]
@@ -349,11 +353,17 @@ mod tests {
             let least = item.gather(Edges::Out, Join::Min, |edge| edge.there(words));
             item.store(words, least);
         });
-        assert!(matches!(found, CodeError::ReadsWhatItWrites { register: "words" }));
+        assert!(matches!(
+            found,
+            CodeError::ReadsWhatItWrites { register: "words" }
+        ));
         let found = problem(|item, [words, ..]| {
             item.scatter(words, 0, Join::Sum, item.load(words));
         });
-        assert!(matches!(found, CodeError::ReadsWhatItWrites { register: "words" }));
+        assert!(matches!(
+            found,
+            CodeError::ReadsWhatItWrites { register: "words" }
+        ));
     }
 
     #[test]

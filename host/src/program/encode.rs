@@ -361,11 +361,7 @@ impl<'b> Tables<'b> {
     }
 }
 
-fn loop_parameters(
-    around: &Loop<'_>,
-    body: &Body,
-    (first_group, groups): (u32, u32),
-) -> [u32; 5] {
+fn loop_parameters(around: &Loop<'_>, body: &Body, (first_group, groups): (u32, u32)) -> [u32; 5] {
     let max_iterations = body.max_iterations;
     if let Some(condition) = body.condition {
         let record = WhileRecord {

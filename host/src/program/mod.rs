@@ -33,10 +33,10 @@ pub use encoded::{EncodedProgram, GraphNeeds, RegisterId};
 pub use error::{CodeError, ProgramError};
 pub use operands::{check_damping, check_tolerance};
 pub use rounds::{Lengths, Paths, Ranks};
+pub use seawall_core::abi::code::{Edges, Join, Kind};
 pub use sets::Sets;
 pub use table_error::{CodeFault, TableError};
 pub use triangles::Triangles;
-pub use seawall_core::abi::code::{Edges, Join, Kind};
 pub use vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
 
 /// A program's plan in numbers.

@@ -193,7 +193,9 @@ pub enum TableError {
         register: u32,
     },
     /// A loop on a register is deeper or less deep in others than it says.
-    #[error("the loop of wave {wave} says that it is in {says} others and is in {depth}; loops may be in at most {most}")]
+    #[error(
+        "the loop of wave {wave} says that it is in {says} others and is in {depth}; loops may be in at most {most}"
+    )]
     Depth {
         /// Number of the loop's wave.
         wave: u32,

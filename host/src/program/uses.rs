@@ -26,7 +26,10 @@ pub(super) fn each_use(
     };
     match opcode {
         Opcode::Each => each_use_of_code(program, wave, visit),
-        Opcode::While => visit(WhileRecord::from_parameters(wave.parameters).condition, false),
+        Opcode::While => visit(
+            WhileRecord::from_parameters(wave.parameters).condition,
+            false,
+        ),
         _ => {
             let facts = opcode.facts();
             for (operands, writes) in [(facts.reads, false), (facts.writes, true)] {
@@ -38,11 +41,7 @@ pub(super) fn each_use(
     }
 }
 
-fn each_use_of_code(
-    program: &EncodedProgram,
-    wave: &WaveRecord,
-    mut visit: impl FnMut(u32, bool),
-) {
+fn each_use_of_code(program: &EncodedProgram, wave: &WaveRecord, mut visit: impl FnMut(u32, bool)) {
     for list in wave.sources.iter().take(2) {
         if *list != NO_REGISTER {
             visit(*list, false);

@@ -69,4 +69,3 @@ pub(super) fn join_warp<G: Grid>(grid: G, joined: Joined, value: u64) -> u64 {
     }
     all
 }
-

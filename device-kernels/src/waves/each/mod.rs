@@ -15,8 +15,8 @@ mod values;
 
 use crate::context::ContextRef;
 use crate::grid::Grid;
-use crate::tables::Wave;
 use crate::memory::{Words, none_missed};
+use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{EachRecord, NO_REGISTER};
 

@@ -150,12 +150,7 @@ impl<G: Grid> Rows<G> {
     /// Goes through the edges `start..start + degree` of a row with some lanes, of which
     /// this is number `first` of `lanes`.
     #[inline(always)]
-    fn share(
-        &self,
-        place: (u32, u32),
-        (start, degree): (u32, u32),
-        (first, lanes): (u32, u32),
-    ) {
+    fn share(&self, place: (u32, u32), (start, degree): (u32, u32), (first, lanes): (u32, u32)) {
         let mut k = first;
         let mut enough = false;
         loop {
@@ -254,7 +249,9 @@ impl<G: Grid> Rows<G> {
         let (is_wide, grid) = (joined.kind == Kind::U64, self.grid);
         let mut all = joined.identity();
         for warp in 0..grid.lanes() / G::WARP {
-            let found = self.temps(grid.lane()).value_of(at, B, is_wide, warp * G::WARP);
+            let found = self
+                .temps(grid.lane())
+                .value_of(at, B, is_wide, warp * G::WARP);
             all = values::join(joined, all, found);
         }
         self.temps(grid.lane()).set_value(at, TO, is_wide, all);

@@ -40,7 +40,12 @@ impl Place {
 /// Runs the instructions `at..end` up to a part for edges; tells where it stopped, and
 /// flags. All lanes of the warp call this with the same part.
 #[inline(always)]
-pub(super) fn run<G: Grid>(cx: ContextRef<G>, part: Part, place: Place, active: bool) -> (u32, u32) {
+pub(super) fn run<G: Grid>(
+    cx: ContextRef<G>,
+    part: Part,
+    place: Place,
+    active: bool,
+) -> (u32, u32) {
     let Place {
         item,
         neighbour,
@@ -162,8 +167,7 @@ impl<G: Grid> Lane<G> {
             _ => at.first,
         };
         let pair = u64::from(word) | u64::from(at.second) << 32;
-        self.temps
-            .set_value(at, TO, op == Op::ConstantWide, pair);
+        self.temps.set_value(at, TO, op == Op::ConstantWide, pair);
     }
 
     #[inline(always)]

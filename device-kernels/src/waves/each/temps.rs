@@ -3,7 +3,7 @@
 use crate::block::shared::EACH_TEMPS;
 use crate::context::ContextRef;
 use crate::grid::{Grid, LANES_MAX, SHARED_WORDS};
-use seawall_core::abi::code::{EdgesPart, Edges, Instruction, OF_EDGE, Op, TEMPS};
+use seawall_core::abi::code::{Edges, EdgesPart, Instruction, OF_EDGE, Op, TEMPS};
 
 use super::Part;
 

@@ -26,8 +26,20 @@ pub(super) fn word(op: Op, a: u32, b: u32) -> u32 {
         Op::SubFloat => (x - y).to_bits(),
         Op::MulFloat => (x * y).to_bits(),
         Op::DivideFloat => (x / y).to_bits(),
-        Op::MinFloat => if x < y { a } else { b },
-        Op::MaxFloat => if x > y { a } else { b },
+        Op::MinFloat => {
+            if x < y {
+                a
+            } else {
+                b
+            }
+        }
+        Op::MaxFloat => {
+            if x > y {
+                a
+            } else {
+                b
+            }
+        }
         Op::Hash => hash(a),
         Op::Ones => a.count_ones(),
         Op::LowZeros => a.trailing_zeros(),
@@ -107,8 +119,20 @@ pub(super) fn join(joined: Joined, a: u64, b: u64) -> u64 {
         (Join::Sum, _) => u64::from(low.wrapping_add(other)),
         (Join::Min, Kind::I32) => u64::from((low as i32).min(other as i32) as u32),
         (Join::Max, Kind::I32) => u64::from((low as i32).max(other as i32) as u32),
-        (Join::Min, Kind::F32) => if y < x { b } else { a },
-        (Join::Max, Kind::F32) => if y > x { b } else { a },
+        (Join::Min, Kind::F32) => {
+            if y < x {
+                b
+            } else {
+                a
+            }
+        }
+        (Join::Max, Kind::F32) => {
+            if y > x {
+                b
+            } else {
+                a
+            }
+        }
         (Join::Min, _) => a.min(b),
         (Join::Max, _) => a.max(b),
     }

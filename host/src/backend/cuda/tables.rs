@@ -144,11 +144,7 @@ impl Placement {
             layout.registers,
             bytemuck::cast_slice(&program.registers),
         );
-        write(
-            &mut image,
-            layout.code,
-            bytemuck::cast_slice(&program.code),
-        );
+        write(&mut image, layout.code, bytemuck::cast_slice(&program.code));
         image
     }
 

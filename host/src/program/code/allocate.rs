@@ -114,7 +114,12 @@ impl Places<'_> {
         self.held[id as usize].unwrap_or(0) | flag
     }
 
-    fn step(&mut self, step: &Step, at: usize, extra: Option<u8>) -> Result<Instruction, CodeError> {
+    fn step(
+        &mut self,
+        step: &Step,
+        at: usize,
+        extra: Option<u8>,
+    ) -> Result<Instruction, CodeError> {
         let mut temps = [0; 4];
         for (temp, id) in temps[1..].iter_mut().zip(&step.from) {
             *temp = self.of(*id);

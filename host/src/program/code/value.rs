@@ -183,7 +183,12 @@ impl<'c> Value<'c> {
     /// 1 where this is less or equal, else 0.
     #[must_use]
     pub fn at_most(self, other: impl Operand<'c>) -> Self {
-        let ops = all(Op::AtMost, Op::AtMostSigned, Op::AtMostFloat, Op::AtMostWide);
+        let ops = all(
+            Op::AtMost,
+            Op::AtMostSigned,
+            Op::AtMostFloat,
+            Op::AtMostWide,
+        );
         self.compare("at_most", ops, other)
     }
 
