@@ -244,7 +244,7 @@ fn triangles_are_counted_at_each_corner() {
     let graph = Graph::from_edges(40, &clique, true).unwrap();
     let outcome = run(&graph, &request(AnalysisKind::Triangles, &[], 2));
     assert_eq!(outcome.values, Column::U32(vec![39 * 38 / 2; 40]));
-    assert_eq!(outcome.answer.triangles(), Some(40 * 39 * 38 / 6));
+    assert_eq!(outcome.answer.figure("triangles"), Some(40 * 39 * 38 / 6));
 }
 
 #[test]

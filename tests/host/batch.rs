@@ -32,7 +32,10 @@ fn limits(milliseconds: u64) -> RunLimits {
     }
 }
 
-fn open(jobs: &[Job<'_>], threads: usize) -> Result<Box<dyn BatchSession>, backend::BatchError> {
+fn open<'g>(
+    jobs: &[Job<'g>],
+    threads: usize,
+) -> Result<Box<dyn BatchSession + 'g>, backend::BatchError> {
     let threads = NonZeroUsize::new(threads);
     let batch = CpuBatch::open(jobs, threads, (RunLimits::default(), None))?;
     Ok(Box::new(batch))

@@ -47,7 +47,7 @@ fn lists() -> impl Strategy<Value = EdgeList> {
 }
 
 /// An edge list with weights that come near the limits of 32 bits.
-fn long() -> impl Strategy<Value = (EdgeList, Weights)> {
+pub(crate) fn long() -> impl Strategy<Value = (EdgeList, Weights)> {
     let weight = prop_oneof![
         Just(0),
         1..5_u32,

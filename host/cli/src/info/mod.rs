@@ -1,4 +1,4 @@
-//! `seawall info`: what this machine offers and what this binary holds.
+//! `seawall info`: shows this machine and the content of this binary.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -27,12 +27,12 @@ Examples:
   seawall info --calibrate
   seawall info --json | jq '.devices[].name'";
 
-/// Show the CPU, the GPUs, what work costs on them and the embedded kernels.
+/// Show the CPU, the GPUs, the costs of work on them and the embedded kernels.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct InfoArgs {
-    /// Measure what work costs here and keep it in the user's cache folder, for
-    /// --backend auto and the planner.
+    /// Measure the costs of work here and store them in the user's cache folder, for --backend
+    /// auto and the planner.
     #[arg(long)]
     calibrate: bool,
     /// Print one JSON object.
@@ -168,7 +168,7 @@ impl Device {
     }
 }
 
-/// Measures where asked, gathers and shows; a missing GPU is a line, not a failure.
+/// Measures if requested, collects and shows; a missing GPU is a line, not a failure.
 pub(super) fn command(args: &InfoArgs) -> Result<ExitCode, CliError> {
     let info = Info::gather(args)?;
     print(|out| {

@@ -1,9 +1,8 @@
-//! One launch a group, with the host deciding when a loop ends: what programs
+//! Executor with one launch per group, in which the host decides when a loop ends, as programs
 //! without a persistent kernel do.
 //!
-//! It runs the same waves by the same functions, so it is the honest baseline
-//! of the persistent kernel. Each iteration of a loop costs its body's
-//! launches, one small readback and one wait.
+//! It runs the same waves by the same functions, so it is the fair baseline of the persistent
+//! kernel. Each iteration of a loop costs its body's launches, one small readback and one wait.
 
 use super::GridShape;
 use super::launch::{Asked, Grid, Residency};
@@ -104,7 +103,7 @@ impl Launches {
         body.ask(words)
     }
 
-    /// Runs the program, waiting once an iteration of each loop.
+    /// Runs the program, with one wait per iteration of each loop.
     pub(super) fn queue(&self, running: &mut Running<'_>) -> Result<(), BackendError> {
         self.queue_stages(running, running.program().stages())
     }
@@ -155,7 +154,7 @@ impl Launches {
         }
     }
 
-    /// Queues the ordinary waves of a group and says how many launches that took.
+    /// Queues the ordinary waves of a group; returns the number of launches.
     pub(super) fn group(
         &self,
         stream: &Stream,

@@ -1,9 +1,9 @@
 //! The persistent kernel: one cooperative launch walks the whole program.
 //!
-//! No launch, no copy and no wait of the host lies between two waves. The host
-//! learns everything from one readback of the control block. A kernel pays in
-//! registers for every opcode that it knows, so there are narrower twins of
-//! it; the device crate says which one fits a program.
+//! There is no launch, no copy and no wait of the host between two waves. The host learns the
+//! outcome from one readback of the control block. A kernel pays in registers for every opcode
+//! that it knows, so there are narrower variants of it; the device crate tells which one fits a
+//! program.
 
 use super::GridShape;
 use super::launch::{Asked, Grid, Residency};
@@ -27,8 +27,7 @@ pub(super) struct Mega {
 }
 
 impl Mega {
-    /// Shapes the kernel of searches; fails here when a grid is not
-    /// co-resident.
+    /// Shapes the kernel of searches; fails if a grid is not co-resident.
     pub(super) fn new(module: &Rc<Module>, asked: Asked) -> Result<Self, BackendError> {
         let searching = asked.for_work(Work::Searches);
         Ok(Self {
@@ -39,7 +38,7 @@ impl Mega {
         })
     }
 
-    /// Chooses kernel and shape for `program`.
+    /// Chooses the kernel and its shape for `program`.
     pub(super) fn choose(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         self.whole = None;
         let entry = entry_for(program);
@@ -62,7 +61,7 @@ impl Mega {
         self.grid().room(wanted)
     }
 
-    /// See [`Grid::ask`]; programs that only search ask for nothing.
+    /// See [`Grid::ask`]; programs that only search need no shared memory.
     pub(super) fn ask(&mut self, words: u32) -> Result<(), BackendError> {
         match &mut self.whole {
             Some(grid) => grid.ask(words),
@@ -76,8 +75,8 @@ impl Mega {
 
     /// Queues the run.
     pub(super) fn queue(&self, running: &mut Running<'_>) -> Result<(), BackendError> {
-        // SAFETY: the loaded program holds the record and all that it names,
-        // and outlives the run.
+        // SAFETY: the loaded program holds the record and everything it refers to, and outlives
+        // the run.
         unsafe {
             self.grid()
                 .launch(running.stream(), running.program().record(), &[])?;
@@ -87,14 +86,14 @@ impl Mega {
     }
 }
 
-/// A persistent kernel, compiled for the shape asked for.
+/// A persistent kernel, compiled for the requested shape.
 fn kernel(module: &Rc<Module>, entry: Entry, asked: &Asked) -> Result<Kernel, BackendError> {
     let units = module.context().limits().info.units;
     module.kernel_within(entry, asked.bound(units))
 }
 
-/// Shapes a kernel that profits from clusters: of the size asked for, or the
-/// largest below it that the device has room for.
+/// Shapes a kernel that profits from clusters: of the requested size, or the largest below it that
+/// the device has room for.
 fn clustered(kernel: &Kernel, asked: Asked) -> Result<Grid, BackendError> {
     let grid = Grid::new(kernel.clone(), asked, Residency::Cooperative);
     match (grid, asked.cluster) {

@@ -1,7 +1,6 @@
 //! What is to be done, in the terms that costs are stated in.
 
-use super::costs::{CLASSES, WIDTH_LIMITS};
-use crate::run::{AnalysisKind, Ranking};
+use super::figures::{CLASSES, WIDTH_LIMITS};
 
 /// Levels of a search and the nodes on them, by the width of the frontier.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -64,26 +63,24 @@ impl Tally {
 /// A job, as far as its cost depends on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Job {
-    /// The analysis to run.
-    pub analysis: AnalysisKind,
     /// Nodes of the graph.
     pub nodes: f64,
     /// Directed edges of the graph.
     pub edges: f64,
+    /// Whether edge weights are read too.
+    pub weighted: bool,
     /// Whether searches may pull, which lets them skip edges.
     pub can_pull: bool,
     /// The search, for analyses that search.
     pub tally: Tally,
-    /// Parameters of a ranking.
-    pub ranking: Ranking,
-    /// Iterations after which a fixpoint stops.
-    pub max_iterations: f64,
+    /// Rounds that are foreseen, for analyses that can tell; a limit of the request counts.
+    pub rounds: f64,
     /// How often the program runs on the resident graph.
     pub repeat: f64,
 }
 
 impl Job {
-    /// Edges a node, 0 for a graph without nodes.
+    /// Edges of a node, 0 for a graph without nodes.
     #[must_use]
     pub fn degree(&self) -> f64 {
         if self.nodes > 0.0 {
@@ -93,15 +90,10 @@ impl Job {
         }
     }
 
-    /// Bytes of the graph as every backend holds it, weights included where
-    /// the analysis reads them.
+    /// Bytes of the graph as every backend holds it, weights included where they are read.
     #[must_use]
     pub fn graph_bytes(&self) -> f64 {
-        let words = if self.analysis.reads_weights() {
-            2.0
-        } else {
-            1.0
-        };
+        let words = if self.weighted { 2.0 } else { 1.0 };
         4.0 * (self.nodes + words * self.edges)
     }
 }

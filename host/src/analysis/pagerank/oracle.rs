@@ -1,7 +1,7 @@
 //! Power iteration in double precision, and how far floats may be from it.
 
+use crate::analysis::Ranking;
 use crate::graph::Graph;
-use crate::run::Ranking;
 use seawall_core::abi::rank::unit_exponent;
 
 /// Ranks after a number of iterations.

@@ -1,7 +1,7 @@
 //! Dijkstra's algorithm with a binary heap.
 
+use crate::column::Column;
 use crate::graph::{Graph, WeightKind};
-use crate::outcome::Column;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

@@ -1,8 +1,9 @@
 //! Reachability from many sources at once: which of them reach a node.
 
-use super::{Built, Question, Reading, padded};
+use crate::analysis::room::padded;
+use crate::analysis::{Built, Question, Reading};
+use crate::column::SourceSets;
 use crate::graph::Graph;
-use crate::outcome::SourceSets;
 use crate::program::{BitOp, ProgramBuilder, ProgramError, Sets};
 
 /// Clear both copies of the sets, put every source into its own, advance all

@@ -2,7 +2,8 @@
 //!
 //! A machine's cost of a search has four price lists, because a frontier that
 //! one warp holds, one that one block holds, one that a CPU thread still searches
-//! alone and one that is shared out over the machine cost differently. Defaults come from `docs/performance.md`.
+//! alone and one that is shared out over the machine cost differently. Defaults come from
+//! `docs/performance.md`.
 
 use serde::{Deserialize, Serialize};
 
