@@ -69,7 +69,7 @@ fn tables(draw: &mut Draw<'_>) -> EncodedProgram {
         opcode: if draw.flag() {
             Opcode::Fixpoint as u32
         } else {
-            draw.below(40)
+            draw.below(Opcode::ALL.len() as u32)
         },
         wave: draw.word(),
         destination: draw.word(),

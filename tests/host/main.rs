@@ -1,6 +1,7 @@
 //! Host-side conformance and property tests.
 mod allocations;
 mod analyses;
+mod composed;
 mod anything;
 mod batch;
 mod capi;

@@ -138,6 +138,8 @@ pub enum Step {
     Latest(Slot, Id),
     /// The value of the node at the other end.
     There(Slot),
+    /// How many edges of a kind the item has, which is a node.
+    Degree(Edges),
     /// What two values make.
     Binary(Binary, Id, Id),
     /// The first value shifted by the second, left or not.
@@ -211,6 +213,7 @@ fn write_step<'c>(
         Step::At(from, at) => tame(item.at(id(from), index(from, made[*at]))),
         Step::Latest(from, at) => tame(item.latest(id(from), index(from, made[*at]))),
         Step::There(from) => tame(edge.map_or(item.index(), |edge| edge.there(id(from)))),
+        Step::Degree(edges) => item.degree(*edges, item.index()),
         Step::Binary(how, a, b) => tame(write_binary(*how, made[*a], made[*b])),
         Step::Shift(true, a, b) => made[*a] << made[*b],
         Step::Shift(false, a, b) => made[*a] >> made[*b],
@@ -384,6 +387,7 @@ impl World<'_> {
                 let index = made[*at].bits as u32 % self.values(*from);
                 self.read(*from, index)
             }
+            Step::Degree(edges) => word(self.rows[*edges as usize][item as usize].len() as u32),
             Step::Binary(how, a, b) => tamed(binary(*how, made[*a], made[*b])),
             Step::Shift(left, a, b) => shift(*left, made[*a], made[*b].bits as u32),
             Step::Unary(how, a) => tamed(unary(*how, made[*a])),

@@ -222,8 +222,11 @@ impl Drawer<'_> {
     }
 
     fn place(&mut self, inside: Option<Edges>) -> Id {
+        let are_nodes = self.items == self.around.nodes;
         let step = match inside {
             Some(_) => Step::Neighbour,
+            None if are_nodes && self.random.once_in(3) => Step::Degree(Edges::Out),
+            None if are_nodes && self.random.once_in(3) => Step::Degree(Edges::In),
             None => Step::Index,
         };
         self.push(Kind::U32, step)

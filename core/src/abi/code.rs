@@ -234,6 +234,10 @@ pub enum Op {
     EdgeNumber,
     /// `to` = the word of the edge's weight; edges that leave only.
     EdgeWeight,
+    /// `to` = how many [`Edges`] of kind `first` node `a` has.
+    Degree,
+    /// `to` = number of the first of node `a`'s [`Edges`] of kind `first`.
+    FirstEdge,
     /// `to` = word `a` of register `first`, from before the wave.
     Load,
     /// `to` = pair `a` of register `first`.
@@ -465,7 +469,7 @@ impl Op {
             Self::Neighbour | Self::EdgeNumber | Self::EdgeWeight => {
                 Form::of(1, [0; 3]).at(Standing::Edge)
             }
-            Self::Load | Self::Latest => Form::of(1, [1, 0, 0]),
+            Self::Load | Self::Latest | Self::Degree | Self::FirstEdge => Form::of(1, [1, 0, 0]),
             Self::LoadWide | Self::LatestWide => Form::of(2, [1, 0, 0]),
             Self::AddWide | Self::SubWide | Self::MulWide | Self::MinWide | Self::MaxWide => {
                 Form::of(2, [2, 2, 0])

@@ -23,6 +23,10 @@ mod pagerank;
 mod reach;
 mod sssp;
 mod triangles;
+mod widest;
+mod mis;
+mod colouring;
+mod scc;
 
 pub use answer::{Answer, Figure, Number, Sentence};
 pub use facts::{Bars, Facts, Picture, Values};

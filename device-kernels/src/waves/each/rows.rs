@@ -5,14 +5,14 @@
 //! temporary of its own and is joined at the row's end.
 
 use super::fold::join_warp;
-use super::straight::{ACTIVE, ENOUGH, Place, SETTLED, is_node, run as walk};
+use super::straight::{ACTIVE, ENOUGH, Place, SETTLED, is_node, rows_of, run as walk};
 use super::temps::{B, Fetched, TO, Temps, fetch};
 use super::values;
 use crate::block::shared::EACH_ROWS;
 use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::memory::Csr;
-use seawall_core::abi::code::{Edges, EdgesPart, Joined, Kind};
+use seawall_core::abi::code::{EdgesPart, Joined, Kind};
 
 /// Most edges of a row that its lane handles alone.
 const OWN_EDGES: u32 = 8;
@@ -43,10 +43,7 @@ pub(super) fn run<G: Grid>(cx: ContextRef<G>, at: u32, item: u32, active: bool) 
     let rows = Rows {
         cx,
         grid,
-        csr: match part.edges {
-            Edges::Out => tables.outgoing(grid),
-            Edges::In => tables.incoming(grid),
-        },
+        csr: rows_of(grid, tables, part.edges as u32),
         body: (at + 1, end - part.reductions, end),
         ends_early: part.ends_early,
     };

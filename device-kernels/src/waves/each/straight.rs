@@ -4,8 +4,9 @@ use super::temps::{A, B, C, Fetched, TO, Temps, fetch};
 use super::{Part, change, values};
 use crate::context::ContextRef;
 use crate::grid::Grid;
-use crate::memory::{Words, note_missed};
-use seawall_core::abi::code::{Joined, Kind, Op, random};
+use crate::memory::{Csr, Words, note_missed};
+use crate::tables::Tables;
+use seawall_core::abi::code::{Edges, Joined, Kind, Op, random};
 
 /// Flag: the item is still in.
 pub(super) const ACTIVE: u32 = 1;
@@ -130,6 +131,9 @@ impl<G: Grid> Lane<G> {
         if is_among(op, Op::Constant, Op::EdgeWeight) {
             return self.make(op, at);
         }
+        if is_among(op, Op::Degree, Op::FirstEdge) {
+            return temps.set(at, TO, self.row(op, at));
+        }
         if is_among(op, Op::Load, Op::LatestWide) {
             return self.load(op, at);
         }
@@ -177,6 +181,18 @@ impl<G: Grid> Lane<G> {
             Some(weights) if self.is_active() => weights.constant(grid, self.place.edge),
             _ => 0,
         }
+    }
+
+    /// What is asked of a node's row; 0 of what is no node.
+    #[inline(always)]
+    fn row(&self, op: Op, at: Fetched) -> u32 {
+        let (grid, node) = (self.temps.grid, self.temps.word(at, A));
+        let tables = self.cx.context().tables;
+        if !self.is_active() || !is_node(grid, node, tables.nodes(grid)) {
+            return 0;
+        }
+        let (start, end) = rows_of(grid, tables, at.first).row(grid, node);
+        if op == Op::Degree { end - start } else { start }
     }
 
     /// Register `index`, or one without words.
@@ -281,6 +297,16 @@ impl<G: Grid> Lane<G> {
         if op == Op::Reduce && joined.end() != Some(now) {
             self.flags &= !SETTLED;
         }
+    }
+}
+
+/// The rows of edges of a kind, which the launch holds.
+#[inline(always)]
+pub(super) fn rows_of<G: Grid>(grid: G, tables: Tables, edges: u32) -> Csr {
+    if edges == Edges::Out as u32 {
+        tables.outgoing(grid)
+    } else {
+        tables.incoming(grid)
     }
 }
 

@@ -146,6 +146,9 @@ pub(super) fn needs<G: Grid>(cx: ContextRef<G>, (first, end): Part) -> Needs {
         if instruction.op == Op::Edges as u32 {
             needs.incoming |= EdgesPart::from_word(instruction.first).edges == Edges::In;
         }
+        if [Op::Degree as u32, Op::FirstEdge as u32].contains(&instruction.op) {
+            needs.incoming |= instruction.first != Edges::Out as u32;
+        }
         needs.weights |= instruction.op == Op::EdgeWeight as u32;
         at += 1;
     }

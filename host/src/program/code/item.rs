@@ -84,6 +84,27 @@ impl<'c> Item<'c> {
         self.make(kind, Step::of(op).using([index.id()]).with(number, 0))
     }
 
+    /// How many edges of a kind node `node` has.
+    #[must_use]
+    pub fn degree(self, edges: Edges, node: impl Operand<'c>) -> Value<'c> {
+        self.row(Op::Degree, edges, node)
+    }
+
+    /// Number of the first edge of a kind that node `node` has; the others follow.
+    #[must_use]
+    pub fn first_edge(self, edges: Edges, node: impl Operand<'c>) -> Value<'c> {
+        self.row(Op::FirstEdge, edges, node)
+    }
+
+    fn row(self, op: Op, edges: Edges, node: impl Operand<'c>) -> Value<'c> {
+        let node = self.value(node).expect("a node", Kind::U32);
+        if edges == Edges::In {
+            self.coder.need_incoming();
+        }
+        let step = Step::of(op).using([node.id()]);
+        self.make(Kind::U32, step.with(edges as u32, 0))
+    }
+
     /// `value`, if it is of the kind of `register`.
     fn value_for(self, register: RegisterId, value: impl Operand<'c>) -> Value<'c> {
         let (value, needed) = (self.value(value), self.coder.kind_of(register));

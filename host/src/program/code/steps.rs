@@ -114,6 +114,14 @@ impl<'r> Coder<'r> {
         });
     }
 
+    pub(super) fn need_incoming(&self) {
+        let needs = self.needs.get();
+        self.needs.set(GraphNeeds {
+            incoming: true,
+            ..needs
+        });
+    }
+
     /// A new value.
     fn value(&self, kind: Kind, part: u32) -> u32 {
         let mut values = self.values.borrow_mut();
@@ -155,11 +163,7 @@ impl<'r> Coder<'r> {
             self.refuse(CodeError::EdgesInEdges);
         }
         if edges == Edges::In {
-            let needs = self.needs.get();
-            self.needs.set(GraphNeeds {
-                incoming: true,
-                ..needs
-            });
+            self.need_incoming();
         }
         self.act(Step::of(Op::Edges).with(edges as u32, 0));
         self.parts.set((begun + 1, begun + 1));
