@@ -1,4 +1,4 @@
-//! A wave program of one's own: reaching definitions over a control-flow graph.
+//! A user's wave program: reaching definitions over a control-flow graph.
 //!
 //! `cargo run --release -p seawall --example dataflow`
 //!
@@ -11,11 +11,10 @@
 //! 5: return x
 //! ```
 //!
-//! Each block has one word of facts, a bit a definition. A definition reaches
-//! a block when it reaches the end of some predecessor, and the end of a block
-//! when the block makes it, or lets it through. Two waves say that, and a
-//! fixpoint repeats them until nothing changes. The dependencies between the
-//! waves follow from what they read and write.
+//! Each block has one word of facts, one bit per definition. A definition reaches a block if it
+//! reaches the end of a predecessor. It reaches the end of a block if the block makes it, or does
+//! not kill it. Two waves compute this, and a fixpoint repeats them until nothing changes. The
+//! dependencies between the waves follow from their reads and writes.
 
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{RunLimits, Session};
@@ -25,9 +24,9 @@ use std::error::Error;
 
 const BLOCKS: u32 = 6;
 const FLOW: [(u32, u32); 6] = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 2), (2, 5)];
-/// Definitions that each block makes, a bit each.
+/// Definitions that each block makes, one bit each.
 const MADE: [u32; BLOCKS as usize] = [0b0001, 0b0010, 0, 0b0100, 0b1000, 0];
-/// Definitions of the same variable that each block ends.
+/// Definitions of the same variable that each block kills.
 const ENDED: [u32; BLOCKS as usize] = [0b0100, 0b1000, 0, 0b0001, 0b0010, 0];
 
 fn main() -> Result<(), Box<dyn Error>> {

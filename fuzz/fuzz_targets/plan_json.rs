@@ -1,4 +1,4 @@
-//! The JSON of `seawall plan`: what is read is planned and drawn in every format.
+//! The JSON of `seawall plan`: accepted input is planned and drawn in every format.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

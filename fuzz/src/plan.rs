@@ -1,8 +1,7 @@
-//! What a plan promises, read again word by word.
+//! Promises of a plan, checked word by word.
 //!
-//! Layers are recomputed by relaxation, groups and arenas are checked against
-//! the definitions of their figures in 128-bit sums. Quadratic and worse, which
-//! programs of 40 waves bear.
+//! Layers are recomputed by relaxation; groups and arenas are checked against the definitions of
+//! their figures in 128-bit sums. This is quadratic or worse, which is fine for 40 waves.
 
 use seawall_core::error::{ArenaError, GroupError, LayerError, ScratchField, ScratchTooSmall};
 use seawall_core::plan::{
@@ -24,7 +23,7 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// Exactly what the requirements ask for, each byte `pattern`.
+    /// Allocates exactly the requirements, with each byte `pattern`.
     #[must_use]
     pub fn new(needs: Requirements, pattern: u8) -> Self {
         let word = u32::from_ne_bytes([pattern; 4]);
@@ -39,7 +38,7 @@ impl Buffers {
         }
     }
 
-    /// Requirements for a program with one buffer an entry short; which buffer, if it can be.
+    /// Requirements for a program with one buffer an entry short, and that buffer, if possible.
     #[must_use]
     pub fn short(program: &Program, which: u8) -> Option<(Requirements, ScratchField)> {
         let (waves, dependencies) = (program.waves.len(), program.dependencies.len());

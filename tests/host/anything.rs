@@ -1,4 +1,4 @@
-//! Arbitrary values through the public functions: an answer or a typed error, no panic.
+//! Arbitrary values through the public functions: an answer or a typed error, never a panic.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -13,7 +13,7 @@ use seawall::program::{
     BitOp, ComponentStep, EncodedProgram, Lengths, Mark, Meet, Paths, PlanRequest, ProgramBuilder,
     ProgramError, Ranks, RegisterId, Sets, Transfer, Triangles,
 };
-use seawall::run::{AnalysisKind, BackendChoice, Detail, Ranking, RunError, RunRequest, execute};
+use seawall::run::{AnalysisKind, Detail, Machine, Ranking, RunError, RunRequest, execute};
 use seawall::tiles::{TileShape, Tiles};
 use seawall_core::abi::program::Reduction;
 use seawall_core::topology::Topology;
@@ -29,7 +29,7 @@ const ANALYSES: [AnalysisKind; 7] = [
     AnalysisKind::Triangles,
 ];
 
-/// Small numbers as a rule, and the ones around every limit.
+/// Mostly small numbers, and the ones around every limit.
 fn word() -> impl Strategy<Value = u32> {
     prop_oneof![8 => 0_u32..12, 1 => any::<u32>(), 1 => select(vec![u32::MAX, u32::MAX - 1, 1 << 31])]
 }
@@ -93,29 +93,30 @@ fn request() -> impl Strategy<Value = RunRequest> {
     (what, with).prop_map(|(what, with)| {
         let (analysis, sources, detail, (damping, tolerance)) = what;
         let (threads, budget_bytes, time_budget_ns, iterations, topology) = with;
-        RunRequest {
-            backend: BackendChoice::Cpu,
-            threads: NonZeroUsize::new(threads),
-            budget_bytes,
-            time_budget_ns,
-            max_iterations: iterations.and_then(NonZeroU32::new),
-            ranking: Ranking { damping, tolerance },
-            topology,
-            detail,
-            check: true,
-            ..RunRequest::new(analysis, sources)
-        }
+        let mut machine = Machine::cpu(NonZeroUsize::new(threads));
+        machine.budget_bytes = budget_bytes;
+        machine.time_budget_ns = time_budget_ns;
+        let mut request = RunRequest::new(analysis, sources).on(machine);
+        request.max_iterations = iterations.and_then(NonZeroU32::new);
+        request.ranking = Ranking { damping, tolerance };
+        request.topology = topology;
+        request.detail = detail;
+        request.check = true;
+        request
     })
 }
 
-/// What every request that ran must have been.
+/// Asserts the validity of a request that ran.
 fn made_sense(graph: &Graph, request: &RunRequest) -> bool {
     let shares = [request.ranking.damping, request.ranking.tolerance];
     let sources = &request.sources;
     let starts = !sources.is_empty() && sources.iter().all(|node| *node < graph.nodes());
     shares.iter().all(|share| (0.0..1.0).contains(share))
-        && request.time_budget_ns > 0
-        && request.threads.is_none_or(|threads| threads.get() <= 4096)
+        && request.machine.time_budget_ns > 0
+        && request
+            .machine
+            .threads
+            .is_none_or(|threads| threads.get() <= 4096)
         && (starts || !request.analysis.takes_sources())
 }
 
@@ -123,7 +124,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_request_is_answered_right_or_refused(graph in graph(), request in request()) {
+    fn any_request_is_answered_correctly_or_refused(graph in graph(), request in request()) {
         match execute(&graph, &request, &mut |_| ()) {
             Ok(outcome) => {
                 prop_assert!(made_sense(&graph, &request));
@@ -181,7 +182,7 @@ proptest! {
     }
 }
 
-/// A call of a builder: which one, and the registers and numbers for it.
+/// A call of a builder, with its registers and numbers.
 #[derive(Clone, Debug)]
 struct Call {
     which: u8,
@@ -201,7 +202,7 @@ fn call() -> impl Strategy<Value = Call> {
     )
 }
 
-/// Registers to name: some of this builder, some of another one.
+/// Registers to use: some of this builder, some of another one.
 struct Registers(Vec<RegisterId>);
 
 impl Registers {
@@ -210,7 +211,7 @@ impl Registers {
     }
 }
 
-/// Carries out a call.
+/// Makes a call.
 fn carry_out(program: &mut ProgramBuilder, registers: &mut Registers, call: &Call) {
     let words = u64::from(call.words[0]);
     let made = match call.which {
@@ -299,7 +300,7 @@ fn add_composite(program: &mut ProgramBuilder, registers: &Registers, call: &Cal
     }
 }
 
-/// The program of these calls, or why there is none.
+/// Returns the program of these calls, or the error.
 fn encoded(
     nodes: u32,
     calls: &[Call],
@@ -326,7 +327,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_calls_of_a_builder_end_in_tables_that_agree_or_in_an_error(
+    fn any_calls_of_a_builder_end_in_consistent_tables_or_an_error(
         nodes in word(),
         calls in proptest::collection::vec(call(), 0..8),
         foreign in any::<bool>(),
@@ -358,18 +359,15 @@ proptest! {
 }
 
 #[test]
-fn a_wrong_request_says_what_is_wrong_with_it() {
+fn a_wrong_request_names_its_fault() {
     let graph = Graph::from_edges(4, &[(0, 1), (1, 2)], false).unwrap();
-    let bfs = |sources: &[u32]| RunRequest {
-        backend: BackendChoice::Cpu,
-        ..RunRequest::new(AnalysisKind::Bfs, sources.to_vec())
+    let bfs = |sources: &[u32]| {
+        RunRequest::new(AnalysisKind::Bfs, sources.to_vec()).on(Machine::cpu(None))
     };
-    let damped = |damping| RunRequest {
-        ranking: Ranking {
-            damping,
-            ..Ranking::default()
-        },
-        ..bfs(&[0])
+    let damped = |damping| {
+        let mut request = bfs(&[0]);
+        request.ranking.damping = damping;
+        request
     };
     let refused = |request: RunRequest| {
         let alone = execute(&graph, &request, &mut |_| ()).unwrap_err();
@@ -394,15 +392,11 @@ fn a_wrong_request_says_what_is_wrong_with_it() {
             "{error}"
         );
     }
-    let rushed = RunRequest {
-        time_budget_ns: 0,
-        ..bfs(&[0])
-    };
+    let mut rushed = bfs(&[0]);
+    rushed.machine.time_budget_ns = 0;
     assert!(matches!(refused(rushed), RunError::NoTime));
-    let crowded = RunRequest {
-        threads: NonZeroUsize::new(4097),
-        ..bfs(&[0])
-    };
+    let mut crowded = bfs(&[0]);
+    crowded.machine.threads = NonZeroUsize::new(4097);
     let error = refused(crowded);
     assert!(
         matches!(

@@ -1,5 +1,5 @@
-//! Batches on the CPU backend: against oracles, against runs of one graph, and
-//! what a bad graph does to the others.
+//! Batches on the CPU backend: against oracles, against runs of one graph, and with a bad graph
+//! among good ones.
 
 use proptest::prelude::*;
 use seawall::Cause;
@@ -9,7 +9,7 @@ use seawall::backend::{BackendError, RunLimits};
 use seawall::batch::{BatchError, BatchGraph, execute};
 use seawall::graph::Graph;
 use seawall::program::EncodedProgram;
-use seawall::run::{self, AnalysisKind, BackendChoice, RunError, RunRequest};
+use seawall::run::{self, AnalysisKind, Executor, Machine, RunError, RunRequest};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_core::topology::Topology;
@@ -51,7 +51,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn every_graph_of_a_batch_has_the_result_of_its_oracle(members in members()) {
+    fn every_graph_of_a_batch_equals_its_oracle(members in members()) {
         for analysis in ANALYSES {
             for threads in THREADS {
                 let ran = on_threads(&members, &BatchAsked::new(analysis), threads);
@@ -61,7 +61,7 @@ proptest! {
     }
 
     #[test]
-    fn every_shape_of_search_holds_in_one_block(members in members(), limit in 1..9_u32) {
+    fn every_shape_of_search_works_in_one_block(members in members(), limit in 1..9_u32) {
         for topology in Topology::ALL {
             for (analysis, max_iterations) in [
                 (AnalysisKind::Bfs, u32::MAX - 1),
@@ -79,7 +79,7 @@ proptest! {
     }
 
     #[test]
-    fn any_program_of_a_batch_leaves_what_an_interpreter_leaves(
+    fn any_program_of_a_batch_equals_the_interpreter(
         members in members(), seed in any::<u64>(), threads in 1..5_usize,
     ) {
         let mut random = Random::new(seed);
@@ -88,14 +88,13 @@ proptest! {
     }
 
     #[test]
-    fn a_batch_reports_what_each_graph_alone_reports(mut members in members(), threads in 1..9_usize) {
+    fn a_batch_reports_the_same_as_each_graph_alone(mut members in members(), threads in 1..9_usize) {
         members.retain(|member| !member.sources.is_empty());
         prop_assume!(!members.is_empty());
         let graphs: Vec<Graph> = members.iter().map(weighted).collect();
         for analysis in ANALYSES {
-            let mut request = RunRequest::new(analysis, Vec::new());
-            request.backend = BackendChoice::Cpu;
-            request.threads = NonZeroUsize::new(threads);
+            let machine = Machine::cpu(NonZeroUsize::new(threads));
+            let mut request = RunRequest::new(analysis, Vec::new()).on(machine);
             request.check = true;
             let batch = execute(&named(&graphs, &members), &request, &mut |_| ()).unwrap();
             prop_assert_eq!(batch.checked(), Some(true));
@@ -133,11 +132,7 @@ fn path(nodes: u32) -> Graph {
 }
 
 fn request(analysis: AnalysisKind) -> RunRequest {
-    RunRequest {
-        backend: BackendChoice::Cpu,
-        threads: NonZeroUsize::new(2),
-        ..RunRequest::new(analysis, Vec::new())
-    }
+    RunRequest::new(analysis, Vec::new()).on(Machine::cpu(NonZeroUsize::new(2)))
 }
 
 #[test]
@@ -161,7 +156,7 @@ fn a_batch_without_graphs_is_refused() {
 }
 
 #[test]
-fn graphs_that_cannot_answer_are_named() {
+fn graphs_unfit_for_an_analysis_are_named() {
     let (undirected, directed) = (
         Graph::from_edges(3, &[(0, 1)], true).unwrap(),
         Graph::from_edges(3, &[(0, 1)], false).unwrap(),
@@ -191,9 +186,9 @@ fn graphs_that_cannot_answer_are_named() {
 fn executors_that_launch_each_group_refuse_a_batch() {
     let graph = path(3);
     let batch = [BatchGraph::new("path", &graph, vec![0])];
-    for backend in [BackendChoice::Launches, BackendChoice::Graph] {
+    for executor in [Executor::Launches, Executor::Graph] {
         let mut request = request(AnalysisKind::Bfs);
-        request.backend = backend;
+        request.machine = Machine::gpu(executor, 0);
         let error = execute(&batch, &request, &mut |_| ()).unwrap_err();
         assert!(error.to_string().contains("use mega or cpu"), "{error}");
         assert_eq!(error.cause(), Cause::Request);
@@ -208,13 +203,13 @@ fn a_budget_bounds_all_graphs_together() {
         .map(|graph| BatchGraph::new("path", graph, vec![0]))
         .collect();
     let mut request = request(AnalysisKind::Bfs);
-    request.budget_bytes = Some(100_000);
+    request.machine.budget_bytes = Some(100_000);
     let error = execute(&batch, &request, &mut |_| ()).unwrap_err();
     let BatchError::Run(RunError::OverBudget { needed_bytes, .. }) = error else {
         panic!("{error}")
     };
     assert_eq!(error.cause(), Cause::Request);
-    request.budget_bytes = Some(needed_bytes);
+    request.machine.budget_bytes = Some(needed_bytes);
     let outcome = execute(&batch, &request, &mut |_| ()).unwrap();
     assert_eq!((outcome.workers, outcome.reached()), (1, 50_000));
     assert!(outcome.memory_bytes <= needed_bytes);
@@ -243,7 +238,7 @@ fn an_iteration_limit_holds_for_every_graph() {
     );
 }
 
-/// A batch of `programs` on bare graphs, and how its first run ended.
+/// Runs a batch of `programs` on bare graphs; returns the result of its first run.
 fn run_programs(programs: &[EncodedProgram], threads: usize) -> Result<(), backend::BatchError> {
     let graph = Graph::from_edges(faulty::NODES, &[], false).unwrap();
     let job = |program: &EncodedProgram| Job {
@@ -302,7 +297,7 @@ fn a_search_that_faults_is_named_with_its_wave() {
 }
 
 #[test]
-fn a_register_that_moves_to_the_results_keeps_its_words() {
+fn a_register_moved_to_the_results_keeps_its_words() {
     let graph = Graph::from_edges(faulty::NODES, &[], false).unwrap();
     let program = faulty::plain().unwrap();
     let job = Job {

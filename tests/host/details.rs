@@ -1,5 +1,5 @@
-//! Parents of a search and sets of sources on the CPU backend, against oracles
-//! that share nothing with them, and the same for any number of threads.
+//! Parents of a search and sets of sources on the CPU backend, against independent oracles, and
+//! equal for any number of threads.
 
 use proptest::prelude::*;
 use seawall::Cause;
@@ -7,7 +7,7 @@ use seawall::backend::RunLimits;
 use seawall::backend::cpu::CpuSession;
 use seawall::graph::Graph;
 use seawall::outcome::{Column, Rounds, RunOutcome};
-use seawall::run::{AnalysisKind, BackendChoice, Detail, RunError, RunRequest, execute};
+use seawall::run::{AnalysisKind, Detail, Machine, RunError, RunRequest, execute};
 use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::graphs::{self, SHAPES};
 use seawall_tests::harness::{Asked, run_analysis};
@@ -19,24 +19,19 @@ const THREADS: [usize; 3] = [1, 2, 5];
 const NO: u32 = Column::UNREACHED;
 
 fn request((analysis, detail): (AnalysisKind, Detail), sources: &[u32]) -> RunRequest {
-    RunRequest {
-        backend: BackendChoice::Cpu,
-        check: true,
-        detail,
-        ..RunRequest::new(analysis, sources.to_vec())
-    }
+    let mut request = RunRequest::new(analysis, sources.to_vec()).on(Machine::cpu(None));
+    request.check = true;
+    request.detail = detail;
+    request
 }
 
-/// What every number of threads gives and the check accepts.
+/// Returns the result that any number of threads computes and the check accepts.
 fn run(graph: &Graph, request: &RunRequest) -> RunOutcome {
     let outcomes = THREADS.map(|threads| {
-        let threads = NonZeroUsize::new(threads);
-        let request = RunRequest {
-            threads,
-            ..request.clone()
-        };
+        let mut request = request.clone();
+        request.machine.threads = NonZeroUsize::new(threads);
         let outcome = execute(graph, &request, &mut |_| {}).unwrap();
-        assert_eq!(outcome.checked, Some(true), "{threads:?}");
+        assert_eq!(outcome.checked, Some(true), "{threads}");
         outcome
     });
     for other in &outcomes[1..] {
@@ -60,7 +55,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn parents_and_sets_are_those_of_the_oracle(
+    fn parents_and_sets_equal_the_oracles(
         shape in proptest::sample::select(&SHAPES[..]),
         nodes in 0_u32..3000,
         undirected in any::<bool>(),
@@ -91,9 +86,9 @@ proptest! {
 }
 
 #[test]
-fn the_smallest_neighbour_a_level_up_is_the_parent() {
-    // Two ways from 4 to 1, the later one by the smaller node; 5 leads in but
-    // nothing leads to it.
+fn the_smallest_neighbour_on_the_previous_level_is_the_parent() {
+    // Two paths from 4 to 1, the later one through the smaller node; 5 has an edge in but none
+    // leads to it.
     let edges = [(4, 3), (4, 2), (3, 1), (2, 1), (1, 0), (5, 0)];
     let directed = Graph::from_edges(6, &edges, false).unwrap();
     let outcome = run(&directed, &request(PARENTS, &[4]));
@@ -106,9 +101,8 @@ fn the_smallest_neighbour_a_level_up_is_the_parent() {
 }
 
 #[test]
-fn a_parent_is_found_behind_thousands_of_edges() {
-    // Node 0 has an edge from each other node, and only the last one is a
-    // level before it.
+fn a_parent_is_found_after_thousands_of_edges() {
+    // Node 0 has an edge from each other node, and only the last one is on the previous level.
     let edges: Vec<_> = (1..6000).map(|node| (node, 0)).collect();
     for source in [1, 5, 900, 2000, 5999] {
         let graph = Graph::from_edges(6000, &edges, false).unwrap();
@@ -129,7 +123,7 @@ fn a_plain_search_keeps_no_parents() {
 
 #[test]
 fn every_source_has_a_bit_of_its_own() {
-    // A ring, two nodes that lead into it, and one alone.
+    // A ring, two nodes that lead into it, and an isolated one.
     let edges = [(0, 1), (1, 2), (2, 0), (3, 0), (4, 3)];
     let graph = Graph::from_edges(6, &edges, false).unwrap();
     let outcome = run(&graph, &request(EACH, &[4, 1, 5, 3, 4]));
@@ -158,7 +152,7 @@ fn more_sources_than_a_word_has_bits_share_one_run() {
 }
 
 #[test]
-fn a_limit_of_levels_holds_for_every_source() {
+fn a_limit_of_levels_applies_to_every_source() {
     let edges: Vec<_> = (1..50_u32).map(|node| (node - 1, node)).collect();
     let graph = Graph::from_edges(50, &edges, true).unwrap();
     let mut request = request(EACH, &[0, 20]);

@@ -1,5 +1,5 @@
-//! Programs of a library's user that find distances of 32 bits: a path that outgrows them
-//! is an error, whatever the program reads.
+//! User programs with 32-bit distances: a path that exceeds them is an error, for any register
+//! that the program reads.
 
 use crate::paths::long;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 const TOP: u32 = u32::MAX;
 
-/// A search from the listed nodes, and the registers of its distances and of half of them.
+/// A search from the listed nodes, with the registers of its distances and of half of them.
 struct Search {
     program: ProgramBuilder,
     paths: Paths,
@@ -80,7 +80,7 @@ fn read(session: &mut CpuSession<'_>, register: RegisterId) -> Result<Vec<u32>, 
     result.map(|()| words)
 }
 
-/// Nodes 0 to 2 in a row of two edges, and node 3 alone.
+/// A path of nodes 0 to 2, and the isolated node 3.
 fn row(weight: u32) -> Graph {
     let edges = [(0, 1, weight), (1, 2, weight)];
     Graph::from_weighted_edges(4, &edges, false).unwrap()
@@ -123,7 +123,7 @@ fn float_paths_beyond_the_largest_float_are_errors_too() {
 }
 
 #[test]
-fn distances_of_64_bits_outgrow_nothing() {
+fn distances_of_64_bits_hold_every_path() {
     let graph = row(4_000_000_000);
     let search = Search::new(4, Lengths::Wide { shift: 12 });
     let mut session = search.load(&graph).unwrap();
@@ -136,7 +136,7 @@ fn distances_of_64_bits_outgrow_nothing() {
 }
 
 #[test]
-fn distances_that_nobody_could_look_at_are_refused_where_paths_may_be_long() {
+fn unreadable_distances_are_refused_where_paths_may_be_long() {
     let fill = |search: &mut Search| search.program.fill("wipe", search.paths.distances, 0);
     let again = |search: &mut Search| search.add();
     for change in [fill as fn(&mut Search), again] {
@@ -168,7 +168,7 @@ fn a_loop_that_changes_the_distances_of_its_search_hides_them() {
 }
 
 #[test]
-fn searches_along_two_kinds_of_weights_fit_no_graph() {
+fn searches_along_two_kinds_of_weights_match_no_graph() {
     let mut search = Search::new(4, Lengths::Whole);
     search.paths.lengths = Lengths::Float;
     search.add();
@@ -183,7 +183,7 @@ fn searches_along_two_kinds_of_weights_fit_no_graph() {
 }
 
 #[test]
-fn a_graph_of_a_batch_has_its_path_and_the_others_their_distances() {
+fn a_path_too_long_is_an_error_of_its_graph_alone() {
     let search = Search::new(4, Lengths::Whole);
     let (program, _) = search.program.encode(&PlanRequest::default()).unwrap();
     let program = Arc::new(program);
@@ -228,7 +228,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn a_read_is_right_or_an_error((list, weights) in long()) {
+    fn a_read_is_correct_or_an_error((list, weights) in long()) {
         let graph = weights.graph(&list).unwrap();
         let search = Search::new(list.nodes, Lengths::Whole);
         let mut session = search.load(&graph).unwrap();

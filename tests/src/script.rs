@@ -1,9 +1,8 @@
 //! Wave programs as data: built for a machine, or interpreted plainly.
 //!
-//! A [`Script`] says what a program does to whole registers; [`crate::interpret`]
-//! runs it word by word, [`crate::draw`] makes random ones, and this file hands
-//! it to the [`ProgramBuilder`]. It knows no groups, arenas or barriers, which
-//! are what it tests.
+//! A [`Script`] describes the effect of a program on whole registers. [`crate::interpret`] runs it
+//! word by word, [`crate::draw`] makes random ones, and this file passes it to the
+//! [`ProgramBuilder`]. It knows no groups, arenas or barriers, since it tests these.
 
 use crate::code::{self, Step};
 use crate::graphs::EdgeList;
@@ -26,7 +25,7 @@ pub struct Register {
     pub kind: Kind,
     /// Its words at the start, when the host supplies them.
     pub input: Option<Vec<u32>>,
-    /// Whether it is looked at in the end.
+    /// Whether it is checked at the end.
     pub keep: bool,
 }
 
@@ -75,7 +74,7 @@ pub enum Wave {
     Gather {
         /// Destination.
         to: Slot,
-        /// Where words come from, another register, at least as long.
+        /// Source of words, another register, at least as long.
         from: Slot,
         /// Bits to keep, another register, at least as long.
         mask: Slot,
@@ -83,7 +82,7 @@ pub enum Wave {
     /// All words into one; the other words of the destination hold the
     /// reduction's identity.
     Reduce {
-        /// How words are joined.
+        /// Operation that joins words.
         how: Reduction,
         /// Destination, at least one word.
         to: Slot,
@@ -97,7 +96,7 @@ pub enum Wave {
         /// Facts before, made and killed.
         from: [Slot; 3],
     },
-    /// The union or intersection of what the predecessors hold.
+    /// The union or intersection of the predecessors' facts.
     Meet {
         /// Destination.
         to: Slot,
@@ -110,7 +109,7 @@ pub enum Wave {
     Loop {
         /// Most iterations.
         max: u32,
-        /// What is repeated, no loop.
+        /// Repeated waves, without loops.
         body: Vec<Wave>,
     },
     /// Runs code.
@@ -166,7 +165,7 @@ pub enum Wave {
     Triangles {
         /// Destination, at least a word a node.
         to: Slot,
-        /// Entries of a row that are held at a time; 0 for as many as fit.
+        /// Entries of a row held at a time; 0 for as many as fit.
         held: u32,
     },
 }
@@ -180,7 +179,7 @@ pub struct Script {
     pub waves: Vec<Wave>,
 }
 
-/// A script as a program: ready to plan, with the words of its input region.
+/// A script as a program, ready to plan, with the words of its input region.
 #[derive(Clone, Debug)]
 pub struct Assembled {
     /// The program.
@@ -198,7 +197,7 @@ impl Script {
     /// The program of this script for the graph of `list`.
     ///
     /// # Errors
-    /// When a register cannot be addressed.
+    /// If a register cannot be addressed.
     pub fn assemble(&self, list: &EdgeList) -> Result<Assembled, ProgramError> {
         let mut program = ProgramBuilder::new(list.nodes);
         let mut registers = Vec::new();

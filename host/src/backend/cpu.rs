@@ -5,6 +5,7 @@
 use super::fit::{self, Ids};
 use super::memory::on_large_pages;
 use super::outgrown::{self, Outgrowing};
+use super::record::{self, Addresses, GraphAddresses, GraphSize, TableAddresses};
 use super::threads::{prepare, run_blocks};
 use super::{BackendError, DeviceInfo, HostWork, RunLimits, RunStats, Session};
 use crate::graph::{Graph, memory};
@@ -13,7 +14,6 @@ use crate::tiles::{TileShape, Tiles};
 use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::program::{LaunchRecord, Region};
 use seawall_core::abi::tiles::TileTable;
-use seawall_core::abi::{MAGIC, VERSION};
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::{HostGrid, Services};
@@ -191,8 +191,7 @@ impl Session for CpuSession<'_> {
         *loaded.control = bytemuck::Zeroable::zeroed();
         loaded.outgrowing.begin_run();
         let tiles = self.tiles.as_ref().filter(|_| loaded.program.needs.tiles);
-        let mut launch = launch_record(self.graph, loaded, self.limits);
-        launch.tiles = tiles.map_or_else(TileTable::default, tile_table);
+        let launch = launch_record(self.graph, loaded, tiles, self.limits);
         let extra = tiles.map_or(0, Tiles::slots);
         let start = Instant::now();
         match self.machine {
@@ -245,39 +244,35 @@ impl Loaded {
 }
 
 /// Returns the launch record with this process's addresses.
-fn launch_record(graph: &Graph, loaded: &mut Loaded, limits: RunLimits) -> LaunchRecord {
+fn launch_record(
+    graph: &Graph,
+    loaded: &mut Loaded,
+    tiles: Option<&Tiles>,
+    limits: RunLimits,
+) -> LaunchRecord {
     let program = &loaded.program;
     let incoming = (program.needs.incoming || graph.is_symmetric()).then(|| graph.incoming());
     let address = |words: &[u32]| words.as_ptr() as u64;
-    let mut search = program.search;
-    search.can_pull = u32::from(incoming.is_some());
-    LaunchRecord {
-        magic: MAGIC,
-        version: VERSION,
-        nodes: graph.nodes(),
-        edges: graph.edges(),
-        groups: program.top_groups,
-        groups_total: program.groups.len() as u32,
-        waves: program.waves.len() as u32,
-        registers: program.registers.len() as u32,
-        offsets: address(graph.offsets()),
-        targets: address(graph.targets()),
-        weights: graph.weights().map_or(0, address),
-        incoming_offsets: incoming.map_or(0, |rows| address(rows.offsets())),
-        incoming_targets: incoming.map_or(0, |rows| address(rows.targets())),
-        group_table: program.groups.as_ptr() as u64,
-        wave_table: program.waves.as_ptr() as u64,
-        register_table: program.registers.as_ptr() as u64,
+    let at = Addresses {
+        graph: GraphAddresses {
+            offsets: address(graph.offsets()),
+            targets: address(graph.targets()),
+            weights: graph.weights().map_or(0, address),
+            incoming_offsets: incoming.map_or(0, |rows| address(rows.offsets())),
+            incoming_targets: incoming.map_or(0, |rows| address(rows.targets())),
+            tiles: tiles.map_or_else(TileTable::default, tile_table),
+        },
+        tables: TableAddresses {
+            groups: program.groups.as_ptr() as u64,
+            waves: program.waves.as_ptr() as u64,
+            registers: program.registers.as_ptr() as u64,
+            code: program.code.as_ptr() as u64,
+        },
         arena: loaded.arena.as_mut_ptr() as u64,
         inputs: loaded.inputs.as_mut_ptr() as u64,
         control: std::ptr::from_mut::<ControlRecord>(&mut loaded.control) as u64,
-        time_budget_ns: limits.time_budget_ns,
-        search,
-        tiles: TileTable::default(),
-        code_table: program.code.as_ptr() as u64,
-        code: program.code.len() as u32,
-        reserved: 0,
-    }
+    };
+    record::launch_record(program, GraphSize::of(graph), &at, limits.time_budget_ns)
 }
 
 /// Returns the table with this process's addresses.

@@ -9,10 +9,17 @@ use crate::graph::Graph;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
-pub use super::gpu::{CudaOptions, DeviceLimits, Executor, GridShape, LoopNodes};
+pub use super::gpu::{CudaOptions, DeviceLimits, GridShape, LoopNodes};
+pub use crate::executor::Executor;
 
 /// The embedded kernels: none.
 pub const EMBEDDED: [(&str, &str); 0] = [];
+
+/// As of the backend: no machine.
+#[must_use]
+pub fn precompiled_for() -> Vec<String> {
+    Vec::new()
+}
 
 fn absent() -> BackendError {
     BackendError::Unavailable {

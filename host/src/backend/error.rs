@@ -2,12 +2,14 @@
 
 use super::fault::text as fault_text;
 use crate::Cause;
+use crate::executor::Executor;
 use crate::graph::WeightKind;
 use crate::program::TableError;
 use seawall_core::abi::control::FaultRecord;
 
 /// A backend could not open, load, run or read.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BackendError {
     /// No usable CUDA driver or device.
     #[error(
@@ -16,6 +18,12 @@ pub enum BackendError {
     Unavailable {
         /// Missing part.
         reason: String,
+    },
+    /// An executor that is none of a GPU.
+    #[error("the executor {executor} runs on no GPU; open a session on the CPU for it")]
+    NotOnGpu {
+        /// The executor asked for.
+        executor: Executor,
     },
     /// The device lacks something that the executor needs.
     #[error(
@@ -204,6 +212,7 @@ impl BackendError {
     pub fn cause(&self) -> Cause {
         match self {
             Self::NotLoaded
+            | Self::NotOnGpu { .. }
             | Self::InputLength { .. }
             | Self::NoSuchRegister { .. }
             | Self::ForeignRegister { .. }

@@ -4,11 +4,14 @@
 //! identical where an analysis is exact. A session holds one resident graph. A program is loaded
 //! into it once and then runs any number of times, with new inputs each time.
 
+use crate::executor::{Executor, Machine, TIME_BUDGET_NS};
+use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::ControlRecord;
 use serde::Serialize;
 
 mod memory;
+mod record;
 mod threads;
 
 pub mod cpu;
@@ -43,7 +46,7 @@ pub struct RunLimits {
 impl Default for RunLimits {
     fn default() -> Self {
         Self {
-            time_budget_ns: 60_000_000_000,
+            time_budget_ns: TIME_BUDGET_NS,
         }
     }
 }
@@ -70,6 +73,33 @@ pub struct RunStats {
     pub host: HostWork,
     /// The control block after the run.
     pub control: ControlRecord,
+}
+
+/// Opens a session of `executor` with `graph` resident, as `machine` says; `tiles` is that
+/// of [`cuda::CudaOptions`].
+///
+/// # Errors
+/// As for [`cpu::CpuSession::open`] and [`cuda::open`].
+pub fn open<'g>(
+    graph: &'g Graph,
+    executor: Executor,
+    (machine, tiles): (&Machine, Option<bool>),
+) -> Result<Box<dyn Session + 'g>, BackendError> {
+    let limits = RunLimits {
+        time_budget_ns: machine.time_budget_ns,
+    };
+    if executor == Executor::Cpu {
+        let session = cpu::CpuSession::open(graph, machine.threads, limits)?;
+        return Ok(Box::new(session));
+    }
+    let options = cuda::CudaOptions {
+        device: machine.device,
+        limits,
+        budget_bytes: machine.budget_bytes,
+        tiles,
+        ..cuda::CudaOptions::default()
+    };
+    cuda::open(executor, graph, options)
 }
 
 /// A resident graph on one machine.

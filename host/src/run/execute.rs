@@ -2,10 +2,10 @@
 
 use super::choose::{Choice, Narrow, choose};
 use super::weigh::Found;
-use super::{BackendChoice, Executor, Phase, RunError, RunRequest, steps};
+use super::{Executor, Machine, Phase, RunError, RunRequest, steps};
 use crate::analysis::{self, Built, End};
-use crate::backend::cpu::{CpuSession, prepare_threads};
-use crate::backend::{RunLimits, RunStats, Session, cuda};
+use crate::backend::cpu::prepare_threads;
+use crate::backend::{self, RunStats, Session};
 use crate::graph::Graph;
 use crate::outcome::{Column, Dropped, Event, PlanSummary, RunOutcome, Times, Track, waves};
 use crate::program::{EncodedProgram, PlanRequest};
@@ -23,11 +23,10 @@ struct Opened<'g> {
 /// that `auto` weighs. A command calls it while its graph is read; without it the first
 /// run pays. A failure shows in that run.
 pub fn prepare(request: &RunRequest) {
-    if !matches!(request.backend, BackendChoice::Auto | BackendChoice::Cpu) {
-        return;
+    if matches!(request.machine.executor, None | Some(Executor::Cpu)) {
+        Found::get();
+        let _ = prepare_threads(request.machine.threads);
     }
-    Found::get();
-    let _ = prepare_threads(request.threads);
 }
 
 /// Runs `request` on `graph`; `progress` is called at the start of each phase.
@@ -69,8 +68,6 @@ pub fn execute(
         stats,
         spent,
     } = answer;
-    let mut plan = planned.summary;
-    plan.topology = steps::topology_name(&stats.control);
     let analysis = request.analysis.room();
     Ok(RunOutcome {
         analysis: request.analysis,
@@ -85,7 +82,8 @@ pub fn execute(
         reached: analysis.reached(&values),
         rounds: analysis.rounds(&values, end.iterations),
         converged: end.converged,
-        plan,
+        plan: planned.summary,
+        topology: steps::topology_name(&stats.control),
         times: Times {
             load: 0,
             upload: session.upload_ns(),
@@ -332,7 +330,7 @@ fn plan_program(
 ) -> Result<(EncodedProgram, PlanSummary), RunError> {
     let plan = PlanRequest {
         resident_bytes: graph.memory_bytes() as u64,
-        budget_bytes: request.budget_bytes,
+        budget_bytes: request.machine.budget_bytes,
         ..PlanRequest::default()
     };
     let (mut encoded, summary) = built.program.encode(&plan)?;
@@ -340,69 +338,37 @@ fn plan_program(
         encoded.search.narrow_nodes = narrow.enter;
         encoded.search.narrow_exit_nodes = narrow.leave;
     }
-    let plan = PlanSummary {
-        groups: summary.groups,
-        global_barriers: summary.global_barriers,
-        lower_bound: summary.lower_bound,
-        peak_group_bytes: summary.peak_group_bytes,
-        arena_bytes: summary.arena_bytes,
-        topology: String::new(),
-    };
-    Ok((encoded, plan))
+    Ok((encoded, summary))
 }
 
-/// Opens the backend that was chosen.
+/// Opens the executor that was chosen.
 fn open<'g>(
     graph: &'g Graph,
     request: &RunRequest,
     choice: Choice,
 ) -> Result<Opened<'g>, RunError> {
-    let limits = RunLimits {
-        time_budget_ns: request.time_budget_ns,
+    let Choice {
+        executor,
+        threads,
+        reason,
+        tiles,
+        ..
+    } = choice;
+    let machine = Machine {
+        threads,
+        ..request.machine
     };
-    let gpu = |executor| {
-        let options = cuda::CudaOptions {
-            device: request.device,
-            limits,
-            budget_bytes: request.budget_bytes,
-            tiles: choice.tiles,
-            ..cuda::CudaOptions::default()
-        };
-        cuda::open(executor, graph, options)
-    };
-    let cpu = |threads, reason| -> Result<Opened<'g>, RunError> {
+    let opened = |executor, reason| -> Result<Opened<'g>, RunError> {
         Ok(Opened {
-            session: Box::new(CpuSession::open(graph, threads, limits)?),
-            executor: Executor::Cpu,
-            reason,
-        })
-    };
-    let on_gpu = |executor, kind, reason| -> Result<Opened<'g>, RunError> {
-        Ok(Opened {
-            session: gpu(kind)?,
+            session: backend::open(graph, executor, (&machine, tiles))?,
             executor,
             reason,
         })
     };
-    let Choice {
-        backend,
-        threads,
-        reason,
-        ..
-    } = choice;
-    match backend {
-        BackendChoice::Cpu => cpu(threads, reason),
-        BackendChoice::Launches => on_gpu(Executor::Launches, cuda::Executor::Launches, reason),
-        BackendChoice::Graph => on_gpu(Executor::Graph, cuda::Executor::Graph, reason),
-        BackendChoice::Mega => on_gpu(Executor::Mega, cuda::Executor::Mega, reason),
-        BackendChoice::Auto => match gpu(cuda::Executor::Mega) {
-            Ok(session) => Ok(Opened {
-                session,
-                executor: Executor::Mega,
-                reason,
-            }),
-            Err(error) => cpu(threads, Some(error.to_string())),
-        },
+    match executor {
+        Some(executor) => opened(executor, reason),
+        None => opened(Executor::Mega, reason)
+            .or_else(|error| opened(Executor::Cpu, Some(error.to_string()))),
     }
 }
 

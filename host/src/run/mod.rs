@@ -10,7 +10,7 @@ mod validate;
 pub(crate) mod weigh;
 
 pub use crate::analysis::{AnalysisKind, Detail, Ranking};
-pub use crate::executor::{BackendChoice, Executor};
+pub use crate::executor::{Executor, Machine};
 pub use error::RunError;
 pub use execute::{execute, prepare};
 pub use request::{Phase, RunRequest};

@@ -6,9 +6,9 @@ use super::graphs::{self, Spec, five_sources};
 use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
 use super::section::Section;
 use super::setting::Setting;
-use super::timing::{Machine, Times, median, times};
+use super::timing::{self, Times, median, open, times};
 use seawall::analysis::{AnalysisKind, Built, Case as Asked, End, Found, Question, Ranking};
-use seawall::backend::cuda::Executor;
+use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
 use seawall::outcome::Column;
 use seawall::program::PlanRequest;
@@ -175,12 +175,12 @@ impl Done {
 
 impl Set<'_> {
     fn measure(&self, setting: &mut Setting<'_>, floor: Option<Floor>) -> Result<(), BenchError> {
-        let all = Machine::Cpu(setting.threads);
+        let all = timing::cpu(setting.threads);
         let device = setting.gpu.as_ref().map(|limits| limits.ordinal);
         match device {
             Some(device) if setting.section() != Section::Cpu => {
-                let mega = self.run(setting, Machine::Gpu(Executor::Mega, device))?;
-                let launches = self.run(setting, Machine::Gpu(Executor::Launches, device))?;
+                let mega = self.run(setting, Machine::gpu(Executor::Mega, device))?;
+                let launches = self.run(setting, Machine::gpu(Executor::Launches, device))?;
                 let cpu = self.run(setting, all)?;
                 self.compare(setting, [&mega, &launches]);
                 self.compare(setting, [&mega, &cpu]);
@@ -192,7 +192,7 @@ impl Set<'_> {
             _ => {
                 let floor = floor.filter(|_| setting.section() == Section::Cpu);
                 let cpu = self.run(setting, all)?;
-                let one = self.run(setting, Machine::Cpu(NonZeroUsize::MIN))?;
+                let one = self.run(setting, timing::cpu(NonZeroUsize::MIN))?;
                 self.compare(setting, [&cpu, &one]);
                 let queue = self.check(setting, &cpu);
                 let row = self.row(&cpu, one.beside(Clock::Wall), Clock::Wall);
@@ -230,14 +230,14 @@ impl Set<'_> {
 
     /// Times each source on `machine`.
     fn run(&self, setting: &mut Setting<'_>, machine: Machine) -> Result<Done, BenchError> {
-        let name = machine.name();
+        let name = timing::name(&machine);
         setting.say(format!("{}: {name}", self.what));
         // Analyses without sources run once.
         let starts: Vec<Vec<u32>> = match self.sources {
             [] => vec![Vec::new()],
             sources => sources.iter().map(|source| vec![*source]).collect(),
         };
-        let mut session = machine.open(self.graph)?;
+        let mut session = open(&machine, self.graph)?;
         let (mut all, mut columns) = (Vec::new(), Vec::new());
         let mut result = None;
         for (at, start) in starts.into_iter().enumerate() {

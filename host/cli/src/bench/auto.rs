@@ -11,7 +11,7 @@ use super::setting::Setting;
 use super::timing::median;
 use seawall::graph::{Graph, LoadOptions, WeightChoice, load};
 use seawall::outcome::RunOutcome;
-use seawall::run::{AnalysisKind, BackendChoice, Executor, RunError, RunRequest, execute};
+use seawall::run::{AnalysisKind, Executor, Machine, RunError, RunRequest, execute};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -127,18 +127,37 @@ impl Rivals {
         })
     }
 
-    /// Returns each with its name; `auto` last.
-    fn all(&self) -> Vec<(&'static str, BackendChoice, Option<NonZeroUsize>)> {
+    /// Returns those that run in turns, with their names; `auto` last.
+    fn in_turns(&self) -> Vec<Rival> {
         let one = Some(NonZeroUsize::MIN);
-        let mut all = vec![("one thread", BackendChoice::Cpu, one)];
+        let mut all = vec![Rival::new("one thread", Machine::cpu(one))];
         if self.threads > NonZeroUsize::MIN {
-            all.push(("all threads", BackendChoice::Cpu, Some(self.threads)));
+            all.push(Rival::new("all threads", Machine::cpu(Some(self.threads))));
         }
-        if self.gpu.is_some() {
-            all.push(("GPU", BackendChoice::Mega, None));
-        }
-        all.push(("auto", BackendChoice::Auto, None));
+        let mut auto = Machine::auto();
+        auto.device = self.gpu.map_or(0, |(device, _)| device);
+        all.push(Rival::new("auto", auto));
         all
+    }
+}
+
+/// One of those, and its times in nanoseconds.
+struct Rival {
+    name: &'static str,
+    machine: Machine,
+    times: Vec<f64>,
+    /// The device of its last run.
+    device: String,
+}
+
+impl Rival {
+    const fn new(name: &'static str, machine: Machine) -> Self {
+        Self {
+            name,
+            machine,
+            times: Vec::new(),
+            device: String::new(),
+        }
     }
 }
 
@@ -165,8 +184,9 @@ fn opening_ns(device: u32) -> Result<f64, BenchError> {
         analysis: Bfs,
         quick: true,
     };
-    case.run(BackendChoice::Mega, None, device)?;
-    let (here_ns, _) = case.run(BackendChoice::Mega, None, device)?;
+    let mega = Machine::gpu(Executor::Mega, device);
+    case.run(mega)?;
+    let (here_ns, _) = case.run(mega)?;
     Ok((whole_ns - here_ns).max(0.0))
 }
 
@@ -179,51 +199,62 @@ struct Case<'g> {
 
 impl Case<'_> {
     /// Runs it from the graph to the result; returns nanoseconds and the result.
-    fn run(
-        &self,
-        backend: BackendChoice,
-        threads: Option<NonZeroUsize>,
-        device: u32,
-    ) -> Result<(f64, RunOutcome), RunError> {
+    fn run(&self, machine: Machine) -> Result<(f64, RunOutcome), RunError> {
         let facts = self.analysis.facts();
         let source = || busiest_of_first(self.graph);
         let sources = facts.takes_sources.then(source);
-        let request = RunRequest {
-            backend,
-            threads,
-            device,
-            max_iterations: NonZeroU32::new(20).filter(|_| facts.ranks),
-            ..RunRequest::new(self.analysis, sources.into_iter().collect())
-        };
+        let sources = sources.into_iter().collect();
+        let mut request = RunRequest::new(self.analysis, sources).on(machine);
+        request.max_iterations = NonZeroU32::new(20).filter(|_| facts.ranks);
         let start = Instant::now();
         let outcome = execute(self.graph, &request, &mut |_| {})?;
         Ok((start.elapsed().as_nanos() as f64, outcome))
     }
 
-    /// Returns the comparison, and whether the choice was good.
-    fn row(&self, rivals: &Rivals, name: &str) -> Result<(Row, bool), RunError> {
-        let all = rivals.all();
-        let mut times = vec![Vec::new(); all.len()];
+    /// Times those that run in turns, then the GPU. A turn goes through them forwards and the
+    /// next one backwards, and the GPU has no turns: each begins with the caches that the one
+    /// before it left, and opening a GPU leaves none.
+    fn time(&self, rivals: &Rivals) -> Result<Vec<Rival>, RunError> {
+        let mut all = rivals.in_turns();
         let (fewest, most) = if self.quick { (1, 1) } else { TURNS };
-        let (device, opening_ns) = rivals.gpu.unwrap_or_default();
-        let mut chosen = String::new();
         let start = Instant::now();
         for turn in 0..most {
             if turn >= fewest && start.elapsed() > LONG {
                 break;
             }
-            for ((name, backend, threads), times) in all.iter().zip(&mut times) {
-                let (ns, outcome) = self.run(*backend, *threads, device)?;
-                let opened = outcome.backend != Executor::Cpu;
-                times.push(ns + if opened { opening_ns } else { 0.0 });
-                if *name == "auto" {
-                    chosen = format!("auto: {}", outcome.device);
-                }
+            for place in 0..all.len() {
+                let last = all.len() - 1;
+                let place = if turn % 2 == 0 { place } else { last - place };
+                self.time_once(&mut all[place], rivals)?;
             }
         }
-        let mut medians: Vec<f64> = times.iter_mut().map(|times| median(times)).collect();
+        if let Some((device, _)) = rivals.gpu {
+            let mut gpu = Rival::new("GPU", Machine::gpu(Executor::Mega, device));
+            for _ in 0..fewest {
+                self.time_once(&mut gpu, rivals)?;
+            }
+            all.insert(0, gpu);
+        }
+        Ok(all)
+    }
+
+    fn time_once(&self, rival: &mut Rival, rivals: &Rivals) -> Result<(), RunError> {
+        let (_, opening_ns) = rivals.gpu.unwrap_or_default();
+        let (ns, outcome) = self.run(rival.machine)?;
+        let opened = outcome.backend != Executor::Cpu;
+        rival.times.push(ns + if opened { opening_ns } else { 0.0 });
+        rival.device = outcome.device;
+        Ok(())
+    }
+
+    /// Returns the comparison, and whether the choice was good.
+    fn row(&self, rivals: &Rivals, name: &str) -> Result<(Row, bool), RunError> {
+        let mut all = self.time(rivals)?;
+        let mut medians: Vec<f64> = all.iter_mut().map(|one| median(&mut one.times)).collect();
         let ours_ns = medians.pop().unwrap_or_default();
-        let rivals: Vec<(&str, f64)> = all.iter().map(|rival| rival.0).zip(medians).collect();
+        let chosen = all.pop().map_or_else(String::new, |auto| auto.device);
+        let chosen = format!("auto: {chosen}");
+        let rivals: Vec<(&str, f64)> = all.iter().map(|rival| rival.name).zip(medians).collect();
         let best = rivals.iter().min_by(|a, b| a.1.total_cmp(&b.1));
         let (best, best_ns) = best.copied().unwrap_or_default();
         let others = rivals.iter().filter(|rival| rival.0 != best);

@@ -50,6 +50,8 @@ struct Info {
     no_device: Option<String>,
     costs: CostReport,
     kernels: Vec<KernelFile>,
+    /// Machines for which no driver compiles the kernels of a run.
+    precompiled: Vec<String>,
 }
 
 /// One GPU.
@@ -109,6 +111,7 @@ impl Info {
             devices,
             no_device,
             kernels: kernels::embedded(),
+            precompiled: cuda::precompiled_for(),
         })
     }
 
@@ -130,7 +133,18 @@ impl Info {
         writeln!(out, "\nEmbedded kernels")?;
         self.kernels
             .iter()
-            .try_for_each(|file| file.write_text(out))
+            .try_for_each(|file| file.write_text(out))?;
+        if self.precompiled.is_empty() {
+            return writeln!(
+                out,
+                "  compiled by the driver at the first use on a machine"
+            );
+        }
+        let machines = self.precompiled.join(", ");
+        writeln!(
+            out,
+            "  machine code for {machines}: a first run compiles nothing there"
+        )
     }
 }
 

@@ -12,6 +12,7 @@ use super::place::{
     Cursor, Place, Room, Tables, by_size, place_arenas, place_graphs, share_tables, table,
 };
 use super::{BatchError, BatchStats, Job};
+use crate::backend::record::{Addresses, GraphAddresses, GraphSize, TableAddresses, launch_record};
 use crate::backend::{BackendError, HostWork, fault};
 use crate::graph::Graph;
 use bytemuck::Zeroable;
@@ -19,7 +20,6 @@ use rayon::prelude::*;
 use seawall_core::abi::batch::{BatchRecord, BatchState, GRAPHS_MAX};
 use seawall_core::abi::control::{ControlRecord, FaultCode, FaultRecord};
 use seawall_core::abi::program::LaunchRecord;
-use seawall_core::abi::search::SearchPolicy;
 use seawall_core::abi::tiles::TileTable;
 use seawall_core::abi::{MAGIC, VERSION};
 use std::ops::Range;
@@ -154,36 +154,26 @@ impl Pack {
             place.incoming
         };
         let address = |offset: Option<u64>| offset.map_or(0, |offset| base + offset);
-        LaunchRecord {
-            magic: MAGIC,
-            version: VERSION,
-            nodes: graph.nodes(),
-            edges: graph.edges(),
-            groups: program.top_groups,
-            groups_total: program.groups.len() as u32,
-            waves: program.waves.len() as u32,
-            registers: tables.registers.len() as u32,
-            offsets: base + place.offsets,
-            targets: base + place.targets,
-            weights: address(place.weights),
-            incoming_offsets: address(incoming.map(|(offsets, _)| offsets)),
-            incoming_targets: address(incoming.map(|(_, targets)| targets)),
-            group_table: base + tables.group_table,
-            wave_table: base + tables.wave_table,
-            register_table: base + tables.register_table,
+        let at = Addresses {
+            graph: GraphAddresses {
+                offsets: base + place.offsets,
+                targets: base + place.targets,
+                weights: address(place.weights),
+                incoming_offsets: address(incoming.map(|(offsets, _)| offsets)),
+                incoming_targets: address(incoming.map(|(_, targets)| targets)),
+                tiles: TileTable::default(),
+            },
+            tables: TableAddresses {
+                groups: base + tables.group_table,
+                waves: base + tables.wave_table,
+                registers: base + tables.register_table,
+                code: base + tables.code_table,
+            },
             arena: base + place.arena,
             inputs: base + place.io,
             control: base + self.controls + table::<ControlRecord>(at),
-            time_budget_ns: self.time_budget_ns,
-            search: SearchPolicy {
-                can_pull: u32::from(incoming.is_some()),
-                ..program.search
-            },
-            tiles: TileTable::default(),
-            code_table: base + tables.code_table,
-            code: program.code.len() as u32,
-            reserved: 0,
-        }
+        };
+        launch_record(program, GraphSize::of(graph), &at, self.time_budget_ns)
     }
 
     /// Extracts the results from `io`, the bytes of [`Pack::io`] after a run.

@@ -27,6 +27,11 @@ impl Bound {
         fitting.map_or(Self::ANY, Self)
     }
 
+    /// Returns the lanes of the largest block.
+    pub(super) const fn lanes(self) -> u32 {
+        self.0
+    }
+
     /// Returns the PTX of one kernel with this bound instead of the widest.
     pub(super) fn apply(self, text: String) -> String {
         if self == Self::ANY {

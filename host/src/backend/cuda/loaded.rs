@@ -3,13 +3,14 @@
 //! All memory of a run is allocated here, so that a run itself allocates nothing.
 
 use super::memory::{DeviceMemory, Pinned};
-use super::resident::{GraphAddresses, Uploader};
+use super::resident::Uploader;
 use super::stream::COPY_LIMIT;
 use super::tables::{CONTROL_OFFSET, Layout, Placement};
 use super::walk::{Stage, stages};
 use crate::backend::BackendError;
 use crate::backend::fit::Ids;
 use crate::backend::outgrown::Outgrowing;
+use crate::backend::record::GraphAddresses;
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::{ControlRecord, FaultRecord};

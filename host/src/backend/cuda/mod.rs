@@ -19,6 +19,7 @@ mod memory;
 mod stream;
 mod staging;
 mod module;
+mod precompiled;
 mod cluster;
 mod launch;
 mod walk;
@@ -35,10 +36,11 @@ mod batch;
 mod bound;
 pub mod measure;
 
-pub use super::gpu::{CudaOptions, DeviceLimits, Executor, GridShape, LoopNodes};
+pub use super::gpu::{CudaOptions, DeviceLimits, GridShape, LoopNodes};
+pub use crate::executor::Executor;
 pub use batch::CudaBatch;
 pub use device::probe;
-pub use module::EMBEDDED;
+pub use module::{EMBEDDED, precompiled_for};
 pub use session::CudaSession;
 
 use super::{BackendError, Session};

@@ -1,12 +1,14 @@
-//! The embedded kernels, compiled by the driver for the present device.
+//! The embedded kernels, loaded for the present device.
 //!
-//! Each is compiled on first use, with the functions that it calls and without the other kernels:
+//! Machine code comes first, if there is some for the device. Otherwise the driver compiles the
+//! PTX of a kernel on first use, with the functions that it calls and without the other kernels:
 //! all of them together took the driver over 17 seconds on a GPU machine. The driver caches what
 //! it compiled, so only the first use on a machine pays for it.
 
 use super::bound::Bound;
 use super::context::Context;
 use super::error::check;
+use super::precompiled;
 use crate::backend::BackendError;
 use cudarc::driver::sys::{
     self, CUfunction, CUfunction_attribute_enum as Attribute, CUjit_option, CUmodule,
@@ -23,6 +25,13 @@ const HOPPER: &str = concat!(include_str!("../../../ptx/seawall.sm_90.ptx"), "\0
 
 /// The embedded kernels by target, oldest first, each text zero-terminated.
 pub const EMBEDDED: [(&str, &str); 2] = [("sm_70", BASELINE), ("sm_90", HOPPER)];
+
+/// Machines for which a kernel need not be compiled: `sm_90`. None where the code is of
+/// other sources than the PTX.
+#[must_use]
+pub fn precompiled_for() -> Vec<String> {
+    precompiled::machines(HOPPER)
+}
 
 /// Oldest capability that the baseline runs on.
 const CAPABILITY_MIN: (u32, u32) = (7, 0);
@@ -182,11 +191,21 @@ impl Module {
             return Ok(*raw);
         }
         let started = Instant::now();
-        let raw = compile(&bound.apply(only(self.text, entry)))?;
+        let raw = match self.precompiled(entry, bound) {
+            Some(raw) => raw,
+            None => compile(&bound.apply(only(self.text, entry)))?,
+        };
         let spent = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.load_ns.set(self.load_ns.get().saturating_add(spent));
         loaded.push((entry, bound, raw));
         Ok(raw)
+    }
+
+    /// Code made in advance, unless the driver does not take it: an older one may not.
+    fn precompiled(&self, entry: Entry, bound: Bound) -> Option<CUmodule> {
+        let capability = self.context.limits().info.compute_capability?;
+        let code = precompiled::code(self.text, capability, (entry, bound))?;
+        load(&code).ok()
     }
 
     /// The context that the module lives in.
@@ -264,8 +283,14 @@ fn only(text: &str, entry: Entry) -> String {
     kept
 }
 
-/// Passes zero-terminated PTX to the driver.
+/// Passes zero-terminated PTX to the driver, which compiles it.
 fn compile(text: &str) -> Result<CUmodule, BackendError> {
+    debug_assert!(text.ends_with('\0'));
+    load(text.as_bytes())
+}
+
+/// Passes an image to the driver: zero-terminated PTX, or machine code.
+fn load(image: &[u8]) -> Result<CUmodule, BackendError> {
     let mut raw = std::ptr::null_mut();
     let mut log = vec![0u8; LOG_BYTES];
     let mut options = [
@@ -277,13 +302,13 @@ fn compile(text: &str) -> Result<CUmodule, BackendError> {
         log.as_mut_ptr().cast::<c_void>(),
         std::ptr::without_provenance_mut(LOG_BYTES),
     ];
-    debug_assert!(text.ends_with('\0'));
-    // SAFETY: the text is zero-terminated; both arrays have two elements and
-    // outlive the call, as does the log of the length given.
+    // SAFETY: PTX is zero-terminated, and machine code says how long it is, in a header
+    // that the assembler wrote; both arrays have two elements and outlive the call, as
+    // does the log of the length given.
     let answer = unsafe {
         sys::cuModuleLoadDataEx(
             &raw mut raw,
-            text.as_ptr().cast(),
+            image.as_ptr().cast(),
             options.len() as u32,
             options.as_mut_ptr(),
             values.as_mut_ptr(),

@@ -50,6 +50,7 @@ impl Runner {
                 let launches = Launches::new(module, asked)?;
                 Self::Graph(Graphs::new(module, launches, options.loops)?)
             }
+            Executor::Cpu => return Err(BackendError::NotOnGpu { executor }),
         })
     }
 
@@ -138,6 +139,7 @@ impl<'g> CudaSession<'g> {
     /// there is room, for the edges by tiles of rows, which the host makes on all threads.
     ///
     /// # Errors
+    /// [`BackendError::NotOnGpu`] for the CPU,
     /// [`BackendError::Unavailable`] without driver or device,
     /// [`BackendError::Unsupported`] for a device that lacks what `executor`
     /// needs, [`BackendError::NotCoResident`] for too large a grid,
@@ -147,11 +149,14 @@ impl<'g> CudaSession<'g> {
         graph: &'g Graph,
         options: CudaOptions,
     ) -> Result<Self, BackendError> {
+        if executor == Executor::Cpu {
+            return Err(BackendError::NotOnGpu { executor });
+        }
         let context = Context::open(options.device, options.budget_bytes)?;
         let module = Module::load(&context)?;
         let asked = match executor {
             Executor::Mega => Asked::for_mega(graph, &options, &context.limits().info),
-            Executor::Launches | Executor::Graph => Asked::plainly(&options),
+            Executor::Launches | Executor::Graph | Executor::Cpu => Asked::plainly(&options),
         };
         let runner = Runner::new(executor, &module, (asked, &options))?;
         let (stream, mut staging) = lane(&context, largest_array(graph))?;
