@@ -4,20 +4,17 @@
 use proptest::prelude::*;
 use seawall::graph::Graph;
 use seawall::outcome::{Column, RunOutcome};
-use seawall::run::{AnalysisKind, BackendChoice, RunRequest, execute};
+use seawall::run::{AnalysisKind, Machine, RunRequest, execute};
 use seawall_tests::graphs::{self, EdgeList, SHAPES};
 use seawall_tests::random::Random;
 use std::num::{NonZeroU32, NonZeroUsize};
 
 fn run(graph: &Graph, analysis: AnalysisKind, sources: &[u32], limit: Option<u32>) -> RunOutcome {
     let outcomes = [1, 3].map(|threads| {
-        let request = RunRequest {
-            backend: BackendChoice::Cpu,
-            threads: NonZeroUsize::new(threads),
-            check: true,
-            max_iterations: limit.and_then(NonZeroU32::new),
-            ..RunRequest::new(analysis, sources.to_vec())
-        };
+        let machine = Machine::cpu(NonZeroUsize::new(threads));
+        let mut request = RunRequest::new(analysis, sources.to_vec()).on(machine);
+        request.check = true;
+        request.max_iterations = limit.and_then(NonZeroU32::new);
         let outcome = execute(graph, &request, &mut |_| {}).unwrap();
         assert_eq!(outcome.checked, Some(true), "{analysis}, {threads} threads");
         assert!(outcome.converged || limit.is_some(), "{analysis}");

@@ -106,7 +106,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
                 let waits = comes_first & colour.equals(UNREACHED);
                 edge.until(waits);
                 // Nothing for what is below the window, behind it, or has no colour.
-                let bit = edge.constant(1) << (colour - base);
+                let bit = edge.constant(1_u32) << (colour - base);
                 [(Join::Any, waits), (Join::Or, bit)]
             });
             node.changed(1);

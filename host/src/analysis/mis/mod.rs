@@ -96,7 +96,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         body.each("round", Over::Nodes, |node| {
             let own = node.load(states);
             // What is decided is left out.
-            node.only((own - 1_u64).below(IN - 1));
+            node.only((own - 1).below(IN - 1));
             let best = node.gather(Edges::Out, Join::Max, |edge| {
                 edge.latest(states, edge.neighbour())
             });
@@ -123,7 +123,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
 fn priority(node: Item<'_>) -> Value<'_> {
     let number = node.index();
     let magnitude = node.degree(Edges::Out, number).to_f32().bits() >> 22;
-    let few = (node.constant(511) - magnitude) << 20;
+    let few = (node.constant(511_u32) - magnitude) << 20;
     let chance = number.hash() >> 12;
     number.below_high(few | chance)
 }

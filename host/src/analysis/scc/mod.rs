@@ -133,7 +133,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     );
     program.fill("all are left", registers.left, graph.nodes());
     program.each("one part", Over::Nodes, |node| {
-        node.store(registers.parts, 0_u64);
+        node.store(registers.parts, 0);
         node.store(registers.found, UNREACHED);
         node.store(least, UNREACHED);
         node.store(labels, UNREACHED);

@@ -107,7 +107,8 @@ impl<'c> Item<'c> {
 
     /// `value`, if it is of the kind of `register`.
     fn value_for(self, register: RegisterId, value: impl Operand<'c>) -> Value<'c> {
-        let (value, needed) = (self.value(value), self.coder.kind_of(register));
+        let needed = self.coder.kind_of(register);
+        let value = value.value(Value::new(self.coder, 0, needed));
         if value.kind() != needed {
             self.coder.refuse(CodeError::RegisterKind {
                 register: self.coder.name_of(register),

@@ -52,9 +52,35 @@ macro_rules! numbers {
 
 numbers! {
     u32, U32, u64::from;
-    i32, I32, |number| u64::from(number as u32);
     f32, F32, |number| u64::from(number.to_bits());
     u64, U64, |number| number;
+}
+
+impl Number for i32 {
+    const KIND: Kind = Kind::I32;
+    fn bits(self) -> u64 {
+        u64::from(self as u32)
+    }
+}
+
+/// A number that is written without its type is of the kind that it meets.
+impl<'c> Operand<'c> for i32 {
+    fn value(self, with: Value<'c>) -> Value<'c> {
+        let coder = with.coder;
+        match (with.kind, u32::try_from(self)) {
+            (Kind::U32, Ok(number)) => coder.constant(number),
+            (Kind::U64, Ok(number)) => coder.constant(u64::from(number)),
+            (Kind::F32, _) => coder.constant(self as f32),
+            (Kind::I32, _) | (_, Err(_)) => coder.constant(self),
+        }
+    }
+}
+
+/// A float that is written without its type, as the nearest of 32 bits.
+impl<'c> Operand<'c> for f64 {
+    fn value(self, with: Value<'c>) -> Value<'c> {
+        with.coder.constant(self as f32)
+    }
 }
 
 impl<'r> Coder<'r> {
@@ -127,9 +153,15 @@ impl<'c> Value<'c> {
 
     /// What `ops` makes of this, shifted by a whole number.
     fn shift(self, what: &'static str, ops: Ops, by: impl Operand<'c>) -> Self {
-        let by = by.value(self).expect(what, Kind::U32);
+        let by = by.value(self.as_word()).expect(what, Kind::U32);
         let made = self.operation(what, ops);
         self.make(self.kind, Step::of(made).using([self.id, by.id]))
+    }
+
+    /// A stand-in of a whole number, for numbers without a type to meet.
+    const fn as_word(self) -> Self {
+        let kind = Kind::U32;
+        Self { kind, ..self }
     }
 
     fn unary(self, what: &'static str, ops: Ops, kind: Kind) -> Self {
@@ -201,12 +233,7 @@ impl<'c> Value<'c> {
     /// 1 where this is 0, else 0.
     #[must_use]
     pub fn is_zero(self) -> Self {
-        match self.kind {
-            Kind::U32 => self.equals(0),
-            Kind::I32 => self.equals(0_i32),
-            Kind::F32 => self.equals(0.0_f32),
-            Kind::U64 => self.equals(0_u64),
-        }
+        self.equals(0)
     }
 
     /// `yes` where this is not 0, else `no`.
@@ -214,7 +241,7 @@ impl<'c> Value<'c> {
     pub fn select(self, yes: impl Operand<'c>, no: impl Operand<'c>) -> Self {
         let condition = self.expect("select", Kind::U32);
         let yes = yes.value(self);
-        let no = no.value(self).expect("select", yes.kind);
+        let no = no.value(yes).expect("select", yes.kind);
         let op = match yes.kind {
             Kind::U64 => Op::SelectWide,
             _ => Op::Select,
@@ -233,7 +260,7 @@ impl<'c> Value<'c> {
     /// Random bits for this key: of a counter and a seed, the same on every machine.
     #[must_use]
     pub fn random(self, counter: impl Operand<'c>, seed: u32) -> Self {
-        let counter = counter.value(self).expect("random", Kind::U32);
+        let counter = counter.value(self.as_word()).expect("random", Kind::U32);
         let key = self.expect("random", Kind::U32);
         let step = Step::of(Op::Random).using([key.id, counter.id]);
         self.make(Kind::U32, step.with(seed, 0))
