@@ -33,6 +33,7 @@ fuzz_target!(|bytes: &[u8]| {
     let options = ArenaOptions {
         alignment_bytes,
         results,
+        ..ArenaOptions::default()
     };
     plan(&program, &budget, &options, pattern);
     plan_without_room(&program, &budget, &options, which);

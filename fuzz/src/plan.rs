@@ -116,7 +116,7 @@ impl Buffers {
 /// of a cycle only the number of waves that can never start is foretold.
 ///
 /// # Errors
-/// What the planner must answer.
+/// The expected answer of the planner.
 pub fn naive_layers(program: &Program) -> Result<Vec<usize>, LayerError> {
     let waves = program.waves.len() as u64;
     for dependency in &program.dependencies {
@@ -325,7 +325,7 @@ struct Region {
     last: usize,
 }
 
-/// Holds an arena, or the reason why there is none, against the groups.
+/// Checks an arena, or the reason why there is none, against the groups.
 pub fn check_arena(
     program: &Program,
     groups: &Groups<'_>,
@@ -417,7 +417,7 @@ fn regions(
     regions
 }
 
-/// Whether an error is exactly "this buffer is one entry short".
+/// Tells whether an error is exactly "this buffer is one entry short".
 pub fn check_short(error: ScratchTooSmall, field: ScratchField, program: &Program) {
     let needed = match field {
         ScratchField::Dependencies => program.dependencies.len(),

@@ -57,7 +57,7 @@ pub fn members(count: u32, nodes: u32, random: &mut Random) -> Vec<Member> {
 /// The request for every member.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchAsked {
-    /// Which analysis.
+    /// The analysis.
     pub analysis: AnalysisKind,
     /// Most iterations of its loop.
     pub max_iterations: u32,
@@ -85,7 +85,7 @@ fn text(error: impl std::fmt::Display) -> String {
 /// results. `open` opens the session.
 ///
 /// # Errors
-/// What failed or differed.
+/// The first failure or difference.
 pub fn run_batch(
     open: impl for<'g> FnOnce(&[Job<'g>]) -> Result<Box<dyn BatchSession + 'g>, BatchError>,
     members: &[Member],
@@ -187,7 +187,7 @@ pub fn short_frontier(graph: &Graph) -> Result<Job<'_>, String> {
 /// keeps: workers pass arenas on without clearing, so no program may depend on their content.
 ///
 /// # Errors
-/// What failed or differed.
+/// The first failure or difference.
 pub fn run_scripts(
     open: impl for<'g> FnOnce(&[Job<'g>]) -> Result<Box<dyn BatchSession + 'g>, BatchError>,
     members: &[Member],

@@ -27,7 +27,7 @@ pub const ANALYSES: [AnalysisKind; 3] = [AnalysisKind::Bfs, AnalysisKind::Reach,
 /// An analysis to run and check.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// Which one.
+    /// The analysis.
     pub analysis: AnalysisKind,
     /// Nodes to start from.
     pub sources: Vec<u32>,
@@ -35,7 +35,7 @@ pub struct Asked {
     pub max_levels: u32,
     /// Thresholds of the search.
     pub policy: SearchPolicy,
-    /// Whether the program asks for incoming edges, so that it may pull.
+    /// Whether the program requests incoming edges, so that it may pull.
     pub incoming: bool,
     /// Details beyond the plain column.
     pub detail: Detail,
@@ -87,7 +87,7 @@ fn text(error: impl std::fmt::Display) -> String {
 /// Runs an analysis `times` times in one load and compares each result.
 ///
 /// # Errors
-/// What failed or differed.
+/// The first failure or difference.
 pub fn run_analysis(
     session: &mut dyn Session,
     (graph, list): (&Graph, &EdgeList),
@@ -143,7 +143,7 @@ pub fn run_analysis(
 /// for bit equal to one CPU thread that gathers row by row, and near those in double precision.
 ///
 /// # Errors
-/// What failed or differed.
+/// The first failure or difference.
 pub fn run_ranks(
     session: &mut dyn Session,
     graph: &Graph,
@@ -218,7 +218,7 @@ fn check_end(asked: &Asked, levels: &[u32], stats: &RunStats) -> Result<(), Stri
 /// Runs a script `times` times for every packing of its waves and compares the kept registers.
 ///
 /// # Errors
-/// What failed or differed.
+/// The first failure or difference.
 pub fn run_script(
     session: &mut dyn Session,
     list: &EdgeList,

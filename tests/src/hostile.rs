@@ -21,41 +21,41 @@ use std::num::NonZeroUsize;
 pub enum Change {
     /// Another opcode.
     Opcode {
-        /// Which wave.
+        /// Number of the wave.
         wave: u32,
         /// Word of the opcode.
         to: u32,
     },
     /// Another register: the destination, or a source from 1 on.
     Operand {
-        /// Which wave.
+        /// Number of the wave.
         wave: u32,
-        /// Which operand.
+        /// Number of the operand.
         operand: u32,
-        /// Which register; one beyond the last means none.
+        /// Number of the register; one beyond the last means none.
         to: u32,
     },
     /// Another parameter.
     Parameter {
-        /// Which wave.
+        /// Number of the wave.
         wave: u32,
-        /// Which parameter.
+        /// Number of the parameter.
         at: u32,
         /// Its word.
         to: u32,
     },
     /// A register in the place of another.
     Overlay {
-        /// Which register.
+        /// Number of the register.
         register: u32,
-        /// Which other.
+        /// Number of the other one.
         on: u32,
-        /// How many times 16 bytes after the start of that.
+        /// Offset from the start of that, in units of 16 bytes.
         shift: u32,
     },
     /// Another length of a register.
     Words {
-        /// Which register.
+        /// Number of the register.
         register: u32,
         /// Its words.
         to: u32,
@@ -69,26 +69,26 @@ pub enum Change {
     },
     /// A group moves before another.
     Move {
-        /// Which group.
+        /// Number of the group.
         group: u32,
         /// Before which.
         to: u32,
     },
     /// A repeated wave, in a group of its own.
     Repeat {
-        /// Which wave.
+        /// Number of the wave.
         wave: u32,
         /// Before which top-level group.
         before: u32,
     },
     /// A disabled wave.
     Drop {
-        /// Which wave.
+        /// Number of the wave.
         wave: u32,
     },
     /// A group merged with the next one.
     Merge {
-        /// Which group.
+        /// Number of the group.
         group: u32,
     },
     /// Another word of an instruction.
@@ -102,7 +102,7 @@ pub enum Change {
     },
     /// Another word of the thresholds of searches.
     Policy {
-        /// Which of the first six words.
+        /// Number of the word, among the first six.
         at: u32,
         /// Its value.
         to: u32,
@@ -112,7 +112,7 @@ pub enum Change {
 /// A program to change and to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// Which analysis.
+    /// The analysis.
     pub analysis: u32,
     /// Shape of the graph.
     pub shape: u32,

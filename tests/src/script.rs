@@ -53,7 +53,7 @@ pub enum Wave {
     },
     /// Words are joined by a bit operation.
     Combine {
-        /// Which one.
+        /// The operation.
         how: BitOp,
         /// Destination.
         to: Slot,
@@ -102,7 +102,7 @@ pub enum Wave {
         to: Slot,
         /// Source, another register.
         from: Slot,
-        /// Words a node, and which of the two.
+        /// Words per node, and the operation.
         meet: Meet,
     },
     /// Repeats waves until nothing changes.
@@ -130,7 +130,7 @@ pub enum Wave {
     },
     /// Levels of a breadth-first search; words beyond the nodes are unreached.
     Levels {
-        /// Destination, at least a word a node.
+        /// Destination, at least one word per node.
         to: Slot,
         /// Nodes to start from.
         list: Slot,
@@ -149,13 +149,13 @@ pub enum Wave {
     /// Smallest node of each component; words beyond the nodes hold their
     /// number.
     Components {
-        /// Destination, at least a word a node.
+        /// Destination, at least one word per node.
         to: Slot,
     },
     /// Parents by the levels in a register; words beyond the nodes are
     /// unreached.
     Parents {
-        /// Destination, at least a word a node.
+        /// Destination, at least one word per node.
         to: Slot,
         /// Levels, another register: of a search, or any words.
         from: Slot,
@@ -163,7 +163,7 @@ pub enum Wave {
     /// Triangles of the oriented edges at each node; words beyond the nodes
     /// are 0.
     Triangles {
-        /// Destination, at least a word a node.
+        /// Destination, at least one word per node.
         to: Slot,
         /// Entries of a row held at a time; 0 for as many as fit.
         held: u32,

@@ -1,6 +1,6 @@
-//! The one place that fills a launch record.
+//! Construction of launch records, for all machines.
 //!
-//! Machines differ in the addresses of what they hold, and in nothing else.
+//! Machines differ only in their addresses.
 
 use crate::graph::Graph;
 use crate::program::EncodedProgram;
@@ -9,7 +9,7 @@ use seawall_core::abi::search::SearchPolicy;
 use seawall_core::abi::tiles::TileTable;
 use seawall_core::abi::{MAGIC, VERSION};
 
-/// Addresses of a graph's arrays, 0 for those that are not there.
+/// Addresses of a graph's arrays, 0 for missing ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct GraphAddresses {
     pub(super) offsets: u64,
@@ -29,7 +29,7 @@ pub(super) struct TableAddresses {
     pub(super) code: u64,
 }
 
-/// Where a machine holds everything that a run takes.
+/// Addresses of all parts of a run on a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Addresses {
     pub(super) graph: GraphAddresses,
@@ -55,8 +55,8 @@ impl GraphSize {
     }
 }
 
-/// The launch record of `program` on a graph of `size`, where everything is `at` those
-/// addresses, for runs of at most `time_budget_ns`.
+/// Returns the launch record of `program` on a graph of `size` at the addresses `at`, for runs of
+/// at most `time_budget_ns`.
 pub(super) fn launch_record(
     program: &EncodedProgram,
     size: GraphSize,
@@ -96,7 +96,7 @@ pub(super) fn launch_record(
     }
 }
 
-/// A length as records state it; checked tables have no longer ones.
+/// Converts a length for a record; checked tables have no longer ones.
 fn length(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }

@@ -22,7 +22,7 @@ Rows have one clock: device time is never compared with wall time. Comparison
 programs in CUDA C++ run where nvcc is found. A result that differs between
 executors or from a plain sequential implementation ends with exit code 1.";
 
-/// Measure barriers, loops and analyses beside their baselines.
+/// Measure barriers, loops and analyses against their baselines.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BenchArgs {
