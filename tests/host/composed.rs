@@ -6,6 +6,7 @@ use seawall::graph::Graph;
 use seawall::outcome::{Column, RunOutcome};
 use seawall::run::{AnalysisKind, Machine, RunRequest, execute};
 use seawall_tests::graphs::{self, EdgeList, SHAPES};
+use seawall_tests::oracle;
 use seawall_tests::random::Random;
 use std::num::{NonZeroU32, NonZeroUsize};
 
@@ -69,6 +70,31 @@ fn reached(list: &EdgeList) -> Vec<Vec<bool>> {
             seen
         })
         .collect()
+}
+
+/// Weight of a minimum spanning forest by Prim's algorithm, without a queue.
+fn least_weight(graph: &Graph) -> u64 {
+    let count = graph.nodes() as usize;
+    let mut done = vec![false; count];
+    let mut reach: Vec<Option<u32>> = vec![None; count];
+    let mut sum = 0;
+    for _ in 0..count {
+        let open = (0..count).filter(|node| !done[*node]);
+        let next = open.min_by_key(|node| reach[*node].map_or(u64::MAX, u64::from));
+        let Some(node) = next else { break };
+        done[node] = true;
+        sum += reach[node].map_or(0, u64::from);
+        for edge in graph.outgoing().row(node as u32) {
+            let (to, weight) = (
+                graph.targets()[edge] as usize,
+                graph.weights().unwrap()[edge],
+            );
+            if !done[to] && reach[to].is_none_or(|known| weight < known) {
+                reach[to] = Some(weight);
+            }
+        }
+    }
+    sum
 }
 
 proptest! {
@@ -147,6 +173,34 @@ proptest! {
     }
 
     #[test]
+    fn forests_span_with_the_least_weight((list, _) in case(), heaviest in 0..40_u32) {
+        let mut random = Random::new(u64::from(heaviest));
+        let weigh = |(from, to): &(u32, u32)| (*from, *to, random.below(heaviest + 1));
+        let weighted: Vec<_> = list.edges.iter().map(weigh).collect();
+        let graph = Graph::from_weighted_edges(list.nodes, &weighted, true).unwrap();
+        let outcome = run(&graph, AnalysisKind::Msf, &[], None);
+        let Column::U64(held) = &outcome.values else { panic!("no pairs") };
+        let weight_of = |from: u32, to: u32| {
+            let mut row = graph.outgoing().row(from);
+            row.find(|edge| graph.targets()[*edge] == to).map(|edge| graph.weights().unwrap()[edge])
+        };
+        let mut forest = EdgeList { nodes: list.nodes, edges: Vec::new(), undirected: true };
+        let mut sum = 0_u64;
+        for edge in held.iter().filter(|edge| **edge != u64::MAX) {
+            let (from, to) = ((edge >> 32) as u32, *edge as u32);
+            sum += u64::from(weight_of(from, to).unwrap());
+            forest.edges.push((from, to));
+        }
+        // It joins what the graph joins, with no edge to spare.
+        let all = EdgeList { undirected: true, ..list.clone() };
+        let components = oracle::components(&all);
+        prop_assert_eq!(oracle::components(&forest), components.clone());
+        let roots = components.iter().enumerate().filter(|(node, label)| *node as u32 == **label);
+        prop_assert_eq!(forest.edges.len() + roots.count(), list.nodes as usize);
+        prop_assert_eq!(sum, least_weight(&graph));
+    }
+
+    #[test]
     fn runs_that_a_limit_ends_pass_their_check((list, both) in case(), limit in 1..4_u32) {
         prop_assume!(list.nodes > 0);
         let graph = undirected(&list);
@@ -157,6 +211,8 @@ proptest! {
         let weighted: Vec<_> = list.edges.iter().map(weigh).collect();
         let graph = Graph::from_weighted_edges(list.nodes, &weighted, both).unwrap();
         run(&graph, AnalysisKind::Widest, &[0], Some(limit));
+        let graph = Graph::from_weighted_edges(list.nodes, &weighted, true).unwrap();
+        run(&graph, AnalysisKind::Msf, &[], Some(limit));
     }
 
     #[test]

@@ -216,7 +216,7 @@ fn run(
 }
 
 /// Analyses whose tables are changed.
-const KINDS: [(AnalysisKind, Detail); 13] = [
+const KINDS: [(AnalysisKind, Detail); 14] = [
     (AnalysisKind::Bfs, Detail::Plain),
     (AnalysisKind::Bfs, Detail::Parents),
     (AnalysisKind::Reach, Detail::Plain),
@@ -230,6 +230,7 @@ const KINDS: [(AnalysisKind, Detail); 13] = [
     (AnalysisKind::Mis, Detail::Plain),
     (AnalysisKind::Colouring, Detail::Plain),
     (AnalysisKind::Scc, Detail::Plain),
+    (AnalysisKind::Msf, Detail::Plain),
 ];
 
 /// How many analyses a case chooses from.

@@ -14,6 +14,7 @@ pub mod draw;
 pub mod straight;
 pub mod faulty;
 pub mod harness;
+pub mod composed;
 pub mod batches;
 pub mod paths;
 pub mod lanes;

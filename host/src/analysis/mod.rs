@@ -27,6 +27,7 @@ mod widest;
 mod mis;
 mod colouring;
 mod scc;
+mod msf;
 
 pub use answer::{Answer, Figure, Number, Sentence};
 pub use facts::{Bars, Facts, Picture, Values};

@@ -44,6 +44,7 @@ registry! {
     Mis => super::mis::Mis,
     Colouring => super::colouring::Colouring,
     Scc => super::scc::Scc,
+    Msf => super::msf::Msf,
 }
 
 impl AnalysisKind {
