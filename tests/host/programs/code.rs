@@ -135,12 +135,13 @@ fn the_first_group_of_a_loop_leaves_its_register_alone() {
         };
         let wave = p.waves.iter_mut().find(condition).unwrap();
         let mut record = WhileRecord::from_parameters(wave.parameters);
-        // The register that the first group stores to.
-        record.condition = 0;
+        // Without the empty group before the one that counts.
+        record.first_group += 1;
+        record.groups -= 1;
         wave.parameters = record.to_parameters();
     });
     assert!(
-        matches!(found, TableError::Condition { register: 0, .. }),
+        matches!(found, TableError::Condition { register: 1, .. }),
         "{found}"
     );
     let found = refusal(|p| {
