@@ -11,7 +11,7 @@ use seawall::backend::cpu::CpuSession;
 use seawall::backend::{BackendError, RunLimits, Session};
 use seawall::graph::Graph;
 use seawall::program::{EncodedProgram, PlanRequest};
-use seawall::run::{AnalysisKind, Detail, Ranking};
+use seawall::run::{AnalysisKind, Detail};
 use seawall_core::abi::code::Op;
 use seawall_core::abi::program::{GroupRecord, NO_REGISTER, Opcode, RegisterRecord, WaveRecord};
 use std::num::NonZeroUsize;
@@ -246,13 +246,10 @@ fn is_loop(wave: &WaveRecord) -> bool {
 /// The tables of an analysis.
 fn encoded(graph: &Graph, analysis: u32) -> Option<EncodedProgram> {
     let (kind, detail) = KINDS[analysis as usize % KINDS.len()];
-    let question = Question {
-        sources: (0..graph.nodes().min(3)).collect(),
-        max_iterations: 40,
-        ranking: Ranking::default(),
-        detail,
-        wide: (analysis as usize / KINDS.len()) % 2 == 1,
-    };
+    let mut question = Question::new((0..graph.nodes().min(3)).collect());
+    question.max_iterations = 40;
+    question.detail = detail;
+    question.wide = (analysis as usize / KINDS.len()) % 2 == 1;
     let built = analysis::build(kind, graph, &question).ok()?;
     Some(built.program.encode(&PlanRequest::default()).ok()?.0)
 }

@@ -8,11 +8,12 @@
 use super::books::point_of;
 use super::fixpoint::run_fixpoint;
 use super::group::{OUTSIDE, group_of, note, run_waves, wave_of};
-use crate::block::{broadcast, broadcast_word, set_broadcast};
+use crate::block::broadcast;
 use crate::context::ContextRef;
 use crate::control::{LoopEnd, Stop};
 use crate::grid::Grid;
 use crate::memory::Words;
+use crate::shared::BROADCAST;
 use crate::tables::Wave;
 use crate::team::rounds_per_look;
 use crate::waves::family;
@@ -71,8 +72,8 @@ impl<L: Level> Level for Above<L> {
             let condition = condition(cx, wave)?;
             let team = cx.context().team;
             let point = || point_of(grid, wave, end.iterations);
-            team.barrier_and(point, || set_broadcast(grid, condition.load(grid, 0)))?;
-            goes_on = broadcast_word(grid) != 0;
+            team.barrier_and(point, || BROADCAST.store(grid, condition.load(grid, 0)))?;
+            goes_on = BROADCAST.load(grid) != 0;
             let per_look = rounds_per_look::<G>(ITERATIONS_PER_LOOK);
             if (end.iterations + 1).is_multiple_of(per_look) && team.is_out_of_time(point) {
                 return Err(Stop);

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::bench::BenchError;
+use crate::bench::{AgainstError, BenchError};
 use crate::report::table::TableColumn;
 use seawall::Cause;
 use seawall::analysis::{AnalysisKind, AnyOf};
@@ -23,7 +23,7 @@ use super::sources::SourcesError;
 #[non_exhaustive]
 pub(super) enum CliError {
     /// The graph could not be read or written.
-    #[error(transparent)]
+    #[error("{}{}", .0, flags::of_graph(.0))]
     Graph(#[from] GraphError),
     /// The plan's input is invalid.
     #[error(transparent)]
@@ -123,6 +123,9 @@ pub(super) enum CliError {
     /// A comparison could not be made.
     #[error(transparent)]
     Bench(#[from] BenchError),
+    /// The earlier benchmark cannot be compared with.
+    #[error(transparent)]
+    Against(#[from] AgainstError),
     /// The measured costs could not be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -197,6 +200,7 @@ impl CliError {
             Self::Store(_) | Self::Stdout(_) => Cause::Failure,
             Self::NoSuchSource { .. }
             | Self::OneGraph { .. }
+            | Self::Against(_)
             | Self::WeightsUnread { .. }
             | Self::OneFileTwice { .. }
             | Self::OutputIsInput { .. }
@@ -207,9 +211,15 @@ impl CliError {
         }
     }
 
-    /// Tells whether a reader of standard output, such as `head`, has closed it. This is not a
-    /// failure.
+    /// Tells whether a reader of standard output or of another pipe, such as `head`, has closed
+    /// it. This is not a failure.
     pub(super) fn is_closed_pipe(&self) -> bool {
-        matches!(self, Self::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe)
+        let error = match self {
+            Self::Stdout(error) => error,
+            Self::Write(error) => &error.source,
+            Self::Graph(GraphError::Io { source, .. }) => source,
+            _ => return false,
+        };
+        error.kind() == io::ErrorKind::BrokenPipe
     }
 }

@@ -4,6 +4,7 @@
 
 use seawall::backend::BackendError;
 use seawall::batch::BatchError;
+use seawall::graph::{GraphError, LineProblem};
 use seawall::program::ProgramError;
 use seawall::run::{Detail, RunError};
 use seawall_core::abi::control::FaultCode;
@@ -23,10 +24,25 @@ pub(super) fn of_run(error: &RunError) -> &'static str {
     }
 }
 
+/// As [`of_run`], of a graph.
+pub(super) fn of_graph(error: &GraphError) -> &'static str {
+    match error {
+        GraphError::UnknownFormat { .. } | GraphError::OtherFormat { .. } => " (--format)",
+        GraphError::TooManyEdges { .. } | GraphError::Directed { .. } => " (--undirected)",
+        GraphError::Line {
+            file,
+            problem: LineProblem::MissingField { .. } | LineProblem::ExtraField { .. },
+            ..
+        } if file == "standard input" => " (METIS on standard input takes --format metis)",
+        _ => "",
+    }
+}
+
 /// Works as [`of_run`], for a batch.
 pub(super) fn of_batch(error: &BatchError) -> &'static str {
     match error {
         BatchError::Graph { source, .. } | BatchError::Run(source) => of_run(source),
+        BatchError::Load { source, .. } => of_graph(source),
         BatchError::OneAtATime { .. } => " (--backend)",
         BatchError::DetailOfOne { detail } => of_detail(*detail),
         _ => "",
@@ -35,9 +51,9 @@ pub(super) fn of_batch(error: &BatchError) -> &'static str {
 
 const fn of_detail(detail: Detail) -> &'static str {
     match detail {
-        Detail::Plain => "",
         Detail::Parents => " (--parents)",
         Detail::EachSource => " (--each)",
+        _ => "",
     }
 }
 

@@ -13,7 +13,7 @@
 use super::check::is_loop;
 use super::conflicts::Conflicts;
 use super::encoded::EncodedProgram;
-use super::places::{Holding, Holds, Place, place_of};
+use super::places::{Holding, Holds, Span, place_of};
 use super::table_error::TableError;
 use super::uses::{each_use, register_of};
 use seawall_core::abi::code::DEPTH_MAX;
@@ -62,7 +62,7 @@ impl<'p> Walk<'p> {
         waves.unwrap_or(&[])
     }
 
-    fn place(&self, register: u32) -> Option<Place> {
+    fn place(&self, register: u32) -> Option<Span> {
         place_of(&self.program.registers, register)
     }
 
@@ -444,7 +444,7 @@ impl<'p> Walk<'p> {
         &self,
         facts: &Facts,
         operand: Operand,
-        (register, place): (u32, Place),
+        (register, place): (u32, Span),
     ) -> Option<Holds> {
         let of = |claims: &[Claim]| {
             let claim = claims.iter().find(|(claimed, _)| *claimed == operand);

@@ -8,10 +8,10 @@ use super::fold::join_warp;
 use super::straight::{ACTIVE, ENOUGH, Place, SETTLED, is_node, rows_of, run as walk};
 use super::temps::{B, Fetched, TO, Temps, fetch};
 use super::values;
-use crate::block::shared::EACH_ROWS;
 use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::memory::Csr;
+use crate::shared::{EACH_ITEM, EACH_VOTES};
 use seawall_core::abi::code::{EdgesPart, Joined, Kind};
 
 /// Most edges of a row that its lane handles alone.
@@ -198,12 +198,12 @@ impl<G: Grid> Rows<G> {
         let warp = grid.lane() / G::WARP;
         if grid.warp_lane() == 0 {
             // SAFETY: a word a warp, of which a block has at most 32.
-            unsafe { grid.shared_store(EACH_ROWS + 1 + warp, votes) };
+            unsafe { EACH_VOTES.store(grid, warp, votes) };
         }
         grid.block_barrier();
         for warp in 0..grid.lanes() / G::WARP {
             // SAFETY: as above.
-            let mut wanted = unsafe { grid.shared_load(EACH_ROWS + 1 + warp) };
+            let mut wanted = unsafe { EACH_VOTES.load(grid, warp) };
             while wanted != 0 {
                 let owner = warp * G::WARP + wanted.trailing_zeros();
                 wanted &= wanted - 1;
@@ -218,12 +218,12 @@ impl<G: Grid> Rows<G> {
         let grid = self.grid;
         if grid.lane() == owner {
             // SAFETY: a fixed word.
-            unsafe { grid.shared_store(EACH_ROWS, item) };
+            unsafe { EACH_ITEM.store(grid, 0, item) };
         }
         self.forget();
         grid.block_barrier();
         // SAFETY: a fixed word.
-        let item = unsafe { grid.shared_load(EACH_ROWS) };
+        let item = unsafe { EACH_ITEM.load(grid, 0) };
         let (start, stop) = self.csr.row(grid, item);
         let row = (start, stop - start);
         self.share((item, owner), row, (grid.lane(), grid.lanes()));

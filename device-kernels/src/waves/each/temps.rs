@@ -1,13 +1,11 @@
 //! Temporaries of a lane, and the instructions that name them.
 
-use crate::block::shared::EACH_TEMPS;
 use crate::context::ContextRef;
-use crate::grid::{Grid, LANES_MAX, SHARED_WORDS};
+use crate::grid::Grid;
+use crate::shared::EACH_TEMPS;
 use seawall_core::abi::code::{Edges, EdgesPart, Instruction, OF_EDGE, Op, TEMPS};
 
 use super::Part;
-
-const _: () = assert!(EACH_TEMPS as usize + TEMPS as usize * LANES_MAX as usize <= SHARED_WORDS);
 
 /// Words of an instruction.
 const WORDS: u32 = (size_of::<Instruction>() / 4) as u32;
@@ -57,14 +55,14 @@ impl<G: Grid> Temps<G> {
         let lane = if own { self.grid.lane() } else { self.owner };
         let number = temp & !u32::from(OF_EDGE);
         debug_assert!(number < u32::from(TEMPS), "temporary {number}");
-        EACH_TEMPS + number * self.grid.lanes() + lane
+        number * self.grid.lanes() + lane
     }
 
     /// A word.
     #[inline(always)]
     pub(super) fn word(self, instruction: Fetched, which: u32) -> u32 {
         // SAFETY: the host checked that there is such a temporary, for which there is room.
-        unsafe { self.grid.shared_load(self.place(instruction, which)) }
+        unsafe { EACH_TEMPS.load(self.grid, self.place(instruction, which)) }
     }
 
     /// A pair.
@@ -74,8 +72,8 @@ impl<G: Grid> Temps<G> {
         // SAFETY: as above, also for the word after it.
         let [low, high] = unsafe {
             [
-                self.grid.shared_load(at),
-                self.grid.shared_load(at + self.grid.lanes()),
+                EACH_TEMPS.load(self.grid, at),
+                EACH_TEMPS.load(self.grid, at + self.grid.lanes()),
             ]
         };
         u64::from(low) | u64::from(high) << 32
@@ -97,7 +95,7 @@ impl<G: Grid> Temps<G> {
         let own = self.place(at, which) - self.grid.lane();
         let word = |from: u32| {
             // SAFETY: as for `word`, for a lane of the block.
-            unsafe { self.grid.shared_load(from + lane) }
+            unsafe { EACH_TEMPS.load(self.grid, from + lane) }
         };
         let high = if is_wide {
             word(own + self.grid.lanes())
@@ -111,7 +109,7 @@ impl<G: Grid> Temps<G> {
     #[inline(always)]
     pub(super) fn set(self, instruction: Fetched, which: u32, word: u32) {
         // SAFETY: as for `word`.
-        unsafe { self.grid.shared_store(self.place(instruction, which), word) }
+        unsafe { EACH_TEMPS.store(self.grid, self.place(instruction, which), word) }
     }
 
     /// Stores a word, or a pair if `is_wide`.
@@ -120,10 +118,9 @@ impl<G: Grid> Temps<G> {
         let at = self.place(instruction, which);
         // SAFETY: as for `wide`.
         unsafe {
-            self.grid.shared_store(at, value as u32);
+            EACH_TEMPS.store(self.grid, at, value as u32);
             if is_wide {
-                self.grid
-                    .shared_store(at + self.grid.lanes(), (value >> 32) as u32);
+                EACH_TEMPS.store(self.grid, at + self.grid.lanes(), (value >> 32) as u32);
             }
         }
     }

@@ -9,8 +9,11 @@ mod graph;
 mod run;
 mod usage;
 
+use std::fmt::Debug;
+
 use serde_json::{Value, json};
 
+use crate::bench::AgainstError;
 use crate::error::{CliError, IdRange};
 use crate::evidence::EvidenceFailure;
 use crate::sources::SourcesError;
@@ -20,7 +23,10 @@ pub(super) use usage::{asks_for_json, of_usage};
 /// Returns the object of a failed command.
 pub(super) fn of(error: &CliError) -> Value {
     let fields = match error {
-        CliError::Plan(error) => return json!({ "error": error.fields() }),
+        CliError::Plan(error) if error.is_of_vectors() => {
+            return json!({ "error": error.fields() });
+        }
+        CliError::Plan(error) => error.fields(),
         CliError::Evidence(EvidenceFailure::Refused { fields, .. }) => {
             return json!({ "error": fields });
         }
@@ -71,9 +77,19 @@ fn option(error: &CliError) -> Value {
         CliError::OutputIsInput { output, input } => {
             json!({"kind": "output_is_input", "output": output, "input": input})
         }
+        CliError::Against(error) => against(error),
         CliError::Store(_) => json!({"kind": "calibration_file"}),
-        _ => json!({"kind": "failed"}),
+        other => named(other),
     }
+}
+
+fn against(error: &AgainstError) -> Value {
+    let (problem, path) = match error {
+        AgainstError::Io { path, .. } => ("unreadable", path),
+        AgainstError::Foreign { path, .. } => ("foreign", path),
+        AgainstError::OtherSetting { path, .. } => ("other_setting", path),
+    };
+    json!({"kind": "earlier_benchmark", "problem": problem, "file": path.to_string_lossy()})
 }
 
 fn sources(error: &SourcesError) -> Value {
@@ -96,8 +112,41 @@ fn range_of(range: IdRange) -> Value {
     }
 }
 
-/// Returns the object for the `fields` of a failure and the message for people.
+/// The kind of a failure that has no fields of interest: the name of its error.
+fn named(error: &impl Debug) -> Value {
+    let shown = format!("{error:?}");
+    let name = shown.split(|end: char| !end.is_alphanumeric()).next();
+    let mut kind = String::new();
+    for letter in name.unwrap_or_default().chars() {
+        if letter.is_uppercase() && !kind.is_empty() {
+            kind.push('_');
+        }
+        kind.extend(letter.to_lowercase());
+    }
+    json!({ "kind": kind })
+}
+
+/// The object for `fields` of a failure and the message that people see.
 fn with_message(mut fields: Value, message: &str) -> Value {
     fields["message"] = message.into();
     json!({ "error": fields })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seawall::backend::BackendError;
+
+    #[test]
+    fn every_error_has_a_kind_of_its_own() {
+        assert_eq!(
+            named(&BackendError::NotLoaded),
+            json!({"kind": "not_loaded"})
+        );
+        let error = BackendError::NoSuchRegister {
+            register: 1,
+            registers: 1,
+        };
+        assert_eq!(named(&error), json!({"kind": "no_such_register"}));
+    }
 }

@@ -53,6 +53,16 @@ pub enum GraphError {
         /// Its first field.
         value: String,
     },
+    /// The content is plainly of another format than the one asked for.
+    #[error("{file}: the format asked for is {asked}, and the graph is {found}; ask for that")]
+    OtherFormat {
+        /// File or generator as the caller named it.
+        file: String,
+        /// The format asked for.
+        asked: Format,
+        /// The format found.
+        found: Format,
+    },
     /// A writer's path has no suffix that names a format.
     #[error(
         "{file}: no format has this suffix; use .mtx, .el, .txt, .csv, .gr, .graph, .egr, .swg, with .gz or .xz after it if wanted"
@@ -204,7 +214,7 @@ pub enum GraphError {
     },
     /// More edges than 32-bit offsets can address.
     #[error(
-        "{file}: {edges} directed edges, but at most {limit} fit 32-bit offsets; split the graph or drop --undirected"
+        "{file}: {edges} directed edges, but at most {limit} fit 32-bit offsets; split the graph, or load it without reverse edges"
     )]
     TooManyEdges {
         /// File or generator.
@@ -314,6 +324,7 @@ impl GraphError {
             | Self::BadWeight { .. }
             | Self::BadArrays { .. }
             | Self::Scale { .. }
+            | Self::OtherFormat { .. }
             | Self::NoWeights { .. } => Cause::Request,
             Self::Memory { .. } | Self::Threads { .. } => Cause::Failure,
         }
