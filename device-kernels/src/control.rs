@@ -2,6 +2,7 @@
 
 use crate::grid::Grid;
 use crate::memory::{Proven, missed, word_of};
+use seawall_core::abi::code::DEPTH_MAX;
 use seawall_core::abi::control::{
     ControlRecord, FaultCode, FaultRecord, LOOPS_MAX, LoopRecord, LoopState,
 };
@@ -30,6 +31,7 @@ pub struct Control {
 
 const FAULT: u32 = word_of!(ControlRecord, fault);
 const LOOPS: u32 = word_of!(ControlRecord, loops);
+const ROUNDS: u32 = word_of!(ControlRecord, rounds);
 const LOOP_WORDS: u32 = (size_of::<LoopRecord>() / 4) as u32;
 
 impl Control {
@@ -213,6 +215,37 @@ impl Control {
     #[inline(always)]
     pub fn close_loop<G: Grid>(self, grid: G) {
         self.words.add(grid, word_of!(ControlRecord, loops_done), 1);
+    }
+
+    /// Fixpoints that ended so far.
+    #[inline(always)]
+    pub fn loops_done<G: Grid>(self, grid: G) -> u32 {
+        self.words.load(grid, word_of!(ControlRecord, loops_done))
+    }
+
+    /// Goes back to `done` fixpoints that ended, and forgets the reports of later ones.
+    #[inline(always)]
+    pub fn forget_loops<G: Grid>(self, grid: G, done: u32) {
+        let first = done.min(LOOPS_MAX as u32 - 1) * LOOP_WORDS;
+        for at in first..LOOPS_MAX as u32 * LOOP_WORDS {
+            self.words.store(grid, LOOPS + at, 0);
+        }
+        self.words
+            .store(grid, word_of!(ControlRecord, loops_done), done);
+    }
+
+    /// Iterations of the open loop on a register at `depth`, for executors that launch
+    /// each group.
+    #[inline(always)]
+    pub fn rounds<G: Grid>(self, grid: G, depth: u32) -> u32 {
+        self.words.load(grid, ROUNDS + depth.min(DEPTH_MAX))
+    }
+
+    /// Stores [`Control::rounds`].
+    #[inline(always)]
+    pub fn set_rounds<G: Grid>(self, grid: G, depth: u32, rounds: u32) {
+        self.words
+            .store(grid, ROUNDS + depth.min(DEPTH_MAX), rounds);
     }
 
     /// Stores the clock as the start of the run, unless a start is stored already.

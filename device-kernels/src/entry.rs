@@ -12,7 +12,7 @@ use crate::waves::family;
 use seawall_core::abi::batch::BatchRecord;
 use seawall_core::abi::program::LaunchRecord;
 
-/// The whole program, every family of opcodes; a cooperative launch.
+/// The whole program, every family of opcodes but code; a cooperative launch.
 ///
 /// # Safety
 /// As [`Launch::new`]; all blocks must be co-resident.
@@ -20,7 +20,7 @@ use seawall_core::abi::program::LaunchRecord;
 pub unsafe extern "ptx-kernel" fn seawall_mega(record: *const LaunchRecord) {
     // SAFETY: the caller keeps this function's contract.
     let launch = unsafe { Launch::new(record) };
-    let _ = run::run_program::<Device, { family::ALL }>(Device {}, launch);
+    let _ = run::run_program::<Device, { family::READY }>(Device {}, launch);
 }
 
 /// The whole program when it only searches; a cooperative launch.
@@ -34,6 +34,72 @@ pub unsafe extern "ptx-kernel" fn seawall_mega_search(record: *const LaunchRecor
     let _ = run::run_program::<Device, { family::SEARCH | family::WORDS }>(Device {}, launch);
 }
 
+/// The whole program when it runs code alone; a cooperative launch.
+///
+/// # Safety
+/// As [`Launch::new`]; all blocks must be co-resident.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_mega_code(record: *const LaunchRecord) {
+    // SAFETY: the caller keeps this function's contract.
+    let launch = unsafe { Launch::new(record) };
+    let _ = run::run_program::<Device, { family::CODE_ALONE }>(Device {}, launch);
+}
+
+/// The whole program, every family of opcodes; a cooperative launch.
+///
+/// # Safety
+/// As [`Launch::new`]; all blocks must be co-resident.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_mega_all(record: *const LaunchRecord) {
+    // SAFETY: the caller keeps this function's contract.
+    let launch = unsafe { Launch::new(record) };
+    let _ = run::run_program::<Device, { family::ALL }>(Device {}, launch);
+}
+
+/// One group of a program that runs code.
+///
+/// # Safety
+/// As [`Launch::new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_group_all(record: *const LaunchRecord, group: u32) {
+    // SAFETY: the caller keeps this function's contract.
+    let launch = unsafe { Launch::new(record) };
+    let _ = run::run_one_group::<Device, { family::ALL }>(Device {}, launch, group);
+}
+
+/// Counts an iteration of a loop on a register and decides whether another follows; one
+/// block.
+///
+/// # Safety
+/// As [`Launch::new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_again(record: *const LaunchRecord, wave: u32) {
+    // SAFETY: the caller keeps this function's contract.
+    let launch = unsafe { Launch::new(record) };
+    let _ = run::again(Device {}, launch, wave);
+}
+
+/// One group of the body of a loop that runs code.
+///
+/// # Safety
+/// As [`Launch::new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_body_all(
+    record: *const LaunchRecord,
+    fixpoint: u32,
+    group: u32,
+    last: u32,
+) {
+    // SAFETY: the caller keeps this function's contract.
+    let launch = unsafe { Launch::new(record) };
+    let body = BodyLaunch {
+        fixpoint,
+        group,
+        last: last != 0,
+    };
+    let _ = run::run_body::<Device, { family::ALL }>(Device {}, launch, body);
+}
+
 /// One top-level group.
 ///
 /// # Safety
@@ -42,7 +108,7 @@ pub unsafe extern "ptx-kernel" fn seawall_mega_search(record: *const LaunchRecor
 pub unsafe extern "ptx-kernel" fn seawall_group(record: *const LaunchRecord, group: u32) {
     // SAFETY: the caller keeps this function's contract.
     let launch = unsafe { Launch::new(record) };
-    let _ = run::run_one_group::<Device, { family::ALL }>(Device {}, launch, group);
+    let _ = run::run_one_group::<Device, { family::READY }>(Device {}, launch, group);
 }
 
 /// Opens a loop; one block.
@@ -74,7 +140,7 @@ pub unsafe extern "ptx-kernel" fn seawall_body(
         group,
         last: last != 0,
     };
-    let _ = run::run_body::<Device, { family::ALL }>(Device {}, launch, body);
+    let _ = run::run_body::<Device, { family::READY }>(Device {}, launch, body);
 }
 
 /// Sets the condition of a CUDA graph's loop: whether it goes on; one block. The node's
@@ -124,6 +190,17 @@ pub unsafe extern "ptx-kernel" fn seawall_barriers(record: *const LaunchRecord, 
 /// As [`Batch::new`].
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn seawall_batch(record: *const BatchRecord) {
+    // SAFETY: the caller keeps this function's contract.
+    let batch = unsafe { Batch::new(record) };
+    run::run_batch::<Device, { family::READY }>(Device {}, batch);
+}
+
+/// A batch of graphs of which some run code, one graph a block at a time.
+///
+/// # Safety
+/// As [`Batch::new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_batch_all(record: *const BatchRecord) {
     // SAFETY: the caller keeps this function's contract.
     let batch = unsafe { Batch::new(record) };
     run::run_batch::<Device, { family::ALL }>(Device {}, batch);

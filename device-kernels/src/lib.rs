@@ -46,10 +46,10 @@ use waves::{families_of, family};
 pub fn batch_kernel_for(
     opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>,
 ) -> &'static str {
-    if only_searches(opcodes) {
-        "seawall_batch_search"
-    } else {
-        "seawall_batch"
+    match families_of_all(opcodes) {
+        families if is_within(families, family::SEARCH | family::WORDS) => "seawall_batch_search",
+        families if is_within(families, family::READY) => "seawall_batch",
+        _ => "seawall_batch_all",
     }
 }
 
@@ -59,16 +59,26 @@ pub fn batch_kernel_for(
 pub fn megakernel_for(
     opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>,
 ) -> &'static str {
-    if only_searches(opcodes) {
-        "seawall_mega_search"
-    } else {
-        "seawall_mega"
+    match families_of_all(opcodes) {
+        families if is_within(families, family::SEARCH | family::WORDS) => "seawall_mega_search",
+        families if is_within(families, family::READY) => "seawall_mega",
+        families if is_within(families, family::CODE_ALONE) => "seawall_mega_code",
+        _ => "seawall_mega_all",
     }
 }
 
-fn only_searches(opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>) -> bool {
-    let families = opcodes
-        .into_iter()
-        .fold(0, |families, opcode| families | families_of(opcode));
-    families & !(family::SEARCH | family::WORDS) == 0
+/// Whether a program of these opcodes runs code, for which kernels that launch each group
+/// have twins.
+#[must_use]
+pub fn runs_code(opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>) -> bool {
+    !is_within(families_of_all(opcodes), family::READY)
+}
+
+fn families_of_all(opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>) -> u32 {
+    let opcodes = opcodes.into_iter();
+    opcodes.fold(0, |families, opcode| families | families_of(opcode))
+}
+
+const fn is_within(families: u32, known: u32) -> bool {
+    families & !known == 0
 }

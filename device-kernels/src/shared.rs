@@ -7,6 +7,7 @@
 //! users bound them.
 
 use crate::grid::{CLUSTER_MAX, COMPACT_LANES, Grid, LANES_MAX, shared_words};
+use seawall_core::abi::code::TEMPS;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, RegisterRecord, WaveRecord};
 use seawall_core::abi::search::{DriveRecord, Step};
 
@@ -99,6 +100,13 @@ pub const HELD_ROWS: Area = Area::after(LEFT_NODES, 4 * 2048);
 /// Overlay of full blocks: a sample of labels.
 pub const SAMPLE: Area = Area::scratch(256);
 
+/// Overlay of full blocks that run code: the item whose edges a block visits together.
+pub const EACH_ITEM: Area = Area::scratch(1);
+/// Which lanes have such items, a vote per warp.
+pub const EACH_VOTES: Area = Area::after(EACH_ITEM, LANES_MAX / 32);
+/// Temporaries of code, a word per lane each.
+pub const EACH_TEMPS: Area = Area::after(EACH_VOTES, TEMPS as u32 * LANES_MAX);
+
 /// Entries that each of the two queues of a fused search can hold, in blocks of at most
 /// `lanes` lanes.
 const fn fused_entries(lanes: u32) -> u32 {
@@ -151,9 +159,10 @@ pub const fn gathered_nodes<G: Grid>() -> Area {
 const fn fits(lanes: u32) -> bool {
     let fused = SCRATCH + 6 * fused_entries(lanes) + 3 * lanes;
     let shares = SCRATCH + 2 * 4 * lanes;
-    let full = [ROUND_VALUES.end(), HELD_ROWS.end(), SAMPLE.end()];
+    let full = [ROUND_VALUES.end(), HELD_ROWS.end(), EACH_TEMPS.end()];
     let words = shared_words(lanes) as u32;
     let fits_full = full[0] <= words && full[1] <= words && full[2] <= words;
+    let fits_full = fits_full && SAMPLE.end() <= words;
     fused <= words
         && shares <= words
         && STEP_WAVES.end() <= words

@@ -203,6 +203,13 @@ impl Tables {
         })
     }
 
+    /// The code of waves that run some, four words an instruction.
+    #[inline(always)]
+    pub fn code<G: Grid>(self, grid: G) -> Proven {
+        let words = self.word(grid, word_of!(LaunchRecord, code)) * 4;
+        self.array(grid, word_of!(LaunchRecord, code_table), words)
+    }
+
     /// Edge weights; `None` if the host supplied none.
     #[inline(always)]
     pub fn weights<G: Grid>(self, grid: G) -> Option<Proven> {

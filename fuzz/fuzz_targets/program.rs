@@ -69,7 +69,7 @@ fn tables(draw: &mut Draw<'_>) -> EncodedProgram {
         opcode: if draw.flag() {
             Opcode::Fixpoint as u32
         } else {
-            draw.below(40)
+            draw.below(Opcode::ALL.len() as u32)
         },
         wave: draw.word(),
         destination: draw.word(),
@@ -115,6 +115,7 @@ fn tables(draw: &mut Draw<'_>) -> EncodedProgram {
         ids: Vec::new(),
         top_groups: draw.below(groups.len() as u32 + 2),
         groups,
+        code: Vec::new(),
         wave_names: waves.iter().map(|_| "wave".to_owned()).collect(),
         waves,
         registers,

@@ -4,18 +4,18 @@
 
 use libfuzzer_sys::fuzz_target;
 use seawall_fuzz::draw::Draw;
-use seawall_tests::hostile::{Case, Change};
+use seawall_tests::hostile::{ANALYSES, CHANGES, Case, Change};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut draw = Draw::new(bytes);
     let case = Case {
-        analysis: draw.below(9),
+        analysis: draw.below(ANALYSES),
         shape: draw.below(12),
         nodes: draw.below(80),
         seed: draw.below(1 << 16).into(),
         threads: draw.below(3),
         tame_inputs: draw.flag(),
-        then: draw.flag().then(|| draw.below(9)),
+        then: draw.flag().then(|| draw.below(ANALYSES)),
         changes: draw.list(9, change),
     };
     let _ = case.run();
@@ -23,7 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
 
 /// A change, mostly to entries that exist.
 fn change(draw: &mut Draw<'_>) -> Change {
-    let kind = draw.below(11);
+    let kind = draw.below(CHANGES);
     let mut number = || {
         if draw.byte() < 0xF0 {
             draw.below(64)

@@ -20,3 +20,8 @@ pub mod calibrate;
 pub mod outcome;
 pub mod run;
 pub mod batch;
+
+/// The listings of the guide, so that tests build them.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/own-programs.md")]
+struct OwnPrograms;

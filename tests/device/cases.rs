@@ -6,6 +6,7 @@ use seawall::backend::cuda::{CudaOptions, CudaSession, Executor, LoopNodes};
 use seawall::graph::Graph;
 use seawall::run::{AnalysisKind, Detail};
 use seawall_core::abi::search::SearchPolicy;
+use seawall_tests::composed::{COMPOSED, run_composed};
 use seawall_tests::draw::{self, Limits, UNLIMITED};
 use seawall_tests::graphs::{self, EdgeList, SHAPES};
 use seawall_tests::harness::{ANALYSES, Asked, run_analysis, run_ranks, run_script};
@@ -132,7 +133,35 @@ pub(crate) fn run(executor: Executor, name: &'static str, drawn: (u64, bool), ta
     limits(&mut session, (&graph, &case), name, tally);
     scripts(&mut session, &case, name, tally);
     drop(session);
+    composed(executor, &case, name, tally);
     paths(executor, &case, name, tally);
+}
+
+/// Analyses of code, on the same edges in both directions, with weights.
+fn composed(executor: Executor, case: &Case, name: &'static str, tally: &mut Tally) {
+    let mut random = Random::new(case.seed);
+    let heaviest = random.pick(&[1, 7, 1000]).unwrap_or(1);
+    let weigh = |(from, to): &(u32, u32)| (*from, *to, random.below(heaviest));
+    let edges: Vec<_> = case.list.edges.iter().map(weigh).collect();
+    let graphs = [true, false].map(|both| {
+        let graph = Graph::from_weighted_edges(case.list.nodes, &edges, both);
+        graph.map_err(|error| error.to_string())
+    });
+    for kind in COMPOSED {
+        for (graph, both) in graphs.iter().zip([true, false]) {
+            if kind.is_undirected() && !both || case.list.nodes == 0 {
+                continue;
+            }
+            let what = format!("{kind}, both directions {both}, {}", case.repeat());
+            tally.check(("analyses of code, twice", name), what, || {
+                let graph = graph.as_ref().map_err(Clone::clone)?;
+                let opened = CudaSession::open(executor, graph, case.options);
+                let mut session = opened.map_err(|error| error.to_string())?;
+                let sources = &case.sources[..case.sources.len().min(3)];
+                (0..2).try_for_each(|_| run_composed(&mut session, graph, kind, sources))
+            });
+        }
+    }
 }
 
 /// Shortest paths with weights drawn from all kinds, whole ones in 64 bits too.

@@ -10,6 +10,7 @@ use seawall::program::PlanRequest;
 use seawall::run::{AnalysisKind, Detail};
 use seawall::tiles::TileShape;
 use seawall_core::abi::search::SearchPolicy;
+use seawall_tests::composed::{COMPOSED, run_composed};
 use seawall_tests::draw::{self, Limits, UNLIMITED};
 use seawall_tests::graphs::{EdgeList, SHAPES, Shape, draw, draw_sources};
 use seawall_tests::harness::{ANALYSES, Asked, compare, run_analysis, run_ranks, run_script};
@@ -128,10 +129,23 @@ fn rounds(seed: u64) -> Tried {
 
 /// Shortest paths of every kind of distance, compared with an independent oracle.
 fn paths(seed: u64) -> Tried {
-    let (list, mut random) = draw_list(seed, 120);
+    let (list, mut random) = draw_list(seed, 70);
     let weights = Weights::draw(list.edges.len(), &mut random);
     let graph = weights.graph(&list).unwrap();
     run_paths(&mut session(&graph, seed), (&graph, &list, &weights), &[0])
+}
+
+/// Analyses of code, on graphs with rows for a lane, a warp and a block.
+fn composed(seed: u64) -> Tried {
+    let (list, mut random) = draw_list(seed, 70);
+    let weigh = |(from, to): &(u32, u32)| (*from, *to, random.below(9));
+    let edges: Vec<_> = list.edges.iter().map(weigh).collect();
+    let graph = Graph::from_weighted_edges(list.nodes, &edges, true).unwrap();
+    if graph.nodes() == 0 {
+        return Ok(());
+    }
+    let kind = COMPOSED[seed as usize % COMPOSED.len()];
+    run_composed(&mut session(&graph, seed), &graph, kind, &[0])
 }
 
 /// Random programs, and long runs of operations on words.
@@ -175,6 +189,11 @@ fn each(seeds: u64, check: fn(u64) -> Tried) {
 #[test]
 fn analyses_on_warps_equal_the_oracles() {
     each(12, analyses);
+}
+
+#[test]
+fn analyses_of_code_on_warps_are_correct() {
+    each(3 * COMPOSED.len() as u64, composed);
 }
 
 #[test]

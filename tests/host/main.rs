@@ -2,6 +2,7 @@
 mod allocations;
 mod analyzer;
 mod analyses;
+mod composed;
 mod anything;
 mod batch;
 mod capi;

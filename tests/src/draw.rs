@@ -4,10 +4,12 @@
 //! enough, and no wave reads words that other lanes write in the same wave. Loops end by their
 //! limit, or because their facts only grow or only shrink.
 
+use crate::draw_code::{Around, draw_code};
 use crate::graphs::draw_sources;
 use crate::random::Random;
 use crate::script::{Register, Script, Slot, Wave};
-use seawall::program::{BitOp, Meet};
+use seawall::program::{BitOp, Kind, Meet};
+use seawall_core::abi::code::DEPTH_MAX;
 use seawall_core::abi::program::Reduction;
 use seawall_core::abi::search::bitset_words;
 
@@ -77,9 +79,14 @@ impl<'a> Drawer<'a> {
 
 impl Drawer<'_> {
     fn add_register(&mut self, words: u32, input: Option<Vec<u32>>) -> Slot {
+        self.add_values((words, Kind::U32), input)
+    }
+
+    fn add_values(&mut self, (words, kind): (u32, Kind), input: Option<Vec<u32>>) -> Slot {
         self.written.push(input.is_some());
         self.script.registers.push(Register {
             words,
+            kind,
             input,
             keep: false,
         });
@@ -110,6 +117,11 @@ impl Drawer<'_> {
             let words = words.min(self.limits.words);
             let input = self.random.once_in(4).then(|| self.facts(words));
             self.add_register(words, input);
+        }
+        for kind in [Kind::I32, Kind::F32, Kind::U64] {
+            let words = nodes * kind.words();
+            let input = self.random.once_in(2).then(|| self.facts(words));
+            self.add_values((words, kind), input);
         }
     }
 
@@ -147,8 +159,10 @@ impl Drawer<'_> {
 
     fn add_top(&mut self) {
         let nodes = self.limits.nodes;
-        // The smallest choice is the simplest wave, to which failures shrink.
-        let composite = match self.random.below(16) {
+        // The smallest choice is the simplest wave, for failures to shrink to.
+        let composite = match self.random.below(21) {
+            18..21 => self.code(),
+            17 | 16 => self.nest(0),
             15 => self.levels(),
             14 => self.reach(),
             13 => self
@@ -181,7 +195,7 @@ impl Drawer<'_> {
             | Wave::Components { to }
             | Wave::Parents { to, .. }
             | Wave::Triangles { to, .. } => self.written[to] = true,
-            Wave::Loop { .. } => {}
+            Wave::Loop { .. } | Wave::While { .. } | Wave::Code { .. } => {}
         }
     }
 
@@ -288,6 +302,42 @@ impl Drawer<'_> {
         let least = u32::from(self.written != before);
         let max = least + self.random.below(7);
         Wave::Loop { max, body }
+    }
+
+    /// Code that changes registers which hold something already.
+    fn code(&mut self) -> Option<Wave> {
+        let around = Around {
+            registers: &self.script.registers,
+            written: &self.written,
+            nodes: self.limits.nodes,
+        };
+        draw_code(around, self.random)
+    }
+
+    /// A loop on a register, which may hold loops. It may not run at all, so it changes
+    /// nothing but what holds something already.
+    fn nest(&mut self, depth: u32) -> Option<Wave> {
+        let condition = self.readable(1, None)?;
+        let before = self.written.clone();
+        let mut body = Vec::new();
+        for _ in 0..1 + self.random.below(4) {
+            let wave = match self.random.below(8) {
+                7 if depth + 1 < DEPTH_MAX => self.nest(depth + 1),
+                6 => Some(self.bounded_loop()),
+                3..6 => self.code(),
+                _ => None,
+            };
+            let wave = wave.unwrap_or_else(|| self.simple());
+            self.note(&wave);
+            body.push(wave);
+        }
+        self.written = before;
+        let max = self.random.below(4);
+        Some(Wave::While {
+            condition,
+            max,
+            body,
+        })
     }
 
     fn levels(&mut self) -> Option<Wave> {
@@ -413,7 +463,7 @@ mod tests {
                 seen.insert(text.split(' ').next().unwrap().to_owned());
             }
         }
-        assert_eq!(seen.len(), 15, "{seen:?}");
+        assert_eq!(seen.len(), 17, "{seen:?}");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use seawall::backend::{BackendError, RunLimits, Session};
 use seawall::graph::Graph;
 use seawall::program::{EncodedProgram, PlanRequest};
 use seawall::run::{AnalysisKind, Detail};
+use seawall_core::abi::code::Op;
 use seawall_core::abi::program::{GroupRecord, NO_REGISTER, Opcode, RegisterRecord, WaveRecord};
 use std::num::NonZeroUsize;
 
@@ -90,7 +91,16 @@ pub enum Change {
         /// Number of the group.
         group: u32,
     },
-    /// Another threshold of searches.
+    /// Another word of an instruction.
+    Code {
+        /// Which instruction.
+        at: u32,
+        /// The operation, one of four temporaries, or one of two words.
+        part: u32,
+        /// Its value.
+        to: u32,
+    },
+    /// Another word of the thresholds of searches.
     Policy {
         /// Number of the word, among the first six.
         at: u32,
@@ -205,24 +215,41 @@ fn run(
     outcome.map(|_| ())
 }
 
+/// Analyses whose tables are changed.
+const KINDS: [(AnalysisKind, Detail); 14] = [
+    (AnalysisKind::Bfs, Detail::Plain),
+    (AnalysisKind::Bfs, Detail::Parents),
+    (AnalysisKind::Reach, Detail::Plain),
+    (AnalysisKind::Reach, Detail::EachSource),
+    (AnalysisKind::Cc, Detail::Plain),
+    (AnalysisKind::Sssp, Detail::Plain),
+    (AnalysisKind::Kcore, Detail::Plain),
+    (AnalysisKind::Pagerank, Detail::Plain),
+    (AnalysisKind::Triangles, Detail::Plain),
+    (AnalysisKind::Widest, Detail::Plain),
+    (AnalysisKind::Mis, Detail::Plain),
+    (AnalysisKind::Colouring, Detail::Plain),
+    (AnalysisKind::Scc, Detail::Plain),
+    (AnalysisKind::Msf, Detail::Plain),
+];
+
+/// How many analyses a case chooses from.
+pub const ANALYSES: u32 = KINDS.len() as u32;
+
+/// How many kinds of changes there are.
+pub const CHANGES: u32 = 12;
+
+fn is_loop(wave: &WaveRecord) -> bool {
+    [Opcode::Fixpoint as u32, Opcode::While as u32].contains(&wave.opcode)
+}
+
 /// The tables of an analysis.
 fn encoded(graph: &Graph, analysis: u32) -> Option<EncodedProgram> {
-    let kinds = [
-        (AnalysisKind::Bfs, Detail::Plain),
-        (AnalysisKind::Bfs, Detail::Parents),
-        (AnalysisKind::Reach, Detail::Plain),
-        (AnalysisKind::Reach, Detail::EachSource),
-        (AnalysisKind::Cc, Detail::Plain),
-        (AnalysisKind::Sssp, Detail::Plain),
-        (AnalysisKind::Kcore, Detail::Plain),
-        (AnalysisKind::Pagerank, Detail::Plain),
-        (AnalysisKind::Triangles, Detail::Plain),
-    ];
-    let (kind, detail) = kinds[analysis as usize % kinds.len()];
+    let (kind, detail) = KINDS[analysis as usize % KINDS.len()];
     let mut question = Question::new((0..graph.nodes().min(3)).collect());
     question.max_iterations = 40;
     question.detail = detail;
-    question.wide = (analysis as usize / kinds.len()) % 2 == 1;
+    question.wide = (analysis as usize / KINDS.len()) % 2 == 1;
     let built = analysis::build(kind, graph, &question).ok()?;
     Some(built.program.encode(&PlanRequest::default()).ok()?.0)
 }
@@ -248,19 +275,31 @@ fn append(program: &mut EncodedProgram, other: EncodedProgram) {
         }
     };
     for wave in &mut program.waves {
-        if wave.opcode == Opcode::Fixpoint as u32 {
+        if is_loop(wave) {
             wave.parameters[0] = body(wave.parameters[0]);
         }
     }
     for mut wave in other.waves {
         moved(&mut wave.destination);
         wave.sources.iter_mut().for_each(moved);
-        if wave.opcode == Opcode::Fixpoint as u32 {
+        if is_loop(&wave) {
             wave.parameters[0] += groups;
             moved(&mut wave.parameters[3]);
         }
+        if wave.opcode == Opcode::Each as u32 {
+            wave.parameters[0] += program.code.len() as u32;
+        }
         program.waves.push(wave);
     }
+    program.code.extend(other.code.into_iter().map(|mut at| {
+        let accesses = Op::from_word(at.op).map_or([None; 2], Op::accesses);
+        for (access, register) in accesses.into_iter().zip([&mut at.first, &mut at.second]) {
+            if access.is_some() {
+                moved(register);
+            }
+        }
+        at
+    }));
     let shifted = other.groups.into_iter().map(|group| GroupRecord {
         first_wave: group.first_wave + waves,
         joined: 0,
@@ -339,6 +378,16 @@ impl Change {
             Self::Repeat { wave, before } => repeat(program, wave, before),
             Self::Drop { wave } => set(program, wave, |wave| wave.opcode = Opcode::Nop as u32),
             Self::Merge { group } => merge(program, group),
+            Self::Code { at, part, to } => {
+                if let Some(at) = entry(&mut program.code, at) {
+                    match part % 7 {
+                        0 => at.op = to % (Op::COUNT + 1),
+                        which @ 1..5 => at.temps[which as usize - 1] = to as u8,
+                        5 => at.first = to,
+                        _ => at.second = to,
+                    }
+                }
+            }
             Self::Policy { at, to } => {
                 let search = &mut program.search;
                 match at % 6 {
@@ -356,7 +405,12 @@ impl Change {
     /// Builds a change from drawn words.
     #[must_use]
     pub fn of([kind, a, b, c]: [u32; 4]) -> Self {
-        match kind % 11 {
+        match kind % CHANGES {
+            11 => Self::Code {
+                at: a,
+                part: b,
+                to: c,
+            },
             0 => Self::Opcode { wave: a, to: b },
             1 => Self::Operand {
                 wave: a,
@@ -424,7 +478,7 @@ fn repeat(program: &mut EncodedProgram, wave: u32, before: u32) {
     );
     program.top_groups += 1;
     for wave in &mut program.waves {
-        if wave.opcode == Opcode::Fixpoint as u32 {
+        if is_loop(wave) {
             wave.parameters[0] = wave.parameters[0].saturating_add(1);
         }
     }

@@ -3,10 +3,11 @@
 //! As plain as possible: one vector per register, no plan, no threads. Every machine must produce
 //! the same words in the kept registers.
 
+use crate::code::{self, Over, Step, World};
 use crate::graphs::EdgeList;
 use crate::oracle;
 use crate::script::{Script, Slot, Wave};
-use seawall::program::{BitOp, Meet};
+use seawall::program::{BitOp, Kind, Meet};
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::program::Reduction;
 use seawall_core::abi::search::bitset_words;
@@ -32,6 +33,11 @@ pub struct Left {
 struct Interpreter<'a> {
     list: &'a EdgeList,
     predecessors: Vec<Vec<u32>>,
+    /// Ends of the edges that leave and enter each node, each once.
+    rows: [Vec<Vec<u32>>; 2],
+    kinds: Vec<Kind>,
+    /// Loops that are open.
+    depth: u32,
     left: Left,
     changed: bool,
 }
@@ -48,6 +54,13 @@ pub fn interpret(script: &Script, list: &EdgeList) -> Left {
     let mut interpreter = Interpreter {
         list,
         predecessors: predecessors(list),
+        rows: rows(list),
+        kinds: script
+            .registers
+            .iter()
+            .map(|register| register.kind)
+            .collect(),
+        depth: 0,
         left: Left {
             registers: script.registers.iter().map(start).collect(),
             loops: Vec::new(),
@@ -70,6 +83,23 @@ fn predecessors(list: &EdgeList) -> Vec<Vec<u32>> {
     rows
 }
 
+/// Ends of the edges that leave and enter each node, each once.
+fn rows(list: &EdgeList) -> [Vec<Vec<u32>>; 2] {
+    let mut rows = [false; 2].map(|_| vec![Vec::new(); list.nodes as usize]);
+    for &(from, to) in list.edges.iter().filter(|(from, to)| from != to) {
+        let both = [(from, to), (to, from)];
+        for (from, to) in both.into_iter().take(1 + usize::from(list.undirected)) {
+            rows[0][from as usize].push(to);
+            rows[1][to as usize].push(from);
+        }
+    }
+    for row in rows.iter_mut().flatten() {
+        row.sort_unstable();
+        row.dedup();
+    }
+    rows
+}
+
 impl Interpreter<'_> {
     fn words(&self, slot: Slot) -> &[u32] {
         &self.left.registers[slot]
@@ -85,6 +115,12 @@ impl Interpreter<'_> {
         for wave in waves {
             match wave {
                 Wave::Loop { max, body } => self.repeat(*max, body),
+                Wave::While {
+                    condition,
+                    max,
+                    body,
+                } => self.repeat_while(*condition, *max, body),
+                Wave::Code { over, steps } => self.code(*over, steps),
                 other => self.step(other),
             }
         }
@@ -101,7 +137,52 @@ impl Interpreter<'_> {
             end.iterations += 1;
             end.converged = !self.changed;
         }
-        self.left.loops.push(end);
+        self.note(end);
+    }
+
+    /// Loops in others report nothing.
+    fn note(&mut self, end: LoopEnd) {
+        if self.depth == 0 {
+            self.left.loops.push(end);
+        }
+    }
+
+    fn repeat_while(&mut self, condition: Slot, max: u32, body: &[Wave]) {
+        let mut iterations = 0;
+        self.depth += 1;
+        while iterations < max && self.words(condition)[0] != 0 {
+            self.run(body);
+            iterations += 1;
+        }
+        self.depth -= 1;
+        self.note(LoopEnd {
+            iterations,
+            converged: self.words(condition)[0] == 0,
+        });
+    }
+
+    fn code(&mut self, over: Over, steps: &[Step]) {
+        let all = |count: u32| (0..count).collect::<Vec<_>>();
+        let items = match over {
+            Over::Nodes => all(self.list.nodes),
+            Over::Values(slot) => all(self.words(slot).len() as u32 / self.kinds[slot].words()),
+            Over::Where { of, below } => {
+                let words = self.words(of);
+                let step = self.kinds[of].words() as usize;
+                let is_below = |node: &u32| words[*node as usize * step] < below;
+                all(self.list.nodes).into_iter().filter(is_below).collect()
+            }
+        };
+        let [out, into] = &self.rows;
+        let mut world = World {
+            rows: [out, into],
+            kinds: &self.kinds,
+            before: self.left.registers.clone(),
+            now: &mut self.left.registers,
+            changed: false,
+        };
+        code::interpret(&mut world, &items, steps);
+        self.changed |= world.changed;
     }
 
     fn step(&mut self, wave: &Wave) {
@@ -157,7 +238,7 @@ impl Interpreter<'_> {
                 let corners = oracle::oriented_triangles(self.list);
                 self.set(to, |_, at| corners.get(at).copied().unwrap_or(0));
             }
-            Wave::Loop { .. } => {}
+            Wave::Loop { .. } | Wave::While { .. } | Wave::Code { .. } => {}
         }
     }
 

@@ -253,6 +253,7 @@ unsafe impl Grid for Lane<'_> {
         min(word: *mut u32, value: u32) -> u32;
         max(word: *mut u32, value: u32) -> u32;
         swap_if(word: *mut u32, expected: u32, value: u32) -> u32;
+        swap_wide_if(word: *mut u32, expected: u64, value: u64) -> u64;
         signal(word: *mut u32) -> ();
         arrive(word: *mut u32) -> u32;
         poll(word: *const u32) -> u32;

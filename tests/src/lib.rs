@@ -6,12 +6,15 @@
 pub mod random;
 pub mod graphs;
 pub mod oracle;
+pub mod code;
 pub mod script;
 pub mod interpret;
+mod draw_code;
 pub mod draw;
 pub mod straight;
 pub mod faulty;
 pub mod harness;
+pub mod composed;
 pub mod batches;
 pub mod paths;
 pub mod lanes;

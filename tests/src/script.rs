@@ -4,9 +4,11 @@
 //! word by word, [`crate::draw`] makes random ones, and this file passes it to the
 //! [`ProgramBuilder`]. It knows no groups, arenas or barriers, since it tests these.
 
+use crate::code::{self, Step};
 use crate::graphs::EdgeList;
 use seawall::program::{
-    BitOp, ComponentStep, Mark, Meet, ProgramBuilder, ProgramError, RegisterId, Transfer, Triangles,
+    BitOp, ComponentStep, Kind, Mark, Meet, Over, ProgramBuilder, ProgramError, RegisterId,
+    Transfer, Triangles,
 };
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::program::Reduction;
@@ -19,7 +21,9 @@ pub type Slot = usize;
 pub struct Register {
     /// Length in words.
     pub words: u32,
-    /// Its words at the start, if the host supplies them.
+    /// What code takes them for; pairs come in even numbers.
+    pub kind: Kind,
+    /// Its words at the start, when the host supplies them.
     pub input: Option<Vec<u32>>,
     /// Whether it is checked at the end.
     pub keep: bool,
@@ -108,6 +112,22 @@ pub enum Wave {
         /// Repeated waves, without loops.
         body: Vec<Wave>,
     },
+    /// Runs code.
+    Code {
+        /// What for.
+        over: code::Over,
+        /// What it does.
+        steps: Vec<Step>,
+    },
+    /// Repeats waves while the first word of a register is not 0.
+    While {
+        /// The register.
+        condition: Slot,
+        /// Most iterations.
+        max: u32,
+        /// What is repeated.
+        body: Vec<Wave>,
+    },
     /// Levels of a breadth-first search; words beyond the nodes are unreached.
     Levels {
         /// Destination, at least one word per node.
@@ -183,14 +203,14 @@ impl Script {
         let mut registers = Vec::new();
         let mut inputs = Vec::new();
         for register in &self.registers {
-            let words = u64::from(register.words);
+            let values = u64::from(register.words / register.kind.words());
             let id = match &register.input {
                 Some(content) => {
                     inputs.extend(content);
                     inputs.resize(inputs.len().next_multiple_of(INPUT_ALIGNMENT), 0xDEAD_BEEF);
-                    program.input("input", words)?
+                    program.input_values("input", register.kind, values)?
                 }
-                None => program.words("register", words)?,
+                None => program.values("register", register.kind, values)?,
             };
             if register.keep {
                 program.keep(id);
@@ -199,7 +219,10 @@ impl Script {
         }
         let frontiers = frontiers(&mut program, &self.waves)?;
         let oriented = oriented(&mut program, &self.waves, list)?;
+        let values = |register: &Register| register.words / register.kind.words();
         let mut assembler = Assembler {
+            program_nodes: list.nodes,
+            values: self.registers.iter().map(values).collect(),
             program,
             registers,
             frontiers,
@@ -249,6 +272,9 @@ fn oriented(
 
 struct Assembler {
     program: ProgramBuilder,
+    program_nodes: u32,
+    /// How many values each register holds.
+    values: Vec<u32>,
     registers: Vec<RegisterId>,
     frontiers: Vec<RegisterId>,
     oriented: Vec<[RegisterId; 2]>,
@@ -262,7 +288,13 @@ impl Assembler {
     fn add(&mut self, waves: &[Wave]) {
         for wave in waves {
             match wave {
-                Wave::Loop { max, body } => self.add_loop(*max, body),
+                Wave::Loop { max, body } => self.add_loop(*max, None, body),
+                Wave::While {
+                    condition,
+                    max,
+                    body,
+                } => self.add_loop(*max, Some(*condition), body),
+                Wave::Code { over, steps } => self.add_code(*over, steps),
                 Wave::Levels { to, list, max } => self.add_levels(*to, *list, *max),
                 Wave::Reach { to, list, max } => self.add_reach(*to, *list, *max),
                 Wave::Components { to } => self.add_components(*to),
@@ -303,6 +335,8 @@ impl Assembler {
             }
             Wave::Meet { to, from, meet } => program.meet("meet", at(to), at(from), meet),
             Wave::Loop { .. }
+            | Wave::While { .. }
+            | Wave::Code { .. }
             | Wave::Levels { .. }
             | Wave::Reach { .. }
             | Wave::Components { .. }
@@ -311,16 +345,52 @@ impl Assembler {
         }
     }
 
-    fn add_loop(&mut self, max: u32, body: &[Wave]) {
+    fn add_loop(&mut self, max: u32, condition: Option<Slot>, body: &[Wave]) {
+        let condition = condition.map(|slot| self.at(slot));
         let mut inner = std::mem::replace(&mut self.program, ProgramBuilder::new(0));
-        inner.fixpoint("loop", max, |program| {
-            // The body is added through this assembler, so the program moves
-            // in and out of it.
+        // The body is added through this assembler, so the program moves in and out of it.
+        let mut add = |program: &mut ProgramBuilder| {
             std::mem::swap(&mut self.program, program);
             self.add(body);
             std::mem::swap(&mut self.program, program);
-        });
+        };
+        match condition {
+            Some(condition) => inner.while_nonzero("while", (condition, max), add),
+            None => inner.fixpoint("loop", max, &mut add),
+        }
         self.program = inner;
+    }
+
+    fn add_code(&mut self, over: code::Over, steps: &[Step]) {
+        let over = match over {
+            code::Over::Nodes => Over::Nodes,
+            code::Over::Values(slot) => Over::Values(self.at(slot)),
+            code::Over::Where { of, below } => self.list(of, below),
+        };
+        let registers = code::Registers {
+            ids: &self.registers,
+            values: &self.values,
+        };
+        self.program
+            .each("code", over, |item| code::write(item, registers, steps));
+    }
+
+    /// A list of the nodes whose word in a register is below a limit.
+    fn list(&mut self, of: Slot, below: u32) -> Over {
+        let nodes = self.program_nodes;
+        let list = self.program.words("list", nodes.into());
+        let count = self.program.words("count", 1);
+        let (Ok(list), Ok(count)) = (list, count) else {
+            return Over::Nodes;
+        };
+        let of = self.at(of);
+        self.program.fill("empty", list, 0);
+        self.program.fill("none", count, 0);
+        self.program.each("list", Over::Nodes, |node| {
+            let is_below = node.load(of).to_u32().below(below);
+            node.append((list, count), node.index(), is_below);
+        });
+        Over::List { list, count }
     }
 
     fn search(&mut self, list: Slot, mark: Mark, max: u32) -> Option<RegisterId> {

@@ -5,7 +5,7 @@
 
 use crate::random::Random;
 use crate::script::{Register, Script, Slot, Wave};
-use seawall::program::BitOp;
+use seawall::program::{BitOp, Kind};
 use seawall_core::abi::program::Reduction;
 
 /// Registers of equal length.
@@ -24,6 +24,7 @@ pub fn draw(waves: u32, words: u32, random: &mut Random) -> Script {
         registers: lengths
             .map(|words| Register {
                 words,
+                kind: Kind::U32,
                 input: None,
                 keep: true,
             })

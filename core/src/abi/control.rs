@@ -1,6 +1,7 @@
 //! The control block: what a running kernel tells its host.
 
 use super::assert_words;
+use super::code::DEPTH_MAX;
 use super::search::Step;
 use bytemuck::{Pod, Zeroable};
 
@@ -184,8 +185,12 @@ pub struct ControlRecord {
     pub arrivals: u32,
     /// Word of a [`LoopState`] for the fixpoint that runs now.
     pub loop_state: u32,
+    /// Iterations of the open loops on a register, by depth; the word behind the deepest
+    /// holds how many loops had ended before the first. Only executors that launch each
+    /// group use it.
+    pub rounds: [u32; DEPTH_MAX as usize + 1],
     /// Keeps the records below aligned to a cache line.
-    pub reserved: [u32; 14],
+    pub reserved: [u32; 10],
     /// How each fixpoint ended.
     pub loops: [LoopRecord; LOOPS_MAX],
 }

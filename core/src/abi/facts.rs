@@ -167,7 +167,8 @@ impl Opcode {
         use Invariant::{Forest, Fresh, Frontier, Lengths, Paths, Peeling, Rows, Sets, Work};
         use Operand::{First, Second, Third, To};
         match self {
-            Self::Nop | Self::Fixpoint | Self::Stall => Facts::NONE,
+            // What the code of `Each` uses is in its instructions.
+            Self::Nop | Self::Fixpoint | Self::Stall | Self::Each | Self::While => Facts::NONE,
             Self::Fill => Facts::of(&[], &[To]),
             Self::Iota => Facts::of(&[], &[To]).making(&[(To, Forest)]),
             Self::Copy | Self::Scatter | Self::Majority | Self::Parents => {

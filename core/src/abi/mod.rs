@@ -7,6 +7,7 @@
 //! host, walking on the device.
 
 pub mod program;
+pub mod code;
 pub mod facts;
 pub mod control;
 pub mod search;
@@ -19,7 +20,7 @@ pub mod batch;
 pub const MAGIC: u32 = 0x314C_5753;
 
 /// Version of every record in this module.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The level, distance or label of a node that no wave reached.
 pub const UNREACHED: u32 = u32::MAX;

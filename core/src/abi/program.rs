@@ -152,11 +152,18 @@ pub enum Opcode {
     /// As [`StepPaths`](Self::StepPaths), with the bits of floats for weights, distances
     /// and the width of bounds. What no path reaches is infinite.
     StepPathsFloat = 40,
+    /// Runs code for each item of a domain, see [`EachRecord`]: words, nodes, or the first
+    /// entries of the list `sources[0]`, as many as word 0 of `sources[1]` says. What it
+    /// reads and writes stands in its [code](super::code).
+    Each = 41,
+    /// Repeats body groups while word 0 of a register is not 0. The parameters are a
+    /// [`WhileRecord`].
+    While = 42,
 }
 
 impl Opcode {
     /// Every opcode, in order of its word.
-    pub const ALL: [Self; 41] = [
+    pub const ALL: [Self; 43] = [
         Self::Nop,
         Self::Fill,
         Self::Iota,
@@ -198,6 +205,8 @@ impl Opcode {
         Self::SeedPathsWide,
         Self::StepPathsWide,
         Self::StepPathsFloat,
+        Self::Each,
+        Self::While,
     ];
 
     /// The opcode of a word, or nothing when the word names none.
@@ -337,6 +346,81 @@ impl FixpointRecord {
     }
 }
 
+/// What the parameters of an [`Opcode::Each`] wave hold, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct EachRecord {
+    /// Index of its first instruction.
+    pub first: u32,
+    /// Number of its instructions.
+    pub instructions: u32,
+    /// Most items.
+    pub items: u32,
+}
+
+impl EachRecord {
+    /// Reads the parameters of such a wave.
+    #[must_use]
+    pub const fn from_parameters(words: [u32; 5]) -> Self {
+        let [first, instructions, items, ..] = words;
+        Self {
+            first,
+            instructions,
+            items,
+        }
+    }
+
+    /// Writes the parameters of such a wave.
+    #[must_use]
+    pub const fn to_parameters(self) -> [u32; 5] {
+        [self.first, self.instructions, self.items, 0, 0]
+    }
+}
+
+/// What the parameters of an [`Opcode::While`] wave hold, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct WhileRecord {
+    /// First body group in the group table.
+    pub first_group: u32,
+    /// Number of body groups.
+    pub groups: u32,
+    /// Iterations after which the loop ends in any case.
+    pub max_iterations: u32,
+    /// Register whose word 0 is looked at before each iteration. The first body group
+    /// leaves it alone, as slow blocks may still look.
+    pub condition: u32,
+    /// Loops of this kind that it is in.
+    pub depth: u32,
+}
+
+impl WhileRecord {
+    /// Reads the parameters of such a wave.
+    #[must_use]
+    pub const fn from_parameters(words: [u32; 5]) -> Self {
+        let [first_group, groups, max_iterations, condition, depth] = words;
+        Self {
+            first_group,
+            groups,
+            max_iterations,
+            condition,
+            depth,
+        }
+    }
+
+    /// Writes the parameters of such a wave.
+    #[must_use]
+    pub const fn to_parameters(self) -> [u32; 5] {
+        [
+            self.first_group,
+            self.groups,
+            self.max_iterations,
+            self.condition,
+            self.depth,
+        ]
+    }
+}
+
 /// Where a register lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -412,8 +496,14 @@ pub struct LaunchRecord {
     pub search: super::search::SearchPolicy,
     /// Incoming edges by tiles, where the host made some.
     pub tiles: super::tiles::TileTable,
+    /// Table of [`Instruction`](super::code::Instruction)s, aligned to 16 bytes, or 0.
+    pub code_table: u64,
+    /// All instructions of the table.
+    pub code: u32,
+    /// Keeps the record a whole number of pairs.
+    pub reserved: u32,
 }
-assert_words!(LaunchRecord, 68);
+assert_words!(LaunchRecord, 72);
 
 #[cfg(test)]
 mod tests {

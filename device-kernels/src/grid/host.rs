@@ -358,6 +358,15 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
         unsafe { self.change(word, own, shared) }
     }
     #[inline(always)]
+    unsafe fn swap_wide_if(self, word: *mut u32, expected: u64, value: u64) -> u64 {
+        let (ok, not) = (Ordering::Relaxed, Ordering::Relaxed);
+        // SAFETY: the pair is valid and aligned, by this method's contract.
+        let pair = unsafe { AtomicU64::from_ptr(word.cast()) };
+        match pair.compare_exchange(expected, value, ok, not) {
+            Ok(previous) | Err(previous) => previous,
+        }
+    }
+    #[inline(always)]
     unsafe fn signal(self, word: *mut u32) {
         // SAFETY: the word is valid, by this method's contract.
         unsafe { atomic(word) }.fetch_add(1, Ordering::Release);

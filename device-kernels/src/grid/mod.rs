@@ -253,7 +253,12 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `word` must be valid for reads and writes.
     unsafe fn swap_if(self, word: *mut u32, expected: u32, value: u32) -> u32;
-    /// Adds 1 with release order and does not wait for the result. Pairs with
+    /// Replaces an aligned pair of words if it is `expected` and returns its previous value.
+    ///
+    /// # Safety
+    /// As [`Grid::add_wide`].
+    unsafe fn swap_wide_if(self, word: *mut u32, expected: u64, value: u64) -> u64;
+    /// Adds 1 with release order; nothing waits for the result. Pairs with
     /// [`Grid::poll`].
     ///
     /// # Safety

@@ -13,7 +13,13 @@ pub(super) fn miss<G: Grid>(grid: G, index: u32, len: u32) {
     }
 }
 
-/// Forgets remembered indices; one lane calls this.
+/// Notes an index that was out of range of what has `len` entries.
+#[inline(always)]
+pub(crate) fn note_missed<G: Grid>(grid: G, index: u32, len: u32) {
+    miss(grid, index, len);
+}
+
+/// Forgets what was missed; one lane calls this.
 #[inline(always)]
 pub(crate) fn forget_missed<G: Grid>(grid: G) {
     MISSES.store(grid, 0);

@@ -13,7 +13,7 @@ mod csr;
 
 pub use csr::Csr;
 pub use missed::none_missed;
-pub(crate) use missed::{forget_missed, missed};
+pub(crate) use missed::{forget_missed, missed, note_missed};
 pub use words::{Checked, Proof, Proven, Trust, Words};
 
 /// Word `$field` of the record `$record` that starts at word `$start`.

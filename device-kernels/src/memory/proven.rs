@@ -111,6 +111,14 @@ impl Proven {
         unsafe { grid.min_wide(self.place(index), value) }
     }
 
+    /// See [`Grid::swap_wide_if`]; `index` is that of the low word and even.
+    #[inline(always)]
+    pub fn swap_wide_if<G: Grid>(self, grid: G, index: u32, expected: u64, value: u64) -> u64 {
+        debug_assert!(index.is_multiple_of(2) && index + 1 < self.len);
+        // SAFETY: both words are in the array and aligned, as `proven` promises.
+        unsafe { grid.swap_wide_if(self.place(index), expected, value) }
+    }
+
     /// See [`Grid::signal`].
     #[inline(always)]
     pub fn signal<G: Grid>(self, grid: G, index: u32) {

@@ -5,6 +5,7 @@ use crate::context::ContextRef;
 use crate::control::{ProgramPoint, Stop};
 use crate::grid::Grid;
 use crate::tables::Wave;
+use crate::waves::family;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{GroupRecord, Opcode};
 
@@ -89,8 +90,8 @@ fn point(iteration: u32) -> ProgramPoint {
 /// The iteration of waves outside loops.
 pub(super) const OUTSIDE: u32 = u32::MAX;
 
-/// Runs the waves of a group that are not fixpoints, in an iteration of a loop or
-/// [`OUTSIDE`], and returns whether it has fixpoints.
+/// Runs the waves of a group that are not loops, in an iteration of a loop or
+/// [`OUTSIDE`], and tells whether others are.
 ///
 /// # Errors
 /// If a wave faults.
@@ -105,7 +106,7 @@ pub(super) fn run_waves<G: Grid, const FAMILIES: u32>(
     let mut has_loops = false;
     for at in group.first_wave..group.first_wave.saturating_add(group.waves) {
         let wave = wave_of(cx, at, iteration)?;
-        if wave.opcode(grid) == Opcode::Fixpoint as u32 {
+        if is_loop::<FAMILIES>(wave.opcode(grid)) {
             if iteration != OUTSIDE {
                 let code = FaultCode::NestedFixpoint;
                 return Err(fault_of(cx, code, wave, iteration));
@@ -119,6 +120,13 @@ pub(super) fn run_waves<G: Grid, const FAMILIES: u32>(
         }
     }
     Ok(has_loops)
+}
+
+/// Whether waves of this opcode are loops, in kernels that know them.
+#[inline(always)]
+const fn is_loop<const FAMILIES: u32>(opcode: u32) -> bool {
+    opcode == Opcode::Fixpoint as u32
+        || FAMILIES & family::CODE != 0 && opcode == Opcode::While as u32
 }
 
 #[inline(always)]

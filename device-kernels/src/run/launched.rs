@@ -4,6 +4,7 @@
 //! in memory here, and the last block to finish a launch decides whether the loop goes
 //! on.
 
+use super::books::point_of;
 use super::group::{OUTSIDE, run_waves};
 use super::open::{open, resume};
 use crate::context::Context;
@@ -12,8 +13,10 @@ use crate::grid::Grid;
 use crate::launch::Launch;
 use crate::search::drive::{self, is_over};
 use crate::search::frontier::Frontier;
+use crate::tables::Wave;
+use seawall_core::abi::code::DEPTH_MAX;
 use seawall_core::abi::control::{FaultCode, LoopState};
-use seawall_core::abi::program::{FixpointRecord, NO_REGISTER, Opcode};
+use seawall_core::abi::program::{FixpointRecord, NO_REGISTER, Opcode, WhileRecord};
 
 /// One launch of a loop's body.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +50,9 @@ pub fn run_one_group<G: Grid, const FAMILIES: u32>(
 #[inline(always)]
 pub fn begin_loop<G: Grid>(grid: G, launch: Launch, fixpoint: u32) -> Result<(), Stop> {
     let context = open(grid, launch)?;
+    if let Some((wave, record)) = while_of(&context, fixpoint) {
+        return begin_while(&context, wave, record);
+    }
     let (_, record) = fixpoint_of(&context, fixpoint)?;
     if !context.team.is_leader() {
         return Ok(());
@@ -72,7 +78,79 @@ pub fn begin_loop<G: Grid>(grid: G, launch: Launch, fixpoint: u32) -> Result<(),
     Ok(())
 }
 
-/// Runs one group of a loop's body; returns at once if the loop is over.
+/// The loop on a register at `index` of the wave table, if there is one.
+#[inline(always)]
+fn while_of<G: Grid>(context: &Context<G>, index: u32) -> Option<(Wave, WhileRecord)> {
+    let grid = context.team.grid;
+    let wave = context.tables.wave(grid, index)?;
+    let record = || WhileRecord::from_parameters(wave.parameters(grid));
+    (wave.opcode(grid) == Opcode::While as u32).then(|| (wave, record()))
+}
+
+/// Opens a loop on a register.
+#[inline(always)]
+fn begin_while<G: Grid>(context: &Context<G>, wave: Wave, record: WhileRecord) -> Result<(), Stop> {
+    let (grid, control) = (context.team.grid, context.team.control);
+    if !context.team.is_leader() {
+        return Ok(());
+    }
+    control.stamp_first(grid);
+    if record.depth == 0 {
+        control.set_rounds(grid, DEPTH_MAX, control.loops_done(grid));
+    }
+    decide_while(context, (wave, record), 0)
+}
+
+/// Counts an iteration of a loop on a register and decides whether another follows; one
+/// lane does. Launched behind the last group of its body.
+///
+/// # Errors
+/// When the wave is no such loop, or the register is missing.
+#[inline(always)]
+pub fn again<G: Grid>(grid: G, launch: Launch, index: u32) -> Result<(), Stop> {
+    let context = resume(grid, launch)?;
+    let control = context.team.control;
+    let Some((wave, record)) = while_of(&context, index) else {
+        return Err(control.fault(grid, FaultCode::NoLoop, ProgramPoint::default()));
+    };
+    if !context.team.is_leader() {
+        return Ok(());
+    }
+    let rounds = control.rounds(grid, record.depth).saturating_add(1);
+    decide_while(&context, (wave, record), rounds)
+}
+
+/// Stores how often a loop on a register has run and whether it goes on.
+#[inline(always)]
+fn decide_while<G: Grid>(
+    context: &Context<G>,
+    (wave, record): (Wave, WhileRecord),
+    rounds: u32,
+) -> Result<(), Stop> {
+    let (grid, control) = (context.team.grid, context.team.control);
+    let condition = context.tables.register_of(grid, record.condition, 1);
+    let point = point_of(grid, wave, rounds);
+    let condition = condition.map_err(|code| control.fault(grid, code, point))?;
+    control.set_rounds(grid, record.depth, rounds);
+    let converged = condition.load(grid, 0) == 0;
+    if !converged && rounds < record.max_iterations {
+        control.set_loop_state(grid, LoopState::Running);
+        return Ok(());
+    }
+    control.set_loop_state(grid, end_state(converged));
+    if record.depth == 0 {
+        control.forget_loops(grid, control.rounds(grid, DEPTH_MAX));
+        let end = LoopEnd {
+            iterations: rounds,
+            converged,
+            frontier_max: 0,
+        };
+        finish(context, end);
+    }
+    Ok(())
+}
+
+/// Runs one group of a loop's body; returns at once when the loop is over.
 ///
 /// # Errors
 /// If a wave faults.
@@ -116,8 +194,12 @@ pub fn loop_goes_on<G: Grid>(grid: G, launch: Launch, fixpoint: u32) -> bool {
     if !control.loop_runs(grid) || control.is_stopped(grid) {
         return false;
     }
-    let Ok((wave, _)) = fixpoint_of(&context, fixpoint) else {
-        return false;
+    let wave = match while_of(&context, fixpoint) {
+        Some((wave, _)) => wave.number(grid),
+        None => match fixpoint_of(&context, fixpoint) {
+            Ok((wave, _)) => wave,
+            Err(Stop) => return false,
+        },
     };
     let spent = grid.now_ns().saturating_sub(control.started_ns(grid));
     if spent <= launch.time_budget_ns(grid) {

@@ -9,10 +9,11 @@ mod straight;
 mod books;
 mod search_loop;
 mod fixpoint;
+mod while_loop;
 mod program;
 mod launched;
 mod batch;
 
 pub use batch::{Batch, run_batch};
-pub use launched::{BodyLaunch, begin_loop, loop_goes_on, run_body, run_one_group};
+pub use launched::{BodyLaunch, again, begin_loop, loop_goes_on, run_body, run_one_group};
 pub use program::{cross_barriers, run_program};

@@ -1,14 +1,13 @@
 //! A whole program: group after group, with a barrier between them.
 
-use super::fixpoint::run_fixpoint;
-use super::group::{OUTSIDE, end_of_group, group_of, note, run_waves, wave_of};
+use super::group::{OUTSIDE, end_of_group, run_waves};
 use super::open::open;
 use super::straight::{end_of_run, run_straight};
+use super::while_loop::{Top, run_loops};
 use crate::context::ContextRef;
 use crate::control::{ProgramPoint, Stop};
 use crate::grid::Grid;
 use crate::launch::Launch;
-use seawall_core::abi::program::Opcode;
 
 /// Runs the whole program. Every lane of the grid calls this once; all blocks must be
 /// co-resident.
@@ -61,23 +60,14 @@ pub(super) fn run_in_block<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>) -> R
     Ok(())
 }
 
-/// Runs all waves of a group, fixpoints last.
+/// Runs all waves of a group, loops last.
 ///
 /// # Errors
 /// If the run stops.
 #[inline(always)]
 fn run_group<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, index: u32) -> Result<(), Stop> {
-    if !run_waves::<G, FAMILIES>(cx, index, OUTSIDE)? {
-        return Ok(());
-    }
-    let grid = cx.grid();
-    let group = group_of(cx, index, OUTSIDE)?;
-    for at in group.first_wave..group.first_wave.saturating_add(group.waves) {
-        let wave = wave_of(cx, at, OUTSIDE)?;
-        if wave.opcode(grid) == Opcode::Fixpoint as u32 {
-            note(cx, wave);
-            run_fixpoint::<G, FAMILIES>(cx, wave)?;
-        }
+    if run_waves::<G, FAMILIES>(cx, index, OUTSIDE)? {
+        run_loops::<G, Top, FAMILIES>(cx, index)?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::grid::Grid;
 use crate::search::waves::run_search_wave;
 use crate::tables::Wave;
 use crate::waves::{
-    components, families_of, family, flow, parents, paths, peel, rank, reduce, sets, stall,
+    components, each, families_of, family, flow, parents, paths, peel, rank, reduce, sets, stall,
     triangles, words,
 };
 use seawall_core::abi::control::FaultCode;
@@ -61,6 +61,9 @@ pub(super) fn run_wave<G: Grid, const FAMILIES: u32>(
     }
     if FAMILIES & family::SETS != 0 && families == family::SETS {
         return sets::run_sets(cx, opcode, wave);
+    }
+    if FAMILIES & family::CODE != 0 && opcode == Opcode::Each {
+        return each::run_each(cx, wave);
     }
     if opcode == Opcode::Stall {
         return stall::run_stall(cx, wave.parameter(grid, 0));

@@ -4,6 +4,7 @@
 //! megakernel and as a launch of its own.
 
 pub mod words;
+pub mod each;
 pub mod reduce;
 pub mod edges;
 pub mod components;
@@ -53,8 +54,14 @@ pub mod family {
     pub const SETS: u32 = 512;
     /// Shortest paths with distances of 64 bits or floats.
     pub const LONG_PATHS: u32 = 1024;
+    /// Code of programs, and loops within each other.
+    pub const CODE: u32 = 2048;
     /// Every family.
     pub const ALL: u32 = u32::MAX;
+    /// Every family but [`CODE`], which only programs that run code pay for.
+    pub const READY: u32 = !CODE;
+    /// What programs of code alone need.
+    pub const CODE_ALONE: u32 = CODE | WORDS | REDUCE;
 }
 
 /// The families that hold `opcode`; control opcodes belong to none.
@@ -91,5 +98,6 @@ pub const fn families_of(opcode: Opcode) -> u32 {
         }
         Opcode::OrientEdges | Opcode::CountTriangles => family::TRIANGLES,
         Opcode::SeedSets | Opcode::StepSets => family::SETS,
+        Opcode::Each | Opcode::While => family::CODE,
     }
 }

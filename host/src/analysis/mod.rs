@@ -23,6 +23,11 @@ mod pagerank;
 mod reach;
 mod sssp;
 mod triangles;
+mod widest;
+mod mis;
+mod colouring;
+mod scc;
+mod msf;
 
 pub use answer::{Answer, Figure, Number, Sentence};
 pub use facts::{Bars, Facts, Picture, Values};

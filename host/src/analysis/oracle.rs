@@ -8,5 +8,6 @@ pub use super::cc::oracle::components;
 pub use super::kcore::oracle::cores;
 pub use super::pagerank::oracle::{Ranked, agrees, rank_tolerance, ranks};
 pub use super::reach::oracle::{reached, reached_from};
+pub use super::scc::oracle::strong_components;
 pub use super::sssp::oracle::{distances, distances_in_doubles};
 pub use super::triangles::oracle::triangles;

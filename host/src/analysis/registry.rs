@@ -40,6 +40,11 @@ registry! {
     Pagerank => super::pagerank::Pagerank,
     Kcore => super::kcore::Kcore,
     Triangles => super::triangles::Triangles,
+    Widest => super::widest::Widest,
+    Mis => super::mis::Mis,
+    Colouring => super::colouring::Colouring,
+    Scc => super::scc::Scc,
+    Msf => super::msf::Msf,
 }
 
 impl AnalysisKind {

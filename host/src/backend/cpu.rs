@@ -275,6 +275,7 @@ fn launch_record(
             groups: program.groups.as_ptr() as u64,
             waves: program.waves.as_ptr() as u64,
             registers: program.registers.as_ptr() as u64,
+            code: program.code.as_ptr() as u64,
         },
         arena: loaded.arena.as_mut_ptr() as u64,
         inputs: loaded.inputs.as_mut_ptr() as u64,

@@ -26,6 +26,7 @@ pub(super) struct TableAddresses {
     pub(super) groups: u64,
     pub(super) waves: u64,
     pub(super) registers: u64,
+    pub(super) code: u64,
 }
 
 /// Addresses of all parts of a run on a machine.
@@ -89,6 +90,9 @@ pub(super) fn launch_record(
             ..program.search
         },
         tiles: at.graph.tiles,
+        code_table: at.tables.code,
+        code: length(program.code.len()),
+        reserved: 0,
     }
 }
 

@@ -6,6 +6,7 @@ use super::operands::{self, Around};
 use super::vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
 use super::wave::{Body, RegisterSpec, Slot, WaveSpec};
 use super::{PlanSummary, encode};
+use seawall_core::abi::code::Kind;
 use seawall_core::abi::program::{Opcode, Reduction};
 use seawall_core::abi::search::{FrontierLayout, SearchPolicy, bitset_words};
 use seawall_core::plan::Strategy;
@@ -102,11 +103,12 @@ impl ProgramBuilder {
     /// Whether some fixpoint is a frontier search, which thresholds steer.
     #[must_use]
     pub fn searches(&self) -> bool {
-        let is_search = |wave: &WaveSpec| {
-            let body = wave.body.as_ref();
-            body.is_some_and(|body| body.frontier.is_some())
-        };
-        self.waves.iter().any(is_search)
+        fn searches(waves: &[WaveSpec]) -> bool {
+            let bodies = waves.iter().filter_map(|wave| wave.body.as_ref());
+            let mut bodies = bodies.map(|body| body.frontier.is_some() || searches(&body.waves));
+            bodies.any(|searches| searches)
+        }
+        searches(&self.waves)
     }
 
     /// Has every step of every search take the shape `topology` where that can
@@ -171,6 +173,7 @@ impl ProgramBuilder {
         self.registers.push(RegisterSpec {
             name,
             words,
+            kind: Kind::U32,
             is_input,
             is_result: false,
         });
@@ -209,7 +212,7 @@ impl ProgramBuilder {
         maker.is_some_and(|maker| RegisterId::new(*maker, number) == register)
     }
 
-    fn refuse(&mut self, problem: ProgramError) {
+    pub(super) fn refuse(&mut self, problem: ProgramError) {
         self.problem.get_or_insert(problem);
     }
 
@@ -390,6 +393,12 @@ impl ProgramBuilder {
     /// Repeats the waves that `body` adds until an iteration changes nothing,
     /// at most `max_iterations` times.
     pub fn fixpoint(&mut self, name: &str, max_iterations: u32, body: impl FnOnce(&mut Self)) {
+        let waves = self.body(name, body);
+        self.push_fixpoint(name, waves, max_iterations, None);
+    }
+
+    /// The waves that `body` adds.
+    pub(super) fn body(&mut self, name: &str, body: impl FnOnce(&mut Self)) -> Vec<WaveSpec> {
         let (id, outer) = (self.id, std::mem::take(&mut self.waves));
         body(self);
         if self.id != id {
@@ -397,8 +406,7 @@ impl ProgramBuilder {
                 name: name.to_owned(),
             });
         }
-        let inner = std::mem::replace(&mut self.waves, outer);
-        self.push_fixpoint(name, inner, max_iterations, None);
+        std::mem::replace(&mut self.waves, outer)
     }
 
     fn push_fixpoint(
@@ -408,8 +416,18 @@ impl ProgramBuilder {
         max_iterations: u32,
         frontier: Option<Slot>,
     ) {
-        let mut wave = WaveSpec::new(name, Opcode::Fixpoint);
-        for inner in &waves {
+        let body = Body {
+            waves,
+            max_iterations,
+            frontier,
+            condition: None,
+        };
+        self.push_loop(WaveSpec::new(name, Opcode::Fixpoint), body);
+    }
+
+    /// Adds the loop `wave` with a body.
+    pub(super) fn push_loop(&mut self, mut wave: WaveSpec, body: Body) {
+        for inner in &body.waves {
             wave.reads.extend(&inner.reads);
             wave.writes.extend(&inner.writes);
         }
@@ -417,11 +435,7 @@ impl ProgramBuilder {
             list.sort_unstable();
             list.dedup();
         }
-        wave.body = Some(Body {
-            waves,
-            max_iterations,
-            frontier,
-        });
+        wave.body = Some(body);
         self.push(wave);
     }
 

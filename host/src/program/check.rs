@@ -5,6 +5,7 @@
 //! proved in [`proof`](super::proof). Kernels check lengths themselves and report a
 //! fault.
 
+use super::code_check::check_code;
 use super::encoded::EncodedProgram;
 use super::joined::join;
 use super::proof::prove;
@@ -24,6 +25,7 @@ pub(super) fn check(program: &EncodedProgram) -> Result<(), TableError> {
     let groups = count("groups", program.groups.len())?;
     count("waves", program.waves.len())?;
     count("registers", program.registers.len())?;
+    count("instructions", program.code.len())?;
     if program.top_groups > groups {
         return Err(TableError::TopGroups {
             top: program.top_groups,
@@ -37,16 +39,19 @@ pub(super) fn check(program: &EncodedProgram) -> Result<(), TableError> {
         .iter()
         .filter(|wave| is_loop(wave))
         .try_for_each(|wave| check_loop(program, wave))?;
+    check_bodies(program)?;
     program
         .registers
         .iter()
         .enumerate()
         .try_for_each(|(index, register)| check_register(program, index, register))?;
+    check_code(program)?;
     prove(program)
 }
 
-fn is_loop(wave: &WaveRecord) -> bool {
-    wave.opcode == Opcode::Fixpoint as u32
+/// Whether a wave is a loop, whose parameters begin with the groups of its body.
+pub(super) fn is_loop(wave: &WaveRecord) -> bool {
+    [Opcode::Fixpoint as u32, Opcode::While as u32].contains(&wave.opcode)
 }
 
 /// Groups hold waves of the table, and no two the same.
@@ -134,6 +139,24 @@ fn check_loop(program: &EncodedProgram, wave: &WaveRecord) -> Result<(), TableEr
             top,
             groups,
         });
+    }
+    Ok(())
+}
+
+/// A body belongs to one loop.
+fn check_bodies(program: &EncodedProgram) -> Result<(), TableError> {
+    let mut is_body = vec![false; program.groups.len()];
+    for wave in program.waves.iter().filter(|wave| is_loop(wave)) {
+        let record = FixpointRecord::from_parameters(wave.parameters);
+        for group in record.first_group..record.first_group.saturating_add(record.groups) {
+            let known = is_body.get_mut(group as usize);
+            if known.is_some_and(|known| std::mem::replace(known, true)) {
+                return Err(TableError::SharedBody {
+                    wave: wave.wave,
+                    group,
+                });
+            }
+        }
     }
     Ok(())
 }

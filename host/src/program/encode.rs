@@ -12,12 +12,15 @@ use super::joined::join;
 use super::proof::prove;
 use super::table_error::TableError;
 use super::wave::{ALIGNMENT_BYTES, Body, RegisterSpec, Slot, WaveSpec};
+use seawall_core::abi::code::{DEPTH_MAX, Instruction, Op};
 use seawall_core::abi::program::{
-    FixpointRecord, GroupRecord, NO_REGISTER, Opcode, Region, RegisterRecord, WaveRecord,
+    EachRecord, FixpointRecord, GroupRecord, NO_REGISTER, Opcode, Region, RegisterRecord,
+    WaveRecord, WhileRecord,
 };
 use seawall_core::plan::{self, ArenaOptions, Budget, Requirements, Results};
 use seawall_core::scratch::{ArenaScratchView, GroupScratchView, ScratchView};
 use seawall_core::wave::{Dag, Wave};
+use std::collections::VecDeque;
 
 /// Most words that one block handles in about the time of a grid barrier.
 const NARROW_WORDS: u64 = 8192;
@@ -47,7 +50,12 @@ pub(crate) fn encode(
     let registers = place_registers(&builder.registers, &hazards, &planned.offsets, &inputs);
     check_arena(&planned.summary, &budget)?;
     let mut tables = Tables::new(builder, registers);
-    let top = tables.add_groups(&builder.waves, &planned.groups);
+    let outside = Within {
+        name: "",
+        depth: 0,
+        first: 0,
+    };
+    let top = tables.add_groups(&builder.waves, &planned.groups, outside);
     tables.encoded.top_groups = top;
     join(
         &mut tables.encoded.groups,
@@ -215,13 +223,33 @@ fn place_registers(
         .collect()
 }
 
-struct Tables {
+struct Tables<'b> {
     encoded: EncodedProgram,
-    /// Index of each fixpoint's record in the wave table, and its wave number.
-    fixpoints: Vec<(usize, usize)>,
+    /// Loops whose bodies are missing.
+    open: VecDeque<Loop<'b>>,
 }
 
-impl Tables {
+/// A loop in the tables.
+struct Loop<'b> {
+    /// Index of its record in the wave table.
+    index: usize,
+    wave: &'b WaveSpec,
+    name: String,
+    /// Loops that it is in.
+    depth: u32,
+}
+
+/// Where waves are on their way into the tables.
+#[derive(Clone, Copy)]
+struct Within<'a> {
+    /// The names of the loops around them.
+    name: &'a str,
+    depth: u32,
+    /// Number of the first wave.
+    first: u32,
+}
+
+impl<'b> Tables<'b> {
     fn new(builder: &ProgramBuilder, registers: Vec<RegisterRecord>) -> Self {
         Self {
             encoded: EncodedProgram {
@@ -230,6 +258,7 @@ impl Tables {
                 groups: Vec::new(),
                 top_groups: 0,
                 waves: Vec::new(),
+                code: Vec::new(),
                 registers,
                 wave_names: builder.waves.iter().map(|wave| wave.name.clone()).collect(),
                 arena_bytes: 0,
@@ -237,12 +266,17 @@ impl Tables {
                 needs: builder.needs,
                 search: builder.search,
             },
-            fixpoints: Vec::new(),
+            open: VecDeque::new(),
         }
     }
 
     /// Adds records for `groups` of `waves`; gives the number of groups.
-    fn add_groups(&mut self, waves: &[WaveSpec], groups: &[Vec<u32>]) -> u32 {
+    fn add_groups(
+        &mut self,
+        waves: &'b [WaveSpec],
+        groups: &[Vec<u32>],
+        within: Within<'_>,
+    ) -> u32 {
         for group in groups {
             let members: Vec<_> = group
                 .iter()
@@ -255,14 +289,27 @@ impl Tables {
                 joined: 0,
             });
             for (number, wave) in members {
-                if wave.body.is_some() {
-                    self.fixpoints
-                        .push((self.encoded.waves.len(), number as usize));
-                }
-                self.encoded.waves.push(record(number, wave));
+                self.add_wave(wave, number, within);
             }
         }
         groups.len() as u32
+    }
+
+    fn add_wave(&mut self, wave: &'b WaveSpec, number: u32, within: Within<'_>) {
+        if wave.body.is_some() {
+            self.open.push_back(Loop {
+                index: self.encoded.waves.len(),
+                wave,
+                name: format!("{}{}", within.name, wave.name),
+                depth: within.depth,
+            });
+        }
+        let mut record = record(within.first + number, wave);
+        if wave.opcode == Opcode::Each {
+            record.parameters[0] = self.encoded.code.len() as u32;
+            self.encoded.code.extend(&wave.code);
+        }
+        self.encoded.waves.push(record);
     }
 
     /// Whether one block is enough for a group.
@@ -275,6 +322,7 @@ impl Tables {
                 Opcode::Nop => return Some(0),
                 Opcode::Seed => return Some(wave.sources[0].map_or(0, words)),
                 Opcode::Reduce => return Some(wave.sources[0].map_or(0, words)),
+                Opcode::Each => return words_of_code(wave),
                 _ => return None,
             }
             wave.destination.map(words)
@@ -285,54 +333,87 @@ impl Tables {
             .is_some_and(|sum| sum <= NARROW_WORDS)
     }
 
-    /// Adds the bodies of all fixpoints behind the top-level groups.
+    /// Adds the bodies of all loops behind the top-level groups.
     fn add_bodies(
         &mut self,
         builder: &ProgramBuilder,
         request: &PlanRequest,
     ) -> Result<(), ProgramError> {
-        for (index, number) in std::mem::take(&mut self.fixpoints) {
-            let wave = &builder.waves[number];
-            let Some(body) = &wave.body else { continue };
-            let groups = plan_body(builder, wave, body, request)?;
+        while let Some(around) = self.open.pop_front() {
+            let Some(body) = &around.wave.body else {
+                continue;
+            };
+            let groups = plan_body(builder, &around, body, request)?;
             let first_group = self.encoded.groups.len() as u32;
-            let first_wave = self.encoded.waves.len();
-            let groups = self.add_groups(&body.waves, &groups);
-            for inner in &mut self.encoded.waves[first_wave..] {
-                // Body waves report as waves of their own behind the others.
-                inner.wave += self.encoded.wave_names.len() as u32;
-            }
-            self.encoded.wave_names.extend(
-                body.waves
-                    .iter()
-                    .map(|inner| format!("{} / {}", wave.name, inner.name)),
-            );
-            self.encoded.waves[index].parameters = FixpointRecord {
-                first_group,
-                groups,
-                max_iterations: body.max_iterations,
-                frontier: body.frontier.map_or(NO_REGISTER, |register| register.0),
-            }
-            .to_parameters();
+            // Body waves report as waves of their own behind the others.
+            let within = Within {
+                name: &format!("{} / ", around.name),
+                depth: around.depth + 1,
+                first: self.encoded.wave_names.len() as u32,
+            };
+            let names = body.waves.iter().map(|inner| inner.name.as_str());
+            let names = names.map(|name| format!("{}{name}", within.name));
+            self.encoded.wave_names.extend(names);
+            let count = self.add_groups(&body.waves, &groups, within);
+            self.encoded.waves[around.index].parameters =
+                loop_parameters(&around, body, (first_group, count));
         }
         Ok(())
     }
 }
 
-/// Groups the waves of a fixpoint's body. Their registers have places already,
+fn loop_parameters(around: &Loop<'_>, body: &Body, (first_group, groups): (u32, u32)) -> [u32; 5] {
+    let max_iterations = body.max_iterations;
+    if let Some(condition) = body.condition {
+        let record = WhileRecord {
+            first_group,
+            groups,
+            max_iterations,
+            condition: condition.0,
+            depth: around.depth,
+        };
+        return record.to_parameters();
+    }
+    FixpointRecord {
+        first_group,
+        groups,
+        max_iterations,
+        frontier: body.frontier.map_or(NO_REGISTER, |register| register.0),
+    }
+    .to_parameters()
+}
+
+/// About how many words a block would handle in the time that code takes; nothing where
+/// that depends on edges.
+fn words_of_code(wave: &WaveSpec) -> Option<u64> {
+    let is_edges = |at: &Instruction| at.op == Op::Edges as u32;
+    let items = u64::from(EachRecord::from_parameters(wave.parameters).items);
+    let work = items.saturating_mul(1 + wave.code.len() as u64 / 2);
+    (!wave.code.iter().any(is_edges)).then_some(work)
+}
+
+/// Groups the waves of a loop's body. Their registers have places already,
 /// so only the order matters.
 fn plan_body(
     builder: &ProgramBuilder,
-    wave: &WaveSpec,
+    around: &Loop<'_>,
     body: &Body,
     request: &PlanRequest,
 ) -> Result<Vec<Vec<u32>>, ProgramError> {
-    let name = || wave.name.clone();
+    let name = || around.wave.name.clone();
     if body.waves.is_empty() {
         return Err(ProgramError::EmptyBody { name: name() });
     }
-    if body.waves.iter().any(|inner| inner.body.is_some()) {
+    let has_loops = body.waves.iter().any(|inner| inner.body.is_some());
+    if has_loops && body.condition.is_none() {
         return Err(ProgramError::NestedFixpoint { name: name() });
+    }
+    if body.condition.is_some() && around.depth >= DEPTH_MAX {
+        return Err(ProgramError::TooDeep {
+            name: name(),
+            depth: around.depth,
+            most: DEPTH_MAX - 1,
+        });
     }
     let hazards = infer(&builder.registers, &body.waves, true)?;
     let inner = builder.with_waves(body.waves.clone());
@@ -341,7 +422,16 @@ fn plan_body(
         budget_bytes: u64::MAX,
         readback_bytes: 0,
     };
-    Ok(plan_waves(&inner, &hazards, &unlimited, request)?.groups)
+    let mut groups = plan_waves(&inner, &hazards, &unlimited, request)?.groups;
+    // Slow blocks may still look at the condition while the first group runs.
+    let writes = |wave: &u32| {
+        let writes = &body.waves[*wave as usize].writes;
+        body.condition.is_some_and(|at| writes.contains(&at))
+    };
+    if groups.first().is_some_and(|first| first.iter().any(writes)) {
+        groups.insert(0, Vec::new());
+    }
+    Ok(groups)
 }
 
 fn record(number: u32, wave: &WaveSpec) -> WaveRecord {

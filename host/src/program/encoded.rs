@@ -2,6 +2,7 @@
 
 use super::table_error::TableError;
 use crate::graph::WeightKind;
+use seawall_core::abi::code::Instruction;
 use seawall_core::abi::program::{GroupRecord, RegisterRecord, WaveRecord};
 use seawall_core::abi::search::SearchPolicy;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -72,6 +73,8 @@ pub struct EncodedProgram {
     pub waves: Vec<WaveRecord>,
     /// Registers.
     pub registers: Vec<RegisterRecord>,
+    /// Code of waves that run some.
+    pub code: Vec<Instruction>,
     /// Name of each wave, by wave number, for fault messages and traces.
     pub wave_names: Vec<String>,
     /// Bytes of the arena.

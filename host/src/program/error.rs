@@ -1,6 +1,7 @@
 //! Problems of a wave program.
 
 use super::table_error::TableError;
+use seawall_core::abi::code::{Join, Kind};
 use seawall_core::abi::facts::Invariant;
 use seawall_core::error::{ArenaError, GroupError};
 
@@ -86,6 +87,27 @@ pub enum ProgramError {
         /// Name of the inner fixpoint.
         name: String,
     },
+    /// A loop is deeper in others than loops may be.
+    #[error(
+        "loop {name} is inside {depth} others and at most {most} may be; put its waves into the outer one"
+    )]
+    TooDeep {
+        /// Name of the loop.
+        name: String,
+        /// Loops that it is in.
+        depth: u32,
+        /// Loops that a loop may be in.
+        most: u32,
+    },
+    /// The code of a wave makes no sense.
+    #[error("wave {wave}: {problem}")]
+    Code {
+        /// Name of the wave.
+        wave: String,
+        /// What is wrong with it.
+        #[source]
+        problem: CodeError,
+    },
     /// A fixpoint has nothing to repeat.
     #[error("fixpoint {name} has an empty body; give it at least one wave")]
     EmptyBody {
@@ -122,5 +144,86 @@ pub enum ProgramError {
         needed_bytes: u64,
         /// Bytes that graph and inputs leave of the budget.
         available_bytes: u64,
+    },
+}
+
+/// The code of a wave makes no sense.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CodeError {
+    /// A value of another kind than an operation takes.
+    #[error("{what} takes values of {needed:?} and got one of {found:?}; convert it")]
+    Kind {
+        /// The operation.
+        what: &'static str,
+        /// Kind of the value.
+        found: Kind,
+        /// Kind that it takes.
+        needed: Kind,
+    },
+    /// A value of another kind than a register holds.
+    #[error("register {register} holds values of {needed:?}, not of {found:?}; convert it")]
+    RegisterKind {
+        /// Name of the register.
+        register: &'static str,
+        /// Kind of the value.
+        found: Kind,
+        /// Kind of the register.
+        needed: Kind,
+    },
+    /// Values of a kind know no such operation.
+    #[error("there is no {what} of values of {kind:?}; convert them")]
+    NoSuchOperation {
+        /// The operation.
+        what: &'static str,
+        /// Kind of the values.
+        kind: Kind,
+    },
+    /// Values of a kind are not joined so.
+    #[error("values of {kind:?} have no {how:?}; convert them")]
+    NoSuchJoin {
+        /// The join.
+        how: Join,
+        /// Kind of the values.
+        kind: Kind,
+    },
+    /// A value of an edge is used where that edge is gone.
+    #[error("a value of an edge is used outside of its edges; return it to be joined")]
+    ValueOfEdge,
+    /// Edges of edges.
+    #[error("edges are visited inside of edges; gather one of them in a wave before")]
+    EdgesInEdges,
+    /// Something that an edge cannot do.
+    #[error("{what} stands among edges; join a value and do it at the item")]
+    AtEdge {
+        /// What was asked.
+        what: &'static str,
+    },
+    /// Weights of two kinds.
+    #[error("weights are whole numbers and floats at once; use those that the graph has")]
+    TwoWeights,
+    /// Items read what others write.
+    #[error(
+        "register {register} is changed by some items and read by others, which may come before or after; store to another register, or read the latest value if either will do"
+    )]
+    ReadsWhatItWrites {
+        /// Name of the register.
+        register: &'static str,
+    },
+    /// A register has no value for each item.
+    #[error("register {register} holds {held} values and there are {items} items; make it longer")]
+    TooShort {
+        /// Name of the register.
+        register: &'static str,
+        /// Values that it holds.
+        held: u32,
+        /// Items of the wave.
+        items: u32,
+    },
+    /// More values at a time than there is room for.
+    #[error("more values are in use at a time than {most} words hold; split the wave in two")]
+    TooManyValues {
+        /// Words that there are.
+        most: u32,
     },
 }

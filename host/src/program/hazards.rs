@@ -92,14 +92,10 @@ fn reads_before_writes(wave: &WaveSpec) -> Vec<Slot> {
         return wave.reads.clone();
     };
     let mut written: BTreeSet<Slot> = BTreeSet::new();
-    let mut needed = Vec::new();
+    let mut needed: Vec<Slot> = body.condition.into_iter().collect();
     for inner in &body.waves {
-        needed.extend(
-            inner
-                .reads
-                .iter()
-                .filter(|register| !written.contains(*register)),
-        );
+        let reads = reads_before_writes(inner).into_iter();
+        needed.extend(reads.filter(|register| !written.contains(register)));
         written.extend(&inner.writes);
     }
     needed

@@ -10,12 +10,17 @@
 //! What depends on the graph is not looked at: kernels compare the lengths of registers
 //! with its nodes and edges themselves.
 
+use super::check::is_loop;
 use super::conflicts::Conflicts;
 use super::encoded::EncodedProgram;
 use super::places::{Holding, Holds, Span, place_of};
 use super::table_error::TableError;
+use super::uses::{each_use, register_of};
+use seawall_core::abi::code::DEPTH_MAX;
 use seawall_core::abi::facts::{Claim, Facts, Invariant, Operand, Stage};
-use seawall_core::abi::program::{FixpointRecord, GroupRecord, NO_REGISTER, Opcode, WaveRecord};
+use seawall_core::abi::program::{
+    FixpointRecord, GroupRecord, NO_REGISTER, Opcode, WaveRecord, WhileRecord,
+};
 use std::collections::BTreeSet;
 
 /// Proves that every wave of `program` finds what it needs. The tables must agree
@@ -28,7 +33,6 @@ pub(super) fn prove(program: &EncodedProgram) -> Result<(), TableError> {
         program,
         holding: Holding::default(),
         loops: 0,
-        bodies: BTreeSet::new(),
     };
     let top = program.groups.iter().take(program.top_groups as usize);
     top.into_iter().try_for_each(|group| walk.group(group))
@@ -40,8 +44,6 @@ struct Walk<'p> {
     holding: Holding,
     /// Loops that count rounds, begun so far: what was seeded is for the next one.
     loops: u32,
-    /// Groups that are in the body of some loop.
-    bodies: BTreeSet<u32>,
 }
 
 /// The loop whose body is walked.
@@ -50,16 +52,7 @@ enum Within {
     Nothing,
     Rounds,
     Search { frontier: u32 },
-}
-
-/// Operand `operand` of `wave`.
-pub(super) fn register_of(wave: &WaveRecord, operand: Operand) -> u32 {
-    match operand {
-        Operand::To => wave.destination,
-        Operand::First => wave.sources[0],
-        Operand::Second => wave.sources[1],
-        Operand::Third => wave.sources[2],
-    }
+    While { depth: u32 },
 }
 
 impl<'p> Walk<'p> {
@@ -81,13 +74,32 @@ impl<'p> Walk<'p> {
     /// Walks a top-level group in the order in which it runs: its loops come last.
     fn group(&mut self, group: &GroupRecord) -> Result<(), TableError> {
         let waves = self.waves(group);
-        let is_loop = |wave: &&WaveRecord| wave.opcode == Opcode::Fixpoint as u32;
         self.check_conflicts(waves)?;
+        self.waves_then_loops(waves, Within::Nothing, true)
+    }
+
+    /// Walks the waves of a group in the order in which they run: loops come last.
+    fn waves_then_loops(
+        &mut self,
+        waves: &'p [WaveRecord],
+        within: Within,
+        proves: bool,
+    ) -> Result<(), TableError> {
         for wave in waves.iter().filter(|wave| !is_loop(wave)) {
-            self.wave(wave, Within::Nothing, true)?;
+            self.wave(wave, within, proves)?;
         }
-        let mut loops = waves.iter().filter(is_loop);
-        loops.try_for_each(|wave| self.fixpoint(wave))
+        let mut loops = waves.iter().filter(|wave| is_loop(wave));
+        let depth = match within {
+            Within::While { depth } => depth + 1,
+            _ => 0,
+        };
+        loops.try_for_each(|wave| {
+            if wave.opcode == Opcode::While as u32 {
+                self.while_loop(wave, depth, proves)
+            } else {
+                self.fixpoint(wave, depth, proves)
+            }
+        })
     }
 
     /// Waves of a group run at the same time, so none may write what another uses.
@@ -95,7 +107,7 @@ impl<'p> Walk<'p> {
         let mut conflicts = Conflicts::default();
         for (number, wave) in (0_u32..).zip(waves) {
             self.note_uses(&mut conflicts, number, wave);
-            for inner in self.body(wave).into_iter().flatten() {
+            for inner in self.inner(wave) {
                 self.note_uses(&mut conflicts, number, inner);
             }
         }
@@ -112,23 +124,28 @@ impl<'p> Walk<'p> {
     }
 
     fn note_uses(&self, conflicts: &mut Conflicts, number: u32, wave: &WaveRecord) {
-        let Some(opcode) = Opcode::from_word(wave.opcode) else {
-            return;
-        };
-        let facts = opcode.facts();
-        for (operands, writes) in [(facts.reads, false), (facts.writes, true)] {
-            for operand in operands {
-                if let Some(place) = self.place(register_of(wave, *operand)) {
-                    conflicts.note(number, place, writes);
-                }
+        each_use(self.program, wave, |register, writes| {
+            if let Some(place) = self.place(register) {
+                conflicts.note(number, place, writes);
             }
+        });
+    }
+
+    /// All waves in the body of `wave`, if it is a loop, and in those of loops in it. Bodies
+    /// belong to one loop each, so those that are reached from the top form a tree.
+    fn inner(&self, wave: &'p WaveRecord) -> Vec<&'p WaveRecord> {
+        let mut found: Vec<_> = self.body(wave).into_iter().flatten().collect();
+        let mut at = 0;
+        while at < found.len() && found.len() <= self.program.waves.len() {
+            found.extend(self.body(found[at]).into_iter().flatten());
+            at += 1;
         }
+        found
     }
 
     /// The waves of the body of `wave`, if it is a loop, by group.
     fn body(&self, wave: &WaveRecord) -> Option<impl Iterator<Item = &'p WaveRecord> + use<'p>> {
-        let is_loop = wave.opcode == Opcode::Fixpoint as u32;
-        let waves = is_loop.then(|| body_groups(self.program, wave))?;
+        let waves = is_loop(wave).then(|| body_groups(self.program, wave))?;
         let program = self.program;
         Some(waves.iter().flat_map(move |group| {
             let first = group.first_wave as usize;
@@ -137,20 +154,25 @@ impl<'p> Walk<'p> {
         }))
     }
 
-    /// Walks a loop: its body once to see what it changes, and once to prove it.
-    fn fixpoint(&mut self, wave: &'p WaveRecord) -> Result<(), TableError> {
+    /// Walks a loop: its body once to see what it changes, and once to prove it, if it
+    /// `proves` anything.
+    fn fixpoint(
+        &mut self,
+        wave: &'p WaveRecord,
+        depth: u32,
+        proves: bool,
+    ) -> Result<(), TableError> {
         let record = FixpointRecord::from_parameters(wave.parameters);
-        self.own_body(wave, &record)?;
-        let within = self.enter(wave, &record)?;
+        let within = self.enter(wave, &record, (depth, proves))?;
         let before = self.holding.clone();
-        for proves in [false, true] {
+        for proves_now in [false, true] {
             for group in body_groups(self.program, wave) {
                 let waves = self.waves(group);
-                if proves {
+                if proves && proves_now {
                     self.check_conflicts(waves)?;
                 }
                 for inner in waves {
-                    self.wave(inner, within, proves)?;
+                    self.wave(inner, within, proves && proves_now)?;
                 }
             }
             // It may run no iteration at all.
@@ -159,22 +181,75 @@ impl<'p> Walk<'p> {
         Ok(())
     }
 
-    /// A body belongs to one loop.
-    fn own_body(&mut self, wave: &WaveRecord, record: &FixpointRecord) -> Result<(), TableError> {
-        let groups = record.first_group..record.first_group.saturating_add(record.groups);
-        for group in groups {
-            if !self.bodies.insert(group) {
-                return Err(TableError::SharedBody {
-                    wave: wave.wave,
-                    group,
-                });
+    /// [`Walk::fixpoint`] for a loop on a register, which may hold loops.
+    fn while_loop(
+        &mut self,
+        wave: &'p WaveRecord,
+        depth: u32,
+        proves: bool,
+    ) -> Result<(), TableError> {
+        let record = WhileRecord::from_parameters(wave.parameters);
+        if record.depth != depth || depth >= DEPTH_MAX {
+            return Err(TableError::Depth {
+                wave: wave.wave,
+                says: record.depth,
+                depth,
+                most: DEPTH_MAX - 1,
+            });
+        }
+        if proves {
+            self.check_condition(wave, &record)?;
+        }
+        let before = self.holding.clone();
+        for proves_now in [false, true] {
+            for group in body_groups(self.program, wave) {
+                let waves = self.waves(group);
+                if proves && proves_now {
+                    self.check_conflicts(waves)?;
+                }
+                self.waves_then_loops(waves, Within::While { depth }, proves && proves_now)?;
             }
+            self.holding.keep_common(&before);
         }
         Ok(())
     }
 
+    /// The first body group leaves alone what slow blocks may still look at.
+    fn check_condition(
+        &self,
+        wave: &'p WaveRecord,
+        record: &WhileRecord,
+    ) -> Result<(), TableError> {
+        let Some(looked_at) = self.place(record.condition) else {
+            return Ok(());
+        };
+        let first = body_groups(self.program, wave).first();
+        let waves = first.map_or(&[][..], |group| self.waves(group));
+        let inner = waves.iter().flat_map(|wave| self.inner(wave));
+        let mut changes = false;
+        for wave in waves.iter().chain(inner) {
+            each_use(self.program, wave, |register, writes| {
+                let place = self.place(register).filter(|_| writes);
+                changes |= place.is_some_and(|place| place.meets(&looked_at));
+            });
+        }
+        if !changes {
+            return Ok(());
+        }
+        Err(TableError::Condition {
+            wave: wave.wave,
+            name: self.name(wave),
+            register: record.condition,
+        })
+    }
+
     /// What a loop needs before it begins.
-    fn enter(&mut self, wave: &WaveRecord, record: &FixpointRecord) -> Result<Within, TableError> {
+    fn enter(
+        &mut self,
+        wave: &WaveRecord,
+        record: &FixpointRecord,
+        (depth, proves): (u32, bool),
+    ) -> Result<Within, TableError> {
         let inner: Vec<&WaveRecord> = self.body(wave).into_iter().flatten().collect();
         if record.frontier != NO_REGISTER {
             let frontier = record.frontier;
@@ -187,7 +262,9 @@ impl<'p> Walk<'p> {
                     expansions,
                 });
             }
-            self.need(wave, (frontier, Invariant::Frontier))?;
+            if proves {
+                self.need(wave, (frontier, Invariant::Frontier))?;
+            }
             return Ok(Within::Search { frontier });
         }
         let mut stepped = BTreeSet::new();
@@ -196,6 +273,14 @@ impl<'p> Walk<'p> {
             let Some(facts) = facts.filter(|facts| facts.stage == Stage::Round) else {
                 continue;
             };
+            if depth > 0 {
+                // Nobody would seed it anew.
+                return Err(TableError::Misplaced {
+                    wave: round.wave,
+                    name: self.name(round),
+                    stage: facts.stage,
+                });
+            }
             for (operand, wanted) in facts.needs {
                 let register = register_of(round, *operand);
                 self.need(round, (register, *wanted))?;
@@ -251,7 +336,7 @@ impl<'p> Walk<'p> {
         };
         let disturbs = match within {
             Within::Search { frontier } if facts.stage != Stage::Search => {
-                self.writes(wave, facts, frontier)
+                self.writes(wave, frontier)
             }
             _ => false,
         };
@@ -266,14 +351,16 @@ impl<'p> Walk<'p> {
     }
 
     /// Whether `wave` writes the memory of `register`.
-    fn writes(&self, wave: &WaveRecord, facts: &Facts, register: u32) -> bool {
+    fn writes(&self, wave: &WaveRecord, register: u32) -> bool {
         let Some(place) = self.place(register) else {
             return false;
         };
-        facts.writes.iter().any(|operand| {
-            let written = self.place(register_of(wave, *operand));
-            written.is_some_and(|written| written.meets(&place))
-        })
+        let mut found = false;
+        each_use(self.program, wave, |register, writes| {
+            let written = self.place(register).filter(|_| writes);
+            found |= written.is_some_and(|written| written.meets(&place));
+        });
+        found
     }
 
     /// No operand may lie across a register that a wave relies on, or makes something of.
@@ -324,6 +411,9 @@ impl<'p> Walk<'p> {
 
     /// Notes what `wave` changes.
     fn apply(&mut self, wave: &WaveRecord, facts: &Facts) {
+        if wave.opcode == Opcode::Each as u32 {
+            return self.apply_code(wave);
+        }
         for operand in facts.writes {
             let register = register_of(wave, *operand);
             let Some(place) = self.place(register) else {
@@ -331,6 +421,21 @@ impl<'p> Walk<'p> {
             };
             let left = self.left_by(facts, *operand, (register, place));
             self.holding.write(register, place, left);
+        }
+    }
+
+    /// Notes what code changes, of which nothing holds.
+    fn apply_code(&mut self, wave: &WaveRecord) {
+        let mut written = BTreeSet::new();
+        each_use(self.program, wave, |register, writes| {
+            if writes {
+                written.insert(register);
+            }
+        });
+        for register in written {
+            if let Some(place) = self.place(register) {
+                self.holding.write(register, place, None);
+            }
         }
     }
 

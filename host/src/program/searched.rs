@@ -1,8 +1,9 @@
 //! Which registers hold distances of 32 bits when a program has ended.
 
+use super::check::is_loop;
 use super::encoded::{EncodedProgram, RegisterId};
 use super::places::place_of;
-use super::proof::register_of;
+use super::uses::each_use;
 use crate::graph::WeightKind;
 use seawall_core::abi::program::{FixpointRecord, GroupRecord, Opcode, WaveRecord};
 
@@ -57,12 +58,11 @@ impl<'p> Walk<'p> {
 
     /// A top-level group in the order in which it runs: its loops come last.
     fn group(&mut self, group: &GroupRecord) {
-        let is_loop = |wave: &&WaveRecord| wave.opcode == Opcode::Fixpoint as u32;
         let waves = self.waves(group);
         for wave in waves.iter().filter(|wave| !is_loop(wave)) {
             overwrite(self.program, &mut self.found, wave);
         }
-        for wave in waves.iter().filter(is_loop) {
+        for wave in waves.iter().filter(|wave| is_loop(wave)) {
             self.fixpoint(wave);
         }
     }
@@ -75,6 +75,11 @@ impl<'p> Walk<'p> {
         let waves: Vec<&WaveRecord> = groups.flat_map(|group| self.waves(group)).collect();
         for step in &waves {
             overwrite(self.program, &mut self.found, step);
+        }
+        // Of loops within each other only the innermost may search; the check has bounded
+        // how deep they are.
+        for inner in waves.iter().filter(|wave| is_loop(wave)) {
+            self.fixpoint(inner);
         }
         for step in &waves {
             let Some(mut search) = search_of(self.program, step) else {
@@ -108,14 +113,13 @@ fn search_of(program: &EncodedProgram, wave: &WaveRecord) -> Option<Searched> {
 /// Notes what `wave` writes over.
 fn overwrite(program: &EncodedProgram, searches: &mut [Searched], wave: &WaveRecord) {
     let place = |register| place_of(&program.registers, register);
-    let operands = Opcode::from_word(wave.opcode).map_or(&[][..], |code| code.facts().writes);
-    for operand in operands {
-        let Some(written) = place(register_of(wave, *operand)) else {
-            continue;
+    each_use(program, wave, |register, writes| {
+        let Some(written) = place(register).filter(|_| writes) else {
+            return;
         };
         for search in &mut *searches {
             let kept = place(search.register.number()).is_none_or(|at| !written.meets(&at));
             search.is_left &= kept;
         }
-    }
+    });
 }

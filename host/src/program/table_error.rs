@@ -160,6 +160,52 @@ pub enum TableError {
         /// Where it may stand.
         stage: Stage,
     },
+    /// A wave runs code that the table does not hold, or a part of a part of it.
+    #[error("wave {wave} runs {count} instructions from {first} of {held}, or cuts edges in two")]
+    CodeRange {
+        /// Number of the wave.
+        wave: u32,
+        /// Its first instruction.
+        first: u32,
+        /// Its instructions.
+        count: u32,
+        /// Instructions of the table.
+        held: usize,
+    },
+    /// An instruction cannot be run.
+    #[error("instruction {instruction} {}", fault.text())]
+    Code {
+        /// Index of the instruction.
+        instruction: usize,
+        /// What is wrong with it.
+        fault: CodeFault,
+    },
+    /// A loop on a register looks at what its first body group changes.
+    #[error(
+        "the loop of wave {wave} ({name}) looks at register {register}, which its first body group changes; put a group before that"
+    )]
+    Condition {
+        /// Number of the loop's wave.
+        wave: u32,
+        /// Its name.
+        name: String,
+        /// The register.
+        register: u32,
+    },
+    /// A loop on a register is deeper or less deep in others than it says.
+    #[error(
+        "the loop of wave {wave} says that it is in {says} others and is in {depth}; loops may be in at most {most}"
+    )]
+    Depth {
+        /// Number of the loop's wave.
+        wave: u32,
+        /// Loops that it says it is in.
+        says: u32,
+        /// Loops that it is in.
+        depth: u32,
+        /// Loops that a loop may be in.
+        most: u32,
+    },
     /// The loop of a search does not expand its frontier exactly once.
     #[error(
         "the search of wave {wave} ({name}) has {expansions} expansions in its body; give it 1"
@@ -172,6 +218,34 @@ pub enum TableError {
         /// Expansions of its body.
         expansions: usize,
     },
+}
+
+/// Why an instruction cannot be run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CodeFault {
+    /// It names no operation, or joins values of a kind that are not joined so.
+    Unknown,
+    /// It stands outside of edges, or among them, where it may not.
+    Place,
+    /// It uses a temporary that there is not.
+    Temporary,
+    /// It uses a register that there is not.
+    Register,
+    /// Its part for edges leaves the table.
+    Part,
+}
+
+impl CodeFault {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Unknown => "names no operation",
+            Self::Place => "stands where it cannot run",
+            Self::Temporary => "uses a temporary that there is not",
+            Self::Register => "uses a register that the table does not hold",
+            Self::Part => "begins edges that end behind the table",
+        }
+    }
 }
 
 /// Where a wave of `stage` belongs.

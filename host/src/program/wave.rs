@@ -1,6 +1,7 @@
 //! Registers and waves as a builder holds them.
 
 use super::encoded::RegisterId;
+use seawall_core::abi::code::{Instruction, Kind};
 use seawall_core::abi::program::Opcode;
 
 /// The number of a register in its builder, once it is known to be one of its own.
@@ -12,6 +13,8 @@ pub(crate) struct Slot(pub(crate) u32);
 pub(crate) struct RegisterSpec {
     pub(crate) name: &'static str,
     pub(crate) words: u32,
+    /// What code takes its words for.
+    pub(crate) kind: Kind,
     pub(crate) is_input: bool,
     pub(crate) is_result: bool,
 }
@@ -40,6 +43,7 @@ pub(crate) struct WaveSpec {
     /// Identifiers as the caller gave them, until the builder has taken the wave.
     pub(crate) named: Vec<RegisterId>,
     pub(crate) body: Option<Body>,
+    pub(crate) code: Vec<Instruction>,
 }
 
 impl WaveSpec {
@@ -54,6 +58,7 @@ impl WaveSpec {
             writes: Vec::new(),
             named: Vec::new(),
             body: None,
+            code: Vec::new(),
         }
     }
 
@@ -106,10 +111,12 @@ impl WaveSpec {
     }
 }
 
-/// The body of a fixpoint.
+/// The body of a loop.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Body {
     pub(crate) waves: Vec<WaveSpec>,
     pub(crate) max_iterations: u32,
     pub(crate) frontier: Option<Slot>,
+    /// Register that a loop on one looks at.
+    pub(crate) condition: Option<Slot>,
 }

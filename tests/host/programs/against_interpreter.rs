@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use seawall::backend::RunLimits;
 use seawall::backend::cpu::CpuSession;
-use seawall::program::Meet;
+use seawall::program::{Kind, Meet};
 use seawall_tests::draw::{self, Limits};
 use seawall_tests::graphs::{self, EdgeList, SHAPES, Shape};
 use seawall_tests::harness::run_script;
@@ -74,6 +74,7 @@ fn loop_beside_a_transfer() -> (EdgeList, Script) {
     const NODES: u32 = 40;
     let register = |words, input: Option<Vec<u32>>| Register {
         words,
+        kind: Kind::U32,
         input,
         keep: true,
     };

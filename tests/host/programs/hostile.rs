@@ -2,7 +2,7 @@
 
 use super::within;
 use proptest::prelude::*;
-use seawall_tests::hostile::{Case, Change, End};
+use seawall_tests::hostile::{ANALYSES, CHANGES, Case, Change, End};
 
 /// Numbers of table entries, and some beyond the tables.
 fn number() -> impl Strategy<Value = u32> {
@@ -10,19 +10,19 @@ fn number() -> impl Strategy<Value = u32> {
 }
 
 fn change() -> impl Strategy<Value = Change> {
-    (0..11_u32, number(), number(), number())
+    (0..CHANGES, number(), number(), number())
         .prop_map(|(kind, a, b, c)| Change::of([kind, a, b, c]))
 }
 
 prop_compose! {
     fn case()(
-        analysis in 0..9_u32,
+        analysis in 0..ANALYSES,
         shape in 0..12_u32,
         nodes in 0..70_u32,
         seed in any::<u64>(),
         threads in 0..3_u32,
         tame_inputs in any::<bool>(),
-        then in prop::option::of(0..9_u32),
+        then in prop::option::of(0..ANALYSES),
         changes in prop::collection::vec(change(), 0..5),
     ) -> Case {
         Case { analysis, shape, nodes, seed, threads, tame_inputs, then, changes }
@@ -30,7 +30,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(ProptestConfig::with_cases(700))]
 
     #[test]
     fn changed_tables_are_refused_or_run_to_an_end(case in case()) {
@@ -41,8 +41,8 @@ proptest! {
 /// Two analyses one after the other, in one arena, as they were built.
 #[test]
 fn tables_without_changes_pass_and_run() {
-    for analysis in 0..9 {
-        for then in [None, Some((analysis + 4) % 9)] {
+    for analysis in 0..ANALYSES {
+        for then in [None, Some((analysis + 4) % ANALYSES)] {
             let case = Case {
                 analysis,
                 shape: 8,

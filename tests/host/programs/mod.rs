@@ -3,6 +3,7 @@
 
 mod against_interpreter;
 mod broken_tables;
+mod code;
 mod hostile;
 mod proofs;
 mod planning;

@@ -54,6 +54,11 @@ pub(crate) struct Bounds {
 pub(crate) const BOUNDS: &[Bounds] = &[
     full_block("seawall_mega"),
     full_block("seawall_mega_search"),
+    full_block("seawall_mega_code"),
+    full_block("seawall_mega_all"),
+    full_block("seawall_group_all"),
+    full_block("seawall_body_all"),
+    full_block("seawall_batch_all"),
     full_block("seawall_group"),
     full_block("seawall_body"),
     full_block("seawall_barriers"),

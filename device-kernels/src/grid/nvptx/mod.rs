@@ -331,6 +331,15 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         previous
     }
     #[inline(always)]
+    unsafe fn swap_wide_if(self, word: *mut u32, expected: u64, value: u64) -> u64 {
+        let previous: u64;
+        // SAFETY: the pair is valid and aligned, by this method's contract.
+        unsafe {
+            asm!("atom.relaxed.gpu.global.cas.b64 {}, [{}], {}, {};", out(reg64) previous, in(reg64) word, in(reg64) expected, in(reg64) value, options(nostack))
+        };
+        previous
+    }
+    #[inline(always)]
     unsafe fn signal(self, word: *mut u32) {
         // SAFETY: the word is valid, by this method's contract.
         unsafe {

@@ -130,6 +130,7 @@ impl Pack {
             put(image, tables.group_table, &tables.program.groups);
             put(image, tables.wave_table, &tables.program.waves);
             put(image, tables.register_table, &tables.registers);
+            put(image, tables.code_table, &tables.program.code);
         }
         for (position, job) in (0_u64..).zip(&self.order) {
             let at = *job as usize;
@@ -166,6 +167,7 @@ impl Pack {
                 groups: base + tables.group_table,
                 waves: base + tables.wave_table,
                 registers: base + tables.register_table,
+                code: base + tables.code_table,
             },
             arena: base + place.arena,
             inputs: base + place.io,

@@ -7,6 +7,7 @@ use super::{BatchError, Job};
 use crate::backend::BackendError;
 use crate::backend::fit::{self, Ids};
 use crate::program::{EncodedProgram, RegisterId};
+use seawall_core::abi::code::Instruction;
 use seawall_core::abi::program::{GroupRecord, Region, RegisterRecord, WaveRecord};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -34,6 +35,7 @@ pub(super) struct Tables {
     pub(super) group_table: u64,
     pub(super) wave_table: u64,
     pub(super) register_table: u64,
+    pub(super) code_table: u64,
     pub(super) result: Range<u64>,
     pub(super) io_bytes: u64,
 }
@@ -132,6 +134,7 @@ fn tables_of(job: &Job<'_>, cursor: &mut Cursor) -> Result<Tables, BackendError>
         group_table: cursor.take(table::<GroupRecord>(program.groups.len())),
         wave_table: cursor.take(table::<WaveRecord>(program.waves.len())),
         register_table: cursor.take(table::<RegisterRecord>(registers.len())),
+        code_table: cursor.take(table::<Instruction>(program.code.len())),
         program: Arc::clone(program),
         registers,
         result,

@@ -250,8 +250,10 @@ fn kernel_for(jobs: &[Job<'_>], asked: Option<u32>) -> (Entry, u32) {
     if lanes <= COMPACT_LANES && compact.name().to_bytes() == name.as_bytes() {
         (compact, lanes)
     } else {
+        let all = Entry::BatchAll;
+        let runs_code = all.name().to_bytes() == name.as_bytes();
         (
-            Entry::Batch,
+            if runs_code { all } else { Entry::Batch },
             asked.unwrap_or_else(|| lanes.max(FULL_LANES_MIN)),
         )
     }

@@ -146,11 +146,6 @@ impl Grid {
         self.kernel.allow_extra(self.extra)
     }
 
-    /// Name of the kernel.
-    pub(super) const fn name(&self) -> &'static std::ffi::CStr {
-        self.kernel.entry().name()
-    }
-
     /// The shape chosen.
     pub(super) const fn shape(&self) -> GridShape {
         self.shape
@@ -240,13 +235,15 @@ impl Parameters {
 
 const fn doing(entry: Entry) -> &'static str {
     match entry {
-        Entry::Mega | Entry::MegaSearch => "launching the persistent kernel",
-        Entry::Group => "launching a group",
+        Entry::Mega | Entry::MegaSearch | Entry::MegaCode | Entry::MegaAll => {
+            "launching the persistent kernel"
+        }
+        Entry::Group | Entry::GroupAll => "launching a group",
         Entry::Begin => "launching the start of a loop",
-        Entry::Body => "launching a loop's body",
-        Entry::While => "launching a loop's decision",
+        Entry::Body | Entry::BodyAll => "launching a loop's body",
+        Entry::While | Entry::Again => "launching a loop's decision",
         Entry::Barriers => "launching the barrier test",
-        Entry::Batch | Entry::BatchSearch => "launching the batch",
+        Entry::Batch | Entry::BatchSearch | Entry::BatchAll => "launching the batch",
     }
 }
 

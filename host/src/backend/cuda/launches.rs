@@ -12,52 +12,134 @@ use super::running::Running;
 use super::stream::Stream;
 use super::walk::{LoopStage, Stage};
 use crate::backend::BackendError;
+use crate::program::encoded::EncodedProgram;
+use seawall_core::abi::program::Opcode;
 use std::rc::Rc;
 
 /// The kernels that run one group each.
 #[derive(Debug)]
 pub(super) struct Launches {
-    group: Grid,
+    module: Rc<Module>,
+    asked: Asked,
     begin: Grid,
+    ready: Bodies,
+    /// The kernels of programs that run code, once one did.
+    code: Option<(Bodies, Grid)>,
+    runs_code: bool,
+}
+
+/// The kernels that run waves.
+#[derive(Debug)]
+struct Bodies {
+    group: Grid,
     body: Grid,
+}
+
+impl Bodies {
+    fn new(module: &Rc<Module>, asked: Asked, entries: [Entry; 2]) -> Result<Self, BackendError> {
+        let [group, body] = entries;
+        Ok(Self {
+            group: Grid::new(module.kernel(group)?, asked, Residency::Free)?,
+            body: Grid::new(module.kernel(body)?, asked, Residency::Free)?,
+        })
+    }
 }
 
 impl Launches {
     /// Shapes the kernels.
     pub(super) fn new(module: &Rc<Module>, asked: Asked) -> Result<Self, BackendError> {
         Ok(Self {
-            group: Grid::new(module.kernel(Entry::Group)?, asked, Residency::Free)?,
+            module: Rc::clone(module),
+            asked,
             begin: Grid::single(module.kernel(Entry::Begin)?),
-            body: Grid::new(module.kernel(Entry::Body)?, asked, Residency::Free)?,
+            ready: Bodies::new(module, asked, [Entry::Group, Entry::Body])?,
+            code: None,
+            runs_code: false,
         })
     }
 
-    /// Returns the grid of an ordinary group.
-    pub(super) const fn shape(&self) -> GridShape {
-        self.group.shape()
+    /// Chooses the kernels for `program`.
+    pub(super) fn choose(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
+        let opcodes = program.waves.iter();
+        let known = opcodes.filter_map(|wave| Opcode::from_word(wave.opcode));
+        self.runs_code = seawall_device::runs_code(known);
+        if self.runs_code && self.code.is_none() {
+            let entries = [Entry::GroupAll, Entry::BodyAll];
+            let bodies = Bodies::new(&self.module, self.asked, entries)?;
+            self.code = Some((bodies, Grid::single(self.module.kernel(Entry::Again)?)));
+        }
+        Ok(())
+    }
+
+    fn bodies(&self) -> &Bodies {
+        match &self.code {
+            Some((bodies, _)) if self.runs_code => bodies,
+            _ => &self.ready,
+        }
+    }
+
+    fn bodies_mut(&mut self) -> &mut Bodies {
+        match &mut self.code {
+            Some((bodies, _)) if self.runs_code => bodies,
+            _ => &mut self.ready,
+        }
+    }
+
+    /// The grid of an ordinary group.
+    pub(super) fn shape(&self) -> GridShape {
+        self.bodies().group.shape()
     }
 
     /// See [`Grid::room`].
     pub(super) fn room(&self, wanted: u32) -> Result<u32, BackendError> {
-        Ok(self.group.room(wanted)?.min(self.body.room(wanted)?))
+        let Bodies { group, body } = self.bodies();
+        Ok(group.room(wanted)?.min(body.room(wanted)?))
     }
 
     /// See [`Grid::ask`].
     pub(super) fn ask(&mut self, words: u32) -> Result<(), BackendError> {
-        self.group.ask(words)?;
-        self.body.ask(words)
+        let Bodies { group, body } = self.bodies_mut();
+        group.ask(words)?;
+        body.ask(words)
     }
 
     /// Runs the program, with one wait per iteration of each loop.
     pub(super) fn queue(&self, running: &mut Running<'_>) -> Result<(), BackendError> {
+        self.queue_stages(running, running.program().stages())
+    }
+
+    fn queue_stages(
+        &self,
+        running: &mut Running<'_>,
+        stages: &[Stage],
+    ) -> Result<(), BackendError> {
         let (stream, program) = (running.stream(), running.program());
-        for stage in program.stages() {
+        for stage in stages {
             match stage {
                 Stage::Group(group) => running.launched(self.group(stream, program, *group)?),
                 Stage::Loop(stage) => self.run_loop(running, stage)?,
+                Stage::While(stage, body) => self.run_while(running, stage, body)?,
             }
         }
         Ok(())
+    }
+
+    fn run_while(
+        &self,
+        running: &mut Running<'_>,
+        stage: &LoopStage,
+        body: &[Stage],
+    ) -> Result<(), BackendError> {
+        let (stream, program) = (running.stream(), running.program());
+        running.launched(self.begin(stream, program, stage)?);
+        loop {
+            Running::queue_state(stream, program)?;
+            if running.ends(stage)? {
+                return Ok(());
+            }
+            self.queue_stages(running, body)?;
+            running.launched(self.again(stream, program, stage)?);
+        }
     }
 
     fn run_loop(&self, running: &mut Running<'_>, stage: &LoopStage) -> Result<(), BackendError> {
@@ -79,9 +161,13 @@ impl Launches {
         program: &Loaded,
         group: u32,
     ) -> Result<u64, BackendError> {
-        // SAFETY: the loaded program holds the record and everything it refers to; the group's
-        // number was checked at load.
-        unsafe { self.group.launch(stream, program.record(), &[group])? };
+        // SAFETY: the loaded program holds the record and all that it names;
+        // the group's number was checked at load.
+        unsafe {
+            self.bodies()
+                .group
+                .launch(stream, program.record(), &[group])?
+        };
         Ok(1)
     }
 
@@ -100,6 +186,21 @@ impl Launches {
         Ok(1)
     }
 
+    /// Queues the end of an iteration of a loop on a register.
+    pub(super) fn again(
+        &self,
+        stream: &Stream,
+        program: &Loaded,
+        stage: &LoopStage,
+    ) -> Result<u64, BackendError> {
+        let Some((_, again)) = &self.code else {
+            return Ok(0);
+        };
+        // SAFETY: as for `group`; the wave's index was checked at load.
+        unsafe { again.launch(stream, program.record(), &[stage.wave_index])? };
+        Ok(1)
+    }
+
     /// Queues one iteration of a loop.
     pub(super) fn iteration(
         &self,
@@ -111,7 +212,11 @@ impl Launches {
             let last = u32::from(index + 1 == stage.groups);
             let words = [stage.wave_index, group, last];
             // SAFETY: as for `group`; the body's range was checked at load.
-            unsafe { self.body.launch(stream, program.record(), &words)? };
+            unsafe {
+                self.bodies()
+                    .body
+                    .launch(stream, program.record(), &words)?
+            };
         }
         Ok(u64::from(stage.groups))
     }

@@ -21,8 +21,8 @@ pub(super) struct Mega {
     module: Rc<Module>,
     asked: Asked,
     search: Grid,
-    /// The kernel of every opcode, shaped for the loaded program; `None` until a program needs it,
-    /// since compiling it takes seconds.
+    /// The kernel of the program at hand, if it does more than search, and its shape;
+    /// nothing while no program needed one, as compiling it takes seconds.
     whole: Option<Grid>,
 }
 
@@ -41,13 +41,12 @@ impl Mega {
     /// Chooses the kernel and its shape for `program`.
     pub(super) fn choose(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         self.whole = None;
-        let searches = kernel_for(program)
-            .is_some_and(|name| self.search.name().to_bytes() == name.as_bytes());
-        if searches {
+        let entry = entry_for(program);
+        if entry == Entry::MegaSearch {
             return Ok(());
         }
         let flat = self.asked.for_work(Work::of(program));
-        let kernel = kernel(&self.module, Entry::Mega, &flat)?;
+        let kernel = kernel(&self.module, entry, &flat)?;
         self.whole = Some(Grid::new(kernel, flat, Residency::Cooperative)?);
         Ok(())
     }
@@ -106,8 +105,17 @@ fn clustered(kernel: &Kernel, asked: Asked) -> Result<Grid, BackendError> {
     }
 }
 
-/// Returns the name of the kernel that fits `program`; `None` for an opcode that this version does
-/// not know, for which the whole kernel reports a fault.
+/// The kernel that fits `program`.
+fn entry_for(program: &EncodedProgram) -> Entry {
+    const NARROW: [Entry; 3] = [Entry::MegaSearch, Entry::MegaCode, Entry::MegaAll];
+    let name = kernel_for(program);
+    let is_named =
+        |entry: &Entry| name.is_some_and(|name| entry.name().to_bytes() == name.as_bytes());
+    NARROW.into_iter().find(is_named).unwrap_or(Entry::Mega)
+}
+
+/// Name of the kernel that fits `program`; nothing when it has an opcode that
+/// this version does not know, for which the whole kernel leaves its fault.
 fn kernel_for(program: &EncodedProgram) -> Option<&'static str> {
     let opcodes = program
         .waves
@@ -139,6 +147,7 @@ mod tests {
             top_groups: 0,
             waves: opcodes.iter().map(wave).collect(),
             registers: Vec::new(),
+            code: Vec::new(),
             wave_names: Vec::new(),
             arena_bytes: 0,
             input_bytes: 0,
@@ -151,7 +160,7 @@ mod tests {
     fn every_choice_of_the_device_crate_is_an_entry() {
         for opcode in Opcode::ALL {
             let name = kernel_for(&program(&[opcode as u32])).unwrap();
-            let entries = [Entry::Mega, Entry::MegaSearch];
+            let entries = Entry::ALL;
             assert!(
                 entries
                     .iter()

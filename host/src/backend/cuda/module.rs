@@ -45,6 +45,18 @@ pub(super) enum Entry {
     Mega,
     /// Walks a whole program that only searches, with fewer registers.
     MegaSearch,
+    /// Walks a whole program that runs code alone.
+    MegaCode,
+    /// Walks any program.
+    MegaAll,
+    /// Runs the ordinary waves of one group of a program that runs code.
+    GroupAll,
+    /// Runs one body group of a loop of a program that runs code.
+    BodyAll,
+    /// Counts an iteration of a loop on a register and decides whether another follows.
+    Again,
+    /// Runs the programs of a batch of which some run code.
+    BatchAll,
     /// Runs the ordinary waves of one top-level group.
     Group,
     /// Resets the state of a loop.
@@ -64,9 +76,15 @@ pub(super) enum Entry {
 impl Entry {
     /// Every entry, in the order of this enum.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 15] = [
         Self::Mega,
         Self::MegaSearch,
+        Self::MegaCode,
+        Self::MegaAll,
+        Self::GroupAll,
+        Self::BodyAll,
+        Self::Again,
+        Self::BatchAll,
         Self::Group,
         Self::Begin,
         Self::Body,
@@ -81,6 +99,12 @@ impl Entry {
         match self {
             Self::Mega => c"seawall_mega",
             Self::MegaSearch => c"seawall_mega_search",
+            Self::MegaCode => c"seawall_mega_code",
+            Self::MegaAll => c"seawall_mega_all",
+            Self::GroupAll => c"seawall_group_all",
+            Self::BodyAll => c"seawall_body_all",
+            Self::Again => c"seawall_again",
+            Self::BatchAll => c"seawall_batch_all",
             Self::Group => c"seawall_group",
             Self::Begin => c"seawall_begin",
             Self::Body => c"seawall_body",
@@ -94,9 +118,10 @@ impl Entry {
     /// Number of 32-bit parameters after the address of the launch or batch record.
     pub(super) const fn words(self) -> usize {
         match self {
-            Self::Mega | Self::MegaSearch | Self::Batch | Self::BatchSearch => 0,
-            Self::Group | Self::Begin | Self::Barriers => 1,
-            Self::Body | Self::While => 3,
+            Self::Mega | Self::MegaSearch | Self::MegaCode | Self::MegaAll => 0,
+            Self::Batch | Self::BatchSearch | Self::BatchAll => 0,
+            Self::Group | Self::GroupAll | Self::Begin | Self::Again | Self::Barriers => 1,
+            Self::Body | Self::BodyAll | Self::While => 3,
         }
     }
 }

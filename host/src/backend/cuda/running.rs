@@ -9,7 +9,6 @@ use super::stream::Stream;
 use super::walk::LoopStage;
 use crate::backend::{BackendError, HostWork};
 use seawall_core::abi::control::{FaultCode, FaultRecord, LoopState};
-use seawall_core::abi::program::Opcode;
 use std::time::{Duration, Instant};
 
 /// Time that the host waits beyond the kernel's time budget.
@@ -116,7 +115,7 @@ fn out_of_time(stage: &LoopStage, iteration: u32) -> FaultRecord {
     FaultRecord {
         code: FaultCode::TimeBudget as u32,
         wave: stage.wave,
-        opcode: Opcode::Fixpoint as u32,
+        opcode: stage.opcode,
         block: 0,
         epoch: 0,
         arrived: 0,
@@ -197,6 +196,7 @@ mod tests {
         let stage = LoopStage {
             wave_index: 1,
             wave: 9,
+            opcode: 15,
             first_group: 2,
             groups: 1,
         };

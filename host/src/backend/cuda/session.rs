@@ -67,7 +67,8 @@ impl Runner {
     fn choose(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         match self {
             Self::Mega(mega) => mega.choose(program),
-            Self::Launches(_) | Self::Graph(_) => Ok(()),
+            Self::Launches(launches) => launches.choose(program),
+            Self::Graph(graphs) => graphs.launches().choose(program),
         }
     }
 

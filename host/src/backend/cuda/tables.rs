@@ -5,6 +5,7 @@
 
 use crate::backend::record::{Addresses, GraphAddresses, GraphSize, TableAddresses, launch_record};
 use crate::program::encoded::EncodedProgram;
+use seawall_core::abi::code::Instruction;
 use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, RegisterRecord, WaveRecord};
 use seawall_core::abi::search::SearchPolicy;
@@ -23,13 +24,14 @@ pub(super) struct Layout {
     groups: u64,
     waves: u64,
     registers: u64,
+    code: u64,
     /// Length of the block.
     pub(super) bytes: u64,
 }
 
 impl Layout {
-    /// Returns the layout for tables of these lengths.
-    fn new(groups: usize, waves: usize, registers: usize) -> Self {
+    /// The layout for tables of these lengths.
+    fn new([groups, waves, registers, code]: [usize; 4]) -> Self {
         let mut end = 0u64;
         let mut place = |bytes: usize| {
             let start = end;
@@ -41,22 +43,25 @@ impl Layout {
         let groups = place(groups.saturating_mul(size_of::<GroupRecord>()));
         let waves = place(waves.saturating_mul(size_of::<WaveRecord>()));
         let registers = place(registers.saturating_mul(size_of::<RegisterRecord>()));
+        let code = place(code.saturating_mul(size_of::<Instruction>()));
         Self {
             launch,
             groups,
             waves,
             registers,
+            code,
             bytes: end,
         }
     }
 
     /// Returns the layout for a program's tables.
     pub(super) fn of(program: &EncodedProgram) -> Self {
-        Self::new(
+        Self::new([
             program.groups.len(),
             program.waves.len(),
             program.registers.len(),
-        )
+            program.code.len(),
+        ])
     }
 }
 
@@ -89,6 +94,7 @@ impl Placement {
                 groups: self.tables + layout.groups,
                 waves: self.tables + layout.waves,
                 registers: self.tables + layout.registers,
+                code: self.tables + layout.code,
             },
             arena: self.arena,
             inputs: self.inputs,
@@ -122,6 +128,7 @@ impl Placement {
             layout.registers,
             bytemuck::cast_slice(&program.registers),
         );
+        write(&mut image, layout.code, bytemuck::cast_slice(&program.code));
         image
     }
 
@@ -134,6 +141,7 @@ impl Placement {
             groups: Vec::new(),
             top_groups: 0,
             waves: Vec::new(),
+            code: Vec::new(),
             registers: Vec::new(),
             wave_names: Vec::new(),
             arena_bytes: 0,
@@ -184,6 +192,15 @@ mod tests {
                     parameters: [11, 12, 13, 14, 15]
                 };
                 40
+            ],
+            code: vec![
+                Instruction {
+                    op: 23,
+                    temps: [24, 25, 26, 27],
+                    first: 28,
+                    second: 29
+                };
+                6
             ],
             registers: vec![
                 RegisterRecord {
@@ -270,6 +287,12 @@ mod tests {
             read::<RegisterRecord>(&image, last_register),
             program.registers[4]
         );
+        assert_eq!(record.code, 6);
+        let last_instruction = record.code_table - 0x10_0000 + 5 * 16;
+        assert_eq!(
+            read::<Instruction>(&image, last_instruction),
+            program.code[5]
+        );
     }
 
     #[test]
@@ -293,6 +316,7 @@ mod tests {
             layout.groups,
             layout.waves,
             layout.registers,
+            layout.code,
             layout.bytes,
         ];
         assert!(parts.iter().all(|part| part % ALIGN == 0));

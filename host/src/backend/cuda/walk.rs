@@ -7,27 +7,32 @@
 use crate::backend::{BackendError, fit};
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::program::{FixpointRecord, GroupRecord, Opcode, WaveRecord};
+use std::ops::Range;
 
-/// A fixpoint as launched by the host.
+/// A loop as the host launches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LoopStage {
-    /// Index of the fixpoint in the wave table.
+    /// Index of the loop in the wave table.
     pub(super) wave_index: u32,
-    /// Number of the fixpoint in the program.
+    /// Number of the loop in the program.
     pub(super) wave: u32,
+    /// What kind of loop it is.
+    pub(super) opcode: u32,
     /// First body group in the group table.
     pub(super) first_group: u32,
     /// Number of body groups, at least 1.
     pub(super) groups: u32,
 }
 
-/// The next launch of the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the host launches next.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The ordinary waves of one top-level group.
+    /// The ordinary waves of one group.
     Group(u32),
-    /// A loop that follows them.
+    /// A loop that follows them, its body as the launches of its groups.
     Loop(LoopStage),
+    /// A loop on a register, with the stages of its body.
+    While(LoopStage, Vec<Stage>),
 }
 
 /// Checks the tables of `program` and lists its stages.
@@ -36,19 +41,37 @@ pub(super) enum Stage {
 /// [`BackendError::BadProgram`] that names the first contradiction.
 pub(super) fn stages(program: &EncodedProgram) -> Result<Vec<Stage>, BackendError> {
     fit::check_tables(program)?;
-    let mut stages = Vec::new();
-    for (index, group) in (0..program.top_groups).zip(&program.groups) {
-        let waves = waves_of(program, group);
-        if waves.iter().any(|wave| !is_fixpoint(wave)) {
-            stages.push(Stage::Group(index));
-        }
-        let first = group.first_wave;
-        let loops = (first..).zip(waves).filter(|(_, wave)| is_fixpoint(wave));
-        stages.extend(loops.map(|(wave_index, wave)| Stage::Loop(loop_stage(wave_index, wave))));
-    }
-    Ok(stages)
+    Ok(stages_of(program, 0..program.top_groups))
 }
 
+/// The stages of some groups. The check has bounded how deep loops are.
+fn stages_of(program: &EncodedProgram, groups: Range<u32>) -> Vec<Stage> {
+    let mut stages = Vec::new();
+    for index in groups {
+        let Some(group) = program.groups.get(index as usize) else {
+            continue;
+        };
+        let waves = waves_of(program, group);
+        if waves.iter().any(|wave| !is_loop(wave)) {
+            stages.push(Stage::Group(index));
+        }
+        let loops = (group.first_wave..)
+            .zip(waves)
+            .filter(|(_, wave)| is_loop(wave));
+        for (wave_index, wave) in loops {
+            let stage = loop_stage(wave_index, wave);
+            let groups = stage.first_group..stage.first_group + stage.groups;
+            stages.push(if wave.opcode == Opcode::While as u32 {
+                Stage::While(stage, stages_of(program, groups))
+            } else {
+                Stage::Loop(stage)
+            });
+        }
+    }
+    stages
+}
+
+/// The parameters of every kind of loop begin with its body's groups.
 fn loop_stage(wave_index: u32, wave: &WaveRecord) -> LoopStage {
     let FixpointRecord {
         first_group,
@@ -58,13 +81,14 @@ fn loop_stage(wave_index: u32, wave: &WaveRecord) -> LoopStage {
     LoopStage {
         wave_index,
         wave: wave.wave,
+        opcode: wave.opcode,
         first_group,
         groups,
     }
 }
 
-fn is_fixpoint(wave: &WaveRecord) -> bool {
-    wave.opcode == Opcode::Fixpoint as u32
+fn is_loop(wave: &WaveRecord) -> bool {
+    [Opcode::Fixpoint as u32, Opcode::While as u32].contains(&wave.opcode)
 }
 
 fn waves_of<'a>(program: &'a EncodedProgram, group: &GroupRecord) -> &'a [WaveRecord] {
@@ -130,6 +154,7 @@ mod tests {
                 words: 8,
                 offset_bytes: 32,
             }],
+            code: Vec::new(),
             wave_names: Vec::new(),
             arena_bytes: 64,
             input_bytes: 0,
@@ -147,6 +172,7 @@ mod tests {
         let expected = LoopStage {
             wave_index: 1,
             wave: 11,
+            opcode: Opcode::Fixpoint as u32,
             first_group: 2,
             groups: 2,
         };

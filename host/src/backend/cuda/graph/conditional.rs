@@ -27,30 +27,62 @@ pub(super) struct Building<'a> {
     pub(super) decide: &'a Grid,
 }
 
+/// Where a loop is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    /// In the graph that is launched, once a run.
+    Top,
+    /// In a body.
+    Inner,
+}
+
 impl Building<'_> {
     /// Builds the graph of the program.
     pub(super) fn graph(self) -> Result<Executable, BackendError> {
         let graph = Template::new()?;
-        let mut tail = Vec::new();
-        for stage in self.program.stages() {
-            let launch = || match stage {
-                Stage::Group(group) => self.launches.group(self.stream, self.program, *group),
-                Stage::Loop(stage) => self.launches.begin(self.stream, self.program, stage),
-            };
-            tail = append(self.stream, graph.raw(), &tail, launch)?;
-            if let Stage::Loop(stage) = stage {
-                tail = vec![self.while_node(graph.raw(), &tail, stage)?];
-            }
-        }
+        self.add(graph.raw(), self.program.stages(), Level::Top)?;
         graph.instantiate(self.stream)
     }
 
-    /// Adds a loop after the nodes `after`.
-    fn while_node(
+    /// Adds stages to `graph`, which has no nodes yet; returns the last nodes.
+    fn add(
         self,
         graph: CUgraph,
-        after: &[CUgraphNode],
-        stage: &LoopStage,
+        stages: &[Stage],
+        level: Level,
+    ) -> Result<Vec<CUgraphNode>, BackendError> {
+        let mut tail = Vec::new();
+        for stage in stages {
+            let launch = || match stage {
+                Stage::Group(group) => self.launches.group(self.stream, self.program, *group),
+                Stage::Loop(stage) | Stage::While(stage, _) => {
+                    self.launches.begin(self.stream, self.program, stage)
+                }
+            };
+            tail = append(self.stream, graph, &tail, launch)?;
+            tail = match stage {
+                Stage::Group(_) => tail,
+                Stage::Loop(stage) => {
+                    let body = |handle, body| {
+                        append(self.stream, body, &[], || self.body(stage, handle)).map(drop)
+                    };
+                    vec![self.while_node((graph, tail), (stage, level), body)?]
+                }
+                Stage::While(stage, inner) => {
+                    let body = |handle, body| self.body_of(body, (stage, inner), handle);
+                    vec![self.while_node((graph, tail), (stage, Level::Inner), body)?]
+                }
+            };
+        }
+        Ok(tail)
+    }
+
+    /// Adds a loop behind the last nodes of `graph`; `fill` adds its body.
+    fn while_node(
+        self,
+        (graph, mut after): (CUgraph, Vec<CUgraphNode>),
+        (stage, level): (&LoopStage, Level),
+        fill: impl FnOnce(CUgraphConditionalHandle, CUgraph) -> Result<(), BackendError>,
     ) -> Result<CUgraphNode, BackendError> {
         let context = self.stream.context().raw();
         let mut handle: CUgraphConditionalHandle = 0;
@@ -65,6 +97,11 @@ impl Building<'_> {
                 sys::CU_GRAPH_COND_ASSIGN_DEFAULT,
             )
         })?;
+        if level == Level::Inner {
+            // The condition's first value holds for the first time only, and a loop on a
+            // register may run no iteration at all.
+            after = append(self.stream, graph, &after, || self.decide(stage, handle))?;
+        }
         // SAFETY: plain integers and pointers, for which zeros are valid.
         let mut parameters: sys::CUgraphNodeParams = unsafe { std::mem::zeroed() };
         parameters.type_ = sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_CONDITIONAL;
@@ -96,14 +133,38 @@ impl Building<'_> {
         }
         // SAFETY: the list has one element, as requested.
         let body = unsafe { *bodies };
-        append(self.stream, body, &[], || self.body(stage, handle))?;
+        fill(handle, body)?;
         Ok(node)
+    }
+
+    /// The body of a loop on a register: its stages, then what decides.
+    fn body_of(
+        self,
+        graph: CUgraph,
+        (stage, inner): (&LoopStage, &[Stage]),
+        handle: CUgraphConditionalHandle,
+    ) -> Result<(), BackendError> {
+        let tail = self.add(graph, inner, Level::Inner)?;
+        let end = || {
+            self.launches.again(self.stream, self.program, stage)?;
+            self.decide(stage, handle)
+        };
+        append(self.stream, graph, &tail, end).map(drop)
     }
 
     fn body(self, stage: &LoopStage, handle: CUgraphConditionalHandle) -> Result<(), BackendError> {
         for _ in 0..super::unrolled(ITERATIONS, stage.groups) {
             self.launches.iteration(self.stream, self.program, stage)?;
         }
+        self.decide(stage, handle)
+    }
+
+    /// Sets the condition of a loop.
+    fn decide(
+        self,
+        stage: &LoopStage,
+        handle: CUgraphConditionalHandle,
+    ) -> Result<(), BackendError> {
         let words = [stage.wave_index, handle as u32, (handle >> 32) as u32];
         // SAFETY: the loaded program holds the record and everything it refers to; the wave's
         // index was checked at load, and the handle is that of this body's node.

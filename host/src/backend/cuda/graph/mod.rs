@@ -43,6 +43,9 @@ enum Built {
     Nothing,
     Whole(Executable),
     Segments(Segments),
+    /// Nothing: loops on a register are launched one group at a time where the driver has
+    /// no conditional nodes.
+    Launched,
 }
 
 impl Graphs {
@@ -73,8 +76,8 @@ impl Graphs {
         })
     }
 
-    /// Returns the grid of an ordinary group.
-    pub(super) const fn shape(&self) -> GridShape {
+    /// The grid of an ordinary group.
+    pub(super) fn shape(&self) -> GridShape {
         self.launches.shape()
     }
 
@@ -95,11 +98,16 @@ impl Graphs {
         program: &Loaded,
     ) -> Result<(), BackendError> {
         self.clear();
-        let has_loops = program
-            .stages()
-            .iter()
-            .any(|stage| matches!(stage, Stage::Loop(_)));
-        self.built = if has_loops && self.loops == LoopNodes::Conditional {
+        let stages = program.stages().iter();
+        let has_loops = stages
+            .clone()
+            .any(|stage| !matches!(stage, Stage::Group(_)));
+        let has_while = stages
+            .clone()
+            .any(|stage| matches!(stage, Stage::While(..)));
+        self.built = if has_while && self.loops == LoopNodes::Unrolled {
+            Built::Launched
+        } else if has_loops && self.loops == LoopNodes::Conditional {
             let decide = match self.decide.take() {
                 Some(decide) => decide,
                 None => Grid::single(self.module.kernel(Entry::While)?),
@@ -123,6 +131,7 @@ impl Graphs {
             Built::Nothing => Ok(()),
             Built::Whole(graph) => graph.launch(running),
             Built::Segments(segments) => segments.queue(running),
+            Built::Launched => self.launches.queue(running),
         }
     }
 }

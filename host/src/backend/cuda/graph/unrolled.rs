@@ -57,7 +57,9 @@ impl Segments {
             let (straight, after) = rest.split_at(groups);
             let (stage, after) = match after.split_first() {
                 Some((Stage::Loop(stage), after)) => (Some(*stage), after),
-                _ => (None, after),
+                // Programs with loops on a register come here no more.
+                Some((_, after)) => (None, after),
+                None => (None, after),
             };
             segments.push(building.segment(straight, stage)?);
             rest = after;

@@ -1,0 +1,196 @@
+//! Loops on a register, which may hold other loops.
+//!
+//! All blocks look at word 0 of the register after the same barrier and decide alike. A
+//! slow block may look while a fast one runs the first body group already; that group
+//! leaves the word alone, as the host checks. Loops are as deep as [`Level`]s are nested,
+//! since a GPU's stack has to be known before a launch.
+
+use super::books::point_of;
+use super::fixpoint::run_fixpoint;
+use super::group::{OUTSIDE, group_of, note, run_waves, wave_of};
+use crate::block::broadcast;
+use crate::context::ContextRef;
+use crate::control::{LoopEnd, Stop};
+use crate::grid::Grid;
+use crate::memory::Words;
+use crate::shared::BROADCAST;
+use crate::tables::Wave;
+use crate::team::rounds_per_look;
+use crate::waves::family;
+use core::marker::PhantomData;
+use seawall_core::abi::code::DEPTH_MAX;
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::program::{Opcode, WhileRecord};
+
+/// Iterations between two looks at a GPU's clock.
+const ITERATIONS_PER_LOOK: u32 = 16;
+
+/// How deep a loop may be.
+pub(super) trait Level {
+    /// How many levels are below.
+    const LEFT: u32;
+
+    /// Runs a loop to its end. All lanes of the team take part.
+    ///
+    /// # Errors
+    /// When the run stops; the fault record says why.
+    fn run<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop>;
+}
+
+/// Below the deepest loop.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bottom;
+
+/// A loop that holds loops of level `L`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Above<L>(PhantomData<L>);
+
+/// A loop on the top level.
+pub(super) type Top = Above<Above<Above<Bottom>>>;
+const _: () = assert!(Top::LEFT == DEPTH_MAX);
+
+impl Level for Bottom {
+    const LEFT: u32 = 0;
+
+    #[inline(always)]
+    fn run<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
+        Err(fault(cx, wave, FaultCode::NestedFixpoint, 0))
+    }
+}
+
+impl<L: Level> Level for Above<L> {
+    const LEFT: u32 = L::LEFT + 1;
+
+    #[inline(never)]
+    fn run<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
+        let grid = cx.grid();
+        let books = Books::open(cx);
+        let mut end = LoopEnd::default();
+        let mut goes_on = broadcast(grid, condition(cx, wave)?.load(grid, 0)) != 0;
+        while goes_on && end.iterations < record(cx, wave).max_iterations {
+            iteration::<G, L, FAMILIES>(cx, wave, end.iterations)?;
+            let condition = condition(cx, wave)?;
+            let team = cx.context().team;
+            let point = || point_of(grid, wave, end.iterations);
+            team.barrier_and(point, || BROADCAST.store(grid, condition.load(grid, 0)))?;
+            goes_on = BROADCAST.load(grid) != 0;
+            let per_look = rounds_per_look::<G>(ITERATIONS_PER_LOOK);
+            if (end.iterations + 1).is_multiple_of(per_look) && team.is_out_of_time(point) {
+                return Err(Stop);
+            }
+            end.iterations += 1;
+        }
+        end.converged = !goes_on;
+        if L::LEFT + 1 == Top::LEFT {
+            books.close(cx, end);
+        }
+        Ok(())
+    }
+}
+
+/// Runs the body groups once, with barriers between them.
+#[inline(always)]
+fn iteration<G: Grid, L: Level, const FAMILIES: u32>(
+    cx: ContextRef<G>,
+    wave: Wave,
+    iteration: u32,
+) -> Result<(), Stop> {
+    let WhileRecord {
+        first_group,
+        groups,
+        ..
+    } = record(cx, wave);
+    let mut group = first_group;
+    while group < first_group.saturating_add(groups) {
+        if group != first_group {
+            let point = || point_of(cx.grid(), wave, iteration);
+            cx.context().team.barrier(point)?;
+        }
+        if run_waves::<G, FAMILIES>(cx, group, OUTSIDE)? {
+            run_loops::<G, L, FAMILIES>(cx, group)?;
+        }
+        group += 1;
+    }
+    Ok(())
+}
+
+/// Runs the loops of a group.
+///
+/// # Errors
+/// When the run stops.
+#[inline(always)]
+pub(super) fn run_loops<G: Grid, L: Level, const FAMILIES: u32>(
+    cx: ContextRef<G>,
+    index: u32,
+) -> Result<(), Stop> {
+    let grid = cx.grid();
+    let group = group_of(cx, index, OUTSIDE)?;
+    for at in group.first_wave..group.first_wave.saturating_add(group.waves) {
+        let wave = wave_of(cx, at, OUTSIDE)?;
+        let opcode = wave.opcode(grid);
+        if opcode == Opcode::Fixpoint as u32 {
+            note(cx, wave);
+            run_fixpoint::<G, FAMILIES>(cx, wave)?;
+        }
+        if FAMILIES & family::CODE != 0 && opcode == Opcode::While as u32 {
+            note(cx, wave);
+            L::run::<G, FAMILIES>(cx, wave)?;
+        }
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn record<G: Grid>(cx: ContextRef<G>, wave: Wave) -> WhileRecord {
+    WhileRecord::from_parameters(wave.parameters(cx.grid()))
+}
+
+/// The register that a loop looks at.
+#[inline(always)]
+fn condition<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<Words, Stop> {
+    let tables = cx.context().tables;
+    let found = tables.register_of(cx.grid(), record(cx, wave).condition, 1);
+    found.map_err(|code| fault(cx, wave, code, 0))
+}
+
+#[inline(never)]
+fn fault<G: Grid>(cx: ContextRef<G>, wave: Wave, code: FaultCode, iteration: u32) -> Stop {
+    let point = point_of(cx.grid(), wave, iteration);
+    cx.context().team.control.fault(cx.grid(), code, point)
+}
+
+/// Loops and barriers before a loop on the top level, for its report: loops in its body
+/// report nothing that lasts.
+#[derive(Clone, Copy, Debug)]
+struct Books {
+    loops: u32,
+    barriers: u32,
+}
+
+impl Books {
+    #[inline(always)]
+    fn open<G: Grid>(cx: ContextRef<G>) -> Self {
+        let team = cx.context().team;
+        if !team.is_leader() {
+            let (loops, barriers) = (0, 0);
+            return Self { loops, barriers };
+        }
+        Self {
+            loops: team.control.loops_done(team.grid),
+            barriers: team.barriers(),
+        }
+    }
+
+    #[inline(always)]
+    fn close<G: Grid>(self, cx: ContextRef<G>, end: LoopEnd) {
+        let (team, control) = (cx.context().team, cx.context().team.control);
+        if team.is_leader() {
+            control.forget_loops(team.grid, self.loops);
+            let report = control.open_loop(team.grid);
+            let barriers = team.barriers().wrapping_sub(self.barriers);
+            report.count_barriers(team.grid, barriers);
+            report.finish(team.grid, end);
+            control.close_loop(team.grid);
+        }
+    }
+}

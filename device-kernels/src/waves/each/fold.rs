@@ -1,0 +1,71 @@
+//! What all items of a wave come to: each lane keeps a part, and warps join theirs to the
+//! register once, at the end.
+
+use super::temps::{B, Fetched, Temps, fetch};
+use super::{Part, change, values};
+use crate::context::ContextRef;
+use crate::grid::Grid;
+use seawall_core::abi::code::{Joined, Kind, Op};
+
+/// Sets what each lane has found to what changes nothing.
+#[inline(never)]
+pub(super) fn begin<G: Grid>(cx: ContextRef<G>, code: Part) {
+    each_fold(cx, code, |temps, at, joined| {
+        let is_wide = joined.kind == Kind::U64;
+        temps.set_value(at, B, is_wide, joined.identity());
+    });
+}
+
+/// Joins what the lanes have found to the registers. A warp operation.
+#[inline(never)]
+pub(super) fn end<G: Grid>(cx: ContextRef<G>, code: Part) {
+    each_fold(cx, code, |temps, at, joined| {
+        let grid = temps.grid;
+        let own = temps.value(at, B, joined.kind == Kind::U64);
+        let all = join_warp(grid, joined, own);
+        if grid.warp_lane() != 0 || all == joined.identity() {
+            return;
+        }
+        if let Ok(to) = cx.context().tables.register(grid, at.first) {
+            change::change(grid, to, 0, (joined, all));
+        }
+    });
+}
+
+#[inline(always)]
+fn each_fold<G: Grid>(
+    cx: ContextRef<G>,
+    (first, end): Part,
+    mut visit: impl FnMut(Temps<G>, Fetched, Joined),
+) {
+    let grid = cx.grid();
+    let owner = grid.lane();
+    for at in first..end {
+        let instruction = fetch(cx, at);
+        if instruction.op != Op::Fold as u32 {
+            continue;
+        }
+        if let Some(joined) = Joined::from_word(instruction.second) {
+            visit(Temps { grid, owner }, instruction, joined);
+        }
+    }
+}
+
+/// Joins the `value`s of the warp's lanes, which all take part.
+#[inline(always)]
+pub(super) fn join_warp<G: Grid>(grid: G, joined: Joined, value: u64) -> u64 {
+    let mut all = value;
+    let mut delta = G::WARP / 2;
+    while delta > 0 {
+        let from = grid.warp_lane() ^ delta;
+        let low = grid.shuffle(all as u32, from);
+        let high = if joined.kind == Kind::U64 {
+            grid.shuffle((all >> 32) as u32, from)
+        } else {
+            0
+        };
+        all = values::join(joined, all, u64::from(low) | u64::from(high) << 32);
+        delta /= 2;
+    }
+    all
+}

@@ -1,0 +1,107 @@
+//! Runs code of a program for each item of a domain.
+//!
+//! The code lies in the launch's table and was checked by the host: it names
+//! temporaries that there are, and its parts for edges end inside of it. Lanes of a warp
+//! walk it together, an item each, so that they may vote on the way; a lane whose item is
+//! left out walks along. Temporaries lie in the block's shared memory, a word a lane: so
+//! lanes that help with the edges of another lane's item read its values there.
+
+mod change;
+mod fold;
+mod rows;
+mod straight;
+mod temps;
+mod values;
+
+use crate::context::ContextRef;
+use crate::grid::Grid;
+use crate::memory::{Words, none_missed};
+use crate::tables::Wave;
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::program::{EachRecord, NO_REGISTER};
+
+/// A part of the code: its first instruction and the one after its last.
+pub(super) type Part = (u32, u32);
+
+/// Runs the code of `wave` for each item.
+///
+/// # Errors
+/// [`FaultCode::BadRegister`] when the list is missing, [`FaultCode::NoArray`] when the
+/// launch holds no edges that it asks for, [`FaultCode::BadIndex`] when it uses an index
+/// out of range.
+#[inline(never)]
+pub fn run_each<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
+    let grid = cx.grid();
+    let record = EachRecord::from_parameters(wave.parameters(grid));
+    let code = (
+        record.first,
+        record.first.saturating_add(record.instructions),
+    );
+    let needs = temps::needs(cx, code);
+    let tables = cx.context().tables;
+    let lacks_incoming = needs.incoming && !tables.has_incoming(grid);
+    if lacks_incoming || needs.weights && tables.weights(grid).is_none() {
+        return Err(FaultCode::NoArray);
+    }
+    let list = list_of(cx, wave)?;
+    let items = match list {
+        Some((_, count)) => count.min(record.items),
+        None => record.items,
+    };
+    fold::begin(cx, code);
+    let list = list.map(|(list, _)| list);
+    each(cx, code, (items, list));
+    fold::end(cx, code);
+    none_missed(grid)
+}
+
+/// The list of items and its length, where the domain is one.
+#[inline(always)]
+fn list_of<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<Option<(Words, u32)>, FaultCode> {
+    let (tables, grid) = (cx.context().tables, cx.grid());
+    let source = wave.source(grid, 0);
+    if source == NO_REGISTER {
+        return Ok(None);
+    }
+    let list = tables.register(grid, source)?;
+    let count = tables.register_of(grid, wave.source(grid, 1), 1)?;
+    Ok(Some((list, count.load_weak(grid, 0).min(list.len()))))
+}
+
+/// Deals the items out: to threads as they ask, or to the lanes of warps, whose chunks go
+/// to the blocks in turn. All warps of a block take as many chunks, since a block may have
+/// to meet at an item with many edges.
+#[inline(always)]
+fn each<G: Grid>(cx: ContextRef<G>, code: Part, (items, list): (u32, Option<Words>)) {
+    let (team, grid) = (cx.context().team, cx.grid());
+    let item_at = |at: u32| list.map_or(at, |list| list.load_weak(grid, at));
+    if G::WARP == 1 {
+        return team.each_taken(items, |at| item(cx, code, item_at(at), true));
+    }
+    let warp = grid.lane() / G::WARP;
+    let own = u64::from((warp * team.size() + team.rank()) * G::WARP + grid.warp_lane());
+    let stride = u64::from(team.size() * grid.lanes());
+    let mut tile = 0_u64;
+    while tile < u64::from(items) {
+        let at = tile + own;
+        let is_there = at < u64::from(items);
+        let number = if is_there { item_at(at as u32) } else { 0 };
+        item(cx, code, number, is_there);
+        tile += stride;
+    }
+}
+
+/// Runs the code for an item, or along with other lanes where there is none.
+#[inline(always)]
+fn item<G: Grid>(cx: ContextRef<G>, (first, end): Part, item: u32, is_there: bool) {
+    let (mut at, mut active) = (first, is_there);
+    while at < end {
+        let place = straight::Place::of_item(cx.grid(), item);
+        let (next, flags) = straight::run(cx, (at, end), place, active);
+        active = flags & straight::ACTIVE != 0;
+        at = next;
+        if at < end {
+            at = rows::run(cx, at, item, active);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Minimum spanning forest: edges of least weight in all that hold every component
+//! together.
+//!
+//! Every tree of the forest so far takes the lightest edge that leaves it, and trees that
+//! meet become one, until none is left (Borůvka, 1926). Edges of one weight are told apart
+//! by their ends, so that the forest is unique and no circle is closed.
+
+mod oracle;
+
+use super::{
+    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading,
+    Sentence, Values,
+};
+use crate::column::Column;
+use crate::cost::{Job, Worker};
+use crate::graph::{Graph, WeightKind};
+use crate::program::{
+    Edge, Edges, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
+};
+use crate::units::counted;
+
+/// The analysis `msf`.
+pub(super) struct Msf;
+
+const FACTS: Facts = Facts {
+    name: "msf",
+    title: "Minimum spanning forest",
+    summary: "A minimum spanning forest: for every node but one of a component an edge, as its ends",
+    values: Values::NumbersOfReached,
+    takes_sources: false,
+    is_undirected: true,
+    reads_weights: true,
+    searches: false,
+    ranks: false,
+    details: &[],
+    picture: Picture {
+        title: "Nodes by the edge that they hold",
+        axis: "larger end times 2^32, and the smaller end",
+        bars: Bars::Suited,
+    },
+};
+
+/// Passes over all edges, and levels in between.
+const PASSES: [f64; 2] = [16.0, 80.0];
+
+/// How many times the work of a pass code takes that is looked up step by step.
+const STEPPED: f64 = 8.0;
+
+/// What stands for no edge.
+const NONE: u64 = u64::MAX;
+
+impl Analysis for Msf {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        build(graph, question)
+    }
+
+    /// A run that a limit ended has found a part of the forest.
+    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+        let Column::U64(edges) = found.values else {
+            return false;
+        };
+        oracle::is_forest(case.graph, edges, case.end.converged)
+    }
+
+    fn answer(&self, graph: &Graph, column: &Column) -> Answer {
+        let Column::U64(edges) = column else {
+            return Answer::reached();
+        };
+        let held = edges.iter().filter(|edge| **edge != NONE);
+        let (count, weight) = (held.clone().count() as u64, oracle::weight(graph, held));
+        Answer {
+            figures: vec![
+                Figure::count("forest_edges", "edge", count),
+                Figure {
+                    name: "forest_weight",
+                    value: weight,
+                    noun: None,
+                },
+            ],
+            sentence: Sentence::Graph(format!("a forest of {}", counted(count, "edge"))),
+        }
+    }
+
+    fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
+        let [passes, levels] = PASSES;
+        worker.passes_ns(job, STEPPED * passes, levels)
+    }
+}
+
+/// The registers of the program, a value a node each but for the count.
+#[derive(Clone, Copy)]
+struct Registers {
+    /// The root of each node's tree.
+    roots: RegisterId,
+    /// The least weight that leaves a root's tree, and the ends of that edge.
+    lightest: RegisterId,
+    picks: RegisterId,
+    /// Where roots lead: to the root that they join, else to themselves.
+    joins: RegisterId,
+    /// The same without circles of two.
+    leads: RegisterId,
+    /// The edge by which a root has joined another.
+    edges: RegisterId,
+    /// Roots that joined another in this turn.
+    joined: RegisterId,
+    weights: WeightKind,
+}
+
+fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let registers = Registers {
+        roots: program.per_node("roots", Kind::U32)?,
+        lightest: program.per_node("lightest", Kind::U64)?,
+        picks: program.per_node("picks", Kind::U64)?,
+        joins: program.per_node("joins", Kind::U32)?,
+        leads: program.per_node("leads", Kind::U32)?,
+        edges: program.per_node("edges", Kind::U64)?,
+        joined: program.values("joined", Kind::U32, 1)?,
+        weights: graph.weight_kind().unwrap_or(WeightKind::Integer),
+    };
+    program.fill("begin", registers.joined, 1);
+    program.each("trees of one node", Over::Nodes, |node| {
+        node.store(registers.roots, node.index());
+        node.store(registers.leads, node.index());
+        node.store(registers.edges, NONE);
+    });
+    let condition = (registers.joined, question.max_iterations);
+    program.while_nonzero("join trees", condition, |body| turn(body, registers));
+    program.keep(registers.edges);
+    Ok(Built {
+        program,
+        inputs: Vec::new(),
+        result: registers.edges,
+        parents: None,
+        reading: Reading::WideWords,
+    })
+}
+
+/// The weight of an edge as a word; floats of at least 0 order like their bits.
+fn weight<'c>(edge: Edge<'c>, registers: Registers) -> Value<'c> {
+    match registers.weights {
+        WeightKind::Integer => edge.weight(),
+        WeightKind::Float => edge.float_weight().bits(),
+    }
+}
+
+fn turn(body: &mut ProgramBuilder, registers: Registers) {
+    let Registers {
+        roots,
+        lightest,
+        picks,
+        joins,
+        leads,
+        edges,
+        joined,
+        ..
+    } = registers;
+    body.each("forget", Over::Nodes, |node| {
+        node.store(lightest, NONE);
+        node.store(picks, NONE);
+    });
+    body.each("lightest", Over::Nodes, |node| {
+        let own = node.load(roots);
+        let least = node.gather(Edges::Out, Join::Min, |edge| {
+            let leaves = edge.there(roots).differs(own);
+            leaves.select(weight(edge, registers).to_u64(), NONE)
+        });
+        node.only(least.differs(NONE));
+        node.scatter(lightest, own, Join::Min, least);
+    });
+    body.each("pick", Over::Nodes, |node| {
+        let own = node.load(roots);
+        let least = node.at(lightest, own);
+        node.only(least.differs(NONE));
+        let least = least.to_u32();
+        let pick = node.gather(Edges::Out, Join::Min, |edge| {
+            let leaves = edge.there(roots).differs(own);
+            let fits = leaves & weight(edge, registers).equals(least);
+            let (number, other) = (edge.index(), edge.neighbour());
+            fits.select(number.max(other).below_high(number.min(other)), NONE)
+        });
+        node.only(pick.differs(NONE));
+        node.scatter(picks, own, Join::Min, pick);
+    });
+    body.each("join", Over::Nodes, |node| {
+        let pick = node.load(picks);
+        let own = node.index();
+        let (one, other) = (pick.to_u32(), pick.high());
+        let is_picked = pick.differs(NONE);
+        // What stands for no edge has no ends.
+        let (one, other) = (is_picked.select(one, own), is_picked.select(other, own));
+        let (one, other) = (node.at(roots, one), node.at(roots, other));
+        let to = one.equals(own).select(other, one);
+        node.store(joins, is_picked.select(to, own));
+    });
+    body.fill("count anew", joined, 0);
+    body.each("part circles", Over::Nodes, |node| {
+        let (own, to) = (node.index(), node.load(joins));
+        let is_circle = node.at(joins, to).equals(own) & own.below(to);
+        let stays = is_circle | to.equals(own);
+        node.store(leads, stays.select(own, to));
+        node.only(stays.is_zero());
+        node.store(edges, node.load(picks));
+        node.fold(joined, Join::Sum, 1);
+    });
+    body.fixpoint("follow", Question::UNLIMITED, |body| {
+        body.each("leap", Over::Nodes, |node| {
+            let own = node.latest(leads, node.index());
+            let next = node.latest(leads, own);
+            node.only(next.differs(own));
+            node.store(leads, next);
+            node.changed(1);
+        });
+    });
+    body.each("name roots", Over::Nodes, |node| {
+        node.store(roots, node.at(leads, node.load(roots)));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{AnalysisKind, End};
+    use super::*;
+
+    #[test]
+    fn forests_that_are_none_are_refused() {
+        let edges = [(0, 1, 5), (1, 2, 1), (0, 2, 2), (3, 4, 9)];
+        let graph = Graph::from_weighted_edges(5, &edges, true).unwrap();
+        let question = Question::new(Vec::new());
+        let edge = |one: u64, other: u64| one << 32 | other;
+        let judge = |values: [u64; 5], converged: bool| {
+            let end = End {
+                iterations: 2,
+                converged,
+            };
+            let case = Case {
+                graph: &graph,
+                question: &question,
+                end,
+            };
+            let values = &Column::U64(values.to_vec());
+            let parents = None;
+            AnalysisKind::Msf
+                .room()
+                .check(&case, Found { values, parents })
+        };
+        let best = [edge(0, 2), edge(1, 2), NONE, edge(3, 4), NONE];
+        assert!(judge(best, true) && judge(best, false));
+        let (missing, heavy) = ([NONE; 5], [edge(0, 1), edge(1, 2), NONE, edge(3, 4), NONE]);
+        assert!(!judge(missing, true) && judge(missing, false));
+        assert!(!judge(heavy, true) && !judge(heavy, false));
+        let none = [edge(0, 3), NONE, NONE, NONE, NONE];
+        assert!(!judge(none, false), "no edge of the graph");
+    }
+}

@@ -1,0 +1,76 @@
+//! The minimum spanning forest by Kruskal's algorithm.
+
+use super::NONE;
+use crate::analysis::Number;
+use crate::graph::{Graph, WeightKind};
+
+/// Whether `edges` holds each edge of the forest once, or some of them if it is not
+/// `whole`.
+pub(super) fn is_forest(graph: &Graph, edges: &[u64], whole: bool) -> bool {
+    let mut found: Vec<u64> = edges.iter().copied().filter(|edge| *edge != NONE).collect();
+    let count = found.len();
+    found.sort_unstable();
+    found.dedup();
+    let mut expected = forest(graph);
+    expected.sort_unstable();
+    let is_part = || {
+        found
+            .iter()
+            .all(|edge| expected.binary_search(edge).is_ok())
+    };
+    edges.len() == graph.nodes() as usize
+        && count == found.len()
+        && if whole { found == expected } else { is_part() }
+}
+
+/// The edges of the forest, the smaller end in the high word: lightest first, then by
+/// their ends. O(edges log edges).
+fn forest(graph: &Graph) -> Vec<u64> {
+    let mut edges = Vec::new();
+    for node in 0..graph.nodes() {
+        for edge in graph.outgoing().row(node) {
+            let to = graph.targets()[edge];
+            if node < to {
+                let weight = graph.weights().map_or(1, |weights| weights[edge]);
+                edges.push((weight, u64::from(node) << 32 | u64::from(to)));
+            }
+        }
+    }
+    edges.sort_unstable();
+    let mut parents: Vec<u32> = (0..graph.nodes()).collect();
+    edges.retain(|(_, edge)| {
+        let [one, other] = [(edge >> 32) as u32, *edge as u32].map(|node| root(&mut parents, node));
+        parents[one as usize] = other;
+        one != other
+    });
+    edges.into_iter().map(|(_, edge)| edge).collect()
+}
+
+/// The root of `node`, halving the way to it.
+fn root(parents: &mut [u32], mut node: u32) -> u32 {
+    while parents[node as usize] != node {
+        let next = parents[parents[node as usize] as usize];
+        parents[node as usize] = next;
+        node = next;
+    }
+    node
+}
+
+/// Weight of some edges of `graph` in all.
+pub(super) fn weight<'e>(graph: &Graph, edges: impl Iterator<Item = &'e u64>) -> Number {
+    let of = |edge: &u64| {
+        let (from, to) = ((edge >> 32) as u32, *edge as u32);
+        if from >= graph.nodes() {
+            return None;
+        }
+        let row = graph.outgoing().row(from);
+        let at = graph.neighbours(from).binary_search(&to).ok()?;
+        Some(graph.weights().map_or(1, |weights| weights[row.start + at]))
+    };
+    let words = edges.filter_map(of);
+    if graph.weight_kind() == Some(WeightKind::Float) {
+        let sum: f64 = words.map(|word| f64::from(f32::from_bits(word))).sum();
+        return Number::Real(sum as f32);
+    }
+    Number::Whole(words.map(u64::from).sum())
+}

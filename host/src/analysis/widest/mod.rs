@@ -1,0 +1,201 @@
+//! Widest paths: the largest width of a path from the sources to every node, where a path
+//! is as wide as its least edge.
+//!
+//! Nodes that got wider pass that on along their edges, round after round. Widths only
+//! grow, so it does not matter which of two rounds sees a new one.
+
+mod oracle;
+
+use super::room::padded;
+use super::{
+    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading,
+    Sentence, Values,
+};
+use crate::column::Column;
+use crate::cost::{Job, Times, Worker};
+use crate::graph::{Graph, WeightKind};
+use crate::program::{
+    Edge, Edges, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
+};
+
+/// The analysis `widest`.
+pub(super) struct Widest;
+
+const FACTS: Facts = Facts {
+    name: "widest",
+    title: "Widest paths",
+    summary: "Width of the widest path to every node: the least weight along it",
+    values: Values::NumbersOfReached,
+    takes_sources: true,
+    is_undirected: false,
+    reads_weights: true,
+    searches: false,
+    ranks: false,
+    details: &[],
+    picture: Picture {
+        title: "Nodes by the width of their widest path",
+        axis: "width",
+        bars: Bars::Suited,
+    },
+};
+
+/// Work beside that of a search.
+const WORK: Times = Times {
+    node: 8.0,
+    edge: 30.0,
+};
+
+/// Width of a path without edges, in whole numbers; one less stands for no path at all,
+/// in results.
+pub(super) const UNBOUNDED: u32 = u32::MAX - 1;
+
+/// The largest width of an edge; wider ones count as this.
+pub(super) const WIDTH_MAX: u32 = u32::MAX - 2;
+
+impl Analysis for Widest {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        build(graph, question)
+    }
+
+    /// A run that a limit ended is right if no width is too large.
+    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+        let expected = oracle::widths(case.graph, &case.question.sources);
+        if case.end.converged {
+            return *found.values == expected;
+        }
+        oracle::are_not_above(found.values, &expected)
+    }
+
+    fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
+        let least = oracle::least(column);
+        let Some(least) = least else {
+            return Answer::reached();
+        };
+        Answer {
+            figures: vec![Figure {
+                name: "narrowest",
+                value: least,
+                noun: None,
+            }],
+            sentence: Sentence::Reached {
+                more: String::new(),
+            },
+        }
+    }
+
+    fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
+        let sweeps = job.tally.depth() * job.nodes * worker.gather_ns();
+        worker.search_ns(job, WORK) + sweeps
+    }
+}
+
+/// What widths are made of, by the kind of weights.
+#[derive(Clone, Copy)]
+enum Width {
+    Whole,
+    Float,
+}
+
+impl Width {
+    const fn kind(self) -> Kind {
+        match self {
+            Self::Whole => Kind::U32,
+            Self::Float => Kind::F32,
+        }
+    }
+
+    /// Bits of the width without a path: whole ones are one larger within the program, so
+    /// that 0 is none.
+    const fn none(self) -> u32 {
+        match self {
+            Self::Whole => 0,
+            Self::Float => (-1.0_f32).to_bits(),
+        }
+    }
+
+    fn of(self, edge: Edge<'_>) -> Value<'_> {
+        match self {
+            Self::Whole => edge.weight().min(WIDTH_MAX) + 1,
+            Self::Float => edge.float_weight(),
+        }
+    }
+}
+
+fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+    let width = match graph.weight_kind() {
+        Some(WeightKind::Float) => Width::Float,
+        _ => Width::Whole,
+    };
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let sources = program.input("sources", question.sources.len() as u64)?;
+    let widths = program.per_node("widths", width.kind())?;
+    // Who got wider, in turn.
+    let wider = [
+        program.per_node("wider", Kind::U32)?,
+        program.per_node("wider next", Kind::U32)?,
+    ];
+    program.fill("no path yet", widths, width.none());
+    program.fill("nobody", wider[0], 0);
+    program.fill("nobody next", wider[1], 0);
+    program.each("sources", Over::Values(sources), |source| {
+        let node = source.load(sources);
+        let unbounded = match width {
+            Width::Whole => source.constant(u32::MAX),
+            Width::Float => source.constant(f32::MAX),
+        };
+        source.scatter(widths, node, Join::Max, unbounded);
+        source.scatter(wider[0], node, Join::Or, 1);
+    });
+    program.fixpoint("widen", question.max_iterations, |body| {
+        pass_on(body, (widths, width), wider);
+        pass_on(body, (widths, width), [wider[1], wider[0]]);
+    });
+    program.each("widths", Over::Nodes, |node| {
+        let own = node.load(widths);
+        node.store(widths, finished(own, width));
+    });
+    program.keep(widths);
+    Ok(Built {
+        program,
+        inputs: padded(question.sources.clone()),
+        result: widths,
+        parents: None,
+        reading: match width {
+            Width::Whole => Reading::Words,
+            Width::Float => Reading::Floats,
+        },
+    })
+}
+
+/// The width as results have it.
+fn finished(own: Value<'_>, width: Width) -> Value<'_> {
+    match width {
+        Width::Whole => own - 1,
+        Width::Float => own.below(0.0_f32).select(f32::INFINITY, own),
+    }
+}
+
+/// A round: those who got wider tell their neighbours.
+fn pass_on(
+    body: &mut ProgramBuilder,
+    (widths, width): (RegisterId, Width),
+    [now, next]: [RegisterId; 2],
+) {
+    body.each("pass on", Over::Nodes, |node| {
+        node.only(node.load(now));
+        node.store(now, 0);
+        let own = node.latest(widths, node.index());
+        node.each_edge(Edges::Out, |edge| {
+            let neighbour = edge.neighbour();
+            let through = own.min(width.of(edge));
+            let before = edge.scatter(widths, neighbour, Join::Max, through);
+            let is_wider = before.below(through);
+            edge.scatter(next, neighbour, Join::Or, is_wider);
+            edge.changed(is_wider);
+        });
+    });
+}

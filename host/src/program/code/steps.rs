@@ -1,0 +1,238 @@
+//! The steps of a wave's code as they are written down, each value by its number.
+
+use super::value::Value;
+use crate::graph::WeightKind;
+use crate::program::encoded::{GraphNeeds, RegisterId};
+use crate::program::error::CodeError;
+use crate::program::wave::RegisterSpec;
+use seawall_core::abi::code::{Access, Edges, Joined, Kind, Op};
+use std::cell::{Cell, RefCell};
+
+/// A value of the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ValueSpec {
+    pub(super) kind: Kind,
+    /// Part for edges that it belongs to; 0 for those of the item.
+    pub(super) part: u32,
+}
+
+/// One step; it uses values and may make one.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Step {
+    pub(super) op: Op,
+    pub(super) to: Option<u32>,
+    pub(super) from: Vec<u32>,
+    pub(super) first: u32,
+    pub(super) second: u32,
+}
+
+/// Writes steps down.
+#[derive(Debug)]
+pub(crate) struct Coder<'r> {
+    registers: &'r [RegisterSpec],
+    steps: RefCell<Vec<Step>>,
+    values: RefCell<Vec<ValueSpec>>,
+    named: RefCell<Vec<RegisterId>>,
+    problem: RefCell<Option<CodeError>>,
+    needs: Cell<GraphNeeds>,
+    /// Parts for edges begun so far, and the open one.
+    parts: Cell<(u32, u32)>,
+}
+
+/// What a coder has written.
+#[derive(Debug)]
+pub(in crate::program) struct Written {
+    pub(super) steps: Vec<Step>,
+    pub(super) values: Vec<ValueSpec>,
+    pub(in crate::program) named: Vec<RegisterId>,
+    pub(in crate::program) needs: GraphNeeds,
+}
+
+impl<'r> Coder<'r> {
+    pub(in crate::program) fn new(registers: &'r [RegisterSpec]) -> Self {
+        Self {
+            registers,
+            steps: RefCell::default(),
+            values: RefCell::default(),
+            named: RefCell::default(),
+            problem: RefCell::default(),
+            needs: Cell::default(),
+            parts: Cell::default(),
+        }
+    }
+
+    /// What was written.
+    ///
+    /// # Errors
+    /// The first call that made no sense.
+    pub(in crate::program) fn finish(self) -> Result<Written, CodeError> {
+        if let Some(problem) = self.problem.into_inner() {
+            return Err(problem);
+        }
+        Ok(Written {
+            steps: self.steps.into_inner(),
+            values: self.values.into_inner(),
+            named: self.named.into_inner(),
+            needs: self.needs.get(),
+        })
+    }
+
+    pub(super) fn refuse(&self, problem: CodeError) {
+        self.problem.borrow_mut().get_or_insert(problem);
+    }
+
+    /// The kind of a register; one of another builder is refused elsewhere.
+    pub(super) fn kind_of(&self, register: RegisterId) -> Kind {
+        let spec = self.registers.get(register.number() as usize);
+        spec.map_or(Kind::U32, |spec| spec.kind)
+    }
+
+    pub(super) fn name_of(&self, register: RegisterId) -> &'static str {
+        let spec = self.registers.get(register.number() as usize);
+        spec.map_or("", |spec| spec.name)
+    }
+
+    /// Notes that a register is used, and gives its number.
+    pub(super) fn name(&self, register: RegisterId) -> u32 {
+        self.named.borrow_mut().push(register);
+        register.number()
+    }
+
+    /// The open part for edges, 0 where none is.
+    pub(super) fn part(&self) -> u32 {
+        self.parts.get().1
+    }
+
+    pub(super) fn need_weights(&self, kind: WeightKind) {
+        let needs = self.needs.get();
+        if needs.weights.is_some_and(|known| known != kind) {
+            self.refuse(CodeError::TwoWeights);
+        }
+        self.needs.set(GraphNeeds {
+            weights: Some(kind),
+            ..needs
+        });
+    }
+
+    pub(super) fn need_incoming(&self) {
+        let needs = self.needs.get();
+        self.needs.set(GraphNeeds {
+            incoming: true,
+            ..needs
+        });
+    }
+
+    /// A new value.
+    fn value(&self, kind: Kind, part: u32) -> u32 {
+        let mut values = self.values.borrow_mut();
+        values.push(ValueSpec { kind, part });
+        values.len() as u32 - 1
+    }
+
+    /// Notes a step that makes a value of `kind`.
+    pub(super) fn make(&self, kind: Kind, step: Step) -> Value<'_> {
+        self.check_parts(&step);
+        let id = self.value(kind, self.part());
+        let step = Step {
+            to: Some(id),
+            ..step
+        };
+        self.steps.borrow_mut().push(step);
+        Value::new(self, id, kind)
+    }
+
+    /// Notes a step that makes none.
+    pub(super) fn act(&self, step: Step) {
+        self.check_parts(&step);
+        self.steps.borrow_mut().push(step);
+    }
+
+    /// Values of edges are gone behind their part.
+    fn check_parts(&self, step: &Step) {
+        let values = self.values.borrow();
+        let fits = |id: &u32| [0, self.part()].contains(&values[*id as usize].part);
+        if !step.from.iter().all(fits) {
+            self.refuse(CodeError::ValueOfEdge);
+        }
+    }
+
+    /// Begins a part for edges; gives the place of its step.
+    pub(super) fn begin_edges(&self, edges: Edges) -> usize {
+        let (begun, open) = self.parts.get();
+        if open != 0 {
+            self.refuse(CodeError::EdgesInEdges);
+        }
+        if edges == Edges::In {
+            self.need_incoming();
+        }
+        self.act(Step::of(Op::Edges).with(edges as u32, 0));
+        self.parts.set((begun + 1, begun + 1));
+        self.steps.borrow().len() - 1
+    }
+
+    /// Ends the part that begins at step `begin`, with reductions of values of its edges.
+    pub(super) fn end_edges<const N: usize>(
+        &self,
+        begin: usize,
+        edges: Edges,
+        reductions: [(Joined, u32); N],
+    ) -> [u32; N] {
+        let found = reductions.map(|(joined, from)| {
+            let to = self.value(joined.kind, 0);
+            let step = Step::of(Op::Reduce).using([from]);
+            let step = step.with(0, joined.to_word());
+            self.act(Step {
+                to: Some(to),
+                ..step
+            });
+            to
+        });
+        let (begun, _) = self.parts.get();
+        self.parts.set((begun, 0));
+        let mut steps = self.steps.borrow_mut();
+        let part = &steps[begin + 1..];
+        let only_reduces = !part.iter().any(|step| step.has_effect());
+        let all_end = reductions.iter().all(|(joined, _)| joined.end().is_some());
+        let length = part.len() as u32;
+        let word = seawall_core::abi::code::EdgesPart {
+            edges,
+            ends_early: only_reduces && all_end && N > 0,
+            reductions: N as u32,
+        };
+        let step = &mut steps[begin];
+        (step.first, step.second) = (word.to_word(), length);
+        found
+    }
+}
+
+impl Step {
+    pub(super) const fn of(op: Op) -> Self {
+        Self {
+            op,
+            to: None,
+            from: Vec::new(),
+            first: 0,
+            second: 0,
+        }
+    }
+
+    pub(super) fn using<const N: usize>(self, from: [u32; N]) -> Self {
+        Self {
+            from: from.to_vec(),
+            ..self
+        }
+    }
+
+    pub(super) const fn with(mut self, first: u32, second: u32) -> Self {
+        self.first = first;
+        self.second = second;
+        self
+    }
+
+    /// Whether it changes more than a value.
+    fn has_effect(&self) -> bool {
+        let [first, second] = self.op.accesses();
+        let writes = |access: Option<Access>| access.is_some_and(|access| access != Access::Read);
+        writes(first) || writes(second) || self.op == Op::Raise
+    }
+}

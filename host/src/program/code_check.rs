@@ -1,0 +1,100 @@
+//! Proof that the code of a program's tables can be run: each instruction has a meaning,
+//! uses temporaries and registers that there are, and stands where it may.
+
+use super::encoded::EncodedProgram;
+use super::table_error::{CodeFault, TableError};
+use seawall_core::abi::code::{EdgesPart, Form, Instruction, OF_EDGE, Op, Standing, TEMPS};
+use seawall_core::abi::program::{EachRecord, Opcode};
+
+/// Checks the code and the waves that run it. Linear in both.
+///
+/// # Errors
+/// The first contradiction.
+pub(super) fn check_code(program: &EncodedProgram) -> Result<(), TableError> {
+    let is_cut = check_parts(program)?;
+    let each = program.waves.iter();
+    for wave in each.filter(|wave| wave.opcode == Opcode::Each as u32) {
+        let record = EachRecord::from_parameters(wave.parameters);
+        let end = u64::from(record.first) + u64::from(record.instructions);
+        let held = program.code.len();
+        // A wave runs whole parts: neither end may lie inside of one.
+        let is_whole = |at: u64| is_cut.get(at as usize) == Some(&false);
+        if end > held as u64 || !is_whole(record.first.into()) || !is_whole(end) {
+            return Err(TableError::CodeRange {
+                wave: wave.wave,
+                first: record.first,
+                count: record.instructions,
+                held,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Checks every instruction; tells of each place, the end included, whether it is inside
+/// of a part for edges.
+fn check_parts(program: &EncodedProgram) -> Result<Vec<bool>, TableError> {
+    let count = program.code.len();
+    let mut is_cut = vec![false; count + 1];
+    // First reduction and end of the open part.
+    let mut open: Option<(usize, usize)> = None;
+    for (index, at) in program.code.iter().enumerate() {
+        open = open.filter(|(_, end)| index < *end);
+        is_cut[index] = open.is_some();
+        let refuse = |fault| TableError::Code {
+            instruction: index,
+            fault,
+        };
+        let standing = match open {
+            None => Standing::Item,
+            Some((reductions, _)) if index < reductions => Standing::Edge,
+            Some(_) => Standing::EndOfEdge,
+        };
+        check_instruction(program, at, standing).map_err(refuse)?;
+        if at.op == Op::Edges as u32 {
+            open = Some(part_of(at, index, count).ok_or(refuse(CodeFault::Part))?);
+        }
+    }
+    Ok(is_cut)
+}
+
+/// First reduction and end of the part that `at` begins, if it lies in the table.
+fn part_of(at: &Instruction, index: usize, count: usize) -> Option<(usize, usize)> {
+    let end = index.checked_add(1)?.checked_add(at.second as usize)?;
+    let reductions = EdgesPart::from_word(at.first).reductions as usize;
+    (end <= count && reductions <= at.second as usize).then(|| (end - reductions, end))
+}
+
+fn check_instruction(
+    program: &EncodedProgram,
+    at: &Instruction,
+    here: Standing,
+) -> Result<(), CodeFault> {
+    let (Some(op), Some(form)) = (Op::from_word(at.op), at.form()) else {
+        return Err(CodeFault::Unknown);
+    };
+    let fits = match form.standing {
+        Standing::Any => here != Standing::EndOfEdge,
+        needed => needed == here,
+    };
+    if !fits {
+        return Err(CodeFault::Place);
+    }
+    check_temps(at, form)?;
+    for (access, register) in op.accesses().into_iter().zip([at.first, at.second]) {
+        if access.is_some() && register as usize >= program.registers.len() {
+            return Err(CodeFault::Register);
+        }
+    }
+    Ok(())
+}
+
+fn check_temps(at: &Instruction, form: Form) -> Result<(), CodeFault> {
+    let [a, b, c] = form.from;
+    for (temp, words) in at.temps.into_iter().zip([form.to, a, b, c]) {
+        if words > 0 && u32::from(temp & !OF_EDGE) + words > u32::from(TEMPS) {
+            return Err(CodeFault::Temporary);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,403 @@
+//! Waves that run code of their own, and loops on a register.
+
+use super::builder::ProgramBuilder;
+use super::code::{Coder, Item, allocate};
+use super::encoded::RegisterId;
+use super::error::{CodeError, ProgramError};
+use super::wave::{Body, Slot, WaveSpec};
+use seawall_core::abi::code::{Access, Instruction, Kind, Op};
+use seawall_core::abi::program::{EachRecord, Opcode};
+use std::collections::BTreeSet;
+
+/// What a wave of code runs for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// Every node of the graph.
+    Nodes,
+    /// Every value of a register.
+    Values(RegisterId),
+    /// The numbers below this one.
+    Count(u32),
+    /// The first entries of a list of nodes, each of them once.
+    List {
+        /// The list, whole numbers.
+        list: RegisterId,
+        /// How many entries it has: the first value of this register.
+        count: RegisterId,
+    },
+}
+
+impl ProgramBuilder {
+    /// A register of `count` values of `kind`.
+    ///
+    /// # Errors
+    /// As [`ProgramBuilder::words`].
+    pub fn values(
+        &mut self,
+        name: &'static str,
+        kind: Kind,
+        count: u64,
+    ) -> Result<RegisterId, ProgramError> {
+        self.kept_as(name, (kind, count), false)
+    }
+
+    /// A register of `count` values of `kind` that the host writes before each run.
+    ///
+    /// # Errors
+    /// As [`ProgramBuilder::words`].
+    pub fn input_values(
+        &mut self,
+        name: &'static str,
+        kind: Kind,
+        count: u64,
+    ) -> Result<RegisterId, ProgramError> {
+        self.kept_as(name, (kind, count), true)
+    }
+
+    /// A register of a value of `kind` a node.
+    ///
+    /// # Errors
+    /// As [`ProgramBuilder::words`].
+    pub fn per_node(&mut self, name: &'static str, kind: Kind) -> Result<RegisterId, ProgramError> {
+        self.values(name, kind, u64::from(self.nodes))
+    }
+
+    fn kept_as(
+        &mut self,
+        name: &'static str,
+        (kind, count): (Kind, u64),
+        is_input: bool,
+    ) -> Result<RegisterId, ProgramError> {
+        let words = count.saturating_mul(u64::from(kind.words()));
+        let id = if is_input {
+            self.input(name, words)?
+        } else {
+            self.words(name, words)?
+        };
+        if let Some(spec) = self.registers.get_mut(id.number() as usize) {
+            spec.kind = kind;
+        }
+        Ok(id)
+    }
+
+    /// Runs `code` for each item of a domain, in one pass.
+    ///
+    /// ```
+    /// use seawall::program::{Kind, Over, PlanRequest, ProgramBuilder};
+    /// let mut program = ProgramBuilder::new(1000);
+    /// let squares = program.per_node("squares", Kind::U32)?;
+    /// program.each("square the numbers", Over::Nodes, |node| {
+    ///     node.store(squares, node.index() * node.index());
+    /// });
+    /// program.keep(squares);
+    /// let (encoded, plan) = program.encode(&PlanRequest::default())?;
+    /// assert_eq!((encoded.code.len(), plan.groups), (4, 1));
+    /// # Ok::<(), seawall::program::ProgramError>(())
+    /// ```
+    pub fn each(&mut self, name: &str, over: Over, code: impl for<'c> FnOnce(Item<'c>)) {
+        let coder = Coder::new(&self.registers);
+        code(Item::new(&coder));
+        let written = coder.finish();
+        let done = written.and_then(|written| {
+            let code = allocate(&written)?;
+            Ok((written, code))
+        });
+        match done {
+            Ok((written, code)) => {
+                self.needs.incoming |= written.needs.incoming;
+                self.need_weights(name, written.needs.weights);
+                let wave = self.wave_of(name, over, code);
+                let mut wave = match wave {
+                    Ok(wave) => wave,
+                    Err(problem) => return self.refuse_code(name, problem),
+                };
+                wave.named.extend(written.named);
+                self.push(wave);
+            }
+            Err(problem) => self.refuse_code(name, problem),
+        }
+    }
+
+    fn need_weights(&mut self, name: &str, kind: Option<crate::graph::WeightKind>) {
+        if let (Some(known), Some(kind)) = (self.needs.weights, kind)
+            && known != kind
+        {
+            self.refuse_code(name, CodeError::TwoWeights);
+        }
+        self.needs.weights = kind.or(self.needs.weights);
+    }
+
+    fn refuse_code(&mut self, wave: &str, problem: CodeError) {
+        let wave = wave.to_owned();
+        self.refuse(ProgramError::Code { wave, problem });
+    }
+
+    /// The wave of `code`, with what it reads and writes.
+    fn wave_of(
+        &self,
+        name: &str,
+        over: Over,
+        code: Vec<Instruction>,
+    ) -> Result<WaveSpec, CodeError> {
+        let mut wave = WaveSpec::new(name, Opcode::Each);
+        let items = match over {
+            Over::Nodes => self.nodes,
+            Over::Count(items) => items,
+            Over::Values(register) => {
+                wave.named.push(register);
+                self.values_of(register)
+            }
+            Over::List { list, count } => {
+                wave = wave.reading(0, list).reading(1, count);
+                self.values_of(list)
+            }
+        };
+        let uses = Uses::of(&code);
+        self.check_uses(&uses, over, items)?;
+        wave.reads.extend(uses.reads());
+        wave.writes.extend(uses.writes());
+        wave.parameters = EachRecord {
+            first: 0,
+            instructions: code.len() as u32,
+            items,
+        }
+        .to_parameters();
+        wave.code = code;
+        Ok(wave)
+    }
+
+    fn values_of(&self, register: RegisterId) -> u32 {
+        let spec = self.registers.get(register.number() as usize);
+        spec.map_or(0, |spec| spec.words / spec.kind.words())
+    }
+
+    /// Refuses what would make a result depend on which item comes first.
+    fn check_uses(&self, uses: &Uses, over: Over, items: u32) -> Result<(), CodeError> {
+        let name = |slot: &Slot| {
+            let spec = self.registers.get(slot.0 as usize);
+            spec.map_or("", |spec| spec.name)
+        };
+        if let Some(slot) = uses.races() {
+            let register = name(&slot);
+            return Err(CodeError::ReadsWhatItWrites { register });
+        }
+        if let Over::List { list, count } = over {
+            for register in [list, count] {
+                let slot = Slot(register.number());
+                if uses.writes().any(|written| written == slot) {
+                    let register = name(&slot);
+                    return Err(CodeError::ReadsWhatItWrites { register });
+                }
+            }
+            return Ok(());
+        }
+        for slot in uses.own.union(&uses.stored) {
+            let spec = self.registers.get(slot.0 as usize);
+            let Some(spec) = spec else { continue };
+            let held = spec.words / spec.kind.words();
+            if held < items {
+                return Err(CodeError::TooShort {
+                    register: spec.name,
+                    held,
+                    items,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Repeats the waves that `body` adds while the first value of `condition` is not 0,
+    /// at most `max_iterations` times. Loops may be within each other, three deep, and
+    /// hold searches and fixpoints.
+    pub fn while_nonzero(
+        &mut self,
+        name: &str,
+        (condition, max_iterations): (RegisterId, u32),
+        body: impl FnOnce(&mut Self),
+    ) {
+        let waves = self.body(name, body);
+        let mut wave = WaveSpec::new(name, Opcode::While);
+        wave.named.push(condition);
+        let condition = Slot(condition.number());
+        wave.reads.push(condition);
+        self.push_loop(
+            wave,
+            Body {
+                waves,
+                max_iterations,
+                frontier: None,
+                condition: Some(condition),
+            },
+        );
+    }
+}
+
+/// The registers that code uses.
+#[derive(Debug, Default)]
+struct Uses {
+    /// Read at the item's own place alone, as far as `others` does not say.
+    own: BTreeSet<Slot>,
+    /// Read anywhere.
+    others: BTreeSet<Slot>,
+    /// Read as they are now.
+    latest: BTreeSet<Slot>,
+    /// Stored at the item's own place.
+    stored: BTreeSet<Slot>,
+    /// Changed anywhere.
+    changed: BTreeSet<Slot>,
+}
+
+impl Uses {
+    fn of(code: &[Instruction]) -> Self {
+        let mut uses = Self::default();
+        // Temporaries that hold the number of the item.
+        let mut items = BTreeSet::new();
+        for at in code {
+            let Some(op) = Op::from_word(at.op) else {
+                continue;
+            };
+            let [to, a, ..] = at.temps;
+            for (access, register) in op.accesses().into_iter().zip([at.first, at.second]) {
+                let set = match access {
+                    None => continue,
+                    Some(Access::WriteOwn) => &mut uses.stored,
+                    Some(Access::Change) => &mut uses.changed,
+                    Some(Access::Read) if matches!(op, Op::Latest | Op::LatestWide) => {
+                        &mut uses.latest
+                    }
+                    Some(Access::Read) if items.contains(&a) => &mut uses.own,
+                    Some(Access::Read) => &mut uses.others,
+                };
+                set.insert(Slot(register));
+            }
+            let made = at.form().map_or(0, |form| form.to) as u8;
+            for temp in to..to.saturating_add(made) {
+                items.remove(&temp);
+            }
+            if op == Op::Item {
+                items.insert(to);
+            }
+        }
+        uses
+    }
+
+    fn reads(&self) -> impl Iterator<Item = Slot> {
+        let read = self.own.iter().chain(&self.others).chain(&self.latest);
+        // What is joined to has to hold something.
+        let all: BTreeSet<Slot> = read.chain(&self.changed).copied().collect();
+        all.into_iter()
+    }
+
+    fn writes(&self) -> impl Iterator<Item = Slot> {
+        let all: BTreeSet<Slot> = self.stored.union(&self.changed).copied().collect();
+        all.into_iter()
+    }
+
+    /// A register that some items may see before and some after others changed it.
+    fn races(&self) -> Option<Slot> {
+        let stored = |slot: &&Slot| self.stored.contains(slot);
+        let changed = |slot: &&Slot| self.changed.contains(slot);
+        let mut others = self.others.iter();
+        let found = others.find(|slot| stored(slot) || changed(slot));
+        let found = found.or_else(|| self.own.iter().find(changed));
+        found.or_else(|| self.stored.iter().find(changed)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::PlanRequest;
+    use seawall_core::abi::code::{Edges, Join};
+
+    fn problem(code: impl for<'c> FnOnce(Item<'c>, [RegisterId; 3])) -> CodeError {
+        let mut program = ProgramBuilder::new(10);
+        let words = program.per_node("words", Kind::U32).unwrap();
+        let floats = program.per_node("floats", Kind::F32).unwrap();
+        let one = program.values("one", Kind::U32, 1).unwrap();
+        for register in [words, floats, one] {
+            program.fill("zero", register, 0);
+        }
+        program.each("wave", Over::Nodes, |item| code(item, [words, floats, one]));
+        match program.encode(&PlanRequest::default()) {
+            Err(ProgramError::Code { wave, problem }) => {
+                assert_eq!(wave, "wave");
+                problem
+            }
+            other => panic!("expected a refusal, got {other:?}"),
+        }
+    }
+
+    #[test]
+    fn kinds_are_not_mixed() {
+        let found = problem(|item, [words, floats, _]| {
+            item.store(words, item.load(words) + item.load(floats));
+        });
+        let (needed, found_kind) = (Kind::U32, Kind::F32);
+        assert!(
+            matches!(found, CodeError::Kind { needed: n, found: f, .. } if (n, f) == (needed, found_kind))
+        );
+        let found = problem(|item, [_, floats, _]| item.store(floats, 1));
+        assert!(matches!(
+            found,
+            CodeError::RegisterKind {
+                register: "floats",
+                ..
+            }
+        ));
+    }
+
+    #[test]
+    fn results_that_depend_on_who_comes_first_are_refused() {
+        let found = problem(|item, [words, ..]| {
+            let least = item.gather(Edges::Out, Join::Min, |edge| edge.there(words));
+            item.store(words, least);
+        });
+        assert!(matches!(
+            found,
+            CodeError::ReadsWhatItWrites { register: "words" }
+        ));
+        let found = problem(|item, [words, ..]| {
+            item.scatter(words, 0, Join::Sum, item.load(words));
+        });
+        assert!(matches!(
+            found,
+            CodeError::ReadsWhatItWrites { register: "words" }
+        ));
+    }
+
+    #[test]
+    fn registers_have_a_value_for_each_item() {
+        let found = problem(|item, [.., one]| item.store(one, 1));
+        let expected = CodeError::TooShort {
+            register: "one",
+            held: 1,
+            items: 10,
+        };
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn values_of_edges_end_with_their_part() {
+        let found = problem(|item, [words, ..]| {
+            let mut kept = None;
+            item.each_edge(Edges::Out, |edge| kept = Some(edge.neighbour()));
+            if let Some(neighbour) = kept {
+                item.store(words, neighbour);
+            }
+        });
+        assert_eq!(found, CodeError::ValueOfEdge);
+    }
+
+    #[test]
+    fn too_many_values_at_a_time_are_refused() {
+        let found = problem(|item, [words, ..]| {
+            let all: Vec<_> = (0..20_u32).map(|number| item.index() + number).collect();
+            let sum = all.into_iter().reduce(|sum, value| sum + value);
+            if let Some(sum) = sum {
+                item.store(words, sum);
+            }
+        });
+        assert!(matches!(found, CodeError::TooManyValues { .. }));
+    }
+}

@@ -1,0 +1,236 @@
+//! Analyses that are written without device code, on the CPU backend: judged by what their
+//! results must be, and by implementations that share nothing with them.
+
+use proptest::prelude::*;
+use seawall::graph::Graph;
+use seawall::outcome::{Column, RunOutcome};
+use seawall::run::{AnalysisKind, Machine, RunRequest, execute};
+use seawall_tests::graphs::{self, EdgeList, SHAPES};
+use seawall_tests::oracle;
+use seawall_tests::random::Random;
+use std::num::{NonZeroU32, NonZeroUsize};
+
+fn run(graph: &Graph, analysis: AnalysisKind, sources: &[u32], limit: Option<u32>) -> RunOutcome {
+    let outcomes = [1, 3].map(|threads| {
+        let machine = Machine::cpu(NonZeroUsize::new(threads));
+        let mut request = RunRequest::new(analysis, sources.to_vec()).on(machine);
+        request.check = true;
+        request.max_iterations = limit.and_then(NonZeroU32::new);
+        let outcome = execute(graph, &request, &mut |_| {}).unwrap();
+        assert_eq!(outcome.checked, Some(true), "{analysis}, {threads} threads");
+        assert!(outcome.converged || limit.is_some(), "{analysis}");
+        outcome
+    });
+    let [one, three] = outcomes;
+    if one.converged && three.converged {
+        assert_eq!(one.values, three.values, "{analysis}");
+    }
+    one
+}
+
+fn words(outcome: &RunOutcome) -> &[u32] {
+    match &outcome.values {
+        Column::U32(words) => words,
+        other => panic!("not words: {other:?}"),
+    }
+}
+
+fn case() -> impl Strategy<Value = (EdgeList, bool)> {
+    let shape = proptest::sample::select(&SHAPES[..]);
+    (shape, 0..200_u32, any::<u64>(), any::<bool>()).prop_map(|(shape, nodes, seed, both)| {
+        let list = graphs::draw(shape, nodes, both, &mut Random::new(seed));
+        (list, both)
+    })
+}
+
+/// The same edges in both directions.
+fn undirected(list: &EdgeList) -> Graph {
+    Graph::from_edges(list.nodes, &list.edges, true).unwrap()
+}
+
+/// Edges that join two different nodes.
+fn edges(list: &EdgeList) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let proper = list.edges.iter().filter(|(from, to)| from != to);
+    proper.map(|(from, to)| (*from as usize, *to as usize))
+}
+
+/// Which nodes each node reaches, itself among them.
+fn reached(list: &EdgeList) -> Vec<Vec<bool>> {
+    let count = list.nodes as usize;
+    let rows = list.adjacency(false);
+    (0..count)
+        .map(|start| {
+            let mut seen = vec![false; count];
+            let mut open = vec![start];
+            while let Some(node) = open.pop() {
+                if !std::mem::replace(&mut seen[node], true) {
+                    open.extend(rows[node].iter().map(|to| *to as usize));
+                }
+            }
+            seen
+        })
+        .collect()
+}
+
+/// Weight of a minimum spanning forest by Prim's algorithm, without a queue.
+fn least_weight(graph: &Graph) -> u64 {
+    let count = graph.nodes() as usize;
+    let mut done = vec![false; count];
+    let mut reach: Vec<Option<u32>> = vec![None; count];
+    let mut sum = 0;
+    for _ in 0..count {
+        let open = (0..count).filter(|node| !done[*node]);
+        let next = open.min_by_key(|node| reach[*node].map_or(u64::MAX, u64::from));
+        let Some(node) = next else { break };
+        done[node] = true;
+        sum += reach[node].map_or(0, u64::from);
+        for edge in graph.outgoing().row(node as u32) {
+            let (to, weight) = (
+                graph.targets()[edge] as usize,
+                graph.weights().unwrap()[edge],
+            );
+            if !done[to] && reach[to].is_none_or(|known| weight < known) {
+                reach[to] = Some(weight);
+            }
+        }
+    }
+    sum
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn independent_sets_are_independent_and_maximal((list, _) in case()) {
+        let graph = undirected(&list);
+        let outcome = run(&graph, AnalysisKind::Mis, &[], None);
+        let flags = words(&outcome);
+        let mut has_member_beside = vec![false; flags.len()];
+        for (one, other) in edges(&list) {
+            prop_assert!(flags[one] + flags[other] < 2, "{one} and {other}");
+            has_member_beside[one] |= flags[other] == 1;
+            has_member_beside[other] |= flags[one] == 1;
+        }
+        for (flag, has_member) in flags.iter().zip(&has_member_beside) {
+            prop_assert!(*flag == 1 || *has_member);
+        }
+    }
+
+    #[test]
+    fn colourings_are_proper_and_need_no_more_than_degrees_ask((list, _) in case()) {
+        let graph = undirected(&list);
+        let outcome = run(&graph, AnalysisKind::Colouring, &[], None);
+        let colours = words(&outcome);
+        for (one, other) in edges(&list) {
+            prop_assert_ne!(colours[one], colours[other]);
+        }
+        for (node, colour) in colours.iter().enumerate() {
+            prop_assert!(*colour as usize <= graph.neighbours(node as u32).len());
+        }
+    }
+
+    #[test]
+    fn strong_components_reach_each_other_and_nobody_else((list, _) in case()) {
+        let graph = list.graph().unwrap();
+        let outcome = run(&graph, AnalysisKind::Scc, &[], None);
+        let labels = words(&outcome);
+        let reached = reached(&list);
+        for one in 0..labels.len() {
+            let same = |other: &usize| reached[one][*other] && reached[*other][one];
+            let least = (0..labels.len()).find(same);
+            prop_assert_eq!(Some(labels[one] as usize), least);
+        }
+    }
+
+    #[test]
+    fn widest_paths_are_as_wide_as_paths_get(
+        (list, both) in case(),
+        heaviest in proptest::sample::select(vec![0_u32, 3, 1000, u32::MAX]),
+        picks in proptest::collection::vec(any::<u32>(), 1..4),
+    ) {
+        prop_assume!(list.nodes > 0);
+        let mut random = Random::new(u64::from(heaviest) + 7);
+        let weigh = |(from, to): &(u32, u32)| (*from, *to, random.below(heaviest.saturating_add(1).max(1)));
+        let weighted: Vec<_> = list.edges.iter().map(weigh).collect();
+        let graph = Graph::from_weighted_edges(list.nodes, &weighted, both).unwrap();
+        let sources: Vec<u32> = picks.iter().map(|pick| pick % list.nodes).collect();
+        let outcome = run(&graph, AnalysisKind::Widest, &sources, None);
+        // One more than a width, so that 0 stands for no path.
+        let mut widths = vec![0_u64; list.nodes as usize];
+        sources.iter().for_each(|source| widths[*source as usize] = u64::from(u32::MAX));
+        for _ in 0..list.nodes {
+            for node in 0..graph.nodes() {
+                for edge in graph.outgoing().row(node) {
+                    let weight = u64::from(graph.weights().unwrap()[edge].min(u32::MAX - 2)) + 1;
+                    let through = widths[node as usize].min(weight);
+                    let to = &mut widths[graph.targets()[edge] as usize];
+                    *to = through.max(*to);
+                }
+            }
+        }
+        let expected: Vec<u32> = widths.iter().map(|width| (*width as u32).wrapping_sub(1)).collect();
+        prop_assert_eq!(words(&outcome), expected);
+    }
+
+    #[test]
+    fn forests_span_with_the_least_weight((list, _) in case(), heaviest in 0..40_u32) {
+        let mut random = Random::new(u64::from(heaviest));
+        let weigh = |(from, to): &(u32, u32)| (*from, *to, random.below(heaviest + 1));
+        let weighted: Vec<_> = list.edges.iter().map(weigh).collect();
+        let graph = Graph::from_weighted_edges(list.nodes, &weighted, true).unwrap();
+        let outcome = run(&graph, AnalysisKind::Msf, &[], None);
+        let Column::U64(held) = &outcome.values else { panic!("no pairs") };
+        let weight_of = |from: u32, to: u32| {
+            let mut row = graph.outgoing().row(from);
+            row.find(|edge| graph.targets()[*edge] == to).map(|edge| graph.weights().unwrap()[edge])
+        };
+        let mut forest = EdgeList { nodes: list.nodes, edges: Vec::new(), undirected: true };
+        let mut sum = 0_u64;
+        for edge in held.iter().filter(|edge| **edge != u64::MAX) {
+            let (from, to) = ((edge >> 32) as u32, *edge as u32);
+            sum += u64::from(weight_of(from, to).unwrap());
+            forest.edges.push((from, to));
+        }
+        // It joins what the graph joins, with no edge to spare.
+        let all = EdgeList { undirected: true, ..list.clone() };
+        let components = oracle::components(&all);
+        prop_assert_eq!(oracle::components(&forest), components.clone());
+        let roots = components.iter().enumerate().filter(|(node, label)| *node as u32 == **label);
+        prop_assert_eq!(forest.edges.len() + roots.count(), list.nodes as usize);
+        prop_assert_eq!(sum, least_weight(&graph));
+    }
+
+    #[test]
+    fn runs_that_a_limit_ends_pass_their_check((list, both) in case(), limit in 1..4_u32) {
+        prop_assume!(list.nodes > 0);
+        let graph = undirected(&list);
+        run(&graph, AnalysisKind::Mis, &[], Some(limit));
+        run(&graph, AnalysisKind::Colouring, &[], Some(limit));
+        run(&list.graph().unwrap(), AnalysisKind::Scc, &[], Some(limit));
+        let weigh = |(from, to): &(u32, u32)| (*from, *to, from ^ to);
+        let weighted: Vec<_> = list.edges.iter().map(weigh).collect();
+        let graph = Graph::from_weighted_edges(list.nodes, &weighted, both).unwrap();
+        run(&graph, AnalysisKind::Widest, &[0], Some(limit));
+        let graph = Graph::from_weighted_edges(list.nodes, &weighted, true).unwrap();
+        run(&graph, AnalysisKind::Msf, &[], Some(limit));
+    }
+
+    #[test]
+    fn widths_in_floats_are_those_in_whole_numbers((list, both) in case()) {
+        prop_assume!(list.nodes > 0);
+        let whole: Vec<_> = list.edges.iter().map(|(from, to)| (*from, *to, (from * 7 + to * 3) % 64)).collect();
+        let floats: Vec<_> = whole.iter().map(|(from, to, weight)| (*from, *to, *weight as f32)).collect();
+        let whole = Graph::from_weighted_edges(list.nodes, &whole, both).unwrap();
+        let floats = Graph::from_float_edges(list.nodes, &floats, both).unwrap();
+        let expected = run(&whole, AnalysisKind::Widest, &[0], None);
+        let found = run(&floats, AnalysisKind::Widest, &[0], None);
+        let Column::F32(found) = found.values else { panic!("no floats") };
+        for (float, word) in found.iter().zip(words(&expected)) {
+            match *word {
+                u32::MAX => prop_assert_eq!(*float, f32::INFINITY),
+                word if word == u32::MAX - 1 => prop_assert_eq!(*float, f32::MAX),
+                word => prop_assert_eq!(*float, word as f32),
+            }
+        }
+    }
+}

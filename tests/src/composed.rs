@@ -1,0 +1,64 @@
+//! Runs analyses of code in a session and has their rooms judge what they find.
+
+use seawall::analysis::{self, AnalysisKind, Case, End, Found, Question};
+use seawall::backend::Session;
+use seawall::graph::Graph;
+use seawall::program::PlanRequest;
+
+/// The analyses that are written in code alone.
+pub const COMPOSED: [AnalysisKind; 5] = [
+    AnalysisKind::Widest,
+    AnalysisKind::Mis,
+    AnalysisKind::Colouring,
+    AnalysisKind::Scc,
+    AnalysisKind::Msf,
+];
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+/// Runs `kind` once in `session`, which has `graph`: undirected and with weights where the
+/// analysis asks for it.
+///
+/// # Errors
+/// What failed or was wrong.
+pub fn run_composed(
+    session: &mut dyn Session,
+    graph: &Graph,
+    kind: AnalysisKind,
+    sources: &[u32],
+) -> Result<(), String> {
+    let question = Question::new(sources.to_vec());
+    let built = analysis::build(kind, graph, &question).map_err(text)?;
+    let (encoded, _) = built
+        .program
+        .encode(&PlanRequest::default())
+        .map_err(text)?;
+    session.load(&encoded).map_err(text)?;
+    let stats = session.run(&built.inputs).map_err(text)?;
+    let mut words = Vec::new();
+    session.read(built.result, &mut words).map_err(text)?;
+    let ended = stats.control.loops[0];
+    let end = End {
+        iterations: ended.iterations,
+        converged: ended.converged != 0,
+    };
+    if !end.converged {
+        return Err(format!("{kind} ended after {} iterations", end.iterations));
+    }
+    let case = Case {
+        graph,
+        question: &question,
+        end,
+    };
+    let found = Found {
+        values: &built.reading.column(graph.nodes(), words),
+        parents: None,
+    };
+    if kind.room().check(&case, found) {
+        Ok(())
+    } else {
+        Err(format!("{kind} found what it must not"))
+    }
+}
