@@ -127,6 +127,9 @@ pub trait Session {
     /// reports a fault.
     fn run(&mut self, inputs: &[u32]) -> Result<RunStats, BackendError>;
 
+    /// Returns the memory that the session holds.
+    fn memory(&self) -> SessionMemory;
+
     /// Copies a register into `words`, replacing its content.
     ///
     /// # Errors
@@ -137,9 +140,12 @@ pub trait Session {
     fn read(&mut self, register: RegisterId, words: &mut Vec<u32>) -> Result<(), BackendError>;
 }
 
+mod footprint;
 mod error;
 mod fault;
 mod fit;
 mod outgrown;
 pub use error::BackendError;
 pub(crate) use fault::fault;
+pub use footprint::{SessionMemory, session_bytes};
+pub(crate) use footprint::{TableLengths, resident_bytes};

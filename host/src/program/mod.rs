@@ -20,6 +20,7 @@ mod conflicts;
 mod proof;
 mod searched;
 mod table_error;
+mod layout;
 mod encode;
 mod error;
 

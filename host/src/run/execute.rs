@@ -1,6 +1,7 @@
 //! Carries out a request: program, plan, backend, result.
 
 use super::choose::{Choice, Narrow, choose};
+use super::plan::{check_opened, executor_of, memory_of, plan_program};
 use super::weigh::Found;
 use super::{Executor, Machine, Phase, RunError, RunRequest, steps};
 use crate::analysis::{self, Built, End};
@@ -8,7 +9,7 @@ use crate::backend::cpu::prepare_threads;
 use crate::backend::{self, RunStats, Session};
 use crate::graph::Graph;
 use crate::outcome::{Column, Dropped, Event, PlanSummary, RunOutcome, Times, Track, waves};
-use crate::program::{EncodedProgram, PlanRequest};
+use crate::program::EncodedProgram;
 use std::num::NonZeroU32;
 use std::time::Instant;
 
@@ -52,14 +53,20 @@ pub fn execute(
     (submission.progress)(Phase::Plan);
     let choice = choose(graph, request);
     let narrow = choice.narrow;
-    let planned = submission.plan(narrow, false)?;
+    let planned = submission.plan((executor_of(&choice), narrow), false)?;
     (submission.progress)(Phase::Upload);
     let Opened {
         mut session,
         executor,
         reason,
     } = submission.open(choice)?;
-    let (planned, answer) = submission.settle(session.as_mut(), planned, narrow)?;
+    check_opened((graph, request), &planned.encoded, executor)?;
+    let (planned, answer) = submission.settle(session.as_mut(), planned, (executor, narrow))?;
+    let held = memory_of(
+        (graph, request),
+        &planned.encoded,
+        (session.as_ref(), executor),
+    );
     let end = steps::end_of(&answer.stats.control);
     let checked = request.check.then(|| submission.is_equal(end, &answer));
     let Answer {
@@ -83,6 +90,7 @@ pub fn execute(
         rounds: analysis.rounds(&values, end.iterations),
         converged: end.converged,
         plan: planned.summary,
+        memory: held,
         topology: steps::topology_name(&stats.control),
         times: Times {
             load: 0,
@@ -137,10 +145,14 @@ struct Spent {
 
 impl<'a> Submission<'a, '_> {
     /// Builds, plans and encodes the program, with distances of 64 bits where `wide` says so.
-    fn plan(&mut self, narrow: Option<Narrow>, wide: bool) -> Result<Planned, RunError> {
+    fn plan(
+        &mut self,
+        target: (Executor, Option<Narrow>),
+        wide: bool,
+    ) -> Result<Planned, RunError> {
         let start = Instant::now();
         let built = steps::build(self.graph, self.request, wide)?;
-        let (encoded, summary) = plan_program((self.graph, self.request), &built, narrow)?;
+        let (encoded, summary) = plan_program((self.graph, self.request), &built, target)?;
         let plan_ns = nanoseconds(&start);
         self.log.planned(plan_ns);
         Ok(Planned {
@@ -169,14 +181,14 @@ impl<'a> Submission<'a, '_> {
         &mut self,
         session: &mut dyn Session,
         planned: Planned,
-        narrow: Option<Narrow>,
+        target: (Executor, Option<Narrow>),
     ) -> Result<(Planned, Answer), RunError> {
         let mut spent = Spent::default();
         match self.answer(session, &planned, &mut spent) {
             Err(error) if steps::outgrew(&error) => {}
             answer => return Ok((planned, answer?)),
         }
-        let mut wide = self.plan(narrow, true)?;
+        let mut wide = self.plan(target, true)?;
         wide.plan_ns += planned.plan_ns;
         let again = self.answer(session, &wide, &mut spent)?;
         Ok((wide, again))
@@ -320,25 +332,6 @@ impl Log {
         self.host(name, start, end.saturating_sub(start));
         done
     }
-}
-
-/// Plans and encodes a program for the machine that was chosen.
-fn plan_program(
-    (graph, request): (&Graph, &RunRequest),
-    built: &Built,
-    narrow: Option<Narrow>,
-) -> Result<(EncodedProgram, PlanSummary), RunError> {
-    let plan = PlanRequest {
-        resident_bytes: graph.memory_bytes() as u64,
-        budget_bytes: request.machine.budget_bytes,
-        ..PlanRequest::default()
-    };
-    let (mut encoded, summary) = built.program.encode(&plan)?;
-    if let Some(narrow) = narrow {
-        encoded.search.narrow_nodes = narrow.enter;
-        encoded.search.narrow_exit_nodes = narrow.leave;
-    }
-    Ok((encoded, summary))
 }
 
 /// Opens the executor that was chosen.

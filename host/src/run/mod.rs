@@ -4,6 +4,7 @@ mod choose;
 mod detail;
 mod error;
 mod execute;
+mod plan;
 mod request;
 pub(crate) mod steps;
 mod validate;

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::weights::WeightsReport;
 use seawall::analysis::{AnalysisKind, Answer};
 use seawall::backend::HostWork;
-use seawall::outcome::{Dropped, PlanSummary, Rounds, RunOutcome, Times};
+use seawall::outcome::{Dropped, Memory, PlanSummary, Rounds, RunOutcome, Times};
 use seawall::run::Executor;
 
 #[derive(Serialize)]
@@ -41,6 +41,7 @@ struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reached_each: Option<Vec<u64>>,
     plan: Plan<'a>,
+    memory: Memory,
     time_ns: Times,
     repeat: u32,
     device_barriers: u64,
@@ -83,6 +84,7 @@ impl<'a> Report<'a> {
                 summary: outcome.plan,
                 topology: &outcome.topology,
             },
+            memory: outcome.memory,
             time_ns: outcome.times,
             repeat: outcome.repeat,
             device_barriers: outcome.device_barriers,
