@@ -16,8 +16,8 @@
 //! not kill it. Two waves compute this, and a fixpoint repeats them until nothing changes. The
 //! dependencies between the waves follow from their reads and writes.
 
-use seawall::backend::cpu::CpuSession;
-use seawall::backend::{RunLimits, Session};
+use seawall::backend::ProgramSession;
+use seawall::executor::Machine;
 use seawall::graph::Graph;
 use seawall::program::{Meet, PlanRequest, ProgramBuilder, ProgramError, RegisterId, Transfer};
 use std::error::Error;
@@ -31,20 +31,22 @@ const ENDED: [u32; BLOCKS as usize] = [0b0100, 0b1000, 0, 0b0001, 0b0010, 0];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let graph = Graph::from_edges(BLOCKS, &FLOW, false)?;
-    let (program, at_start) = reaching_definitions()?;
+    let (program, registers) = reaching_definitions()?;
     let (encoded, plan) = program.encode(&PlanRequest::default())?;
     println!(
         "{} groups, {} global barriers",
         plan.groups, plan.global_barriers
     );
 
-    let mut session = CpuSession::open(&graph, None, RunLimits::default())?;
+    let mut session = ProgramSession::open(&graph, &Machine::cpu(None))?;
     session.load(&encoded)?;
-    let stats = session.run(&inputs())?;
+    session.set_input(registers.made, &MADE)?;
+    session.set_input(registers.ended, &ENDED)?;
+    let stats = session.run()?;
     println!("{} iterations", stats.control.loops[0].iterations);
 
     let mut facts = Vec::new();
-    session.read(at_start, &mut facts)?;
+    session.read(registers.at_start, &mut facts)?;
     for (block, word) in facts.iter().enumerate() {
         let definitions: Vec<_> = (0..4)
             .filter(|bit| word >> bit & 1 == 1)
@@ -55,8 +57,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The program, and the register that holds the facts at each block's start.
-fn reaching_definitions() -> Result<(ProgramBuilder, RegisterId), ProgramError> {
+/// The registers that are set and read.
+struct Registers {
+    made: RegisterId,
+    ended: RegisterId,
+    /// The facts at the start of each block.
+    at_start: RegisterId,
+}
+
+/// The program and its registers.
+fn reaching_definitions() -> Result<(ProgramBuilder, Registers), ProgramError> {
     let mut program = ProgramBuilder::new(BLOCKS);
     let words = u64::from(BLOCKS);
     let generated = program.input("made", words)?;
@@ -80,16 +90,10 @@ fn reaching_definitions() -> Result<(ProgramBuilder, RegisterId), ProgramError> 
         body.gen_kill("pass through the block", at_end, transfer);
     });
     program.keep(at_start);
-    Ok((program, at_start))
-}
-
-/// The words of the input region: input registers in the order of their
-/// declaration, each padded to 64 words.
-fn inputs() -> Vec<u32> {
-    let mut words = Vec::new();
-    for register in [MADE, ENDED] {
-        words.extend(register);
-        words.resize(words.len().next_multiple_of(64), 0);
-    }
-    words
+    let registers = Registers {
+        made: generated,
+        ended: killed,
+        at_start,
+    };
+    Ok((program, registers))
 }

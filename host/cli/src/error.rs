@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::bench::BenchError;
+use crate::bench::{AgainstError, BenchError};
 use crate::report::table::TableColumn;
 use seawall::Cause;
 use seawall::analysis::{AnalysisKind, AnyOf};
@@ -123,6 +123,9 @@ pub(super) enum CliError {
     /// A comparison could not be made.
     #[error(transparent)]
     Bench(#[from] BenchError),
+    /// The earlier benchmark cannot be compared with.
+    #[error(transparent)]
+    Against(#[from] AgainstError),
     /// The measured costs could not be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -197,6 +200,7 @@ impl CliError {
             Self::Store(_) | Self::Stdout(_) => Cause::Failure,
             Self::NoSuchSource { .. }
             | Self::OneGraph { .. }
+            | Self::Against(_)
             | Self::WeightsUnread { .. }
             | Self::OneFileTwice { .. }
             | Self::OutputIsInput { .. }

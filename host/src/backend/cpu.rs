@@ -7,7 +7,9 @@ use super::memory::on_large_pages;
 use super::outgrown::{self, Outgrowing};
 use super::record::{self, Addresses, GraphAddresses, GraphSize, TableAddresses};
 use super::threads::{prepare, run_blocks};
-use super::{BackendError, DeviceInfo, HostWork, RunLimits, RunStats, Session, SessionMemory};
+use super::{
+    BackendError, Canceller, DeviceInfo, HostWork, RunLimits, RunStats, Session, SessionMemory,
+};
 use crate::graph::{Graph, memory};
 use crate::program::{EncodedProgram, RegisterId};
 use crate::tiles::{TileShape, Tiles};
@@ -20,6 +22,7 @@ use seawall_device::grid::host::{HostGrid, Services};
 use seawall_device::launch::Launch;
 use seawall_device::run::run_program;
 use seawall_device::waves::family;
+use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -34,6 +37,7 @@ pub struct CpuSession<'g> {
     tiles: Option<Tiles>,
     machine: Option<Machinery>,
     loaded: Option<Loaded>,
+    canceller: Canceller,
 }
 
 /// Runs a launch record, with this many additional words of shared memory.
@@ -123,6 +127,7 @@ impl<'g> CpuSession<'g> {
             tiles: None,
             machine: None,
             loaded: None,
+            canceller: Canceller::default(),
         })
     }
 
@@ -180,6 +185,10 @@ impl Session for CpuSession<'_> {
         0
     }
 
+    fn cancel_by(&mut self, canceller: Canceller) {
+        self.canceller = canceller;
+    }
+
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         fit::check(program, self.graph)?;
         let outgrowing = Outgrowing::of(program, self.graph)?;
@@ -206,11 +215,13 @@ impl Session for CpuSession<'_> {
         let tiles = self.tiles.as_ref().filter(|_| loaded.program.needs.tiles);
         let launch = launch_record(self.graph, loaded, tiles, self.limits);
         let extra = tiles.map_or(0, Tiles::slots);
+        self.canceller.settle()?;
         let start = Instant::now();
         match self.machine {
             Some(machine) => machine(&launch, extra)?,
-            None => run_threads(&launch, self.threads, extra)?,
+            None => run_threads(&launch, self.threads, (extra, &self.canceller))?,
         }
+        self.canceller.settle()?;
         let run_ns = start.elapsed().as_nanos() as u64;
         let control = *loaded.control;
         if control.fault.code != 0 {
@@ -307,11 +318,17 @@ fn tile_table(tiles: &Tiles) -> TileTable {
 }
 
 /// Runs the kernel on `threads` threads, this one included, each with `extra` additional words of
-/// shared memory.
-fn run_threads(launch: &LaunchRecord, threads: u32, extra: u32) -> Result<(), BackendError> {
+/// shared memory, until it is done or `canceller` ends it.
+fn run_threads(
+    launch: &LaunchRecord,
+    threads: u32,
+    (extra, canceller): (u32, &Canceller),
+) -> Result<(), BackendError> {
     let dealer = Dealer::new();
     run_blocks(threads, |block| {
+        OBEYED.set(Some(canceller.clone()));
         run_block(launch, (block, threads), extra, &dealer);
+        OBEYED.set(None);
     })
 }
 
@@ -337,7 +354,17 @@ pub(super) const SERVICES: Services = Services {
     yield_now: std::thread::yield_now,
 };
 
+thread_local! {
+    /// What may end the run that this thread takes part in.
+    static OBEYED: RefCell<Option<Canceller>> = const { RefCell::new(None) };
+}
+
+/// Returns the time. For a run that is to end all time is over, so that a kernel stops where it
+/// looks at its time budget.
 fn now_ns() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
+    if OBEYED.with_borrow(|canceller| canceller.as_ref().is_some_and(Canceller::is_asked)) {
+        return u64::MAX;
+    }
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }

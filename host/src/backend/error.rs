@@ -89,6 +89,9 @@ pub enum BackendError {
         /// Name of the wave in the program.
         wave_name: String,
     },
+    /// The run was cancelled.
+    #[error("the run was cancelled before it was done")]
+    Cancelled,
     /// No program is loaded yet.
     #[error("no program is loaded; call load before run or read")]
     NotLoaded,
@@ -99,6 +102,18 @@ pub enum BackendError {
         expected: u64,
         /// Words given.
         given: u64,
+    },
+    /// A register that is no input was to be set.
+    #[error("register {register} is no input of the program; set those that it declared as inputs")]
+    NotAnInput {
+        /// Its number.
+        register: u32,
+    },
+    /// An input that was never set.
+    #[error("input register {register} was never set; set every input before a run")]
+    InputMissing {
+        /// Its number.
+        register: u32,
     },
     /// A register that the program does not have.
     #[error("the program has {registers} registers, number {register} is not one of them")]
@@ -213,6 +228,8 @@ impl BackendError {
         match self {
             Self::NotLoaded
             | Self::NotOnGpu { .. }
+            | Self::NotAnInput { .. }
+            | Self::InputMissing { .. }
             | Self::InputLength { .. }
             | Self::NoSuchRegister { .. }
             | Self::ForeignRegister { .. }
@@ -230,6 +247,7 @@ impl BackendError {
             | Self::NotCoResident { .. }
             | Self::OutOfMemory { .. }
             | Self::Fault { .. }
+            | Self::Cancelled
             | Self::MissingKernel { .. }
             | Self::Threads { .. } => Cause::Failure,
         }

@@ -10,6 +10,8 @@ use crate::program::encoded::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::ControlRecord;
 use serde::Serialize;
 
+mod cancel;
+mod program_session;
 mod memory;
 mod record;
 mod threads;
@@ -110,6 +112,9 @@ pub trait Session {
     /// Time of the graph's upload, nanoseconds.
     fn upload_ns(&self) -> u64;
 
+    /// Lets `canceller` end the runs of this session.
+    fn cancel_by(&mut self, canceller: Canceller);
+
     /// Loads `program`, the one that [`Session::run`] runs: allocates its arena and uploads its
     /// tables.
     ///
@@ -145,7 +150,9 @@ mod error;
 mod fault;
 mod fit;
 mod outgrown;
+pub use cancel::Canceller;
 pub use error::BackendError;
 pub(crate) use fault::fault;
 pub use footprint::{SessionMemory, session_bytes};
 pub(crate) use footprint::{TableLengths, resident_bytes};
+pub use program_session::ProgramSession;

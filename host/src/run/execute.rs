@@ -1,28 +1,30 @@
-//! Carries out a request: program, plan, backend, result.
+//! Execution of a request: program, plan, backend, result.
 
-use super::choose::{Choice, Narrow, choose};
-use super::plan::{check_opened, executor_of, memory_of, plan_program};
+use super::analyzer::Analyzer;
+use super::choose::Choice;
+use super::log::{Log, nanoseconds};
+use super::plan::{Target, plan_program};
 use super::weigh::Found;
 use super::{Executor, Machine, Phase, RunError, RunRequest, steps};
 use crate::analysis::{self, Built, End};
 use crate::backend::cpu::prepare_threads;
 use crate::backend::{self, RunStats, Session};
 use crate::graph::Graph;
-use crate::outcome::{Column, Dropped, Event, PlanSummary, RunOutcome, Times, Track, waves};
+use crate::outcome::{Column, Event, PlanSummary, RunOutcome, Track};
 use crate::program::EncodedProgram;
 use std::num::NonZeroU32;
 use std::time::Instant;
 
-/// A backend that was opened, and why when the choice was open.
-struct Opened<'g> {
-    session: Box<dyn Session + 'g>,
-    executor: Executor,
-    reason: Option<String>,
+/// An open machine, and the reason of an open choice.
+pub(super) struct Opened<'g> {
+    pub(super) session: Box<dyn Session + 'g>,
+    pub(super) executor: Executor,
+    pub(super) reason: Option<String>,
 }
 
-/// Makes ready what `request` will want whatever its graph is: threads, and the costs
-/// that `auto` weighs. A command calls it while its graph is read; without it the first
-/// run pays. A failure shows in that run.
+/// Prepares everything of `request` that does not depend on its graph: threads, and the costs for
+/// `auto`. A command calls it while its graph is read; otherwise the first run does this work. A
+/// failure is reported by that run.
 pub fn prepare(request: &RunRequest) {
     if matches!(request.machine.executor, None | Some(Executor::Cpu)) {
         Found::get();
@@ -32,139 +34,118 @@ pub fn prepare(request: &RunRequest) {
 
 /// Runs `request` on `graph`; `progress` is called at the start of each phase.
 ///
-/// Without `repeat` the program runs once; with it, times are medians and the
-/// last run's result is reported.
+/// Without `repeat` the program runs once; with it, times are medians and the result is that of
+/// the last run.
 ///
 /// # Errors
-/// As [`RunRequest::check_for`]; when the plan does not fit the budget, or the machine
-/// fails.
+/// As [`RunRequest::check_for`]; if the plan does not fit the budget, or the machine fails.
 pub fn execute(
     graph: &Graph,
     request: &RunRequest,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
-    request.check_for(graph)?;
-    let mut submission = Submission {
-        graph,
-        request,
-        progress,
-        log: Log::begin(),
-    };
-    (submission.progress)(Phase::Plan);
-    let choice = choose(graph, request);
-    let narrow = choice.narrow;
-    let planned = submission.plan((executor_of(&choice), narrow), false)?;
-    (submission.progress)(Phase::Upload);
-    let Opened {
-        mut session,
-        executor,
-        reason,
-    } = submission.open(choice)?;
-    check_opened((graph, request), &planned.encoded, executor)?;
-    let (planned, answer) = submission.settle(session.as_mut(), planned, (executor, narrow))?;
-    let held = memory_of(
-        (graph, request),
-        &planned.encoded,
-        (session.as_ref(), executor),
-    );
-    let end = steps::end_of(&answer.stats.control);
-    let checked = request.check.then(|| submission.is_equal(end, &answer));
-    let Answer {
-        values,
-        parents,
-        stats,
-        spent,
-    } = answer;
-    let analysis = request.analysis.room();
-    Ok(RunOutcome {
-        analysis: request.analysis,
-        backend: executor,
-        backend_reason: reason,
-        device: session.device().name.clone(),
-        nodes: u64::from(graph.nodes()),
-        edges: u64::from(graph.edges()),
-        dropped: Dropped::default(),
-        weights: None,
-        sources: steps::original_ids(graph, request.sources()),
-        reached: analysis.reached(&values),
-        rounds: analysis.rounds(&values, end.iterations),
-        converged: end.converged,
-        plan: planned.summary,
-        memory: held,
-        topology: steps::topology_name(&stats.control),
-        times: Times {
-            load: 0,
-            upload: session.upload_ns(),
-            plan: planned.plan_ns,
-            run: spent.run_ns,
-            readback: spent.readback_ns,
-        },
-        repeat: request.repeat.get(),
-        device_barriers: barriers(&stats, executor, session.device().units),
-        host: stats.host,
-        checked,
-        check_tolerance: checked.and_then(|_| analysis.tolerance(&values, end)),
-        answer: analysis.answer(graph, &values),
-        events: submission.log.events,
-        waves: waves(&planned.encoded, &stats.control),
-        values,
-        parents,
-    })
+    Analyzer::new(graph).run(request, progress)
 }
 
-/// A request under way.
-struct Submission<'a, 'p> {
-    graph: &'a Graph,
-    request: &'a RunRequest,
+/// A request in progress.
+pub(super) struct Submission<'g, 'p> {
+    pub(super) graph: &'g Graph,
+    pub(super) request: &'p RunRequest,
     progress: &'p mut dyn FnMut(Phase),
-    log: Log,
+    pub(super) log: Log,
 }
 
-/// A program that was planned, and what that took.
-struct Planned {
+/// A planned program, and the time of planning.
+pub(super) struct Planned {
     built: Built,
-    encoded: EncodedProgram,
-    summary: PlanSummary,
-    plan_ns: u64,
+    pub(super) encoded: EncodedProgram,
+    pub(super) summary: PlanSummary,
+    pub(super) plan_ns: u64,
+    /// Whether the machine has it already.
+    is_loaded: bool,
 }
 
-/// What a program found, and what that took.
-struct Answer {
-    values: Column,
-    parents: Option<Vec<u32>>,
-    stats: RunStats,
-    spent: Spent,
+impl Planned {
+    /// Returns the same program with other inputs.
+    fn with_inputs(mut self, inputs: Vec<u32>) -> Self {
+        self.built.inputs = inputs;
+        self
+    }
+
+    /// Marks the program as loaded on the machine.
+    pub(super) fn into_loaded(self) -> Self {
+        Self {
+            is_loaded: true,
+            ..self
+        }
+    }
+}
+
+/// Result of a program, and its times.
+pub(super) struct Answer {
+    pub(super) values: Column,
+    pub(super) parents: Option<Vec<u32>>,
+    pub(super) stats: RunStats,
+    pub(super) spent: Spent,
 }
 
 /// Time of all runs so far.
 #[derive(Clone, Copy, Debug, Default)]
-struct Spent {
-    run_ns: u64,
-    readback_ns: u64,
+pub(super) struct Spent {
+    pub(super) run_ns: u64,
+    pub(super) readback_ns: u64,
 }
 
-impl<'a> Submission<'a, '_> {
-    /// Builds, plans and encodes the program, with distances of 64 bits where `wide` says so.
-    fn plan(
+impl<'g, 'p> Submission<'g, 'p> {
+    pub(super) fn begin(
+        (graph, request): (&'g Graph, &'p RunRequest),
+        progress: &'p mut dyn FnMut(Phase),
+    ) -> Self {
+        Self {
+            graph,
+            request,
+            progress,
+            log: Log::begin(),
+        }
+    }
+
+    /// Reports the start of a phase.
+    pub(super) fn progress(&mut self, phase: Phase) {
+        (self.progress)(phase);
+    }
+
+    /// Builds, plans and encodes the program, with 64-bit distances if `wide`. Takes the plan of
+    /// `known` if that is the same program.
+    pub(super) fn plan(
         &mut self,
-        target: (Executor, Option<Narrow>),
-        wide: bool,
+        (target, wide): (Target, bool),
+        known: Option<Planned>,
     ) -> Result<Planned, RunError> {
         let start = Instant::now();
         let built = steps::build(self.graph, self.request, wide)?;
+        let known = known.filter(|known| known.built.program == built.program);
+        let mut planned = match known {
+            Some(known) => known.with_inputs(built.inputs),
+            None => self.plan_anew(built, target)?,
+        };
+        planned.plan_ns = nanoseconds(&start);
+        self.log.planned(planned.plan_ns);
+        Ok(planned)
+    }
+
+    fn plan_anew(&self, built: Built, target: Target) -> Result<Planned, RunError> {
         let (encoded, summary) = plan_program((self.graph, self.request), &built, target)?;
-        let plan_ns = nanoseconds(&start);
-        self.log.planned(plan_ns);
         Ok(Planned {
             built,
             encoded,
             summary,
-            plan_ns,
+            plan_ns: 0,
+            is_loaded: false,
         })
     }
 
     /// Opens the machine, which ends with the upload of the graph.
-    fn open(&mut self, choice: Choice) -> Result<Opened<'a>, RunError> {
+    pub(super) fn open(&mut self, choice: Choice) -> Result<Opened<'g>, RunError> {
         let (graph, request) = (self.graph, self.request);
         let opened = self
             .log
@@ -175,27 +156,26 @@ impl<'a> Submission<'a, '_> {
         Ok(opened)
     }
 
-    /// Answers, and answers again in 64 bits where distances outgrew 32; times are those
-    /// of both.
-    fn settle(
+    /// Computes the answer, again in 64 bits if distances exceeded 32; times include both.
+    pub(super) fn settle(
         &mut self,
         session: &mut dyn Session,
         planned: Planned,
-        target: (Executor, Option<Narrow>),
+        target: Target,
     ) -> Result<(Planned, Answer), RunError> {
         let mut spent = Spent::default();
         match self.answer(session, &planned, &mut spent) {
             Err(error) if steps::outgrew(&error) => {}
             answer => return Ok((planned, answer?)),
         }
-        let mut wide = self.plan(target, true)?;
+        let mut wide = self.plan((target, true), None)?;
         wide.plan_ns += planned.plan_ns;
         let again = self.answer(session, &wide, &mut spent)?;
         Ok((wide, again))
     }
 
-    /// Whether the sequential implementation finds the same.
-    fn is_equal(&mut self, end: End, answer: &Answer) -> bool {
+    /// Tells whether the sequential implementation has the same result.
+    pub(super) fn is_equal(&mut self, end: End, answer: &Answer) -> bool {
         (self.progress)(Phase::Check);
         let (graph, request) = (self.graph, self.request);
         let found = analysis::Found {
@@ -206,15 +186,17 @@ impl<'a> Submission<'a, '_> {
             .until_now("check", || steps::is_equal(graph, request, end, found))
     }
 
-    /// Loads a program, runs it as often as asked and reads its result.
+    /// Loads a program, runs it as often as requested and reads its result.
     fn answer(
         &mut self,
         session: &mut dyn Session,
         planned: &Planned,
         spent: &mut Spent,
     ) -> Result<Answer, RunError> {
-        self.log
-            .until_now("load program", || session.load(&planned.encoded))?;
+        if !planned.is_loaded {
+            self.log
+                .until_now("load program", || session.load(&planned.encoded))?;
+        }
         let (stats, run_ns) = self.repeat(session, &planned.built.inputs)?;
         (self.progress)(Phase::Readback);
         let reading = nanoseconds(&self.log.clock);
@@ -232,8 +214,8 @@ impl<'a> Submission<'a, '_> {
         })
     }
 
-    /// Runs the loaded program as often as asked; returns the last run's end and the
-    /// median of the times.
+    /// Runs the loaded program as often as requested; returns the last run's end and the median of
+    /// the times.
     fn repeat(
         &mut self,
         session: &mut dyn Session,
@@ -260,8 +242,8 @@ impl<'a> Submission<'a, '_> {
     }
 }
 
-/// Runs the loaded program as often as asked; `begin` gives the time at which a
-/// repetition starts and `done` takes what it cost. Gives the last run's end.
+/// Runs the loaded program as often as requested; `begin` returns the start of a repetition and
+/// `done` takes its cost. Returns the last run's end.
 fn repeat(
     session: &mut dyn Session,
     inputs: &[u32],
@@ -286,55 +268,7 @@ fn repeat(
     }
 }
 
-/// Time since `clock` began, nanoseconds.
-fn nanoseconds(clock: &Instant) -> u64 {
-    clock.elapsed().as_nanos() as u64
-}
-
-/// What happened when, for the trace.
-struct Log {
-    clock: Instant,
-    events: Vec<Event>,
-}
-
-impl Log {
-    fn begin() -> Self {
-        Self {
-            clock: Instant::now(),
-            events: Vec::new(),
-        }
-    }
-
-    /// Adds a span of the host.
-    fn host(&mut self, name: &str, start_ns: u64, duration_ns: u64) {
-        self.events.push(Event {
-            name: name.to_owned(),
-            track: Track::Host,
-            start_ns,
-            duration_ns,
-        });
-    }
-
-    /// Adds planning, which ends now, and before the first plan the choice.
-    fn planned(&mut self, plan_ns: u64) {
-        let start = nanoseconds(&self.clock).saturating_sub(plan_ns);
-        if self.events.is_empty() {
-            self.host("choose", 0, start);
-        }
-        self.host("plan", start, plan_ns);
-    }
-
-    /// Adds the span of the host in which `work` is done.
-    fn until_now<T>(&mut self, name: &str, work: impl FnOnce() -> T) -> T {
-        let start = nanoseconds(&self.clock);
-        let done = work();
-        let end = nanoseconds(&self.clock);
-        self.host(name, start, end.saturating_sub(start));
-        done
-    }
-}
-
-/// Opens the executor that was chosen.
+/// Opens the chosen executor.
 fn open<'g>(
     graph: &'g Graph,
     request: &RunRequest,
@@ -365,7 +299,7 @@ fn open<'g>(
     }
 }
 
-/// Copies the result back; returns the column, and the parents where asked.
+/// Copies the result back; returns the column, and the parents if requested.
 fn read_back(
     session: &mut dyn Session,
     built: &Built,
@@ -382,7 +316,7 @@ fn read_back(
 
 /// Grid barriers that the run crossed: tickets over blocks. Launch boundaries
 /// are not barriers, so executors that launch each group cross none.
-fn barriers(stats: &RunStats, executor: Executor, units: u32) -> u64 {
+pub(super) fn barriers(stats: &RunStats, executor: Executor, units: u32) -> u64 {
     match executor {
         Executor::Launches | Executor::Graph => 0,
         Executor::Cpu | Executor::Mega => u64::from(stats.control.ticket / units.max(1)),

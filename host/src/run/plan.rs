@@ -1,40 +1,54 @@
 //! The plan of a run, held to its budget.
 
 use super::choose::{Choice, Narrow};
+use super::execute::Opened;
 use super::{Executor, RunError, RunRequest};
 use crate::analysis::Built;
-use crate::backend::{self, Session};
+use crate::backend;
 use crate::graph::Graph;
 use crate::outcome::{Memory, PlanSummary};
 use crate::program::{EncodedProgram, PlanRequest, ProgramError};
 
-/// Plans and encodes a program for the machine that was chosen.
+/// What a program is planned for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    pub(super) executor: Executor,
+    pub(super) narrow: Option<Narrow>,
+}
+
+impl Target {
+    /// The machine that a choice means to open.
+    pub(super) fn of(choice: Option<&Choice>) -> Self {
+        let executor = choice.and_then(|choice| choice.executor);
+        Self {
+            executor: executor.unwrap_or(Executor::Mega),
+            narrow: choice.and_then(|choice| choice.narrow),
+        }
+    }
+}
+
+/// Plans and encodes a program for its target.
 ///
 /// # Errors
 /// [`RunError::OverBudget`] with the least budget that works.
 pub(super) fn plan_program(
     (graph, request): (&Graph, &RunRequest),
     built: &Built,
-    (executor, narrow): (Executor, Option<Narrow>),
+    target: Target,
 ) -> Result<(EncodedProgram, PlanSummary), RunError> {
     let parts = (built.program.needs, built.program.table_lengths());
     let plan = PlanRequest {
-        resident_bytes: backend::resident_bytes(graph, parts, executor),
+        resident_bytes: backend::resident_bytes(graph, parts, target.executor),
         budget_bytes: request.machine.budget_bytes,
         ..PlanRequest::default()
     };
     let planned = built.program.encode(&plan);
     let (mut encoded, summary) = planned.map_err(|error| of_request(request, error))?;
-    if let Some(narrow) = narrow {
+    if let Some(narrow) = target.narrow {
         encoded.search.narrow_nodes = narrow.enter;
         encoded.search.narrow_exit_nodes = narrow.leave;
     }
     Ok((encoded, summary))
-}
-
-/// The executor that a choice means to open.
-pub(super) fn executor_of(choice: &Choice) -> Executor {
-    choice.executor.unwrap_or(Executor::Mega)
 }
 
 fn of_request(request: &RunRequest, error: ProgramError) -> RunError {
@@ -59,11 +73,11 @@ fn over_budget(request: &RunRequest, (needed_bytes, budget_bytes): (u64, u64)) -
 pub(super) fn memory_of(
     (graph, request): (&Graph, &RunRequest),
     encoded: &EncodedProgram,
-    (session, executor): (&dyn Session, Executor),
+    opened: &Opened<'_>,
 ) -> Memory {
-    let held = session.memory();
+    let held = opened.session.memory();
     Memory {
-        predicted_bytes: backend::session_bytes(graph, encoded, executor),
+        predicted_bytes: backend::session_bytes(graph, encoded, opened.executor),
         allocated_bytes: held.allocated_bytes,
         tiles_bytes: held.tiles_bytes,
         budget_bytes: request.machine.budget_bytes,

@@ -6,7 +6,7 @@ use super::graphs::{self, Spec, five_sources};
 use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
 use super::section::Section;
 use super::setting::Setting;
-use super::timing::{self, Times, median, open, times};
+use super::timing::{self, Times, median, times};
 use seawall::analysis::{AnalysisKind, Built, Case as Asked, End, Found, Question, Ranking};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
@@ -62,10 +62,11 @@ const fn ranking(spec: Spec, floor_ms: f64) -> Case {
     }
 }
 
-const fn triangles(spec: Spec) -> Case {
+/// A case without a floor.
+const fn open(analysis: AnalysisKind, spec: Spec) -> Case {
     Case {
         floor_ms: None,
-        ..case(AnalysisKind::Triangles, spec, 0.0)
+        ..case(analysis, spec, 0.0)
     }
 }
 
@@ -81,12 +82,30 @@ const SSSP: [Case; 3] = [
     case(AnalysisKind::Sssp, graphs::UNIFORM, 12.0),
     case(AnalysisKind::Sssp, graphs::GRID, 60.0),
 ];
-const PAGERANK: [Case; 2] = [ranking(graphs::RMAT, 0.7), ranking(graphs::UNIFORM, 0.8)];
-const CC: [Case; 2] = [
+const PAGERANK: [Case; 3] = [
+    ranking(graphs::RMAT, 0.7),
+    ranking(graphs::UNIFORM, 0.8),
+    Case {
+        floor_ms: None,
+        ..ranking(graphs::GRID, 0.0)
+    },
+];
+const CC: [Case; 3] = [
     checked(AnalysisKind::Cc, graphs::RMAT, 2.5),
+    open(AnalysisKind::Cc, graphs::UNIFORM),
     checked(AnalysisKind::Cc, graphs::GRID, 3.0),
 ];
-const TRIANGLES: [Case; 2] = [triangles(graphs::SMALL_RMAT), triangles(graphs::GRID)];
+const TRIANGLES: [Case; 4] = [
+    open(AnalysisKind::Triangles, graphs::SMALL_RMAT),
+    open(AnalysisKind::Triangles, graphs::RMAT),
+    open(AnalysisKind::Triangles, graphs::UNIFORM),
+    open(AnalysisKind::Triangles, graphs::GRID),
+];
+const KCORE: [Case; 3] = [
+    open(AnalysisKind::Kcore, graphs::RMAT),
+    open(AnalysisKind::Kcore, graphs::UNIFORM),
+    open(AnalysisKind::Kcore, graphs::GRID),
+];
 const CPU: [Case; 3] = [
     checked(AnalysisKind::Bfs, graphs::RMAT, 25.0),
     checked(AnalysisKind::Bfs, graphs::UNIFORM, 30.0),
@@ -101,6 +120,7 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
         Section::Pagerank => &PAGERANK,
         Section::Cc => &CC,
         Section::Triangles => &TRIANGLES,
+        Section::Kcore => &KCORE,
         _ => &CPU,
     };
     for case in cases {
@@ -237,7 +257,7 @@ impl Set<'_> {
             [] => vec![Vec::new()],
             sources => sources.iter().map(|source| vec![*source]).collect(),
         };
-        let mut session = open(&machine, self.graph)?;
+        let mut session = timing::open(&machine, self.graph)?;
         let (mut all, mut columns) = (Vec::new(), Vec::new());
         let mut result = None;
         for (at, start) in starts.into_iter().enumerate() {

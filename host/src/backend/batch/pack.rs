@@ -9,7 +9,7 @@
 //! then contiguous and come back in one copy, and an arena can serve the next graph.
 
 use super::place::{
-    Cursor, Place, Room, Tables, by_size, place_arenas, place_graphs, share_tables, table,
+    Cursor, GraphLayout, Room, Tables, by_size, place_arenas, place_graphs, share_tables, table,
 };
 use super::{BatchError, BatchStats, Job};
 use crate::backend::record::{Addresses, GraphAddresses, GraphSize, TableAddresses, launch_record};
@@ -28,7 +28,7 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(crate) struct Pack {
     tables: Vec<Tables>,
-    places: Vec<Place>,
+    places: Vec<GraphLayout>,
     /// Job of each launch record. Large graphs come first, so that none starts when all others are
     /// done.
     order: Vec<u32>,
@@ -176,7 +176,7 @@ impl Pack {
 
     /// Extracts the results from `io`, the bytes of [`Pack::io`] after a run.
     pub(crate) fn results(&self, io: &[u8]) -> Vec<Vec<u32>> {
-        let result = |place: &Place| {
+        let result = |place: &GraphLayout| {
             let start = place.io - self.io.start;
             let range = &self.tables[place.tables].result;
             let bytes = io.get((start + range.start) as usize..(start + range.end) as usize);
@@ -249,7 +249,7 @@ fn bad_record() -> BackendError {
 }
 
 /// Copies a graph's arrays and inputs to their places.
-fn write_graph(job: &Job<'_>, place: &Place, image: &mut [u8]) {
+fn write_graph(job: &Job<'_>, place: &GraphLayout, image: &mut [u8]) {
     put(image, place.offsets, job.graph.offsets());
     put(image, place.targets, job.graph.targets());
     if let (Some(at), Some(weights)) = (place.weights, job.graph.weights()) {

@@ -27,6 +27,7 @@ mod tables;
 mod resident;
 mod loaded;
 mod running;
+mod brake;
 mod mega;
 mod launches;
 mod graph;

@@ -5,6 +5,7 @@
 //! the stream after everything that it copies.
 
 use super::GridShape;
+use super::brake::{Brake, Watch};
 use super::context::Context;
 use super::graph::Graphs;
 use super::launch::Asked;
@@ -18,7 +19,7 @@ use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
 use super::{CudaOptions, Executor};
 use crate::backend::{
-    BackendError, DeviceInfo, RunLimits, RunStats, Session, SessionMemory, fit, outgrown,
+    BackendError, Canceller, DeviceInfo, RunLimits, RunStats, Session, SessionMemory, fit, outgrown,
 };
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, GraphNeeds, RegisterId};
@@ -127,6 +128,8 @@ pub struct CudaSession<'g> {
     module: Rc<Module>,
     limits: RunLimits,
     tiles: Option<bool>,
+    canceller: Canceller,
+    brake: Option<Brake>,
     context: Rc<Context>,
 }
 
@@ -178,6 +181,8 @@ impl<'g> CudaSession<'g> {
             module,
             limits,
             tiles: options.tiles,
+            canceller: Canceller::default(),
+            brake: None,
             context,
         })
     }
@@ -280,7 +285,12 @@ impl<'g> CudaSession<'g> {
         stage_inputs(program, inputs)?;
         program.outgrowing.begin_run();
         let program = &*program;
-        let mut running = Running::new(&self.stream, program, self.limits.time_budget_ns);
+        if self.brake.is_none() && self.canceller.is_shared() {
+            self.brake = Some(Brake::new(&self.context)?);
+        }
+        let watch = Watch::new(&self.canceller, self.brake.as_ref());
+        let limits = (self.limits.time_budget_ns, watch);
+        let mut running = Running::new(&self.stream, program, limits);
         let [start, end] = &self.clock;
         begin(&mut running)?;
         start.record(&self.stream)?;
@@ -409,6 +419,10 @@ impl Session for CudaSession<'_> {
         self.graph.upload_ns()
     }
 
+    fn cancel_by(&mut self, canceller: Canceller) {
+        self.canceller = canceller;
+    }
+
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         let result = self.load_program(program);
         self.settled(result)
@@ -423,8 +437,11 @@ impl Session for CudaSession<'_> {
     }
 
     fn run(&mut self, inputs: &[u32]) -> Result<RunStats, BackendError> {
+        self.canceller.settle()?;
         let result = self.run_program(inputs);
-        self.settled(result)
+        let result = self.settled(result);
+        self.canceller.settle()?;
+        result
     }
 
     fn read(&mut self, register: RegisterId, words: &mut Vec<u32>) -> Result<(), BackendError> {
