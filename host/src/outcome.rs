@@ -143,6 +143,7 @@ pub struct WaveSummary {
 
 /// Everything that a report of a run shows.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RunOutcome {
     /// The analysis that ran.
     pub analysis: AnalysisKind,

@@ -4,6 +4,7 @@ use super::Detail;
 
 /// Name, parameters and results of an analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Facts {
     /// The name on the command line and in reports.
     pub name: &'static str,

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// The question that an analysis answers about a graph.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Question {
     /// Nodes to start from.
     pub sources: Vec<u32>,
@@ -55,6 +56,7 @@ impl Default for Ranking {
 /// A detail beyond the plain column of an analysis. Its [`Facts`](super::Facts) list the available
 /// ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Detail {
     /// Nothing more.
     #[default]

@@ -7,6 +7,7 @@ use crate::outcome::{Column, Dropped, Rounds, Times, Weights};
 
 /// The content of a batch's report.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct BatchOutcome {
     /// The analysis that ran.
     pub analysis: AnalysisKind,
@@ -36,6 +37,7 @@ pub struct BatchOutcome {
 
 /// Outcome of one graph of a batch.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct GraphOutcome {
     /// Name of the graph.
     pub name: String,

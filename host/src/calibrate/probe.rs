@@ -125,6 +125,7 @@ fn line([(x0, y0), (x1, y1)]: [(f64, f64); 2]) -> LevelCost {
 
 /// A probe could not be made or could not run.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ProbeError {
     /// Its graph could not be made.
     #[error(transparent)]

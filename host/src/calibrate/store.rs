@@ -72,6 +72,7 @@ impl Default for Calibration {
 
 /// Reason why the file is not used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StoreError {
     /// The system has no folder for caches.
     #[error("there is no folder for caches: set HOME or XDG_CACHE_HOME")]
@@ -88,7 +89,7 @@ pub enum StoreError {
     #[error(transparent)]
     Write(#[from] WriteError),
     /// The file is not a calibration of this version.
-    #[error("{}: {problem}; run `seawall info --calibrate` to write it anew", path.display())]
+    #[error("{}: {problem}; measure this machine again to write it anew", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,

@@ -74,6 +74,7 @@ impl RunRequest {
 
 /// Phase of a run, for progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Phase {
     /// Building and planning the program.
     Plan,

@@ -12,5 +12,6 @@ pub mod table;
 pub mod text;
 pub mod trace;
 
+mod head;
 mod svg;
 pub(crate) mod weights;

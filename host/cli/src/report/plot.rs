@@ -131,17 +131,16 @@ impl Frame {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::text::tests::outcome;
+    use crate::report::text::tests::with;
     use seawall::analysis::AnalysisKind;
     use seawall::outcome::Column;
 
     fn drawn(analysis: AnalysisKind, values: Column) -> String {
         let mut bytes = Vec::new();
-        let outcome = RunOutcome {
-            analysis,
-            values,
-            ..outcome()
-        };
+        let outcome = with(|told| {
+            told.analysis = analysis;
+            told.values = values;
+        });
         write(&outcome, &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }

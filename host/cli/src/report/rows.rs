@@ -108,7 +108,7 @@ impl Table for Rows<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::text::tests::outcome;
+    use crate::report::text::tests::{outcome, with};
     use seawall::outcome::SourceSets;
     use serde_json::{Value, json};
 
@@ -157,10 +157,9 @@ mod tests {
     #[test]
     fn the_largest_number_is_a_value_where_every_node_has_one() {
         for analysis in [AnalysisKind::Triangles, AnalysisKind::Kcore] {
-            let all = RunOutcome {
-                analysis,
-                ..outcome()
-            };
+            let all = with(|told| {
+                told.analysis = analysis;
+            });
             assert!(csv(&all, &[]).ends_with("103,4294967295\n"));
         }
     }

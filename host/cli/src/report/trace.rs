@@ -146,7 +146,7 @@ fn mark(wave: &WaveSummary, start_ns: u64) -> Entry<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::text::tests::outcome;
+    use crate::report::text::tests::with;
     use serde_json::{Value, json};
 
     fn trace(outcome: &RunOutcome) -> Vec<Value> {
@@ -171,11 +171,10 @@ mod tests {
             body_of: Some("loop".to_owned()),
             iterations: None,
         };
-        let events = trace(&RunOutcome {
-            events: vec![run(9), run(99)],
-            waves: vec![wave],
-            ..outcome()
-        });
+        let events = trace(&with(|told| {
+            told.events = vec![run(9), run(99)];
+            told.waves = vec![wave];
+        }));
         let spans: Vec<_> = events.iter().filter(|event| event["ph"] == "X").collect();
         assert_eq!(spans.len(), 3);
         assert_eq!(

@@ -8,20 +8,17 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::report::head::Head;
 use crate::report::weights::WeightsReport;
-use seawall::analysis::{AnalysisKind, Answer};
+use seawall::analysis::Answer;
 use seawall::backend::HostWork;
 use seawall::batch::{BatchOutcome, GraphOutcome};
 use seawall::outcome::{Dropped, Rounds, Times};
-use seawall::run::Executor;
 
 #[derive(Serialize)]
 struct Report<'a> {
-    analysis: AnalysisKind,
-    backend: Executor,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    backend_reason: Option<&'a str>,
-    device: &'a str,
+    #[serde(flatten)]
+    head: Head<'a>,
     graphs: u64,
     nodes: u64,
     edges: u64,
@@ -105,10 +102,7 @@ fn hexadecimal(checksum: u64) -> String {
 /// When `out` fails.
 pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     let report = Report {
-        analysis: outcome.analysis,
-        backend: outcome.backend,
-        backend_reason: outcome.backend_reason.as_deref(),
-        device: &outcome.device,
+        head: Head::from(outcome),
         graphs: outcome.graphs.len() as u64,
         nodes: outcome.nodes(),
         edges: outcome.edges(),
