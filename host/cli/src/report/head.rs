@@ -1,4 +1,4 @@
-//! The beginning of every report: what ran, where, and why there.
+//! The beginning of every report: the analysis, its machine, and the reason of the choice.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use seawall::batch::BatchOutcome;
 use seawall::outcome::{Dropped, RunOutcome};
 use seawall::run::Executor;
 
-/// What a run and a batch say first, in text and in JSON.
+/// First fields of a run and a batch, in text and in JSON.
 #[derive(Serialize)]
 pub(super) struct Head<'a> {
     analysis: AnalysisKind,
@@ -43,7 +43,7 @@ impl<'a> From<&'a BatchOutcome> for Head<'a> {
 }
 
 impl Head<'_> {
-    /// Writes the title, of `size`, and the rows up to the machine and why it was taken.
+    /// Writes the title, of `size`, and the rows up to the machine and the reason of its choice.
     pub(super) fn write(
         &self,
         out: &mut dyn Write,

@@ -1,9 +1,8 @@
 //! The run as a Chrome trace, for `chrome://tracing` or Perfetto.
 //!
-//! A trace shows where the time went, on one row for the host and one for the
-//! device. A third row lists the waves in the order of their groups at the start
-//! of the last run. They are marks without a length, since no executor measures
-//! its waves one by one.
+//! A trace shows the times on one row for the host and one for the device. A third row lists the
+//! waves in the order of their groups at the start of the last run. They are marks without a
+//! length, since no executor measures single waves.
 
 use std::io::{self, Write};
 

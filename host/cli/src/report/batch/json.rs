@@ -1,8 +1,7 @@
 //! The report of a batch as one JSON object, for scripts.
 //!
-//! Totals have the names that a single graph's report gives them; `results`
-//! holds the graphs in their order. Field names are part of the command line's
-//! promise: new ones may appear, old ones stay.
+//! Totals have the names of a single graph's report; `results` holds the graphs in their order.
+//! Field names are part of the command line's interface: new ones may appear, old ones stay.
 
 use std::io::{self, Write};
 
@@ -91,12 +90,10 @@ fn hexadecimal(checksum: u64) -> String {
 
 /// Writes the report as one line of JSON.
 ///
-/// A graph's `checksum` is that of
-/// [`Column::checksum`](seawall::outcome::Column::checksum), as in its own
-/// report; the total's is [`BatchOutcome::checksum`]. Counts of
-/// the total, such as `components`, are sums over the graphs. `run_ns` of a graph is
-/// its time on the worker that ran it, beside others; `time_ns.run` is the
-/// whole batch's.
+/// A graph's `checksum` is that of [`Column::checksum`](seawall::outcome::Column::checksum), as in
+/// its own report; the total's is [`BatchOutcome::checksum`]. Counts of the total, such as
+/// `components`, are sums over the graphs. `run_ns` of a graph is its time on its worker,
+/// concurrent with others; `time_ns.run` is the whole batch's.
 ///
 /// # Errors
 /// When `out` fails.

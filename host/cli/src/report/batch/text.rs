@@ -13,7 +13,7 @@ use seawall::units::{Count, bytes, counted};
 /// Graphs named in the report; the rest are counted.
 const GRAPHS_SHOWN: usize = 12;
 
-/// Writes the report: totals, the first graphs, what it took.
+/// Writes the report: totals, the first graphs, costs.
 ///
 /// # Errors
 /// When `out` fails.
