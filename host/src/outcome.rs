@@ -17,6 +17,19 @@ use crate::executor::Executor;
 use crate::graph::{Loaded, Scale, WeightKind, WeightOrigin};
 use serde::Serialize;
 
+/// Memory of a machine during a run, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Memory {
+    /// Graph, arena, inputs and tables, as the plan predicts them.
+    pub predicted_bytes: u64,
+    /// The same, as they were allocated.
+    pub allocated_bytes: u64,
+    /// Incoming edges by tiles, which are made where there is room for them.
+    pub tiles_bytes: u64,
+    /// The budget, if there was one.
+    pub budget_bytes: Option<u64>,
+}
+
 /// Dropped edges of a file. The loader of the graph fills this in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Dropped {
@@ -164,6 +177,8 @@ pub struct RunOutcome {
     pub parents: Option<Vec<u32>>,
     /// The plan.
     pub plan: PlanSummary,
+    /// The memory of the machine.
+    pub memory: Memory,
     /// Topology that most steps of a search had, by the planner's name; `none` without
     /// steps.
     pub topology: String,

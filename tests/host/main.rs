@@ -13,6 +13,7 @@ mod execution;
 mod graph;
 mod lanes;
 mod limits;
+mod memory;
 mod outgrown;
 mod paths;
 mod programs;

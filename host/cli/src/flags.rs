@@ -61,7 +61,7 @@ fn of_program(error: &ProgramError) -> &'static str {
     match error {
         ProgramError::Damping { .. } => " (--damping)",
         ProgramError::Tolerance { .. } => " (--tolerance)",
-        ProgramError::Groups(_) | ProgramError::ArenaOverBudget { .. } => " (--budget)",
+        ProgramError::OverBudget { .. } => " (--budget)",
         _ => "",
     }
 }

@@ -267,6 +267,11 @@ impl Graph {
         Ok((graph, (edges - added) / 2))
     }
 
+    /// Whether incoming rows of their own are in memory already.
+    pub fn has_incoming_rows(&self) -> bool {
+        self.incoming.get().is_some()
+    }
+
     /// Bytes of memory that the graph holds.
     pub fn memory_bytes(&self) -> usize {
         let incoming = self.incoming.get().map_or(0, Csr::bytes);

@@ -7,7 +7,9 @@ use super::memory::on_large_pages;
 use super::outgrown::{self, Outgrowing};
 use super::record::{self, Addresses, GraphAddresses, GraphSize, TableAddresses};
 use super::threads::{prepare, run_blocks};
-use super::{BackendError, Canceller, DeviceInfo, HostWork, RunLimits, RunStats, Session};
+use super::{
+    BackendError, Canceller, DeviceInfo, HostWork, RunLimits, RunStats, Session, SessionMemory,
+};
 use crate::graph::{Graph, memory};
 use crate::program::{EncodedProgram, RegisterId};
 use crate::tiles::{TileShape, Tiles};
@@ -50,6 +52,19 @@ struct Loaded {
     arena: Vec<Line>,
     inputs: Vec<Line>,
     control: Box<ControlRecord>,
+}
+
+impl Loaded {
+    /// Bytes of the tables and of the memory that kernels use.
+    fn bytes(&self) -> usize {
+        let program = &self.program;
+        size_of_val(&program.groups[..])
+            + size_of_val(&program.waves[..])
+            + size_of_val(&program.registers[..])
+            + size_of_val(&self.arena[..])
+            + size_of_val(&self.inputs[..])
+            + size_of::<ControlRecord>()
+    }
 }
 
 /// Memory is allocated in lines of the arena's alignment.
@@ -217,6 +232,14 @@ impl Session for CpuSession<'_> {
             host: HostWork::default(),
             control,
         })
+    }
+
+    fn memory(&self) -> SessionMemory {
+        let program = self.loaded.as_ref().map_or(0, Loaded::bytes);
+        SessionMemory {
+            allocated_bytes: (self.graph.memory_bytes() + program) as u64,
+            tiles_bytes: self.tiles.as_ref().map_or(0, Tiles::bytes),
+        }
     }
 
     fn read(&mut self, register: RegisterId, words: &mut Vec<u32>) -> Result<(), BackendError> {

@@ -132,6 +132,9 @@ pub trait Session {
     /// reports a fault.
     fn run(&mut self, inputs: &[u32]) -> Result<RunStats, BackendError>;
 
+    /// Returns the memory that the session holds.
+    fn memory(&self) -> SessionMemory;
+
     /// Copies a register into `words`, replacing its content.
     ///
     /// # Errors
@@ -142,6 +145,7 @@ pub trait Session {
     fn read(&mut self, register: RegisterId, words: &mut Vec<u32>) -> Result<(), BackendError>;
 }
 
+mod footprint;
 mod error;
 mod fault;
 mod fit;
@@ -149,4 +153,6 @@ mod outgrown;
 pub use cancel::Canceller;
 pub use error::BackendError;
 pub(crate) use fault::fault;
+pub use footprint::{SessionMemory, session_bytes};
+pub(crate) use footprint::{TableLengths, resident_bytes};
 pub use program_session::ProgramSession;

@@ -6,6 +6,7 @@ use super::operands::{self, Around};
 use super::vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
 use super::wave::{Body, RegisterSpec, Slot, WaveSpec};
 use super::{PlanSummary, encode};
+use crate::backend::TableLengths;
 use seawall_core::abi::code::Kind;
 use seawall_core::abi::program::{Opcode, Reduction};
 use seawall_core::abi::search::{FrontierLayout, SearchPolicy, bitset_words};
@@ -196,13 +197,15 @@ impl ProgramBuilder {
         makers.map(|(number, maker)| RegisterId::new(*maker, number))
     }
 
-    /// The same builder with other waves and without registers, for planning a body.
-    pub(super) fn with_waves(&self, waves: Vec<WaveSpec>) -> Self {
-        Self {
+    /// The most records that the tables of its encoded program hold.
+    pub(crate) fn table_lengths(&self) -> TableLengths {
+        let inner = |wave: &WaveSpec| wave.body.as_ref().map_or(0, |body| body.waves.len());
+        let waves = self.waves.len() + self.waves.iter().map(inner).sum::<usize>();
+        TableLengths {
+            // No group is empty.
+            groups: waves,
             waves,
-            needs: self.needs,
-            search: self.search,
-            ..Self::new(self.nodes)
+            registers: self.registers.len(),
         }
     }
 

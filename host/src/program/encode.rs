@@ -1,36 +1,26 @@
 //! From a builder's waves to the tables that executors walk.
 //!
-//! The planner groups the waves and lays out the arena; this file only
-//! translates its answers into records.
+//! `layout` has the waves grouped and the registers placed; this file only translates
+//! that into records.
 
 use super::PlanSummary;
 use super::builder::{PlanRequest, ProgramBuilder};
 use super::encoded::EncodedProgram;
 use super::error::ProgramError;
-use super::hazards::{Hazards, infer};
 use super::joined::join;
+use super::layout::{self, BodyLayout, Layout};
 use super::proof::prove;
 use super::table_error::TableError;
-use super::wave::{ALIGNMENT_BYTES, Body, RegisterSpec, Slot, WaveSpec};
-use seawall_core::abi::code::{DEPTH_MAX, Instruction, Op};
+use super::wave::{Body, Slot, WaveSpec};
+use seawall_core::abi::code::{Instruction, Op};
 use seawall_core::abi::program::{
-    EachRecord, FixpointRecord, GroupRecord, NO_REGISTER, Opcode, Region, RegisterRecord,
-    WaveRecord, WhileRecord,
+    EachRecord, FixpointRecord, GroupRecord, NO_REGISTER, Opcode, RegisterRecord, WaveRecord,
+    WhileRecord,
 };
-use seawall_core::plan::{self, ArenaOptions, Budget, Requirements, Results};
-use seawall_core::scratch::{ArenaScratchView, GroupScratchView, ScratchView};
-use seawall_core::wave::{Dag, Wave};
 use std::collections::VecDeque;
 
 /// Most words that one block handles in about the time of a grid barrier.
 const NARROW_WORDS: u64 = 8192;
-
-/// A list of waves with its groups, as wave numbers.
-struct Grouped {
-    groups: Vec<Vec<u32>>,
-    summary: PlanSummary,
-    offsets: Vec<u64>,
-}
 
 /// Plans and encodes `builder`.
 pub(crate) fn encode(
@@ -38,35 +28,31 @@ pub(crate) fn encode(
     request: &PlanRequest,
 ) -> Result<(EncodedProgram, PlanSummary), ProgramError> {
     builder.check()?;
-    let hazards = infer(&builder.registers, &builder.waves, false)?;
-    let (inputs, input_bytes) = input_offsets(&builder.registers);
-    let resident_bytes = request.resident_bytes.saturating_add(input_bytes);
-    let budget = Budget {
-        resident_bytes,
-        budget_bytes: request.budget_bytes.unwrap_or(u64::MAX),
-        readback_bytes: 0,
-    };
-    let planned = plan_waves(builder, &hazards, &budget, request)?;
-    let registers = place_registers(&builder.registers, &hazards, &planned.offsets, &inputs);
-    check_arena(&planned.summary, &budget)?;
+    let Layout {
+        groups,
+        bodies,
+        registers,
+        input_bytes,
+        summary,
+    } = layout::plan(builder, request)?;
     let mut tables = Tables::new(builder, registers);
     let outside = Within {
         name: "",
-        depth: 0,
         first: 0,
+        bodies: &bodies,
     };
-    let top = tables.add_groups(&builder.waves, &planned.groups, outside);
+    let top = tables.add_groups(&builder.waves, &groups, outside);
     tables.encoded.top_groups = top;
     join(
         &mut tables.encoded.groups,
         &tables.encoded.waves,
         &tables.encoded.registers,
     );
-    tables.add_bodies(builder, request)?;
-    tables.encoded.arena_bytes = planned.summary.arena_bytes;
+    tables.add_bodies();
+    tables.encoded.arena_bytes = summary.arena_bytes;
     tables.encoded.input_bytes = input_bytes;
     prove(&tables.encoded).map_err(|error| by_name(builder, error))?;
-    Ok((tables.encoded, planned.summary))
+    Ok((tables.encoded, summary))
 }
 
 /// An error of tables in the words of their builder.
@@ -87,142 +73,6 @@ fn by_name(builder: &ProgramBuilder, error: TableError) -> ProgramError {
     }
 }
 
-fn check_arena(summary: &PlanSummary, budget: &Budget) -> Result<(), ProgramError> {
-    let available_bytes = budget.budget_bytes.saturating_sub(budget.resident_bytes);
-    if summary.arena_bytes > available_bytes {
-        return Err(ProgramError::ArenaOverBudget {
-            needed_bytes: summary.arena_bytes,
-            available_bytes,
-        });
-    }
-    Ok(())
-}
-
-/// Offsets of the input registers and bytes of their region.
-fn input_offsets(registers: &[RegisterSpec]) -> (Vec<u64>, u64) {
-    let mut end = 0;
-    let offsets = registers
-        .iter()
-        .map(|register| {
-            let offset = end;
-            if register.is_input {
-                end += register.bytes();
-            }
-            offset
-        })
-        .collect();
-    (offsets, end)
-}
-
-/// Plans groups and arena of the top-level waves.
-fn plan_waves(
-    builder: &ProgramBuilder,
-    hazards: &Hazards,
-    budget: &Budget,
-    request: &PlanRequest,
-) -> Result<Grouped, ProgramError> {
-    let waves = envelopes(builder, hazards);
-    let dag = Dag {
-        waves: &waves,
-        dependencies: &hazards.dependencies,
-    };
-    let needed = Requirements::for_dag(waves.len(), hazards.dependencies.len());
-    let mut words = vec![0; needed.layer_words + needed.dependency_words + needed.pack_words];
-    let (layer, rest) = words.split_at_mut(needed.layer_words);
-    let (dependency, pack) = rest.split_at_mut(needed.dependency_words);
-    let mut bytes = vec![0; needed.pack_bytes];
-    let scratch = GroupScratchView::new(ScratchView::new(layer, dependency), pack, &mut bytes);
-    let groups = plan::groups(&dag, budget, request.strategy, scratch)?;
-    let kept = kept_waves(builder, hazards);
-    let mut arena_words = vec![0; needed.arena_words];
-    let mut arena_offsets = vec![0; needed.arena_offsets];
-    let arena = plan::arena(
-        &dag,
-        &groups,
-        &ArenaOptions {
-            alignment_bytes: ALIGNMENT_BYTES,
-            results: Results::Bits(&kept),
-            ..ArenaOptions::default()
-        },
-        ArenaScratchView::new(&mut arena_words, &mut arena_offsets),
-    )?;
-    let summary = groups.summary();
-    Ok(Grouped {
-        groups: groups
-            .iter()
-            .map(|group| group.waves.iter().map(|wave| wave.0).collect())
-            .collect(),
-        summary: PlanSummary {
-            groups: groups.len() as u32,
-            global_barriers: summary.global_barriers as u32,
-            lower_bound: summary.lower_bound,
-            peak_group_bytes: summary.peak_group_bytes,
-            arena_bytes: arena.bytes(),
-        },
-        offsets: arena.iter().map(|offsets| offsets.output).collect(),
-    })
-}
-
-/// Byte envelopes: a wave's output is what it is the first to write.
-fn envelopes(builder: &ProgramBuilder, hazards: &Hazards) -> Vec<Wave> {
-    let mut waves = vec![
-        Wave {
-            frontier_bytes: 0,
-            scratch_bytes: 0,
-            output_bytes: 0,
-        };
-        builder.waves.len()
-    ];
-    for (register, owner) in builder.registers.iter().zip(&hazards.owners) {
-        if let (Some(owner), false) = (owner, register.is_input) {
-            waves[*owner as usize].output_bytes += register.bytes();
-        }
-    }
-    waves
-}
-
-/// One bit a wave: whether it owns a register that is kept to the end.
-fn kept_waves(builder: &ProgramBuilder, hazards: &Hazards) -> Vec<u32> {
-    let mut kept = vec![0_u32; builder.waves.len().div_ceil(32)];
-    for (register, owner) in builder.registers.iter().zip(&hazards.owners) {
-        if let (Some(owner), true) = (owner, register.is_result) {
-            kept[*owner as usize / 32] |= 1 << (owner % 32);
-        }
-    }
-    kept
-}
-
-/// Gives every register its place: behind each other in the output region of
-/// the owning wave, or in the input region.
-fn place_registers(
-    registers: &[RegisterSpec],
-    hazards: &Hazards,
-    outputs: &[u64],
-    inputs: &[u64],
-) -> Vec<RegisterRecord> {
-    let mut next = outputs.to_vec();
-    registers
-        .iter()
-        .enumerate()
-        .map(|(at, register)| {
-            let (region, offset_bytes, words) = match hazards.owners[at] {
-                _ if register.is_input => (Region::Input, inputs[at], register.words),
-                Some(owner) => {
-                    let offset = next[owner as usize];
-                    next[owner as usize] += register.bytes();
-                    (Region::Arena, offset, register.words)
-                }
-                None => (Region::Arena, 0, 0),
-            };
-            RegisterRecord {
-                region: region as u32,
-                words,
-                offset_bytes,
-            }
-        })
-        .collect()
-}
-
 struct Tables<'b> {
     encoded: EncodedProgram,
     /// Loops whose bodies are missing.
@@ -235,18 +85,18 @@ struct Loop<'b> {
     index: usize,
     wave: &'b WaveSpec,
     name: String,
-    /// Loops that it is in.
-    depth: u32,
+    layout: &'b BodyLayout,
 }
 
 /// Where waves are on their way into the tables.
 #[derive(Clone, Copy)]
-struct Within<'a> {
+struct Within<'a, 'b> {
     /// The names of the loops around them.
     name: &'a str,
-    depth: u32,
     /// Number of the first wave.
     first: u32,
+    /// The body of each that has one.
+    bodies: &'b [Option<BodyLayout>],
 }
 
 impl<'b> Tables<'b> {
@@ -275,7 +125,7 @@ impl<'b> Tables<'b> {
         &mut self,
         waves: &'b [WaveSpec],
         groups: &[Vec<u32>],
-        within: Within<'_>,
+        within: Within<'_, 'b>,
     ) -> u32 {
         for group in groups {
             let members: Vec<_> = group
@@ -295,13 +145,13 @@ impl<'b> Tables<'b> {
         groups.len() as u32
     }
 
-    fn add_wave(&mut self, wave: &'b WaveSpec, number: u32, within: Within<'_>) {
-        if wave.body.is_some() {
+    fn add_wave(&mut self, wave: &'b WaveSpec, number: u32, within: Within<'_, 'b>) {
+        if let Some(layout) = &within.bodies[number as usize] {
             self.open.push_back(Loop {
                 index: self.encoded.waves.len(),
                 wave,
                 name: format!("{}{}", within.name, wave.name),
-                depth: within.depth,
+                layout,
             });
         }
         let mut record = record(within.first + number, wave);
@@ -333,32 +183,26 @@ impl<'b> Tables<'b> {
             .is_some_and(|sum| sum <= NARROW_WORDS)
     }
 
-    /// Adds the bodies of all loops behind the top-level groups.
-    fn add_bodies(
-        &mut self,
-        builder: &ProgramBuilder,
-        request: &PlanRequest,
-    ) -> Result<(), ProgramError> {
+    /// Adds the bodies of all loops after the top-level groups.
+    fn add_bodies(&mut self) {
         while let Some(around) = self.open.pop_front() {
             let Some(body) = &around.wave.body else {
                 continue;
             };
-            let groups = plan_body(builder, &around, body, request)?;
             let first_group = self.encoded.groups.len() as u32;
-            // Body waves report as waves of their own behind the others.
+            // Body waves report as waves of their own after the others.
             let within = Within {
                 name: &format!("{} / ", around.name),
-                depth: around.depth + 1,
                 first: self.encoded.wave_names.len() as u32,
+                bodies: &around.layout.bodies,
             };
             let names = body.waves.iter().map(|inner| inner.name.as_str());
             let names = names.map(|name| format!("{}{name}", within.name));
             self.encoded.wave_names.extend(names);
-            let count = self.add_groups(&body.waves, &groups, within);
+            let count = self.add_groups(&body.waves, &around.layout.groups, within);
             self.encoded.waves[around.index].parameters =
                 loop_parameters(&around, body, (first_group, count));
         }
-        Ok(())
     }
 }
 
@@ -370,7 +214,7 @@ fn loop_parameters(around: &Loop<'_>, body: &Body, (first_group, groups): (u32, 
             groups,
             max_iterations,
             condition: condition.0,
-            depth: around.depth,
+            depth: around.layout.depth,
         };
         return record.to_parameters();
     }
@@ -390,48 +234,6 @@ fn words_of_code(wave: &WaveSpec) -> Option<u64> {
     let items = u64::from(EachRecord::from_parameters(wave.parameters).items);
     let work = items.saturating_mul(1 + wave.code.len() as u64 / 2);
     (!wave.code.iter().any(is_edges)).then_some(work)
-}
-
-/// Groups the waves of a loop's body. Their registers have places already,
-/// so only the order matters.
-fn plan_body(
-    builder: &ProgramBuilder,
-    around: &Loop<'_>,
-    body: &Body,
-    request: &PlanRequest,
-) -> Result<Vec<Vec<u32>>, ProgramError> {
-    let name = || around.wave.name.clone();
-    if body.waves.is_empty() {
-        return Err(ProgramError::EmptyBody { name: name() });
-    }
-    let has_loops = body.waves.iter().any(|inner| inner.body.is_some());
-    if has_loops && body.condition.is_none() {
-        return Err(ProgramError::NestedFixpoint { name: name() });
-    }
-    if body.condition.is_some() && around.depth >= DEPTH_MAX {
-        return Err(ProgramError::TooDeep {
-            name: name(),
-            depth: around.depth,
-            most: DEPTH_MAX - 1,
-        });
-    }
-    let hazards = infer(&builder.registers, &body.waves, true)?;
-    let inner = builder.with_waves(body.waves.clone());
-    let unlimited = Budget {
-        resident_bytes: 0,
-        budget_bytes: u64::MAX,
-        readback_bytes: 0,
-    };
-    let mut groups = plan_waves(&inner, &hazards, &unlimited, request)?.groups;
-    // Slow blocks may still look at the condition while the first group runs.
-    let writes = |wave: &u32| {
-        let writes = &body.waves[*wave as usize].writes;
-        body.condition.is_some_and(|at| writes.contains(&at))
-    };
-    if groups.first().is_some_and(|first| first.iter().any(writes)) {
-        groups.insert(0, Vec::new());
-    }
-    Ok(groups)
 }
 
 fn record(number: u32, wave: &WaveSpec) -> WaveRecord {

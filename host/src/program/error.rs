@@ -3,7 +3,7 @@
 use super::table_error::TableError;
 use seawall_core::abi::code::{Join, Kind};
 use seawall_core::abi::facts::Invariant;
-use seawall_core::error::{ArenaError, GroupError};
+use seawall_core::plan::ExecutionError;
 
 /// A program could not be planned or encoded.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -129,21 +129,18 @@ pub enum ProgramError {
     /// A wave relies on something else that the program does not provide.
     #[error(transparent)]
     Tables(TableError),
-    /// The waves do not fit the budget.
-    #[error("planning the groups: {0}")]
-    Groups(#[from] GroupError),
-    /// The registers could not be laid out.
-    #[error("laying out the arena: {0}")]
-    Arena(#[from] ArenaError),
-    /// The arena is larger than what the budget leaves.
+    /// The planner refused the waves or their registers.
+    #[error("planning the waves: {0}")]
+    Plan(#[from] ExecutionError),
+    /// No plan keeps the program inside its budget.
     #[error(
-        "the registers need {needed_bytes} bytes beside the graph and {available_bytes} are left; raise the budget"
+        "the program needs {needed_bytes} bytes, resident ones included, and the budget is {budget_bytes}; raise it to at least that"
     )]
-    ArenaOverBudget {
-        /// Bytes of the arena.
+    OverBudget {
+        /// The least budget that works.
         needed_bytes: u64,
-        /// Bytes that graph and inputs leave of the budget.
-        available_bytes: u64,
+        /// Bytes of the budget.
+        budget_bytes: u64,
     },
 }
 

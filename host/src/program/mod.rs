@@ -24,6 +24,7 @@ mod proof;
 mod code_check;
 mod searched;
 mod table_error;
+mod layout;
 mod encode;
 mod error;
 

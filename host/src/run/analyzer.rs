@@ -2,6 +2,7 @@
 
 use super::choose::{Choice, Narrow, choose};
 use super::execute::{Answer, Opened, Planned, Submission, barriers};
+use super::plan::{Target, check_opened, memory_of};
 use super::{Machine, Phase, RunError, RunRequest, steps};
 use crate::Cause;
 use crate::backend::{BackendError, Canceller};
@@ -43,6 +44,15 @@ pub(super) struct Resident<'g> {
     pub(super) narrow: Option<Narrow>,
     /// The loaded program.
     pub(super) loaded: Option<Planned>,
+}
+
+impl Resident<'_> {
+    fn target(&self) -> Target {
+        Target {
+            executor: self.opened.executor,
+            narrow: self.narrow,
+        }
+    }
 }
 
 impl<'g> Analyzer<'g> {
@@ -95,15 +105,21 @@ impl<'g> Analyzer<'g> {
             Some(_) => None,
             None => Some(choose(self.graph, request)),
         };
-        let (narrow, known) = match &mut self.resident {
-            Some(resident) => (resident.narrow, resident.loaded.take()),
-            None => (choice.as_ref().and_then(|choice| choice.narrow), None),
+        let (target, known) = match &mut self.resident {
+            Some(resident) => (resident.target(), resident.loaded.take()),
+            None => (Target::of(choice.as_ref()), None),
         };
-        let planned = submission.plan((narrow, false), known)?;
+        let planned = submission.plan((target, false), known)?;
         submission.progress(Phase::Upload);
         let (resident, uploaded_ns) = self.resident(&mut submission, choice)?;
+        let target = resident.target();
+        check_opened(
+            (submission.graph, request),
+            &planned.encoded,
+            target.executor,
+        )?;
         let session = resident.opened.session.as_mut();
-        let (planned, answer) = submission.settle(session, planned, narrow)?;
+        let (planned, answer) = submission.settle(session, planned, target)?;
         let upload_ns = session.upload_ns().saturating_sub(uploaded_ns);
         let outcome = submission.outcome(&resident.opened, &planned, (answer, upload_ns));
         resident.loaded = Some(planned.into_loaded());
@@ -176,6 +192,7 @@ impl Submission<'_, '_> {
             rounds: analysis.rounds(&values, end.iterations),
             converged: end.converged,
             plan: planned.summary,
+            memory: memory_of((graph, request), &planned.encoded, opened),
             topology: steps::topology_name(&stats.control),
             times: Times {
                 load: 0,

@@ -1,8 +1,9 @@
 //! Execution of a request: program, plan, backend, result.
 
 use super::analyzer::Analyzer;
-use super::choose::{Choice, Narrow};
+use super::choose::Choice;
 use super::log::{Log, nanoseconds};
+use super::plan::{Target, plan_program};
 use super::weigh::Found;
 use super::{Executor, Machine, Phase, RunError, RunRequest, steps};
 use crate::analysis::{self, Built, End};
@@ -10,7 +11,7 @@ use crate::backend::cpu::prepare_threads;
 use crate::backend::{self, RunStats, Session};
 use crate::graph::Graph;
 use crate::outcome::{Column, Event, PlanSummary, RunOutcome, Track};
-use crate::program::{EncodedProgram, PlanRequest};
+use crate::program::EncodedProgram;
 use std::num::NonZeroU32;
 use std::time::Instant;
 
@@ -117,7 +118,7 @@ impl<'g, 'p> Submission<'g, 'p> {
     /// `known` if that is the same program.
     pub(super) fn plan(
         &mut self,
-        (narrow, wide): (Option<Narrow>, bool),
+        (target, wide): (Target, bool),
         known: Option<Planned>,
     ) -> Result<Planned, RunError> {
         let start = Instant::now();
@@ -125,15 +126,15 @@ impl<'g, 'p> Submission<'g, 'p> {
         let known = known.filter(|known| known.built.program == built.program);
         let mut planned = match known {
             Some(known) => known.with_inputs(built.inputs),
-            None => self.plan_anew(built, narrow)?,
+            None => self.plan_anew(built, target)?,
         };
         planned.plan_ns = nanoseconds(&start);
         self.log.planned(planned.plan_ns);
         Ok(planned)
     }
 
-    fn plan_anew(&self, built: Built, narrow: Option<Narrow>) -> Result<Planned, RunError> {
-        let (encoded, summary) = plan_program((self.graph, self.request), &built, narrow)?;
+    fn plan_anew(&self, built: Built, target: Target) -> Result<Planned, RunError> {
+        let (encoded, summary) = plan_program((self.graph, self.request), &built, target)?;
         Ok(Planned {
             built,
             encoded,
@@ -160,14 +161,14 @@ impl<'g, 'p> Submission<'g, 'p> {
         &mut self,
         session: &mut dyn Session,
         planned: Planned,
-        narrow: Option<Narrow>,
+        target: Target,
     ) -> Result<(Planned, Answer), RunError> {
         let mut spent = Spent::default();
         match self.answer(session, &planned, &mut spent) {
             Err(error) if steps::outgrew(&error) => {}
             answer => return Ok((planned, answer?)),
         }
-        let mut wide = self.plan((narrow, true), None)?;
+        let mut wide = self.plan((target, true), None)?;
         wide.plan_ns += planned.plan_ns;
         let again = self.answer(session, &wide, &mut spent)?;
         Ok((wide, again))
@@ -265,25 +266,6 @@ fn repeat(
         }
         repetition += 1;
     }
-}
-
-/// Plans and encodes a program for the chosen machine.
-fn plan_program(
-    (graph, request): (&Graph, &RunRequest),
-    built: &Built,
-    narrow: Option<Narrow>,
-) -> Result<(EncodedProgram, PlanSummary), RunError> {
-    let plan = PlanRequest {
-        resident_bytes: graph.memory_bytes() as u64,
-        budget_bytes: request.machine.budget_bytes,
-        ..PlanRequest::default()
-    };
-    let (mut encoded, summary) = built.program.encode(&plan)?;
-    if let Some(narrow) = narrow {
-        encoded.search.narrow_nodes = narrow.enter;
-        encoded.search.narrow_exit_nodes = narrow.leave;
-    }
-    Ok((encoded, summary))
 }
 
 /// Opens the chosen executor.

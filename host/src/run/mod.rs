@@ -8,6 +8,7 @@ mod detail;
 mod error;
 mod execute;
 mod log;
+mod plan;
 mod request;
 pub(crate) mod steps;
 mod validate;

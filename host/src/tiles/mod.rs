@@ -82,6 +82,12 @@ impl Tiles {
         slots.max().unwrap_or(0)
     }
 
+    /// Bytes of all arrays.
+    pub(crate) fn bytes(&self) -> u64 {
+        let words = self.edges().len() + self.bases().len() + self.rows().len();
+        (size_of_val(self.records()) + words * size_of::<u32>()) as u64
+    }
+
     /// Numbers of tiles, steps and slots, without their addresses.
     pub(crate) fn table(&self) -> TileTable {
         TileTable {

@@ -46,25 +46,26 @@ fn memory_of_dead_registers_is_reused_without_harm() {
 #[test]
 fn a_budget_below_the_arena_is_refused_with_the_bytes_needed() {
     let (program, _) = chain(6, 3000);
-    let needed = program
-        .encode(&PlanRequest::default())
-        .unwrap()
-        .1
-        .arena_bytes;
+    let wide = program.encode(&PlanRequest::default()).unwrap().1;
     let with = |budget_bytes| PlanRequest {
         resident_bytes: 1000,
         budget_bytes: Some(budget_bytes),
         ..PlanRequest::default()
     };
-    assert!(program.encode(&with(needed + 1000)).is_ok());
-    for budget in [0, 999, 1000, 1001, 2000] {
-        let error = program.encode(&with(budget)).unwrap_err();
-        let is_typed = matches!(
-            error,
-            ProgramError::Groups(_) | ProgramError::ArenaOverBudget { .. }
-        );
-        assert!(is_typed, "{budget}: {error:?}");
+    // A link's two registers and the one before, each of 3000 words in lines of 256 bytes.
+    let needed_bytes = 3 * 12_032 + 1000;
+    assert!(needed_bytes < wide.arena_bytes);
+    for budget_bytes in [0, 999, 1000, 1001, 2000, needed_bytes - 1] {
+        let error = program.encode(&with(budget_bytes)).unwrap_err();
+        let expected = ProgramError::OverBudget {
+            needed_bytes,
+            budget_bytes,
+        };
+        assert_eq!(error, expected);
     }
+    let (_, narrow) = program.encode(&with(needed_bytes)).unwrap();
+    assert_eq!(narrow.arena_bytes, needed_bytes - 1000);
+    assert!(narrow.groups > wide.groups);
     // Each wave fits by itself, but all live registers together do not.
     let mut wide = ProgramBuilder::new(100);
     let registers: Vec<_> = (0..4).map(|_| wide.words("wide", 64).unwrap()).collect();
@@ -76,9 +77,9 @@ fn a_budget_below_the_arena_is_refused_with_the_bytes_needed() {
         budget_bytes: Some(600),
         ..PlanRequest::default()
     }) {
-        Err(ProgramError::ArenaOverBudget {
+        Err(ProgramError::OverBudget {
             needed_bytes: 1024,
-            available_bytes: 600,
+            budget_bytes: 600,
         }) => {}
         other => panic!("{other:?}"),
     }
@@ -289,4 +290,108 @@ fn a_body_that_replaces_its_builder_is_refused() {
         matches!(error, ProgramError::ReplacedBuilder { .. }),
         "{error}"
     );
+}
+
+/// Four chains, each of a large register between two small ones, and a loop whose body fills
+/// two registers of its own.
+fn with_passing_registers() -> (ProgramBuilder, Vec<RegisterId>) {
+    let mut program = ProgramBuilder::new(100);
+    let mut results = Vec::new();
+    for value in 0..4 {
+        let [start, end] = ["start", "end"].map(|name| program.words(name, 64).unwrap());
+        let large = program.words("large", 4096).unwrap();
+        let indices = program.words("indices", 64).unwrap();
+        program.fill("start", start, value);
+        program.iota("indices", indices);
+        program.fill("grow", large, value + 10);
+        program.gather("shrink", end, large, indices);
+        program.combine("join", BitOp::Or, end, [end, start]);
+        program.keep(end);
+        results.push(end);
+    }
+    let [first, second] = ["first", "second"].map(|name| program.words(name, 2048).unwrap());
+    let count = program.words("count", 2048).unwrap();
+    program.fill("count", count, 0);
+    program.fixpoint("loop", 3, |body| {
+        body.fill("first", first, 5);
+        body.combine("keep first", BitOp::Or, count, [count, first]);
+        body.fill("second", second, 8);
+        body.combine("keep second", BitOp::Or, count, [count, second]);
+    });
+    program.keep(count);
+    results.push(count);
+    (program, results)
+}
+
+#[test]
+fn a_shrinking_budget_splits_groups_and_shares_memory_until_nothing_helps() {
+    let (program, results) = with_passing_registers();
+    let graph = bare(100);
+    let answers = |budget_bytes| {
+        let request = PlanRequest {
+            budget_bytes,
+            ..PlanRequest::default()
+        };
+        let (encoded, summary) = program.encode(&request)?;
+        let mut session =
+            CpuSession::open(&graph, NonZeroUsize::new(2), RunLimits::default()).unwrap();
+        session.load(&encoded).unwrap();
+        session.run(&[]).unwrap();
+        let mut words = Vec::new();
+        let read = results.iter().map(|result| {
+            session.read(*result, &mut words).unwrap();
+            words.clone()
+        });
+        Ok::<_, ProgramError>((summary, read.collect::<Vec<_>>()))
+    };
+    let (wide, expected) = answers(None).unwrap();
+    assert_eq!(expected[4], vec![13; 2048]);
+    let Err(ProgramError::OverBudget { needed_bytes, .. }) = answers(Some(0)) else {
+        panic!("nothing fits in no bytes");
+    };
+    assert!(
+        needed_bytes < wide.arena_bytes / 2,
+        "{needed_bytes} of {wide:?}"
+    );
+    assert!(answers(Some(needed_bytes - 1)).is_err());
+    let mut groups = Vec::new();
+    for part in (0..=8).rev() {
+        let budget = needed_bytes + (wide.arena_bytes - needed_bytes) * part / 8;
+        let (summary, found) = answers(Some(budget)).unwrap();
+        assert!(summary.arena_bytes <= budget, "{summary:?} in {budget}");
+        assert_eq!(found, expected, "{budget}");
+        groups.push(summary.groups);
+    }
+    assert_eq!(groups[0], wide.groups);
+    assert!(groups[8] > groups[0], "{groups:?}");
+}
+
+#[test]
+fn registers_of_a_body_alone_share_memory_group_by_group() {
+    let body_of = |shared: bool| {
+        let mut program = ProgramBuilder::new(100);
+        let [a, b] = ["a", "b"].map(|name| program.words(name, 1024).unwrap());
+        let sum = program.words("sum", 1024).unwrap();
+        program.fill("sum", sum, 0);
+        if !shared {
+            program.fill("a", a, 1);
+            program.fill("b", b, 1);
+        }
+        program.fixpoint("loop", 2, |body| {
+            body.fill("a", a, 1);
+            body.combine("add a", BitOp::Or, sum, [sum, a]);
+            body.fill("b", b, 2);
+            body.combine("add b", BitOp::Or, sum, [sum, b]);
+        });
+        program.keep(sum);
+        let least = program.encode(&PlanRequest {
+            budget_bytes: Some(0),
+            ..PlanRequest::default()
+        });
+        match least {
+            Err(ProgramError::OverBudget { needed_bytes, .. }) => needed_bytes,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!((body_of(true), body_of(false)), (2 * 4096, 3 * 4096));
 }

@@ -61,17 +61,15 @@ fn program_fields(error: &ProgramError) -> Value {
         ProgramError::Tolerance { tolerance } => {
             json!({"kind": "tolerance", "tolerance": tolerance})
         }
-        ProgramError::Groups(error) => json!(error),
-        ProgramError::Arena(error) => json!(error),
+        ProgramError::Plan(error) => json!(error),
         ProgramError::RegisterTooLong { name, words, max } => {
             json!({"kind": "register_too_long", "name": name, "words": words, "max": max})
         }
-        ProgramError::ArenaOverBudget {
+        ProgramError::OverBudget {
             needed_bytes,
-            available_bytes,
+            budget_bytes,
         } => json!({
-            "kind": "arena_over_budget", "needed_bytes": needed_bytes,
-            "available_bytes": available_bytes
+            "kind": "over_budget", "needed_bytes": needed_bytes, "budget_bytes": budget_bytes
         }),
         other => super::named(other),
     }

@@ -10,7 +10,7 @@ use super::head::Head;
 use super::weights::WeightsReport;
 use seawall::analysis::Answer;
 use seawall::backend::HostWork;
-use seawall::outcome::{Dropped, PlanSummary, Rounds, RunOutcome, Times};
+use seawall::outcome::{Dropped, Memory, PlanSummary, Rounds, RunOutcome, Times};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -37,6 +37,7 @@ struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reached_each: Option<Vec<u64>>,
     plan: Plan<'a>,
+    memory: Memory,
     time_ns: Times,
     repeat: u32,
     device_barriers: u64,
@@ -76,6 +77,7 @@ impl<'a> Report<'a> {
                 summary: outcome.plan,
                 topology: &outcome.topology,
             },
+            memory: outcome.memory,
             time_ns: outcome.times,
             repeat: outcome.repeat,
             device_barriers: outcome.device_barriers,

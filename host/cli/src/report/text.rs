@@ -6,7 +6,7 @@ use super::head::Head;
 use super::weights;
 use seawall::analysis::Sentence;
 use seawall::backend::HostWork;
-use seawall::outcome::{Dropped, PlanSummary, Rounds, RunOutcome, Times};
+use seawall::outcome::{Dropped, Memory, PlanSummary, Rounds, RunOutcome, Times};
 use seawall::units::{Count, Nanoseconds, bytes, counted};
 
 /// Writes the report: the analysis, its machine with the reason, results, and costs.
@@ -32,7 +32,7 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
         row(out, "check", &verdict(equal, outcome.check_tolerance))?;
     }
     row(out, "plan", &plan(outcome))?;
-    row(out, "memory", &memory(&outcome.plan))?;
+    row(out, "memory", &memory(&outcome.plan, &outcome.memory))?;
     row(out, "barriers", &barriers(outcome.device_barriers))?;
     row(out, "host", &host(&outcome.host))?;
     row(
@@ -159,9 +159,12 @@ fn plan(outcome: &RunOutcome) -> String {
     )
 }
 
-fn memory(plan: &PlanSummary) -> String {
+fn memory(plan: &PlanSummary, memory: &Memory) -> String {
+    let budget = memory.budget_bytes;
+    let budget = budget.map_or_else(String::new, |budget| format!(" of {}", bytes(budget)));
     format!(
-        "arena {}, largest group {}",
+        "{}{budget}: arena {}, largest group {}",
+        bytes(memory.allocated_bytes),
         bytes(plan.arena_bytes),
         bytes(plan.peak_group_bytes)
     )
@@ -251,6 +254,12 @@ pub(super) mod tests {
             peak_group_bytes: 1536,
             arena_bytes: 4096,
         };
+        told.memory = Memory {
+            predicted_bytes: 8192,
+            allocated_bytes: 8192,
+            tiles_bytes: 0,
+            budget_bytes: Some(1 << 20),
+        };
         told.topology = "sparse".to_owned();
         told.times = Times {
             load: 1,
@@ -297,7 +306,7 @@ pub(super) mod tests {
             "2 levels, converged",
             "equal to a plain sequential implementation",
             "2 groups (proved minimal), 1 grid barrier between them",
-            "arena 4.0 KiB, largest group 1.5 KiB",
+            "8.0 KiB of 1.0 MiB: arena 4.0 KiB, largest group 1.5 KiB",
             "1.0 us  median of 3  3.0 million edges a second",
         ] {
             assert!(text.contains(part), "{part:?} is not in\n{text}");

@@ -108,6 +108,11 @@ impl Context {
         Ok(())
     }
 
+    /// Device memory in the ledger, bytes.
+    pub(super) fn used_bytes(&self) -> u64 {
+        self.used_bytes.get()
+    }
+
     /// Releases `bytes` in the ledger.
     pub(super) fn unbook(&self, bytes: u64) {
         self.used_bytes

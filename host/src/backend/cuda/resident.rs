@@ -174,6 +174,11 @@ impl<'g> ResidentGraph<'g> {
         self.upload_ns
     }
 
+    /// Bytes of incoming edges by tiles.
+    pub(super) fn tiles_bytes(&self) -> u64 {
+        self.tiles.as_ref().map_or(0, ResidentTiles::bytes)
+    }
+
     /// Addresses of the arrays.
     pub(super) fn addresses(&self) -> GraphAddresses {
         let (offsets, targets) = (self.offsets.address(), self.targets.address());
@@ -204,6 +209,12 @@ impl<'g> ResidentGraph<'g> {
 }
 
 impl ResidentTiles {
+    /// Bytes of all arrays.
+    fn bytes(&self) -> u64 {
+        let arrays = [&self.records, &self.edges, &self.bases, &self.rows];
+        arrays.iter().map(|array| array.bytes()).sum()
+    }
+
     fn table(&self) -> TileTable {
         TileTable {
             records: self.records.address(),

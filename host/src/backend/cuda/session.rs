@@ -19,7 +19,7 @@ use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
 use super::{CudaOptions, Executor};
 use crate::backend::{
-    BackendError, Canceller, DeviceInfo, RunLimits, RunStats, Session, fit, outgrown,
+    BackendError, Canceller, DeviceInfo, RunLimits, RunStats, Session, SessionMemory, fit, outgrown,
 };
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, GraphNeeds, RegisterId};
@@ -427,6 +427,14 @@ impl Session for CudaSession<'_> {
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         let result = self.load_program(program);
         self.settled(result)
+    }
+
+    fn memory(&self) -> SessionMemory {
+        let tiles_bytes = self.graph.tiles_bytes();
+        SessionMemory {
+            allocated_bytes: self.context.used_bytes().saturating_sub(tiles_bytes),
+            tiles_bytes,
+        }
     }
 
     fn run(&mut self, inputs: &[u32]) -> Result<RunStats, BackendError> {

@@ -165,6 +165,8 @@ fn write(image: &mut [u8], at: u64, bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::TableLengths;
+    use crate::executor::Executor;
     use crate::program::encoded::GraphNeeds;
     use seawall_core::abi::tiles::TileTable;
     use seawall_core::abi::{MAGIC, VERSION};
@@ -305,6 +307,16 @@ mod tests {
         assert_eq!(search(0).can_pull, 0);
         assert_eq!(search(7).can_pull, 1);
         assert_eq!(search(7).forced, 18);
+    }
+
+    #[test]
+    fn plans_count_as_many_bytes_as_the_tables_take() {
+        let mut program = program();
+        for groups in [0, 1, 15, 16, 17, 300] {
+            program.groups = vec![bytemuck::Zeroable::zeroed(); groups];
+            let counted = TableLengths::of(&program).bytes(Executor::Mega);
+            assert_eq!(counted, Layout::of(&program).bytes);
+        }
     }
 
     #[test]

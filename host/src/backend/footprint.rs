@@ -1,0 +1,111 @@
+//! Bytes that a graph and a program take on a machine, from their sizes alone.
+//!
+//! Plans are held to a budget by these figures before anything is allocated, and
+//! [`Session::memory`](super::Session::memory) says what was allocated. A test holds
+//! one against the other.
+
+use crate::executor::Executor;
+use crate::graph::Graph;
+use crate::program::EncodedProgram;
+use crate::program::encoded::GraphNeeds;
+use seawall_core::abi::control::ControlRecord;
+use seawall_core::abi::program::{GroupRecord, LaunchRecord, RegisterRecord, WaveRecord};
+use serde::Serialize;
+
+/// Smallest allocation on a GPU, and the alignment of a program's tables there, bytes.
+const GPU_BYTES_MIN: u64 = 256;
+
+/// Memory that a session holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SessionMemory {
+    /// Bytes of the graph, and of the loaded program with its arena, inputs and tables.
+    pub allocated_bytes: u64,
+    /// Bytes of incoming edges by tiles, which are taken where there is room for them.
+    pub tiles_bytes: u64,
+}
+
+/// Numbers of records in a program's tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TableLengths {
+    pub(crate) groups: usize,
+    pub(crate) waves: usize,
+    pub(crate) registers: usize,
+}
+
+impl TableLengths {
+    pub(crate) fn of(program: &EncodedProgram) -> Self {
+        Self {
+            groups: program.groups.len(),
+            waves: program.waves.len(),
+            registers: program.registers.len(),
+        }
+    }
+
+    /// Bytes of the tables, with the control block and what a machine puts beside it.
+    pub(crate) fn bytes(self, executor: Executor) -> u64 {
+        let groups = size_of::<GroupRecord>().saturating_mul(self.groups);
+        let waves = size_of::<WaveRecord>().saturating_mul(self.waves);
+        let registers = size_of::<RegisterRecord>().saturating_mul(self.registers);
+        let control = size_of::<ControlRecord>();
+        match executor {
+            Executor::Cpu => [control, groups, waves, registers].map(|part| part as u64),
+            Executor::Launches | Executor::Graph | Executor::Mega => {
+                let record = size_of::<LaunchRecord>().next_multiple_of(GPU_BYTES_MIN as usize);
+                // The control block follows the launch record.
+                [record + control, groups, waves, registers]
+                    .map(|part| (part as u64).next_multiple_of(GPU_BYTES_MIN))
+            }
+        }
+        .iter()
+        .sum()
+    }
+}
+
+/// Bytes of a graph and of what of it `needs` names.
+fn graph_bytes(graph: &Graph, needs: GraphNeeds, executor: Executor) -> u64 {
+    let has_incoming = needs.incoming && !graph.is_symmetric();
+    let rows = 4 * (u64::from(graph.nodes()) + 1);
+    let edges = 4 * u64::from(graph.edges());
+    if executor == Executor::Cpu {
+        let held = graph.memory_bytes() as u64;
+        let is_there = graph.has_incoming_rows();
+        return held
+            + if has_incoming && !is_there {
+                rows + edges
+            } else {
+                0
+            };
+    }
+    let array = |bytes: u64| bytes.max(GPU_BYTES_MIN);
+    let weights = needs.weights.map_or(0, |_| array(edges));
+    let pairs = if has_incoming { 2 } else { 1 };
+    (array(rows) + array(edges)) * pairs + weights
+}
+
+/// Bytes beside arena and inputs that any plan of a program with such tables takes.
+pub(crate) fn resident_bytes(
+    graph: &Graph,
+    (needs, tables): (GraphNeeds, TableLengths),
+    executor: Executor,
+) -> u64 {
+    let smallest = match executor {
+        Executor::Cpu => 0,
+        // An arena or an input region of nothing is an allocation too.
+        _ => 2 * GPU_BYTES_MIN,
+    };
+    graph_bytes(graph, needs, executor) + tables.bytes(executor) + smallest
+}
+
+/// Bytes that a session of `executor` allocates for `graph` and `program`.
+#[must_use]
+pub fn session_bytes(graph: &Graph, program: &EncodedProgram, executor: Executor) -> u64 {
+    let least = match executor {
+        Executor::Cpu => 0,
+        _ => GPU_BYTES_MIN,
+    };
+    let regions = [program.arena_bytes, program.input_bytes];
+    let regions = regions.map(|bytes| bytes.next_multiple_of(256).max(least));
+    graph_bytes(graph, program.needs, executor)
+        + TableLengths::of(program).bytes(executor)
+        + regions.iter().sum::<u64>()
+}

@@ -1,0 +1,491 @@
+//! Planning of a program's waves: groups, and the memory of registers.
+//!
+//! The planner decides. This file states the byte envelopes of the waves and reads
+//! its answers: an output is what a wave is the first to write, a frontier what the
+//! body of a loop alone uses, in a layout of its own. A body is planned twice, wide
+//! and with as little memory as possible; the second serves where the first does
+//! not fit.
+
+use super::PlanSummary;
+use super::builder::{PlanRequest, ProgramBuilder};
+use super::error::ProgramError;
+use super::hazards::{Hazards, infer};
+use super::wave::{ALIGNMENT_BYTES, Body, RegisterSpec, WaveSpec};
+use seawall_core::abi::code::DEPTH_MAX;
+use seawall_core::abi::program::{Opcode, Region, RegisterRecord};
+use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
+use seawall_core::plan::execution::{Chooser, Request, least_budget};
+use seawall_core::plan::{
+    ArenaOptions, Budget, Execution, ExecutionError, Offsets, Requirements, Results, Strategy,
+    execution,
+};
+use seawall_core::scratch::{
+    ArenaScratchView, ExecutionScratchView, GroupScratchView, ScratchView,
+};
+use seawall_core::wave::{Dag, Wave};
+
+/// A planned program.
+pub(super) struct Layout {
+    /// Waves of each group.
+    pub(super) groups: Vec<Vec<u32>>,
+    /// Body of each wave that has one.
+    pub(super) bodies: Vec<Option<BodyLayout>>,
+    pub(super) registers: Vec<RegisterRecord>,
+    pub(super) input_bytes: u64,
+    pub(super) summary: PlanSummary,
+}
+
+/// A planned body of a loop.
+#[derive(Clone, Default)]
+pub(super) struct BodyLayout {
+    /// Waves of each group, by their number in the body.
+    pub(super) groups: Vec<Vec<u32>>,
+    /// Bytes of the registers that only the body uses.
+    bytes: u64,
+    /// Those registers, and where each begins.
+    places: Vec<(usize, u64)>,
+    /// Loops around the loop of this body.
+    pub(super) depth: u32,
+    /// Body of each wave of this one that has one.
+    pub(super) bodies: Vec<Option<BodyLayout>>,
+}
+
+/// Plans `builder`, with as much memory as `request` allows.
+pub(super) fn plan(
+    builder: &ProgramBuilder,
+    request: &PlanRequest,
+) -> Result<Layout, ProgramError> {
+    let hazards = infer(&builder.registers, &builder.waves, false)?;
+    let mut least_bytes: Option<u64> = None;
+    for width in [Width::Wide, Width::Narrow] {
+        let planning = Planning::new(builder, request, (&hazards, width))?;
+        match planning.lay_out() {
+            Err(error) if is_short(&error) => {
+                let needed = planning.least()?;
+                least_bytes = Some(least_bytes.map_or(needed, |least| least.min(needed)));
+            }
+            done => return done.map_err(ProgramError::from),
+        }
+    }
+    Err(ProgramError::OverBudget {
+        needed_bytes: least_bytes.unwrap_or(u64::MAX),
+        budget_bytes: request.budget_bytes.unwrap_or(u64::MAX),
+    })
+}
+
+/// Whether a larger budget would help.
+fn is_short(error: &ExecutionError) -> bool {
+    use seawall_core::error::GroupError::{ResidentOverBudget, WaveOverBudget};
+    matches!(
+        error,
+        ExecutionError::OverBudget(_)
+            | ExecutionError::Groups(ResidentOverBudget { .. } | WaveOverBudget { .. })
+    )
+}
+
+/// Memory that bodies take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Width {
+    /// As much as their widest groups do.
+    Wide,
+    /// As little as possible.
+    Narrow,
+}
+
+/// A program about to be planned.
+struct Planning<'p> {
+    builder: &'p ProgramBuilder,
+    strategy: Strategy,
+    budget: Budget,
+    hazards: &'p Hazards,
+    bodies: Vec<Option<BodyLayout>>,
+    envelopes: Vec<Wave>,
+    kept: Vec<u32>,
+    inputs: Vec<u64>,
+    input_bytes: u64,
+}
+
+impl<'p> Planning<'p> {
+    fn new(
+        builder: &'p ProgramBuilder,
+        request: &PlanRequest,
+        (hazards, width): (&'p Hazards, Width),
+    ) -> Result<Self, ProgramError> {
+        let (inputs, input_bytes) = input_offsets(&builder.registers);
+        let users = Users::of(builder);
+        let bodies = (0..).zip(&builder.waves);
+        let bodies = bodies
+            .map(|(number, wave)| {
+                let body = wave.body.as_ref();
+                let around = Around {
+                    name: wave.name.clone(),
+                    depth: 0,
+                };
+                body.map(|body| {
+                    let locals = users.locals(number, body);
+                    plan_body(builder, (&around, body), &locals, width)
+                })
+                .transpose()
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Self {
+            builder,
+            strategy: request.strategy,
+            budget: Budget {
+                resident_bytes: request.resident_bytes.saturating_add(input_bytes),
+                budget_bytes: request.budget_bytes.unwrap_or(u64::MAX),
+                readback_bytes: 0,
+            },
+            envelopes: envelopes(builder, hazards, &bodies),
+            kept: kept_waves(builder, hazards),
+            hazards,
+            bodies,
+            inputs,
+            input_bytes,
+        })
+    }
+
+    fn request(&self) -> Request<'_> {
+        let dag = Dag {
+            waves: &self.envelopes,
+            dependencies: &self.hazards.dependencies,
+        };
+        Request {
+            strategy: self.strategy,
+            ..in_registers(dag, self.budget, Results::Bits(&self.kept))
+        }
+    }
+
+    fn least(&self) -> Result<u64, ExecutionError> {
+        let mut room = Room::for_dag(&self.request().dag);
+        least_budget(&self.request(), room.view())
+    }
+
+    fn lay_out(&self) -> Result<Layout, ExecutionError> {
+        let request = self.request();
+        let mut room = Room::for_dag(&request.dag);
+        let plan = run_planner(&request, &mut room)?;
+        let summary = plan.groups.summary();
+        let offsets: Vec<Offsets> = plan.arena.iter().collect();
+        Ok(Layout {
+            groups: waves_of(&plan),
+            registers: self.place(&offsets),
+            bodies: self.bodies.clone(),
+            input_bytes: self.input_bytes,
+            summary: PlanSummary {
+                groups: plan.groups.len() as u32,
+                global_barriers: summary.global_barriers as u32,
+                lower_bound: summary.lower_bound,
+                peak_group_bytes: summary.peak_group_bytes,
+                arena_bytes: plan.arena.bytes(),
+            },
+        })
+    }
+
+    /// Gives every register its place: side by side in the output of the wave that owns it,
+    /// in the frontier of the loop that uses it alone, or in the input region.
+    fn place(&self, offsets: &[Offsets]) -> Vec<RegisterRecord> {
+        let mut next: Vec<u64> = offsets.iter().map(|at| at.output).collect();
+        let locals = self.local_places(offsets);
+        let registers = self.builder.registers.iter().enumerate();
+        registers
+            .map(|(at, register)| {
+                let (region, offset_bytes, words) = match (self.hazards.owners[at], locals[at]) {
+                    _ if register.is_input => (Region::Input, self.inputs[at], register.words),
+                    (_, Some(offset)) => (Region::Arena, offset, register.words),
+                    (Some(owner), None) => {
+                        let offset = next[owner as usize];
+                        next[owner as usize] += register.bytes();
+                        (Region::Arena, offset, register.words)
+                    }
+                    (None, None) => (Region::Arena, 0, 0),
+                };
+                RegisterRecord {
+                    region: region as u32,
+                    words,
+                    offset_bytes,
+                }
+            })
+            .collect()
+    }
+
+    fn local_places(&self, offsets: &[Offsets]) -> Vec<Option<u64>> {
+        let mut places = vec![None; self.builder.registers.len()];
+        for (body, at) in self.bodies.iter().zip(offsets) {
+            for (register, offset) in body.iter().flat_map(|body| &body.places) {
+                places[*register] = Some(at.frontier + offset);
+            }
+        }
+        places
+    }
+}
+
+/// Who uses each register.
+struct Users {
+    /// The only top-level wave that uses a register; nothing for several or none.
+    only: Vec<Option<u32>>,
+}
+
+impl Users {
+    fn of(builder: &ProgramBuilder) -> Self {
+        let mut users = vec![(None, true); builder.registers.len()];
+        for (number, wave) in (0_u32..).zip(&builder.waves) {
+            for slot in wave.reads.iter().chain(&wave.writes) {
+                let (user, alone) = &mut users[slot.0 as usize];
+                *alone &= user.is_none_or(|user| user == number);
+                *user = Some(number);
+            }
+        }
+        let open = |register: &RegisterSpec| register.is_input || register.is_result;
+        let only = builder.registers.iter().zip(users);
+        let only = only.map(|(register, (user, alone))| {
+            let is_inner = alone && !open(register);
+            user.filter(|_| is_inner)
+        });
+        Self {
+            only: only.collect(),
+        }
+    }
+
+    /// Registers that only the body of wave `number` uses, and fills anew in each iteration.
+    /// A loop within it may end before its first iteration, code may write to some items
+    /// alone, and the condition is read after the last wave: their registers stay outside.
+    fn locals(&self, number: u32, body: &Body) -> Vec<bool> {
+        let mut locals: Vec<_> = self.only.iter().map(|only| *only == Some(number)).collect();
+        let in_part = |wave: &&WaveSpec| wave.body.is_some() || wave.opcode == Opcode::Each;
+        let in_part = body.waves.iter().filter(in_part);
+        let touched = in_part.flat_map(|wave| wave.reads.iter().chain(&wave.writes));
+        for slot in touched.chain(&body.condition).chain(&body.frontier) {
+            locals[slot.0 as usize] = false;
+        }
+        let mut filled = vec![false; locals.len()];
+        for wave in &body.waves {
+            for slot in &wave.reads {
+                let at = slot.0 as usize;
+                locals[at] &= filled[at];
+            }
+            for slot in &wave.writes {
+                filled[slot.0 as usize] = true;
+            }
+        }
+        locals
+    }
+}
+
+/// A loop, for its body.
+struct Around {
+    /// With the names of the loops around it.
+    name: String,
+    /// How many those are.
+    depth: u32,
+}
+
+/// Groups the waves of a body and lays out the registers that it alone uses.
+fn plan_body(
+    builder: &ProgramBuilder,
+    (around, body): (&Around, &Body),
+    locals: &[bool],
+    width: Width,
+) -> Result<BodyLayout, ProgramError> {
+    check_body(around, body)?;
+    let hazards = infer(&builder.registers, &body.waves, true)?;
+    let mut waves = vec![Wave::default(); body.waves.len()];
+    let mut places = Vec::new();
+    for (at, register) in builder.registers.iter().enumerate() {
+        if let (true, Some(owner)) = (locals[at], hazards.owners[at]) {
+            let output = &mut waves[owner as usize].output_bytes;
+            places.push((at, owner, *output));
+            *output += register.bytes();
+        }
+    }
+    let dag = Dag {
+        waves: &waves,
+        dependencies: &hazards.dependencies,
+    };
+    let mut budget = Budget {
+        budget_bytes: u64::MAX,
+        ..Budget::default()
+    };
+    let mut room = Room::for_dag(&dag);
+    if width == Width::Narrow {
+        let unlimited = in_registers(dag, budget, Results::None);
+        budget.budget_bytes = least_budget(&unlimited, room.view())?;
+    }
+    let plan = run_planner(&in_registers(dag, budget, Results::None), &mut room)?;
+    let start = |owner: u32| plan.arena.iter().nth(owner as usize).unwrap_or_default();
+    let places = places.into_iter();
+    let mut groups = waves_of(&plan);
+    // Slow blocks may still look at the condition while the first group runs.
+    let writes = |wave: &u32| {
+        let writes = &body.waves[*wave as usize].writes;
+        body.condition.is_some_and(|at| writes.contains(&at))
+    };
+    if groups.first().is_some_and(|first| first.iter().any(writes)) {
+        groups.insert(0, Vec::new());
+    }
+    Ok(BodyLayout {
+        groups,
+        depth: around.depth,
+        bodies: inner_bodies(builder, around, body)?,
+        bytes: plan.arena.bytes(),
+        places: places
+            .map(|(at, owner, within)| (at, start(owner).output + within))
+            .collect(),
+    })
+}
+
+/// Plans the loops of a body; all their registers have places outside.
+fn inner_bodies(
+    builder: &ProgramBuilder,
+    around: &Around,
+    body: &Body,
+) -> Result<Vec<Option<BodyLayout>>, ProgramError> {
+    let locals = vec![false; builder.registers.len()];
+    let plan = |wave: &WaveSpec| {
+        let inner = Around {
+            name: format!("{} / {}", around.name, wave.name),
+            depth: around.depth + 1,
+        };
+        let body = wave.body.as_ref();
+        body.map(|body| plan_body(builder, (&inner, body), &locals, Width::Wide))
+            .transpose()
+    };
+    body.waves.iter().map(plan).collect()
+}
+
+/// Whether loops may be within each other as those of `body` are.
+fn check_body(around: &Around, body: &Body) -> Result<(), ProgramError> {
+    let name = || around.name.clone();
+    if body.waves.is_empty() {
+        return Err(ProgramError::EmptyBody { name: name() });
+    }
+    let has_loops = body.waves.iter().any(|inner| inner.body.is_some());
+    if has_loops && body.condition.is_none() {
+        return Err(ProgramError::NestedFixpoint { name: name() });
+    }
+    if body.condition.is_some() && around.depth >= DEPTH_MAX {
+        return Err(ProgramError::TooDeep {
+            name: name(),
+            depth: around.depth,
+            most: DEPTH_MAX - 1,
+        });
+    }
+    Ok(())
+}
+
+/// A request whose regions are registers.
+fn in_registers<'a>(dag: Dag<'a>, budget: Budget, results: Results<'a>) -> Request<'a> {
+    Request {
+        arena: ArenaOptions {
+            alignment_bytes: ALIGNMENT_BYTES,
+            results,
+            ..ArenaOptions::default()
+        },
+        ..Request::new(dag, budget)
+    }
+}
+
+/// Plans with the topology that has one copy of scratch: registers are all that waves have,
+/// and how a frontier is searched is decided step by step on the device.
+fn run_planner<'a>(
+    request: &Request<'a>,
+    room: &'a mut Room,
+) -> Result<Execution<'a>, ExecutionError> {
+    let mut subject = Subject::new(Identity {
+        graph_layout_hash: 0,
+        analysis: AnalysisKind::Custom(0),
+        device: DeviceKey::default(),
+    });
+    let policy = seawall_core::topology::TopologyPolicy::DEFAULT;
+    execution(request, Chooser::plain(&policy, &mut subject), room.view())
+}
+
+fn waves_of(plan: &Execution<'_>) -> Vec<Vec<u32>> {
+    let groups = plan.groups.iter();
+    groups
+        .map(|group| group.waves.iter().map(|wave| wave.0).collect())
+        .collect()
+}
+
+/// The planner's working memory.
+struct Room {
+    needs: Requirements,
+    words: Vec<u32>,
+    longs: Vec<u64>,
+}
+
+impl Room {
+    fn for_dag(dag: &Dag<'_>) -> Self {
+        let needs = Requirements::for_dag(dag.waves.len(), dag.dependencies.len());
+        let layers = needs.layer_words + needs.dependency_words;
+        Self {
+            needs,
+            words: vec![0; layers + needs.pack_words + needs.arena_words],
+            longs: vec![0; needs.pack_bytes + needs.arena_offsets],
+        }
+    }
+
+    fn view(&mut self) -> ExecutionScratchView<'_> {
+        let (layers, words) = self.words.split_at_mut(self.needs.layer_words);
+        let (dependencies, words) = words.split_at_mut(self.needs.dependency_words);
+        let (pack, arena) = words.split_at_mut(self.needs.pack_words);
+        let (bytes, offsets) = self.longs.split_at_mut(self.needs.pack_bytes);
+        let layers = ScratchView::new(layers, dependencies);
+        ExecutionScratchView::new(
+            GroupScratchView::new(layers, pack, bytes),
+            ArenaScratchView::new(arena, offsets),
+        )
+    }
+}
+
+/// Offsets of the input registers and bytes of their region.
+fn input_offsets(registers: &[RegisterSpec]) -> (Vec<u64>, u64) {
+    let mut end = 0;
+    let offsets = registers
+        .iter()
+        .map(|register| {
+            let offset = end;
+            if register.is_input {
+                end += register.bytes();
+            }
+            offset
+        })
+        .collect();
+    (offsets, end)
+}
+
+/// Byte envelopes: a wave's output is what it is the first to write, its frontier what the body
+/// of a loop alone uses.
+fn envelopes(
+    builder: &ProgramBuilder,
+    hazards: &Hazards,
+    bodies: &[Option<BodyLayout>],
+) -> Vec<Wave> {
+    let frontier = |body: &Option<BodyLayout>| Wave {
+        frontier_bytes: body.as_ref().map_or(0, |body| body.bytes),
+        ..Wave::default()
+    };
+    let mut waves: Vec<Wave> = bodies.iter().map(frontier).collect();
+    let mut is_local = vec![false; builder.registers.len()];
+    for (register, _) in bodies.iter().flatten().flat_map(|body| &body.places) {
+        is_local[*register] = true;
+    }
+    let registers = builder.registers.iter().zip(&hazards.owners).zip(is_local);
+    for ((register, owner), is_local) in registers {
+        if let (Some(owner), false) = (owner, register.is_input || is_local) {
+            waves[*owner as usize].output_bytes += register.bytes();
+        }
+    }
+    waves
+}
+
+/// One bit a wave: whether it owns a register that is kept to the end.
+fn kept_waves(builder: &ProgramBuilder, hazards: &Hazards) -> Vec<u32> {
+    let mut kept = vec![0_u32; builder.waves.len().div_ceil(32)];
+    for (register, owner) in builder.registers.iter().zip(&hazards.owners) {
+        if let (Some(owner), true) = (owner, register.is_result) {
+            kept[*owner as usize / 32] |= 1 << (owner % 32);
+        }
+    }
+    kept
+}

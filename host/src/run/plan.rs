@@ -1,0 +1,102 @@
+//! The plan of a run, held to its budget.
+
+use super::choose::{Choice, Narrow};
+use super::execute::Opened;
+use super::{Executor, RunError, RunRequest};
+use crate::analysis::Built;
+use crate::backend;
+use crate::graph::Graph;
+use crate::outcome::{Memory, PlanSummary};
+use crate::program::{EncodedProgram, PlanRequest, ProgramError};
+
+/// What a program is planned for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    pub(super) executor: Executor,
+    pub(super) narrow: Option<Narrow>,
+}
+
+impl Target {
+    /// The machine that a choice means to open.
+    pub(super) fn of(choice: Option<&Choice>) -> Self {
+        let executor = choice.and_then(|choice| choice.executor);
+        Self {
+            executor: executor.unwrap_or(Executor::Mega),
+            narrow: choice.and_then(|choice| choice.narrow),
+        }
+    }
+}
+
+/// Plans and encodes a program for its target.
+///
+/// # Errors
+/// [`RunError::OverBudget`] with the least budget that works.
+pub(super) fn plan_program(
+    (graph, request): (&Graph, &RunRequest),
+    built: &Built,
+    target: Target,
+) -> Result<(EncodedProgram, PlanSummary), RunError> {
+    let parts = (built.program.needs, built.program.table_lengths());
+    let plan = PlanRequest {
+        resident_bytes: backend::resident_bytes(graph, parts, target.executor),
+        budget_bytes: request.machine.budget_bytes,
+        ..PlanRequest::default()
+    };
+    let planned = built.program.encode(&plan);
+    let (mut encoded, summary) = planned.map_err(|error| of_request(request, error))?;
+    if let Some(narrow) = target.narrow {
+        encoded.search.narrow_nodes = narrow.enter;
+        encoded.search.narrow_exit_nodes = narrow.leave;
+    }
+    Ok((encoded, summary))
+}
+
+fn of_request(request: &RunRequest, error: ProgramError) -> RunError {
+    match error {
+        ProgramError::OverBudget {
+            needed_bytes,
+            budget_bytes,
+        } => over_budget(request, (needed_bytes, budget_bytes)),
+        other => other.into(),
+    }
+}
+
+fn over_budget(request: &RunRequest, (needed_bytes, budget_bytes): (u64, u64)) -> RunError {
+    RunError::OverBudget {
+        analysis: request.analysis,
+        needed_bytes,
+        budget_bytes,
+    }
+}
+
+/// Memory predicted for a loaded program beside what its session allocated.
+pub(super) fn memory_of(
+    (graph, request): (&Graph, &RunRequest),
+    encoded: &EncodedProgram,
+    opened: &Opened<'_>,
+) -> Memory {
+    let held = opened.session.memory();
+    Memory {
+        predicted_bytes: backend::session_bytes(graph, encoded, opened.executor),
+        allocated_bytes: held.allocated_bytes,
+        tiles_bytes: held.tiles_bytes,
+        budget_bytes: request.machine.budget_bytes,
+    }
+}
+
+/// Refuses a program that was planned for another machine than the one that opened and does
+/// not fit there.
+///
+/// # Errors
+/// [`RunError::OverBudget`].
+pub(super) fn check_opened(
+    (graph, request): (&Graph, &RunRequest),
+    encoded: &EncodedProgram,
+    executor: Executor,
+) -> Result<(), RunError> {
+    let needed = backend::session_bytes(graph, encoded, executor);
+    match request.machine.budget_bytes {
+        Some(budget) if needed > budget => Err(over_budget(request, (needed, budget))),
+        _ => Ok(()),
+    }
+}

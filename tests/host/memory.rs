@@ -1,0 +1,167 @@
+//! Memory of runs: predicted, allocated, and held to budgets.
+
+use seawall::analysis::{self, Question};
+use seawall::backend::session_bytes;
+use seawall::graph::Graph;
+use seawall::program::PlanRequest;
+use seawall::run::{
+    AnalysisKind, Detail, Executor, Machine, Ranking, RunError, RunRequest, execute,
+};
+use seawall_tests::graphs::{self, SHAPES};
+use seawall_tests::random::Random;
+use std::num::NonZeroUsize;
+
+const GRAPHS: usize = 102;
+
+/// Graph number `number` of many shapes, weighted, and a source in it.
+fn graph(number: usize) -> Graph {
+    let mut random = Random::new(number as u64);
+    let nodes = [40, 300, 2_000][number % 3];
+    let shape = SHAPES[number % SHAPES.len()];
+    let undirected = number % 2 == 0;
+    let list = graphs::draw(shape, nodes, undirected, &mut random);
+    list.graph().unwrap().with_drawn_weights(number as u64)
+}
+
+/// The analyses that the graph admits, with every detail.
+fn requests(graph: &Graph) -> Vec<RunRequest> {
+    let machine = Machine::cpu(NonZeroUsize::new(2));
+    let fits = |kind: &AnalysisKind| {
+        graph.is_symmetric() || !matches!(kind, AnalysisKind::Kcore | AnalysisKind::Triangles)
+    };
+    let plain = AnalysisKind::ALL.into_iter().filter(fits);
+    let mut requests: Vec<_> = plain
+        .map(|kind| RunRequest::new(kind, vec![0]).on(machine))
+        .collect();
+    for (kind, detail) in [
+        (AnalysisKind::Bfs, Detail::Parents),
+        (AnalysisKind::Reach, Detail::EachSource),
+    ] {
+        let mut request = RunRequest::new(kind, vec![0]).on(machine);
+        request.detail = detail;
+        requests.push(request);
+    }
+    requests
+}
+
+fn needed(graph: &Graph, request: &RunRequest) -> u64 {
+    let mut request = request.clone();
+    request.machine.budget_bytes = Some(0);
+    match execute(graph, &request, &mut |_| {}) {
+        Err(RunError::OverBudget { needed_bytes, .. }) => needed_bytes,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_is_predicted_is_what_the_cpu_allocates() {
+    for number in 0..GRAPHS {
+        let graph = graph(number);
+        for request in requests(&graph) {
+            let memory = execute(&graph, &request, &mut |_| {}).unwrap().memory;
+            let (predicted, allocated) = (memory.predicted_bytes, memory.allocated_bytes);
+            assert!(
+                allocated <= predicted && predicted <= allocated + allocated / 50,
+                "graph {number}, {}: {predicted} predicted, {allocated} allocated",
+                request.analysis
+            );
+        }
+    }
+}
+
+#[test]
+fn a_refusal_names_the_least_budget_and_that_budget_gives_the_same_answer() {
+    for number in (0..GRAPHS).step_by(5) {
+        let graph = graph(number);
+        for mut request in requests(&graph) {
+            let free = execute(&graph, &request, &mut |_| {}).unwrap();
+            let least = needed(&graph, &request);
+            request.machine.budget_bytes = Some(least);
+            let tight = execute(&graph, &request, &mut |_| {}).unwrap();
+            assert_eq!(
+                tight.values, free.values,
+                "graph {number}, {}",
+                request.analysis
+            );
+            assert!(tight.memory.allocated_bytes <= least);
+            request.machine.budget_bytes = Some(least - 1);
+            let refused = execute(&graph, &request, &mut |_| {});
+            assert!(
+                matches!(refused, Err(RunError::OverBudget { needed_bytes, .. }) if needed_bytes == least),
+                "graph {number}, {}",
+                request.analysis
+            );
+        }
+    }
+}
+
+/// The budget between one that is refused and one that works, by halving.
+fn least_by_halving(works: impl Fn(u64) -> bool, mut high: u64) -> u64 {
+    let mut low = 0;
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        if works(middle) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    high
+}
+
+#[test]
+fn halving_finds_the_budget_that_a_refusal_names() {
+    let graph = graph(7);
+    for request in requests(&graph) {
+        let works = |budget_bytes| {
+            let mut request = request.clone();
+            request.machine.budget_bytes = Some(budget_bytes);
+            execute(&graph, &request, &mut |_| {}).is_ok()
+        };
+        let found = least_by_halving(works, 1 << 24);
+        assert_eq!(found, needed(&graph, &request), "{}", request.analysis);
+    }
+}
+
+/// What the GPU executors allocate follows from array lengths alone: each array, and each part of
+/// the tables, rounded up to whole lines.
+#[test]
+fn what_is_predicted_for_a_gpu_is_the_sum_of_its_allocations() {
+    for number in 0..GRAPHS {
+        let graph = graph(number);
+        for request in requests(&graph) {
+            let question = Question {
+                sources: vec![0],
+                max_iterations: 100,
+                ranking: Ranking::default(),
+                detail: request.detail,
+                wide: false,
+            };
+            let built = analysis::build(request.analysis, &graph, &question).unwrap();
+            let (encoded, _) = built.program.encode(&PlanRequest::default()).unwrap();
+            let array = |words: usize| (4 * words as u64).max(256);
+            let rows = array(graph.offsets().len()) + array(graph.targets().len());
+            let incoming = encoded.needs.incoming && !graph.is_symmetric();
+            let weights = encoded.needs.weights.is_some();
+            let line = |bytes: usize| bytes.next_multiple_of(256) as u64;
+            let tables = line(size_of::<seawall_core::abi::program::LaunchRecord>())
+                + line(size_of::<seawall_core::abi::control::ControlRecord>())
+                + line(16 * encoded.groups.len())
+                + line(48 * encoded.waves.len())
+                + line(16 * encoded.registers.len());
+            let allocated = rows * if incoming { 2 } else { 1 }
+                + if weights {
+                    array(graph.targets().len())
+                } else {
+                    0
+                }
+                + encoded.arena_bytes.max(256)
+                + encoded.input_bytes.max(256)
+                + tables;
+            for executor in [Executor::Mega, Executor::Launches, Executor::Graph] {
+                let predicted = session_bytes(&graph, &encoded, executor);
+                assert_eq!(predicted, allocated, "graph {number}, {}", request.analysis);
+            }
+        }
+    }
+}
