@@ -113,6 +113,11 @@ impl<'g> CpuSession<'g> {
         })
     }
 
+    /// Sets the limits of runs to come.
+    pub fn set_limits(&mut self, limits: RunLimits) {
+        self.limits = limits;
+    }
+
     /// The same session with incoming edges by tiles of `shape`, as GPUs gather
     /// them, for programs that gather. The sums are the same, bit for bit. It pays
     /// where what nodes pass on does not fit the caches and programs run often, as

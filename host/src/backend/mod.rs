@@ -108,3 +108,4 @@ mod fault;
 mod fit;
 pub use error::BackendError;
 pub(crate) use fault::fault;
+pub(crate) use fit::check_answer;
