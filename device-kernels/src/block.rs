@@ -25,7 +25,7 @@ pub mod shared {
     pub const TAG: u32 = 122;
     /// The running search, 20 words.
     pub const SEARCH: u32 = 128;
-    /// What the conductor counts of a loop, 8 words that only it looks at.
+    /// What the leader counts of a loop, 8 words that only it looks at.
     pub const BOOKS: u32 = 148;
     /// What bounds the running search, 2 words.
     pub const BOUNDS: u32 = 156;
@@ -167,14 +167,14 @@ pub fn block_scan<G: Grid>(grid: G, value: u32) -> (u32, u32) {
 /// Tells the block a word; one lane calls this, and a block barrier follows
 /// before anyone reads.
 #[inline(always)]
-pub fn tell<G: Grid>(grid: G, value: u32) {
+pub fn set_broadcast<G: Grid>(grid: G, value: u32) {
     // SAFETY: a fixed word of shared memory.
     unsafe { grid.shared_store(shared::BROADCAST, value) };
 }
 
 /// The word told last.
 #[inline(always)]
-pub fn told<G: Grid>(grid: G) -> u32 {
+pub fn broadcast_word<G: Grid>(grid: G) -> u32 {
     // SAFETY: a fixed word of shared memory.
     unsafe { grid.shared_load(shared::BROADCAST) }
 }
@@ -187,8 +187,27 @@ pub fn broadcast<G: Grid>(grid: G, value: u32) -> u32 {
     }
     grid.block_barrier();
     if grid.lane() == 0 {
-        tell(grid, value);
+        set_broadcast(grid, value);
     }
     grid.block_barrier();
-    told(grid)
+    broadcast_word(grid)
+}
+
+/// The last of `count` ascending shared words from `first` on that is not
+/// above `value`; the first word must not be above it.
+#[inline(always)]
+pub fn owner<G: Grid>(grid: G, first: u32, count: u32, value: u32) -> u32 {
+    let (mut low, mut span) = (0, count);
+    while span > 1 {
+        let half = span / 2;
+        // SAFETY: `low + half` stays below `count`, whose words exist.
+        let word = unsafe { grid.shared_load(first + low + half) };
+        if word <= value {
+            low += half;
+            span -= half;
+        } else {
+            span = half;
+        }
+    }
+    low
 }

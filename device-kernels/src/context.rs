@@ -5,13 +5,13 @@
 //! 1024 lanes a wave of four nodes took 25 us that way on an H200. What a lane holds
 //! in registers over a call is lost to the function that it calls. So the context is
 //! in shared memory, once a block, and calls hand on a single word. The tables' start is
-//! there as well (see [`Machine`]).
+//! there as well (see [`Tables`]).
 
 use crate::block::shared::{CONTEXT, TAG};
 use crate::grid::Grid;
 use crate::launch::Launch;
-use crate::machine::Machine;
 use crate::memory::forget_missed;
+use crate::tables::Tables;
 use crate::team::Team;
 
 /// What a wave runs with.
@@ -20,7 +20,7 @@ pub struct Context<G> {
     /// The blocks that share the wave.
     pub team: Team<G>,
     /// The tables.
-    pub machine: Machine,
+    pub tables: Tables,
     /// Number of the running iteration.
     pub tag: Tag,
 }
@@ -50,17 +50,17 @@ impl Tag {
     #[inline(always)]
     pub fn raise<G: Grid>(self, grid: G) {
         // SAFETY: only `Context::open` makes tags, and it held the launch.
-        let machine = unsafe { Machine::held() };
-        machine.control(grid).raise_changed(grid, self.now(grid));
+        let tables = unsafe { Tables::held() };
+        tables.control(grid).raise_changed(grid, self.now(grid));
     }
 }
 
 impl<G: Grid> Context<G> {
-    /// A context, which calls find again through a [`Hand`]. A block operation.
+    /// A context, which calls find again through a [`ContextRef`]. A block operation.
     #[inline(always)]
     pub fn open(team: Team<G>, launch: Launch) -> Self {
         let grid = team.grid;
-        let machine = launch.hold(grid);
+        let tables = launch.hold(grid);
         if grid.lane() == 0 {
             let deadline = team.deadline_ns();
             // SAFETY: fixed words of shared memory.
@@ -74,15 +74,15 @@ impl<G: Grid> Context<G> {
         grid.block_barrier();
         Self {
             team,
-            machine,
+            tables,
             tag: Tag(()),
         }
     }
 
     /// What a call takes of this context.
     #[inline(always)]
-    pub fn hand(&self) -> Hand<G> {
-        Hand {
+    pub fn reference(&self) -> ContextRef<G> {
+        ContextRef {
             grid: self.team.grid,
             alone: self.team.is_alone(),
         }
@@ -92,12 +92,12 @@ impl<G: Grid> Context<G> {
 /// A context on its way into a call that is not inlined; the rest of it is in shared
 /// memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Hand<G> {
+pub struct ContextRef<G> {
     grid: G,
     alone: bool,
 }
 
-impl<G: Grid> Hand<G> {
+impl<G: Grid> ContextRef<G> {
     /// This lane's view of the machine.
     #[inline(always)]
     pub fn grid(self) -> G {
@@ -125,11 +125,11 @@ impl<G: Grid> Hand<G> {
     pub fn context(self) -> Context<G> {
         let grid = self.grid;
         // SAFETY: `Context::open` stored the deadline and held the launch.
-        let (deadline, machine) = unsafe { (load_wide(grid, CONTEXT), Machine::held()) };
-        let team = Team::again(grid, machine.control(grid), deadline);
+        let (deadline, tables) = unsafe { (load_wide(grid, CONTEXT), Tables::held()) };
+        let team = Team::again(grid, tables.control(grid), deadline);
         Context {
             team: if self.alone { team.alone() } else { team },
-            machine,
+            tables,
             tag: Tag(()),
         }
     }

@@ -12,7 +12,7 @@ pub struct Stop;
 
 /// Where in a program a block is, for fault records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct ProgramPoint {
     /// Number of the wave.
     pub wave: u32,
     /// Word of its opcode.
@@ -93,9 +93,9 @@ impl Control {
         }
     }
 
-    /// Reports `code` at `place` and stops.
+    /// Reports `code` at `point` and stops.
     #[cold]
-    pub fn fault<G: Grid>(self, grid: G, code: FaultCode, place: Place) -> Stop {
+    pub fn fault<G: Grid>(self, grid: G, code: FaultCode, point: ProgramPoint) -> Stop {
         if grid.lane() == 0 {
             let (arrived, expected) = if code == FaultCode::BadIndex {
                 missed(grid)
@@ -106,13 +106,13 @@ impl Control {
                 grid,
                 &FaultRecord {
                     code: code as u32,
-                    wave: place.wave,
-                    opcode: place.opcode,
+                    wave: point.wave,
+                    opcode: point.opcode,
                     block: grid.block(),
                     epoch: self.arrivals(grid).checked_div(grid.blocks()).unwrap_or(0),
                     arrived,
                     expected,
-                    iteration: place.iteration,
+                    iteration: point.iteration,
                 },
             );
         }

@@ -4,12 +4,10 @@
 //! that stops early leaves a fault record in the control block, which the host
 //! reads back anyway, so results are dropped here.
 
-use crate::batch::{self, Batch};
 use crate::grid::Grid;
 use crate::grid::nvptx::{CompactDevice, Device};
-use crate::kernel;
 use crate::launch::Launch;
-use crate::launched::BodyLaunch;
+use crate::run::{self, Batch, BodyLaunch};
 use crate::waves::family;
 use seawall_core::abi::batch::BatchRecord;
 use seawall_core::abi::program::LaunchRecord;
@@ -22,7 +20,7 @@ use seawall_core::abi::program::LaunchRecord;
 pub unsafe extern "ptx-kernel" fn seawall_mega(record: *const LaunchRecord) {
     // SAFETY: the caller keeps this function's contract.
     let launch = unsafe { Launch::new(record) };
-    let _ = kernel::run_program::<Device, { family::ALL }>(Device {}, launch);
+    let _ = run::run_program::<Device, { family::ALL }>(Device {}, launch);
 }
 
 /// The whole program when it only searches; a cooperative launch.
@@ -33,7 +31,7 @@ pub unsafe extern "ptx-kernel" fn seawall_mega(record: *const LaunchRecord) {
 pub unsafe extern "ptx-kernel" fn seawall_mega_search(record: *const LaunchRecord) {
     // SAFETY: the caller keeps this function's contract.
     let launch = unsafe { Launch::new(record) };
-    let _ = kernel::run_program::<Device, { family::SEARCH | family::WORDS }>(Device {}, launch);
+    let _ = run::run_program::<Device, { family::SEARCH | family::WORDS }>(Device {}, launch);
 }
 
 /// One top-level group.
@@ -44,7 +42,7 @@ pub unsafe extern "ptx-kernel" fn seawall_mega_search(record: *const LaunchRecor
 pub unsafe extern "ptx-kernel" fn seawall_group(record: *const LaunchRecord, group: u32) {
     // SAFETY: the caller keeps this function's contract.
     let launch = unsafe { Launch::new(record) };
-    let _ = kernel::run_one_group::<Device, { family::ALL }>(Device {}, launch, group);
+    let _ = run::run_one_group::<Device, { family::ALL }>(Device {}, launch, group);
 }
 
 /// Opens a loop; one block.
@@ -55,7 +53,7 @@ pub unsafe extern "ptx-kernel" fn seawall_group(record: *const LaunchRecord, gro
 pub unsafe extern "ptx-kernel" fn seawall_begin(record: *const LaunchRecord, fixpoint: u32) {
     // SAFETY: the caller keeps this function's contract.
     let launch = unsafe { Launch::new(record) };
-    let _ = kernel::begin_loop(Device {}, launch, fixpoint);
+    let _ = run::begin_loop(Device {}, launch, fixpoint);
 }
 
 /// One group of a loop's body.
@@ -76,7 +74,7 @@ pub unsafe extern "ptx-kernel" fn seawall_body(
         group,
         last: last != 0,
     };
-    let _ = kernel::run_body::<Device, { family::ALL }>(Device {}, launch, body);
+    let _ = run::run_body::<Device, { family::ALL }>(Device {}, launch, body);
 }
 
 /// Tells a conditional node of a CUDA graph whether its loop goes on; one block. The
@@ -93,7 +91,7 @@ pub unsafe extern "ptx-kernel" fn seawall_while(
 ) {
     // SAFETY: the caller keeps this function's contract.
     let launch = unsafe { Launch::new(record) };
-    let goes_on = kernel::loop_goes_on(Device {}, launch, fixpoint);
+    let goes_on = run::loop_goes_on(Device {}, launch, fixpoint);
     if (Device {}).lane() == 0 {
         let handle = u64::from(handle_high) << 32 | u64::from(handle_low);
         // SAFETY: the caller passes the handle of a live node.
@@ -117,7 +115,7 @@ unsafe extern "C" {
 pub unsafe extern "ptx-kernel" fn seawall_barriers(record: *const LaunchRecord, count: u32) {
     // SAFETY: the caller keeps this function's contract.
     let launch = unsafe { Launch::new(record) };
-    let _ = kernel::cross_barriers(Device {}, launch, count);
+    let _ = run::cross_barriers(Device {}, launch, count);
 }
 
 /// A batch of graphs, every family of opcodes, one graph a block at a time.
@@ -128,7 +126,7 @@ pub unsafe extern "ptx-kernel" fn seawall_barriers(record: *const LaunchRecord, 
 pub unsafe extern "ptx-kernel" fn seawall_batch(record: *const BatchRecord) {
     // SAFETY: the caller keeps this function's contract.
     let batch = unsafe { Batch::new(record) };
-    batch::run_batch::<Device, { family::ALL }>(Device {}, batch);
+    run::run_batch::<Device, { family::ALL }>(Device {}, batch);
 }
 
 /// A batch of graphs whose programs only search, in small blocks.
@@ -139,7 +137,7 @@ pub unsafe extern "ptx-kernel" fn seawall_batch(record: *const BatchRecord) {
 pub unsafe extern "ptx-kernel" fn seawall_batch_search(record: *const BatchRecord) {
     // SAFETY: the caller keeps this function's contract.
     let batch = unsafe { Batch::new(record) };
-    batch::run_batch::<CompactDevice, { family::SEARCH | family::WORDS }>(CompactDevice {}, batch);
+    run::run_batch::<CompactDevice, { family::SEARCH | family::WORDS }>(CompactDevice {}, batch);
 }
 
 #[panic_handler]

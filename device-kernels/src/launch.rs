@@ -5,8 +5,8 @@ use crate::block::shared::{
 };
 use crate::control::Control;
 use crate::grid::Grid;
-use crate::machine::{GROUP_WORDS, LAUNCH_WORDS, Machine, REGISTER_WORDS, WAVE_WORDS};
 use crate::memory::{Proven, word_of};
+use crate::tables::{GROUP_WORDS, LAUNCH_WORDS, REGISTER_WORDS, Tables, WAVE_WORDS};
 use seawall_core::abi::program::LaunchRecord;
 use seawall_core::abi::{MAGIC, VERSION};
 
@@ -74,7 +74,7 @@ impl Launch {
     /// the machine finds them; a block barrier follows before anyone looks. All lanes
     /// of the block call this.
     #[inline(always)]
-    pub fn hold<G: Grid>(self, grid: G) -> Machine {
+    pub fn hold<G: Grid>(self, grid: G) -> Tables {
         const ARENA: u32 = word_of!(LaunchRecord, arena);
         // SAFETY: the record's words in shared memory are fixed.
         unsafe { copy(grid, self.record, LAUNCH) };
@@ -117,7 +117,7 @@ impl Launch {
             REGISTERS,
         );
         // SAFETY: the record was copied.
-        unsafe { Machine::held() }
+        unsafe { Tables::held() }
     }
 }
 

@@ -26,16 +26,12 @@ pub mod control;
 pub mod team;
 pub mod tiles;
 pub mod launch;
-pub mod machine;
+pub mod tables;
 pub mod context;
-pub mod search;
+pub mod queue;
 pub mod waves;
-pub mod fixpoint;
-pub mod search_loop;
-pub mod kernel;
-pub mod straight;
-pub mod launched;
-pub mod batch;
+pub mod search;
+pub mod run;
 
 #[cfg(target_arch = "nvptx64")]
 pub mod entry;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use seawall::graph::{WeightChoice, load};
+use seawall::graph::load;
 use seawall_fuzz::graph::{OPTIONS, check_same, read};
 use seawall_fuzz::{limit, pool, swg};
 
@@ -36,7 +36,7 @@ fuzz_target!(|bytes: &[u8]| {
     let name = FILE.to_str().expect("temporary folders have plain names");
     let streamed = read(name, &bytes, &options);
     if bytes.starts_with(MAGIC) && is_mended {
-        let sound = swg::is_sound(&bytes, options.weights != WeightChoice::Ignored);
+        let sound = swg::is_sound(&bytes, options.weights.are_read());
         assert_eq!(streamed.is_ok(), sound, "{streamed:?}");
     }
     if choice & 8 == 0 {

@@ -57,7 +57,7 @@ fn compare(graph: &Graph, plain: &Plain, options: &LoadOptions) {
         .collect();
     assert!(plain.nodes.iter().eq(&ids), "{:?} and {ids:?}", plain.nodes);
     let weights = graph.weights();
-    assert_eq!(weights.is_some(), options.weights != WeightChoice::Ignored && plain.weighted);
+    assert_eq!(weights.is_some(), options.weights.are_read() && plain.weighted);
     let mut found = BTreeMap::new();
     for from in 0..graph.nodes() {
         for edge in graph.outgoing().row(from) {

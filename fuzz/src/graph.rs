@@ -59,7 +59,7 @@ pub fn check(graph: &Graph, options: &LoadOptions) {
             .weights()
             .is_none_or(|weights| weights.len() == targets.len())
     );
-    assert!(options.weights || graph.weights().is_none());
+    assert!(options.weights.are_read() || graph.weights().is_none());
     if graph.weight_kind() == Some(WeightKind::Float) {
         let mut floats = graph.weights().into_iter().flatten().copied();
         assert!(floats.all(|word| word < f32::INFINITY.to_bits()));

@@ -9,13 +9,16 @@
 pub use seawall_graph as graph;
 pub use seawall_graph::Cause;
 
+pub mod units;
+pub mod executor;
+pub mod column;
+pub mod cost;
+pub mod tiles;
 pub mod program;
 pub mod backend;
 pub mod analysis;
 pub mod calibrate;
+pub mod outcome;
 pub mod run;
 pub mod batch;
 pub mod service;
-pub mod outcome;
-pub mod tiles;
-pub mod units;

@@ -4,103 +4,17 @@
 //! plots cannot disagree. It keeps node numbers of the loaded graph; the ids
 //! of the file come in where a report is written. Nothing here runs or prints.
 
-use serde::Serialize;
-
-use crate::backend::HostWork;
-use crate::graph::{Loaded, Scale, WeightKind, WeightOrigin};
-use crate::run::{AnalysisKind, Executor};
-
-mod answer;
-mod sets;
 mod waves;
-pub use answer::Answer;
-pub use sets::SourceSets;
+
+pub use crate::column::{Column, Rounds, SourceSets};
 pub(crate) use waves::waves;
 
-/// The result of an analysis: one value a node, by node number.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Column {
-    /// Levels, labels, distances, counts or flags; [`Column::UNREACHED`] marks a
-    /// node that no source reaches.
-    U32(Vec<u32>),
-    /// Distances of which one has no place in 32 bits; `u64::MAX` marks a node that no
-    /// source reaches.
-    U64(Vec<u64>),
-    /// Ranks, or distances along float weights; of these infinity marks a node that no
-    /// source reaches.
-    F32(Vec<f32>),
-    /// Which sources reach every node.
-    Sets(SourceSets),
-}
-
-impl Column {
-    /// Value of a node that no source reaches.
-    pub const UNREACHED: u32 = u32::MAX;
-
-    /// Number of nodes.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        match self {
-            Self::U32(values) => values.len(),
-            Self::U64(values) => values.len(),
-            Self::F32(values) => values.len(),
-            Self::Sets(sets) => sets.len(),
-        }
-    }
-
-    /// The values, if they are floats.
-    #[must_use]
-    pub fn floats(&self) -> Option<&[f32]> {
-        match self {
-            Self::F32(values) => Some(values),
-            _ => None,
-        }
-    }
-
-    /// Whether there is no node.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// FNV-1a, 64 bits, over the values as little-endian bytes.
-    ///
-    /// Equal columns have equal checksums on every machine, so two runs can be
-    /// compared without their outputs. Linear in the nodes.
-    ///
-    /// ```
-    /// use seawall::outcome::Column;
-    /// assert_eq!(Column::U32(vec![]).checksum(), 0xcbf2_9ce4_8422_2325);
-    /// assert_ne!(Column::U32(vec![1, 2]).checksum(), Column::U32(vec![2, 1]).checksum());
-    /// ```
-    #[must_use]
-    pub fn checksum(&self) -> u64 {
-        match self {
-            Self::U32(values) => fnv1a(values.iter().map(|value| value.to_le_bytes())),
-            Self::U64(values) => fnv1a(values.iter().map(|value| value.to_le_bytes())),
-            Self::F32(values) => fnv1a(values.iter().map(|value| value.to_le_bytes())),
-            Self::Sets(sets) => fnv1a(sets.words().iter().map(|word| word.to_le_bytes())),
-        }
-    }
-}
-
-fn fnv1a<const N: usize>(words: impl Iterator<Item = [u8; N]>) -> u64 {
-    const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0000_0100_0000_01b3;
-    words.flatten().fold(OFFSET_BASIS, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
-    })
-}
-
-/// How many rounds the analysis took, in the words of its field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Rounds {
-    /// Frontiers of a search, the one that holds the sources included.
-    Levels(u32),
-    /// Iterations of a fixpoint, the last one included.
-    Iterations(u32),
-}
+use crate::analysis::{AnalysisKind, Answer};
+use crate::backend::HostWork;
+use crate::column::fnv1a;
+use crate::executor::Executor;
+use crate::graph::{Loaded, Scale, WeightKind, WeightOrigin};
+use serde::Serialize;
 
 /// The plan that ran, in numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -303,29 +217,5 @@ impl RunOutcome {
     pub fn parents_checksum(&self) -> Option<u64> {
         let parents = self.parents.as_deref()?;
         Some(fnv1a(parents.iter().map(|parent| parent.to_le_bytes())))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_checksum_is_fnv1a_over_little_endian_bytes() {
-        // "abcd" as one little-endian word, against the published test vector.
-        let word = u32::from_le_bytes(*b"abcd");
-        assert_eq!(Column::U32(vec![word]).checksum(), 0xfc17_9f83_ee07_24dd);
-    }
-
-    #[test]
-    fn floats_count_by_their_bits() {
-        assert_eq!(
-            Column::F32(vec![1.0]).checksum(),
-            Column::U32(vec![1.0f32.to_bits()]).checksum()
-        );
-        assert_ne!(
-            Column::F32(vec![0.0]).checksum(),
-            Column::F32(vec![-0.0]).checksum()
-        );
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers as a person reads them: bytes, times and counts with units.
+//! Formatting of bytes, times and counts with units.
 
 use std::fmt;
 

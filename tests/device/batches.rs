@@ -68,7 +68,7 @@ impl Case {
         run_batch(|jobs| self.open(jobs), &self.members, asked, times)
     }
 
-    fn open(&self, jobs: &[Job<'_>]) -> Result<Box<dyn BatchSession>, BatchError> {
+    fn open<'g>(&self, jobs: &[Job<'g>]) -> Result<Box<dyn BatchSession + 'g>, BatchError> {
         Ok(Box::new(CudaBatch::open(jobs, self.options)?))
     }
 }

@@ -1,6 +1,6 @@
-//! The planner and its policies allocate nothing, counted by the process's own allocator.
+//! The planner and its policies allocate nothing, as a counting allocator shows.
 //!
-//! Counts are kept per thread, so that tests beside this one do not disturb it.
+//! Counts are kept per thread, so that concurrent tests do not affect them.
 
 use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, PlanCache, Subject};
 use seawall_core::evidence::{Sample, verify, verify_csv, write_csv};
@@ -41,7 +41,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations of this thread while `work` runs.
+/// Counts the allocations of this thread while `work` runs.
 fn allocations_of(work: impl FnOnce()) -> u64 {
     let before = ALLOCATIONS.with(Cell::get);
     work();

@@ -25,7 +25,7 @@ fn run(graph: &Graph, request: &RunRequest) -> RunOutcome {
     execute(graph, request, &mut |_| {}).unwrap()
 }
 
-/// A column that every number of threads gives and the check accepts.
+/// Returns the column that any number of threads computes and the check accepts.
 fn column(graph: &Graph, analysis: AnalysisKind, sources: &[u32]) -> Column {
     let columns = THREADS.map(|threads| {
         let outcome = run(graph, &request(analysis, sources, threads));
@@ -51,8 +51,8 @@ fn words(graph: &Graph, analysis: AnalysisKind, sources: &[u32]) -> Vec<u32> {
 
 type Weighted = (u32, Vec<(u32, u32, u32)>, bool);
 
-/// Graphs of up to 300 nodes, some of which most edges leave or enter; weights
-/// from none to more than a path may hold.
+/// Graphs of up to 300 nodes, a few of which most edges leave or enter; weights from none to more
+/// than a path can sum up.
 fn weighted() -> impl Strategy<Value = Weighted> {
     let weights = prop_oneof![
         Just(0..=0_u32),
@@ -88,13 +88,13 @@ proptest! {
     }
 
     #[test]
-    fn cores_are_those_of_one_removal_at_a_time(case in weighted()) {
+    fn cores_equal_those_of_one_removal_at_a_time(case in weighted()) {
         let graph = unweighted(&(case.0, case.1, true));
         words(&graph, AnalysisKind::Kcore, &[]);
     }
 
     #[test]
-    fn triangles_are_those_of_marked_neighbours(case in weighted()) {
+    fn triangles_equal_those_of_marked_neighbours(case in weighted()) {
         let graph = unweighted(&(case.0, case.1, true));
         words(&graph, AnalysisKind::Triangles, &[]);
     }
@@ -117,7 +117,7 @@ proptest! {
 }
 
 #[test]
-fn the_lighter_of_two_paths_counts_though_it_has_more_edges() {
+fn the_lighter_of_two_paths_wins_with_more_edges() {
     let edges = [(0, 3, 100), (0, 1, 1), (1, 2, 1), (2, 3, 1), (4, 0, 1)];
     let graph = Graph::from_weighted_edges(5, &edges, false).unwrap();
     assert_eq!(
@@ -198,7 +198,7 @@ fn a_wrong_rank_is_found() {
 }
 
 #[test]
-fn graphs_that_cannot_answer_are_refused() {
+fn graphs_unfit_for_an_analysis_are_refused() {
     let graph = Graph::from_edges(3, &[(0, 1), (1, 2)], false).unwrap();
     let refused = |analysis| execute(&graph, &request(analysis, &[0], 1), &mut |_| {}).unwrap_err();
     for analysis in [AnalysisKind::Kcore, AnalysisKind::Triangles] {
@@ -230,8 +230,7 @@ fn graphs_without_edges_or_nodes_have_results() {
 
 #[test]
 fn triangles_are_counted_at_each_corner() {
-    // Two triangles that share an edge, an edge into one of them, and a node
-    // by itself.
+    // Two triangles that share an edge, an edge into one of them, and an isolated node.
     let edges = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 1), (3, 4)];
     let graph = Graph::from_edges(6, &edges, true).unwrap();
     assert_eq!(
@@ -244,7 +243,7 @@ fn triangles_are_counted_at_each_corner() {
     let graph = Graph::from_edges(40, &clique, true).unwrap();
     let outcome = run(&graph, &request(AnalysisKind::Triangles, &[], 2));
     assert_eq!(outcome.values, Column::U32(vec![39 * 38 / 2; 40]));
-    assert_eq!(outcome.answer.triangles(), Some(40 * 39 * 38 / 6));
+    assert_eq!(outcome.answer.figure("triangles"), Some(40 * 39 * 38 / 6));
 }
 
 #[test]
@@ -258,9 +257,9 @@ fn counting_triangles_ends_with_the_time_budget() {
     assert!(error.to_string().contains("time"), "{error}");
 }
 
-/// Threads take rows as they get to them only where there are some hundred for each.
+/// Threads take rows on request only if there are some hundred per thread.
 #[test]
-fn rows_that_threads_take_as_they_get_to_them_are_all_done_once() {
+fn rows_taken_on_request_are_each_done_once() {
     let loaded = graph::load("gen:rmat:14:8", &LoadOptions::default(), None).unwrap();
     let graph = loaded.graph.without_weights();
     for analysis in [

@@ -1,4 +1,4 @@
-//! Arbitrary values through the public functions: an answer or a typed error, no panic.
+//! Arbitrary values through the public functions: an answer or a typed error, never a panic.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -29,7 +29,7 @@ const ANALYSES: [AnalysisKind; 7] = [
     AnalysisKind::Triangles,
 ];
 
-/// Small numbers as a rule, and the ones around every limit.
+/// Mostly small numbers, and the ones around every limit.
 fn word() -> impl Strategy<Value = u32> {
     prop_oneof![8 => 0_u32..12, 1 => any::<u32>(), 1 => select(vec![u32::MAX, u32::MAX - 1, 1 << 31])]
 }
@@ -108,7 +108,7 @@ fn request() -> impl Strategy<Value = RunRequest> {
     })
 }
 
-/// What every request that ran must have been.
+/// Asserts the validity of a request that ran.
 fn made_sense(graph: &Graph, request: &RunRequest) -> bool {
     let shares = [request.ranking.damping, request.ranking.tolerance];
     let sources = &request.sources;
@@ -123,7 +123,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_request_is_answered_right_or_refused(graph in graph(), request in request()) {
+    fn any_request_is_answered_correctly_or_refused(graph in graph(), request in request()) {
         match execute(&graph, &request, &mut |_| ()) {
             Ok(outcome) => {
                 prop_assert!(made_sense(&graph, &request));
@@ -181,7 +181,7 @@ proptest! {
     }
 }
 
-/// A call of a builder: which one, and the registers and numbers for it.
+/// A call of a builder, with its registers and numbers.
 #[derive(Clone, Debug)]
 struct Call {
     which: u8,
@@ -201,7 +201,7 @@ fn call() -> impl Strategy<Value = Call> {
     )
 }
 
-/// Registers to name: some of this builder, some of another one.
+/// Registers to use: some of this builder, some of another one.
 struct Registers(Vec<RegisterId>);
 
 impl Registers {
@@ -210,7 +210,7 @@ impl Registers {
     }
 }
 
-/// Carries out a call.
+/// Makes a call.
 fn carry_out(program: &mut ProgramBuilder, registers: &mut Registers, call: &Call) {
     let words = u64::from(call.words[0]);
     let made = match call.which {
@@ -299,7 +299,7 @@ fn add_composite(program: &mut ProgramBuilder, registers: &Registers, call: &Cal
     }
 }
 
-/// The program of these calls, or why there is none.
+/// Returns the program of these calls, or the error.
 fn encoded(
     nodes: u32,
     calls: &[Call],
@@ -326,7 +326,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_calls_of_a_builder_end_in_tables_that_agree_or_in_an_error(
+    fn any_calls_of_a_builder_end_in_consistent_tables_or_an_error(
         nodes in word(),
         calls in proptest::collection::vec(call(), 0..8),
         foreign in any::<bool>(),
@@ -358,7 +358,7 @@ proptest! {
 }
 
 #[test]
-fn a_wrong_request_says_what_is_wrong_with_it() {
+fn a_wrong_request_names_its_fault() {
     let graph = Graph::from_edges(4, &[(0, 1), (1, 2)], false).unwrap();
     let bfs = |sources: &[u32]| RunRequest {
         backend: BackendChoice::Cpu,

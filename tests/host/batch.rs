@@ -1,5 +1,5 @@
-//! Batches on the CPU backend: against oracles, against runs of one graph, and
-//! what a bad graph does to the others.
+//! Batches on the CPU backend: against oracles, against runs of one graph, and with a bad graph
+//! among good ones.
 
 use proptest::prelude::*;
 use seawall::Cause;
@@ -32,7 +32,10 @@ fn limits(milliseconds: u64) -> RunLimits {
     }
 }
 
-fn open(jobs: &[Job<'_>], threads: usize) -> Result<Box<dyn BatchSession>, backend::BatchError> {
+fn open<'g>(
+    jobs: &[Job<'g>],
+    threads: usize,
+) -> Result<Box<dyn BatchSession + 'g>, backend::BatchError> {
     let threads = NonZeroUsize::new(threads);
     let batch = CpuBatch::open(jobs, threads, (RunLimits::default(), None))?;
     Ok(Box::new(batch))
@@ -48,7 +51,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn every_graph_of_a_batch_has_the_result_of_its_oracle(members in members()) {
+    fn every_graph_of_a_batch_equals_its_oracle(members in members()) {
         for analysis in ANALYSES {
             for threads in THREADS {
                 let ran = on_threads(&members, &BatchAsked::new(analysis), threads);
@@ -58,7 +61,7 @@ proptest! {
     }
 
     #[test]
-    fn every_shape_of_search_holds_in_one_block(members in members(), limit in 1..9_u32) {
+    fn every_shape_of_search_works_in_one_block(members in members(), limit in 1..9_u32) {
         for topology in Topology::ALL {
             for (analysis, max_iterations) in [
                 (AnalysisKind::Bfs, u32::MAX - 1),
@@ -76,7 +79,7 @@ proptest! {
     }
 
     #[test]
-    fn any_program_of_a_batch_leaves_what_an_interpreter_leaves(
+    fn any_program_of_a_batch_equals_the_interpreter(
         members in members(), seed in any::<u64>(), threads in 1..5_usize,
     ) {
         let mut random = Random::new(seed);
@@ -85,7 +88,7 @@ proptest! {
     }
 
     #[test]
-    fn a_batch_reports_what_each_graph_alone_reports(mut members in members(), threads in 1..9_usize) {
+    fn a_batch_reports_the_same_as_each_graph_alone(mut members in members(), threads in 1..9_usize) {
         members.retain(|member| !member.sources.is_empty());
         prop_assume!(!members.is_empty());
         let graphs: Vec<Graph> = members.iter().map(weighted).collect();
@@ -158,7 +161,7 @@ fn a_batch_without_graphs_is_refused() {
 }
 
 #[test]
-fn graphs_that_cannot_answer_are_named() {
+fn graphs_unfit_for_an_analysis_are_named() {
     let (undirected, directed) = (
         Graph::from_edges(3, &[(0, 1)], true).unwrap(),
         Graph::from_edges(3, &[(0, 1)], false).unwrap(),
@@ -240,7 +243,7 @@ fn an_iteration_limit_holds_for_every_graph() {
     );
 }
 
-/// A batch of `programs` on bare graphs, and how its first run ended.
+/// Runs a batch of `programs` on bare graphs; returns the result of its first run.
 fn run_programs(programs: &[EncodedProgram], threads: usize) -> Result<(), backend::BatchError> {
     let graph = Graph::from_edges(faulty::NODES, &[], false).unwrap();
     let job = |program: &EncodedProgram| Job {
@@ -299,7 +302,7 @@ fn a_search_that_faults_is_named_with_its_wave() {
 }
 
 #[test]
-fn a_register_that_moves_to_the_results_keeps_its_words() {
+fn a_register_moved_to_the_results_keeps_its_words() {
     let graph = Graph::from_edges(faulty::NODES, &[], false).unwrap();
     let program = faulty::plain().unwrap();
     let job = Job {

@@ -1,4 +1,4 @@
-//! The C interface plans what the Rust interface plans, and refuses bad pointers by number.
+//! The C interface returns the plans of the Rust interface, and refuses bad pointers with a code.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -61,7 +61,7 @@ fn expected_of_the_example() -> String {
 }
 
 #[test]
-fn the_c_example_prints_the_plan_that_rust_makes() {
+fn the_c_example_prints_the_plan_of_rust() {
     let Some(compiler) = c_compiler() else {
         eprintln!("skipped: there is no C compiler `cc` (CC names another)");
         return;
@@ -88,7 +88,7 @@ fn the_c_example_prints_the_plan_that_rust_makes() {
     );
 }
 
-/// A compiler that can be started.
+/// Finds a working compiler.
 fn c_compiler() -> Option<String> {
     let name = env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let mut command = Command::new(&name);
@@ -152,7 +152,7 @@ impl Room {
     }
 }
 
-/// Layers of a program, with whatever buffers are given.
+/// Plans the layers of a program, with the given buffers.
 fn layers(dag: &c::Dag, buffers: &c::Buffers) -> (c::Status, [u64; 3]) {
     let mut problem = c::Problem::default();
     let mut layers = c::Layers {
@@ -183,7 +183,7 @@ const WAVE: c::Wave = c::Wave {
 };
 
 #[test]
-fn every_refusal_has_its_number_and_its_numbers() {
+fn every_refusal_has_its_code_and_its_numbers() {
     let (mut room, waves) = (Room::new(), [WAVE; 5]);
     let buffers = room.buffers();
     let edge = |before, after| [c::Dependency { before, after }];
@@ -235,7 +235,7 @@ fn bad_pointers_and_lengths_are_refused_before_anything_is_read() {
     assert_eq!(status, c::Status::NullPointer);
 }
 
-/// The contract of a request, or the refusal with its first number.
+/// Returns the contract of a request, or the refusal with its first number.
 fn contract([most, bytes, polls]: [u32; 3]) -> Result<c::Convergence, (c::Status, u64)> {
     let request = c::ConvergenceRequest {
         max_device_iterations: most,
@@ -251,7 +251,7 @@ fn contract([most, bytes, polls]: [u32; 3]) -> Result<c::Convergence, (c::Status
 }
 
 #[test]
-fn a_convergence_contract_is_made_or_refused_by_number() {
+fn a_convergence_contract_is_made_or_refused_with_a_code() {
     let made = contract([64, 4, 0]).unwrap();
     let expected = c::Convergence {
         max_device_iterations: 64,
@@ -273,7 +273,7 @@ fn a_convergence_contract_is_made_or_refused_by_number() {
 }
 
 #[test]
-fn a_fixpoint_goes_on_until_nothing_changes_or_the_limit() {
+fn a_fixpoint_continues_until_nothing_changes_or_the_limit() {
     let contract = contract([5, 4, 0]).unwrap();
     let after = |contract: &c::Convergence, iteration, flag| {
         let (mut progress, problem) = (c::Progress::Running, ptr::null_mut());
@@ -296,13 +296,13 @@ fn a_fixpoint_goes_on_until_nothing_changes_or_the_limit() {
 }
 
 #[test]
-fn numbers_and_names_of_outcomes_belong_together() {
+fn codes_and_names_of_outcomes_match() {
     for number in 0..64 {
         let Some(status) = c::Status::from_number(number) else {
             continue;
         };
         assert_eq!(status as u32, number);
-        // SAFETY: the function returns strings that end in a zero and live for ever.
+        // SAFETY: the function returns static, zero-terminated strings.
         let name = unsafe { std::ffi::CStr::from_ptr(c::seawall_status_name(number)) };
         assert_eq!(name, status.name());
     }

@@ -1,5 +1,5 @@
-//! Parents of a search and sets of sources on the CPU backend, against oracles
-//! that share nothing with them, and the same for any number of threads.
+//! Parents of a search and sets of sources on the CPU backend, against independent oracles, and
+//! equal for any number of threads.
 
 use proptest::prelude::*;
 use seawall::Cause;
@@ -27,7 +27,7 @@ fn request((analysis, detail): (AnalysisKind, Detail), sources: &[u32]) -> RunRe
     }
 }
 
-/// What every number of threads gives and the check accepts.
+/// Returns the result that any number of threads computes and the check accepts.
 fn run(graph: &Graph, request: &RunRequest) -> RunOutcome {
     let outcomes = THREADS.map(|threads| {
         let threads = NonZeroUsize::new(threads);
@@ -60,7 +60,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn parents_and_sets_are_those_of_the_oracle(
+    fn parents_and_sets_equal_the_oracles(
         shape in proptest::sample::select(&SHAPES[..]),
         nodes in 0_u32..3000,
         undirected in any::<bool>(),
@@ -91,9 +91,9 @@ proptest! {
 }
 
 #[test]
-fn the_smallest_neighbour_a_level_up_is_the_parent() {
-    // Two ways from 4 to 1, the later one by the smaller node; 5 leads in but
-    // nothing leads to it.
+fn the_smallest_neighbour_on_the_previous_level_is_the_parent() {
+    // Two paths from 4 to 1, the later one through the smaller node; 5 has an edge in but none
+    // leads to it.
     let edges = [(4, 3), (4, 2), (3, 1), (2, 1), (1, 0), (5, 0)];
     let directed = Graph::from_edges(6, &edges, false).unwrap();
     let outcome = run(&directed, &request(PARENTS, &[4]));
@@ -106,9 +106,8 @@ fn the_smallest_neighbour_a_level_up_is_the_parent() {
 }
 
 #[test]
-fn a_parent_is_found_behind_thousands_of_edges() {
-    // Node 0 has an edge from each other node, and only the last one is a
-    // level before it.
+fn a_parent_is_found_after_thousands_of_edges() {
+    // Node 0 has an edge from each other node, and only the last one is on the previous level.
     let edges: Vec<_> = (1..6000).map(|node| (node, 0)).collect();
     for source in [1, 5, 900, 2000, 5999] {
         let graph = Graph::from_edges(6000, &edges, false).unwrap();
@@ -129,7 +128,7 @@ fn a_plain_search_keeps_no_parents() {
 
 #[test]
 fn every_source_has_a_bit_of_its_own() {
-    // A ring, two nodes that lead into it, and one alone.
+    // A ring, two nodes that lead into it, and an isolated one.
     let edges = [(0, 1), (1, 2), (2, 0), (3, 0), (4, 3)];
     let graph = Graph::from_edges(6, &edges, false).unwrap();
     let outcome = run(&graph, &request(EACH, &[4, 1, 5, 3, 4]));
@@ -158,7 +157,7 @@ fn more_sources_than_a_word_has_bits_share_one_run() {
 }
 
 #[test]
-fn a_limit_of_levels_holds_for_every_source() {
+fn a_limit_of_levels_applies_to_every_source() {
     let edges: Vec<_> = (1..50_u32).map(|node| (node - 1, node)).collect();
     let graph = Graph::from_edges(50, &edges, true).unwrap();
     let mut request = request(EACH, &[0, 20]);

@@ -1,4 +1,4 @@
-//! Analyses on the CPU backend against oracles that share nothing with it.
+//! Analyses on the CPU backend against independent oracles.
 
 use proptest::prelude::*;
 use seawall::backend::RunLimits;
@@ -66,7 +66,7 @@ fn run(graph: &Graph, request: &RunRequest) -> RunOutcome {
     execute(graph, request, &mut |_| {}).unwrap()
 }
 
-/// Runs `analysis` through the library's front door and compares its column.
+/// Runs `analysis` through the public interface and compares its column.
 fn run_and_compare(
     graph: &Graph,
     case: &Case,
@@ -126,7 +126,7 @@ fn search_with(case: &Case, policy: SearchPolicy, threads: usize) -> Result<(), 
 }
 
 #[test]
-fn every_shape_of_graph_gives_the_oracles_columns() {
+fn every_shape_of_graph_equals_the_oracles() {
     for (seed, shape) in (1..).zip(SHAPES) {
         for nodes in [0, 1, 2, 65, 1100] {
             let case = Case::draw(shape, nodes, seed % 2 == 0, seed);
@@ -136,7 +136,7 @@ fn every_shape_of_graph_gives_the_oracles_columns() {
 }
 
 #[test]
-fn nodes_of_huge_degree_are_shared_out_among_threads() {
+fn nodes_of_huge_degree_are_shared_among_threads() {
     for undirected in [false, true] {
         let mut case = Case::draw(Shape::Stars, 60_000, undirected, 5);
         case.sources = vec![59_999, 3, 3];
@@ -148,7 +148,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn random_graphs_give_the_oracles_columns(case in cases(700)) {
+    fn random_graphs_equal_the_oracles(case in cases(700)) {
         run_all(&case).map_err(TestCaseError::fail)?;
     }
 
@@ -157,7 +157,7 @@ proptest! {
         for forced in 0..=5 {
             let policy = SearchPolicy { forced, ..SearchPolicy::default() };
             search_with(&case, policy, threads).map_err(TestCaseError::fail)?;
-            // Not even a frontier that one block could search alone is.
+            // Not even a frontier that one block could search alone is narrow then.
             let wide = SearchPolicy { narrow_nodes: 0, narrow_exit_nodes: 0, ..policy };
             search_with(&case, wide, threads).map_err(TestCaseError::fail)?;
         }
@@ -198,7 +198,7 @@ proptest! {
             asked.max_levels = limit;
             prop_assert_eq!(&outcome.values, &Column::U32(expected(&case.list, &asked)));
             prop_assert_eq!(outcome.checked, Some(true));
-            // Whether the last level has edges decides when both are equal.
+            // If both are equal, the edges of the last level decide.
             match deepest.copied().unwrap_or(0).cmp(&limit) {
                 std::cmp::Ordering::Less => prop_assert!(outcome.converged),
                 std::cmp::Ordering::Greater => prop_assert!(!outcome.converged),
@@ -232,7 +232,7 @@ fn forced_topologies_agree_under_a_limit() {
     }
 }
 
-/// A graph of the data folder, where it is at hand.
+/// Loads a graph of the data folder, if it exists.
 fn real(name: &str, undirected: bool) -> Option<Graph> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let folders = ["../../shared/data", "../shared/data"];
@@ -254,7 +254,7 @@ fn real(name: &str, undirected: bool) -> Option<Graph> {
 }
 
 #[test]
-fn real_graphs_give_the_oracles_columns() {
+fn real_graphs_equal_the_oracles() {
     let files = [
         ("email-Enron.txt.xz", false),
         ("email-Enron.txt.xz", true),

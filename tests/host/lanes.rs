@@ -1,6 +1,6 @@
-//! The paths that kernels take where warps have 32 lanes, without a GPU.
+//! The paths of kernels for warps of 32 lanes, without a GPU.
 //!
-//! `SEAWALL_LANES_SECONDS=N` draws new cases for that long.
+//! `SEAWALL_LANES_SECONDS=N` draws new cases for N seconds.
 
 use seawall::analysis::{self, Question};
 use seawall::backend::cpu::CpuSession;
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 type Tried = Result<(), String>;
 
-/// A session whose blocks have warps. Few lanes, as a meeting of threads takes long.
+/// A session whose blocks have warps. It has few lanes, as a meeting of threads takes long.
 fn session(graph: &Graph, seed: u64) -> CpuSession<'_> {
     let session = CpuSession::open(graph, None, RunLimits::default()).unwrap();
     session.with_machine(match seed % 3 {
@@ -44,7 +44,7 @@ fn draw_list(seed: u64, nodes: u32) -> (EdgeList, Random) {
     (draw(shape, nodes, undirected, &mut random), random)
 }
 
-/// Every analysis that has an oracle of its own.
+/// Runs every analysis that has its own oracle.
 fn analyses(seed: u64) -> Tried {
     let (list, mut random) = draw_list(seed, 150);
     let graph = list.graph().unwrap();
@@ -86,7 +86,7 @@ fn ranks(seed: u64) -> Tried {
     run_ranks(&mut session(&graph, seed).with_tiles(shape), &graph, 3, 1)
 }
 
-/// Shortest paths and core numbers: those of one lane a block.
+/// Shortest paths and core numbers, compared with one lane per block.
 fn rounds(seed: u64) -> Tried {
     let (list, mut random) = draw_list(seed, 120);
     let edges: Vec<_> = list
@@ -131,7 +131,7 @@ fn rounds(seed: u64) -> Tried {
     Ok(())
 }
 
-/// Shortest paths of every kind of distance: those of an independent oracle.
+/// Shortest paths of every kind of distance, compared with an independent oracle.
 fn paths(seed: u64) -> Tried {
     let (list, mut random) = draw_list(seed, 120);
     let weights = Weights::draw(list.edges.len(), &mut random);
@@ -155,7 +155,7 @@ fn programs(seed: u64) -> Tried {
     run_script(&mut session, &list, &script, 1)
 }
 
-/// Runs `check` for some seeds, or for as long as the environment says.
+/// Runs `check` for some seeds, or for the time in the environment.
 fn each(seeds: u64, check: fn(u64) -> Tried) {
     let seconds = std::env::var("SEAWALL_LANES_SECONDS");
     let seconds = seconds.ok().and_then(|text| text.parse().ok());
@@ -178,26 +178,26 @@ fn each(seeds: u64, check: fn(u64) -> Tried) {
 }
 
 #[test]
-fn analyses_on_warps_are_those_of_the_oracles() {
+fn analyses_on_warps_equal_the_oracles() {
     each(12, analyses);
 }
 
 #[test]
-fn ranks_on_warps_are_those_of_one_thread() {
+fn ranks_on_warps_equal_those_of_one_thread() {
     each(12, ranks);
 }
 
 #[test]
-fn paths_and_cores_on_warps_are_those_of_one_thread() {
+fn paths_and_cores_on_warps_equal_those_of_one_thread() {
     each(12, rounds);
 }
 
 #[test]
-fn paths_of_every_kind_on_warps_are_those_of_an_oracle() {
+fn paths_of_every_kind_on_warps_equal_an_oracle() {
     each(24, paths);
 }
 
 #[test]
-fn programs_on_warps_do_what_they_say() {
+fn programs_on_warps_equal_the_interpreter() {
     each(12, programs);
 }

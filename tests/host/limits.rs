@@ -1,5 +1,5 @@
-//! The limits of `docs/limits.md` that no other test holds, by headers and counts that
-//! claim much rather than by much data.
+//! The limits of `docs/limits.md` without another test, by headers and counts that claim much
+//! rather than by much data.
 
 use super::graph::{PLAIN, WEIGHTED, load_as, message, xz};
 use seawall::backend::cpu::{CpuSession, THREADS_MAX};
@@ -50,7 +50,7 @@ fn more_nodes_or_edges_than_32_bits_number_are_refused() {
 }
 
 #[test]
-fn a_header_promises_nodes_for_its_edges() {
+fn the_nodes_of_a_header_are_bounded_by_its_edges() {
     let text = refused("a.mtx", &format!("{MTX}67108865 67108865 1\n1 2\n"));
     assert!(text.contains("67108865 nodes for 1 edges"), "{text}");
 }
@@ -77,7 +77,7 @@ fn weights_have_32_bits() {
 }
 
 #[test]
-fn a_line_of_a_graph_without_an_end_is_refused() {
+fn an_endless_line_of_a_graph_is_refused() {
     let line = format!("1 2\n#{}\n3 4\n", " ".repeat(2 << 20));
     assert!(load_as("a.el", line.as_bytes(), &PLAIN).is_ok());
     let endless = "1 2\n#".as_bytes().chain(std::io::repeat(b' '));
@@ -90,7 +90,7 @@ fn a_line_of_a_graph_without_an_end_is_refused() {
 }
 
 #[test]
-fn dictionaries_of_xz_end_at_256_mebibytes() {
+fn xz_dictionaries_above_256_mebibytes_are_refused() {
     // The properties of the filter name the dictionary: 40 stands for 4 GiB - 1.
     let mut bytes = xz(b"1 2\n");
     assert_eq!(
@@ -174,7 +174,7 @@ fn a_batch_has_2_to_the_20_graphs() {
 }
 
 #[test]
-fn frontiers_and_work_end_below_32_bits_of_words() {
+fn frontiers_and_work_fit_32_bits_of_words() {
     let mut small = ProgramBuilder::new(500_000_000);
     assert!(small.frontier("frontier").is_ok() && small.work("work").is_ok());
     let mut large = ProgramBuilder::new(u32::MAX - 1);

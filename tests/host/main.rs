@@ -10,6 +10,7 @@ mod execution;
 mod graph;
 mod lanes;
 mod limits;
+mod outgrown;
 mod paths;
 mod programs;
 mod tiles;

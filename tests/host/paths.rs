@@ -1,5 +1,5 @@
-//! Shortest paths whose distances pass 32 bits, and those along floats: against an oracle
-//! in 128 bits or floats that looks at the drawn edges alone.
+//! Shortest paths whose distances exceed 32 bits, and those along floats: against an oracle in 128
+//! bits or floats that uses only the drawn edges.
 
 use proptest::prelude::*;
 use seawall::batch::{self, BatchGraph};
@@ -47,7 +47,7 @@ fn lists() -> impl Strategy<Value = EdgeList> {
 }
 
 /// An edge list with weights that come near the limits of 32 bits.
-fn long() -> impl Strategy<Value = (EdgeList, Weights)> {
+pub(crate) fn long() -> impl Strategy<Value = (EdgeList, Weights)> {
     let weight = prop_oneof![
         Just(0),
         1..5_u32,
@@ -84,7 +84,7 @@ proptest! {
     }
 
     #[test]
-    fn float_distances_are_those_of_an_oracle_bit_for_bit(
+    fn float_distances_equal_an_oracle_bit_for_bit(
         (list, weights) in floats(), threads in 1..4_usize
     ) {
         let graph = weights.graph(&list).unwrap();
@@ -95,7 +95,7 @@ proptest! {
     }
 
     #[test]
-    fn graphs_of_a_batch_have_the_distances_that_they_have_alone(
+    fn graphs_of_a_batch_have_the_same_distances_as_alone(
         cases in prop::collection::vec(prop_oneof![long(), floats()], 1..6)
     ) {
         let graphs: Vec<Graph> =
@@ -132,7 +132,7 @@ fn the_last_distance_of_32_bits_is_one_below_the_mark_of_the_unreached() {
 }
 
 #[test]
-fn two_edges_of_four_thousand_million_are_eight_thousand_million_long() {
+fn two_edges_of_4_billion_make_a_path_of_8_billion() {
     let edges = [(0, 1, 4_000_000_000), (1, 2, 4_000_000_000)];
     let wanted = vec![0, 4_000_000_000, 8_000_000_000, NO, NO, NO];
     assert_eq!(distances(&edges), Column::U64(wanted));
@@ -159,7 +159,7 @@ fn a_float_path_beyond_the_largest_float_is_refused_by_its_edge() {
 }
 
 #[test]
-fn distances_of_one_thread_and_of_many_are_the_same_bits() {
+fn distances_have_the_same_bits_for_any_number_of_threads() {
     let graph = |scale: f32| {
         let edges = (0..4000_u32).map(|at| (at % 997, at * 7919 % 997, scale * (at % 61) as f32));
         Graph::from_float_edges(997, &edges.collect::<Vec<_>>(), true).unwrap()

@@ -1,5 +1,5 @@
-//! Sums gathered by tiles of rows on the CPU, from the kernels that GPUs gather
-//! with: the same ranks, bit for bit, as row by row.
+//! Sums gathered by tiles of rows on the CPU, by the kernels of GPUs: the same ranks, bit for bit,
+//! as row by row.
 
 use proptest::prelude::*;
 use seawall::backend::RunLimits;
@@ -23,7 +23,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn ranks_by_tiles_are_those_by_rows(
+    fn ranks_by_tiles_equal_those_by_rows(
         shape in proptest::sample::select(SHAPES.to_vec()),
         nodes in 1..900_u32,
         undirected: bool,
@@ -40,10 +40,10 @@ proptest! {
     }
 }
 
-/// Sums above 2^32 units go to memory beside the tile: half of everything is in one
-/// node here, and it passes all of that on along one edge.
+/// Sums above 2^32 units go to memory beside the tile: one node holds half of the total here, and
+/// passes all of it along one edge.
 #[test]
-fn sums_larger_than_a_word_are_carried() {
+fn sums_larger_than_a_word_carry_over() {
     let nodes = 30_000;
     let mut edges: Vec<_> = (1..nodes).map(|from| (from, 0)).collect();
     edges.push((0, 1));

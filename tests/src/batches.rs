@@ -87,7 +87,7 @@ fn text(error: impl std::fmt::Display) -> String {
 /// # Errors
 /// What failed or differed.
 pub fn run_batch(
-    open: impl FnOnce(&[Job<'_>]) -> Result<Box<dyn BatchSession>, BatchError>,
+    open: impl for<'g> FnOnce(&[Job<'g>]) -> Result<Box<dyn BatchSession + 'g>, BatchError>,
     members: &[Member],
     asked: &BatchAsked,
     times: u32,
@@ -190,7 +190,7 @@ pub fn short_frontier(graph: &Graph) -> Result<Job<'_>, String> {
 /// # Errors
 /// What failed or differed.
 pub fn run_scripts(
-    open: impl FnOnce(&[Job<'_>]) -> Result<Box<dyn BatchSession>, BatchError>,
+    open: impl for<'g> FnOnce(&[Job<'g>]) -> Result<Box<dyn BatchSession + 'g>, BatchError>,
     members: &[Member],
     words: u32,
     random: &mut Random,

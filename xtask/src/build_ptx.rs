@@ -187,6 +187,11 @@ fn this_program() -> Result<PathBuf, Error> {
     })
 }
 
+/// The hash of sources that a PTX file names.
+pub(crate) fn sources_of(text: &str) -> Option<&str> {
+    field(text, SOURCES)
+}
+
 fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines()
         .take(4)

@@ -15,6 +15,7 @@ mod header;
 mod licences;
 mod metadata;
 mod msrv;
+mod precompile;
 
 mod error;
 mod process;
@@ -39,6 +40,8 @@ struct Arguments {
 enum Command {
     /// Compile the device kernels to PTX into host/ptx.
     BuildPtx(build_ptx::Options),
+    /// Compile the kernels that a first run waits for to machine code into host/ptx.
+    Precompile(precompile::Options),
     /// Compare what each kernel costs with host/ptx/golden.txt.
     Golden(golden::Options),
     /// Compile the planner for targets without an operating system.
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<(), Error> {
     match command {
         Command::BuildPtx(options) => build_ptx::run(&options),
+        Command::Precompile(options) => precompile::run(&options),
         Command::Golden(options) => golden::run(&options),
         Command::BareMetal(options) => bare_metal::run(&options),
         Command::Embed(options) => embed::run(&options),

@@ -6,8 +6,9 @@ use super::publish::CLAIMED;
 use super::schedule::Pace;
 use super::{Read, Ring, Scope, Swap, Update, Words};
 use crate::abi::ring::{
-    CONTINUATION, Continuation, ControlBlock, FaultCode, Kind, LevelRecord, PRIORITIES, SLOT_WORDS,
-    Shutdown, SlotRecord, Status, TenantRecord,
+    CONTINUATION, Continuation, ControlBlock, FaultCode, Kind, LevelRecord, MAGIC, PRIORITIES,
+    SLOT_WORDS,
+    Shutdown, SlotRecord, Status, TenantRecord, VERSION,
 };
 
 /// A worker of a ring: what it claimed lately and what it looks for.
@@ -99,9 +100,14 @@ impl<'m, W: Words + ?Sized> Worker<'m, W> {
         self.only
     }
 
-    /// Whether the service is to end and this worker has nothing left to do.
+    /// Whether the service is to end and this worker has nothing left to do. A ring of
+    /// another version is nothing that it could work on.
     #[must_use]
     pub fn should_end(&self) -> bool {
+        let words = [field!(ControlBlock, magic), field!(ControlBlock, version)];
+        if words.map(|at| self.ring.get(at)) != [MAGIC, VERSION] {
+            return true;
+        }
         let at = field!(ControlBlock, shutdown);
         let how = self.ring.words.load(at, Read::Acquire, Scope::System);
         how == Shutdown::Now as u32

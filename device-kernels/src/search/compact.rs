@@ -1,17 +1,19 @@
 //! From bits to a queue: after a pull, or after a push into a bitset.
 
+use super::current::Search;
 use super::drive::held;
-use super::frontier::{Finds, NEXT, append};
-use super::{Search, shared_drive, shared_search};
-use crate::context::Hand;
+use super::frontier::{NEXT, append};
+use super::shared_drive;
+use crate::context::ContextRef;
 use crate::grid::Grid;
+use crate::queue::Finds;
 use crate::team::Team;
 use seawall_core::abi::search::DriveRecord;
 
 /// Queues the frontier's bits and brings the visited bits up to date.
 #[inline(never)]
-pub fn compact<G: Grid>(hand: Hand<G>) {
-    shared_search::read(hand.grid()).compact(&hand.context().team);
+pub fn compact<G: Grid>(cx: ContextRef<G>) {
+    Search::current(cx.grid()).compact(&cx.context().team);
 }
 
 impl Search {

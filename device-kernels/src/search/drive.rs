@@ -182,3 +182,10 @@ fn step_of<G: Grid>(topology: Topology, drive: &DriveRecord, policy: &SearchPoli
         Topology::Hybrid | Topology::Dense | Topology::BlockDense => Step::Sparse,
     }
 }
+
+/// Whether the loop ends before the step that `drive` asks for. A compaction
+/// that brings visited bits up to date still runs behind the last iteration.
+#[must_use]
+pub fn is_over(drive: &DriveRecord, max_iterations: u32) -> bool {
+    drive.converged != 0 || (drive.iteration >= max_iterations && drive.bitset_only != held::NEXT)
+}

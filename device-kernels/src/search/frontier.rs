@@ -1,9 +1,10 @@
 //! The frontier register as kernels see it.
 
-use super::push::Row;
-use crate::block::{scan_count, warp_scan};
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven, word_of};
+use crate::queue::{Finds, Found, Queue, enqueue};
+use crate::tables::Tables;
+use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::search::{DriveRecord, FoundRecord, FrontierLayout};
 
 /// Which bitset of a frontier register: the visited ones are 0 and 1.
@@ -16,35 +17,6 @@ pub struct Frontier {
     layout: FrontierLayout,
 }
 
-/// A queue, and the rows of its entries: where each starts in the graph's
-/// edges, and how many edges the entries before it have. Both are known when
-/// an entry is made, which spares the next step a look into the graph.
-#[derive(Clone, Copy, Debug)]
-pub struct Queue {
-    /// Nodes.
-    pub nodes: Proven,
-    /// Edges before each node's.
-    pub prefix: Proven,
-    /// First edge of each node.
-    pub starts: Proven,
-}
-
-impl Queue {
-    /// First edge of entry `index`, and the edge behind its last one, in a
-    /// queue of `nodes` nodes and `edges` edges.
-    #[inline(always)]
-    pub fn row<G: Grid>(self, grid: G, index: u32, (nodes, edges): (u32, u32)) -> (u32, u32) {
-        let prefix = self.prefix.load_weak(grid, index);
-        let next = if index + 1 < nodes {
-            self.prefix.load_weak(grid, index + 1)
-        } else {
-            edges
-        };
-        let start = self.starts.load_weak(grid, index);
-        (start, start + (next - prefix))
-    }
-}
-
 impl Frontier {
     /// The frontier of a graph of `nodes` nodes in `words`; nothing when they
     /// are too few.
@@ -52,6 +24,19 @@ impl Frontier {
     pub fn new(words: Proven, nodes: u32) -> Option<Self> {
         let layout = FrontierLayout::new(nodes);
         (layout.words() <= u64::from(words.len())).then_some(Self { words, layout })
+    }
+
+    /// Register `index` as a frontier.
+    ///
+    /// # Errors
+    /// [`FaultCode::BadRegister`] when it is too short to be one.
+    #[inline(always)]
+    pub fn of_register<G: Grid>(grid: G, tables: Tables, index: u32) -> Result<Self, FaultCode> {
+        let register = tables.register(grid, index)?;
+        // SAFETY: what a frontier holds, queued nodes and their rows among it, was written
+        // by waves of searches alone: the host proved it (`Invariant::Frontier`).
+        let words = unsafe { register.proven() };
+        Self::new(words, tables.nodes(grid)).ok_or(FaultCode::BadRegister)
     }
 
     /// The frontier that [`Frontier::new`] made, from its words and nodes.
@@ -224,107 +209,6 @@ impl Frontier {
     }
 }
 
-/// Up to `K` nodes that one lane discovered: bit `k` of `mask` says whether
-/// `nodes[k]` counts.
-#[derive(Clone, Copy, Debug)]
-pub struct Finds<const K: usize> {
-    /// Candidates.
-    pub nodes: [u32; K],
-    /// Which of them count.
-    pub mask: u32,
-}
-
-impl<const K: usize> Finds<K> {
-    /// Nothing.
-    pub const NONE: Self = Self {
-        nodes: [0; K],
-        mask: 0,
-    };
-}
-
-/// Finds with their rows in the graph.
-#[derive(Clone, Copy, Debug)]
-pub struct Found<const K: usize> {
-    /// Candidates and which of them count; all of these have edges.
-    pub finds: Finds<K>,
-    /// First edge of each.
-    pub starts: [u32; K],
-    /// Edges of each.
-    pub degrees: [u32; K],
-}
-
-impl Found<1> {
-    /// Nothing.
-    pub const NONE: Self = Self {
-        finds: Finds {
-            nodes: [0],
-            mask: 0,
-        },
-        starts: [0],
-        degrees: [0],
-    };
-
-    /// One row, which has edges.
-    #[inline(always)]
-    #[must_use]
-    pub fn one(row: Row) -> Self {
-        Self {
-            finds: Finds {
-                nodes: [row.node],
-                mask: 1,
-            },
-            starts: [row.start],
-            degrees: [row.degree()],
-        }
-    }
-}
-
-impl<const K: usize> Found<K> {
-    /// Looks the rows of `finds` up. Nodes without edges are left out, so
-    /// that every entry of a queue has work.
-    #[inline(always)]
-    pub fn look_up<G: Grid>(grid: G, rows: Csr, finds: &Finds<K>) -> Self {
-        let mut found = Self {
-            finds: *finds,
-            starts: [0; K],
-            degrees: [0; K],
-        };
-        for k in 0..K {
-            if finds.mask >> k & 1 != 0 {
-                let (start, end) = rows.row(grid, finds.nodes[k]);
-                found.starts[k] = start;
-                found.degrees[k] = end - start;
-                if end == start {
-                    found.finds.mask &= !(1 << k);
-                }
-            }
-        }
-        found
-    }
-
-    /// Find `k` as a row.
-    #[inline(always)]
-    #[must_use]
-    pub fn row(&self, k: usize) -> Row {
-        Row {
-            node: self.finds.nodes[k],
-            start: self.starts[k],
-            end: self.starts[k] + self.degrees[k],
-        }
-    }
-
-    /// Whether a find that counts has more than `degree` edges.
-    #[inline(always)]
-    #[must_use]
-    pub fn any_above(&self, degree: u32) -> bool {
-        let mut any = false;
-        for k in 0..K {
-            any |= self.finds.mask >> k & 1 != 0 && self.degrees[k] > degree;
-        }
-        any
-    }
-}
-
 /// Appends every lane's finds to the queue that the step before number `step`
 /// fills, with one atomic addition a warp; nodes without edges are left out.
 /// All lanes of the warp take part.
@@ -355,43 +239,6 @@ pub fn append_rows<G: Grid, const K: usize>(
         found,
         |nodes, edges| frontier.allocate(grid, target.step, nodes, edges),
     );
-}
-
-/// Writes every lane's finds to `queue` where `allocate` makes room for the
-/// nodes and edges of the warp, whose first lane calls it; it gives the place
-/// of the first node and the number of edges before it. All lanes of the warp
-/// take part.
-#[inline(always)]
-pub fn enqueue<G: Grid, const K: usize>(
-    grid: G,
-    queue: Queue,
-    found: &Found<K>,
-    allocate: impl FnOnce(u32, u32) -> (u32, u32),
-) {
-    let mask = found.finds.mask;
-    let mut edges = 0;
-    for (k, degree) in found.degrees.iter().enumerate() {
-        if mask >> k & 1 != 0 {
-            edges += *degree;
-        }
-    }
-    let (nodes_below, nodes_total) = scan_count::<G, K>(grid, mask.count_ones());
-    let (edges_below, edges_total) = warp_scan(grid, edges);
-    let (mut place, mut prefix) = (0, 0);
-    if grid.warp_lane() == 0 {
-        (place, prefix) = allocate(nodes_total, edges_total);
-    }
-    place = grid.shuffle(place, 0) + nodes_below;
-    prefix = grid.shuffle(prefix, 0) + edges_below;
-    for (k, degree) in found.degrees.iter().enumerate() {
-        if mask >> k & 1 != 0 {
-            queue.nodes.store_weak(grid, place, found.finds.nodes[k]);
-            queue.prefix.store_weak(grid, place, prefix);
-            queue.starts.store_weak(grid, place, found.starts[k]);
-            place += 1;
-            prefix += *degree;
-        }
-    }
 }
 
 /// Where finds go.

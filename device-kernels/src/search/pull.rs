@@ -5,10 +5,11 @@
 //! bits of the last step are all that a pull needs, and writing them to the
 //! other bitset keeps readers and writers apart without an atomic.
 
+use super::current::Search;
+use super::shared_drive;
 use super::visit::Discovery;
-use super::{Search, shared_drive, shared_search};
 use crate::block::{block_scan, shared};
-use crate::context::Hand;
+use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::memory::Proven;
 use crate::team::Team;
@@ -37,14 +38,14 @@ struct Pull {
 
 /// Pull, a warp a word of the bitset.
 #[inline(never)]
-pub fn pull<G: Grid>(hand: Hand<G>) {
-    shared_search::read(hand.grid()).pull_words(&hand.context().team);
+pub fn pull<G: Grid>(cx: ContextRef<G>) {
+    Search::current(cx.grid()).pull_words(&cx.context().team);
 }
 
 /// Pull, a block a tile of the bitset.
 #[inline(never)]
-pub fn pull_gathered<G: Grid>(hand: Hand<G>) {
-    let (search, team) = (shared_search::read(hand.grid()), hand.context().team);
+pub fn pull_gathered<G: Grid>(cx: ContextRef<G>) {
+    let (search, team) = (Search::current(cx.grid()), cx.context().team);
     if G::WARP == 1 {
         search.pull_words(&team);
     } else {

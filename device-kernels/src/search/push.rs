@@ -1,18 +1,16 @@
 //! Push by nodes: a lane a node, or more lanes over the edges of a node that
 //! has many.
 
-use super::frontier::{Finds, Found, Queue, Target, append_rows};
+use super::current::Search;
+use super::frontier::{Target, append_rows};
+use super::shared_drive;
 use super::visit::Discovery;
-use super::{Search, shared_drive, shared_search};
-use crate::block::{block_scan, shared};
-use crate::context::Hand;
+use crate::block::{block_scan, owner, shared};
+use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::memory::Proven;
-use crate::team::Team;
+use crate::queue::{Finds, Found, Queue, Row, SERIAL, first_node};
 use seawall_core::abi::search::DriveRecord;
-
-/// Largest degree that a lane walks alone.
-pub const SERIAL: u32 = 16;
 
 /// How far ahead rows are fetched, in nodes: two cache lines.
 const NEXT_ROWS: u32 = 64;
@@ -26,60 +24,15 @@ pub struct Push {
     pub level: u32,
 }
 
-/// One node of a tile and its row of edges.
-#[derive(Clone, Copy, Debug)]
-pub struct Row {
-    /// The node.
-    pub node: u32,
-    /// Its first edge.
-    pub start: u32,
-    /// The edge behind its last one.
-    pub end: u32,
-}
-
-impl Row {
-    /// A row without edges, for lanes without a node.
-    pub const NONE: Self = Self {
-        node: 0,
-        start: 0,
-        end: 0,
-    };
-
-    /// Number of edges.
-    #[inline(always)]
-    #[must_use]
-    pub fn degree(self) -> u32 {
-        self.end - self.start
-    }
-
-    /// Number of edges, for one of the `1 << each` lanes that share the row.
-    #[inline(always)]
-    #[must_use]
-    pub fn degree_once<G: Grid>(self, grid: G, each: u32) -> u32 {
-        if grid.lane() & ((1 << each) - 1) == 0 {
-            self.degree()
-        } else {
-            0
-        }
-    }
-
-    /// Whether the row has too many edges for one lane.
-    #[inline(always)]
-    #[must_use]
-    pub fn is_large(self) -> bool {
-        self.degree() > SERIAL
-    }
-}
-
 /// Push by queue entries, a warp 32 neighbouring ones.
 #[inline(never)]
-pub fn push_nodes<G: Grid>(hand: Hand<G>) {
-    let (grid, team) = (hand.grid(), &hand.context().team);
+pub fn push_nodes<G: Grid>(cx: ContextRef<G>) {
+    let (grid, team) = (cx.grid(), &cx.context().team);
     let mut base = first_node(team);
     let stride = team.size() * grid.lanes();
     loop {
         // Looked up again each time, which is cheaper than holding on to it.
-        let (search, drive) = (&shared_search::read(grid), &shared_drive::read(grid));
+        let (search, drive) = (&Search::current(grid), &shared_drive::read(grid));
         if base >= drive.nodes {
             return;
         }
@@ -290,7 +243,7 @@ impl Search {
 #[inline(always)]
 pub(super) fn append_next<G: Grid, const K: usize>(grid: G, finds: &Finds<K>) {
     if grid.ballot(finds.mask != 0) != 0 {
-        let search = shared_search::read(grid);
+        let search = Search::current(grid);
         let target = search.target(&shared_drive::read(grid));
         let found = Found::look_up(grid, target.rows, finds);
         append_rows(grid, search.frontier, target, &found);
@@ -306,31 +259,4 @@ pub fn row_at<G: Grid>(grid: G, queue: &Queue, index: u32, drive: &DriveRecord) 
     let (start, end) = queue.row(grid, index, (drive.nodes, drive.edges));
     let node = queue.nodes.load_weak(grid, index);
     Row { node, start, end }
-}
-
-/// First queue entry of this lane's warp. Neighbouring runs of entries go to
-/// different blocks, so that a small frontier still uses all of them.
-#[inline(always)]
-pub fn first_node<G: Grid>(team: &Team<G>) -> u32 {
-    let warp = team.grid.lane() / G::WARP;
-    (warp * team.size() + team.rank()) * G::WARP
-}
-
-/// The last of `count` ascending shared words from `first` on that is not
-/// above `value`; the first word must not be above it.
-#[inline(always)]
-pub fn owner<G: Grid>(grid: G, first: u32, count: u32, value: u32) -> u32 {
-    let (mut low, mut span) = (0, count);
-    while span > 1 {
-        let half = span / 2;
-        // SAFETY: `low + half` stays below `count`, whose words exist.
-        let word = unsafe { grid.shared_load(first + low + half) };
-        if word <= value {
-            low += half;
-            span -= half;
-        } else {
-            span = half;
-        }
-    }
-    low
 }

@@ -1,11 +1,13 @@
 //! Puts the sources into a freshly reset frontier.
 
-use super::frontier::{Finds, Frontier, Target, append};
-use super::narrow::reach;
+use super::current::Search;
+use super::drive;
+use super::frontier::{Frontier, Target, append};
+use super::fused::reach;
 use super::visit::Discovery;
-use super::{Search, drive};
 use crate::grid::Grid;
 use crate::memory::Words;
+use crate::queue::Finds;
 use crate::team::Team;
 use seawall_core::abi::search::{DriveRecord, SearchPolicy};
 

@@ -4,13 +4,16 @@
 //! The queue carries the number of edges before each entry, so a block finds
 //! its first row by a search and needs no scan over the frontier.
 
-use super::frontier::{Finds, Frontier, Queue, append};
-use super::push::{Push, owner};
+use super::current::Search;
+use super::frontier::{Frontier, append};
+use super::push::Push;
+use super::shared_drive;
 use super::visit::Discovery;
-use super::{Search, shared_drive, shared_search};
+use crate::block::owner;
 use crate::block::shared::{SHARES, share_rows};
-use crate::context::Hand;
+use crate::context::ContextRef;
 use crate::grid::Grid;
+use crate::queue::{Finds, Queue};
 use crate::team::Team;
 use seawall_core::abi::search::DriveRecord;
 
@@ -36,10 +39,10 @@ struct Share {
 
 /// Push with even shares of edges.
 #[inline(never)]
-pub fn push_shares<G: Grid>(hand: Hand<G>, sink: Sink) {
-    let (grid, team) = (hand.grid(), &hand.context().team);
+pub fn push_shares<G: Grid>(cx: ContextRef<G>, sink: Sink) {
+    let (grid, team) = (cx.grid(), &cx.context().team);
     if G::WARP == 1 {
-        shared_search::read(grid).walk_share(team, &shared_drive::read(grid), sink);
+        Search::current(grid).walk_share(team, &shared_drive::read(grid), sink);
         return;
     }
     let tile = (grid.lanes() * EDGES_PER_LANE).min(share_rows::<G>());
@@ -50,7 +53,7 @@ pub fn push_shares<G: Grid>(hand: Hand<G>, sink: Sink) {
         if first_edge >= u64::from(drive.edges) {
             return;
         }
-        let queue = shared_search::read(grid).frontier.queue(drive.queue);
+        let queue = Search::current(grid).frontier.queue(drive.queue);
         let at = first_edge as u32;
         let edges = (drive.edges - at).min(tile);
         let share = load_share(grid, &queue, (at, edges, drive.nodes));
@@ -64,7 +67,7 @@ pub fn push_shares<G: Grid>(hand: Hand<G>, sink: Sink) {
 fn push_share<G: Grid>(grid: G, share: &Share, sink: Sink) {
     let mut base = 0;
     while base < share.edges {
-        let (search, drive) = (&shared_search::read(grid), &shared_drive::read(grid));
+        let (search, drive) = (&Search::current(grid), &shared_drive::read(grid));
         let (push, target) = search.aims(drive);
         let edge = base + grid.lane();
         let mut finds = Finds {

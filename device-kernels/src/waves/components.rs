@@ -8,10 +8,10 @@
 
 use super::edges::{Edge, Rows, each_edge};
 use crate::block::shared::SHARES;
-use crate::context::{Context, Hand};
+use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
-use crate::machine::Wave;
 use crate::memory::{Proven, Words};
+use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
@@ -23,24 +23,28 @@ const SAMPLES: u32 = 256;
 /// # Errors
 /// [`FaultCode::BadRegister`] when a register is missing or too short.
 #[inline(never)]
-pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
-    let context = &hand.context();
-    let (machine, grid) = (context.machine, context.team.grid);
-    let nodes = machine.nodes(grid);
+pub fn run_components<G: Grid>(
+    cx: ContextRef<G>,
+    opcode: Opcode,
+    wave: Wave,
+) -> Result<(), FaultCode> {
+    let context = &cx.context();
+    let (tables, grid) = (context.tables, context.team.grid);
+    let nodes = tables.nodes(grid);
     if opcode == Opcode::Majority {
-        let to = machine.register_of(grid, wave.destination(grid), 1)?;
+        let to = tables.register_of(grid, wave.destination(grid), 1)?;
         // SAFETY: the nodes of the sample are below `nodes`.
-        let labels = unsafe { machine.proven_of(grid, wave.source(grid, 0), nodes)? };
-        majority(hand, to, labels.part(0, nodes));
+        let labels = unsafe { tables.proven_of(grid, wave.source(grid, 0), nodes)? };
+        majority(cx, to, labels.part(0, nodes));
         return Ok(());
     }
     // SAFETY: no word is above its own number, as the host proved (`Invariant::Forest`):
     // what is above a node is a node again.
-    let parents = unsafe { machine.proven_of(grid, wave.destination(grid), nodes)? };
+    let parents = unsafe { tables.proven_of(grid, wave.destination(grid), nodes)? };
     let rows = |skip| Rows {
-        csr: machine.outgoing(grid),
+        csr: tables.outgoing(grid),
         nodes,
-        edges: machine.edges(grid),
+        edges: tables.edges(grid),
         skip,
     };
     let join = |edge: Edge| link(grid, parents, edge.from, edge.to);
@@ -48,7 +52,7 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
         Opcode::Compress => compress(context, parents, nodes),
         Opcode::LinkSample => link_sample(context, parents, nodes, wave.parameter(grid, 0)),
         Opcode::LinkRest => {
-            let largest = machine
+            let largest = tables
                 .register_of(grid, wave.source(grid, 0), 1)?
                 .load_weak(grid, 0);
             let wanted = |node| parents.load_weak(grid, node) != largest;
@@ -130,7 +134,7 @@ fn link<G: Grid>(grid: G, parents: Proven, a: u32, b: u32) {
 
 fn link_sample<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32, sample: u32) {
     let grid = context.team.grid;
-    let rows = context.machine.outgoing(grid);
+    let rows = context.tables.outgoing(grid);
     let links = |node| {
         let (start, end) = rows.row(grid, node);
         for edge in start..end.min(start.saturating_add(sample)) {
@@ -167,8 +171,8 @@ fn compress<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32) {
 
 /// The most frequent label of a sample, found by the first block.
 #[inline(never)]
-fn majority<G: Grid>(hand: Hand<G>, to: Words, labels: Proven) {
-    let context = &hand.context();
+fn majority<G: Grid>(cx: ContextRef<G>, to: Words, labels: Proven) {
+    let context = &cx.context();
     let grid = context.team.grid;
     if !context.team.is_first() || labels.is_empty() {
         return;

@@ -5,11 +5,11 @@
 //! the degrees are. What happens at an edge is up to the caller.
 
 use super::work::{Sink, Source};
+use crate::block::owner;
 use crate::block::shared::SHARES;
 use crate::grid::Grid;
 use crate::memory::{Proven, Words};
-use crate::search::frontier::{Finds, Found, enqueue};
-use crate::search::push::owner;
+use crate::queue::{Finds, Found, enqueue};
 use crate::team::Team;
 use seawall_core::abi::work::WORK_EDGES;
 

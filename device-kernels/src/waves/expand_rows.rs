@@ -8,8 +8,7 @@
 use super::expand::append_rows;
 use super::work::{Sink, Source};
 use crate::grid::Grid;
-use crate::search::frontier::{Finds, Found};
-use crate::search::push::{Row, SERIAL, first_node};
+use crate::queue::{Finds, Found, Row, SERIAL, first_node};
 use crate::team::Team;
 
 /// Edges of a node that a lane has under way at a time.

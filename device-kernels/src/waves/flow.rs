@@ -2,10 +2,10 @@
 //!
 //! A fact matrix has `facts` words a node; `parameters[1]` gives their number.
 
-use crate::context::{Context, Hand};
+use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
-use crate::machine::Wave;
 use crate::memory::Proven;
+use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
@@ -15,36 +15,36 @@ use seawall_core::abi::program::Opcode;
 /// [`FaultCode::BadRegister`] when a register is missing or too short,
 /// [`FaultCode::NoArray`] when the launch holds no incoming edges.
 #[inline(never)]
-pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
+pub fn run_flow<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
     if opcode == Opcode::GenKill {
-        transfer(hand, wave)
+        transfer(cx, wave)
     } else {
-        meet(hand, wave)
+        meet(cx, wave)
     }
 }
 
 /// What passes a node: all but what it kills, and what it makes.
 #[inline(never)]
-fn transfer<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
-    let context = &hand.context();
-    let (machine, grid) = (context.machine, context.team.grid);
-    let to = machine.register(grid, wave.destination(grid))?;
+fn transfer<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
+    let context = &cx.context();
+    let (tables, grid) = (context.tables, context.team.grid);
+    let to = tables.register(grid, wave.destination(grid))?;
     // SAFETY: the words of `to`, which are not more than those of the sources.
     let to = unsafe { to.proven() };
     let source = |which| {
         // SAFETY: as above.
-        unsafe { machine.proven_of(grid, wave.source(grid, which), to.len()) }
+        unsafe { tables.proven_of(grid, wave.source(grid, which), to.len()) }
     };
     let (from, made, killed) = (source(0)?, source(1)?, source(2)?);
-    let_through(hand, to, from, made, killed);
+    let_through(cx, to, from, made, killed);
     Ok(())
 }
 
 /// A function of its own, as what its loop needs would wait in local memory while the
 /// registers are looked up.
 #[inline(never)]
-fn let_through<G: Grid>(hand: Hand<G>, to: Proven, from: Proven, made: Proven, killed: Proven) {
-    let context = &hand.context();
+fn let_through<G: Grid>(cx: ContextRef<G>, to: Proven, from: Proven, made: Proven, killed: Proven) {
+    let context = &cx.context();
     let grid = context.team.grid;
     context.team.each(to.len(), |at| {
         let kept = from.load_weak(grid, at) & !killed.load_weak(grid, at);
@@ -54,24 +54,24 @@ fn let_through<G: Grid>(hand: Hand<G>, to: Proven, from: Proven, made: Proven, k
 
 /// What comes in from the predecessors: what any has, or what all have.
 #[inline(never)]
-fn meet<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
-    let context = &hand.context();
-    let (machine, grid) = (context.machine, context.team.grid);
-    let to = machine.register(grid, wave.destination(grid))?;
+fn meet<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
+    let context = &cx.context();
+    let (tables, grid) = (context.tables, context.team.grid);
+    let to = tables.register(grid, wave.destination(grid))?;
     // SAFETY: facts of nodes, of which there are as many as the check below says.
-    let from = unsafe { machine.proven_of(grid, wave.source(grid, 0), to.len())? };
+    let from = unsafe { tables.proven_of(grid, wave.source(grid, 0), to.len())? };
     // SAFETY: as above.
     let to = unsafe { to.proven() };
     let intersect = wave.parameter(grid, 0) != 0;
     let facts = wave.parameter(grid, 1).max(1);
-    let nodes = machine.nodes(grid);
-    if !machine.has_incoming(grid) {
+    let nodes = tables.nodes(grid);
+    if !tables.has_incoming(grid) {
         return Err(FaultCode::NoArray);
     }
     if u64::from(to.len()) < u64::from(nodes) * u64::from(facts) {
         return Err(FaultCode::BadRegister);
     }
-    let rows = machine.incoming(grid);
+    let rows = tables.incoming(grid);
     context.team.each_taken(nodes.saturating_mul(facts), |at| {
         let (node, fact) = (at / facts, at % facts);
         let (start, end) = rows.row(grid, node);

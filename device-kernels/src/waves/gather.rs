@@ -5,7 +5,7 @@
 //! ends, and rows that several warps share are simply added.
 
 use super::edges::last_row;
-use super::rank::{Scale, move_wide};
+use super::scale::{Scale, move_wide};
 use crate::context::Context;
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven};
@@ -17,12 +17,12 @@ use crate::team::Team;
 pub(super) fn gather<G: Grid>(context: &Context<G>, contributions: Proven, sums: Proven) {
     let (team, grid) = (&context.team, context.team.grid);
     let pull = Pull {
-        rows: context.machine.incoming(grid),
-        nodes: context.machine.nodes(grid),
-        edges: context.machine.edges(grid),
+        rows: context.tables.incoming(grid),
+        nodes: context.tables.nodes(grid),
+        edges: context.tables.edges(grid),
         contributions,
         sums,
-        scale: Scale::of(context.machine.edges(grid)),
+        scale: Scale::of(context.tables.edges(grid)),
     };
     if G::WARP == 1 {
         pull.by_rows(team);

@@ -5,7 +5,7 @@
 //! order too. What does not fit into the low words goes to the sums in memory: in
 //! all that happens at most once for each 2^32 units, whatever the graph.
 
-use super::rank::Scale;
+use super::scale::Scale;
 use crate::context::Context;
 use crate::grid::Grid;
 use crate::memory::Proven;
@@ -32,7 +32,7 @@ pub(super) fn gather<G: Grid>(
         tiles,
         contributions,
         sums,
-        scale: Scale::of(context.machine.edges(grid)),
+        scale: Scale::of(context.tables.edges(grid)),
     };
     let mut index = team.rank();
     while index < tiles.count {

@@ -8,13 +8,13 @@ pub mod reduce;
 pub mod edges;
 pub mod components;
 pub mod flow;
-pub mod search;
 pub mod work;
 pub mod expand;
 mod expand_rows;
 mod lengths;
 pub mod paths;
 pub mod peel;
+mod scale;
 mod gather;
 mod gather_tiles;
 pub mod rank;
@@ -23,11 +23,8 @@ pub mod parents;
 pub mod sets;
 pub mod orient;
 pub mod triangles;
+pub mod stall;
 
-use crate::context::Hand;
-use crate::grid::Grid;
-use crate::machine::Wave;
-use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
 /// Families of opcodes. A kernel that leaves families out needs fewer
@@ -94,78 +91,4 @@ pub const fn families_of(opcode: Opcode) -> u32 {
         Opcode::OrientEdges | Opcode::CountTriangles => family::TRIANGLES,
         Opcode::SeedSets | Opcode::StepSets => family::SETS,
     }
-}
-
-/// Runs this lane's share of a wave other than a fixpoint.
-///
-/// # Errors
-/// The fault that ends the run.
-#[inline(always)]
-pub fn run<G: Grid, const FAMILIES: u32>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
-    let grid = hand.grid();
-    let opcode = Opcode::from_word(wave.opcode(grid)).ok_or(FaultCode::UnknownOpcode)?;
-    let families = families_of(opcode);
-    if families & FAMILIES != families {
-        return Err(FaultCode::UnknownOpcode);
-    }
-    if FAMILIES & family::WORDS != 0 && families == family::WORDS {
-        return words::run(hand, opcode, wave);
-    }
-    if FAMILIES & family::SEARCH != 0 && opcode == Opcode::Parents {
-        return parents::run(hand, wave);
-    }
-    if FAMILIES & family::SEARCH != 0 && families == family::SEARCH {
-        return search::run(hand, opcode, wave);
-    }
-    if FAMILIES & family::COMPONENTS != 0 && families == family::COMPONENTS {
-        return components::run(hand, opcode, wave);
-    }
-    if FAMILIES & family::FLOW != 0 && families == family::FLOW {
-        return flow::run(hand, opcode, wave);
-    }
-    if FAMILIES & family::REDUCE != 0 && families == family::REDUCE {
-        return reduce::run(hand, wave);
-    }
-    if FAMILIES & family::PATHS != 0 && families == family::PATHS {
-        return paths::run(hand, opcode, wave);
-    }
-    if FAMILIES & family::LONG_PATHS != 0 && families == family::LONG_PATHS {
-        return paths::run_long(hand, opcode, wave);
-    }
-    if FAMILIES & family::PEEL != 0 && families == family::PEEL {
-        return peel::run(hand, opcode, wave);
-    }
-    if FAMILIES & family::RANK != 0 && families == family::RANK {
-        return rank::run(hand, opcode, wave);
-    }
-    if FAMILIES & family::TRIANGLES != 0 && families == family::TRIANGLES {
-        return triangles::run(hand, opcode, wave);
-    }
-    if FAMILIES & family::SETS != 0 && families == family::SETS {
-        return sets::run(hand, opcode, wave);
-    }
-    if opcode == Opcode::Stall {
-        return stall(hand, wave.parameter(grid, 0));
-    }
-    Ok(())
-}
-
-/// Holds one block back until the run's time is over and someone who waits
-/// for it says so; reports it itself when nobody does.
-#[inline(never)]
-fn stall<G: Grid>(hand: Hand<G>, block: u32) -> Result<(), FaultCode> {
-    let context = hand.context();
-    let grid = context.team.grid;
-    if grid.block() != block {
-        return Ok(());
-    }
-    let mut polls = 0_u32;
-    while !context.team.control.is_stopped(grid) && !context.team.is_overdue() {
-        polls = polls.saturating_add(1);
-        grid.pause(polls);
-    }
-    if grid.block_any(!context.team.control.is_stopped(grid)) {
-        return Err(FaultCode::TimeBudget);
-    }
-    Ok(())
 }

@@ -46,7 +46,7 @@ impl Forward {
     #[inline(never)]
     pub(super) fn fill<G: Grid>(&self, context: &Context<G>) {
         let (team, grid) = (&context.team, context.team.grid);
-        let nodes = context.machine.nodes(grid);
+        let nodes = context.tables.nodes(grid);
         // What is behind a reference would be loaded again in the inner loops.
         let forward = *self;
         each_chunk(team, nodes, |node| {

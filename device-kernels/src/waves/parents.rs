@@ -8,10 +8,10 @@
 //! that was not enough, and blocks where that was not either.
 
 use super::deal::{each_chunk, each_left};
-use crate::context::Hand;
+use crate::context::ContextRef;
 use crate::grid::Grid;
-use crate::machine::Wave;
 use crate::memory::{Csr, Proven};
+use crate::tables::Wave;
 use crate::team::Team;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::control::FaultCode;
@@ -27,26 +27,26 @@ const WARP_ROW: u32 = 1024;
 /// [`FaultCode::BadRegister`] when a register is missing or too short,
 /// [`FaultCode::NoArray`] when the launch holds no incoming edges.
 #[inline(never)]
-pub fn run<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
-    let context = &hand.context();
-    let (machine, grid) = (context.machine, context.team.grid);
-    let nodes = machine.nodes(grid);
-    if !machine.has_incoming(grid) {
+pub fn run_parents<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
+    let context = &cx.context();
+    let (tables, grid) = (context.tables, context.team.grid);
+    let nodes = tables.nodes(grid);
+    if !tables.has_incoming(grid) {
         return Err(FaultCode::NoArray);
     }
     let search = Levels {
-        rows: machine.incoming(grid),
+        rows: tables.incoming(grid),
         // SAFETY: indices are nodes of the graph.
-        levels: unsafe { machine.proven_of(grid, wave.source(grid, 0), nodes)? },
+        levels: unsafe { tables.proven_of(grid, wave.source(grid, 0), nodes)? },
     };
     // SAFETY: as above.
-    let parents = unsafe { machine.proven_of(grid, wave.destination(grid), nodes)? };
+    let parents = unsafe { tables.proven_of(grid, wave.destination(grid), nodes)? };
     let parents = parents.part(0, nodes);
     if G::WARP == 1 {
         search.one_by_one(&context.team, parents);
     } else {
-        search.near(hand, parents);
-        search.far(hand, parents);
+        search.near(cx, parents);
+        search.far(cx, parents);
     }
     Ok(())
 }
@@ -74,9 +74,9 @@ impl Levels {
 
     /// Finds the parents that are among the first of their rows.
     #[inline(never)]
-    fn near<G: Grid>(&self, hand: Hand<G>, parents: Proven) {
-        let (search, grid, nodes) = (*self, hand.grid(), parents.len());
-        each_chunk(&hand.context().team, nodes, |node| {
+    fn near<G: Grid>(&self, cx: ContextRef<G>, parents: Proven) {
+        let (search, grid, nodes) = (*self, cx.grid(), parents.len());
+        each_chunk(&cx.context().team, nodes, |node| {
             let parent = search.near_parent(grid, (node, nodes));
             if node < nodes {
                 parents.store_weak(grid, node, parent);
@@ -86,11 +86,11 @@ impl Levels {
 
     /// Finds the parents that [`Levels::near`] did not.
     #[inline(never)]
-    fn far<G: Grid>(&self, hand: Hand<G>, parents: Proven) {
-        let (search, grid) = (*self, hand.grid());
+    fn far<G: Grid>(&self, cx: ContextRef<G>, parents: Proven) {
+        let (search, grid) = (*self, cx.grid());
         // The lane that stored a node's parent is the one that looks at it here.
         let is_left = |node| search.is_left(grid, node, parents);
-        each_left(&hand.context().team, parents.len(), is_left, |node| {
+        each_left(&cx.context().team, parents.len(), is_left, |node| {
             search.far_parent(grid, node, parents);
         });
     }

@@ -18,10 +18,10 @@ use super::expand::{append_list, expand, select};
 use super::expand_rows::{BATCH, Batch, are_short, expand_rows};
 use super::lengths::{Float, Lengths, Whole, Wide};
 use super::work::{Round, Work, values_and_work, work_of};
-use crate::context::Hand;
+use crate::context::ContextRef;
 use crate::grid::Grid;
-use crate::machine::Wave;
 use crate::memory::{Proven, Words};
+use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
@@ -31,18 +31,18 @@ use seawall_core::abi::program::Opcode;
 /// [`FaultCode::BadRegister`] when a register is missing or too short,
 /// [`FaultCode::NoArray`] when the launch holds no weights.
 #[inline(never)]
-pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
-    let context = &hand.context();
-    let (machine, grid) = (context.machine, context.team.grid);
+pub fn run_paths<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
+    let context = &cx.context();
+    let (tables, grid) = (context.tables, context.team.grid);
     if opcode == Opcode::ResetWork {
         work_of(context, wave.destination(grid))?.reset(&context.team);
         return Ok(());
     }
     if opcode == Opcode::SeedPaths {
-        let list = machine.register(grid, wave.source(grid, 1))?;
+        let list = tables.register(grid, wave.source(grid, 1))?;
         let width = width(grid, wave);
         seed(
-            hand,
+            cx,
             Whole,
             &values_and_work(context, wave, Whole::WORDS)?,
             list,
@@ -50,32 +50,36 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
         );
         return Ok(());
     }
-    step(hand, Whole, wave, |distances, work| {
-        relax_whole(hand, distances, work)
+    step(cx, Whole, wave, |distances, work| {
+        relax_whole(cx, distances, work)
     })
 }
 
 /// Runs an opcode of the family of long distances.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`run_paths`].
 #[inline(never)]
-pub fn run_long<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
-    let context = &hand.context();
-    let (machine, grid) = (context.machine, context.team.grid);
+pub fn run_long_paths<G: Grid>(
+    cx: ContextRef<G>,
+    opcode: Opcode,
+    wave: Wave,
+) -> Result<(), FaultCode> {
+    let context = &cx.context();
+    let (tables, grid) = (context.tables, context.team.grid);
     if opcode == Opcode::StepPathsFloat {
-        return step_float(hand, wave);
+        return step_float(cx, wave);
     }
     let lengths = Wide {
         shift: wave.parameter(grid, 1),
     };
     if opcode == Opcode::StepPathsWide {
-        return step_wide(hand, lengths, wave);
+        return step_wide(cx, lengths, wave);
     }
-    let list = machine.register(grid, wave.source(grid, 1))?;
+    let list = tables.register(grid, wave.source(grid, 1))?;
     let width = width(grid, wave);
     seed(
-        hand,
+        cx,
         lengths,
         &values_and_work(context, wave, Wide::WORDS)?,
         list,
@@ -86,29 +90,29 @@ pub fn run_long<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<()
 
 /// One round of float distances.
 #[inline(never)]
-fn step_float<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
-    step(hand, Float, wave, |distances, work| {
-        relax(hand, Float, distances, work)
+fn step_float<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
+    step(cx, Float, wave, |distances, work| {
+        relax(cx, Float, distances, work)
     })
 }
 
 /// One round of distances of 64 bits.
 #[inline(never)]
-fn step_wide<G: Grid>(hand: Hand<G>, lengths: Wide, wave: Wave) -> Result<(), FaultCode> {
-    step(hand, lengths, wave, |distances, work| {
-        relax(hand, lengths, distances, work)
+fn step_wide<G: Grid>(cx: ContextRef<G>, lengths: Wide, wave: Wave) -> Result<(), FaultCode> {
+    step(cx, lengths, wave, |distances, work| {
+        relax(cx, lengths, distances, work)
     })
 }
 
 /// One round, of which `relax` is the one that relaxes edges.
 #[inline(always)]
 fn step<G: Grid, L: Lengths>(
-    hand: Hand<G>,
+    cx: ContextRef<G>,
     lengths: L,
     wave: Wave,
     relax: impl FnOnce(Proven, Proven) -> Result<(), FaultCode>,
 ) -> Result<(), FaultCode> {
-    let context = &hand.context();
+    let context = &cx.context();
     let grid = context.team.grid;
     let (distances, work) = values_and_work(context, wave, L::WORDS)?;
     let round = work.round(grid, context.tag.now(grid));
@@ -118,7 +122,7 @@ fn step<G: Grid, L: Lengths>(
     if round.least != u32::MAX {
         let level = lengths.bound(round.least, width(grid, wave));
         let bounds = (round.level, level);
-        return queue(hand, lengths, distances, work.words(), bounds);
+        return queue(cx, lengths, distances, work.words(), bounds);
     }
     Ok(())
 }
@@ -140,23 +144,23 @@ struct Paths {
 /// Queues the listed nodes at distance 0; the first block does it alone.
 #[inline(never)]
 fn seed<G: Grid, L: Lengths>(
-    hand: Hand<G>,
+    cx: ContextRef<G>,
     lengths: L,
     (distances, work): &(Proven, Work),
     list: Words,
     width: u32,
 ) {
-    let context = &hand.context();
+    let context = &cx.context();
     let (team, grid) = (&context.team, context.team.grid);
     if !team.is_first() {
         return;
     }
-    let nodes = context.machine.nodes(grid);
+    let nodes = context.tables.nodes(grid);
     // Both the queue and the counters of the first round of the loop.
     let tag = context.tag.now(grid);
     let marks = work.marks(tag.wrapping_add(1));
     let sink = work.sink(context);
-    if team.is_conductor() {
+    if team.is_leader() {
         work.open_next(grid, tag, width);
     }
     append_list(&team.alone(), list, &sink, |node| {
@@ -180,23 +184,27 @@ fn claim<G: Grid>(grid: G, marks: Proven, node: u32) -> bool {
 /// The other lengths relax within their rounds. With one such function each, ptxas 12.9
 /// gives up registers for sm_90, and this one spills half as much again or more.
 #[inline(never)]
-fn relax_whole<G: Grid>(hand: Hand<G>, distances: Proven, work: Proven) -> Result<(), FaultCode> {
-    relax(hand, Whole, distances, work)
+fn relax_whole<G: Grid>(
+    cx: ContextRef<G>,
+    distances: Proven,
+    work: Proven,
+) -> Result<(), FaultCode> {
+    relax(cx, Whole, distances, work)
 }
 
 /// Relaxes the edges of the queued nodes.
 #[inline(always)]
 fn relax<G: Grid, L: Lengths>(
-    hand: Hand<G>,
+    cx: ContextRef<G>,
     lengths: L,
     distances: Proven,
     work: Proven,
 ) -> Result<(), FaultCode> {
-    let context = &hand.context();
+    let context = &cx.context();
     let (team, grid) = (&context.team, context.team.grid);
-    let (tag, round) = (context.tag.now(grid), Round::told(grid));
-    let work = Work::new(work, context.machine.nodes(grid))?;
-    let weights = context.machine.weights(grid).ok_or(FaultCode::NoArray)?;
+    let (tag, round) = (context.tag.now(grid), Round::broadcast(grid));
+    let work = Work::new(work, context.tables.nodes(grid))?;
+    let weights = context.tables.weights(grid).ok_or(FaultCode::NoArray)?;
     let paths = &Paths {
         distances,
         weights,
@@ -206,7 +214,7 @@ fn relax<G: Grid, L: Lengths>(
         work.open_next(grid, tag, round.level);
         work.wait(grid, context.tag, round.least);
     }
-    let rows = context.machine.outgoing(grid);
+    let rows = context.tables.outgoing(grid);
     let (old_marks, marks) = (work.marks(tag), work.marks(tag.wrapping_add(1)));
     let mut least = u32::MAX;
     let row = |node: u32| {
@@ -280,19 +288,19 @@ fn relax_batch<G: Grid, L: Lengths>(
 /// its own, as what its loop needs would wait in local memory otherwise.
 #[inline(never)]
 fn queue<G: Grid, L: Lengths>(
-    hand: Hand<G>,
+    cx: ContextRef<G>,
     lengths: L,
     distances: Proven,
     work: Proven,
     (from, level): (u32, u32),
 ) -> Result<(), FaultCode> {
-    let (context, grid) = (&hand.context(), hand.grid());
+    let (context, grid) = (&cx.context(), cx.grid());
     let tag = context.tag.now(grid);
-    let work = Work::new(work, context.machine.nodes(grid))?;
-    if context.team.is_conductor() {
+    let work = Work::new(work, context.tables.nodes(grid))?;
+    if context.team.is_leader() {
         work.open_next(grid, tag, level);
     }
-    let all = (distances, context.machine.nodes(grid));
+    let all = (distances, context.tables.nodes(grid));
     let marks = work.marks(tag.wrapping_add(1));
     let mut least = u32::MAX;
     select(&context.team, all, &work.sink(context), |node, word| {

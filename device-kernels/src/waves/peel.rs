@@ -7,10 +7,10 @@
 
 use super::expand::{expand, select};
 use super::work::{Round, Work, values_and_work};
-use crate::context::Hand;
+use crate::context::ContextRef;
 use crate::grid::Grid;
-use crate::machine::Wave;
 use crate::memory::Proven;
+use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
@@ -19,32 +19,32 @@ use seawall_core::abi::program::Opcode;
 /// # Errors
 /// [`FaultCode::BadRegister`] when a register is missing or too short.
 #[inline(never)]
-pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
-    let context = &hand.context();
+pub fn run_peel<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
+    let context = &cx.context();
     let grid = context.team.grid;
     let (cores, work) = values_and_work(context, wave, 1)?;
     if opcode == Opcode::SeedPeel {
-        if context.team.is_conductor() {
+        if context.team.is_leader() {
             work.open_next(grid, context.tag.now(grid), 0);
         }
-        seed(hand, cores);
+        seed(cx, cores);
         return Ok(());
     }
     let round = work.round(grid, context.tag.now(grid));
     if round.nodes != 0 {
-        peel(hand, cores, work.words())
+        peel(cx, cores, work.words())
     } else {
-        queue(hand, cores, work.words(), next_level(round))
+        queue(cx, cores, work.words(), next_level(round))
     }
 }
 
 /// Stores degrees; nodes without edges are done at level 0.
 #[inline(never)]
-fn seed<G: Grid>(hand: Hand<G>, cores: Proven) {
-    let context = &hand.context();
+fn seed<G: Grid>(cx: ContextRef<G>, cores: Proven) {
+    let context = &cx.context();
     let (team, grid) = (&context.team, context.team.grid);
-    let rows = context.machine.outgoing(grid);
-    team.each(context.machine.nodes(grid), |node| {
+    let rows = context.tables.outgoing(grid);
+    team.each(context.tables.nodes(grid), |node| {
         let (start, end) = rows.row(grid, node);
         cores.store_weak(grid, node, end - start);
     });
@@ -52,18 +52,18 @@ fn seed<G: Grid>(hand: Hand<G>, cores: Proven) {
 
 /// Removes the queued nodes.
 #[inline(never)]
-fn peel<G: Grid>(hand: Hand<G>, cores: Proven, work: Proven) -> Result<(), FaultCode> {
-    let context = &hand.context();
+fn peel<G: Grid>(cx: ContextRef<G>, cores: Proven, work: Proven) -> Result<(), FaultCode> {
+    let context = &cx.context();
     let (team, grid) = (&context.team, context.team.grid);
-    let (tag, round) = (context.tag.now(grid), Round::told(grid));
-    let work = Work::new(work, context.machine.nodes(grid))?;
+    let (tag, round) = (context.tag.now(grid), Round::broadcast(grid));
+    let work = Work::new(work, context.tables.nodes(grid))?;
     let level = round.level;
     if team.is_bookkeeper() {
         work.open_next(grid, tag, level);
         // Whatever remains has more than `level` neighbours left.
         work.wait(grid, context.tag, level.saturating_add(1));
     }
-    let rows = context.machine.outgoing(grid);
+    let rows = context.tables.outgoing(grid);
     expand(
         team,
         &work.source(rows, tag, &round),
@@ -98,17 +98,17 @@ fn next_level(round: Round) -> (u32, u32) {
 /// its loop needs would wait in local memory otherwise.
 #[inline(never)]
 fn queue<G: Grid>(
-    hand: Hand<G>,
+    cx: ContextRef<G>,
     cores: Proven,
     work: Proven,
     (above, level): (u32, u32),
 ) -> Result<(), FaultCode> {
-    let (context, grid) = (&hand.context(), hand.grid());
-    let work = Work::new(work, context.machine.nodes(grid))?;
-    if context.team.is_conductor() {
+    let (context, grid) = (&cx.context(), cx.grid());
+    let work = Work::new(work, context.tables.nodes(grid))?;
+    if context.team.is_leader() {
         work.open_next(grid, context.tag.now(grid), level);
     }
-    let degrees = (cores, context.machine.nodes(grid));
+    let degrees = (cores, context.tables.nodes(grid));
     let mut least = u32::MAX;
     select(&context.team, degrees, &work.sink(context), |_, degree| {
         if degree > level {

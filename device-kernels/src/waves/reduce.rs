@@ -3,10 +3,10 @@
 //! The destination must hold the reduction's identity before the wave (0, or
 //! `u32::MAX` for a minimum); a fill wave before it does that.
 
-use crate::context::Hand;
+use crate::context::ContextRef;
 use crate::grid::Grid;
-use crate::machine::Wave;
 use crate::memory::Words;
+use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Reduction;
 
@@ -16,14 +16,14 @@ use seawall_core::abi::program::Reduction;
 /// [`FaultCode::BadRegister`] when a register is missing,
 /// [`FaultCode::BadParameter`] when the reduction's word names none.
 #[inline(never)]
-pub fn run<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
-    let context = &hand.context();
+pub fn run_reduce<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
+    let context = &cx.context();
     let (team, grid) = (&context.team, context.team.grid);
     let how = Reduction::from_word(wave.parameter(grid, 0)).ok_or(FaultCode::BadParameter)?;
     let to = context
-        .machine
+        .tables
         .register_of(grid, wave.destination(grid), 1)?;
-    let from = context.machine.register(grid, wave.source(grid, 0))?;
+    let from = context.tables.register(grid, wave.source(grid, 0))?;
     // SAFETY: each of its words is asked for once.
     let from = unsafe { from.proven() };
     let mut own = if how == Reduction::Min { u32::MAX } else { 0 };

@@ -10,10 +10,10 @@
 
 use super::expand::{append_list, expand};
 use super::work::{Work, work_of};
-use crate::context::{Context, Hand};
+use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
-use crate::machine::Wave;
 use crate::memory::{Proven, Words};
+use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
@@ -23,18 +23,18 @@ use seawall_core::abi::program::Opcode;
 /// [`FaultCode::BadRegister`] when a register is missing or too short, or
 /// sources are more than the bits of a set.
 #[inline(never)]
-pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
-    let context = &hand.context();
-    let (machine, grid) = (context.machine, context.team.grid);
+pub fn run_sets<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
+    let context = &cx.context();
+    let (tables, grid) = (context.tables, context.team.grid);
     if opcode != Opcode::SeedSets {
-        return step(hand, wave);
+        return step(cx, wave);
     }
     let sets = Sets::of(context, wave)?;
-    let list = machine.register(grid, wave.source(grid, 2))?;
+    let list = tables.register(grid, wave.source(grid, 2))?;
     if list.len().div_ceil(32) > sets.words {
         return Err(FaultCode::BadRegister);
     }
-    sets.seed(hand, list);
+    sets.seed(cx, list);
     Ok(())
 }
 
@@ -51,16 +51,16 @@ impl Sets {
     /// The registers of a wave of this family.
     #[inline(always)]
     fn of<G: Grid>(context: &Context<G>, wave: Wave) -> Result<Self, FaultCode> {
-        let (machine, grid) = (context.machine, context.team.grid);
+        let (tables, grid) = (context.tables, context.team.grid);
         let words = wave.parameter(grid, 0).max(1);
-        let needed = u64::from(machine.nodes(grid)) * u64::from(words);
+        let needed = u64::from(tables.nodes(grid)) * u64::from(words);
         let needed = u32::try_from(needed).map_err(|_| FaultCode::BadRegister)?;
         Ok(Self {
             // SAFETY: indices are words of the sets of nodes, of which there are `needed`.
             sets: unsafe {
                 [
-                    machine.proven_of(grid, wave.destination(grid), needed)?,
-                    machine.proven_of(grid, wave.source(grid, 1), needed)?,
+                    tables.proven_of(grid, wave.destination(grid), needed)?,
+                    tables.proven_of(grid, wave.source(grid, 1), needed)?,
                 ]
             },
             words,
@@ -77,15 +77,15 @@ impl Sets {
     /// Puts every source into the set of its node and queues the nodes; the
     /// first block does it alone.
     #[inline(never)]
-    fn seed<G: Grid>(&self, hand: Hand<G>, list: Words) {
-        let context = &hand.context();
+    fn seed<G: Grid>(&self, cx: ContextRef<G>, list: Words) {
+        let context = &cx.context();
         let (team, grid) = (&context.team, context.team.grid);
         let tag = context.tag.now(grid);
         if !team.is_first() {
             return;
         }
-        let (nodes, next) = (context.machine.nodes(grid), tag.wrapping_add(1));
-        if team.is_conductor() {
+        let (nodes, next) = (context.tables.nodes(grid), tag.wrapping_add(1));
+        if team.is_leader() {
             self.work.open_next(grid, tag, 0);
         }
         let sets = self.of_round(next);
@@ -107,17 +107,17 @@ impl Sets {
 
 /// One level of all searches.
 #[inline(never)]
-fn step<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
-    let context = &hand.context();
+fn step<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
+    let context = &cx.context();
     let (team, grid) = (&context.team, context.team.grid);
     let tag = context.tag.now(grid);
     let sets = Sets::of(context, wave)?;
     let Sets { words, work, .. } = sets;
     let round = work.round(grid, tag);
-    if team.is_conductor() {
+    if team.is_leader() {
         work.open_next(grid, tag, 0);
     }
-    let rows = context.machine.outgoing(grid);
+    let rows = context.tables.outgoing(grid);
     let next = tag.wrapping_add(1);
     let (now, then) = (sets.of_round(tag), sets.of_round(next));
     let (old_marks, marks) = (work.marks(tag), work.marks(next));

@@ -12,11 +12,11 @@
 
 use super::deal::{FREE, each_left, each_part, warp_sum};
 use super::orient::Forward;
-use crate::context::{Context, Hand};
+use crate::block::owner;
+use crate::context::{Context, ContextRef};
 use crate::grid::{Grid, LANES_MAX, SHARED_WORDS};
-use crate::machine::Wave;
 use crate::memory::Proven;
-use crate::search::push::owner;
+use crate::tables::Wave;
 use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
@@ -52,18 +52,22 @@ const _: () = assert!(BLOCK_HELD <= u32::MAX / (ENTRY + BLOCK_HELD));
 /// [`FaultCode::BadRegister`] when a register is missing or too short,
 /// [`FaultCode::TimeBudget`] when the run's time ends in the wave.
 #[inline(never)]
-pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
-    let context = &hand.context();
-    let (machine, grid) = (context.machine, context.team.grid);
-    let (nodes, edges) = (machine.nodes(grid), machine.edges(grid));
+pub fn run_triangles<G: Grid>(
+    cx: ContextRef<G>,
+    opcode: Opcode,
+    wave: Wave,
+) -> Result<(), FaultCode> {
+    let context = &cx.context();
+    let (tables, grid) = (context.tables, context.team.grid);
+    let (nodes, edges) = (tables.nodes(grid), tables.edges(grid));
     let forward = |targets, degrees| {
         Ok(Forward {
-            rows: machine.outgoing(grid),
+            rows: tables.outgoing(grid),
             // SAFETY: what remains of a row lies in the row's place and holds nodes, as
             // the host proved (`Invariant::Rows` and `Invariant::Lengths`).
-            targets: unsafe { machine.proven_of(grid, targets, edges)? },
+            targets: unsafe { tables.proven_of(grid, targets, edges)? },
             // SAFETY: indices are nodes of the graph.
-            degrees: unsafe { machine.proven_of(grid, degrees, nodes)? },
+            degrees: unsafe { tables.proven_of(grid, degrees, nodes)? },
         })
     };
     if opcode == Opcode::OrientEdges {
@@ -73,7 +77,7 @@ pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), Fau
     let count = Count {
         forward: forward(wave.source(grid, 0), wave.source(grid, 1))?,
         // SAFETY: indices are nodes of the graph.
-        corners: unsafe { machine.proven_of(grid, wave.destination(grid), nodes)? },
+        corners: unsafe { tables.proven_of(grid, wave.destination(grid), nodes)? },
     };
     let held = match wave.parameter(grid, 0) {
         0 => u32::MAX,
@@ -180,7 +184,7 @@ impl Count {
     #[inline(never)]
     fn all<G: Grid>(&self, context: &Context<G>, held: u32) -> Result<(), FaultCode> {
         let (team, grid) = (&context.team, context.team.grid);
-        let nodes = context.machine.nodes(grid);
+        let nodes = context.tables.nodes(grid);
         let warp = Crew::warp(grid, held);
         let mut late = false;
         // Warps of this block may still read what an earlier wave left in

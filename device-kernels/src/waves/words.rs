@@ -1,9 +1,9 @@
 //! Word by word operations: fill, copy and the bit operations.
 
-use crate::context::{Context, Hand};
+use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
-use crate::machine::Wave;
 use crate::memory::{Proven, none_missed};
+use crate::tables::Wave;
 use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
@@ -14,19 +14,19 @@ use seawall_core::abi::program::Opcode;
 /// [`FaultCode::BadRegister`] when a register is missing or too short,
 /// [`FaultCode::BadIndex`] when a gathered index is out of range.
 #[inline(never)]
-pub fn run<G: Grid>(hand: Hand<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
+pub fn run_words<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
     match opcode {
-        Opcode::Scatter => scatter(hand, wave),
-        Opcode::Gather => gather(hand, wave),
-        _ => operate(hand, wave),
+        Opcode::Scatter => scatter(cx, wave),
+        Opcode::Gather => gather(cx, wave),
+        _ => operate(cx, wave),
     }
 }
 
 #[inline(never)]
-fn operate<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
-    let found = Operation::new(&hand.context(), wave)?;
+fn operate<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
+    let found = Operation::new(&cx.context(), wave)?;
     let how = (found.what, found.value);
-    perform(hand, how, found.to, found.left, found.right);
+    perform(cx, how, found.to, found.left, found.right);
     Ok(())
 }
 
@@ -34,7 +34,7 @@ fn operate<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
 /// registers are looked up; and by words, as a reference leads to local memory too.
 #[inline(never)]
 fn perform<G: Grid>(
-    hand: Hand<G>,
+    cx: ContextRef<G>,
     (what, value): (u32, u32),
     to: Proven,
     left: Proven,
@@ -47,7 +47,7 @@ fn perform<G: Grid>(
         right,
         value,
     };
-    operation.run(&hand.context().team);
+    operation.apply(&cx.context().team);
 }
 
 /// An operation on every word of a register, with its registers found.
@@ -124,13 +124,13 @@ impl Operation {
     /// [`FaultCode::BadRegister`] when a register is missing or too short.
     #[inline(always)]
     pub fn new<G: Grid>(context: &Context<G>, wave: Wave) -> Result<Self, FaultCode> {
-        let (machine, grid) = (context.machine, context.team.grid);
+        let (tables, grid) = (context.tables, context.team.grid);
         let what = what(wave.opcode(grid)).ok_or(FaultCode::UnknownOpcode)?;
         // SAFETY: each word of `to` is asked for once, and sources have as many.
-        let to = unsafe { machine.proven_of(grid, wave.destination(grid), 0)? };
+        let to = unsafe { tables.proven_of(grid, wave.destination(grid), 0)? };
         let source = |which| {
             // SAFETY: as above.
-            unsafe { machine.proven_of(grid, wave.source(grid, which), to.len()) }
+            unsafe { tables.proven_of(grid, wave.source(grid, which), to.len()) }
         };
         let left = if what < FILL { source(0)? } else { to };
         let right = if reads_right(what) { source(1)? } else { left };
@@ -193,22 +193,22 @@ impl Operation {
 
     /// Runs this lane's share.
     #[inline(always)]
-    pub fn run<G: Grid>(self, team: &Team<G>) {
+    pub fn apply<G: Grid>(self, team: &Team<G>) {
         let grid = team.grid;
         if G::WARP == 1 {
-            return self.run_by_word(team);
+            return self.apply_by_word(team);
         }
         if self.reads_left() {
-            self.run_join(team);
+            self.apply_join(team);
         } else {
-            self.run_made(team);
+            self.apply_made(team);
         }
-        team.each(self.to.len() % QUAD, |rest| self.run_last(grid, rest));
+        team.each(self.to.len() % QUAD, |rest| self.apply_last(grid, rest));
     }
 
     /// Four words at a time of what reads registers.
     #[inline(always)]
-    fn run_join<G: Grid>(self, team: &Team<G>) {
+    fn apply_join<G: Grid>(self, team: &Team<G>) {
         let grid = team.grid;
         let (two, quads) = (self.reads_right(), self.to.len() / QUAD);
         team.each_of::<2>(quads, |some| {
@@ -235,7 +235,7 @@ impl Operation {
 
     /// Four words at a time of what reads none.
     #[inline(always)]
-    fn run_made<G: Grid>(self, team: &Team<G>) {
+    fn apply_made<G: Grid>(self, team: &Team<G>) {
         let quads = self.to.len() / QUAD;
         let (value, step) = if self.what == FILL {
             (self.value, 0)
@@ -256,7 +256,7 @@ impl Operation {
     /// Runs this lane's share where a lane is a thread: a loop each, so that
     /// nothing is decided for every word.
     #[inline(always)]
-    fn run_by_word<G: Grid>(self, team: &Team<G>) {
+    fn apply_by_word<G: Grid>(self, team: &Team<G>) {
         let a = |at: u32| self.left.load_weak(team.grid, at);
         let b = |at: u32| self.right.load_weak(team.grid, at);
         match self.what {
@@ -279,7 +279,7 @@ impl Operation {
 
     /// Handles a word behind the last four, the `rest`th from the end.
     #[inline(always)]
-    pub fn run_last<G: Grid>(self, grid: G, rest: u32) {
+    pub fn apply_last<G: Grid>(self, grid: G, rest: u32) {
         let at = self.to.len() - 1 - rest;
         let load = |from: Proven, reads: bool| {
             if reads { from.load_weak(grid, at) } else { 0 }
@@ -302,11 +302,11 @@ const fn reads_right(what: u32) -> bool {
 /// short list for the words of its own share, so that clearing and storing
 /// need no barrier between them.
 #[inline(never)]
-fn scatter<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
-    let context = &hand.context();
+fn scatter<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
+    let context = &cx.context();
     let (team, grid) = (&context.team, context.team.grid);
-    let to = context.machine.register(grid, wave.destination(grid))?;
-    let list = context.machine.register(grid, wave.source(grid, 0))?;
+    let to = context.tables.register(grid, wave.destination(grid))?;
+    let list = context.tables.register(grid, wave.source(grid, 0))?;
     team.each(to.len(), |at| {
         let mut word = 0;
         for index in 0..list.len() {
@@ -321,12 +321,12 @@ fn scatter<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
 
 /// Stores the words that the indices name.
 #[inline(never)]
-fn gather<G: Grid>(hand: Hand<G>, wave: Wave) -> Result<(), FaultCode> {
-    let context = &hand.context();
-    let (machine, grid) = (context.machine, context.team.grid);
-    let to = machine.register(grid, wave.destination(grid))?;
-    let from = machine.register(grid, wave.source(grid, 0))?;
-    let indices = machine.register_of(grid, wave.source(grid, 1), to.len())?;
+fn gather<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
+    let context = &cx.context();
+    let (tables, grid) = (context.tables, context.team.grid);
+    let to = tables.register(grid, wave.destination(grid))?;
+    let from = tables.register(grid, wave.source(grid, 0))?;
+    let indices = tables.register_of(grid, wave.source(grid, 1), to.len())?;
     context.team.each(to.len(), |at| {
         let index = indices.load_weak(grid, at);
         to.store_weak(grid, at, from.load_weak(grid, index));

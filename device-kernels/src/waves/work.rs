@@ -6,9 +6,9 @@
 use crate::block::shared::ROUND;
 use crate::context::{Context, Tag};
 use crate::grid::Grid;
-use crate::machine::Wave;
 use crate::memory::{Csr, Proven};
-use crate::search::frontier::Queue;
+use crate::queue::Queue;
+use crate::tables::Wave;
 use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::work::{
@@ -56,14 +56,14 @@ pub struct Sink {
 impl Round {
     /// The counters that [`Work::round`] told the block last.
     #[inline(always)]
-    pub fn told<G: Grid>(grid: G) -> Self {
+    pub fn broadcast<G: Grid>(grid: G) -> Self {
         // SAFETY: four fixed words of shared memory.
-        let told = |part: u32| unsafe { grid.shared_load(ROUND + part) };
+        let word = |part: u32| unsafe { grid.shared_load(ROUND + part) };
         Self {
-            nodes: told(WORK_NODES),
-            edges: told(WORK_EDGES),
-            level: told(WORK_LEVEL),
-            least: told(3),
+            nodes: word(WORK_NODES),
+            edges: word(WORK_EDGES),
+            level: word(WORK_LEVEL),
+            least: word(3),
         }
     }
 }
@@ -131,7 +131,7 @@ impl Work {
         let (grid, tag) = (context.team.grid, context.tag);
         let next = tag.now(grid).wrapping_add(1);
         Sink {
-            rows: context.machine.outgoing(grid),
+            rows: context.tables.outgoing(grid),
             queue: self.queue(next),
             counters: self.counters(next),
             tag,
@@ -169,7 +169,7 @@ impl Work {
             part += grid.lanes();
         }
         grid.block_barrier();
-        Round::told(grid)
+        Round::broadcast(grid)
     }
 
     /// Opens the round after `tag` with bound `level`, and clears the counters
@@ -219,11 +219,11 @@ impl Work {
 #[inline(always)]
 pub fn work_of<G: Grid>(context: &Context<G>, index: u32) -> Result<Work, FaultCode> {
     let grid = context.team.grid;
-    let register = context.machine.register(grid, index)?;
+    let register = context.tables.register(grid, index)?;
     // SAFETY: the queued nodes and their rows were written by waves of the same loop, as
     // the host proved (`Invariant::Work` and those that are made of it).
     let words = unsafe { register.proven() };
-    Work::new(words, context.machine.nodes(grid))
+    Work::new(words, context.tables.nodes(grid))
 }
 
 /// The register of `words` words a node that a wave in rounds writes, and the work
@@ -237,12 +237,12 @@ pub fn values_and_work<G: Grid>(
     wave: Wave,
     words: u32,
 ) -> Result<(Proven, Work), FaultCode> {
-    let (machine, grid) = (context.machine, context.team.grid);
-    let nodes = machine.nodes(grid).checked_mul(words);
+    let (tables, grid) = (context.tables, context.team.grid);
+    let nodes = tables.nodes(grid).checked_mul(words);
     let nodes = nodes.ok_or(FaultCode::BadRegister)?;
     Ok((
         // SAFETY: indices are nodes of the graph.
-        unsafe { machine.proven_of(grid, wave.destination(grid), nodes)? },
+        unsafe { tables.proven_of(grid, wave.destination(grid), nodes)? },
         work_of(context, wave.source(grid, 0))?,
     ))
 }

@@ -1,8 +1,8 @@
-//! Memory of the process, with an answer for when there is none.
+//! Global allocator that ends the process with a message if memory runs out.
 //!
-//! The library's large arrays fail as typed errors. Everything else that allocates would
-//! end in an abort, or in the system's choice of whom to kill; here it ends in one message
-//! and exit code 1. So a source without an end is bounded by the memory that there is.
+//! The library's large arrays fail as typed errors. Any other failed allocation would abort, or
+//! let the system kill some process; here it ends in one message and exit code 1. So an endless
+//! input is limited by the available memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use seawall::graph::file::try_abandon_drafts;
 use seawall::graph::memory::{Shortage, is_fallible, note_spared, physical};
 
-/// Blocks of at least this are counted while they live: the system may have promised them
-/// and not have made their pages yet.
+/// Blocks of at least this size are counted while they live: the system may have promised their
+/// pages without providing them yet.
 const LARGE_BYTES: usize = 1 << 20;
-/// Bytes allocated between two looks at what is left.
+/// Bytes allocated between two checks of the memory that is left.
 const LOOK_BYTES: u64 = 16 << 20;
-/// Bytes that are left alone: what may be taken between two looks.
+/// Bytes kept in reserve: the most that can be taken between two checks.
 const RESERVE_BYTES: u64 = LOOK_BYTES;
 
 /// The system's allocator, which never takes the last memory.
@@ -27,7 +27,7 @@ pub struct Allocator {
 }
 
 impl Allocator {
-    /// An allocator that has given nothing yet.
+    /// Creates an allocator without live blocks.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -36,7 +36,7 @@ impl Allocator {
         }
     }
 
-    /// Whether `bytes` bytes more can be had. Most calls do not look.
+    /// Tells whether `bytes` more bytes are available. Most calls do not query the system.
     fn has(&self, bytes: usize) -> bool {
         let bytes = bytes as u64;
         let before = self.since_look.fetch_add(bytes, Ordering::Relaxed);
@@ -67,7 +67,7 @@ impl Allocator {
         }
     }
 
-    /// Takes `bytes` bytes by `take`, or ends the process if nobody has an answer.
+    /// Allocates `bytes` bytes by `take`, or ends the process unless the caller tolerates failure.
     fn take(&self, bytes: usize, take: impl FnOnce() -> *mut u8) -> *mut u8 {
         let taken = if self.has(bytes) {
             take()
@@ -124,7 +124,7 @@ unsafe impl GlobalAlloc for Allocator {
     }
 }
 
-/// Bytes of this process that the system has made pages for.
+/// Bytes of this process for which the system has provided pages.
 fn resident() -> Option<u64> {
     use std::io::Read;
     let mut text = [0; 256];
@@ -132,7 +132,7 @@ fn resident() -> Option<u64> {
     let length = { length }.read(&mut text).ok()?;
     let text = std::str::from_utf8(&text[..length]).ok()?;
     let pages: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    // The smallest page that there is; larger ones make more of a promise seem unmade.
+    // The smallest page size; larger pages make more of a promise look unfulfilled.
     Some(pages * 4096)
 }
 
@@ -140,7 +140,7 @@ fn resident() -> Option<u64> {
 fn give_up(bytes: usize) -> ! {
     static GIVEN_UP: AtomicBool = AtomicBool::new(false);
     if GIVEN_UP.swap(true, Ordering::Relaxed) {
-        // Another thread is ending the process, or this one allocated on its way there.
+        // Another thread is ending the process, or this one allocated while doing so.
         loop {
             std::thread::yield_now();
         }
@@ -161,7 +161,7 @@ fn give_up(bytes: usize) -> ! {
 #[cfg(unix)]
 fn say(text: &[u8]) {
     use std::os::fd::AsFd;
-    // Past the lock of standard error, which another thread may hold for ever.
+    // Bypasses the lock of standard error, which another thread may hold forever.
     if let Ok(stderr) = std::io::stderr().as_fd().try_clone_to_owned() {
         let _ = std::fs::File::from(stderr).write_all(text);
     }

@@ -1,4 +1,4 @@
-//! `seawall convert`: a graph from one format to another.
+//! `seawall convert`: converts a graph between formats.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -38,7 +38,7 @@ pub(super) struct ConvertArgs {
     /// .txt, .csv, .gr, .graph, .egr, .swg.
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// Format to write when the suffix should not choose it.
+    /// Format to write, whatever the suffix is.
     #[arg(long, value_name = "FORMAT")]
     to: Option<WrittenFormat>,
     /// Take every edge in both directions.
@@ -60,7 +60,7 @@ pub(super) struct ConvertArgs {
     quiet: bool,
 }
 
-/// The names of formats on the command line.
+/// Names of formats on the command line.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum WrittenFormat {
     /// Matrix Market.
@@ -105,7 +105,7 @@ impl ConvertArgs {
         }
     }
 
-    /// Refuses files that would be lost; whether a report follows.
+    /// Refuses outputs that would overwrite an input; returns whether a report follows.
     fn check_files(&self) -> Result<bool, CliError> {
         let mut outputs = Outputs::default();
         outputs.add("the output", &self.output)?;
@@ -157,7 +157,7 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What was written, and what was left out of it.
+/// Report of what was written, and what was left out.
 #[derive(Serialize)]
 struct Report<'a> {
     output: Cow<'a, str>,

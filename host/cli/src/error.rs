@@ -1,33 +1,34 @@
-//! What ends a command early, and with which exit code.
+//! Errors of commands, and their exit codes.
 
 use std::io;
 
 use crate::bench::BenchError;
 use crate::report::table::TableColumn;
 use seawall::Cause;
+use seawall::analysis::{AnalysisKind, AnyOf};
 use seawall::batch::BatchError;
 use seawall::calibrate::measure::MeasureError;
 use seawall::calibrate::store::StoreError;
 use seawall::graph::GraphError;
 use seawall::graph::file::WriteError;
-use seawall::run::{AnalysisKind, RunError};
+use seawall::run::RunError;
 
 use super::evidence::EvidenceFailure;
 use super::flags;
 use super::plan::PlanError;
 use super::sources::SourcesError;
 
-/// A command could not do what was asked.
+/// A command failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(super) enum CliError {
     /// The graph could not be read or written.
     #[error(transparent)]
     Graph(#[from] GraphError),
-    /// The plan's input is wrong.
+    /// The plan's input is invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The evidence was not accepted.
+    /// The evidence was refused.
     #[error(transparent)]
     Evidence(#[from] EvidenceFailure),
     /// The run failed.
@@ -36,23 +37,23 @@ pub(super) enum CliError {
     /// A result file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// The file of sources is wrong.
+    /// The file of sources is invalid.
     #[error(transparent)]
     Sources(#[from] SourcesError),
-    /// A source that is no node of the graph.
+    /// A source that is not a node of the graph.
     #[error("{given}: {graph} has no such node; {range}")]
     NoSuchSource {
-        /// The id and where it was given.
+        /// The id and its origin.
         given: String,
         /// The graph as the caller named it.
         graph: String,
-        /// The ids that there are.
+        /// The existing ids.
         range: IdRange,
     },
     /// The batch could not be named, loaded or run.
     #[error("{}{}", .0, flags::of_batch(.0))]
     Batch(#[from] BatchError),
-    /// An output that shows one graph was asked of a batch.
+    /// An output for one graph was requested of a batch.
     #[error(
         "{option} shows one graph and this is a batch; run that graph alone, or use --out or --json"
     )]
@@ -68,7 +69,7 @@ pub(super) enum CliError {
         /// The other.
         second: String,
     },
-    /// An output would replace what the command reads.
+    /// An output would replace an input of the command.
     #[error("{output} is the file that {input} is read from; write to another one")]
     OutputIsInput {
         /// The output.
@@ -76,56 +77,56 @@ pub(super) enum CliError {
         /// The input.
         input: String,
     },
-    /// Weights were asked for that the analysis does not read.
+    /// Weights for an analysis that reads none.
     #[error(
         "{option}: {analysis} reads no weights; leave it out, or run {}",
-        AnalysisKind::Sssp
+        AnyOf::with(|facts| facts.reads_weights)
     )]
     WeightsUnread {
         /// The option.
         option: &'static str,
-        /// The analysis asked for.
+        /// The requested analysis.
         analysis: AnalysisKind,
     },
-    /// A result file whose suffix names no format.
+    /// A result file whose suffix matches no format.
     #[error("--out {path}: no format has this suffix; use .csv, .json or .npy")]
     UnknownOutput {
-        /// The path given.
+        /// The path.
         path: String,
     },
-    /// A picture whose suffix names no format.
+    /// A picture whose suffix matches no format.
     #[error("--plot {path}: pictures are SVG; end the name in .svg")]
     UnknownPicture {
-        /// The path given.
+        /// The path.
         path: String,
     },
-    /// A column that the table does not have.
+    /// A column that is not in the table.
     #[error(
         "--columns {column}: this table has no such column; it has {}",
         listed(known)
     )]
     NoSuchColumn {
-        /// The column asked for.
+        /// The requested column.
         column: TableColumn,
-        /// The columns that there are.
+        /// The existing columns.
         known: &'static [TableColumn],
     },
-    /// A column that was asked for twice.
+    /// A column requested twice.
     #[error("--columns names {column} twice; name each column once")]
     ColumnTwice {
         /// The column.
         column: TableColumn,
     },
-    /// What work costs could not be measured.
+    /// The costs of work could not be measured.
     #[error("measuring this machine: {0}")]
     Measure(#[from] MeasureError),
     /// A comparison could not be made.
     #[error(transparent)]
     Bench(#[from] BenchError),
-    /// The measured costs could not be kept.
+    /// The measured costs could not be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Standard output took no more.
+    /// Standard output could not be written.
     #[error("standard output: {0}")]
     Stdout(io::Error),
 }
@@ -139,7 +140,7 @@ fn listed(columns: &[TableColumn]) -> String {
 /// The ids of a graph's nodes, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IdRange {
-    /// The graph has no node.
+    /// The graph has no nodes.
     Empty,
     /// Smallest and largest id.
     Span {
@@ -147,7 +148,7 @@ pub(super) enum IdRange {
         first: u64,
         /// Largest id.
         last: u64,
-        /// Whether some ids between them are not used.
+        /// Whether there are gaps between them.
         gaps: bool,
     },
 }
@@ -173,7 +174,7 @@ impl std::fmt::Display for IdRange {
 }
 
 impl CliError {
-    /// The exit code that scripts see.
+    /// Returns the exit code.
     pub(super) fn exit_code(&self) -> u8 {
         match self.cause() {
             _ if self.is_closed_pipe() => 0,
@@ -206,8 +207,8 @@ impl CliError {
         }
     }
 
-    /// Whether a reader of standard output, such as `head`, has left. That is
-    /// its right and no failure.
+    /// Tells whether a reader of standard output, such as `head`, has closed it. This is not a
+    /// failure.
     pub(super) fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }

@@ -1,4 +1,4 @@
-//! `seawall evidence`: whether recorded measurements prove a speed-up.
+//! `seawall evidence`: checks that recorded measurements prove a speed-up.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -52,7 +52,7 @@ struct VerifyArgs {
     json: bool,
 }
 
-/// Evidence that was not accepted.
+/// Evidence was refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EvidenceFailure {
     /// The file cannot be read.
@@ -60,7 +60,7 @@ pub(crate) enum EvidenceFailure {
     Unreadable {
         /// File as the caller named it.
         file: String,
-        /// What the operating system said.
+        /// The operating system's answer.
         source: io::Error,
     },
     /// The samples or their text were refused.
@@ -68,18 +68,17 @@ pub(crate) enum EvidenceFailure {
     Refused {
         /// File as the caller named it.
         file: String,
-        /// What the judge said.
+        /// The reason.
         reason: String,
         /// The same as an object, for scripts.
         fields: serde_json::Value,
-        /// Whether the file or the threshold is malformed, rather than the
-        /// samples too weak.
+        /// Whether the file or the threshold is malformed; otherwise the samples are too weak.
         malformed: bool,
     },
 }
 
 impl EvidenceFailure {
-    /// Evidence that proves too little is no wrong request.
+    /// Evidence that proves too little is not a wrong request.
     pub(super) fn cause(&self) -> Cause {
         match self {
             Self::Refused {
@@ -92,7 +91,7 @@ impl EvidenceFailure {
 }
 
 impl EvidenceArgs {
-    /// Whether standard output is for scripts.
+    /// Tells whether standard output is for scripts.
     pub(super) fn is_for_scripts(&self) -> bool {
         match &self.command {
             EvidenceCommand::Verify(args) => args.json,
@@ -143,8 +142,7 @@ fn refusal(file: &str, error: &EvidenceError<'_>) -> EvidenceFailure {
     }
 }
 
-/// Most bytes that are taken for evidence: half a million samples, and an end
-/// for sources that have none.
+/// Most bytes of evidence: half a million samples, and a limit for endless sources.
 const EVIDENCE_MAX_BYTES: u64 = 64 << 20;
 
 fn read(file: &str) -> io::Result<String> {

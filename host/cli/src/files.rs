@@ -1,7 +1,7 @@
-//! No command loses a file: two outputs never share one, and no output is an input.
+//! Protection of files: two outputs never share one, and no output is an input.
 //!
-//! Checked before any work. Files are told apart by what they are and not by how they are
-//! spelled, so links are seen through.
+//! It is checked before any work. Files are compared by identity and not by spelling, so that
+//! links are seen through.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ struct Named {
     id: FileId,
 }
 
-/// The outputs of a command, none of them twice.
+/// The outputs of a command, all different.
 #[derive(Debug, Default)]
 pub(super) struct Outputs {
     files: Vec<Named>,
@@ -26,7 +26,7 @@ impl Outputs {
     /// Adds the output `path`, which `option` names.
     ///
     /// # Errors
-    /// When it cannot be written, or another output is the same file.
+    /// If it cannot be written, or another output is the same file.
     pub(super) fn add(&mut self, option: &str, path: &Path) -> Result<(), CliError> {
         probe(path)?;
         let role = format!("{option} {}", path.display());
@@ -51,11 +51,11 @@ impl Outputs {
         Ok(())
     }
 
-    /// Refuses an output that is standard output or would replace the file there, for a
+    /// Refuses an output that is standard output, or that standard output is redirected to, for a
     /// command that prints its report there.
     ///
     /// # Errors
-    /// When there is one.
+    /// If there is such an output.
     pub(super) fn spare_report(&self) -> Result<(), CliError> {
         let replaced = self.at(Path::new("/dev/stdout"));
         let output = replaced.map(|output| &output.role);
@@ -68,7 +68,7 @@ impl Outputs {
         }
     }
 
-    /// Whether standard output belongs to an output, so that no report may follow it.
+    /// Tells whether an output is standard output, so that no report may follow it.
     pub(super) fn take_standard_output(&self) -> bool {
         self.on_standard_output.is_some()
     }
@@ -76,7 +76,7 @@ impl Outputs {
     /// Refuses the input `name`, a file or `-`, if it is one of the outputs.
     ///
     /// # Errors
-    /// When it is.
+    /// If it is one of them.
     pub(super) fn spare(&self, name: impl AsRef<Path>) -> Result<(), CliError> {
         let name = name.as_ref();
         let is_stdin = name == Path::new("-");
@@ -94,11 +94,10 @@ impl Outputs {
         }
     }
 
-    /// The output at `path`, a file that is there. One that cannot be found is no output,
-    /// and who reads it says so.
+    /// Returns the output at `path`, an existing file. A missing file is not an output, and its
+    /// reader reports it.
     fn at(&self, path: &Path) -> Option<&Named> {
-        // Outputs that are not there yet are no file that is: this spares the look at
-        // thousands of inputs.
+        // If no output exists as a file yet, this skips thousands of lookups of inputs.
         let mut old = self
             .files
             .iter()

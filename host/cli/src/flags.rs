@@ -1,7 +1,6 @@
-//! Which options the errors of the library are about.
+//! Options that relate to errors of the library.
 //!
-//! The library speaks of requests, whoever makes them; a command line adds how its
-//! users change theirs.
+//! The library's errors speak of requests; the command line adds the options that change them.
 
 use seawall::backend::BackendError;
 use seawall::batch::BatchError;
@@ -9,7 +8,7 @@ use seawall::program::ProgramError;
 use seawall::run::{Detail, RunError};
 use seawall_core::abi::control::FaultCode;
 
-/// The options that change what `error` is about, to stand behind its text.
+/// Returns the options that relate to `error`, as a suffix of its text.
 pub(super) fn of_run(error: &RunError) -> &'static str {
     match error {
         RunError::Directed { .. } => " (--undirected)",
@@ -24,7 +23,7 @@ pub(super) fn of_run(error: &RunError) -> &'static str {
     }
 }
 
-/// As [`of_run`], of a batch.
+/// Works as [`of_run`], for a batch.
 pub(super) fn of_batch(error: &BatchError) -> &'static str {
     match error {
         BatchError::Graph { source, .. } | BatchError::Run(source) => of_run(source),

@@ -1,10 +1,9 @@
-//! The command line: arguments in, reports and an exit code out.
+//! The command line: parses arguments, prints reports and sets the exit code.
 //!
-//! Commands only parse, call the library and choose a report. What they promise
-//! to scripts: exit 0 when done, 1 when the machine could not do it or a check
-//! differed, 2 when what was asked or given is wrong (`error` has the one
-//! table); one message on standard error; nothing on standard output but the
-//! report, or with `--json` the failure.
+//! Commands only parse, call the library and choose a report. Guarantees for scripts: exit code 0
+//! after success, 1 if the machine could not do it or a check differed, 2 if the request or its
+//! input is wrong (`error` has the only table); one message on standard error; on standard output
+//! only the report, or with `--json` the failure.
 
 mod allocator;
 pub mod bench;
@@ -63,9 +62,9 @@ enum Command {
     Bench(bench::command::BenchArgs),
 }
 
-/// Runs the command of the process's arguments.
+/// Runs the command given by the process's arguments.
 ///
-/// The exit code is the promise of this module; messages are already printed.
+/// Returns the exit code; messages are already printed.
 #[must_use]
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -90,25 +89,25 @@ fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
     }
 }
 
-/// Prints help, the version or what is wrong with the arguments.
+/// Prints help, the version or the error in the arguments.
 fn print_usage(usage: &clap::Error) -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     if usage.use_stderr() && failure::asks_for_json(&arguments) {
         print_failure(&failure::of_usage(usage));
     }
-    // A closed pipe leaves no one to tell.
+    // A closed pipe has no reader left to inform.
     let _ = usage.print();
     ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2))
 }
 
 /// Prints the object of a failure on standard output.
 fn print_failure(failure: &serde_json::Value) {
-    // A closed standard output leaves no one to tell.
+    // A closed standard output has no reader left to inform.
     let _ = output::print(|out| writeln!(out, "{failure}"));
 }
 
 impl Command {
-    /// Whether standard output is for scripts, which read failures there too.
+    /// Tells whether standard output is for scripts, which also read failures there.
     fn is_for_scripts(&self) -> bool {
         match self {
             Self::Run(args) => args.is_for_scripts(),
@@ -121,8 +120,7 @@ impl Command {
     }
 }
 
-/// Prints the one message, in the colours of a wrong argument, and for scripts
-/// the failure as JSON.
+/// Prints the message, in the style of argument errors, and for scripts the failure as JSON.
 fn fail(error: &CliError, for_scripts: bool) -> ExitCode {
     if for_scripts && !matches!(error, CliError::Stdout(_)) {
         print_failure(&failure::of(error));
@@ -131,7 +129,7 @@ fn fail(error: &CliError, for_scripts: bool) -> ExitCode {
         let message = format!("{error}\n");
         let styled =
             clap::Error::raw(clap::error::ErrorKind::Io, message).with_cmd(&Cli::command());
-        // A closed standard error leaves no one to tell.
+        // A closed standard error has no reader left to inform.
         let _ = styled.print();
     }
     ExitCode::from(error.exit_code())

@@ -1,8 +1,9 @@
-//! The library's words as values of arguments.
+//! Names of the library's enums as values of arguments.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use seawall::run::{AnalysisKind, BackendChoice};
+use seawall::analysis::AnalysisKind;
+use seawall::run::BackendChoice;
 
 /// An analysis by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +20,7 @@ impl ValueEnum for AnalysisName {
 }
 
 const fn wrapped() -> [AnalysisName; AnalysisKind::ALL.len()] {
-    let mut names = [AnalysisName(AnalysisKind::Bfs); AnalysisKind::ALL.len()];
+    let mut names = [AnalysisName(AnalysisKind::ALL[0]); AnalysisKind::ALL.len()];
     let mut at = 0;
     while at < names.len() {
         names[at] = AnalysisName(AnalysisKind::ALL[at]);
@@ -53,10 +54,10 @@ impl ValueEnum for BackendName {
         let (name, help) = match self.0 {
             BackendChoice::Auto => (
                 "auto",
-                "The one that should be fastest here, by costs measured or assumed",
+                "The one expected to be fastest here, by measured or assumed costs",
             ),
             BackendChoice::Cpu => ("cpu", "One-lane blocks on threads"),
-            BackendChoice::Launches => ("launches", "A kernel launch a group"),
+            BackendChoice::Launches => ("launches", "One kernel launch per group"),
             BackendChoice::Graph => ("graph", "A CUDA graph"),
             BackendChoice::Mega => ("mega", "The persistent megakernel"),
         };

@@ -1,4 +1,4 @@
-//! Standard output as a place for reports.
+//! Standard output of reports.
 
 use std::io::{self, BufWriter, Write};
 

@@ -1,4 +1,4 @@
-//! A progress line for long work: on a terminal, and nowhere else.
+//! Progress line of long work, shown only on a terminal.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use seawall::run::Phase;
 
-/// How often the line moves when nothing is reported.
+/// Interval at which the line moves if nothing is reported.
 const TICK: Duration = Duration::from_millis(120);
 
 /// The progress line of one command; cleared when dropped.
@@ -16,8 +16,8 @@ pub(super) struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// A line on standard error if that is a terminal and `quiet` is false;
-    /// otherwise one that draws nothing.
+    /// Creates a line on standard error if that is a terminal and `quiet` is false; otherwise one
+    /// that draws nothing.
     pub(super) fn new(quiet: bool) -> Self {
         if quiet || !std::io::stderr().is_terminal() {
             return Self {
@@ -25,20 +25,20 @@ impl ProgressLine {
             };
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        // The line moves by a thread of its own, and stands still where none can be had.
+        // A separate thread moves the line; it does not move if the thread cannot be started.
         if std::thread::Builder::new().spawn(|| ()).is_ok() {
             bar.enable_steady_tick(TICK);
         }
         Self { bar }
     }
 
-    /// Says what the command is busy with.
+    /// Shows the current step of the command.
     pub(super) fn say(&self, text: String) {
         self.bar.set_style(ProgressStyle::default_spinner());
         self.bar.set_message(text);
     }
 
-    /// Shows how many bytes of a file are read.
+    /// Shows how many bytes of a file were read.
     pub(super) fn bytes(&self, done: u64, total: Option<u64>) {
         if let Some(total) = total
             && self.bar.length() != Some(total)

@@ -31,7 +31,7 @@ use seawall::graph::file::{is_written_through, write_whole};
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
 use seawall::outcome::{Dropped, Rounds, RunOutcome, Weights};
 use seawall::program::{ProgramError, check_damping, check_tolerance};
-use seawall::run::{AnalysisKind, Detail, Ranking, RunRequest, execute, prepare};
+use seawall::run::{Detail, Ranking, RunRequest, execute, prepare};
 use seawall::units::counted;
 use topology::TopologyChoice;
 
@@ -327,13 +327,13 @@ impl RunArgs {
                 Rounds::Iterations(_) => counted(u64::from(count), "iteration"),
             }
         );
-        match analysis {
-            AnalysisKind::Pagerank => format!(
+        if analysis.facts().ranks {
+            return format!(
                 "{after}, before ranks changed by no more than {} in all; raise --max-iterations or --tolerance",
                 self.limits.tolerance
-            ),
-            _ => format!("{after}, before it was done: values may change; raise --max-iterations"),
+            );
         }
+        format!("{after}, before it was done: values may change; raise --max-iterations")
     }
 
     /// The outputs, none of which is an input. Graphs that a folder or a list names are

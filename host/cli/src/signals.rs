@@ -1,16 +1,15 @@
-//! Signals that end the process: no draft stays, and the caller sees the signal.
+//! Handling of signals that end the process: no draft stays, and the caller sees the signal.
 
-/// Watches from now on.
+/// Installs the handling.
 ///
-/// A thread waits for the signals, removes what is unfinished, and ends the process as if
-/// nobody had watched. Without that thread, when the system starts no more, a signal ends
-/// the process at once.
+/// A thread waits for the signals, removes unfinished files, and ends the process as the signal
+/// would have. If the system starts no more threads, a signal ends the process at once.
 #[cfg(unix)]
 pub(super) fn watch() {
     use signal_hook::consts::signal::SIGXFSZ;
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
-    // With a handler, a write past the limit of file sizes is an error and no end.
+    // With a handler, a write past the file size limit is an error instead of a signal.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     let _ = std::thread::Builder::new()
         .name("seawall-signals".to_owned())
@@ -38,8 +37,8 @@ fn wait() {
     }
 }
 
-/// The signals that the caller had us ignore, such as `nohup` does, a bit each from 1 on.
-/// None where the system does not tell.
+/// Returns the signals that the caller made us ignore, as `nohup` does, one bit each from 1 on;
+/// `None` where the system does not report them.
 #[cfg(unix)]
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

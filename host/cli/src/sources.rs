@@ -1,7 +1,7 @@
-//! Nodes to start from, as the command line names them.
+//! Source nodes given on the command line.
 //!
-//! A file of sources is read before the graph, so that a typing error in it
-//! costs no load. Whether a source is a node of the graph is known after it.
+//! A file of sources is read before the graph, so that a typing error in it costs no load. The
+//! sources are matched to the nodes of the graph afterwards.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -19,12 +19,12 @@ const LINE_MAX: u64 = 4096;
 
 #[derive(Debug, Args)]
 pub(super) struct SourceArgs {
-    /// Node to start from, by its id in the file; repeatable. Analyses that
-    /// start everywhere take none and ignore it.
+    /// Node to start from, by its id in the file; repeatable. Analyses that start everywhere
+    /// ignore it.
     #[arg(long = "source", value_name = "N")]
     sources: Vec<u64>,
-    /// More nodes to start from: a file with one id a line; blank lines and
-    /// lines that start with # do not count.
+    /// More nodes to start from: a file with one id per line; blank lines and lines that start
+    /// with # do not count.
     #[arg(long, value_name = "FILE")]
     sources_file: Option<PathBuf>,
 }
@@ -33,7 +33,7 @@ pub(super) struct SourceArgs {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourcesError {
-    /// The operating system refused.
+    /// The operating system refused an action.
     #[error("{file}: cannot read: {source}")]
     Io {
         /// The file as the caller named it.
@@ -41,14 +41,14 @@ pub enum SourcesError {
         /// The system's answer.
         source: io::Error,
     },
-    /// A line that is no id.
+    /// A line that is not an id.
     #[error("{file}:{line}: {value:?} is no node id; write one whole number from 0 a line")]
     Line {
         /// The file as the caller named it.
         file: String,
         /// Line, from 1.
         line: u64,
-        /// What it holds, shortened.
+        /// Its content, shortened.
         value: String,
     },
 }
@@ -62,15 +62,15 @@ impl SourcesError {
     }
 }
 
-/// A source and where it was named.
+/// A source and its origin.
 #[derive(Debug, PartialEq, Eq)]
 struct Named {
     id: u64,
-    /// Line of the file, from 1; nothing for an option.
+    /// Line of the file, from 1; `None` for an option.
     line: Option<u64>,
 }
 
-/// All sources that the command line names.
+/// All sources of the command line.
 #[derive(Debug)]
 pub struct Sources {
     file: String,
@@ -78,12 +78,12 @@ pub struct Sources {
 }
 
 impl SourceArgs {
-    /// The file of sources, where there is one.
+    /// The file of sources, if there is one.
     pub(super) fn file(&self) -> Option<&Path> {
         self.sources_file.as_deref()
     }
 
-    /// All sources: those of `--source` first, then those of the file.
+    /// Returns all sources: those of `--source` first, then those of the file.
     pub(super) fn read(&self) -> Result<Sources, SourcesError> {
         let option = |id: &u64| Named {
             id: *id,
@@ -113,15 +113,15 @@ impl Sources {
         self.named.iter().map(|named| named.id)
     }
 
-    /// How many there are.
+    /// Number of sources.
     pub(super) fn len(&self) -> usize {
         self.named.len()
     }
 
-    /// The ids that `lines` lists, the content of the file that messages call `file`.
+    /// Parses `lines`, the content of the file that messages call `file`.
     ///
     /// # Errors
-    /// [`SourcesError`] for the first line that is no id.
+    /// [`SourcesError`] for the first line that is not an id.
     pub fn from_reader(file: &str, mut lines: impl BufRead) -> Result<Self, SourcesError> {
         let failed = |source| SourcesError::Io {
             file: file.to_owned(),
@@ -158,7 +158,7 @@ impl Sources {
         }
     }
 
-    /// The numbers of the sources in `graph`, which the caller named `name`.
+    /// Returns the node numbers of the sources in `graph`, which the caller named `name`.
     pub(super) fn nodes(&self, graph: &Graph, name: &str) -> Result<Vec<u32>, CliError> {
         let node = |named: &Named| {
             graph
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_id_is_named_with_its_line() {
+    fn lines_that_are_not_ids_are_named() {
         for (content, line, value) in [
             (&b"1\n-2\n"[..], 2, "-2"),
             (b"1 2\n", 1, "1 2"),

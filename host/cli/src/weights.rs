@@ -1,4 +1,4 @@
-//! Options that give a graph other weights than its file has.
+//! Options that replace the weights of a graph.
 
 use clap::Args;
 use seawall::graph::WeightChoice;
@@ -8,11 +8,11 @@ use super::CliError;
 
 #[derive(Debug, Args)]
 pub(super) struct WeightArgs {
-    /// Give every edge the weight 1; those of the file are not looked at.
+    /// Give every edge the weight 1; weights in the file are not read.
     #[arg(long, conflicts_with = "scale_weights")]
     unit_weights: bool,
-    /// Multiply the weights by X, such as 1000 or 0.01, and round them to whole
-    /// numbers, halves to the even one.
+    /// Multiply the weights by X, such as 1000 or 0.01, and round them to whole numbers, halves to
+    /// the even one.
     #[arg(long, value_name = "X", value_parser = factor)]
     scale_weights: Option<f64>,
 }
@@ -25,7 +25,7 @@ fn factor(text: &str) -> Result<f64, String> {
 }
 
 impl WeightArgs {
-    /// The weights asked for, of the graph's own where none are.
+    /// The requested weights, if they are not the graph's own.
     pub(super) fn choice(&self) -> WeightChoice {
         match (self.unit_weights, self.scale_weights) {
             (true, _) => WeightChoice::Unit,
@@ -34,7 +34,7 @@ impl WeightArgs {
         }
     }
 
-    /// The weights to load for `analysis`.
+    /// Returns the weights to load for `analysis`.
     pub(super) fn choice_for(&self, analysis: AnalysisKind) -> WeightChoice {
         if analysis.reads_weights() {
             self.choice()

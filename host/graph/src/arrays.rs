@@ -11,23 +11,23 @@ use super::{BinaryProblem, Graph, GraphError};
 /// Compressed sparse rows as a program keeps them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CsrArrays {
-    /// Row starts: one word more than there are nodes, ascending from 0 to the edges.
+    /// Row starts: one word more than there are nodes, ascending from 0 to the number of edges.
     pub offsets: Vec<u32>,
     /// Targets, strictly ascending within a row, never the row's own node.
     pub targets: Vec<u32>,
     /// One weight per edge, if the graph has weights.
     pub weights: Option<Vec<u32>>,
-    /// How the words of weights are read.
+    /// Kind of the weight words.
     pub kind: WeightKind,
-    /// Whether every edge has its mirror image of the same weight, which analyses of
-    /// undirected graphs ask for and which saves the rows of incoming edges.
+    /// Whether every edge has its mirror image of the same weight. Analyses of undirected graphs
+    /// require this, and it saves the rows of incoming edges.
     pub symmetric: bool,
 }
 
 impl Graph {
-    /// Takes arrays as they are, without a copy, after checking them.
+    /// Takes arrays without a copy, after checking them.
     ///
-    /// Linear in nodes and edges, on all threads; a claim of symmetry costs a search of a
+    /// Time is linear in nodes and edges, on all threads. A claim of symmetry adds a search of one
     /// row for each edge.
     ///
     /// ```

@@ -1,24 +1,23 @@
-//! The text of many generated graphs: `gen:batch:COUNT:SHAPE`.
+//! Specification of many generated graphs: `gen:batch:COUNT:SHAPE`.
 //!
-//! A benchmark of thousands of small graphs needs no thousands of files. The
-//! graphs differ by their seeds, which count up from the shape's own.
+//! A benchmark of thousands of small graphs should not need thousands of files. The graphs differ
+//! in their seeds, which count up from the seed of the shape.
 
 use super::error::{GeneratorProblem, GraphError};
 use super::spec::{Generator, PREFIX, number, parse_body};
 
-/// What the rest of such a specification starts with.
+/// Start of such a specification, after `gen:`.
 const NAME: &str = "batch";
 /// The form, for messages.
 const FORM: &str = "gen:batch:COUNT:SHAPE, such as gen:batch:100:chain:512";
 /// Most graphs of one specification.
 const COUNT_MAX: u64 = 1 << 20;
 
-/// The specifications of the graphs that `gen:batch:COUNT:SHAPE` stands for,
-/// each fit for [`load`](super::load); nothing when the text is no such
-/// specification.
+/// Returns one specification per graph of `gen:batch:COUNT:SHAPE`, each fit for
+/// [`load`](super::load); `None` if the text is not a batch.
 ///
-/// `SHAPE` is a generator without its `gen:`. Graph `i`, from 0, has the seed
-/// of the shape plus `i`.
+/// `SHAPE` is a generator without its `gen:`. Graph `i`, from 0, adds `i` to the seed of the
+/// shape.
 ///
 /// ```
 /// use seawall_graph as graph;
@@ -29,8 +28,8 @@ const COUNT_MAX: u64 = 1 << 20;
 /// ```
 ///
 /// # Errors
-/// [`GraphError::Generator`] for a count outside 1 to 2^20, a shape that does
-/// not parse, and one without a seed, of which all graphs would be equal.
+/// [`GraphError::Generator`] for a count outside 1 to 2^20, a shape that does not parse, or a
+/// shape without a seed, whose graphs would all be equal.
 pub fn batch(spec: &str) -> Option<Result<Vec<String>, GraphError>> {
     let body = spec.strip_prefix(PREFIX)?.strip_prefix(NAME)?;
     if !(body.is_empty() || body.starts_with(':')) {
@@ -57,7 +56,7 @@ fn parse(body: &str) -> Result<Vec<String>, GeneratorProblem> {
     (0..count).map(|index| seeded(&shape, index)).collect()
 }
 
-/// The specification of `shape` with its seed `index` higher.
+/// Returns the specification of `shape` with `index` added to its seed.
 fn seeded(shape: &Generator, index: u64) -> Result<String, GeneratorProblem> {
     let seed = shape.seed().wrapping_add(index);
     Ok(match shape {
@@ -77,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seeds_count_up_from_the_shapes_own() {
+    fn seeds_count_up_from_that_of_the_shape() {
         let specs = |text| batch(text).unwrap().unwrap();
         assert_eq!(
             specs("gen:batch:2:rmat:4:8"),
@@ -91,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_with_what_is_wrong() {
+    fn bad_batches_are_refused_with_their_fault() {
         for (spec, text) in [
             ("gen:batch", "COUNT is missing"),
             ("gen:batch:", "COUNT is missing"),

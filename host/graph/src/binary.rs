@@ -1,10 +1,10 @@
-//! The layout of `.swg`, Seawall's own graph file.
+//! Layout of `.swg`, Seawall's own graph file.
 //!
-//! A 64-byte header, then the arrays of a [`Csr`](super::Csr) as little-endian
-//! words, each section at a multiple of 64 bytes, so that each
-//! is read at once into the array that the graph keeps. The header's counts fix every position; nothing points anywhere.
-//! Sections: offsets, targets, weights (if flagged), original ids (if flagged).
-//! Reading and writing are elsewhere; this is the only description of the bytes.
+//! A 64-byte header, then the arrays of a [`Csr`](super::Csr) as little-endian words. Each section
+//! starts at a multiple of 64 bytes, so that it is read at once into the array that the graph
+//! keeps. The header's counts determine every position; there are no pointers. Sections: offsets,
+//! targets, weights (if flagged), original ids (if flagged). Reading and writing are elsewhere;
+//! this is the only description of the bytes.
 
 use std::ops::Range;
 
@@ -21,15 +21,15 @@ const _: () = assert!(
 
 /// First bytes of every file.
 pub(super) const MAGIC: [u8; 8] = *b"SEAWALLG";
-/// The one version there is.
+/// The only version.
 pub(super) const VERSION: u32 = 1;
-/// Sections start at multiples of this.
+/// Alignment of sections.
 pub(super) const ALIGN: u64 = 64;
-/// Bytes of the header.
+/// Size of the header.
 pub(super) const HEADER_BYTES: usize = 64;
 /// Every edge has its mirror image.
 pub(super) const SYMMETRIC: u32 = 1;
-/// There is a weights section.
+/// There is a section of weights.
 pub(super) const WEIGHTS: u32 = 2;
 /// There is a section of original ids.
 pub(super) const TABLE: u32 = 4;
@@ -48,7 +48,7 @@ pub(super) struct Header {
     /// Original id of node 0 when there is no id section.
     pub(super) first_id: u64,
     pub(super) reserved: [u64; 2],
-    /// Over all bytes before it.
+    /// Checksum of all bytes before it.
     pub(super) checksum: u64,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Sections {
 }
 
 impl Header {
-    /// A header for these counts, with its checksum.
+    /// Returns a header for these counts, with its checksum.
     pub(super) fn new(nodes: u32, edges: u32, flags: u32, first_id: u64) -> Self {
         let mut header = Self {
             magic: MAGIC,
@@ -123,12 +123,12 @@ impl Header {
         Ok(header)
     }
 
-    /// Whether a flag is set.
+    /// Tells whether a flag is set.
     pub(super) fn has(&self, flag: u32) -> bool {
         self.flags & flag != 0
     }
 
-    /// What the words of the weights are.
+    /// Kind of the weight words.
     pub(super) fn weight_kind(&self) -> WeightKind {
         if self.has(FLOATS) {
             WeightKind::Float
@@ -147,7 +147,7 @@ impl Header {
             })
     }
 
-    /// Where the sections lie. Counts were checked, so nothing overflows.
+    /// Returns the positions of the sections. The counts were checked, so nothing overflows.
     pub(super) fn sections(&self) -> Sections {
         let mut end = HEADER_BYTES as u64;
         let mut take = |bytes: u64| {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_would_pass_the_largest_are_refused() {
+    fn ids_beyond_64_bits_are_refused() {
         let header = Header::new(3, 0, 0, u64::MAX - 1);
         assert_eq!(
             Header::parse(&bytemuck::cast(header)),
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_that_mean_nothing_are_refused() {
+    fn unknown_flags_are_refused() {
         for (flags, known) in [(WEIGHTS | FLOATS, true), (FLOATS, false), (16, false)] {
             let header = Header::new(3, 2, flags, 0);
             let parsed = Header::parse(&bytemuck::cast(header));

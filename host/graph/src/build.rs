@@ -1,10 +1,10 @@
-//! From a heap of edges to clean rows, in the memory of the heap.
+//! Turns unsorted edges into clean rows, within the memory of the edges.
 //!
-//! Edges come in any order, with duplicates and self loops. They leave as
-//! [`Csr`] rows: sorted, each edge once (the lightest when weighted), no loops.
-//! The adjacency of a directed graph is packed into the front of the edge buffer,
-//! so the peak is the buffer plus offsets: twice the result. An undirected edge is
-//! buffered once and becomes two, so there the peak is twice the result as well. Reading and id mapping happen before.
+//! Edges come in any order, with duplicates and self loops. They leave as [`Csr`] rows: sorted,
+//! each edge once (the lightest if weighted), no loops. The adjacency of a directed graph is
+//! packed into the front of the edge buffer, so the peak is the buffer plus offsets: twice the
+//! result. An undirected edge is buffered once and becomes two, so its peak is twice the result as
+//! well. Reading and id mapping happen before.
 
 use rayon::prelude::*;
 
@@ -16,31 +16,31 @@ pub(super) const MAX_EDGES: u64 = u32::MAX as u64;
 /// Most nodes; one id stays free, because results use the largest word for "never".
 pub(super) const MAX_NODES: u64 = u32::MAX as u64 - 1;
 
-/// What cleaning took away.
+/// Counts of dropped edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cleaned {
     /// Edges from a node to itself.
     pub(super) self_loops: u64,
-    /// Directed edges that were there already.
+    /// Directed edges dropped as duplicates.
     pub(super) duplicates: u64,
 }
 
-/// Edges before they are rows; `N` is 2, or 3 with a weight.
+/// Edges before they become rows; `N` is 2, or 3 with a weight.
 pub(super) type Edges<const N: usize> = Vec<[u32; N]>;
 
-/// Drops self loops and says how many there were.
+/// Drops self loops and returns their number.
 pub(super) fn drop_self_loops<const N: usize>(edges: &mut Edges<N>) -> u64 {
     let before = edges.len();
     edges.retain(|edge| edge[0] != edge[1]);
     (before - edges.len()) as u64
 }
 
-/// Whether an edge stands for one direction or for both.
+/// Directions that an edge represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
-    /// As listed.
+    /// Only the direction listed.
     Directed,
-    /// And its mirror image.
+    /// The direction listed and its mirror image.
     Both,
 }
 
@@ -105,10 +105,10 @@ where
     }
 }
 
-/// Rows of both directions from sorted edges whose lower end comes first.
+/// Builds rows of both directions from sorted edges whose lower end comes first.
 ///
-/// No second sort: row `x` first receives its lower neighbours, in order, while
-/// their rows pass by, and then its own higher ones.
+/// Needs no second sort: row `x` receives its lower neighbours, in order, while their rows are
+/// read, and then its own higher ones.
 fn mirrored_rows<const N: usize>(edges: &[[u32; N]], nodes: u32) -> Csr {
     let mut next = vec![0u32; nodes as usize + 1];
     for edge in edges {
@@ -128,7 +128,7 @@ fn mirrored_rows<const N: usize>(edges: &[[u32; N]], nodes: u32) -> Csr {
             }
         }
     }
-    // Every cursor now stands where the next row starts: shifting by one gives the offsets back.
+    // Every cursor now points to the start of the next row; shifting by one restores the offsets.
     next.rotate_right(1);
     next[0] = 0;
     if let Some(last) = next.last_mut() {
@@ -162,7 +162,7 @@ fn merge_duplicates<const N: usize>(edges: &mut Edges<N>) {
     });
 }
 
-/// Moves the targets to the front of the buffer and gives the rest back.
+/// Moves the targets to the front of the buffer and frees the rest.
 fn pack<const N: usize>(edges: Edges<N>) -> (Vec<u32>, Option<Vec<u32>>)
 where
     [u32; N]: bytemuck::Pod,
@@ -228,7 +228,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rows_are_what_an_ordered_map_says(
+        fn rows_equal_those_of_an_ordered_map(
             list in prop::collection::vec((0u32..40, 0u32..40, 0u32..9), 0..400), both: bool
         ) {
             let mut expected = BTreeMap::new();

@@ -1,23 +1,22 @@
-//! Who can help when something fails: who asked, or who owns the machine.
+//! Causes of an error: the request or the machine.
 //!
-//! Scripts tell the two apart, so every error of the library says which one it is.
+//! Scripts tell the two apart, so every error of the library reports one of them.
 
 use std::io::{self, ErrorKind};
 
-/// Whether another request would help.
+/// Cause of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// What was asked or given is wrong; the same request fails everywhere.
+    /// The request or its input is wrong; it fails on every machine.
     Request,
-    /// What was asked is sound and could not be done: the machine has not enough of
-    /// something, does not let us, or failed.
+    /// The request is sound, but the machine lacks a resource, denies access, or failed.
     Failure,
 }
 
 impl Cause {
-    /// The cause of what the system answered: a name that leads nowhere and content that
-    /// is none are the request's, everything else (permissions, full disks, closed pipes,
-    /// broken devices) is not.
+    /// Cause of an operating system's error. A name that leads nowhere and invalid content are the
+    /// request's fault; everything else (permissions, full disks, closed pipes, broken devices) is
+    /// not.
     ///
     /// ```
     /// use seawall_graph::Cause;

@@ -1,4 +1,4 @@
-//! What every graph promises of its rows, checked where arrays come from outside.
+//! Checks of rows that come from outside.
 
 use rayon::prelude::*;
 
@@ -7,9 +7,9 @@ use super::csr::Csr;
 use super::mirror;
 use super::weights::WeightKind;
 
-/// Checks order and ranges of offsets and rows, the words of weights and, where claimed,
-/// that every edge has its mirror image. Linear in nodes and edges, on all threads;
-/// the last also searches a row for each edge.
+/// Checks the order and ranges of offsets and rows, the words of weights and, where claimed, the
+/// mirror image of every edge. Time is linear in nodes and edges, on all threads; the last check
+/// also searches a row for each edge.
 pub(super) fn check(csr: &Csr, kind: WeightKind, symmetric: bool) -> Result<(), BinaryProblem> {
     check_rows(csr)?;
     (0..csr.nodes())
@@ -21,7 +21,8 @@ pub(super) fn check(csr: &Csr, kind: WeightKind, symmetric: bool) -> Result<(), 
     check_weights(kind, csr.weights().unwrap_or(&[]))
 }
 
-/// Checks that row starts ascend from 0 to the number of edges, and that targets are nodes.
+/// Checks that row starts ascend from 0 to the number of edges, and that targets are below the
+/// number of nodes.
 pub(super) fn check_rows(csr: &Csr) -> Result<(), BinaryProblem> {
     check_offsets(csr)?;
     let nodes = csr.nodes();

@@ -1,4 +1,4 @@
-//! Compressed sparse rows: the one shape in which every backend takes a graph.
+//! Compressed sparse rows: the form in which every backend takes a graph.
 //!
 //! Node ids and offsets are 32 bits wide, rows ascend strictly, and no row holds
 //! its own node. This module keeps and transposes such arrays; it does not sort
@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-/// Below this many edges a transpose on one thread is faster than starting others.
+/// With fewer edges, a transpose on one thread is faster than starting others.
 const PARALLEL_EDGES: usize = 1 << 18;
 
 /// Adjacency in compressed sparse rows.
@@ -28,7 +28,7 @@ impl Csr {
         &self.targets
     }
 
-    /// One weight an edge, in the order of [`targets`](Self::targets), if the graph has weights.
+    /// One weight per edge, in the order of [`targets`](Self::targets), if the graph has weights.
     pub fn weights(&self) -> Option<&[u32]> {
         self.weights.as_deref()
     }
@@ -43,7 +43,8 @@ impl Csr {
         u32::try_from(self.targets.len()).unwrap_or(u32::MAX)
     }
 
-    /// The edges of one node as a range into [`targets`](Self::targets); empty for an id that is no node.
+    /// The edges of one node as a range into [`targets`](Self::targets); empty if there is no such
+    /// node.
     pub fn row(&self, node: u32) -> std::ops::Range<usize> {
         let at = node as usize;
         match (self.offsets.get(at), self.offsets.get(at + 1)) {
@@ -52,7 +53,7 @@ impl Csr {
         }
     }
 
-    /// Targets of one node, ascending; empty for an id that is no node.
+    /// Targets of one node, ascending; empty if there is no such node.
     pub fn neighbours(&self, node: u32) -> &[u32] {
         self.targets.get(self.row(node)).unwrap_or(&[])
     }
@@ -70,12 +71,11 @@ impl Csr {
         words * size_of::<u32>()
     }
 
-    /// The same edges turned around: row `v` of the result holds each `u` with an edge `u` to `v`.
+    /// Returns the transpose: row `v` of the result holds each `u` with an edge `u` to `v`.
     ///
-    /// Each thread owns a range of result rows, so that it writes one contiguous
-    /// part of the arrays and needs neither atomics nor a sort: rows come out
-    /// ascending because sources are visited in order. Time is linear in edges;
-    /// every thread adds one binary search a row.
+    /// Each thread owns a range of result rows, so that it writes one contiguous part of the
+    /// arrays and needs neither atomics nor a sort: rows ascend because sources are visited in
+    /// order. Time is linear in edges, plus one binary search per row and thread.
     pub(super) fn transpose(&self) -> Csr {
         let mut counts = vec![0u32; self.nodes() as usize + 1];
         for &target in self.targets.iter() {
@@ -99,7 +99,7 @@ impl Csr {
         }
     }
 
-    /// Ranges of rows with about the same number of edges, for the threads; none is empty.
+    /// Returns non-empty ranges of rows with about the same number of edges, one per thread.
     pub(super) fn parts(&self) -> Vec<std::ops::Range<u32>> {
         if self.nodes() == 0 {
             return Vec::new();
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_no_node_is_empty() {
+    fn the_row_of_an_unknown_node_is_empty() {
         let graph = csr(&[0, 1, 1], &[1], None);
         assert_eq!(graph.neighbours(0), [1]);
         assert!(graph.neighbours(2).is_empty());

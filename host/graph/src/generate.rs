@@ -1,10 +1,9 @@
-//! Graphs from a formula, for examples, tests and comparisons.
+//! Generated graphs, for examples, tests and comparisons.
 //!
-//! Each shape is a pure function of its parameters and seed, whatever the number
-//! of threads. Shapes follow the published ones: Kronecker graphs with the
-//! parameters of Graph 500 (A .57, B .19, C .19), uniform random graphs, grids,
-//! and the chain that stands for a control-flow graph. Parsing the text of a
-//! specification is in [`super::spec`].
+//! Each shape is a pure function of its parameters and seed, for any number of threads. Shapes
+//! follow the published ones: Kronecker graphs with the parameters of Graph 500 (A .57, B .19, C
+//! .19), uniform random graphs, grids, and a chain that resembles a control-flow graph.
+//! [`super::spec`] parses the text of a specification.
 
 use rayon::prelude::*;
 
@@ -17,7 +16,7 @@ use super::mix::{Stream, mix};
 use super::model::{Graph, check_counts};
 use super::spec::Generator;
 
-/// Numbers of the random streams, so that no two uses share words.
+/// Numbers of the random streams, so that no two purposes share words.
 const STREAM_EDGES: u64 = 1;
 const STREAM_NAMES: u64 = 2;
 const STREAM_JUMPS: u64 = 3;
@@ -31,7 +30,7 @@ const RMAT_ABC: u64 = (0.95 * 4_294_967_296.0) as u64;
 /// Builds the graph of a specification.
 ///
 /// Kronecker and uniform graphs hold `2^scale` nodes and draw `edge_factor * 2^scale`
-/// undirected edges; fewer stay once duplicates and self loops are gone. Peak memory
+/// undirected edges; fewer remain after duplicates and self loops are dropped. Peak memory
 /// is twice the result. With `weights`, each edge gets one of 1 to 64, the same in
 /// both directions.
 ///
@@ -65,7 +64,7 @@ pub(super) fn generate(shape: &Generator, name: &str, weights: bool) -> Result<G
     })
 }
 
-/// Bytes that a graph takes while it is generated: random edges are sorted before they are
+/// Bytes that a graph takes while it is generated: random edges are sorted before they become
 /// rows, which takes as much again.
 fn peak_bytes(shape: &Generator, weights: bool) -> u64 {
     let (nodes, edges) = shape.counts();
@@ -77,13 +76,13 @@ fn peak_bytes(shape: &Generator, weights: bool) -> u64 {
     (nodes + columns * edges).saturating_mul(4)
 }
 
-/// One weight of 1 to 64 an edge, from its ends without their order.
+/// Draws one weight of 1 to 64 per edge, from its ends regardless of their order.
 pub(super) fn draw_weights(csr: &Csr, seed: u64) -> Vec<u32> {
     let salt = mix(seed);
     let mut weights = vec![0u32; csr.targets().len()];
     let mut rows: Vec<(u32, &mut [u32])> = Vec::new();
     let mut rest = weights.as_mut_slice();
-    // Blocks of rows rather than rows: splitting is sequential, drawing is not.
+    // Blocks of rows rather than rows, because splitting is sequential and drawing is not.
     const BLOCK: u32 = 1 << 12;
     for first in (0..csr.nodes()).step_by(BLOCK as usize) {
         let last = csr.nodes().min(first.saturating_add(BLOCK)) - 1;
@@ -139,7 +138,7 @@ impl Rmat {
 }
 
 impl Draw for Rmat {
-    /// Descends `scale` quadrants, two for each random word.
+    /// Descends `scale` quadrants, two per random word.
     fn edge(&self, index: u64) -> [u32; 2] {
         let stream = self.edges.at(index);
         let (mut from, mut to) = (0u32, 0u32);
@@ -181,9 +180,8 @@ impl Draw for Uniform {
 
 /// A permutation of `0..2^scale` without a table.
 ///
-/// Kronecker graphs put their hubs at small numbers; analyses must not profit
-/// from that. Odd multiplication, addition and a right shift are each one-to-one
-/// on `scale` bits.
+/// Kronecker graphs put their hubs at small numbers, and analyses must not profit from that. Odd
+/// multiplication, addition and a right shift are each one-to-one on `scale` bits.
 struct Names {
     mask: u64,
     shift: u32,
@@ -210,7 +208,7 @@ impl Names {
     }
 }
 
-/// Four neighbours a node, numbered row by row; nothing wraps around.
+/// Four neighbours per node, numbered row by row, without wrap-around.
 fn grid(width: u32, height: u32) -> Csr {
     let nodes = width * height;
     let mut offsets = Vec::with_capacity(nodes as usize + 1);

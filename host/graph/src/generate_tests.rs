@@ -5,7 +5,8 @@ fn graph(spec: &str, weights: bool) -> Result<Graph, GraphError> {
     generate(&Generator::parse(spec).unwrap()?, spec, weights)
 }
 
-/// Levels of a plain queue search from node 0, and the nodes it reaches.
+/// Returns the levels of a plain queue search from node 0, and the number of nodes that it
+/// reaches.
 fn search(graph: &Graph) -> (usize, usize) {
     let mut seen = vec![false; graph.nodes() as usize];
     let mut frontier = vec![0u32];
@@ -102,7 +103,7 @@ fn a_kronecker_graph_is_skewed_and_a_uniform_one_is_not() {
 }
 
 #[test]
-fn permuted_names_are_a_permutation() {
+fn permuted_numbers_are_a_permutation() {
     for scale in [0, 1, 2, 5, 13] {
         let names = Names::new(scale, 77);
         let mut all: Vec<u32> = (0..1 << scale).map(|node| names.of(node)).collect();

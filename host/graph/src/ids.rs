@@ -1,19 +1,19 @@
-//! How node numbers relate to the ids in the file.
+//! Relation of node numbers to the ids in the file.
 //!
-//! Inside, nodes are `0..n`; reports and `--source` speak the file's ids. Three
-//! shapes cover every reader, and only the sparse one costs memory.
+//! Inside, nodes are `0..n`; reports and `--source` use the file's ids. Three forms cover every
+//! reader, and only the sparse one takes memory.
 
-/// The file's name for each node.
+/// The file's id of each node.
 #[derive(Clone, Debug)]
 pub(super) enum Ids {
     /// `original = node + base`: 0 for edge lists and generators, 1 for the 1-based formats.
     Offset(u64),
-    /// One ascending id a node, for files whose ids have holes.
+    /// One ascending id per node, for files whose ids have gaps.
     Table(Vec<u64>),
 }
 
 impl Ids {
-    /// The file's id of a node; the node's own number when it is out of range.
+    /// Returns the file's id of a node, or the node's own number if it is out of range.
     pub(super) fn original(&self, node: u32) -> u64 {
         match self {
             Self::Offset(base) => u64::from(node).saturating_add(*base),
@@ -21,7 +21,7 @@ impl Ids {
         }
     }
 
-    /// The node with this id, if it is one of `nodes`.
+    /// Returns the node with this id, if it is one of `nodes`.
     pub(super) fn node(&self, original: u64, nodes: u32) -> Option<u32> {
         let at = match self {
             Self::Offset(base) => original.checked_sub(*base)?,

@@ -1,8 +1,8 @@
-//! Graphs: reading, generating, keeping and writing them.
+//! Reads, generates, keeps and writes graphs.
 //!
-//! Every analysis starts from a [`Graph`], and every input becomes one here:
-//! hostile files end as a [`GraphError`] that names file, line, reason and value,
-//! never as a crash. This room knows no analysis, no backend and no terminal.
+//! Every analysis starts from a [`Graph`], and every input becomes one here. A hostile file ends
+//! as a [`GraphError`] that names file, line, reason and value, never as a crash. This crate knows
+//! no analysis, no backend and no terminal.
 
 mod arrays;
 mod batch;
@@ -50,15 +50,15 @@ use std::io::Read;
 
 /// Loads a graph from a file, from standard input (`-`) or from a generator (`gen:...`).
 ///
-/// A path need not be UTF-8; messages show what of it is.
-/// The format is found by content, then by suffix; gzip and xz by their first bytes.
-/// While loading, memory peaks at about twice the graph; a `.swg` is read straight into its
-/// arrays. No file is looked at after the load.
+/// A path need not be UTF-8; messages replace the bytes that are not. The content decides the
+/// format, then the suffix; the first bytes decide between gzip, xz and neither. Memory peaks at
+/// about twice the graph; a `.swg` is read straight into its arrays. The file is not read again
+/// after the load.
 ///
-/// Nodes of an edge list are the ids that occur, and those that a comment `# Nodes: N`
-/// vouches for when all ids are below `N`, or from 1 to `N`; the 1-based formats number their nodes from
-/// 1, and [`Graph::original_id`] leads back in both cases. Self loops change no result here:
-/// they are dropped and counted, as duplicates are (of which the lightest weight stays).
+/// The nodes of an edge list are the ids that occur. A comment `# Nodes: N` adds the ids without
+/// edges, if all ids are below `N`, or from 1 to `N`. The 1-based formats start at 1 instead. In
+/// all cases [`Graph::original_id`] returns the file's id. Self loops and duplicates change no
+/// result: they are dropped and counted, and of duplicates the lightest weight stays.
 ///
 /// ```
 /// use seawall_graph::{self as graph, LoadOptions};
@@ -77,7 +77,7 @@ pub fn load(
     progress: Option<&dyn Progress>,
 ) -> Result<Loaded, GraphError> {
     let path = spec.as_ref();
-    // Only a name that is text can be that of a generator.
+    // Only a name that is valid text can name a generator.
     let spec = path.to_str().unwrap_or("");
     threads::start()?;
     let Some(shape) = spec::Generator::parse(spec) else {
@@ -97,8 +97,8 @@ pub fn load(
 
 /// Loads a graph from any reader: bytes in memory, a member of an archive, a connection.
 ///
-/// As [`load`] for a file of this `name`, which messages show and whose suffix decides where
-/// content leaves the format open.
+/// Works as [`load`] for a file of this `name`, which messages show. Its suffix decides where the
+/// content does not.
 ///
 /// ```
 /// use seawall_graph::{self as graph, LoadOptions};

@@ -1,58 +1,59 @@
-//! What a caller asks of a load, and what it gets back.
+//! Options, statistics and progress of a load.
 //!
-//! Options, statistics and the progress hook, apart from the readers, so that the
-//! command line can show and fill them without knowing any format.
+//! They are apart from the readers, so that the command line can fill and show them without
+//! knowing any format.
 
 use std::fmt;
 
 use super::{Graph, GraphError, Scale, ScaleError, memory};
 
-/// How to read or generate a graph.
+/// Options for reading or generating a graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LoadOptions {
-    /// Take every edge in both directions. Formats that are undirected need no such wish.
+    /// Take every edge in both directions. Formats that are undirected ignore this.
     pub undirected: bool,
     /// The edge weights of the graph.
     pub weights: WeightChoice,
-    /// Skip columns of an edge list that are neither an end nor a weight. When false,
-    /// such a column is an error, since it may be taken for something that it is not.
+    /// Skip columns of an edge list that are neither an end nor a weight. If false, such a column
+    /// is an error, since it could be mistaken for one.
     pub skip_columns: bool,
 }
 
-/// The edge weights that a load gives a graph.
+/// Source of the edge weights that a load produces.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum WeightChoice {
-    /// None. Those of a file cost no memory and are not judged.
+    /// No weights. Weights in a file take no memory and are not checked.
     #[default]
     Ignored,
-    /// Those of the file, or none if it has none; generators draw 1 to 64.
+    /// The weights of the file, if it has any; generators draw 1 to 64.
     Given,
-    /// 1 on every edge. Those of a file are not judged.
+    /// 1 on every edge. Weights in a file are not checked.
     Unit,
-    /// As [`Self::Given`], times this factor and rounded to whole numbers, see
+    /// As [`Self::Given`], times this factor and rounded to whole numbers; see
     /// [`Graph::with_scaled_weights`].
     Scaled(f64),
 }
 
 impl WeightChoice {
-    /// Whether weights of the file or generator are wanted.
-    pub(super) const fn are_read(self) -> bool {
+    /// Tells whether the weights of the file or generator are needed.
+    #[must_use]
+    pub const fn are_read(self) -> bool {
         matches!(self, Self::Given | Self::Scaled(_))
     }
 }
 
-/// The origin of a graph's weights.
+/// Origin of a graph's weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WeightOrigin {
     /// Read from the file.
     File,
     /// Drawn by a generator.
     Generator,
-    /// 1 on every edge, as asked.
+    /// 1 on every edge, as requested.
     Unit,
 }
 
-/// A format that graphs are read from and written to.
+/// A file format of graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
@@ -74,7 +75,7 @@ pub enum Format {
     Pace,
     /// Seawall's binary, `.swg`.
     Binary,
-    /// No file: built by a formula.
+    /// No file: generated.
     Generated,
 }
 
@@ -95,10 +96,10 @@ impl fmt::Display for Format {
     }
 }
 
-/// How the bytes of a file are packed.
+/// Compression of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// None.
     #[default]
     None,
     /// gzip, one or more members.
@@ -117,7 +118,7 @@ impl fmt::Display for Compression {
     }
 }
 
-/// What a load saw.
+/// Statistics of a load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadStats {
     /// Format found.
@@ -132,20 +133,21 @@ pub struct LoadStats {
     pub listed_edges: u64,
     /// Self loops dropped.
     pub self_loops: u64,
-    /// Directed edges dropped because they were there already.
+    /// Directed edges dropped as duplicates.
     pub duplicates: u64,
-    /// Weights that a float of 32 bits does not hold exactly, counted before duplicates go.
+    /// Weights that a 32-bit float does not represent exactly, counted before duplicates are
+    /// dropped.
     pub rounded_weights: u64,
     /// Origin of the graph's weights, if it has any.
     pub weight_origin: Option<WeightOrigin>,
-    /// What scaling did to them, if it was asked.
+    /// Effect of scaling, if it was requested.
     pub scale: Option<Scale>,
-    /// Whether ids had holes and nodes were numbered anew.
+    /// Whether ids had gaps and nodes were renumbered.
     pub compacted: bool,
 }
 
 impl LoadStats {
-    /// Statistics of a source in which nothing was seen yet.
+    /// Returns the statistics of a source of which nothing was read yet.
     pub(super) fn of(format: Format) -> Self {
         Self {
             format,
@@ -163,17 +165,17 @@ impl LoadStats {
     }
 }
 
-/// A graph and how it was read.
+/// A graph and the statistics of its load.
 #[derive(Debug)]
 pub struct Loaded {
     /// The graph.
     pub graph: Graph,
-    /// What the load saw.
+    /// Statistics of the load.
     pub stats: LoadStats,
 }
 
 impl Loaded {
-    /// The same graph with the weights that were asked for; `name` stands in errors.
+    /// Returns the same graph with the requested weights; errors mention `name`.
     pub(super) fn weighted(self, choice: WeightChoice, name: &str) -> Result<Self, GraphError> {
         let Self { graph, mut stats } = self;
         let (graph, origin) = match choice {
@@ -206,7 +208,7 @@ impl Format {
 }
 
 impl ScaleError {
-    /// The error of a load.
+    /// An error of a load.
     fn in_file(self, name: &str) -> GraphError {
         let file = name.to_owned();
         match self {
@@ -216,9 +218,10 @@ impl ScaleError {
     }
 }
 
-/// Hears how far a load is. Called from the reading thread, about once a megabyte.
+/// Receives the progress of a load. Called from the reading thread, about once a megabyte.
 pub trait Progress: Sync {
-    /// `done` bytes of the file are read, of `total` if the size is known (it is not for standard input).
+    /// `done` bytes of the file were read, out of `total` if the size is known (it is not for
+    /// standard input).
     fn update(&self, done: u64, total: Option<u64>);
 }
 

@@ -1,26 +1,26 @@
-//! Memory that this process may still take, and arrays that grow by no more.
+//! Memory that is left to this process, and arrays that grow within it.
 //!
-//! Systems promise more memory than they have and end a process that uses it, so large
-//! arrays ask here first. Nothing here allocates: an allocator may ask too.
+//! Systems promise more memory than they have and kill a process that uses it, so large arrays ask
+//! here first. Nothing here allocates, because an allocator may ask too.
 
 use std::cell::Cell;
 use std::fs::File;
 use std::io::Read;
 
-/// Arrays below this do not ask.
+/// Arrays smaller than this do not ask.
 const ASKING_BYTES: usize = 64 << 20;
 
 /// A request for more memory than there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shortage {
-    /// Bytes asked for.
+    /// Bytes requested.
     pub needed: u64,
-    /// Bytes that are left; 0 where the system does not tell.
+    /// Bytes left; 0 where the system does not report them.
     pub available: u64,
 }
 
 impl Shortage {
-    /// The shortage of an allocation that failed just now.
+    /// Describes an allocation that has just failed.
     #[must_use]
     pub fn of(needed: usize) -> Self {
         let spared = SPARED.take().or_else(available);
@@ -31,16 +31,17 @@ impl Shortage {
     }
 }
 
-/// Bytes that the process can still take: the least of what the machine has left, swap
-/// included, of the limit of its control group, and of its address space. `None` where the
-/// system does not tell.
+/// Returns the bytes that the process can still take: the least of the machine's free memory with
+/// swap, the limit of its control group, and its address space. `None` where the system does not
+/// report them.
 #[must_use]
 pub fn available() -> Option<u64> {
     let limits = [physical(), address_space()];
     limits.into_iter().flatten().min()
 }
 
-/// [`available`] without the limit of the address space, which the system itself keeps.
+/// Works as [`available`] without the limit of the address space, which the system enforces
+/// itself.
 #[must_use]
 pub fn physical() -> Option<u64> {
     let limits = [machine(), group()];
@@ -52,12 +53,12 @@ thread_local! {
     static SPARED: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// Notes what an allocator could spare when it refused this thread, for the [`Shortage`].
+/// Records how much an allocator had left when it refused this thread, for the [`Shortage`].
 pub fn note_spared(bytes: u64) {
     SPARED.set(Some(bytes));
 }
 
-/// Runs `take`, which allocates and can do without.
+/// Runs `take`, which tolerates a failed allocation.
 fn fallible<R>(take: impl FnOnce() -> R) -> R {
     FALLIBLE.with(|depth| depth.set(depth.get() + 1));
     let taken = take();
@@ -65,18 +66,18 @@ fn fallible<R>(take: impl FnOnce() -> R) -> R {
     taken
 }
 
-/// Whether this thread's allocation has an answer to failure. For an allocator that ends
-/// the process when there is none.
+/// Tells whether this thread tolerates a failed allocation. For an allocator that otherwise ends
+/// the process.
 #[must_use]
 pub fn is_fallible() -> bool {
     FALLIBLE.with(Cell::get) > 0
 }
 
-/// Makes room for `more` items: twice what there is, or as little as must be when twice is
+/// Makes room for `more` items: doubles the capacity, or adds only what is required if twice is
 /// too much.
 ///
 /// # Errors
-/// [`Shortage`] when there is no memory for that.
+/// [`Shortage`] if there is not enough memory.
 pub fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<(), Shortage> {
     if items.capacity() - items.len() >= more {
         return Ok(());
@@ -99,7 +100,7 @@ pub fn reserve_exact<T>(items: &mut Vec<T>, more: usize) -> Result<(), Shortage>
     fallible(|| items.try_reserve_exact(more)).map_err(|_| Shortage::of(bytes))
 }
 
-/// As many zeroes, of which the system makes pages when they are written.
+/// Returns `count` zeroes in pages that the system maps on the first write.
 ///
 /// # Errors
 /// As [`reserve`].
@@ -109,7 +110,7 @@ pub fn zeroed<T: bytemuck::Zeroable>(count: usize) -> Result<Vec<T>, Shortage> {
     fallible(|| bytemuck::allocation::try_zeroed_vec(count)).map_err(|()| Shortage::of(bytes))
 }
 
-/// Whether `bytes` bytes can be had by what the system says.
+/// Checks that the system has `bytes` bytes left.
 ///
 /// # Errors
 /// As [`reserve`].
@@ -140,8 +141,8 @@ fn address_space() -> Option<u64> {
     Some(limit.saturating_sub(used.saturating_mul(1024)))
 }
 
-/// The least that the control groups of this process leave, of both versions. Pages of
-/// files that nobody changes are given back on demand and do not count.
+/// Returns the least that the process's control groups leave, of versions 1 and 2. Clean file
+/// pages do not count, since the system reclaims them on demand.
 fn group() -> Option<u64> {
     let mut text = [0; 4096];
     let groups = read("/proc/self/cgroup", &mut text)?;
@@ -166,14 +167,14 @@ fn least_of_group(line: &str) -> Option<u64> {
             idle: "\ntotal_inactive_file ",
         }
     };
-    // Limits of the groups around it hold too. In a container the path may be one of the
-    // host's, and its root is ours.
+    // Limits of the enclosing groups hold too. In a container the path may be the host's, while
+    // the root is the container's.
     let ends = path.char_indices().filter(|&(_, letter)| letter == '/');
     let folders = ends.map(|(end, _)| &path[..end]).chain([path]);
     folders.filter_map(|folder| kind.left(folder)).min()
 }
 
-/// Names of one version of control groups.
+/// File names of one version of control groups.
 struct Kind {
     root: &'static str,
     limit: &'static str,
@@ -207,7 +208,7 @@ impl Kind {
     }
 }
 
-/// The start of a small file.
+/// Reads the start of a small file.
 fn read<'t>(path: &str, text: &'t mut [u8]) -> Option<&'t str> {
     let mut file = File::open(path).ok()?;
     let mut filled = 0;
@@ -224,7 +225,7 @@ fn read<'t>(path: &str, text: &'t mut [u8]) -> Option<&'t str> {
     }
 }
 
-/// The first number after `name`; `None` for a word such as `unlimited`.
+/// Returns the first number after `name`; `None` for a word such as `unlimited`.
 fn number_after(text: &str, name: &str) -> Option<u64> {
     let (_, rest) = text.split_once(name)?;
     let word = rest.split_ascii_whitespace().next()?;
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_there_is_is_a_shortage_and_changes_nothing() {
+    fn a_shortage_is_an_error_and_changes_nothing() {
         let mut items = vec![1_u64, 2];
         for more in [usize::MAX / 16, usize::MAX] {
             let shortage = reserve(&mut items, more).unwrap_err();

@@ -1,7 +1,7 @@
-//! Mirror images of edges: whether all are there, and adding those that are not.
+//! Mirror images of edges: checks that all exist, and adds the missing ones.
 //!
-//! All of it is linear: symmetry by sums, what is missing by walking through the rows and
-//! those of the graph turned around.
+//! Both are linear: symmetry is checked by sums, and missing edges are found by walking through
+//! the rows and the transposed rows together.
 
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
@@ -11,11 +11,11 @@ use rayon::prelude::*;
 use super::csr::Csr;
 use super::mix::mix;
 
-/// The first edge, by its start, that has no mirror image of the same weight.
+/// Returns the first edge, by its start, that has no mirror image of the same weight.
 ///
-/// Asymmetry is found by sums that are drawn anew for each call, so that no file can be
-/// made to pass: one goes unnoticed with a chance of about 2^-64. Only then are edges
-/// looked up one by one.
+/// Sums with a random key find asymmetry. The key is drawn anew for each call, so that no file can
+/// be built to pass; a missing edge goes unnoticed with a chance of about 2^-64. Edges are looked
+/// up one by one only if the sums differ.
 pub(super) fn first_unmatched(csr: &Csr) -> Option<(u32, u32)> {
     if Sums::draw().are_equal(csr) {
         return None;
@@ -30,14 +30,14 @@ pub(super) fn first_unmatched(csr: &Csr) -> Option<(u32, u32)> {
     })
 }
 
-/// The index of the edge that leads back.
+/// Returns the index of the edge that leads back.
 fn mirror_of(csr: &Csr, from: u32, edge: usize) -> Option<usize> {
     let back = csr.row(csr.targets()[edge]);
     let at = csr.targets()[back.clone()].binary_search(&from).ok()?;
     Some(back.start + at)
 }
 
-/// A function of edges that nobody knows beforehand, summed over them and their mirror images.
+/// A keyed hash of edges, summed over them and over their mirror images.
 struct Sums {
     keys: [u64; 3],
 }
@@ -50,7 +50,7 @@ impl Sums {
         }
     }
 
-    /// Whether the edges have the sum of their mirror images.
+    /// Tells whether the edges and their mirror images have the same sum.
     fn are_equal(&self, csr: &Csr) -> bool {
         let sum = (0..csr.nodes())
             .into_par_iter()
@@ -75,12 +75,12 @@ impl Sums {
     }
 }
 
-/// The mirror images that a graph lacks, as rows of their own.
+/// The mirror images that a graph lacks, as rows.
 pub(super) struct Missing(Csr);
 
 impl Missing {
-    /// Finds the missing ones, and gives both directions of the others the smaller of
-    /// their weights. Takes the memory of the graph turned around.
+    /// Finds the missing ones, and sets both directions of the others to the smaller of their
+    /// weights. Takes the memory of the transposed graph.
     pub(super) fn of(csr: &mut Csr) -> Self {
         let mut turned = csr.transpose();
         let mut end = 0;
@@ -100,14 +100,14 @@ impl Missing {
         Self(turned)
     }
 
-    /// How many are missing.
+    /// Number of missing edges.
     pub(super) fn edges(&self) -> u32 {
         self.0.edges()
     }
 
-    /// Adds the missing edges to the rows from which they were made, in place.
+    /// Adds the missing edges, in place, to the rows that they were made from.
     ///
-    /// Rows move from the last to the first, so none is overwritten before it moves.
+    /// Rows move from the last to the first, so that none is overwritten before it moves.
     pub(super) fn add_to(self, csr: &mut Csr) {
         let mut old_end = csr.targets.len();
         let mut end = old_end + self.0.targets.len();
@@ -155,7 +155,8 @@ impl Missing {
     }
 }
 
-/// Moves those of a turned row that the graph's own row lacks to `end`; returns where they end.
+/// Moves the edges of a transposed row that the graph's row lacks to `end`; returns where they
+/// end.
 fn keep_missing(
     csr: &mut Csr,
     node: u32,

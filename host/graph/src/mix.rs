@@ -1,8 +1,8 @@
 //! A counter-based random function.
 //!
-//! Generators must give the same graph for any number of threads, so each edge
-//! draws from its own index and no state passes between edges. The finaliser is
-//! that of SplitMix64 (Steele, Lea, Flood, 2014). Not for cryptography.
+//! Generators must return the same graph for any number of threads, so each edge draws from its
+//! own index and no state passes between edges. The finaliser is that of SplitMix64 (Steele, Lea,
+//! Flood, 2014). Not for cryptography.
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -15,30 +15,30 @@ pub(super) fn mix(word: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The random words of one stream, numbered.
+/// A stream of random words, addressed by number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stream(u64);
 
 impl Stream {
-    /// A stream for each seed and purpose.
+    /// Returns the stream of a seed and a purpose.
     pub(super) fn new(seed: u64, purpose: u64) -> Self {
         Self(mix(mix(seed) ^ purpose.wrapping_mul(GOLDEN)))
     }
 
-    /// A stream of its own for one index of this stream.
+    /// Returns the substream of one index.
     #[inline]
     pub(super) fn at(self, index: u64) -> Self {
         Self(mix(self.0 ^ index.wrapping_mul(0xd6e8_feb8_6659_fd93)))
     }
 
-    /// The `count`-th word.
+    /// Returns word number `count`.
     #[inline]
     pub(super) fn word(self, count: u64) -> u64 {
         mix(self.0.wrapping_add(count.wrapping_mul(GOLDEN)))
     }
 }
 
-/// Words hashed together on one thread.
+/// Words that one thread hashes at a time.
 const HASH_CHUNK: usize = 1 << 18;
 
 /// Hash of a slice of words, the same for any number of threads.

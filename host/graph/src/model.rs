@@ -1,8 +1,7 @@
 //! The graph that every analysis runs on.
 //!
-//! A [`Graph`] is immutable: rows of outgoing edges, the file's ids, and whether
-//! every edge has its mirror image. What is derived from the rows (the rows of
-//! incoming edges, the hash) is made on first use and kept.
+//! A [`Graph`] is immutable: rows of outgoing edges, the file's ids, and whether every edge has
+//! its mirror image. The rows of incoming edges and the hash are made on first use and kept.
 
 use std::sync::OnceLock;
 
@@ -16,8 +15,8 @@ use super::weights::{self, WeightKind};
 
 /// A directed or symmetric graph with 32-bit node numbers `0..nodes`.
 ///
-/// Rows ascend, hold each target once and never their own node: self loops
-/// change no result of any analysis here, so readers drop and count them.
+/// Rows ascend, hold each target once and never their own node: self loops change no result of any
+/// analysis, so readers drop and count them.
 ///
 /// ```
 /// use seawall_graph::Graph;
@@ -40,9 +39,8 @@ pub struct Graph {
 impl Graph {
     /// Builds a graph from edges in memory.
     ///
-    /// With `undirected`, each edge also counts in the other direction. Duplicates
-    /// and self loops go. Time is linear in nodes and edges, memory twice the result
-    /// and the input.
+    /// With `undirected`, each edge also counts in the other direction. Duplicates and self loops
+    /// are dropped. Time is linear in nodes and edges; memory is twice the result plus the input.
     ///
     /// # Errors
     /// [`GraphError::EdgeOutOfRange`] for an end that is not below `nodes`;
@@ -56,7 +54,8 @@ impl Graph {
         Self::from_list(nodes, list, undirected)
     }
 
-    /// As [`from_edges`](Self::from_edges), with `(source, target, weight)`; of equal edges the lightest stays.
+    /// Works as [`from_edges`](Self::from_edges), with `(source, target, weight)`; the lightest of
+    /// equal edges stays.
     ///
     /// # Errors
     /// As for [`from_edges`](Self::from_edges).
@@ -72,12 +71,12 @@ impl Graph {
         Self::from_list(nodes, list, undirected)
     }
 
-    /// As [`from_weighted_edges`](Self::from_weighted_edges), with weights that are floats;
-    /// -0.0 becomes 0.0.
+    /// Works as [`from_weighted_edges`](Self::from_weighted_edges), with float weights; -0.0
+    /// becomes 0.0.
     ///
     /// # Errors
-    /// [`GraphError::BadWeight`] for a weight that is negative, infinite or no number;
-    /// else as for [`from_edges`](Self::from_edges).
+    /// [`GraphError::BadWeight`] for a weight that is negative, infinite or not a number;
+    /// otherwise as for [`from_edges`](Self::from_edges).
     pub fn from_float_edges(
         nodes: u32,
         edges: &[(u32, u32, f32)],
@@ -117,7 +116,7 @@ impl Graph {
         Ok(Self::from_parts(csr, undirected, Ids::Offset(0)))
     }
 
-    /// Puts checked parts together.
+    /// Joins parts that were checked.
     pub(super) fn from_parts(outgoing: Csr, symmetric: bool, ids: Ids) -> Self {
         Self {
             outgoing,
@@ -129,7 +128,7 @@ impl Graph {
         }
     }
 
-    /// The same graph, whose weights are of this kind.
+    /// Sets the kind of the weights.
     pub(super) fn with_kind(self, kind: WeightKind) -> Self {
         Self { kind, ..self }
     }
@@ -154,27 +153,27 @@ impl Graph {
         self.outgoing.targets()
     }
 
-    /// One weight an edge in the order of [`targets`](Self::targets), if the graph was read with weights:
-    /// a number, or the bits of one, as [`weight_kind`](Self::weight_kind) says.
+    /// One weight per edge in the order of [`targets`](Self::targets), if the graph has weights: a
+    /// whole number or the bits of a float, see [`weight_kind`](Self::weight_kind).
     pub fn weights(&self) -> Option<&[u32]> {
         self.outgoing.weights()
     }
 
-    /// What the words of [`weights`](Self::weights) are, if the graph has any.
+    /// Kind of the words of [`weights`](Self::weights), if the graph has any.
     pub fn weight_kind(&self) -> Option<WeightKind> {
         self.weights().map(|_| self.kind)
     }
 
-    /// Targets of one node, ascending; empty for a number that is no node.
+    /// Targets of one node, ascending; empty if there is no such node.
     pub fn neighbours(&self, node: u32) -> &[u32] {
         self.outgoing.neighbours(node)
     }
 
     /// Whether every edge is known to have its mirror image of the same weight.
     ///
-    /// True for symmetric Matrix Market files, PACE files, `undirected` loads and
-    /// the symmetric generators. A directed file that happens to list both
-    /// directions of each edge is not looked through.
+    /// True for symmetric Matrix Market files, PACE files, `undirected` loads and the symmetric
+    /// generators. A directed file that happens to list both directions of each edge is not
+    /// searched.
     pub fn is_symmetric(&self) -> bool {
         self.symmetric
     }
@@ -186,9 +185,9 @@ impl Graph {
 
     /// Rows of incoming edges: row `v` holds each `u` with an edge `u` to `v`, with its weight.
     ///
-    /// A symmetric graph answers with its own rows. Otherwise the first call builds
-    /// the transpose on all threads, in time linear in edges and the memory of a
-    /// second graph; later calls are free.
+    /// A symmetric graph returns its own rows. Otherwise the first call builds the transpose on
+    /// all threads, in time linear in edges and with the memory of a second graph; later calls are
+    /// free.
     pub fn incoming(&self) -> &Csr {
         if self.symmetric {
             &self.outgoing
@@ -197,12 +196,12 @@ impl Graph {
         }
     }
 
-    /// The id that the file gave this node.
+    /// Returns the id of a node in the file.
     pub fn original_id(&self, node: u32) -> u64 {
         self.ids.original(node)
     }
 
-    /// The node with this id in the file, if there is one. At most 32 steps.
+    /// Returns the node with this id in the file, if there is one. Takes at most 32 steps.
     pub fn node_of(&self, original: u64) -> Option<u32> {
         self.ids.node(original, self.nodes())
     }
@@ -222,9 +221,10 @@ impl Graph {
         })
     }
 
-    /// The same graph with a weight of 1 to 64 on each edge, drawn from the edge's ends and `seed`.
+    /// Returns the same graph with a weight of 1 to 64 on each edge, drawn from the edge's ends
+    /// and `seed`.
     ///
-    /// Both directions of an edge get the same weight. Replaces weights that are there.
+    /// Both directions of an edge get the same weight. Existing weights are replaced.
     #[must_use]
     pub fn with_drawn_weights(self, seed: u64) -> Self {
         let weights = super::generate::draw_weights(&self.outgoing, seed);
@@ -234,7 +234,7 @@ impl Graph {
         })
     }
 
-    /// The same graph without weights.
+    /// Returns the same graph without weights.
     #[must_use]
     pub fn without_weights(self) -> Self {
         self.map_rows(|rows| Csr {
@@ -243,17 +243,17 @@ impl Graph {
         })
     }
 
-    /// The same graph with other rows; weights of theirs are whole numbers.
+    /// Returns the same graph with other rows, whose weights are whole numbers.
     pub(super) fn map_rows(self, rows: impl FnOnce(Csr) -> Csr) -> Self {
         Self::from_parts(rows(self.outgoing), self.symmetric, self.ids)
     }
 
-    /// The same graph with every edge in both directions, and how many edges had both
-    /// already; of two directions with different weights the lighter stays. Free when the
-    /// graph is symmetric; otherwise memory is at most twice the result.
+    /// Returns the same graph with every edge in both directions, and how many edges had both
+    /// already. If the weights of two directions differ, the lighter one stays. Free if the graph
+    /// is symmetric; otherwise memory is at most twice the result.
     ///
     /// # Errors
-    /// [`GraphError::TooManyEdges`], naming `name`, when the edges outgrow 32-bit offsets.
+    /// [`GraphError::TooManyEdges`], naming `name`, if the edges outgrow 32-bit offsets.
     pub(super) fn into_undirected(self, name: &str) -> Result<(Self, u64), GraphError> {
         if self.symmetric {
             return Ok((self, 0));
@@ -277,13 +277,13 @@ impl Graph {
         self.outgoing.bytes() + incoming + table
     }
 
-    /// How node numbers relate to the file's ids.
+    /// Relation of node numbers to the file's ids.
     pub(super) fn ids(&self) -> &Ids {
         &self.ids
     }
 }
 
-/// Whether this many nodes and edges fit 32-bit arrays.
+/// Checks that this many nodes and edges fit 32-bit arrays.
 pub(super) fn check_counts(
     name: &str,
     nodes: u64,

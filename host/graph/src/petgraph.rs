@@ -1,16 +1,15 @@
-//! Graphs of the crate `petgraph`, converted (feature `petgraph`).
+//! Conversion of `petgraph` graphs (feature `petgraph`).
 
 use ::petgraph::visit::{EdgeRef, GraphProp, IntoEdgeReferences, NodeIndexable};
 
 use super::{Graph, GraphError};
 
 impl Graph {
-    /// Converts any graph of `petgraph`; `weight` reads the weight of an edge, for shortest
-    /// paths.
+    /// Converts any `petgraph` graph; `weight` returns the weight of an edge, for shortest paths.
     ///
-    /// Nodes get their numbers of `NodeIndexable`; numbers that a `StableGraph` no longer
-    /// uses become nodes without edges. Edges of an undirected graph count in both
-    /// directions. Linear in nodes and edges.
+    /// Nodes keep their `NodeIndexable` numbers; numbers that a `StableGraph` no longer uses
+    /// become nodes without edges. Edges of an undirected graph count in both directions. Time is
+    /// linear in nodes and edges.
     ///
     /// ```
     /// use petgraph::graph::UnGraph;

@@ -1,16 +1,15 @@
-//! Sorts edges in place, in time linear in their number.
+//! In-place sort of edges, in time linear in their number.
 //!
-//! A graph of 100 M edges may not be copied while it is sorted: the edge buffer
-//! is already twice the adjacency. So this is a most-significant-digit radix
-//! sort that permutes within the buffer (the American flag sort of McIlroy,
-//! Bostic and McIlroy, 1993), recursing over buckets on all threads. It knows
-//! nothing of graphs beyond the key of an edge.
+//! A graph of 100 M edges must not be copied while it is sorted: the edge buffer is already twice
+//! the adjacency. So this is a most-significant-digit radix sort that permutes within the buffer
+//! (the American flag sort of McIlroy, Bostic and McIlroy, 1993) and recurses over buckets on all
+//! threads. It knows nothing of graphs beyond the key of an edge.
 
 use rayon::prelude::*;
 
 const DIGIT_BITS: u32 = 8;
 const BUCKETS: usize = 1 << DIGIT_BITS;
-/// Below this a comparison sort stays in the cache and beats another pass.
+/// Below this size a comparison sort stays in the cache and is faster than another pass.
 const SMALL: usize = 1 << 12;
 
 /// The sort key of an edge: source in the high half, target in the low half.
@@ -19,11 +18,11 @@ pub(super) fn key<const N: usize>(edge: &[u32; N]) -> u64 {
     (u64::from(edge[0]) << 32) | u64::from(edge[1])
 }
 
-/// Sorts edges by source, then target, when all node ids are below `nodes`.
+/// Sorts edges by source, then target; all node ids are below `nodes`.
 ///
-/// Takes at most eight passes over the buffer, and one when it is sorted already.
-/// Needs 4 KiB a level of recursion beyond the buffer. The result is the same for
-/// any number of threads up to the order of equal keys.
+/// Takes at most eight passes over the buffer, and one if it is sorted already. Needs 4 KiB per
+/// level of recursion beyond the buffer. The result is the same for any number of threads, up to
+/// the order of equal keys.
 pub(super) fn sort<const N: usize>(edges: &mut [[u32; N]], nodes: u32) {
     if edges
         .par_windows(2)
@@ -41,7 +40,7 @@ pub(super) fn sort<const N: usize>(edges: &mut [[u32; N]], nodes: u32) {
     );
 }
 
-/// Which key bits are still unsorted: the low `left` of source and target joined without gap.
+/// Key bits that are still unsorted: the low `left` of source and target joined without gap.
 #[derive(Clone, Copy)]
 struct Digits {
     id_bits: u32,

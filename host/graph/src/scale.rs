@@ -7,39 +7,39 @@ use super::csr::Csr;
 use super::model::Graph;
 use super::weights::WeightKind;
 
-/// A factor on all weights, and what became of them.
+/// A factor on all weights, and its effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
     /// The factor.
     pub factor: f64,
-    /// Weights whose product is no whole number, by more than the error that the weight
-    /// and the factor have of their own.
+    /// Weights whose product is not a whole number, by more than the error of the weight and the
+    /// factor themselves.
     pub rounded: u64,
-    /// Weights above 0 that became 0.
+    /// Positive weights that became 0.
     pub vanished: u64,
 }
 
-/// Weights cannot be scaled.
+/// An error of scaling.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScaleError {
-    /// There is nothing to scale.
+    /// The graph has no weights.
     #[error("the graph has no weights to scale; load it with weights, or give every edge 1")]
     NoWeights,
-    /// The factor is no number above 0.
+    /// The factor is not a positive finite number.
     #[error("a factor of {factor:?}; it is a finite number above 0")]
     Factor {
         /// The factor given.
         factor: f64,
     },
-    /// A product is beyond 32 bits.
+    /// A product beyond 32 bits.
     #[error(
         "the edge from node {from} to node {to} weighs {weight:?}, and {factor:?} times that is more than 4294967295; take a smaller factor"
     )]
     TooHeavy {
-        /// Node that the edge leaves, by its id in the file.
+        /// Start of the edge, by its id in the file.
         from: u64,
-        /// Node that it enters, by its id in the file.
+        /// End of the edge, by its id in the file.
         to: u64,
         /// Its weight.
         weight: f64,
@@ -49,7 +49,7 @@ pub enum ScaleError {
 }
 
 impl ScaleError {
-    /// Whether another request would help.
+    /// Returns the cause: the request or the machine.
     #[must_use]
     pub const fn cause(&self) -> Cause {
         Cause::Request
@@ -57,7 +57,7 @@ impl ScaleError {
 }
 
 impl WeightKind {
-    /// The number that a word stands for.
+    /// Returns the number that a weight word encodes.
     fn number(self, word: u32) -> f64 {
         match self {
             Self::Integer => f64::from(word),
@@ -65,8 +65,7 @@ impl WeightKind {
         }
     }
 
-    /// Share of itself by which a product may be off because of the weight's last bit
-    /// and the factor's.
+    /// Relative error of a product due to the last bits of the weight and the factor.
     const fn error(self) -> f64 {
         match self {
             Self::Integer => 4.0 * f64::EPSILON,
@@ -76,7 +75,7 @@ impl WeightKind {
 }
 
 impl Graph {
-    /// The same graph with weight 1 on every edge. Replaces weights that are there.
+    /// Returns the same graph with weight 1 on every edge. Existing weights are replaced.
     ///
     /// ```
     /// use seawall_graph::Graph;
@@ -91,11 +90,11 @@ impl Graph {
         self.with_weights(weights)
     }
 
-    /// The same graph, whose weights are `factor` times what they were, rounded to the
-    /// nearest whole number, ties to even.
+    /// Returns the same graph with its weights times `factor`, rounded to the nearest whole
+    /// number, ties to even.
     ///
-    /// Products are 64-bit floats. Larger weights stay at least as large, and both
-    /// directions of an edge keep one weight.
+    /// Products are 64-bit floats. Rounding keeps the order of weights, and both directions of an
+    /// edge keep the same weight.
     ///
     /// ```
     /// use seawall_graph::Graph;
@@ -109,8 +108,8 @@ impl Graph {
     /// ```
     ///
     /// # Errors
-    /// [`ScaleError`]: no weights, a factor that is no finite number above 0, or a
-    /// product beyond `u32::MAX`, of which the first edge is named.
+    /// [`ScaleError`] if there are no weights, the factor is not finite and positive, or a product
+    /// exceeds `u32::MAX`; the error names the first such edge.
     pub fn with_scaled_weights(self, factor: f64) -> Result<(Self, Scale), ScaleError> {
         if !(factor > 0.0 && factor.is_finite()) {
             return Err(ScaleError::Factor { factor });
@@ -147,7 +146,7 @@ impl Graph {
         }
     }
 
-    /// The same graph with these whole weights, one an edge.
+    /// Returns the same graph with these whole weights, one per edge.
     fn with_weights(self, weights: Vec<u32>) -> Self {
         self.map_rows(|rows| Csr {
             weights: Some(weights),
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn factors_that_are_no_scale_are_refused() {
+    fn zero_negative_and_infinite_factors_are_refused() {
         for factor in [0.0, -1.0, f64::INFINITY, f64::NAN] {
             let error = whole([1, 2, 3]).with_scaled_weights(factor).unwrap_err();
             assert!(matches!(error, ScaleError::Factor { .. }), "{error}");

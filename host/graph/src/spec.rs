@@ -1,13 +1,13 @@
-//! The text of a generator: `gen:NAME:PARAMETERS`.
+//! Specification of a generator: `gen:NAME:PARAMETERS`.
 //!
-//! Parses and bounds the parameters, so that building can use them without
-//! another check. It allocates nothing of their size.
+//! Parses and bounds the parameters, so that building needs no further check. It allocates nothing
+//! of their size.
 
 use super::error::{GeneratorProblem, GraphError};
 
-/// What every specification starts with.
+/// Prefix of every specification.
 pub(super) const PREFIX: &str = "gen:";
-/// Seed when none is given.
+/// Seed if none is specified.
 const SEED: u64 = 1;
 /// Largest scale: nodes are numbered with 32 bits and one number stays free.
 const SCALE_MAX: u64 = 31;
@@ -37,7 +37,7 @@ pub(super) enum Generator {
 }
 
 impl Generator {
-    /// Parses `gen:...`; `None` when the text is not a generator specification.
+    /// Parses `gen:...`; `None` if the text is not a generator's specification.
     pub(super) fn parse(spec: &str) -> Option<Result<Self, GraphError>> {
         let body = spec.strip_prefix(PREFIX)?;
         let fail = |problem| GraphError::Generator {
@@ -47,7 +47,7 @@ impl Generator {
         Some(parse_body(body).map_err(fail))
     }
 
-    /// Nodes, and directed edges at most.
+    /// Number of nodes, and an upper bound of directed edges.
     pub(super) fn counts(&self) -> (u64, u64) {
         match *self {
             Self::Rmat {
@@ -67,7 +67,7 @@ impl Generator {
         }
     }
 
-    /// The seed; shapes without chance have a fixed one for their weights.
+    /// The seed; shapes without randomness have a fixed one for their weights.
     pub(super) fn seed(&self) -> u64 {
         match *self {
             Self::Rmat { seed, .. } | Self::Uniform { seed, .. } | Self::Chain { seed, .. } => seed,
@@ -76,7 +76,7 @@ impl Generator {
     }
 }
 
-/// Parses what stands behind `gen:`.
+/// Parses the text after `gen:`.
 pub(super) fn parse_body(body: &str) -> Result<Generator, GeneratorProblem> {
     let (name, rest) = body.split_once(':').unwrap_or((body, ""));
     let form = match name {

@@ -1,7 +1,7 @@
-//! Rows that come in any order, with loops and duplicates, made clean in place.
+//! In-place cleaning of rows that have any order, loops and duplicates.
 //!
-//! Binary formats hold rows already, so no heap of edges has to be built and sorted
-//! ([`super::build`] does that): memory is the rows and nothing else of their size.
+//! Binary formats hold rows already, so that edges need not be buffered and sorted as in
+//! [`super::build`]: memory is that of the rows.
 
 use rayon::prelude::*;
 

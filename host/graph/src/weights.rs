@@ -1,28 +1,27 @@
-//! What the weights of a graph are: whole numbers or floats.
+//! Kinds of weights: whole numbers or floats.
 //!
-//! Either way an edge has one 32-bit word. The words of floats that are not
-//! negative order like the floats, so sorting, comparing and keeping the lightest
-//! of equal edges work on words and ask for no kind.
+//! Either way an edge has one 32-bit word. The words of non-negative floats order like the floats,
+//! so sorting, comparing and keeping the lightest of equal edges work on words of either kind.
 
 use std::fmt;
 
 use rayon::prelude::*;
 
-/// The word of infinity; those of finite floats that are not negative are below it.
+/// The word of infinity; the words of finite non-negative floats are below it.
 const INFINITY: u32 = f32::INFINITY.to_bits();
 
-/// How the words of a graph's weights are read.
+/// Meaning of the weight words of a graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WeightKind {
     /// Whole numbers from 0 to `u32::MAX`.
     #[default]
     Integer,
-    /// The bits of finite `f32` values from 0.0 on; -0.0 does not occur.
+    /// The bits of finite, non-negative `f32` values; -0.0 does not occur.
     Float,
 }
 
 impl WeightKind {
-    /// Whether a word can be a weight of this kind.
+    /// Tells whether a word can be a weight of this kind.
     pub(super) const fn holds(self, word: u32) -> bool {
         match self {
             Self::Integer => true,
@@ -40,14 +39,14 @@ impl fmt::Display for WeightKind {
     }
 }
 
-/// The word of a float weight; nothing for one that is negative, infinite or no number.
+/// Returns the word of a float weight; `None` if it is negative, infinite or not a number.
 pub(super) fn float_word(weight: f32) -> Option<u32> {
     // Adding 0.0 turns -0.0 into 0.0 and changes nothing else.
     (weight >= 0.0 && weight.is_finite()).then(|| (weight + 0.0).to_bits())
 }
 
-/// Turns the whole numbers of weighted edges into floats; returns how many were rounded.
-/// Edges without weights stay as they are.
+/// Turns the whole weights of edges into floats; returns how many were rounded. Edges without
+/// weights stay as they are.
 pub(super) fn to_floats<const N: usize>(edges: &mut [[u32; N]]) -> u64 {
     if N < 3 {
         return 0;

@@ -1,9 +1,10 @@
-//! The CPU backend: one-lane blocks on threads, from the same kernel source.
+//! CPU backend: one-lane blocks on threads, from the same kernel source.
 //!
-//! Threads, memory and tables stay for the next run. Wall time is the run's time here.
+//! Threads, memory and tables are kept for the next run. The time of a run is wall time.
 
 use super::fit::{self, Ids};
 use super::memory::on_large_pages;
+use super::outgrown::{self, Outgrowing};
 use super::threads::{prepare, run_blocks};
 use super::{BackendError, DeviceInfo, HostWork, RunLimits, RunStats, Session};
 use crate::graph::{Graph, memory};
@@ -16,8 +17,8 @@ use seawall_core::abi::{MAGIC, VERSION};
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::{HostGrid, Services};
-use seawall_device::kernel::run_program;
 use seawall_device::launch::Launch;
+use seawall_device::run::run_program;
 use seawall_device::waves::family;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
@@ -35,7 +36,7 @@ pub struct CpuSession<'g> {
     loaded: Option<Loaded>,
 }
 
-/// Runs a launch record with as many words of shared memory beside the usual ones.
+/// Runs a launch record, with this many additional words of shared memory.
 pub type Machinery = fn(&LaunchRecord, u32) -> Result<(), BackendError>;
 
 /// A program's tables and memory.
@@ -43,17 +44,18 @@ pub type Machinery = fn(&LaunchRecord, u32) -> Result<(), BackendError>;
 struct Loaded {
     program: EncodedProgram,
     ids: Ids,
+    outgrowing: Outgrowing,
     arena: Vec<Line>,
     inputs: Vec<Line>,
     control: Box<ControlRecord>,
 }
 
-/// Memory comes in lines of the arena's alignment.
+/// Memory is allocated in lines of the arena's alignment.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(256))]
 pub(super) struct Line([u64; 32]);
 
-/// Memory of at least `bytes` zero bytes, on large pages where those pay.
+/// Returns at least `bytes` zero bytes, on large pages where those pay.
 pub(super) fn lines(what: &'static str, bytes: u64) -> Result<Vec<Line>, BackendError> {
     let count = usize::try_from(bytes.div_ceil(256)).unwrap_or(usize::MAX);
     let memory = memory::zeroed(count).map_err(|short| BackendError::OutOfMemory {
@@ -64,14 +66,13 @@ pub(super) fn lines(what: &'static str, bytes: u64) -> Result<Vec<Line>, Backend
     Ok(on_large_pages(memory))
 }
 
-/// Most threads of a run: beyond what any machine has, they would wait for each other at
-/// every barrier.
+/// Most threads of a run: more than any machine has would wait for each other at every barrier.
 pub const THREADS_MAX: usize = 4096;
 
-/// Threads that the machine can run at once, or the most of a run.
+/// Returns the threads that the machine can run at once, at most those of a run.
 #[must_use]
 pub fn available_threads() -> NonZeroUsize {
-    // Asking the system takes 30 us where it has to read what a container may use.
+    // This call takes 30 us where the system has to read the limits of a container.
     static THREADS: OnceLock<NonZeroUsize> = OnceLock::new();
     let most = NonZeroUsize::new(THREADS_MAX).unwrap_or(NonZeroUsize::MIN);
     *THREADS.get_or_init(|| {
@@ -80,19 +81,18 @@ pub fn available_threads() -> NonZeroUsize {
     })
 }
 
-/// Starts `threads` threads, all of the machine's when not given, for runs to come: a
-/// command does so while its graph is read. Without it the first run starts them.
+/// Starts `threads` threads, by default all of the machine's, for later runs: a command does so
+/// while its graph is read. Otherwise the first run starts them.
 ///
 /// # Errors
 /// [`BackendError::TooManyThreads`] for more than [`THREADS_MAX`];
-/// [`BackendError::Threads`] when the system starts fewer.
+/// [`BackendError::Threads`] if the system starts fewer.
 pub fn prepare_threads(threads: Option<NonZeroUsize>) -> Result<(), BackendError> {
     prepare(device_of(threads)?.units)
 }
 
 impl<'g> CpuSession<'g> {
-    /// A session on `graph` with `threads` threads, all of the machine's when
-    /// not given.
+    /// Opens a session on `graph` with `threads` threads, by default all of the machine's.
     ///
     /// # Errors
     /// [`BackendError::TooManyThreads`] for more than [`THREADS_MAX`].
@@ -113,6 +113,7 @@ impl<'g> CpuSession<'g> {
         })
     }
 
+<<<<<<< HEAD
     /// Sets the limits of runs to come.
     pub fn set_limits(&mut self, limits: RunLimits) {
         self.limits = limits;
@@ -123,15 +124,21 @@ impl<'g> CpuSession<'g> {
     /// where what nodes pass on does not fit the caches and programs run often, as
     /// making the tiles takes as long as some iterations. What it gained once, and with
     /// how many threads, stands in `docs/performance.md`.
+=======
+    /// Sets incoming edges by tiles of `shape`, as GPUs gather them, for programs that gather. The
+    /// sums are the same, bit for bit. Tiles pay if the values that nodes pass on do not fit the
+    /// caches and programs run often, since making the tiles takes as long as some iterations.
+    /// `docs/performance.md` has a measurement.
+>>>>>>> main
     #[must_use]
     pub fn with_tiles(self, shape: TileShape) -> Self {
         let tiles = Tiles::of(self.graph, shape);
         Self { tiles, ..self }
     }
 
-    /// The same session on another implementation of [`Grid`], which `machine` runs the
-    /// kernel of a launch record with, giving each block as many words of shared memory
-    /// as it says beside the usual ones. It must not return before all lanes have.
+    /// Runs the session on another implementation of [`Grid`]: `machine` runs the kernel of a
+    /// launch record, and gives each block the stated number of additional words of shared memory.
+    /// It must not return before all lanes have.
     ///
     /// [`Grid`]: seawall_device::grid::Grid
     #[must_use]
@@ -141,8 +148,7 @@ impl<'g> CpuSession<'g> {
     }
 }
 
-/// The CPU as a device of `threads` threads, all of the machine's when not
-/// given.
+/// Describes the CPU as a device of `threads` threads, by default all of the machine's.
 ///
 /// # Errors
 /// [`BackendError::TooManyThreads`] for more than [`THREADS_MAX`].
@@ -176,11 +182,13 @@ impl Session for CpuSession<'_> {
 
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         fit::check(program, self.graph)?;
+        let outgrowing = Outgrowing::of(program, self.graph)?;
         let arena = lines("the arena", program.arena_bytes)?;
         let inputs = lines("the input region", program.input_bytes)?;
         self.loaded = Some(Loaded {
             program: program.clone(),
             ids: Ids::of(program),
+            outgrowing,
             arena,
             inputs,
             control: Box::new(bytemuck::Zeroable::zeroed()),
@@ -194,6 +202,7 @@ impl Session for CpuSession<'_> {
         bytemuck::cast_slice_mut::<_, u32>(&mut loaded.inputs)[..inputs.len()]
             .copy_from_slice(inputs);
         *loaded.control = bytemuck::Zeroable::zeroed();
+        loaded.outgrowing.begin_run();
         let tiles = self.tiles.as_ref().filter(|_| loaded.program.needs.tiles);
         let mut launch = launch_record(self.graph, loaded, self.limits);
         launch.tiles = tiles.map_or_else(TileTable::default, tile_table);
@@ -216,24 +225,39 @@ impl Session for CpuSession<'_> {
     }
 
     fn read(&mut self, register: RegisterId, words: &mut Vec<u32>) -> Result<(), BackendError> {
-        let loaded = self.loaded.as_ref().ok_or(BackendError::NotLoaded)?;
-        let number = loaded.ids.number_of(register)?;
-        let record = loaded.program.registers[number];
-        let region = if record.region == Region::Input as u32 {
-            &loaded.inputs
-        } else {
-            &loaded.arena
-        };
-        let start = (record.offset_bytes / 4) as usize;
+        let loaded = self.loaded.as_mut().ok_or(BackendError::NotLoaded)?;
         words.clear();
-        words.extend_from_slice(
-            &bytemuck::cast_slice::<_, u32>(region)[start..start + record.words as usize],
-        );
+        let found = loaded.words(register)?;
+        for search in loaded.outgrowing.due() {
+            outgrown::check(&search, self.graph, loaded.words(search.register)?)?;
+        }
+        memory::reserve(words, found.len()).map_err(|short| BackendError::OutOfMemory {
+            what: "the copy of a register",
+            needed: short.needed,
+            available: short.available,
+        })?;
+        words.extend_from_slice(found);
+        loaded.outgrowing.settle();
         Ok(())
     }
 }
 
-/// The launch record with this process's addresses.
+impl Loaded {
+    /// The words of a register, as the last run left them.
+    fn words(&self, register: RegisterId) -> Result<&[u32], BackendError> {
+        let number = self.ids.number_of(register)?;
+        let record = self.program.registers[number];
+        let region = if record.region == Region::Input as u32 {
+            &self.inputs
+        } else {
+            &self.arena
+        };
+        let start = (record.offset_bytes / 4) as usize;
+        Ok(&bytemuck::cast_slice::<_, u32>(region)[start..start + record.words as usize])
+    }
+}
+
+/// Returns the launch record with this process's addresses.
 fn launch_record(graph: &Graph, loaded: &mut Loaded, limits: RunLimits) -> LaunchRecord {
     let program = &loaded.program;
     let incoming = (program.needs.incoming || graph.is_symmetric()).then(|| graph.incoming());
@@ -266,7 +290,7 @@ fn launch_record(graph: &Graph, loaded: &mut Loaded, limits: RunLimits) -> Launc
     }
 }
 
-/// The table with this process's addresses.
+/// Returns the table with this process's addresses.
 fn tile_table(tiles: &Tiles) -> TileTable {
     TileTable {
         records: tiles.records().as_ptr() as u64,
@@ -277,8 +301,8 @@ fn tile_table(tiles: &Tiles) -> TileTable {
     }
 }
 
-/// Runs the kernel on `threads` threads, this one included, with `extra` words of
-/// shared memory each beside the usual ones.
+/// Runs the kernel on `threads` threads, this one included, each with `extra` additional words of
+/// shared memory.
 fn run_threads(launch: &LaunchRecord, threads: u32, extra: u32) -> Result<(), BackendError> {
     let dealer = Dealer::new();
     run_blocks(threads, |block| {
@@ -288,8 +312,8 @@ fn run_threads(launch: &LaunchRecord, threads: u32, extra: u32) -> Result<(), Ba
 
 fn run_block(launch: &LaunchRecord, place: (u32, u32), extra: u32, dealer: &Dealer) {
     let mut shared = vec![0_u32; SHARED_WORDS + extra as usize];
-    // SAFETY: `shared` is this thread's own, as long as both say, and outlives the
-    // call; so does the dealer, which all threads of this run have alone.
+    // SAFETY: `shared` belongs to this thread, has the length that both state, and outlives the
+    // call; so does the dealer, which only the threads of this run use.
     let grid =
         unsafe { HostGrid::new(place, shared.as_mut_ptr(), dealer, SERVICES).with_extra(extra) };
     // SAFETY: `launch_record` filled the record from live, exclusively

@@ -1,16 +1,24 @@
-//! The CUDA backend of a build without the feature `cuda`: there is no device.
+//! Replacement of the CUDA backend in a build without the feature `cuda`: there is no device.
 //!
-//! The names are those of the real backend, so callers need not ask which of the two is
-//! there. Types that only a device could make have no values.
+//! The names are those of the real backend, so callers need not distinguish the two. Types that
+//! only a device could make have no values.
 
 use super::batch::{BatchError, BatchSession, BatchStats, Job};
 use super::{BackendError, DeviceInfo, Session};
 use crate::graph::Graph;
+use std::convert::Infallible;
+use std::marker::PhantomData;
 
 pub use super::gpu::{CudaOptions, DeviceLimits, Executor, GridShape, LoopNodes};
 
-/// The embedded kernels: there are none.
+/// The embedded kernels: none.
 pub const EMBEDDED: [(&str, &str); 0] = [];
+
+/// As of the backend: no machine.
+#[must_use]
+pub fn precompiled_for() -> Vec<String> {
+    Vec::new()
+}
 
 fn absent() -> BackendError {
     BackendError::Unavailable {
@@ -18,7 +26,7 @@ fn absent() -> BackendError {
     }
 }
 
-/// Describes every CUDA device: there is none.
+/// Describes every CUDA device; fails, as there is none.
 ///
 /// # Errors
 /// [`BackendError::Unavailable`], always.
@@ -26,7 +34,7 @@ pub fn probe() -> Result<Vec<DeviceLimits>, BackendError> {
     Err(absent())
 }
 
-/// Opens a session on a device: there is none.
+/// Opens a session on a device; fails, as there is none.
 ///
 /// # Errors
 /// [`BackendError::Unavailable`], always.
@@ -40,52 +48,55 @@ pub fn open<'g>(
 
 /// A batch on a device.
 #[derive(Debug)]
-pub enum CudaBatch {}
+pub struct CudaBatch<'g> {
+    never: Infallible,
+    graphs: PhantomData<&'g Graph>,
+}
 
-impl CudaBatch {
-    /// Opens a batch on a device: there is none.
+impl<'g> CudaBatch<'g> {
+    /// Opens a batch on a device; fails, as there is none.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`], always.
-    pub fn open(_jobs: &[Job<'_>], _options: CudaOptions) -> Result<Self, BatchError> {
+    pub fn open(_jobs: &[Job<'g>], _options: CudaOptions) -> Result<Self, BatchError> {
         Err(absent().into())
     }
 
     /// Blocks and lanes of the launch.
     #[must_use]
     pub const fn shape(&self) -> GridShape {
-        match *self {}
+        match self.never {}
     }
 }
 
-impl BatchSession for CudaBatch {
+impl BatchSession for CudaBatch<'_> {
     fn device(&self) -> &DeviceInfo {
-        match *self {}
+        match self.never {}
     }
 
     fn workers(&self) -> u32 {
-        match *self {}
+        match self.never {}
     }
 
     fn memory_bytes(&self) -> u64 {
-        match *self {}
+        match self.never {}
     }
 
     fn upload_ns(&self) -> u64 {
-        match *self {}
+        match self.never {}
     }
 
     fn run(&mut self) -> Result<BatchStats, BatchError> {
-        match *self {}
+        match self.never {}
     }
 
-    fn read(&mut self) -> Result<Vec<Vec<u32>>, BatchError> {
-        match *self {}
+    fn read_each(&mut self) -> Result<Vec<Result<Vec<u32>, BackendError>>, BatchError> {
+        match self.never {}
     }
 }
 
 pub mod measure {
-    //! Costs of a device, of which there is none.
+    //! Costs of a device that does not exist.
 
     use super::{BackendError, DeviceLimits, GridShape, absent};
 
@@ -107,7 +118,7 @@ pub mod measure {
     }
 
     impl Meter {
-        /// Opens a device: there is none.
+        /// Opens a device; fails, as there is none.
         ///
         /// # Errors
         /// [`BackendError::Unavailable`], always.
@@ -121,13 +132,13 @@ pub mod measure {
             match *self {}
         }
 
-        /// Which embedded module the device gets.
+        /// Name of the embedded module for the device.
         #[must_use]
         pub fn module_target(&self) -> &'static str {
             match *self {}
         }
 
-        /// Time that loading the module took, nanoseconds.
+        /// Time to load the module, nanoseconds.
         #[must_use]
         pub fn module_ns(&self) -> u64 {
             match *self {}
@@ -161,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_door_says_that_there_is_no_device() {
+    fn every_entry_point_reports_that_there_is_no_device() {
         let graph = Graph::from_edges(2, &[(0, 1)], false).unwrap();
         let reasons = [
             probe().err(),

@@ -1,4 +1,4 @@
-//! What can go wrong on a backend, with the remedy in the message.
+//! Errors of a backend, with the remedy in the message.
 
 use super::fault::text as fault_text;
 use crate::Cause;
@@ -14,7 +14,7 @@ pub enum BackendError {
         "no usable CUDA device: {reason}; use the CPU, or install a driver for CUDA 12.0 or later"
     )]
     Unavailable {
-        /// What was missing.
+        /// Missing part.
         reason: String,
     },
     /// The device lacks something that the executor needs.
@@ -24,27 +24,27 @@ pub enum BackendError {
     Unsupported {
         /// Name of the device.
         device: String,
-        /// What it lacks.
+        /// Missing feature.
         reason: String,
     },
     /// A CUDA call failed.
     #[error("{doing}: {name}{}", remedy.map(|text| format!("; {text}")).unwrap_or_default())]
     Cuda {
-        /// The step under way.
+        /// The step in progress.
         doing: &'static str,
         /// Name of the CUDA error.
         name: String,
-        /// What helps, where something does.
+        /// The remedy, if there is one.
         remedy: Option<&'static str>,
     },
-    /// The device's context is lost, and with it every session of this process on it.
+    /// The device's context is lost, and with it every session of this process on the device.
     #[error("{doing}: {name}: the context of the device is lost; {remedy}")]
     ContextLost {
-        /// The step under way.
+        /// The step in progress.
         doing: &'static str,
         /// Name of the CUDA error.
         name: String,
-        /// How to get another one.
+        /// The way to get a new context.
         remedy: &'static str,
     },
     /// The grid does not fit on the device at once.
@@ -52,9 +52,9 @@ pub enum BackendError {
         "a cooperative grid of {wanted} blocks of {lanes} lanes does not fit: {fitting} are co-resident on {multiprocessors} multiprocessors; ask for fewer blocks"
     )]
     NotCoResident {
-        /// Blocks asked for.
+        /// Blocks requested.
         wanted: u32,
-        /// Lanes a block.
+        /// Lanes per block.
         lanes: u32,
         /// Blocks that fit.
         fitting: u32,
@@ -66,7 +66,7 @@ pub enum BackendError {
         "{what} needs {needed} bytes and {available} are available; raise the budget or use a smaller graph"
     )]
     OutOfMemory {
-        /// What was being allocated.
+        /// Purpose of the allocation.
         what: &'static str,
         /// Bytes needed.
         needed: u64,
@@ -81,10 +81,10 @@ pub enum BackendError {
         /// Name of the wave in the program.
         wave_name: String,
     },
-    /// A session was used in the wrong order.
+    /// No program is loaded yet.
     #[error("no program is loaded; call load before run or read")]
     NotLoaded,
-    /// The input words do not fit the program.
+    /// The input words do not match the program.
     #[error("the program takes {expected} input words and was given {given}")]
     InputLength {
         /// Words of the input region.
@@ -95,14 +95,14 @@ pub enum BackendError {
     /// A register that the program does not have.
     #[error("the program has {registers} registers, number {register} is not one of them")]
     NoSuchRegister {
-        /// The number asked for.
+        /// The number requested.
         register: u32,
         /// Registers of the program.
         registers: u32,
     },
-    /// A register of another program than the one that is loaded.
+    /// A register of another program than the loaded one.
     #[error(
-        "register {register} belongs to another program than the one loaded; name one of the builder that made it"
+        "register {register} belongs to another program than the one loaded; use a register of the builder that made it"
     )]
     ForeignRegister {
         /// Its number in its own program.
@@ -110,7 +110,7 @@ pub enum BackendError {
     },
     /// The program is for graphs of another size.
     #[error(
-        "the program is for graphs of {expected} nodes and this one has {given}; build it anew"
+        "the program is for graphs of {expected} nodes and this one has {given}; build it again"
     )]
     OtherGraph {
         /// Nodes that it was built for.
@@ -119,7 +119,7 @@ pub enum BackendError {
         given: u32,
     },
     /// The tables of a program contradict each other.
-    #[error("the encoded program is not sound: {problem}")]
+    #[error("the encoded program is inconsistent: {problem}")]
     BadProgram {
         /// The first contradiction.
         problem: TableError,
@@ -127,10 +127,10 @@ pub enum BackendError {
     /// The graph lacks an array that the program reads.
     #[error("the program reads {what}, which the session's graph does not hold")]
     MissingGraphArray {
-        /// Which array.
+        /// The missing array.
         what: &'static str,
     },
-    /// The weights of the graph are of another kind than the program reads.
+    /// The weights of the graph are of another kind than those that the program reads.
     #[error("the program reads {needed} weights and the graph has {found} weights")]
     WrongWeights {
         /// Kind that the program reads.
@@ -138,18 +138,41 @@ pub enum BackendError {
         /// Kind that the graph has.
         found: WeightKind,
     },
-    /// The kernel module does not hold a kernel.
+    /// A path is longer than the program's 32-bit distances can express.
+    #[error(
+        "the shortest path to node {to}, over its edge from node {from}, {}",
+        too_long(*kind)
+    )]
+    PathTooLong {
+        /// Node that the edge leaves, by its id in the file.
+        from: u64,
+        /// Node that it enters, by its id in the file.
+        to: u64,
+        /// Kind of the weights along the path.
+        kind: WeightKind,
+    },
+    /// Distances of 32 bits may be too short for this graph, and the session could not detect it.
+    #[error(
+        "paths of this graph may be longer than distances of 32 bits, and the program overwrites those of register {register} or does not read them, so that this could not be detected; read them, or find distances of 64 bits"
+    )]
+    PathsUnseen {
+        /// Number of the register with the distances.
+        register: u32,
+        /// Kind of the weights along paths.
+        kind: WeightKind,
+    },
+    /// The kernel module lacks a kernel.
     #[error("the kernel {name} is not in the module: {reason}; rebuild with cargo xtask build-ptx")]
     MissingKernel {
         /// Name of the kernel.
         name: String,
-        /// What the driver said.
+        /// The driver's answer.
         reason: String,
     },
-    /// More threads than a run is divided among.
+    /// More threads than a run may have.
     #[error("{threads} threads are more than a run is divided among; use at most {most}")]
     TooManyThreads {
-        /// Threads asked for.
+        /// Threads requested.
         threads: usize,
         /// Most threads of a run.
         most: usize,
@@ -157,15 +180,26 @@ pub enum BackendError {
     /// A thread pool could not be set up.
     #[error("{threads} threads could not be started: {reason}; use fewer")]
     Threads {
-        /// Threads asked for.
+        /// Threads requested.
         threads: usize,
-        /// What the operating system said.
+        /// The operating system's answer.
         reason: String,
     },
 }
 
+const fn too_long(kind: WeightKind) -> &'static str {
+    match kind {
+        WeightKind::Integer => {
+            "is longer than the largest distance of 32 bits, 4294967294; find distances of 64 bits"
+        }
+        WeightKind::Float => {
+            "is longer than the largest 32-bit float (3.4028235e38); make the weights smaller"
+        }
+    }
+}
+
 impl BackendError {
-    /// Whether another request would help.
+    /// Returns the cause: the request or the machine.
     #[must_use]
     pub fn cause(&self) -> Cause {
         match self {
@@ -177,6 +211,8 @@ impl BackendError {
             | Self::BadProgram { .. }
             | Self::MissingGraphArray { .. }
             | Self::WrongWeights { .. }
+            | Self::PathTooLong { .. }
+            | Self::PathsUnseen { .. }
             | Self::TooManyThreads { .. } => Cause::Request,
             Self::Unavailable { .. }
             | Self::Unsupported { .. }

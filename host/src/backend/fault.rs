@@ -1,11 +1,10 @@
-//! The fault record of a run in words.
+//! Messages for the fault record of a run.
 
 use super::BackendError;
 use seawall_core::abi::control::{FaultCode, FaultRecord};
 use seawall_core::abi::program::Opcode;
 
-/// The error for a kernel that stopped itself in a program whose waves have
-/// these names.
+/// Returns the error for a kernel that stopped itself, in a program whose waves have these names.
 pub(crate) fn fault(wave_names: &[String], record: FaultRecord) -> BackendError {
     let wave_name = wave_names.get(record.wave as usize);
     BackendError::Fault {
@@ -14,7 +13,7 @@ pub(crate) fn fault(wave_names: &[String], record: FaultRecord) -> BackendError 
     }
 }
 
-/// What happened, where, and the remedy if there is one.
+/// Describes the fault, its place, and the remedy if there is one.
 pub(super) fn text(record: &FaultRecord, wave_name: &str) -> String {
     let FaultRecord {
         code,
@@ -35,11 +34,11 @@ pub(super) fn text(record: &FaultRecord, wave_name: &str) -> String {
     }
 }
 
-/// The opcode of a word by its name.
+/// Returns the name of an opcode word.
 fn name(word: u32) -> String {
     match Opcode::from_word(word) {
         Some(opcode) => format!("opcode {opcode}"),
-        None => format!("opcode word {word}, which names none"),
+        None => format!("unknown opcode word {word}"),
     }
 }
 
@@ -57,9 +56,9 @@ fn what(record: &FaultRecord) -> String {
             );
         }
         FaultCode::BadLaunch => {
-            "the launch record is of another version than the kernel; build both anew"
+            "the launch record is of another version than the kernel; rebuild both"
         }
-        FaultCode::NestedFixpoint => "a fixpoint stands in the body of another one; unroll one",
+        FaultCode::NestedFixpoint => "a fixpoint is in the body of another one; unroll one",
         FaultCode::TimeBudget => {
             return format!(
                 "the time budget ended inside a loop of block {block}; raise it if the work is only long"
@@ -75,18 +74,15 @@ fn what(record: &FaultRecord) -> String {
             "the launch holds no weights or no incoming edges, which the wave reads; state in the program's needs that it does"
         }
         FaultCode::NoRoom => "a tile of edges takes more shared memory than the launch has",
-        FaultCode::NoLoop => "the launch of a loop names a wave that is none",
+        FaultCode::NoLoop => "the launch of a loop names a wave that is not a loop",
         FaultCode::NoExpansion => "the body of a search does not expand its frontier",
         FaultCode::BadBatch => {
-            "the record of the batch is of another version than the kernel; build both anew"
+            "the record of the batch is of another version than the kernel; rebuild both"
         }
-        FaultCode::BadParameter => "a parameter of the wave has no meaning",
-        FaultCode::GivenUp => "the run was given up, since not all of its threads could start",
+        FaultCode::BadParameter => "a parameter of the wave is invalid",
+        FaultCode::GivenUp => "the run was abandoned, since not all of its threads could start",
         FaultCode::Unknown => {
-            return format!(
-                "the kernel left fault code {}, which names none",
-                record.code
-            );
+            return format!("the kernel left the unknown fault code {}", record.code);
         }
     };
     text.to_owned()
@@ -108,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn every_code_has_a_text_of_its_own() {
+    fn every_code_has_its_own_text() {
         let known = (0..99).filter(|code| FaultCode::from_word(*code) != FaultCode::Unknown);
         let codes: Vec<u32> = known.collect();
         let texts: BTreeSet<String> = codes.iter().map(|code| text_of(*code, 3)).collect();
@@ -117,12 +113,12 @@ mod tests {
     }
 
     #[test]
-    fn opcodes_are_told_by_name() {
+    fn opcodes_are_shown_by_name() {
         for opcode in Opcode::ALL {
             let text = text_of(FaultCode::BadRegister as u32, opcode as u32);
             assert!(text.contains(&format!("opcode {opcode:?},")), "{text}");
         }
         let text = text_of(FaultCode::UnknownOpcode as u32, 999);
-        assert!(text.contains("opcode word 999, which names none"), "{text}");
+        assert!(text.contains("unknown opcode word 999"), "{text}");
     }
 }

@@ -1,17 +1,18 @@
-//! Whether a program, a graph, inputs and registers belong together.
+//! Checks that a program, a graph, inputs and registers match.
 //!
-//! Every session asks here, so that all of them refuse the same.
+//! Every session uses them, so that all sessions refuse the same input.
 
 use super::BackendError;
 use crate::graph::Graph;
 use crate::program::{EncodedProgram, RegisterId};
 
-/// Refuses a program whose tables contradict each other or that is not for `graph`.
+/// Refuses a program whose tables contradict each other or that does not match `graph`.
 pub(super) fn check(program: &EncodedProgram, graph: &Graph) -> Result<(), BackendError> {
     check_graph(program, graph)?;
     check_tables(program)
 }
 
+<<<<<<< HEAD
 /// Refuses what [`check`] does, and a register that the program does not have.
 pub(crate) fn check_answer(
     program: &EncodedProgram,
@@ -23,6 +24,9 @@ pub(crate) fn check_answer(
 }
 
 /// Refuses a graph of another size, or without what the program reads.
+=======
+/// Refuses a graph of another size, or one that lacks an array that the program reads.
+>>>>>>> main
 pub(super) fn check_graph(program: &EncodedProgram, graph: &Graph) -> Result<(), BackendError> {
     if program.nodes != graph.nodes() {
         return Err(BackendError::OtherGraph {
@@ -40,7 +44,7 @@ pub(super) fn check_tables(program: &EncodedProgram) -> Result<(), BackendError>
         .map_err(|problem| BackendError::BadProgram { problem })
 }
 
-/// Refuses inputs of another length than the input region.
+/// Refuses inputs whose length differs from that of the input region.
 pub(super) fn check_inputs(expected_bytes: u64, inputs: &[u32]) -> Result<(), BackendError> {
     let (expected, given) = (expected_bytes / 4, inputs.len() as u64);
     if given == expected {
@@ -59,11 +63,10 @@ impl Ids {
         Self(numbers.filter_map(|at| program.register(at)).collect())
     }
 
-    /// The number of `register`.
+    /// Returns the number of `register`.
     ///
     /// # Errors
-    /// For a register of another program, and for one that came after the program was
-    /// encoded.
+    /// If the register belongs to another program, or was added after the program was encoded.
     pub(super) fn number_of(&self, register: RegisterId) -> Result<usize, BackendError> {
         let number = register.number();
         match self.0.get(number as usize) {

@@ -1,72 +1,71 @@
-//! Words about GPUs that hold with and without a driver.
+//! GPU types that exist with and without a driver.
 //!
-//! The CUDA backend and its stand-in, which a build without the feature `cuda` gets, share
-//! these types, so that nothing else asks which of the two is there.
+//! The CUDA backend and its replacement in builds without the feature `cuda` share these types, so
+//! that other modules need not distinguish the two.
 
 use super::{DeviceInfo, RunLimits};
 
-/// How a program runs on a GPU.
+/// Way to run a program on a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Executor {
     /// One persistent cooperative kernel for the whole program.
     Mega,
-    /// One launch a group; the host decides when a loop ends.
+    /// One launch per group; the host decides when a loop ends.
     Launches,
     /// A CUDA graph of the same launches.
     Graph,
 }
 
-/// How [`Executor::Graph`] runs loops.
+/// Way in which [`Executor::Graph`] runs loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LoopNodes {
     /// As conditional `while` nodes: one launch and one wait for a whole program.
     /// Needs a driver for CUDA 12.3 or later.
     Conditional,
-    /// Unrolled in chunks of iterations; the host looks after each chunk whether the
-    /// loop has ended.
+    /// Unrolled in chunks of iterations; after each chunk the host checks whether the loop has
+    /// ended.
     Unrolled,
 }
 
-/// How to open a session.
+/// Options of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CudaOptions {
     /// Number of the device, as [`probe`](super::cuda::probe) lists it.
     pub device: u32,
-    /// Blocks of a grid; nothing fills each multiprocessor with 1024 lanes.
+    /// Blocks of a grid; `None` fills each multiprocessor with 1024 lanes.
     pub blocks: Option<u32>,
-    /// Lanes of a block, a multiple of 32; nothing takes as many as the kernel
-    /// allows, at most 1024.
+    /// Lanes of a block, a multiple of 32; `None` takes as many as the kernel allows, at most
+    /// 1024.
     pub lanes: Option<u32>,
-    /// Most blocks of a cluster, a power of two up to 16, of which 1 means
-    /// none; nothing lets graphs of low degree have clusters where the device
-    /// does. Only programs that do nothing but search run in clusters.
+    /// Most blocks of a cluster, a power of two up to 16; 1 disables clusters. `None` uses
+    /// clusters for graphs of low degree on devices that support them. Only programs that do
+    /// nothing but search run in clusters.
     pub cluster: Option<u32>,
     /// Limits of each run.
     pub limits: RunLimits,
-    /// Device memory that the session may take in all, bytes; nothing leaves
-    /// it to what is free.
+    /// Most device memory that the session may take, bytes; `None` allows all free memory.
     pub budget_bytes: Option<u64>,
-    /// Whether programs that gather over incoming edges do so by tiles of rows;
-    /// nothing leaves it to the graph. The sums are the same, bit for bit. Tiles of
-    /// 134 M edges take 0.37 to 0.44 s to make with 16 threads and pay from about 600
-    /// iterations on; where [`crate::run::execute`] chooses the machine, it says no for
-    /// less.
+    /// Whether programs that gather over incoming edges use tiles of rows; `None` decides by the
+    /// graph. The sums are the same, bit for bit. Tiles of 134 M edges take 0.37 to 0.44 s to make
+    /// with 16 threads and pay from about 600 iterations on; [`crate::run::execute`] disables them
+    /// for fewer when it chooses the machine.
     pub tiles: Option<bool>,
-    /// How [`Executor::Graph`] runs loops; nothing takes conditional nodes where the
-    /// driver has them. Results are the same.
+    /// Way in which [`Executor::Graph`] runs loops; `None` takes conditional nodes where the
+    /// driver supports them. Results are the same.
     pub loops: Option<LoopNodes>,
 }
 
-/// A CUDA device as its driver describes it.
+/// A CUDA device as described by its driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceLimits {
-    /// Number of the device, as `--device` takes it.
+    /// Number of the device, for `--device`.
     pub ordinal: u32,
     /// Name, capability, multiprocessors and memory.
     pub info: DeviceInfo,
     /// CUDA version that the driver supports, 1000 × major + 10 × minor.
     pub driver_version: u32,
-    /// Whether a kernel may wait for all of its blocks.
+    /// Whether the device supports cooperative launches, in which a kernel waits for all of its
+    /// blocks.
     pub cooperative_launch: bool,
     /// Lanes of a warp.
     pub warp_lanes: u32,
@@ -78,24 +77,24 @@ pub struct DeviceLimits {
     pub blocks_per_unit: u32,
     /// Shared memory that a block may have without opting in, bytes.
     pub shared_block_bytes: u32,
-    /// Shared memory that a block may have when its kernel opts in, bytes.
+    /// Shared memory that a block may have if its kernel opts in, bytes.
     pub shared_block_optin_bytes: u32,
     /// Shared memory of a multiprocessor, bytes.
     pub shared_unit_bytes: u32,
     /// Second-level cache, bytes.
     pub cache_bytes: u32,
-    /// Whether the system ends long kernels on this device.
+    /// Whether the system kills long kernels on this device.
     pub kernel_timeout: bool,
 }
 
 impl DeviceLimits {
-    /// The driver's CUDA version as people write it: `13.0`.
+    /// Returns the driver's CUDA version in the usual form: `13.0`.
     #[must_use]
     pub fn driver_text(&self) -> String {
         version_text(self.driver_version)
     }
 
-    /// Whether CUDA graphs may hold loops, which drivers from CUDA 12.3 on allow.
+    /// Tells whether CUDA graphs may hold loops, which requires CUDA 12.3.
     #[must_use]
     pub const fn conditional_nodes(&self) -> bool {
         self.driver_version >= 12_030
@@ -111,7 +110,7 @@ pub struct GridShape {
     pub lanes: u32,
 }
 
-/// A CUDA version number as people write it.
+/// Formats a CUDA version number in the usual form.
 pub(super) fn version_text(version: u32) -> String {
     format!("{}.{}", version / 1000, version % 1000 / 10)
 }
@@ -121,7 +120,7 @@ mod tests {
     use super::version_text;
 
     #[test]
-    fn versions_read_as_people_write_them() {
+    fn versions_have_the_usual_form() {
         assert_eq!(version_text(12_000), "12.0");
         assert_eq!(version_text(13_020), "13.2");
         assert_eq!(version_text(11_080), "11.8");

@@ -1,26 +1,26 @@
 //! Large memory on large pages.
 //!
-//! Waves read registers of tens of megabytes at random, and with pages of 4 KiB most
-//! such reads miss the translation caches too. Many Linux systems give out larger
-//! pages only where a process asks for them; this is where we ask.
+//! Waves read registers of tens of megabytes at random. With pages of 4 KiB most such reads also
+//! miss the translation caches. Many Linux systems provide larger pages only to a process that
+//! requests them, which happens here.
 //!
-//! Graphs stay on small pages: most analyses read their edges in order, and making a
-//! graph of 134 M edges took 4.2 instead of 3.4 s with large ones (two cores of a
-//! virtual machine), far more than its searches gained.
+//! Graphs stay on small pages: most analyses read their edges in order. Building a graph of 134 M
+//! edges took 4.2 instead of 3.4 s with large pages (two cores of a virtual machine), far more
+//! than its searches gained.
 
-/// Smallest memory to ask for, bytes: what fits the translation caches of a core by
-/// small pages (1536 entries on current ones) gains nothing from large ones, and
-/// whoever touches a part of it would pay for whole large pages.
+/// Smallest memory for which large pages are requested, bytes. Memory that a core's translation
+/// caches cover with small pages (1536 entries on current ones) gains nothing, and touching a part
+/// of it would cost whole large pages.
 const BYTES_MIN: usize = 8 << 20;
 
-/// A large page of most systems, bytes; a multiple of every small one.
+/// Size of a large page on most systems, bytes; a multiple of every small one.
 const PAGE_BYTES: usize = 2 << 20;
 
-/// The same memory, on large pages where the system has them and it is large enough.
+/// Returns the same memory, on large pages where the system has them and it is large enough.
 ///
-/// Meant for `fresh` memory: pages that were touched before stay as they are. Takes a
-/// system call, and more memory where only parts are ever touched: whole large pages.
-/// Nothing depends on it but time, so a system that refuses it is not an error.
+/// Meant for `fresh` memory: pages that were touched before stay as they are. Costs a system call,
+/// and more memory where only parts are ever touched. It affects nothing but time, so a system
+/// that refuses it is not an error.
 pub(super) fn on_large_pages<T>(fresh: Vec<T>) -> Vec<T> {
     let bytes = fresh.capacity() * size_of::<T>();
     if let Some((start, bytes)) = whole_pages(fresh.as_ptr() as usize, bytes) {
@@ -29,8 +29,8 @@ pub(super) fn on_large_pages<T>(fresh: Vec<T>) -> Vec<T> {
     fresh
 }
 
-/// Start and length of the whole large pages within `bytes` bytes at `address`;
-/// nothing where they are not worth asking for.
+/// Returns start and length of the whole large pages within `bytes` bytes at `address`; `None` if
+/// they are not worth a request.
 fn whole_pages(address: usize, bytes: usize) -> Option<(usize, usize)> {
     if bytes < BYTES_MIN {
         return None;
@@ -42,8 +42,8 @@ fn whole_pages(address: usize, bytes: usize) -> Option<(usize, usize)> {
 
 #[cfg(target_os = "linux")]
 fn advise(start: usize, bytes: usize) {
-    // SAFETY: this advice changes neither contents nor protection of any page, so it
-    // asks nothing of the memory but to be mapped, which memory of a vector is.
+    // SAFETY: this advice changes neither contents nor protection of any page. It only requires
+    // mapped memory, which the memory of a vector is.
     let _ = unsafe { libc::madvise(start as *mut libc::c_void, bytes, libc::MADV_HUGEPAGE) };
 }
 
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_whole_pages_of_large_memory_are_asked_for() {
+    fn only_whole_pages_of_large_memory_are_requested() {
         assert_eq!(whole_pages(PAGE_BYTES, BYTES_MIN - 1), None);
         assert_eq!(
             whole_pages(3 * PAGE_BYTES, BYTES_MIN),
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn the_system_is_asked_for_large_memory_and_not_for_small() {
+    fn large_memory_gets_large_pages_and_small_does_not() {
         if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage/enabled").exists() {
             return;
         }

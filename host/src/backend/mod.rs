@@ -1,9 +1,8 @@
 //! Executors: the machines that run an encoded program.
 //!
-//! Every executor walks the same tables with the same kernel functions, so
-//! their results are identical where an analysis is exact. A session holds
-//! one resident graph; a program is loaded into it once and then run as often
-//! as wanted, with new inputs each time.
+//! Every executor walks the same tables with the same kernel functions, so their results are
+//! identical where an analysis is exact. A session holds one resident graph. A program is loaded
+//! into it once and then runs any number of times, with new inputs each time.
 
 use crate::program::encoded::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::ControlRecord;
@@ -21,12 +20,12 @@ pub mod cuda;
 pub mod cuda;
 pub mod batch;
 
-/// What a session reports about the machine that it runs on.
+/// Description of the machine that a session runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {
-    /// Name of the device as its driver or operating system gives it.
+    /// Name of the device by its driver or operating system.
     pub name: String,
-    /// Compute capability, major and minor; nothing for a CPU.
+    /// Compute capability, major and minor; `None` for a CPU.
     pub compute_capability: Option<(u32, u32)>,
     /// Multiprocessors of a GPU or threads of the CPU backend.
     pub units: u32,
@@ -49,19 +48,19 @@ impl Default for RunLimits {
     }
 }
 
-/// Work of the host during one run, from its inputs to the end of its last
-/// kernel; nothing of it on the CPU.
+/// Work of the host during one run, from its inputs to the end of its last kernel; all zero on the
+/// CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct HostWork {
     /// Times the host waited for the device.
     pub host_synchronisations: u64,
-    /// Kernel launches; a CUDA graph counts once a launch.
+    /// Kernel launches; each launch of a CUDA graph counts as one.
     pub launches: u64,
     /// Copies to the device.
     pub uploads: u64,
 }
 
-/// What one run cost and how it ended.
+/// Cost of one run, and its final state.
 #[derive(Clone, Debug)]
 pub struct RunStats {
     /// Time of the run: device time between two events for a GPU, wall time
@@ -78,34 +77,40 @@ pub trait Session {
     /// The machine.
     fn device(&self) -> &DeviceInfo;
 
-    /// Nanoseconds that the upload of the graph took.
+    /// Time of the graph's upload, nanoseconds.
     fn upload_ns(&self) -> u64;
 
-    /// Makes `program` the one that [`Session::run`] runs: allocates its
-    /// arena and uploads its tables.
+    /// Loads `program`, the one that [`Session::run`] runs: allocates its arena and uploads its
+    /// tables.
     ///
     /// # Errors
-    /// When memory is short or the program does not fit the session's graph.
+    /// If memory is short or the program does not fit the session's graph;
+    /// [`BackendError::PathsUnseen`] if shortest paths may exceed 32-bit distances that the
+    /// program overwrites.
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError>;
 
     /// Runs the loaded program once with `inputs` as the words of the input
     /// region.
     ///
     /// # Errors
-    /// When nothing is loaded, the inputs have another length than the input
-    /// region, or the kernel reports a fault.
+    /// If nothing is loaded, the inputs differ in length from the input region, or the kernel
+    /// reports a fault.
     fn run(&mut self, inputs: &[u32]) -> Result<RunStats, BackendError>;
 
     /// Copies a register into `words`, replacing its content.
     ///
     /// # Errors
-    /// When nothing is loaded or the register does not exist.
+    /// If nothing is loaded or the register does not exist; [`BackendError::PathTooLong`], for any
+    /// register, after a run whose shortest paths exceeded 32-bit distances. This check costs the
+    /// first read after a run a pass over the distances, and one over the edges if some node has
+    /// no distance.
     fn read(&mut self, register: RegisterId, words: &mut Vec<u32>) -> Result<(), BackendError>;
 }
 
 mod error;
 mod fault;
 mod fit;
+mod outgrown;
 pub use error::BackendError;
 pub(crate) use fault::fault;
 pub(crate) use fit::check_answer;

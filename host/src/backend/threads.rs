@@ -1,22 +1,22 @@
 //! Threads that wait for the next run.
 //!
-//! The blocks of a run meet at barriers, so all of its threads must run at once: a run
-//! has a team to itself. Starting 16 threads takes 0.5 ms and more, which is longer than
-//! many runs, so teams stay for later runs of the process, asleep in between.
+//! The blocks of a run meet at barriers, so all of its threads must run at once: each run has its
+//! own team. Starting 16 threads takes 0.5 ms and more, which is longer than many runs, so teams
+//! are kept for later runs of the process and sleep in between.
 
 use super::BackendError;
 use super::cpu::available_threads;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::{Mutex, PoisonError};
 
-/// Teams that no run has.
+/// Idle teams.
 static IDLE: Mutex<Vec<ThreadPool>> = Mutex::new(Vec::new());
 
-/// Calls `block` once for each number below `count`, all at once, the first one on this
-/// thread, and returns when all have returned.
+/// Calls `block` once for each number below `count`, all concurrently, the first one on this
+/// thread. Returns after all have returned.
 ///
 /// # Errors
-/// [`BackendError::Threads`] when the system starts no further thread; no block ran.
+/// [`BackendError::Threads`] if the system starts no further thread; no block ran.
 pub(super) fn run_blocks(count: u32, block: impl Fn(u32) + Sync) -> Result<(), BackendError> {
     if count <= 1 {
         block(0);
@@ -32,8 +32,8 @@ pub(super) fn run_blocks(count: u32, block: impl Fn(u32) + Sync) -> Result<(), B
     Ok(())
 }
 
-/// Starts the threads that a run with `count` of them will want, unless they are there or
-/// would not be kept.
+/// Starts the threads that a run with `count` of them will need, unless they exist or would not be
+/// kept.
 ///
 /// # Errors
 /// [`BackendError::Threads`] as for a run.
@@ -44,11 +44,11 @@ pub(super) fn prepare(count: u32) -> Result<(), BackendError> {
     Ok(())
 }
 
-/// All threads of a run but the one that asks for it.
+/// All threads of a run except the one that starts it.
 struct Team(ThreadPool);
 
 impl Team {
-    /// An idle team that is as large as a run with `count` threads needs, or a new one.
+    /// Returns an idle team of the size that a run with `count` threads needs, or a new one.
     fn of(count: u32) -> Result<Self, BackendError> {
         let others = count as usize - 1;
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,8 +71,8 @@ impl Team {
         })
     }
 
-    /// Keeps the team for a later run, unless more threads than the machine runs at once
-    /// would then wait.
+    /// Keeps the team for a later run, unless more threads would then wait than the machine runs
+    /// at once.
     fn rest(self) {
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
         let waiting: usize = idle.iter().map(ThreadPool::current_num_threads).sum();
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_at_the_same_time_have_teams_of_their_own() {
+    fn concurrent_runs_have_separate_teams() {
         let meeting = Barrier::new(6);
         std::thread::scope(|scope| {
             for _ in 0..2 {

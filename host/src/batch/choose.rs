@@ -2,7 +2,8 @@
 
 use super::BatchGraph;
 use crate::calibrate::sample::SAMPLE_EDGES;
-use crate::calibrate::{BatchJob, Job, Key, predict_batch};
+use crate::calibrate::{BatchJob, Key, predict_batch};
+use crate::cost::Job;
 use crate::run::weigh::{Found, job, limits_of};
 use crate::run::{BackendChoice, RunRequest};
 
@@ -100,15 +101,12 @@ fn batch_job(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Option<Batch
     let job_of = |at: usize| job(graphs[at].graph, &requests[at], EDGES_A_GRAPH);
     let largest = job_of(largest);
     let others: Vec<Job> = sampled.into_iter().map(job_of).collect();
-    let words: u64 = if largest.analysis.reads_weights() {
-        2
-    } else {
-        1
-    };
+    let words: u64 = if largest.weighted { 2 } else { 1 };
     let bytes_of = |of: &BatchGraph<'_>| {
         4 * (u64::from(of.graph.nodes()) + words * u64::from(of.graph.edges()))
     };
     Some(BatchJob {
+        analysis: requests.first()?.analysis,
         graphs: graphs.len() as f64,
         bytes: graphs.iter().map(bytes_of).sum::<u64>() as f64,
         scale: rest as f64 / looked_at.max(1) as f64,

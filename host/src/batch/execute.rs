@@ -3,12 +3,12 @@
 use super::choose::{Choice, choose};
 use super::programs::Programs;
 use super::{BatchError, BatchOutcome, GraphOutcome};
-use crate::analysis::Reading;
+use crate::analysis::{Found, Reading};
 use crate::backend::batch::cpu::CpuBatch;
 use crate::backend::batch::{self as backend, BatchSession, BatchStats, Job};
 use crate::backend::{BackendError, RunLimits, cuda};
 use crate::graph::Graph;
-use crate::outcome::{Answer, Times};
+use crate::outcome::Times;
 use crate::run::{BackendChoice, Detail, Executor, Phase, RunError, RunRequest, steps};
 use rayon::prelude::*;
 use seawall_core::abi::control::ControlRecord;
@@ -39,8 +39,8 @@ impl<'g> BatchGraph<'g> {
 }
 
 /// A backend that was opened, and why when the choice was open.
-struct Opened {
-    session: Box<dyn BatchSession>,
+struct Opened<'g> {
+    session: Box<dyn BatchSession + 'g>,
     executor: Executor,
     reason: Option<String>,
 }
@@ -64,27 +64,23 @@ pub fn execute(
     progress: &mut dyn FnMut(Phase),
 ) -> Result<BatchOutcome, BatchError> {
     check_detail(request.detail)?;
-    let mut outcome = submit((graphs, request), false, progress)?;
-    let outgrew = |(graph, found): (&BatchGraph<'_>, &GraphOutcome)| {
-        steps::outgrew(graph.graph, request, &found.values).map_err(|error| named(graph, error))
-    };
-    let pairs = graphs.par_iter().zip(&outcome.graphs);
-    let outgrew: Vec<bool> = pairs.map(outgrew).collect::<Result<_, _>>()?;
-    let again = || outgrew.iter().enumerate().filter(|(_, again)| **again);
-    let long: Vec<_> = again().map(|(at, _)| graphs[at].clone()).collect();
+    let (mut outcome, outgrown) = submit((graphs, request), false, progress)?;
+    let long: Vec<_> = outgrown.iter().map(|at| graphs[*at].clone()).collect();
     if !long.is_empty() {
-        let places = again().map(|(at, _)| at);
-        outcome.replace(places, submit((&long, request), true, progress)?);
+        let (again, _) = submit((&long, request), true, progress)?;
+        outcome.replace(outgrown.into_iter(), again);
     }
     Ok(outcome)
 }
 
 /// Runs `request` on every graph once, with distances of 64 bits where `wide` says so.
+/// Returns the numbers of the graphs too whose distances outgrew 32 bits; those have no
+/// values yet.
 fn submit(
     (graphs, request): (&[BatchGraph<'_>], &RunRequest),
     wide: bool,
     progress: &mut dyn FnMut(Phase),
-) -> Result<BatchOutcome, BatchError> {
+) -> Result<(BatchOutcome, Vec<usize>), BatchError> {
     progress(Phase::Plan);
     let started = Instant::now();
     let requests = requests(graphs, request);
@@ -102,8 +98,9 @@ fn submit(
     progress(Phase::Readback);
     let started = Instant::now();
     let words = session
-        .read()
+        .read_each()
         .map_err(|error| explain(graphs, request, error))?;
+    let (words, outgrown) = sort_out(graphs, words)?;
     let readback = started.elapsed().as_nanos() as u64;
     if request.check {
         progress(Phase::Check);
@@ -114,7 +111,7 @@ fn submit(
         .zip(&stats.controls)
         .zip(words);
     let graphs = outcomes((graphs, &requests), ends);
-    Ok(BatchOutcome {
+    let outcome = BatchOutcome {
         analysis: request.analysis,
         backend: executor,
         backend_reason: reason,
@@ -133,7 +130,31 @@ fn submit(
         },
         repeat: request.repeat.get(),
         host: stats.host,
-    })
+    };
+    Ok((outcome, outgrown))
+}
+
+/// The words of each graph, none for one whose distances outgrew 32 bits, and the numbers
+/// of those graphs.
+fn sort_out(
+    graphs: &[BatchGraph<'_>],
+    words: Vec<Result<Vec<u32>, BackendError>>,
+) -> Result<(Vec<Vec<u32>>, Vec<usize>), BatchError> {
+    let mut outgrown = Vec::new();
+    let pairs = graphs.iter().zip(words).enumerate();
+    let sort =
+        |(at, (graph, words)): (usize, (&BatchGraph<'_>, Result<_, BackendError>))| match words
+            .map_err(RunError::from)
+        {
+            Ok(words) => Ok(words),
+            Err(error) if steps::outgrew(&error) => {
+                outgrown.push(at);
+                Ok(Vec::new())
+            }
+            Err(error) => Err(named(graph, error)),
+        };
+    let words = pairs.map(sort).collect::<Result<_, _>>()?;
+    Ok((words, outgrown))
 }
 
 /// Refuses details, which a batch does not tell.
@@ -261,7 +282,11 @@ fn repeat(
 }
 
 /// Opens the backend that was chosen.
-fn open(jobs: &[Job<'_>], request: &RunRequest, choice: Choice) -> Result<Opened, OpenError> {
+fn open<'g>(
+    jobs: &[Job<'g>],
+    request: &RunRequest,
+    choice: Choice,
+) -> Result<Opened<'g>, OpenError> {
     let limits = RunLimits {
         time_budget_ns: request.time_budget_ns,
     };
@@ -275,7 +300,7 @@ fn open(jobs: &[Job<'_>], request: &RunRequest, choice: Choice) -> Result<Opened
         };
         cuda::CudaBatch::open(jobs, options)
     };
-    let cpu = |reason| -> Result<Opened, OpenError> {
+    let cpu = |reason| -> Result<Opened<'g>, OpenError> {
         let session = CpuBatch::open(jobs, request.threads, (limits, budget_bytes))?;
         Ok(Opened {
             session: Box::new(session),
@@ -355,23 +380,28 @@ fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> Gr
     let (graph, control) = (named.graph, left.control);
     let values = left.reading.column(graph.nodes(), left.words);
     let end = steps::end_of(control);
+    let analysis = request.analysis.room();
+    let found = Found {
+        values: &values,
+        parents: None,
+    };
     let checked = request
         .check
-        .then(|| steps::is_equal(graph, request, end, (&values, None)));
+        .then(|| steps::is_equal(graph, request, end, found));
     GraphOutcome {
         name: named.name.clone(),
         nodes: u64::from(graph.nodes()),
         edges: u64::from(graph.edges()),
         sources: steps::original_ids(graph, request.sources()),
-        reached: steps::reached(request.analysis, &values),
-        rounds: steps::rounds(request.analysis, &values, end),
+        reached: analysis.reached(&values),
+        rounds: analysis.rounds(&values, end.iterations),
         converged: end.converged,
         topology: steps::topology_name(control),
         run_ns: clock(control.ended_ns).saturating_sub(clock(control.started_ns)),
         checked,
-        check_tolerance: checked.and_then(|_| steps::tolerance(request.analysis, &values, end)),
+        check_tolerance: checked.and_then(|_| analysis.tolerance(&values, end)),
         weights: None,
-        answer: Answer::of(request.analysis, &values, graph),
+        answer: analysis.answer(graph, &values),
         values,
     }
 }

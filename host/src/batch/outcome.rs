@@ -1,8 +1,9 @@
 //! What a batch found, graph by graph and in all.
 
+use crate::analysis::{AnalysisKind, Answer};
 use crate::backend::HostWork;
-use crate::outcome::{Answer, Column, Dropped, Rounds, Times, Weights};
-use crate::run::{AnalysisKind, Executor};
+use crate::executor::Executor;
+use crate::outcome::{Column, Dropped, Rounds, Times, Weights};
 
 /// Everything that a report of a batch shows.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,8 +107,8 @@ impl BatchOutcome {
     }
 
     /// The numbers that the analysis is asked for, of every graph.
-    pub fn answers(&self) -> impl Iterator<Item = Answer> + '_ {
-        self.graphs.iter().map(|graph| graph.answer)
+    pub fn answers(&self) -> impl Iterator<Item = &Answer> {
+        self.graphs.iter().map(|graph| &graph.answer)
     }
 
     /// The largest tolerance of the checks, if any value may have differed.

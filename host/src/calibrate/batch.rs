@@ -5,9 +5,9 @@
 //! nodes, a search each, on the machine of `docs/performance.md`; as for single
 //! graphs, within a factor of two is what is hoped for.
 
-use super::costs::{Costs, LevelCost, MachineCosts};
-use super::job::Job;
-use super::predict::{MARGIN, Miss, run_ns, time};
+use super::predict::{MARGIN, run_ns, time};
+use crate::analysis::AnalysisKind;
+use crate::cost::{Costs, Job, LevelCost, MachineCosts, Worker};
 use crate::units::counted;
 
 /// Blocks of a multiprocessor whose waits overlap. Many more are resident; the chains
@@ -37,6 +37,8 @@ const OPEN_NS: f64 = 177e6;
 /// A batch, as far as its cost depends on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchJob {
+    /// The analysis of each.
+    pub analysis: AnalysisKind,
     /// Its graphs.
     pub graphs: f64,
     /// Bytes of all graphs, as a job counts them.
@@ -52,6 +54,11 @@ pub struct BatchJob {
 }
 
 impl BatchJob {
+    /// A run of one of its graphs.
+    fn run_ns(&self, graph: &Job, worker: &Worker) -> f64 {
+        run_ns(self.analysis, graph, worker)
+    }
+
     /// What all graphs cost together when each costs `cost`.
     fn sum(&self, cost: impl Fn(&Job) -> f64) -> f64 {
         let others: f64 = self.others.iter().map(&cost).sum();
@@ -106,7 +113,8 @@ fn on_threads_ns(job: &BatchJob, costs: &Costs) -> f64 {
         start_ns: TAKE_NS,
         ..costs.cpu.one
     };
-    let graph_ns = |graph: &Job| run_ns(graph, &alone, Miss::of(threads * graph.graph_bytes()));
+    let thread = |graph: &Job| Worker::thread(alone, threads * graph.graph_bytes());
+    let graph_ns = |graph: &Job| job.run_ns(graph, &thread(graph));
     let shared_ns = job.sum(graph_ns) / threads;
     costs.cpu.all.start_ns + shared_ns.max(graph_ns(&job.largest))
 }
@@ -122,8 +130,9 @@ fn on_blocks_ns(job: &BatchJob, grid: &MachineCosts, units: f64) -> f64 {
         }),
         ..block
     };
-    let alone_ns = |graph: &Job| run_ns(graph, &block, Miss::NONE);
-    let work_ns = job.sum(|graph| run_ns(graph, &work, Miss::NONE));
+    let [block, work] = [block, work].map(Worker::that_hides_misses);
+    let alone_ns = |graph: &Job| job.run_ns(graph, &block);
+    let work_ns = job.sum(|graph| job.run_ns(graph, &work));
     let wait_ns = job.sum(alone_ns) - work_ns;
     let shared_ns = (work_ns + wait_ns / BLOCKS_AT_ONCE) / units;
     grid.start_ns + shared_ns.max(alone_ns(&job.largest)) + job.graphs * CONTROL_NS

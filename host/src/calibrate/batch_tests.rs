@@ -1,8 +1,8 @@
 //! Batches whose times were measured, and what follows from them.
 
 use super::*;
-use crate::calibrate::{CpuCosts, GpuCosts, Tally};
-use crate::run::{AnalysisKind, Ranking};
+use crate::analysis::Ranking;
+use crate::cost::{CpuCosts, GpuCosts, Tally};
 
 /// Multiprocessors of the GPU of docs/performance.md.
 const UNITS: u32 = 132;
@@ -16,19 +16,19 @@ fn costs() -> Costs {
 
 fn search(nodes: f64, edges: f64, levels: f64) -> Job {
     Job {
-        analysis: AnalysisKind::Bfs,
         nodes,
         edges,
+        weighted: false,
         can_pull: false,
         tally: Tally::of_growth(nodes, levels, 1.0),
-        ranking: Ranking::default(),
-        max_iterations: f64::INFINITY,
+        rounds: f64::INFINITY,
         repeat: 1.0,
     }
 }
 
 fn batch(graph: Job, graphs: f64, repeat: f64) -> BatchJob {
     BatchJob {
+        analysis: AnalysisKind::Bfs,
         graphs,
         bytes: graphs * graph.graph_bytes(),
         largest: graph,
@@ -68,11 +68,18 @@ fn a_batch_of_small_graphs_is_for_the_gpu_when_it_runs_often() {
 
 #[test]
 fn a_batch_of_larger_graphs_is_for_the_gpu_at_once() {
+    let analysis = AnalysisKind::Pagerank;
     let ranks = |nodes: f64| Job {
-        analysis: AnalysisKind::Pagerank,
+        rounds: analysis.room().rounds_foreseen(Ranking::default()),
         ..search(nodes, 16.0 * nodes, 1.0)
     };
-    let best = |nodes| predict_batch(&batch(ranks(nodes), 256.0, 1.0), &costs(), UNITS);
+    let best = |nodes| {
+        let job = BatchJob {
+            analysis,
+            ..batch(ranks(nodes), 256.0, 1.0)
+        };
+        predict_batch(&job, &costs(), UNITS)
+    };
     assert!(best(100e3).is_for_gpu(), "{}", best(100e3).reason());
     assert!(!best(100.0).is_for_gpu(), "{}", best(100.0).reason());
 }

@@ -5,7 +5,6 @@
 //! memory's speed instead, because no graph that is made within a second is
 //! large enough to show it.
 
-use super::costs::{CLASSES, CpuCosts, GpuCosts, MachineCosts};
 pub use super::probe::ProbeError as MeasureError;
 use super::probe::{self, Open};
 use super::store::Key;
@@ -13,9 +12,9 @@ use crate::backend::cpu::{CpuSession, available_threads};
 use crate::backend::cuda::measure::Meter;
 use crate::backend::cuda::{self, CudaOptions};
 use crate::backend::{RunLimits, Session};
+use crate::cost::{CLASSES, CpuCosts, GpuCosts, MachineCosts};
 use crate::graph::Graph;
 use crate::program::{BitOp, PlanRequest, ProgramBuilder};
-use crate::run::RunError;
 use std::num::NonZeroUsize;
 
 /// Memory traffic of an edge in a search that pulls, bytes: a search of
@@ -86,10 +85,8 @@ fn barrier_ns(threads: NonZeroUsize) -> Result<f64, MeasureError> {
 
 /// A wave among many that wait for each other, nanoseconds.
 fn wave_ns(threads: NonZeroUsize) -> Result<f64, MeasureError> {
-    let program = wide_chain().map_err(RunError::from)?;
-    let (encoded, _) = program
-        .encode(&PlanRequest::default())
-        .map_err(RunError::from)?;
+    let program = wide_chain()?;
+    let (encoded, _) = program.encode(&PlanRequest::default())?;
     let graph = Graph::from_edges(1, &[], false)?;
     let mut session = CpuSession::open(&graph, Some(threads), RunLimits::default())?;
     session.load(&encoded)?;

@@ -4,13 +4,12 @@
 //! with different widths make two equations for the cost of a level and of a
 //! node; a random graph gives the cost of edges.
 
-use super::costs::{CLASSES, LevelCost, MachineCosts};
 use crate::Cause;
-use crate::analysis::{self, Question};
+use crate::analysis::{AnalysisKind, Question, Ranking, build};
 use crate::backend::{BackendError, Session};
+use crate::cost::{CLASSES, LevelCost, MachineCosts};
 use crate::graph::{Graph, LoadOptions, load};
-use crate::program::PlanRequest;
-use crate::run::{AnalysisKind, Detail, Ranking, RunError};
+use crate::program::{PlanRequest, ProgramError};
 
 /// Width and depth of the layered graphs, two for each class of width.
 const LAYERS: [[[u32; 2]; 2]; CLASSES] = [
@@ -45,23 +44,21 @@ impl Probe {
         Self {
             graph,
             analysis: AnalysisKind::Bfs,
-            max_iterations: u32::MAX - 1,
+            max_iterations: Question::UNLIMITED,
         }
     }
 
     /// Fastest run, nanoseconds.
-    fn run_ns(&self, open: &Open<'_>) -> Result<f64, RunError> {
+    fn run_ns(&self, open: &Open<'_>) -> Result<f64, ProbeError> {
         let question = Question {
-            sources: vec![0],
             max_iterations: self.max_iterations,
             ranking: Ranking {
                 tolerance: 0.0,
                 ..Ranking::default()
             },
-            detail: Detail::Plain,
-            wide: false,
+            ..Question::new(vec![0])
         };
-        let built = analysis::build(self.analysis, &self.graph, &question)?;
+        let built = build(self.analysis, &self.graph, &question)?;
         let (program, _) = built.program.encode(&PlanRequest::default())?;
         let mut session = open(&self.graph)?;
         session.load(&program)?;
@@ -133,10 +130,10 @@ pub enum ProbeError {
     /// Its graph could not be made.
     #[error(transparent)]
     Graph(#[from] crate::graph::GraphError),
-    /// Its program could not be run.
+    /// Its program could not be built or planned.
     #[error(transparent)]
-    Run(#[from] RunError),
-    /// The machine's own measurements failed.
+    Program(#[from] ProgramError),
+    /// The machine could not run it, or its own measurements failed.
     #[error(transparent)]
     Backend(#[from] BackendError),
 }
@@ -147,7 +144,7 @@ impl ProbeError {
     pub fn cause(&self) -> Cause {
         match self {
             Self::Graph(error) => error.cause(),
-            Self::Run(error) => error.cause(),
+            Self::Program(_) => Cause::Request,
             Self::Backend(error) => error.cause(),
         }
     }

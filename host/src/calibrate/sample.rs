@@ -6,7 +6,7 @@
 //! changes its nature further out is misjudged, which costs time and nothing
 //! else.
 
-use super::job::Tally;
+use crate::cost::Tally;
 use crate::graph::Graph;
 
 /// Edges that a sample of one graph looks at.

@@ -5,8 +5,8 @@
 //! ([`crate::graph::file`]). A file that cannot be used is ignored, and whoever asks is told
 //! why; nothing is ever guessed out of a damaged one.
 
-use super::costs::{Costs, CpuCosts, GpuCosts};
 use crate::backend::cuda::DeviceLimits;
+use crate::cost::{Costs, CpuCosts, GpuCosts};
 use crate::graph::file::{WriteError, write_whole};
 use etcetera::BaseStrategy;
 use serde::{Deserialize, Serialize};

@@ -4,9 +4,8 @@
 //! and each iteration is faster from then on. Figures are of the two graphs of 134 M
 //! edges of `docs/performance.md`.
 
-use super::costs::GpuCosts;
-use super::job::Job;
-use super::predict::{iterations, time};
+use super::predict::time;
+use crate::cost::{GpuCosts, Job};
 use crate::units::counted;
 
 /// What an edge takes of the time of all threads together, nanoseconds: 1.5 to 1.9 s
@@ -32,14 +31,15 @@ pub struct TilePrediction {
     pub runs: f64,
 }
 
-/// Predicts what tiles are for `job`, a ranking, when `threads` threads make them.
+/// Predicts what tiles are for `passes` passes over the edges of `job` in each of its
+/// runs, when `threads` threads make them.
 #[must_use]
-pub fn predict_tiles(job: &Job, costs: &GpuCosts, threads: u32) -> TilePrediction {
+pub fn predict_tiles(job: &Job, passes: f64, costs: &GpuCosts, threads: u32) -> TilePrediction {
     let making_ns = SHARED_NS / f64::from(threads.max(1)) + ALONE_NS;
     let runs = job.repeat.max(1.0);
     TilePrediction {
         making_ns: job.edges * (making_ns + 4.0 * costs.upload_byte_ns),
-        saved_ns: job.edges * SAVED * costs.run.gather_ns * iterations(job) * runs,
+        saved_ns: job.edges * SAVED * costs.run.gather_ns * passes * runs,
         runs,
     }
 }
@@ -66,28 +66,28 @@ impl TilePrediction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibrate::Tally;
-    use crate::run::{AnalysisKind, Ranking};
+    use crate::analysis::{AnalysisKind, Ranking};
+    use crate::cost::Tally;
 
-    /// `gen:rmat:22:16` with as many iterations, run `repeat` times.
-    fn job(max_iterations: f64, repeat: f64) -> Job {
-        Job {
-            analysis: AnalysisKind::Pagerank,
+    /// A ranking of `gen:rmat:22:16` with as many iterations, run `repeat` times, when
+    /// `threads` threads make the tiles.
+    fn predicted(max_iterations: f64, repeat: f64, threads: u32) -> TilePrediction {
+        let analysis = AnalysisKind::Pagerank.room();
+        let ranking = Ranking {
+            tolerance: 0.0,
+            ..Ranking::default()
+        };
+        let job = Job {
             nodes: 4_194_304.0,
             edges: 128_312_678.0,
+            weighted: false,
             can_pull: true,
             tally: Tally::default(),
-            ranking: Ranking {
-                tolerance: 0.0,
-                ..Ranking::default()
-            },
-            max_iterations,
+            rounds: analysis.rounds_foreseen(ranking).clamp(1.0, max_iterations),
             repeat,
-        }
-    }
-
-    fn predicted(max_iterations: f64, repeat: f64, threads: u32) -> TilePrediction {
-        predict_tiles(&job(max_iterations, repeat), &GpuCosts::default(), threads)
+        };
+        let passes = analysis.tiled_passes(&job);
+        predict_tiles(&job, passes, &GpuCosts::default(), threads)
     }
 
     #[test]

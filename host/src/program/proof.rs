@@ -53,7 +53,7 @@ enum Within {
 }
 
 /// Operand `operand` of `wave`.
-fn register_of(wave: &WaveRecord, operand: Operand) -> u32 {
+pub(super) fn register_of(wave: &WaveRecord, operand: Operand) -> u32 {
     match operand {
         Operand::To => wave.destination,
         Operand::First => wave.sources[0],

@@ -30,7 +30,8 @@ pub struct Paths {
 /// What the distances of shortest paths are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lengths {
-    /// Whole numbers below `u32::MAX`; a longer path is none.
+    /// Whole numbers below `u32::MAX`. After a longer path no register can be read:
+    /// [`BackendError::PathTooLong`](crate::backend::BackendError::PathTooLong).
     Whole,
     /// Whole numbers of 64 bits, which no path outgrows. Widths count in units of
     /// 2^`shift`.
@@ -38,8 +39,8 @@ pub enum Lengths {
         /// Bits by which distances are shifted to compare them with bounds, below 64.
         shift: u32,
     },
-    /// Floats of 32 bits, rounded edge by edge; an infinite path is none. Widths are the
-    /// bits of floats.
+    /// Floats of 32 bits, rounded edge by edge; longer paths are as with
+    /// [`Lengths::Whole`]. Widths are the bits of floats.
     Float,
 }
 
@@ -134,6 +135,10 @@ impl ProgramBuilder {
                 .with(0, paths.width)
                 .with(1, paths.lengths.shift()),
         );
+        // Whether paths outgrew 32 bits is seen in the distances, when the program ends.
+        if paths.lengths.words() == 1 {
+            self.keep(paths.distances);
+        }
     }
 
     /// One round of shortest paths, the body of a fixpoint. The program reads

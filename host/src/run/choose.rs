@@ -5,11 +5,12 @@
 //! shows; a calibration that cannot be used is named there too.
 
 use super::weigh::{Found, job, limits_of};
-use super::{AnalysisKind, BackendChoice, RunRequest};
+use super::{BackendChoice, RunRequest};
 use crate::backend::BackendError;
 use crate::backend::cuda::DeviceLimits;
 use crate::calibrate::sample::SAMPLE_EDGES;
-use crate::calibrate::{Costs, Job, Key, Machine, Prediction, predict, predict_tiles};
+use crate::calibrate::{Key, Machine, Prediction, predict, predict_tiles};
+use crate::cost::{Costs, Job};
 use crate::graph::Graph;
 use crate::tiles::TILES_EDGES_MIN;
 use seawall_core::abi::search::SearchPolicy;
@@ -117,7 +118,9 @@ fn choose_beside(
         (_, true) => None,
     };
     let is_open = request.backend == BackendChoice::Auto;
-    let no_tiles = is_open.then(|| without_tiles(graph, job, &costs)).flatten();
+    let no_tiles = is_open
+        .then(|| without_tiles(graph, request, (job, &costs)))
+        .flatten();
     let measured = found.calibration.gpu(key);
     Choice {
         backend: request.backend,
@@ -181,23 +184,29 @@ fn predicted(job: &Job, request: &RunRequest, costs: Costs) -> Prediction {
     if request.threads.is_some() {
         cpu.one = cpu.all;
     }
-    predict(job, &Costs { cpu, gpu })
+    predict(request.analysis, job, &Costs { cpu, gpu })
 }
 
-/// Whether tiles are left out, and why: where `job` is a ranking of a graph that would
-/// get them and runs too few iterations.
-fn without_tiles(graph: &Graph, job: &Job, costs: &Costs) -> Option<String> {
-    if job.analysis != AnalysisKind::Pagerank || graph.edges() < TILES_EDGES_MIN {
+/// Whether tiles are left out, and why: where `job` passes over all edges of a graph that
+/// would get them, and too seldom.
+fn without_tiles(
+    graph: &Graph,
+    request: &RunRequest,
+    (job, costs): (&Job, &Costs),
+) -> Option<String> {
+    let passes = request.analysis.room().tiled_passes(job);
+    if passes == 0.0 || graph.edges() < TILES_EDGES_MIN {
         return None;
     }
     let threads = u32::try_from(rayon::current_num_threads()).unwrap_or(u32::MAX);
-    let tiles = predict_tiles(job, &costs.gpu, threads);
+    let tiles = predict_tiles(job, passes, &costs.gpu, threads);
     (!tiles.pays()).then(|| tiles.reason_against())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::AnalysisKind;
 
     fn grid() -> Graph {
         let edges: Vec<(u32, u32)> = (0..500).map(|node| (node, node + 1)).collect();
@@ -318,10 +327,11 @@ mod tests {
                 ..RunRequest::new(analysis, Vec::new())
             };
             let costs = Costs {
-                cpu: crate::calibrate::CpuCosts::default_for(16),
-                gpu: crate::calibrate::GpuCosts::default(),
+                cpu: crate::cost::CpuCosts::default_for(16),
+                gpu: crate::cost::GpuCosts::default(),
             };
-            without_tiles(graph, &job(graph, &request, SAMPLE_EDGES), &costs)
+            let job = job(graph, &request, SAMPLE_EDGES);
+            without_tiles(graph, &request, (&job, &costs))
         };
         let reason = against(&large, AnalysisKind::Pagerank, 1).unwrap();
         assert!(reason.contains("row by row"), "{reason}");

@@ -4,8 +4,8 @@
 //! code. Reading the graph has errors of its own.
 
 use crate::Cause;
+use crate::analysis::{AnalysisKind, AnyOf, Detail};
 use crate::backend::BackendError;
-use crate::run::{AnalysisKind, Detail};
 use seawall_core::topology::Topology;
 
 /// A run could not start or could not finish.
@@ -19,16 +19,6 @@ pub enum RunError {
     NoWeights {
         /// The analysis asked for.
         analysis: AnalysisKind,
-    },
-    /// A path along float weights is longer than the largest float.
-    #[error(
-        "the shortest path to node {to}, over its edge from node {from}, is longer than the largest 32-bit float (3.4028235e38); make the weights smaller"
-    )]
-    PathTooLong {
-        /// Node that the edge leaves, by its id in the file.
-        from: u64,
-        /// Node that it enters, by its id in the file.
-        to: u64,
     },
     /// The analysis is about undirected graphs and some edge has no reverse.
     #[error(
@@ -68,8 +58,8 @@ pub enum RunError {
     WrongDetail {
         /// The detail asked for.
         detail: Detail,
-        /// The analysis that has it.
-        of: AnalysisKind,
+        /// The analyses that have it.
+        of: AnyOf,
         /// The analysis asked for.
         analysis: AnalysisKind,
     },
@@ -87,7 +77,8 @@ pub enum RunError {
     },
     /// A shape of search was forced on a program that does not search.
     #[error(
-        "the topology {topology} shapes frontier searches and {analysis} runs none; leave it out, or run bfs or reach"
+        "the topology {topology} shapes frontier searches and {analysis} runs none; leave it out, or run {}",
+        AnyOf::with(|facts| facts.searches)
     )]
     NoSearch {
         /// The analysis asked for.
@@ -109,7 +100,6 @@ impl RunError {
     pub fn cause(&self) -> Cause {
         match self {
             Self::NoWeights { .. }
-            | Self::PathTooLong { .. }
             | Self::Directed { .. }
             | Self::WrongDetail { .. }
             | Self::OverBudget { .. }

@@ -3,11 +3,11 @@
 use super::choose::{Choice, Narrow, choose};
 use super::weigh::Found;
 use super::{BackendChoice, Executor, Phase, RunError, RunRequest, steps};
-use crate::analysis::Built;
+use crate::analysis::{self, Built, End};
 use crate::backend::cpu::{CpuSession, prepare_threads};
 use crate::backend::{RunLimits, RunStats, Session, cuda};
 use crate::graph::Graph;
-use crate::outcome::{self, Column, Dropped, Event, PlanSummary, RunOutcome, Times, Track, waves};
+use crate::outcome::{Column, Dropped, Event, PlanSummary, RunOutcome, Times, Track, waves};
 use crate::program::{EncodedProgram, PlanRequest};
 use std::num::NonZeroU32;
 use std::time::Instant;
@@ -61,23 +61,17 @@ pub fn execute(
         reason,
     } = submission.open(choice)?;
     let (planned, answer) = submission.settle(session.as_mut(), planned, narrow)?;
+    let end = steps::end_of(&answer.stats.control);
+    let checked = request.check.then(|| submission.is_equal(end, &answer));
     let Answer {
         values,
         parents,
         stats,
-        ..
+        spent,
     } = answer;
-    let Submission {
-        progress, mut log, ..
-    } = submission;
     let mut plan = planned.summary;
     plan.topology = steps::topology_name(&stats.control);
-    let end = steps::end_of(&stats.control);
-    let checked = request.check.then(|| {
-        progress(Phase::Check);
-        let found = (&values, parents.as_deref());
-        log.until_now("check", || steps::is_equal(graph, request, end, found))
-    });
+    let analysis = request.analysis.room();
     Ok(RunOutcome {
         analysis: request.analysis,
         backend: executor,
@@ -88,24 +82,24 @@ pub fn execute(
         dropped: Dropped::default(),
         weights: None,
         sources: steps::original_ids(graph, request.sources()),
-        reached: steps::reached(request.analysis, &values),
-        rounds: steps::rounds(request.analysis, &values, end),
+        reached: analysis.reached(&values),
+        rounds: analysis.rounds(&values, end.iterations),
         converged: end.converged,
         plan,
         times: Times {
             load: 0,
             upload: session.upload_ns(),
             plan: planned.plan_ns,
-            run: answer.run_ns,
-            readback: answer.readback_ns,
+            run: spent.run_ns,
+            readback: spent.readback_ns,
         },
         repeat: request.repeat.get(),
         device_barriers: barriers(&stats, executor, session.device().units),
         host: stats.host,
         checked,
-        check_tolerance: checked.and_then(|_| steps::tolerance(request.analysis, &values, end)),
-        answer: outcome::Answer::of(request.analysis, &values, graph),
-        events: log.events,
+        check_tolerance: checked.and_then(|_| analysis.tolerance(&values, end)),
+        answer: analysis.answer(graph, &values),
+        events: submission.log.events,
         waves: waves(&planned.encoded, &stats.control),
         values,
         parents,
@@ -133,6 +127,12 @@ struct Answer {
     values: Column,
     parents: Option<Vec<u32>>,
     stats: RunStats,
+    spent: Spent,
+}
+
+/// Time of all runs so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spent {
     run_ns: u64,
     readback_ns: u64,
 }
@@ -173,34 +173,52 @@ impl<'a> Submission<'a, '_> {
         planned: Planned,
         narrow: Option<Narrow>,
     ) -> Result<(Planned, Answer), RunError> {
-        let answer = self.answer(session, &planned)?;
-        if !steps::outgrew(self.graph, self.request, &answer.values)? {
-            return Ok((planned, answer));
+        let mut spent = Spent::default();
+        match self.answer(session, &planned, &mut spent) {
+            Err(error) if steps::outgrew(&error) => {}
+            answer => return Ok((planned, answer?)),
         }
         let mut wide = self.plan(narrow, true)?;
         wide.plan_ns += planned.plan_ns;
-        let mut again = self.answer(session, &wide)?;
-        again.run_ns += answer.run_ns;
-        again.readback_ns += answer.readback_ns;
+        let again = self.answer(session, &wide, &mut spent)?;
         Ok((wide, again))
     }
 
+    /// Whether the sequential implementation finds the same.
+    fn is_equal(&mut self, end: End, answer: &Answer) -> bool {
+        (self.progress)(Phase::Check);
+        let (graph, request) = (self.graph, self.request);
+        let found = analysis::Found {
+            values: &answer.values,
+            parents: answer.parents.as_deref(),
+        };
+        self.log
+            .until_now("check", || steps::is_equal(graph, request, end, found))
+    }
+
     /// Loads a program, runs it as often as asked and reads its result.
-    fn answer(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<Answer, RunError> {
+    fn answer(
+        &mut self,
+        session: &mut dyn Session,
+        planned: &Planned,
+        spent: &mut Spent,
+    ) -> Result<Answer, RunError> {
         self.log
             .until_now("load program", || session.load(&planned.encoded))?;
         let (stats, run_ns) = self.repeat(session, &planned.built.inputs)?;
         (self.progress)(Phase::Readback);
         let reading = nanoseconds(&self.log.clock);
-        let (values, parents, readback_ns) =
-            read_back(session, &planned.built, self.graph.nodes())?;
+        let read = read_back(session, &planned.built, self.graph.nodes());
+        let readback_ns = nanoseconds(&self.log.clock).saturating_sub(reading);
         self.log.host("readback", reading, readback_ns);
+        spent.run_ns += run_ns;
+        spent.readback_ns += readback_ns;
+        let (values, parents) = read?;
         Ok(Answer {
             values,
             parents,
             stats,
-            run_ns,
-            readback_ns,
+            spent: *spent,
         })
     }
 
@@ -388,22 +406,19 @@ fn open<'g>(
     }
 }
 
-/// Copies the result back; gives the column, the parents where asked, and the
-/// nanoseconds it took.
+/// Copies the result back; returns the column, and the parents where asked.
 fn read_back(
     session: &mut dyn Session,
     built: &Built,
     nodes: u32,
-) -> Result<(Column, Option<Vec<u32>>, u64), RunError> {
-    let start = Instant::now();
+) -> Result<(Column, Option<Vec<u32>>), RunError> {
     let mut words = Vec::new();
     session.read(built.result, &mut words)?;
     let mut parents = None;
     if let Some(register) = built.parents {
         session.read(register, parents.insert(Vec::new()))?;
     }
-    let readback = start.elapsed().as_nanos() as u64;
-    Ok((built.reading.column(nodes, words), parents, readback))
+    Ok((built.reading.column(nodes, words), parents))
 }
 
 /// Grid barriers that the run crossed: tickets over blocks. Launch boundaries

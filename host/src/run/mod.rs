@@ -1,6 +1,5 @@
 //! One run from a graph to a result: request in, outcome out.
 
-mod check;
 mod choose;
 mod detail;
 mod error;
@@ -10,8 +9,9 @@ pub(crate) mod steps;
 mod validate;
 pub(crate) mod weigh;
 
-pub use detail::Detail;
+pub use crate::analysis::{AnalysisKind, Detail, Ranking};
+pub use crate::executor::{BackendChoice, Executor};
 pub use error::RunError;
 pub use execute::{execute, prepare};
-pub use request::{AnalysisKind, BackendChoice, Executor, Phase, Ranking, RunRequest};
+pub use request::{Phase, RunRequest};
 pub use validate::SOURCES_MAX;

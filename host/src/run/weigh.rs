@@ -1,11 +1,12 @@
 //! What a choice of machine is made from: costs, devices, jobs.
 
-use super::{AnalysisKind, RunRequest};
+use super::RunRequest;
 use crate::backend::cpu::available_threads;
 use crate::backend::cuda::DeviceLimits;
 use crate::backend::{BackendError, cuda};
 use crate::calibrate::sample::sample;
-use crate::calibrate::{Calibration, Costs, Job, Key, Tally};
+use crate::calibrate::{Calibration, Key};
+use crate::cost::{Costs, Job, Tally};
 use crate::graph::Graph;
 use std::sync::OnceLock;
 
@@ -64,24 +65,21 @@ pub(crate) fn limits_of(ordinal: u32) -> Result<DeviceLimits, BackendError> {
 
 /// The request in the terms of costs; a search is followed for `edges` edges.
 pub(crate) fn job(graph: &Graph, request: &RunRequest, edges: u64) -> Job {
-    let searches = matches!(
-        request.analysis,
-        AnalysisKind::Bfs | AnalysisKind::Reach | AnalysisKind::Sssp
-    );
+    let analysis = request.analysis.room();
+    let facts = analysis.facts();
+    let limit = request.max_iterations.map(|limit| f64::from(limit.get()));
+    let rounds = analysis.rounds_foreseen(request.ranking);
     Job {
-        analysis: request.analysis,
         nodes: f64::from(graph.nodes()),
         edges: f64::from(graph.edges()),
+        weighted: facts.reads_weights,
         can_pull: graph.is_symmetric(),
-        tally: if searches {
+        tally: if facts.takes_sources {
             sample(graph, &request.sources, edges)
         } else {
             Tally::default()
         },
-        ranking: request.ranking,
-        max_iterations: request
-            .max_iterations
-            .map_or(f64::INFINITY, |limit| f64::from(limit.get())),
+        rounds: rounds.clamp(1.0, limit.unwrap_or(f64::INFINITY)),
         repeat: f64::from(request.repeat.get()),
     }
 }

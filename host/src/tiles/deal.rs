@@ -1,4 +1,4 @@
-//! Deals the rows of a graph out to tiles of about as many edges.
+//! Assignment of a graph's rows to tiles with about the same number of edges.
 
 use super::TileShape;
 use crate::graph::Csr;
@@ -8,23 +8,23 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// Rows that are dealt out together, so that sums are written line by line.
+/// Rows that are dealt together, so that sums are written line by line.
 pub(super) const CHUNK: u32 = 64;
 
-/// Edges of a row from which on it is cut into pieces.
+/// Edges from which on a row is cut into pieces.
 pub(super) const PIECE: u32 = 4096;
 
 /// Most tiles.
 const TILES_MAX: u64 = 1 << 20;
 
-/// Edges that a tile has at most on average, so that sorting it takes little memory.
+/// Most edges of an average tile, so that sorting it takes little memory.
 const EDGES_MAX: u64 = 1 << 22;
 
-/// Fewest edges for which tiles are worth their making, however often they are used.
+/// Fewest edges of a graph for which tiles pay, however often they are used.
 pub(crate) const EDGES_MIN: u32 = 1 << 20;
 
-/// What a tile's edges must at least be to its graph's nodes: one in as many. With
-/// fewer, hardly two edges of a tile would read the same line.
+/// Largest number of nodes per edge of a tile. With fewer edges, hardly two edges of a tile would
+/// read the same line.
 const NODES_AN_EDGE: u64 = 16;
 
 /// The edges of a row that a slot of a tile adds up: every `of`th from `first` on.
@@ -43,16 +43,16 @@ impl Slot {
     }
 }
 
-/// What is dealt out at once.
+/// A unit of dealing.
 #[derive(Clone, Copy, Debug)]
 enum Item {
     /// The rows of a chunk that are not cut.
     Chunk(u32),
-    /// A piece of a row that is.
+    /// A piece of a row that is cut.
     Piece(Slot),
 }
 
-/// Deals rows out to tiles; nothing where that is not worth it.
+/// Deals rows to tiles; returns `None` if that does not pay.
 pub(super) fn deal(rows: &Csr, shape: TileShape) -> Option<Vec<Vec<Slot>>> {
     let (nodes, edges) = (rows.nodes(), rows.edges());
     let most = shape.slots.min(SLOTS_MAX).saturating_sub(CHUNK);
@@ -66,7 +66,7 @@ pub(super) fn deal(rows: &Csr, shape: TileShape) -> Option<Vec<Vec<Slot>>> {
     if most == 0 || count > TILES_MAX || edges == 0 || !(pays || shape.always) {
         return None;
     }
-    // Heaviest first; equal ones in order, so that the result is always the same.
+    // Heaviest first; equal ones in order, so that the result is deterministic.
     let mut items: Vec<(Reverse<u32>, u32, Item)> = Vec::new();
     for chunk in 0..nodes.div_ceil(CHUNK) {
         let mut weight = 0;
@@ -104,7 +104,7 @@ pub(super) fn deal(rows: &Csr, shape: TileShape) -> Option<Vec<Vec<Slot>>> {
             }
             Item::Piece(slot) => tile.push(slot),
         }
-        // A full tile leaves for good: when all had left, they held all slots.
+        // A full tile leaves for good: when all have left, they hold all slots.
         if tile.len() < most as usize {
             lightest.push(Reverse((load + u64::from(weight), number)));
         }

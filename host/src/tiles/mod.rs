@@ -1,10 +1,10 @@
-//! Incoming edges by tiles of rows, for gathering on a GPU (the format and its
-//! source are in [`seawall_core::abi::tiles`]).
+//! Incoming edges by tiles of rows, for gathering on a GPU ([`seawall_core::abi::tiles`] describes
+//! the format and its source).
 //!
-//! Every tile gets about as many edges, so that no block waits for another: rows
-//! are dealt out by chunks, heaviest first, each to the lightest tile. A row of
-//! very many edges is cut into pieces that are dealt out alike. Then threads take
-//! tile after tile, sort its edges by source and write them.
+//! Every tile gets about the same number of edges, so that no block waits for another: rows are
+//! dealt in chunks, heaviest first, each to the lightest tile. A row of very many edges is cut
+//! into pieces that are dealt in the same way. Then threads take tile after tile, sort its edges
+//! by source and write them.
 
 mod deal;
 
@@ -24,14 +24,14 @@ const DIGIT_BITS: u32 = 11;
 /// Words of a step.
 type Step = [u32; STEP_EDGES as usize];
 
-/// What tiles are made for.
+/// Shape of the tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileShape {
     /// Blocks that take tiles in turn.
     pub blocks: u32,
     /// Slots that a tile may have, one word of shared memory each.
     pub slots: u32,
-    /// Whether to make them also where they are not expected to pay.
+    /// Whether to make tiles even if they are not expected to pay.
     pub always: bool,
 }
 
@@ -45,12 +45,12 @@ pub struct Tiles {
 }
 
 impl Tiles {
-    /// The tiles of `graph`; nothing where plain rows are expected to be as fast,
-    /// or where no tiles of this shape can hold them.
+    /// Returns the tiles of `graph`; `None` if plain rows are expected to be as fast, or if no
+    /// tiles of this shape can hold them.
     ///
-    /// Takes time linear in edges, on all threads, and memory of four bytes an edge,
-    /// sixteen a node and sixteen an edge of a tile for each thread. The result is the
-    /// same for any number of threads.
+    /// Takes time linear in edges, on all threads, and memory of four bytes per edge, sixteen per
+    /// node and, for each thread, sixteen per edge of a tile. The result is the same for any
+    /// number of threads.
     pub fn of(graph: &Graph, shape: TileShape) -> Option<Self> {
         let rows = graph.incoming();
         Self::fill(rows, &deal(rows, shape)?)
@@ -76,13 +76,13 @@ impl Tiles {
         &self.rows
     }
 
-    /// Slots of the tile that has most.
+    /// Slots of the largest tile.
     pub fn slots(&self) -> u32 {
         let slots = self.records.iter().map(|record| record.slots);
         slots.max().unwrap_or(0)
     }
 
-    /// How many tiles, steps and slots there are, without their addresses.
+    /// Numbers of tiles, steps and slots, without their addresses.
     pub(crate) fn table(&self) -> TileTable {
         TileTable {
             tiles: self.records.len() as u32,
@@ -107,7 +107,7 @@ impl Tiles {
             first_slot += record.slots;
             records.push(record);
         }
-        // Kernels number the words of all steps in 32 bits.
+        // Kernels number the words of all steps with 32 bits.
         first_step.checked_mul(STEP_EDGES)?;
         let mut steps: Vec<Step> = try_zeroed_vec(first_step as usize).ok()?;
         let mut bases: Vec<u32> = try_zeroed_vec(first_step as usize).ok()?;
@@ -134,12 +134,12 @@ impl Tiles {
     }
 }
 
-/// The base of the step that an edge from `source` goes to.
+/// Returns the base of the step for an edge from `source`.
 const fn base_of(source: u32) -> u32 {
     source & !DISTANCE_MAX
 }
 
-/// Steps that the edges of `tile` take: edges of one base share theirs.
+/// Returns the number of steps of the edges of `tile`: edges of one base share theirs.
 fn steps_of(rows: &Csr, tile: &[Slot]) -> u64 {
     let mut edges = vec![0_u32; (rows.nodes() >> SLOT_SHIFT) as usize + 1];
     for slot in tile {
@@ -151,7 +151,7 @@ fn steps_of(rows: &Csr, tile: &[Slot]) -> u64 {
     steps.map(u64::from).sum()
 }
 
-/// Sorts the edges of tiles by source, in memory that it keeps.
+/// Sorts the edges of tiles by source, in reused memory.
 #[derive(Debug, Default)]
 struct Sorter {
     /// Source above, slot below [`SLOT_SHIFT`].
@@ -160,7 +160,7 @@ struct Sorter {
 }
 
 impl Sorter {
-    /// The edges of `tile`, sorted digit by digit from the lowest on.
+    /// Returns the edges of `tile`, sorted digit by digit from the lowest on.
     fn sorted(&mut self, rows: &Csr, tile: &[Slot]) -> &[u64] {
         self.edges.clear();
         for (number, slot) in (0_u64..).zip(tile) {
@@ -191,7 +191,7 @@ impl Sorter {
     }
 }
 
-/// Writes sorted edges into as many steps as [`steps_of`] says.
+/// Writes sorted edges into [`steps_of`] steps.
 fn write(edges: &[u64], steps: &mut [Step], bases: &mut [u32]) {
     let base_bits = 2 * SLOT_SHIFT;
     let of_a_base = edges.chunk_by(|a, b| a >> base_bits == b >> base_bits);

@@ -1,4 +1,4 @@
-//! Tiles hold every edge once, whatever the graph.
+//! Tiles hold every edge once, for any graph.
 
 use super::deal::{CHUNK, PIECE};
 use super::*;
@@ -72,7 +72,7 @@ proptest! {
 }
 
 #[test]
-fn rows_of_many_edges_are_cut_and_sources_far_apart_get_steps_of_their_own() {
+fn rows_of_many_edges_are_cut_and_distant_sources_get_separate_steps() {
     let nodes = 400_000;
     let mut edges: Vec<_> = (1..nodes).step_by(7).map(|from| (from, 0)).collect();
     edges.extend([(5, 399_999), (200_000, 399_999), (390_000, 399_999)]);

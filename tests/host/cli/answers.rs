@@ -1,4 +1,4 @@
-//! The numbers that an analysis is asked for, against the sequential oracle.
+//! The answers of analyses, against the sequential oracle.
 
 use super::{Fixture, finish, seawall};
 use seawall::analysis::oracle;
@@ -33,7 +33,7 @@ fn text(analysis: &str, more: &[&str]) -> String {
     run(&[SPEC], analysis, more).stdout
 }
 
-/// How often the value that occurs most does, and how many values there are.
+/// Returns the frequency of the most frequent value, and the number of distinct values.
 fn groups(labels: &[u32]) -> (usize, usize) {
     let mut sorted = labels.to_vec();
     sorted.sort_unstable();
@@ -73,7 +73,7 @@ fn triangles_of_the_graph_are_a_third_of_the_corners() {
 }
 
 #[test]
-fn a_search_says_how_far_the_farthest_node_is() {
+fn a_search_reports_the_distance_of_the_farthest_node() {
     let levels = oracle::levels(&graph(false), &[1], u32::MAX - 1);
     let farthest = levels.iter().filter(|level| **level != u32::MAX).max();
     let found = report("bfs", &["--source", "1"]);
@@ -86,7 +86,7 @@ fn a_search_says_how_far_the_farthest_node_is() {
 }
 
 #[test]
-fn the_longest_of_the_shortest_paths_is_told() {
+fn the_longest_of_the_shortest_paths_is_reported() {
     let file = Fixture::new("roads.el", b"0 1 5\n1 2 7\n0 2 100\n9 0 1\n");
     let more = ["--source", "0", "--json"];
     let report = run(&[file.path()], "sssp", &more).json();
@@ -131,7 +131,7 @@ fn a_batch_has_the_numbers_of_every_graph_and_their_sums() {
     assert_eq!(triangles["triangles"], triangles["results"][0]["triangles"]);
 }
 
-/// Everything that a file with one unreached node says of it.
+/// Returns the content of a result file for its only unreached node.
 #[test]
 fn an_unreached_node_has_no_value_in_any_file() {
     let file = Fixture::new("edges.txt", b"100 7 1\n7 300 1\n500 100 1\n");
@@ -154,7 +154,7 @@ fn an_unreached_node_has_no_value_in_any_file() {
 }
 
 #[test]
-fn columns_are_those_asked_for_in_their_order() {
+fn columns_are_as_requested_in_their_order() {
     let file = Fixture::new("edges.txt", b"100 7\n7 300\n500 100\n");
     let table = |suffix: &str, more: &[&str]| {
         let path = file.beside(&format!("out.{suffix}"));
@@ -180,7 +180,7 @@ fn columns_are_those_asked_for_in_their_order() {
 }
 
 #[test]
-fn columns_that_the_table_does_not_have_are_refused_before_the_graph_is_read() {
+fn unknown_columns_are_refused_before_the_graph_is_read() {
     let folder = Fixture::new("x", b"");
     let refused = |graphs: &[&str], more: &[&str], parts: &[&str]| {
         let search = [&["--source", "0"], more].concat();

@@ -150,7 +150,7 @@ fn a_missing_or_damaged_file_of_a_batch_is_named() {
 }
 
 #[test]
-fn requests_that_fit_one_graph_only_are_refused() {
+fn requests_for_a_single_graph_are_refused() {
     run(&["gen:grid:3", "-"], &[]).refused(&["standard input", "one graph"]);
     for backend in ["launches", "graph"] {
         let arguments = [
@@ -174,7 +174,7 @@ fn requests_that_fit_one_graph_only_are_refused() {
 }
 
 #[test]
-fn nonsense_in_a_generated_batch_is_refused() {
+fn invalid_generated_batches_are_refused() {
     for (spec, part) in [
         ("gen:batch", "COUNT is missing"),
         ("gen:batch:many:chain:4", "COUNT must be a whole number"),
@@ -313,7 +313,7 @@ fn every_analysis_runs_on_a_batch() {
 }
 
 #[test]
-fn a_forced_shape_holds_for_every_graph() {
+fn a_forced_shape_applies_to_every_graph() {
     let arguments = ["--topology", "sparse", "--json", "--check"];
     let report = run(&["gen:batch:3:chain:50"], &arguments).json();
     let results = report["results"].as_array().unwrap();

@@ -1,9 +1,9 @@
-//! The project's own comparisons, small.
+//! The benchmark, with small graphs.
 
 use super::{finish, seawall};
 
 #[test]
-fn a_quick_benchmark_runs_everywhere_and_says_what_is_left_out() {
+fn a_quick_benchmark_runs_everywhere_and_lists_omissions() {
     let report = finish(&mut seawall(&[
         "bench",
         "--quick",

@@ -1,4 +1,4 @@
-//! Calibrating, and what a run makes of it.
+//! Calibration, and its use by a run.
 
 use super::{Finished, finish, seawall};
 use tempfile::TempDir;
@@ -53,7 +53,7 @@ fn a_damaged_calibration_is_ignored_and_named() {
 }
 
 #[test]
-fn a_narrow_search_gets_one_thread_unless_told_otherwise() {
+fn a_narrow_search_gets_one_thread_by_default() {
     let folder = tempfile::tempdir().unwrap();
     let report = with_cache(&folder, &CHAIN).json();
     if report["backend"] == "cpu" {

@@ -1,5 +1,4 @@
-//! Triangles, parents, sets of sources and files of sources, as scripts see
-//! them.
+//! Triangles, parents, sets of sources and files of sources, for scripts.
 
 use super::{Fixture, finish, seawall};
 
@@ -62,7 +61,7 @@ fn parents_are_a_column_and_have_a_checksum() {
 }
 
 #[test]
-fn each_source_is_told_apart() {
+fn each_source_is_distinguished() {
     let file = Fixture::new("fork.el", b"10 20\n20 30\n40 20\n");
     let ids = Fixture::new("ids", b"# more roots\n40\n\n30\n");
     let (out, plot) = (file.beside("who.csv"), file.beside("who.svg"));

@@ -35,7 +35,7 @@ fn samples_above_the_threshold_are_a_proof() {
 }
 
 #[test]
-fn weak_samples_fail_and_say_so_to_scripts_and_people() {
+fn weak_samples_fail_for_scripts_and_people() {
     let weak = verify(
         &[sample(3_000_000), sample(2_000_000)],
         &["--required-speedup", "2.5", "--json"],
@@ -57,7 +57,7 @@ fn one_sample_is_too_few_however_often_it_is_repeated() {
 }
 
 #[test]
-fn a_damaged_file_and_a_senseless_threshold_are_bad_input() {
+fn a_damaged_file_and_an_invalid_threshold_are_bad_input() {
     let good = [sample(3_000_000), sample(4_000_000)];
     for threshold in ["0", "nan", "inf"] {
         verify(&good, &["--required-speedup", threshold]).refused(&[]);

@@ -1,11 +1,11 @@
-//! A machine that has too little of something: one message and exit code 1, never a crash.
+//! Exhausted resources: one message and exit code 1, never a crash.
 
 use super::{Finished, Fixture, finish, seawall};
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output, Stdio};
 
-/// What a command of the shell leaves, the program being `$S`. A crash would be a signal.
+/// Runs a shell command with the program as `$S`. A crash would be a signal.
 #[track_caller]
 fn shell(fixture: &Fixture, script: &str) -> Finished {
     let mut command = Command::new("sh");
@@ -113,8 +113,8 @@ fn threads_that_cannot_start_are_a_failure() {
     assert_eq!(shell(&folder, plan).code, 0);
 }
 
-/// The budget holds however many threads there are; most of the time measured is that of
-/// making the graph.
+/// The budget holds for any number of threads; most of the measured time is that of making the
+/// graph.
 #[test]
 fn the_time_budget_holds_with_any_number_of_threads() {
     let folder = Fixture::new("x", b"");
@@ -140,7 +140,7 @@ fn the_time_budget_holds_with_any_number_of_threads() {
 }
 
 #[test]
-fn output_that_nobody_reads_is_no_crash() {
+fn output_without_a_reader_is_not_a_crash() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_seawall-under-test"));
     command.args(["run", "gen:grid:9", "--analysis", "cc", "--backend", "cpu"]);
     let mut child = command

@@ -1,5 +1,4 @@
-//! Every kind of error and its exit code: 2 for what was asked or given, 1 for what the
-//! machine could not do.
+//! Every kind of error and its exit code: 2 for requests and input, 1 for the machine.
 
 use super::{Fixture, finish, seawall};
 
@@ -26,7 +25,7 @@ fn end(code: i32, lines: &[&str]) {
 }
 
 #[test]
-fn what_is_done_is_0() {
+fn success_is_0() {
     let lines = [
         "--help",
         "--version",
@@ -81,14 +80,14 @@ fn wrong_inputs_are_2() {
 }
 
 #[test]
-fn what_the_machine_cannot_do_is_1() {
+fn impossible_requests_to_the_machine_are_1() {
     let late = "run gen:rmat:12:16 --analysis triangles --time-budget 0.000000001 --backend cpu";
     end(FAILED, &[late]);
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn what_the_system_refuses_is_1() {
+fn refusals_of_the_system_are_1() {
     let lines = [
         "convert graph.el /dev/full --to el",
         "convert graph.el /sys/x.el",

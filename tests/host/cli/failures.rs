@@ -1,5 +1,5 @@
-//! Failures as scripts read them: one object on standard output, the message on
-//! standard error, and the exit code of the same failure without `--json`.
+//! Failures for scripts: one object on standard output, the message on standard error, and the
+//! same exit code as without `--json`.
 
 use super::{Finished, Fixture, finish, seawall};
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ fn has(found: &Value, fields: &Value) {
 }
 
 #[test]
-fn every_command_says_in_json_why_it_failed() {
+fn every_command_reports_its_failure_as_json() {
     let file = Fixture::new("bad.el", b"0 1\n1 x\n");
     let (bad, table) = (file.path(), file.beside("o.docx"));
     let one_way = &file.beside("one-way.el");
@@ -114,7 +114,7 @@ fn every_command_says_in_json_why_it_failed() {
 }
 
 #[test]
-fn a_conversion_that_fails_says_so_in_json() {
+fn a_failed_conversion_is_reported_as_json() {
     let found = failure(&["convert", "no-such", "x.swg", "--json"]);
     has(&found, &json!({"kind": "io", "file": "no-such"}));
 }
@@ -190,7 +190,7 @@ fn a_plan_and_evidence_have_the_fields_of_their_vectors() {
 }
 
 #[test]
-fn wrong_arguments_are_json_too_where_it_is_asked_for() {
+fn wrong_arguments_are_json_too_on_request() {
     for (arguments, fields) in [
         (
             &["run", "gen:grid:4", "--analysis", "frobnicate", "--json"][..],
@@ -240,7 +240,7 @@ fn wrong_arguments_are_json_too_where_it_is_asked_for() {
 }
 
 #[test]
-fn a_conversion_reports_in_json_what_it_wrote_and_left_out() {
+fn a_conversion_reports_as_json_the_written_and_dropped_edges() {
     let file = Fixture::new("a.el", b"0 1\n0 1\n1 1\n1 2\n");
     let out = file.beside("a.swg");
     let report = finish(&mut seawall(&["convert", file.path(), &out, "--json"])).json();
@@ -253,9 +253,9 @@ fn a_conversion_reports_in_json_what_it_wrote_and_left_out() {
     );
 }
 
-/// What a limit ends is no failure, and not silent either.
+/// A run that a limit ends is not a failure, but it is reported.
 #[test]
-fn what_did_not_converge_says_so_on_standard_error() {
+fn unconverged_runs_are_reported_on_standard_error() {
     let run = |graphs: &[&str], analysis: &str, limit: &str| {
         let mut command = seawall(&["run"]);
         let more = [

@@ -1,4 +1,4 @@
-//! Files that commands write: nothing is lost, whatever stands at the path.
+//! Output files: nothing is lost, whatever exists at the path.
 
 use super::{Finished, Fixture, finish, seawall};
 use std::path::Path;
@@ -186,7 +186,7 @@ mod unix {
     }
 
     #[test]
-    fn permissions_are_kept_links_stay_and_new_files_heed_the_mask() {
+    fn permissions_and_links_are_kept_and_new_files_follow_the_mask() {
         let folder = Fixture::new("old.el", b"old");
         let mode = |name: &str| {
             let about = std::fs::metadata(folder.beside(name)).unwrap();
@@ -254,7 +254,7 @@ mod unix {
     }
 
     #[test]
-    fn a_stale_draft_blocks_nobody() {
+    fn a_stale_draft_blocks_no_other_process() {
         let folder = Fixture::new("out.el.xz", b"old");
         assert_eq!(half_written(&folder, "KILL").signal(), Some(9));
         assert_eq!(names(&folder).len(), 2);

@@ -95,7 +95,7 @@ fn colours_obey_no_color_even_when_forced() {
 }
 
 #[test]
-fn info_names_the_cpu_and_says_in_one_line_when_there_is_no_gpu() {
+fn info_names_the_cpu_and_reports_a_missing_gpu_in_one_line() {
     let text = finish(&mut seawall(&["info"]));
     assert_eq!(text.code, 0, "{}", text.stderr);
     assert_eq!(

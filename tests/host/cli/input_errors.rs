@@ -1,5 +1,5 @@
-//! Graphs that are none. Each ends with exit code 2 and one message that names
-//! the file, the line where there is one, and the reason.
+//! Invalid graphs. Each ends with exit code 2 and one message that names the file, the line if
+//! there is one, and the reason.
 
 use super::{Fixture, finish, seawall};
 use std::io::Write as _;
@@ -124,7 +124,7 @@ fn negative_and_huge_numbers() {
 }
 
 #[test]
-fn fields_that_are_no_numbers() {
+fn fields_that_are_not_numbers() {
     let banner = "%%MatrixMarket matrix coordinate pattern general\n";
     refused("a.txt", b"# note\n0 1\n1 two\n", &[":3:", "two"]);
     refused(
@@ -149,7 +149,7 @@ fn wrong_banners() {
 }
 
 #[test]
-fn generators_that_are_none() {
+fn unknown_generators() {
     for (spec, parts) in [
         ("gen:torus:5", &["torus", "gen:grid"][..]),
         ("gen:grid:-4", &["-4"]),

@@ -1,4 +1,4 @@
-//! The command line, as scripts and people meet it.
+//! The command line, for scripts and for people.
 
 mod answers;
 mod batch;
@@ -36,7 +36,7 @@ fn seawall(arguments: &[&str]) -> Command {
     command
 }
 
-/// What a finished command left.
+/// Result of a finished command.
 struct Finished {
     code: i32,
     stdout: String,

@@ -1,4 +1,4 @@
-//! What a run leaves: the report, the table, the trace and the picture.
+//! Output of a run: the report, the table, the trace and the picture.
 
 use super::{Finished, Fixture, finish, seawall};
 use serde_json::Value;
@@ -18,7 +18,7 @@ fn search(arguments: &[&str]) -> Finished {
 }
 
 #[test]
-fn the_json_report_holds_what_scripts_rely_on() {
+fn the_json_report_has_the_fields_for_scripts() {
     let report = search(&["--json", "--check", "--threads", "1"]).json();
     assert_eq!(report["analysis"], "bfs");
     assert_eq!(report["backend"], "cpu");
@@ -83,7 +83,7 @@ fn the_text_report_is_for_people_and_quiet_is_quiet() {
 }
 
 #[test]
-fn tables_give_one_row_a_node_under_the_ids_of_the_file() {
+fn tables_have_one_row_per_node_with_the_ids_of_the_file() {
     let file = Fixture::new("edges.txt", b"100 7\n7 300\n500 100\n");
     let table = |suffix: &str| {
         let path = file.beside(&format!("out.{suffix}"));
@@ -175,7 +175,7 @@ fn undirected_takes_edges_both_ways() {
 }
 
 #[test]
-fn a_converted_graph_gives_the_same_result() {
+fn a_converted_graph_has_the_same_result() {
     let folder = Fixture::new("x", b"");
     let expected = search(&["--json"]).json()["checksum"].clone();
     for name in ["g.swg", "g.mtx", "g.el.gz", "g.gr.xz"] {
@@ -215,7 +215,7 @@ fn a_converted_graph_gives_the_same_result() {
 }
 
 #[test]
-fn an_unchecked_run_says_so_and_sources_do_not_disturb_what_starts_everywhere() {
+fn an_unchecked_run_is_reported_and_sources_do_not_affect_other_analyses() {
     assert!(search(&["--json"]).json()["checked"].is_null());
     let run = [
         "run",

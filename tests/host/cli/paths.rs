@@ -1,4 +1,4 @@
-//! Shortest paths of every kind of weight, as scripts meet them.
+//! Shortest paths of every kind of weight, for scripts.
 
 use super::{Fixture, finish, seawall};
 use serde_json::json;
@@ -18,7 +18,7 @@ fn paths(file: &str, more: &[&str]) -> super::Finished {
 }
 
 #[test]
-fn distances_beyond_32_bits_come_out_whole() {
+fn distances_beyond_32_bits_are_written_in_full() {
     let fixture = Fixture::new("long.el", b"1 2 4000000000\n2 3 4000000000\n4 1 7\n");
     let report = paths(fixture.path(), &["--check", "--json"]).json();
     assert_eq!(report["checked"], true);
@@ -54,7 +54,7 @@ fn distances_beyond_32_bits_come_out_whole() {
 }
 
 #[test]
-fn float_weights_give_float_distances() {
+fn float_weights_lead_to_float_distances() {
     let fixture = Fixture::new("short.el", b"1 2 0.5\n2 3 1\n4 1 7\n");
     let out = fixture.beside("d.json");
     let report = paths(fixture.path(), &["--check", "--json", "--out", &out]).json();

@@ -1,5 +1,5 @@
-//! Pictures are whole: every text lies within them, and no arrow of a plan runs
-//! through the box of another wave.
+//! Pictures are complete: every text lies within them, and no arrow of a plan crosses the box of
+//! another wave.
 
 use super::{Fixture, finish, seawall};
 use proptest::prelude::*;
@@ -30,8 +30,8 @@ fn elements<'a>(picture: &'a str, name: &str) -> Vec<&'a str> {
     at.map(|(at, _)| &picture[at..]).collect()
 }
 
-/// Width of a text by a rule of its own, after the letters of common fonts: narrow ones,
-/// the rest of the Latin script, and others.
+/// Estimates the width of a text independently, from the letters of common fonts: narrow ones, the
+/// rest of the Latin script, and others.
 fn width_of(text: &str, size: f64) -> f64 {
     let letters = text.chars().map(|letter| match letter {
         _ if "ijlI.,:;|!' ".contains(letter) => 0.34,
@@ -43,7 +43,7 @@ fn width_of(text: &str, size: f64) -> f64 {
     letters.sum::<f64>() * size
 }
 
-/// What stands in a text element, with its markup undone.
+/// Returns the content of a text element, unescaped.
 fn content(element: &str) -> String {
     let text = &element[element.find('>').unwrap() + 1..element.find("</text>").unwrap()];
     [
@@ -96,7 +96,7 @@ fn corners(arrow: &str) -> Vec<[f64; 2]> {
     attribute(arrow, "points").split(' ').map(pair).collect()
 }
 
-/// Whether a line that is level or upright runs through the inside of an area.
+/// Tells whether a horizontal or vertical line crosses the inside of an area.
 fn crosses(line: &[[f64; 2]], area: Area) -> bool {
     let [[x1, y1], [x2, y2]] = [line[0], line[1]];
     assert!(
@@ -110,8 +110,8 @@ fn crosses(line: &[[f64; 2]], area: Area) -> bool {
         && y1.max(y2) > area[1] + inside
 }
 
-/// Asserts that arrows run through no box and no text. They start and end at the
-/// edges of their own boxes, so even those are not crossed.
+/// Asserts that arrows cross no box and no text. They start and end at the edges of their own
+/// boxes, so even those are not crossed.
 fn assert_clear(picture: &str) {
     let boxes = elements(picture, "rect").into_iter();
     let boxes = boxes.filter(|rect| rect.starts_with("<rect class=\"box\""));
@@ -240,7 +240,7 @@ fn crossed_boxes_and_cut_texts_are_found() {
     assert!(std::panic::catch_unwind(|| assert_whole(cut)).is_err());
 }
 
-/// Names of files and waves are text, whatever they hold.
+/// Names of files and waves are text, for any content.
 #[test]
 fn hostile_names_stay_text() {
     let hostile = "</text><script>alert(1)</script>&amp;\"'";

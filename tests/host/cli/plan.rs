@@ -127,7 +127,7 @@ fn errors_are_json_on_standard_output_and_one_message_beside_it() {
 }
 
 #[test]
-fn what_is_no_wave_dag_is_refused_with_its_place() {
+fn texts_that_are_not_wave_dags_are_refused_with_the_position() {
     for (text, line) in [
         ("", 1),
         ("{\n \"waves\": [}", 2),
@@ -154,7 +154,7 @@ fn deep_nesting_is_refused_and_not_followed() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_source_without_an_end_and_a_folder_are_refused() {
+fn an_endless_source_and_a_folder_are_refused() {
     let endless = finish(&mut seawall(&["plan", "/dev/zero"]));
     assert_eq!(endless.code, 2);
     endless.complains(&["/dev/zero:1:1:"]);
@@ -172,7 +172,7 @@ fn a_source_without_an_end_and_a_folder_are_refused() {
 }
 
 #[test]
-fn waves_near_the_end_of_64_bits_are_planned_without_an_arena_of_nonsense() {
+fn waves_near_64_bits_are_planned_without_an_arena() {
     let wave = json!({"frontier_bytes": u64::MAX, "scratch_bytes": 0, "output_bytes": 0});
     let input = json!({"waves": [wave, wave], "dependencies": []});
     let plan = plan(&input, &["--format", "json"]).json();
@@ -182,7 +182,7 @@ fn waves_near_the_end_of_64_bits_are_planned_without_an_arena_of_nonsense() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_failure() {
+fn a_reader_that_closes_early_is_not_a_failure() {
     let wave = json!({"frontier_bytes": 1, "scratch_bytes": 0, "output_bytes": 0});
     let input = json!({"waves": vec![wave; 100_000], "dependencies": []});
     let file = Fixture::new("waves.json", input.to_string().as_bytes());
@@ -202,9 +202,9 @@ fn a_reader_that_leaves_early_is_no_failure() {
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
 }
 
-/// Every plan of the conformance vectors, asked for as a script would.
+/// Every plan of the conformance vectors, by the command line.
 #[test]
-fn plans_in_order_are_those_of_the_vectors_and_packed_ones_are_no_longer() {
+fn plans_in_order_equal_the_vectors_and_packed_ones_are_at_most_as_long() {
     let Some(folder) = crate::vectors::folder() else {
         return;
     };

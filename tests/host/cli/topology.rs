@@ -31,7 +31,7 @@ fn search(graph: &str, analysis: &str, topology: &str) -> Value {
 }
 
 #[test]
-fn each_shape_runs_is_reported_and_gives_the_same_result() {
+fn each_shape_runs_and_has_the_same_result() {
     for analysis in ["bfs", "reach"] {
         for graph in ["gen:grid:24", "gen:chain:300", "gen:rmat:7:8"] {
             let auto = search(graph, analysis, "auto");
@@ -79,7 +79,7 @@ fn a_program_without_searches_refuses_a_shape() {
 }
 
 #[test]
-fn a_shape_that_is_none_is_refused_with_those_that_are() {
+fn an_unknown_shape_is_refused_with_the_known_ones() {
     let run = [
         "run",
         "gen:grid:8",

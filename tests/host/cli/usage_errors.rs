@@ -1,4 +1,4 @@
-//! Requests that the graph is fine for and the arguments are not.
+//! Valid graphs with invalid arguments.
 
 use super::{Fixture, finish, seawall};
 
@@ -52,7 +52,7 @@ fn sources_are_ids_of_the_file() {
 }
 
 #[test]
-fn numbers_that_make_no_sense_are_refused_with_what_is_expected() {
+fn invalid_numbers_are_refused_with_the_expected_range() {
     for (option, value, expected) in [
         ("--source", "-1", "--source"),
         ("--source", "x", "--source"),
@@ -98,7 +98,7 @@ fn an_output_that_cannot_be_written_is_refused_before_the_run() {
 }
 
 #[test]
-fn a_suffix_that_names_no_format_is_refused_with_those_that_do() {
+fn an_unknown_suffix_is_refused_with_the_known_ones() {
     let folder = Fixture::new("x", b"");
     let table = folder.beside("out.parquet");
     run(&["--analysis", "bfs", "--source", "0", "--out", &table])

@@ -1,4 +1,4 @@
-//! Weights in reports, and the options that give a graph others.
+//! Weights in reports, and the options that replace them.
 
 use super::{Finished, Fixture, finish, seawall};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn report(file: &str, more: &[&str]) -> Value {
 }
 
 #[test]
-fn reports_say_where_weights_come_from_and_what_was_rounded() {
+fn reports_name_the_origin_of_weights_and_the_rounding() {
     let read = Fixture::new("read.el", b"1 2 0.1\n2 3 0.5\n");
     let json = report(read.path(), &[]);
     let wanted = json!({"from": "file", "kind": "f32", "rounded": 1});
@@ -35,7 +35,7 @@ fn reports_say_where_weights_come_from_and_what_was_rounded() {
 
 #[test]
 fn unit_weights_make_distances_levels() {
-    // Weights that no graph can have are not looked at.
+    // Invalid weights are not read.
     let fixture = Fixture::new("bad.el", b"1 2 -7\n2 3 nan\n1 4 9\n4 5 x\n");
     let out = fixture.beside("d.csv");
     let json = report(fixture.path(), &["--unit-weights", "--out", &out]);
@@ -52,7 +52,7 @@ fn unit_weights_make_distances_levels() {
 }
 
 #[test]
-fn scaled_weights_are_whole_and_say_what_that_cost() {
+fn scaled_weights_are_whole_and_report_the_rounding() {
     let fixture = Fixture::new("prices.el", b"1 2 0.25\n2 3 1.5\n1 3 2.3\n3 4 0.01\n");
     let json = report(fixture.path(), &["--scale-weights", "10"]);
     let scale = json!({"factor": 10.0, "rounded": 2, "vanished": 1});
@@ -91,7 +91,7 @@ fn a_scaled_weight_beyond_32_bits_names_its_edge() {
 }
 
 #[test]
-fn weights_that_make_no_sense_are_refused_before_a_graph_is_read() {
+fn invalid_weight_options_are_refused_before_a_graph_is_read() {
     for factor in ["0", "-1", "nan", "inf", "1e400", "1e-400", "x", ""] {
         let option = format!("--scale-weights={factor}");
         paths("missing.el", &[&option]).refused(&["expected a number above 0"]);
@@ -111,7 +111,7 @@ fn weights_that_make_no_sense_are_refused_before_a_graph_is_read() {
 }
 
 #[test]
-fn graphs_of_a_batch_have_the_weights_asked_for() {
+fn graphs_of_a_batch_have_the_requested_weights() {
     let fixture = Fixture::new("read.el", b"1 2 0.5\n2 3 0.1\n");
     let two = ["gen:chain:5", "--scale-weights", "100"];
     let json = report(fixture.path(), &two);
@@ -127,7 +127,7 @@ fn graphs_of_a_batch_have_the_weights_asked_for() {
 }
 
 #[test]
-fn converted_files_have_the_weights_asked_for() {
+fn converted_files_have_the_requested_weights() {
     let fixture = Fixture::new("prices.el", b"1 2 0.25\n2 3 1.5\n");
     let out = fixture.beside("whole.el");
     let convert =
@@ -144,7 +144,7 @@ fn converted_files_have_the_weights_asked_for() {
 }
 
 #[test]
-fn the_tolerance_of_a_check_is_told_where_values_may_differ() {
+fn the_tolerance_of_a_check_is_reported_where_values_may_differ() {
     let floats = Fixture::new("floats.el", b"1 2 0.5\n2 3 0.1\n");
     let json = report(floats.path(), &[]);
     assert_eq!(json["check_tolerance"], 3.0 * 2_f64.powi(-23));
@@ -170,7 +170,7 @@ fn the_tolerance_of_a_check_is_told_where_values_may_differ() {
 }
 
 #[test]
-fn a_ranking_tells_its_highest_rank() {
+fn a_ranking_reports_its_highest_rank() {
     let star = Fixture::new("star.el", b"7 30\n8 30\n9 30\n30 7\n");
     let run = [
         "run",

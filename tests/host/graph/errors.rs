@@ -67,7 +67,7 @@ fn matrix_market_errors_name_the_line() {
 }
 
 #[test]
-fn weights_that_no_graph_can_have_matter_only_when_wanted() {
+fn invalid_weights_matter_only_if_weights_are_read() {
     let text = "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 -0.5\n";
     check("a.mtx", text, ":3: a weight is negative (-0.5)");
     check(

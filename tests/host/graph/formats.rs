@@ -1,4 +1,4 @@
-//! Files as other programs write them: SciPy, NetworkX, pandas, METIS and the ECL codes.
+//! Files of other programs: SciPy, NetworkX, pandas, METIS and the ECL codes.
 use super::{PLAIN, WEIGHTED, gzip, load_as, message, rows, save};
 use proptest::prelude::*;
 use seawall::graph::{self, Format, Graph, GraphError, LoadOptions, WeightChoice, WeightKind};
@@ -100,7 +100,7 @@ fn every_field_and_symmetry_of_matrix_market_is_an_edge() {
 }
 
 #[test]
-fn matrices_that_cannot_be_read_say_why() {
+fn unreadable_matrices_give_the_reason() {
     for (head, body, expected) in [
         (
             "coordinate complex general",
@@ -213,7 +213,7 @@ fn tables_are_read_as_networkx_and_pandas_write_them() {
 }
 
 #[test]
-fn other_columns_are_skipped_only_when_asked() {
+fn other_columns_are_skipped_only_on_request() {
     for (text, expected) in [
         (
             ",source,target,weight\n0,5,6,7\n",
@@ -232,7 +232,7 @@ fn other_columns_are_skipped_only_when_asked() {
 }
 
 #[test]
-fn tables_that_cannot_be_read_name_line_and_value() {
+fn unreadable_tables_name_line_and_value() {
     for (text, expected) in [
         (
             "alice,bob\ncarol,dave\n",
@@ -499,7 +499,7 @@ fn sparse_matrices_of_scipy_are_read() {
 }
 
 #[test]
-fn damaged_archives_say_what_is_wrong() {
+fn damaged_archives_name_their_fault() {
     let good = matrix("csr", doubles([1.0; 3]));
     let with = |name: &str, bytes: Vec<u8>| {
         let mut members = good.clone();
@@ -588,7 +588,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn what_is_written_for_others_reads_back(graph in graphs()) {
+    fn files_for_other_programs_read_back(graph in graphs()) {
         let folder = tempfile::tempdir().unwrap();
         for suffix in ["csv", "egr", "graph", "csv.gz", "egr.xz"] {
             let path = folder.path().join(format!("g.{suffix}"));
@@ -614,7 +614,7 @@ proptest! {
 }
 
 #[test]
-fn what_a_format_cannot_hold_is_refused_before_writing() {
+fn graphs_that_a_format_cannot_hold_are_refused_before_writing() {
     let folder = tempfile::tempdir().unwrap();
     let floats = Graph::from_float_edges(2, &[(0, 1, 0.5)], true).unwrap();
     let heavy = Graph::from_weighted_edges(2, &[(0, 1, 1 << 31)], true).unwrap();

@@ -1,4 +1,4 @@
-//! Random and mutated files end as a graph or as an error, never otherwise.
+//! Random and mutated files end as a graph or as an error.
 use super::{PLAIN, WEIGHTED, gzip, load_as, save, xz};
 use proptest::prelude::*;
 use seawall::graph::{BinaryProblem, Graph, GraphError, LoadOptions, WeightChoice};
@@ -23,7 +23,7 @@ const SEEDS: [&str; 12] = [
     "3 2 111 2\n1 1 1 2 4 3 5\n1 1 1 1 4\n1 1 1 1 5\n",
 ];
 
-/// Whatever a load gives, its rows are sound.
+/// Asserts that the rows of a load are valid.
 fn load_and_check(name: &str, bytes: &[u8]) -> Result<(), TestCaseError> {
     for options in [
         PLAIN,
@@ -116,7 +116,7 @@ proptest! {
 }
 
 #[test]
-fn a_binary_file_with_wrong_words_says_which() {
+fn a_binary_file_names_its_wrong_word() {
     let graph = Graph::from_edges(3, &[(0, 1), (1, 2), (0, 2)], true).unwrap();
     let good = swg(&graph);
     let with = |at: usize, word: u32| {
@@ -151,7 +151,7 @@ fn a_binary_file_with_wrong_words_says_which() {
     assert!(load_as("x.swg", &directed, &PLAIN).is_ok());
 }
 
-/// Gives the header of a `.swg` file these flags, and the checksum that goes with them.
+/// Sets the flags in the header of a `.swg` file, with the matching checksum.
 fn with_flags(mut bytes: Vec<u8>, flags: u32) -> Vec<u8> {
     bytes[12..16].copy_from_slice(&flags.to_le_bytes());
     let hash = bytes[..56]
@@ -165,7 +165,7 @@ fn with_flags(mut bytes: Vec<u8>, flags: u32) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn a_mark_of_symmetry_is_believed_only_when_it_is_true(
+    fn a_mark_of_symmetry_is_checked(
         edges in prop::collection::vec((0u32..6, 0u32..6, 1u32..3), 0..14)
     ) {
         let graph = Graph::from_weighted_edges(6, &edges, false).unwrap();

@@ -1,4 +1,4 @@
-//! Graph files end to end: what is written is read, what is broken is named.
+//! Graph files end to end: round trips, and errors of broken files.
 mod errors;
 mod formats;
 mod hostile;

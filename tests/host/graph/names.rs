@@ -1,4 +1,4 @@
-//! Names of files that are no UTF-8, from the library and from the command line.
+//! Names of files that are not UTF-8, from the library and from the command line.
 use super::PLAIN;
 use assert_cmd::Command;
 use seawall::{batch, graph};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 const NAME: &[u8] = b"road \xff\xfe.el";
 
-/// A folder whose name is no text either, with one graph in it.
+/// A folder whose name is not UTF-8 either, with one graph in it.
 fn folder_with_graph(parent: &Path) -> (PathBuf, PathBuf) {
     let folder = parent.join(OsStr::from_bytes(b"caf\xe9"));
     std::fs::create_dir(&folder).unwrap();
@@ -42,7 +42,7 @@ fn any_bytes_name_a_file_a_folder_and_a_list() {
 }
 
 #[test]
-fn messages_show_what_of_a_name_is_text() {
+fn messages_show_the_printable_part_of_a_name() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join(OsStr::from_bytes(NAME));
     std::fs::write(&path, "0 x\n").unwrap();

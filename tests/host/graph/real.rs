@@ -1,9 +1,9 @@
-//! Real graphs, where they are at hand.
+//! Real graphs, if the data folder has them.
 use super::PLAIN;
 use seawall::graph::{self, Format, LoadOptions, Loaded, WeightChoice};
 use std::path::PathBuf;
 
-/// Loads a graph of the data folder, or says why not.
+/// Loads a graph of the data folder, or prints the reason why not.
 fn load(name: &str, options: &LoadOptions) -> Option<Loaded> {
     let folders = ["../../shared/data", "../shared/data"];
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,4 @@
-//! What every format and compression carries comes back.
+//! Round trips of every format and compression.
 use super::{PLAIN, WEIGHTED, load_as, rows, save};
 use proptest::prelude::*;
 use seawall::graph::{self, Graph, LoadOptions, WeightChoice, WeightKind};
@@ -13,13 +13,13 @@ fn through(graph: &Graph, name: &str, options: &LoadOptions) -> Graph {
     loaded.graph
 }
 
-/// Any weight that a float can be, small and whole ones often.
+/// Any float weight, often a small and whole one.
 fn float() -> impl Strategy<Value = f32> {
     let any = (0..f32::INFINITY.to_bits()).prop_map(f32::from_bits);
     prop_oneof![any, (0u8..20).prop_map(|eighths| f32::from(eighths) / 8.0)]
 }
 
-/// The weights as numbers, whatever their kind; floats of whole numbers read back whole.
+/// Returns the weights as numbers of either kind; whole floats read back as whole numbers.
 fn values(graph: &Graph) -> Vec<f64> {
     let value = |word: &u32| match graph.weight_kind() {
         Some(WeightKind::Float) => f64::from(f32::from_bits(*word)),

@@ -1,4 +1,4 @@
-//! Random programs leave what the interpreter leaves.
+//! Random programs equal the interpreter.
 
 use proptest::prelude::*;
 use seawall::backend::RunLimits;
@@ -12,14 +12,14 @@ use seawall_tests::script::{Register, Script, Wave};
 use seawall_tests::straight;
 use std::num::NonZeroUsize;
 
-/// What a case is drawn from, choice after choice, at most `most` of them. Half a word
-/// each: as good for choosing, and twice as fast to shrink.
+/// The choices of a case, at most `most` of them. Half a word each: as good for choosing, and
+/// twice as fast to shrink.
 fn choices(most: usize) -> impl Strategy<Value = Vec<u32>> {
     let choice = any::<u16>().prop_map(|half| u32::from(half) << 16 | u32::from(half));
     proptest::collection::vec(choice, 0..most)
 }
 
-/// Whole waves go before anything else of a case that shrinks: they are drawn first.
+/// A shrinking case drops whole waves first, since they are drawn first.
 fn waves() -> impl Strategy<Value = Vec<Vec<u32>>> {
     proptest::collection::vec(choices(40), 1..24)
 }
@@ -28,7 +28,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 120, max_shrink_iters: 100_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn random_programs_leave_what_the_interpreter_leaves(
+    fn random_programs_equal_the_interpreter(
         waves in waves(),
         shape in proptest::sample::select(&SHAPES[..]),
         nodes in 0_u32..300,
@@ -52,7 +52,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, max_shrink_iters: 100_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn many_operations_on_words_leave_what_the_interpreter_leaves(
+    fn many_word_operations_equal_the_interpreter(
         waves in 1_u32..200,
         words in 1_u32..5000,
         threads in proptest::sample::select(vec![1_usize, 2, 5]),
@@ -68,8 +68,8 @@ proptest! {
     }
 }
 
-/// A path along which facts travel a node an iteration, and beside the loop,
-/// in the same group, a long transfer that is no part of it.
+/// A path along which facts travel one node per iteration, and beside the loop, in the same group,
+/// a long transfer that is not part of it.
 fn loop_beside_a_transfer() -> (EdgeList, Script) {
     const NODES: u32 = 40;
     let register = |words, input: Option<Vec<u32>>| Register {

@@ -1,4 +1,4 @@
-//! Tables that no encoder writes: a fault of their wave, or refused at load.
+//! Tables that no encoder writes end as a fault of their wave, or are refused at load.
 
 use super::{fault_of, run_watched};
 use seawall::backend::BackendError;
@@ -9,7 +9,7 @@ use seawall_tests::faulty;
 use seawall_tests::random::Random;
 
 #[test]
-fn an_opcode_that_no_kernel_knows_is_a_fault_of_its_wave() {
+fn an_unknown_opcode_is_a_fault_of_its_wave() {
     for threads in [1, 2, 3] {
         for opcode in [Opcode::ALL.len() as u32, 1000, u32::MAX] {
             let program = faulty::broken(Some(opcode), None).unwrap();
@@ -52,7 +52,7 @@ fn any_word_of_the_wave_table_may_be_wrong() {
             random.word()
         };
         set_word(&mut program.waves[wave], random.below(12) as usize, word);
-        // Any end is right but a hang or a crash.
+        // Any end except a hang or a crash is correct.
         let _ = run_watched(program, 2);
     }
 }
@@ -69,7 +69,7 @@ fn set_word(wave: &mut WaveRecord, at: usize, word: u32) {
 }
 
 #[test]
-fn tables_that_contradict_each_other_are_refused_at_load() {
+fn inconsistent_tables_are_refused_at_load() {
     let broken: [fn(&mut EncodedProgram); 9] = [
         |program| program.registers[0].offset_bytes += 4,
         |program| program.groups[0].joined = 1,

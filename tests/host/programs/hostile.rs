@@ -1,10 +1,10 @@
-//! Tables changed by hand: what passes the check runs to some end.
+//! Tables changed by hand: those that pass the check run to an end.
 
 use super::within;
 use proptest::prelude::*;
 use seawall_tests::hostile::{Case, Change, End};
 
-/// Numbers that name entries of tables, and some that name none.
+/// Numbers of table entries, and some beyond the tables.
 fn number() -> impl Strategy<Value = u32> {
     prop_oneof![8 => 0..64_u32, 1 => Just(u32::MAX), 1 => any::<u32>()]
 }

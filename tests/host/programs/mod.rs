@@ -1,5 +1,5 @@
-//! Wave programs on the CPU backend: random ones against an interpreter, wrong
-//! ones against the error that they must end with.
+//! Wave programs on the CPU backend: random ones against an interpreter, wrong ones against the
+//! expected error.
 
 mod against_interpreter;
 mod broken_tables;
@@ -22,7 +22,7 @@ const BUDGET: RunLimits = RunLimits {
     time_budget_ns: 100_000_000,
 };
 
-/// Runs `job` and fails when it takes so long that it can only hang.
+/// Runs `job` and fails if it takes so long that it must hang.
 fn within<T: Send + 'static>(seconds: u64, job: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || sender.send(job()));
@@ -57,7 +57,7 @@ fn fault_of(result: Result<RunStats, BackendError>) -> (FaultRecord, String) {
     }
 }
 
-/// A chain of registers of which each is needed once, and the last one kept.
+/// A chain of registers, each needed once; the last one is kept.
 fn chain(links: u32, words: u64) -> (ProgramBuilder, RegisterId) {
     let mut program = ProgramBuilder::new(100);
     let mut last = program.words("first", words).unwrap();

@@ -1,4 +1,4 @@
-//! What a plan does with memory, and programs that have no plan.
+//! Memory in plans, and programs without a plan.
 
 use super::{bare, chain};
 use seawall::backend::cpu::CpuSession;
@@ -11,7 +11,7 @@ use seawall_core::abi::program::Reduction;
 use std::num::NonZeroUsize;
 
 #[test]
-fn memory_of_dead_registers_is_used_again_without_harm() {
+fn memory_of_dead_registers_is_reused_without_harm() {
     let (program, last) = chain(40, 3000);
     let (encoded, summary) = program.encode(&PlanRequest::default()).unwrap();
     let all = encoded
@@ -44,7 +44,7 @@ fn memory_of_dead_registers_is_used_again_without_harm() {
 }
 
 #[test]
-fn a_budget_below_the_arena_is_refused_with_the_bytes_that_it_needs() {
+fn a_budget_below_the_arena_is_refused_with_the_bytes_needed() {
     let (program, _) = chain(6, 3000);
     let needed = program
         .encode(&PlanRequest::default())
@@ -65,7 +65,7 @@ fn a_budget_below_the_arena_is_refused_with_the_bytes_that_it_needs() {
         );
         assert!(is_typed, "{budget}: {error:?}");
     }
-    // Each wave fits by itself, all that must live together does not.
+    // Each wave fits by itself, but all live registers together do not.
     let mut wide = ProgramBuilder::new(100);
     let registers: Vec<_> = (0..4).map(|_| wide.words("wide", 64).unwrap()).collect();
     for register in &registers {
@@ -85,7 +85,7 @@ fn a_budget_below_the_arena_is_refused_with_the_bytes_that_it_needs() {
 }
 
 #[test]
-fn reading_what_nobody_wrote_is_refused() {
+fn reading_before_any_write_is_refused() {
     let mut program = ProgramBuilder::new(10);
     let [a, b] = ["a", "b"].map(|name| program.words(name, 10).unwrap());
     program.fill("fill", a, 1);
@@ -157,8 +157,8 @@ fn registers_beyond_32_bits_are_refused() {
     );
 }
 
-/// The error of a program of 10 nodes with the registers `a`, of 10 words, and `b`, of
-/// one, to which `add` adds waves.
+/// Returns the error of a program of 10 nodes with the registers `a` (10 words) and `b` (one
+/// word), to which `add` adds waves.
 fn refused(add: impl FnOnce(&mut ProgramBuilder, [RegisterId; 2])) -> ProgramError {
     let mut program = ProgramBuilder::new(10);
     let registers = [("a", 10), ("b", 1)].map(|(name, words)| program.words(name, words).unwrap());
@@ -194,7 +194,7 @@ fn registers_of_another_builder_are_refused_by_every_call() {
 }
 
 #[test]
-fn a_clone_keeps_its_registers_and_knows_no_later_ones() {
+fn a_clone_keeps_its_registers_and_has_no_later_ones() {
     let mut program = ProgramBuilder::new(10);
     let a = program.words("a", 10).unwrap();
     let mut clone = program.clone();
@@ -207,7 +207,7 @@ fn a_clone_keeps_its_registers_and_knows_no_later_ones() {
 }
 
 #[test]
-fn registers_that_are_too_short_are_refused_with_what_they_need() {
+fn registers_too_short_are_refused_with_the_length_needed() {
     type Add = fn(&mut ProgramBuilder, [RegisterId; 2]);
     let cases: [(Add, u64); 7] = [
         (|program, [a, b]| program.copy("wave", a, b), 10),
@@ -251,7 +251,7 @@ fn registers_that_are_too_short_are_refused_with_what_they_need() {
 }
 
 #[test]
-fn parameters_without_a_meaning_are_refused() {
+fn invalid_parameters_are_refused() {
     for damping in [1.0, -0.5, 2.0, f32::NAN] {
         let error = refused(|program, [a, _]| {
             let totals = program.totals("totals").unwrap();

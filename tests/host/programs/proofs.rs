@@ -1,5 +1,5 @@
-//! Programs whose waves would follow words of memory to anywhere: refused, by name, or a
-//! fault with the index.
+//! Programs whose waves would follow arbitrary words of memory: refused by name, or a fault with
+//! the index.
 
 use super::{fault_of, plan, run_watched};
 use seawall::backend::BackendError;
@@ -18,8 +18,7 @@ fn words(program: &mut ProgramBuilder, name: &'static str) -> RegisterId {
     program.words(name, NODES.into()).unwrap()
 }
 
-/// Builds a program that must be refused, and says which wave needed what of which
-/// register.
+/// Builds a program that must be refused; returns the wave, its requirement and the register.
 fn refused(build: impl FnOnce(&mut ProgramBuilder)) -> (String, &'static str, Invariant) {
     let mut program = ProgramBuilder::new(NODES);
     build(&mut program);
@@ -35,7 +34,7 @@ fn refused(build: impl FnOnce(&mut ProgramBuilder)) -> (String, &'static str, In
 }
 
 #[test]
-fn parents_that_somebody_made_up_are_refused() {
+fn invented_parents_are_refused() {
     for step in [
         ComponentStep::Link,
         ComponentStep::Compress,
@@ -73,7 +72,7 @@ fn parents_that_a_loop_spoils_after_their_use_are_refused() {
 }
 
 #[test]
-fn a_peeling_that_nobody_seeded_is_refused() {
+fn a_peeling_without_a_seed_is_refused() {
     let found = refused(|program| {
         let [cores, work] = [words(program, "cores"), program.work("work").unwrap()];
         program.fill("cores", cores, 0x7000_0000);
@@ -108,7 +107,7 @@ fn rounds_of_another_family_are_refused() {
 }
 
 #[test]
-fn a_loop_between_a_seed_and_its_own_is_refused() {
+fn a_loop_between_a_seed_and_its_search_is_refused() {
     let found = refused(|program| {
         let [cores, work] = [words(program, "cores"), program.work("work").unwrap()];
         program.reset_work("reset", work);
@@ -124,7 +123,7 @@ fn a_loop_between_a_seed_and_its_own_is_refused() {
 }
 
 #[test]
-fn a_plan_moves_no_loop_between_a_seed_and_its_own() {
+fn a_plan_moves_no_loop_between_a_seed_and_its_search() {
     let mut program = ProgramBuilder::new(NODES);
     let [cores, work] = [words(&mut program, "cores"), program.work("work").unwrap()];
     let [facts, none] = [words(&mut program, "facts"), words(&mut program, "none")];
@@ -135,7 +134,7 @@ fn a_plan_moves_no_loop_between_a_seed_and_its_own() {
     program.fixpoint("peel", 9, |program| {
         program.step_peel("round", cores, work);
     });
-    // Ready from the start, but for its place in the program.
+    // Ready from the start, except for its place in the program.
     let transfer = Transfer {
         from: none,
         generated: none,
@@ -164,7 +163,7 @@ fn two_rounds_in_an_iteration_are_refused() {
 }
 
 #[test]
-fn sets_and_triangles_of_memory_that_nobody_made_are_refused() {
+fn sets_and_triangles_of_unmade_memory_are_refused() {
     let found = refused(|program| {
         let [even, odd] = [words(program, "even"), words(program, "odd")];
         let work = program.work("work").unwrap();
@@ -223,7 +222,7 @@ fn a_frontier_must_be_reset_before_it_is_seeded_again() {
     run_watched(plan(&program), 2).unwrap();
 }
 
-/// A sound peeling, to be changed by hand.
+/// A valid peeling, to be changed by hand.
 fn peeling() -> EncodedProgram {
     let mut program = ProgramBuilder::new(NODES);
     let [cores, work] = [words(&mut program, "cores"), program.work("work").unwrap()];
@@ -252,7 +251,7 @@ fn wave_of(program: &EncodedProgram, opcode: Opcode) -> usize {
 }
 
 #[test]
-fn tables_made_by_hand_are_held_to_it_too() {
+fn tables_made_by_hand_are_checked_too() {
     assert!(run_watched(peeling(), 2).is_ok());
     let problem = refused_at_load(|program| {
         let at = wave_of(program, Opcode::ResetWork);
@@ -279,14 +278,14 @@ fn tables_made_by_hand_are_held_to_it_too() {
 }
 
 #[test]
-fn a_register_across_another_ends_what_held_of_it() {
+fn an_overlapping_register_invalidates_the_facts_of_another() {
     let problem = refused_at_load(|program| {
         let [peel, fill] = [Opcode::StepPeel, Opcode::Fill].map(|opcode| wave_of(program, opcode));
         let work = program.waves[peel].sources[0] as usize;
         let scratch = program.waves[fill].destination as usize;
         program.registers[scratch].offset_bytes = program.registers[work].offset_bytes + 16;
     });
-    // Whether in one group with what it spoils or between, it is noticed.
+    // It is detected both within the group of the register that it spoils and between groups.
     assert!(matches!(
         problem,
         TableError::Conflict { .. } | TableError::Unproven { .. }
@@ -330,14 +329,14 @@ fn an_index_in_range_is_followed() {
 }
 
 #[test]
-fn a_fault_keeps_later_waves_from_what_was_not_made() {
+fn a_fault_keeps_later_waves_from_unmade_registers() {
     let (record, wave) = fault_of(run_watched(faulty::unmade().unwrap(), 2));
     assert_eq!(FaultCode::from_word(record.code), FaultCode::BadRegister);
     assert_eq!(wave, faulty::ORIENT);
 }
 
 #[test]
-fn a_wave_without_the_array_that_it_reads_says_so() {
+fn a_wave_without_the_array_that_it_reads_is_an_error() {
     let mut program = ProgramBuilder::new(NODES);
     let [facts, met] = ["facts", "met"].map(|name| words(&mut program, name));
     program.fill("facts", facts, 1);

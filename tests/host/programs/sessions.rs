@@ -1,4 +1,4 @@
-//! The order of a session's calls, and what a fault leaves behind.
+//! The order of a session's calls, and sessions after a fault.
 
 use super::{BUDGET, bare, chain, plan};
 use seawall::backend::cpu::CpuSession;
@@ -8,7 +8,7 @@ use seawall_tests::faulty;
 use std::num::NonZeroUsize;
 
 #[test]
-fn sessions_used_in_the_wrong_order_say_so() {
+fn sessions_used_in_the_wrong_order_return_errors() {
     let graph = bare(faulty::NODES);
     let mut session = CpuSession::open(&graph, None, RunLimits::default()).unwrap();
     assert!(matches!(session.run(&[]), Err(BackendError::NotLoaded)));

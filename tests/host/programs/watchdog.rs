@@ -1,4 +1,4 @@
-//! Programs that would not end, and how they are ended.
+//! Programs that would not end, and their watchdog.
 
 use super::{fault_of, plan, run_watched};
 use seawall::backend::BackendError;
@@ -8,7 +8,7 @@ use seawall_core::abi::program::Opcode;
 use seawall_tests::faulty;
 
 #[test]
-fn the_watchdog_names_who_is_missing_and_where() {
+fn the_watchdog_names_the_wave_and_counts_missing_blocks() {
     for threads in [2, 3, 8] {
         let (record, wave_name) = fault_of(run_watched(faulty::stalled(1).unwrap(), threads));
         assert_eq!(FaultCode::from_word(record.code), FaultCode::Watchdog);
@@ -35,7 +35,7 @@ fn the_watchdog_names_who_is_missing_and_where() {
 }
 
 #[test]
-fn a_block_that_nobody_waits_for_reports_itself() {
+fn a_block_without_waiting_blocks_reports_itself() {
     let (record, wave_name) = fault_of(run_watched(faulty::stalled(0).unwrap(), 1));
     assert_eq!(FaultCode::from_word(record.code), FaultCode::TimeBudget);
     assert_eq!(

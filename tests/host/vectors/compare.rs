@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-/// How two floats compare.
+/// Comparison of two floats.
 #[derive(Clone, Copy)]
 pub(super) enum Tolerance {
     /// Equal.
     Exact,
-    /// Equal up to a share of the larger one; exactly for 0.
+    /// Equal up to a relative difference; exactly for 0.
     Relative(f64),
 }
 
@@ -24,7 +24,7 @@ impl Tolerance {
     }
 }
 
-/// Where `got` first differs from `expected`, `None` when every listed field holds.
+/// Returns the first difference of `got` from `expected`, `None` if every listed field is equal.
 ///
 /// Fields that the vector does not list are free; lists must agree in length.
 pub(super) fn mismatch(expected: &Value, got: &Value, tolerance: Tolerance) -> Option<String> {

@@ -1,4 +1,4 @@
-//! Layers and groups. Ids are read in 64 bits: a record is judged before any count is.
+//! Layers and groups. Ids are read in 64 bits: a record is checked before any count.
 
 use super::Outcome;
 use super::read::{input, outcome};
@@ -45,7 +45,7 @@ fn narrow(dependencies: &[(u64, u64)]) -> Vec<Dependency> {
         .collect()
 }
 
-/// Scratch for so many waves and dependencies.
+/// Scratch for this many waves and dependencies.
 struct Words {
     layers: Vec<u32>,
     dependencies: Vec<u32>,
@@ -74,7 +74,7 @@ pub(super) fn barriers(value: Value) -> Outcome {
         return outcome::<(), _>(Err(error));
     }
     let dependencies = narrow(&dependencies);
-    // A vector whose waves exceed memory has a bad record, so none of them comes this far.
+    // A vector whose waves exceed memory has a bad record, so it does not reach this point.
     let mut words = Words::for_dag(usize::try_from(waves).unwrap(), dependencies.len());
     let shape = Shape {
         waves,

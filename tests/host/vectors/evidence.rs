@@ -71,7 +71,7 @@ pub(super) fn csv(value: Value) -> Outcome {
     judged(verify_csv(&given.csv, given.required_speedup.0))
 }
 
-/// JSON has no infinity, so the one float of an error that may be infinite is written apart.
+/// JSON has no infinity, so the only float of an error that may be infinite is written separately.
 fn judged(result: Result<Proof, EvidenceError<'_>>) -> Outcome {
     match result {
         Ok(proof) => Ok(json!(proof)),

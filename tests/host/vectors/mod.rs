@@ -1,9 +1,9 @@
-//! Every conformance vector, through the public interface of the planner.
+//! All conformance vectors, through the public interface of the planner.
 //!
-//! The folder is `shared/vectors` beside the workspace; `SEAWALL_VECTORS=DIR` takes another one.
-//! Without the default folder the tests say so and pass, since a checkout of its own has none. A
-//! folder that was asked for must exist, and a file that nobody here knows fails: vectors that
-//! are silently skipped prove nothing. Expected outcomes are read from the files alone.
+//! The folder is `shared/vectors` beside the workspace; `SEAWALL_VECTORS=DIR` selects another one.
+//! Without the default folder the tests print a reason and pass, since a plain checkout has none.
+//! A requested folder must exist, and an unknown file fails: vectors that are silently skipped
+//! prove nothing. Expected outcomes come only from the files.
 
 mod compare;
 mod dag;
@@ -19,10 +19,10 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-/// What a vector's function gives: the fields of `ok` or of `err`.
+/// The result of a vector's function: the fields of `ok` or of `err`.
 type Outcome = Result<Value, Value>;
 
-/// One file of vectors: its stem, what runs a line of it, and how floats compare.
+/// One file of vectors: its stem, the function of a line, and the comparison of floats.
 struct Suite {
     name: &'static str,
     run: fn(Value) -> Outcome,
@@ -70,10 +70,10 @@ const SUITES: [Suite; 11] = [
     AUTOTUNE,
 ];
 
-/// Where the vectors are, or `None` with a printed reason.
+/// Returns the folder of vectors, or `None` with a printed reason.
 pub(crate) fn folder() -> Option<PathBuf> {
     if let Some(asked_for) = std::env::var_os("SEAWALL_VECTORS") {
-        // Tests run in the package's folder, but whoever types the path stands in the workspace.
+        // Tests run in the package's folder, but a typed path is relative to the workspace.
         let folder = workspace().join(asked_for);
         assert!(
             folder.is_dir(),
@@ -98,7 +98,7 @@ fn workspace() -> PathBuf {
     package.parent().unwrap_or(package).to_path_buf()
 }
 
-/// Runs a suite's file and fails with every mismatch in it.
+/// Runs a suite's file and fails with all of its mismatches.
 fn check(suite: &Suite) {
     let Some(folder) = folder() else { return };
     let path = folder.join(format!("{}.jsonl", suite.name));
@@ -128,7 +128,7 @@ fn check(suite: &Suite) {
     println!("{} vectors of {} hold", lines.len(), suite.name);
 }
 
-/// The difference of one line as text, `None` when it holds.
+/// Returns the difference of one line as text, `None` if there is none.
 fn check_line(suite: &Suite, line: &str) -> Option<String> {
     let vector: Value = match serde_json::from_str(line) {
         Ok(vector) => vector,

@@ -1,4 +1,4 @@
-//! Reads vector fields as the vectors' README types them.
+//! Reads vector fields by the types in the vectors' README.
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 ///
 /// # Panics
 ///
-/// When a field is missing, unknown or out of range; the harness reports it for that line.
+/// If a field is missing, unknown or out of range; the harness reports it for that line.
 pub(super) fn input<T: DeserializeOwned>(value: Value) -> T {
     serde_json::from_value(value).unwrap()
 }

@@ -26,7 +26,7 @@ pub(super) fn decay(value: Value) -> Outcome {
         given.damping.0,
         given.iterations,
     );
-    // The vectors expect unchanged priorities here; the interface also says why.
+    // The vectors expect unchanged priorities here; the interface also reports the reason.
     assert_eq!(done.is_err(), lengths_differ);
     Ok(json!({"priorities": floats(&priorities)}))
 }

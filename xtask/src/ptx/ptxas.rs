@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::error::Error;
+use crate::process;
 use crate::ptx::sass::{self, Disassembler};
 
 /// Figures of one function. Registers, shared memory and code belong to a whole
@@ -87,6 +88,21 @@ impl Ptxas {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let release = text.split("release ").nth(1)?.split(',').next()?.to_owned();
         Some(Self { program, release })
+    }
+
+    /// Assembles one kernel of a file for `cpu` into another file.
+    pub(crate) fn assemble(
+        &self,
+        (from, to): (&Path, &Path),
+        cpu: &str,
+        kernel: &str,
+    ) -> Result<(), Error> {
+        let mut command = Command::new(&self.program);
+        command
+            .arg(format!("-arch={cpu}"))
+            .args(["--entry", kernel]);
+        command.arg("-o").arg(to).arg(from);
+        process::capture(&mut command).map(drop)
     }
 
     /// Assembles `file` for `cpu`, or one kernel of it, and reads the figures, those

@@ -70,6 +70,58 @@ pub(crate) const BOUNDS: &[Bounds] = &[
 pub(crate) const PERSISTENT: [&str; 2] = ["seawall_mega", "seawall_mega_search"];
 pub(crate) const SMALLER_BLOCKS: [u32; 3] = [256, 512, 640];
 
+/// Machines whose code is made in advance, compute capability times ten; each serves
+/// later ones of its major version.
+const MACHINES: [u32; 4] = [80, 90, 100, 120];
+
+/// Blocks for which persistent kernels are made in advance: those that a run takes unless
+/// it is asked for others.
+const USUAL_BLOCKS: [u32; 3] = [256, 640, LANES_MAX];
+
+/// Largest block that kernels are written for.
+const LANES_MAX: u32 = 1024;
+
+/// Kernels of batches.
+const BATCHES: [&str; 2] = ["seawall_batch", "seawall_batch_search"];
+
+/// A kernel whose machine code is made in advance.
+pub(crate) struct Precompiled {
+    /// Compute capability times ten.
+    pub(crate) capability: u32,
+    /// The exported name.
+    pub(crate) kernel: &'static str,
+    /// Lanes of the largest block; the PTX as it is written where they are 1024.
+    pub(crate) lanes: u32,
+}
+
+/// Every kernel whose machine code is made in advance.
+pub(crate) fn precompiled() -> Vec<Precompiled> {
+    let kernels = PERSISTENT
+        .into_iter()
+        .flat_map(|kernel| USUAL_BLOCKS.map(|lanes| (kernel, lanes)))
+        .chain(BATCHES.map(|kernel| (kernel, LANES_MAX)));
+    let kernels: Vec<_> = kernels.collect();
+    MACHINES
+        .into_iter()
+        .flat_map(|capability| {
+            kernels.iter().map(move |&(kernel, lanes)| Precompiled {
+                capability,
+                kernel,
+                lanes,
+            })
+        })
+        .collect()
+}
+
+impl Precompiled {
+    /// The newest PTX that the machine runs.
+    pub(crate) fn target(&self) -> &'static Target {
+        let served = TARGETS.iter().rev();
+        let mut served = served.filter(|target| target.capability <= self.capability);
+        served.next().unwrap_or(&TARGETS[0])
+    }
+}
+
 /// One block of 1024 lanes per multiprocessor: at most 64 registers a lane.
 const fn full_block(kernel: &'static str) -> Bounds {
     Bounds {

@@ -1,5 +1,5 @@
-//! Analyses on the graphs of the table: `mega` beside `launches` by device
-//! time, beside the CPU by wall time; and the CPU backend alone.
+//! Analyses on the graphs of the table: `mega` against `launches` by device time and against the
+//! CPU by wall time; and the CPU backend alone.
 
 use super::BenchError;
 use super::graphs::{self, Spec, five_sources};
@@ -7,22 +7,22 @@ use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
 use super::section::Section;
 use super::setting::Setting;
 use super::timing::{Machine, Times, median, times};
-use seawall::analysis::{self, Built, Question, oracle};
+use seawall::analysis::{AnalysisKind, Built, Case as Asked, End, Found, Question, Ranking};
 use seawall::backend::cuda::Executor;
 use seawall::graph::Graph;
 use seawall::outcome::Column;
 use seawall::program::PlanRequest;
-use seawall::run::{AnalysisKind, Detail, Ranking, RunError};
+use seawall::run::RunError;
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
-/// Iterations of a ranking, of which one is reported.
+/// Iterations of a ranking, one of which is reported.
 const RANKINGS: u32 = 20;
 
 /// Largest graph on which slow oracles run, edges.
 const ORACLE_EDGES: u32 = 20_000_000;
 
-/// How far ranks of two executors may be apart, as a share.
+/// Largest relative difference between the ranks of two executors.
 const RANK_TOLERANCE: f32 = 1e-4;
 
 /// An analysis on a graph, with its floor in milliseconds.
@@ -31,6 +31,10 @@ struct Case {
     analysis: AnalysisKind,
     spec: Spec,
     floor_ms: Option<f64>,
+    /// Whether the time of one iteration is reported, and not the whole run.
+    by_iteration: bool,
+    /// Whether its sequential implementation ends in reasonable time on any graph.
+    has_quick_oracle: bool,
 }
 
 const fn case(analysis: AnalysisKind, spec: Spec, floor_ms: f64) -> Case {
@@ -38,45 +42,55 @@ const fn case(analysis: AnalysisKind, spec: Spec, floor_ms: f64) -> Case {
         analysis,
         spec,
         floor_ms: Some(floor_ms),
+        by_iteration: false,
+        has_quick_oracle: false,
+    }
+}
+
+/// A case that is checked on any graph.
+const fn checked(analysis: AnalysisKind, spec: Spec, floor_ms: f64) -> Case {
+    Case {
+        has_quick_oracle: true,
+        ..case(analysis, spec, floor_ms)
+    }
+}
+
+const fn ranking(spec: Spec, floor_ms: f64) -> Case {
+    Case {
+        by_iteration: true,
+        ..case(AnalysisKind::Pagerank, spec, floor_ms)
+    }
+}
+
+const fn triangles(spec: Spec) -> Case {
+    Case {
+        floor_ms: None,
+        ..case(AnalysisKind::Triangles, spec, 0.0)
     }
 }
 
 const BFS: [Case; 5] = [
-    case(AnalysisKind::Bfs, graphs::RMAT, 1.5),
-    case(AnalysisKind::Bfs, graphs::UNIFORM, 1.8),
-    case(AnalysisKind::Bfs, graphs::GRID, 11.0),
-    case(AnalysisKind::Bfs, graphs::CHAIN, 85.0),
-    case(AnalysisKind::Bfs, graphs::SMALL_GRID, 2.5),
+    checked(AnalysisKind::Bfs, graphs::RMAT, 1.5),
+    checked(AnalysisKind::Bfs, graphs::UNIFORM, 1.8),
+    checked(AnalysisKind::Bfs, graphs::GRID, 11.0),
+    checked(AnalysisKind::Bfs, graphs::CHAIN, 85.0),
+    checked(AnalysisKind::Bfs, graphs::SMALL_GRID, 2.5),
 ];
 const SSSP: [Case; 3] = [
     case(AnalysisKind::Sssp, graphs::RMAT, 8.0),
     case(AnalysisKind::Sssp, graphs::UNIFORM, 12.0),
     case(AnalysisKind::Sssp, graphs::GRID, 60.0),
 ];
-const PAGERANK: [Case; 2] = [
-    case(AnalysisKind::Pagerank, graphs::RMAT, 0.7),
-    case(AnalysisKind::Pagerank, graphs::UNIFORM, 0.8),
-];
+const PAGERANK: [Case; 2] = [ranking(graphs::RMAT, 0.7), ranking(graphs::UNIFORM, 0.8)];
 const CC: [Case; 2] = [
-    case(AnalysisKind::Cc, graphs::RMAT, 2.5),
-    case(AnalysisKind::Cc, graphs::GRID, 3.0),
+    checked(AnalysisKind::Cc, graphs::RMAT, 2.5),
+    checked(AnalysisKind::Cc, graphs::GRID, 3.0),
 ];
-const TRIANGLES: [Case; 2] = [
-    Case {
-        analysis: AnalysisKind::Triangles,
-        spec: graphs::SMALL_RMAT,
-        floor_ms: None,
-    },
-    Case {
-        analysis: AnalysisKind::Triangles,
-        spec: graphs::GRID,
-        floor_ms: None,
-    },
-];
+const TRIANGLES: [Case; 2] = [triangles(graphs::SMALL_RMAT), triangles(graphs::GRID)];
 const CPU: [Case; 3] = [
-    case(AnalysisKind::Bfs, graphs::RMAT, 25.0),
-    case(AnalysisKind::Bfs, graphs::UNIFORM, 30.0),
-    case(AnalysisKind::Pagerank, graphs::RMAT, 60.0),
+    checked(AnalysisKind::Bfs, graphs::RMAT, 25.0),
+    checked(AnalysisKind::Bfs, graphs::UNIFORM, 30.0),
+    ranking(graphs::RMAT, 60.0),
 ];
 
 /// Adds the rows of the section in progress.
@@ -109,7 +123,7 @@ fn measure(setting: &mut Setting<'_>, case: Case) -> Result<(), BenchError> {
             sources: &sources,
             what: format!("{} {name}{from}", case.analysis),
         };
-        // A deep graph's floor is stated for the search from node 0.
+        // The floor of a deep graph holds for the search from node 0.
         let has_floor = !case.spec.is_deep() || sources == [0] || sources.is_empty();
         let floor = case.floor_ms.filter(|_| has_floor);
         set.measure(setting, floor.map(|ms| Floor::Ns(ms * 1e6)))?;
@@ -117,7 +131,7 @@ fn measure(setting: &mut Setting<'_>, case: Case) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// The sets of sources that a case is measured from, with their descriptions.
+/// Returns the sets of sources that a case is measured from, with their descriptions.
 fn source_sets(case: Case, graph: &Graph) -> Vec<(Vec<u32>, &'static str)> {
     if !case.analysis.takes_sources() {
         return vec![(Vec::new(), "")];
@@ -138,7 +152,7 @@ struct Set<'g> {
     what: String,
 }
 
-/// What a machine did with a set: median times and a column a source.
+/// Results of a machine for one set: median times and one column per source.
 struct Done {
     name: String,
     times: Times,
@@ -197,25 +211,20 @@ impl Set<'_> {
     }
 
     fn question(&self, sources: Vec<u32>) -> Question {
-        let (max_iterations, tolerance) = match self.case.analysis {
-            AnalysisKind::Pagerank => (RANKINGS, 0.0),
-            _ => (u32::MAX - 1, Ranking::default().tolerance),
-        };
-        Question {
-            sources,
-            max_iterations,
-            ranking: Ranking {
-                tolerance,
+        let mut question = Question::new(sources);
+        if self.case.by_iteration {
+            question.max_iterations = RANKINGS;
+            question.ranking = Ranking {
+                tolerance: 0.0,
                 ..Ranking::default()
-            },
-            detail: Detail::Plain,
-            wide: false,
+            };
         }
+        question
     }
 
     fn build(&self, sources: Vec<u32>) -> Result<Built, BenchError> {
         let question = self.question(sources);
-        let built = analysis::build(self.case.analysis, self.graph, &question);
+        let built = self.case.analysis.room().build(self.graph, &question);
         Ok(built.map_err(RunError::from)?)
     }
 
@@ -252,11 +261,11 @@ impl Set<'_> {
         })
     }
 
-    /// Medians over sources, of an iteration where that is what is reported.
+    /// Returns medians over sources, per iteration where that is reported.
     fn median(&self, all: &[Times]) -> Times {
-        let share = |times: &Times| match self.case.analysis {
-            AnalysisKind::Pagerank => f64::from(times.iterations.max(1)),
-            _ => 1.0,
+        let share = |times: &Times| match self.case.by_iteration {
+            true => f64::from(times.iterations.max(1)),
+            false => 1.0,
         };
         let of = |read: fn(&Times) -> f64| {
             let mut values: Vec<f64> = all.iter().map(|times| read(times) / share(times)).collect();
@@ -274,7 +283,7 @@ impl Set<'_> {
             .shown_in(Unit::Milliseconds)
     }
 
-    /// Notes where two machines disagree.
+    /// Records where two machines disagree.
     fn compare(&self, setting: &mut Setting<'_>, [ours, other]: [&Done; 2]) {
         for (at, (left, right)) in ours.columns.iter().zip(&other.columns).enumerate() {
             if !same(left, right) {
@@ -290,44 +299,34 @@ impl Set<'_> {
         source.map_or_else(String::new, |source| format!(", source {source}"))
     }
 
-    /// Compares the first source's result with the sequential implementation,
-    /// where that ends in reasonable time; gives its time, nanoseconds.
+    /// Compares the first source's result with the sequential implementation, where that ends in
+    /// reasonable time. Returns its time, nanoseconds, unless the case reports a single iteration.
     fn check(&self, setting: &mut Setting<'_>, ours: &Done) -> Option<f64> {
-        let cheap = matches!(self.case.analysis, AnalysisKind::Bfs | AnalysisKind::Cc);
-        if !cheap && self.graph.edges() > ORACLE_EDGES {
+        if !self.case.has_quick_oracle && self.graph.edges() > ORACLE_EDGES {
             return None;
         }
         setting.say(format!("{}: plain sequential", self.what));
         let sources = self.sources.get(..1).unwrap_or_default();
-        let column = ours.columns.first()?;
+        let by_iteration = self.case.by_iteration;
+        let asked = Asked {
+            graph: self.graph,
+            question: &self.question(sources.to_vec()),
+            end: End {
+                iterations: ours.times.iterations,
+                converged: !by_iteration,
+            },
+        };
+        let found = Found {
+            values: ours.columns.first()?,
+            parents: None,
+        };
         let started = Instant::now();
-        let expected = match self.case.analysis {
-            AnalysisKind::Bfs => Column::U32(oracle::levels(self.graph, sources, u32::MAX - 1)),
-            AnalysisKind::Sssp => oracle::distances(self.graph, sources),
-            AnalysisKind::Cc => Column::U32(oracle::components(self.graph)),
-            AnalysisKind::Triangles => Column::U32(oracle::triangles(self.graph)),
-            _ => return self.check_ranks(setting, ours),
-        };
+        let is_right = self.case.analysis.room().check(&asked, found);
         let elapsed = started.elapsed().as_nanos() as f64;
-        if *column != expected {
+        if !is_right {
             self.is_wrong(setting, ours);
         }
-        Some(elapsed)
-    }
-
-    fn check_ranks(&self, setting: &mut Setting<'_>, ours: &Done) -> Option<f64> {
-        let ranking = self.question(Vec::new()).ranking;
-        let right = match ours.columns.first()? {
-            Column::F32(ranks) => {
-                let end = (ours.times.iterations, false);
-                oracle::agrees(self.graph, ranking, ranks, end)
-            }
-            Column::U32(_) | Column::U64(_) | Column::Sets(_) => false,
-        };
-        if !right {
-            self.is_wrong(setting, ours);
-        }
-        None
+        (!by_iteration).then_some(elapsed)
     }
 
     fn is_wrong(&self, setting: &mut Setting<'_>, ours: &Done) {
@@ -340,7 +339,7 @@ impl Set<'_> {
     }
 }
 
-/// Whether two columns agree: words exactly, ranks but for rounding.
+/// Tells whether two columns agree: words exactly, ranks up to rounding.
 pub(super) fn same(left: &Column, right: &Column) -> bool {
     match (left, right) {
         (Column::F32(left), Column::F32(right)) => {

@@ -1,9 +1,9 @@
-//! What `auto` chooses, beside everything that it could have chosen.
+//! The choice of `auto`, against all alternatives.
 //!
-//! Sixty commands: analyses of grids, chains, random graphs and road networks from a
-//! thousand nodes to a million. Each is timed as one command waits for it, from the
-//! loaded graph to the result, in turns on one thread, on all, on a GPU where there is
-//! one, and with `auto`, choosing included.
+//! Sixty commands: analyses of grids, chains, random graphs and road networks from a thousand
+//! nodes to a million. Each is timed as in one command, from the loaded graph to the result, in
+//! turns on one thread, on all threads, on a GPU if there is one, and with `auto`, including its
+//! choice.
 
 use super::BenchError;
 use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use AnalysisKind::{Bfs, Cc, Kcore, Pagerank, Reach, Sssp, Triangles};
 
-/// The graphs and what is asked of each: sixty commands.
+/// The graphs and the analyses of each: sixty commands.
 const CASES: [(&str, &[AnalysisKind]); 13] = [
     ("gen:grid:64", &ALL),
     ("gen:grid:256", &ALL),
@@ -42,20 +42,20 @@ const CASES: [(&str, &[AnalysisKind]); 13] = [
 /// Every analysis of a single column.
 const ALL: [AnalysisKind; 7] = [Bfs, Reach, Cc, Sssp, Pagerank, Kcore, Triangles];
 
-/// Where the files are, unless the variable says otherwise.
+/// Default folder of the files, unless the variable is set.
 const FOLDER: (&str, &str) = ("SEAWALL_ROADS", "../shared/data");
 
-/// How far from the best a choice may be.
+/// Largest ratio of a good choice to the best one.
 const WITHIN: f64 = 1.1;
 
-/// What no user notices, nanoseconds: starting a process takes a hundred times as long.
+/// Unnoticeable difference, nanoseconds: starting a process takes a hundred times as long.
 const UNNOTICED_NS: f64 = 20e3;
 
 /// Fewest and most turns, and the time after which no further one starts.
 const TURNS: (usize, usize) = (5, 31);
 const LONG: Duration = Duration::from_millis(1500);
 
-/// Adds a row for each case, and how many were chosen well.
+/// Adds a row for each case, and the number of good choices.
 pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let rivals = Rivals::find(setting)?;
     let cases = if setting.quick { &CASES[..1] } else { &CASES };
@@ -84,7 +84,7 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// The graph of that name; none, and a note, where its file is not there.
+/// Returns the graph of that name; `None`, and a note, if its file is missing.
 fn graph_of(setting: &mut Setting<'_>, name: &str) -> Result<Option<Graph>, BenchError> {
     let options = LoadOptions {
         undirected: false,
@@ -107,11 +107,10 @@ fn graph_of(setting: &mut Setting<'_>, name: &str) -> Result<Option<Graph>, Benc
     Ok(Some(load(&path, &options, None)?.graph))
 }
 
-/// What `auto` chooses from.
+/// The machines that `auto` chooses from.
 struct Rivals {
     threads: NonZeroUsize,
-    /// The GPU, and what a command waits for it beyond what a run here does,
-    /// nanoseconds.
+    /// The GPU, and the time that a command waits for it beyond a run here, nanoseconds.
     gpu: Option<(u32, f64)>,
 }
 
@@ -128,23 +127,50 @@ impl Rivals {
         })
     }
 
-    /// Each with its name; `auto` last.
-    fn all(&self) -> Vec<(&'static str, BackendChoice, Option<NonZeroUsize>)> {
+    /// Returns those that run in turns, with their names; `auto` last.
+    fn in_turns(&self) -> Vec<Rival> {
         let one = Some(NonZeroUsize::MIN);
-        let mut all = vec![("one thread", BackendChoice::Cpu, one)];
+        let mut all = vec![Rival::new("one thread", BackendChoice::Cpu, one)];
         if self.threads > NonZeroUsize::MIN {
-            all.push(("all threads", BackendChoice::Cpu, Some(self.threads)));
+            all.push(Rival::new(
+                "all threads",
+                BackendChoice::Cpu,
+                Some(self.threads),
+            ));
         }
-        if self.gpu.is_some() {
-            all.push(("GPU", BackendChoice::Mega, None));
-        }
-        all.push(("auto", BackendChoice::Auto, None));
+        all.push(Rival::new("auto", BackendChoice::Auto, None));
         all
     }
 }
 
-/// By how much a process of its own waits longer for GPU `device` than a run of this
-/// process does, whose driver is open: by commands on a graph of four nodes.
+/// One of those, and its times in nanoseconds.
+struct Rival {
+    name: &'static str,
+    backend: BackendChoice,
+    threads: Option<NonZeroUsize>,
+    times: Vec<f64>,
+    /// The device of its last run.
+    device: String,
+}
+
+impl Rival {
+    const fn new(
+        name: &'static str,
+        backend: BackendChoice,
+        threads: Option<NonZeroUsize>,
+    ) -> Self {
+        Self {
+            name,
+            backend,
+            threads,
+            times: Vec::new(),
+            device: String::new(),
+        }
+    }
+}
+
+/// Returns how much longer a separate process waits for GPU `device` than a run of this process,
+/// whose driver is open. Measured with commands on a graph of four nodes.
 fn opening_ns(device: u32) -> Result<f64, BenchError> {
     let spec = "gen:grid:2";
     let command = |backend: &str| {
@@ -179,22 +205,21 @@ struct Case<'g> {
 }
 
 impl Case<'_> {
-    /// From the graph to the result, nanoseconds, and the result.
+    /// Runs it from the graph to the result; returns nanoseconds and the result.
     fn run(
         &self,
         backend: BackendChoice,
         threads: Option<NonZeroUsize>,
         device: u32,
     ) -> Result<(f64, RunOutcome), RunError> {
-        let searches = matches!(self.analysis, Bfs | Reach | Sssp);
-        let sources = searches.then(|| busiest_of_first(self.graph));
+        let facts = self.analysis.facts();
+        let source = || busiest_of_first(self.graph);
+        let sources = facts.takes_sources.then(source);
         let request = RunRequest {
             backend,
             threads,
             device,
-            max_iterations: (self.analysis == Pagerank)
-                .then_some(NonZeroU32::new(20))
-                .flatten(),
+            max_iterations: NonZeroU32::new(20).filter(|_| facts.ranks),
             ..RunRequest::new(self.analysis, sources.into_iter().collect())
         };
         let start = Instant::now();
@@ -202,30 +227,50 @@ impl Case<'_> {
         Ok((start.elapsed().as_nanos() as f64, outcome))
     }
 
-    /// The comparison, and whether the choice was good.
-    fn row(&self, rivals: &Rivals, name: &str) -> Result<(Row, bool), RunError> {
-        let all = rivals.all();
-        let mut times = vec![Vec::new(); all.len()];
+    /// Times those that run in turns, then the GPU. A turn goes through them forwards and the
+    /// next one backwards, and the GPU has no turns: each begins with the caches that the one
+    /// before it left, and opening a GPU leaves none.
+    fn time(&self, rivals: &Rivals) -> Result<Vec<Rival>, RunError> {
+        let mut all = rivals.in_turns();
         let (fewest, most) = if self.quick { (1, 1) } else { TURNS };
-        let (device, opening_ns) = rivals.gpu.unwrap_or_default();
-        let mut chosen = String::new();
         let start = Instant::now();
         for turn in 0..most {
             if turn >= fewest && start.elapsed() > LONG {
                 break;
             }
-            for ((name, backend, threads), times) in all.iter().zip(&mut times) {
-                let (ns, outcome) = self.run(*backend, *threads, device)?;
-                let opened = outcome.backend != Executor::Cpu;
-                times.push(ns + if opened { opening_ns } else { 0.0 });
-                if *name == "auto" {
-                    chosen = format!("auto: {}", outcome.device);
-                }
+            for place in 0..all.len() {
+                let last = all.len() - 1;
+                let place = if turn % 2 == 0 { place } else { last - place };
+                self.time_once(&mut all[place], rivals)?;
             }
         }
-        let mut medians: Vec<f64> = times.iter_mut().map(|times| median(times)).collect();
+        if rivals.gpu.is_some() {
+            let mut gpu = Rival::new("GPU", BackendChoice::Mega, None);
+            for _ in 0..fewest {
+                self.time_once(&mut gpu, rivals)?;
+            }
+            all.insert(0, gpu);
+        }
+        Ok(all)
+    }
+
+    fn time_once(&self, rival: &mut Rival, rivals: &Rivals) -> Result<(), RunError> {
+        let (device, opening_ns) = rivals.gpu.unwrap_or_default();
+        let (ns, outcome) = self.run(rival.backend, rival.threads, device)?;
+        let opened = outcome.backend != Executor::Cpu;
+        rival.times.push(ns + if opened { opening_ns } else { 0.0 });
+        rival.device = outcome.device;
+        Ok(())
+    }
+
+    /// Returns the comparison, and whether the choice was good.
+    fn row(&self, rivals: &Rivals, name: &str) -> Result<(Row, bool), RunError> {
+        let mut all = self.time(rivals)?;
+        let mut medians: Vec<f64> = all.iter_mut().map(|one| median(&mut one.times)).collect();
         let ours_ns = medians.pop().unwrap_or_default();
-        let rivals: Vec<(&str, f64)> = all.iter().map(|rival| rival.0).zip(medians).collect();
+        let chosen = all.pop().map_or_else(String::new, |auto| auto.device);
+        let chosen = format!("auto: {chosen}");
+        let rivals: Vec<(&str, f64)> = all.iter().map(|rival| rival.name).zip(medians).collect();
         let best = rivals.iter().min_by(|a, b| a.1.total_cmp(&b.1));
         let (best, best_ns) = best.copied().unwrap_or_default();
         let others = rivals.iter().filter(|rival| rival.0 != best);
@@ -246,7 +291,7 @@ impl Case<'_> {
     }
 }
 
-/// The node of most edges among the first few, from which searches reach far.
+/// Returns the node of highest degree among the first few, from which searches reach far.
 fn busiest_of_first(graph: &Graph) -> u32 {
     let first = 0..graph.nodes().min(64);
     first
@@ -259,7 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_set_is_of_sixty_commands() {
+    fn the_set_has_sixty_commands() {
         let cases = CASES.iter().map(|(_, analyses)| analyses.len());
         assert_eq!(cases.sum::<usize>(), 60);
     }

@@ -1,14 +1,14 @@
-//! The grid barrier at several shapes beside that of cooperative groups.
+//! The grid barrier at several shapes against that of cooperative groups.
 
 use super::BenchError;
 use super::row::{Baseline, Clock, Figure, Floor, Row};
 use super::setting::Setting;
 use seawall::backend::cuda::measure::Meter;
 
-/// Lanes of a block in each shape, one block a multiprocessor.
+/// Lanes of a block in each shape, with one block per multiprocessor.
 const LANES: [u32; 5] = [32, 128, 256, 512, 1024];
 
-/// The shape that the floor is stated for, and the floor.
+/// The shape of the floor, and the floor.
 const FLOOR: (u32, f64) = (256, 0.92);
 
 /// Adds a row for each shape.
@@ -21,7 +21,7 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let mut meter = Meter::open(limits.ordinal)?;
     let blocks = limits.info.units;
     let arguments: Vec<u32> = LANES.iter().flat_map(|lanes| [blocks, *lanes]).collect();
-    // Ours and theirs take turns with the device, so both run within seconds.
+    // Ours and theirs run alternately, so both are measured within seconds.
     let theirs = setting.compare("barrier", &arguments);
     for lanes in LANES {
         let (ns, shape) = meter.barrier_ns(Some(lanes), Some(blocks))?;
@@ -45,7 +45,7 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// The time in the line of this shape.
+/// Returns the time in the line of this shape.
 fn beside(output: &str, blocks: u32, lanes: u32) -> Result<f64, String> {
     let line = output.lines().find_map(|line| {
         let [of_blocks, of_lanes, ns] = line.split_whitespace().collect::<Vec<_>>()[..] else {

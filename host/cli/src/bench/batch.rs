@@ -1,8 +1,7 @@
 //! Thousands of small searches in one submission, each by one block or thread.
 //!
-//! Both machines are timed from the call that runs the loaded batch to its
-//! return, and once more from graphs to results, which adds packing, copies
-//! and reading back.
+//! Both machines are timed from the call that runs the loaded batch to its return, and also from
+//! graphs to results, which adds packing, copies and reading back.
 
 use super::BenchError;
 use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
@@ -24,8 +23,8 @@ const GRAPHS: [&str; 2] = ["gen:batch:8192:chain:512", "gen:batch:64:chain:64"];
 /// Largest share of the time of the CPU backend, both by wall time.
 const FLOOR: Floor = Floor::Ratio(0.5);
 
-/// Adds a row for the loaded batch and one for all of the work, each by wall
-/// time, and on a GPU the device time.
+/// Adds one row for the loaded batch and one for the whole work, each by wall time, and on a GPU
+/// the device time.
 pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let spec = GRAPHS[usize::from(setting.quick)];
     setting.say(format!("making {spec}"));
@@ -63,7 +62,7 @@ struct Work<'g> {
     expected: Vec<Column>,
 }
 
-/// What a machine took.
+/// Times of a machine.
 struct Done {
     name: String,
     /// The run call of a loaded batch.
@@ -87,7 +86,7 @@ impl<'g> Work<'g> {
         }
     }
 
-    /// Ours beside another machine, loaded and whole.
+    /// Compares our times with another machine's, loaded and whole.
     fn rows(&self, ours: &Done, other: &Done) -> [Row; 2] {
         let row = |what: &str, read: fn(&Done) -> f64| {
             let figure = |done: &Done| Figure::new(done.name.clone(), read(done));
@@ -101,7 +100,7 @@ impl<'g> Work<'g> {
         ]
     }
 
-    /// Times the batch on `machine`; notes a wrong result.
+    /// Times the batch on `machine`; records a wrong result.
     fn run(&self, setting: &mut Setting<'_>, machine: Machine) -> Result<Done, BenchError> {
         let name = machine.name();
         setting.say(format!("{}: {name}", self.what));
@@ -136,8 +135,7 @@ impl<'g> Work<'g> {
         })
     }
 
-    /// Times of the run call of a loaded batch, and whether its results are
-    /// right.
+    /// Times the run call of a loaded batch; returns whether its results are correct.
     fn loaded(&self, request: &RunRequest, quick: bool) -> Result<(Times, bool), BenchError> {
         let requests = batch::requests(&self.graphs, request);
         let Prepared { jobs, readings, .. } = batch::prepare(&self.graphs, &requests)?;

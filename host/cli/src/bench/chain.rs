@@ -1,9 +1,8 @@
-//! A thousand waves that wait for each other: what order alone costs.
+//! A thousand waves that wait for each other: the cost of order alone.
 //!
-//! Each wave joins the results of the last two, so the end shows a wave that
-//! was left out, ran twice or ran early: the words come round every third wave.
-//! They depend on each other word by word, which the persistent kernel knows and
-//! launches cannot.
+//! Each wave joins the results of the last two, so the end shows a wave that was left out, ran
+//! twice or ran early: the words repeat every third wave. They depend on each other word by word,
+//! which the persistent kernel knows and launches cannot exploit.
 
 use super::BenchError;
 use super::row::{Baseline, Clock, Figure, Floor, Row};
@@ -19,13 +18,13 @@ use std::num::NonZeroUsize;
 /// Waves of the chain.
 const WAVES: u32 = 1000;
 
-/// Words that each handles.
+/// Words of each wave.
 const WORDS: u32 = 4096;
 
 /// Largest share of the time of a CUDA graph, by device time.
 const GRAPH_FLOOR: Floor = Floor::Ratio(0.5);
 
-/// Largest share of a launch and a wait for each wave, by wall time.
+/// Largest share of the time of a launch and a wait per wave, by wall time.
 const SYNC_FLOOR: Floor = Floor::Ratio(0.07);
 
 /// Adds a row for each way to run the chain.
@@ -76,7 +75,7 @@ fn what() -> String {
     format!("{WAVES} waves of {WORDS} words")
 }
 
-/// Times of a wave of the chain on `machine`; notes a wrong result.
+/// Times a wave of the chain on `machine`; records a wrong result.
 fn chain(setting: &mut Setting<'_>, machine: Machine) -> Result<Times, BenchError> {
     let name = machine.name();
     setting.say(format!("chain of waves: {name}"));
@@ -124,7 +123,7 @@ const fn written(wave: u32) -> usize {
     wave as usize % 2
 }
 
-/// What the last register holds, word by word.
+/// Expected content of the last register, word by word.
 fn expected() -> Vec<u32> {
     let end = |word: u32| {
         let mut pair = [word, FILL];

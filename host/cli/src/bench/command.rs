@@ -26,7 +26,7 @@ executors or from a plain sequential implementation ends with exit code 1.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BenchArgs {
-    /// What to measure, repeatable or separated by commas [default: all].
+    /// Sections to measure, repeatable or separated by commas [default: all].
     #[arg(
         long = "section",
         value_enum,
@@ -34,7 +34,7 @@ pub(crate) struct BenchArgs {
         value_name = "NAME"
     )]
     sections: Vec<Section>,
-    /// Small graphs and one run each: shows that everything works, not how fast.
+    /// Small graphs and one run each: checks that everything works, not how fast.
     #[arg(long)]
     quick: bool,
     /// Number of the GPU.
@@ -51,7 +51,7 @@ pub(crate) struct BenchArgs {
     quiet: bool,
 }
 
-/// Measures and prints; a result that differs is exit code 1.
+/// Measures and prints; exit code 1 if a result differs.
 pub(crate) fn command(args: &BenchArgs) -> Result<ExitCode, CliError> {
     let mut sections = args.sections.clone();
     if sections.is_empty() {

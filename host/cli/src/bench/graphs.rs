@@ -1,18 +1,17 @@
-//! The graphs of the comparisons, and where searches start.
+//! Graphs of the comparisons, and the sources of their searches.
 
 use super::BenchError;
 use seawall::graph::{Graph, LoadOptions, WeightChoice, load};
 
-/// Where the searches of a median start, before nodes without edges and numbers
-/// out of range are replaced.
+/// Sources of a median, before nodes without edges and numbers out of range are replaced.
 const FIVE: [u32; 5] = [1000, 77_777, 1_234_567, 500_000, 2_000_001];
 
 /// A graph by its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spec {
-    /// As measured.
+    /// Full size.
     pub(super) full: &'static str,
-    /// With `--quick`.
+    /// Size with `--quick`.
     pub(super) quick: &'static str,
 }
 
@@ -39,7 +38,7 @@ impl Spec {
         if quick { self.quick } else { self.full }
     }
 
-    /// Makes the graph.
+    /// Generates the graph.
     pub(super) fn load(self, quick: bool, weights: bool) -> Result<Graph, BenchError> {
         let options = LoadOptions {
             undirected: false,
@@ -53,14 +52,13 @@ impl Spec {
         Ok(load(self.text(quick), &options, None)?.graph)
     }
 
-    /// Whether searches of it are measured from node 0 too.
+    /// Tells whether searches of it are also measured from node 0.
     pub(super) fn is_deep(self) -> bool {
         [GRID, SMALL_GRID, CHAIN].contains(&self)
     }
 }
 
-/// Where the searches of a median start in `graph`: every node has edges,
-/// unless no node has.
+/// Returns the sources of a median in `graph`: every one has edges, unless no node has.
 pub(super) fn five_sources(graph: &Graph) -> Vec<u32> {
     let nodes = graph.nodes().max(1);
     FIVE.iter()
@@ -68,7 +66,7 @@ pub(super) fn five_sources(graph: &Graph) -> Vec<u32> {
         .collect()
 }
 
-/// The first node from `node` on that has edges, around the end.
+/// Returns the first node from `node` on that has edges, wrapping around.
 fn with_edges(graph: &Graph, node: u32) -> u32 {
     let mut rest = (node..graph.nodes()).chain(0..node);
     rest.find(|node| !graph.neighbours(*node).is_empty())

@@ -1,13 +1,12 @@
 //! The project's own comparisons, side by side in one run.
 //!
-//! Every row has one clock: device time is compared with device time and wall
-//! time with wall time. Every result that is timed is also compared, with a
-//! plain sequential implementation where that is affordable and between
-//! executors elsewhere. On a machine without a GPU the rows of the CPU remain,
-//! and the report says which are missing and why.
+//! Every row has one clock: device time is compared with device time and wall time with wall time.
+//! Every timed result is also compared: with a plain sequential implementation where that is
+//! affordable, and between executors elsewhere. On a machine without a GPU the rows of the CPU
+//! remain, and the report lists the missing rows with the reason.
 //!
-//! A section is a function from the machine's setting to rows. A new one is
-//! named in [`Section`], gets a file and is called in [`run`].
+//! A section is a function from the machine's setting to rows. To add one, name it in [`Section`],
+//! give it a file and call it in [`run`].
 
 mod analyses;
 mod auto;
@@ -38,20 +37,20 @@ use serde::Serialize;
 use setting::Setting;
 use std::num::NonZeroUsize;
 
-/// What to measure.
+/// Options of a benchmark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BenchRequest {
     /// Sections, in the order of the report.
     pub sections: Vec<Section>,
-    /// Small graphs and few repetitions: whether everything works, not how fast.
+    /// Small graphs and few repetitions, to check that everything works, not how fast.
     pub quick: bool,
     /// Ordinal of the GPU.
     pub device: u32,
-    /// Threads of the CPU backend; all when not given.
+    /// Threads of the CPU backend; all of them if `None`.
     pub threads: Option<NonZeroUsize>,
 }
 
-/// What was measured.
+/// Results of a benchmark.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BenchReport {
     /// Version of Seawall.
@@ -66,9 +65,9 @@ pub struct BenchReport {
     pub quick: bool,
     /// Rows by section.
     pub rows: Vec<Row>,
-    /// What is missing and why.
+    /// Missing rows, and the reasons.
     pub notes: Vec<String>,
-    /// Results that differed; the figures are worth nothing then.
+    /// Results that differed; the figures are worthless then.
     pub wrong: Vec<String>,
 }
 
@@ -104,11 +103,10 @@ impl BenchError {
     }
 }
 
-/// Measures the sections of `request`; `progress` hears what it is busy with.
+/// Measures the sections of `request`; `progress` receives the current step.
 ///
 /// # Errors
-/// [`BenchError`] when something could not be run at all; results that differ
-/// are in the report.
+/// [`BenchError`] if something could not be run at all; differing results are in the report.
 pub fn run(
     request: &BenchRequest,
     progress: &mut dyn FnMut(String),

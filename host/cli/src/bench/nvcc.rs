@@ -1,9 +1,8 @@
-//! Comparison programs in CUDA C++, compiled where a toolkit is.
+//! Comparison programs in CUDA C++, compiled if there is a toolkit.
 //!
-//! Their sources are part of this binary. They are written to a temporary
-//! folder, compiled by `nvcc` for the device at hand and run with a limit; the
-//! folder goes when the benchmark ends. Nothing is compiled elsewhere, and
-//! Seawall itself needs no toolkit.
+//! Their sources are part of this binary. They are written to a temporary folder, compiled by
+//! `nvcc` for the present device and run with a time limit; the folder is removed when the
+//! benchmark ends. Seawall itself needs no toolkit.
 
 use seawall::backend::cuda::DeviceLimits;
 use std::ffi::OsString;
@@ -20,17 +19,16 @@ const SOURCES: [(&str, &str); 4] = [
     ("loop.cu", include_str!("compare/loop.cu")),
 ];
 
-/// Longest run of a comparison program; a barrier that not all blocks reach
-/// would hang.
+/// Longest run of a comparison program; a barrier that not all blocks reach would hang.
 const RUN_LIMIT: Duration = Duration::from_secs(60);
 
-/// A comparison program could not be had.
+/// An error of a comparison program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NvccError {
     /// There is no compiler.
     #[error("nvcc is neither on the search path nor under CUDA_HOME")]
     NotFound,
-    /// The compiler did not accept the source, or it could not be written.
+    /// The compiler rejected the source, or it could not be written.
     #[error("nvcc did not compile it: {0}")]
     Compile(String),
     /// The program failed.
@@ -39,7 +37,7 @@ pub enum NvccError {
 }
 
 impl NvccError {
-    /// What a table has room for.
+    /// The reason in the few words that a table has room for.
     pub(super) const fn short(&self) -> &'static str {
         match self {
             Self::NotFound => "no nvcc",
@@ -84,7 +82,7 @@ impl Nvcc {
             .try_for_each(|(name, text)| std::fs::write(self.folder.path().join(name), text))
     }
 
-    /// Output of comparison program `name` on GPU `device`.
+    /// Returns the output of comparison program `name` on GPU `device`.
     pub(super) fn run(
         &self,
         name: &str,
@@ -123,7 +121,7 @@ impl Nvcc {
     }
 }
 
-/// Where a compiler may be, given the environment.
+/// Returns the places of a compiler in this environment.
 fn candidates(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let homes = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(variable);
     let homes = homes.map(PathBuf::from).chain(["/usr/local/cuda".into()]);
@@ -139,7 +137,7 @@ fn answers(program: &Path) -> bool {
     command.output().is_ok_and(|output| output.status.success())
 }
 
-/// The first line that says something is wrong.
+/// Returns the first line that reports an error.
 fn complaint(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
@@ -149,7 +147,7 @@ fn complaint(output: &Output) -> String {
         .map_or_else(|| output.status.to_string(), str::to_owned)
 }
 
-/// Runs `command` to its end, or ends it after `limit`.
+/// Runs `command` to its end, or kills it after `limit`.
 fn limited(mut command: Command, limit: Duration) -> Result<Output, String> {
     let text = |error: std::io::Error| error.to_string();
     command.stdin(Stdio::null());
@@ -246,7 +244,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_program_that_fails_or_has_no_source_says_so() {
+    fn a_program_that_fails_or_has_no_source_is_an_error() {
         let nvcc = pretender("#!/bin/sh\necho no such device >&2\nexit 1");
         let failed = NvccError::Run("no such device".to_owned());
         assert_eq!(nvcc.run("loop", 0, &[]), Err(failed));

@@ -1,16 +1,15 @@
-//! A loop of many iterations with next to nothing to do in each: a search
-//! along a path.
+//! A loop of many iterations with almost no work: a search along a path.
 
 use super::BenchError;
 use super::row::{Baseline, Clock, Figure, Floor, Row};
 use super::setting::Setting;
 use super::timing::{Machine, Times, times};
-use seawall::analysis::{self, Question, oracle};
+use seawall::analysis::{self, AnalysisKind, Question, oracle};
 use seawall::backend::cuda::Executor;
 use seawall::graph::Graph;
 use seawall::outcome::Column;
 use seawall::program::PlanRequest;
-use seawall::run::{AnalysisKind, Detail, Ranking, RunError};
+use seawall::run::RunError;
 use std::num::NonZeroUsize;
 
 /// Iterations of the loop.
@@ -63,17 +62,11 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Times of an iteration on `machine`; notes a wrong result.
+/// Times an iteration on `machine`; records a wrong result.
 fn search(setting: &mut Setting<'_>, path: &Graph, machine: Machine) -> Result<Times, BenchError> {
     let name = machine.name();
     setting.say(format!("loop: {name}"));
-    let question = Question {
-        sources: vec![0],
-        max_iterations: u32::MAX - 1,
-        ranking: Ranking::default(),
-        detail: Detail::Plain,
-        wide: false,
-    };
+    let question = Question::new(vec![0]);
     let built = analysis::build(AnalysisKind::Bfs, path, &question).map_err(RunError::from)?;
     let (encoded, _) = built
         .program

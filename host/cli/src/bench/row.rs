@@ -1,9 +1,9 @@
-//! One comparison: ours, what stands beside it, and the floor.
+//! One comparison: ours, the baseline, and the floor.
 
 use super::section::Section;
 use serde::Serialize;
 
-/// Which clock both times of a row are from.
+/// Clock of both times of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Clock {
@@ -13,7 +13,7 @@ pub enum Clock {
     Wall,
 }
 
-/// How times of a row are shown.
+/// Unit of the times of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Unit {
     /// Nanoseconds.
@@ -25,7 +25,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// A time in this unit, with its name.
+    /// Formats a time in this unit, with its name.
     #[must_use]
     pub fn text(self, ns: f64) -> String {
         match self {
@@ -36,10 +36,10 @@ impl Unit {
     }
 }
 
-/// A time and what took it.
+/// A time and its subject.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
-    /// What was measured.
+    /// The subject.
     pub name: String,
     /// Median time, nanoseconds.
     pub ns: f64,
@@ -56,22 +56,22 @@ impl Figure {
     }
 }
 
-/// What stands beside ours.
+/// The baseline of a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Baseline {
-    /// It was measured in the same run, by the same clock.
+    /// Measured in the same run, by the same clock.
     Measured(Figure),
-    /// It could not be measured here.
+    /// Could not be measured here.
     Missing {
-        /// What would have been.
+        /// The subject.
         name: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
 }
 
-/// What a row should reach.
+/// The goal of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Floor {
@@ -84,28 +84,28 @@ pub enum Floor {
 /// One comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// Part of the benchmark.
+    /// Section of the benchmark.
     pub section: Section,
-    /// What is compared.
+    /// Subject of the comparison.
     pub what: String,
     /// Clock of both times.
     pub clock: Clock,
     /// Unit of the table.
     pub unit: Unit,
-    /// Seawall's.
+    /// Time of Seawall.
     pub ours: Figure,
-    /// The other.
+    /// Time of the baseline.
     pub baseline: Baseline,
-    /// Ours over the other.
+    /// Our time over the baseline's.
     pub ratio: Option<f64>,
-    /// What should be reached, on the machine that floors are stated for.
+    /// The goal, on the machine that floors are stated for.
     pub floor: Option<Floor>,
-    /// Whether it is; nothing without a floor, or where its ratio is missing.
+    /// Whether the goal is met; `None` without a floor, or if its ratio is missing.
     pub met: Option<bool>,
 }
 
 impl Row {
-    /// A comparison of `ours` with `baseline` by one clock.
+    /// Compares `ours` with `baseline` by one clock.
     #[must_use]
     pub fn new(what: impl Into<String>, clock: Clock, ours: Figure, baseline: Baseline) -> Self {
         let ratio = match &baseline {
@@ -125,14 +125,14 @@ impl Row {
         }
     }
 
-    /// The same in `unit`.
+    /// Sets the unit.
     #[must_use]
     pub fn shown_in(mut self, unit: Unit) -> Self {
         self.unit = unit;
         self
     }
 
-    /// The same with a floor, if there is one.
+    /// Sets the floor, if there is one.
     #[must_use]
     pub fn with_floor(mut self, floor: Option<Floor>) -> Self {
         self.floor = floor;
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_is_ours_over_the_other_and_decides_about_its_floor() {
+    fn a_ratio_is_ours_over_the_other_and_decides_on_its_floor() {
         let other = Baseline::Measured(Figure::new("other", 100.0));
         let row = row(other).with_floor(Some(Floor::Ratio(0.79)));
         assert_eq!((row.ratio, row.met), (Some(0.8), Some(false)));

@@ -1,4 +1,4 @@
-//! The parts of a benchmark.
+//! Sections of a benchmark.
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Section {
-    /// A grid barrier beside that of cooperative groups.
+    /// A grid barrier against that of cooperative groups.
     Barrier,
     /// A thousand dependent waves over 4096 words.
     Chain,
@@ -29,7 +29,7 @@ pub enum Section {
     Cpu,
     /// One wave over every edge of a large graph.
     Wide,
-    /// What `auto` chooses, beside everything that it could have chosen.
+    /// The choice of `auto`, against all alternatives.
     Auto,
 }
 
@@ -55,8 +55,8 @@ impl Section {
     pub const fn title(self) -> &'static str {
         match self {
             Self::Barrier => "Grid barrier",
-            Self::Chain => "Chain of dependent waves over 4096 words, a wave",
-            Self::Loop => "Loop with a frontier of one node, an iteration",
+            Self::Chain => "Chain of dependent waves over 4096 words, per wave",
+            Self::Loop => "Loop with a frontier of one node, per iteration",
             Self::Bfs => "Breadth-first search",
             Self::Sssp => "Shortest paths",
             Self::Pagerank => "PageRank, an iteration",

@@ -8,7 +8,7 @@ use seawall::backend::cpu::available_threads;
 use seawall::backend::cuda::{self, DeviceLimits};
 use std::num::NonZeroUsize;
 
-/// What sections need to know and where they put their rows.
+/// Input of the sections, and the destination of their rows.
 pub(super) struct Setting<'p> {
     /// The GPU, if it can be used.
     pub(super) gpu: Option<DeviceLimits>,
@@ -60,7 +60,7 @@ impl<'p> Setting<'p> {
         }
     }
 
-    /// The rows that follow belong to `section`.
+    /// Starts `section`, to which the following rows belong.
     pub(super) fn begin(&mut self, section: Section) {
         self.section = section;
     }
@@ -70,12 +70,12 @@ impl<'p> Setting<'p> {
         self.section
     }
 
-    /// Says what the benchmark is busy with.
+    /// Shows the current step.
     pub(super) fn say(&mut self, text: impl Into<String>) {
         (self.progress)(text.into());
     }
 
-    /// Adds a row to the section in progress; floors are for full sizes.
+    /// Adds a row to the current section; floors hold for full sizes only.
     pub(super) fn push(&mut self, row: Row) {
         let row = if self.quick {
             row.with_floor(None)
@@ -88,20 +88,20 @@ impl<'p> Setting<'p> {
         });
     }
 
-    /// States that something is missing, once.
+    /// Records that something is missing, once.
     pub(super) fn note(&mut self, text: String) {
         if !self.notes.contains(&text) {
             self.notes.push(text);
         }
     }
 
-    /// States that a result differs.
+    /// Records that a result differs.
     pub(super) fn differs(&mut self, text: String) {
         self.wrong.push(text);
     }
 
-    /// Output of a comparison program on the GPU, or why there is none; the
-    /// program gets the device's number and `arguments`.
+    /// Returns the output of a comparison program on the GPU, or the reason why there is none. The
+    /// program receives the device's number and `arguments`.
     pub(super) fn compare(
         &mut self,
         name: &'static str,

@@ -10,16 +10,16 @@ const HEAD: [&str; 6] = ["what", "ours", "beside it", "ratio", "floor", "clock"]
 /// Writes one JSON object and a line end. Times are nanoseconds.
 ///
 /// # Errors
-/// When `out` fails.
+/// If `out` fails.
 pub fn write_json(report: &BenchReport, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer(&mut *out, report)?;
     writeln!(out)
 }
 
-/// Writes a table for each section, then what is missing and what is wrong.
+/// Writes a table for each section, then the missing rows and the wrong results.
 ///
 /// # Errors
-/// When `out` fails.
+/// If `out` fails.
 pub fn write_text(report: &BenchReport, out: &mut dyn Write) -> io::Result<()> {
     let device = report.device.as_deref().unwrap_or("no GPU");
     let driver = match &report.driver {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_says_times_ratios_floors_and_what_is_missing() {
+    fn the_table_shows_times_ratios_floors_and_missing_rows() {
         let text = text(&report());
         for part in [
             "seawall 1.2.3 on no GPU, 4 CPU threads; quick",
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_loud() {
+    fn a_difference_is_reported() {
         let report = BenchReport {
             wrong: vec!["bfs: mega and launches differ".to_owned()],
             ..report()

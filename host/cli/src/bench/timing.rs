@@ -8,7 +8,7 @@ use seawall::units::counted;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
-/// Runs behind a median, where they fit the time.
+/// Runs per median, if they fit the time limit.
 const RUNS: usize = 5;
 
 /// Time after which no further run starts.
@@ -20,7 +20,7 @@ pub(super) const CPU_LIMITS: RunLimits = RunLimits {
     time_budget_ns: 600_000_000_000,
 };
 
-/// Where a program runs.
+/// A machine that runs a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Machine {
     /// An executor of a GPU.
@@ -30,7 +30,7 @@ pub(super) enum Machine {
 }
 
 impl Machine {
-    /// The name in the table.
+    /// Returns the name in the table.
     pub(super) fn name(self) -> String {
         match self {
             Self::Gpu(cuda::Executor::Mega, _) => "mega".to_owned(),
@@ -83,7 +83,7 @@ pub(super) fn times(
     calls(run, quick)
 }
 
-/// [`times`] of any call that tells its device time and its iterations.
+/// Works as [`times`], for any call that returns its device time and its iterations.
 pub(super) fn calls<E>(
     mut run: impl FnMut() -> Result<(u64, u32), E>,
     quick: bool,
@@ -107,7 +107,7 @@ pub(super) fn calls<E>(
     })
 }
 
-/// The middle of `values`, 0 when there is none.
+/// Returns the median of `values`, 0 if there are none.
 pub(super) fn median(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)

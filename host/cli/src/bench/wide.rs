@@ -1,5 +1,5 @@
-//! Waves that keep the whole machine busy: the persistent kernel must not lose
-//! there what it wins elsewhere.
+//! Waves that keep the whole machine busy, on which the persistent kernel must not be slower than
+//! launches.
 
 use super::BenchError;
 use super::analyses::same;
@@ -19,18 +19,18 @@ use seawall::run::RunError;
 use seawall::units::Count;
 use std::num::NonZeroUsize;
 
-/// Most that the persistent kernel may take of a launch for each wave.
+/// Largest share of the time of one launch per wave.
 const FLOOR: Floor = Floor::Ratio(1.05);
 
-/// How often the machines take turns.
+/// Number of turns of each machine.
 const TURNS: usize = 7;
 
 /// A program whose time is that of one wave over every edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wave {
-    /// Link both ends of every edge, with atomics.
+    /// Links both ends of every edge, with atomics.
     Link,
-    /// Gather along every edge, without.
+    /// Gathers along every edge, without atomics.
     Gather,
 }
 
@@ -129,11 +129,11 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Times of a wave and what it leaves.
+/// Times of a wave and its result.
 type Measured = (Times, Column);
 
-/// Times of `wave` on both machines and its results. They take turns: what a wave
-/// with atomics takes depends on who comes first, and so on the run.
+/// Times `wave` on both machines and returns its results. The machines take turns, because the
+/// time of a wave with atomics depends on the order of arrival, and so on the run.
 fn side_by_side(
     setting: &mut Setting<'_>,
     graph: &Graph,
@@ -161,7 +161,7 @@ fn side_by_side(
     Ok(((middle(&first), left), (middle(&second), right)))
 }
 
-/// The medians of several turns.
+/// Returns the medians of several turns.
 fn middle(turns: &[Times]) -> Times {
     let of = |part: fn(&Times) -> f64| median(&mut turns.iter().map(part).collect::<Vec<_>>());
     Times {

@@ -42,7 +42,7 @@ pub(super) fn fields(error: &GraphError) -> Value {
     }
 }
 
-/// Weights that cannot be scaled.
+/// Kind and fields of a scaling error.
 fn scale(file: &str, problem: &ScaleError) -> Value {
     match problem {
         ScaleError::TooHeavy {
@@ -61,7 +61,7 @@ fn scale(file: &str, problem: &ScaleError) -> Value {
     }
 }
 
-/// Failures whose cause is what a file holds.
+/// Failures caused by the content of a file.
 fn content(error: &GraphError) -> Value {
     match error {
         GraphError::Compressed {
@@ -88,7 +88,7 @@ fn content(error: &GraphError) -> Value {
     }
 }
 
-/// Failures whose cause is a count.
+/// Failures caused by a count.
 fn counts(error: &GraphError) -> Value {
     match error {
         GraphError::RowCount {

@@ -1,9 +1,9 @@
 //! Failures as JSON: `{"error": {"kind", …, "message"}}` on standard output.
 //!
-//! Kinds and fields come from the typed errors, here and nowhere else. They are
-//! part of the command line's promise: new ones may appear, old ones stay.
-//! Errors of the planner and refusals of evidence have the fields of their
-//! conformance vectors and no other, so they have no message.
+//! Kinds and fields come from the typed errors, here and nowhere else. They are part of the
+//! command line's interface: new ones may appear, old ones stay. Errors of the planner and
+//! refusals of evidence have exactly the fields of their conformance vectors, so they have no
+//! message.
 
 mod graph;
 mod run;
@@ -17,7 +17,7 @@ use crate::sources::SourcesError;
 
 pub(super) use usage::{asks_for_json, of_usage};
 
-/// The object of a failed command.
+/// Returns the object of a failed command.
 pub(super) fn of(error: &CliError) -> Value {
     let fields = match error {
         CliError::Plan(error) => return json!({ "error": error.fields() }),
@@ -45,7 +45,7 @@ pub(super) fn of(error: &CliError) -> Value {
     with_message(fields, &error.to_string())
 }
 
-/// Failures that only an option caused.
+/// Failures caused only by an option.
 fn option(error: &CliError) -> Value {
     match error {
         CliError::OneGraph { option } => json!({"kind": "one_graph", "option": option}),
@@ -96,7 +96,7 @@ fn range_of(range: IdRange) -> Value {
     }
 }
 
-/// The object for `fields` of a failure and the message that people see.
+/// Returns the object for the `fields` of a failure and the message for people.
 fn with_message(mut fields: Value, message: &str) -> Value {
     fields["message"] = message.into();
     json!({ "error": fields })

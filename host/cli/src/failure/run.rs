@@ -17,9 +17,6 @@ pub(super) fn fields(error: &RunError) -> Value {
         RunError::NoWeights { analysis } => {
             json!({"kind": "no_weights", "analysis": analysis.name()})
         }
-        RunError::PathTooLong { from, to } => {
-            json!({"kind": "path_too_long", "from": from, "to": to})
-        }
         RunError::Directed { analysis } => {
             json!({"kind": "directed", "analysis": analysis.name()})
         }
@@ -28,7 +25,7 @@ pub(super) fn fields(error: &RunError) -> Value {
             of,
             analysis,
         } => json!({
-            "kind": "wrong_detail", "detail": detail.to_string(), "of": of.name(),
+            "kind": "wrong_detail", "detail": detail.to_string(), "of": of.to_string(),
             "analysis": analysis.name()
         }),
         RunError::NoSource { analysis } => {
@@ -109,12 +106,14 @@ fn backend_fields(error: &BackendError) -> Value {
         BackendError::Threads { threads, reason } => {
             json!({"kind": "threads", "threads": threads, "reason": reason})
         }
+        BackendError::PathTooLong { from, to, .. } => {
+            json!({"kind": "path_too_long", "from": from, "to": to})
+        }
         _ => json!({"kind": "backend"}),
     }
 }
 
-/// Kind and fields of a batch's failure; what went wrong with one of its graphs
-/// stands in `cause`.
+/// Kind and fields of a batch's failure; `cause` holds the failure of a single graph.
 pub(super) fn batch_fields(error: &BatchError) -> Value {
     match error {
         BatchError::EmptyFolder { folder } => json!({"kind": "empty_folder", "folder": folder}),
@@ -162,7 +161,7 @@ pub(super) fn bench_fields(error: &BenchError) -> Value {
 pub(super) fn probe_fields(error: &MeasureError) -> Value {
     match error {
         MeasureError::Graph(error) => graph::fields(error),
-        MeasureError::Run(error) => fields(error),
+        MeasureError::Program(error) => program_fields(error),
         MeasureError::Backend(error) => backend_fields(error),
     }
 }

@@ -5,8 +5,7 @@ use std::ffi::OsStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde_json::{Map, Value, json};
 
-/// Whether arguments that could not be parsed ask for JSON: `--json`, or
-/// `--format json`.
+/// Tells whether arguments that could not be parsed request JSON: `--json`, or `--format json`.
 pub(crate) fn asks_for_json<S: AsRef<OsStr>>(arguments: &[S]) -> bool {
     let is = |argument: &S, text: &str| argument.as_ref() == OsStr::new(text);
     let options = arguments.split(|argument| is(argument, "--")).next();
@@ -18,7 +17,7 @@ pub(crate) fn asks_for_json<S: AsRef<OsStr>>(arguments: &[S]) -> bool {
         || pairs.any(|pair| is(&pair[0], "--format") && is(&pair[1], "json"))
 }
 
-/// The object of wrong arguments.
+/// Returns the object of wrong arguments.
 pub(crate) fn of_usage(error: &clap::Error) -> Value {
     let mut fields = Map::new();
     fields.insert("kind".to_owned(), "usage".into());
@@ -37,7 +36,7 @@ pub(crate) fn of_usage(error: &clap::Error) -> Value {
     super::with_message(Value::Object(fields), &message(error))
 }
 
-/// The stable name of what is wrong.
+/// Returns the stable name of the error.
 fn problem(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => "invalid_value",
@@ -61,7 +60,7 @@ fn value_of(value: &ContextValue) -> Option<Value> {
     }
 }
 
-/// The message up to the hint at the usage.
+/// Returns the message without the usage hint.
 fn message(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let first = text.split("\n\n").next().unwrap_or(&text);
@@ -74,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_is_asked_for_by_either_option_before_the_end_of_options() {
+    fn json_is_requested_by_either_option_before_the_end_of_options() {
         for yes in [
             &["run", "--json"][..],
             &["--format", "json"],

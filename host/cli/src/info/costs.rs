@@ -1,4 +1,4 @@
-//! What work costs on this machine, as it was measured.
+//! Costs of work on this machine, as measured.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -8,12 +8,13 @@ use serde::Serialize;
 use crate::CliError;
 use seawall::calibrate::measure;
 use seawall::calibrate::store::{self, StoreError};
-use seawall::calibrate::{Calibration, Costs, CpuCosts, GpuCosts, Key, MachineCosts};
+use seawall::calibrate::{Calibration, Key};
+use seawall::cost::{Costs, CpuCosts, GpuCosts, MachineCosts};
 use seawall::units::{Nanoseconds, counted};
 
 use super::Device;
 
-/// The costs that runs here are predicted with.
+/// The costs that predict runs on this machine.
 #[derive(Debug, Serialize)]
 pub(super) struct CostReport {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,7 +37,7 @@ struct GpuReport {
 /// Measures the CPU and every GPU and writes the user's file.
 ///
 /// # Errors
-/// When a measurement fails or the file cannot be written.
+/// If a measurement fails or the file cannot be written.
 pub(super) fn calibrate(devices: &[Device], say: impl Fn(String)) -> Result<(), CliError> {
     let mut calibration = Calibration::load().ok().flatten().unwrap_or_default();
     say("measuring the CPU".to_owned());

@@ -1,4 +1,4 @@
-//! The PTX inside this binary, read as text: no driver is needed to list it.
+//! The PTX inside this binary, read as text: listing it needs no driver.
 
 use std::io::{self, Write};
 
@@ -53,7 +53,7 @@ impl KernelFile {
     }
 }
 
-/// The first argument of a directive at the start of a line; empty when it is missing.
+/// Returns the first argument of a directive at the start of a line; empty if it is missing.
 fn directive<'a>(text: &'a str, name: &str) -> &'a str {
     text.lines()
         .find_map(|line| {
@@ -64,7 +64,7 @@ fn directive<'a>(text: &'a str, name: &str) -> &'a str {
         .unwrap_or_default()
 }
 
-/// The kernel that a line declares.
+/// Returns the kernel that a line declares.
 fn entry(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once(".entry ")?;
     rest.split('(').next().map(str::trim)
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn every_embedded_file_says_its_target_and_holds_kernels() {
+    fn every_embedded_file_has_a_target_and_kernels() {
         for file in embedded() {
             assert!(file.target.starts_with("sm_"), "{file:?}");
             assert!(!file.kernels.is_empty(), "{file:?}");

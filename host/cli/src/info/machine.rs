@@ -1,4 +1,4 @@
-//! The CPU that the `cpu` backend would run on.
+//! The CPU that the `cpu` backend runs on.
 
 use std::fmt;
 use std::fs;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use seawall::units::{bytes, counted};
 
-/// Facts about the processor; what the system does not tell is left out.
+/// Facts about the processor; `None` for those that the system does not report.
 #[derive(Debug, Serialize)]
 pub(super) struct Cpu {
     name: Option<String>,
@@ -27,7 +27,7 @@ impl Cpu {
     }
 }
 
-/// The value of the first `key : value` line.
+/// Returns the value of the first `key : value` line.
 fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     text.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;

@@ -1,4 +1,4 @@
-//! `seawall info`: what this machine offers and what this binary holds.
+//! `seawall info`: shows this machine and the content of this binary.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -27,12 +27,12 @@ Examples:
   seawall info --calibrate
   seawall info --json | jq '.devices[].name'";
 
-/// Show the CPU, the GPUs, what work costs on them and the embedded kernels.
+/// Show the CPU, the GPUs, the costs of work on them and the embedded kernels.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct InfoArgs {
-    /// Measure what work costs here and keep it in the user's cache folder, for
-    /// --backend auto and the planner.
+    /// Measure the costs of work here and store them in the user's cache folder, for --backend
+    /// auto and the planner.
     #[arg(long)]
     calibrate: bool,
     /// Print one JSON object.
@@ -50,6 +50,8 @@ struct Info {
     no_device: Option<String>,
     costs: CostReport,
     kernels: Vec<KernelFile>,
+    /// Machines for which no driver compiles the kernels of a run.
+    precompiled: Vec<String>,
 }
 
 /// One GPU.
@@ -109,6 +111,7 @@ impl Info {
             devices,
             no_device,
             kernels: kernels::embedded(),
+            precompiled: cuda::precompiled_for(),
         })
     }
 
@@ -130,7 +133,18 @@ impl Info {
         writeln!(out, "\nEmbedded kernels")?;
         self.kernels
             .iter()
-            .try_for_each(|file| file.write_text(out))
+            .try_for_each(|file| file.write_text(out))?;
+        if self.precompiled.is_empty() {
+            return writeln!(
+                out,
+                "  compiled by the driver at the first use on a machine"
+            );
+        }
+        let machines = self.precompiled.join(", ");
+        writeln!(
+            out,
+            "  machine code for {machines}: a first run compiles nothing there"
+        )
     }
 }
 
@@ -168,7 +182,7 @@ impl Device {
     }
 }
 
-/// Measures where asked, gathers and shows; a missing GPU is a line, not a failure.
+/// Measures if requested, collects and shows; a missing GPU is a line, not a failure.
 pub(super) fn command(args: &InfoArgs) -> Result<ExitCode, CliError> {
     let info = Info::gather(args)?;
     print(|out| {

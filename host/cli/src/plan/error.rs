@@ -1,4 +1,4 @@
-//! A problem of a plan's input, for people and for scripts.
+//! Errors of a plan's input, for people and for scripts.
 
 use std::io;
 
@@ -15,10 +15,10 @@ pub enum PlanError {
     Unreadable {
         /// File as the caller named it.
         file: String,
-        /// What the operating system said.
+        /// The operating system's answer.
         source: io::Error,
     },
-    /// The text is no JSON, or not the JSON of a wave DAG.
+    /// The text is not JSON, or not the JSON of a wave DAG.
     #[error("{file}:{line}:{column}: {reason}")]
     InvalidJson {
         /// File as the caller named it.
@@ -27,10 +27,10 @@ pub enum PlanError {
         line: usize,
         /// Column in bytes, from 1; 0 at the end of a line.
         column: usize,
-        /// What the parser expected.
+        /// The parser's expectation.
         reason: String,
     },
-    /// The dependencies admit no order.
+    /// The dependencies contain a cycle.
     #[error(transparent)]
     Layers(#[from] LayerError),
     /// The waves do not fit the budget.
@@ -51,7 +51,8 @@ impl PlanError {
         }
     }
 
-    /// What the parser met: a failing source, or text that is wrong at a place
+    /// The parser's error: a failing source, or invalid text at a position (which its own message
+    /// repeats).
     /// (which its own message repeats).
     pub(super) fn of_json(file: &str, error: serde_json::Error) -> Self {
         let file = file.to_owned();
@@ -74,7 +75,7 @@ impl PlanError {
         }
     }
 
-    /// The kind and the fields that belong to it, as the vectors have them.
+    /// Returns the kind and its fields, as in the vectors.
     pub(crate) fn fields(&self) -> Value {
         match self {
             Self::Unreadable { file, source } => {
@@ -95,8 +96,8 @@ impl PlanError {
     }
 }
 
-/// The fields of a layer error. The wave that a cycle's message names for
-/// people is left out: which one it is depends on the planner's way of search.
+/// The fields of a layer error. They omit the wave of a cycle that the message names, because it
+/// depends on the planner's way of searching.
 fn layer_fields(error: &LayerError) -> Value {
     match error {
         LayerError::Cycle { unscheduled, .. } => {
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_and_fields_are_the_planner_s_own() {
+    fn kinds_and_fields_are_those_of_the_planner() {
         let cycle = LayerError::Cycle {
             unscheduled: 2,
             wave: WaveId(1),

@@ -1,8 +1,8 @@
 //! The JSON input of `seawall plan`.
 //!
-//! Ids are read as 64-bit numbers and held against the wave count before they
-//! become 32-bit ids, so that the first bad record is the one reported. Memory
-//! grows with the text that is there, never with a number in it.
+//! Ids are read as 64-bit numbers and compared with the wave count before they become 32-bit ids,
+//! so that the first bad record is the one reported. Memory grows with the text, never with a
+//! number in it.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -35,12 +35,12 @@ struct WaveEntry {
     output_bytes: u64,
 }
 
-/// A wave program as `seawall plan` reads it, its ids checked.
+/// A wave program as read by `seawall plan`, with checked ids.
 #[derive(Debug)]
 pub struct Program {
     /// Name of each wave that has one.
     pub names: Vec<Option<String>>,
-    /// What the plan may spend; no limit when none was given.
+    /// The plan's budget; without limits by default.
     pub budget: Budget,
     waves: Vec<Wave>,
     dependencies: Vec<Dependency>,
@@ -58,11 +58,11 @@ impl Program {
         }
     }
 
-    /// Reads the JSON of a wave DAG; `name` stands for it in messages.
+    /// Reads the JSON of a wave DAG; messages call it `name`.
     ///
     /// # Errors
-    /// A failing reader, text that is no such JSON, or the first dependency that names no
-    /// wave or joins one to itself.
+    /// A failing reader, invalid JSON, or the first dependency that names no wave or joins one to
+    /// itself.
     pub fn from_reader(name: &str, reader: impl Read) -> Result<Self, PlanError> {
         let document = serde_json::from_reader(BufReader::new(reader));
         Self::check(document.map_err(|error| PlanError::of_json(name, error))?)
@@ -97,7 +97,7 @@ impl Program {
         })
     }
 
-    /// The program as the planner takes it.
+    /// Returns the program for the planner.
     #[must_use]
     pub fn dag(&self) -> Dag<'_> {
         Dag {
@@ -121,8 +121,8 @@ fn shown(file: &str) -> &str {
     if file == "-" { "standard input" } else { file }
 }
 
-/// The bytes are parsed as they come, so that a source without an end, such as
-/// a device, is refused at its first wrong byte and never gathered.
+/// The bytes are parsed as they arrive, so that an endless source, such as a device, is refused at
+/// its first wrong byte and never buffered.
 fn source(file: &str) -> io::Result<Box<dyn Read>> {
     if file == "-" {
         Ok(Box::new(io::stdin().lock()))
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_optional_has_a_default() {
+    fn optional_parts_have_defaults() {
         let program =
             check(r#"{"waves":[{"frontier_bytes":1,"scratch_bytes":2,"output_bytes":3}],"dependencies":[]}"#)
                 .unwrap();

@@ -1,4 +1,4 @@
-//! The planner's working memory, sized by the planner itself.
+//! Working memory of the planner, sized by the planner itself.
 
 use seawall_core::plan::{Dag, Requirements};
 use seawall_core::scratch::{ArenaScratchView, GroupScratchView, ScratchView};
@@ -14,7 +14,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Enough for `dag`, by any strategy. Linear in waves and dependencies.
+    /// Allocates enough for `dag` with any strategy. Linear in waves and dependencies.
     pub(super) fn of(dag: &Dag<'_>) -> Self {
         let needs = Requirements::for_dag(dag.waves.len(), dag.dependencies.len());
         Self {

@@ -37,27 +37,27 @@ A wave counts with its frontier, four times its scratch, and its output.
 An input that cannot be planned gives {\"error\": {\"kind\": ...}} on standard output
 and exit code 2.";
 
-/// Plan a wave DAG: which waves run together, and where the barriers stand.
+/// Plan a wave DAG: group its waves and place the barriers.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct PlanArgs {
     /// File with the DAG as JSON; - for standard input.
     #[arg(value_name = "FILE")]
     file: String,
-    /// How to show the plan.
+    /// Form of the output.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: PlanFormat,
     /// Print the plan as one JSON object, as --format json does.
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// How waves become groups.
+    /// Grouping of waves.
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
     strategy: StrategyName,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum PlanFormat {
-    /// A drawing in plain letters.
+    /// A text drawing.
     #[default]
     Text,
     /// One JSON object.
@@ -96,7 +96,7 @@ impl PlanFormat {
         }
     }
 
-    /// Whether the report goes to a person's eyes, who needs a message once.
+    /// Tells whether the report is for a person, who needs a message only once.
     fn is_for_a_person(self) -> bool {
         self == Self::Text && io::stdout().is_terminal()
     }
@@ -111,14 +111,14 @@ impl PlanArgs {
         }
     }
 
-    /// Whether standard output is for scripts.
+    /// Tells whether standard output is for scripts.
     pub(super) fn is_for_scripts(&self) -> bool {
         !self.format().is_for_a_person()
     }
 }
 
-/// Reads, plans and shows. What is wrong with the input is said twice: to
-/// scripts on standard output, to people on standard error.
+/// Reads, plans and shows. Errors in the input are reported twice: to scripts on standard output,
+/// to people on standard error.
 pub(super) fn command(args: &PlanArgs) -> Result<ExitCode, CliError> {
     show(args).map(|()| ExitCode::SUCCESS)
 }

@@ -8,9 +8,10 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::weights::WeightsReport;
+use seawall::analysis::{AnalysisKind, Answer};
 use seawall::backend::HostWork;
-use seawall::outcome::{Answer, Column, Dropped, PlanSummary, Rounds, RunOutcome, Times};
-use seawall::run::{AnalysisKind, Executor};
+use seawall::outcome::{Dropped, PlanSummary, Rounds, RunOutcome, Times};
+use seawall::run::Executor;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -34,9 +35,7 @@ struct Report<'a> {
     converged: bool,
     checksum: String,
     #[serde(flatten)]
-    answer: Answer,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    distance_bits: Option<u32>,
+    answer: &'a Answer,
     #[serde(skip_serializing_if = "Option::is_none")]
     parents_checksum: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,8 +68,7 @@ impl<'a> Report<'a> {
             rounds: outcome.rounds,
             converged: outcome.converged,
             checksum: format!("{:016x}", outcome.values.checksum()),
-            answer: outcome.answer,
-            distance_bits: distance_bits(outcome),
+            answer: &outcome.answer,
             parents_checksum: outcome.parents_checksum().map(|sum| format!("{sum:016x}")),
             reached_each: outcome.reached_each(),
             plan: &outcome.plan,
@@ -81,15 +79,6 @@ impl<'a> Report<'a> {
             check_tolerance: outcome.check_tolerance,
             host: outcome.host,
         }
-    }
-}
-
-/// Bits of a distance, where the analysis finds distances.
-fn distance_bits(outcome: &RunOutcome) -> Option<u32> {
-    match (outcome.analysis, &outcome.values) {
-        (AnalysisKind::Sssp, Column::U64(_)) => Some(64),
-        (AnalysisKind::Sssp, _) => Some(32),
-        _ => None,
     }
 }
 

@@ -9,8 +9,8 @@ use std::io::{self, Write};
 
 use super::svg::{Anchor, Area, Canvas, TEXT_SIZE, text_width};
 use histogram::{Bar, Histogram, Scale};
-use seawall::outcome::{Column, RunOutcome};
-use seawall::run::AnalysisKind;
+use seawall::analysis::Picture;
+use seawall::outcome::RunOutcome;
 use seawall::units::Count;
 
 const WIDTH: f64 = 860.0;
@@ -23,31 +23,13 @@ const APART: f64 = 16.0;
 /// Height of a bar that holds a node, so that single nodes can be seen.
 const BAR_MIN: f64 = 1.0;
 
-fn titles(analysis: AnalysisKind) -> (&'static str, &'static str) {
-    match analysis {
-        AnalysisKind::Bfs => ("Frontier at each level", "level"),
-        AnalysisKind::Reach => ("Nodes reached", "0 is not reached, 1 is reached"),
-        AnalysisKind::Cc => (
-            "Nodes by the size of their component",
-            "nodes in the component",
-        ),
-        AnalysisKind::Sssp => ("Nodes by distance", "distance"),
-        AnalysisKind::Pagerank => ("Nodes by rank", "rank"),
-        AnalysisKind::Kcore => ("Nodes by core number", "core number"),
-        AnalysisKind::Triangles => ("Nodes by triangles", "triangles at the node"),
-    }
-}
-
 /// Draws the picture as SVG.
 ///
 /// # Errors
 /// When `out` fails.
 pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     let histogram = Histogram::of(outcome);
-    let (title, axis) = match outcome.values {
-        Column::Sets(_) => ("Nodes by the sources that reach them", "sources"),
-        _ => titles(outcome.analysis),
-    };
+    let Picture { title, axis, .. } = outcome.analysis.room().picture(&outcome.values);
     let frame = Frame::of(&histogram);
     let mut canvas = Canvas::begin(out, WIDTH, HEIGHT)?;
     canvas.text("title", (frame.left, 28.0), Anchor::Start, title)?;
@@ -150,6 +132,8 @@ impl Frame {
 mod tests {
     use super::*;
     use crate::report::text::tests::outcome;
+    use seawall::analysis::AnalysisKind;
+    use seawall::outcome::Column;
 
     fn drawn(analysis: AnalysisKind, values: Column) -> String {
         let mut bytes = Vec::new();

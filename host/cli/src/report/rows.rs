@@ -5,8 +5,8 @@
 use std::io::{self, Write};
 
 use super::table::{self, Cell, Row, RowFormat, Table, TableColumn, Values};
+use seawall::analysis::{AnalysisKind, Values as Meaning};
 use seawall::outcome::{Column, RunOutcome};
-use seawall::run::AnalysisKind;
 
 /// The rows of a run.
 pub struct Rows<'a> {
@@ -78,10 +78,10 @@ impl<'a> Rows<'a> {
 
     fn whole(&self, value: u32) -> Cell<'_> {
         let is_reached = value != Column::UNREACHED;
-        match self.analysis {
-            AnalysisKind::Cc => Cell::Id(Some((self.original)(value))),
-            AnalysisKind::Bfs | AnalysisKind::Sssp => Cell::Whole(is_reached.then_some(value)),
-            _ => Cell::Whole(Some(value)),
+        match self.analysis.facts().values {
+            Meaning::Nodes => Cell::Id(Some((self.original)(value))),
+            Meaning::NumbersOfReached => Cell::Whole(is_reached.then_some(value)),
+            Meaning::Numbers | Meaning::Flags => Cell::Whole(Some(value)),
         }
     }
 

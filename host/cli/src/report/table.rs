@@ -13,8 +13,8 @@ use clap::ValueEnum;
 use npyz::{DType, Field, TypeStr, WriterBuilder};
 use serde::{Serialize, Serializer};
 
+use seawall::analysis::{AnalysisKind, Values as Meaning};
 use seawall::outcome::{Column, SourceSets};
-use seawall::run::AnalysisKind;
 
 /// A format of result tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,11 +190,13 @@ pub(super) enum Values {
 }
 
 impl Values {
-    /// The values of `column`, the result of `analysis`.
-    pub(super) fn of(analysis: AnalysisKind, column: &Column) -> Self {
+    /// The values of `column`, the result of `kind`.
+    pub(super) fn of(kind: AnalysisKind, column: &Column) -> Self {
         match column {
-            Column::U32(_) if analysis == AnalysisKind::Cc => Self::Ids,
-            Column::U32(_) => Self::Whole,
+            Column::U32(_) => match kind.facts().values {
+                Meaning::Nodes => Self::Ids,
+                Meaning::Numbers | Meaning::NumbersOfReached | Meaning::Flags => Self::Whole,
+            },
             Column::U64(_) => Self::Ids,
             Column::F32(_) => Self::Real,
             Column::Sets(sets) => Self::Sets {

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use super::weights;
+use seawall::analysis::Sentence;
 use seawall::backend::HostWork;
-use seawall::outcome::{Answer, Dropped, PlanSummary, Rounds, RunOutcome, Times};
-use seawall::run::AnalysisKind;
+use seawall::outcome::{Dropped, PlanSummary, Rounds, RunOutcome, Times};
 use seawall::units::{Count, Nanoseconds, bytes, counted};
 
 /// Writes the report: what ran, where and why, what it found, what it took.
@@ -15,7 +15,11 @@ use seawall::units::{Count, Nanoseconds, bytes, counted};
 pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     let nodes = counted(outcome.nodes, "node");
     let edges = counted(outcome.edges, "edge");
-    writeln!(out, "{} of {nodes}, {edges}", title(outcome.analysis))?;
+    writeln!(
+        out,
+        "{} of {nodes}, {edges}",
+        outcome.analysis.facts().title
+    )?;
     writeln!(out)?;
     if let Some(dropped) = left_out(outcome.dropped) {
         row(out, "left out", &dropped)?;
@@ -64,18 +68,6 @@ pub(super) fn left_out(dropped: Dropped) -> Option<String> {
     (!told.is_empty()).then(|| told.join(", "))
 }
 
-pub(super) fn title(analysis: AnalysisKind) -> &'static str {
-    match analysis {
-        AnalysisKind::Bfs => "Breadth-first search",
-        AnalysisKind::Reach => "Reachability",
-        AnalysisKind::Cc => "Connected components",
-        AnalysisKind::Sssp => "Shortest paths",
-        AnalysisKind::Pagerank => "PageRank",
-        AnalysisKind::Kcore => "Core numbers",
-        AnalysisKind::Triangles => "Triangle counts",
-    }
-}
-
 fn machine(outcome: &RunOutcome) -> String {
     format!("{} (backend {})", outcome.device, outcome.backend)
 }
@@ -96,53 +88,12 @@ fn sources(ids: &[u64]) -> String {
 }
 
 fn found(outcome: &RunOutcome) -> String {
-    match outcome.answer {
-        Answer::Column {} => reached(outcome),
-        Answer::Farthest { eccentricity } => {
-            let measure = match outcome.analysis {
-                AnalysisKind::Sssp => "distance",
-                _ => "level",
-            };
-            let farthest = Count(eccentricity);
-            format!("{}, the farthest at {measure} {farthest}", reached(outcome))
+    match &outcome.answer.sentence {
+        Sentence::Reached { more } => reached(outcome) + more,
+        Sentence::EveryNode { value, more } => {
+            format!("{value} for {}, {more}", counted(outcome.nodes, "node"))
         }
-        Answer::FarthestFloat { eccentricity } => {
-            let reached = reached(outcome);
-            format!("{reached}, the farthest at distance {eccentricity}")
-        }
-        answer @ Answer::Ranks { .. } => {
-            let nodes = counted(outcome.nodes, "node");
-            format!("a rank for {nodes}, {}", told(answer))
-        }
-        answer => told(answer),
-    }
-}
-
-/// An answer about the graph as a whole, in words; nothing about nodes reached.
-pub(super) fn told(answer: Answer) -> String {
-    match answer {
-        Answer::Components {
-            components,
-            largest_component,
-        } => format!(
-            "{}, the largest of {}",
-            counted(components, "component"),
-            counted(largest_component, "node")
-        ),
-        Answer::Cores {
-            largest_core,
-            largest_core_nodes,
-        } => format!(
-            "largest core number {}, of {}",
-            Count(u64::from(largest_core)),
-            counted(largest_core_nodes, "node")
-        ),
-        Answer::Triangles { triangles } => counted(triangles, "triangle"),
-        Answer::Ranks {
-            highest_rank,
-            highest_rank_node,
-        } => format!("the highest {highest_rank} of node {highest_rank_node}"),
-        Answer::Farthest { .. } | Answer::FarthestFloat { .. } | Answer::Column {} => String::new(),
+        Sentence::Graph(text) => text.clone(),
     }
 }
 
@@ -292,6 +243,7 @@ fn run_note(run_ns: u64, repeat: u32, edges: u64) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use seawall::analysis::{AnalysisKind, Answer, Figure};
     use seawall::outcome::Column;
     use seawall::run::Executor;
 
@@ -336,7 +288,12 @@ pub(super) mod tests {
             },
             checked: Some(true),
             check_tolerance: None,
-            answer: Answer::Farthest { eccentricity: 1 },
+            answer: Answer {
+                figures: vec![Figure::new("eccentricity", 1)],
+                sentence: Sentence::Reached {
+                    more: ", the farthest at level 1".to_owned(),
+                },
+            },
             events: Vec::new(),
             waves: Vec::new(),
         }
@@ -396,28 +353,27 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn components_are_told_with_the_largest() {
-        let answer = Answer::Components {
-            components: 2,
-            largest_component: 2,
+    fn sentences_about_the_graph_and_about_its_nodes_are_told() {
+        let told = |sentence| {
+            let answer = Answer {
+                sentence,
+                ..outcome().answer
+            };
+            report(&RunOutcome {
+                answer,
+                ..outcome()
+            })
         };
-        let text = report(&RunOutcome {
-            analysis: AnalysisKind::Cc,
-            answer,
-            ..outcome()
+        let text = told(Sentence::Graph("2 components".to_owned()));
+        assert!(text.contains("found     2 components\n"), "{text}");
+        let text = told(Sentence::EveryNode {
+            value: "a rank",
+            more: "the highest 1".to_owned(),
         });
-        assert!(text.contains("2 components, the largest of 2 nodes"));
-    }
-
-    #[test]
-    fn triangles_are_told() {
-        let triangles = u64::from(u32::MAX);
-        let text = report(&RunOutcome {
-            analysis: AnalysisKind::Triangles,
-            answer: Answer::Triangles { triangles },
-            ..outcome()
-        });
-        assert!(text.contains("4,294,967,295 triangles"), "{text}");
+        assert!(
+            text.contains("a rank for 4 nodes, the highest 1\n"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -1,16 +1,16 @@
-//! Problems of an archive of arrays.
+//! Errors of an archive of arrays.
 
-/// A problem of an `.npz` archive.
+/// An error of an `.npz` archive.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArchiveProblem {
-    /// No header of a member where one should be.
+    /// No member header where one should be.
     #[error("member {number} of the archive does not start like one")]
     Member {
-        /// Members before it, and it.
+        /// Number of this member, from 1.
         number: u32,
     },
-    /// A member that is encrypted, packed in another way, or written to a pipe.
+    /// A member that is encrypted, packed by an unknown method, or streamed.
     #[error(
         "member {member} is packed by method {method} with flags {flags:#x}; \
          write the file with scipy.sparse.save_npz, and not to a pipe"
@@ -18,7 +18,7 @@ pub enum ArchiveProblem {
     Method {
         /// The member.
         member: String,
-        /// Method of compression.
+        /// Compression method.
         method: u16,
         /// Flags of the member.
         flags: u16,
@@ -28,45 +28,45 @@ pub enum ArchiveProblem {
     Sum {
         /// The member.
         member: String,
-        /// By its header.
+        /// Checksum in its header.
         expected: u32,
-        /// Of its bytes.
+        /// Checksum of its bytes.
         found: u32,
     },
-    /// A member that is not the array it should be, or ends early.
+    /// A member that is not the expected array, or ends early.
     #[error("member {member}: {reason}")]
     Array {
         /// The member.
         member: String,
-        /// A problem of it.
+        /// The problem.
         reason: String,
     },
-    /// A member that such a matrix has is not there.
+    /// A required member is missing.
     #[error("it has no member {member}.npy; write the file with scipy.sparse.save_npz")]
     Missing {
         /// The member.
         member: &'static str,
     },
-    /// Two members that go together differ in length.
+    /// Two related members of different length.
     #[error("member {member}.npy has {found} numbers, expected {expected}")]
     Length {
         /// The member.
         member: &'static str,
-        /// By the other members.
+        /// Length by the other members.
         expected: u64,
-        /// Numbers in it.
+        /// Its length.
         found: u64,
     },
-    /// A sparse matrix in another layout.
+    /// A sparse matrix in an unsupported layout.
     #[error("the layout {format:?} is not read; convert the matrix with .tocsr() before saving it")]
     Layout {
         /// The layout.
         format: String,
     },
-    /// A matrix with other dimensions.
+    /// A matrix that is not square and two-dimensional.
     #[error("the shape {shape:?} is not that of a graph, which has one row and column a node")]
     Shape {
-        /// Extents of the matrix.
+        /// Dimensions of the matrix.
         shape: Vec<u64>,
     },
 }

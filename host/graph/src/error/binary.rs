@@ -1,13 +1,13 @@
-//! Problems of arrays out of a binary file, or given in memory.
+//! Errors of arrays from a binary file or from memory.
 
-/// A problem of a `.swg` file.
+/// An error of a `.swg` file.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BinaryProblem {
     /// The file does not start with the format's magic.
     #[error("it does not start with the magic bytes; write it with `seawall convert`")]
     Magic,
-    /// Written by another version.
+    /// The file has another version.
     #[error("version {found}, this build reads {supported}; convert the graph again")]
     Version {
         /// Version in the file.
@@ -37,7 +37,7 @@ pub enum BinaryProblem {
         /// The flags.
         found: u32,
     },
-    /// Counts that no graph here can have.
+    /// Counts beyond 32 bits.
     #[error("{nodes} nodes and {edges} edges do not fit 32-bit ids and offsets")]
     Counts {
         /// Nodes by the header.
@@ -45,7 +45,7 @@ pub enum BinaryProblem {
         /// Edges by the header.
         edges: u64,
     },
-    /// Nodes that would be numbered past the largest id.
+    /// Ids that would pass 2^64.
     #[error("ids from {first} on leave no room for {nodes} nodes below 2^64")]
     FirstId {
         /// The first node's id by the header.
@@ -53,10 +53,10 @@ pub enum BinaryProblem {
         /// Nodes by the header.
         nodes: u64,
     },
-    /// Offsets without a word: even a graph without nodes has one.
+    /// No offsets: even a graph without nodes has one.
     #[error("there are no offsets; they have one word more than the graph has nodes, the first 0")]
     NoOffsets,
-    /// Not as many weights as edges.
+    /// Another number of weights than edges.
     #[error("{weights} weights for {edges} edges")]
     WeightCount {
         /// Weights given.
@@ -72,7 +72,7 @@ pub enum BinaryProblem {
         /// Its offset.
         value: u64,
     },
-    /// An edge to no node.
+    /// An edge whose end is not a node.
     #[error("edge {edge} ends at node {value}, but there are {nodes}")]
     Target {
         /// Edge index.
@@ -88,7 +88,7 @@ pub enum BinaryProblem {
         /// The node.
         node: u64,
     },
-    /// Marked symmetric, and an edge has no twin.
+    /// An edge without a mirror image in a graph marked symmetric.
     #[error(
         "marked symmetric, but the edge from node {from} to node {to} has no mirror image of the same weight"
     )]
@@ -98,7 +98,7 @@ pub enum BinaryProblem {
         /// End of the edge.
         to: u32,
     },
-    /// A float weight that is negative, infinite or no number.
+    /// A float weight that is negative, infinite or not a number.
     #[error("the weight of edge {edge} is {value}; float weights must be finite and not negative")]
     Weight {
         /// Edge index.

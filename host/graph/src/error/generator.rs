@@ -1,6 +1,6 @@
-//! Problems of a generator's specification.
+//! Errors of a generator's specification.
 
-/// A problem of a generator specification.
+/// An error of a generator's specification.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GeneratorProblem {
@@ -21,22 +21,22 @@ pub enum GeneratorProblem {
         /// The generator's form.
         form: &'static str,
     },
-    /// A parameter is no number, or out of its range.
+    /// A parameter that is not a number, or out of range.
     #[error("{what} must be a whole number from {min} to {max} ({value:?})")]
     Parameter {
         /// The parameter.
         what: &'static str,
         /// The text given.
         value: String,
-        /// Smallest value taken.
+        /// Smallest value allowed.
         min: u64,
-        /// Largest value taken.
+        /// Largest value allowed.
         max: u64,
     },
-    /// Many graphs where one is wanted.
+    /// A batch of graphs where one graph is required.
     #[error("a batch is many graphs and this must be one; give the batch itself to seawall run")]
     Many,
-    /// A batch of a shape without chance.
+    /// A batch of a shape without randomness.
     #[error(
         "graphs of this shape would all be equal; a batch needs one with a seed: rmat, uniform or chain"
     )]

@@ -1,10 +1,10 @@
-//! Problems of one line of text.
+//! Errors of one line of text.
 
-/// A problem of one line of text.
+/// An error of one line of text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineProblem {
-    /// A field that must be a number is none.
+    /// A field that is not a number.
     #[error("expected {what}, found {value:?}")]
     NotANumber {
         /// Meaning of the field.
@@ -12,7 +12,7 @@ pub enum LineProblem {
         /// The field.
         value: String,
     },
-    /// A number below zero where only counts and ids make sense.
+    /// A negative number where a count or an id is required.
     #[error("{what} is negative ({value})")]
     Negative {
         /// Meaning of the field.
@@ -20,14 +20,14 @@ pub enum LineProblem {
         /// The field.
         value: String,
     },
-    /// A number that no 64-bit word holds.
+    /// A number beyond 64 bits.
     #[error("{what} is too large ({value}); at most {limit}")]
     TooLarge {
         /// Meaning of the field.
         what: &'static str,
         /// The field.
         value: String,
-        /// Largest value that is taken.
+        /// Largest value allowed.
         limit: u64,
     },
     /// An id outside the header's range.
@@ -68,7 +68,7 @@ pub enum LineProblem {
     ExtraColumn {
         /// Column, from 1.
         column: usize,
-        /// What it holds, or its name.
+        /// Its content, or its name.
         value: String,
     },
     /// A weight where the first edge had none.
@@ -76,24 +76,24 @@ pub enum LineProblem {
         "a weight, which the first edge of the file does not have; give all edges one, or none"
     )]
     LateWeight,
-    /// Quotation marks that do not enclose one column on one line.
+    /// Quotation marks that do not enclose exactly one column.
     #[error("the quotation mark before {value:?} has no partner at the end of its column")]
     Quotation {
-        /// What follows it, shortened.
+        /// The text after it, shortened.
         value: String,
     },
-    /// A line with neighbours of a node that the header does not promise.
+    /// A line with neighbours beyond the header's number of nodes.
     #[error("a line ({value:?}) for more nodes than the header promises")]
     RowBeyond {
         /// The line, shortened.
         value: String,
     },
-    /// The first line is not the one that the format starts with.
+    /// A first line that is not the format's banner.
     #[error("wrong banner ({value:?}); expected {expected}")]
     Banner {
         /// The line, shortened.
         value: String,
-        /// The value that it should have.
+        /// The expected banner.
         expected: &'static str,
     },
     /// A line kind that the format does not have.
@@ -101,20 +101,20 @@ pub enum LineProblem {
     UnknownLine {
         /// The line, shortened.
         value: String,
-        /// What may stand here.
+        /// The kinds allowed here.
         expected: &'static str,
     },
-    /// A valid file of a kind that is not a graph to us.
+    /// A valid file of an unsupported kind.
     #[error("{what} is not supported ({value}); {remedy}")]
     Unsupported {
-        /// What the value chooses.
+        /// Meaning of the value.
         what: &'static str,
         /// The value.
         value: String,
         /// The remedy.
         remedy: &'static str,
     },
-    /// A matrix with different numbers of rows and columns.
+    /// A matrix whose numbers of rows and columns differ.
     #[error(
         "the matrix is not square ({rows} x {columns}); a graph needs one row and column a node"
     )]
@@ -135,10 +135,10 @@ pub enum LineProblem {
     /// A line longer than any line of these formats.
     #[error("the line is longer than {limit} bytes")]
     TooLong {
-        /// Longest line that is taken.
+        /// Longest line allowed.
         limit: usize,
     },
-    /// Two header lines.
+    /// A second header line.
     #[error("second header line ({value:?})")]
     SecondHeader {
         /// The line, shortened.

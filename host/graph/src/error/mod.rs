@@ -1,8 +1,8 @@
-//! Problems between a graph's bytes and its arrays.
+//! Errors between a graph's bytes and its arrays.
 //!
-//! One enum for the room, because a caller shows all of them the same way: one
-//! message that names the file, the line, the reason and the offending value.
-//! It says whether the request or the machine is the cause, and decides no exit codes.
+//! One enum for the crate, because a caller shows all of them the same way: one message with the
+//! file, the line, the reason and the offending value. It tells whether the request or the machine
+//! is the cause, and sets no exit codes.
 
 mod archive;
 mod binary;
@@ -20,16 +20,16 @@ use super::load::Format;
 use super::memory::Shortage;
 use super::{Cause, ScaleError};
 
-/// Why a graph could not be read, generated or written.
+/// A graph could not be read, generated or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GraphError {
-    /// The operating system refused.
+    /// The operating system refused an action.
     #[error("{file}: cannot {action}: {source}")]
     Io {
         /// File as the caller named it.
         file: String,
-        /// The attempt: `open`, `read`, `create`, `write`, `rename`.
+        /// The attempted action: `open`, `read`, `create`, `write`, `rename`.
         action: &'static str,
         /// The system's answer.
         source: io::Error,
@@ -40,7 +40,7 @@ pub enum GraphError {
         /// File as the caller named it.
         file: String,
     },
-    /// Neither content nor suffix says which format this is.
+    /// Neither content nor suffix determines the format.
     #[error(
         "{file}:{line}: not a graph in a known format ({value:?}); \
          known are Matrix Market, edge list (also .csv), DIMACS, PACE, METIS (.graph), .npz, .egr and .swg, each also as .gz or .xz"
@@ -61,7 +61,7 @@ pub enum GraphError {
         /// File as the caller named it.
         file: String,
     },
-    /// A directed graph was to be written to a format without directions.
+    /// A directed graph for a format without directions.
     #[error(
         "{file}: {format} files have no directions; load the graph as undirected, or write .mtx, .el or .swg"
     )]
@@ -78,7 +78,7 @@ pub enum GraphError {
         file: String,
         /// The format.
         format: Format,
-        /// What it cannot hold.
+        /// The property that the format cannot hold.
         what: &'static str,
     },
     /// The compressed stream ends early or is damaged.
@@ -110,12 +110,12 @@ pub enum GraphError {
     Memory {
         /// File or generator as the caller named it.
         file: String,
-        /// Bytes asked for.
+        /// Bytes requested.
         needed: u64,
-        /// Bytes that were left; 0 where the system does not tell.
+        /// Bytes available; 0 where the system does not report them.
         available: u64,
     },
-    /// The system starts no threads.
+    /// The system refuses to start threads.
     #[error(
         "the threads that load graphs could not be started: {reason}; allow more threads or memory"
     )]
@@ -130,10 +130,10 @@ pub enum GraphError {
         file: String,
         /// Line, from 1.
         line: u64,
-        /// A problem of it, with the value.
+        /// The problem, with the value.
         problem: LineProblem,
     },
-    /// The header promised another number of edge lines than the file has.
+    /// The header promises another number of edge lines than the file has.
     #[error("{file}:{line}: the header promises {promised} edges, the file has {found}")]
     EdgeCount {
         /// File as the caller named it.
@@ -182,7 +182,7 @@ pub enum GraphError {
         /// Its neighbour.
         to: u64,
     },
-    /// The binary file is not what its header says.
+    /// A binary file that contradicts its header.
     #[error("{file}: not a valid {format} file: {problem}")]
     Binary {
         /// File as the caller named it.
@@ -246,7 +246,7 @@ pub enum GraphError {
         /// Number of nodes.
         nodes: u32,
     },
-    /// Arrays given in memory are no rows of a graph.
+    /// Arrays in memory that are not the rows of a graph.
     #[error("arrays in memory: {problem}")]
     BadArrays {
         /// The first contradiction.
@@ -268,7 +268,7 @@ pub enum GraphError {
         /// The problem.
         problem: ScaleError,
     },
-    /// A shortest-path input was wanted and the file has no weights.
+    /// Weights are required and the file has none.
     #[error(
         "{file}: has no weights; use a file with a weight column, or run an analysis that needs none"
     )]
@@ -279,7 +279,7 @@ pub enum GraphError {
 }
 
 impl GraphError {
-    /// No memory for a graph.
+    /// Builds the error for an allocation that failed.
     pub(crate) fn memory(file: &str, short: Shortage) -> Self {
         Self::Memory {
             file: file.to_owned(),
@@ -288,7 +288,7 @@ impl GraphError {
         }
     }
 
-    /// Whether another request would help.
+    /// Returns the cause: the request or the machine.
     #[must_use]
     pub fn cause(&self) -> Cause {
         match self {

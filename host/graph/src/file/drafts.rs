@@ -1,4 +1,4 @@
-//! Unfinished files, and the list of them for a process that is told to end.
+//! Unfinished files, and the list of them for a process that is asked to end.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -11,20 +11,20 @@ use tempfile::TempPath;
 static DRAFTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn drafts() -> MutexGuard<'static, Vec<PathBuf>> {
-    // The list is whole after every change, so a panic elsewhere does not harm it.
+    // The list is consistent after every change, so a panic elsewhere does not harm it.
     DRAFTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the drafts of this process, for a handler of signals that ends it. Nobody can
-/// start or finish a file afterwards: who tries waits for the end.
+/// Removes the drafts of this process, for a signal handler that ends it. Afterwards no thread can
+/// start or finish a file: it waits for the end.
 pub fn abandon_drafts() {
     let list = drafts();
     remove_all(&list);
     std::mem::forget(list);
 }
 
-/// [`abandon_drafts`] for who must not wait, such as an allocator: leaves the drafts where
-/// they are when a thread is just starting or finishing one.
+/// Works as [`abandon_drafts`] for callers that must not wait, such as an allocator: keeps the
+/// drafts if a thread is starting or finishing one at the moment.
 pub fn try_abandon_drafts() {
     if let Ok(list) = DRAFTS.try_lock() {
         remove_all(&list);
@@ -34,7 +34,7 @@ pub fn try_abandon_drafts() {
 
 fn remove_all(list: &[PathBuf]) {
     for path in list {
-        // A draft that cannot be removed stays, and nobody is left to be told.
+        // A draft that cannot be removed stays; there is no one left to report to.
         let _ = fs::remove_file(path);
     }
 }
@@ -47,7 +47,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// An empty draft beside `place`, under a name that nothing else has.
+    /// Creates an empty draft beside `place`, under an unused name.
     pub(super) fn create(place: PathBuf) -> io::Result<(File, Self)> {
         check_writable(&place)?;
         let folder = place.parent().unwrap_or(Path::new("."));
@@ -58,12 +58,12 @@ impl Draft {
         Ok((file, Self { path, place }))
     }
 
-    /// Gives the draft its name, and the permissions of the file that had it.
+    /// Gives the draft its final name, and the permissions of the file that had it.
     pub(super) fn publish(mut self, file: &File) -> io::Result<()> {
         if let Ok(about) = fs::metadata(&self.place) {
             inherit(file, &about)?;
         }
-        // Some systems say only here that the disk is full.
+        // Some systems report a full disk only here.
         file.sync_all()?;
         let Some(path) = self.path.take() else {
             return Ok(());
@@ -80,7 +80,7 @@ impl Drop for Draft {
         if let Some(path) = self.path.take() {
             let mut list = drafts();
             forget(&mut list, &path);
-            // Removed while the list is held, so that a signal finds it there or gone.
+            // Removed while the list is locked, so that a signal finds it either present or gone.
             drop(path);
         }
     }
@@ -90,7 +90,7 @@ fn forget(list: &mut Vec<PathBuf>, path: &Path) {
     list.retain(|known| known != path);
 }
 
-/// A new file has the permissions that the caller's mask leaves.
+/// Gives a new file the permissions that the caller's mask leaves.
 fn builder() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".seawall-").suffix(".part");
@@ -102,7 +102,7 @@ fn builder() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// Refuses to replace a file that may not be written: its folder alone would allow it.
+/// Refuses to replace a read-only file, although its folder would allow it.
 fn check_writable(place: &Path) -> io::Result<()> {
     match OpenOptions::new().write(true).open(place) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -110,13 +110,13 @@ fn check_writable(place: &Path) -> io::Result<()> {
     }
 }
 
-/// Hands on permissions, and owner and group where the system lets us.
+/// Copies permissions, and owner and group where the system allows it.
 #[cfg(unix)]
 fn inherit(file: &File, about: &fs::Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
     let ours = file.metadata()?;
     if (ours.uid(), ours.gid()) != (about.uid(), about.gid()) {
-        // Only the superuser may give a file away; all others become its owner.
+        // Only the superuser can change the owner of a file.
         let _ = fchown(file, Some(about.uid()), Some(about.gid()));
     }
     file.set_permissions(about.permissions())

@@ -1,4 +1,4 @@
-//! Whether two paths name one file.
+//! Identity of files behind different paths.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -6,29 +6,29 @@ use std::path::{Path, PathBuf};
 
 use super::target::Target;
 
-/// The file that a path leads to, through links: equal for two paths exactly if writing
-/// one would change or replace the other.
+/// The file that a path leads to, through links. Equal for two paths exactly if writing one would
+/// change or replace the other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FileId(Id);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Id {
-    /// A file that is there: by device and number, so that hard links are equal too.
+    /// An existing file: by device and number, so that hard links are equal too.
     #[cfg(unix)]
     Node { device: u64, number: u64 },
-    /// A file that is there.
+    /// An existing file.
     #[cfg(not(unix))]
     Known(PathBuf),
-    /// A file that is not there yet: its name in a folder without links.
+    /// A file that does not exist yet: its name in a folder without links.
     Place(PathBuf),
 }
 
 impl FileId {
-    /// The file at `path`, or the one that would be created there. `None` for devices
-    /// such as `/dev/null` and terminals, which hold nothing that could be lost.
+    /// Returns the file at `path`, or the one that would be created there. `None` for devices such
+    /// as `/dev/null` and terminals, which have no content to lose.
     ///
     /// # Errors
-    /// When the path leads to no place: its folder is missing, or links form a circle.
+    /// If the path leads nowhere: its folder is missing, or its links form a cycle.
     pub fn of(path: &Path) -> io::Result<Option<Self>> {
         match fs::metadata(path) {
             Ok(about) => Self::of_existing(path, &about),
@@ -40,7 +40,7 @@ impl FileId {
         }
     }
 
-    /// Whether the file is there already.
+    /// Tells whether the file exists.
     #[must_use]
     pub fn exists(&self) -> bool {
         !matches!(self.0, Id::Place(_))

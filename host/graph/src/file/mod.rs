@@ -1,10 +1,10 @@
 //! Files that appear whole or not at all.
 //!
-//! Half a file under the name that a script waits for is worse than none, so bytes go to
-//! a draft in the same folder, which takes the name at the end. Links are followed first,
-//! so that a link stays one, and a file that is replaced hands on its permissions. Pipes,
-//! devices and open descriptors have no content to protect and are written straight
-//! through. This is the only place that writes files; it knows nothing of their content.
+//! Half a file under the name that a script waits for is worse than none, so bytes go to a draft
+//! in the same folder, which takes the name at the end. Links are followed first, so that a link
+//! stays one. A replaced file passes on its permissions. Pipes, devices and open descriptors have
+//! no content to protect and are written directly. This is the only place that writes files; it
+//! knows nothing of their content.
 
 mod drafts;
 mod id;
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use drafts::Draft;
 use target::Target;
 
-/// Bytes handed to the system at once.
+/// Bytes passed to the system at once.
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// A file could not be written.
@@ -33,10 +33,10 @@ pub struct WriteError {
     pub source: io::Error,
 }
 
-/// A file that is being written.
+/// A file in the making.
 ///
-/// Without [`Output::finish`] a regular file keeps what it held before. An existing file
-/// is replaced and not changed, so other hard links to it keep the old content.
+/// Without [`Output::finish`] a regular file keeps its old content. An existing file is replaced
+/// and not changed, so other hard links to it keep the old content.
 ///
 /// ```
 /// use seawall_graph::file::Output;
@@ -58,11 +58,11 @@ pub struct Output {
 }
 
 impl Output {
-    /// Opens a draft for `path`, or the pipe or device itself. To open a named pipe waits
-    /// for its reader.
+    /// Opens a draft for `path`, or the pipe or device itself. Opening a named pipe waits for its
+    /// reader.
     ///
     /// # Errors
-    /// When the folder is missing or closed to us, or the file may not be written.
+    /// If the folder is missing or not accessible, or the file is not writable.
     pub fn create(path: &Path) -> io::Result<Self> {
         let (file, draft) = match Target::of(path)? {
             Target::File(place) => {
@@ -76,10 +76,10 @@ impl Output {
         Ok(Self { out, draft })
     }
 
-    /// Hands everything to the system; a regular file appears under its name.
+    /// Flushes everything; a regular file appears under its name.
     ///
     /// # Errors
-    /// When the disk is full, the reader of a pipe has left, or the name cannot be taken.
+    /// If the disk is full, the reader of a pipe has left, or the name cannot be taken.
     pub fn finish(self) -> io::Result<()> {
         let file = self.out.into_inner();
         let file = file.map_err(io::IntoInnerError::into_error)?;
@@ -97,10 +97,10 @@ impl Write for Output {
     }
 }
 
-/// Writes `path` through `fill`: afterwards it holds everything, or what it held before.
+/// Writes `path` through `fill`: afterwards it holds the new content, or the old one.
 ///
 /// # Errors
-/// As [`Output::create`] and [`Output::finish`], and what `fill` returns.
+/// As [`Output::create`] and [`Output::finish`], and any error of `fill`.
 pub fn write_whole(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -115,9 +115,9 @@ pub fn write_whole(
     })
 }
 
-/// Finds out whether `path` can be written, so that a long run does not end in an error
-/// that was clear at its start. Leaves nothing behind, and does not open what is no
-/// regular file: to do so would wait for the reader of a pipe, and end it.
+/// Checks that `path` can be written, so that a long run does not end in an error that was clear
+/// at its start. Leaves nothing behind, and opens regular files only: opening a pipe would wait
+/// for its reader, and end it.
 ///
 /// # Errors
 /// As [`Output::create`].
@@ -132,15 +132,15 @@ pub fn probe(path: &Path) -> Result<(), WriteError> {
     })
 }
 
-/// Whether `path` is written straight through: a pipe, a device, or an open descriptor
-/// such as `/dev/stdout`. False where nothing can be written.
+/// Tells whether `path` is written directly: a pipe, a device, or an open descriptor such as
+/// `/dev/stdout`. False if it cannot be written.
 #[must_use]
 pub fn is_written_through(path: &Path) -> bool {
     Target::of(path).is_ok_and(|target| !matches!(target, Target::File(_)))
 }
 
-/// Whether `path` is this process's standard output, such as `/dev/stdout`; false for a
-/// file that standard output leads to.
+/// Tells whether `path` is this process's standard output, such as `/dev/stdout`; false for a file
+/// that standard output is redirected to.
 #[must_use]
 pub fn is_standard_output(path: &Path) -> bool {
     Target::of(path).is_ok_and(|target| target == Target::Descriptor(1))

@@ -1,17 +1,17 @@
-//! The place that a path leads to.
+//! The destination of a path.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Links followed before a path counts as a circle, as the system counts.
+/// Links followed before a path counts as a cycle; the system's own limit.
 const LINKS_MAX: usize = 40;
 
 /// A path with its links followed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// A regular file, or nothing yet.
+    /// A regular file, existing or not.
     File(PathBuf),
     /// An open descriptor of this process, by its number.
     Descriptor(u32),
@@ -20,7 +20,7 @@ pub(super) enum Target {
 }
 
 impl Target {
-    /// Follows links one by one, so that one that leads to nothing yet is followed too.
+    /// Follows links one by one, so that a dangling link is followed too.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let mut path = path.to_owned();
         for _ in 0..LINKS_MAX {
@@ -50,7 +50,7 @@ fn folder_of(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// The number of the descriptor that a name in a folder of descriptors stands for.
+/// Returns the number of the descriptor that a name in a descriptor folder denotes.
 fn descriptor_number(folder: &Path, name: &OsStr) -> Option<u32> {
     let number = name.to_str()?.parse().ok()?;
     let is_theirs = |of: &str| fs::canonicalize(of).is_ok_and(|known| known == folder);
@@ -60,11 +60,10 @@ fn descriptor_number(folder: &Path, name: &OsStr) -> Option<u32> {
         .then_some(number)
 }
 
-/// The file behind a descriptor.
+/// Opens the file of a descriptor.
 ///
-/// Standard output and standard error are shared, so that reports follow where the
-/// output ends. Any other one is opened anew: a pipe is the same then, and a file gets
-/// the bytes at its end.
+/// Standard output and standard error are shared, so that reports appear in order after the
+/// output. Any other descriptor is reopened: the same pipe, or a file at its end.
 #[cfg(unix)]
 pub(super) fn descriptor(number: u32) -> io::Result<File> {
     use std::os::fd::AsFd;

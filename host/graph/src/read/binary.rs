@@ -1,8 +1,8 @@
 //! Reads `.swg`, whose sections are the arrays of the graph.
 //!
 //! Everything that an analysis relies on (order, ranges, symmetry) is checked in the arrays
-//! themselves, so that a damaged or hostile file is an error and not a wrong answer,
-//! and a file that changes meanwhile changes nothing that was checked.
+//! themselves. A damaged or hostile file is an error and not a wrong answer, and a file that
+//! changes meanwhile changes nothing that was checked.
 
 use rayon::prelude::*;
 
@@ -15,7 +15,7 @@ use crate::ids::Ids;
 use crate::load::{Format, LoadOptions, LoadStats, Loaded, Progress};
 use crate::{BinaryProblem, Graph, GraphError};
 
-/// Arrays of a file that was not checked yet.
+/// Arrays of a file that are not checked yet.
 struct Parts {
     header: Header,
     csr: Csr,
@@ -80,7 +80,7 @@ fn parts(words: &mut Words<'_>, weights: bool) -> Result<Parts, GraphError> {
     })
 }
 
-/// The words of a section, after what is before it.
+/// Reads the words of a section, after skipping the padding before it.
 fn section<T: bytemuck::Pod + Send>(
     words: &mut Words<'_>,
     section: &std::ops::Range<u64>,

@@ -1,8 +1,8 @@
-//! Edge lines to edges: the hot loop of every text format.
+//! Parsing of edge lines: the hot loop of every text format.
 //!
-//! Works on one piece of whole lines at a time and shares nothing, so that pieces
-//! parse in parallel; what must be known across pieces (line numbers, ids beyond
-//! 31 bits) is counted or set aside here and settled by [`super::gather`].
+//! It works on one piece of whole lines at a time and shares nothing, so that pieces parse in
+//! parallel. Facts across pieces (line numbers, ids beyond 31 bits) are counted or set aside here
+//! and settled by [`super::gather`].
 
 use super::fields::{Fields, line_of, quote};
 use super::layout::{Layout, Shape, Values};
@@ -14,9 +14,9 @@ use crate::{Format, LineProblem, WeightKind};
 
 /// Ids of edge lists below this are their own label; others are looked up.
 pub(super) const NEAR: u64 = 1 << 31;
-/// A field that is one, for messages.
+/// Name of an id field, for messages.
 pub(super) const NODE_ID: &str = "a node id";
-/// Shortest edge line is about this long; a guess for the first allocation.
+/// Bytes of a short edge line, for the first allocation.
 const BYTES_AN_EDGE: usize = 10;
 
 /// An id too large to be its own label.
@@ -26,18 +26,18 @@ pub(super) struct Far {
     pub(super) id: u64,
 }
 
-/// What a piece held.
+/// Content of a piece.
 pub(super) struct Parsed<const N: usize> {
     pub(super) edges: Edges<N>,
-    /// Edges listed, self loops included; of a dense matrix, values.
+    /// Edges listed, self loops included; values, for a dense matrix.
     pub(super) listed: u64,
-    /// Lines of nodes, where a line is one.
+    /// Node lines, in formats with one line per node.
     pub(super) rows: u64,
-    /// Self loops left out (of formats with a header; edge lists need them for their ids).
+    /// Self loops left out, in formats with a header; edge lists need them for their ids.
     pub(super) self_loops: u64,
-    /// What the weights are: floats as soon as one is no whole number.
+    /// Kind of the weights: floats as soon as one is not a whole number.
     pub(super) kind: WeightKind,
-    /// Weights of edges kept that were rounded to floats.
+    /// Weights of the kept edges that were rounded to floats.
     pub(super) rounded: u64,
     pub(super) lines: u64,
     pub(super) far: Vec<Far>,
@@ -45,7 +45,7 @@ pub(super) struct Parsed<const N: usize> {
     pub(super) problem: Option<(u64, LineProblem)>,
 }
 
-/// Parses lines until their end, the first bad one, or more than `limit` edges.
+/// Parses lines up to the end, the first bad one, or more than `limit` edges.
 pub(super) fn parse<const N: usize>(bytes: &[u8], layout: &Layout, limit: u64) -> Parsed<N> {
     let mut parsed = Parsed {
         edges: Vec::with_capacity(bytes.len() / BYTES_AN_EDGE),
@@ -71,8 +71,7 @@ pub(super) fn parse<const N: usize>(bytes: &[u8], layout: &Layout, limit: u64) -
     parsed
 }
 
-/// A missing field is shown with the line that lacks it, and a name in an edge list with
-/// what to do about it.
+/// A missing field is reported with its line, and a name in an edge list with a remedy.
 #[cold]
 fn explained(problem: LineProblem, layout: &Layout, bytes: &[u8]) -> LineProblem {
     let is_list = layout.header.is_none();
@@ -107,7 +106,7 @@ fn line<const N: usize>(
 ) -> Result<(), LineProblem> {
     match fields.peek() {
         None => {
-            // Of a format with a line for each node, a blank one is a node without edges.
+            // In a format with one line per node, a blank line is a node without edges.
             if let Shape::Rows(format) = &layout.shape {
                 return rows::line(fields, format, parsed);
             }
@@ -150,7 +149,7 @@ fn line<const N: usize>(
     Ok(())
 }
 
-/// A line that is not one edge between blanks.
+/// Parses a line that is not one edge between blanks.
 fn shaped<const N: usize>(
     fields: &mut Fields<'_>,
     layout: &Layout,
@@ -165,7 +164,7 @@ fn shaped<const N: usize>(
 }
 
 impl<const N: usize> Parsed<N> {
-    /// The word of a weight and whether it was rounded. The first that is no whole number
+    /// Returns the word of a weight and whether it was rounded. The first weight that is not whole
     /// turns all before it into floats.
     #[inline]
     pub(super) fn word(&mut self, weight: Weight) -> (u32, bool) {
@@ -232,8 +231,8 @@ impl<const N: usize> Parsed<N> {
     }
 }
 
-/// Steps over the letter that starts an arc line; any other start is an error, unless a
-/// number with a sign stands there, which the number parser explains better.
+/// Steps over the letter that starts an arc line. Any other start is an error, unless it is a
+/// signed number, for which the number parser has a better message.
 #[cold]
 fn reject(fields: &Fields<'_>, layout: &Layout, first: u8) -> Result<(), LineProblem> {
     match (layout.format, first) {

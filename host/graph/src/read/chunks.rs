@@ -1,8 +1,8 @@
-//! Cuts a source into pieces of whole lines, on a thread of its own.
+//! Splitting of a source into pieces of whole lines, on its own thread.
 //!
-//! Decompression is sequential and parsing is not; a bounded channel between
-//! them keeps both busy and holds a few megabytes at most, whatever the file's
-//! size. Pieces end after a newline, so a parser never sees half a number.
+//! Decompression is sequential and parsing is not. A bounded channel between them keeps both busy
+//! and holds a few megabytes at most, for any file size. Pieces end after a newline, so a parser
+//! never sees half a number.
 
 use std::sync::mpsc::{Receiver, SyncSender};
 
@@ -11,10 +11,10 @@ use crate::{GraphError, Progress};
 
 /// Bytes of a piece, unless a line is longer.
 const PIECE_BYTES: usize = 1 << 20;
-/// Longest line taken: a METIS file has all neighbours of a node on one.
+/// Longest line allowed; a METIS file has all neighbours of a node on one line.
 pub(super) const LINE_BYTES: usize = 1 << 26;
 
-/// What the reading thread hands over.
+/// A message of the reading thread.
 pub(super) enum Piece {
     /// Whole lines; the last line of the file may lack its newline.
     Lines(Vec<u8>),
@@ -31,7 +31,7 @@ pub(super) struct Passed {
     pub(super) decoded: u64,
 }
 
-/// Reads the source to its end, or until the other side hangs up.
+/// Reads the source to its end, or until the receiver disconnects.
 pub(super) fn pump(
     mut source: Source,
     pieces: &SyncSender<Piece>,
@@ -55,12 +55,12 @@ pub(super) fn pump(
     }
 }
 
-/// The next piece, with the cut-off start of a line left in `rest`.
+/// Returns the next piece, and leaves the start of an unfinished line in `rest`.
 fn next_piece(source: &mut Source, rest: &mut Vec<u8>) -> Option<Piece> {
     let mut bytes = std::mem::take(rest);
     loop {
         let kept = bytes.len();
-        // Twice as much for a line that goes on, so that memory follows its bytes.
+        // Doubles the buffer for a line that goes on, so that memory follows its bytes.
         bytes.resize(PIECE_BYTES.max(2 * kept), 0);
         let filled = match source.fill(&mut bytes[kept..]) {
             Ok(count) => kept + count,
@@ -81,7 +81,7 @@ fn next_piece(source: &mut Source, rest: &mut Vec<u8>) -> Option<Piece> {
     }
 }
 
-/// Waits for one piece and takes what else is ready, up to `most`.
+/// Waits for one piece and takes others that are ready, up to `most`.
 pub(super) fn next_batch(pieces: &Receiver<Piece>, most: usize) -> Vec<Piece> {
     let Ok(first) = pieces.recv() else {
         return Vec::new();
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_line_is_told_apart() {
+    fn an_endless_line_is_recognised() {
         let endless: Box<dyn std::io::Read + Send> = Box::new(std::io::repeat(b'7'));
         let mut source = Source::of_reader("x", endless).unwrap();
         let piece = next_piece(&mut source, &mut Vec::new());

@@ -1,14 +1,14 @@
-//! Matrix Market arrays: every value of a matrix, column after column, one a line.
+//! Matrix Market arrays: every value of a matrix, column after column, one per line.
 //!
-//! A value that is not zero is an edge. A piece of the file knows no more than how many
-//! values it holds, so its edges carry the position of their value within the piece, and
-//! a [`Cursor`] turns positions into rows and columns when pieces are put together.
+//! A value that is not zero is an edge. A piece of the file knows only how many values it holds,
+//! so its edges carry the position of their value within the piece. A [`Cursor`] turns positions
+//! into rows and columns when the pieces are joined.
 
 use super::body::Parsed;
 use super::fields::Fields;
 use crate::LineProblem;
 
-/// The part of the matrix that is listed, of `nodes` rows and columns.
+/// The listed part of a matrix with `nodes` rows and columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Dense {
     pub(super) nodes: u64,
@@ -17,19 +17,19 @@ pub(super) struct Dense {
     pub(super) complex: bool,
 }
 
-/// Which values are listed.
+/// Selection of the listed values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// All.
     Whole,
-    /// Those on the diagonal and below it.
+    /// On the diagonal and below it.
     Lower,
-    /// Those below the diagonal.
+    /// Below the diagonal.
     StrictlyLower,
 }
 
 impl Dense {
-    /// How many values are listed.
+    /// Number of listed values.
     pub(super) fn values(&self) -> u64 {
         match self.part {
             Part::Whole => self.nodes * self.nodes,
@@ -61,7 +61,7 @@ pub(super) fn line<const N: usize>(
     }
     if !is_zero {
         let mut edge = [0u32; N];
-        // A piece has no more lines than bytes, which 32 bits count.
+        // A piece has no more lines than bytes, and 32 bits count its bytes.
         edge[0] = parsed.listed as u32;
         if N == 3 {
             let rounded;
@@ -84,7 +84,8 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    /// Row and column of the value at a position, which is not before the last one asked for.
+    /// Returns the row and column of the value at a position, which must not be before the last
+    /// one requested.
     pub(super) fn place(&mut self, dense: &Dense, position: u64) -> [u32; 2] {
         loop {
             let first_row = dense.first_row(self.column);

@@ -1,7 +1,7 @@
 //! Reads `.egr`, the binary of the ECL graph codes.
 //!
-//! 32-bit signed words: nodes, edges, row starts (one more than nodes), targets, and
-//! perhaps as many weights. The file has no mark; its name says what it is.
+//! 32-bit signed words: nodes, edges, row starts (one more than nodes), targets, and optionally as
+//! many weights. The file has no magic; only its name identifies it.
 
 use super::source::Source;
 use super::words::Words;

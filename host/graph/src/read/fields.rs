@@ -1,4 +1,4 @@
-//! Fields of one line, straight from the bytes.
+//! Fields of one line, parsed from bytes.
 //!
 //! Nothing is copied and nothing is decoded as UTF-8 until an error quotes it. The
 //! digit loop is the hot loop of every text format.
@@ -26,7 +26,7 @@ impl<'a> Fields<'a> {
         self.at
     }
 
-    /// Whether all bytes are taken.
+    /// Tells whether all bytes are taken.
     pub(super) fn is_done(&self) -> bool {
         self.at >= self.bytes.len()
     }
@@ -36,7 +36,7 @@ impl<'a> Fields<'a> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Steps over blanks; the next byte of the line, `None` at its end.
+    /// Steps over blanks; returns the next byte of the line, `None` at its end.
     #[inline]
     pub(super) fn peek(&mut self) -> Option<u8> {
         loop {
@@ -59,7 +59,7 @@ impl<'a> Fields<'a> {
         self.at += length;
     }
 
-    /// The bytes from the position to the end of the line, which is passed.
+    /// Returns the bytes up to the end of the line, and steps over it.
     pub(super) fn take_line(&mut self) -> &'a [u8] {
         let start = self.at;
         self.next_line();
@@ -68,7 +68,7 @@ impl<'a> Fields<'a> {
         line.strip_suffix(b"\r").unwrap_or(line)
     }
 
-    /// Ends the line; anything but blanks before its end is a field too many.
+    /// Ends the line; a field before its end is an error.
     #[inline]
     pub(super) fn end(&mut self) -> Result<(), LineProblem> {
         if self.peek().is_some() {
@@ -80,7 +80,7 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    /// The next field as bytes; empty at the end of the line.
+    /// Returns the next field as bytes; empty at the end of the line.
     pub(super) fn word(&mut self) -> &'a [u8] {
         self.peek();
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);
@@ -92,13 +92,13 @@ impl<'a> Fields<'a> {
         &rest[..length]
     }
 
-    /// The next field, left in place.
+    /// Returns the next field without taking it.
     pub(super) fn upcoming(&self) -> &'a [u8] {
         let mut ahead = *self;
         ahead.word()
     }
 
-    /// The next field as a number without sign.
+    /// Returns the next field as an unsigned number.
     #[inline]
     pub(super) fn number(&mut self, what: &'static str) -> Result<u64, LineProblem> {
         self.peek();
@@ -110,7 +110,7 @@ impl<'a> Fields<'a> {
         }
         let digits = self.at - start;
         let ended = self.byte().is_none_or(|b| b.is_ascii_whitespace());
-        // Nineteen digits always fit a 64-bit word; longer fields take the checked road.
+        // Nineteen digits always fit a 64-bit word; longer fields take the checked path.
         if ended && (1..=19).contains(&digits) {
             return Ok(value);
         }
@@ -141,7 +141,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The next field as an edge weight.
+    /// Returns the next field as an edge weight.
     #[inline]
     pub(super) fn weight(&mut self) -> Result<Weight, LineProblem> {
         let before = *self;
@@ -155,12 +155,13 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Steps over a value that nobody will use, whatever it is.
+    /// Steps over an unused value, without checking it.
     pub(super) fn skip_value(&mut self) -> Result<(), LineProblem> {
         self.value().map(|_| ())
     }
 
-    /// Steps over a value and says whether it is written as zero; one that is no number is not.
+    /// Steps over a value and tells whether it is written as zero; a text that is not a number is
+    /// not zero.
     pub(super) fn is_zero_value(&mut self) -> Result<bool, LineProblem> {
         let value = self.value()?;
         let mantissa = value.split(|byte| matches!(byte, b'e' | b'E')).next();
@@ -184,13 +185,13 @@ fn all_digits(word: &[u8]) -> bool {
     !word.is_empty() && word.iter().all(u8::is_ascii_digit)
 }
 
-/// The first line of these bytes, without its end.
+/// Returns the first line of these bytes, without its end.
 pub(super) fn line_of(bytes: &[u8]) -> &[u8] {
     let line = bytes.split(|&b| b == b'\n').next().unwrap_or(&[]);
     line.trim_ascii()
 }
 
-/// File content for a message: shortened, and printable whatever it was.
+/// Returns file content for a message: shortened, and always printable.
 pub(super) fn quote(bytes: &[u8]) -> String {
     let short = &bytes[..bytes.len().min(QUOTE_BYTES)];
     let mut text: String = String::from_utf8_lossy(short)
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_numbers_say_what_is_odd() {
+    fn odd_numbers_name_their_fault() {
         assert_eq!(number("18446744073709551615"), Ok(u64::MAX));
         assert_eq!(number("00000000000000000000007"), Ok(7));
         assert!(
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn unused_values_are_counted_and_not_judged() {
+    fn unused_values_are_counted_but_not_checked() {
         for value in ["1", "-2.5e-3", "+7", "nan", "-inf", "x"] {
             assert!(
                 Fields::new(value.as_bytes()).skip_value().is_ok(),
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_is_what_is_written_as_zero() {
+    fn zero_has_every_notation() {
         let is_zero = |text: &str| Fields::new(text.as_bytes()).is_zero_value().unwrap();
         for zero in ["0", "0.0", "-0.0", "+0.000e+00", "0e7", ".0"] {
             assert!(is_zero(zero), "{zero}");

@@ -1,9 +1,8 @@
-//! From pieces of text to one graph.
+//! Joins pieces of text into one graph.
 //!
-//! Finds the layout from the first lines, parses pieces in parallel, and absorbs
-//! their edges in the order of the file, which keeps line numbers exact and the
-//! result independent of the number of threads. The only large memory here is the
-//! edge buffer that the rows are later packed into.
+//! Finds the layout from the first lines, parses pieces in parallel, and absorbs their edges in
+//! the order of the file. This keeps line numbers exact and the result independent of the number
+//! of threads. The only large memory here is the edge buffer that the rows are later packed into.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 
@@ -28,9 +27,9 @@ use crate::model::check_counts;
 use crate::weights::to_floats;
 use crate::{Graph, GraphError, LineProblem, WeightKind};
 
-/// Nodes that a header may promise whatever the edges: 256 MiB of offsets.
+/// Nodes that a header may promise for any number of edges: 256 MiB of offsets.
 const FREE_NODES: u64 = 1 << 26;
-/// Beyond that, nodes for each edge of the file.
+/// Beyond that, nodes per edge of the file.
 const NODES_AN_EDGE: u64 = 16;
 
 /// Reads any text format.
@@ -57,7 +56,7 @@ pub(super) fn load_text(
             pieces,
         }
         .run();
-        // The receiver is gone by now, so the reading thread ends whatever it was doing.
+        // The receiver is dropped by now, so the reading thread ends.
         let passed = reading.join().unwrap_or_else(|_| Passed::default());
         result.map(|(graph, stats)| (graph, stats, passed))
     });
@@ -88,7 +87,7 @@ struct Opened {
     lines: u64,
 }
 
-/// What all pieces together held.
+/// Content of all pieces together.
 struct Gathered<const N: usize> {
     edges: Edges<N>,
     far: FarIds,
@@ -333,7 +332,7 @@ impl Gather<'_> {
         Ok((graph, stats))
     }
 
-    /// Refuses a file whose header promises what the file does not hold.
+    /// Refuses a file whose header promises more than the file holds.
     fn check_counts<const N: usize>(
         &self,
         all: &Gathered<N>,
@@ -388,12 +387,12 @@ impl Gather<'_> {
 }
 
 impl<const N: usize> Gathered<N> {
-    /// Gives the edges of a piece their ends, where they hold positions within the piece.
+    /// Sets the ends of a piece's edges, where they hold positions within the piece.
     fn place(&mut self, layout: &Layout, parsed: &mut Parsed<N>) {
         match &layout.shape {
             Shape::Edge | Shape::Table(_) => {}
             Shape::Rows(_) => {
-                // Beyond the header's nodes no line has neighbours, so this fits 32 bits.
+                // Lines beyond the header's nodes have no neighbours, so this fits 32 bits.
                 let before = self.rows as u32;
                 parsed.edges.iter_mut().for_each(|edge| edge[0] += before);
             }
@@ -407,7 +406,7 @@ impl<const N: usize> Gathered<N> {
         }
     }
 
-    /// Makes floats of all weights when those so far or those of the next piece are.
+    /// Turns all weights into floats if either those so far or the next piece's are floats.
     fn agree(&mut self, next: &mut Parsed<N>) {
         if self.kind == WeightKind::Float {
             next.become_floats();
@@ -418,7 +417,8 @@ impl<const N: usize> Gathered<N> {
     }
 }
 
-/// Whether the file is large enough for that many nodes: memory follows content, not promises.
+/// Tells whether the file is large enough for that many nodes: memory follows content, not
+/// promises.
 fn is_believable(nodes: u64, edges: u64) -> bool {
     nodes <= MAX_NODES && nodes <= FREE_NODES.max(edges.saturating_mul(NODES_AN_EDGE))
 }

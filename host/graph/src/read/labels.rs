@@ -1,8 +1,8 @@
 //! Turns the ids of an edge list into node numbers.
 //!
-//! A node is an id that occurs, or one that the node count of a comment vouches for.
-//! When the ids are consecutive, the first of them is all that leads back; otherwise
-//! nodes are numbered in ascending order of their ids and a table leads back. Memory for that follows the file: see [`super::seen`].
+//! A node is an id that occurs, or one that the node count of a comment adds. If the ids are
+//! consecutive, their first one leads back to them; otherwise nodes are numbered in ascending
+//! order of their ids and a table leads back. Memory follows the file; see [`super::seen`].
 
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -18,8 +18,8 @@ use crate::ids::Ids;
 
 /// Ids beyond 31 bits, labelled in order of appearance from [`NEAR`] on.
 ///
-/// The table holds labels and looks the ids up, which is a third of the memory that
-/// a map from ids to labels would take.
+/// The table holds labels and looks the ids up, which takes a third of the memory of a map from
+/// ids to labels.
 #[derive(Default)]
 pub(super) struct FarIds {
     ids: Vec<u64>,
@@ -28,7 +28,7 @@ pub(super) struct FarIds {
 }
 
 impl FarIds {
-    /// Writes the labels of far ids into the edges; false when labels run out.
+    /// Writes the labels of far ids into the edges; returns false if labels run out.
     #[must_use]
     pub(super) fn settle<const N: usize>(&mut self, far: &[Far], edges: &mut [[u32; N]]) -> bool {
         for place in far {
@@ -59,7 +59,7 @@ impl FarIds {
         }
     }
 
-    /// Ids in ascending order, and for each label (in order of appearance) its place there.
+    /// Returns the ids in ascending order, and the rank of each label (in order of appearance).
     fn ranked(self) -> (Vec<u64>, Vec<u32>) {
         let mut ids = self.ids;
         drop(self.table);
@@ -75,7 +75,7 @@ impl FarIds {
     }
 }
 
-/// Node numbers for an edge list.
+/// Node numbers of an edge list.
 pub(super) struct Numbering {
     pub(super) nodes: u64,
     pub(super) ids: Ids,
@@ -83,8 +83,8 @@ pub(super) struct Numbering {
 
 /// Numbers the nodes and rewrites the edges.
 ///
-/// `hinted_nodes` is the node count of the file's comment. It makes nodes of ids that
-/// no edge names, counted from 0, or from 1 when 0 does not occur and the count does.
+/// `hinted_nodes` is the node count of the file's comment. It adds nodes for ids that no edge
+/// names, counted from 0, or from 1 if 0 does not occur and the count does.
 pub(super) fn number<const N: usize>(
     edges: &mut Edges<N>,
     far: FarIds,
@@ -128,7 +128,7 @@ pub(super) fn number<const N: usize>(
     }
 }
 
-/// The ids of all nodes, when they are consecutive; they include those that occur.
+/// Returns the ids of all nodes, if they are consecutive; they include all that occur.
 fn without_holes(seen: &Seen, hinted_nodes: Option<u64>) -> Option<Range<u64>> {
     let Range { start, end } = seen.range;
     match hinted_nodes {
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_without_holes_are_kept() {
+    fn ids_without_gaps_are_kept() {
         let mut edges = vec![[0, 2], [1, 2]];
         let numbering = number(&mut edges, FarIds::default(), None);
         assert_eq!(numbering.nodes, 3);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_close_in_ascending_order() {
+    fn gaps_close_in_ascending_order() {
         let mut edges = vec![[700, 3], [3, 64], [65, 700]];
         let numbering = number(&mut edges, FarIds::default(), None);
         assert_eq!(edges, [[3, 0], [0, 1], [2, 3]]);

@@ -1,9 +1,8 @@
-//! What the lines of a text format look like.
+//! Line layouts of text formats.
 //!
-//! Most text formats are one edge a line; they differ in base, prefix,
-//! comments, the value column and in what their header promises. Describing the
-//! difference as data leaves a single edge parser ([`super::body`]) to make fast
-//! and to get right. Recognising the header is in [`super::opening`].
+//! Most text formats have one edge per line. They differ in base, prefix, comments, the value
+//! column and the promises of their header. With these differences as data, a single edge parser
+//! ([`super::body`]) has to be fast and correct. [`super::opening`] recognises the header.
 
 use super::dense::Dense;
 use super::rows::Rows;
@@ -24,16 +23,16 @@ pub(super) enum Values {
     Absent,
     /// Every line has one.
     Required,
-    /// A line may have one, and nobody will use it.
+    /// A line may have one, which is not used.
     Optional,
-    /// Every line has two, the parts of a complex number, and nobody will use them.
+    /// Every line has two, the parts of a complex number, which are not used.
     Pair,
 }
 
 /// Kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// Two ids, and a value perhaps.
+    /// Two ids and an optional value.
     Edge,
     /// Columns of a table.
     Table(Table),
@@ -43,16 +42,16 @@ pub(super) enum Shape {
     Rows(Rows),
 }
 
-/// How to read edge lines.
+/// Format of edge lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) format: Format,
     pub(super) shape: Shape,
     /// Present for the 1-based formats.
     pub(super) header: Option<Header>,
-    /// Nodes by an edge list's comment, a hint only.
+    /// Nodes by an edge list's comment; a hint only.
     pub(super) hinted_nodes: Option<u64>,
-    /// Whether each line stands for both directions.
+    /// Whether each line represents both directions.
     pub(super) undirected: bool,
     pub(super) values: Values,
     /// First bytes of comment lines.
@@ -74,7 +73,7 @@ impl Layout {
         }
     }
 
-    /// An edge list whose columns were looked for.
+    /// An edge list with detected columns.
     pub(super) fn table(hinted_nodes: Option<u64>, table: Table) -> Self {
         let values = if table.is_weighted() {
             Values::Required

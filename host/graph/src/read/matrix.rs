@@ -1,4 +1,4 @@
-//! The opening of a Matrix Market file: its banner and its size.
+//! Header of a Matrix Market file: its banner and its size.
 
 use super::dense::{Dense, Part};
 use super::fields::{Fields, quote};
@@ -9,12 +9,12 @@ use crate::build::{MAX_EDGES, MAX_NODES};
 
 const EXPECTED: &str = "%%MatrixMarket matrix coordinate|array FIELD SYMMETRY";
 
-/// What the banner of a Matrix Market file says.
+/// Content of the banner of a Matrix Market file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Matrix {
     is_array: bool,
     is_complex: bool,
-    /// Which part of the matrix is listed, the rest being its mirror image.
+    /// The listed part of the matrix; the rest is its mirror image.
     part: Part,
     values: Values,
 }

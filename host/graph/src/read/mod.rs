@@ -1,10 +1,9 @@
-//! Files as graphs.
+//! Reading of files as graphs.
 //!
-//! The road of a file: [`source`] opens and decompresses, [`chunks`] cuts into
-//! pieces of whole lines, [`opening`] recognises the format, [`body`] parses edges
-//! in parallel, [`gather`] puts them together and [`labels`] numbers the nodes of
-//! edge lists by the ids that were [`seen`]. `.swg` takes the short cut through [`binary`]. This module only
-//! chooses the road.
+//! Path of a file: [`source`] opens and decompresses, [`chunks`] cuts into pieces of whole lines,
+//! [`opening`] recognises the format, [`body`] parses edges in parallel, [`gather`] joins them,
+//! and [`labels`] numbers the nodes of edge lists by the ids that were [`seen`]. `.swg` takes the
+//! short path through [`binary`]. This module only chooses the path.
 
 mod binary;
 mod body;
@@ -42,9 +41,8 @@ pub(super) fn load_file(
     load_source(Source::open(path)?, options, progress)
 }
 
-/// Whether a file's name ends like that of a graph, compressed or not; what is
-/// in the file is not looked at. `.csv` and `.npz`, which are names of much else, do not
-/// count.
+/// Tells whether a file's name ends like that of a graph, compressed or not. The content is not
+/// read. `.csv` and `.npz`, which many other files are named, do not count.
 ///
 /// ```
 /// assert!(seawall_graph::is_graph_name("roads.GR.xz"));
@@ -58,7 +56,7 @@ pub fn is_graph_name(name: &str) -> bool {
     is_binary_name(name) || Suffix::of(name) != Suffix::Other && !is_table
 }
 
-/// Loads what a reader gives.
+/// Loads the bytes of a reader.
 pub(super) fn load_reader(
     name: &str,
     reader: source::Stream,
@@ -75,7 +73,7 @@ fn load_source(
     let mut head = [0; MAGIC.len()];
     let filled = source.fill(&mut head)?;
     let head = &head[..filled];
-    // A mark of UTF-8, which some editors put in front of text.
+    // A byte order mark of UTF-8, which some editors put before the text.
     source.unread(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head));
     if head == MAGIC {
         return binary::load_binary(source, options, progress);

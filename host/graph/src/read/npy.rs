@@ -1,4 +1,4 @@
-//! Arrays of NumPy: a header in the words of Python, then the numbers.
+//! Arrays of NumPy: a header in Python syntax, then the numbers.
 
 use super::weight::Weight;
 use super::zip::Member;
@@ -7,22 +7,22 @@ use crate::weights::{WeightKind, float_word, to_floats};
 
 /// First bytes of every array.
 const MAGIC: &[u8] = b"\x93NUMPY";
-/// Longest header taken; those of arrays of numbers are shorter than a line.
+/// Longest header allowed; the headers of number arrays are shorter than a line.
 const HEADER_MAX: usize = 1 << 14;
-/// Bytes converted at once, a multiple of every size of number.
+/// Bytes converted at once; a multiple of every number size.
 const STEP_BYTES: usize = 1 << 16;
 /// Most characters of a text, and most numbers of a shape.
 const SHORT: u64 = 16;
 
-/// What an array holds.
+/// Element type and shape of an array.
 #[derive(Debug)]
 pub(super) struct Header {
-    /// `b`, `i`, `u`, `f`, `c`, `S` or `U`, as NumPy calls kinds of numbers and text.
+    /// NumPy's letter for the kind of numbers or text: `b`, `i`, `u`, `f`, `c`, `S` or `U`.
     kind: u8,
-    /// Bytes of an element; of text, characters.
+    /// Bytes per element; characters, for text.
     size: u64,
     big_endian: bool,
-    /// Elements.
+    /// Number of elements.
     count: u64,
 }
 
@@ -92,7 +92,7 @@ impl Header {
         })
     }
 
-    /// A short text.
+    /// Reads a short text.
     pub(super) fn text(&self, member: &mut Member<'_, '_>) -> Result<String, GraphError> {
         let wide = match self.kind {
             b'S' => 1,
@@ -108,7 +108,7 @@ impl Header {
         Ok(letters.collect())
     }
 
-    /// A few whole numbers.
+    /// Reads a few whole numbers.
     pub(super) fn numbers(&self, member: &mut Member<'_, '_>) -> Result<Vec<u64>, GraphError> {
         if self.count > SHORT {
             return Err(self.refused(member, "a few numbers"));
@@ -124,7 +124,7 @@ impl Header {
         Ok(numbers)
     }
 
-    /// Whole numbers that fit 32 bits.
+    /// Reads whole numbers that fit 32 bits.
     pub(super) fn words(&self, member: &mut Member<'_, '_>) -> Result<Vec<u32>, GraphError> {
         let mut words = Vec::new();
         self.each(member, |number, at| match number {
@@ -137,7 +137,7 @@ impl Header {
         Ok(words)
     }
 
-    /// Numbers as weights: whole ones, or floats as soon as one is not.
+    /// Reads numbers as weights: whole ones, or floats as soon as one is not whole.
     pub(super) fn weights(&self, member: &mut Member<'_, '_>) -> Result<Array, GraphError> {
         let mut array = Array {
             words: Vec::new(),
@@ -232,7 +232,7 @@ impl Array {
     }
 }
 
-/// A number as a weight; nothing for what no weight can be.
+/// Converts a number to a weight; `None` if it cannot be one.
 fn weight_of(number: Number) -> Option<Weight> {
     let value = match number {
         Number::Whole(value) => return u32::try_from(value).ok().map(Weight::Whole),

@@ -1,8 +1,8 @@
 //! Reads `.npz`, the sparse matrices that SciPy saves.
 //!
-//! The rows of a CSR matrix become those of the graph; a CSC matrix is turned around, a
-//! COO matrix sorted. An entry is an edge, whatever its value. Arrays grow as bytes
-//! arrive, whatever their headers promise.
+//! The rows of a CSR matrix become those of the graph; a CSC matrix is transposed, a COO matrix
+//! sorted. An entry is an edge, for any value. Arrays grow as bytes arrive, regardless of their
+//! headers' promises.
 
 use super::npy::{Array, Header};
 use super::source::Source;
@@ -16,7 +16,7 @@ use crate::model::check_counts;
 use crate::tidy::tidy;
 use crate::{ArchiveProblem, Graph, GraphError, WeightKind};
 
-/// The members of a matrix, as far as they were met.
+/// The members of a matrix that were read so far.
 #[derive(Default)]
 struct Members {
     format: Option<String>,
@@ -103,7 +103,7 @@ fn members(source: &mut Source, weights: bool) -> Result<Members, GraphError> {
     Ok(members)
 }
 
-/// A matrix whose members are all there.
+/// A matrix with all its members.
 struct Matrix {
     nodes: u32,
     entries: Entries,
@@ -164,7 +164,7 @@ impl Matrix {
         }
     }
 
-    /// Arrays that go together are equally long.
+    /// Checks that related arrays are equally long.
     fn check_lengths(&self) -> Result<(), ArchiveProblem> {
         let expect = |member, expected: u64, found: usize| {
             let found = found as u64;

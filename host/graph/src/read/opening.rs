@@ -1,8 +1,8 @@
 //! Recognises a text format by its first lines.
 //!
-//! Lines go in one at a time until the format, its counts and its columns are
-//! known. Content decides, and the suffix only where content is silent or where a
-//! wrong banner would otherwise be taken for something else.
+//! Lines go in one at a time until the format, its counts and its columns are known. Content
+//! decides; the suffix decides only where content is ambiguous, or where a wrong banner would
+//! otherwise be taken for something else.
 
 use super::fields::{Fields, line_of, quote};
 use super::layout::{Header, Layout, Values};
@@ -15,20 +15,20 @@ use crate::{Format, LineProblem};
 const MATRIX_BANNER: &[u8] = b"%%MatrixMarket";
 const CHALLENGE_EXPECTED: &str = "a comment \"c ...\" or the header \"p sp N M\" or \"p tw N M\"";
 
-/// What the file's name says about its format.
+/// Format by the file's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Suffix {
     Matrix,
     EdgeList,
     Challenge,
     Metis,
-    /// ECL's binary, which has no mark of its own.
+    /// ECL's binary, which has no magic.
     Ecl,
     Other,
 }
 
 impl Suffix {
-    /// The suffix of a name, under `.gz` or `.xz`.
+    /// The suffix of a name, before `.gz` or `.xz`.
     pub(super) fn of(name: &str) -> Self {
         let name = name.to_ascii_lowercase();
         let name = name
@@ -46,16 +46,16 @@ impl Suffix {
     }
 }
 
-/// What became of a line.
+/// Role of a line.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// It belongs to the opening.
+    /// Part of the opening.
     Taken,
-    /// It ends the opening.
+    /// End of the opening.
     Done(Layout),
-    /// It is the first edge.
+    /// First edge.
     Edge(Layout),
-    /// It says that this is no known format.
+    /// Sign of an unknown format.
     Unknown,
 }
 
@@ -163,8 +163,8 @@ impl Opening {
         }
     }
 
-    /// What the file is when it ends here: a layout for an edge list that only says how
-    /// many nodes it has, `Ok(None)` for an empty file.
+    /// Returns the layout if the file ends here: an edge list that only states its number of nodes
+    /// has one; an empty file is `Ok(None)`.
     pub(super) fn end(self) -> Result<Option<Layout>, LineProblem> {
         let missing = |what| {
             Err(LineProblem::MissingField {
@@ -207,7 +207,7 @@ fn metis(line: &[u8]) -> Result<Step, LineProblem> {
     Ok(Step::Done(Layout::metis(rows, edges)))
 }
 
-/// Whether nodes have sizes, nodes have weights, and edges have weights.
+/// Returns whether nodes have sizes, nodes have weights, and edges have weights.
 fn metis_flags(format: &[u8]) -> Result<[bool; 3], LineProblem> {
     let mut flags = [false; 3];
     let is_known = format.len() <= 3 && format.iter().all(|digit| matches!(digit, b'0' | b'1'));
@@ -224,7 +224,7 @@ fn metis_flags(format: &[u8]) -> Result<[bool; 3], LineProblem> {
     Ok(flags)
 }
 
-/// The line without its end, its blanks kept.
+/// The line without its end, with its blanks.
 fn raw_line(bytes: &[u8]) -> &[u8] {
     Fields::new(bytes).take_line()
 }
@@ -284,7 +284,7 @@ pub(super) fn count(
     Ok(value)
 }
 
-/// `N` of a comment like `# Nodes: N Edges: M`, which SNAP files carry.
+/// Returns `N` of a comment such as `# Nodes: N Edges: M` in SNAP files.
 fn nodes_in_comment(line: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(line).ok()?;
     let after = text.split_once("Nodes:")?.1;
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_headers_say_what_is_wrong() {
+    fn bad_headers_name_their_fault() {
         let mtx = "%%MatrixMarket matrix coordinate real general";
         assert!(message(Suffix::Matrix, &["1 2 3"]).starts_with("wrong banner (\"1 2 3\")"));
         assert!(

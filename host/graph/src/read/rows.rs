@@ -1,13 +1,13 @@
-//! METIS files: a line for each node, which lists its neighbours.
+//! METIS files: one line per node, which lists its neighbours.
 //!
-//! The number of a node is that of its line, so edges carry the line within their piece
-//! until pieces are put together. Sizes and weights of nodes are skipped.
+//! The number of a node is that of its line, so edges carry the line within their piece until the
+//! pieces are joined. Sizes and weights of nodes are skipped.
 
 use super::body::Parsed;
 use super::fields::{Fields, quote};
 use crate::LineProblem;
 
-/// What the line of a node holds.
+/// Layout of a node's line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rows {
     pub(super) nodes: u64,
@@ -35,7 +35,7 @@ pub(super) fn line<const N: usize>(
             });
         }
         let mut edge = [0u32; N];
-        // A piece has no more lines than bytes, which 32 bits count.
+        // A piece has no more lines than bytes, and 32 bits count its bytes.
         (edge[0], edge[1]) = (parsed.rows as u32, (target - 1) as u32);
         if rows.weighted && N == 3 {
             let rounded;
@@ -52,9 +52,9 @@ pub(super) fn line<const N: usize>(
     Ok(())
 }
 
-/// The line of a piece, from 1, that is a node too many after `room` more nodes.
+/// Returns the line of a piece, from 1, that is the first beyond `room` more nodes.
 ///
-/// Blank lines at the end of a file are none.
+/// Blank lines at the end of a file do not count.
 pub(super) fn line_beyond(bytes: &[u8], room: u64) -> Option<(u64, LineProblem)> {
     let mut rows = 0;
     for (at, line) in (1u64..).zip(bytes.split(|&byte| byte == b'\n')) {

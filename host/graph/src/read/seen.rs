@@ -1,8 +1,8 @@
-//! Which ids below 2^31 an edge list names, and the place of each among them.
+//! The ids below 2^31 that an edge list names, and their ranks.
 //!
-//! A bit for each number up to the largest id is fastest, but a short file can name
-//! a large id: where the bits would take more memory than the ids themselves, the
-//! ids are sorted instead. So memory follows the file, not the numbers in it.
+//! A bit for each number up to the largest id is fastest, but a short file can name a large id.
+//! Where the bits would take more memory than the ids themselves, the ids are sorted instead. So
+//! memory follows the file, not the numbers in it.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,20 +11,20 @@ use rayon::prelude::*;
 
 use super::body::NEAR;
 
-/// Bytes of bits that no file is too small for.
+/// Bytes of bits that are acceptable for any file size.
 const FREE_BYTES: u64 = 1 << 16;
 
 /// The near ids that occur.
 pub(super) struct Seen {
     set: Set,
-    /// Least near id, and the largest and one; both 0 when there is none.
+    /// The least near id, and the largest plus one; both 0 if there are none.
     pub(super) range: Range<u64>,
 }
 
 enum Set {
     Bits {
         words: Vec<AtomicU64>,
-        /// Ids before each word.
+        /// Number of ids before each word.
         before: Vec<u32>,
         count: u64,
     },
@@ -32,11 +32,11 @@ enum Set {
 }
 
 impl Seen {
-    /// Looks through all edges; ids from [`NEAR`] on do not count.
+    /// Scans all edges; ids from [`NEAR`] on do not count.
     pub(super) fn of<const N: usize>(edges: &[[u32; N]]) -> Self {
         let range = range_of(edges);
         let span = range.end;
-        // A word of bits and one of ranks for 64 ids, against two ids an edge.
+        // One word of bits and one of ranks for 64 ids, against two ids per edge.
         let (bits, ids) = (span.div_ceil(64) * 12, edges.len() as u64 * 8);
         let set = if bits <= ids.max(FREE_BYTES) {
             Set::bits(edges, span)
@@ -46,7 +46,7 @@ impl Seen {
         Self { set, range }
     }
 
-    /// How many ids occur.
+    /// Number of ids that occur.
     pub(super) fn count(&self) -> u64 {
         match &self.set {
             Set::Bits { count, .. } => *count,
@@ -54,7 +54,7 @@ impl Seen {
         }
     }
 
-    /// How many of the ids are below one that occurs.
+    /// Number of ids that are below this one.
     pub(super) fn rank(&self, id: u32) -> u32 {
         match &self.set {
             Set::Bits { words, before, .. } => {
@@ -66,7 +66,7 @@ impl Seen {
         }
     }
 
-    /// The ids, ascending, in a vector with room for `capacity`.
+    /// Returns the ids, ascending, in a vector with room for `capacity`.
     pub(super) fn ids(&self, capacity: usize) -> Vec<u64> {
         let mut all = Vec::with_capacity(capacity);
         match &self.set {
@@ -131,7 +131,7 @@ fn range_of<const N: usize>(edges: &[[u32; N]]) -> Range<u64> {
     u64::from(least.min(end))..u64::from(end)
 }
 
-/// The near ones among the two ends of an edge.
+/// Returns the near ids among the two ends of an edge.
 fn near<const N: usize>(edge: &[u32; N]) -> impl Iterator<Item = u32> + use<'_, N> {
     let is_near = |end: &u32| u64::from(*end) < NEAR;
     edge[..2].iter().copied().filter(is_near)
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_and_sorted_ids_answer_alike() {
+    fn bits_and_sorted_ids_agree() {
         check(&[], false);
         check(&[[700, 3], [3, 64], [65, 700]], false);
         check(&[[700, 3], [3, NEAR as u32 - 1], [65, 700]], true);

@@ -1,9 +1,8 @@
-//! Where bytes come from: a file or standard input, decompressed on the way.
+//! Sources of bytes: a file or standard input, decompressed on the way.
 //!
-//! Plain files are read, not mapped: a page of text is needed once, mapped pages
-//! would count as memory until the end, and a file that shrinks under a map kills
-//! the process. Compression is found by the first bytes, never by the name. This
-//! module knows nothing of lines or formats.
+//! Plain files are read, not mapped: a page of text is needed once, mapped pages would count as
+//! memory until the end, and a file that shrinks under a map kills the process. The first bytes
+//! determine the compression, never the name. This module knows nothing of lines or formats.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -18,23 +17,23 @@ use crate::{Compression, GraphError};
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const XZ_MAGIC: [u8; 6] = [0xfd, b'7', b'z', b'X', b'Z', 0];
-/// Dictionaries above this are refused: a header must not choose our memory. `xz -9` uses 64 MiB.
+/// Largest dictionary accepted, so that a header cannot choose our memory. `xz -9` uses 64 MiB.
 const XZ_MEMORY_KIB: u32 = 256 << 10;
-/// Bytes taken from the system at once.
+/// Bytes read from the system at once.
 const READ_BYTES: usize = 256 << 10;
 
-/// Bytes one after the other, from anywhere.
+/// A sequence of bytes from anywhere.
 pub(super) type Stream = Box<dyn Read + Send>;
 
 /// An opened input.
 pub(super) struct Source {
     /// Name for messages.
     pub(super) name: String,
-    /// What the first bytes said.
+    /// Compression by the first bytes.
     pub(super) compression: Compression,
     /// Size of the file, if it is one.
     pub(super) total: Option<u64>,
-    /// The file itself, to read at any place of it; not for standard input.
+    /// The file itself, for reads at any position; `None` for standard input.
     pub(super) file: Option<File>,
     raw_bytes: Arc<AtomicU64>,
     decoded_bytes: u64,
@@ -76,7 +75,7 @@ impl Source {
         Self::start(name, reader, None, None)
     }
 
-    /// Wraps bytes that are in memory already.
+    /// Wraps bytes in memory.
     #[cfg(test)]
     pub(super) fn of_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, GraphError> {
         let total = Some(bytes.len() as u64);
@@ -131,7 +130,7 @@ impl Source {
         })
     }
 
-    /// Fills as much of the buffer as there is; less only at the end.
+    /// Fills as much of the buffer as possible; less only at the end.
     pub(super) fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, GraphError> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -146,7 +145,7 @@ impl Source {
         Ok(filled)
     }
 
-    /// Puts bytes back in front of what comes.
+    /// Puts bytes back before the next ones.
     pub(super) fn unread(&mut self, bytes: &[u8]) {
         self.decoded_bytes -= bytes.len() as u64;
         let rest = std::mem::replace(&mut self.stream, Box::new(io::empty()));
@@ -158,7 +157,7 @@ impl Source {
         self.raw_bytes.load(Ordering::Relaxed)
     }
 
-    /// Bytes given out so far.
+    /// Bytes returned so far.
     pub(super) fn decoded_bytes(&self) -> u64 {
         self.decoded_bytes
     }
@@ -169,7 +168,7 @@ impl Source {
             Compression::Gzip => "gzip",
             Compression::Xz => "xz",
         };
-        // A disk error under a decoder carries the system's number; a decoder's own does not.
+        // A disk error under a decoder has an errno; a decoder's own error has none.
         if error.raw_os_error().is_some() {
             return self.io("read", error);
         }
@@ -200,7 +199,7 @@ fn compression_of(head: &[u8]) -> Compression {
     }
 }
 
-/// Counts what passes, for progress.
+/// Counts bytes as they pass, for progress.
 struct Counted {
     inner: Stream,
     count: Arc<AtomicU64>,

@@ -1,13 +1,13 @@
 //! Edge lists as tables: columns between commas, semicolons, tabs or blanks, with or
 //! without names, and the attributes that NetworkX writes as a Python dict.
 //!
-//! The common edge list, numbers between blanks, has a faster road in [`super::body`].
+//! The common edge list, numbers between blanks, has a faster path in [`super::body`].
 
 use super::body::Parsed;
 use super::fields::{Fields, quote};
 use crate::LineProblem;
 
-/// Names of the column where edges start, in small letters without punctuation.
+/// Names of the column where edges start, in lower case without punctuation.
 const STARTS: &[&str] = &[
     "source",
     "src",
@@ -63,15 +63,15 @@ const WEIGHTS: &[&str] = &[
 /// The attribute that NetworkX calls an edge's weight.
 const ATTRIBUTE: &[u8] = b"weight";
 
-/// Which column means what, counted from 0.
+/// Meaning of the columns, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Table {
-    /// The byte between columns; a blank stands for any number of blanks and tabs.
+    /// The byte between columns; a blank represents any number of blanks and tabs.
     pub(super) delimiter: u8,
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) weight: Option<usize>,
-    /// Columns that a line has at most; nothing when others are to be skipped.
+    /// Most columns per line; `None` if other columns are skipped.
     pub(super) columns: Option<usize>,
     /// Whether attributes follow the columns.
     pub(super) attributes: Attributes,
@@ -82,15 +82,15 @@ pub(super) struct Table {
 pub(super) enum Attributes {
     /// There are none.
     Absent,
-    /// They are of no interest, or hold no weight.
+    /// They are not needed, or hold no weight.
     Ignored,
-    /// They hold no weight although one is wanted; one that comes later is an error.
+    /// They hold no weight although one is wanted; a later one is an error.
     Weightless,
     /// They hold a weight.
     Weighted,
 }
 
-/// What the first line of a table is.
+/// Kind of the first line of a table.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum First {
     /// Names of columns.
@@ -101,14 +101,14 @@ pub(super) enum First {
     Plain,
 }
 
-/// What a table is read for.
+/// Purpose of reading a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wish {
     pub(super) weights: bool,
     pub(super) skip_columns: bool,
 }
 
-/// The byte between columns, by the first line.
+/// Detects the byte between columns from the first line.
 fn delimiter_of(line: &[u8]) -> u8 {
     let columns = line.split(|&byte| byte == b'{').next().unwrap_or(&[]);
     let has = |byte: &u8| columns.contains(byte);
@@ -121,13 +121,14 @@ fn delimiter_of(line: &[u8]) -> u8 {
     }
 }
 
-/// Whether a line names both ends of edges, so that it starts a table whatever the file is called.
+/// Tells whether a line names both ends of edges, so that it starts a table whatever the file is
+/// called.
 pub(super) fn names_ends(line: &[u8]) -> bool {
     let names = names_of(line, delimiter_of(line));
     position(&names, STARTS).is_some() && position(&names, ENDS).is_some()
 }
 
-/// Finds the columns by the first line.
+/// Finds the columns from the first line.
 pub(super) fn first(line: &[u8], wish: Wish) -> Result<First, LineProblem> {
     let delimiter = delimiter_of(line);
     let names = names_of(line, delimiter);
@@ -160,13 +161,13 @@ pub(super) fn first(line: &[u8], wish: Wish) -> Result<First, LineProblem> {
     Ok(First::Edge(table))
 }
 
-/// Whether a column starts like a number; that it is one is for the parser to find out.
+/// Tells whether a column starts like a number; the parser checks that it is one.
 fn is_number(column: &str) -> bool {
     let digits = column.trim_start_matches(['-', '+']);
     digits.starts_with(|first: char| first.is_ascii_digit())
 }
 
-/// A table whose first line is names, known or not.
+/// A table whose first line has names, known or not.
 fn named(names: &[String], delimiter: u8, wish: Wish) -> Result<First, LineProblem> {
     let ends = position(names, STARTS).zip(position(names, ENDS));
     let is_word = |name: &&String| !is_number(name);
@@ -204,13 +205,13 @@ fn position(names: &[String], known: &[&str]) -> Option<usize> {
     names.iter().position(is_known)
 }
 
-/// A name in small letters, without blanks and punctuation.
+/// Returns a name in lower case, without blanks and punctuation.
 fn plain_name(name: &str) -> String {
     let letters = name.chars().filter(|letter| letter.is_ascii_alphanumeric());
     letters.map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
-/// The columns of a line as text.
+/// Returns the columns of a line as text.
 fn names_of(line: &[u8], delimiter: u8) -> Vec<String> {
     let mut columns = Columns::new(line, delimiter);
     let mut names = Vec::new();
@@ -232,12 +233,12 @@ impl Table {
         }
     }
 
-    /// Whether every line has a weight that is wanted.
+    /// Tells whether every line has a weight that is wanted.
     pub(super) fn is_weighted(&self) -> bool {
         self.weight.is_some() || self.attributes == Attributes::Weighted
     }
 
-    /// The line without its attributes, and these.
+    /// Splits a line from its attributes.
     fn split<'l>(&self, line: &'l [u8]) -> (&'l [u8], &'l [u8]) {
         let braces = line.iter().position(|&byte| byte == b'{');
         match braces.filter(|_| self.attributes != Attributes::Absent) {
@@ -338,18 +339,18 @@ impl<'l> Columns<'l> {
         columns
     }
 
-    /// The bytes from the first on that is no blank; a tab between columns is none.
+    /// Skips leading blanks; a tab between columns is not a blank.
     fn trimmed(&self, rest: &'l [u8]) -> &'l [u8] {
         let is_blank = |byte: &&u8| byte.is_ascii_whitespace() && !self.divides(**byte);
         &rest[rest.iter().take_while(is_blank).count()..]
     }
 
-    /// Whether a byte that may be blank is a column's end all the same.
+    /// Tells whether a byte that may be a blank separates columns here.
     fn divides(&self, byte: u8) -> bool {
         byte == self.delimiter && byte != b' '
     }
 
-    /// The next column, without blanks and quotation marks around it.
+    /// Takes the next column, without blanks and quotation marks around it.
     fn next(&mut self) -> Result<Option<&'l [u8]>, LineProblem> {
         let Some(rest) = self.rest else {
             return Ok(None);
@@ -368,7 +369,7 @@ impl<'l> Columns<'l> {
         byte == self.delimiter || self.delimiter == b' ' && byte.is_ascii_whitespace()
     }
 
-    /// A column in quotation marks. Two of them stand for one, which no number has.
+    /// Takes a quoted column. A doubled quotation mark is an escaped one, which no number has.
     fn quoted(&mut self, inner: &'l [u8]) -> Result<&'l [u8], LineProblem> {
         let bad = || LineProblem::Quotation {
             value: quote(inner),
@@ -392,7 +393,7 @@ impl<'l> Columns<'l> {
         Ok(inner[..end].trim_ascii())
     }
 
-    /// Goes on after the delimiter at which `rest` starts, perhaps after blanks.
+    /// Continues after the delimiter at which `rest` starts, after optional blanks.
     fn step(&mut self, rest: &'l [u8]) {
         let next = self.trimmed(rest);
         self.rest = match self.delimiter {
@@ -402,7 +403,7 @@ impl<'l> Columns<'l> {
     }
 }
 
-/// The weight among the attributes of an edge, as text.
+/// Finds the weight among the attributes of an edge, as text.
 fn attribute(attributes: &[u8]) -> Option<&[u8]> {
     let mut rest = attributes.strip_prefix(b"{")?;
     loop {
@@ -415,7 +416,7 @@ fn attribute(attributes: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// What is before a byte that is outside of quotation marks and brackets, and what is after it.
+/// Splits at a byte that is outside of quotation marks and brackets.
 fn item(text: &[u8], until: u8) -> Option<(&[u8], &[u8])> {
     let (mut depth, mut quotation, mut escaped) = (0u32, None, false);
     for (at, &byte) in text.iter().enumerate() {
@@ -437,7 +438,7 @@ fn item(text: &[u8], until: u8) -> Option<(&[u8], &[u8])> {
     None
 }
 
-/// A number that NumPy wrote with its type, such as `np.float64(2.5)`, without it.
+/// Unwraps a number that NumPy wrote with its type, such as `np.float64(2.5)`.
 fn number_of(value: &[u8]) -> &[u8] {
     let inner = value
         .strip_suffix(b")")

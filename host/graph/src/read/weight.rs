@@ -1,33 +1,32 @@
-//! One edge weight, from the characters of its field.
+//! Parsing of one edge weight.
 //!
-//! A number that is whole and fits 32 bits is a whole number however it is
-//! written (`3`, `3.0`, `3e0`). Digits alone that pass 32 bits are refused; any
-//! other number that is not negative becomes the nearest `f32`, and whether that
-//! rounded it is decided exactly, from the decimal digits. So `0.5` is not
+//! A number that is whole and fits 32 bits is a whole number in any notation (`3`, `3.0`, `3e0`).
+//! Digits alone that pass 32 bits are refused. Any other non-negative number becomes the nearest
+//! `f32`; whether this rounds is decided exactly, from the decimal digits. So `0.5` is not
 //! rounded, while `0.1`, `1.00000000000000001` and `1e-400` are.
 
 use super::fields::quote;
 use crate::LineProblem;
 
 const WHAT: &str = "a weight";
-/// Exponents beyond this are as good as this: no float is near.
+/// Larger exponents are clamped to this: no float is near.
 const EXPONENT_LIMIT: i64 = 1 << 40;
 
-/// A weight as a file has it.
+/// A weight in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Weight {
     /// A whole number.
     Whole(u32),
-    /// A number that only a float holds.
+    /// A number that only a float represents.
     Real {
         /// Its bits.
         word: u32,
-        /// Whether it is not quite the number in the file.
+        /// Whether it differs from the number in the file.
         rounded: bool,
     },
 }
 
-/// A weight of digits alone.
+/// Parses a weight of digits alone.
 pub(super) fn whole(value: u64) -> Result<Weight, LineProblem> {
     let limit = u32::MAX;
     let too_large = |_| LineProblem::TooLarge {
@@ -38,7 +37,7 @@ pub(super) fn whole(value: u64) -> Result<Weight, LineProblem> {
     u32::try_from(value).map(Weight::Whole).map_err(too_large)
 }
 
-/// A weight in any decimal notation.
+/// Parses a weight in any decimal notation.
 pub(super) fn decimal(word: &[u8]) -> Result<Weight, LineProblem> {
     let value = || quote(word);
     let not_a_number = || LineProblem::NotANumber {
@@ -68,7 +67,7 @@ pub(super) fn decimal(word: &[u8]) -> Result<Weight, LineProblem> {
     })
 }
 
-/// A number in decimal notation; not the words that Rust's parser also takes.
+/// Parses a number in decimal notation; refuses the words that Rust's parser also takes.
 pub(super) fn real(word: &[u8]) -> Option<(&str, f32)> {
     let is_plain = |b: &u8| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
     let text = std::str::from_utf8(word).ok()?;
@@ -81,13 +80,13 @@ pub(super) fn real(word: &[u8]) -> Option<(&str, f32)> {
 struct Decimal {
     negative: bool,
     digits: Vec<u8>,
-    /// How many digits stand before the point; zeros follow the digits, or stand between
-    /// the point and them.
+    /// Number of digits before the point. Zeros follow the digits, or fill the gap between the
+    /// point and them.
     before: i64,
 }
 
 impl Decimal {
-    /// The digits of a text that Rust parses as a float.
+    /// Returns the digits of a text that Rust parses as a float.
     fn of(text: &str) -> Self {
         let negative = text.starts_with('-');
         let text = text.trim_start_matches(['-', '+']);
@@ -108,7 +107,7 @@ impl Decimal {
         }
     }
 
-    /// The value as a whole number of 32 bits, if it is one.
+    /// Returns the value as a 32-bit whole number, if it is one.
     fn whole(&self) -> Option<u32> {
         let zeros = self.before.checked_sub(self.digits.len() as i64)?;
         let zeros = u32::try_from(zeros).ok().filter(|_| self.before <= 10)?;
@@ -117,7 +116,7 @@ impl Decimal {
         u32::try_from(value * 10_u64.pow(zeros)).ok()
     }
 
-    /// Whether `float`, the nearest to `text`, is this very number.
+    /// Tells whether `float`, the nearest to `text`, is exactly this number.
     fn is(&self, text: &str, float: f32) -> bool {
         let near = text.parse() == Ok(f64::from(float));
         near && *self == Self::of(&exactly(float))
@@ -134,7 +133,7 @@ fn exponent_of(text: &str) -> i64 {
     exponent.clamp(-EXPONENT_LIMIT, EXPONENT_LIMIT)
 }
 
-/// All decimal digits of a finite float that is not negative: as many as its last bit needs.
+/// Returns all decimal digits of a finite non-negative float, down to its last bit.
 fn exactly(float: f32) -> String {
     let exponent = (float.to_bits() >> 23).max(1) as i32 - 150;
     let mantissa = float.to_bits() & 0x7f_ffff | u32::from(float.is_normal()) << 23;
@@ -175,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn fractions_say_whether_they_were_rounded() {
+    fn fractions_report_whether_they_were_rounded() {
         assert_eq!(read("2.5"), float(2.5, false));
         assert_eq!(read("250e-2"), float(2.5, false));
         assert_eq!(read("1e10"), float(1e10, false));
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_weight_can_be_is_refused() {
+    fn texts_that_are_not_weights_are_refused() {
         for (text, message) in [
             ("-2.5", "a weight is negative (-2.5)"),
             ("-1e-400", "a weight is negative (-1e-400)"),

@@ -1,9 +1,9 @@
-//! Arrays of little-endian words out of a file or a stream.
+//! Arrays of little-endian words from a file or a stream.
 //!
-//! A plain file is read at many places at once, straight into the arrays that the graph
-//! keeps; anything else piece by piece, so that memory follows the bytes that arrive and
-//! not what a header promises. Nothing is mapped: a mapped file that another program
-//! rewrites or cuts short changes arrays after they were checked, or ends the process.
+//! A plain file is read at many places at once, straight into the arrays that the graph keeps.
+//! Anything else is read piece by piece, so that memory follows the bytes that arrive and not a
+//! header's promise. Nothing is mapped: a mapped file that another program rewrites or cuts short
+//! would change checked arrays, or kill the process.
 
 use std::fs::File;
 use std::io;
@@ -26,13 +26,13 @@ pub(super) struct Words<'a> {
     /// A plain file and its size.
     file: Option<(File, u64)>,
     at: u64,
-    /// Bytes that the input should have, as far as that is known by now.
+    /// Size that the input should have, as far as it is known.
     pub(super) promised: u64,
     progress: Option<&'a dyn Progress>,
 }
 
 impl<'a> Words<'a> {
-    /// Starts at the first byte of a source from which nothing is missing.
+    /// Starts at the first byte of a complete source.
     pub(super) fn new(
         source: &'a mut Source,
         format: &'static str,
@@ -59,7 +59,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The error for a problem of this file.
+    /// Returns the error for a problem of this file.
     pub(super) fn bad(&self, problem: BinaryProblem) -> GraphError {
         self.about().bad(problem)
     }
@@ -77,7 +77,7 @@ impl<'a> Words<'a> {
         self.at
     }
 
-    /// Whether nothing follows.
+    /// Tells whether nothing follows.
     pub(super) fn is_at_end(&mut self) -> Result<bool, GraphError> {
         match &self.file {
             Some((_, total)) => Ok(self.at >= *total),
@@ -90,7 +90,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// An error unless the input ends here.
+    /// Returns an error unless the input ends here.
     pub(super) fn finish(&mut self) -> Result<(), GraphError> {
         if self.is_at_end()? {
             return Ok(());
@@ -117,7 +117,7 @@ impl<'a> Words<'a> {
         Ok(())
     }
 
-    /// Steps over bytes that nobody wants.
+    /// Skips bytes.
     pub(super) fn skip(&mut self, bytes: u64) -> Result<(), GraphError> {
         if let Some((_, total)) = self.file {
             self.at = self.at.saturating_add(bytes);
@@ -137,7 +137,7 @@ impl<'a> Words<'a> {
         Ok(())
     }
 
-    /// The next `count` words.
+    /// Reads the next `count` words.
     pub(super) fn words<T: Pod + Send>(&mut self, count: u64) -> Result<Vec<T>, GraphError> {
         let words = match &self.file {
             Some((file, total)) => self.placed(file, *total, count)?,
@@ -147,7 +147,7 @@ impl<'a> Words<'a> {
         Ok(words)
     }
 
-    /// Reads words of a file on all threads. The file is as large as they are.
+    /// Reads words of a file, which is large enough, on all threads.
     fn placed<T: Pod + Send>(
         &self,
         file: &File,
@@ -198,7 +198,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// A file as messages name it.
+/// Name of a file in messages.
 #[derive(Clone, Copy)]
 struct About<'a> {
     name: &'a str,
@@ -231,7 +231,7 @@ impl About<'_> {
     }
 }
 
-/// Adds `step` zeroes, with capacity for `room` where there is none.
+/// Adds `step` zeroes; reserves `room` if the vector is empty.
 fn grow<T: Pod>(
     words: &mut Vec<T>,
     step: usize,
@@ -245,14 +245,14 @@ fn grow<T: Pod>(
     Ok(())
 }
 
-/// `count` zeroes, of which the system makes pages when they are written.
+/// Returns `count` zeroes in pages that the system maps on the first write.
 pub(super) fn zeroed<T: Pod>(count: u64, name: &str) -> Result<Vec<T>, GraphError> {
-    // A count past the address space is as short of memory as one right at its end.
+    // A count beyond the address space is a shortage of memory like one at its end.
     let length = usize::try_from(count).unwrap_or(usize::MAX);
     memory::zeroed(length).map_err(|short| GraphError::memory(name, short))
 }
 
-/// Fills as much of the buffer as the file has from `at` on.
+/// Fills the buffer with the bytes of the file from `at` on, as far as there are any.
 fn fill_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {

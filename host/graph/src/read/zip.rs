@@ -1,8 +1,8 @@
-//! The members of a zip archive, one after the other.
+//! Members of a zip archive, one after the other.
 //!
-//! Reads the headers in front of the members and not the directory at the end, so that
-//! any stream will do. Members are stored or deflated, as NumPy writes them; sums are
-//! checked. This module knows nothing of arrays.
+//! Reads the headers before the members and not the directory at the end, so that any stream will
+//! do. Members are stored or deflated, as NumPy writes them; checksums are verified. This module
+//! knows nothing of arrays.
 
 use std::io::{self, BufReader, Read};
 
@@ -18,15 +18,15 @@ pub(super) const MAGIC: [u8; 4] = *b"PK\x03\x04";
 const ENDS: [[u8; 4]; 2] = [*b"PK\x01\x02", *b"PK\x05\x06"];
 /// Bytes of a header before the name.
 const HEADER_BYTES: usize = 30;
-/// Most members that are looked at.
+/// Most members to visit.
 const MEMBERS_MAX: u32 = 64;
 /// Flags of members that are encrypted, and of those whose sizes follow them.
 const ENCRYPTED: u16 = 1;
 const STREAMED: u16 = 8;
-/// Stands for a size that a header cannot hold.
+/// Placeholder of a size that needs 64 bits.
 const LARGE: u32 = u32::MAX;
 
-/// A source as a reader.
+/// Adapter from a source to a reader.
 struct Bytes<'a>(&'a mut Source);
 
 impl Read for Bytes<'_> {
@@ -70,7 +70,7 @@ impl<'a> Zip<'a> {
         }
     }
 
-    /// The next member; the last one must be read to its end.
+    /// Returns the next member; the previous one must be read to its end.
     pub(super) fn next(&mut self) -> Result<Option<Member<'_, 'a>>, GraphError> {
         let mut header = [0; HEADER_BYTES];
         self.fill(&mut header[..4])?;
@@ -127,7 +127,7 @@ impl<'a> Zip<'a> {
     }
 }
 
-/// Sizes of a member after and before compression, which may stand in the extra field.
+/// Returns the sizes of a member after and before compression, which may be in the extra field.
 fn sizes(header: [u32; 2], extra: &[u8]) -> (u64, u64) {
     let mut wide = wide_sizes(extra);
     let mut size = |word: u32| match wide.split_first_chunk() {
@@ -140,7 +140,7 @@ fn sizes(header: [u32; 2], extra: &[u8]) -> (u64, u64) {
     (size(header[0]), size(header[1]))
 }
 
-/// The part of the extra field with sizes of 64 bits.
+/// Finds the 64-bit sizes in the extra field.
 fn wide_sizes(mut extra: &[u8]) -> &[u8] {
     while let [a, b, c, d, rest @ ..] = extra {
         let length = usize::from(u16::from_le_bytes([*c, *d])).min(rest.len());
@@ -176,7 +176,7 @@ impl Member<'_, '_> {
         }
     }
 
-    /// Steps over what is left, and checks the whole.
+    /// Skips the rest, and verifies the checksum.
     pub(super) fn finish(mut self) -> Result<(), GraphError> {
         let mut buffer = [0; 1 << 14];
         while self.left() > 0 {
@@ -207,7 +207,7 @@ impl Member<'_, '_> {
         Ok(())
     }
 
-    /// The error for a problem of this member.
+    /// Returns the error for a problem of this member.
     pub(super) fn bad(&self, reason: String) -> GraphError {
         GraphError::Archive {
             file: self.archive.to_owned(),
@@ -219,7 +219,7 @@ impl Member<'_, '_> {
     }
 }
 
-/// An error of the source under the archive, or a member that ends early.
+/// Classifies an error of the source under the archive, or a member that ends early.
 fn failed(file: &str, member: &str, error: io::Error) -> GraphError {
     let reason = error.to_string();
     let truncated = || GraphError::Archive {

@@ -1,4 +1,4 @@
-//! Writes METIS files: a line for each node, with its neighbours from 1 on.
+//! Writes METIS files: one line per node, with its neighbours numbered from 1.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Graphs as files, in every format that is read.
+//! Writing of graphs, in every format that is read.
 //!
 //! This module chooses format and compression from the suffix; [`text`] and [`binary`]
 //! write, [`sink`] compresses, and [`crate::file`] makes the file appear whole or
@@ -16,7 +16,7 @@ use super::load::{Compression, Format};
 use super::{Graph, GraphError, WeightKind};
 use sink::Sink;
 
-/// What a save wrote.
+/// Result of a save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Saved {
     /// Format written.
@@ -29,13 +29,13 @@ pub struct Saved {
 
 /// Writes a graph to a file, in the format of its suffix or in the one given.
 ///
-/// `.mtx`, `.txt` and `.el`, `.csv`, `.gr`, `.graph`, `.egr` and `.swg` are known, each also with `.gz` or `.xz`
-/// after it. A `.gr` file is PACE when the graph is symmetric and has no weights, and
-/// DIMACS otherwise (with weights of 1 if it has none). Edge lists carry the original
-/// ids and a node count, `.csv` files the ids alone; nodes without edges survive in the former if ids count from 0, or from
-/// 1 and the last node has an edge. A symmetric graph is
-/// written to an edge list or DIMACS file with both directions, which are directed when
-/// read back. An existing file is replaced when everything is written, and kept when not.
+/// The suffixes `.mtx`, `.txt`, `.el`, `.csv`, `.gr`, `.graph`, `.egr` and `.swg` are known, each
+/// also followed by `.gz` or `.xz`. A `.gr` file is PACE if the graph is symmetric and has no
+/// weights, and DIMACS otherwise (with weights of 1 if it has none). Edge lists carry the original
+/// ids and a node count, `.csv` files the ids alone. An edge list keeps nodes without edges if ids
+/// count from 0, or from 1 and the last node has an edge. A symmetric graph is written to an edge
+/// list or DIMACS file with both directions, which are directed when read back. An existing file
+/// is replaced once everything is written, and kept on an error.
 ///
 /// ```
 /// use seawall_graph::{self as graph, Graph, LoadOptions};
@@ -50,10 +50,9 @@ pub struct Saved {
 /// ```
 ///
 /// # Errors
-/// [`GraphError::UnknownSuffix`] without a known suffix or format,
-/// [`GraphError::Directed`] for a directed graph as PACE or METIS,
-/// [`GraphError::Unwritable`] for what else a format cannot hold, [`GraphError::Io`] when the
-/// file cannot be written.
+/// [`GraphError::UnknownSuffix`] without a known suffix or format, [`GraphError::Directed`] for a
+/// directed graph as PACE or METIS, [`GraphError::Unwritable`] for anything else that a format
+/// cannot hold, [`GraphError::Io`] if the file cannot be written.
 pub fn save(graph: &Graph, path: &Path, format: Option<Format>) -> Result<Saved, GraphError> {
     let name = path.display().to_string();
     let (suffix, compression) = suffix_of(&name);

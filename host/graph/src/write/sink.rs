@@ -1,4 +1,4 @@
-//! An output that is compressed on the way.
+//! Output that is compressed on the way.
 //!
 //! Knows nothing of graphs.
 
@@ -11,10 +11,10 @@ use lzma_rust2::{XzOptions, XzWriter};
 use crate::Compression;
 use crate::file::Output;
 
-/// Effort of xz: beyond this, time doubles for a few per cent.
+/// Level of xz: higher ones double the time for a few per cent.
 const XZ_PRESET: u32 = 3;
 
-/// Where a graph is written.
+/// Destination of a written graph.
 pub(super) struct Sink {
     encoder: Encoder,
     bytes: u64,
@@ -44,7 +44,7 @@ impl Sink {
         Ok(Self { encoder, bytes: 0 })
     }
 
-    /// Ends the stream and the output; the bytes written before compression.
+    /// Ends the stream and the output; returns the bytes written before compression.
     pub(super) fn finish(self) -> io::Result<u64> {
         let output = match self.encoder {
             Encoder::Plain(output) => output,

@@ -1,8 +1,7 @@
 //! Writes the text formats.
 //!
-//! Blocks of rows are formatted in parallel and written in order; memory is a few
-//! blocks. The formats differ in header, base, prefix and which half of a symmetric
-//! graph they list.
+//! Blocks of rows are formatted in parallel and written in order; memory is a few blocks. The
+//! formats differ in header, base, prefix and the half of a symmetric graph that they list.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -12,10 +11,10 @@ use rayon::prelude::*;
 use super::sink::Sink;
 use crate::{Format, Graph, WeightKind};
 
-/// Edges formatted as one block, about.
+/// Approximate number of edges formatted as one block.
 const BLOCK_EDGES: u32 = 1 << 16;
 
-/// How an edge becomes a line.
+/// Format of an edge's line.
 #[derive(Clone, Copy)]
 struct Line<'a> {
     graph: &'a Graph,
@@ -29,11 +28,11 @@ struct Line<'a> {
 /// The last column.
 #[derive(Clone, Copy)]
 enum Weights {
-    /// There is none, whatever the graph has.
+    /// None.
     Never,
-    /// Those of the graph, if any.
+    /// The weights of the graph, if any.
     Own,
-    /// Those of the graph, or 1.
+    /// The weights of the graph, or 1.
     Always,
 }
 
@@ -182,7 +181,7 @@ impl Line<'_> {
 
     fn push_weight(self, text: &mut Vec<u8>, word: u32) {
         match self.graph.weight_kind() {
-            // With a point or an exponent, so that large whole numbers read back too.
+            // With a point or an exponent, so that large whole numbers read back as floats.
             Some(WeightKind::Float) => {
                 text.extend_from_slice(format!("{:?}", f32::from_bits(word)).as_bytes());
             }

@@ -1,17 +1,17 @@
-//! A batch on the CPU: threads take whole graphs, one graph a thread.
+//! Batches on the CPU: threads take whole graphs, one graph per thread.
 //!
 //! Every thread is a one-lane block of the batch kernel, so no thread ever
 //! waits for another. Wall time is the run's time.
 
-use super::{BatchError, BatchSession, BatchStats, Job, Pack, Room};
+use super::{BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches};
 use crate::backend::cpu::{self, Line};
 use crate::backend::threads::run_blocks;
 use crate::backend::{BackendError, DeviceInfo, HostWork, RunLimits};
 use seawall_core::abi::batch::BatchRecord;
-use seawall_device::batch::{Batch, run_batch};
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::HostGrid;
+use seawall_device::run::{Batch, run_batch};
 use seawall_device::waves::family;
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -19,23 +19,25 @@ use std::time::Instant;
 
 /// A packed batch in memory.
 #[derive(Debug)]
-pub struct CpuBatch {
+pub struct CpuBatch<'g> {
+    searches: Searches<'g>,
     pack: Pack,
     memory: Vec<Line>,
     device: DeviceInfo,
     upload_ns: u64,
 }
 
-impl CpuBatch {
-    /// Packs `jobs` for `threads` threads, all of the machine's when not
-    /// given; more threads than graphs are not started. `budget_bytes` bounds
-    /// what the batch takes beside the graphs as they are loaded.
+impl<'g> CpuBatch<'g> {
+    /// Packs `jobs` for `threads` threads, by default all of the machine's; at most one thread per
+    /// graph is started. `budget_bytes` limits the batch's memory beyond that of the loaded
+    /// graphs.
     ///
     /// # Errors
-    /// As [`BatchError`] says; [`BackendError::TooManyThreads`] for more than
-    /// [`THREADS_MAX`](crate::backend::cpu::THREADS_MAX) threads, [`BackendError::OutOfMemory`] when budget or memory is short.
+    /// See [`BatchError`]; [`BackendError::TooManyThreads`] for more than
+    /// [`THREADS_MAX`](crate::backend::cpu::THREADS_MAX) threads, [`BackendError::OutOfMemory`] if
+    /// budget or memory is short.
     pub fn open(
-        jobs: &[Job<'_>],
+        jobs: &[Job<'g>],
         threads: Option<NonZeroUsize>,
         (limits, budget_bytes): (RunLimits, Option<u64>),
     ) -> Result<Self, BatchError> {
@@ -47,11 +49,13 @@ impl CpuBatch {
             time_budget_ns: limits.time_budget_ns,
         };
         let pack = Pack::new(jobs, room)?;
+        let searches = Searches::of(jobs)?;
         let mut memory = cpu::lines("the batch", pack.bytes())?;
         let base = memory.as_mut_ptr() as u64;
         let image = bytemuck::cast_slice_mut::<_, u8>(&mut memory);
         pack.write(jobs, base, &mut image[..pack.image_bytes() as usize]);
         Ok(Self {
+            searches,
             pack,
             memory,
             device,
@@ -65,7 +69,7 @@ impl CpuBatch {
     }
 }
 
-impl BatchSession for CpuBatch {
+impl BatchSession for CpuBatch<'_> {
     fn device(&self) -> &DeviceInfo {
         &self.device
     }
@@ -94,12 +98,13 @@ impl BatchSession for CpuBatch {
             .stats((run_ns, HostWork::default()), self.part(&zeroed))
     }
 
-    fn read(&mut self) -> Result<Vec<Vec<u32>>, BatchError> {
-        Ok(self.pack.results(self.part(&self.pack.io())))
+    fn read_each(&mut self) -> Result<Vec<Result<Vec<u32>, BackendError>>, BatchError> {
+        let words = self.pack.results(self.part(&self.pack.io()));
+        Ok(self.searches.check(words))
     }
 }
 
-/// Address of a batch record that outlives the threads it is given to.
+/// Address of a batch record that outlives the threads that use it.
 #[derive(Clone, Copy)]
 struct BatchAddress(u64);
 
@@ -111,8 +116,8 @@ fn run_threads(batch: BatchAddress, threads: u32) -> Result<(), BackendError> {
 
 fn run_block(BatchAddress(record): BatchAddress, place: (u32, u32), dealer: &Dealer) {
     let mut shared = vec![0_u32; SHARED_WORDS];
-    // SAFETY: `shared` is this thread's own and outlives the call; so does the dealer,
-    // which all threads of this run have alone.
+    // SAFETY: `shared` belongs to this thread and outlives the call; so does the dealer, which
+    // only the threads of this run use.
     let grid = unsafe { HostGrid::new(place, shared.as_mut_ptr(), dealer, cpu::SERVICES) };
     // SAFETY: the record and all that it names lie in memory of the session,
     // which is exclusively borrowed for the run; there is an arena for each of

@@ -1,10 +1,9 @@
 //! Batches: many independent graphs, each with its program, in one run.
 //!
-//! A batch is packed into one block of memory with a launch record for every
-//! graph, goes to its machine in one upload, runs in one launch (or on threads
-//! started once), and its results come back in one copy. Workers, blocks of a
-//! GPU or threads of the CPU, take graphs one after the other and run each
-//! whole program alone, so graphs never wait for each other.
+//! A batch is packed into one block of memory with a launch record for every graph. It goes to its
+//! machine in one upload and runs in one launch (or on threads started once), and its results come
+//! back in one copy. Workers, which are blocks of a GPU or threads of the CPU, take graphs one
+//! after the other and run each whole program alone, so graphs never wait for each other.
 
 mod place;
 mod pack;
@@ -13,30 +12,32 @@ pub mod cpu;
 pub(crate) use pack::Pack;
 pub(crate) use place::Room;
 
+use super::outgrown::{self, Outgrowing};
 use super::{BackendError, DeviceInfo, HostWork};
 use crate::Cause;
 use crate::graph::Graph;
 use crate::program::{EncodedProgram, RegisterId};
+use rayon::prelude::*;
 use seawall_core::abi::control::ControlRecord;
 use std::sync::Arc;
 
-/// One graph of a batch and what runs on it.
+/// One graph of a batch, and the program that runs on it.
 #[derive(Clone, Debug)]
 pub struct Job<'g> {
     /// The graph; copied when a session opens.
     pub graph: &'g Graph,
-    /// The program. Graphs that share it share its tables too. It must write a
-    /// register before it reads it, as every program of a builder does: an
-    /// arena may hold what the graph before left in it.
+    /// The program. Graphs that share a program share its tables too. It must write a register
+    /// before it reads it, as every program of a builder does: an arena may hold data of the
+    /// previous graph.
     pub program: Arc<EncodedProgram>,
-    /// Words of the input region. They go up once, when a session opens: a
-    /// program that writes to its inputs finds them so in the next run.
+    /// Words of the input region. They are uploaded once, when a session opens: a program that
+    /// writes to its inputs finds the written words in the next run.
     pub inputs: Vec<u32>,
     /// The register to read afterwards.
     pub result: RegisterId,
 }
 
-/// What one run of a batch cost and how each graph ended.
+/// Cost of one run of a batch, and the final state of each graph.
 #[derive(Clone, Debug)]
 pub struct BatchStats {
     /// Time of the run: device time between two events for a GPU, wall time
@@ -63,19 +64,64 @@ pub trait BatchSession {
     /// Nanoseconds that packing and uploading took.
     fn upload_ns(&self) -> u64;
 
-    /// Runs every program once. Nothing is allocated on the machine and no
-    /// graph costs host work before the run has ended.
+    /// Runs every program once. Nothing is allocated on the machine, and no graph costs host work
+    /// before the run has ended.
     ///
     /// # Errors
-    /// [`BatchError::Job`] with the graph that faulted first; no further graph
-    /// was begun then, and results are incomplete.
+    /// [`BatchError::Job`] for the first graph that faults; no further graph starts then, and
+    /// results are incomplete.
     fn run(&mut self) -> Result<BatchStats, BatchError>;
 
-    /// The words of every graph's result register, in the order of the jobs.
+    /// Returns the words of every graph's result register, in the order of the jobs, or
+    /// [`BackendError::PathTooLong`] for a graph whose paths exceed the distances of its program.
     ///
     /// # Errors
-    /// When the machine fails.
-    fn read(&mut self) -> Result<Vec<Vec<u32>>, BatchError>;
+    /// If the machine fails.
+    fn read_each(&mut self) -> Result<Vec<Result<Vec<u32>, BackendError>>, BatchError>;
+
+    /// Returns the words of every graph's result register, in the order of the jobs.
+    ///
+    /// # Errors
+    /// If the machine fails; [`BatchError::Job`] with the first graph whose paths exceed the
+    /// distances of its program.
+    fn read(&mut self) -> Result<Vec<Vec<u32>>, BatchError> {
+        let each = (0..).zip(self.read_each()?);
+        each.map(|(index, words)| words.map_err(|source| BatchError::Job { index, source }))
+            .collect()
+    }
+}
+
+/// The searches of a batch's programs, for the graphs that they run on.
+#[derive(Debug)]
+pub(crate) struct Searches<'g>(Vec<(&'g Graph, Outgrowing)>);
+
+impl<'g> Searches<'g> {
+    /// Returns the searches of `jobs`.
+    ///
+    /// # Errors
+    /// [`BatchError::Job`] as [`Outgrowing::of_result`].
+    pub(crate) fn of(jobs: &[Job<'g>]) -> Result<Self, BatchError> {
+        let search = |(index, job): (usize, &Job<'g>)| {
+            let outgrowing = Outgrowing::of_result(&job.program, job.graph, job.result);
+            let outgrowing = outgrowing.map_err(|source| BatchError::Job { index, source })?;
+            Ok((job.graph, outgrowing))
+        };
+        jobs.iter()
+            .enumerate()
+            .map(search)
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+
+    /// Returns the words of each graph, or the error for a path that exceeds them.
+    pub(crate) fn check(&self, words: Vec<Vec<u32>>) -> Vec<Result<Vec<u32>, BackendError>> {
+        let check = |((graph, outgrowing), words): (&(&Graph, Outgrowing), Vec<u32>)| {
+            let mut searches = outgrowing.due().into_iter();
+            searches.try_for_each(|search| outgrown::check(&search, graph, &words))?;
+            Ok(words)
+        };
+        self.0.par_iter().zip(words).map(check).collect()
+    }
 }
 
 /// A batch could not open, run or be read.
@@ -86,10 +132,10 @@ pub enum BatchError {
     Job {
         /// Its number, from 0.
         index: usize,
-        /// What went wrong with it.
+        /// The error of this graph.
         source: BackendError,
     },
-    /// There are none, or more than tickets can number.
+    /// There are no graphs, or more than tickets can number.
     #[error("a batch of {jobs} graphs; from 1 to {most} run at once")]
     Size {
         /// Graphs given.
@@ -103,7 +149,7 @@ pub enum BatchError {
 }
 
 impl BatchError {
-    /// Whether another request would help.
+    /// Returns the cause: the request or the machine.
     #[must_use]
     pub fn cause(&self) -> Cause {
         match self {

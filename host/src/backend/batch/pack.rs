@@ -5,9 +5,8 @@
 //! '--------------------- the image, uploaded once --------------------' '----- zeroed a run ----'
 //! ```
 //!
-//! A result register moves out of its arena to a place behind its graph's
-//! inputs: all results then lie together and come back in one copy, and an
-//! arena may serve the next graph.
+//! Each result register moves from its arena to a place after its graph's inputs. All results are
+//! then contiguous and come back in one copy, and an arena can serve the next graph.
 
 use super::place::{
     Cursor, Place, Room, Tables, by_size, place_arenas, place_graphs, share_tables, table,
@@ -25,13 +24,13 @@ use seawall_core::abi::tiles::TileTable;
 use seawall_core::abi::{MAGIC, VERSION};
 use std::ops::Range;
 
-/// Where everything of a batch is, in bytes from its start.
+/// Offsets of all parts of a batch, in bytes from its start.
 #[derive(Debug)]
 pub(crate) struct Pack {
     tables: Vec<Tables>,
     places: Vec<Place>,
-    /// Job of each launch record: large graphs come first, so that none is
-    /// begun when all others are done.
+    /// Job of each launch record. Large graphs come first, so that none starts when all others are
+    /// done.
     order: Vec<u32>,
     workers: u32,
     arena_stride: u64,
@@ -45,13 +44,12 @@ pub(crate) struct Pack {
 }
 
 impl Pack {
-    /// Checks `jobs` and lays them out. Linear in their number and in the
-    /// tables of their programs.
+    /// Checks `jobs` and lays them out. Time is linear in their number and in the tables of their
+    /// programs.
     ///
     /// # Errors
-    /// [`BatchError::Job`] for a program, an input or a graph that does not
-    /// fit the others of its job; [`BackendError::OutOfMemory`] when the room
-    /// is too small for one worker.
+    /// [`BatchError::Job`] if a program, an input and a graph of a job do not match;
+    /// [`BackendError::OutOfMemory`] if there is no room for one worker.
     pub(crate) fn new(jobs: &[Job<'_>], room: Room) -> Result<Self, BatchError> {
         if jobs.is_empty() || jobs.len() > GRAPHS_MAX as usize {
             return Err(BatchError::Size {
@@ -89,17 +87,17 @@ impl Pack {
         })
     }
 
-    /// Blocks or threads that the arenas are for.
+    /// Number of blocks or threads that have arenas.
     pub(crate) const fn workers(&self) -> u32 {
         self.workers
     }
 
-    /// Bytes of the whole block.
+    /// Size of the whole block, bytes.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Bytes of the image at its start.
+    /// Size of the image at its start, bytes.
     pub(crate) const fn image_bytes(&self) -> u64 {
         self.state
     }
@@ -114,8 +112,8 @@ impl Pack {
         self.io.clone()
     }
 
-    /// Fills `image`, [`Pack::image_bytes`] zero bytes, for a block that will
-    /// be at address `base`; `jobs` are those of [`Pack::new`].
+    /// Fills `image`, which has [`Pack::image_bytes`] zero bytes, for a block at address `base`;
+    /// `jobs` are those of [`Pack::new`].
     pub(crate) fn write(&self, jobs: &[Job<'_>], base: u64, image: &mut [u8]) {
         let record = BatchRecord {
             magic: MAGIC,
@@ -184,7 +182,7 @@ impl Pack {
         }
     }
 
-    /// Takes the results out of `io`, the bytes of [`Pack::io`] after a run.
+    /// Extracts the results from `io`, the bytes of [`Pack::io`] after a run.
     pub(crate) fn results(&self, io: &[u8]) -> Vec<Vec<u32>> {
         let result = |place: &Place| {
             let start = place.io - self.io.start;
@@ -199,8 +197,7 @@ impl Pack {
         self.places.iter().map(result).collect()
     }
 
-    /// The control blocks in `zeroed`, the bytes of [`Pack::zeroed`] after a
-    /// run.
+    /// Reads the control blocks from `zeroed`, the bytes of [`Pack::zeroed`] after a run.
     ///
     /// # Errors
     /// The first fault.
@@ -225,13 +222,13 @@ impl Pack {
         }
     }
 
-    /// What the fault word says: nothing, that the record is bad, or a job.
+    /// Decodes the fault word: no fault, a bad record, or a job.
     fn faulted(&self, word: u32) -> Option<Option<usize>> {
         let position = word.checked_sub(1)?;
         Some(self.order.get(position as usize).map(|job| *job as usize))
     }
 
-    /// Puts results of one run together.
+    /// Joins the results of one run.
     ///
     /// # Errors
     /// As [`Pack::controls`].
@@ -248,7 +245,7 @@ impl Pack {
     }
 }
 
-/// The error for a batch record that the kernel did not take.
+/// Returns the error for a batch record that the kernel refused.
 fn bad_record() -> BackendError {
     BackendError::Fault {
         record: FaultRecord {
@@ -282,7 +279,7 @@ fn put<T: bytemuck::NoUninit>(image: &mut [u8], at: u64, records: &[T]) {
     }
 }
 
-/// The record at byte `at`.
+/// Reads the record at byte `at`.
 fn take<T: bytemuck::Pod>(bytes: &[u8], at: u64) -> T {
     let at = at as usize;
     bytes

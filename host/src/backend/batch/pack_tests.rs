@@ -1,7 +1,6 @@
 use super::*;
-use crate::analysis::{self, Question};
+use crate::analysis::{self, AnalysisKind, Question};
 use crate::program::{EncodedProgram, PlanRequest, ProgramBuilder};
-use crate::run::{AnalysisKind, Detail, Ranking};
 use seawall_core::abi::program::{Region, RegisterRecord};
 use std::sync::Arc;
 
@@ -10,11 +9,8 @@ fn jobs(graphs: &[Graph]) -> Vec<Job<'_>> {
     let mut known: Vec<(u32, Arc<EncodedProgram>)> = Vec::new();
     let mut job = |graph| {
         let question = Question {
-            sources: vec![0],
             max_iterations: 99,
-            ranking: Ranking::default(),
-            detail: Detail::Plain,
-            wide: false,
+            ..Question::new(vec![0])
         };
         let built = analysis::build(AnalysisKind::Bfs, graph, &question);
         let built = built.unwrap();
@@ -69,7 +65,7 @@ fn many_graphs_share_the_arenas_of_few_workers_and_few_graphs_have_their_own() {
     assert!(arenas.windows(2).all(|pair| pair[0] < pair[1]));
 }
 
-/// One large graph among small ones must not give every worker a large arena.
+/// One large graph among small ones must not cause a large arena for every worker.
 #[test]
 fn a_large_graph_among_small_ones_does_not_multiply_its_arena() {
     let mut lengths = vec![10; 20];
@@ -81,7 +77,7 @@ fn a_large_graph_among_small_ones_does_not_multiply_its_arena() {
 }
 
 #[test]
-fn scarce_memory_takes_workers_away_and_too_little_is_an_error() {
+fn scarce_memory_reduces_the_workers_and_too_little_is_an_error() {
     let graphs = paths(&[600; 50]);
     let jobs = jobs(&graphs);
     let whole = Pack::new(&jobs, room(4, u64::MAX)).unwrap();
@@ -148,7 +144,7 @@ fn every_launch_record_leads_to_the_parts_of_its_graph() {
 }
 
 #[test]
-fn a_job_that_contradicts_itself_is_named() {
+fn an_inconsistent_job_is_named() {
     let graphs = paths(&[5, 5]);
     let index_of = |jobs: &[Job<'_>]| match Pack::new(jobs, room(1, u64::MAX)) {
         Err(BatchError::Job { index, source }) => (index, source.to_string()),
@@ -200,7 +196,7 @@ fn the_first_fault_is_that_of_the_job_and_not_of_its_place() {
 }
 
 #[test]
-fn a_batch_whose_graphs_alone_pass_the_room_is_refused() {
+fn a_batch_whose_graphs_exceed_the_memory_is_refused() {
     let graphs = paths(&[5]);
     let mut program = ProgramBuilder::new(5);
     let words = program.input("words", 64).unwrap();

@@ -1,7 +1,7 @@
-//! Where the parts of a batch go.
+//! Placement of the parts of a batch.
 //!
-//! Everything here is arithmetic on offsets from the start of the batch's
-//! memory; [`pack`](super::pack) fills the places.
+//! Everything here is arithmetic on offsets from the start of the batch's memory;
+//! [`pack`](super::pack) fills the parts.
 
 use super::{BatchError, Job};
 use crate::backend::BackendError;
@@ -15,14 +15,14 @@ use std::sync::Arc;
 /// Alignment of every part, bytes: that of registers.
 const ALIGN: u64 = 256;
 
-/// The machine's side of a batch.
+/// Limits of the machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
-    /// Blocks or threads that could take graphs at once.
+    /// Blocks or threads that can take graphs at once.
     pub(crate) workers: u32,
     /// Bytes that the batch may take.
     pub(crate) available_bytes: u64,
-    /// Time of a run after which it stops itself, nanoseconds.
+    /// Time budget of a run, nanoseconds.
     pub(crate) time_budget_ns: u64,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Tables {
     pub(super) io_bytes: u64,
 }
 
-/// Where a graph's arrays and registers are.
+/// Offsets of a graph's arrays and registers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Place {
     pub(super) tables: usize,
@@ -50,7 +50,7 @@ pub(super) struct Place {
     pub(super) arena: u64,
 }
 
-/// Places parts behind each other.
+/// Places parts one after the other.
 #[derive(Default)]
 pub(super) struct Cursor(pub(super) u64);
 
@@ -66,12 +66,12 @@ impl Cursor {
     }
 }
 
-/// Bytes of `count` records.
+/// Size of `count` records, bytes.
 pub(super) const fn table<T>(count: usize) -> u64 {
     (count as u64).saturating_mul(size_of::<T>() as u64)
 }
 
-/// Jobs by falling work.
+/// Returns the jobs in order of falling work.
 pub(super) fn by_size(jobs: &[Job<'_>]) -> Vec<u32> {
     let work = |job: &u32| {
         let graph = jobs[*job as usize].graph;
@@ -82,8 +82,8 @@ pub(super) fn by_size(jobs: &[Job<'_>]) -> Vec<u32> {
     order
 }
 
-/// Checks every job and places the tables of each distinct program once; gives
-/// them and the number of each job's.
+/// Checks every job and places the tables of each distinct program once; returns them and, for
+/// each job, the number of its tables.
 pub(super) fn share_tables(
     jobs: &[Job<'_>],
     cursor: &mut Cursor,
@@ -108,13 +108,13 @@ pub(super) fn share_tables(
     Ok((tables, users))
 }
 
-/// What of a job depends on more than its program.
+/// Identity of a job beyond its program.
 fn check_job(job: &Job<'_>) -> Result<(), BackendError> {
     fit::check_graph(&job.program, job.graph)?;
     fit::check_inputs(job.program.input_bytes, &job.inputs)
 }
 
-/// Places a program's tables, with its result register behind the inputs.
+/// Places a program's tables, with its result register after the inputs.
 fn tables_of(job: &Job<'_>, cursor: &mut Cursor) -> Result<Tables, BackendError> {
     let program = &job.program;
     fit::check_tables(program)?;
@@ -158,9 +158,9 @@ pub(super) fn place_graphs(jobs: &[Job<'_>], users: &[usize], cursor: &mut Curso
     jobs.iter().zip(users).map(place).collect()
 }
 
-/// Places an arena for every worker or for every graph, whichever takes less,
-/// with fewer workers when there is no room for all; gives the workers and the
-/// bytes between their arenas.
+/// Places an arena for every worker or for every graph, whichever takes less, with fewer workers
+/// if there is no room for all; returns the number of workers and the distance between their
+/// arenas in bytes.
 pub(super) fn place_arenas(
     (tables, places): (&[Tables], &mut [Place]),
     cursor: &mut Cursor,
@@ -183,7 +183,7 @@ pub(super) fn place_arenas(
         needed: cursor.0.saturating_add(arenas),
         available: room.available_bytes,
     };
-    // Arenas of nothing fit even where what is before them does not.
+    // Empty arenas fit even where the parts before them do not.
     if cursor.0 > room.available_bytes {
         return Err(short(largest.min(all)));
     }

@@ -1,9 +1,8 @@
 //! A batch on a GPU: one upload, one launch, one copy back.
 //!
-//! Small graphs are searched by a warp or two, so blocks are small and many
-//! are resident at once, which hides the latency that each of them waits for.
-//! The launch is not cooperative: blocks take graphs and never wait for each
-//! other.
+//! A warp or two suffice to search a small graph, so blocks are small and many are resident at
+//! once, which hides the latency that each of them waits for. The launch is not cooperative:
+//! blocks take graphs and never wait for each other.
 
 use super::CudaOptions;
 use super::GridShape;
@@ -14,7 +13,7 @@ use super::module::{Entry, Module};
 use super::resident::{elapsed_ns, lane};
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
-use crate::backend::batch::{BatchError, BatchSession, BatchStats, Job, Pack, Room};
+use crate::backend::batch::{BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches};
 use crate::backend::{BackendError, DeviceInfo, HostWork};
 use seawall_core::abi::program::Opcode;
 use seawall_device::grid::{COMPACT_LANES, LANES_MAX};
@@ -22,11 +21,11 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// How much longer than the kernel's time budget the host waits.
+/// Time that the host waits beyond the kernel's time budget.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Lanes of a block by the work, nodes and edges, of the graphs: enough to
-/// clear registers and expand wide frontiers, few enough for many blocks.
+/// Lanes of a block by the work, nodes and edges, of the graphs: enough to clear registers and
+/// expand wide frontiers, few enough for many blocks.
 const LANES_BY_WORK: [(u64, u32); 5] = [
     (1 << 12, 32),
     (1 << 14, 64),
@@ -35,39 +34,39 @@ const LANES_BY_WORK: [(u64, u32); 5] = [
     (1 << 20, 512),
 ];
 
-/// Fewest lanes of the kernel that knows every opcode: its shared memory lets
-/// few blocks be resident, whatever their size.
+/// Fewest lanes of the kernel that knows every opcode: its shared memory allows few resident
+/// blocks of any size.
 const FULL_LANES_MIN: u32 = 128;
 
 /// A packed batch in device memory.
 ///
 /// Its handles belong to the thread that opened it, so it is not `Send`.
 #[derive(Debug)]
-pub struct CudaBatch {
+pub struct CudaBatch<'g> {
+    searches: Searches<'g>,
     pack: Pack,
     grid: Grid,
     memory: DeviceMemory,
     staging: Staging,
     clock: [Event; 2],
     stream: Stream,
-    /// What the last run left, kept so that the next one finds its pages.
+    /// Buffer for the state of the last run, kept so that the next one finds its pages.
     copy: Vec<u8>,
     time_budget: Duration,
     upload_ns: u64,
     context: Rc<Context>,
 }
 
-impl CudaBatch {
+impl<'g> CudaBatch<'g> {
     /// Opens a device, packs `jobs` and uploads them in one copy.
     ///
-    /// `options.lanes` and `options.blocks` override the shape that follows
-    /// from the graphs; more blocks than graphs are not launched.
+    /// `options.lanes` and `options.blocks` override the shape chosen for the graphs; at most one
+    /// block per graph is launched.
     ///
     /// # Errors
-    /// [`BackendError::Unavailable`] without driver or device,
-    /// [`BackendError::OutOfMemory`] when budget or memory is short, and as
-    /// [`BatchError`] says.
-    pub fn open(jobs: &[Job<'_>], options: CudaOptions) -> Result<Self, BatchError> {
+    /// [`BackendError::Unavailable`] without driver or device, [`BackendError::OutOfMemory`] if
+    /// budget or memory is short, otherwise see [`BatchError`].
+    pub fn open(jobs: &[Job<'g>], options: CudaOptions) -> Result<Self, BatchError> {
         let context = Context::open(options.device, options.budget_bytes)?;
         let module = Module::load(&context)?;
         let (entry, lanes) = kernel_for(jobs, options.lanes);
@@ -87,10 +86,12 @@ impl CudaBatch {
             time_budget_ns: options.limits.time_budget_ns,
         };
         let pack = Pack::new(jobs, room)?;
+        let searches = Searches::of(jobs)?;
         let grid = Grid::new(kernel, shape(Some(pack.workers())), Residency::Free)?;
         let memory = DeviceMemory::take(&context, "the batch", pack.bytes())?;
         let (stream, staging) = lane(&context, pack.image_bytes() as usize)?;
         let mut batch = Self {
+            searches,
             pack,
             grid,
             memory,
@@ -126,8 +127,8 @@ impl CudaBatch {
             })?;
         image.resize(bytes, 0);
         self.pack.write(jobs, self.memory.address(), &mut image);
-        // SAFETY: the memory is as long as the whole batch, of which the image
-        // is the front, and freeing it waits for the copy.
+        // SAFETY: the memory is as long as the whole batch, whose front is the image, and freeing
+        // it waits for the copy.
         unsafe {
             self.staging
                 .upload(&self.stream, self.memory.address(), &image)?;
@@ -142,17 +143,15 @@ impl CudaBatch {
         unsafe { self.stream.zero(address, range.end - range.start) }
     }
 
-    /// Runs the batch and copies the state after it; returns the device time and
-    /// what the host did.
+    /// Runs the batch and copies its state; returns the device time and the host's work.
     fn launch(&mut self) -> Result<(u64, HostWork), BackendError> {
         self.context.bind()?;
         let mut host = HostWork::default();
         let [start, end] = &self.clock;
         self.zero(self.pack.zeroed())?;
         start.record(&self.stream)?;
-        // SAFETY: the batch record is at the start of the memory, which holds
-        // all that it names, an arena for each block among them, and lives
-        // until the wait below.
+        // SAFETY: the batch record is at the start of the memory, which holds everything it refers
+        // to, including an arena for each block, and lives until the wait below.
         unsafe {
             self.grid.launch(&self.stream, self.memory.address(), &[])?;
         }
@@ -181,20 +180,20 @@ impl CudaBatch {
         }
     }
 
-    /// Waits for what a failed call left in the stream.
+    /// Waits for work that a failed call left in the stream.
     fn settled<T>(&self, result: Result<T, BackendError>) -> Result<T, BackendError> {
         if let Err(error) = &result {
             self.context.note(error);
         }
         if result.is_err() && !self.context.is_given_up() {
-            // The first error is the one to tell.
+            // The first error is the one to report.
             let _ = self.stream.wait("settling after an error", COPY_LIMIT);
         }
         result
     }
 }
 
-impl BatchSession for CudaBatch {
+impl BatchSession for CudaBatch<'_> {
     fn device(&self) -> &DeviceInfo {
         &self.context.limits().info
     }
@@ -217,15 +216,15 @@ impl BatchSession for CudaBatch {
         self.pack.stats(timed, &self.copy)
     }
 
-    fn read(&mut self) -> Result<Vec<Vec<u32>>, BatchError> {
+    fn read_each(&mut self) -> Result<Vec<Result<Vec<u32>, BackendError>>, BatchError> {
         self.context.bind()?;
         let read = self.download(self.pack.io());
         self.settled(read)?;
-        Ok(self.pack.results(&self.copy))
+        Ok(self.searches.check(self.pack.results(&self.copy)))
     }
 }
 
-impl Drop for CudaBatch {
+impl Drop for CudaBatch<'_> {
     fn drop(&mut self) {
         if self.context.is_given_up() {
             return;
@@ -244,8 +243,7 @@ fn kernel_for(jobs: &[Job<'_>], asked: Option<u32>) -> (Entry, u32) {
         .iter()
         .flat_map(|job| &job.program.waves)
         .map(|wave| Opcode::from_word(wave.opcode));
-    // An opcode of another version gets the kernel that knows most; it leaves
-    // the fault.
+    // An opcode of another version gets the kernel that knows most, which then reports the fault.
     let known: Option<Vec<Opcode>> = opcodes.collect();
     let name = known.map_or("", seawall_device::batch_kernel_for);
     let compact = Entry::BatchSearch;
@@ -263,8 +261,8 @@ fn work_of(job: &Job<'_>) -> u64 {
     u64::from(job.graph.nodes()) + u64::from(job.graph.edges())
 }
 
-/// Lanes for graphs of these sizes, by the size in which the mean unit of work
-/// lies: a few large graphs among many small ones count for what they cost.
+/// Returns the lanes for graphs of these sizes, by their work-weighted mean size: a few large
+/// graphs among many small ones count by their cost.
 fn lanes_for(works: impl Iterator<Item = u64>) -> u32 {
     let (sum, squares) = works.fold((0.0_f64, 0.0_f64), |(sum, squares), work| {
         let work = work as f64;

@@ -1,11 +1,10 @@
-//! How many lanes of a block a kernel is compiled for.
+//! Register bounds: the number of lanes of a block that a kernel is compiled for.
 //!
-//! A multiprocessor shares its registers out to the lanes that it holds. The
-//! embedded kernels are written for blocks of up to 1024 lanes, which leaves each
-//! 64; compiled for the smaller blocks that a launch really has, their loops keep
-//! in registers what they would keep in memory. Measured on an H200 with the grid
-//! of 2048 × 2048 nodes: paths 55.6 instead of 64.7 ms, a search 10.6 instead of
-//! 11.4 ms.
+//! A multiprocessor shares its registers among its resident lanes. The embedded kernels are
+//! written for blocks of up to 1024 lanes, which leaves 64 per lane. Compiled for the smaller
+//! blocks of an actual launch, their loops keep in registers what they would otherwise keep in
+//! memory. Measured on an H200 with the grid of 2048 × 2048 nodes: paths 55.6 instead of 64.7 ms,
+//! a search 10.6 instead of 11.4 ms.
 
 use seawall_device::grid::LANES_MAX;
 
@@ -13,22 +12,27 @@ use seawall_device::grid::LANES_MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bound(u32);
 
-/// What kernels are compiled for, apart from any block. Few sizes, since each
-/// costs the driver seconds.
+/// The block sizes that kernels are compiled for. They are few, since each costs the driver
+/// seconds.
 const SIZES: [u32; 3] = [256, 512, 640];
 
 impl Bound {
     /// Blocks of any size.
     pub(super) const ANY: Self = Self(LANES_MAX);
 
-    /// The bound for blocks of `lanes` lanes of which each multiprocessor holds
-    /// one; where it may hold more, they need the registers of large ones.
+    /// Returns the bound for blocks of `lanes` lanes if each multiprocessor holds one; if it may
+    /// hold more, they need the registers of large ones.
     pub(super) fn of(lanes: u32, alone: bool) -> Self {
         let fitting = SIZES.into_iter().find(|size| alone && lanes <= *size);
         fitting.map_or(Self::ANY, Self)
     }
 
-    /// The PTX of one kernel with this bound instead of the widest.
+    /// Returns the lanes of the largest block.
+    pub(super) const fn lanes(self) -> u32 {
+        self.0
+    }
+
+    /// Returns the PTX of one kernel with this bound instead of the widest.
     pub(super) fn apply(self, text: String) -> String {
         if self == Self::ANY {
             return text;
@@ -46,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_alone_get_the_least_bound_that_holds_them() {
+    fn a_block_that_is_alone_gets_the_least_bound_that_holds_it() {
         for (lanes, bound) in [
             (32, 256),
             (256, 256),

@@ -1,10 +1,10 @@
 //! Launches in clusters: blocks that read each other's shared memory.
 //!
-//! Hopper and later. A cooperative grid in clusters needs the general launch
-//! call, and its co-residency is counted in clusters: a cluster lies in one
-//! group of multiprocessors, so large ones leave some of a device unused. Two
-//! blocks of a cluster on one multiprocessor would share its one access to
-//! memory, so each block asks for more than half of the shared memory there is.
+//! For Hopper and later. A cooperative grid in clusters needs the general launch call, and its
+//! co-residency is counted in clusters: a cluster lies in one group of multiprocessors, so large
+//! clusters leave part of a device unused. Two blocks of a cluster on one multiprocessor would
+//! share its one access to memory, so each block requests more than half of the available shared
+//! memory.
 
 use super::GridShape;
 use super::error::check;
@@ -49,12 +49,12 @@ fn config(
     }
 }
 
-/// Blocks of a cluster and what each needs to be alone on a multiprocessor.
+/// Blocks of a cluster, and the shared memory that keeps each alone on a multiprocessor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cluster {
     /// Blocks, a power of two above 1.
     blocks: u32,
-    /// Shared memory that a launch asks for beside the kernel's own, bytes.
+    /// Shared memory that a launch requests beyond the kernel's own, bytes.
     padding: u32,
 }
 
@@ -67,14 +67,14 @@ impl Cluster {
         Ok(Self { blocks, padding })
     }
 
-    /// Clusters of blocks of `lanes` lanes that the device holds at once.
+    /// Returns the number of clusters of blocks of `lanes` lanes that the device holds at once.
     pub(super) fn resident(self, kernel: &Kernel, lanes: u32) -> Result<u32, BackendError> {
         let shape = GridShape {
             blocks: self.blocks,
             lanes,
         };
         let mut list = attributes(self.blocks);
-        // Asked without the cooperative attribute: the count is of places.
+        // Queried without the cooperative attribute, since only the capacity matters.
         let [dimension, _] = &mut list;
         let asked = config(
             (shape, self.padding),

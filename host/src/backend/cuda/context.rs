@@ -1,8 +1,8 @@
 //! The primary context of a device, its memory ledger and its last resort.
 //!
-//! All other owners in this room hold the context behind an `Rc`, so it goes
-//! last. When the device stops answering, the context is given up: owners then
-//! leak what they hold, since freeing it would wait for the stuck kernel.
+//! All other owners in this module hold the context through an `Rc`, so it is released last. If
+//! the device stops responding, the context is abandoned: owners then leak what they hold, since
+//! freeing it would wait for the stuck kernel.
 
 use super::DeviceLimits;
 use super::device;
@@ -29,9 +29,9 @@ impl Context {
     /// Opens the primary context of device `ordinal` and makes it current.
     ///
     /// # Errors
-    /// [`BackendError::Unavailable`] without driver or device,
-    /// [`BackendError::Cuda`] when the device refuses, [`BackendError::ContextLost`] when
-    /// its context was lost and there is no other.
+    /// [`BackendError::Unavailable`] without driver or device, [`BackendError::Cuda`] if the
+    /// device refuses, [`BackendError::ContextLost`] if its context was lost and there is no
+    /// other.
     pub(super) fn open(ordinal: u32, budget_bytes: Option<u64>) -> Result<Rc<Self>, BackendError> {
         let driver = Driver::open()?;
         let (device, limits) = device::find(driver, ordinal)?;
@@ -51,7 +51,7 @@ impl Context {
     /// Makes the context current on the calling thread.
     ///
     /// # Errors
-    /// [`BackendError::Cuda`] when the device refuses or was given up.
+    /// [`BackendError::Cuda`] if the device refuses or was abandoned.
     pub(super) fn bind(&self) -> Result<(), BackendError> {
         if self.is_given_up() {
             return Err(given_up());
@@ -67,33 +67,33 @@ impl Context {
         self.raw
     }
 
-    /// What the device can do.
+    /// Limits of the device.
     pub(super) const fn limits(&self) -> &DeviceLimits {
         &self.limits
     }
 
-    /// Takes note of an error: one that lost the context counts for the whole process.
+    /// Records an error; one that lost the context affects the whole process.
     pub(super) fn note(&self, error: &BackendError) {
         if matches!(error, BackendError::ContextLost { .. }) {
             Ledger::of_process().lost(self.device);
         }
     }
 
-    /// Declares that the device stopped answering.
+    /// Marks the device as no longer responding.
     pub(super) fn give_up(&self) {
         self.given_up.set(true);
     }
 
-    /// Whether the device stopped answering, so that nothing may be freed.
+    /// Tells whether the device stopped responding, so that nothing may be freed.
     pub(super) fn is_given_up(&self) -> bool {
         self.given_up.get()
     }
 
-    /// Books `bytes` of device memory.
+    /// Reserves `bytes` of device memory in the ledger.
     ///
     /// # Errors
-    /// [`BackendError::OutOfMemory`] when the budget or the free memory is
-    /// smaller; then nothing is booked.
+    /// [`BackendError::OutOfMemory`] if the budget or the free memory is smaller; then nothing is
+    /// reserved.
     pub(super) fn book(&self, what: &'static str, bytes: u64) -> Result<(), BackendError> {
         let used = self.used_bytes.get();
         let available = available(self.free_bytes()?, self.budget_bytes, used);
@@ -108,13 +108,13 @@ impl Context {
         Ok(())
     }
 
-    /// Takes `bytes` out of the books.
+    /// Releases `bytes` in the ledger.
     pub(super) fn unbook(&self, bytes: u64) {
         self.used_bytes
             .set(self.used_bytes.get().saturating_sub(bytes));
     }
 
-    /// Device memory that nobody holds, bytes.
+    /// Free device memory, bytes.
     pub(super) fn free_bytes(&self) -> Result<u64, BackendError> {
         let (mut free, mut total) = (0usize, 0usize);
         // SAFETY: two valid integers to write to; the context is current.
@@ -137,13 +137,13 @@ impl Drop for Context {
     }
 }
 
-/// Retains the primary context of `device`, a fresh one where the last one was lost.
+/// Retains the primary context of `device`, a fresh one if the last one was lost.
 fn retain(device: CUdevice) -> Result<CUcontext, BackendError> {
-    // Held throughout, so that nobody opens what this resets.
+    // Held throughout, so that no other thread opens what this resets.
     let mut ledger = Ledger::of_process();
     if ledger.way(device) == Way::Plainly {
         match retain_plainly(device) {
-            // Lost by a call that nobody noted: from here on as if it had been.
+            // Lost by a call that was not recorded: from here on as if it had been.
             Err(BackendError::ContextLost { .. }) => ledger.lost(device),
             other => {
                 let raw = other?;
@@ -155,15 +155,15 @@ fn retain(device: CUdevice) -> Result<CUcontext, BackendError> {
     if ledger.way(device) == Way::Blocked {
         return Err(still_held());
     }
-    // SAFETY: no owner of this process holds the context any more. Should that fail, so
-    // will what follows.
+    // SAFETY: no owner of this process holds the context any more. If the reset fails, so do the
+    // calls below.
     let _ = unsafe { sys::cuDevicePrimaryCtxReset_v2(device) };
     let raw = retain_plainly(device).map_err(beyond_reset)?;
     ledger.opened(device);
     Ok(raw)
 }
 
-/// Retains the primary context of `device` and makes it current, which a lost one refuses.
+/// Retains the primary context of `device` and makes it current, which fails for a lost one.
 fn retain_plainly(device: CUdevice) -> Result<CUcontext, BackendError> {
     let mut raw = std::ptr::null_mut();
     // SAFETY: one valid handle to write to; the device is a valid handle.
@@ -179,7 +179,7 @@ fn retain_plainly(device: CUdevice) -> Result<CUcontext, BackendError> {
     bound.map(|()| raw)
 }
 
-/// Bytes that may still be taken.
+/// Bytes still available.
 fn available(free: u64, budget: Option<u64>, used: u64) -> u64 {
     budget.map_or(free, |budget| free.min(budget.saturating_sub(used)))
 }
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_smaller_of_budget_and_memory_counts() {
+    fn the_smaller_of_budget_and_memory_is_available() {
         assert_eq!(available(100, None, 70), 100);
         assert_eq!(available(100, Some(80), 70), 10);
         assert_eq!(available(5, Some(80), 70), 5);

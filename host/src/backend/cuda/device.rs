@@ -1,7 +1,7 @@
-//! What a device can do, asked and not assumed.
+//! Capabilities of a device, as queried from the driver.
 //!
-//! Everything else in this room takes its numbers from [`DeviceLimits`]; no
-//! model is known by name.
+//! Everything else in this module takes its numbers from [`DeviceLimits`]; no model is known by
+//! name.
 
 use super::DeviceLimits;
 use super::driver::Driver;
@@ -12,11 +12,11 @@ use std::ffi::CStr;
 
 /// Describes every CUDA device, in order of its number.
 ///
-/// Makes no context and takes no device memory.
+/// Creates no context and takes no device memory.
 ///
 /// # Errors
 /// [`BackendError::Unavailable`] without a usable driver or without devices;
-/// [`BackendError::Cuda`] when a question fails.
+/// [`BackendError::Cuda`] if a query fails.
 pub fn probe() -> Result<Vec<DeviceLimits>, BackendError> {
     let driver = Driver::open()?;
     (0..count(driver)?)
@@ -24,10 +24,10 @@ pub fn probe() -> Result<Vec<DeviceLimits>, BackendError> {
         .collect()
 }
 
-/// The handle and the limits of one device.
+/// Returns the handle and the limits of one device.
 ///
 /// # Errors
-/// [`BackendError::Unavailable`] when there is no device of this number.
+/// [`BackendError::Unavailable`] if there is no device with this number.
 pub(super) fn find(driver: Driver, ordinal: u32) -> Result<(CUdevice, DeviceLimits), BackendError> {
     let devices = count(driver)?;
     if ordinal >= devices {
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn probing_lists_devices_or_says_why_not() {
+    fn probing_lists_devices_or_reports_the_reason() {
         match probe() {
             Ok(devices) => assert!(devices.iter().all(|device| device.info.units > 0)),
             Err(error) => assert!(matches!(error, BackendError::Unavailable { .. }), "{error}"),

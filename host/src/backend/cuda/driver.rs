@@ -1,9 +1,8 @@
-//! The driver's library: found, initialised and new enough, or a reason why not.
+//! The driver's library: found, initialised and recent enough, or the reason why not.
 //!
-//! The bindings panic when the library or a symbol is missing. So nothing else
-//! in this room calls them before [`Driver::open`] has succeeded: it looks for
-//! the library first, and asks for its version before any symbol that an old
-//! driver lacks.
+//! The bindings panic if the library or a symbol is missing. So nothing else in this module calls
+//! them before [`Driver::open`] has succeeded: it looks for the library first, and queries its
+//! version before any symbol that an old driver lacks.
 
 use super::error;
 use crate::backend::BackendError;
@@ -22,7 +21,7 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    /// Loads and initialises the driver, once a process.
+    /// Loads and initialises the driver, once per process.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`] without a driver, with one older than
@@ -36,8 +35,8 @@ impl Driver {
     }
 
     fn load() -> Result<Self, String> {
-        // SAFETY: opens and closes the library under the names that the
-        // bindings use; running its initialisers is what a user of it wants.
+        // SAFETY: opens and closes the library under the names that the bindings use; running its
+        // initialisers is intended.
         if !unsafe { sys::is_culib_present() } {
             return Err("the driver's library (libcuda) was not found".to_owned());
         }
@@ -85,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_old_driver_is_told_both_versions() {
+    fn an_old_driver_is_refused_with_both_versions() {
         let text = too_old(11_040);
         assert!(text.contains("11.4") && text.contains("12.0"), "{text}");
     }
@@ -100,7 +99,7 @@ mod tests {
 
     #[test]
     fn opening_answers_and_never_panics() {
-        // With a driver and without: both are answers, and the same each time.
+        // Both results are valid, with a driver and without, and the same each time.
         let first = Driver::open()
             .map(|driver| driver.version)
             .map_err(|e| e.to_string());

@@ -1,8 +1,7 @@
-//! From CUDA's result codes to errors that say what to do.
+//! Translation of CUDA's result codes to errors with a remedy.
 //!
-//! Codes are compared as numbers: a driver newer than the bindings may answer
-//! with a code that they do not list. The name comes from the driver itself,
-//! the remedy from the table here.
+//! Codes are compared as numbers: a driver newer than the bindings may return a code that they do
+//! not list. The name comes from the driver itself, the remedy from the table here.
 
 use super::lost::loses_context;
 use crate::backend::BackendError;
@@ -11,10 +10,10 @@ use std::ffi::CStr;
 
 /// `CUDA_ERROR_OUT_OF_MEMORY`.
 pub(super) const OUT_OF_MEMORY: u32 = 2;
-/// `CUDA_ERROR_NOT_READY`: not an error, the work goes on.
+/// `CUDA_ERROR_NOT_READY`: not an error, the work continues.
 pub(super) const NOT_READY: u32 = 600;
 
-/// Turns the result of a driver call into an error that says what was `doing`.
+/// Turns the result of a driver call into an error that names the step (`doing`).
 pub(super) fn check(doing: &'static str, result: CUresult) -> Result<(), BackendError> {
     match result as u32 {
         0 => Ok(()),
@@ -31,10 +30,10 @@ pub(super) fn check(doing: &'static str, result: CUresult) -> Result<(), Backend
     }
 }
 
-/// How to go on after a loss.
+/// Remedy after a loss.
 const REOPEN: &str = "close all sessions of this process on it and open a new one; run under compute-sanitizer to find the fault";
 
-/// What helps against an error that lost the context.
+/// Returns the remedy for an error that lost the context.
 const fn reopening(code: u32) -> &'static str {
     match code {
         214 | 220 => {
@@ -47,7 +46,7 @@ const fn reopening(code: u32) -> &'static str {
     }
 }
 
-/// The error for opening a device whose lost context others still hold.
+/// Returns the error for opening a device whose lost context is still in use.
 pub(super) fn still_held() -> BackendError {
     BackendError::ContextLost {
         doing: "opening the device",
@@ -56,7 +55,7 @@ pub(super) fn still_held() -> BackendError {
     }
 }
 
-/// The error for a device that opens no context after one was lost.
+/// Returns the error for a device that opens no context after one was lost.
 pub(super) fn beyond_reset(error: BackendError) -> BackendError {
     let name = match error {
         BackendError::Cuda { name, .. } | BackendError::ContextLost { name, .. } => name,
@@ -69,8 +68,7 @@ pub(super) fn beyond_reset(error: BackendError) -> BackendError {
     }
 }
 
-/// The error for a run that the device does not end, not even by its own
-/// time budget.
+/// Returns the error for a run that the device does not end, not even by its own time budget.
 pub(super) fn no_answer(doing: &'static str, waited_ms: u128) -> BackendError {
     BackendError::Cuda {
         doing,
@@ -81,7 +79,7 @@ pub(super) fn no_answer(doing: &'static str, waited_ms: u128) -> BackendError {
     }
 }
 
-/// The error for every call after [`no_answer`].
+/// Returns the error for every call after [`no_answer`].
 pub(super) fn given_up() -> BackendError {
     BackendError::Cuda {
         doing: "using the device",
@@ -90,7 +88,7 @@ pub(super) fn given_up() -> BackendError {
     }
 }
 
-/// The driver's name of a result; nothing when it has none.
+/// Returns the driver's name of a result; `None` if it has none.
 fn driver_name(result: CUresult) -> Option<String> {
     let mut text = std::ptr::null();
     // SAFETY: `text` is a valid place for one pointer. A result other than
@@ -104,7 +102,7 @@ fn driver_name(result: CUresult) -> Option<String> {
     Some(name.to_string_lossy().into_owned())
 }
 
-/// A name for `code` that needs no driver.
+/// Returns a name for `code` that needs no driver.
 pub(super) fn name_of(code: u32) -> String {
     let known = match code {
         2 => "CUDA_ERROR_OUT_OF_MEMORY",
@@ -122,7 +120,7 @@ pub(super) fn name_of(code: u32) -> String {
     known.to_owned()
 }
 
-/// What helps against a result, where something does.
+/// Returns the remedy for a result, if there is one.
 pub(super) const fn remedy(code: u32) -> Option<&'static str> {
     Some(match code {
         OUT_OF_MEMORY => "end other programs on the device or use a smaller graph",
@@ -206,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_have_remedies_of_their_own() {
+    fn losses_have_their_own_remedies() {
         for (result, part) in [
             (CUresult::CUDA_ERROR_ILLEGAL_ADDRESS, "compute-sanitizer"),
             (CUresult::CUDA_ERROR_LAUNCH_FAILED, "compute-sanitizer"),
@@ -219,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_context_says_what_to_do_and_what_if_that_fails() {
+    fn a_lost_context_has_a_remedy_and_a_second_one() {
         let lost = beyond_reset(given_up());
         for (error, part) in [(still_held(), "open a new one"), (lost, "restart it")] {
             assert!(matches!(error, BackendError::ContextLost { .. }));
@@ -229,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_device_is_told_with_its_time_and_a_way_out() {
+    fn a_silent_device_is_reported_with_its_time_and_a_remedy() {
         let text = no_answer("waiting for the run", 1500).to_string();
         assert!(
             text.contains("1500 ms") && text.contains("nvidia-smi"),

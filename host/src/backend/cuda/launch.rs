@@ -1,8 +1,8 @@
-//! How large a grid is and how it is launched.
+//! Size and launch of a grid.
 //!
-//! The shape comes from the kernel's own limits and the occupancy call, never
-//! from a device's name. A cooperative grid is checked here, before the
-//! launch, so that one too large is a typed error and not a driver's.
+//! The shape comes from the kernel's own limits and the occupancy call, never from a device's
+//! name. A cooperative grid is checked here, before the launch, so that too large a grid is a
+//! typed error and not a driver's.
 
 use super::GridShape;
 use super::bound::Bound;
@@ -22,7 +22,7 @@ const WARP: u32 = 32;
 /// Most 32-bit parameters of an entry.
 const WORDS_MAX: usize = 3;
 
-/// What a caller asks of a shape; nothing means the default.
+/// Requested shape; `None` means the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Asked {
     /// Blocks of the grid.
@@ -51,12 +51,12 @@ pub(super) struct Grid {
     shape: GridShape,
     cluster: Option<Cluster>,
     residency: Residency,
-    /// Shared memory that each block asks for beside the kernel's own, bytes.
+    /// Shared memory that each block requests beyond the kernel's own, bytes.
     extra: u32,
 }
 
 impl Grid {
-    /// Shapes `kernel` as asked.
+    /// Shapes `kernel` as requested.
     ///
     /// # Errors
     /// [`BackendError::Unsupported`] for lanes that the kernel cannot have or
@@ -108,7 +108,7 @@ impl Grid {
         })
     }
 
-    /// One block of one warp, for entries that need no more.
+    /// Returns the shape of one block of one warp, for entries that need no more.
     pub(super) const fn single(kernel: Kernel) -> Self {
         Self {
             kernel,
@@ -122,8 +122,8 @@ impl Grid {
         }
     }
 
-    /// Words of shared memory, at most `wanted`, that every block may ask for; 0
-    /// where the grid would no longer fit.
+    /// Returns the words of shared memory, at most `wanted`, that every block may request; 0 if
+    /// the grid would no longer fit.
     pub(super) fn room(&self, wanted: u32) -> Result<u32, BackendError> {
         let words = wanted.min(self.kernel.extra_max()? / 4);
         self.kernel.allow_extra(words * 4)?;
@@ -137,8 +137,7 @@ impl Grid {
         })
     }
 
-    /// Has every block ask for `words` words of shared memory, at most as many as
-    /// there is [`Self::room`] for.
+    /// Makes every block request `words` words of shared memory, at most [`Self::room`].
     pub(super) fn ask(&mut self, words: u32) -> Result<(), BackendError> {
         self.extra = words * 4;
         if words == 0 {
@@ -252,7 +251,7 @@ const fn doing(entry: Entry) -> &'static str {
 }
 
 impl Asked {
-    /// What a persistent kernel of this shape is compiled for on a device of
+    /// Returns the bound that a persistent kernel of this shape is compiled for, on a device with
     /// `units` multiprocessors.
     pub(super) fn bound(&self, units: u32) -> Bound {
         let lanes = self.lanes.unwrap_or(LANES_DEFAULT);
@@ -261,18 +260,19 @@ impl Asked {
     }
 }
 
-/// Blocks of `lanes` lanes that give a multiprocessor [`LANES_DEFAULT`] lanes.
+/// Returns the number of blocks of `lanes` lanes that fill a multiprocessor with [`LANES_DEFAULT`]
+/// lanes.
 fn useful(lanes: u32) -> u32 {
     (LANES_DEFAULT / lanes.max(1)).max(1)
 }
 
-/// The lanes asked for, or as many as are useful; nothing when they do not fit.
+/// Returns the requested lanes, or as many as are useful; `None` if they do not fit.
 fn lanes(asked: Option<u32>, lanes_max: u32) -> Option<u32> {
     let lanes = asked.unwrap_or(LANES_DEFAULT.min(lanes_max) / WARP * WARP);
     (lanes > 0 && lanes.is_multiple_of(WARP) && lanes <= lanes_max).then_some(lanes)
 }
 
-/// How many blocks of one shape a device holds.
+/// Returns the number of blocks of one shape that a device holds.
 #[derive(Clone, Copy, Debug)]
 struct Fit {
     per_unit: u32,
@@ -284,8 +284,8 @@ impl Fit {
         self.per_unit.saturating_mul(self.units)
     }
 
-    /// Blocks asked for, or enough to give each multiprocessor
-    /// [`LANES_DEFAULT`] lanes.
+    /// Returns the requested blocks, or enough to give each multiprocessor [`LANES_DEFAULT`]
+    /// lanes.
     fn blocks(
         self,
         asked: Option<u32>,
@@ -307,9 +307,8 @@ impl Fit {
         Ok(wanted)
     }
 
-    /// Blocks in clusters of `cluster`, of which the device has room for
-    /// `places` blocks: as many as were asked for, at most one a
-    /// multiprocessor, as far as there is room for whole clusters.
+    /// Returns the blocks in clusters of `cluster`, of which the device has room for `places`: as
+    /// many as requested, at most one per multiprocessor, as far as whole clusters fit.
     fn clustered(
         self,
         asked: Option<u32>,
@@ -360,12 +359,12 @@ mod tests {
         assert_eq!(bound(Some(132), Some(512)), Bound::of(512, true));
         assert_eq!(bound(Some(133), Some(512)), Bound::ANY);
         assert_eq!(bound(None, Some(640)), Bound::of(640, true));
-        // Two blocks a multiprocessor, unless something else is asked.
+        // Two blocks per multiprocessor, unless requested otherwise.
         assert_eq!(bound(None, Some(512)), Bound::ANY);
     }
 
     #[test]
-    fn lanes_that_cannot_be_are_refused() {
+    fn impossible_lanes_are_refused() {
         assert_eq!(lanes(Some(256), 1024), Some(256));
         for bad in [0, 1, 33, 1056, u32::MAX] {
             assert_eq!(lanes(Some(bad), 1024), None, "{bad}");
@@ -397,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cooperative_grid_too_large_is_told_all_numbers() {
+    fn a_cooperative_grid_too_large_is_refused_with_all_numbers() {
         assert_eq!(
             H200_LIKE
                 .blocks(Some(264), 1024, Residency::Cooperative)

@@ -1,9 +1,8 @@
-//! One launch a group, with the host deciding when a loop ends: what programs
+//! Executor with one launch per group, in which the host decides when a loop ends, as programs
 //! without a persistent kernel do.
 //!
-//! It runs the same waves by the same functions, so it is the honest baseline
-//! of the persistent kernel. Each iteration of a loop costs its body's
-//! launches, one small readback and one wait.
+//! It runs the same waves by the same functions, so it is the fair baseline of the persistent
+//! kernel. Each iteration of a loop costs its body's launches, one small readback and one wait.
 
 use super::GridShape;
 use super::launch::{Asked, Grid, Residency};
@@ -33,7 +32,7 @@ impl Launches {
         })
     }
 
-    /// The grid of an ordinary group.
+    /// Returns the grid of an ordinary group.
     pub(super) const fn shape(&self) -> GridShape {
         self.group.shape()
     }
@@ -49,7 +48,7 @@ impl Launches {
         self.body.ask(words)
     }
 
-    /// Runs the program, waiting once an iteration of each loop.
+    /// Runs the program, with one wait per iteration of each loop.
     pub(super) fn queue(&self, running: &mut Running<'_>) -> Result<(), BackendError> {
         let (stream, program) = (running.stream(), running.program());
         for stage in program.stages() {
@@ -73,15 +72,15 @@ impl Launches {
         }
     }
 
-    /// Queues the ordinary waves of a group and says how many launches that took.
+    /// Queues the ordinary waves of a group; returns the number of launches.
     pub(super) fn group(
         &self,
         stream: &Stream,
         program: &Loaded,
         group: u32,
     ) -> Result<u64, BackendError> {
-        // SAFETY: the loaded program holds the record and all that it names;
-        // the group's number was checked at load.
+        // SAFETY: the loaded program holds the record and everything it refers to; the group's
+        // number was checked at load.
         unsafe { self.group.launch(stream, program.record(), &[group])? };
         Ok(1)
     }

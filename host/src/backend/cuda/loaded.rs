@@ -1,6 +1,6 @@
-//! A program in device memory, with the pinned words that its runs use.
+//! A program in device memory, with the pinned words of its runs.
 //!
-//! Everything a run touches is taken here, so that a run itself takes nothing.
+//! All memory of a run is allocated here, so that a run itself allocates nothing.
 
 use super::memory::{DeviceMemory, Pinned};
 use super::resident::{GraphAddresses, Uploader};
@@ -9,28 +9,29 @@ use super::tables::{CONTROL_OFFSET, Layout, Placement};
 use super::walk::{Stage, stages};
 use crate::backend::BackendError;
 use crate::backend::fit::Ids;
+use crate::backend::outgrown::Outgrowing;
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::{ControlRecord, FaultRecord};
 use seawall_core::abi::program::{Region, RegisterRecord};
 use std::mem::offset_of;
 
-/// The words of the control block that decide whether a loop goes on: from the
-/// fault record to the loop's state, in one copy of 72 bytes. A copy of four
-/// costs the same and would spin on a faulted loop until its time is up.
+/// The words of the control block that decide whether a loop goes on: from the fault record to the
+/// loop's state, in one copy of 72 bytes. A copy of four bytes costs the same and would spin on a
+/// faulted loop until its time budget ends.
 pub(super) const STATE_OFFSET: u64 = offset_of!(ControlRecord, fault) as u64;
 /// Length of those words in bytes.
 pub(super) const STATE_BYTES: usize =
     offset_of!(ControlRecord, loop_state) + 4 - offset_of!(ControlRecord, fault);
 
-/// What a session adds to a program.
+/// The session's part of a loaded program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Surroundings<'g> {
     /// The graph on the host.
     pub(super) graph: &'g Graph,
     /// The graph on the device.
     pub(super) addresses: GraphAddresses,
-    /// Run time after which the kernel stops itself, nanoseconds.
+    /// Time budget of a run, nanoseconds.
     pub(super) time_budget_ns: u64,
 }
 
@@ -43,6 +44,7 @@ pub(super) struct Loaded {
     layout: Layout,
     input_bytes: usize,
     ids: Ids,
+    pub(super) outgrowing: Outgrowing,
     registers: Vec<RegisterRecord>,
     wave_names: Vec<String>,
     stages: Vec<Stage>,
@@ -51,7 +53,7 @@ pub(super) struct Loaded {
     pub(super) state: Pinned,
 }
 
-/// Where a register lies in device memory.
+/// Location of a register in device memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// Address of its first word.
@@ -61,11 +63,11 @@ pub(super) struct Place {
 }
 
 impl Loaded {
-    /// Checks `program`, takes its memory and uploads its tables.
+    /// Checks `program`, allocates its memory and uploads its tables.
     ///
     /// # Errors
     /// [`BackendError::BadProgram`] for tables that contradict each other,
-    /// [`BackendError::OutOfMemory`] when the arena does not fit.
+    /// [`BackendError::OutOfMemory`] if the arena does not fit.
     pub(super) fn load(
         program: &EncodedProgram,
         around: Surroundings<'_>,
@@ -76,6 +78,7 @@ impl Loaded {
         let context = uploader.stream.context();
         let input_bytes = usize::try_from(program.input_bytes).unwrap_or(usize::MAX);
         let loaded = Self {
+            outgrowing: Outgrowing::of(program, around.graph)?,
             arena: DeviceMemory::take(context, "the program's arena", program.arena_bytes)?,
             inputs: DeviceMemory::take(context, "the program's inputs", program.input_bytes)?,
             tables: DeviceMemory::take(context, "the program's tables", layout.bytes)?,
@@ -93,8 +96,8 @@ impl Loaded {
         Ok(loaded)
     }
 
-    /// Uploads the tables and zeroes arena and inputs, so that a first run
-    /// finds the same memory on every machine.
+    /// Uploads the tables and zeroes arena and inputs, so that a first run finds the same memory
+    /// on every machine.
     fn fill(
         &self,
         program: &EncodedProgram,
@@ -147,12 +150,12 @@ impl Loaded {
         self.input_bytes
     }
 
-    /// What the host launches, in order.
+    /// The launches of the host, in order.
     pub(super) fn stages(&self) -> &[Stage] {
         &self.stages
     }
 
-    /// Where a register lies.
+    /// Returns the location of a register.
     ///
     /// # Errors
     /// [`BackendError::NoSuchRegister`], [`BackendError::ForeignRegister`].
@@ -170,7 +173,7 @@ impl Loaded {
         })
     }
 
-    /// The error for a fault record, with the wave's name.
+    /// Returns the error for a fault record, with the wave's name.
     pub(super) fn fault(&self, record: FaultRecord) -> BackendError {
         crate::backend::fault(&self.wave_names, record)
     }
@@ -181,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_state_words_reach_from_the_fault_to_the_loops_state() {
+    fn the_state_words_span_from_the_fault_to_the_loops_state() {
         assert_eq!(STATE_OFFSET, 256);
         assert_eq!(STATE_BYTES, 72);
     }

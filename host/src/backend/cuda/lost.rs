@@ -1,26 +1,26 @@
-//! Contexts that were lost, and how a process gets another one.
+//! Lost contexts, and their replacement.
 //!
-//! After some errors, an illegal address for one, a context answers every call with that
-//! error. All sessions of a process on a device share its primary context, so all of them
-//! end. When the last one is closed, the context can be reset, and the next session gets
-//! a fresh one. Drivers do not promise that this helps; where it does not, the process
-//! has to be started again, and the error says so.
+//! After some errors, such as an illegal address, a context answers every call with that error.
+//! All sessions of a process on a device share its primary context, so all of them end. After the
+//! last one is closed, the context can be reset, and the next session gets a fresh one. Drivers do
+//! not promise that this helps; where it does not, the process has to be restarted, and the error
+//! says so.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How a session may open a device.
+/// Way in which a session may open a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// As it is.
+    /// Without a reset.
     Plainly,
-    /// After a reset, as the last context was lost and nobody holds it any more.
+    /// After a reset, since the last context was lost and is no longer in use.
     AfterReset,
-    /// Not at all, as sessions still hold the context that was lost.
+    /// Not at all, since sessions still hold the lost context.
     Blocked,
 }
 
-/// What this process knows of its contexts, by device.
+/// State of this process's contexts, by device.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     devices: BTreeMap<i32, State>,
@@ -33,16 +33,16 @@ struct State {
 }
 
 impl Ledger {
-    /// The one of this process.
+    /// The state of this process.
     pub(super) fn of_process() -> MutexGuard<'static, Self> {
         static LEDGER: Mutex<Ledger> = Mutex::new(Ledger {
             devices: BTreeMap::new(),
         });
-        // Each change is one assignment, so a thread that panicked left it whole.
+        // Each change is one assignment, so a thread that panicked left it consistent.
         LEDGER.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How `device` may be opened now.
+    /// Returns how `device` may be opened now.
     pub(super) fn way(&self, device: i32) -> Way {
         match self.devices.get(&device) {
             Some(state) if state.is_lost && state.open > 0 => Way::Blocked,
@@ -51,26 +51,26 @@ impl Ledger {
         }
     }
 
-    /// Notes that `device` was opened, with a context that works.
+    /// Records that `device` was opened, with a working context.
     pub(super) fn opened(&mut self, device: i32) {
         let state = self.devices.entry(device).or_default();
         state.open = state.open.saturating_add(1);
         state.is_lost = false;
     }
 
-    /// Notes that a holder of the context of `device` let go of it.
+    /// Records that a holder of the context of `device` released it.
     pub(super) fn closed(&mut self, device: i32) {
         let state = self.devices.entry(device).or_default();
         state.open = state.open.saturating_sub(1);
     }
 
-    /// Notes that the context of `device` was lost.
+    /// Records that the context of `device` was lost.
     pub(super) fn lost(&mut self, device: i32) {
         self.devices.entry(device).or_default().is_lost = true;
     }
 }
 
-/// Whether a context is lost after the error `code`: it answers every later call with it.
+/// Tells whether the error `code` loses the context, which then answers every later call with it.
 pub(super) const fn loses_context(code: u32) -> bool {
     // Uncorrectable errors of memory and links, then faults of kernels.
     matches!(code, 214 | 220 | 700 | 702 | 709 | 710 | 714..=719)
@@ -93,14 +93,14 @@ mod tests {
         assert_eq!(ledger.way(0), Way::Blocked);
         ledger.closed(0);
         assert_eq!(ledger.way(0), Way::AfterReset);
-        // A reset that did not help leaves it so.
+        // A reset that did not help leaves the context lost.
         assert_eq!(ledger.way(0), Way::AfterReset);
         ledger.opened(0);
         assert_eq!(ledger.way(0), Way::Plainly);
     }
 
     #[test]
-    fn a_device_does_not_lose_the_context_of_another() {
+    fn a_lost_context_does_not_affect_another_device() {
         let mut ledger = Ledger::default();
         ledger.opened(0);
         ledger.opened(1);

@@ -1,8 +1,7 @@
-//! What launches, waits and barriers cost on the device at hand.
+//! Costs of launches, waits and barriers on the present device.
 //!
-//! The planner and the tables of `seawall info` and `seawall bench` take these
-//! numbers instead of a model's data sheet. Each is the median or the best of
-//! several tries, since a host interrupts.
+//! The planner and the tables of `seawall info` and `seawall bench` use these numbers instead of a
+//! model's data sheet. Each is the median or the best of several tries, since a host interrupts.
 
 use super::GridShape;
 use super::context::Context;
@@ -21,13 +20,13 @@ use std::time::Instant;
 
 /// Tries of a single measurement.
 const TRIES: usize = 101;
-/// Tries of a measurement that is a mean already.
+/// Tries of a measurement that is already a mean.
 const ROUNDS: usize = 5;
 /// Launches or barriers in one mean.
 const REPEATS: u32 = 1000;
-/// Largest block copied for the memory's speed, bytes.
+/// Largest block copied to measure the memory's speed, bytes.
 const COPY_BYTES_MAX: u64 = 1 << 30;
-/// Bytes sent up for the link's speed.
+/// Bytes uploaded to measure the link's speed.
 const UPLOAD_BYTES: usize = 64 << 20;
 /// Time budget of a measuring kernel, nanoseconds.
 const BUDGET_NS: u64 = 10_000_000_000;
@@ -69,20 +68,20 @@ impl Meter {
         })
     }
 
-    /// Which embedded module the device gets (`sm_70` or `sm_90`).
+    /// Name of the embedded module for the device (`sm_70` or `sm_90`).
     #[must_use]
     pub fn module_target(&self) -> &'static str {
         self.module.image()
     }
 
-    /// Time that loading the module took, nanoseconds.
+    /// Time to load the module, nanoseconds.
     #[must_use]
     pub fn module_ns(&self) -> u64 {
         self.module.load_ns()
     }
 
-    /// Time of one grid barrier in this shape (nothing: the default one),
-    /// nanoseconds, and the shape it was taken in.
+    /// Returns the time of one grid barrier in this shape (`None`: the default one), nanoseconds,
+    /// and the shape.
     ///
     /// # Errors
     /// [`BackendError::NotCoResident`] for a grid that does not fit.
@@ -132,7 +131,7 @@ impl Meter {
         self.tables.address() + tables::CONTROL_OFFSET
     }
 
-    /// Time of a launch among many queued back to back, nanoseconds.
+    /// Returns the time of a launch among many queued back to back, nanoseconds.
     ///
     /// # Errors
     /// The device's own.
@@ -150,8 +149,8 @@ impl Meter {
         Ok(best)
     }
 
-    /// Time of an empty kernel node among many in a row of one CUDA graph,
-    /// nanoseconds of device time.
+    /// Returns the time of an empty kernel node among many in a row of one CUDA graph, nanoseconds
+    /// of device time.
     ///
     /// # Errors
     /// The device's own.
@@ -175,13 +174,13 @@ impl Meter {
         Ok(best as f64 / f64::from(REPEATS))
     }
 
-    /// The device measured.
+    /// The measured device.
     #[must_use]
     pub fn device(&self) -> &super::DeviceLimits {
         self.context.limits()
     }
 
-    /// Time of a launch and a wait for it, nanoseconds.
+    /// Returns the time of a launch and a wait for it, nanoseconds.
     ///
     /// # Errors
     /// The device's own.
@@ -192,8 +191,8 @@ impl Meter {
         })
     }
 
-    /// Time of a launch, a readback of four bytes and a wait for both,
-    /// nanoseconds: what an iteration costs whose end the host decides.
+    /// Returns the time of a launch, a readback of four bytes and a wait for both, nanoseconds:
+    /// the cost of an iteration whose end the host decides.
     ///
     /// # Errors
     /// The device's own.
@@ -207,13 +206,13 @@ impl Meter {
         })
     }
 
-    /// Bytes that the device's memory moves in a second, reads and writes
-    /// counted, by copies within it.
+    /// Returns the bytes per second that the device's memory moves, reads and writes counted, in
+    /// copies within it.
     ///
-    /// Takes up to 2 GiB of device memory, at most half of what is free.
+    /// Takes up to 2 GiB of device memory, at most half of the free memory.
     ///
     /// # Errors
-    /// [`BackendError::OutOfMemory`] when even that is gone meanwhile.
+    /// [`BackendError::OutOfMemory`] if even that is no longer free.
     pub fn memory_bytes_per_s(&mut self) -> Result<f64, BackendError> {
         self.context.bind()?;
         let bytes = COPY_BYTES_MAX
@@ -230,13 +229,13 @@ impl Meter {
         Ok(2.0 * bytes as f64 / (best as f64 * 1e-9))
     }
 
-    /// Bytes that go up to the device in a second, from ordinary memory through
-    /// pinned buffers, as graphs do.
+    /// Returns the bytes per second of an upload, from ordinary memory through pinned buffers, as
+    /// graphs are uploaded.
     ///
     /// Takes 64 MiB of memory on both sides.
     ///
     /// # Errors
-    /// [`BackendError::OutOfMemory`] when the device has less free.
+    /// [`BackendError::OutOfMemory`] if the device has less free memory.
     pub fn upload_bytes_per_s(&mut self) -> Result<f64, BackendError> {
         self.context.bind()?;
         let host = vec![1u8; UPLOAD_BYTES];
@@ -273,7 +272,7 @@ impl Meter {
         unsafe { self.empty.launch(&self.stream, self.tables.address(), &[0]) }
     }
 
-    /// The median time of `act`, after one try that does not count.
+    /// Returns the median time of `act`, after one try that does not count.
     fn median(
         &mut self,
         act: impl Fn(&Self) -> Result<(), BackendError>,
@@ -303,7 +302,7 @@ fn bare(tables: u64) -> Placement {
     }
 }
 
-/// The middle of the sorted times.
+/// Returns the median of the sorted times.
 fn middle(times: &mut [u128; TRIES]) -> u128 {
     times.sort_unstable();
     times[TRIES / 2]
@@ -321,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_meter_opens_or_says_why_not() {
+    fn a_meter_opens_or_reports_the_reason() {
         if let Err(error) = Meter::open(u32::MAX) {
             assert!(matches!(error, BackendError::Unavailable { .. }), "{error}");
         } else {

@@ -1,9 +1,9 @@
 //! The persistent kernel: one cooperative launch walks the whole program.
 //!
-//! No launch, no copy and no wait of the host lies between two waves. The host
-//! learns everything from one readback of the control block. A kernel pays in
-//! registers for every opcode that it knows, so there are narrower twins of
-//! it; the device crate says which one fits a program.
+//! There is no launch, no copy and no wait of the host between two waves. The host learns the
+//! outcome from one readback of the control block. A kernel pays in registers for every opcode
+//! that it knows, so there are narrower variants of it; the device crate tells which one fits a
+//! program.
 
 use super::GridShape;
 use super::launch::{Asked, Grid, Residency};
@@ -21,14 +21,13 @@ pub(super) struct Mega {
     module: Rc<Module>,
     asked: Asked,
     search: Grid,
-    /// The kernel of every opcode, shaped for the program at hand; nothing
-    /// while no program needed it, as compiling it takes seconds.
+    /// The kernel of every opcode, shaped for the loaded program; `None` until a program needs it,
+    /// since compiling it takes seconds.
     whole: Option<Grid>,
 }
 
 impl Mega {
-    /// Shapes the kernel of searches; fails here when a grid is not
-    /// co-resident.
+    /// Shapes the kernel of searches; fails if a grid is not co-resident.
     pub(super) fn new(module: &Rc<Module>, asked: Asked) -> Result<Self, BackendError> {
         let searching = asked.for_work(Work::Searches);
         Ok(Self {
@@ -39,7 +38,7 @@ impl Mega {
         })
     }
 
-    /// Chooses kernel and shape for `program`.
+    /// Chooses the kernel and its shape for `program`.
     pub(super) fn choose(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         self.whole = None;
         let searches = kernel_for(program)
@@ -63,7 +62,7 @@ impl Mega {
         self.grid().room(wanted)
     }
 
-    /// See [`Grid::ask`]; programs that only search ask for nothing.
+    /// See [`Grid::ask`]; programs that only search need no shared memory.
     pub(super) fn ask(&mut self, words: u32) -> Result<(), BackendError> {
         match &mut self.whole {
             Some(grid) => grid.ask(words),
@@ -77,8 +76,8 @@ impl Mega {
 
     /// Queues the run.
     pub(super) fn queue(&self, running: &mut Running<'_>) -> Result<(), BackendError> {
-        // SAFETY: the loaded program holds the record and all that it names,
-        // and outlives the run.
+        // SAFETY: the loaded program holds the record and everything it refers to, and outlives
+        // the run.
         unsafe {
             self.grid()
                 .launch(running.stream(), running.program().record(), &[])?;
@@ -88,14 +87,14 @@ impl Mega {
     }
 }
 
-/// A persistent kernel, compiled for the shape asked for.
+/// A persistent kernel, compiled for the requested shape.
 fn kernel(module: &Rc<Module>, entry: Entry, asked: &Asked) -> Result<Kernel, BackendError> {
     let units = module.context().limits().info.units;
     module.kernel_within(entry, asked.bound(units))
 }
 
-/// Shapes a kernel that profits from clusters: of the size asked for, or the
-/// largest below it that the device has room for.
+/// Shapes a kernel that profits from clusters: of the requested size, or the largest below it that
+/// the device has room for.
 fn clustered(kernel: &Kernel, asked: Asked) -> Result<Grid, BackendError> {
     let grid = Grid::new(kernel.clone(), asked, Residency::Cooperative);
     match (grid, asked.cluster) {
@@ -107,8 +106,8 @@ fn clustered(kernel: &Kernel, asked: Asked) -> Result<Grid, BackendError> {
     }
 }
 
-/// Name of the kernel that fits `program`; nothing when it has an opcode that
-/// this version does not know, for which the whole kernel leaves its fault.
+/// Returns the name of the kernel that fits `program`; `None` for an opcode that this version does
+/// not know, for which the whole kernel reports a fault.
 fn kernel_for(program: &EncodedProgram) -> Option<&'static str> {
     let opcodes = program
         .waves

@@ -1,7 +1,7 @@
 //! Device memory and pinned host memory, each with one owner.
 //!
-//! Both are taken when a session opens or loads a program and never during a
-//! run. Nothing here copies between them; [`super::staging`] does.
+//! Both are allocated when a session opens or loads a program and never during a run. Nothing here
+//! copies between them; [`super::staging`] does.
 
 use super::context::Context;
 use super::error::{OUT_OF_MEMORY, check};
@@ -22,11 +22,10 @@ pub(super) struct DeviceMemory {
 }
 
 impl DeviceMemory {
-    /// Takes at least `bytes` bytes of device memory, uninitialised and
-    /// aligned to 256 bytes.
+    /// Allocates at least `bytes` bytes of device memory, uninitialised and aligned to 256 bytes.
     ///
     /// # Errors
-    /// [`BackendError::OutOfMemory`] when the budget or the device is too small.
+    /// [`BackendError::OutOfMemory`] if the budget or the device is too small.
     pub(super) fn take(
         context: &Rc<Context>,
         what: &'static str,
@@ -72,8 +71,8 @@ impl Drop for DeviceMemory {
             return;
         }
         self.context.unbook(self.bytes);
-        // A failed bind or free means that the context is broken; its memory
-        // goes with it, and a drop has nobody to tell.
+        // A failed bind or free means that the context is broken and its memory lost with it; a
+        // drop cannot report it.
         let _ = self.context.bind();
         // SAFETY: the address came from cuMemAlloc and is freed once; the call
         // waits for work that still uses it.
@@ -81,7 +80,7 @@ impl Drop for DeviceMemory {
     }
 }
 
-/// Host memory that the device copies to and from without a detour.
+/// Host memory that the device copies to and from directly.
 #[derive(Debug)]
 pub(super) struct Pinned {
     context: Rc<Context>,
@@ -90,10 +89,10 @@ pub(super) struct Pinned {
 }
 
 impl Pinned {
-    /// Takes `bytes` bytes of pinned memory, zeroed.
+    /// Allocates `bytes` bytes of pinned memory, zeroed.
     ///
     /// # Errors
-    /// [`BackendError::Cuda`] when the system pins no more.
+    /// [`BackendError::Cuda`] if the system pins no more.
     pub(super) fn take(context: &Rc<Context>, bytes: usize) -> Result<Self, BackendError> {
         let bytes = bytes.max(64);
         let mut start = std::ptr::null_mut();
@@ -125,7 +124,7 @@ impl Pinned {
         self.bytes
     }
 
-    /// The bytes, to be read.
+    /// The bytes, for reading.
     ///
     /// # Safety
     /// No copy into this memory may be pending while the slice lives.
@@ -135,7 +134,7 @@ impl Pinned {
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
     }
 
-    /// The bytes, to be written.
+    /// The bytes, for writing.
     ///
     /// # Safety
     /// No copy into or out of this memory may be pending while the slice lives.

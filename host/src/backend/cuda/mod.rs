@@ -1,16 +1,14 @@
 //! The CUDA backend: one resident graph on one GPU, and three ways to run a
 //! program on it.
 //!
-//! The driver is loaded when a device is first asked for, so the same binary
-//! starts without one. Everything unsafe about it stays in this module: raw
-//! handles have one owner each, owners hold what they depend on, and nothing
-//! is freed while the device may still use it. Planning, encoding and choosing
-//! between backends happen elsewhere.
+//! The driver is loaded when a device is first requested, so the same binary starts without one.
+//! All unsafe use of the driver stays in this module: raw handles have one owner each, owners hold
+//! what they depend on, and nothing is freed while the device may still use it. Planning, encoding
+//! and the choice of a backend are elsewhere.
 //!
-//! A run takes no memory, queues its work on one stream and ends with one
-//! readback of the control block. Should a kernel outlast its own time budget,
-//! the host gives up after a grace and leaks the device's memory instead of
-//! hanging in a free.
+//! A run allocates no memory, queues its work on one stream and ends with one readback of the
+//! control block. If a kernel outlasts its own time budget, the host abandons it after a grace
+//! period and leaks the device's memory instead of hanging in a free.
 
 mod error;
 mod lost;
@@ -21,6 +19,7 @@ mod memory;
 mod stream;
 mod staging;
 mod module;
+mod precompiled;
 mod cluster;
 mod launch;
 mod walk;
@@ -40,7 +39,7 @@ pub mod measure;
 pub use super::gpu::{CudaOptions, DeviceLimits, Executor, GridShape, LoopNodes};
 pub use batch::CudaBatch;
 pub use device::probe;
-pub use module::EMBEDDED;
+pub use module::{EMBEDDED, precompiled_for};
 pub use session::CudaSession;
 
 use super::{BackendError, Session};
@@ -48,12 +47,12 @@ use crate::graph::Graph;
 
 /// Opens a session of `executor` with `graph` resident on a device.
 ///
-/// The graph stays borrowed, because weights and incoming edges go up only
-/// when a program reads them. The session belongs to the calling thread.
+/// The graph stays borrowed, because weights and incoming edges are uploaded only when a program
+/// reads them. The session belongs to the calling thread.
 ///
 /// # Errors
-/// [`BackendError::Unavailable`] without a usable driver or device; otherwise
-/// as for [`CudaSession::open`].
+/// [`BackendError::Unavailable`] without a usable driver or device; otherwise as for
+/// [`CudaSession::open`].
 ///
 /// ```
 /// use seawall::backend::{BackendError, cuda};
@@ -80,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn opening_without_the_device_says_why_for_every_executor() {
+    fn opening_without_the_device_gives_the_reason_for_every_executor() {
         let graph = Graph::from_edges(2, &[(0, 1)], false).unwrap();
         for executor in [Executor::Mega, Executor::Launches, Executor::Graph] {
             let options = CudaOptions {

@@ -1,13 +1,14 @@
-//! The embedded kernels, compiled by the driver for the device at hand.
+//! The embedded kernels, loaded for the present device.
 //!
-//! Each is compiled when it is first asked for, with the functions that it
-//! calls and without the other kernels: all of them together took the driver
-//! over 17 seconds on a GPU machine. It keeps what it compiled in a cache of its own,
-//! so only the first use on a machine pays for it.
+//! Machine code comes first, if there is some for the device. Otherwise the driver compiles the
+//! PTX of a kernel on first use, with the functions that it calls and without the other kernels:
+//! all of them together took the driver over 17 seconds on a GPU machine. The driver caches what
+//! it compiled, so only the first use on a machine pays for it.
 
 use super::bound::Bound;
 use super::context::Context;
 use super::error::check;
+use super::precompiled;
 use crate::backend::BackendError;
 use cudarc::driver::sys::{
     self, CUfunction, CUfunction_attribute_enum as Attribute, CUjit_option, CUmodule,
@@ -24,6 +25,13 @@ const HOPPER: &str = concat!(include_str!("../../../ptx/seawall.sm_90.ptx"), "\0
 
 /// The embedded kernels by target, oldest first, each text zero-terminated.
 pub const EMBEDDED: [(&str, &str); 2] = [("sm_70", BASELINE), ("sm_90", HOPPER)];
+
+/// Machines for which a kernel need not be compiled: `sm_90`. None where the code is of
+/// other sources than the PTX.
+#[must_use]
+pub fn precompiled_for() -> Vec<String> {
+    precompiled::machines(HOPPER)
+}
 
 /// Oldest capability that the baseline runs on.
 const CAPABILITY_MIN: (u32, u32) = (7, 0);
@@ -43,13 +51,13 @@ pub(super) enum Entry {
     Begin,
     /// Runs one body group of a loop.
     Body,
-    /// Tells a conditional node whether its loop goes on.
+    /// Sets whether the loop of a conditional node continues.
     While,
     /// Crosses grid barriers and does nothing else.
     Barriers,
     /// Runs the programs of a batch, one graph a block at a time.
     Batch,
-    /// The same in small blocks when all programs only search.
+    /// The same in small blocks, for batches whose programs only search.
     BatchSearch,
 }
 
@@ -83,7 +91,7 @@ impl Entry {
         }
     }
 
-    /// Number of 32-bit parameters behind the address of the launch or batch record.
+    /// Number of 32-bit parameters after the address of the launch or batch record.
     pub(super) const fn words(self) -> usize {
         match self {
             Self::Mega | Self::MegaSearch | Self::Batch | Self::BatchSearch => 0,
@@ -93,7 +101,7 @@ impl Entry {
     }
 }
 
-/// Name of the embedded module that a capability gets, and its text.
+/// Returns the name of the embedded module for a capability, and its text.
 fn image_for(capability: (u32, u32)) -> Option<(&'static str, &'static str)> {
     match capability {
         (major, _) if major >= 9 => Some(("sm_90", HOPPER)),
@@ -102,7 +110,7 @@ fn image_for(capability: (u32, u32)) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// The kernels that one device runs, loaded as they are asked for.
+/// The kernels that one device runs, loaded on demand.
 #[derive(Debug)]
 pub(super) struct Module {
     context: Rc<Context>,
@@ -136,19 +144,19 @@ impl Module {
         }))
     }
 
-    /// Which embedded module this is, by its target.
+    /// Target of this embedded module.
     pub(super) const fn image(&self) -> &'static str {
         self.image
     }
 
-    /// Time that the driver took to compile the kernels asked for so far, or
-    /// to find them in its cache.
+    /// Time that the driver took to compile the kernels requested so far, or to find them in its
+    /// cache.
     pub(super) const fn load_ns(&self) -> u64 {
         self.load_ns.get()
     }
 
-    /// The module that holds `entry` for blocks within `bound`, compiled now if
-    /// it was not before.
+    /// Returns the module that holds `entry` for blocks within `bound`, compiled now if it was not
+    /// before.
     fn holding(&self, entry: Entry, bound: Bound) -> Result<CUmodule, BackendError> {
         let mut loaded = self.loaded.borrow_mut();
         let held = loaded
@@ -158,11 +166,21 @@ impl Module {
             return Ok(*raw);
         }
         let started = Instant::now();
-        let raw = compile(&bound.apply(only(self.text, entry)))?;
+        let raw = match self.precompiled(entry, bound) {
+            Some(raw) => raw,
+            None => compile(&bound.apply(only(self.text, entry)))?,
+        };
         let spent = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.load_ns.set(self.load_ns.get().saturating_add(spent));
         loaded.push((entry, bound, raw));
         Ok(raw)
+    }
+
+    /// Code made in advance, unless the driver does not take it: an older one may not.
+    fn precompiled(&self, entry: Entry, bound: Bound) -> Option<CUmodule> {
+        let capability = self.context.limits().info.compute_capability?;
+        let code = precompiled::code(self.text, capability, (entry, bound))?;
+        load(&code).ok()
     }
 
     /// The context that the module lives in.
@@ -170,7 +188,7 @@ impl Module {
         &self.context
     }
 
-    /// Looks a kernel up, for blocks of any size that it takes.
+    /// Looks up a kernel, for blocks of any size that it takes.
     ///
     /// # Errors
     /// As [`Self::kernel_within`].
@@ -178,11 +196,11 @@ impl Module {
         self.kernel_within(entry, Bound::ANY)
     }
 
-    /// Looks a kernel up, for blocks within `bound`.
+    /// Looks up a kernel, for blocks within `bound`.
     ///
     /// # Errors
-    /// [`BackendError::Cuda`] with the compiler's log when it refuses;
-    /// [`BackendError::MissingKernel`] when the text does not hold the kernel.
+    /// [`BackendError::Cuda`] with the compiler's log if it refuses;
+    /// [`BackendError::MissingKernel`] if the text lacks the kernel.
     pub(super) fn kernel_within(
         self: &Rc<Self>,
         entry: Entry,
@@ -220,8 +238,8 @@ impl Drop for Module {
     }
 }
 
-/// `text` without the kernels other than `entry`, zero-terminated. Functions
-/// that nobody calls then cost the driver next to nothing.
+/// Returns `text` without the kernels other than `entry`, zero-terminated. Functions without a
+/// caller then cost the driver next to nothing.
 fn only(text: &str, entry: Entry) -> String {
     const START: &str = ".visible .entry ";
     const END: &str = "\n}\n";
@@ -240,8 +258,14 @@ fn only(text: &str, entry: Entry) -> String {
     kept
 }
 
-/// Hands zero-terminated PTX to the driver.
+/// Passes zero-terminated PTX to the driver, which compiles it.
 fn compile(text: &str) -> Result<CUmodule, BackendError> {
+    debug_assert!(text.ends_with('\0'));
+    load(text.as_bytes())
+}
+
+/// Passes an image to the driver: zero-terminated PTX, or machine code.
+fn load(image: &[u8]) -> Result<CUmodule, BackendError> {
     let mut raw = std::ptr::null_mut();
     let mut log = vec![0u8; LOG_BYTES];
     let mut options = [
@@ -253,13 +277,13 @@ fn compile(text: &str) -> Result<CUmodule, BackendError> {
         log.as_mut_ptr().cast::<c_void>(),
         std::ptr::without_provenance_mut(LOG_BYTES),
     ];
-    debug_assert!(text.ends_with('\0'));
-    // SAFETY: the text is zero-terminated; both arrays have two elements and
-    // outlive the call, as does the log of the length given.
+    // SAFETY: PTX is zero-terminated, and machine code says how long it is, in a header
+    // that the assembler wrote; both arrays have two elements and outlive the call, as
+    // does the log of the length given.
     let answer = unsafe {
         sys::cuModuleLoadDataEx(
             &raw mut raw,
-            text.as_ptr().cast(),
+            image.as_ptr().cast(),
             options.len() as u32,
             options.as_mut_ptr(),
             values.as_mut_ptr(),
@@ -269,7 +293,7 @@ fn compile(text: &str) -> Result<CUmodule, BackendError> {
     Ok(raw)
 }
 
-/// Adds what the compiler wrote to the error's name.
+/// Adds the compiler's log to the error's name.
 fn with_log(error: BackendError, log: &[u8]) -> BackendError {
     let text = CStr::from_bytes_until_nul(log).map(|log| log.to_string_lossy().trim().to_owned());
     match (error, text) {
@@ -303,7 +327,7 @@ impl Kernel {
         self.raw
     }
 
-    /// Which entry this is.
+    /// The entry of this kernel.
     pub(super) const fn entry(&self) -> Entry {
         self.entry
     }
@@ -313,13 +337,13 @@ impl Kernel {
         self.module.context()
     }
 
-    /// Most lanes a block, given the kernel's registers.
+    /// Most lanes of a block, given the kernel's registers.
     pub(super) fn lanes_max(&self) -> Result<u32, BackendError> {
         self.attribute(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
     }
 
-    /// Blocks of `lanes` lanes that fit on a multiprocessor at once when each asks
-    /// for `extra` bytes of shared memory.
+    /// Returns the number of blocks of `lanes` lanes that fit on a multiprocessor at once if each
+    /// requests `extra` bytes of shared memory.
     pub(super) fn blocks_per_unit(&self, lanes: u32, extra: u32) -> Result<u32, BackendError> {
         let mut blocks = 0;
         let lanes = i32::try_from(lanes).unwrap_or(i32::MAX);
@@ -336,22 +360,22 @@ impl Kernel {
         Ok(u32::try_from(blocks).unwrap_or(0))
     }
 
-    /// Shared memory that a block must ask for, beside the kernel's own, to be
-    /// the only one on its multiprocessor, bytes.
+    /// Shared memory that a block must request, beyond the kernel's own, to be the only one on its
+    /// multiprocessor, bytes.
     pub(super) fn padding_to_be_alone(&self) -> Result<u32, BackendError> {
         let own = self.attribute(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
         let all = self.context().limits().shared_unit_bytes;
         Ok((all / 2 + 1024).saturating_sub(own))
     }
 
-    /// Shared memory that a block may ask for beside the kernel's own, bytes.
+    /// Shared memory that a block may request beyond the kernel's own, bytes.
     pub(super) fn extra_max(&self) -> Result<u32, BackendError> {
         let own = self.attribute(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
         let most = self.context().limits().shared_block_optin_bytes;
         Ok(most.saturating_sub(own))
     }
 
-    /// Lets blocks ask for `bytes` of shared memory beside the kernel's own.
+    /// Allows blocks to request `bytes` of shared memory beyond the kernel's own.
     pub(super) fn allow_extra(&self, bytes: u32) -> Result<(), BackendError> {
         let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
         self.allow(
@@ -360,7 +384,7 @@ impl Kernel {
         )
     }
 
-    /// Lets the kernel run in clusters of more blocks than every device takes.
+    /// Allows the kernel to run in larger clusters than every device supports.
     pub(super) fn allow_large_clusters(&self) -> Result<(), BackendError> {
         self.allow(
             Attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,

@@ -1,8 +1,8 @@
 //! A graph in device memory.
 //!
-//! Rows and targets go up when the session opens; weights and incoming edges
-//! only when a program first needs them, since each doubles the memory or
-//! half of it. A symmetric graph's incoming edges are its own rows.
+//! Rows and targets are uploaded when the session opens; weights and incoming edges only when a
+//! program first needs them, since each of them may double the memory. A symmetric graph's
+//! incoming edges are its own rows.
 
 use super::context::Context;
 use super::memory::DeviceMemory;
@@ -16,7 +16,7 @@ use seawall_core::abi::tiles::TileTable;
 use std::rc::Rc;
 use std::time::Instant;
 
-/// The engine of all uploads: where they queue and what they go through.
+/// Stream and buffers of all uploads.
 pub(super) struct Uploader<'a> {
     /// Stream that the copies queue in.
     pub(super) stream: &'a Stream,
@@ -49,7 +49,7 @@ struct Incoming {
     targets: DeviceMemory,
 }
 
-/// Device addresses of a graph's arrays, 0 for those that are not there.
+/// Device addresses of a graph's arrays, 0 for missing ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct GraphAddresses {
     pub(super) offsets: u64,
@@ -71,7 +71,7 @@ struct ResidentTiles {
     slots: u32,
 }
 
-/// A graph in device memory and where it came from.
+/// A graph in device memory, and its source on the host.
 #[derive(Debug)]
 pub(super) struct ResidentGraph<'g> {
     graph: &'g Graph,
@@ -107,7 +107,7 @@ impl<'g> ResidentGraph<'g> {
         })
     }
 
-    /// Uploads what `needs` names and is not there yet.
+    /// Uploads the missing arrays among `needs`.
     ///
     /// # Errors
     /// [`BackendError::MissingGraphArray`] for weights that the graph lacks.
@@ -139,10 +139,9 @@ impl<'g> ResidentGraph<'g> {
         Ok(())
     }
 
-    /// Makes and uploads incoming edges by tiles of this shape, where that is
-    /// expected to pay and there is memory for it; otherwise they are gathered row
-    /// by row, which takes longer and makes the same sums. Gives the slots of the
-    /// largest tile, 0 without tiles.
+    /// Makes and uploads incoming edges by tiles of this shape, if that is expected to pay and
+    /// there is memory for it; otherwise they are gathered row by row, which takes longer and
+    /// makes the same sums. Returns the slots of the largest tile, 0 without tiles.
     pub(super) fn complete_tiles(
         &mut self,
         shape: TileShape,
@@ -164,7 +163,7 @@ impl<'g> ResidentGraph<'g> {
         Ok(self.tiles.as_ref().map_or(0, |tiles| tiles.slots))
     }
 
-    /// Gives the memory of the tiles back; whether there were any.
+    /// Frees the memory of the tiles; returns whether there were any.
     pub(super) fn drop_tiles(&mut self) -> bool {
         self.tiles.take().is_some()
     }
@@ -180,12 +179,12 @@ impl<'g> ResidentGraph<'g> {
         self.graph
     }
 
-    /// Time that all uploads took so far.
+    /// Time of all uploads so far.
     pub(super) const fn upload_ns(&self) -> u64 {
         self.upload_ns
     }
 
-    /// Where the arrays are.
+    /// Addresses of the arrays.
     pub(super) fn addresses(&self) -> GraphAddresses {
         let (offsets, targets) = (self.offsets.address(), self.targets.address());
         let (incoming_offsets, incoming_targets) = match &self.incoming {
@@ -226,7 +225,7 @@ impl ResidentTiles {
     }
 }
 
-/// Uploads `tiles`; nothing when there is no memory for them.
+/// Uploads `tiles`; returns `None` if there is no memory for them.
 fn put_tiles(
     tiles: &Tiles,
     uploader: &mut Uploader<'_>,
@@ -252,12 +251,12 @@ fn put_tiles(
     }))
 }
 
-/// Bytes of the largest array that goes up at once, for the staging buffers.
+/// Bytes of the largest array that is uploaded at once, for the staging buffers.
 pub(super) fn largest_array(graph: &Graph) -> usize {
     size_of_val(graph.offsets()).max(size_of_val(graph.targets()))
 }
 
-/// A context's stream and staging together, since every upload needs both.
+/// A context's stream and staging buffers, since every upload needs both.
 pub(super) fn lane(
     context: &Rc<Context>,
     largest: usize,

@@ -1,8 +1,7 @@
-//! One run in progress: what executors share.
+//! A run in progress: the part that executors share.
 //!
-//! Holds the clock of the host's own watch over the device. The kernel's time
-//! budget should end every run; the host waits a grace longer and then gives
-//! the device up instead of hanging with it.
+//! It times the host's own watchdog. The kernel's time budget should end every run; the host waits
+//! for a grace period longer and then abandons the device instead of hanging with it.
 
 use super::loaded::{Loaded, STATE_BYTES, STATE_OFFSET};
 use super::stream::Stream;
@@ -12,7 +11,7 @@ use seawall_core::abi::control::{FaultCode, FaultRecord, LoopState};
 use seawall_core::abi::program::Opcode;
 use std::time::{Duration, Instant};
 
-/// How much longer than the kernel's time budget the host waits.
+/// Time that the host waits beyond the kernel's time budget.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// A run in progress.
@@ -26,7 +25,7 @@ pub(super) struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    /// A run of `program` that starts now.
+    /// Starts a run of `program` now.
     pub(super) fn new(stream: &'a Stream, program: &'a Loaded, time_budget_ns: u64) -> Self {
         Self {
             stream,
@@ -80,13 +79,11 @@ impl<'a> Running<'a> {
         unsafe { stream.copy_out(&program.state, source, STATE_BYTES) }
     }
 
-    /// Waits for the queued copy of the loop's state and says whether the
-    /// loop is over.
+    /// Waits for the queued copy of the loop's state; returns whether the loop is over.
     ///
     /// # Errors
-    /// [`BackendError::Fault`] with [`FaultCode::TimeBudget`] when the loop
-    /// still runs after the time budget: no single launch was too long, but
-    /// all of them together.
+    /// [`BackendError::Fault`] with [`FaultCode::TimeBudget`] if the loop still runs after the
+    /// time budget: no single launch took too long, but all of them together did.
     pub(super) fn ends(&mut self, stage: &LoopStage) -> Result<bool, BackendError> {
         self.wait()?;
         // SAFETY: the wait above ended every copy.
@@ -101,7 +98,7 @@ impl<'a> Running<'a> {
     }
 }
 
-/// The fault of a loop whose launches together outlast the time budget.
+/// Returns the fault of a loop whose launches together exceed the time budget.
 fn out_of_time(stage: &LoopStage, iteration: u32) -> FaultRecord {
     FaultRecord {
         code: FaultCode::TimeBudget as u32,
@@ -115,7 +112,7 @@ fn out_of_time(stage: &LoopStage, iteration: u32) -> FaultRecord {
     }
 }
 
-/// What the state words say.
+/// Content of the state words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct State {
     fault: u32,
@@ -139,7 +136,7 @@ impl State {
         }
     }
 
-    /// Whether the loop has ended, by itself or by a fault.
+    /// Tells whether the loop has ended, by itself or by a fault.
     const fn is_over(self) -> bool {
         self.fault != 0 || self.loop_state != LoopState::Running as u32
     }

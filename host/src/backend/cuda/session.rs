@@ -1,8 +1,8 @@
 //! A graph on a device, ready to run programs.
 //!
-//! Opening uploads the graph, loading a program takes all memory that its runs
-//! need, and a run only queues and waits. Fields are dropped in order: graphs
-//! and programs before the graph's arrays, the stream after all that it copies.
+//! Opening uploads the graph, loading a program allocates all memory of its runs, and a run only
+//! queues and waits. Fields are dropped in order: graphs and programs before the graph's arrays,
+//! the stream after everything that it copies.
 
 use super::GridShape;
 use super::context::Context;
@@ -17,7 +17,7 @@ use super::running::Running;
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
 use super::{CudaOptions, Executor};
-use crate::backend::{BackendError, DeviceInfo, RunLimits, RunStats, Session, fit};
+use crate::backend::{BackendError, DeviceInfo, RunLimits, RunStats, Session, fit, outgrown};
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, GraphNeeds, RegisterId};
 use crate::tiles::TileShape;
@@ -59,7 +59,7 @@ impl Runner {
         }
     }
 
-    /// Chooses what runs `program`.
+    /// Chooses the kernels that run `program`.
     fn choose(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         match self {
             Self::Mega(mega) => mega.choose(program),
@@ -67,7 +67,7 @@ impl Runner {
         }
     }
 
-    /// Builds what runs `loaded`.
+    /// Builds the launches of `loaded`.
     fn prepare(&mut self, stream: &Stream, loaded: &Loaded) -> Result<(), BackendError> {
         match self {
             Self::Mega(_) | Self::Launches(_) => Ok(()),
@@ -75,7 +75,7 @@ impl Runner {
         }
     }
 
-    /// Words of shared memory, at most `wanted`, that blocks may ask for.
+    /// Returns the words of shared memory, at most `wanted`, that blocks may request.
     fn room(&mut self, wanted: u32) -> Result<u32, BackendError> {
         match self {
             Self::Mega(mega) => mega.room(wanted),
@@ -84,7 +84,7 @@ impl Runner {
         }
     }
 
-    /// Has blocks ask for `words` words of shared memory.
+    /// Makes blocks request `words` words of shared memory.
     fn ask(&mut self, words: u32) -> Result<(), BackendError> {
         match self {
             Self::Mega(mega) => mega.ask(words),
@@ -131,11 +131,10 @@ impl<'g> CudaSession<'g> {
     /// Opens a device, compiles the kernels that `executor` starts with and
     /// uploads `graph`.
     ///
-    /// Weights and incoming edges go up with the first program that reads
-    /// them. Device memory: 4 bytes a node and an edge, plus pinned host
-    /// memory of at most 32 MiB. Programs that gather over the incoming edges of a
-    /// graph of higher degree take 4 bytes an edge more, where there is room for
-    /// them: the edges by tiles of rows, which the host makes on all threads.
+    /// Weights and incoming edges are uploaded with the first program that reads them. Device
+    /// memory: 4 bytes per node and edge, plus pinned host memory of at most 32 MiB. Programs that
+    /// gather over the incoming edges of a graph of higher degree take 4 more bytes per edge, if
+    /// there is room, for the edges by tiles of rows, which the host makes on all threads.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`] without driver or device,
@@ -176,8 +175,8 @@ impl<'g> CudaSession<'g> {
         })
     }
 
-    /// Time that the driver took to compile the kernels that were needed so
-    /// far, or to find them in its cache, nanoseconds.
+    /// Time that the driver took to compile the kernels needed so far, or to find them in its
+    /// cache, nanoseconds.
     #[must_use]
     pub fn module_ns(&self) -> u64 {
         self.module.load_ns()
@@ -189,15 +188,14 @@ impl<'g> CudaSession<'g> {
         self.runner.shape()
     }
 
-    /// Waits for what a failed call left in the stream, so that the next one
-    /// finds buffers that nobody copies from.
+    /// Waits for work that a failed call left in the stream, so that the next one finds buffers
+    /// that are not in use.
     fn settled<T>(&self, result: Result<T, BackendError>) -> Result<T, BackendError> {
         if let Err(error) = &result {
             self.context.note(error);
         }
         if result.is_err() && !self.context.is_given_up() {
-            // The first error is the one to tell; a second one here would be
-            // its consequence.
+            // The first error is the one to report; a second one here would be its consequence.
             let _ = self.stream.wait("settling after an error", COPY_LIMIT);
         }
         result
@@ -218,8 +216,7 @@ impl<'g> CudaSession<'g> {
         let loaded = loop {
             self.runner.ask(slots)?;
             match self.load_tables(program, slots > 0) {
-                // Tiles save time and nothing else: what a program cannot do
-                // without comes first.
+                // Tiles only save time: memory that a program requires comes first.
                 Err(BackendError::OutOfMemory { .. }) if self.graph.drop_tiles() => slots = 0,
                 loaded => break loaded?,
             }
@@ -229,8 +226,8 @@ impl<'g> CudaSession<'g> {
         Ok(())
     }
 
-    /// Takes a program's memory and uploads its tables, which name the tiles of the
-    /// graph or do not.
+    /// Allocates a program's memory and uploads its tables, which refer to the graph's tiles if
+    /// there are any.
     fn load_tables(
         &mut self,
         program: &EncodedProgram,
@@ -252,8 +249,8 @@ impl<'g> CudaSession<'g> {
         Loaded::load(program, around, uploader)
     }
 
-    /// Makes incoming edges by tiles where `needs` and options ask for them; gives
-    /// the slots of the largest tile, 0 without tiles.
+    /// Makes incoming edges by tiles if `needs` and options ask for them; returns the slots of the
+    /// largest tile, 0 without tiles.
     fn make_tiles(&mut self, needs: GraphNeeds) -> Result<u32, BackendError> {
         if !needs.tiles || self.tiles == Some(false) {
             return Ok(0);
@@ -274,6 +271,7 @@ impl<'g> CudaSession<'g> {
         self.context.bind()?;
         let program = self.program.as_mut().ok_or(BackendError::NotLoaded)?;
         stage_inputs(program, inputs)?;
+        program.outgrowing.begin_run();
         let program = &*program;
         let mut running = Running::new(&self.stream, program, self.limits.time_budget_ns);
         let [start, end] = &self.clock;
@@ -287,6 +285,25 @@ impl<'g> CudaSession<'g> {
             host: running.host(),
             control,
         })
+    }
+
+    /// Refuses to answer when a path outgrew the distances of the last run; `words` are
+    /// those of `register`.
+    fn check_distances(&mut self, register: RegisterId, words: &[u32]) -> Result<(), BackendError> {
+        let program = self.program.as_ref().ok_or(BackendError::NotLoaded)?;
+        for search in program.outgrowing.due() {
+            if search.register == register {
+                outgrown::check(&search, self.graph.graph(), words)?;
+                continue;
+            }
+            let mut distances = Vec::new();
+            let result = self.read_register(search.register, &mut distances);
+            self.settled(result)?;
+            outgrown::check(&search, self.graph.graph(), &distances)?;
+        }
+        let program = self.program.as_mut().ok_or(BackendError::NotLoaded)?;
+        program.outgrowing.settle();
+        Ok(())
     }
 
     fn read_register(
@@ -306,8 +323,8 @@ impl<'g> CudaSession<'g> {
             let parts = part.chunks_exact(4).filter_map(|word| word.try_into().ok());
             words.extend(parts.map(u32::from_ne_bytes));
         };
-        // SAFETY: the register lies within its region, as was checked at load,
-        // and the program that owns the region is loaded.
+        // SAFETY: the register lies within its region, as was checked at load, and the program
+        // that owns the region is loaded.
         unsafe {
             self.staging
                 .download(&self.stream, place.address, place.bytes, take)
@@ -325,8 +342,7 @@ fn stage_inputs(program: &mut Loaded, inputs: &[u32]) -> Result<(), BackendError
             given: inputs.len() as u64,
         });
     }
-    // SAFETY: every call ends with a wait, also one that failed, so no copy is
-    // pending.
+    // SAFETY: every call ends with a wait, even one that failed, so no copy is pending.
     let staged = unsafe { program.staged_inputs.as_mut_slice() };
     if let Some(front) = staged.get_mut(..bytes.len()) {
         front.copy_from_slice(bytes);
@@ -398,7 +414,12 @@ impl Session for CudaSession<'_> {
 
     fn read(&mut self, register: RegisterId, words: &mut Vec<u32>) -> Result<(), BackendError> {
         let result = self.read_register(register, words);
-        self.settled(result)
+        self.settled(result)?;
+        let checked = self.check_distances(register, words);
+        if checked.is_err() {
+            words.clear();
+        }
+        checked
     }
 }
 
@@ -407,10 +428,9 @@ impl Drop for CudaSession<'_> {
         if self.context.is_given_up() {
             return;
         }
-        // A failed call may have left work behind. Waiting with a limit keeps
-        // the frees that follow from waiting without one; when the limit ends
-        // the context is given up and they do nothing. The error itself was or
-        // will be someone else's.
+        // A failed call may have left work in the stream. Waiting with a limit keeps the frees
+        // that follow from waiting without one; if the limit ends, the context is abandoned and
+        // they do nothing. The error itself was or will be reported elsewhere.
         let _ = self.context.bind();
         let _ = self.stream.wait("closing the session", COPY_LIMIT);
     }

@@ -1,8 +1,7 @@
-//! How many lanes a block of the persistent kernel gets, by graph and work.
+//! Lanes of a block of the persistent kernel, by graph and work.
 //!
-//! Left open, there is one block a multiprocessor. More lanes hide more of what
-//! memory takes; fewer have more registers each, and a barrier costs less. All
-//! figures are of an H200.
+//! By default there is one block per multiprocessor. More lanes hide more memory latency; fewer
+//! lanes have more registers each, and a cheaper barrier. All figures are from an H200.
 
 use super::CudaOptions;
 use super::cluster::CLUSTER_MAX;
@@ -12,10 +11,10 @@ use crate::graph::Graph;
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::program::Opcode;
 
-/// What a program does most.
+/// Dominant work of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
-    /// Nothing but frontier searches and operations on words.
+    /// Only frontier searches and operations on words.
     Searches,
     /// Many rounds, each over the nodes that the last one found.
     Rounds,
@@ -26,7 +25,7 @@ pub(super) enum Work {
 }
 
 impl Work {
-    /// What `program` does most, other than searching.
+    /// Returns the dominant work of `program`, other than searching.
     pub(super) fn of(program: &EncodedProgram) -> Self {
         let has = |wanted: fn(Opcode) -> bool| {
             let opcodes = program.waves.iter();
@@ -63,10 +62,9 @@ pub(super) struct Lanes {
 }
 
 /// For graphs of higher degree. Wide steps of a search and passes need all lanes
-/// that there are (`gen:rmat:22:16`: a search 0.57 ms, with 640 lanes 0.65 ms; a
-/// wave that links along every edge 2.2 and 3.1 ms). Elsewhere registers are worth
-/// more: core numbers take 21.8 ms instead of 33.1 ms with 1024 lanes, components
-/// 1.1 instead of 1.3 to 1.5 ms, paths the same.
+/// (`gen:rmat:22:16`: a search 0.57 ms, with 640 lanes 0.65 ms; a wave that links along every edge
+/// 2.2 and 3.1 ms). For other work registers are worth more: core numbers take 21.8 ms instead of
+/// 33.1 ms with 1024 lanes, components 1.1 instead of 1.3 to 1.5 ms, paths the same.
 const RICH: Lanes = Lanes {
     searches: 1024,
     rounds: 640,
@@ -74,13 +72,12 @@ const RICH: Lanes = Lanes {
     passes: 1024,
 };
 
-/// For graphs of low degree, whose searches are deep and narrow, so that a
-/// cheaper barrier is worth more than more lanes. In a cluster they need one lane
-/// an edge of most frontiers (`gen:grid:2048`: 10.9 ms with 640 lanes, 11.3 ms
-/// with 512). What lanes keep in memory is fetched anew after every barrier, for
-/// every lane, so rounds get few (paths there: 65 ms with 128 lanes, 82 ms with
-/// 512, both without the registers that few lanes leave). Components take 1.06 ms
-/// there, with 512 lanes 1.32 ms, triangles 3.4 and 4.7 ms.
+/// For graphs of low degree, whose searches are deep and narrow, so that a cheaper barrier is
+/// worth more than more lanes. In a cluster they need one lane per edge of most frontiers
+/// (`gen:grid:2048`: 10.9 ms with 640 lanes, 11.3 ms with 512). Lanes fetch what they keep in
+/// memory again after every barrier, so rounds get few lanes (paths there: 65 ms with 128 lanes,
+/// 82 ms with 512, both without the registers that few lanes leave). Components take 1.06 ms
+/// there, with 512 lanes 1.32 ms; triangles 3.4 and 4.7 ms.
 const LEAN: Lanes = Lanes {
     searches: 640,
     rounds: 128,
@@ -88,18 +85,18 @@ const LEAN: Lanes = Lanes {
     passes: 1024,
 };
 
-/// Lanes of searches of smaller graphs of low degree (`gen:grid:512`: 2.2 ms, with
-/// 512 lanes 2.6 ms).
+/// Lanes of searches on smaller graphs of low degree (`gen:grid:512`: 2.2 ms, with 512 lanes 2.6
+/// ms).
 const SMALL_SEARCHES: u32 = 256;
 
-/// Nodes below which a graph counts as small there.
+/// Number of nodes below which a graph counts as small there.
 const SMALL_NODES: u32 = 1 << 20;
 
-/// Average degree up to which a graph counts as one of low degree.
+/// Highest average degree of a graph of low degree.
 const LEAN_DEGREE: u64 = 8;
 
 impl Lanes {
-    /// What `graph` gets.
+    /// Returns the lanes for `graph`.
     fn of(graph: &Graph) -> Self {
         if !is_lean(graph) {
             RICH
@@ -113,7 +110,7 @@ impl Lanes {
         }
     }
 
-    /// What `work` gets.
+    /// Returns the lanes for `work`.
     pub(super) const fn of_work(self, work: Work) -> u32 {
         match work {
             Work::Searches => self.searches,
@@ -129,10 +126,9 @@ fn is_lean(graph: &Graph) -> bool {
 }
 
 impl Asked {
-    /// The shape of the persistent kernel for `graph`: what `options` ask for, or
-    /// else one block a multiprocessor with lanes by work. Blocks come in clusters
-    /// on graphs of low degree where the device has those, since a narrow frontier
-    /// then needs no barrier of the whole grid.
+    /// Returns the shape of the persistent kernel for `graph`: the one in `options`, or one block
+    /// per multiprocessor with lanes by work. Blocks form clusters on graphs of low degree if the
+    /// device supports them, since a narrow frontier then needs no barrier of the whole grid.
     pub(super) fn for_mega(graph: &Graph, options: &CudaOptions, info: &DeviceInfo) -> Self {
         if options.blocks.is_some() || options.lanes.is_some() || options.cluster.is_some() {
             return Self::plainly(options);
@@ -146,7 +142,7 @@ impl Asked {
         }
     }
 
-    /// What `options` ask for and nothing else.
+    /// Returns only what `options` specify.
     pub(super) fn plainly(options: &CudaOptions) -> Self {
         Self {
             blocks: options.blocks,
@@ -156,7 +152,7 @@ impl Asked {
         }
     }
 
-    /// The same for one kind of work; clusters are for searches.
+    /// Returns the shape for one kind of work; clusters are for searches.
     pub(super) fn for_work(self, work: Work) -> Self {
         let by_work = self.lanes_by_work.map(|lanes| lanes.of_work(work));
         Self {
@@ -189,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn lean_graphs_are_searched_in_clusters_of_small_blocks() {
+    fn graphs_of_low_degree_are_searched_in_clusters_of_small_blocks() {
         let options = CudaOptions::default();
         let asked = Asked::for_mega(&graph(100, 2), &options, &hopper());
         let search = asked.for_work(Work::Searches);
@@ -208,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn rich_graphs_get_no_clusters() {
+    fn graphs_of_high_degree_get_no_clusters() {
         let asked = Asked::for_mega(&graph(100, 20), &CudaOptions::default(), &hopper());
         let search = asked.for_work(Work::Searches);
         assert_eq!((search.lanes, search.cluster), (Some(1024), None));
@@ -216,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_holds_for_all_work() {
+    fn requested_lanes_hold_for_all_work() {
         let options = CudaOptions {
             lanes: Some(96),
             ..CudaOptions::default()

@@ -1,8 +1,7 @@
 //! Copies of any length through two pinned buffers.
 //!
-//! While the device copies one buffer, the host fills or empties the other, so
-//! that a big graph goes up at the speed of the slower of both. Pageable
-//! memory is never handed to the driver.
+//! While the device copies one buffer, the host fills or empties the other, so that a large graph
+//! is uploaded at the speed of the slower of both. Pageable memory is never passed to the driver.
 
 use super::context::Context;
 use super::memory::Pinned;
@@ -11,14 +10,14 @@ use crate::backend::BackendError;
 use rayon::prelude::*;
 use std::rc::Rc;
 
-/// Largest buffer, bytes: big enough for the full speed of the link.
+/// Largest buffer, bytes: large enough for the full speed of the link.
 const CHUNK_MAX: usize = 16 << 20;
 /// Smallest buffer, bytes.
 const CHUNK_MIN: usize = 64 << 10;
-/// Bytes a thread copies at a time when a chunk is worth several threads.
+/// Bytes that a thread copies at a time if a chunk is worth several threads.
 const SLICE: usize = 1 << 20;
 
-/// Two pinned buffers and the marks that say when each is free.
+/// Two pinned buffers, each with an event that tells when it is free.
 #[derive(Debug)]
 pub(super) struct Staging {
     buffers: [Pinned; 2],
@@ -27,7 +26,7 @@ pub(super) struct Staging {
 }
 
 impl Staging {
-    /// Buffers fit for copies of up to `largest` bytes at a time.
+    /// Returns buffers for copies of up to `largest` bytes at a time.
     pub(super) fn new(context: &Rc<Context>, largest: usize) -> Result<Self, BackendError> {
         let chunk = chunk_for(largest);
         Ok(Self {
@@ -37,12 +36,12 @@ impl Staging {
         })
     }
 
-    /// Copies `bytes` to a device address; the copy may still be on its way
-    /// when this returns, and `bytes` are no longer needed then.
+    /// Copies `bytes` to a device address. The copy may still be in progress on return, but
+    /// `bytes` are no longer needed then.
     ///
     /// # Safety
-    /// `destination` must be the start of at least as many bytes of device
-    /// memory, alive until the stream has reached the copy.
+    /// `destination` must be the start of at least as many bytes of device memory, and live until
+    /// the stream has reached the copy.
     pub(super) unsafe fn upload(
         &mut self,
         stream: &Stream,
@@ -53,20 +52,19 @@ impl Staging {
             let side = turn % 2;
             let (buffer, free) = (&mut self.buffers[side], &self.free[side]);
             free.wait("uploading", COPY_LIMIT)?;
-            // SAFETY: the event was recorded behind the last copy that used
-            // this buffer, and it has been reached.
+            // SAFETY: the event was recorded after the last copy that used this buffer, and it has
+            // been reached.
             copy(unsafe { buffer.as_mut_slice() }, part);
             let offset = (turn * self.chunk) as u64;
-            // SAFETY: the destination holds all of `bytes`, so this part too;
-            // the buffer is not touched before the event below is reached.
+            // SAFETY: the destination holds all of `bytes`, and so this part; the buffer is not
+            // touched before the event below is reached.
             unsafe { stream.copy_in(destination + offset, buffer, part.len())? };
             free.record(stream)?;
         }
         Ok(())
     }
 
-    /// Copies `bytes` bytes at a device address, handing them to `take` in
-    /// order.
+    /// Copies `bytes` bytes from a device address, passing them to `take` in order.
     ///
     /// # Safety
     /// `source` must be the start of at least `bytes` bytes of live device
@@ -99,18 +97,18 @@ impl Staging {
     }
 }
 
-/// Buffer size for copies of up to `largest` bytes.
+/// Returns the buffer size for copies of up to `largest` bytes.
 fn chunk_for(largest: usize) -> usize {
     largest.clamp(CHUNK_MIN, CHUNK_MAX).next_power_of_two()
 }
 
-/// Bytes of part `turn` of `bytes` bytes in parts of `chunk`.
+/// Returns the bytes of part `turn`, if `bytes` bytes are copied in parts of `chunk`.
 const fn part(bytes: usize, chunk: usize, turn: usize) -> usize {
     let rest = bytes.saturating_sub(turn.saturating_mul(chunk));
     if rest < chunk { rest } else { chunk }
 }
 
-/// Copies `from` to the front of `to`, on several threads when it is long.
+/// Copies `from` to the front of `to`, on several threads if it is long.
 fn copy(to: &mut [u8], from: &[u8]) {
     if from.len() <= 2 * SLICE {
         for (to, from) in to.chunks_mut(SLICE).zip(from.chunks(SLICE)) {

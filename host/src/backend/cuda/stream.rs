@@ -1,8 +1,8 @@
-//! The stream that a session works on, its clock, and waiting with an end.
+//! The stream of a session, its clock, and waiting with a limit.
 //!
-//! Waiting polls instead of blocking in the driver, because a blocked call has
-//! no time limit: a kernel whose own watchdog failed would take the host with
-//! it. Polling spins while a run is short and sleeps when it is long.
+//! Waiting polls instead of blocking in the driver, because a blocked call has no time limit: a
+//! kernel whose own watchdog failed would block the host too. Polling spins during a short run and
+//! sleeps during a long one.
 
 use super::context::Context;
 use super::error::{NOT_READY, check, no_answer};
@@ -12,13 +12,13 @@ use cudarc::driver::sys::{self, CUevent, CUstream};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// How long a wait spins before it lets other threads run.
+/// Time that a wait spins before it yields to other threads.
 const SPIN: Duration = Duration::from_millis(20);
-/// How long a wait yields before it sleeps.
+/// Time that a wait yields before it sleeps.
 const YIELD: Duration = Duration::from_millis(200);
-/// How long it sleeps between two looks then.
+/// Time that it sleeps between two polls.
 const NAP: Duration = Duration::from_micros(200);
-/// Time in which copies and cleaning up must end.
+/// Time within which copies and cleanup must end.
 pub(super) const COPY_LIMIT: Duration = Duration::from_secs(120);
 
 /// An ordered queue of device work.
@@ -29,7 +29,7 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// A stream that does not wait for the default one.
+    /// Creates a stream that does not wait for the default one.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self, BackendError> {
         let mut raw = std::ptr::null_mut();
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
@@ -53,11 +53,11 @@ impl Stream {
         &self.context
     }
 
-    /// Waits until everything queued has ended.
+    /// Waits until all queued work has ended.
     ///
     /// # Errors
-    /// The device's own error, or, after `limit`, one that says how long it
-    /// was silent; then the context is given up.
+    /// The device's own error, or, after `limit`, one that says how long it was silent; then the
+    /// context is abandoned.
     pub(super) fn wait(&self, doing: &'static str, limit: Duration) -> Result<(), BackendError> {
         // SAFETY: the stream lives as long as `self`.
         wait_until(&self.context, doing, limit, || unsafe {
@@ -142,7 +142,7 @@ impl Drop for Stream {
     }
 }
 
-/// A mark in a stream.
+/// An event in a stream.
 #[derive(Debug)]
 pub(super) struct Event {
     context: Rc<Context>,
@@ -150,7 +150,7 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// A mark that carries the device's time.
+    /// Creates an event that records the device's time.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self, BackendError> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: one valid handle to write to; the context is current.
@@ -163,7 +163,7 @@ impl Event {
         })
     }
 
-    /// Puts the mark behind everything queued in `stream`.
+    /// Records the event after all work queued in `stream`.
     pub(super) fn record(&self, stream: &Stream) -> Result<(), BackendError> {
         // SAFETY: both handles live and belong to one context.
         check("recording an event", unsafe {
@@ -171,7 +171,7 @@ impl Event {
         })
     }
 
-    /// Waits until the mark is reached; one that was never recorded is.
+    /// Waits until the event is reached; one that was never recorded is reached.
     pub(super) fn wait(&self, doing: &'static str, limit: Duration) -> Result<(), BackendError> {
         // SAFETY: the event lives as long as `self`.
         wait_until(&self.context, doing, limit, || unsafe {
@@ -179,8 +179,8 @@ impl Event {
         })
     }
 
-    /// Device time from this mark to a later one, nanoseconds, with a
-    /// resolution of about half a microsecond. Both must have been reached.
+    /// Returns the device time from this event to a later one, nanoseconds, with a resolution of
+    /// about half a microsecond. Both must have been reached.
     pub(super) fn ns_until(&self, later: &Self) -> Result<u64, BackendError> {
         let mut milliseconds = 0f32;
         // SAFETY: one valid float to write to; both events live.
@@ -202,7 +202,7 @@ impl Drop for Event {
     }
 }
 
-/// Asks until the answer is other than "not ready".
+/// Polls until the answer is other than "not ready".
 fn wait_until(
     context: &Context,
     doing: &'static str,

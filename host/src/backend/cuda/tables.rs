@@ -1,8 +1,7 @@
 //! One block of device memory for everything small: the launch record, the
 //! control block and the tables.
 //!
-//! The image is built on the host with the addresses it will have, and goes up
-//! in one copy.
+//! The image is built on the host with its final addresses, and uploaded in one copy.
 
 use super::resident::GraphAddresses;
 use crate::program::encoded::EncodedProgram;
@@ -14,10 +13,10 @@ use seawall_core::abi::{MAGIC, VERSION};
 /// Alignment of every part: two cache lines, as the allocator's own.
 const ALIGN: u64 = 256;
 
-/// Where the control block starts: right behind the launch record.
+/// Offset of the control block: directly after the launch record.
 pub(super) const CONTROL_OFFSET: u64 = (size_of::<LaunchRecord>() as u64).div_ceil(ALIGN) * ALIGN;
 
-/// Where each part starts, in bytes from the start of the block.
+/// Offset of each part, in bytes from the start of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     /// The launch record.
@@ -30,7 +29,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The layout for tables of these lengths.
+    /// Returns the layout for tables of these lengths.
     fn new(groups: usize, waves: usize, registers: usize) -> Self {
         let mut end = 0u64;
         let mut place = |bytes: usize| {
@@ -52,7 +51,7 @@ impl Layout {
         }
     }
 
-    /// The layout for a program's tables.
+    /// Returns the layout for a program's tables.
     pub(super) fn of(program: &EncodedProgram) -> Self {
         Self::new(
             program.groups.len(),
@@ -65,7 +64,7 @@ impl Layout {
 /// The machine's part of a launch record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placement {
-    /// Address of the block that the image goes to.
+    /// Address of the block that receives the image.
     pub(super) tables: u64,
     /// Address of the arena.
     pub(super) arena: u64,
@@ -77,12 +76,12 @@ pub(super) struct Placement {
     pub(super) nodes: u32,
     /// Directed edges of the graph.
     pub(super) edges: u32,
-    /// Run time after which the kernel stops itself, nanoseconds.
+    /// Time budget of a run, nanoseconds.
     pub(super) time_budget_ns: u64,
 }
 
 impl Placement {
-    /// The launch record of `program` in this place.
+    /// Returns the launch record of `program` in this place.
     fn record(&self, program: &EncodedProgram) -> LaunchRecord {
         let layout = Layout::of(program);
         let can_pull = u32::from(self.graph.incoming_offsets != 0);
@@ -139,8 +138,8 @@ impl Placement {
         image
     }
 
-    /// The bytes of a block that holds no program: enough for the barrier
-    /// test, which reads the control block's address only.
+    /// Returns the bytes of a block that holds no program: enough for the barrier test, which
+    /// reads only the control block's address.
     pub(super) fn bare_image(&self) -> Vec<u8> {
         self.image(&EncodedProgram {
             nodes: 0,
@@ -291,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn pulling_is_allowed_exactly_when_incoming_edges_are_there() {
+    fn pulling_is_allowed_exactly_if_there_are_incoming_edges() {
         let search = |incoming| {
             let mut placement = placement(incoming);
             placement.graph.incoming_targets = incoming;

@@ -1,14 +1,14 @@
-//! The order of launches of a program, and proof that its tables agree.
+//! Order of a program's launches, and the check that its tables are consistent.
 //!
-//! Executors that launch each group walk [`Stage`]s instead of records. Making
-//! them checks the tables first, so that a program built by hand is refused at
-//! load and not found out by the device.
+//! Executors that launch each group walk [`Stage`]s instead of records. Building them checks the
+//! tables first, so that an inconsistent program is refused at load and not discovered by the
+//! device.
 
 use crate::backend::{BackendError, fit};
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::program::{FixpointRecord, GroupRecord, Opcode, WaveRecord};
 
-/// A fixpoint as the host launches it.
+/// A fixpoint as launched by the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LoopStage {
     /// Index of the fixpoint in the wave table.
@@ -21,7 +21,7 @@ pub(super) struct LoopStage {
     pub(super) groups: u32,
 }
 
-/// What the host launches next.
+/// The next launch of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     /// The ordinary waves of one top-level group.
@@ -32,7 +32,7 @@ pub(super) enum Stage {
 
 /// Checks the tables of `program` and lists its stages.
 ///
-/// # Errors
+/// [`BackendError::BadProgram`] with the first contradiction.
 /// [`BackendError::BadProgram`] that names the first contradiction.
 pub(super) fn stages(program: &EncodedProgram) -> Result<Vec<Stage>, BackendError> {
     fit::check_tables(program)?;
@@ -111,7 +111,7 @@ mod tests {
         .to_parameters()
     }
 
-    /// Group 0: a fill. Group 1: a fixpoint over groups 2 and 3, then a wave of no registers.
+    /// Group 0: a fill. Group 1: a fixpoint over groups 2 and 3, then a wave without registers.
     fn program() -> EncodedProgram {
         EncodedProgram {
             nodes: 0,
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_is_only_a_loop_is_not_launched_itself() {
+    fn a_group_of_one_loop_has_no_launch_of_its_own() {
         let mut program = program();
         program.groups[1].waves = 1;
         let stages = stages(&program).unwrap();

@@ -9,10 +9,11 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::report::weights::WeightsReport;
+use seawall::analysis::{AnalysisKind, Answer};
 use seawall::backend::HostWork;
 use seawall::batch::{BatchOutcome, GraphOutcome};
-use seawall::outcome::{Answer, Dropped, Rounds, Times};
-use seawall::run::{AnalysisKind, Executor};
+use seawall::outcome::{Dropped, Rounds, Times};
+use seawall::run::Executor;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -38,10 +39,8 @@ struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     check_tolerance: Option<f64>,
     results: Vec<GraphReport<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    components: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    triangles: Option<u64>,
+    #[serde(flatten)]
+    totals: Answer,
     #[serde(flatten)]
     host: HostWork,
 }
@@ -65,7 +64,7 @@ struct GraphReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     weights: Option<WeightsReport>,
     #[serde(flatten)]
-    answer: Answer,
+    answer: &'a Answer,
 }
 
 impl<'a> GraphReport<'a> {
@@ -84,7 +83,7 @@ impl<'a> GraphReport<'a> {
             checked: graph.checked,
             check_tolerance: graph.check_tolerance,
             weights: graph.weights.map(WeightsReport::from),
-            answer: graph.answer,
+            answer: &graph.answer,
         }
     }
 }
@@ -97,8 +96,8 @@ fn hexadecimal(checksum: u64) -> String {
 ///
 /// A graph's `checksum` is that of
 /// [`Column::checksum`](seawall::outcome::Column::checksum), as in its own
-/// report; the total's is [`BatchOutcome::checksum`]. `components` and
-/// `triangles` of the total are sums over the graphs. `run_ns` of a graph is
+/// report; the total's is [`BatchOutcome::checksum`]. Counts of
+/// the total, such as `components`, are sums over the graphs. `run_ns` of a graph is
 /// its time on the worker that ran it, beside others; `time_ns.run` is the
 /// whole batch's.
 ///
@@ -124,8 +123,7 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
         repeat: outcome.repeat,
         checked: outcome.checked(),
         check_tolerance: outcome.check_tolerance(),
-        components: outcome.answers().map(Answer::components_found).sum(),
-        triangles: outcome.answers().map(Answer::triangles).sum(),
+        totals: Answer::totals(outcome.answers()),
         host: outcome.host,
         results: outcome.graphs.iter().map(GraphReport::of).collect(),
     };

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
-use crate::report::text::{host, left_out, row, times, title, told, verdict};
+use crate::report::text::{host, left_out, row, times, verdict};
 use crate::report::weights;
+use seawall::analysis::{Answer, Figure, Sentence};
 use seawall::batch::{BatchOutcome, GraphOutcome};
-use seawall::outcome::{Answer, Rounds};
+use seawall::outcome::Rounds;
 use seawall::units::{Count, bytes, counted};
 
 /// Graphs named in the report; the rest are counted.
@@ -19,7 +20,7 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "{} of {}: {}, {}",
-        title(outcome.analysis),
+        outcome.analysis.facts().title,
         counted(outcome.graphs.len() as u64, "graph"),
         counted(outcome.nodes(), "node"),
         counted(outcome.edges(), "edge"),
@@ -68,13 +69,9 @@ fn workers(outcome: &BatchOutcome) -> String {
 }
 
 fn found(outcome: &BatchOutcome) -> String {
-    let components: Option<u64> = outcome.answers().map(Answer::components_found).sum();
-    if let Some(components) = components {
-        return counted(components, "component");
-    }
-    let triangles: Option<u64> = outcome.answers().map(Answer::triangles).sum();
-    if let Some(triangles) = triangles {
-        return counted(triangles, "triangle");
+    let totals = Answer::totals(outcome.answers()).figures;
+    if let Some(total) = totals.iter().find_map(Figure::counted) {
+        return total;
     }
     let (reached, nodes) = (outcome.reached(), outcome.nodes());
     let share = 100.0 * reached as f64 / nodes.max(1) as f64;
@@ -123,9 +120,9 @@ fn line(graph: &GraphOutcome) -> String {
     } else {
         ""
     };
-    let told = match told(graph.answer) {
-        none if none.is_empty() => format!("{} reached", Count(graph.reached)),
-        told => told,
+    let told = match &graph.answer.sentence {
+        Sentence::Graph(text) | Sentence::EveryNode { more: text, .. } => text.clone(),
+        Sentence::Reached { .. } => format!("{} reached", Count(graph.reached)),
     };
     format!(
         "{}: {}, {}, {told}, {}{differs}",

@@ -3,8 +3,8 @@
 //! Values that crowd at the low end of a wide range, as ranks and triangles do,
 //! would be one bar on an even axis. They get a logarithmic one.
 
+use seawall::analysis::{Bars, Values};
 use seawall::outcome::{Column, RunOutcome};
-use seawall::run::AnalysisKind;
 
 /// Most bars that one picture holds; more values share bars.
 pub(super) const BARS_MAX: u64 = 160;
@@ -37,25 +37,31 @@ pub(super) struct Bar {
 
 impl Histogram {
     pub(super) fn of(outcome: &RunOutcome) -> Self {
+        let analysis = outcome.analysis.room();
+        let bars = analysis.picture(&outcome.values).bars;
+        let values = analysis.facts().values;
         match &outcome.values {
-            Column::U32(labels) if outcome.analysis == AnalysisKind::Cc => Self::sizes(labels),
-            Column::U32(values) => {
-                let is_missing = |value| match outcome.analysis {
-                    AnalysisKind::Bfs | AnalysisKind::Sssp => value == Column::UNREACHED,
-                    _ => false,
-                };
-                let values = values.iter().copied().filter(|value| !is_missing(*value));
-                let values = values.map(u64::from);
-                match outcome.analysis {
-                    AnalysisKind::Bfs | AnalysisKind::Reach => Self::even(values),
-                    _ => Self::whole(values),
-                }
+            Column::U32(labels) if bars == Bars::Groups => Self::sizes(labels),
+            Column::U32(words) => {
+                let has_all = values != Values::NumbersOfReached;
+                let told = words.iter().copied();
+                let told = told.filter(|word| has_all || *word != Column::UNREACHED);
+                Self::spread(bars, told.map(u64::from))
             }
-            Column::U64(values) => {
-                Self::whole(values.iter().copied().filter(|value| *value != u64::MAX))
+            Column::U64(words) => {
+                let told = words.iter().copied().filter(|word| *word != u64::MAX);
+                Self::spread(bars, told)
             }
             Column::F32(values) => Self::real(values.iter().copied().map(f64::from)),
-            Column::Sets(sets) => Self::even(sets.counts().into_iter().map(u64::from)),
+            Column::Sets(sets) => Self::spread(bars, sets.counts().into_iter().map(u64::from)),
+        }
+    }
+
+    /// Whole values as `bars` says.
+    fn spread(bars: Bars, values: impl Iterator<Item = u64> + Clone) -> Self {
+        match bars {
+            Bars::Even => Self::even(values),
+            Bars::Suited | Bars::Groups => Self::whole(values),
         }
     }
 

@@ -1,8 +1,8 @@
 //! A whole program as one CUDA graph, its loops as conditional `while` nodes.
 //!
-//! A node's body is a few iterations and one kernel that sets the condition; bodies
-//! behind the end of the loop return at once. The host launches once and waits once,
-//! so it is the kernel that holds loops to the time budget.
+//! The body of a node is a few iterations and one kernel that sets the condition; iterations after
+//! the end of the loop return at once. The host launches once and waits once, so the kernel
+//! enforces the time budget of loops.
 
 use super::executable::{Executable, Template};
 use crate::backend::BackendError;
@@ -14,10 +14,10 @@ use crate::backend::cuda::stream::Stream;
 use crate::backend::cuda::walk::{LoopStage, Stage};
 use cudarc::driver::sys::{self, CUgraph, CUgraphConditionalHandle, CUgraphNode};
 
-/// Iterations between two decisions whether the loop goes on.
+/// Iterations between two decisions on whether the loop continues.
 const ITERATIONS: u32 = 4;
 
-/// What the graph is built of.
+/// Parts that the graph is built from.
 #[derive(Clone, Copy)]
 pub(super) struct Building<'a> {
     pub(super) stream: &'a Stream,
@@ -45,7 +45,7 @@ impl Building<'_> {
         graph.instantiate(self.stream)
     }
 
-    /// Adds a loop behind the nodes `after`.
+    /// Adds a loop after the nodes `after`.
     fn while_node(
         self,
         graph: CUgraph,
@@ -88,13 +88,13 @@ impl Building<'_> {
                 &raw mut parameters,
             )
         })?;
-        // SAFETY: the field of the node's type. The driver has put a list there, which
-        // belongs to the node; a tool in between may have kept it to itself.
+        // SAFETY: the field of the node's type. The driver has stored a list there, which belongs
+        // to the node; an intercepting tool may have dropped it.
         let bodies = unsafe { parameters.__bindgen_anon_1.conditional.phGraph_out };
         if bodies.is_null() {
             return Err(unsupported(self.stream));
         }
-        // SAFETY: the list has one element, as was asked.
+        // SAFETY: the list has one element, as requested.
         let body = unsafe { *bodies };
         append(self.stream, body, &[], || self.body(stage, handle))?;
         Ok(node)
@@ -105,8 +105,8 @@ impl Building<'_> {
             self.launches.iteration(self.stream, self.program, stage)?;
         }
         let words = [stage.wave_index, handle as u32, (handle >> 32) as u32];
-        // SAFETY: the loaded program holds the record and all that it names; the
-        // wave's index was checked at load, and the handle is that of this body's node.
+        // SAFETY: the loaded program holds the record and everything it refers to; the wave's
+        // index was checked at load, and the handle is that of this body's node.
         unsafe {
             self.decide
                 .launch(self.stream, self.program.record(), &words)
@@ -114,17 +114,17 @@ impl Building<'_> {
     }
 }
 
-/// The driver, or what watches it, took a loop without giving its body.
+/// Returns the error for a driver, or a tool that intercepts it, that adds a loop without a body.
 fn unsupported(stream: &Stream) -> BackendError {
     BackendError::Unsupported {
         device: stream.context().limits().info.name.clone(),
-        reason: "its driver gave a conditional node without a body; ask for unrolled loops"
+        reason: "its driver returned a conditional node without a body; ask for unrolled loops"
             .to_owned(),
     }
 }
 
-/// Appends what `queue` puts into the stream to `graph`, behind the nodes `after`,
-/// without running it; gives the last nodes.
+/// Appends the work that `queue` puts into the stream to `graph`, after the nodes `after`, without
+/// running it; returns the last nodes.
 fn append<T>(
     stream: &Stream,
     graph: CUgraph,
@@ -146,8 +146,8 @@ fn append<T>(
     let queued = queue();
     let tail = tail(stream);
     let mut same = std::ptr::null_mut();
-    // SAFETY: ends the capture begun above, whatever `queue` answered, so that the
-    // stream can be used again; one valid handle to write to, which becomes `graph`.
+    // SAFETY: ends the capture begun above, whatever `queue` returned, so that the stream can be
+    // used again; one valid handle to write to, which becomes `graph`.
     let ended = check("ending a CUDA graph", unsafe {
         sys::cuStreamEndCapture(stream.raw(), &raw mut same)
     });
@@ -156,12 +156,12 @@ fn append<T>(
     tail
 }
 
-/// The nodes that the next one captured would come behind.
+/// Returns the nodes that the next captured node would depend on.
 fn tail(stream: &Stream) -> Result<Vec<CUgraphNode>, BackendError> {
     let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
     let (mut nodes, mut count) = (std::ptr::null(), 0usize);
-    // SAFETY: the stream lives; valid places for status, list and length, and nulls
-    // for what is not asked.
+    // SAFETY: the stream lives; valid places for status, list and length, and nulls for what is
+    // not requested.
     let answer = unsafe {
         sys::cuStreamGetCaptureInfo_v2(
             stream.raw(),
@@ -176,7 +176,7 @@ fn tail(stream: &Stream) -> Result<Vec<CUgraphNode>, BackendError> {
     if nodes.is_null() || count == 0 {
         return Ok(Vec::new());
     }
-    // SAFETY: the driver's list of that length, valid until the next call for the
-    // stream; it is copied before.
+    // SAFETY: the driver's list has that length and is valid until the next call for the stream;
+    // it is copied before.
     Ok(unsafe { std::slice::from_raw_parts(nodes, count) }.to_vec())
 }

@@ -1,4 +1,4 @@
-//! CUDA graphs as the driver holds them: captured or built, then made ready.
+//! CUDA graphs: captured or built, then instantiated.
 
 use crate::backend::BackendError;
 use crate::backend::cuda::context::Context;
@@ -16,7 +16,7 @@ pub(in super::super) struct Executable {
 }
 
 impl Executable {
-    /// Records what `queue` puts into the stream, without running it.
+    /// Records the work that `queue` puts into the stream, without running it.
     pub(in super::super) fn capture(
         stream: &Stream,
         queue: impl FnOnce() -> Result<(), BackendError>,
@@ -28,8 +28,8 @@ impl Executable {
         })?;
         let queued = queue();
         let mut graph: CUgraph = std::ptr::null_mut();
-        // SAFETY: ends the capture begun above, whatever `queue` answered, so
-        // that the stream can be used again; one valid handle to write to.
+        // SAFETY: ends the capture begun above, whatever `queue` returned, so that the stream can
+        // be used again; one valid handle to write to.
         let ended = check("ending a CUDA graph", unsafe {
             sys::cuStreamEndCapture(stream.raw(), &raw mut graph)
         });
@@ -39,10 +39,10 @@ impl Executable {
         graph.instantiate(stream)
     }
 
-    /// Queues one launch of the graph in a run of the program that it was built of.
+    /// Queues one launch of the graph in a run of the program that it was built from.
     pub(super) fn launch(&self, running: &mut Running<'_>) -> Result<(), BackendError> {
-        // SAFETY: the memory that the nodes name belongs to the loaded
-        // program, which is dropped after its graphs.
+        // SAFETY: the memory of the nodes belongs to the loaded program, which is dropped after
+        // its graphs.
         unsafe { self.submit(running.stream())? };
         running.launched(1);
         Ok(())
@@ -51,7 +51,7 @@ impl Executable {
     /// Queues one launch of the graph.
     ///
     /// # Safety
-    /// The memory that its nodes name must live until the launch has ended.
+    /// The memory of its nodes must live until the launch has ended.
     pub(in super::super) unsafe fn submit(&self, stream: &Stream) -> Result<(), BackendError> {
         // SAFETY: graph and stream live; the rest is the caller's promise.
         check("launching a CUDA graph", unsafe {
@@ -72,7 +72,7 @@ impl Drop for Executable {
     }
 }
 
-/// A graph that can be instantiated; null when its capture failed.
+/// A graph that can be instantiated; null if its capture failed.
 pub(super) struct Template(CUgraph);
 
 impl Template {
@@ -91,7 +91,7 @@ impl Template {
         self.0
     }
 
-    /// Makes the graph ready to launch, and uploads it.
+    /// Instantiates the graph, and uploads it.
     pub(super) fn instantiate(&self, stream: &Stream) -> Result<Executable, BackendError> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: one valid handle to write to; the graph is complete.
@@ -101,8 +101,7 @@ impl Template {
             context: stream.context().clone(),
             raw,
         };
-        // SAFETY: graph and stream live. Uploading now keeps the first launch
-        // from doing it.
+        // SAFETY: graph and stream live. Uploading now saves the first launch from doing it.
         check("uploading a CUDA graph", unsafe {
             sys::cuGraphUpload(raw, stream.raw())
         })?;

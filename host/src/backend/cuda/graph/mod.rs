@@ -32,12 +32,12 @@ pub(super) struct Graphs {
     module: Rc<Module>,
     launches: Launches,
     loops: LoopNodes,
-    /// The kernel that sets the condition of a loop, once a program needed it.
+    /// The kernel that sets the condition of a loop, once a program needs it.
     decide: Option<Grid>,
     built: Built,
 }
 
-/// What a program became.
+/// The graphs of a program.
 #[derive(Debug)]
 enum Built {
     Nothing,
@@ -46,11 +46,11 @@ enum Built {
 }
 
 impl Graphs {
-    /// Builds graphs out of the launches of `launches`, with the loops asked for or
-    /// the best that the driver has.
+    /// Builds graphs from the launches of `launches`, with the requested loops or the best that
+    /// the driver supports.
     ///
     /// # Errors
-    /// [`BackendError::Unsupported`] when the driver lacks the nodes asked for.
+    /// [`BackendError::Unsupported`] if the driver lacks the requested nodes.
     pub(super) fn new(
         module: &Rc<Module>,
         launches: Launches,
@@ -73,12 +73,12 @@ impl Graphs {
         })
     }
 
-    /// The grid of an ordinary group.
+    /// Returns the grid of an ordinary group.
     pub(super) const fn shape(&self) -> GridShape {
         self.launches.shape()
     }
 
-    /// The launches that the graphs are built out of.
+    /// The launches that the graphs are built from.
     pub(super) const fn launches(&mut self) -> &mut Launches {
         &mut self.launches
     }
@@ -117,7 +117,7 @@ impl Graphs {
         stream.wait("uploading the CUDA graphs", COPY_LIMIT)
     }
 
-    /// Runs the program: one submission, or one for each chunk of a loop.
+    /// Runs the program with one submission, or one for each chunk of a loop.
     pub(super) fn queue(&self, running: &mut Running<'_>) -> Result<(), BackendError> {
         match &self.built {
             Built::Nothing => Ok(()),
@@ -127,8 +127,8 @@ impl Graphs {
     }
 }
 
-/// The loops asked for, or the best there are; nothing where the driver lacks what was
-/// asked.
+/// Returns the requested loops, or the best available; `None` if the driver lacks what was
+/// requested.
 fn loops_of(asked: Option<LoopNodes>, has_conditional: bool) -> Option<LoopNodes> {
     match (asked, has_conditional) {
         (Some(LoopNodes::Conditional), false) => None,
@@ -137,7 +137,7 @@ fn loops_of(asked: Option<LoopNodes>, has_conditional: bool) -> Option<LoopNodes
     }
 }
 
-/// Iterations, of at most `iterations`, that fit one graph's nodes.
+/// Returns how many iterations, of at most `iterations`, fit one graph's nodes.
 fn unrolled(iterations: u32, groups: u32) -> u32 {
     (NODES_MAX / groups.max(1)).clamp(1, iterations)
 }
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loops_are_what_was_asked_or_the_best_of_the_driver() {
+    fn loops_are_as_requested_or_the_best_of_the_driver() {
         use LoopNodes::{Conditional, Unrolled};
         assert_eq!(loops_of(None, true), Some(Conditional));
         assert_eq!(loops_of(None, false), Some(Unrolled));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_shrink_when_the_body_is_long_and_never_vanish() {
+    fn chunks_shrink_for_long_bodies_and_never_vanish() {
         assert_eq!(unrolled(64, 2), 64);
         assert_eq!(unrolled(64, 512), 8);
         assert_eq!(unrolled(64, 1_000_000), 1);

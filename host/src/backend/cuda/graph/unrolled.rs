@@ -1,4 +1,4 @@
-//! Loops unrolled in chunks of iterations, with the host looking after each.
+//! Loops unrolled in chunks of iterations; the host checks the loop's state after each chunk.
 //!
 //! A body that starts after the loop has ended returns at once, and a chunk is
 //! submitted again while the loop runs.
@@ -11,12 +11,12 @@ use crate::backend::cuda::running::Running;
 use crate::backend::cuda::stream::Stream;
 use crate::backend::cuda::walk::{LoopStage, Stage};
 
-/// Iterations of a loop's first chunk: most loops are over after it.
+/// Iterations of a loop's first chunk: most loops end within it.
 const FIRST_ITERATIONS: u32 = 16;
 /// Iterations of each further chunk.
 const MORE_ITERATIONS: u32 = 64;
 
-/// The graphs of a program, up to the end of a loop each.
+/// The graphs of a program, each up to the end of a loop.
 #[derive(Debug)]
 pub(super) struct Segments(Vec<Segment>);
 
@@ -27,7 +27,7 @@ struct Segment {
     again: Option<(LoopStage, Executable)>,
 }
 
-/// What segments are built of.
+/// Parts that segments are built from.
 #[derive(Clone, Copy)]
 struct Building<'a> {
     stream: &'a Stream,
@@ -65,7 +65,7 @@ impl Segments {
         Ok(Self(segments))
     }
 
-    /// Runs the program, waiting once a chunk of each loop.
+    /// Runs the program, with one wait per chunk of each loop.
     pub(super) fn queue(&self, running: &mut Running<'_>) -> Result<(), BackendError> {
         for segment in &self.0 {
             segment.first.launch(running)?;

@@ -1,0 +1,25 @@
+//! Arrays of words that a run reads and writes.
+//!
+//! [`Words`] is a base and a length, and checks every index. An index out of range reads
+//! 0, writes nothing and is remembered, so that the wave can end as a fault
+//! ([`none_missed`]). [`Proven`] is the same array without the check, which would cost a
+//! branch an edge in hot loops: whoever makes one states the proof. Debug builds check
+//! its indices too, and there every kernel is tested on the CPU.
+
+mod missed;
+mod words;
+mod proven;
+mod csr;
+
+pub use csr::Csr;
+pub use missed::none_missed;
+pub(crate) use missed::{forget_missed, missed};
+pub use words::{Checked, Proof, Proven, Trust, Words};
+
+/// Word `$field` of the record `$record` that starts at word `$start`.
+macro_rules! word_of {
+    ($record:ty, $field:ident) => {
+        (core::mem::offset_of!($record, $field) / 4) as u32
+    };
+}
+pub(crate) use word_of;

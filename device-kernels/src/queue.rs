@@ -1,0 +1,229 @@
+//! Queues of nodes with their rows, and how a warp appends to one.
+
+use crate::block::{scan_count, warp_scan};
+use crate::grid::Grid;
+use crate::memory::{Csr, Proven};
+use crate::team::Team;
+
+/// Largest degree that a lane walks alone.
+pub const SERIAL: u32 = 16;
+
+/// A queue, and the rows of its entries: where each starts in the graph's
+/// edges, and how many edges the entries before it have. Both are known when
+/// an entry is made, which spares the next step a look into the graph.
+#[derive(Clone, Copy, Debug)]
+pub struct Queue {
+    /// Nodes.
+    pub nodes: Proven,
+    /// Edges before each node's.
+    pub prefix: Proven,
+    /// First edge of each node.
+    pub starts: Proven,
+}
+
+impl Queue {
+    /// First edge of entry `index`, and the edge behind its last one, in a
+    /// queue of `nodes` nodes and `edges` edges.
+    #[inline(always)]
+    pub fn row<G: Grid>(self, grid: G, index: u32, (nodes, edges): (u32, u32)) -> (u32, u32) {
+        let prefix = self.prefix.load_weak(grid, index);
+        let next = if index + 1 < nodes {
+            self.prefix.load_weak(grid, index + 1)
+        } else {
+            edges
+        };
+        let start = self.starts.load_weak(grid, index);
+        (start, start + (next - prefix))
+    }
+}
+
+/// One node of a tile and its row of edges.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The node.
+    pub node: u32,
+    /// Its first edge.
+    pub start: u32,
+    /// The edge behind its last one.
+    pub end: u32,
+}
+
+impl Row {
+    /// A row without edges, for lanes without a node.
+    pub const NONE: Self = Self {
+        node: 0,
+        start: 0,
+        end: 0,
+    };
+
+    /// Number of edges.
+    #[inline(always)]
+    #[must_use]
+    pub fn degree(self) -> u32 {
+        self.end - self.start
+    }
+
+    /// Number of edges, for one of the `1 << each` lanes that share the row.
+    #[inline(always)]
+    #[must_use]
+    pub fn degree_once<G: Grid>(self, grid: G, each: u32) -> u32 {
+        if grid.lane() & ((1 << each) - 1) == 0 {
+            self.degree()
+        } else {
+            0
+        }
+    }
+
+    /// Whether the row has too many edges for one lane.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_large(self) -> bool {
+        self.degree() > SERIAL
+    }
+}
+
+/// Up to `K` nodes that one lane discovered: bit `k` of `mask` says whether
+/// `nodes[k]` counts.
+#[derive(Clone, Copy, Debug)]
+pub struct Finds<const K: usize> {
+    /// Candidates.
+    pub nodes: [u32; K],
+    /// Which of them count.
+    pub mask: u32,
+}
+
+impl<const K: usize> Finds<K> {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        nodes: [0; K],
+        mask: 0,
+    };
+}
+
+/// Finds with their rows in the graph.
+#[derive(Clone, Copy, Debug)]
+pub struct Found<const K: usize> {
+    /// Candidates and which of them count; all of these have edges.
+    pub finds: Finds<K>,
+    /// First edge of each.
+    pub starts: [u32; K],
+    /// Edges of each.
+    pub degrees: [u32; K],
+}
+
+impl Found<1> {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        finds: Finds {
+            nodes: [0],
+            mask: 0,
+        },
+        starts: [0],
+        degrees: [0],
+    };
+
+    /// One row, which has edges.
+    #[inline(always)]
+    #[must_use]
+    pub fn one(row: Row) -> Self {
+        Self {
+            finds: Finds {
+                nodes: [row.node],
+                mask: 1,
+            },
+            starts: [row.start],
+            degrees: [row.degree()],
+        }
+    }
+}
+
+impl<const K: usize> Found<K> {
+    /// Looks the rows of `finds` up. Nodes without edges are left out, so
+    /// that every entry of a queue has work.
+    #[inline(always)]
+    pub fn look_up<G: Grid>(grid: G, rows: Csr, finds: &Finds<K>) -> Self {
+        let mut found = Self {
+            finds: *finds,
+            starts: [0; K],
+            degrees: [0; K],
+        };
+        for k in 0..K {
+            if finds.mask >> k & 1 != 0 {
+                let (start, end) = rows.row(grid, finds.nodes[k]);
+                found.starts[k] = start;
+                found.degrees[k] = end - start;
+                if end == start {
+                    found.finds.mask &= !(1 << k);
+                }
+            }
+        }
+        found
+    }
+
+    /// Find `k` as a row.
+    #[inline(always)]
+    #[must_use]
+    pub fn row(&self, k: usize) -> Row {
+        Row {
+            node: self.finds.nodes[k],
+            start: self.starts[k],
+            end: self.starts[k] + self.degrees[k],
+        }
+    }
+
+    /// Whether a find that counts has more than `degree` edges.
+    #[inline(always)]
+    #[must_use]
+    pub fn any_above(&self, degree: u32) -> bool {
+        let mut any = false;
+        for k in 0..K {
+            any |= self.finds.mask >> k & 1 != 0 && self.degrees[k] > degree;
+        }
+        any
+    }
+}
+
+/// Writes every lane's finds to `queue` where `allocate` makes room for the
+/// nodes and edges of the warp, whose first lane calls it; it gives the place
+/// of the first node and the number of edges before it. All lanes of the warp
+/// take part.
+#[inline(always)]
+pub fn enqueue<G: Grid, const K: usize>(
+    grid: G,
+    queue: Queue,
+    found: &Found<K>,
+    allocate: impl FnOnce(u32, u32) -> (u32, u32),
+) {
+    let mask = found.finds.mask;
+    let mut edges = 0;
+    for (k, degree) in found.degrees.iter().enumerate() {
+        if mask >> k & 1 != 0 {
+            edges += *degree;
+        }
+    }
+    let (nodes_below, nodes_total) = scan_count::<G, K>(grid, mask.count_ones());
+    let (edges_below, edges_total) = warp_scan(grid, edges);
+    let (mut place, mut prefix) = (0, 0);
+    if grid.warp_lane() == 0 {
+        (place, prefix) = allocate(nodes_total, edges_total);
+    }
+    place = grid.shuffle(place, 0) + nodes_below;
+    prefix = grid.shuffle(prefix, 0) + edges_below;
+    for (k, degree) in found.degrees.iter().enumerate() {
+        if mask >> k & 1 != 0 {
+            queue.nodes.store_weak(grid, place, found.finds.nodes[k]);
+            queue.prefix.store_weak(grid, place, prefix);
+            queue.starts.store_weak(grid, place, found.starts[k]);
+            place += 1;
+            prefix += *degree;
+        }
+    }
+}
+
+/// First queue entry of this lane's warp. Neighbouring runs of entries go to
+/// different blocks, so that a small frontier still uses all of them.
+#[inline(always)]
+pub fn first_node<G: Grid>(team: &Team<G>) -> u32 {
+    let warp = team.grid.lane() / G::WARP;
+    (warp * team.size() + team.rank()) * G::WARP
+}

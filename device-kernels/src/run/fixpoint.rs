@@ -1,0 +1,94 @@
+//! Loops that converge on the device.
+//!
+//! A fixpoint repeats its body groups until its frontier is empty, or until an
+//! iteration raises no change. No host takes part: every block evaluates the
+//! same counters after the same barrier and decides alike.
+
+use super::books::{close, open, point_of};
+use super::group::run_waves;
+use super::search_loop::run_search;
+use crate::block::{broadcast_word, set_broadcast};
+use crate::context::ContextRef;
+use crate::control::{LoopEnd, Stop};
+use crate::grid::Grid;
+use crate::tables::Wave;
+use crate::team::rounds_per_look;
+use crate::waves::family;
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::program::{FixpointRecord, NO_REGISTER};
+
+/// Runs a fixpoint to its end. All lanes of the team take part.
+///
+/// # Errors
+/// When the run stops; the fault record says why.
+#[inline(always)]
+pub(super) fn run_fixpoint<G: Grid, const FAMILIES: u32>(
+    cx: ContextRef<G>,
+    wave: Wave,
+) -> Result<(), Stop> {
+    let grid = cx.grid();
+    let record = FixpointRecord::from_parameters(wave.parameters(grid));
+    if record.frontier == NO_REGISTER {
+        return run_flagged::<G, FAMILIES>(cx, wave);
+    }
+    if FAMILIES & family::SEARCH != 0 {
+        return run_search::<G, FAMILIES>(cx, wave);
+    }
+    let (control, point) = (cx.context().team.control, point_of(grid, wave, 0));
+    Err(control.fault(grid, FaultCode::UnknownOpcode, point))
+}
+
+/// Iterations between two looks at a GPU's clock.
+const ITERATIONS_PER_LOOK: u32 = 16;
+
+/// Repeats the body until an iteration leaves the changed flag untouched.
+#[inline(never)]
+fn run_flagged<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
+    let (grid, tag) = (cx.grid(), cx.tag());
+    open(&cx.context());
+    // Tags grow over the whole run, so that a flag raised by an earlier loop or
+    // iteration never counts for this one. Slow lanes may still use the last one.
+    let next = || tag.set(grid, tag.now(grid).saturating_add(1));
+    grid.block_barrier();
+    if grid.lane() == 0 {
+        next();
+    }
+    grid.block_barrier();
+    let mut end = LoopEnd::default();
+    loop {
+        let record = FixpointRecord::from_parameters(wave.parameters(grid));
+        let is_last = tag.now(grid) == u32::MAX;
+        if end.iterations >= record.max_iterations || end.converged || is_last {
+            break;
+        }
+        let iteration = end.iterations;
+        let point = || point_of(grid, wave, iteration);
+        for group in record.first_group..record.first_group.saturating_add(record.groups) {
+            if group != record.first_group {
+                cx.context().team.barrier(point)?;
+            }
+            run_waves::<G, FAMILIES>(cx, group, iteration)?;
+        }
+        let team = cx.context().team;
+        team.barrier_and(point, || {
+            set_broadcast(grid, team.control.changed(grid));
+            next();
+        })?;
+        end.iterations += 1;
+        // A fast block may be in the next iteration already and have raised a
+        // later tag; it went on because the flag had this one.
+        end.converged = broadcast_word(grid) < tag.now(grid) - 1;
+        let per_look = rounds_per_look::<G>(ITERATIONS_PER_LOOK);
+        if end.iterations.is_multiple_of(per_look) && team.is_out_of_time(point) {
+            return Err(Stop);
+        }
+    }
+    // The next loop of the group raises later tags, which would look like more
+    // to do to a block that has not read the flag yet.
+    let context = cx.context();
+    context
+        .team
+        .barrier(|| point_of(grid, wave, end.iterations))?;
+    close(&context, end);
+    Ok(())
+}

@@ -1,0 +1,211 @@
+//! Loop bodies as launches of their own.
+//!
+//! For executors that launch each group: state that the megakernel keeps in
+//! registers lives in memory here, and the last block to finish a launch
+//! decides whether the loop goes on.
+
+use super::group::{OUTSIDE, run_waves};
+use super::open::{open, resume};
+use crate::context::Context;
+use crate::control::{LoopEnd, ProgramPoint, Stop};
+use crate::grid::Grid;
+use crate::launch::Launch;
+use crate::search::drive::{self, is_over};
+use crate::search::frontier::Frontier;
+use seawall_core::abi::control::{FaultCode, LoopState};
+use seawall_core::abi::program::{FixpointRecord, NO_REGISTER, Opcode};
+
+/// Which launch of a loop's body this is.
+#[derive(Clone, Copy, Debug)]
+pub struct BodyLaunch {
+    /// Index of the fixpoint's wave in the wave table.
+    pub fixpoint: u32,
+    /// Index of the body group in the group table.
+    pub group: u32,
+    /// Whether it is the last group of the body.
+    pub last: bool,
+}
+
+/// Runs one top-level group as a launch of its own; fixpoints are left out.
+///
+/// # Errors
+/// When a wave faults.
+#[inline(always)]
+pub fn run_one_group<G: Grid, const FAMILIES: u32>(
+    grid: G,
+    launch: Launch,
+    group: u32,
+) -> Result<(), Stop> {
+    let context = resume(grid, launch)?;
+    run_waves::<G, FAMILIES>(context.reference(), group, OUTSIDE).map(|_| ())
+}
+
+/// Opens a loop: one lane resets its state.
+///
+/// # Errors
+/// When the wave is not a fixpoint.
+#[inline(always)]
+pub fn begin_loop<G: Grid>(grid: G, launch: Launch, fixpoint: u32) -> Result<(), Stop> {
+    let context = open(grid, launch)?;
+    let (_, record) = fixpoint_of(&context, fixpoint)?;
+    if !context.team.is_leader() {
+        return Ok(());
+    }
+    let control = context.team.control;
+    control.stamp_first(grid);
+    control.clear_changed(grid);
+    control.set_iteration(grid, 0);
+    let mut state = LoopState::Running;
+    if record.frontier != NO_REGISTER {
+        let frontier = Frontier::of_register(grid, context.tables, record.frontier)
+            .map_err(|code| control.fault(grid, code, ProgramPoint::default()))?;
+        let drive = frontier.drive(grid, 0);
+        if is_over(&drive, record.max_iterations) {
+            state = end_state(drive.converged != 0);
+            finish(&context, end_of(&drive));
+        }
+    } else if record.max_iterations == 0 {
+        state = LoopState::Exhausted;
+        finish(&context, LoopEnd::default());
+    }
+    control.set_loop_state(grid, state);
+    Ok(())
+}
+
+/// Runs one group of a loop's body; returns at once when the loop is over.
+///
+/// # Errors
+/// When a wave faults.
+#[inline(always)]
+pub fn run_body<G: Grid, const FAMILIES: u32>(
+    grid: G,
+    launch: Launch,
+    body: BodyLaunch,
+) -> Result<(), Stop> {
+    let context = resume(grid, launch)?;
+    let control = context.team.control;
+    if !control.loop_runs(grid) {
+        return Ok(());
+    }
+    let (_, record) = fixpoint_of(&context, body.fixpoint)?;
+    let iteration = control.iteration(grid);
+    if grid.lane() == 0 {
+        context.tag.set(grid, iteration.wrapping_add(1));
+    }
+    grid.block_barrier();
+    run_waves::<G, FAMILIES>(context.reference(), body.group, iteration)?;
+    if !body.last {
+        return Ok(());
+    }
+    grid.block_barrier();
+    if grid.lane() == 0 && control.leave(grid) {
+        close_iteration(&context, &record, iteration)?;
+    }
+    Ok(())
+}
+
+/// Whether a loop needs another iteration, for one that no host looks after: not
+/// when it has ended, a wave faulted, or the time budget is over. The budget counts
+/// from the run's first loop on. A block operation; what the first lane finds counts.
+#[inline(always)]
+pub fn loop_goes_on<G: Grid>(grid: G, launch: Launch, fixpoint: u32) -> bool {
+    let Ok(context) = open(grid, launch) else {
+        return false;
+    };
+    let control = context.team.control;
+    if !control.loop_runs(grid) || control.is_stopped(grid) {
+        return false;
+    }
+    let Ok((wave, _)) = fixpoint_of(&context, fixpoint) else {
+        return false;
+    };
+    let spent = grid.now_ns().saturating_sub(control.started_ns(grid));
+    if spent <= launch.time_budget_ns(grid) {
+        return true;
+    }
+    let point = ProgramPoint {
+        wave,
+        opcode: Opcode::Fixpoint as u32,
+        iteration: control.iteration(grid),
+    };
+    let _ = control.fault(grid, FaultCode::TimeBudget, point);
+    false
+}
+
+/// Number and record of the fixpoint at `index` of the wave table.
+#[inline(always)]
+fn fixpoint_of<G: Grid>(context: &Context<G>, index: u32) -> Result<(u32, FixpointRecord), Stop> {
+    let grid = context.team.grid;
+    context
+        .tables
+        .wave(grid, index)
+        .filter(|wave| wave.opcode(grid) == Opcode::Fixpoint as u32)
+        .map(|wave| {
+            (
+                wave.number(grid),
+                FixpointRecord::from_parameters(wave.parameters(grid)),
+            )
+        })
+        .ok_or_else(|| {
+            context.team.control.fault(
+                context.team.grid,
+                FaultCode::NoLoop,
+                ProgramPoint::default(),
+            )
+        })
+}
+
+/// The last lane of an iteration decides what comes next.
+#[inline(always)]
+fn close_iteration<G: Grid>(
+    context: &Context<G>,
+    record: &FixpointRecord,
+    iteration: u32,
+) -> Result<(), Stop> {
+    let (grid, control) = (context.team.grid, context.team.control);
+    let mut end = LoopEnd {
+        iterations: iteration + 1,
+        converged: control.changed(grid) != context.tag.now(grid),
+        frontier_max: 0,
+    };
+    let mut over = end.converged || end.iterations >= record.max_iterations;
+    if record.frontier != NO_REGISTER {
+        let frontier = Frontier::of_register(grid, context.tables, record.frontier)
+            .map_err(|code| control.fault(grid, code, ProgramPoint::default()))?;
+        let mut drive = frontier.drive(grid, 0);
+        control.open_loop(grid).count_step(grid, drive.next);
+        let found = frontier.found(grid, drive.step.wrapping_add(1));
+        drive::advance::<G>(&mut drive, &found, &context.tables.search_policy(grid));
+        frontier.set_drive(grid, 0, &drive);
+        end = end_of(&drive);
+        over = is_over(&drive, record.max_iterations);
+    }
+    control.set_iteration(grid, end.iterations);
+    if over {
+        control.set_loop_state(grid, end_state(end.converged));
+        finish(context, end);
+    }
+    Ok(())
+}
+
+fn end_of(drive: &seawall_core::abi::search::DriveRecord) -> LoopEnd {
+    LoopEnd {
+        iterations: drive.iteration,
+        converged: drive.converged != 0,
+        frontier_max: drive.frontier_max,
+    }
+}
+
+fn end_state(converged: bool) -> LoopState {
+    if converged {
+        LoopState::Converged
+    } else {
+        LoopState::Exhausted
+    }
+}
+
+fn finish<G: Grid>(context: &Context<G>, end: LoopEnd) {
+    let (grid, control) = (context.team.grid, context.team.control);
+    control.open_loop(grid).finish(grid, end);
+    control.close_loop(grid);
+}

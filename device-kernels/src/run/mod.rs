@@ -1,0 +1,18 @@
+//! Walks programs: who runs which groups, in what order, with which barriers.
+//!
+//! Each file uses those named above it.
+
+mod open;
+mod wave;
+mod group;
+mod straight;
+mod books;
+mod search_loop;
+mod fixpoint;
+mod program;
+mod launched;
+mod batch;
+
+pub use batch::{Batch, run_batch};
+pub use launched::{BodyLaunch, begin_loop, loop_goes_on, run_body, run_one_group};
+pub use program::{cross_barriers, run_program};

@@ -1,0 +1,100 @@
+//! A whole program: group after group, with a barrier between them.
+
+use super::fixpoint::run_fixpoint;
+use super::group::{OUTSIDE, end_of_group, group_of, note, run_waves, wave_of};
+use super::open::open;
+use super::straight::{end_of_run, run_straight};
+use crate::context::ContextRef;
+use crate::control::{ProgramPoint, Stop};
+use crate::grid::Grid;
+use crate::launch::Launch;
+use seawall_core::abi::program::Opcode;
+
+/// Runs the whole program. Every lane of the grid calls this once; all blocks
+/// must be co-resident.
+///
+/// # Errors
+/// When the run stops; the control block's fault record says why.
+#[inline(always)]
+pub fn run_program<G: Grid, const FAMILIES: u32>(grid: G, launch: Launch) -> Result<(), Stop> {
+    let context = open(grid, launch)?;
+    if context.team.is_leader() {
+        context.team.control.stamp(grid, false);
+    }
+    // What stays the same is looked up again where it is needed: what a lane holds on
+    // to while it calls, it keeps in local memory.
+    let cx = context.reference();
+    let groups = context.tables.groups(grid);
+    let mut group = 0;
+    while group < groups {
+        let narrow_end = end_of_run(cx, group, groups);
+        if narrow_end > group {
+            run_straight::<G, FAMILIES>(cx, group, narrow_end)?;
+            group = narrow_end;
+        } else {
+            run_group::<G, FAMILIES>(cx, group)?;
+            group += 1;
+        }
+        if group < groups {
+            let point = || end_of_group(cx, group - 1);
+            cx.context().team.barrier(point)?;
+        }
+    }
+    let context = cx.context();
+    if context.team.is_leader() {
+        context.team.control.stamp(grid, true);
+    }
+    Ok(())
+}
+
+/// Runs the whole program of a context in a team of one block, with block
+/// barriers between its groups.
+///
+/// # Errors
+/// As [`run_program`].
+#[inline(always)]
+pub(super) fn run_in_block<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>) -> Result<(), Stop> {
+    let grid = cx.grid();
+    for group in 0..cx.context().tables.groups(grid) {
+        run_group::<G, FAMILIES>(cx, group)?;
+        grid.block_barrier();
+    }
+    Ok(())
+}
+
+/// Runs all waves of a group, fixpoints last.
+///
+/// # Errors
+/// When the run stops.
+#[inline(always)]
+fn run_group<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, index: u32) -> Result<(), Stop> {
+    if !run_waves::<G, FAMILIES>(cx, index, OUTSIDE)? {
+        return Ok(());
+    }
+    let grid = cx.grid();
+    let group = group_of(cx, index, OUTSIDE)?;
+    for at in group.first_wave..group.first_wave.saturating_add(group.waves) {
+        let wave = wave_of(cx, at, OUTSIDE)?;
+        if wave.opcode(grid) == Opcode::Fixpoint as u32 {
+            note(cx, wave);
+            run_fixpoint::<G, FAMILIES>(cx, wave)?;
+        }
+    }
+    Ok(())
+}
+
+/// Crosses `count` grid barriers, for measuring them.
+///
+/// # Errors
+/// When the time budget ends first.
+#[inline(always)]
+pub fn cross_barriers<G: Grid>(grid: G, launch: Launch, count: u32) -> Result<(), Stop> {
+    let context = open(grid, launch)?;
+    for iteration in 0..count {
+        context.team.barrier(|| ProgramPoint {
+            iteration,
+            ..ProgramPoint::default()
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,282 @@
+//! The loop of a search: steps of changing shape, until its frontier has no edges
+//! left.
+//!
+//! What stays the same over the loop is in shared memory and looked up again, since
+//! what a lane holds in registers over a step is lost to the step.
+
+use super::books::{self, point_of};
+use super::group::run_waves;
+use crate::block::shared::{BOOKS, BOUNDS};
+use crate::context::{Context, ContextRef};
+use crate::control::{LoopEnd, ProgramPoint, Stop};
+use crate::grid::Grid;
+use crate::search::current::Search;
+use crate::search::drive::is_over;
+use crate::search::fused::{self, crew_size, reach, run_fused};
+use crate::search::step::step;
+use crate::search::waves::of_wave;
+use crate::search::{drive, shared_drive};
+use crate::tables::Wave;
+use crate::team::rounds_per_look;
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::program::{FixpointRecord, Opcode};
+use seawall_core::abi::search::{DriveRecord, Step};
+
+/// Steps of a search between two looks at a GPU's clock.
+const STEPS_PER_LOOK: u32 = 64;
+
+/// Shapes of steps, which are counted.
+const SHAPES: u32 = 7;
+
+/// What bounds a loop.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    max_iterations: u32,
+    /// Whether the body is nothing but the expansion.
+    alone: bool,
+}
+
+impl Bounds {
+    /// Those of the running loop.
+    #[inline(always)]
+    fn read<G: Grid>(grid: G) -> Self {
+        // SAFETY: fixed words of shared memory.
+        let [max_iterations, alone] =
+            unsafe { [grid.shared_load(BOUNDS), grid.shared_load(BOUNDS + 1)] };
+        Self {
+            max_iterations,
+            alone: alone != 0,
+        }
+    }
+}
+
+/// Repeats the body until its frontier has no edges left.
+///
+/// # Errors
+/// When the run stops; the fault record says why.
+#[inline(never)]
+pub(super) fn run_search<G: Grid, const FAMILIES: u32>(
+    cx: ContextRef<G>,
+    wave: Wave,
+) -> Result<(), Stop> {
+    open(cx, wave)?;
+    let grid = cx.grid();
+    let point = || point_now(grid, wave);
+    let mut slot = 0;
+    loop {
+        let drive = &shared_drive::read(grid);
+        let bounds = Bounds::read(grid);
+        if is_over(drive, bounds.max_iterations) {
+            return close(cx, wave);
+        }
+        let per_look = rounds_per_look::<G>(STEPS_PER_LOOK);
+        if drive.step.is_multiple_of(per_look) && cx.context().team.is_out_of_time(point) {
+            return Err(Stop);
+        }
+        count(cx, drive);
+        if !bounds.alone {
+            run_body::<G, FAMILIES>(cx, wave)?;
+        } else if drive.next == Step::Fused as u32 {
+            slot ^= 1;
+            run_narrow(cx, wave, slot)?;
+            continue;
+        } else {
+            step(cx, drive);
+        }
+        let next = || {
+            if !bounds.alone {
+                find_again(cx, wave);
+            }
+            decide(cx);
+        };
+        cx.context().team.barrier_and(point, next)?;
+    }
+}
+
+/// Where the loop is, for fault records.
+#[inline(always)]
+fn point_now<G: Grid>(grid: G, wave: Wave) -> ProgramPoint {
+    point_of(grid, wave, shared_drive::read(grid).iteration)
+}
+
+/// Opens the loop: finds its search and leaves it in shared memory.
+#[inline(never)]
+fn open<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
+    let context = &cx.context();
+    let grid = context.team.grid;
+    let record = FixpointRecord::from_parameters(wave.parameters(grid));
+    let search = expansion(context, &record).map_err(|code| {
+        let point = point_of(grid, wave, 0);
+        context.team.control.fault(grid, code, point)
+    })?;
+    let alone = record.groups == 1
+        && context
+            .tables
+            .group(grid, record.first_group)
+            .is_some_and(|group| group.waves == 1);
+    books::open(context);
+    // Slow lanes may still be at a step of another search.
+    grid.block_barrier();
+    if grid.lane() == 0 {
+        search.publish(grid);
+        // SAFETY: fixed words of shared memory.
+        unsafe {
+            grid.shared_store(BOUNDS, record.max_iterations);
+            grid.shared_store(BOUNDS + 1, u32::from(alone));
+            for shape in 0..SHAPES {
+                grid.shared_store(BOOKS + 1 + shape, 0);
+            }
+        }
+    }
+    grid.block_barrier();
+    Ok(())
+}
+
+/// Counts the step that `drive` asks for.
+#[inline(always)]
+fn count<G: Grid>(cx: ContextRef<G>, drive: &DriveRecord) {
+    if cx.context().team.is_leader() {
+        let (grid, at) = (cx.grid(), BOOKS + 1 + drive.next % SHAPES);
+        // SAFETY: fixed words of shared memory.
+        unsafe { grid.shared_store(at, grid.shared_load(at).wrapping_add(1)) };
+    }
+}
+
+/// Closes the loop: the books, and the drive record for whoever reads the frontier.
+#[inline(never)]
+fn close<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
+    let (context, grid) = (&cx.context(), cx.grid());
+    let (team, drive) = (&context.team, &shared_drive::read(grid));
+    if team.is_leader() {
+        let report = team.control.open_loop(grid);
+        for shape in 0..SHAPES {
+            // SAFETY: fixed words of shared memory.
+            let steps = unsafe { grid.shared_load(BOOKS + 1 + shape) };
+            report.count_steps(grid, shape, steps);
+        }
+        let frontier = Search::current(grid).frontier;
+        frontier.set_drive(grid, 0, drive);
+    }
+    team.barrier(|| point_now(grid, wave))?;
+    let end = LoopEnd {
+        iterations: drive.iteration,
+        converged: drive.converged != 0,
+        frontier_max: drive.frontier_max,
+    };
+    books::close(context, end);
+    Ok(())
+}
+
+/// Brings the loop's search back, behind a body that may have had steps of others.
+#[inline(never)]
+fn find_again<G: Grid>(cx: ContextRef<G>, wave: Wave) {
+    let (context, grid) = (cx.context(), cx.grid());
+    let record = FixpointRecord::from_parameters(wave.parameters(grid));
+    // It was found before.
+    if let Ok(search) = expansion(&context, &record) {
+        search.publish(grid);
+    }
+}
+
+/// One lane a block takes note of what the step found and decides what is
+/// next; all blocks see the same numbers and decide alike.
+#[inline(never)]
+fn decide<G: Grid>(cx: ContextRef<G>) {
+    let (context, grid) = (cx.context(), cx.grid());
+    let reach = reach(&context.team);
+    let policy = &drive::policy_for::<G>(&context.tables.search_policy(grid), reach);
+    let mut drive = shared_drive::read(grid);
+    let frontier = Search::current(grid).frontier;
+    let found = frontier.found(grid, drive.step.wrapping_add(1));
+    drive::advance::<G>(&mut drive, &found, policy);
+    shared_drive::publish(grid, &drive);
+}
+
+/// The search of the expansion in the body of a frontier loop.
+#[inline(always)]
+fn expansion<G: Grid>(context: &Context<G>, record: &FixpointRecord) -> Result<Search, FaultCode> {
+    let wave = expansion_wave(
+        context.reference(),
+        record.frontier,
+        record.first_group,
+        record.groups,
+    );
+    of_wave(context, wave.ok_or(FaultCode::NoExpansion)?)
+}
+
+/// The wave in `groups` groups from `first` on that expands `frontier`.
+#[inline(always)]
+fn expansion_wave<G: Grid>(
+    cx: ContextRef<G>,
+    frontier: u32,
+    first: u32,
+    groups: u32,
+) -> Option<Wave> {
+    let grid = cx.grid();
+    for group in first..first.saturating_add(groups) {
+        let group = cx.context().tables.group(grid, group)?;
+        for index in group.first_wave..group.first_wave.saturating_add(group.waves) {
+            if expands(cx, index, frontier) {
+                return cx.context().tables.wave(grid, index);
+            }
+        }
+    }
+    None
+}
+
+/// Whether wave `index` expands `frontier`.
+#[inline(never)]
+fn expands<G: Grid>(cx: ContextRef<G>, index: u32, frontier: u32) -> bool {
+    let grid = cx.grid();
+    let wave = cx.context().tables.wave(grid, index);
+    wave.is_some_and(|wave| {
+        wave.opcode(grid) == Opcode::Expand as u32 && wave.source(grid, 0) == frontier
+    })
+}
+
+/// Runs a body that is more than the expansion. Its waves find the drive record in
+/// memory.
+#[inline(never)]
+fn run_body<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
+    let grid = cx.grid();
+    let point = || point_now(grid, wave);
+    let record = FixpointRecord::from_parameters(wave.parameters(grid));
+    for group in record.first_group..record.first_group.saturating_add(record.groups) {
+        let team = cx.context().team;
+        if team.is_leader() {
+            let frontier = Search::current(grid).frontier;
+            frontier.set_drive(grid, 0, &shared_drive::read(grid));
+        }
+        team.barrier(point)?;
+        run_waves::<G, FAMILIES>(cx, group, point().iteration)?;
+        cx.context().team.barrier(point)?;
+    }
+    Ok(())
+}
+
+/// Lets the first blocks search alone while the others wait for their drive
+/// record in `slot`.
+#[inline(always)]
+fn run_narrow<G: Grid>(cx: ContextRef<G>, wave: Wave, slot: u32) -> Result<(), Stop> {
+    let (grid, team) = (cx.grid(), cx.context().team);
+    let mut outcome = Ok(0);
+    if team.rank() < crew_size(&team) {
+        let bounds = fused::Bounds {
+            max_iterations: Bounds::read(grid).max_iterations,
+            point: point_now(grid, wave),
+        };
+        outcome = run_fused(cx, slot, bounds);
+        if cx.context().team.is_leader() {
+            let report = team.control.open_loop(grid);
+            report.count_block_iterations(grid, outcome.unwrap_or(0));
+        }
+    }
+    cx.context().team.barrier_and(
+        || point_now(grid, wave),
+        || {
+            let frontier = Search::current(grid).frontier;
+            shared_drive::publish(grid, &frontier.drive(grid, slot));
+        },
+    )?;
+    outcome.map(|_| ())
+}

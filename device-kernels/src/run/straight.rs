@@ -1,0 +1,388 @@
+//! Runs of narrow groups, straight through: no barrier of the grid between them.
+//!
+//! What a chain of small waves costs is the way to them, since group, wave and
+//! registers are reads that wait for each other. So the lanes of the block look
+//! ahead, a group each, and leave the operations on words that they find ready
+//! in shared memory, where the whole block reads them one after the other.
+//! Groups with other waves run as they do anywhere else.
+//!
+//! One block runs them alone, since meeting in a block is cheap. Groups that are
+//! joined, though, need no barrier at all: each lane takes its words through all
+//! of them, and keeps in registers what the next operation reads. Where that is
+//! enough work, all blocks share the words.
+
+use super::group::{OUTSIDE, end_of_group, run_waves};
+use crate::block::shared::STEPS;
+use crate::context::{Context, ContextRef};
+use crate::control::Stop;
+use crate::grid::Grid;
+use crate::memory::Proven;
+use crate::waves::words::{FILL, Operation, QUAD};
+
+/// Operations that one look ahead can find.
+const AHEAD: u32 = 64;
+
+/// Proven of an operation: see [`store`].
+const STEP_WORDS: u32 = 8;
+
+/// Where the numbers of the operations' waves are, for the leader alone.
+const WAVES: u32 = STEPS + (AHEAD + 1) * STEP_WORDS;
+
+const _: () = assert!(STEPS.is_multiple_of(4) && AHEAD.is_multiple_of(32));
+const _: () =
+    assert!((WAVES + AHEAD) as usize <= crate::grid::shared_words(crate::grid::COMPACT_LANES));
+
+/// The first word of an operation: what it does in the low byte.
+///
+/// The last operation of a group has the number of groups up to its own in the
+/// upper half; no operation at all is [`NOTHING`].
+const NOTHING: u32 = 0xff;
+
+/// Bit of the first word: no barrier is needed before the operation.
+const JOINED: u32 = 0x100;
+
+/// First group behind the run of narrow groups that starts at `group`. A warp
+/// operation.
+#[inline(never)]
+pub(super) fn end_of_run<G: Grid>(cx: ContextRef<G>, group: u32, groups: u32) -> u32 {
+    let (tables, grid) = (cx.context().tables, cx.grid());
+    let mut end = group;
+    loop {
+        let at = end.saturating_add(grid.warp_lane());
+        let is_narrow = at < groups
+            && tables
+                .group(grid, at)
+                .is_some_and(|record| record.narrow != 0);
+        let wide = grid.ballot(!is_narrow);
+        if wide != 0 {
+            return end + wide.trailing_zeros();
+        }
+        end += G::WARP;
+    }
+}
+
+/// Runs the groups from `first` up to `end` one after another. Every block calls
+/// this; before it and behind it all blocks meet.
+///
+/// # Errors
+/// When a wave faults, or a barrier ends the run.
+#[inline(never)]
+pub(super) fn run_straight<G: Grid, const FAMILIES: u32>(
+    cx: ContextRef<G>,
+    first: u32,
+    end: u32,
+) -> Result<(), Stop> {
+    let grid = cx.grid();
+    let mut group = first;
+    let mut was_shared = false;
+    while group < end {
+        let ready = look_ahead(cx.alone(), group, end);
+        let context = cx.context();
+        let is_shared = context.team.size() > 1 && ready.is_worth_sharing();
+        let goes_on = was_shared && is_shared && ready.joined;
+        if group != first && (was_shared || is_shared) && !goes_on {
+            context.team.barrier(|| end_of_group(cx, end - 1))?;
+        }
+        if is_shared {
+            run_fused(&context, ready);
+        } else if context.team.is_first() {
+            let alone = cx.alone().context();
+            if ready.fused {
+                run_fused(&alone, ready);
+            } else {
+                run_ready(&alone, ready.operations);
+            }
+            if ready.groups == 0 {
+                run_waves::<G, FAMILIES>(cx.alone(), group, OUTSIDE)?;
+            }
+            grid.block_barrier();
+        }
+        was_shared = is_shared;
+        group += ready.groups.max(1);
+    }
+    Ok(())
+}
+
+/// Operations that are ready to run.
+#[derive(Clone, Copy, Debug)]
+struct Ready {
+    operations: u32,
+    /// Groups that they make up.
+    groups: u32,
+    /// Proven of the first one.
+    words: u32,
+    /// Whether the first needs no barrier before it.
+    joined: bool,
+    /// Whether no other needs one, and all have as many words.
+    fused: bool,
+}
+
+impl Ready {
+    /// Whether all blocks are faster than one, though they have to meet before and
+    /// afterwards. Measured on an H200: in one block an operation on 4096 words took
+    /// 0.68 µs (memory answering each), shared by all 0.55 µs, a meeting takes
+    /// 0.9 µs. Where the limit lies best was not measured.
+    #[inline(always)]
+    fn is_worth_sharing(self) -> bool {
+        self.fused && u64::from(self.operations) * u64::from(self.words) >= 1 << 14
+    }
+}
+
+/// Makes the operations of the next groups ready, up to the first group that
+/// has another wave or no place left. A block operation.
+#[inline(never)]
+fn look_ahead<G: Grid>(cx: ContextRef<G>, first: u32, end: u32) -> Ready {
+    let grid = cx.grid();
+    // Slow lanes may still read what was here before.
+    grid.block_barrier();
+    let mut at = grid.lane();
+    while at <= AHEAD {
+        // SAFETY: the steps lie within the shared memory of small blocks.
+        unsafe { grid.shared_store(STEPS + at * STEP_WORDS, NOTHING) };
+        at += grid.lanes();
+    }
+    grid.block_barrier();
+    let mut ahead = grid.lane();
+    // Behind a group that is not ready nothing is read.
+    while ahead < AHEAD && ahead < end - first && make_ready(cx, first, ahead) {
+        ahead += grid.lanes();
+    }
+    grid.block_barrier();
+    survey(grid)
+}
+
+/// What is ready. A warp operation.
+#[inline(always)]
+fn survey<G: Grid>(grid: G) -> Ready {
+    // SAFETY: the steps lie within the shared memory of small blocks, and there
+    // are whole warps of them.
+    let word = |place: u32, at: u32| unsafe { grid.shared_load(STEPS + place * STEP_WORDS + at) };
+    let head = |place: u32| word(place, 0);
+    let words = word(0, 1);
+    let (mut operations, mut nothing, mut fused) = (0, 0, true);
+    while nothing == 0 && operations < AHEAD {
+        let place = operations + grid.warp_lane();
+        let own = head(place);
+        nothing = grid.ballot(own & 0xff == NOTHING);
+        let before = nothing.trailing_zeros().min(G::WARP);
+        let joins = place == 0 || own & JOINED != 0 && word(place, 1) == words;
+        fused &= grid.ballot(!joins).trailing_zeros() >= before;
+        operations += before;
+    }
+    let groups = if operations > 0 {
+        head(operations - 1) >> 16
+    } else {
+        0
+    };
+    Ready {
+        operations,
+        groups,
+        words,
+        joined: head(0) & JOINED != 0,
+        fused: fused && operations > 0,
+    }
+}
+
+/// Makes group `first + ahead` ready if all its waves are operations on words
+/// and there is a place for each; tells whether. One lane calls this.
+///
+/// The waves of successive groups lie behind each other in their table, so
+/// their places follow from that. The first wave is stored last: what the block
+/// reads in order ends at a group that is not ready.
+#[inline(never)]
+fn make_ready<G: Grid>(cx: ContextRef<G>, first: u32, ahead: u32) -> bool {
+    let (tables, grid) = (cx.context().tables, cx.grid());
+    let (Some(start), Some(group)) = (tables.group(grid, first), tables.group(grid, first + ahead))
+    else {
+        return false;
+    };
+    let place = group.first_wave.wrapping_sub(start.first_wave);
+    if group.waves == 0 || place >= AHEAD || group.waves > AHEAD - place {
+        return false;
+    }
+    let mut offset = group.waves;
+    while offset > 0 {
+        offset -= 1;
+        let mut flags = 0;
+        if offset > 0 || group.joined != 0 {
+            flags |= JOINED;
+        }
+        if offset + 1 == group.waves {
+            flags |= (ahead + 1) << 16;
+        }
+        if !make_wave_ready(cx, group.first_wave + offset, place + offset, flags) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Makes wave `index` ready at `place` if it is an operation on words; tells whether.
+#[inline(never)]
+fn make_wave_ready<G: Grid>(cx: ContextRef<G>, index: u32, place: u32, flags: u32) -> bool {
+    let (context, grid) = (&cx.context(), cx.grid());
+    let Some(wave) = context.tables.wave(grid, index) else {
+        return false;
+    };
+    let Ok(operation) = Operation::new(context, wave) else {
+        return false;
+    };
+    store(grid, place, (operation, wave.number(grid), flags));
+    true
+}
+
+/// Stores an operation, the number of its wave, and the flags of its first word.
+#[inline(always)]
+fn store<G: Grid>(grid: G, place: u32, (operation, wave, flags): (Operation, u32, u32)) {
+    let Operation {
+        what,
+        to,
+        left,
+        right,
+        value,
+    } = operation;
+    let (low, high) = (|word: u64| word as u32, |word: u64| (word >> 32) as u32);
+    // An operation has either a value or two sources.
+    let (left, right) = if what == FILL {
+        (u64::from(value), 0)
+    } else {
+        (left.address(), right.address())
+    };
+    let words = [
+        what | flags,
+        to.len(),
+        low(to.address()),
+        high(to.address()),
+        low(left),
+        high(left),
+        low(right),
+        high(right),
+    ];
+    let mut at = words.len();
+    // SAFETY: the steps lie within the shared memory of small blocks.
+    unsafe {
+        grid.shared_store(WAVES + place, wave);
+        while at > 0 {
+            at -= 1;
+            grid.shared_store(STEPS + place * STEP_WORDS + at as u32, words[at]);
+        }
+    }
+}
+
+/// The operation at `place`.
+#[inline(always)]
+fn step<G: Grid>(grid: G, place: u32) -> (u32, Operation) {
+    let at = STEPS + place * STEP_WORDS;
+    // SAFETY: callers' places are below the number of operations; the steps lie
+    // within the shared memory of small blocks, aligned to their size.
+    let ([head, words, to_low, to_high], [left_low, left_high, right_low, right_high]) =
+        unsafe { (grid.shared_load4(at), grid.shared_load4(at + 4)) };
+    let array = |low: u32, high: u32| {
+        let address = u64::from(low) | u64::from(high) << 32;
+        // SAFETY: the address of a register that is at least as long; a fill
+        // never reads what its value looks like.
+        unsafe { Proven::trusted(address as *mut u32, words) }
+    };
+    let operation = Operation {
+        what: head & 0xff,
+        to: array(to_low, to_high),
+        left: array(left_low, left_high),
+        right: array(right_low, right_high),
+        value: left_low,
+    };
+    (head, operation)
+}
+
+/// Notes that the `count` operations up to `last` run.
+#[inline(always)]
+fn note<G: Grid>(context: &Context<G>, last: u32, count: u32) {
+    if context.team.is_leader() {
+        let grid = context.team.grid;
+        // SAFETY: there is a number for every place.
+        let wave = unsafe { grid.shared_load(WAVES + last) };
+        context.team.control.note_waves(grid, wave, count);
+    }
+}
+
+/// Runs operations one after another in this block.
+#[inline(always)]
+fn run_ready<G: Grid>(context: &Context<G>, operations: u32) {
+    let grid = context.team.grid;
+    for place in 0..operations {
+        let (head, operation) = step(grid, place);
+        if head & JOINED == 0 {
+            grid.block_barrier();
+        }
+        note(context, place, 1);
+        operation.apply(&context.team);
+    }
+}
+
+/// Runs operations that need no barrier between them: each lane takes its words
+/// through all of them.
+#[inline(always)]
+fn run_fused<G: Grid>(context: &Context<G>, ready: Ready) {
+    let (grid, operations) = (context.team.grid, ready.operations);
+    note(context, operations - 1, operations);
+    if G::WARP == 1 {
+        // A processor's cache gives back at once what was just written.
+        for place in 0..operations {
+            step(grid, place).1.apply(&context.team);
+        }
+        return;
+    }
+    if operations == 1 {
+        // Each lane takes the same words as below, more of them at a time.
+        return step(grid, 0).1.apply(&context.team);
+    }
+    context.team.each_of::<1>(ready.words / QUAD, |[quad]| {
+        let mut recent = Recent::default();
+        // The next operation is on its way while this one runs; behind the last one
+        // there is a place that says so.
+        let (_, mut operation) = step(grid, 0);
+        for place in 0..operations {
+            let (_, next) = step(grid, place + 1);
+            recent.apply(grid, &operation, *quad * QUAD);
+            operation = next;
+        }
+    });
+    context.team.each(ready.words % QUAD, |rest| {
+        for place in 0..operations {
+            step(grid, place).1.apply_last(grid, rest);
+        }
+    });
+}
+
+/// Four words of the two registers that a lane wrote last. Memory would take
+/// about half a microsecond to give back what was just written.
+#[derive(Clone, Copy, Default)]
+struct Recent {
+    last: ([u32; 4], u64),
+    before: ([u32; 4], u64),
+}
+
+impl Recent {
+    /// Runs `operation` on the four words from `at` on.
+    #[inline(always)]
+    fn apply<G: Grid>(&mut self, grid: G, operation: &Operation, at: u32) {
+        let load = |from: Proven, reads: bool| {
+            if !reads {
+                [0; 4]
+            } else if from.address() == self.last.1 {
+                self.last.0
+            } else if from.address() == self.before.1 {
+                self.before.0
+            } else {
+                from.load_weak4(grid, at)
+            }
+        };
+        let left = load(operation.left, operation.reads_left());
+        let right = load(operation.right, operation.reads_right());
+        let words = operation.quad(at, left, right);
+        operation.to.store_weak4(grid, at, words);
+        if operation.to.address() != self.last.1 {
+            self.before = self.last;
+        }
+        self.last = (words, operation.to.address());
+    }
+}

@@ -1,0 +1,54 @@
+//! The blocks that search a narrow frontier together.
+
+use crate::grid::Grid;
+use crate::team::Team;
+
+/// The blocks that search together, and which of them this is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Crew {
+    /// A power of two.
+    pub(super) blocks: u32,
+    pub(super) rank: u32,
+}
+
+/// Blocks that search narrow frontiers of `team` together: its first ones.
+#[inline(always)]
+pub fn crew_size<G: Grid>(team: &Team<G>) -> u32 {
+    let cluster = team.grid.cluster();
+    if team.size() < cluster { 1 } else { cluster }
+}
+
+/// Frontier that one CPU thread searches while others wait, as a multiple of what is
+/// narrow for a block: below it the others would cost more than they take over.
+const LEAD: u32 = 6;
+
+/// How many times what is narrow for one block is narrow for `team`.
+#[inline(always)]
+pub fn reach<G: Grid>(team: &Team<G>) -> u32 {
+    match G::WARP {
+        1 if team.is_alone() => u32::MAX,
+        1 => LEAD,
+        _ => crew_size(team),
+    }
+}
+
+impl Crew {
+    /// First and behind the last of this block's even share of `count` items.
+    #[inline(always)]
+    pub(super) fn share(self, count: u32) -> (u32, u32) {
+        // The number of blocks is a power of two.
+        let each = (count + self.blocks - 1) >> self.blocks.trailing_zeros();
+        let first = (self.rank * each).min(count);
+        (first, (first + each).min(count))
+    }
+
+    /// Waits for all lanes of the crew; see [`Grid::cluster_barrier`].
+    #[inline(always)]
+    pub(super) fn barrier<G: Grid>(self, grid: G, wrote: bool) {
+        if self.blocks == 1 {
+            grid.block_barrier();
+        } else {
+            grid.cluster_barrier(wrote);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Iterations by the first block of a cluster, while the frontier is narrow enough.
+
+use super::crew::Crew;
+use super::pass::fits_warp;
+use super::progress::{Bounds, LOOK_MASK, Limits, Pass, Run};
+use super::queue::{Queues, Word};
+use crate::control::Stop;
+use crate::grid::Grid;
+use crate::search::current::Search;
+use crate::team::Team;
+
+/// Largest frontier that a cluster leaves to its first block, nodes.
+pub(super) const FIRST_BLOCK_NODES: u32 = 96;
+
+/// Frontier above which the first block calls the cluster, nodes.
+const FIRST_BLOCK_EXIT: u32 = 128;
+
+/// How a leader's run ended, as it tells the others.
+const GOES_ON: u32 = 0;
+const TOO_WIDE: u32 = 1;
+const STOPPED: u32 = 2;
+
+impl Search {
+    /// Iterations by the first block, while the frontier is narrow; the others
+    /// wait for its word.
+    #[inline(always)]
+    pub(super) fn run_first_block<G: Grid>(
+        &self,
+        queues: Queues<G>,
+        team: &Team<G>,
+        (run, crew): (&mut Run, Crew),
+        (limits, bounds): (&Limits, &Bounds),
+    ) -> Result<Pass, Stop> {
+        let mut verdict = Ok(Pass::Done);
+        if crew.rank == 0 {
+            let leave = if crew.blocks == 1 {
+                limits.widest
+            } else {
+                FIRST_BLOCK_EXIT
+            };
+            loop {
+                verdict = self.iterate(queues, team, run, (limits, bounds));
+                let wide = run.held.len > leave;
+                if verdict != Ok(Pass::Done) || !run.goes_on(limits) || wide {
+                    break;
+                }
+            }
+        }
+        if crew.blocks == 1 {
+            return verdict;
+        }
+        let grid = queues.grid;
+        if crew.rank == 0 && grid.lane() == 0 {
+            queues.broadcast(Word::Iteration, run.iteration);
+            queues.broadcast(Word::Parity, run.parity);
+            queues.broadcast(Word::Turn, run.turn);
+            queues.broadcast(Word::Widest, run.frontier_max);
+            let verdict = match verdict {
+                Ok(Pass::Done) => GOES_ON,
+                Ok(Pass::TooWide) => TOO_WIDE,
+                Err(Stop) => STOPPED,
+            };
+            queues.broadcast(Word::Verdict, verdict);
+        }
+        grid.cluster_barrier(true);
+        run.iteration = queues.word_of(0, Word::Iteration);
+        run.parity = queues.word_of(0, Word::Parity);
+        run.turn = queues.word_of(0, Word::Turn);
+        run.frontier_max = queues.word_of(0, Word::Widest);
+        run.spread = 1;
+        run.held = queues.held(run.turn, 1);
+        if crew.rank != 0 && grid.lane() == 0 {
+            // The first block did that for itself.
+            queues.clear(run.turn + 1);
+        }
+        grid.block_barrier();
+        match queues.word_of(0, Word::Verdict) {
+            GOES_ON => Ok(Pass::Done),
+            TOO_WIDE => Ok(Pass::TooWide),
+            _ => Err(Stop),
+        }
+    }
+
+    /// Some iterations by the first block alone.
+    #[inline(always)]
+    fn iterate<G: Grid>(
+        &self,
+        queues: Queues<G>,
+        team: &Team<G>,
+        run: &mut Run,
+        (limits, bounds): (&Limits, &Bounds),
+    ) -> Result<Pass, Stop> {
+        let fits = |run: &Run| run.spread == 1 && fits_warp(run.held.len, limits);
+        let stuck = fits(run) && self.run_warp(queues, run, limits);
+        let mut pass = Pass::Done;
+        // The warp may have used up the last iteration.
+        if run.goes_on(limits) && (stuck || !fits(run)) {
+            let alone = Crew { blocks: 1, rank: 0 };
+            pass = self.pass_wide(queues, run, alone, limits);
+        }
+        if stuck || run.iteration & LOOK_MASK == 0 {
+            self.look(team, bounds, run.iteration)?;
+        }
+        Ok(pass)
+    }
+}

@@ -1,0 +1,86 @@
+//! The end of a narrow run: the frontier goes back to a resident queue.
+
+use super::crew::Crew;
+use super::progress::Run;
+use super::queue::{Queues, Word};
+use crate::block::block_scan;
+use crate::grid::Grid;
+use crate::queue::Found;
+use crate::search::current::Search;
+use crate::search::drive::{choose, count_new};
+use crate::search::frontier::{Target, append_rows};
+use seawall_core::abi::search::{DriveRecord, SearchPolicy};
+
+impl Search {
+    /// Moves the frontier to the other resident queue; gives the edges that
+    /// the run explored, to the first lane of the first block.
+    #[inline(always)]
+    pub(super) fn hand_back<G: Grid>(
+        &self,
+        queues: Queues<G>,
+        crew: Crew,
+        run: &Run,
+        target: Target,
+    ) -> u32 {
+        let grid = queues.grid;
+        let (_, mut explored) = block_scan(grid, run.explored);
+        let len = if crew.rank < run.spread {
+            queues.own_len(run.turn)
+        } else {
+            0
+        };
+        let mut base = 0;
+        while base < len {
+            let index = base + grid.lane();
+            let found = if index < len {
+                Found::one(queues.own(run.parity, index))
+            } else {
+                Found::NONE
+            };
+            append_rows(grid, self.frontier, target, &found);
+            base += grid.lanes();
+        }
+        if crew.blocks == 1 {
+            grid.block_barrier();
+            return explored;
+        }
+        if grid.lane() == 0 {
+            queues.broadcast(Word::Explored, explored);
+        }
+        grid.cluster_barrier(true);
+        if crew.rank == 0 && grid.lane() == 0 {
+            explored = 0;
+            for peer in 0..crew.blocks {
+                explored = queues
+                    .word_of(peer, Word::Explored)
+                    .saturating_add(explored);
+            }
+        }
+        explored
+    }
+
+    /// The drive record after the run, by one lane.
+    #[inline(never)]
+    pub(super) fn close<G: Grid>(
+        &self,
+        grid: G,
+        (before, explored): (&DriveRecord, u32),
+        run: &Run,
+        policy: &SearchPolicy,
+    ) -> DriveRecord {
+        let mut drive = DriveRecord {
+            step: before.step + 1,
+            queue: before.queue ^ 1,
+            iteration: run.iteration,
+            frontier_max: run.frontier_max,
+            unexplored_edges: before
+                .unexplored_edges
+                .saturating_sub(explored.saturating_sub(before.edges)),
+            ..*before
+        };
+        let found = self.frontier.found(grid, drive.step);
+        count_new(&mut drive, found.queued_nodes, found.queued_edges);
+        choose::<G>(&mut drive, policy);
+        drive
+    }
+}

@@ -1,0 +1,187 @@
+//! A narrow search on a CPU: one thread and a plain queue, level after level.
+//!
+//! The other threads wait at the next barrier, so nothing here needs an atomic
+//! operation. A level is two passes without a branch on what was found: the first
+//! appends the nodes that edges discover, the second marks them and looks their rows
+//! up. The frontier lies in the resident queues all the time, as any other step
+//! leaves it.
+
+use super::crew::reach;
+use super::progress::{Bounds, LOOK_MASK};
+use crate::context::ContextRef;
+use crate::control::Stop;
+use crate::grid::Grid;
+use crate::queue::Queue;
+use crate::search::current::Search;
+use crate::search::drive::{self, choose, count_new};
+use crate::search::push::row_at;
+use crate::search::share::{Sink, push_shares};
+use crate::search::shared_drive;
+use crate::search::visit::Discovery;
+use seawall_core::abi::search::{DriveRecord, Step};
+
+/// Queue entries by which rows are fetched ahead of their use.
+const AHEAD: u32 = 12;
+
+/// Edges behind the first one of a row that are fetched with it.
+const NEXT: u32 = 3;
+
+/// Runs iterations in this block alone, which leaves the frontier in a resident queue
+/// that drive record `slot` then describes. Returns the iterations run.
+///
+/// # Errors
+/// When the time budget ends or another block reports a fault.
+#[inline(never)]
+pub(super) fn run_one_thread<G: Grid>(
+    cx: ContextRef<G>,
+    slot: u32,
+    bounds: &Bounds,
+) -> Result<u32, Stop> {
+    let (context, grid) = (&cx.context(), cx.grid());
+    let team = &context.team;
+    let search = Search::current(grid);
+    let before = shared_drive::read(grid);
+    let policy = &drive::policy_for::<G>(&context.tables.search_policy(grid), reach(team));
+    let mut drive = before;
+    loop {
+        let (nodes, edges) = search.level(grid, &drive);
+        drive.iteration += 1;
+        drive.queue ^= 1;
+        count_new(&mut drive, nodes, edges);
+        let narrow = nodes <= policy.narrow_exit_nodes && edges <= policy.narrow_edges;
+        if edges == 0 || !narrow || drive.iteration >= bounds.max_iterations {
+            break;
+        }
+        if drive.iteration & LOOK_MASK == 0 {
+            search.look(team, bounds, drive.iteration)?;
+        }
+    }
+    drive.step = before.step.wrapping_add(1);
+    search
+        .frontier
+        .clear_found(grid, drive.step.wrapping_add(1));
+    choose::<G>(&mut drive, policy);
+    search.frontier.set_drive(grid, slot, &drive);
+    Ok(drive.iteration - before.iteration)
+}
+
+/// Runs the step that `drive` asks for, if it is a push from queue to queue: alone in a
+/// team of one block, with even shares of edges in others.
+#[inline(always)]
+pub(in crate::search) fn pushes<G: Grid>(cx: ContextRef<G>, drive: &DriveRecord) -> bool {
+    let step = Step::from_word(drive.next);
+    if !matches!(step, Some(Step::WarpSparse | Step::Sparse)) {
+        return false;
+    }
+    if cx.context().team.is_alone() {
+        push(cx);
+    } else {
+        push_shares(cx, Sink::Queue);
+    }
+    true
+}
+
+/// One level of a team of one block, as a step.
+#[inline(never)]
+fn push<G: Grid>(cx: ContextRef<G>) {
+    let grid = cx.grid();
+    let (search, drive) = (Search::current(grid), shared_drive::read(grid));
+    let (nodes, edges) = search.level(grid, &drive);
+    let step = drive.step.wrapping_add(1);
+    search.frontier.set_found(grid, step, nodes, edges);
+}
+
+impl Search {
+    /// One level: from the queue that `drive` describes into the other one. Returns the
+    /// nodes and edges of the next frontier.
+    #[inline(always)]
+    fn level<G: Grid>(&self, grid: G, drive: &DriveRecord) -> (u32, u32) {
+        if self.visit.keeps_parents() {
+            self.level_of::<G, true>(grid, drive)
+        } else {
+            self.level_of::<G, false>(grid, drive)
+        }
+    }
+
+    /// [`Search::level`]; `PARENTS` says whether anybody asks who discovered a node.
+    #[inline(always)]
+    fn level_of<G: Grid, const PARENTS: bool>(&self, grid: G, drive: &DriveRecord) -> (u32, u32) {
+        let next = self.frontier.queue(drive.queue ^ 1);
+        let found = self.discover::<G, PARENTS>(grid, drive, &next);
+        self.settle::<G, PARENTS>(grid, drive.iteration + 1, (&next, found))
+    }
+
+    /// Appends to `next` what the edges of the frontier discover, the nodes and, with
+    /// `PARENTS`, their discoverers. Returns how many.
+    #[inline(always)]
+    fn discover<G: Grid, const PARENTS: bool>(
+        &self,
+        grid: G,
+        drive: &DriveRecord,
+        next: &Queue,
+    ) -> u32 {
+        let queue = &self.frontier.queue(drive.queue);
+        let visited = self.frontier.bitset(drive.visited);
+        // A node is discovered once, and the first ones were before.
+        let last = self.frontier.nodes().saturating_sub(1);
+        let edges = self.outgoing.edges();
+        let mut found = 0_u32;
+        for index in 0..drive.nodes {
+            if index + AHEAD < drive.nodes {
+                let start = queue.starts.load_weak(grid, index + AHEAD);
+                self.outgoing.prefetch_target(grid, start);
+                // A line that the search gets to along rows is met by the end of one.
+                let last = start.saturating_add(NEXT).min(edges);
+                self.outgoing.prefetch_target(grid, last);
+            }
+            let row = row_at(grid, queue, index, drive);
+            for edge in row.start..row.end {
+                let node = self.outgoing.target(grid, edge);
+                let bit = 1 << (node & 31);
+                let before = visited.load_weak(grid, node >> 5);
+                visited.store_weak(grid, node >> 5, before | bit);
+                let place = found.min(last);
+                next.nodes.store_weak(grid, place, node);
+                if PARENTS {
+                    next.prefix.store_weak(grid, place, row.node);
+                }
+                found += u32::from(before & bit == 0);
+            }
+        }
+        found
+    }
+
+    /// Marks the first `found` nodes of `queue` and gives their entries their rows.
+    /// Nodes without edges are left out. Returns the nodes and edges that stay.
+    #[inline(always)]
+    fn settle<G: Grid, const PARENTS: bool>(
+        &self,
+        grid: G,
+        level: u32,
+        (queue, found): (&Queue, u32),
+    ) -> (u32, u32) {
+        let (mut nodes, mut edges) = (0, 0_u32);
+        for index in 0..found {
+            if index + AHEAD < found {
+                let ahead = queue.nodes.load_weak(grid, index + AHEAD);
+                self.outgoing.prefetch_row(grid, ahead);
+                self.outgoing.prefetch_row(grid, ahead.saturating_add(1));
+                self.visit.prefetch(grid, ahead);
+            }
+            let node = queue.nodes.load_weak(grid, index);
+            let from = if PARENTS {
+                queue.prefix.load_weak(grid, index)
+            } else {
+                node
+            };
+            self.visit.discovered(grid, Discovery { node, from, level });
+            let (start, end) = self.outgoing.row(grid, node);
+            queue.nodes.store_weak(grid, nodes, node);
+            queue.prefix.store_weak(grid, nodes, edges);
+            queue.starts.store_weak(grid, nodes, start);
+            nodes += u32::from(start != end);
+            edges = edges.wrapping_add(end - start);
+        }
+        (nodes, edges)
+    }
+}

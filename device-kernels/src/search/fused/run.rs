@@ -1,0 +1,135 @@
+//! A narrow run from the resident queue and back to one.
+
+use super::crew::{Crew, crew_size};
+use super::first_block::FIRST_BLOCK_NODES;
+use super::one_thread;
+use super::progress::{Bounds, LOOK_MASK, Limits, Pass, Run};
+use super::queue::Queues;
+use crate::block::shared::narrow_nodes;
+use crate::context::{Context, ContextRef};
+use crate::control::Stop;
+use crate::grid::Grid;
+use crate::search::current::Search;
+use crate::search::{drive, push, shared_drive};
+use crate::tables::Tables;
+use seawall_core::abi::search::DriveRecord;
+
+/// Most lanes that share the edges of an entry, as a power of two.
+const LANES_LOG2_MAX: u32 = 4;
+
+/// Runs iterations in few blocks and leaves the frontier in a resident
+/// queue, which drive record `slot` then describes. The first
+/// [`crew_size`] blocks of the team call this. Gives the iterations run.
+///
+/// # Errors
+/// When the time budget ends or another block reports a fault.
+#[inline(never)]
+pub fn run_fused<G: Grid>(cx: ContextRef<G>, slot: u32, bounds: Bounds) -> Result<u32, Stop> {
+    if G::WARP == 1 {
+        return one_thread::run_one_thread(cx, slot, &bounds);
+    }
+    let (context, grid) = (&cx.context(), cx.grid());
+    let outcome = Search::current(grid).narrow(context, slot, &bounds);
+    if crew_size(&context.team) > 1 {
+        // A block that ends, as all do when the run is stopped, takes its shared memory
+        // along, which others may still be reading: what they read is in before they
+        // arrive.
+        grid.cluster_barrier(true);
+    }
+    outcome
+}
+
+impl Search {
+    #[inline(always)]
+    fn narrow<G: Grid>(
+        &self,
+        context: &Context<G>,
+        slot: u32,
+        bounds: &Bounds,
+    ) -> Result<u32, Stop> {
+        let (team, tables, grid) = (&context.team, &context.tables, context.team.grid);
+        let drive = &shared_drive::read(grid);
+        let crew = Crew {
+            blocks: crew_size(team),
+            rank: team.rank(),
+        };
+        let policy = &drive::policy_for::<G>(&tables.search_policy(grid), crew.blocks);
+        let queues = Queues::new(grid);
+        let limits = Limits {
+            max_iterations: bounds.max_iterations,
+            widest: policy
+                .narrow_exit_nodes
+                .min(narrow_nodes::<G>().wrapping_mul(crew.blocks)),
+            edges: policy.narrow_edges,
+            target: self.target(drive),
+            visited: drive.visited,
+            lanes_log2: self.lanes_log2(grid, tables),
+        };
+        if crew.rank == 0 && grid.lane() == 0 {
+            self.frontier.clear_found(grid, drive.step + 2);
+        }
+        let mut run = self.fill(queues, drive, crew);
+        let mut pass = Pass::Done;
+        while pass == Pass::Done
+            && run.goes_on(&limits)
+            && (run.held.len <= limits.widest || run.iteration == drive.iteration)
+        {
+            if crew.blocks == 1 || run.held.len <= FIRST_BLOCK_NODES {
+                pass = self.run_first_block(queues, team, (&mut run, crew), (&limits, bounds))?;
+            } else {
+                pass = self.pass_wide(queues, &mut run, crew, &limits);
+                if run.iteration & LOOK_MASK == 0 {
+                    self.look_together(queues, team, bounds, run.iteration)?;
+                }
+            }
+        }
+        let iterations = run.iteration - drive.iteration;
+        let explored = self.hand_back(queues, crew, &run, limits.target);
+        if crew.rank == 0 && grid.lane() == 0 {
+            let next = self.close(grid, (drive, explored), &run, policy);
+            self.frontier.set_drive(grid, slot, &next);
+        }
+        Ok(iterations)
+    }
+
+    /// Lanes for an entry: about as many as a node of the graph has edges, so
+    /// that a row is one round of most of them.
+    #[inline(always)]
+    fn lanes_log2<G: Grid>(&self, grid: G, tables: &Tables) -> u32 {
+        let (nodes, edges) = (tables.nodes(grid), tables.edges(grid));
+        (0..LANES_LOG2_MAX)
+            .take_while(|log2| edges >> log2 > nodes)
+            .count() as u32
+    }
+
+    /// Loads this block's part of the resident queue.
+    #[inline(always)]
+    fn fill<G: Grid>(&self, queues: Queues<G>, drive: &DriveRecord, crew: Crew) -> Run {
+        let grid = queues.grid;
+        let (first, end) = crew.share(drive.nodes);
+        let queue = self.frontier.queue(drive.queue);
+        let mut large = false;
+        let mut index = first + grid.lane();
+        while index < end {
+            let row = push::row_at(grid, &queue, index, drive);
+            large |= row.is_large();
+            queues.put(0, index - first, row);
+            index += grid.lanes();
+        }
+        let large = grid.block_any(large);
+        if grid.lane() == 0 {
+            queues.set(0, end - first, large);
+            queues.clear(1);
+        }
+        crew.barrier(grid, true);
+        Run {
+            held: queues.held(0, crew.blocks),
+            spread: crew.blocks,
+            parity: 0,
+            turn: 0,
+            iteration: drive.iteration,
+            frontier_max: drive.frontier_max,
+            explored: 0,
+        }
+    }
+}

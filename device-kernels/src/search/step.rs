@@ -1,0 +1,40 @@
+//! One step of a search, in the shape that its drive record asks for.
+
+use super::current::Search;
+use super::fused::one_thread;
+use super::{compact, pull, push, share};
+use crate::context::ContextRef;
+use crate::grid::Grid;
+use crate::queue::first_node;
+use seawall_core::abi::search::{DriveRecord, Step};
+
+/// Runs one step of the block's search that its drive record asks for, of which
+/// `drive` is a copy; narrow runs are not steps.
+///
+/// The steps look search and record up in shared memory: a caller that held on to
+/// them would take registers away from them.
+#[inline(always)]
+pub fn step<G: Grid>(cx: ContextRef<G>, drive: &DriveRecord) {
+    let grid = cx.grid();
+    let team = cx.context().team;
+    if team.is_leader() {
+        let frontier = Search::current(grid).frontier;
+        frontier.clear_found(grid, drive.step.wrapping_add(2));
+    }
+    if G::WARP == 1 && one_thread::pushes(cx, drive) {
+        return;
+    }
+    match Step::from_word(drive.next) {
+        Some(Step::Sparse) => share::push_shares(cx, share::Sink::Queue),
+        Some(Step::Hybrid) => share::push_shares(cx, share::Sink::Bitset),
+        Some(Step::Dense) => pull::pull(cx),
+        Some(Step::BlockDense) => pull::pull_gathered(cx),
+        Some(Step::Compact) => compact::compact(cx),
+        Some(Step::WarpSparse | Step::Fused) | None => {
+            // A warp without nodes does not even call.
+            if first_node(&team) < drive.nodes {
+                push::push_nodes(cx);
+            }
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! The launch record and its tables as kernels read them.
+
+use crate::block::shared::{
+    GROUPS, GROUPS_HELD, LAUNCH, NARROW, REGISTERS, REGISTERS_HELD, WAVES, WAVES_HELD,
+};
+use crate::control::Control;
+use crate::grid::Grid;
+use crate::memory::{Csr, Proven, Words, word_of};
+use crate::tiles::{TILE_WORDS, Tiles};
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::program::{GroupRecord, LaunchRecord, Region, RegisterRecord, WaveRecord};
+use seawall_core::abi::search::SearchPolicy;
+use seawall_core::abi::tiles::{STEP_EDGES, TileTable};
+use seawall_core::topology::{Thresholds, TopologyPolicy};
+
+/// The run's tables. Their start lies in shared memory, since a barrier of the grid
+/// throws out of the first-level cache what was read before, and a wave looks up one
+/// record after another before it begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Tables(());
+
+/// A wave, by its index in the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Wave(u32);
+
+impl Wave {
+    #[inline(always)]
+    fn word<G: Grid>(self, grid: G, at: u32) -> u32 {
+        // SAFETY: there is a wave only where there is a machine.
+        let tables = unsafe { Tables::held() };
+        let table = word_of!(LaunchRecord, wave_table);
+        tables.entry(grid, (WAVES, WAVES_HELD), (table, WAVE_WORDS), (self.0, at))
+    }
+
+    /// Word of its opcode.
+    #[inline(always)]
+    pub fn opcode<G: Grid>(self, grid: G) -> u32 {
+        self.word(grid, word_of!(WaveRecord, opcode))
+    }
+
+    /// Its number in the program.
+    #[inline(always)]
+    pub fn number<G: Grid>(self, grid: G) -> u32 {
+        self.word(grid, word_of!(WaveRecord, wave))
+    }
+
+    /// The register that it writes.
+    #[inline(always)]
+    pub fn destination<G: Grid>(self, grid: G) -> u32 {
+        self.word(grid, word_of!(WaveRecord, destination))
+    }
+
+    /// Register `at` of those that it reads.
+    #[inline(always)]
+    pub fn source<G: Grid>(self, grid: G, at: u32) -> u32 {
+        self.word(grid, word_of!(WaveRecord, sources) + at)
+    }
+
+    /// Parameter `at`.
+    #[inline(always)]
+    pub fn parameter<G: Grid>(self, grid: G, at: u32) -> u32 {
+        self.word(grid, word_of!(WaveRecord, parameters) + at)
+    }
+
+    /// All parameters.
+    #[inline(always)]
+    pub fn parameters<G: Grid>(self, grid: G) -> [u32; 5] {
+        [0, 1, 2, 3, 4].map(|at| self.parameter(grid, at))
+    }
+}
+
+pub(crate) const LAUNCH_WORDS: u32 = (size_of::<LaunchRecord>() / 4) as u32;
+pub(crate) const GROUP_WORDS: u32 = (size_of::<GroupRecord>() / 4) as u32;
+pub(crate) const WAVE_WORDS: u32 = (size_of::<WaveRecord>() / 4) as u32;
+pub(crate) const REGISTER_WORDS: u32 = (size_of::<RegisterRecord>() / 4) as u32;
+
+const _: () = assert!(LAUNCH + LAUNCH_WORDS <= GROUPS);
+const _: () = assert!(GROUPS + GROUPS_HELD * GROUP_WORDS <= WAVES);
+const _: () = assert!(WAVES + WAVES_HELD * WAVE_WORDS <= REGISTERS);
+const _: () = assert!(REGISTERS + REGISTERS_HELD * REGISTER_WORDS <= NARROW);
+
+impl Tables {
+    /// The machine whose tables [`Launch::hold`](crate::launch::Launch::hold) left in
+    /// this block's shared memory.
+    ///
+    /// # Safety
+    /// It must have done so, and no other since.
+    #[inline(always)]
+    pub(crate) unsafe fn held() -> Self {
+        Self(())
+    }
+
+    #[inline(always)]
+    fn word<G: Grid>(self, grid: G, at: u32) -> u32 {
+        // SAFETY: the record's words in shared memory are fixed.
+        unsafe { grid.shared_load(LAUNCH + at) }
+    }
+
+    #[inline(always)]
+    fn wide<G: Grid>(self, grid: G, at: u32) -> u64 {
+        u64::from(self.word(grid, at)) | u64::from(self.word(grid, at + 1)) << 32
+    }
+
+    /// Word `at` of entry `index` of a table, of which shared memory holds the first
+    /// entries; the index is below the table's length.
+    #[inline(always)]
+    fn entry<G: Grid>(
+        self,
+        grid: G,
+        (to, held): (u32, u32),
+        (table, words): (u32, u32),
+        (index, at): (u32, u32),
+    ) -> u32 {
+        if index < held {
+            // SAFETY: it is held.
+            return unsafe { grid.shared_load(to + index * words + at) };
+        }
+        let from = u64::from(index) * u64::from(words);
+        let base = self.wide(grid, table) as *mut u32;
+        // SAFETY: the launch promises that the table is valid for its length, which
+        // the index is below, and callers ask for words of an entry.
+        let entry = unsafe { Proven::trusted(base.wrapping_add(from as usize), words) };
+        entry.constant(grid, at)
+    }
+
+    /// An array of the graph, which waves have no way to write. Where rows start and
+    /// where edges lead was checked when the host made the graph: both stay inside it.
+    #[inline(always)]
+    fn array<G: Grid>(self, grid: G, at: u32, len: u32) -> Proven {
+        let address = self.wide(grid, at);
+        // SAFETY: the launch promises that addresses are valid for their lengths, and
+        // callers take the length from the field beside the address. Indices are nodes
+        // and edges of the graph, as above.
+        unsafe { Proven::trusted(address as *mut u32, len) }
+    }
+
+    /// Nodes of the graph.
+    #[inline(always)]
+    pub fn nodes<G: Grid>(self, grid: G) -> u32 {
+        self.word(grid, word_of!(LaunchRecord, nodes))
+    }
+
+    /// Edges of the graph.
+    #[inline(always)]
+    pub fn edges<G: Grid>(self, grid: G) -> u32 {
+        self.word(grid, word_of!(LaunchRecord, edges))
+    }
+
+    /// Top-level groups.
+    #[inline(always)]
+    pub fn groups<G: Grid>(self, grid: G) -> u32 {
+        self.word(grid, word_of!(LaunchRecord, groups))
+    }
+
+    /// Rows of outgoing edges.
+    #[inline(always)]
+    pub fn outgoing<G: Grid>(self, grid: G) -> Csr {
+        Csr::new(
+            self.array(grid, word_of!(LaunchRecord, offsets), self.nodes(grid) + 1),
+            self.array(grid, word_of!(LaunchRecord, targets), self.edges(grid)),
+        )
+    }
+
+    /// Rows of incoming edges; only valid when the host supplied them.
+    #[inline(always)]
+    pub fn incoming<G: Grid>(self, grid: G) -> Csr {
+        Csr::new(
+            self.array(
+                grid,
+                word_of!(LaunchRecord, incoming_offsets),
+                self.nodes(grid) + 1,
+            ),
+            self.array(
+                grid,
+                word_of!(LaunchRecord, incoming_targets),
+                self.edges(grid),
+            ),
+        )
+    }
+
+    /// Whether the host supplied incoming edges.
+    #[inline(always)]
+    pub fn has_incoming<G: Grid>(self, grid: G) -> bool {
+        self.wide(grid, word_of!(LaunchRecord, incoming_offsets)) != 0
+    }
+
+    /// Incoming edges by tiles of rows; nothing when the host supplied none.
+    #[inline(always)]
+    pub fn tiles<G: Grid>(self, grid: G) -> Option<Tiles> {
+        const AT: u32 = word_of!(LaunchRecord, tiles);
+        let count = self.word(grid, AT + word_of!(TileTable, tiles));
+        if count == 0 {
+            return None;
+        }
+        let steps = self.word(grid, AT + word_of!(TileTable, steps));
+        let slots = self.word(grid, AT + word_of!(TileTable, slots));
+        let array = |field: u32, len: u32| self.array(grid, AT + field, len);
+        Some(Tiles {
+            count,
+            records: array(word_of!(TileTable, records), count * TILE_WORDS),
+            edges: array(word_of!(TileTable, edges), steps * STEP_EDGES),
+            bases: array(word_of!(TileTable, bases), steps),
+            rows: array(word_of!(TileTable, rows), slots),
+        })
+    }
+
+    /// Edge weights; nothing when the host supplied none.
+    #[inline(always)]
+    pub fn weights<G: Grid>(self, grid: G) -> Option<Proven> {
+        let at = word_of!(LaunchRecord, weights);
+        (self.wide(grid, at) != 0).then(|| self.array(grid, at, self.edges(grid)))
+    }
+
+    /// The control block.
+    #[inline(always)]
+    pub fn control<G: Grid>(self, grid: G) -> Control {
+        // SAFETY: the launch promises that the address is valid.
+        unsafe { Control::at(self.wide(grid, word_of!(LaunchRecord, control))) }
+    }
+
+    /// Group `index`, or nothing behind the table.
+    #[inline(always)]
+    pub fn group<G: Grid>(self, grid: G, index: u32) -> Option<GroupRecord> {
+        if index >= self.word(grid, word_of!(LaunchRecord, groups_total)) {
+            return None;
+        }
+        let table = word_of!(LaunchRecord, group_table);
+        let at = |offset: u32| {
+            let held = (GROUPS, GROUPS_HELD);
+            self.entry(grid, held, (table, GROUP_WORDS), (index, offset))
+        };
+        Some(GroupRecord {
+            first_wave: at(0),
+            waves: at(1),
+            narrow: at(2),
+            joined: at(3),
+        })
+    }
+
+    /// Wave `index` of the table, or nothing behind it.
+    #[inline(always)]
+    pub fn wave<G: Grid>(self, grid: G, index: u32) -> Option<Wave> {
+        (index < self.word(grid, word_of!(LaunchRecord, waves))).then_some(Wave(index))
+    }
+
+    /// The words of register `index`.
+    ///
+    /// # Errors
+    /// [`FaultCode::BadRegister`] when the table does not hold it.
+    #[inline(always)]
+    pub fn register<G: Grid>(self, grid: G, index: u32) -> Result<Words, FaultCode> {
+        if index >= self.word(grid, word_of!(LaunchRecord, registers)) {
+            return Err(FaultCode::BadRegister);
+        }
+        let table = word_of!(LaunchRecord, register_table);
+        let at = |offset: u32| {
+            let held = (REGISTERS, REGISTERS_HELD);
+            self.entry(grid, held, (table, REGISTER_WORDS), (index, offset))
+        };
+        let (region, words) = (at(0), at(1));
+        let offset = u64::from(at(2)) | u64::from(at(3)) << 32;
+        let base = if region == Region::Input as u32 {
+            self.wide(grid, word_of!(LaunchRecord, inputs))
+        } else {
+            self.wide(grid, word_of!(LaunchRecord, arena))
+        };
+        // SAFETY: the host checked that the register lies in its region, at a multiple of
+        // 16 bytes.
+        Ok(unsafe { Words::new((base + offset) as *mut u32, words) })
+    }
+
+    /// Register `index` as an array of at least `words` words.
+    ///
+    /// # Errors
+    /// [`FaultCode::BadRegister`] when it does not exist or is shorter.
+    #[inline(always)]
+    pub fn register_of<G: Grid>(self, grid: G, index: u32, words: u32) -> Result<Words, FaultCode> {
+        let register = self.register(grid, index)?;
+        if register.len() < words {
+            return Err(FaultCode::BadRegister);
+        }
+        Ok(register)
+    }
+
+    /// [`Tables::register_of`], without a check of its indices.
+    ///
+    /// # Errors
+    /// As [`Tables::register_of`].
+    ///
+    /// # Safety
+    /// As [`Words::proven`], where the length is at least `words`.
+    #[inline(always)]
+    pub unsafe fn proven_of<G: Grid>(
+        self,
+        grid: G,
+        index: u32,
+        words: u32,
+    ) -> Result<Proven, FaultCode> {
+        let register = self.register_of(grid, index, words)?;
+        // SAFETY: by this function's contract.
+        Ok(unsafe { register.proven() })
+    }
+
+    /// Thresholds of frontier searches.
+    #[inline(always)]
+    pub fn search_policy<G: Grid>(self, grid: G) -> SearchPolicy {
+        const AT: u32 = word_of!(LaunchRecord, search);
+        const THRESHOLDS: u32 = AT + word_of!(SearchPolicy, topology);
+        let at = |offset: u32| self.word(grid, AT + offset);
+        let threshold = |index: u32| self.word(grid, THRESHOLDS + index);
+        SearchPolicy {
+            forced: at(word_of!(SearchPolicy, forced)),
+            narrow_nodes: at(word_of!(SearchPolicy, narrow_nodes)),
+            narrow_exit_nodes: at(word_of!(SearchPolicy, narrow_exit_nodes)),
+            can_pull: at(word_of!(SearchPolicy, can_pull)),
+            pull_edges_min: at(word_of!(SearchPolicy, pull_edges_min)),
+            narrow_edges: at(word_of!(SearchPolicy, narrow_edges)),
+            reserved: [0; 2],
+            topology: thresholds(threshold),
+        }
+    }
+}
+
+/// Reads the thresholds word by word.
+#[inline(always)]
+fn thresholds(word: impl Fn(u32) -> u32) -> TopologyPolicy {
+    let words: [u32; size_of::<Thresholds>() / 4] =
+        core::array::from_fn(|index| word(index as u32));
+    bytemuck::cast(words)
+}

@@ -1,0 +1,12 @@
+//! The blocks that work on something together: all of them, or one.
+//!
+//! Waves are written for a team and do not know which. A team of the whole
+//! grid meets at the grid barrier, a team of one block at its block barrier,
+//! so narrow work and independent graphs cost no grid barrier.
+
+mod members;
+mod share;
+mod barrier;
+
+pub use barrier::rounds_per_look;
+pub use members::Team;

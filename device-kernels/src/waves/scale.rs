@@ -1,0 +1,73 @@
+//! Units in which contributions to ranks are added up, as integers.
+
+use seawall_core::abi::rank::unit_exponent;
+
+/// Units of the sums of contributions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    /// Units in 1.
+    up: f32,
+    /// A unit.
+    down: f32,
+}
+
+impl Scale {
+    /// The scale for a graph of `edges` edges.
+    #[inline(always)]
+    pub(super) fn of(edges: u32) -> Self {
+        let exponent = unit_exponent(edges);
+        Self {
+            up: f32::from_bits((127 + exponent) << 23),
+            down: f32::from_bits((127 - exponent) << 23),
+        }
+    }
+
+    /// `share` in units, rounded down. A share is never below 0, and processors
+    /// convert to signed numbers faster.
+    #[inline(always)]
+    pub(super) fn units(self, share: f32) -> u64 {
+        (share * self.up) as i64 as u64
+    }
+
+    /// [`Scale::units`] where a word holds them.
+    #[inline(always)]
+    pub(super) fn word(self, share: f32) -> Option<u32> {
+        const WORD: f32 = (1_u64 << 32) as f32;
+        let scaled = share * self.up;
+        let fits = (0.0..WORD).contains(&scaled);
+        // SAFETY: a number from 0 to below 2^32.
+        fits.then(|| unsafe { scaled.to_int_unchecked() })
+    }
+
+    /// `share`, rounded down to units.
+    #[inline(always)]
+    pub(super) fn whole(self, share: f32) -> f32 {
+        // Not more bits than it had, so a float holds them.
+        self.units(share) as i64 as f32 * self.down
+    }
+
+    /// Whether doubles add up shares in whole units exactly: those of all edges are 1
+    /// in all, and doubles hold integers up to 2^53.
+    #[inline(always)]
+    pub(super) fn fits_doubles(self) -> bool {
+        self.up <= (1_u64 << 52) as f32
+    }
+
+    /// What doubles added up, in units.
+    #[inline(always)]
+    pub(super) fn units_of_double(self, sum: f64) -> u64 {
+        (sum * f64::from(self.up)) as i64 as u64
+    }
+
+    /// `sum` as a float, rounded to the nearest.
+    #[inline(always)]
+    pub(super) fn part(self, sum: u64) -> f32 {
+        sum as i64 as f32 * self.down
+    }
+}
+
+/// The `value` that a shuffle of words moves.
+#[inline(always)]
+pub(super) fn move_wide(value: u64, shuffle: impl Fn(u32) -> u32) -> u64 {
+    u64::from(shuffle(value as u32)) | u64::from(shuffle((value >> 32) as u32)) << 32
+}

@@ -1,0 +1,25 @@
+//! A wave that never ends by itself, to test what ends it.
+
+use crate::context::ContextRef;
+use crate::grid::Grid;
+use seawall_core::abi::control::FaultCode;
+
+/// Holds one block back until the run's time is over and someone who waits
+/// for it says so; reports it itself when nobody does.
+#[inline(never)]
+pub fn run_stall<G: Grid>(cx: ContextRef<G>, block: u32) -> Result<(), FaultCode> {
+    let context = cx.context();
+    let grid = context.team.grid;
+    if grid.block() != block {
+        return Ok(());
+    }
+    let mut polls = 0_u32;
+    while !context.team.control.is_stopped(grid) && !context.team.is_overdue() {
+        polls = polls.saturating_add(1);
+        grid.pause(polls);
+    }
+    if grid.block_any(!context.team.control.is_stopped(grid)) {
+        return Err(FaultCode::TimeBudget);
+    }
+    Ok(())
+}

@@ -1,0 +1,248 @@
+//! The numbers that an analysis is asked for, read off its column.
+
+use crate::units::counted;
+use serde::{Serialize, Serializer};
+
+/// What a column says about the graph as a whole.
+///
+/// A run that a limit ended has not come to the end of its answer: components
+/// are then at least those of the graph, cores at least as large, and distances
+/// are those found so far.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// Its numbers, in the order of reports.
+    pub figures: Vec<Figure>,
+    /// The same as a person reads it.
+    pub sentence: Sentence,
+}
+
+/// A number of an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// Its name in reports.
+    pub name: &'static str,
+    /// The number.
+    pub value: Number,
+    /// What it counts, if the figures of many graphs add up.
+    pub noun: Option<&'static str>,
+}
+
+/// The number of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Number {
+    /// A whole number, such as a count or an id.
+    Whole(u64),
+    /// A float, as columns hold them.
+    Real(f32),
+}
+
+impl From<u64> for Number {
+    fn from(number: u64) -> Self {
+        Self::Whole(number)
+    }
+}
+
+impl From<f32> for Number {
+    fn from(number: f32) -> Self {
+        Self::Real(number)
+    }
+}
+
+/// An answer in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sentence {
+    /// How many nodes are reached, and what follows.
+    Reached {
+        /// The rest of the sentence, which may be empty.
+        more: String,
+    },
+    /// Every node has a value.
+    EveryNode {
+        /// The value with its article.
+        value: &'static str,
+        /// The rest of the sentence, which also stands alone.
+        more: String,
+    },
+    /// A sentence about the graph.
+    Graph(String),
+}
+
+impl Figure {
+    /// A number of one graph alone.
+    #[must_use]
+    pub fn new(name: &'static str, value: impl Into<Number>) -> Self {
+        Self {
+            name,
+            value: value.into(),
+            noun: None,
+        }
+    }
+
+    /// A number of things that are called `noun`, which add up over graphs.
+    #[must_use]
+    pub fn count(name: &'static str, noun: &'static str, value: u64) -> Self {
+        let noun = Some(noun);
+        Self {
+            noun,
+            ..Self::new(name, value)
+        }
+    }
+
+    /// The number and what it counts, such as `3 components`; nothing for other figures.
+    #[must_use]
+    pub fn counted(&self) -> Option<String> {
+        match self.value {
+            Number::Whole(count) => Some(counted(count, self.noun?)),
+            Number::Real(_) => None,
+        }
+    }
+}
+
+impl Answer {
+    /// Nodes are reached, and nothing else is to say.
+    #[must_use]
+    pub const fn reached() -> Self {
+        Self {
+            figures: Vec::new(),
+            sentence: Sentence::Reached {
+                more: String::new(),
+            },
+        }
+    }
+
+    /// The whole number of that name.
+    #[must_use]
+    pub fn figure(&self, name: &str) -> Option<u64> {
+        let found = self.figures.iter().find(|figure| figure.name == name)?;
+        match found.value {
+            Number::Whole(number) => Some(number),
+            Number::Real(_) => None,
+        }
+    }
+
+    /// The figures of many graphs that add up, added up; none if one graph lacks them.
+    #[must_use]
+    pub fn totals<'a>(answers: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut answers = answers.into_iter();
+        let mut figures = answers.next().map_or_else(Vec::new, |first| {
+            let counts = first.figures.iter().filter(|figure| figure.noun.is_some());
+            counts.copied().collect()
+        });
+        for answer in answers {
+            figures.retain_mut(|total| match (total.value, answer.figure(total.name)) {
+                (Number::Whole(sum), Some(more)) => {
+                    total.value = Number::Whole(sum.saturating_add(more));
+                    true
+                }
+                _ => false,
+            });
+        }
+        Self {
+            figures,
+            ..Self::reached()
+        }
+    }
+}
+
+impl Serialize for Answer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(
+            self.figures
+                .iter()
+                .map(|figure| (figure.name, figure.value)),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::AnalysisKind;
+    use crate::column::Column;
+    use crate::graph::{LoadOptions, load_reader};
+    use serde_json::json;
+    use std::io::Cursor;
+
+    fn of(analysis: AnalysisKind, column: &Column) -> Answer {
+        let edges = [(10, 0), (20, 0), (30, 0)];
+        let text = edges.map(|(from, to)| format!("{from} {to}\n")).concat();
+        let loaded = load_reader("g.el", Cursor::new(text), &LoadOptions::default());
+        analysis.room().answer(&loaded.unwrap().graph, column)
+    }
+
+    fn words(analysis: AnalysisKind, values: &[u32]) -> serde_json::Value {
+        json!(of(analysis, &Column::U32(values.to_vec())))
+    }
+
+    #[test]
+    fn every_analysis_has_its_numbers() {
+        assert_eq!(
+            words(AnalysisKind::Cc, &[0, 0, 2, 2, 2]),
+            json!({"components": 2, "largest_component": 3})
+        );
+        assert_eq!(
+            words(AnalysisKind::Kcore, &[1, 3, 3, 0]),
+            json!({"largest_core": 3, "largest_core_nodes": 2})
+        );
+        assert_eq!(
+            words(AnalysisKind::Triangles, &[u32::MAX; 3]),
+            json!({"triangles": u32::MAX})
+        );
+        assert_eq!(
+            words(AnalysisKind::Bfs, &[0, 7, u32::MAX]),
+            json!({"eccentricity": 7})
+        );
+        assert_eq!(
+            words(AnalysisKind::Sssp, &[0, 7, u32::MAX]),
+            json!({"eccentricity": 7, "distance_bits": 32})
+        );
+        assert_eq!(words(AnalysisKind::Reach, &[0, 1]), json!({}));
+    }
+
+    #[test]
+    fn distances_of_64_bits_and_of_floats_have_the_farthest_too() {
+        let column = Column::U64(vec![0, 8_000_000_000, u64::MAX]);
+        assert_eq!(
+            json!(of(AnalysisKind::Sssp, &column)),
+            json!({"eccentricity": 8_000_000_000_u64, "distance_bits": 64})
+        );
+        let column = Column::F32(vec![0.0, 2.5, f32::INFINITY]);
+        assert_eq!(
+            json!(of(AnalysisKind::Sssp, &column)),
+            json!({"eccentricity": 2.5, "distance_bits": 32})
+        );
+    }
+
+    #[test]
+    fn the_first_of_the_highest_ranks_has_the_id_of_the_file() {
+        let column = Column::F32(vec![0.125, 0.25, 0.25, 0.125]);
+        assert_eq!(
+            json!(of(AnalysisKind::Pagerank, &column)),
+            json!({"highest_rank": 0.25, "highest_rank_node": 10})
+        );
+        let none = of(AnalysisKind::Pagerank, &Column::F32(Vec::new()));
+        assert_eq!(json!(none), json!({}));
+    }
+
+    #[test]
+    fn an_empty_graph_has_an_answer() {
+        let components = json!({"components": 0, "largest_component": 0});
+        assert_eq!(words(AnalysisKind::Cc, &[]), components);
+        let cores = json!({"largest_core": 0, "largest_core_nodes": 0});
+        assert_eq!(words(AnalysisKind::Kcore, &[]), cores);
+        assert_eq!(words(AnalysisKind::Bfs, &[]), json!({"eccentricity": 0}));
+    }
+
+    #[test]
+    fn counts_of_many_graphs_add_up_and_other_figures_do_not() {
+        let of = |labels: &[u32]| of(AnalysisKind::Cc, &Column::U32(labels.to_vec()));
+        let all = [of(&[0, 0, 2]), of(&[0]), of(&[0, 1])];
+        let totals = Answer::totals(&all);
+        assert_eq!(json!(totals), json!({"components": 5}));
+        assert_eq!(totals.figures[0].counted().unwrap(), "5 components");
+        assert_eq!(json!(Answer::totals([])), json!({}));
+        let mixed = [of(&[0]), Answer::reached()];
+        assert_eq!(json!(Answer::totals(&mixed)), json!({}));
+    }
+}

@@ -1,0 +1,128 @@
+//! Breadth-first search: the level of every node, and its parent where asked.
+
+pub(super) mod oracle;
+
+use super::room::padded;
+use super::{
+    Analysis, Answer, Bars, Built, Case, Detail, Facts, Figure, Found, Number, Picture, Question,
+    Reading, Sentence, Values,
+};
+use crate::column::{Column, Rounds};
+use crate::cost::{Job, Times, Worker};
+use crate::graph::Graph;
+use crate::program::{Mark, ProgramBuilder, ProgramError};
+use crate::units::Count;
+use seawall_core::abi::UNREACHED;
+
+/// The analysis `bfs`.
+pub(super) struct Bfs;
+
+const FACTS: Facts = Facts {
+    name: "bfs",
+    title: "Breadth-first search",
+    summary: "Level of every node in a breadth-first search",
+    values: Values::NumbersOfReached,
+    takes_sources: true,
+    is_undirected: false,
+    reads_weights: false,
+    searches: true,
+    ranks: false,
+    details: &[Detail::Parents],
+    picture: Picture {
+        title: "Frontier at each level",
+        axis: "level",
+        bars: Bars::Even,
+    },
+};
+
+impl Analysis for Bfs {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    /// Fill the levels and reset the frontier, seed it, search; parents follow from
+    /// the final levels.
+    fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        let nodes = graph.nodes();
+        let mut program = ProgramBuilder::new(nodes);
+        let sources = program.input("sources", question.sources.len() as u64)?;
+        let levels = program.words("levels", u64::from(nodes))?;
+        let frontier = program.frontier("frontier")?;
+        let mark = Mark::Levels(levels);
+        program.fill("fill levels", levels, UNREACHED);
+        program.reset("reset frontier", frontier);
+        program.seed("seed sources", frontier, sources, mark);
+        program.search("search levels", frontier, mark, question.max_iterations);
+        program.keep(levels);
+        let mut parents = None;
+        if question.detail == Detail::Parents {
+            let register = program.words("parents", u64::from(nodes))?;
+            program.parents("find parents", register, levels);
+            program.keep(register);
+            parents = Some(register);
+        }
+        Ok(Built {
+            program,
+            inputs: padded(question.sources.clone()),
+            result: levels,
+            parents,
+            reading: Reading::Words,
+        })
+    }
+
+    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+        let question = case.question;
+        let levels = oracle::levels(case.graph, &question.sources, question.max_iterations);
+        let has_parents = |parents: &[u32]| parents == oracle::parents(case.graph, &levels);
+        found.parents.is_none_or(has_parents) && *found.values == Column::U32(levels)
+    }
+
+    fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
+        farthest(column, "level")
+    }
+
+    fn rounds(&self, column: &Column, iterations: u32) -> Rounds {
+        match column {
+            Column::U32(levels) => Rounds::Levels(deepest(levels).map_or(0, |level| level + 1)),
+            _ => Rounds::Iterations(iterations),
+        }
+    }
+
+    fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
+        worker.search_ns(job, Times::ONCE)
+    }
+}
+
+/// The largest value of a node that is reached.
+fn deepest(values: &[u32]) -> Option<u32> {
+    let reached = values.iter().filter(|value| **value != UNREACHED);
+    reached.max().copied()
+}
+
+/// How far the farthest node is, in `measure`s.
+pub(super) fn farthest(column: &Column, measure: &str) -> Answer {
+    let (eccentricity, told) = match column {
+        Column::U32(values) => whole(deepest(values).map_or(0, u64::from)),
+        Column::U64(values) => {
+            let reached = values.iter().filter(|value| **value != u64::MAX);
+            whole(reached.max().copied().unwrap_or(0))
+        }
+        Column::F32(values) => {
+            let reached = values.iter().copied().filter(|value| value.is_finite());
+            let farthest = reached.fold(0.0, f32::max);
+            (Number::Real(farthest), farthest.to_string())
+        }
+        Column::Sets(_) => return Answer::reached(),
+    };
+    Answer {
+        figures: vec![Figure::new("eccentricity", eccentricity)],
+        sentence: Sentence::Reached {
+            more: format!(", the farthest at {measure} {told}"),
+        },
+    }
+}
+
+/// A whole number, and how it is told.
+fn whole(number: u64) -> (Number, String) {
+    (Number::Whole(number), Count(number).to_string())
+}

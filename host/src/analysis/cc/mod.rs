@@ -1,0 +1,136 @@
+//! Connected components, directions ignored: each node's smallest neighbour
+//! in any number of steps.
+
+pub(super) mod oracle;
+
+use super::{
+    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading,
+    Sentence, Values,
+};
+use crate::column::Column;
+use crate::cost::{Job, Worker};
+use crate::graph::Graph;
+use crate::program::{ComponentStep, ProgramBuilder, ProgramError};
+use crate::units::counted;
+
+/// The analysis `cc`.
+pub(super) struct Cc;
+
+const FACTS: Facts = Facts {
+    name: "cc",
+    title: "Connected components",
+    summary: "Connected components, directions ignored: the smallest node of each",
+    values: Values::Nodes,
+    takes_sources: false,
+    is_undirected: false,
+    reads_weights: false,
+    searches: false,
+    ranks: false,
+    details: &[],
+    picture: Picture {
+        title: "Nodes by the size of their component",
+        axis: "nodes in the component",
+        bars: Bars::Groups,
+    },
+};
+
+/// Edges of each node that the sample links.
+const SAMPLE: u32 = 2;
+
+/// Passes over all edges, and levels in between.
+const PASSES: [f64; 2] = [1.0, 6.0];
+
+/// How many times the work threads do that share it: two threads took 0.6 to 1.2 times as
+/// long as one.
+const CONTENDED: f64 = 1.6;
+
+/// The same for grids and what has as many edges a node, which are linked along the way:
+/// two threads took as long as one.
+const MEETING: (std::ops::Range<f64>, f64) = (3.0..8.0, 2.0);
+
+impl Analysis for Cc {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn build(&self, graph: &Graph, _question: &Question) -> Result<Built, ProgramError> {
+        build(graph)
+    }
+
+    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+        *found.values == Column::U32(oracle::components(case.graph))
+    }
+
+    fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
+        let Column::U32(labels) = column else {
+            return Answer::reached();
+        };
+        let mut sizes = vec![0_u32; labels.len()];
+        for label in labels {
+            if let Some(size) = sizes.get_mut(*label as usize) {
+                *size += 1;
+            }
+        }
+        let components = sizes.iter().filter(|size| **size > 0).count() as u64;
+        let largest = sizes.iter().max().map_or(0, |size| u64::from(*size));
+        Answer {
+            figures: vec![
+                Figure::count("components", "component", components),
+                Figure::new("largest_component", largest),
+            ],
+            sentence: Sentence::Graph(format!(
+                "{}, the largest of {}",
+                counted(components, "component"),
+                counted(largest, "node")
+            )),
+        }
+    }
+
+    fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
+        let (degrees, most) = MEETING;
+        let work = match worker.is_shared() {
+            false => 1.0,
+            true if degrees.contains(&job.degree()) => most,
+            true => CONTENDED,
+        };
+        let [passes, levels] = PASSES;
+        worker.passes_ns(job, work * passes, levels)
+    }
+}
+
+/// A sample finds the largest component first, and the other nodes' edges
+/// follow. Skipping the edges of a component is only right when every edge is
+/// listed at both ends, so a directed graph links all edges at once.
+fn build(graph: &Graph) -> Result<Built, ProgramError> {
+    let nodes = graph.nodes();
+    let mut program = ProgramBuilder::new(nodes);
+    let labels = program.words("labels", u64::from(nodes))?;
+    program.iota("number the nodes", labels);
+    if graph.is_symmetric() {
+        let largest = program.words("largest", 1)?;
+        let sample = ComponentStep::LinkSample { edges: SAMPLE };
+        let rest = ComponentStep::LinkRest {
+            skip: SAMPLE,
+            except: largest,
+        };
+        program.components("link a sample", sample, labels);
+        program.components("compress the sample", ComponentStep::Compress, labels);
+        program.components(
+            "find the largest",
+            ComponentStep::Majority { to: largest },
+            labels,
+        );
+        program.components("link the rest", rest, labels);
+    } else {
+        program.components("link", ComponentStep::Link, labels);
+    }
+    program.components("compress", ComponentStep::Compress, labels);
+    program.keep(labels);
+    Ok(Built {
+        program,
+        inputs: Vec::new(),
+        result: labels,
+        parents: None,
+        reading: Reading::Words,
+    })
+}

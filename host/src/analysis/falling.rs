@@ -1,0 +1,34 @@
+//! Comparing values that come down from above, as distances and core numbers do.
+
+use super::End;
+use crate::column::Column;
+use seawall_core::abi::UNREACHED;
+
+/// Whether values that only fall have come down to `expected`. A run that a
+/// limit ended is right if no value is too low.
+pub(super) fn has_settled(values: &Column, expected: &Column, end: End) -> bool {
+    if end.converged {
+        return values == expected;
+    }
+    let not_below = |(value, least): (f64, f64)| value >= least;
+    values.len() == expected.len() && heights(values).zip(heights(expected)).all(not_below)
+}
+
+/// The values in order, as numbers that are exact below 2^53 and else in order; what
+/// nothing reaches is infinite.
+fn heights(column: &Column) -> Box<dyn Iterator<Item = f64> + '_> {
+    let whole = |value: u64, never: u64| match value == never {
+        true => f64::INFINITY,
+        false => value as f64,
+    };
+    match column {
+        Column::U32(words) => Box::new(
+            words
+                .iter()
+                .map(move |word| whole(u64::from(*word), u64::from(UNREACHED))),
+        ),
+        Column::U64(words) => Box::new(words.iter().map(move |word| whole(*word, u64::MAX))),
+        Column::F32(floats) => Box::new(floats.iter().map(|float| f64::from(*float))),
+        Column::Sets(_) => Box::new(std::iter::empty()),
+    }
+}

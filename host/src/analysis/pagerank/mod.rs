@@ -1,0 +1,150 @@
+//! Ranks: the share of time that a walker spends at every node who follows a
+//! random edge, or now and then, and always where there is none, jumps to a
+//! random node.
+
+pub(super) mod oracle;
+
+use super::{
+    Analysis, Answer, Bars, Built, Case, End, Facts, Figure, Found, Picture, Question, Ranking,
+    Reading, Sentence, Values,
+};
+use crate::column::Column;
+use crate::cost::{Job, Worker};
+use crate::graph::Graph;
+use crate::program::{ProgramBuilder, ProgramError, Ranks};
+
+/// The analysis `pagerank`.
+pub(super) struct Pagerank;
+
+const FACTS: Facts = Facts {
+    name: "pagerank",
+    title: "PageRank",
+    summary: "Rank of every node",
+    values: Values::Numbers,
+    takes_sources: false,
+    is_undirected: false,
+    reads_weights: false,
+    searches: false,
+    ranks: true,
+    details: &[],
+    picture: Picture {
+        title: "Nodes by rank",
+        axis: "rank",
+        bars: Bars::Suited,
+    },
+};
+
+/// Iterations of a ranking whose damping is next to 1.
+const ITERATIONS_MAX: f64 = 100_000.0;
+
+/// Levels' worth of barriers in an iteration.
+const LEVELS: f64 = 3.0;
+
+impl Analysis for Pagerank {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        build(graph, question)
+    }
+
+    /// Ranks may differ from those in double precision by their roundings.
+    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+        let Column::F32(ranks) = found.values else {
+            return false;
+        };
+        let end = (case.end.iterations, case.end.converged);
+        oracle::agrees(case.graph, case.question.ranking, ranks, end)
+    }
+
+    /// Beside the share, a rank may lose what is lost to units.
+    fn tolerance(&self, _column: &Column, end: End) -> Option<f64> {
+        Some(oracle::rank_tolerance(end.iterations))
+    }
+
+    /// The highest rank, and the first node that has it.
+    fn answer(&self, graph: &Graph, column: &Column) -> Answer {
+        let ranks = (0..).zip(column.floats().unwrap_or(&[]).iter().copied());
+        let higher = |a: (u32, f32), b: (u32, f32)| if b.1 > a.1 { b } else { a };
+        let Some((node, rank)) = ranks.reduce(higher) else {
+            return Answer::reached();
+        };
+        let node = graph.original_id(node);
+        Answer {
+            figures: vec![
+                Figure::new("highest_rank", rank),
+                Figure::new("highest_rank_node", node),
+            ],
+            sentence: Sentence::EveryNode {
+                value: "a rank",
+                more: format!("the highest {rank} of node {node}"),
+            },
+        }
+    }
+
+    fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
+        job.rounds * worker.passes_ns(job, 1.0, LEVELS)
+    }
+
+    /// Each iteration shrinks the change by the damping.
+    fn rounds_foreseen(&self, ranking: Ranking) -> f64 {
+        let (damping, tolerance) = (f64::from(ranking.damping), f64::from(ranking.tolerance));
+        (tolerance.max(1e-7).ln() / damping.clamp(1e-3, 0.999).ln()).ceil()
+    }
+
+    fn tiled_passes(&self, job: &Job) -> f64 {
+        job.rounds
+    }
+}
+
+/// Start even, then gather, apply and settle until nothing moves.
+fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+    let nodes = u64::from(graph.nodes());
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let ranks = Ranks {
+        ranks: program.words("ranks", nodes)?,
+        contributions: program.words("contributions", nodes)?,
+        sums: program.words("sums", 2 * nodes)?,
+        totals: program.totals("totals")?,
+    };
+    let damping = question.ranking.damping;
+    let limit = question.max_iterations.min(iterations_max(damping));
+    program.fill("clear totals", ranks.totals, 0);
+    program.seed_ranks("start even", ranks);
+    program.fixpoint("rank", limit, |body| {
+        body.step_ranks(ranks, (damping, question.ranking.tolerance));
+    });
+    program.keep(ranks.ranks);
+    Ok(Built {
+        program,
+        inputs: Vec::new(),
+        result: ranks.ranks,
+        parents: None,
+        reading: Reading::Floats,
+    })
+}
+
+/// Iterations after which ranks change by rounding alone: iteration `k`
+/// changes them by at most `2 * damping^k` in all, and a float in 1 by 2^-24.
+pub(super) fn iterations_max(damping: f32) -> u32 {
+    let needed = -25.0 * 2.0_f64.ln() / f64::from(damping).ln();
+    if needed.is_nan() || needed <= 0.0 {
+        return 1;
+    }
+    needed.ceil().clamp(2.0, ITERATIONS_MAX) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::iterations_max;
+
+    #[test]
+    fn the_limit_grows_with_the_damping() {
+        assert_eq!(iterations_max(0.0), 1);
+        assert_eq!(iterations_max(f32::MIN_POSITIVE), 2);
+        assert_eq!(iterations_max(0.85), 107);
+        assert!(iterations_max(0.99) > 1700);
+        assert_eq!(iterations_max(1.0 - f32::EPSILON), 100_000);
+    }
+}

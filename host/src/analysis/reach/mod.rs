@@ -1,0 +1,106 @@
+//! Reachability: which nodes the sources reach.
+
+mod each;
+pub(super) mod oracle;
+
+use super::room::padded;
+use super::{
+    Analysis, Answer, Bars, Built, Case, Detail, Facts, Found, Picture, Question, Reading, Values,
+};
+use crate::column::Column;
+use crate::cost::{Job, Times, Worker};
+use crate::graph::Graph;
+use crate::program::{Mark, ProgramBuilder, ProgramError};
+
+/// The analysis `reach`.
+pub(super) struct Reach;
+
+const FACTS: Facts = Facts {
+    name: "reach",
+    title: "Reachability",
+    summary: "Which nodes the sources reach",
+    values: Values::Flags,
+    takes_sources: true,
+    is_undirected: false,
+    reads_weights: false,
+    searches: true,
+    ranks: false,
+    details: &[Detail::EachSource],
+    picture: Picture {
+        title: "Nodes reached",
+        axis: "0 is not reached, 1 is reached",
+        bars: Bars::Even,
+    },
+};
+
+/// How sets of sources are drawn.
+const SETS: Picture = Picture {
+    title: "Nodes by the sources that reach them",
+    axis: "sources",
+    bars: Bars::Even,
+};
+
+impl Analysis for Reach {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        match question.detail {
+            Detail::EachSource => each::build(graph, question),
+            Detail::Plain | Detail::Parents => build(graph, question),
+        }
+    }
+
+    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+        let (graph, question) = (case.graph, case.question);
+        let (sources, limit) = (&question.sources, question.max_iterations);
+        match (question.detail, found.values) {
+            (Detail::EachSource, Column::Sets(sets)) => {
+                sets.words() == oracle::reached_from(graph, sources, limit)
+            }
+            (Detail::EachSource, _) => false,
+            (_, values) => *values == Column::U32(oracle::reached(graph, sources, limit)),
+        }
+    }
+
+    fn answer(&self, _graph: &Graph, _column: &Column) -> Answer {
+        Answer::reached()
+    }
+
+    fn picture(&self, column: &Column) -> Picture {
+        match column {
+            Column::Sets(_) => SETS,
+            _ => FACTS.picture,
+        }
+    }
+
+    fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
+        worker.search_ns(job, Times::ONCE)
+    }
+}
+
+/// Reset the frontier, seed it, search, keep the visited bits.
+fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let sources = program.input("sources", question.sources.len() as u64)?;
+    let frontier = program.frontier("frontier")?;
+    let reached = program.bitset("reached")?;
+    program.reset("reset frontier", frontier);
+    program.seed("seed sources", frontier, sources, Mark::Bits);
+    program.search(
+        "search reached",
+        frontier,
+        Mark::Bits,
+        question.max_iterations,
+    );
+    program.visited("copy visited", reached, frontier);
+    program.keep(reached);
+    Ok(Built {
+        program,
+        inputs: padded(question.sources.clone()),
+        result: reached,
+        parents: None,
+        reading: Reading::Bits,
+    })
+}

@@ -1,0 +1,121 @@
+//! Shortest paths: length of the shortest path from the sources to every node.
+
+pub(super) mod oracle;
+mod program;
+
+use super::bfs::farthest;
+use super::falling::has_settled;
+use super::{
+    Analysis, Answer, Bars, Built, Case, End, Facts, Figure, Found, Picture, Question, Values,
+};
+use crate::column::Column;
+use crate::cost::{Job, Times, Worker};
+use crate::graph::Graph;
+use crate::program::ProgramError;
+use program::bounds_of_a_level;
+
+/// The analysis `sssp`.
+pub(super) struct Sssp;
+
+const FACTS: Facts = Facts {
+    name: "sssp",
+    title: "Shortest paths",
+    summary: "Length of the shortest path to every node",
+    values: Values::NumbersOfReached,
+    takes_sources: true,
+    is_undirected: false,
+    reads_weights: true,
+    searches: false,
+    ranks: false,
+    details: &[],
+    picture: Picture {
+        title: "Nodes by distance",
+        axis: "distance",
+        bars: Bars::Suited,
+    },
+};
+
+/// Work beside that of a search.
+const WORK: Times = Times {
+    node: 4.0,
+    edge: 14.0,
+};
+
+/// What looking at a node costs in a sweep over their distances, in edges of a pass.
+const SWEEP_EDGES: f64 = 0.4;
+
+/// What the end of a round costs threads, in wide levels: nothing but the barrier. There
+/// are about as many rounds as levels.
+const ROUND_LEVELS: f64 = 0.15;
+
+/// How many times their work threads of a CPU do where they change the same words.
+const CONTENDED: f64 = 1.15;
+
+impl Analysis for Sssp {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        program::build(graph, question)
+    }
+
+    /// Distances in floats must also be near those in doubles.
+    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+        let sources = &case.question.sources;
+        let expected = oracle::distances(case.graph, sources);
+        let exact = || oracle::distances_in_doubles(case.graph, sources);
+        has_settled(found.values, &expected, case.end)
+            && found
+                .values
+                .floats()
+                .is_none_or(|floats| is_near(floats, &exact()) || !case.end.converged)
+    }
+
+    fn tolerance(&self, column: &Column, _end: End) -> Option<f64> {
+        Some(distance_tolerance(column.floats()?.len()))
+    }
+
+    fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
+        let bits: u64 = match column {
+            Column::U64(_) => 64,
+            _ => 32,
+        };
+        let mut answer = farthest(column, "distance");
+        answer.figures.push(Figure::new("distance_bits", bits));
+        answer
+    }
+
+    /// Rounds, each with a barrier of all threads, however narrow, and a sweep over all
+    /// nodes for each bound.
+    fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
+        let levels = job.tally.depth();
+        let sweeps = levels * bounds_of_a_level(job.degree()) * job.nodes;
+        let sweeps_ns = sweeps * SWEEP_EDGES * worker.gather_ns();
+        if worker.is_shared() {
+            let shared = worker.with_wide_levels(ROUND_LEVELS);
+            let work = Times {
+                node: WORK.node * CONTENDED,
+                edge: WORK.edge * CONTENDED,
+            };
+            return shared.search_ns(job, work) + sweeps_ns;
+        }
+        worker.search_ns(job, WORK) + (WORK.node - 1.0) * worker.levels_ns(job) + sweeps_ns
+    }
+}
+
+/// Share of itself by which a float distance may differ from the one in doubles: a sum of
+/// a path's weights is off by at most 2^-24 of itself for each of its edges, of which
+/// there are fewer than nodes, and twice that covers its own rounding.
+fn distance_tolerance(nodes: usize) -> f64 {
+    nodes as f64 * 2_f64.powi(-23)
+}
+
+/// Whether distances in floats are those in doubles but for their roundings.
+fn is_near(floats: &[f32], doubles: &[f64]) -> bool {
+    let share = distance_tolerance(floats.len());
+    floats.iter().zip(doubles).all(|(float, double)| {
+        let float = f64::from(*float);
+        float == *double || (float - double).abs() <= share * double
+    })
+}

@@ -1,0 +1,148 @@
+//! What work costs on one machine.
+
+use super::figures::{CLASSES, MachineCosts};
+use super::job::Job;
+
+/// Graph that no longer fits the CPU's caches, bytes.
+const CACHE_BYTES: f64 = 32e6;
+
+/// Values of all nodes that passes over all edges read at random and that no longer fit
+/// the caches of a core, bytes.
+const PASS_BYTES: f64 = 8e6;
+
+/// How many times its price in the caches a CPU's work costs outside of them: a node of a
+/// search, an edge of a pass.
+const MISSES: [f64; 2] = [1.8, 4.0];
+
+/// What a pass does for a node costs at most as much as so many edges.
+const NODE_EDGES: f64 = 1.0;
+
+/// How many times the plain work of a search an analysis does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Times {
+    /// For each node of a frontier.
+    pub node: f64,
+    /// For each of its edges.
+    pub edge: f64,
+}
+
+impl Times {
+    /// A plain search.
+    pub const ONCE: Self = Self {
+        node: 1.0,
+        edge: 1.0,
+    };
+}
+
+/// A machine at work: its prices, and how many times as much it pays.
+#[derive(Clone, Copy, Debug)]
+pub struct Worker {
+    costs: MachineCosts,
+    /// A node of a search.
+    node: f64,
+    /// An edge of a pass, where nodes' values do not fit the caches.
+    edge: f64,
+    is_shared: bool,
+}
+
+impl Worker {
+    /// A machine that hides its misses, as a GPU does.
+    #[must_use]
+    pub const fn that_hides_misses(costs: MachineCosts) -> Self {
+        Self {
+            costs,
+            node: 1.0,
+            edge: 1.0,
+            is_shared: false,
+        }
+    }
+
+    /// One CPU thread, when `bytes` bytes of graphs share the caches.
+    #[must_use]
+    pub fn thread(costs: MachineCosts, bytes: f64) -> Self {
+        let [node, edge] = MISSES;
+        Self {
+            costs,
+            node: if bytes > CACHE_BYTES { node } else { 1.0 },
+            edge,
+            is_shared: false,
+        }
+    }
+
+    /// Several CPU threads, when `bytes` bytes of graphs share the caches.
+    #[must_use]
+    pub fn threads(costs: MachineCosts, bytes: f64) -> Self {
+        Self {
+            is_shared: true,
+            ..Self::thread(costs, bytes)
+        }
+    }
+
+    /// Whether threads share the work, and change the same words.
+    #[must_use]
+    pub const fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    /// Starting a run, nanoseconds.
+    #[must_use]
+    pub const fn start_ns(&self) -> f64 {
+        self.costs.start_ns
+    }
+
+    /// The same machine where every level costs as the widest ones do, and `share` of it.
+    #[must_use]
+    pub fn with_wide_levels(mut self, share: f64) -> Self {
+        let mut wide = self.costs.levels[CLASSES - 1];
+        wide.level_ns *= share;
+        self.costs.levels = [wide; CLASSES];
+        self
+    }
+
+    /// `passes` passes over all edges, and as many wide levels as `levels` says,
+    /// nanoseconds.
+    #[must_use]
+    pub fn passes_ns(&self, job: &Job, passes: f64, levels: f64) -> f64 {
+        let wide = self.costs.levels[CLASSES - 1];
+        let edge_ns = self.costs.gather_ns * self.of_edge(job);
+        let pass = job.edges * edge_ns + job.nodes * wide.node_ns.min(edge_ns * NODE_EDGES);
+        passes * pass + levels * wide.level_ns
+    }
+
+    /// An edge of a pass whose values are in the caches, nanoseconds.
+    #[must_use]
+    pub const fn gather_ns(&self) -> f64 {
+        self.costs.gather_ns
+    }
+
+    /// The levels of a search without their nodes, nanoseconds.
+    #[must_use]
+    pub fn levels_ns(&self, job: &Job) -> f64 {
+        let levels = job.tally.levels.iter().zip(&self.costs.levels);
+        levels.map(|(levels, cost)| levels * cost.level_ns).sum()
+    }
+
+    /// A search's levels once, and its nodes: each costs what a node costs or what
+    /// its edges cost, whichever is more, `times` as often. Nanoseconds.
+    #[must_use]
+    pub fn search_ns(&self, job: &Job, times: Times) -> f64 {
+        let edge_ns = if job.can_pull {
+            self.costs.edge_ns
+        } else {
+            self.costs.gather_ns
+        };
+        let edges_ns = job.degree() * edge_ns * times.edge;
+        let nodes = job.tally.nodes.iter().zip(&self.costs.levels);
+        let node_ns = |node_ns: f64| node_ns * (self.node * times.node);
+        let nodes_ns: f64 = nodes
+            .map(|(nodes, cost)| nodes * node_ns(cost.node_ns).max(edges_ns))
+            .sum();
+        self.levels_ns(job) + nodes_ns
+    }
+
+    /// What an edge of a pass over `job` costs more.
+    fn of_edge(&self, job: &Job) -> f64 {
+        let large = 4.0 * job.nodes > PASS_BYTES;
+        if large { self.edge } else { 1.0 }
+    }
+}

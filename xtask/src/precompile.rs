@@ -1,0 +1,183 @@
+//! `cargo xtask precompile`: machine code of the kernels that a first run waits for.
+//!
+//! A driver compiles PTX when a kernel is first used, which takes it up to 17 seconds on a
+//! machine that has not seen the kernel. `host/ptx/precompiled.bin` holds the code of the
+//! persistent kernels and of batches for common machines. The library takes the PTX where
+//! the file has nothing for a machine, was made from other sources, or is refused by the
+//! driver. `host/src/backend/cuda/precompiled.rs` describes the file and reads it.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use lzma_rust2::{XzOptions, XzReader, XzWriter};
+use object::Endianness;
+use object::read::elf::{ElfFile64, FileHeader};
+
+use crate::build_ptx::sources_of;
+use crate::error::Error;
+use crate::ptx::ptxas::Ptxas;
+use crate::ptx::targets::{Precompiled, TARGETS, precompiled};
+use crate::workspace;
+
+const REMEDY: &str = "run `cargo xtask precompile` where NVIDIA's ptxas is, and commit host/ptx";
+
+/// First line of the file.
+const FORMAT: &str = "seawall precompiled kernels 1";
+
+/// ELF's number for NVIDIA's machines.
+const EM_CUDA: u16 = 190;
+
+/// Options of `precompile`.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Check that the committed file is whole and of today's PTX; needs no assembler.
+    #[arg(long)]
+    check: bool,
+    /// The assembler to use [default: $PTXAS, the search path, /usr/local/cuda].
+    #[arg(long, value_name = "FILE")]
+    ptxas: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub(crate) fn run(options: &Options) -> Result<(), Error> {
+    let path = workspace::root().join("host/ptx/precompiled.bin");
+    if options.check {
+        return check(&path);
+    }
+    let ptxas = Ptxas::find(options.ptxas.as_deref()).ok_or_else(|| Error::Refused {
+        what: "no assembler was found",
+        findings: Vec::new(),
+        remedy: "name NVIDIA's ptxas by --ptxas or $PTXAS",
+    })?;
+    let mut index = format!("{FORMAT}\n{}\n", sources()?);
+    let mut code = Vec::new();
+    for wanted in precompiled() {
+        let plain = assemble(&ptxas, &wanted)?;
+        let packed = pack(&plain)?;
+        let line = format!("{} {} {}", line_of(&wanted), packed.len(), plain.len());
+        println!("{line}");
+        index.push_str(&line);
+        index.push('\n');
+        code.extend(packed);
+    }
+    index.push('\n');
+    let mut file = index.into_bytes();
+    file.extend(code);
+    println!("wrote host/ptx/precompiled.bin ({} bytes)", file.len());
+    std::fs::write(&path, file).map_err(|source| at("writing", &path, source))
+}
+
+/// Machine, kernel and lanes of a block.
+fn line_of(wanted: &Precompiled) -> String {
+    format!(
+        "sm_{} {} {}",
+        wanted.capability, wanted.kernel, wanted.lanes
+    )
+}
+
+/// The hash of sources that all PTX files agree on.
+fn sources() -> Result<String, Error> {
+    let mut found = Vec::new();
+    for target in TARGETS {
+        let text = workspace::read(&target.path())?;
+        found.push(sources_of(&text).unwrap_or_default().to_owned());
+    }
+    found.dedup();
+    match found.as_slice() {
+        [one] if !one.is_empty() => Ok(one.clone()),
+        _ => Err(Error::Stale {
+            what: "host/ptx is",
+            files: vec!["the PTX files are of different sources".to_owned()],
+            remedy: "run `cargo xtask build-ptx` first",
+        }),
+    }
+}
+
+fn assemble(ptxas: &Ptxas, wanted: &Precompiled) -> Result<Vec<u8>, Error> {
+    let text = workspace::read(&wanted.target().path())?;
+    let text = text.replace(".maxntid 1024,", &format!(".maxntid {},", wanted.lanes));
+    let scratch =
+        tempfile::tempdir().map_err(|source| at("making", &std::env::temp_dir(), source))?;
+    let (from, to) = (scratch.path().join("ptx"), scratch.path().join("cubin"));
+    workspace::write(&from, &text)?;
+    let cpu = format!("sm_{}", wanted.capability);
+    ptxas.assemble((&from, &to), &cpu, wanted.kernel)?;
+    std::fs::read(&to).map_err(|source| at("reading", &to, source))
+}
+
+fn pack(plain: &[u8]) -> Result<Vec<u8>, Error> {
+    let pack = || -> std::io::Result<Vec<u8>> {
+        let mut writer = XzWriter::new(Vec::new(), XzOptions::with_preset(9))?;
+        writer.write_all(plain)?;
+        writer.finish()
+    };
+    pack().map_err(|source| at("packing", Path::new("code"), source))
+}
+
+fn at(doing: &'static str, path: &Path, source: std::io::Error) -> Error {
+    Error::File {
+        doing,
+        path: path.to_path_buf(),
+        source,
+    }
+}
+
+/// Every kernel wanted is there, unpacks to machine code, and is of today's sources.
+fn check(path: &Path) -> Result<(), Error> {
+    let file = std::fs::read(path).map_err(|source| at("reading", path, source))?;
+    let problems = problems(&file, &sources()?);
+    if problems.is_empty() {
+        println!("host/ptx/precompiled.bin: fresh, {} bytes", file.len());
+        return Ok(());
+    }
+    Err(Error::Stale {
+        what: "host/ptx/precompiled.bin is",
+        files: problems,
+        remedy: REMEDY,
+    })
+}
+
+fn problems(file: &[u8], sources: &str) -> Vec<String> {
+    let Some(end) = file.windows(2).position(|pair| pair == b"\n\n") else {
+        return vec!["it has no index".to_owned()];
+    };
+    let (index, mut code) = (String::from_utf8_lossy(&file[..end]), &file[end + 2..]);
+    let mut lines = index.lines();
+    let mut found = Vec::new();
+    if lines.next() != Some(FORMAT) {
+        found.push(format!("it does not begin with {FORMAT:?}"));
+    }
+    if lines.next() != Some(sources) {
+        found.push("built from other sources".to_owned());
+    }
+    for wanted in precompiled() {
+        let line = lines.next().unwrap_or_default();
+        match piece(line, &line_of(&wanted), &mut code) {
+            Some(plain) if is_code_for(&plain, wanted.capability) => {}
+            _ => found.push(format!("{}: missing or damaged", line_of(&wanted))),
+        }
+    }
+    found
+}
+
+/// The code that `line` says comes next, if it is of `wanted`.
+fn piece(line: &str, wanted: &str, code: &mut &[u8]) -> Option<Vec<u8>> {
+    let (packed, bytes) = line.strip_prefix(wanted)?.trim_start().split_once(' ')?;
+    let (piece, rest) = code.split_at_checked(packed.parse().ok()?)?;
+    *code = rest;
+    let mut plain = Vec::new();
+    XzReader::new(piece, false).read_to_end(&mut plain).ok()?;
+    (plain.len() == bytes.parse::<usize>().ok()?).then_some(plain)
+}
+
+/// Whether `plain` is code for machines of that capability: ELF's flags name it.
+fn is_code_for(plain: &[u8], capability: u32) -> bool {
+    let Ok(file) = ElfFile64::<Endianness>::parse(plain) else {
+        return false;
+    };
+    let header = file.elf_header();
+    let flags = header.e_flags(Endianness::Little);
+    let machine = header.e_machine(Endianness::Little);
+    machine == EM_CUDA && (flags & 0xff == capability || (flags >> 8) & 0xff == capability)
+}
