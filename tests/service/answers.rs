@@ -2,11 +2,10 @@
 
 use super::{LONG, fault, loaded, reply, start, start_on, workers};
 use proptest::prelude::*;
-use seawall::analysis::{self, Question};
+use seawall::analysis::{self, AnalysisKind, Question};
+use seawall::column::Column;
 use seawall::graph::Graph;
-use seawall::outcome::Column;
 use seawall::program::PlanRequest;
-use seawall::run::{AnalysisKind, Detail, Ranking};
 use seawall::service::{
     Client, Config, FaultCode, Metric, Program, Query, Refusal, Reply, Service, Short, ShortOp,
     Span,
@@ -270,13 +269,7 @@ fn an_automaton_reads_long_texts_in_turns() {
 fn a_wave_program_runs_with_the_inputs_of_its_query() {
     let graph = loaded("gen:rmat:8:8:3");
     let list = EdgeList::of(&graph);
-    let question = Question {
-        sources: vec![0],
-        max_iterations: u32::MAX,
-        ranking: Ranking::default(),
-        detail: Detail::Plain,
-        wide: false,
-    };
+    let question = Question::new(vec![0]);
     let built = analysis::build(AnalysisKind::Bfs, &graph, &question).unwrap();
     let (program, _) = built.program.encode(&PlanRequest::default()).unwrap();
     let programs = vec![Program {

@@ -7,8 +7,7 @@ use super::schedule::Pace;
 use super::{Read, Ring, Scope, Swap, Update, Words};
 use crate::abi::ring::{
     CONTINUATION, Continuation, ControlBlock, FaultCode, Kind, LevelRecord, MAGIC, PRIORITIES,
-    SLOT_WORDS,
-    Shutdown, SlotRecord, Status, TenantRecord, VERSION,
+    SLOT_WORDS, Shutdown, SlotRecord, Status, TenantRecord, VERSION,
 };
 
 /// A worker of a ring: what it claimed lately and what it looks for.

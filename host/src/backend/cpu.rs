@@ -113,23 +113,15 @@ impl<'g> CpuSession<'g> {
         })
     }
 
-<<<<<<< HEAD
     /// Sets the limits of runs to come.
     pub fn set_limits(&mut self, limits: RunLimits) {
         self.limits = limits;
     }
 
-    /// The same session with incoming edges by tiles of `shape`, as GPUs gather
-    /// them, for programs that gather. The sums are the same, bit for bit. It pays
-    /// where what nodes pass on does not fit the caches and programs run often, as
-    /// making the tiles takes as long as some iterations. What it gained once, and with
-    /// how many threads, stands in `docs/performance.md`.
-=======
     /// Sets incoming edges by tiles of `shape`, as GPUs gather them, for programs that gather. The
     /// sums are the same, bit for bit. Tiles pay if the values that nodes pass on do not fit the
     /// caches and programs run often, since making the tiles takes as long as some iterations.
     /// `docs/performance.md` has a measurement.
->>>>>>> main
     #[must_use]
     pub fn with_tiles(self, shape: TileShape) -> Self {
         let tiles = Tiles::of(self.graph, shape);

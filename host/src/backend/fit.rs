@@ -12,7 +12,6 @@ pub(super) fn check(program: &EncodedProgram, graph: &Graph) -> Result<(), Backe
     check_tables(program)
 }
 
-<<<<<<< HEAD
 /// Refuses what [`check`] does, and a register that the program does not have.
 pub(crate) fn check_answer(
     program: &EncodedProgram,
@@ -23,10 +22,7 @@ pub(crate) fn check_answer(
     Ids::of(program).number_of(register).map(drop)
 }
 
-/// Refuses a graph of another size, or without what the program reads.
-=======
 /// Refuses a graph of another size, or one that lacks an array that the program reads.
->>>>>>> main
 pub(super) fn check_graph(program: &EncodedProgram, graph: &Graph) -> Result<(), BackendError> {
     if program.nodes != graph.nodes() {
         return Err(BackendError::OtherGraph {

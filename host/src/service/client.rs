@@ -4,6 +4,7 @@ use super::Shared;
 use super::desk::Flight;
 use super::error::SubmitError;
 use super::query::{Priority, Query};
+use super::stats::Stats;
 use super::ticket::{Letterbox, Ticket};
 use seawall_core::abi::ring::{ARGUMENTS, BATCHES, Kind, SlotRecord, TASK};
 use seawall_core::protocol::Refusal;
@@ -55,6 +56,19 @@ impl Client {
     #[must_use]
     pub const fn tenant(&self) -> u32 {
         self.tenant
+    }
+
+    /// Whether nothing that the tenant posted is on its way. What it posted before may
+    /// write to its window until then, even where its ticket has ended.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.shared.desk.is_idle(self.tenant)
+    }
+
+    /// What the service did so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        super::stats::of(&self.shared)
     }
 
     /// Posts a query, waiting for a free slot.
@@ -175,7 +189,8 @@ impl Client {
         let flight = Flight {
             expected: Some((post.kind, Arc::clone(&letterbox))),
             closes: post.closes,
-            ..Flight::default()
+            claimed_since: None,
+            tenant: Some(self.tenant),
         };
         shared.desk.expect(index, flight);
         shared.ring().publish(index, &slot);

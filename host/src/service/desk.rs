@@ -4,9 +4,9 @@ use super::error::TicketError;
 use super::query::answer_of;
 use super::ticket::{End, Letterbox};
 use super::{Shared, SharedRing};
-use seawall_core::abi::ring::{BATCHES, FaultCode, Kind, PRIORITIES, Status};
+use seawall_core::abi::ring::{BATCHES, FaultCode, Kind, PRIORITIES, Status, TENANTS};
 use seawall_core::protocol::Refusal;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,8 @@ pub(super) struct Flight {
     pub(super) closes: Option<u32>,
     /// When the keeper first found the slot claimed, if it has been since.
     pub(super) claimed_since: Option<Instant>,
+    /// Who posted it; nobody where nothing is on its way.
+    pub(super) tenant: Option<u32>,
 }
 
 /// Slots of one priority that hold nothing.
@@ -36,6 +38,8 @@ pub(super) struct Desk {
     batches: Mutex<Vec<u32>>,
     /// Batches that were dropped without a fence, and their members.
     orphans: Mutex<Vec<(u32, u32)>>,
+    /// Slots on their way, by tenant.
+    open: [AtomicU32; TENANTS as usize],
     pub(super) submitted: AtomicU64,
     pub(super) delivered: AtomicU64,
     pub(super) overrun: AtomicU64,
@@ -58,6 +62,7 @@ impl Desk {
                 .collect(),
             batches: Mutex::new((1..=BATCHES).rev().collect()),
             orphans: Mutex::default(),
+            open: Default::default(),
             submitted: AtomicU64::new(0),
             delivered: AtomicU64::new(0),
             overrun: AtomicU64::new(0),
@@ -91,9 +96,22 @@ impl Desk {
 
     pub(super) fn expect(&self, index: u32, flight: Flight) {
         self.submitted.fetch_add(1, Ordering::Relaxed);
+        if let Some(open) = self.open_of(flight.tenant) {
+            open.fetch_add(1, Ordering::Relaxed);
+        }
         if let Some(place) = self.flights.get(index as usize) {
             *locked(place) = flight;
         }
+    }
+
+    fn open_of(&self, tenant: Option<u32>) -> Option<&AtomicU32> {
+        self.open.get(tenant? as usize)
+    }
+
+    /// Whether no slot of a tenant is on its way, so that none writes to its window.
+    pub(super) fn is_idle(&self, tenant: u32) -> bool {
+        let open = self.open_of(Some(tenant));
+        open.is_none_or(|open| open.load(Ordering::Acquire) == 0)
     }
 
     /// Delivers the answer of a slot that ended, and frees it. Whoever finds it ended
@@ -110,6 +128,9 @@ impl Desk {
         let flight_now = std::mem::take(&mut *flight);
         ring.release(index);
         drop(flight);
+        if let Some(open) = self.open_of(flight_now.tenant) {
+            open.fetch_sub(1, Ordering::Release);
+        }
         if let Some(batch) = flight_now.closes {
             locked(&self.batches).push(batch);
         }

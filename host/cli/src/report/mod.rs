@@ -12,5 +12,5 @@ pub mod table;
 pub mod text;
 pub mod trace;
 
-mod svg;
+pub(crate) mod svg;
 pub(crate) mod weights;
