@@ -33,8 +33,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints how many nodes each level has. A node that nothing reaches has the
-/// level `u32::MAX` and is left out.
+/// Prints the number of nodes of each level. An unreached node has the level `u32::MAX` and is
+/// left out.
 fn print_widths(levels: &[u32]) {
     let mut widths: Vec<u64> = Vec::new();
     for level in levels.iter().filter(|level| **level != u32::MAX) {

@@ -1,4 +1,4 @@
-//! A wave program of one's own: reaching definitions over a control-flow graph.
+//! A user's wave program: reaching definitions over a control-flow graph.
 //!
 //! `cargo run --release -p seawall --example dataflow`
 //!
@@ -11,41 +11,42 @@
 //! 5: return x
 //! ```
 //!
-//! Each block has one word of facts, a bit a definition. A definition reaches
-//! a block when it reaches the end of some predecessor, and the end of a block
-//! when the block makes it, or lets it through. Two waves say that, and a
-//! fixpoint repeats them until nothing changes. The dependencies between the
-//! waves follow from what they read and write.
+//! Each block has one word of facts, one bit per definition. A definition reaches a block if it
+//! reaches the end of a predecessor. It reaches the end of a block if the block makes it, or does
+//! not kill it. Two waves compute this, and a fixpoint repeats them until nothing changes. The
+//! dependencies between the waves follow from their reads and writes.
 
-use seawall::backend::cpu::CpuSession;
-use seawall::backend::{RunLimits, Session};
+use seawall::backend::ProgramSession;
+use seawall::executor::Machine;
 use seawall::graph::Graph;
 use seawall::program::{Meet, PlanRequest, ProgramBuilder, ProgramError, RegisterId, Transfer};
 use std::error::Error;
 
 const BLOCKS: u32 = 6;
 const FLOW: [(u32, u32); 6] = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 2), (2, 5)];
-/// Definitions that each block makes, a bit each.
+/// Definitions that each block makes, one bit each.
 const MADE: [u32; BLOCKS as usize] = [0b0001, 0b0010, 0, 0b0100, 0b1000, 0];
-/// Definitions of the same variable that each block ends.
+/// Definitions of the same variable that each block kills.
 const ENDED: [u32; BLOCKS as usize] = [0b0100, 0b1000, 0, 0b0001, 0b0010, 0];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let graph = Graph::from_edges(BLOCKS, &FLOW, false)?;
-    let (program, at_start) = reaching_definitions()?;
+    let (program, registers) = reaching_definitions()?;
     let (encoded, plan) = program.encode(&PlanRequest::default())?;
     println!(
         "{} groups, {} global barriers",
         plan.groups, plan.global_barriers
     );
 
-    let mut session = CpuSession::open(&graph, None, RunLimits::default())?;
+    let mut session = ProgramSession::open(&graph, &Machine::cpu(None))?;
     session.load(&encoded)?;
-    let stats = session.run(&inputs())?;
+    session.set_input(registers.made, &MADE)?;
+    session.set_input(registers.ended, &ENDED)?;
+    let stats = session.run()?;
     println!("{} iterations", stats.control.loops[0].iterations);
 
     let mut facts = Vec::new();
-    session.read(at_start, &mut facts)?;
+    session.read(registers.at_start, &mut facts)?;
     for (block, word) in facts.iter().enumerate() {
         let definitions: Vec<_> = (0..4)
             .filter(|bit| word >> bit & 1 == 1)
@@ -56,8 +57,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The program, and the register that holds the facts at each block's start.
-fn reaching_definitions() -> Result<(ProgramBuilder, RegisterId), ProgramError> {
+/// The registers that are set and read.
+struct Registers {
+    made: RegisterId,
+    ended: RegisterId,
+    /// The facts at the start of each block.
+    at_start: RegisterId,
+}
+
+/// The program and its registers.
+fn reaching_definitions() -> Result<(ProgramBuilder, Registers), ProgramError> {
     let mut program = ProgramBuilder::new(BLOCKS);
     let words = u64::from(BLOCKS);
     let generated = program.input("made", words)?;
@@ -81,16 +90,10 @@ fn reaching_definitions() -> Result<(ProgramBuilder, RegisterId), ProgramError> 
         body.gen_kill("pass through the block", at_end, transfer);
     });
     program.keep(at_start);
-    Ok((program, at_start))
-}
-
-/// The words of the input region: input registers in the order of their
-/// declaration, each padded to 64 words.
-fn inputs() -> Vec<u32> {
-    let mut words = Vec::new();
-    for register in [MADE, ENDED] {
-        words.extend(register);
-        words.resize(words.len().next_multiple_of(64), 0);
-    }
-    words
+    let registers = Registers {
+        made: generated,
+        ended: killed,
+        at_start,
+    };
+    Ok((program, registers))
 }

@@ -2,10 +2,9 @@
 //!
 //! `cargo run --release -p seawall --example plan_static`
 //!
-//! The planner, `seawall-core`, needs no allocator, no floating point unit and
-//! no operating system. Only the printing here needs one, and the lock: where
-//! there is no `std`, `cortex_m::singleton!` or the like hands out a `static`
-//! once.
+//! The planner, `seawall-core`, needs no allocator, no floating point unit and no operating
+//! system. Only the printing and the lock here need one: without `std`, a macro such as
+//! `cortex_m::singleton!` provides a `static` once.
 
 use seawall_core::plan::{self, ArenaOptions, Budget, Dag, Dependency, Strategy, Wave};
 use seawall_core::scratch::{ArenaScratch, GroupScratch};
@@ -21,7 +20,7 @@ static ARENA_ROOM: Mutex<ArenaScratch<WAVES>> = Mutex::new(ArenaScratch::new());
 
 const KIB: u64 = 1024;
 
-/// A wave that brings `output` KiB into being and needs `scratch` KiB for it.
+/// A wave that produces `output` KiB with `scratch` KiB of scratch.
 const fn wave(scratch: u64, output: u64) -> Wave {
     Wave {
         frontier_bytes: 4 * KIB,

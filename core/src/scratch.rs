@@ -8,6 +8,10 @@
 //! Results borrow the scratch. No content matters between two calls: a scratch is
 //! reusable after success and after any error.
 
+mod execution;
+
+pub use execution::{ExecutionScratch, ExecutionScratchView};
+
 use crate::error::{ScratchField, ScratchTooSmall};
 
 /// `u32` words per wave that layers need.

@@ -1,20 +1,17 @@
-//! What waves run with, and how calls pass it on.
+//! The context of a wave, and how calls pass it on.
 //!
-//! What a call takes by reference lies in local memory, of which every lane has its
-//! own, and which a barrier of the grid throws out of the first-level cache: with
-//! 1024 lanes a wave of four nodes took 25 us that way on an H200. What a lane holds
-//! in registers over a call is lost to the function that it calls. So the context is
-//! in shared memory, once a block, and calls hand on a single word. The tables' start is
-//! there as well (see [`Tables`]).
+//! The context lies in shared memory, once per block, beside the start of the tables (see
+//! [`Tables`]). A call passes a [`ContextRef`], one flag, and the callee looks the rest
+//! up: codegen rules `BY_VALUE` and `LOOK_UP_AGAIN`.
 
-use crate::block::shared::{CONTEXT, TAG};
 use crate::grid::Grid;
 use crate::launch::Launch;
 use crate::memory::forget_missed;
+use crate::shared::{DEADLINE, TAG};
 use crate::tables::Tables;
 use crate::team::Team;
 
-/// What a wave runs with.
+/// The team, the tables and the iteration that a wave runs with.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<G> {
     /// The blocks that share the wave.
@@ -25,8 +22,9 @@ pub struct Context<G> {
     pub tag: Tag,
 }
 
-/// The number of the running iteration over all loops of a run, also of the last one
-/// where none runs. The convergence flag is tagged with it; 0 stands for no iteration.
+/// The number of the running iteration, counted over all loops of a run; between loops,
+/// that of the last one. The convergence flag is tagged with it. 0 stands for no
+/// iteration.
 #[derive(Clone, Copy, Debug)]
 pub struct Tag(());
 
@@ -34,16 +32,14 @@ impl Tag {
     /// The number.
     #[inline(always)]
     pub fn now<G: Grid>(self, grid: G) -> u32 {
-        // SAFETY: a fixed word of shared memory.
-        unsafe { grid.shared_load(TAG) }
+        TAG.load(grid)
     }
 
-    /// Goes on to another number, by one lane of the block: others may read it behind
-    /// the next block barrier, and must not before it.
+    /// Goes on to another number. One lane of the block calls this; the others may read
+    /// it only after the next block barrier.
     #[inline(always)]
     pub fn set<G: Grid>(self, grid: G, number: u32) {
-        // SAFETY: a fixed word of shared memory.
-        unsafe { grid.shared_store(TAG, number) };
+        TAG.store(grid, number);
     }
 
     /// Raises the convergence flag: the running iteration has changed something.
@@ -56,18 +52,14 @@ impl Tag {
 }
 
 impl<G: Grid> Context<G> {
-    /// A context, which calls find again through a [`ContextRef`]. A block operation.
+    /// Opens a context, which calls find again through a [`ContextRef`]. A block
+    /// operation.
     #[inline(always)]
     pub fn open(team: Team<G>, launch: Launch) -> Self {
         let grid = team.grid;
         let tables = launch.hold(grid);
         if grid.lane() == 0 {
-            let deadline = team.deadline_ns();
-            // SAFETY: fixed words of shared memory.
-            unsafe {
-                grid.shared_store(CONTEXT, deadline as u32);
-                grid.shared_store(CONTEXT + 1, (deadline >> 32) as u32);
-            }
+            DEADLINE.store_wide(grid, team.deadline_ns());
             Tag(()).set(grid, 0);
             forget_missed(grid);
         }
@@ -79,7 +71,7 @@ impl<G: Grid> Context<G> {
         }
     }
 
-    /// What a call takes of this context.
+    /// The part of this context that a call takes.
     #[inline(always)]
     pub fn reference(&self) -> ContextRef<G> {
         ContextRef {
@@ -89,7 +81,7 @@ impl<G: Grid> Context<G> {
     }
 }
 
-/// A context on its way into a call that is not inlined; the rest of it is in shared
+/// A context on its way into a function that is not inlined; the rest of it is in shared
 /// memory.
 #[derive(Clone, Copy, Debug)]
 pub struct ContextRef<G> {
@@ -104,7 +96,7 @@ impl<G: Grid> ContextRef<G> {
         self.grid
     }
 
-    /// The same for this block alone.
+    /// The same context for this block alone.
     #[inline(always)]
     #[must_use]
     pub fn alone(self) -> Self {
@@ -124,8 +116,9 @@ impl<G: Grid> ContextRef<G> {
     #[inline(always)]
     pub fn context(self) -> Context<G> {
         let grid = self.grid;
-        // SAFETY: `Context::open` stored the deadline and held the launch.
-        let (deadline, tables) = unsafe { (load_wide(grid, CONTEXT), Tables::held()) };
+        let deadline = DEADLINE.load_wide(grid);
+        // SAFETY: `Context::open` held the launch.
+        let tables = unsafe { Tables::held() };
         let team = Team::again(grid, tables.control(grid), deadline);
         Context {
             team: if self.alone { team.alone() } else { team },
@@ -133,15 +126,4 @@ impl<G: Grid> ContextRef<G> {
             tag: Tag(()),
         }
     }
-}
-
-/// Words `at` and `at + 1` of shared memory as one.
-///
-/// # Safety
-/// As [`Grid::shared_load`].
-#[inline(always)]
-pub(crate) unsafe fn load_wide<G: Grid>(grid: G, at: u32) -> u64 {
-    // SAFETY: by this function's contract.
-    let [low, high] = unsafe { [grid.shared_load(at), grid.shared_load(at + 1)] };
-    u64::from(low) | u64::from(high) << 32
 }

@@ -5,12 +5,13 @@ use crate::memory::{Proven, missed, word_of};
 use seawall_core::abi::control::{
     ControlRecord, FaultCode, FaultRecord, LOOPS_MAX, LoopRecord, LoopState,
 };
+use seawall_core::abi::search::Step;
 
-/// Ends a run early; why stands in the control block's fault record.
+/// Ends a run early; the control block's fault record says why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stop;
 
-/// Where in a program a block is, for fault records.
+/// The point of a program that a block is at, for fault records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProgramPoint {
     /// Number of the wave.
@@ -32,7 +33,7 @@ const LOOPS: u32 = word_of!(ControlRecord, loops);
 const LOOP_WORDS: u32 = (size_of::<LoopRecord>() / 4) as u32;
 
 impl Control {
-    /// Proven of the control block.
+    /// Words of the control block.
     pub const WORDS: u32 = (size_of::<ControlRecord>() / 4) as u32;
 
     /// The control block at `address`.
@@ -119,16 +120,15 @@ impl Control {
         Stop
     }
 
-    /// Iteration number that the last change was tagged with, past every
-    /// cache: for one lane a block.
+    /// Tag of the last change, read past every cache. One lane per block calls this.
     #[inline(always)]
     pub fn changed<G: Grid>(self, grid: G) -> u32 {
         self.words.load(grid, word_of!(ControlRecord, changed))
     }
 
-    /// Tags the convergence flag with the number of the running iteration.
-    /// The tag only grows, so that clearing it never races, and a slow block that is
-    /// still in a wave before a loop does not take back what the loop has raised.
+    /// Tags the convergence flag with the number of the running iteration. The tag only
+    /// grows: clearing it never races, and a slow block that is still in a wave before a
+    /// loop does not take back what the loop has raised.
     #[inline(always)]
     pub fn raise_changed<G: Grid>(self, grid: G, tag: u32) {
         let at = word_of!(ControlRecord, changed);
@@ -143,13 +143,13 @@ impl Control {
         self.words.store(grid, word_of!(ControlRecord, changed), 0);
     }
 
-    /// Stores which wave block 0 runs now.
+    /// Stores the wave that block 0 runs now.
     #[inline(always)]
     pub fn note_wave<G: Grid>(self, grid: G, wave: u32) {
         self.note_waves(grid, wave, 1);
     }
 
-    /// Stores which wave is the last of `count` that run now.
+    /// Stores the last of `count` waves that run now.
     #[inline(always)]
     pub fn note_waves<G: Grid>(self, grid: G, wave: u32, count: u32) {
         self.words.store(grid, word_of!(ControlRecord, wave), wave);
@@ -157,7 +157,7 @@ impl Control {
             .add(grid, word_of!(ControlRecord, waves_done), count);
     }
 
-    /// Stores which iteration the open fixpoint is at.
+    /// Stores the iteration of the open fixpoint.
     #[inline(always)]
     pub fn set_iteration<G: Grid>(self, grid: G, iteration: u32) {
         self.words
@@ -186,7 +186,7 @@ impl Control {
             == LoopState::Running as u32
     }
 
-    /// Counts a block out of the open launch; tells whether it was the last.
+    /// Counts a block out of the open launch and returns whether it was the last.
     #[inline(always)]
     pub fn leave<G: Grid>(self, grid: G) -> bool {
         let at = word_of!(ControlRecord, arrivals);
@@ -197,7 +197,7 @@ impl Control {
         last
     }
 
-    /// Record of the open fixpoint, when there is room for one.
+    /// Record of the open fixpoint, or the last record if there is no room for more.
     #[inline(always)]
     pub fn open_loop<G: Grid>(self, grid: G) -> LoopReport {
         let done = self.words.load(grid, word_of!(ControlRecord, loops_done));
@@ -249,13 +249,14 @@ pub struct LoopReport {
 }
 
 impl LoopReport {
-    /// Counts a step of the topology or compaction named by a step word.
+    /// Counts a step of the shape that the word `step` names; a word that names none counts
+    /// as a compaction.
     #[inline(always)]
     pub fn count_step<G: Grid>(self, grid: G, step: u32) {
-        self.count_steps(grid, step.min(6), 1);
+        self.count_steps(grid, step.min(Step::Compact as u32), 1);
     }
 
-    /// Counts `count` steps of one topology, or compactions: `step` is 6 then.
+    /// Counts `count` steps of the shape that the word `step` names.
     #[inline(always)]
     pub fn count_steps<G: Grid>(self, grid: G, step: u32, count: u32) {
         let at = word_of!(LoopRecord, steps) + step;
@@ -291,7 +292,7 @@ impl LoopReport {
     }
 }
 
-/// How a fixpoint ended.
+/// The end of a fixpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoopEnd {
     /// Iterations that ran.

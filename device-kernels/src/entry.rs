@@ -1,8 +1,8 @@
 //! The kernels that a host launches, and nothing else.
 //!
-//! Every kernel takes the device address of a launch record first. A kernel
-//! that stops early leaves a fault record in the control block, which the host
-//! reads back anyway, so results are dropped here.
+//! Every kernel takes the device address of a launch record first. A kernel that stops
+//! early leaves a fault record in the control block, which the host reads back; so
+//! results are dropped here.
 
 use crate::grid::Grid;
 use crate::grid::nvptx::{CompactDevice, Device};
@@ -77,8 +77,8 @@ pub unsafe extern "ptx-kernel" fn seawall_body(
     let _ = run::run_body::<Device, { family::ALL }>(Device {}, launch, body);
 }
 
-/// Tells a conditional node of a CUDA graph whether its loop goes on; one block. The
-/// node's handle comes in two words, the low one first.
+/// Sets the condition of a CUDA graph's loop: whether it goes on; one block. The node's
+/// handle comes in two words, the low one first.
 ///
 /// # Safety
 /// As [`Launch::new`]; the handle must be that of the node whose body launches this.
@@ -99,8 +99,8 @@ pub unsafe extern "ptx-kernel" fn seawall_while(
     }
 }
 
-// The one function that kernels call and do not define: drivers from CUDA 12.3 on
-// link it when they compile the PTX.
+// Kernels call this function and do not define it: drivers from CUDA 12.3 on link it when
+// they compile the PTX.
 #[allow(non_snake_case)]
 unsafe extern "C" {
     /// Sets the condition of a conditional node for its next decision.
@@ -118,7 +118,7 @@ pub unsafe extern "ptx-kernel" fn seawall_barriers(record: *const LaunchRecord, 
     let _ = run::cross_barriers(Device {}, launch, count);
 }
 
-/// A batch of graphs, every family of opcodes, one graph a block at a time.
+/// A batch of graphs, every family of opcodes; each block runs one graph at a time.
 ///
 /// # Safety
 /// As [`Batch::new`].

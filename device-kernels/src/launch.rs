@@ -1,16 +1,16 @@
 //! The launch record in the device's memory, and its way into shared memory.
 
-use crate::block::shared::{
-    GROUPS, GROUPS_HELD, LAUNCH, REGISTERS, REGISTERS_HELD, WAVES, WAVES_HELD,
-};
 use crate::control::Control;
 use crate::grid::Grid;
 use crate::memory::{Proven, word_of};
+use crate::shared::{
+    Area, GROUPS, GROUPS_HELD, LAUNCH, REGISTERS, REGISTERS_HELD, WAVES, WAVES_HELD,
+};
 use crate::tables::{GROUP_WORDS, LAUNCH_WORDS, REGISTER_WORDS, Tables, WAVE_WORDS};
 use seawall_core::abi::program::LaunchRecord;
 use seawall_core::abi::{MAGIC, VERSION};
 
-/// A launch record and what it points to.
+/// A launch record and the tables that it points to.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch {
     record: Proven,
@@ -18,12 +18,12 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// The launch that `record` describes.
+    /// Returns the launch that `record` describes.
     ///
     /// # Safety
-    /// `record` must point to a [`LaunchRecord`] whose addresses are valid for
-    /// the lengths beside them, on the machine that runs this, for the whole
-    /// run; nothing else may access them meanwhile.
+    /// `record` must point to a [`LaunchRecord`] whose addresses are valid for the
+    /// lengths beside them, on the machine that runs this, for the whole run; nothing
+    /// else may access them meanwhile.
     #[must_use]
     pub unsafe fn new(record: *const LaunchRecord) -> Self {
         // SAFETY: the record is valid, by this function's contract.
@@ -34,8 +34,8 @@ impl Launch {
         }
     }
 
-    /// The same launch with its arena `bytes` bytes further on, where an
-    /// arena as long is this block's own.
+    /// Returns the same launch with its arena `bytes` bytes further on, where this block
+    /// has one of its own.
     #[must_use]
     pub fn with_arena_shifted(self, bytes: u64) -> Self {
         Self {
@@ -71,26 +71,26 @@ impl Launch {
     }
 
     /// Copies the record and the first entries of its tables to shared memory, where
-    /// the machine finds them; a block barrier follows before anyone looks. All lanes
-    /// of the block call this.
+    /// [`Tables`] finds them. A block operation; a block barrier follows before anyone
+    /// looks.
     #[inline(always)]
     pub fn hold<G: Grid>(self, grid: G) -> Tables {
         const ARENA: u32 = word_of!(LaunchRecord, arena);
         // SAFETY: the record's words in shared memory are fixed.
-        unsafe { copy(grid, self.record, LAUNCH) };
+        unsafe { copy(grid, self.record, LAUNCH.area()) };
         let arena = self
             .record
             .constant_wide(grid, ARENA)
             .wrapping_add(self.arena_shift);
         for (at, word) in [(ARENA, arena as u32), (ARENA + 1, (arena >> 32) as u32)] {
-            // By the lane that copied it, so behind the copy.
+            // The lane that copied the word overwrites it, so the order is certain.
             if grid.lane() == at % grid.lanes() {
                 // SAFETY: as above.
-                unsafe { grid.shared_store(LAUNCH + at, word) };
+                unsafe { LAUNCH.area().store(grid, at, word) };
             }
         }
-        let table = |address: u32, total: u32, (held, words): (u32, u32), to: u32| {
-            let count = self.record.constant(grid, total).min(held) * words;
+        let table = |address: u32, total: u32, (held, words): (usize, u32), to: Area| {
+            let count = self.record.constant(grid, total).min(held as u32) * words;
             // SAFETY: `new` promises that tables are valid for their lengths.
             let table = unsafe {
                 Proven::trusted(self.record.constant_wide(grid, address) as *mut u32, count)
@@ -102,36 +102,36 @@ impl Launch {
             word_of!(LaunchRecord, group_table),
             word_of!(LaunchRecord, groups_total),
             (GROUPS_HELD, GROUP_WORDS),
-            GROUPS,
+            GROUPS.area(),
         );
         table(
             word_of!(LaunchRecord, wave_table),
             word_of!(LaunchRecord, waves),
             (WAVES_HELD, WAVE_WORDS),
-            WAVES,
+            WAVES.area(),
         );
         table(
             word_of!(LaunchRecord, register_table),
             word_of!(LaunchRecord, registers),
             (REGISTERS_HELD, REGISTER_WORDS),
-            REGISTERS,
+            REGISTERS.area(),
         );
         // SAFETY: the record was copied.
         unsafe { Tables::held() }
     }
 }
 
-/// Copies `from` to shared memory from word `to` on. All lanes of the block call this;
-/// word `at` is copied by lane `at` of them, counted round.
+/// Copies `from` to the start of `to`. A block operation: lane `at % lanes` copies word
+/// `at`.
 ///
 /// # Safety
-/// As [`Grid::shared_store`] for as many words.
+/// As [`Area::store`] for as many words.
 #[inline(never)]
-unsafe fn copy<G: Grid>(grid: G, from: Proven, to: u32) {
+unsafe fn copy<G: Grid>(grid: G, from: Proven, to: Area) {
     let mut at = grid.lane();
     while at < from.len() {
         // SAFETY: by this function's contract.
-        unsafe { grid.shared_store(to + at, from.constant(grid, at)) };
+        unsafe { to.store(grid, at, from.constant(grid, at)) };
         at += grid.lanes();
     }
 }

@@ -1,10 +1,10 @@
 //! The wave machine: one kernel source for a GPU and for CPU threads.
 //!
 //! Kernels here are generic over a [`grid::Grid`] and walk the tables of
-//! [`seawall_core::abi`]. Built for `nvptx64-nvidia-cuda` they are the
-//! persistent megakernel and its launch-by-launch twins (`entry`); built for
-//! a CPU they are the functions that its backend calls from one thread a
-//! block. This crate allocates nothing and knows no host.
+//! [`seawall_core::abi`]. Built for `nvptx64-nvidia-cuda` they are the persistent
+//! megakernel and its launch-by-launch twins (`entry`); built for a CPU they are the
+//! functions that its backend calls from one thread per block. `codegen` says what is
+//! written so for the compilers, and why. This crate allocates nothing and knows no host.
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(
     target_arch = "nvptx64",
@@ -20,6 +20,7 @@
 #![warn(missing_docs)]
 
 pub mod grid;
+pub mod shared;
 pub mod memory;
 pub mod block;
 pub mod control;
@@ -32,15 +33,15 @@ pub mod queue;
 pub mod waves;
 pub mod search;
 pub mod run;
+pub mod codegen;
 
 #[cfg(target_arch = "nvptx64")]
 pub mod entry;
 
 use waves::{families_of, family};
 
-/// Name of the batch kernel that fits programs of these opcodes. The one that
-/// only searches takes blocks of at most
-/// [`COMPACT_LANES`](grid::COMPACT_LANES) lanes.
+/// Name of the batch kernel that fits programs of these opcodes. The one for searches
+/// alone takes blocks of at most [`COMPACT_LANES`](grid::COMPACT_LANES) lanes.
 #[must_use]
 pub fn batch_kernel_for(
     opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>,

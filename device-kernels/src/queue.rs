@@ -8,9 +8,9 @@ use crate::team::Team;
 /// Largest degree that a lane walks alone.
 pub const SERIAL: u32 = 16;
 
-/// A queue, and the rows of its entries: where each starts in the graph's
-/// edges, and how many edges the entries before it have. Both are known when
-/// an entry is made, which spares the next step a look into the graph.
+/// A queue and the rows of its entries: the first edge of each, and the edges of all
+/// entries before it. Both are known when an entry is made, so the next step need not
+/// look into the graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Queue {
     /// Nodes.
@@ -22,7 +22,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// First edge of entry `index`, and the edge behind its last one, in a
+    /// First edge of entry `index`, and the edge after its last one, in a
     /// queue of `nodes` nodes and `edges` edges.
     #[inline(always)]
     pub fn row<G: Grid>(self, grid: G, index: u32, (nodes, edges): (u32, u32)) -> (u32, u32) {
@@ -37,14 +37,14 @@ impl Queue {
     }
 }
 
-/// One node of a tile and its row of edges.
+/// A node and its row of edges.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// The node.
     pub node: u32,
     /// Its first edge.
     pub start: u32,
-    /// The edge behind its last one.
+    /// The edge after its last one.
     pub end: u32,
 }
 
@@ -88,12 +88,12 @@ impl Row {
 pub struct Finds<const K: usize> {
     /// Candidates.
     pub nodes: [u32; K],
-    /// Which of them count.
+    /// One bit per candidate that counts.
     pub mask: u32,
 }
 
 impl<const K: usize> Finds<K> {
-    /// Nothing.
+    /// No finds.
     pub const NONE: Self = Self {
         nodes: [0; K],
         mask: 0,
@@ -112,7 +112,7 @@ pub struct Found<const K: usize> {
 }
 
 impl Found<1> {
-    /// Nothing.
+    /// No finds.
     pub const NONE: Self = Self {
         finds: Finds {
             nodes: [0],
@@ -138,8 +138,8 @@ impl Found<1> {
 }
 
 impl<const K: usize> Found<K> {
-    /// Looks the rows of `finds` up. Nodes without edges are left out, so
-    /// that every entry of a queue has work.
+    /// Looks up the rows of `finds`. Nodes without edges are left out, so every entry of
+    /// a queue has work.
     #[inline(always)]
     pub fn look_up<G: Grid>(grid: G, rows: Csr, finds: &Finds<K>) -> Self {
         let mut found = Self {
@@ -183,10 +183,9 @@ impl<const K: usize> Found<K> {
     }
 }
 
-/// Writes every lane's finds to `queue` where `allocate` makes room for the
-/// nodes and edges of the warp, whose first lane calls it; it gives the place
-/// of the first node and the number of edges before it. All lanes of the warp
-/// take part.
+/// Writes every lane's finds to `queue`. The first lane of the warp calls `allocate` with
+/// the warp's nodes and edges; it returns the place of the first node and the edges
+/// before it. A warp operation.
 #[inline(always)]
 pub fn enqueue<G: Grid, const K: usize>(
     grid: G,
@@ -220,8 +219,8 @@ pub fn enqueue<G: Grid, const K: usize>(
     }
 }
 
-/// First queue entry of this lane's warp. Neighbouring runs of entries go to
-/// different blocks, so that a small frontier still uses all of them.
+/// First queue entry of this lane's warp. Neighbouring runs of entries go to different
+/// blocks, so a small frontier still uses all of them.
 #[inline(always)]
 pub fn first_node<G: Grid>(team: &Team<G>) -> u32 {
     let warp = team.grid.lane() / G::WARP;

@@ -1,11 +1,11 @@
 //! The launch record and its tables as kernels read them.
 
-use crate::block::shared::{
-    GROUPS, GROUPS_HELD, LAUNCH, NARROW, REGISTERS, REGISTERS_HELD, WAVES, WAVES_HELD,
-};
 use crate::control::Control;
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven, Words, word_of};
+use crate::shared::{
+    Area, GROUPS, GROUPS_HELD, LAUNCH, REGISTERS, REGISTERS_HELD, WAVES, WAVES_HELD,
+};
 use crate::tiles::{TILE_WORDS, Tiles};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, Region, RegisterRecord, WaveRecord};
@@ -13,9 +13,8 @@ use seawall_core::abi::search::SearchPolicy;
 use seawall_core::abi::tiles::{STEP_EDGES, TileTable};
 use seawall_core::topology::{Thresholds, TopologyPolicy};
 
-/// The run's tables. Their start lies in shared memory, since a barrier of the grid
-/// throws out of the first-level cache what was read before, and a wave looks up one
-/// record after another before it begins.
+/// The run's tables. Their first entries lie in shared memory: a wave looks up one record
+/// after another before it begins, and a grid barrier empties the first-level cache.
 #[derive(Clone, Copy, Debug)]
 pub struct Tables(());
 
@@ -26,10 +25,15 @@ pub struct Wave(u32);
 impl Wave {
     #[inline(always)]
     fn word<G: Grid>(self, grid: G, at: u32) -> u32 {
-        // SAFETY: there is a wave only where there is a machine.
+        // SAFETY: waves come from tables.
         let tables = unsafe { Tables::held() };
         let table = word_of!(LaunchRecord, wave_table);
-        tables.entry(grid, (WAVES, WAVES_HELD), (table, WAVE_WORDS), (self.0, at))
+        tables.entry(
+            grid,
+            (WAVES.area(), WAVES_HELD as u32),
+            (table, WAVE_WORDS),
+            (self.0, at),
+        )
     }
 
     /// Word of its opcode.
@@ -74,17 +78,12 @@ pub(crate) const GROUP_WORDS: u32 = (size_of::<GroupRecord>() / 4) as u32;
 pub(crate) const WAVE_WORDS: u32 = (size_of::<WaveRecord>() / 4) as u32;
 pub(crate) const REGISTER_WORDS: u32 = (size_of::<RegisterRecord>() / 4) as u32;
 
-const _: () = assert!(LAUNCH + LAUNCH_WORDS <= GROUPS);
-const _: () = assert!(GROUPS + GROUPS_HELD * GROUP_WORDS <= WAVES);
-const _: () = assert!(WAVES + WAVES_HELD * WAVE_WORDS <= REGISTERS);
-const _: () = assert!(REGISTERS + REGISTERS_HELD * REGISTER_WORDS <= NARROW);
-
 impl Tables {
-    /// The machine whose tables [`Launch::hold`](crate::launch::Launch::hold) left in
-    /// this block's shared memory.
+    /// The tables that [`Launch::hold`](crate::launch::Launch::hold) left in this block's
+    /// shared memory.
     ///
     /// # Safety
-    /// It must have done so, and no other since.
+    /// It must have done so for this run, and for no other since.
     #[inline(always)]
     pub(crate) unsafe fn held() -> Self {
         Self(())
@@ -93,7 +92,7 @@ impl Tables {
     #[inline(always)]
     fn word<G: Grid>(self, grid: G, at: u32) -> u32 {
         // SAFETY: the record's words in shared memory are fixed.
-        unsafe { grid.shared_load(LAUNCH + at) }
+        unsafe { LAUNCH.area().load(grid, at) }
     }
 
     #[inline(always)]
@@ -101,19 +100,19 @@ impl Tables {
         u64::from(self.word(grid, at)) | u64::from(self.word(grid, at + 1)) << 32
     }
 
-    /// Word `at` of entry `index` of a table, of which shared memory holds the first
-    /// entries; the index is below the table's length.
+    /// Word `at` of entry `index`, which is below the length of its table; shared memory
+    /// holds the first entries.
     #[inline(always)]
     fn entry<G: Grid>(
         self,
         grid: G,
-        (to, held): (u32, u32),
+        (start, held): (Area, u32),
         (table, words): (u32, u32),
         (index, at): (u32, u32),
     ) -> u32 {
         if index < held {
             // SAFETY: it is held.
-            return unsafe { grid.shared_load(to + index * words + at) };
+            return unsafe { start.load(grid, index * words + at) };
         }
         let from = u64::from(index) * u64::from(words);
         let base = self.wide(grid, table) as *mut u32;
@@ -123,14 +122,14 @@ impl Tables {
         entry.constant(grid, at)
     }
 
-    /// An array of the graph, which waves have no way to write. Where rows start and
-    /// where edges lead was checked when the host made the graph: both stay inside it.
+    /// An array of the graph. No wave can write it, and the host checked the graph: all
+    /// rows and edges stay inside it.
     #[inline(always)]
     fn array<G: Grid>(self, grid: G, at: u32, len: u32) -> Proven {
         let address = self.wide(grid, at);
         // SAFETY: the launch promises that addresses are valid for their lengths, and
         // callers take the length from the field beside the address. Indices are nodes
-        // and edges of the graph, as above.
+        // and edges of the graph.
         unsafe { Proven::trusted(address as *mut u32, len) }
     }
 
@@ -184,7 +183,7 @@ impl Tables {
         self.wide(grid, word_of!(LaunchRecord, incoming_offsets)) != 0
     }
 
-    /// Incoming edges by tiles of rows; nothing when the host supplied none.
+    /// Incoming edges by tiles of rows; `None` if the host supplied none.
     #[inline(always)]
     pub fn tiles<G: Grid>(self, grid: G) -> Option<Tiles> {
         const AT: u32 = word_of!(LaunchRecord, tiles);
@@ -204,7 +203,7 @@ impl Tables {
         })
     }
 
-    /// Edge weights; nothing when the host supplied none.
+    /// Edge weights; `None` if the host supplied none.
     #[inline(always)]
     pub fn weights<G: Grid>(self, grid: G) -> Option<Proven> {
         let at = word_of!(LaunchRecord, weights);
@@ -218,7 +217,7 @@ impl Tables {
         unsafe { Control::at(self.wide(grid, word_of!(LaunchRecord, control))) }
     }
 
-    /// Group `index`, or nothing behind the table.
+    /// Group `index`, or `None` past the table.
     #[inline(always)]
     pub fn group<G: Grid>(self, grid: G, index: u32) -> Option<GroupRecord> {
         if index >= self.word(grid, word_of!(LaunchRecord, groups_total)) {
@@ -226,7 +225,7 @@ impl Tables {
         }
         let table = word_of!(LaunchRecord, group_table);
         let at = |offset: u32| {
-            let held = (GROUPS, GROUPS_HELD);
+            let held = (GROUPS.area(), GROUPS_HELD as u32);
             self.entry(grid, held, (table, GROUP_WORDS), (index, offset))
         };
         Some(GroupRecord {
@@ -237,7 +236,7 @@ impl Tables {
         })
     }
 
-    /// Wave `index` of the table, or nothing behind it.
+    /// Wave `index` of the table, or `None` past it.
     #[inline(always)]
     pub fn wave<G: Grid>(self, grid: G, index: u32) -> Option<Wave> {
         (index < self.word(grid, word_of!(LaunchRecord, waves))).then_some(Wave(index))
@@ -246,7 +245,7 @@ impl Tables {
     /// The words of register `index`.
     ///
     /// # Errors
-    /// [`FaultCode::BadRegister`] when the table does not hold it.
+    /// [`FaultCode::BadRegister`] if the table does not hold it.
     #[inline(always)]
     pub fn register<G: Grid>(self, grid: G, index: u32) -> Result<Words, FaultCode> {
         if index >= self.word(grid, word_of!(LaunchRecord, registers)) {
@@ -254,7 +253,7 @@ impl Tables {
         }
         let table = word_of!(LaunchRecord, register_table);
         let at = |offset: u32| {
-            let held = (REGISTERS, REGISTERS_HELD);
+            let held = (REGISTERS.area(), REGISTERS_HELD as u32);
             self.entry(grid, held, (table, REGISTER_WORDS), (index, offset))
         };
         let (region, words) = (at(0), at(1));
@@ -272,7 +271,7 @@ impl Tables {
     /// Register `index` as an array of at least `words` words.
     ///
     /// # Errors
-    /// [`FaultCode::BadRegister`] when it does not exist or is shorter.
+    /// [`FaultCode::BadRegister`] if it does not exist or is shorter.
     #[inline(always)]
     pub fn register_of<G: Grid>(self, grid: G, index: u32, words: u32) -> Result<Words, FaultCode> {
         let register = self.register(grid, index)?;

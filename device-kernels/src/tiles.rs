@@ -8,7 +8,7 @@ use seawall_core::abi::tiles::{DISTANCE_MAX, NO_EDGE, SLOT_SHIFT, TileRecord};
 /// The tiles of a graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Tiles {
-    /// How many there are.
+    /// Number of tiles.
     pub(crate) count: u32,
     pub(crate) records: Proven,
     pub(crate) edges: Proven,
@@ -26,7 +26,7 @@ pub struct Quad {
 /// Edges that [`Tiles::quad`] reads at once.
 pub const EACH: usize = 4;
 
-/// Proven of a tile's record.
+/// Words of a tile's record.
 pub const TILE_WORDS: u32 = (size_of::<TileRecord>() / 4) as u32;
 
 /// Quads of a step.
@@ -45,7 +45,7 @@ impl Tiles {
         }
     }
 
-    /// Quad `index` of all steps; no edges at or behind quad `end`.
+    /// Quad `index` of all steps, without edges from quad `end` on.
     #[inline(always)]
     pub fn quad<G: Grid>(self, grid: G, (index, end): (u32, u32)) -> Quad {
         if index >= end {
@@ -68,7 +68,7 @@ impl Tiles {
 }
 
 impl Quad {
-    /// Sources of the four edges; some node where there is no edge.
+    /// Sources of the four edges; for a missing edge, some node.
     #[inline(always)]
     pub fn sources(&self) -> [u32; EACH] {
         let [first, second, third, fourth] = self.words;
@@ -76,7 +76,7 @@ impl Quad {
         [source(first), source(second), source(third), source(fourth)]
     }
 
-    /// Slots of the four edges; a slot that no tile has where there is no edge.
+    /// Slots of the four edges; for a missing edge, a slot that no tile has.
     #[inline(always)]
     pub fn slots(&self) -> [u32; EACH] {
         let [first, second, third, fourth] = self.words;

@@ -1,4 +1,4 @@
-//! Batches of random programs on random graphs: as the interpreter says, within their budget.
+//! Batches of random programs on random graphs: equal to the interpreter, within their budget.
 #![no_main]
 
 use std::num::NonZeroUsize;

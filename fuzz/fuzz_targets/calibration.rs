@@ -1,4 +1,4 @@
-//! The calibration file: what is taken has sane costs and is written and read again.
+//! The calibration file: an accepted one has plausible costs and survives writing and reading.
 #![no_main]
 
 use std::path::PathBuf;

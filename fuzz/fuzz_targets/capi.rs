@@ -1,5 +1,5 @@
-//! The C interface with sound pointers and any lengths, numbers and buffers, against
-//! what the planner says to Rust.
+//! The C interface with valid pointers and any lengths, numbers and buffers, against the planner
+//! in Rust.
 #![no_main]
 
 use std::mem::MaybeUninit;
@@ -11,7 +11,7 @@ use seawall_core::plan::{self, Requirements, Strategy};
 use seawall_fuzz::draw::{Draw, Program};
 use seawall_fuzz::plan::Buffers;
 
-/// Buffers of C, each as long as it says.
+/// Buffers of C, each of its stated length.
 struct Room {
     words: [Vec<u32>; 4],
     longs: [Vec<u64>; 2],
@@ -59,7 +59,7 @@ impl Room {
     }
 }
 
-/// Everything that a call takes.
+/// Arguments of a call.
 struct Call<'a> {
     program: &'a Program,
     dag: c::Dag,
@@ -123,7 +123,7 @@ fn requirements(needs: Requirements, program: &Program) {
 fn layers(call: &Call<'_>) {
     let mut found = MaybeUninit::<c::Layers>::uninit();
     let mut problem = c::Problem::default();
-    // SAFETY: tables and buffers hold what their lengths say, and nothing overlaps.
+    // SAFETY: tables and buffers have their stated lengths, and nothing overlaps.
     let status = unsafe {
         c::seawall_plan_layers(&call.dag, &call.buffers, found.as_mut_ptr(), &mut problem)
     };
@@ -239,7 +239,7 @@ fn all(call: &Call<'_>) {
     }
 }
 
-/// Null in place of each record is an outcome and no crash.
+/// Null in place of each record is an outcome, not a crash.
 fn nothing(call: &Call<'_>) {
     // SAFETY: null is allowed, and leads to no access.
     let outcomes = unsafe {

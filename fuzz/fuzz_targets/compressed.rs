@@ -1,5 +1,5 @@
-//! gzip and xz around a graph: damaged streams, headers whose checksums are mended so
-//! that their sizes are believed, and sound streams that must change nothing.
+//! gzip and xz around a graph: damaged streams, headers with repaired checksums so that their
+//! sizes are believed, and intact streams that must change nothing.
 #![no_main]
 
 use std::io::Write;
@@ -61,7 +61,7 @@ fn mended_xz(rest: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Writes the checksum of `from..to` behind it, where there is room.
+/// Writes the checksum of `from..to` after it, if there is room.
 fn put_checksum(bytes: &mut [u8], from: usize, to: usize) {
     let mut sum = Crc::new();
     if let Some(part) = bytes.get(from..to) {

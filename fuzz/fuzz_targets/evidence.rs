@@ -36,7 +36,7 @@ fn write_and_read(draw: &mut Draw<'_>) {
     let samples = draw.list(6, sample);
     let mut text = String::new();
     write_csv(&mut text, &samples).expect("plain backend ids go into memory");
-    // What does not equal itself has no text that reads back equal.
+    // A value that does not equal itself has no text that reads back equal.
     let is_plain = |s: &Sample<'_>| {
         !(s.host_orchestrated_ns.is_nan()
             || s.resident_megakernel_ns.is_nan()

@@ -1,4 +1,4 @@
-//! Specifications of generators: what parses builds the graph that it names.
+//! Specifications of generators: one that parses builds the graph that it names.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -39,7 +39,7 @@ fn build(spec: &str, options: &LoadOptions) -> seawall::graph::Graph {
     graph
 }
 
-/// `batch:COUNT:SHAPE` has as many names as it says, all different, none a batch.
+/// `batch:COUNT:SHAPE` has COUNT names, all different, none a batch.
 fn check_names(text: &str, names: &[String]) {
     let count = text.split(':').nth(1).and_then(|count| count.parse().ok());
     assert_eq!(Some(names.len()), count, "{text}");
@@ -55,7 +55,7 @@ fn number(field: &str, least: u64, most: u64) -> Option<u64> {
     (least..=most).contains(&value).then_some(value)
 }
 
-/// Nodes, and the undirected edges at most, of a specification without its `gen:`.
+/// Nodes, and an upper bound of undirected edges, of a specification without its `gen:`.
 fn plain(text: &str) -> Option<(u64, u64)> {
     let fields: Vec<&str> = text.split(':').collect();
     let seed = |at: usize| {

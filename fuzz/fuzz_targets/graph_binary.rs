@@ -1,7 +1,7 @@
-//! `.swg` files, whose header is given a right checksum so that what it says is believed.
+//! `.swg` files, whose header gets a valid checksum so that its content is believed.
 //!
-//! What is read must be what the layout allows, and the road of a stream and that of a
-//! file must agree, down to the message of an error.
+//! Accepted files must follow the layout, and the paths of a stream and of a file must agree, down
+//! to the message of an error.
 #![no_main]
 
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// Panics unless both say the same. Of a length a stream knows only where it ended.
+/// Panics unless both results are equal. A stream knows only the length at which it ended.
 fn check_messages(streamed: &str, filed: &str) {
     let of_length = |message: &str| message.contains("bytes, the header promises");
     if of_length(streamed) || of_length(filed) {
@@ -59,7 +59,7 @@ fn check_messages(streamed: &str, filed: &str) {
     assert_eq!(streamed, filed);
 }
 
-/// The bytes behind the magic, with the checksum that the header asks for.
+/// The bytes after the magic, with the checksum that the header requires.
 fn mended(rest: &[u8]) -> Vec<u8> {
     let mut bytes = [MAGIC, rest].concat();
     if bytes.len() >= CHECKED_BYTES + 8 {

@@ -1,7 +1,7 @@
-//! All text formats through the reader, found by content or by a name that may lie.
+//! All text formats through the reader, recognised by content or by a name that may mislead.
 //!
-//! What is read must be a sound graph. A text that a plain reader understands must give
-//! the same edges, and what is written and read again must be the same graph.
+//! An accepted text must be a valid graph. A text that a plain reader understands must have the
+//! same edges, and writing and reading must return the same graph.
 #![no_main]
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     folder
 });
 
-/// Edges up to which a graph is compared and written.
+/// Most edges of a graph that is compared and written.
 const COMPARED: u32 = 1 << 12;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -57,7 +57,10 @@ fn compare(graph: &Graph, plain: &Plain, options: &LoadOptions) {
         .collect();
     assert!(plain.nodes.iter().eq(&ids), "{:?} and {ids:?}", plain.nodes);
     let weights = graph.weights();
-    assert_eq!(weights.is_some(), options.weights.are_read() && plain.weighted);
+    assert_eq!(
+        weights.is_some(),
+        options.weights.are_read() && plain.weighted
+    );
     let mut found = BTreeMap::new();
     for from in 0..graph.nodes() {
         for edge in graph.outgoing().row(from) {
@@ -76,7 +79,7 @@ fn compare(graph: &Graph, plain: &Plain, options: &LoadOptions) {
     assert!(graph.is_symmetric() || !plain.is_symmetric());
 }
 
-/// Panics unless a written graph is read as what it was.
+/// Panics unless a written graph reads back equal.
 fn write_and_read(graph: &Graph) {
     let options = LoadOptions {
         undirected: false,

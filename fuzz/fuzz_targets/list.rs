@@ -1,4 +1,4 @@
-//! Lists of graphs, `@LIST`, beside a plain reader of their lines.
+//! Lists of graphs, `@LIST`, against a plain reader of their lines.
 #![no_main]
 
 use std::ffi::{OsStr, OsString};
@@ -45,8 +45,8 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// The graphs of all lines, or the number of the first line that names none; 0 where no
-/// line does.
+/// Returns the graphs of all lines, or the number of the first line that names none; 0 if no line
+/// does.
 fn plain(bytes: &[u8]) -> Result<Vec<OsString>, usize> {
     let mut names = Vec::new();
     for (line, number) in bytes.split(|byte| *byte == b'\n').zip(1..) {

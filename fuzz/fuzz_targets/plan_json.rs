@@ -1,10 +1,14 @@
-//! The JSON of `seawall plan`: what is read is planned and drawn in every format.
+//! The JSON of `seawall plan`: accepted input is planned and drawn in every format.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use seawall_cli::PlanInput;
 use seawall_cli::report::plan::{PlanView, dot, json, svg, text};
-use seawall_core::plan::{ArenaOptions, Requirements, Strategy, arena, groups};
+use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
+use seawall_core::plan::execution::Chooser;
+use seawall_core::plan::{Requirements, Strategy, execution, groups};
+use seawall_core::scratch::ExecutionScratchView;
+use seawall_core::topology::TopologyPolicy;
 use seawall_fuzz::plan::Buffers;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -19,17 +23,32 @@ fuzz_target!(|bytes: &[u8]| {
     let needs = Requirements::for_dag(dag.waves.len(), dag.dependencies.len());
     for strategy in [Strategy::InOrder, Strategy::Packed] {
         let mut buffers = Buffers::new(needs, 0xFF);
-        let (group_room, arena_room) = buffers.split();
-        let Ok(groups) = groups(&dag, &program.budget, strategy, group_room) else {
+        let (group_room, _) = buffers.split();
+        let Ok(alone) = groups(&dag, &program.budget, strategy, group_room) else {
             return;
         };
-        let arena = arena(&dag, &groups, &ArenaOptions::default(), arena_room).ok();
+        let mut subject = Subject::new(Identity {
+            graph_layout_hash: 0,
+            analysis: AnalysisKind::Custom(0),
+            device: DeviceKey::default(),
+        });
+        let chooser = Chooser::plain(&TopologyPolicy::DEFAULT, &mut subject);
+        let mut other = Buffers::new(needs, 0xFF);
+        let (other_groups, other_arena) = other.split();
+        let room = ExecutionScratchView::new(other_groups, other_arena);
+        let plan = execution(&program.request(strategy), chooser, room).ok();
+        let groups = plan.as_ref().map_or(&alone, |plan| &plan.groups);
+        if let Some(plan) = &plan {
+            let budget = program.budget;
+            assert!(plan.arena.bytes() <= budget.budget_bytes - budget.resident_bytes);
+        }
         let view = PlanView {
             dag,
             names: &program.names,
             budget: program.budget,
-            groups: &groups,
-            arena: arena.as_ref(),
+            groups,
+            execution: plan.as_ref(),
+            shortfall: None,
         };
         let mut out = Vec::new();
         text::write(&view, &mut out).expect("memory takes all");

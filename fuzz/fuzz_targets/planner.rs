@@ -1,5 +1,5 @@
-//! Layers, groups by both strategies, lower bounds and arenas of random programs,
-//! held against plain oracles; and every buffer one entry short.
+//! Layers, groups by both strategies, lower bounds and arenas of random programs, against plain
+//! oracles; and every buffer one entry short.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -33,6 +33,7 @@ fuzz_target!(|bytes: &[u8]| {
     let options = ArenaOptions {
         alignment_bytes,
         results,
+        ..ArenaOptions::default()
     };
     plan(&program, &budget, &options, pattern);
     plan_without_room(&program, &budget, &options, which);
@@ -55,7 +56,7 @@ fn plan(program: &Program, budget: &Budget, options: &ArenaOptions<'_>, pattern:
     }
     let mut lengths = Vec::new();
     for strategy in [Strategy::InOrder, Strategy::Packed] {
-        // The content that the last plan left must not matter.
+        // Leftovers of the last plan must not matter.
         let (group_room, arena_room) = buffers.split();
         let found = groups(&dag, budget, strategy, group_room);
         check_groups(program, budget, strategy, &found);
@@ -72,7 +73,7 @@ fn plan(program: &Program, budget: &Budget, options: &ArenaOptions<'_>, pattern:
     assert!(lengths.is_sorted_by(|in_order, packed| packed <= in_order));
 }
 
-/// A buffer that is one entry short is named, and nothing has been written to any.
+/// A buffer that is one entry short is named, and no buffer is written.
 fn plan_without_room(program: &Program, budget: &Budget, options: &ArenaOptions<'_>, which: u8) {
     let Some((needs, field)) = Buffers::short(program, which) else {
         return;

@@ -1,5 +1,5 @@
-//! Hostile tables before the check that every backend trusts, and random programs that
-//! the CPU backend runs beside a plain interpreter.
+//! Hostile tables for the check that every backend trusts, and random programs on the CPU backend
+//! against a plain interpreter.
 #![no_main]
 
 use std::num::NonZeroUsize;
@@ -125,8 +125,8 @@ fn tables(draw: &mut Draw<'_>) -> EncodedProgram {
     }
 }
 
-/// Whether waves would disturb each other, or find something else than they need: what
-/// this target does not judge, but `tables` does by running what passes.
+/// Tells whether waves would disturb each other, or read unexpected data. This target does not
+/// check that; `tables` does by running accepted tables.
 fn relies_on_others(problem: &TableError) -> bool {
     matches!(
         problem,
@@ -193,13 +193,12 @@ fn keeps_loops_wide(program: &EncodedProgram) -> bool {
     })
 }
 
-/// Whether a group says that it needs no barrier; whether that is so is not judged
-/// here.
+/// Tells whether a group claims to need no barrier, which is not checked here.
 fn is_joined(program: &EncodedProgram) -> bool {
     program.groups.iter().any(|group| group.joined != 0)
 }
 
-/// Whether narrow groups that follow each other do so in the table of waves too.
+/// Tells whether consecutive narrow groups are also consecutive in the table of waves.
 fn runs_lie_together(program: &EncodedProgram) -> bool {
     let top = &program.groups[..program.top_groups as usize];
     top.iter().zip(top.iter().skip(1)).all(|(before, group)| {

@@ -1,4 +1,4 @@
-//! Sizes such as `8GiB`: digits alone are exact, units multiply, all else is refused.
+//! Sizes such as `8GiB`: plain digits are exact, units multiply, anything else is refused.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

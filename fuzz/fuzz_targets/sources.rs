@@ -1,4 +1,4 @@
-//! Files of sources, beside a plain reader of their lines.
+//! Files of sources, against a plain reader of their lines.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -22,7 +22,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// The ids of all lines, or the number of the first that is none.
+/// Returns the ids of all lines, or the number of the first line that is not one.
 fn plain(bytes: &[u8]) -> Result<Vec<u64>, u64> {
     let mut ids = Vec::new();
     for (line, number) in bytes.split_inclusive(|byte| *byte == b'\n').zip(1..) {

@@ -1,6 +1,6 @@
-//! Numbers and programs out of a fuzzer's bytes.
+//! Numbers and programs drawn from a fuzzer's bytes.
 //!
-//! When the bytes run out every draw is zero, so any input is a whole program.
+//! After the last byte every draw is zero, so any input is a whole program.
 
 use arbitrary::Unstructured;
 use seawall_core::plan::{Budget, Dag, Dependency, Wave};
@@ -26,7 +26,7 @@ impl<'a> Draw<'a> {
         self.byte() & 1 == 1
     }
 
-    /// A number below `end`, 0 when `end` is 0.
+    /// A number below `end`, 0 if `end` is 0.
     pub fn below(&mut self, end: u32) -> u32 {
         let word = if end <= 256 {
             u32::from(self.byte())
@@ -46,7 +46,7 @@ impl<'a> Draw<'a> {
         }
     }
 
-    /// 64 bits, with the same taste as [`Self::word`].
+    /// 64 bits, with the same distribution as [`Self::word`].
     pub fn long(&mut self) -> u64 {
         match self.byte() % 5 {
             0 => u64::from(self.byte()),
@@ -57,7 +57,7 @@ impl<'a> Draw<'a> {
         }
     }
 
-    /// A float: any bits at all, or a plain number.
+    /// A float: any bits, or a plain number.
     pub fn float(&mut self) -> f64 {
         match self.byte() % 4 {
             0 => f64::from_bits(self.long()),
@@ -67,20 +67,20 @@ impl<'a> Draw<'a> {
         }
     }
 
-    /// As many items as a byte below `most` says.
+    /// Draws a byte below `most`, and as many items.
     pub fn list<T>(&mut self, most: u32, mut item: impl FnMut(&mut Self) -> T) -> Vec<T> {
         let count = self.below(most);
         (0..count).map(|_| item(self)).collect()
     }
 
-    /// What is left of the bytes.
+    /// The remaining bytes.
     #[must_use]
     pub fn rest(self) -> &'a [u8] {
         self.0.take_rest()
     }
 
-    /// A program of up to 40 waves: half of all programs obey an order of ids,
-    /// the others may hold circles and records that name no wave.
+    /// A program of up to 40 waves: half of all programs are in order of ids, the others may have
+    /// cycles and records that name no wave.
     pub fn program(&mut self) -> Program {
         let waves = self.list(41, |draw| Wave {
             frontier_bytes: draw.long(),
@@ -107,7 +107,7 @@ impl<'a> Draw<'a> {
         Some(Dependency { before: a, after })
     }
 
-    /// A budget in the neighbourhood of what the program needs, or any other.
+    /// A budget near the program's requirement, or any other.
     pub fn budget(&mut self, program: &Program) -> Budget {
         let fused = program.waves.iter().map(fused);
         let largest = u64::try_from(fused.max().unwrap_or(0)).unwrap_or(u64::MAX);
@@ -132,7 +132,7 @@ impl<'a> Draw<'a> {
 pub struct Program {
     /// Waves by id.
     pub waves: Vec<Wave>,
-    /// Which wave waits for which.
+    /// Dependencies between waves.
     pub dependencies: Vec<Dependency>,
 }
 

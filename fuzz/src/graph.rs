@@ -1,10 +1,12 @@
-//! What every graph promises that a reader gives out, whatever the bytes were.
+//! Invariants of every graph that a reader returns, for any bytes.
 
 use std::io::Cursor;
 
-use seawall::graph::{Graph, GraphError, LoadOptions, WeightChoice, Loaded, WeightKind, load_reader};
+use seawall::graph::{
+    Graph, GraphError, LoadOptions, Loaded, WeightChoice, WeightKind, load_reader,
+};
 
-/// The ways in which a file can be asked for.
+/// Options of a load.
 pub const OPTIONS: [LoadOptions; 4] = [
     LoadOptions {
         undirected: false,
@@ -28,12 +30,12 @@ pub const OPTIONS: [LoadOptions; 4] = [
     },
 ];
 
-/// Names whose suffixes claim each format; claims may be false.
+/// Names with the suffix of each format, which may be misleading.
 pub const NAMES: [&str; 8] = [
     "a file", "x.mtx", "x.el", "x.gr", "x.txt", "x.swg", "x.mtx.gz", "x.el.xz",
 ];
 
-/// Nodes up to which every edge's mirror image and every id is looked up.
+/// Number of nodes up to which every edge's mirror image and every id is looked up.
 const LOOKED_UP: u32 = 1 << 12;
 
 /// Reads the bytes; an error must name the file.
@@ -46,8 +48,8 @@ pub fn read(name: &str, bytes: &[u8], options: &LoadOptions) -> Result<Loaded, G
     loaded
 }
 
-/// Rows that ascend strictly within the graph and hold no loop, weights as asked for,
-/// ids that lead there and back, and incoming edges that are the outgoing ones turned.
+/// Checks that rows ascend strictly within the graph and hold no loop, weights are as requested,
+/// ids map both ways, and incoming edges are the transposed outgoing ones.
 pub fn check(graph: &Graph, options: &LoadOptions) {
     let (offsets, targets) = (graph.offsets(), graph.targets());
     assert_eq!(offsets.len(), graph.nodes() as usize + 1);
@@ -113,10 +115,10 @@ pub fn check_same(a: &Graph, b: &Graph) {
     assert_eq!(ids(a), ids(b));
 }
 
-/// Whether a header in this text may make a reader build a large graph of nothing.
+/// Tells whether a header in this text may make a reader build a large graph without edges.
 ///
-/// Readers allow that on purpose up to a documented number of nodes; it costs time
-/// and no byte, so targets leave it out.
+/// Readers allow that on purpose up to a documented number of nodes; it costs much time for few
+/// bytes, so targets leave it out.
 #[must_use]
 pub fn promises_much(bytes: &[u8]) -> bool {
     let numbers = bytes.split(|byte| !byte.is_ascii_digit());

@@ -1,7 +1,7 @@
-//! What the fuzz targets share: a limit on memory, programs drawn from bytes,
-//! plain rereadings of what a planner and a reader promise.
+//! Shared parts of the fuzz targets: a limit on memory, programs drawn from bytes, plain checks of
+//! the promises of planner and readers.
 //!
-//! Oracles here are as plain as can be and call nothing of what they judge.
+//! Oracles here are as plain as possible and call no code under test.
 
 pub mod draw;
 pub mod graph;

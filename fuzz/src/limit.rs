@@ -1,13 +1,12 @@
-//! A global allocator that ends the process at one request that is too large.
+//! A global allocator that ends the process at a single request that is too large.
 //!
-//! libFuzzer looks at resident memory once a second and sees no untouched page,
-//! so a buffer sized by a number in a file would pass unseen. Here the request
-//! itself is the finding.
+//! libFuzzer checks resident memory once a second and sees no untouched page, so a buffer sized by
+//! a number in a file would go unnoticed. Here the request itself is the finding.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes that one request may ask for, unless a target says otherwise.
+/// Largest request in bytes, unless a target sets another.
 const DEFAULT_BYTES: usize = 16 << 20;
 
 static MOST_BYTES: AtomicUsize = AtomicUsize::new(DEFAULT_BYTES);
@@ -17,7 +16,7 @@ struct Limited;
 #[global_allocator]
 static ALLOCATOR: Limited = Limited;
 
-/// Sets the largest request, in bytes, and names what justifies it.
+/// Sets the largest request, in bytes, with its reason.
 pub fn allow(bytes: usize, _because: &str) {
     MOST_BYTES.store(bytes, Ordering::Relaxed);
 }

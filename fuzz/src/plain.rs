@@ -1,28 +1,28 @@
-//! A plain reader of text graphs, for texts without anything unusual in them.
+//! A plain reader of text graphs, for ordinary texts.
 //!
-//! It shares nothing with the product's: lines of a whole text, one after the other,
-//! into a map. What it does not understand is no finding; what it understands, the
-//! product must read alike.
+//! It shares nothing with the product's reader: it puts the lines of a whole text, one after the
+//! other, into a map. Texts that it does not understand are not findings; all others the product
+//! must read in the same way.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A graph by the ids of its file.
 #[derive(Debug, Default)]
 pub struct Plain {
-    /// Ids of all nodes; nothing where ids that occur are the nodes.
+    /// Ids of all nodes; `None` if the nodes are the ids that occur.
     pub nodes: BTreeSet<u64>,
-    /// The lightest weight of every directed edge; 1 where there is none.
+    /// The lightest weight of every directed edge; 1 if there is none.
     pub edges: BTreeMap<(u64, u64), u32>,
     /// Whether every line has a weight.
     pub weighted: bool,
     both: bool,
 }
 
-/// Nodes up to which a header is believed here.
+/// Most nodes of a header that this reader accepts.
 const NODES_MAX: u64 = 1 << 12;
 
 impl Plain {
-    /// Reads `text`; nothing for a text that this reader does not understand.
+    /// Reads `text`; `None` for a text that this reader does not understand.
     #[must_use]
     pub fn read(text: &str, undirected: bool) -> Option<Self> {
         if !text.is_ascii() || text.contains(['\r', '\x0b', '\x0c', '\0']) {
@@ -42,7 +42,7 @@ impl Plain {
         Some(graph)
     }
 
-    /// Whether every edge has its mirror image by what the text or the caller says.
+    /// Whether every edge has its mirror image, by the text or the caller.
     #[must_use]
     pub const fn is_symmetric(&self) -> bool {
         self.both
@@ -104,7 +104,7 @@ fn challenge(text: &str) -> Option<Plain> {
     counted(&arcs?, (nodes, edges, true, false))
 }
 
-/// Edges among nodes that count from 1, as many as promised.
+/// Reads edges among nodes that count from 1, as many as promised.
 fn counted(
     lines: &[&str],
     (nodes, edges, weighted, both): (u64, u64, bool, bool),

@@ -1,8 +1,7 @@
-//! What a plan promises, read again word by word.
+//! Promises of a plan, checked word by word.
 //!
-//! Layers are recomputed by relaxation, groups and arenas are checked against
-//! the definitions of their figures in 128-bit sums. Quadratic and worse, which
-//! programs of 40 waves bear.
+//! Layers are recomputed by relaxation; groups and arenas are checked against the definitions of
+//! their figures in 128-bit sums. This is quadratic or worse, which is fine for 40 waves.
 
 use seawall_core::error::{ArenaError, GroupError, LayerError, ScratchField, ScratchTooSmall};
 use seawall_core::plan::{
@@ -24,7 +23,7 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// Exactly what the requirements ask for, each byte `pattern`.
+    /// Allocates exactly the requirements, with each byte `pattern`.
     #[must_use]
     pub fn new(needs: Requirements, pattern: u8) -> Self {
         let word = u32::from_ne_bytes([pattern; 4]);
@@ -39,7 +38,7 @@ impl Buffers {
         }
     }
 
-    /// Requirements for a program with one buffer an entry short; which buffer, if it can be.
+    /// Requirements for a program with one buffer an entry short, and that buffer, if possible.
     #[must_use]
     pub fn short(program: &Program, which: u8) -> Option<(Requirements, ScratchField)> {
         let (waves, dependencies) = (program.waves.len(), program.dependencies.len());
@@ -117,7 +116,7 @@ impl Buffers {
 /// of a cycle only the number of waves that can never start is foretold.
 ///
 /// # Errors
-/// What the planner must answer.
+/// The expected answer of the planner.
 pub fn naive_layers(program: &Program) -> Result<Vec<usize>, LayerError> {
     let waves = program.waves.len() as u64;
     for dependency in &program.dependencies {
@@ -326,7 +325,7 @@ struct Region {
     last: usize,
 }
 
-/// Holds an arena, or the reason why there is none, against the groups.
+/// Checks an arena, or the reason why there is none, against the groups.
 pub fn check_arena(
     program: &Program,
     groups: &Groups<'_>,
@@ -418,7 +417,7 @@ fn regions(
     regions
 }
 
-/// Whether an error is exactly "this buffer is one entry short".
+/// Tells whether an error is exactly "this buffer is one entry short".
 pub fn check_short(error: ScratchTooSmall, field: ScratchField, program: &Program) {
     let needed = match field {
         ScratchField::Dependencies => program.dependencies.len(),

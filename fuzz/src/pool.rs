@@ -4,7 +4,7 @@ use std::sync::Once;
 
 static STARTED: Once = Once::new();
 
-/// Gives the parallel parts of the readers two threads, whatever the machine has.
+/// Sets two threads for the parallel parts of the readers, on any machine.
 pub fn start() {
     STARTED.call_once(|| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2);

@@ -1,4 +1,4 @@
-//! Whether bytes are a sound `.swg` file, judged from the layout alone.
+//! Decides whether bytes are a valid `.swg` file, from the layout alone.
 
 use std::collections::BTreeMap;
 

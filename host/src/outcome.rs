@@ -7,6 +7,7 @@
 mod waves;
 
 pub use crate::column::{Column, Rounds, SourceSets};
+pub use crate::program::PlanSummary;
 pub(crate) use waves::waves;
 
 use crate::analysis::{AnalysisKind, Answer};
@@ -15,23 +16,6 @@ use crate::column::fnv1a;
 use crate::executor::Executor;
 use crate::graph::{Loaded, Scale, WeightKind, WeightOrigin};
 use serde::Serialize;
-
-/// The plan that ran, in numbers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PlanSummary {
-    /// Groups of waves between grid barriers.
-    pub groups: u32,
-    /// Grid barriers that the plan needs, those inside loops not counted.
-    pub global_barriers: u32,
-    /// Groups that no plan can go below.
-    pub lower_bound: u64,
-    /// Bytes of the largest group.
-    pub peak_group_bytes: u64,
-    /// Bytes of the arena that holds every register.
-    pub arena_bytes: u64,
-    /// Topology that the run used most, by the planner's name.
-    pub topology: String,
-}
 
 /// What was left out of a file's edges. Whoever loaded the graph fills this in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -180,6 +164,9 @@ pub struct RunOutcome {
     pub parents: Option<Vec<u32>>,
     /// The plan.
     pub plan: PlanSummary,
+    /// Topology that most steps of a search had, by the planner's name; `none` without
+    /// steps.
+    pub topology: String,
     /// The times.
     pub times: Times,
     /// Repetitions behind the medians.

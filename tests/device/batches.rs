@@ -20,12 +20,12 @@ use std::sync::Arc;
 
 const NAME: &str = "batch";
 
-/// One drawn batch and the blocks it gets.
+/// One drawn batch and its number of blocks.
 struct Case {
     repeat: String,
     members: Vec<Member>,
     options: CudaOptions,
-    /// Whether sweeps over every node a level stay short.
+    /// Whether sweeps over every node per level stay short.
     is_light: bool,
 }
 
@@ -112,8 +112,8 @@ pub(crate) fn run(drawn: (u64, bool), tally: &mut Tally) {
     }
 }
 
-/// Runs random programs on the batch of a seed, where the interpreter that
-/// judges them is fast enough.
+/// Runs random programs on the batch of a seed, if the interpreter that checks them is fast
+/// enough.
 fn scripts(case: &Case, seed: u64, tally: &mut Tally) {
     if !case.is_light {
         return;

@@ -1,5 +1,5 @@
-//! Device memory of any size: what a program can do without gives way, and what it
-//! cannot do without is missed by name.
+//! Device memory of any size: optional parts of a program are dropped, and missing required parts
+//! are named.
 
 use crate::tally::Tally;
 use seawall::backend::cuda::{CudaOptions, CudaSession, Executor};
@@ -10,7 +10,7 @@ use seawall_tests::random::Random;
 /// Size of the graph.
 const NODES: u32 = 3_000;
 const EDGES: u32 = 50_000;
-/// Largest budget that is tried, bytes; enough for the graph with its tiles.
+/// Largest budget tried, bytes; enough for the graph with its tiles.
 const MOST: u64 = 2 << 20;
 /// Smallest, too little for the graph.
 const LEAST: u64 = 128 << 10;

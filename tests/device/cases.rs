@@ -207,7 +207,7 @@ fn details(
         tally.check(("parents, three runs each", name), case.repeat(), || {
             run_analysis(session, (graph, &case.list), &parents, 3)
         });
-        // The oracle searches once a source.
+        // The oracle searches once per source.
         let most = 4_000_000 / (case.list.edges.len() + 1);
         let sources = case.sources.iter().take(most.clamp(1, 150));
         let sets = Asked {
@@ -231,8 +231,8 @@ fn topologies(
     tally: &mut Tally,
 ) {
     for forced in 0..=5_u32 {
-        // A forced sweep visits every node a level: on a long path that is
-        // work for minutes, and shows nothing that a short one does not.
+        // A forced sweep visits every node per level: on a long path this takes minutes, and shows
+        // no more than on a short one.
         if (2..=4).contains(&forced) && case.list.nodes > 20_000 {
             continue;
         }
@@ -304,7 +304,7 @@ fn limits(
     }
 }
 
-/// Several programs in one session, so that each follows another's leavings.
+/// Several programs in one session, so that each runs after another's data.
 fn scripts(session: &mut CudaSession<'_>, case: &Case, name: &'static str, tally: &mut Tally) {
     // The interpreter and the scatter wave are slow; a few thousand nodes
     // already spread every wave over many blocks.

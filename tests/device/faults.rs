@@ -9,7 +9,7 @@ use seawall_core::abi::control::{FaultCode, FaultRecord};
 use seawall_core::abi::program::{NO_REGISTER, Opcode};
 use seawall_tests::faulty;
 
-/// An executor and the machine that it gets.
+/// An executor and its machine.
 #[derive(Clone, Copy, Debug)]
 struct Tried {
     executor: Executor,
@@ -18,7 +18,7 @@ struct Tried {
 }
 
 impl Tried {
-    /// A short time budget, longer under a checker, with fewer blocks.
+    /// A short time budget; longer and with fewer blocks under a checker.
     fn options(self) -> CudaOptions {
         let milliseconds = if self.quick { 1000 } else { 200 };
         CudaOptions {
@@ -51,7 +51,7 @@ fn loops_of(executor: Executor, quick: bool) -> Vec<Option<LoopNodes>> {
     match executor {
         Executor::Graph if quick => vec![Some(LoopNodes::Unrolled)],
         Executor::Graph => vec![None, Some(LoopNodes::Unrolled)],
-        Executor::Mega | Executor::Launches => vec![None],
+        Executor::Mega | Executor::Launches | Executor::Cpu => vec![None],
     }
 }
 
@@ -129,7 +129,7 @@ fn oversized(tried: Tried) -> Result<(), String> {
             || format!("{told} wanted, {fitting} fit on {multiprocessors}"),
         ),
         (Executor::Mega, Ok(session)) => Err(format!("opened with {:?}", session.shape())),
-        (Executor::Launches | Executor::Graph, Ok(_)) => Ok(()),
+        (Executor::Launches | Executor::Graph | Executor::Cpu, Ok(_)) => Ok(()),
         (_, Err(error)) => Err(text(error)),
     }
 }
@@ -152,8 +152,7 @@ fn odd_lanes(tried: Tried) -> Result<(), String> {
     Ok(())
 }
 
-/// Only blocks that wait for each other find out that one is missing; a launch
-/// of its own reports itself.
+/// Only blocks that wait for each other detect a missing one; a separate launch reports itself.
 fn stalled(tried: Tried) -> Result<(), String> {
     let (record, wave) = fault_of(tried, &faulty::stalled(1).map_err(text)?)?;
     let code = FaultCode::from_word(record.code);

@@ -1,5 +1,5 @@
-//! A context that is lost: its sessions end with an error that says so. When the last one
-//! is closed, the next session gets a fresh context or says that the process must restart.
+//! A lost context: its sessions end with a distinct error. After the last one is closed, the next
+//! session gets a fresh context or reports that the process must restart.
 
 use crate::tally::Tally;
 use cudarc::driver::sys;
@@ -10,7 +10,7 @@ use seawall_tests::harness::run_ranks;
 use std::ffi::CStr;
 use std::ptr::null_mut;
 
-/// A kernel that writes where nobody may.
+/// A kernel with an illegal write.
 const WRECK: &CStr = c".version 7.0
 .target sm_70
 .address_size 64
@@ -25,8 +25,8 @@ const WRECK: &CStr = c".version 7.0
 }
 ";
 
-/// Loses the context on purpose. The last check of the program, as a driver need not
-/// give another one.
+/// Loses the context on purpose. This is the last check of the program, as a driver need not
+/// provide another context.
 pub(crate) fn run(tally: &mut Tally) {
     tally.check(("lost context", "mega"), "no seed", || {
         let edges: Vec<(u32, u32)> = (0..200).map(|node| (node, (node * 7 + 1) % 200)).collect();
@@ -47,7 +47,8 @@ pub(crate) fn run(tally: &mut Tally) {
         drop(session);
         match open(&graph) {
             Ok(mut fresh) => run_ranks(&mut fresh, &graph, 3, 1),
-            // Drivers need not give a process another context; it is told so then.
+            // Drivers need not provide another context to a process; the error then asks for a
+            // restart.
             Err(error) if error.to_string().ends_with("restart it") => Ok(()),
             Err(error) => Err(format!("after the lost session: {error}")),
         }

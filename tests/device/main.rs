@@ -1,9 +1,8 @@
 //! The GPU tests, as one program that can be carried to a machine with a GPU.
 //!
-//! Random graphs and programs run on every GPU executor and are compared with
-//! the oracles of `seawall-tests`; faulty programs must end with the fault that
-//! they are. It needs a driver and a device and nothing else, and it fails
-//! without them: a run that tested nothing is not a pass.
+//! Random graphs and programs run on every GPU executor and are compared with the oracles of
+//! `seawall-tests`; faulty programs must end with their fault. It needs only a driver and a
+//! device, and it fails without them: a run that tested nothing is not a pass.
 //!
 //! ```text
 //! cargo build --release -p seawall-tests --test device
@@ -29,13 +28,13 @@ const EXECUTORS: [(Executor, &str); 3] = [
     (Executor::Graph, "graph"),
 ];
 
-/// How to test.
+/// Options of the tests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Options {
     /// Tiny graphs and small grids, for running under a checker that slows
     /// kernels down a hundredfold.
     quick: bool,
-    /// When to draw no further case.
+    /// End of drawing cases.
     time: Duration,
     /// Seed of the first case.
     seed: u64,
@@ -119,7 +118,7 @@ fn main() -> ExitCode {
     budgets::run(options.quick, &mut tally);
     batches::faults(options.quick, &mut tally);
     run_cases(&options, &mut tally);
-    // A checker would take it for a finding.
+    // A checker would report it.
     if !options.quick {
         lost::run(&mut tally);
     }
@@ -131,7 +130,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Draws cases, each for all executors, until the time is over.
+/// Draws cases, each for all executors, until the time ends.
 fn run_cases(options: &Options, tally: &mut Tally) {
     let start = Instant::now();
     let mut seed = options.seed;

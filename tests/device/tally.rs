@@ -1,4 +1,4 @@
-//! Counts what passed and failed, and prints it.
+//! Counts and prints passed and failed checks.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ pub(crate) struct Tally {
 const PRINTED: u32 = 5;
 
 impl Tally {
-    /// Runs one check, prints its failure with what repeats it, and counts it.
+    /// Runs and counts one check; prints its failure with the command that repeats it.
     pub(crate) fn check(
         &mut self,
         (check, executor): (&'static str, &'static str),
@@ -59,7 +59,7 @@ impl Tally {
         &mut self.rows[at]
     }
 
-    /// Checks that failed.
+    /// Number of failed checks.
     pub(crate) fn failed(&self) -> u32 {
         self.rows.iter().map(|row| row.failed).sum()
     }

@@ -7,18 +7,16 @@ use seawall::Cause;
 use seawall::analysis::oracle;
 use seawall::graph::{self, Graph, LoadOptions};
 use seawall::outcome::{Column, Rounds, RunOutcome};
-use seawall::run::{AnalysisKind, BackendChoice, Detail, Ranking, RunError, RunRequest, execute};
+use seawall::run::{AnalysisKind, Detail, Machine, Ranking, RunError, RunRequest, execute};
 use std::num::{NonZeroU32, NonZeroUsize};
 
 const THREADS: [usize; 3] = [1, 2, 5];
 
 fn request(analysis: AnalysisKind, sources: &[u32], threads: usize) -> RunRequest {
-    RunRequest {
-        backend: BackendChoice::Cpu,
-        threads: NonZeroUsize::new(threads),
-        check: true,
-        ..RunRequest::new(analysis, sources.to_vec())
-    }
+    let machine = Machine::cpu(NonZeroUsize::new(threads));
+    let mut request = RunRequest::new(analysis, sources.to_vec()).on(machine);
+    request.check = true;
+    request
 }
 
 fn run(graph: &Graph, request: &RunRequest) -> RunOutcome {
@@ -251,7 +249,7 @@ fn counting_triangles_ends_with_the_time_budget() {
     let edges: Vec<_> = (1..5000).map(|node| (node, node / 2)).collect();
     let graph = Graph::from_edges(5000, &edges, true).unwrap();
     let mut request = request(AnalysisKind::Triangles, &[], 2);
-    request.time_budget_ns = 1;
+    request.machine.time_budget_ns = 1;
     let error = execute(&graph, &request, &mut |_| {}).unwrap_err();
     assert_eq!(error.cause(), Cause::Failure);
     assert!(error.to_string().contains("time"), "{error}");

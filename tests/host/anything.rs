@@ -13,7 +13,7 @@ use seawall::program::{
     BitOp, ComponentStep, EncodedProgram, Lengths, Mark, Meet, Paths, PlanRequest, ProgramBuilder,
     ProgramError, Ranks, RegisterId, Sets, Transfer, Triangles,
 };
-use seawall::run::{AnalysisKind, BackendChoice, Detail, Ranking, RunError, RunRequest, execute};
+use seawall::run::{AnalysisKind, Detail, Machine, Ranking, RunError, RunRequest, execute};
 use seawall::tiles::{TileShape, Tiles};
 use seawall_core::abi::program::Reduction;
 use seawall_core::topology::Topology;
@@ -93,18 +93,16 @@ fn request() -> impl Strategy<Value = RunRequest> {
     (what, with).prop_map(|(what, with)| {
         let (analysis, sources, detail, (damping, tolerance)) = what;
         let (threads, budget_bytes, time_budget_ns, iterations, topology) = with;
-        RunRequest {
-            backend: BackendChoice::Cpu,
-            threads: NonZeroUsize::new(threads),
-            budget_bytes,
-            time_budget_ns,
-            max_iterations: iterations.and_then(NonZeroU32::new),
-            ranking: Ranking { damping, tolerance },
-            topology,
-            detail,
-            check: true,
-            ..RunRequest::new(analysis, sources)
-        }
+        let mut machine = Machine::cpu(NonZeroUsize::new(threads));
+        machine.budget_bytes = budget_bytes;
+        machine.time_budget_ns = time_budget_ns;
+        let mut request = RunRequest::new(analysis, sources).on(machine);
+        request.max_iterations = iterations.and_then(NonZeroU32::new);
+        request.ranking = Ranking { damping, tolerance };
+        request.topology = topology;
+        request.detail = detail;
+        request.check = true;
+        request
     })
 }
 
@@ -114,8 +112,11 @@ fn made_sense(graph: &Graph, request: &RunRequest) -> bool {
     let sources = &request.sources;
     let starts = !sources.is_empty() && sources.iter().all(|node| *node < graph.nodes());
     shares.iter().all(|share| (0.0..1.0).contains(share))
-        && request.time_budget_ns > 0
-        && request.threads.is_none_or(|threads| threads.get() <= 4096)
+        && request.machine.time_budget_ns > 0
+        && request
+            .machine
+            .threads
+            .is_none_or(|threads| threads.get() <= 4096)
         && (starts || !request.analysis.takes_sources())
 }
 
@@ -360,16 +361,13 @@ proptest! {
 #[test]
 fn a_wrong_request_names_its_fault() {
     let graph = Graph::from_edges(4, &[(0, 1), (1, 2)], false).unwrap();
-    let bfs = |sources: &[u32]| RunRequest {
-        backend: BackendChoice::Cpu,
-        ..RunRequest::new(AnalysisKind::Bfs, sources.to_vec())
+    let bfs = |sources: &[u32]| {
+        RunRequest::new(AnalysisKind::Bfs, sources.to_vec()).on(Machine::cpu(None))
     };
-    let damped = |damping| RunRequest {
-        ranking: Ranking {
-            damping,
-            ..Ranking::default()
-        },
-        ..bfs(&[0])
+    let damped = |damping| {
+        let mut request = bfs(&[0]);
+        request.ranking.damping = damping;
+        request
     };
     let refused = |request: RunRequest| {
         let alone = execute(&graph, &request, &mut |_| ()).unwrap_err();
@@ -394,15 +392,11 @@ fn a_wrong_request_names_its_fault() {
             "{error}"
         );
     }
-    let rushed = RunRequest {
-        time_budget_ns: 0,
-        ..bfs(&[0])
-    };
+    let mut rushed = bfs(&[0]);
+    rushed.machine.time_budget_ns = 0;
     assert!(matches!(refused(rushed), RunError::NoTime));
-    let crowded = RunRequest {
-        threads: NonZeroUsize::new(4097),
-        ..bfs(&[0])
-    };
+    let mut crowded = bfs(&[0]);
+    crowded.machine.threads = NonZeroUsize::new(4097);
     let error = refused(crowded);
     assert!(
         matches!(

@@ -9,7 +9,7 @@ use seawall::backend::{BackendError, RunLimits};
 use seawall::batch::{BatchError, BatchGraph, execute};
 use seawall::graph::Graph;
 use seawall::program::EncodedProgram;
-use seawall::run::{self, AnalysisKind, BackendChoice, RunError, RunRequest};
+use seawall::run::{self, AnalysisKind, Executor, Machine, RunError, RunRequest};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_core::topology::Topology;
@@ -93,9 +93,8 @@ proptest! {
         prop_assume!(!members.is_empty());
         let graphs: Vec<Graph> = members.iter().map(weighted).collect();
         for analysis in ANALYSES {
-            let mut request = RunRequest::new(analysis, Vec::new());
-            request.backend = BackendChoice::Cpu;
-            request.threads = NonZeroUsize::new(threads);
+            let machine = Machine::cpu(NonZeroUsize::new(threads));
+            let mut request = RunRequest::new(analysis, Vec::new()).on(machine);
             request.check = true;
             let batch = execute(&named(&graphs, &members), &request, &mut |_| ()).unwrap();
             prop_assert_eq!(batch.checked(), Some(true));
@@ -133,11 +132,7 @@ fn path(nodes: u32) -> Graph {
 }
 
 fn request(analysis: AnalysisKind) -> RunRequest {
-    RunRequest {
-        backend: BackendChoice::Cpu,
-        threads: NonZeroUsize::new(2),
-        ..RunRequest::new(analysis, Vec::new())
-    }
+    RunRequest::new(analysis, Vec::new()).on(Machine::cpu(NonZeroUsize::new(2)))
 }
 
 #[test]
@@ -191,9 +186,9 @@ fn graphs_unfit_for_an_analysis_are_named() {
 fn executors_that_launch_each_group_refuse_a_batch() {
     let graph = path(3);
     let batch = [BatchGraph::new("path", &graph, vec![0])];
-    for backend in [BackendChoice::Launches, BackendChoice::Graph] {
+    for executor in [Executor::Launches, Executor::Graph] {
         let mut request = request(AnalysisKind::Bfs);
-        request.backend = backend;
+        request.machine = Machine::gpu(executor, 0);
         let error = execute(&batch, &request, &mut |_| ()).unwrap_err();
         assert!(error.to_string().contains("use mega or cpu"), "{error}");
         assert_eq!(error.cause(), Cause::Request);
@@ -208,13 +203,13 @@ fn a_budget_bounds_all_graphs_together() {
         .map(|graph| BatchGraph::new("path", graph, vec![0]))
         .collect();
     let mut request = request(AnalysisKind::Bfs);
-    request.budget_bytes = Some(100_000);
+    request.machine.budget_bytes = Some(100_000);
     let error = execute(&batch, &request, &mut |_| ()).unwrap_err();
     let BatchError::Run(RunError::OverBudget { needed_bytes, .. }) = error else {
         panic!("{error}")
     };
     assert_eq!(error.cause(), Cause::Request);
-    request.budget_bytes = Some(needed_bytes);
+    request.machine.budget_bytes = Some(needed_bytes);
     let outcome = execute(&batch, &request, &mut |_| ()).unwrap();
     assert_eq!((outcome.workers, outcome.reached()), (1, 50_000));
     assert!(outcome.memory_bytes <= needed_bytes);

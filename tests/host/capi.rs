@@ -308,3 +308,113 @@ fn codes_and_names_of_outcomes_match() {
     }
     assert_eq!(c::Status::from_number(5), None);
 }
+
+/// A request for two chained waves under a budget.
+fn execution_request(dag: c::Dag, budget_bytes: u64) -> c::ExecutionRequest {
+    c::ExecutionRequest {
+        dag,
+        budget: c::Budget {
+            resident_bytes: 20,
+            budget_bytes,
+            readback_bytes: 0,
+        },
+        arena: c::ArenaOptions {
+            alignment_bytes: 1,
+            result_words: ptr::null(),
+            result_word_count: 0,
+        },
+        least_alignment_bytes: 0,
+        strategy: c::Strategy::Packed as u32,
+        early_results: 0,
+        fixed_groups: 0,
+        grid_sync: 1,
+        previous: u32::MAX,
+        signals: c::Signals {
+            nodes: 10,
+            edges: 40,
+            frontier_density_ppm: 500_000,
+            ..c::Signals::default()
+        },
+        launch: ptr::null(),
+    }
+}
+
+/// The outcome of one request, in buffers of its own.
+fn execution(request: &c::ExecutionRequest) -> (c::Status, [u64; 3], Option<c::Execution>) {
+    let mut room = Room::new();
+    let mut problem = c::Problem::default();
+    let mut found = std::mem::MaybeUninit::uninit();
+    let mut offsets = [c::Offsets {
+        frontier: 0,
+        scratch: 0,
+        output: 0,
+    }; 4];
+    // SAFETY: the records are valid, and tables and buffers are as long as they say.
+    let status = unsafe {
+        c::seawall_plan_execution(
+            request,
+            &room.buffers(),
+            found.as_mut_ptr(),
+            offsets.as_mut_ptr(),
+            &mut problem,
+        )
+    };
+    // SAFETY: a call that succeeds has written its result.
+    let found = (status == c::Status::Ok).then(|| unsafe { found.assume_init() });
+    (status, problem.numbers, found)
+}
+
+#[test]
+fn an_execution_is_planned_in_one_call() {
+    let wave = |frontier_bytes, output_bytes| c::Wave {
+        frontier_bytes,
+        scratch_bytes: 0,
+        output_bytes,
+    };
+    let waves = [wave(80, 10), wave(0, 88)];
+    let edges = [c::Dependency {
+        before: 0,
+        after: 1,
+    }];
+    let dag = program(&waves, &edges);
+    let (status, _, found) = execution(&execution_request(dag, 120));
+    let found = found.unwrap();
+    assert_eq!((status, found.groups.group_count), (c::Status::Ok, 2));
+    assert_eq!(found.groups.summary.peak_group_bytes, 90);
+    assert_eq!((found.arena.bytes, found.required_bytes), (98, 118));
+    // 118 of 120 bytes: Sparse is the safe choice.
+    assert_eq!(found.topology, c::ExecutionTopology::Sparse as u32);
+    assert_eq!(
+        (found.pressure_bps, found.launch),
+        (9833, c::Launch::default())
+    );
+    let roomy = execution(&execution_request(dag, 1 << 20)).2.unwrap();
+    assert_eq!(roomy.topology, c::ExecutionTopology::Hybrid as u32);
+
+    let (status, numbers, _) = execution(&execution_request(dag, 110));
+    assert_eq!(
+        (status, numbers),
+        (c::Status::ArenaOverBudget, [118, 110, 0])
+    );
+    let launch = c::LaunchRequest {
+        queue_len: 100,
+        max_workgroup_size_x: 64,
+        max_compute_workgroups_per_dimension: 8,
+        max_compute_invocations_per_workgroup: 64,
+        ..c::LaunchRequest::default()
+    };
+    let with_launch = |launch: &c::LaunchRequest, budget| c::ExecutionRequest {
+        launch,
+        ..execution_request(dag, budget)
+    };
+    let sized = execution(&with_launch(&launch, 1 << 20)).2.unwrap().launch;
+    assert_eq!((sized.lanes_per_group, sized.hit_capacity), (64, 1024));
+    let (status, numbers, _) = execution(&with_launch(&launch, 500));
+    assert_eq!(status, c::Status::OutOfMemory);
+    assert_eq!(numbers, [118 + 16 * 1024, 500, 0]);
+    let none = c::LaunchRequest::default();
+    assert_eq!(execution(&with_launch(&none, 500)).0, c::Status::ZeroLimit);
+    let mut odd = execution_request(dag, 120);
+    odd.strategy = 7;
+    assert_eq!(execution(&odd).0, c::Status::InvalidStrategy);
+}

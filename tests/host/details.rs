@@ -7,7 +7,7 @@ use seawall::backend::RunLimits;
 use seawall::backend::cpu::CpuSession;
 use seawall::graph::Graph;
 use seawall::outcome::{Column, Rounds, RunOutcome};
-use seawall::run::{AnalysisKind, BackendChoice, Detail, RunError, RunRequest, execute};
+use seawall::run::{AnalysisKind, Detail, Machine, RunError, RunRequest, execute};
 use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::graphs::{self, SHAPES};
 use seawall_tests::harness::{Asked, run_analysis};
@@ -19,24 +19,19 @@ const THREADS: [usize; 3] = [1, 2, 5];
 const NO: u32 = Column::UNREACHED;
 
 fn request((analysis, detail): (AnalysisKind, Detail), sources: &[u32]) -> RunRequest {
-    RunRequest {
-        backend: BackendChoice::Cpu,
-        check: true,
-        detail,
-        ..RunRequest::new(analysis, sources.to_vec())
-    }
+    let mut request = RunRequest::new(analysis, sources.to_vec()).on(Machine::cpu(None));
+    request.check = true;
+    request.detail = detail;
+    request
 }
 
 /// Returns the result that any number of threads computes and the check accepts.
 fn run(graph: &Graph, request: &RunRequest) -> RunOutcome {
     let outcomes = THREADS.map(|threads| {
-        let threads = NonZeroUsize::new(threads);
-        let request = RunRequest {
-            threads,
-            ..request.clone()
-        };
+        let mut request = request.clone();
+        request.machine.threads = NonZeroUsize::new(threads);
         let outcome = execute(graph, &request, &mut |_| {}).unwrap();
-        assert_eq!(outcome.checked, Some(true), "{threads:?}");
+        assert_eq!(outcome.checked, Some(true), "{threads}");
         outcome
     });
     for other in &outcomes[1..] {

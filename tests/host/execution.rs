@@ -5,7 +5,7 @@ use seawall::backend::RunLimits;
 use seawall::backend::cpu::CpuSession;
 use seawall::graph::{self, Graph, LoadOptions, WeightChoice};
 use seawall::outcome::{Column, RunOutcome};
-use seawall::run::{AnalysisKind, BackendChoice, Detail, RunError, RunRequest, execute};
+use seawall::run::{AnalysisKind, Detail, Machine, RunError, RunRequest, execute};
 use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::graphs::{self, EdgeList, SHAPES, Shape};
 use seawall_tests::harness::{ANALYSES, Asked, compare, expected, run_analysis};
@@ -54,12 +54,10 @@ fn cases(nodes: u32) -> impl Strategy<Value = Case> {
 }
 
 fn request(analysis: AnalysisKind, sources: &[u32], threads: usize) -> RunRequest {
-    RunRequest {
-        backend: BackendChoice::Cpu,
-        threads: NonZeroUsize::new(threads),
-        check: true,
-        ..RunRequest::new(analysis, sources.to_vec())
-    }
+    let machine = Machine::cpu(NonZeroUsize::new(threads));
+    let mut request = RunRequest::new(analysis, sources.to_vec()).on(machine);
+    request.check = true;
+    request
 }
 
 fn run(graph: &Graph, request: &RunRequest) -> RunOutcome {
@@ -187,10 +185,8 @@ proptest! {
         prop_assume!(!case.sources.is_empty());
         let graph = case.list.graph().unwrap();
         for analysis in [AnalysisKind::Bfs, AnalysisKind::Reach] {
-            let request = RunRequest {
-                max_iterations: NonZeroU32::new(limit),
-                ..request(analysis, &case.sources, threads)
-            };
+            let mut request = request(analysis, &case.sources, threads);
+            request.max_iterations = NonZeroU32::new(limit);
             let outcome = run(&graph, &request);
             let mut asked = case.asked(analysis);
             let whole = expected(&case.list, &case.asked(AnalysisKind::Bfs));

@@ -1,5 +1,6 @@
 //! Host-side conformance and property tests.
 mod allocations;
+mod analyzer;
 mod analyses;
 mod anything;
 mod batch;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use seawall::batch::{self, BatchGraph};
 use seawall::graph::Graph;
 use seawall::outcome::{Column, RunOutcome};
-use seawall::run::{AnalysisKind, BackendChoice, RunError, RunRequest, execute};
+use seawall::run::{AnalysisKind, Machine, RunError, RunRequest, execute};
 use seawall_tests::graphs::EdgeList;
 use seawall_tests::paths::Weights;
 use std::num::NonZeroUsize;
@@ -13,12 +13,10 @@ use std::num::NonZeroUsize;
 const NO: u64 = u64::MAX;
 
 fn request(sources: &[u32], threads: usize) -> RunRequest {
-    RunRequest {
-        backend: BackendChoice::Cpu,
-        threads: NonZeroUsize::new(threads),
-        check: true,
-        ..RunRequest::new(AnalysisKind::Sssp, sources.to_vec())
-    }
+    let machine = Machine::cpu(NonZeroUsize::new(threads));
+    let mut request = RunRequest::new(AnalysisKind::Sssp, sources.to_vec()).on(machine);
+    request.check = true;
+    request
 }
 
 fn run(graph: &Graph, sources: &[u32], threads: usize) -> Result<RunOutcome, RunError> {

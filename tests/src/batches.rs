@@ -1,7 +1,7 @@
-//! Batches to run, and their judgement, for the CPU backend and for a GPU.
+//! Batches and their checks, for the CPU backend and for a GPU.
 //!
-//! Graphs of one batch differ in shape and size, empty ones among them. Each
-//! result is compared with an oracle that saw that graph alone.
+//! Graphs of one batch differ in shape and size, and some are empty. Each result is compared with
+//! an oracle of that graph alone.
 
 use crate::draw::{self, Limits};
 use crate::graphs::{self, EdgeList, SHAPES};
@@ -30,7 +30,7 @@ pub const ANALYSES: [AnalysisKind; 7] = [
     AnalysisKind::Triangles,
 ];
 
-/// A graph of a batch as it was drawn.
+/// A drawn graph of a batch.
 #[derive(Clone, Debug)]
 pub struct Member {
     /// Its edges.
@@ -54,10 +54,10 @@ pub fn members(count: u32, nodes: u32, random: &mut Random) -> Vec<Member> {
     (0..count).map(member).collect()
 }
 
-/// What is asked of every member.
+/// The request for every member.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchAsked {
-    /// Which analysis.
+    /// The analysis.
     pub analysis: AnalysisKind,
     /// Most iterations of its loop.
     pub max_iterations: u32,
@@ -66,7 +66,7 @@ pub struct BatchAsked {
 }
 
 impl BatchAsked {
-    /// `analysis` to its end with every default.
+    /// Returns the request for `analysis` with every default.
     #[must_use]
     pub fn new(analysis: AnalysisKind) -> Self {
         Self {
@@ -85,7 +85,7 @@ fn text(error: impl std::fmt::Display) -> String {
 /// results. `open` opens the session.
 ///
 /// # Errors
-/// What failed or differed.
+/// The first failure or difference.
 pub fn run_batch(
     open: impl for<'g> FnOnce(&[Job<'g>]) -> Result<Box<dyn BatchSession + 'g>, BatchError>,
     members: &[Member],
@@ -142,7 +142,7 @@ fn built(members: &[Member], graphs: &[Graph], asked: &BatchAsked) -> Result<Vec
     members.iter().zip(graphs).map(build).collect()
 }
 
-/// A job with a program of its own.
+/// Returns a job with its own program.
 ///
 /// # Errors
 /// When the program cannot be planned.
@@ -159,8 +159,8 @@ pub fn job<'g>(graph: &'g Graph, built: &Built) -> Result<Job<'g>, String> {
     })
 }
 
-/// A search of `graph` whose frontier is too short: a fault in a program that
-/// only searches.
+/// Returns a search of `graph` whose frontier is too short: a fault in a program that only
+/// searches.
 ///
 /// # Errors
 /// When the program cannot be planned.
@@ -183,12 +183,11 @@ pub fn short_frontier(graph: &Graph) -> Result<Job<'_>, String> {
     Ok(job)
 }
 
-/// Runs a random script on every member in one batch and compares the first
-/// register that each keeps: workers hand arenas on as they are, so no program
-/// may depend on what it finds there.
+/// Runs a random script on every member in one batch and compares the first register that each
+/// keeps: workers pass arenas on without clearing, so no program may depend on their content.
 ///
 /// # Errors
-/// What failed or differed.
+/// The first failure or difference.
 pub fn run_scripts(
     open: impl for<'g> FnOnce(&[Job<'g>]) -> Result<Box<dyn BatchSession + 'g>, BatchError>,
     members: &[Member],

@@ -1,9 +1,8 @@
-//! Random scripts that every machine must agree on.
+//! Random scripts, for comparison between machines.
 //!
-//! Only what a program may rely on is drawn: registers are written before they
-//! are read, sources are long enough, and no wave reads words that other lanes
-//! write in the same wave. Loops end by their limit, or because their facts
-//! only grow or only shrink.
+//! Only valid programs are drawn: registers are written before they are read, sources are long
+//! enough, and no wave reads words that other lanes write in the same wave. Loops end by their
+//! limit, or because their facts only grow or only shrink.
 
 use crate::graphs::draw_sources;
 use crate::random::Random;
@@ -12,21 +11,21 @@ use seawall::program::{BitOp, Meet};
 use seawall_core::abi::program::Reduction;
 use seawall_core::abi::search::bitset_words;
 
-/// What a script may hold.
+/// Limits of a script.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Nodes of the graph.
     pub nodes: u32,
-    /// Waves and composites on the top level.
+    /// Waves and composites at the top level.
     pub waves: u32,
     /// Longest register of a free length, words.
     pub words: u32,
 }
 
-/// A limit that only a loop's own end keeps.
+/// A limit that a loop reaches only if it fails to end by itself.
 pub const UNLIMITED: u32 = u32::MAX - 1;
 
-/// Bits that `Scatter` looks through at most: words times list.
+/// Most bits that `Scatter` examines: words times list.
 const SCATTER_COST: u64 = 400_000;
 
 const LENGTHS: [u32; 9] = [0, 1, 2, 31, 33, 64, 100, 2049, 8193];
@@ -49,8 +48,8 @@ pub fn draw(limits: Limits, random: &mut Random) -> Script {
     drawer.script
 }
 
-/// A script of these choices for its registers, and these for each of its waves: without
-/// a list of choices it is a script without that wave.
+/// Builds a script from choices for its registers, and a list of choices for each of its waves:
+/// dropping a list drops its wave.
 #[must_use]
 pub fn of_choices(limits: Limits, registers: Vec<u32>, waves: &[Vec<u32>]) -> Script {
     let mut random = Random::of_choices(registers);
@@ -114,7 +113,7 @@ impl Drawer<'_> {
         }
     }
 
-    /// Words of which most are zero.
+    /// Draws words, most of them zero.
     fn facts(&mut self, words: u32) -> Vec<u32> {
         let word = |random: &mut Random| {
             if random.once_in(3) {
@@ -126,7 +125,7 @@ impl Drawer<'_> {
         (0..words).map(|_| word(self.random)).collect()
     }
 
-    /// A written register of at least `words` words.
+    /// Draws a written register of at least `words` words.
     fn readable(&mut self, words: u32, except: Option<Slot>) -> Option<Slot> {
         let choices: Vec<Slot> = (0..self.written.len())
             .filter(|slot| self.written[*slot] && Some(*slot) != except)
@@ -148,7 +147,7 @@ impl Drawer<'_> {
 
     fn add_top(&mut self) {
         let nodes = self.limits.nodes;
-        // The smallest choice is the simplest wave, for failures to shrink to.
+        // The smallest choice is the simplest wave, to which failures shrink.
         let composite = match self.random.below(16) {
             15 => self.levels(),
             14 => self.reach(),
@@ -196,7 +195,7 @@ impl Drawer<'_> {
         Wave::Fill { to, value }
     }
 
-    /// A wave without a loop in it.
+    /// Draws a wave without a loop.
     fn simple(&mut self) -> Wave {
         let drawn = match self.random.below(13) {
             0 => None,
@@ -307,7 +306,7 @@ impl Drawer<'_> {
         Some(Wave::Reach { to, list, max })
     }
 
-    /// Parents by levels where a search left some, by any words otherwise.
+    /// Draws parents by the levels of a search if there are any, by arbitrary words otherwise.
     fn parents(&mut self) -> Option<Wave> {
         let nodes = self.limits.nodes;
         let to = self.writable(|words| words >= nodes)?;
@@ -367,7 +366,7 @@ impl Drawer<'_> {
         })
     }
 
-    /// Keeps what was written of every second register, and of the first.
+    /// Keeps every second written register, and the first.
     fn keep_half(&mut self) {
         for slot in 0..self.written.len() {
             self.script.registers[slot].keep = self.written[slot] && slot % 2 == 0;
@@ -377,8 +376,8 @@ impl Drawer<'_> {
         }
     }
 
-    /// Keeps about a third of what was written, at least one register, so that
-    /// the others' memory is used again.
+    /// Keeps about a third of the written registers, at least one, so that the others' memory is
+    /// reused.
     fn keep_some(&mut self) {
         let mut last = None;
         for slot in 0..self.written.len() {

@@ -1,6 +1,6 @@
-//! Programs that end with a fault, for every executor to report alike.
+//! Programs that end with a fault, which every executor must report in the same way.
 //!
-//! All of them fit a graph of at least [`NODES`] nodes.
+//! All of them run on a graph of at least [`NODES`] nodes.
 
 use seawall::program::{
     BitOp, EncodedProgram, PlanRequest, ProgramBuilder, ProgramError, RegisterId, Transfer,
@@ -21,7 +21,7 @@ fn plan(program: &ProgramBuilder) -> Result<EncodedProgram, ProgramError> {
     Ok(program.encode(&PlanRequest::default())?.0)
 }
 
-/// A wave that holds `block` back, with others before and behind it.
+/// A wave that delays `block`, with others before and after it.
 ///
 /// # Errors
 /// None but the planner's own.
@@ -62,14 +62,14 @@ pub fn endless() -> Result<EncodedProgram, ProgramError> {
     plan(&program)
 }
 
-/// Name of the wave of [`out_of_range`] that takes indices.
+/// Name of the wave of [`out_of_range`] that follows indices.
 pub const PICK: &str = "pick";
 
-/// Words of the register that [`out_of_range`] takes from.
+/// Words of the register that [`out_of_range`] reads by index.
 pub const PICKED_FROM: u32 = 6;
 
-/// A wave that takes `index` out of memory, for a register of [`PICKED_FROM`] words; the
-/// loop that follows would never end.
+/// A wave that follows `index` from memory into a register of [`PICKED_FROM`] words; the loop
+/// after it would never end.
 ///
 /// # Errors
 /// None but the planner's own.
@@ -87,8 +87,8 @@ pub fn out_of_range(index: u32) -> Result<EncodedProgram, ProgramError> {
 /// Name of the wave of [`unmade`] that faults.
 pub const ORIENT: &str = "orient too few";
 
-/// A wave that ends with a fault, since one of its registers is too short, before it has
-/// made the other; and a wave after it that takes that for made.
+/// A wave that faults because one of its registers is too short, before it has made the other, and
+/// a wave after it that relies on that one.
 ///
 /// # Errors
 /// None but the planner's own.
@@ -120,7 +120,7 @@ pub fn unmade() -> Result<EncodedProgram, ProgramError> {
 /// The copy in the middle of [`plain`].
 pub const COPY: &str = "copy";
 
-/// The register of [`plain`] that holds [`SUM`] in the end.
+/// Returns the register of [`plain`] that finally holds [`SUM`].
 ///
 /// # Panics
 /// For another program.
@@ -131,10 +131,10 @@ pub fn total(program: &EncodedProgram) -> RegisterId {
         .expect("the program has three registers")
 }
 
-/// What [`plain`] adds up to.
+/// The sum of [`plain`].
 pub const SUM: u32 = 299 * 300 / 2;
 
-/// Three sound waves, to be broken by hand.
+/// Three valid waves, to be broken by hand.
 ///
 /// # Errors
 /// None but the planner's own.
@@ -149,7 +149,7 @@ pub fn plain() -> Result<EncodedProgram, ProgramError> {
     plan(&program)
 }
 
-/// [`plain`] with another opcode or source in its copy.
+/// Returns [`plain`] with another opcode or source in its copy.
 ///
 /// # Errors
 /// None but the planner's own.

@@ -1,12 +1,12 @@
-//! Graphs to run on: the shapes that break searches, and random ones.
+//! Test graphs: shapes that are hard for searches, and random ones.
 //!
-//! An [`EdgeList`] keeps what was drawn, self loops and duplicates included,
-//! so that the oracles never look through the graph that they judge.
+//! An [`EdgeList`] keeps the drawn edges, self loops and duplicates included, so that the oracles
+//! never read the graph under test.
 
 use crate::random::Random;
 use seawall::graph::{Graph, GraphError};
 
-/// Edges as they were drawn.
+/// The drawn edges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdgeList {
     /// Nodes of the graph.
@@ -18,15 +18,15 @@ pub struct EdgeList {
 }
 
 impl EdgeList {
-    /// The graph of these edges.
+    /// Returns the graph of these edges.
     ///
     /// # Errors
-    /// When an edge ends outside the graph.
+    /// If an edge ends outside the graph.
     pub fn graph(&self) -> Result<Graph, GraphError> {
         Graph::from_edges(self.nodes, &self.edges, self.undirected)
     }
 
-    /// The edges of `graph`, each in the directions that it is listed in.
+    /// Returns the edges of `graph`, each in its listed directions.
     #[must_use]
     pub fn of(graph: &Graph) -> Self {
         let row = |node| graph.neighbours(node).iter().map(move |&to| (node, to));
@@ -37,8 +37,7 @@ impl EdgeList {
         }
     }
 
-    /// Targets of every node, in both directions where `both` or the list
-    /// says so.
+    /// Returns the targets of every node, in both directions if `both` or the list requires it.
     #[must_use]
     pub fn adjacency(&self, both: bool) -> Vec<Vec<u32>> {
         let mut rows = vec![Vec::new(); self.nodes as usize];
@@ -52,7 +51,7 @@ impl EdgeList {
     }
 }
 
-/// What a graph looks like.
+/// Shape of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Nodes without edges.
@@ -69,15 +68,15 @@ pub enum Shape {
     Ring,
     /// Every pair of at most 90 nodes.
     Clique,
-    /// About two edges a node: many small components.
+    /// About two edges per node: many small components.
     Thin,
-    /// About eight edges a node.
+    /// About eight edges per node.
     Random,
-    /// About 64 edges a node.
+    /// About 64 edges per node.
     Thick,
     /// A path of cliques: frontiers that grow and shrink again and again.
     Beads,
-    /// A tree of two children a node: frontiers that double.
+    /// A binary tree: frontiers that double.
     Tree,
 }
 
@@ -131,7 +130,7 @@ pub fn draw(shape: Shape, nodes: u32, undirected: bool, random: &mut Random) -> 
     }
 }
 
-/// Sources for a search: none, one, several, repeated, far apart, all.
+/// Draws sources of a search: none, one, several, repeated, far apart, all.
 #[must_use]
 pub fn draw_sources(nodes: u32, random: &mut Random) -> Vec<u32> {
     if nodes == 0 || random.once_in(12) {

@@ -1,7 +1,7 @@
-//! Runs cases in a session and says in words what differs.
+//! Runs cases in a session and describes differences.
 //!
-//! The same functions judge the CPU backend in the host tests and every GPU
-//! executor in the carried device tests. They open no session themselves.
+//! The same functions check the CPU backend in the host tests and every GPU executor in the device
+//! tests. They open no session themselves.
 
 use crate::graphs::EdgeList;
 use crate::interpret::{Left, LoopEnd, interpret};
@@ -24,10 +24,10 @@ use std::num::NonZeroUsize;
 /// triangles too, which need an undirected graph.
 pub const ANALYSES: [AnalysisKind; 3] = [AnalysisKind::Bfs, AnalysisKind::Reach, AnalysisKind::Cc];
 
-/// An analysis to run and judge.
+/// An analysis to run and check.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// Which one.
+    /// The analysis.
     pub analysis: AnalysisKind,
     /// Nodes to start from.
     pub sources: Vec<u32>,
@@ -35,14 +35,14 @@ pub struct Asked {
     pub max_levels: u32,
     /// Thresholds of the search.
     pub policy: SearchPolicy,
-    /// Whether the program asks for incoming edges, so that it may pull.
+    /// Whether the program requests incoming edges, so that it may pull.
     pub incoming: bool,
-    /// What is asked beyond the plain column.
+    /// Details beyond the plain column.
     pub detail: Detail,
 }
 
-/// The column that `asked` must give for the graph of `list`; sets of sources
-/// as pairs of words, low word first.
+/// Returns the expected column of `asked` for the graph of `list`; sets of sources as pairs of
+/// words, low word first.
 #[must_use]
 pub fn expected(list: &EdgeList, asked: &Asked) -> Vec<u32> {
     match asked.analysis {
@@ -56,10 +56,10 @@ pub fn expected(list: &EdgeList, asked: &Asked) -> Vec<u32> {
     }
 }
 
-/// Says where two columns differ first.
+/// Describes the first difference of two columns.
 ///
 /// # Errors
-/// When they differ.
+/// If they differ.
 pub fn compare(what: &str, found: &[u32], expected: &[u32]) -> Result<(), String> {
     if found.len() != expected.len() {
         return Err(format!(
@@ -87,7 +87,7 @@ fn text(error: impl std::fmt::Display) -> String {
 /// Runs an analysis `times` times in one load and compares each result.
 ///
 /// # Errors
-/// What failed or differed.
+/// The first failure or difference.
 pub fn run_analysis(
     session: &mut dyn Session,
     (graph, list): (&Graph, &EdgeList),
@@ -139,12 +139,11 @@ pub fn run_analysis(
     Ok(())
 }
 
-/// Ranks of `graph` after at most `iterations` iterations, `times` times in one
-/// load: bit for bit those of one CPU thread that gathers row by row, and near
-/// those in double precision.
+/// Checks ranks of `graph` after at most `iterations` iterations, `times` times in one load: bit
+/// for bit equal to one CPU thread that gathers row by row, and near those in double precision.
 ///
 /// # Errors
-/// What failed or differed.
+/// The first failure or difference.
 pub fn run_ranks(
     session: &mut dyn Session,
     graph: &Graph,
@@ -193,7 +192,7 @@ pub fn run_ranks(
     Ok(())
 }
 
-/// A search that was cut off must say so, and one that was not must not.
+/// A search must report being cut off exactly if it was.
 fn check_end(asked: &Asked, levels: &[u32], stats: &RunStats) -> Result<(), String> {
     if asked.analysis != AnalysisKind::Bfs {
         return Ok(());
@@ -216,11 +215,10 @@ fn check_end(asked: &Asked, levels: &[u32], stats: &RunStats) -> Result<(), Stri
     Ok(())
 }
 
-/// Runs a script `times` times for every packing of its waves and compares
-/// what it keeps.
+/// Runs a script `times` times for every packing of its waves and compares the kept registers.
 ///
 /// # Errors
-/// What failed or differed.
+/// The first failure or difference.
 pub fn run_script(
     session: &mut dyn Session,
     list: &EdgeList,
@@ -255,8 +253,8 @@ pub fn run_script(
     Ok(())
 }
 
-/// Compares how loops ended, where the control block has room for all and no
-/// search is among them. The plan may swap independent loops.
+/// Compares the ends of loops, if the control block has room for all and none is a search. The
+/// plan may swap independent loops.
 fn compare_loops(script: &Script, left: &Left, stats: &RunStats) -> Result<(), String> {
     let is_search = |wave: &Wave| matches!(wave, Wave::Levels { .. } | Wave::Reach { .. });
     if left.loops.len() > LOOPS_MAX || script.waves.iter().any(is_search) {

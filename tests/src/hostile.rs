@@ -1,8 +1,8 @@
-//! Tables that a sound program becomes when somebody changes them by hand.
+//! Tables of a valid program, changed by hand.
 //!
-//! A [`Case`] is a ready analysis and a list of changes to its tables. What passes the
-//! check at load must run to some end: a result, a fault, a time budget. Registers are
-//! read afterwards, so that nothing may be said to lie where it does not.
+//! A [`Case`] is a ready analysis and a list of changes to its tables. Tables that pass the check
+//! at load must run to an end: a result, a fault, a time budget. All registers are read
+//! afterwards, so that their places are checked too.
 
 use crate::graphs::{self, SHAPES};
 use crate::random::Random;
@@ -20,41 +20,41 @@ use std::num::NonZeroUsize;
 pub enum Change {
     /// Another opcode.
     Opcode {
-        /// Which wave.
+        /// Number of the wave.
         wave: u32,
         /// Word of the opcode.
         to: u32,
     },
     /// Another register: the destination, or a source from 1 on.
     Operand {
-        /// Which wave.
+        /// Number of the wave.
         wave: u32,
-        /// Which operand.
+        /// Number of the operand.
         operand: u32,
-        /// Which register; one more than there are stands for none.
+        /// Number of the register; one beyond the last means none.
         to: u32,
     },
     /// Another parameter.
     Parameter {
-        /// Which wave.
+        /// Number of the wave.
         wave: u32,
-        /// Which parameter.
+        /// Number of the parameter.
         at: u32,
         /// Its word.
         to: u32,
     },
     /// A register in the place of another.
     Overlay {
-        /// Which register.
+        /// Number of the register.
         register: u32,
-        /// Which other.
+        /// Number of the other one.
         on: u32,
-        /// How many times 16 bytes after the start of that.
+        /// Offset from the start of that, in units of 16 bytes.
         shift: u32,
     },
     /// Another length of a register.
     Words {
-        /// Which register.
+        /// Number of the register.
         register: u32,
         /// Its words.
         to: u32,
@@ -68,31 +68,31 @@ pub enum Change {
     },
     /// A group moves before another.
     Move {
-        /// Which group.
+        /// Number of the group.
         group: u32,
         /// Before which.
         to: u32,
     },
-    /// A wave once more, in a group of its own.
+    /// A repeated wave, in a group of its own.
     Repeat {
-        /// Which wave.
+        /// Number of the wave.
         wave: u32,
         /// Before which top-level group.
         before: u32,
     },
-    /// A wave that does nothing any more.
+    /// A disabled wave.
     Drop {
-        /// Which wave.
+        /// Number of the wave.
         wave: u32,
     },
-    /// A group that swallows the next one.
+    /// A group merged with the next one.
     Merge {
-        /// Which group.
+        /// Number of the group.
         group: u32,
     },
-    /// Another word of the thresholds of searches.
+    /// Another threshold of searches.
     Policy {
-        /// Which of the first six words.
+        /// Number of the word, among the first six.
         at: u32,
         /// Its value.
         to: u32,
@@ -102,7 +102,7 @@ pub enum Change {
 /// A program to change and to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// Which analysis.
+    /// The analysis.
     pub analysis: u32,
     /// Shape of the graph.
     pub shape: u32,
@@ -112,7 +112,7 @@ pub struct Case {
     pub seed: u64,
     /// Threads that run it.
     pub threads: u32,
-    /// Whether input words are nodes, not any words.
+    /// Whether input words are nodes, not arbitrary words.
     pub tame_inputs: bool,
     /// Another analysis whose waves follow in the same arena, if any.
     pub then: Option<u32>,
@@ -120,7 +120,7 @@ pub struct Case {
     pub changes: Vec<Change>,
 }
 
-/// How a case ended.
+/// End of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The analysis cannot be built for the graph.
@@ -134,10 +134,10 @@ pub enum End {
 }
 
 impl Case {
-    /// Builds, changes, checks and runs it on the CPU.
+    /// Builds, changes, checks and runs the case on the CPU.
     ///
     /// # Panics
-    /// Where a kernel is wrong, in builds that check.
+    /// If a kernel is wrong, in builds with checks.
     #[must_use]
     pub fn run(&self) -> End {
         let mut random = Random::new(self.seed);
@@ -230,7 +230,7 @@ fn encoded(graph: &Graph, analysis: u32) -> Option<EncodedProgram> {
     Some(built.program.encode(&PlanRequest::default()).ok()?.0)
 }
 
-/// Has the waves of `other` follow in the same arena: so memory is used again.
+/// Appends the waves of `other` in the same arena, so that memory is reused.
 fn append(program: &mut EncodedProgram, other: EncodedProgram) {
     let [waves, registers] = [program.waves.len(), program.registers.len()].map(|at| at as u32);
     let [top, groups] = [program.top_groups, program.groups.len() as u32];
@@ -281,14 +281,14 @@ fn append(program: &mut EncodedProgram, other: EncodedProgram) {
     unnarrow(program);
 }
 
-/// Narrow groups must lie one after the other; wide ones may lie anywhere.
+/// Narrow groups must be consecutive; wide ones may be anywhere.
 fn unnarrow(program: &mut EncodedProgram) {
     for group in &mut program.groups {
         (group.narrow, group.joined) = (0, 0);
     }
 }
 
-/// Entry `at` of a table, counted round.
+/// Returns entry `at` of a table, modulo its length.
 fn entry<T>(table: &mut [T], at: u32) -> Option<&mut T> {
     let at = (at as usize).checked_rem(table.len())?;
     table.get_mut(at)
@@ -356,7 +356,7 @@ impl Change {
         }
     }
 
-    /// A change out of words that anybody draws.
+    /// Builds a change from drawn words.
     #[must_use]
     pub fn of([kind, a, b, c]: [u32; 4]) -> Self {
         match kind % 11 {

@@ -1,7 +1,7 @@
 //! Runs a script word by word, in program order.
 //!
-//! As plain as can be: one vector a register, no plan, no threads. What it
-//! leaves in the kept registers is what every machine must leave there.
+//! As plain as possible: one vector per register, no plan, no threads. Every machine must produce
+//! the same words in the kept registers.
 
 use crate::graphs::EdgeList;
 use crate::oracle;
@@ -11,21 +11,21 @@ use seawall_core::abi::UNREACHED;
 use seawall_core::abi::program::Reduction;
 use seawall_core::abi::search::bitset_words;
 
-/// How a loop of a script ended.
+/// End of a loop of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LoopEnd {
-    /// Iterations that ran.
+    /// Number of iterations.
     pub iterations: u32,
     /// Whether the last one changed nothing.
     pub converged: bool,
 }
 
-/// What a script leaves.
+/// Result of a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Left {
     /// Words of every register.
     pub registers: Vec<Vec<u32>>,
-    /// How each loop other than a search ended, in program order.
+    /// End of each loop other than a search, in program order.
     pub loops: Vec<LoopEnd>,
 }
 
@@ -58,7 +58,7 @@ pub fn interpret(script: &Script, list: &EdgeList) -> Left {
     interpreter.left
 }
 
-/// Sources of the edges into each node. Self loops are not edges of a graph.
+/// Returns the sources of the edges into each node. Self loops are not edges of a graph.
 fn predecessors(list: &EdgeList) -> Vec<Vec<u32>> {
     let mut rows = vec![Vec::new(); list.nodes as usize];
     for &(from, to) in list.edges.iter().filter(|(from, to)| from != to) {
@@ -161,7 +161,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// As [`Self::set`], for waves that keep a loop going.
+    /// Works as [`Self::set`], for waves that keep a loop running.
     fn update(&mut self, slot: Slot, word: impl Fn(&Self, usize) -> u32) {
         let before = self.left.registers[slot].clone();
         self.set(slot, word);
@@ -185,7 +185,7 @@ impl Interpreter<'_> {
         met.unwrap_or(self.words(to)[at])
     }
 
-    /// The nodes that a list names.
+    /// Returns the nodes that a list names.
     fn sources(&self, list: Slot) -> Vec<u32> {
         let named = self.words(list).iter().copied();
         named.filter(|node| *node < self.list.nodes).collect()

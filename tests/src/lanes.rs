@@ -1,9 +1,9 @@
-//! A GPU's warps on a CPU, one thread a lane: for checking, not for speed.
+//! A GPU's warps on a CPU, one thread per lane: for checking, not for speed.
 //!
-//! Kernels take other paths where warps have more than one lane. Here these run under
-//! the checks of a debug build: every index is within its array, lanes of a warp or a
-//! block that do not meet are found out, and results are compared as anywhere else.
-//! Memory is stronger than a GPU's, so what this finds right may still race there.
+//! Kernels take other paths if warps have more than one lane. Here these run under the checks of a
+//! debug build: every index is within its array, missing lanes of a warp or a block are detected,
+//! and results are compared as elsewhere. Memory order is stronger than a GPU's, so code that
+//! passes may still race there.
 
 use seawall::backend::BackendError;
 use seawall_core::abi::program::LaunchRecord;
@@ -20,12 +20,12 @@ use std::time::{Duration, Instant};
 /// Lanes of a warp.
 const WARP: u32 = 32;
 
-/// How long lanes wait for each other before one is declared missing. A block waits for
-/// another one as well, which with a meeting of threads for every shuffle may be at its
-/// triangles for half a minute.
+/// Time that lanes wait for each other before one is declared missing. A block waits for other
+/// blocks as well, and one may count triangles for half a minute, with a meeting of threads for
+/// every shuffle.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Where some lanes meet; ends the program's threads when one of them panicked.
+/// Meeting point of some lanes; ends the program's threads if one of them panicked.
 #[derive(Debug)]
 struct Meeting<'a> {
     lanes: u32,
@@ -33,7 +33,7 @@ struct Meeting<'a> {
     state: Mutex<(u32, u32)>,
     met: Condvar,
     failed: &'a AtomicBool,
-    /// What each lane says.
+    /// The word of each lane.
     said: Vec<AtomicU32>,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Meeting<'a> {
         }
     }
 
-    /// Tells the others `word` and gives what `read` makes of all words.
+    /// Publishes `word` to the others and returns the result of `read` on all words.
     fn tell<T>(&self, lane: u32, word: u32, read: impl FnOnce(&[AtomicU32]) -> T) -> T {
         self.said[lane as usize].store(word, Ordering::Relaxed);
         self.wait();
@@ -80,14 +80,14 @@ impl<'a> Meeting<'a> {
     }
 }
 
-/// Ends this lane without a word when another one has failed.
+/// Ends this lane silently if another one has failed.
 fn leave_after(failed: &AtomicBool) {
     if failed.load(Ordering::Relaxed) {
         std::panic::resume_unwind(Box::new("another lane has failed"));
     }
 }
 
-/// What the lanes of a block share.
+/// Shared state of a block's lanes.
 #[derive(Debug)]
 struct Block<'a> {
     all: Meeting<'a>,
@@ -98,7 +98,7 @@ struct Block<'a> {
 /// One lane.
 #[derive(Clone, Copy, Debug)]
 pub struct Lane<'a> {
-    /// How it accesses memory.
+    /// Its access to memory.
     host: HostGrid,
     lane: u32,
     lanes: u32,
@@ -266,7 +266,7 @@ unsafe impl Grid for Lane<'_> {
 /// Never; a lane that fails panics.
 ///
 /// # Panics
-/// When an index is outside its array, or lanes do not meet.
+/// If an index is outside its array, or lanes do not meet.
 pub fn run<const BLOCKS: u32, const LANES: u32>(
     launch: &LaunchRecord,
     extra: u32,
@@ -301,7 +301,7 @@ pub fn run<const BLOCKS: u32, const LANES: u32>(
     Ok(())
 }
 
-/// Tells the other lanes when this one panics.
+/// Informs the other lanes if this one panics.
 struct Watch<'a>(&'a AtomicBool);
 
 impl Drop for Watch<'_> {

@@ -1,7 +1,7 @@
 //! Shared oracles and generators for the tests.
 //!
-//! The same cases run in the host tests and, carried as one binary, on a
-//! machine with a GPU, so nothing here needs a test framework.
+//! The same cases run in the host tests and, as one binary, on a machine with a GPU, so nothing
+//! here needs a test framework.
 
 pub mod random;
 pub mod graphs;

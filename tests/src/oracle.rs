@@ -1,8 +1,7 @@
-//! What analyses must find, worked out from the drawn edges.
+//! Expected results of analyses, computed from the drawn edges.
 //!
-//! Nothing here is shared with the programs or with the sequential
-//! implementations that `--check` uses: searches advance whole levels over
-//! plain adjacency lists, components are sets that edges join.
+//! Nothing here is shared with the programs or with the sequential implementations of `--check`:
+//! searches advance whole levels over plain adjacency lists, components are sets joined by edges.
 
 use crate::graphs::EdgeList;
 use seawall::outcome::Column;
@@ -61,8 +60,8 @@ pub fn parents(list: &EdgeList, levels: &[u32]) -> Vec<u32> {
     parents
 }
 
-/// For each node a set of the sources within `max_levels` edges, a bit a
-/// source and an even number of words, at least two.
+/// For each node a set of the sources within `max_levels` edges, one bit per source and an even
+/// number of words, at least two.
 #[must_use]
 pub fn reached_from(list: &EdgeList, sources: &[u32], max_levels: u32) -> Vec<u32> {
     let words = 2 * sources.len().div_ceil(64).max(1);
@@ -117,10 +116,9 @@ pub fn triangles(list: &EdgeList) -> Vec<u32> {
     corners
 }
 
-/// Triples of kept edges `a` to `b`, `b` to `c`, `a` to `c` that each node is
-/// part of, where an edge is kept when it is listed towards the node of more
-/// listed edges, or of higher number: in undirected graphs the triangles, in
-/// directed ones whatever the waves that count triangles make of them.
+/// Triples of kept edges `a` to `b`, `b` to `c`, `a` to `c` that each node is part of. An edge is
+/// kept if it is listed towards the node of more listed edges, or of higher number. In undirected
+/// graphs these are the triangles, in directed ones the counts of the triangle waves.
 #[must_use]
 pub fn oriented_triangles(list: &EdgeList) -> Vec<u32> {
     let mut rows = vec![BTreeSet::new(); list.nodes as usize];

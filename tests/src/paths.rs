@@ -1,7 +1,7 @@
-//! Shortest paths with weights of every kind, against an oracle of their own.
+//! Shortest paths with weights of every kind, against their own oracle.
 //!
-//! The oracle relaxes all listed edges until nothing changes, in 128 bits or in floats,
-//! and looks through neither the graph nor the engine.
+//! The oracle relaxes all listed edges until nothing changes, in 128 bits or in floats, and uses
+//! neither the graph nor the engine.
 
 use crate::graphs::EdgeList;
 use crate::random::Random;
@@ -12,7 +12,7 @@ use seawall::outcome::Column;
 use seawall::program::PlanRequest;
 use seawall::run::{AnalysisKind, Detail, Ranking};
 
-/// The weights of an edge list, one an edge as listed.
+/// The weights of an edge list, one per listed edge.
 #[derive(Clone, Debug)]
 pub enum Weights {
     /// Whole numbers.
@@ -22,7 +22,7 @@ pub enum Weights {
 }
 
 impl Weights {
-    /// Weights for `edges` edges: small, zero, as large as can be, or floats.
+    /// Draws weights for `edges` edges: small, zero, as large as possible, or floats.
     #[must_use]
     pub fn draw(edges: usize, random: &mut Random) -> Self {
         let kind = random.below(6);
@@ -42,10 +42,10 @@ impl Weights {
         }
     }
 
-    /// The graph of the edges of `list` with these weights.
+    /// Returns the graph of the edges of `list` with these weights.
     ///
     /// # Errors
-    /// When an edge ends outside the graph, or a weight is none.
+    /// If an edge ends outside the graph, or a weight is invalid.
     pub fn graph(&self, list: &EdgeList) -> Result<Graph, GraphError> {
         let ends = list.edges.iter();
         match self {
@@ -60,7 +60,7 @@ impl Weights {
         }
     }
 
-    /// Distances from `sources`: of 32 bits where all are below `u32::MAX`, else of 64;
+    /// Returns the distances from `sources`: of 32 bits if all are below `u32::MAX`, else of 64;
     /// floats rounded at every edge.
     #[must_use]
     pub fn distances(&self, list: &EdgeList, sources: &[u32]) -> Column {
@@ -80,7 +80,7 @@ impl Weights {
     }
 }
 
-/// The narrower column that holds these distances.
+/// Returns the narrowest column that holds these distances.
 fn shortest(lengths: Vec<Option<u128>>) -> Column {
     let limit = u128::from(u32::MAX);
     if lengths.iter().flatten().all(|length| *length < limit) {
@@ -122,11 +122,11 @@ fn relax<T: Copy + Default + PartialOrd>(
     lengths
 }
 
-/// Finds the paths of a graph in `session` and compares them with the oracle's: where
-/// distances fit 32 bits also in those, and whole ones in 64 in any case.
+/// Finds the paths of a graph in `session` and compares them with the oracle's: in 32 bits if all
+/// distances fit, and whole ones always in 64.
 ///
 /// # Errors
-/// The first difference, or why there is no result.
+/// The first difference, or the error of the run.
 pub fn run_paths(
     session: &mut dyn Session,
     (graph, list, weights): (&Graph, &EdgeList, &Weights),

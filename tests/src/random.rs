@@ -1,11 +1,10 @@
-//! Where drawn cases take their choices from: a seed, or a list of choices.
+//! Source of choices for drawn cases: a seed, or a list of choices.
 //!
-//! A case of a seed is the same on every machine, without a test framework. A list of
-//! choices is what property tests draw: taking choices out of the list, or making one
-//! smaller, makes the case smaller, so that a failure shrinks to a few waves and edges.
-//! Not for anything but tests.
+//! A case of a seed is the same on every machine, without a test framework. Property tests draw a
+//! list of choices: removing a choice, or making one smaller, makes the case smaller, so that a
+//! failure shrinks to a few waves and edges. For tests only.
 
-/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), or choices that were made already.
+/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), or given choices.
 #[derive(Clone, Debug)]
 pub struct Random {
     state: u64,
@@ -22,7 +21,7 @@ impl Random {
         }
     }
 
-    /// Makes these choices; when they are over, the smallest there is, again and again.
+    /// Returns these choices, then always the smallest one.
     #[must_use]
     pub fn of_choices(choices: Vec<u32>) -> Self {
         Self {
@@ -49,7 +48,7 @@ impl Random {
         (self.bits() >> 32) as u32
     }
 
-    /// A number below `end`; 0 when `end` is 0.
+    /// A number below `end`; 0 if `end` is 0.
     pub fn below(&mut self, end: u32) -> u32 {
         ((u64::from(self.word()) * u64::from(end)) >> 32) as u32
     }
@@ -59,7 +58,7 @@ impl Random {
         self.below(of) == 0
     }
 
-    /// One of `choices`, or nothing when there is none.
+    /// One of `choices`, or `None` if there are none.
     pub fn pick<T: Copy>(&mut self, choices: &[T]) -> Option<T> {
         choices
             .get(self.below(choices.len() as u32) as usize)

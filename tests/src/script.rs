@@ -1,9 +1,8 @@
 //! Wave programs as data: built for a machine, or interpreted plainly.
 //!
-//! A [`Script`] says what a program does to whole registers; [`crate::interpret`]
-//! runs it word by word, [`crate::draw`] makes random ones, and this file hands
-//! it to the [`ProgramBuilder`]. It knows no groups, arenas or barriers, which
-//! are what it tests.
+//! A [`Script`] describes the effect of a program on whole registers. [`crate::interpret`] runs it
+//! word by word, [`crate::draw`] makes random ones, and this file passes it to the
+//! [`ProgramBuilder`]. It knows no groups, arenas or barriers, since it tests these.
 
 use crate::graphs::EdgeList;
 use seawall::program::{
@@ -20,9 +19,9 @@ pub type Slot = usize;
 pub struct Register {
     /// Length in words.
     pub words: u32,
-    /// Its words at the start, when the host supplies them.
+    /// Its words at the start, if the host supplies them.
     pub input: Option<Vec<u32>>,
-    /// Whether it is looked at in the end.
+    /// Whether it is checked at the end.
     pub keep: bool,
 }
 
@@ -50,7 +49,7 @@ pub enum Wave {
     },
     /// Words are joined by a bit operation.
     Combine {
-        /// Which one.
+        /// The operation.
         how: BitOp,
         /// Destination.
         to: Slot,
@@ -71,7 +70,7 @@ pub enum Wave {
     Gather {
         /// Destination.
         to: Slot,
-        /// Where words come from, another register, at least as long.
+        /// Source of words, another register, at least as long.
         from: Slot,
         /// Bits to keep, another register, at least as long.
         mask: Slot,
@@ -79,7 +78,7 @@ pub enum Wave {
     /// All words into one; the other words of the destination hold the
     /// reduction's identity.
     Reduce {
-        /// How words are joined.
+        /// Operation that joins words.
         how: Reduction,
         /// Destination, at least one word.
         to: Slot,
@@ -93,25 +92,25 @@ pub enum Wave {
         /// Facts before, made and killed.
         from: [Slot; 3],
     },
-    /// The union or intersection of what the predecessors hold.
+    /// The union or intersection of the predecessors' facts.
     Meet {
         /// Destination.
         to: Slot,
         /// Source, another register.
         from: Slot,
-        /// Words a node, and which of the two.
+        /// Words per node, and the operation.
         meet: Meet,
     },
     /// Repeats waves until nothing changes.
     Loop {
         /// Most iterations.
         max: u32,
-        /// What is repeated, no loop.
+        /// Repeated waves, without loops.
         body: Vec<Wave>,
     },
     /// Levels of a breadth-first search; words beyond the nodes are unreached.
     Levels {
-        /// Destination, at least a word a node.
+        /// Destination, at least one word per node.
         to: Slot,
         /// Nodes to start from.
         list: Slot,
@@ -130,13 +129,13 @@ pub enum Wave {
     /// Smallest node of each component; words beyond the nodes hold their
     /// number.
     Components {
-        /// Destination, at least a word a node.
+        /// Destination, at least one word per node.
         to: Slot,
     },
     /// Parents by the levels in a register; words beyond the nodes are
     /// unreached.
     Parents {
-        /// Destination, at least a word a node.
+        /// Destination, at least one word per node.
         to: Slot,
         /// Levels, another register: of a search, or any words.
         from: Slot,
@@ -144,9 +143,9 @@ pub enum Wave {
     /// Triangles of the oriented edges at each node; words beyond the nodes
     /// are 0.
     Triangles {
-        /// Destination, at least a word a node.
+        /// Destination, at least one word per node.
         to: Slot,
-        /// Entries of a row that are held at a time; 0 for as many as fit.
+        /// Entries of a row held at a time; 0 for as many as fit.
         held: u32,
     },
 }
@@ -160,7 +159,7 @@ pub struct Script {
     pub waves: Vec<Wave>,
 }
 
-/// A script as a program: ready to plan, with the words of its input region.
+/// A script as a program, ready to plan, with the words of its input region.
 #[derive(Clone, Debug)]
 pub struct Assembled {
     /// The program.
@@ -178,7 +177,7 @@ impl Script {
     /// The program of this script for the graph of `list`.
     ///
     /// # Errors
-    /// When a register cannot be addressed.
+    /// If a register cannot be addressed.
     pub fn assemble(&self, list: &EdgeList) -> Result<Assembled, ProgramError> {
         let mut program = ProgramBuilder::new(list.nodes);
         let mut registers = Vec::new();

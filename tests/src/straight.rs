@@ -1,15 +1,14 @@
-//! Random scripts of many operations on words, one after another.
+//! Random scripts of many consecutive word operations.
 //!
-//! Most registers are equally long, so that long runs of operations depend on
-//! each other word by word; others, and waves that look at all words, interrupt
-//! them.
+//! Most registers have equal length, so that long runs of operations depend on each other word by
+//! word; other registers, and waves that read all words, interrupt them.
 
 use crate::random::Random;
 use crate::script::{Register, Script, Slot, Wave};
 use seawall::program::BitOp;
 use seawall_core::abi::program::Reduction;
 
-/// Registers that are equally long.
+/// Registers of equal length.
 const ALIKE: u32 = 4;
 
 /// Lengths of the others, words.
@@ -53,7 +52,7 @@ fn operation(script: &Script, random: &mut Random) -> Wave {
     match random.below(24) {
         0 => {
             let to = any(random);
-            // What looks at all words must not write what it looks at.
+            // A wave that reads all words must not write its source.
             let from = (to + 1) % all as Slot;
             let how = Reduction::Sum;
             Wave::Reduce { how, to, from }

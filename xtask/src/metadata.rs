@@ -20,7 +20,7 @@ pub(crate) struct Package {
     pub(crate) license: Option<String>,
     /// Oldest compiler, such as `1.63` or `1.63.0`.
     pub(crate) rust_version: Option<String>,
-    /// `registry+…`, `git+…` or the like; none for the workspace's own.
+    /// `registry+…`, `git+…` or similar; `None` for the workspace's own.
     pub(crate) source: Option<String>,
 }
 

@@ -6,7 +6,7 @@
 use crate::error::Error;
 use crate::metadata::{self, Package};
 
-/// The package whose `rust-version` stands for the workspace's.
+/// The package whose `rust-version` represents the workspace's.
 const OWN: &str = "seawall";
 
 /// Runs the command.

@@ -1,10 +1,11 @@
-//! `cargo xtask precompile`: machine code of the kernels that a first run waits for.
+//! `cargo xtask precompile`: machine code of the kernels, so that a first run need not compile
+//! them.
 //!
-//! A driver compiles PTX when a kernel is first used, which takes it up to 17 seconds on a
-//! machine that has not seen the kernel. `host/ptx/precompiled.bin` holds the code of the
-//! persistent kernels and of batches for common machines. The library takes the PTX where
-//! the file has nothing for a machine, was made from other sources, or is refused by the
-//! driver. `host/src/backend/cuda/precompiled.rs` describes the file and reads it.
+//! A driver compiles PTX on the first use of a kernel, which takes up to 17 seconds on a new
+//! machine. `host/ptx/precompiled.bin` holds the code of the persistent kernels and of batches for
+//! common machines. The library uses the PTX if the file has no code for a machine, is of other
+//! sources, or is refused by the driver. `host/src/backend/cuda/precompiled.rs` describes and
+//! reads the file.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ use crate::ptx::ptxas::Ptxas;
 use crate::ptx::targets::{Precompiled, TARGETS, precompiled};
 use crate::workspace;
 
-const REMEDY: &str = "run `cargo xtask precompile` where NVIDIA's ptxas is, and commit host/ptx";
+const REMEDY: &str = "run `cargo xtask precompile` with NVIDIA's ptxas, and commit host/ptx";
 
 /// First line of the file.
 const FORMAT: &str = "seawall precompiled kernels 1";
@@ -31,7 +32,7 @@ const EM_CUDA: u16 = 190;
 /// Options of `precompile`.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Check that the committed file is whole and of today's PTX; needs no assembler.
+    /// Check that the committed file is complete and of the current PTX; needs no assembler.
     #[arg(long)]
     check: bool,
     /// The assembler to use [default: $PTXAS, the search path, /usr/local/cuda].
@@ -123,7 +124,7 @@ fn at(doing: &'static str, path: &Path, source: std::io::Error) -> Error {
     }
 }
 
-/// Every kernel wanted is there, unpacks to machine code, and is of today's sources.
+/// Checks that every kernel is there, unpacks to machine code, and is of the current sources.
 fn check(path: &Path) -> Result<(), Error> {
     let file = std::fs::read(path).map_err(|source| at("reading", path, source))?;
     let problems = problems(&file, &sources()?);
@@ -161,7 +162,7 @@ fn problems(file: &[u8], sources: &str) -> Vec<String> {
     found
 }
 
-/// The code that `line` says comes next, if it is of `wanted`.
+/// Returns the code that `line` announces, if it is of `wanted`.
 fn piece(line: &str, wanted: &str, code: &mut &[u8]) -> Option<Vec<u8>> {
     let (packed, bytes) = line.strip_prefix(wanted)?.trim_start().split_once(' ')?;
     let (piece, rest) = code.split_at_checked(packed.parse().ok()?)?;
@@ -171,7 +172,7 @@ fn piece(line: &str, wanted: &str, code: &mut &[u8]) -> Option<Vec<u8>> {
     (plain.len() == bytes.parse::<usize>().ok()?).then_some(plain)
 }
 
-/// Whether `plain` is code for machines of that capability: ELF's flags name it.
+/// Tells whether `plain` is code for machines of that capability, by its ELF flags.
 fn is_code_for(plain: &[u8], capability: u32) -> bool {
     let Ok(file) = ElfFile64::<Endianness>::parse(plain) else {
         return false;

@@ -1,4 +1,4 @@
-//! Planning times beside petgraph's `toposort` and a flat Kahn on the same graphs.
+//! Planning times against petgraph's `toposort` and a flat Kahn on the same graphs.
 //!
 //! `toposort` orders waves without saying which layer they are in, so it is the
 //! nearest thing that people would use instead. `flat_kahn` is what they would

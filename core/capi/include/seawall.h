@@ -1,5 +1,5 @@
 // Seawall's planner for C; written by `cargo xtask header`, do not edit.
-// Sources: sha256 8240b046750585744c3d03b00d095ef804e189bdc863ccdbfd3e797d4b64fb1b
+// Sources: sha256 6dbd998c0b68fdd4a0b07787228cfbc38f5dfe23d47d1c672363034c28b5c619
 
 #ifndef SEAWALL_H
 #define SEAWALL_H
@@ -19,7 +19,7 @@ enum SeawallStatus
   SEAWALL_STATUS_NULL_POINTER = 1,
   // A pointer is not aligned to its type.
   SEAWALL_STATUS_MISALIGNED = 2,
-  // The strategy is none of those that exist.
+  // The strategy does not exist.
   SEAWALL_STATUS_INVALID_STRATEGY = 3,
   // A length is more than any memory holds.
   SEAWALL_STATUS_INVALID_LENGTH = 4,
@@ -39,6 +39,11 @@ enum SeawallStatus
   SEAWALL_STATUS_OVERFLOW = 21,
   // A wave alone exceeds a group; numbers: wave, its bytes, bytes of a group.
   SEAWALL_STATUS_WAVE_OVER_BUDGET = 22,
+  // What is alive at once exceeds the budget; numbers: the least budget that works, budget
+  // bytes.
+  SEAWALL_STATUS_ARENA_OVER_BUDGET = 23,
+  // A group exceeds the budget under a topology; numbers: topology, its bytes, budget bytes.
+  SEAWALL_STATUS_OVER_BUDGET = 24,
   // The alignment is no power of two; numbers: alignment.
   SEAWALL_STATUS_INVALID_ALIGNMENT = 30,
   // The groups belong to another program; numbers: waves, waves planned.
@@ -49,6 +54,16 @@ enum SeawallStatus
   SEAWALL_STATUS_INVALID_CHANGED_FLAG_WIDTH = 41,
   // The host asks to read the flag between iterations; numbers: reads.
   SEAWALL_STATUS_HOST_POLLED_CONVERGENCE = 42,
+  // A limit of the dispatch's device is 0.
+  SEAWALL_STATUS_ZERO_LIMIT = 50,
+  // The queue, rounded up to whole groups, exceeds 32 bits; numbers: items, lanes of a group.
+  SEAWALL_STATUS_QUEUE_TOO_LONG = 51,
+  // The derived hit capacity exceeds 32 bits; numbers: items, hits expected of one.
+  SEAWALL_STATUS_HIT_CAPACITY_OVERFLOW = 52,
+  // Resident bytes and the hit buffer's exceed 64 bits; numbers: resident bytes, hit capacity.
+  SEAWALL_STATUS_PEAK_BYTES_OVERFLOW = 53,
+  // The dispatch does not fit; numbers: bytes that it needs, bytes that there are.
+  SEAWALL_STATUS_OUT_OF_MEMORY = 54,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -76,6 +91,33 @@ enum SeawallProgress
 typedef enum SeawallProgress SeawallProgress;
 #else
 typedef uint32_t SeawallProgress;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// The way in which the lanes of the grid cover a frontier.
+enum SeawallExecutionTopology
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // One warp per active node.
+  SEAWALL_EXECUTION_TOPOLOGY_WARP_SPARSE = 0,
+  // A queue of active nodes; needs the least memory.
+  SEAWALL_EXECUTION_TOPOLOGY_SPARSE = 1,
+  // Queue and bitmap side by side.
+  SEAWALL_EXECUTION_TOPOLOGY_HYBRID = 2,
+  // A sweep over all nodes.
+  SEAWALL_EXECUTION_TOPOLOGY_DENSE = 3,
+  // A sweep in blocks that share their staging memory.
+  SEAWALL_EXECUTION_TOPOLOGY_BLOCK_DENSE = 4,
+  // Several steps fused into one.
+  SEAWALL_EXECUTION_TOPOLOGY_FUSED = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SeawallExecutionTopology SeawallExecutionTopology;
+#else
+typedef uint32_t SeawallExecutionTopology;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -278,6 +320,116 @@ typedef struct {
   uint64_t output;
 } SeawallOffsets;
 
+// What a step was measured to do; 0 for what is unknown.
+typedef struct {
+  // Nodes of the graph.
+  uint64_t nodes;
+  // Directed edges of the graph.
+  uint64_t edges;
+  // Bytes that one step would read back.
+  uint64_t readback_bytes;
+  // Nanoseconds that the work of one dispatch takes.
+  uint64_t dispatch_cost_ns;
+  // Nanoseconds that one launch costs.
+  uint64_t launch_overhead_ns;
+  // Active nodes over all nodes in parts per million; more than one counts as one.
+  uint32_t frontier_density_ppm;
+  // Share of the work that could be fused in basis points; more than one counts as one.
+  uint32_t fusion_pressure_bps;
+} SeawallSignals;
+
+// A dispatch to size. Its pressure, resident bytes and budget are those of the plan.
+typedef struct {
+  // Items in the queue.
+  uint32_t queue_len;
+  // Requested worker groups; 0 derives them from the limits.
+  uint32_t requested_worker_groups;
+  // Most lanes of a group along its first dimension.
+  uint32_t max_workgroup_size_x;
+  // Most groups along one dimension of the grid.
+  uint32_t max_compute_workgroups_per_dimension;
+  // Most lanes of a group in all.
+  uint32_t max_compute_invocations_per_workgroup;
+  // Requested hit capacity; 0 derives it from the queue.
+  uint32_t requested_hit_capacity;
+  // Hits expected of one item; 0 counts as 1.
+  uint32_t expected_hits_per_item;
+  // Launches that the oldest priority item has waited for.
+  uint32_t max_priority_age;
+  // Items that were requeued since the last launch.
+  uint64_t requeue_count;
+} SeawallLaunchRequest;
+
+// A program with all that its plan depends on.
+typedef struct {
+  // The waves and their order.
+  SeawallDag dag;
+  // Bytes that may be used.
+  SeawallBudget budget;
+  // How regions are laid out.
+  SeawallArenaOptions arena;
+  // Alignment to fall back to where the arena does not fit; 0 keeps the one asked for.
+  uint64_t least_alignment_bytes;
+  // One of `SeawallStrategy`.
+  uint32_t strategy;
+  // Not 0 where results may be read right after their group and give up their memory then.
+  uint32_t early_results;
+  // Not 0 where smaller groups may not take the place of those of the strategy.
+  uint32_t fixed_groups;
+  // Not 0 where all blocks of a grid can meet, so that steps can be fused.
+  uint32_t grid_sync;
+  // The topology that ran last, one of `SeawallExecutionTopology`; any other number for none.
+  uint32_t previous;
+  // What a step was measured to do.
+  SeawallSignals signals;
+  // The dispatch to size; null for none.
+  const SeawallLaunchRequest *launch;
+} SeawallExecutionRequest;
+
+// The sizes of a dispatch.
+typedef struct {
+  // Resident bytes and the hit buffer's.
+  uint64_t estimated_peak_bytes;
+  // Entries of the hit buffer.
+  uint32_t hit_capacity;
+  // Worker groups; an upper bound of `grid_groups`.
+  uint32_t worker_groups;
+  // Lanes of one group.
+  uint32_t lanes_per_group;
+  // Items rounded up to whole groups.
+  uint32_t slot_count;
+  // Groups to launch.
+  uint32_t grid_groups;
+  // Not 0 where hot opcodes run fused.
+  uint32_t fused;
+} SeawallLaunch;
+
+// A program planned from end to end; its tables lie in the caller's buffers.
+typedef struct {
+  // The groups.
+  SeawallGroups groups;
+  // The arena.
+  SeawallArena arena;
+  // The alignment of its offsets.
+  uint64_t alignment_bytes;
+  // Bytes to have in all.
+  uint64_t required_bytes;
+  // Bytes of scratch of the group that needs most, under the topology to run.
+  uint64_t scratch_bytes;
+  // Required over budgeted bytes in basis points.
+  uint32_t pressure_bps;
+  // The topology to run, one of `SeawallExecutionTopology`.
+  uint32_t topology;
+  // The topology that was wanted; another one where it does not fit.
+  uint32_t wanted;
+  // The rule that decided, by its number.
+  uint32_t reason;
+  // 0 where each result has to be read right after its group.
+  uint32_t results_stay;
+  // The sizes of the dispatch; all 0 where none was asked for.
+  SeawallLaunch launch;
+} SeawallExecution;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -361,6 +513,19 @@ SeawallStatus seawall_plan(const SeawallDag *dag,
 
 // The name of an outcome in `snake_case`; `"unknown"` for any other number. Never null.
 const char *seawall_status_name(uint32_t status);
+
+// Plans a program from end to end: groups, arena, topology, memory and launch.
+//
+// `offsets` takes one record per wave; `problem` may be null.
+//
+// # Safety
+//
+// As for `seawall_plan`; the launch of the request is null or points to a valid record.
+SeawallStatus seawall_plan_execution(const SeawallExecutionRequest *request,
+                                     const SeawallBuffers *buffers,
+                                     SeawallExecution *execution,
+                                     SeawallOffsets *offsets,
+                                     SeawallProblem *problem);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -143,7 +143,7 @@ pub(crate) unsafe fn finish(outcome: Result<(), Failure>, problem: *mut Problem)
 /// # Safety
 ///
 /// As for [`seawall_plan_layers`].
-unsafe fn program<'a>(dag: *const Dag) -> Result<plan::Dag<'a>, Status> {
+pub(crate) unsafe fn program<'a>(dag: *const Dag) -> Result<plan::Dag<'a>, Status> {
     // SAFETY: the caller vouches for the record.
     let dag = unsafe { record(dag) }?;
     // SAFETY: the caller vouches for the tables; their layout is the planner's, as asserted.
@@ -165,19 +165,24 @@ unsafe fn request<'a>(
     budget: *const Budget,
     strategy: u32,
 ) -> Result<Request<'a>, Status> {
-    const IN_ORDER: u32 = Strategy::InOrder as u32;
-    const PACKED: u32 = Strategy::Packed as u32;
     Ok(Request {
         // SAFETY: the caller vouches for the program.
         dag: unsafe { program(dag) }?,
         // SAFETY: the caller vouches for the record.
         budget: unsafe { record(budget) }?.into(),
-        strategy: match strategy {
-            IN_ORDER => plan::Strategy::InOrder,
-            PACKED => plan::Strategy::Packed,
-            _ => return Err(Status::InvalidStrategy),
-        },
+        strategy: self::strategy(strategy)?,
     })
+}
+
+/// The strategy of a number.
+pub(crate) fn strategy(number: u32) -> Result<plan::Strategy, Status> {
+    const IN_ORDER: u32 = Strategy::InOrder as u32;
+    const PACKED: u32 = Strategy::Packed as u32;
+    match number {
+        IN_ORDER => Ok(plan::Strategy::InOrder),
+        PACKED => Ok(plan::Strategy::Packed),
+        _ => Err(Status::InvalidStrategy),
+    }
 }
 
 /// # Safety
@@ -222,11 +227,11 @@ unsafe fn plan_groups(
     let scratch = unsafe { record(buffers)?.groups() }?;
     let plan = plan::groups(&request.dag, &request.budget, request.strategy, scratch)?;
     // SAFETY: checked above; the caller vouches for the room.
-    unsafe { groups.write(as_record(&plan)) };
+    unsafe { groups.write(as_groups(&plan)) };
     Ok(())
 }
 
-fn as_record(plan: &plan::Groups<'_>) -> Groups {
+pub(crate) fn as_groups(plan: &plan::Groups<'_>) -> Groups {
     Groups {
         order: plan.order().as_ptr().cast(),
         wave_count: plan.order().len(),
@@ -268,7 +273,7 @@ unsafe fn plan_all(
         for (wave, at) in arena.iter().enumerate() {
             ptr::write(results.offsets.wrapping_add(wave), as_offsets(at));
         }
-        results.groups.write(as_record(&groups));
+        results.groups.write(as_groups(&groups));
         results.arena.write(Arena {
             bytes: arena.bytes(),
             lower_bound: arena.lower_bound(),
@@ -277,7 +282,7 @@ unsafe fn plan_all(
     Ok(())
 }
 
-fn as_offsets(at: plan::Offsets) -> Offsets {
+pub(crate) fn as_offsets(at: plan::Offsets) -> Offsets {
     Offsets {
         frontier: at.frontier,
         scratch: at.scratch,
@@ -288,7 +293,9 @@ fn as_offsets(at: plan::Offsets) -> Offsets {
 /// # Safety
 ///
 /// The words hold their count.
-unsafe fn arena_options<'a>(options: &ArenaOptions) -> Result<plan::ArenaOptions<'a>, Status> {
+pub(crate) unsafe fn arena_options<'a>(
+    options: &ArenaOptions,
+) -> Result<plan::ArenaOptions<'a>, Status> {
     let results = if options.result_words.is_null() {
         plan::Results::Sinks
     } else {
@@ -298,5 +305,6 @@ unsafe fn arena_options<'a>(options: &ArenaOptions) -> Result<plan::ArenaOptions
     Ok(plan::ArenaOptions {
         alignment_bytes: options.alignment_bytes,
         results,
+        ..plan::ArenaOptions::default()
     })
 }

@@ -9,6 +9,7 @@
 mod buffers;
 mod convergence;
 mod entry;
+mod execution;
 mod records;
 mod status;
 
@@ -19,6 +20,10 @@ pub use convergence::{
 pub use entry::{
     seawall_plan, seawall_plan_groups, seawall_plan_layers, seawall_requirements,
     seawall_status_name,
+};
+pub use execution::{
+    Execution, ExecutionRequest, ExecutionTopology, Launch, LaunchRequest, Signals,
+    seawall_plan_execution,
 };
 pub use records::{
     Arena, ArenaOptions, Budget, Dag, Dependency, Groups, Layers, Offsets, Strategy, Summary, Wave,

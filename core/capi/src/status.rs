@@ -4,6 +4,9 @@ use core::ffi::CStr;
 
 use seawall_core::convergence::ConvergenceError;
 use seawall_core::error::{ArenaError, GroupError, LayerError, ScratchTooSmall};
+use seawall_core::launch::LaunchError;
+use seawall_core::plan::ExecutionError;
+use seawall_core::topology::memory::MemoryError;
 
 /// The outcome of a call. Numbers are never reused.
 #[repr(u32)]
@@ -15,7 +18,7 @@ pub enum Status {
     NullPointer = 1,
     /// A pointer is not aligned to its type.
     Misaligned = 2,
-    /// The strategy is none of those that exist.
+    /// The strategy does not exist.
     InvalidStrategy = 3,
     /// A length is more than any memory holds.
     InvalidLength = 4,
@@ -35,6 +38,11 @@ pub enum Status {
     Overflow = 21,
     /// A wave alone exceeds a group; numbers: wave, its bytes, bytes of a group.
     WaveOverBudget = 22,
+    /// What is alive at once exceeds the budget; numbers: the least budget that works, budget
+    /// bytes.
+    ArenaOverBudget = 23,
+    /// A group exceeds the budget under a topology; numbers: topology, its bytes, budget bytes.
+    OverBudget = 24,
     /// The alignment is no power of two; numbers: alignment.
     InvalidAlignment = 30,
     /// The groups belong to another program; numbers: waves, waves planned.
@@ -45,6 +53,16 @@ pub enum Status {
     InvalidChangedFlagWidth = 41,
     /// The host asks to read the flag between iterations; numbers: reads.
     HostPolledConvergence = 42,
+    /// A limit of the dispatch's device is 0.
+    ZeroLimit = 50,
+    /// The queue, rounded up to whole groups, exceeds 32 bits; numbers: items, lanes of a group.
+    QueueTooLong = 51,
+    /// The derived hit capacity exceeds 32 bits; numbers: items, hits expected of one.
+    HitCapacityOverflow = 52,
+    /// Resident bytes and the hit buffer's exceed 64 bits; numbers: resident bytes, hit capacity.
+    PeakBytesOverflow = 53,
+    /// The dispatch does not fit; numbers: bytes that it needs, bytes that there are.
+    OutOfMemory = 54,
 }
 
 impl Status {
@@ -64,11 +82,18 @@ impl Status {
             20 => Self::ResidentOverBudget,
             21 => Self::Overflow,
             22 => Self::WaveOverBudget,
+            23 => Self::ArenaOverBudget,
+            24 => Self::OverBudget,
             30 => Self::InvalidAlignment,
             31 => Self::PlanMismatch,
             40 => Self::EmptyIterationBudget,
             41 => Self::InvalidChangedFlagWidth,
             42 => Self::HostPolledConvergence,
+            50 => Self::ZeroLimit,
+            51 => Self::QueueTooLong,
+            52 => Self::HitCapacityOverflow,
+            53 => Self::PeakBytesOverflow,
+            54 => Self::OutOfMemory,
             _ => return None,
         })
     }
@@ -89,11 +114,18 @@ impl Status {
             Self::ResidentOverBudget => c"resident_over_budget",
             Self::Overflow => c"overflow",
             Self::WaveOverBudget => c"wave_over_budget",
+            Self::ArenaOverBudget => c"arena_over_budget",
+            Self::OverBudget => c"over_budget",
             Self::InvalidAlignment => c"invalid_alignment",
             Self::PlanMismatch => c"plan_mismatch",
             Self::EmptyIterationBudget => c"empty_iteration_budget",
             Self::InvalidChangedFlagWidth => c"invalid_changed_flag_width",
             Self::HostPolledConvergence => c"host_polled_convergence",
+            Self::ZeroLimit => c"zero_limit",
+            Self::QueueTooLong => c"queue_too_long",
+            Self::HitCapacityOverflow => c"hit_capacity_overflow",
+            Self::PeakBytesOverflow => c"peak_bytes_overflow",
+            Self::OutOfMemory => c"out_of_memory",
         }
     }
 }
@@ -188,6 +220,70 @@ impl From<ArenaError> for Failure {
             }
             ArenaError::Overflow { .. } => Status::Overflow.into(),
             ArenaError::ScratchTooSmall(small) => small.into(),
+        }
+    }
+}
+
+impl From<ExecutionError> for Failure {
+    fn from(error: ExecutionError) -> Self {
+        match error {
+            ExecutionError::Groups(error) => error.into(),
+            ExecutionError::Arena(error) => error.into(),
+            ExecutionError::OverBudget(over) => Self::new(
+                Status::ArenaOverBudget,
+                [over.required_bytes, over.budget_bytes, 0],
+            ),
+            ExecutionError::Memory(error) => error.into(),
+            ExecutionError::Launch(error) => error.into(),
+        }
+    }
+}
+
+impl From<MemoryError> for Failure {
+    fn from(error: MemoryError) -> Self {
+        match error {
+            MemoryError::Overflow { .. } => Status::Overflow.into(),
+            MemoryError::OverBudget {
+                topology,
+                required_bytes,
+                budget_bytes,
+            } => Self::new(
+                Status::OverBudget,
+                [topology as u64, required_bytes, budget_bytes],
+            ),
+        }
+    }
+}
+
+impl From<LaunchError> for Failure {
+    fn from(error: LaunchError) -> Self {
+        match error {
+            LaunchError::ZeroLimit { .. } => Status::ZeroLimit.into(),
+            LaunchError::QueueTooLong {
+                queue_len,
+                lanes_per_group,
+            } => Self::new(
+                Status::QueueTooLong,
+                [queue_len.into(), lanes_per_group.into(), 0],
+            ),
+            LaunchError::HitCapacityOverflow {
+                queue_len,
+                expected_hits_per_item,
+            } => Self::new(
+                Status::HitCapacityOverflow,
+                [queue_len.into(), expected_hits_per_item.into(), 0],
+            ),
+            LaunchError::PeakBytesOverflow {
+                resident_bytes,
+                hit_capacity,
+            } => Self::new(
+                Status::PeakBytesOverflow,
+                [resident_bytes, hit_capacity.into(), 0],
+            ),
+            LaunchError::OutOfMemory {
+                requested,
+                available,
+            } => Self::new(Status::OutOfMemory, [requested, available, 0]),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The control block: what a running kernel tells its host.
 
 use super::assert_words;
+use super::search::Step;
 use bytemuck::{Pod, Zeroable};
 
 /// Why a kernel stopped itself.
@@ -132,12 +133,20 @@ pub struct LoopRecord {
     pub block_iterations: u32,
     /// Steps per topology, in the order of its words.
     pub steps: [u32; 6],
-    /// Steps that only rebuilt a queue.
+    /// Steps that only rebuilt a queue. With `steps`, one counter for each
+    /// [`Step`](super::search::Step), in the order of its words.
     pub compactions: u32,
     /// Largest frontier, nodes.
     pub frontier_max: u32,
 }
 assert_words!(LoopRecord, 12);
+const _: () = {
+    let steps = core::mem::offset_of!(LoopRecord, steps);
+    let compactions = core::mem::offset_of!(LoopRecord, compactions);
+    let counters = size_of::<[u32; Step::Compact as usize]>();
+    assert!(compactions.wrapping_sub(steps) == counters);
+    assert!(Step::Compact as u32 == Step::COUNT.wrapping_sub(1));
+};
 
 /// Loops of one program whose end is reported.
 pub const LOOPS_MAX: usize = 8;

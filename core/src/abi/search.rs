@@ -64,6 +64,9 @@ pub enum Step {
 }
 
 impl Step {
+    /// Steps that there are.
+    pub const COUNT: u32 = 7;
+
     /// The step of a word, or nothing when the word names none.
     #[must_use]
     pub const fn from_word(word: u32) -> Option<Self> {
@@ -83,6 +86,37 @@ impl Step {
     #[must_use]
     pub const fn leaves_bitset(self) -> bool {
         matches!(self, Self::Hybrid | Self::Dense | Self::BlockDense)
+    }
+}
+
+/// What holds the frontier between two steps.
+///
+/// ```
+/// use seawall_core::abi::search::Holder;
+/// assert_eq!(Holder::from_word(2), Some(Holder::Next));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u32)]
+pub enum Holder {
+    /// A queue.
+    Queue = 0,
+    /// The visited bitsets, by their difference: after a pull.
+    Visited = 1,
+    /// The third bitset: after a hybrid push.
+    Next = 2,
+}
+
+impl Holder {
+    /// The holder of a word, or nothing when the word names none.
+    #[must_use]
+    pub const fn from_word(word: u32) -> Option<Self> {
+        match word {
+            0 => Some(Self::Queue),
+            1 => Some(Self::Visited),
+            2 => Some(Self::Next),
+            _ => None,
+        }
     }
 }
 
@@ -123,10 +157,8 @@ pub struct DriveRecord {
     pub edges: u32,
     /// Edges that leave nodes not yet visited, this frontier's excluded.
     pub unexplored_edges: u32,
-    /// How the frontier is held: 0 in a queue, 1 as the difference of the
-    /// visited bitsets (after a pull), 2 in the third bitset (after a hybrid
-    /// push).
-    pub bitset_only: u32,
+    /// Word of the [`Holder`] of the frontier.
+    pub holder: u32,
     /// Which of the two visited bitsets is current.
     pub visited: u32,
     /// Which of the two queues is current.
@@ -316,9 +348,18 @@ mod tests {
 
     #[test]
     fn steps_survive_their_words() {
-        for word in 0..7 {
+        for word in 0..Step::COUNT {
             assert_eq!(Step::from_word(word).map(|step| step as u32), Some(word));
         }
-        assert_eq!(Step::from_word(7), None);
+        assert_eq!(Step::from_word(Step::COUNT), None);
+    }
+
+    #[test]
+    fn holders_survive_their_words() {
+        for word in 0..3 {
+            let holder = Holder::from_word(word).map(|holder| holder as u32);
+            assert_eq!(holder, Some(word));
+        }
+        assert_eq!(Holder::from_word(3), None);
     }
 }

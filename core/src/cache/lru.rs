@@ -70,6 +70,8 @@ pub(super) struct Insertion {
 }
 
 /// A view of a cache's buffers, so that this code exists once for all capacities.
+#[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(super) struct Lru<'a> {
     pub(super) slots: &'a mut VecView<Slot>,
     pub(super) buckets: &'a mut [u32],

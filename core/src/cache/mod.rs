@@ -92,13 +92,22 @@ impl<const N: usize> PlanCache<N> {
         }
     }
 
+    /// The same cache without its capacity in the type.
+    pub fn view(&mut self) -> CacheView<'_> {
+        CacheView {
+            policy: &self.policy,
+            counters: &mut self.counters,
+            lru: Lru {
+                slots: self.slots.as_mut_view(),
+                buckets: &mut self.buckets,
+                ends: &mut self.ends,
+            },
+        }
+    }
+
     /// Chooses a topology as [`Subject::select`] does, and remembers it in the subject.
     pub fn select(&mut self, subject: &mut Subject, signals: &Signals) -> Decision {
-        let signals = subject.identity().device.admit(signals);
-        let metrics = signals.metrics();
-        let decision = self.decide(subject, &metrics);
-        subject.record(decision.topology);
-        decision
+        self.view().select(subject, signals)
     }
 
     /// Plans an execution as [`Subject::plan`] does, and remembers the topology in the subject.
@@ -115,42 +124,15 @@ impl<const N: usize> PlanCache<N> {
         let sparse = request.footprint.plan(Topology::Sparse)?;
         let signals = request.signals(sparse.required_bytes);
         let metrics = subject.identity().device.admit(&signals).metrics();
-        let chosen = self.decide(subject, &metrics).topology;
+        let chosen = self.view().decide(subject, &metrics).topology;
         let plan = fit(&request.footprint, sparse, chosen);
         subject.record(plan.memory.topology);
         Ok(plan)
     }
 
-    fn decide(&mut self, subject: &Subject, metrics: &Metrics) -> Decision {
-        let key = Key {
-            identity: *subject.identity(),
-            class: self.policy.class(metrics),
-        };
-        let raw = self.raw(&key, metrics);
-        self.policy.explain(metrics, raw, subject.latest())
-    }
-
-    fn raw(&mut self, key: &Key, metrics: &Metrics) -> Topology {
-        if let Some(raw) = self.lru().get(key) {
-            self.counters.hits = self.counters.hits.saturating_add(1);
-            return raw;
-        }
-        self.counters.misses = self.counters.misses.saturating_add(1);
-        let raw = self.policy.raw(metrics);
-        let insertion = self.lru().insert(key, raw);
-        self.count(insertion);
-        raw
-    }
-
-    fn count(&mut self, insertion: Insertion) {
-        let c = &mut self.counters;
-        c.insertions = c.insertions.saturating_add(u64::from(insertion.stored));
-        c.evictions = c.evictions.saturating_add(u64::from(insertion.evicted));
-    }
-
     /// Forgets every key; the counters stay.
     pub fn clear(&mut self) {
-        self.lru().clear();
+        self.view().lru.clear();
     }
 
     /// The counters so far.
@@ -182,12 +164,51 @@ impl<const N: usize> PlanCache<N> {
     pub const fn capacity(&self) -> usize {
         N
     }
+}
 
-    fn lru(&mut self) -> Lru<'_> {
-        Lru {
-            slots: self.slots.as_mut_view(),
-            buckets: &mut self.buckets,
-            ends: &mut self.ends,
+/// A cache of any capacity, for functions that are compiled once.
+#[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct CacheView<'c> {
+    policy: &'c TopologyPolicy,
+    counters: &'c mut CacheCounters,
+    lru: Lru<'c>,
+}
+
+impl CacheView<'_> {
+    /// Chooses a topology as [`PlanCache::select`] does.
+    pub fn select(&mut self, subject: &mut Subject, signals: &Signals) -> Decision {
+        let signals = subject.identity().device.admit(signals);
+        let metrics = signals.metrics();
+        let decision = self.decide(subject, &metrics);
+        subject.record(decision.topology);
+        decision
+    }
+
+    fn decide(&mut self, subject: &Subject, metrics: &Metrics) -> Decision {
+        let key = Key {
+            identity: *subject.identity(),
+            class: self.policy.class(metrics),
+        };
+        let raw = self.raw(&key, metrics);
+        self.policy.explain(metrics, raw, subject.latest())
+    }
+
+    fn raw(&mut self, key: &Key, metrics: &Metrics) -> Topology {
+        if let Some(raw) = self.lru.get(key) {
+            self.counters.hits = self.counters.hits.saturating_add(1);
+            return raw;
         }
+        self.counters.misses = self.counters.misses.saturating_add(1);
+        let raw = self.policy.raw(metrics);
+        let insertion = self.lru.insert(key, raw);
+        self.count(insertion);
+        raw
+    }
+
+    fn count(&mut self, insertion: Insertion) {
+        let c = &mut *self.counters;
+        c.insertions = c.insertions.saturating_add(u64::from(insertion.stored));
+        c.evictions = c.evictions.saturating_add(u64::from(insertion.evicted));
     }
 }

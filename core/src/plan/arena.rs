@@ -3,8 +3,7 @@
 //! Each wave has three regions. Frontier and scratch live while its group runs;
 //! its output lives until the last group that depends on it, or to the end of
 //! the plan when it is a result. Regions that are alive together never overlap,
-//! dead ones are reused. Scratch counts once: the arena holds one copy per wave, and
-//! a fused group that needs several must ask for them in its wave records. This
+//! dead ones are reused. Scratch counts as often as the topology holds it. This
 //! module decides lifetimes and the lower bound; `sweep` and `fit` find the offsets.
 
 mod fit;
@@ -15,6 +14,7 @@ use super::groups::Groups;
 use super::layers::length;
 use crate::error::{ArenaError, ScratchField, ScratchTooSmall};
 use crate::scratch::{ArenaScratchView, split};
+use crate::topology::Topology;
 use crate::wave::{Dag, Wave, WaveId};
 
 /// Alignment that suits every known device, in bytes.
@@ -56,6 +56,9 @@ pub struct ArenaOptions<'a> {
     pub alignment_bytes: u64,
     /// The outputs that live to the end.
     pub results: Results<'a>,
+    /// The topology whose scratch is reserved: [`Topology::scratch_bytes`] of each wave's
+    /// own, and none for a wave that has none. `Sparse` is one copy.
+    pub topology: Topology,
 }
 
 impl Default for ArenaOptions<'_> {
@@ -63,6 +66,7 @@ impl Default for ArenaOptions<'_> {
         Self {
             alignment_bytes: DEFAULT_ALIGNMENT,
             results: Results::default(),
+            topology: Topology::Sparse,
         }
     }
 }
@@ -163,9 +167,45 @@ pub fn arena<'s>(
     options: &ArenaOptions<'_>,
     scratch: impl Into<ArenaScratchView<'s>>,
 ) -> Result<Arena<'s>, ArenaError> {
-    let view = scratch.into();
-    check(dag, groups, options, &view)?;
-    let ArenaScratchView { words, offsets } = view;
+    let mut view = scratch.into();
+    let size = lay_out(dag, groups, options, &mut view)?;
+    Ok(of_scratch(dag.waves.len(), options, size, view))
+}
+
+/// Bytes of a layout.
+#[derive(Clone, Copy)]
+pub(super) struct Size {
+    pub(super) bytes: u64,
+    lower_bound: u64,
+}
+
+/// The arena that [`lay_out`] left in a scratch.
+pub(super) fn of_scratch<'s>(
+    waves: usize,
+    options: &ArenaOptions<'_>,
+    size: Size,
+    scratch: ArenaScratchView<'s>,
+) -> Arena<'s> {
+    let ArenaScratchView { offsets, .. } = scratch;
+    let offsets: &'s [u64] = offsets.get(..waves.saturating_mul(3)).unwrap_or_default();
+    let (offsets, _) = offsets.as_chunks::<3>();
+    Arena {
+        offsets,
+        bytes: size.bytes,
+        lower_bound: size.lower_bound,
+        alignment_bytes: options.alignment_bytes,
+    }
+}
+
+/// Leaves the offsets in the scratch.
+pub(super) fn lay_out(
+    dag: &Dag<'_>,
+    groups: &Groups<'_>,
+    options: &ArenaOptions<'_>,
+    scratch: &mut ArenaScratchView<'_>,
+) -> Result<Size, ArenaError> {
+    check(dag, groups, options, scratch)?;
+    let ArenaScratchView { words, offsets } = scratch;
     let waves = dag.waves.len();
     let offsets = offsets
         .get_mut(..waves.saturating_mul(3))
@@ -179,6 +219,7 @@ pub fn arena<'s>(
     let mask = options.alignment_bytes.wrapping_sub(1);
     let regions = Regions {
         waves: dag.waves,
+        topology: options.topology,
         mask,
         first,
         last,
@@ -197,13 +238,7 @@ pub fn arena<'s>(
     } else {
         swept
     };
-    let (offsets, _) = room.offsets.as_chunks::<3>();
-    Ok(Arena {
-        offsets,
-        bytes,
-        lower_bound,
-        alignment_bytes: options.alignment_bytes,
-    })
+    Ok(Size { bytes, lower_bound })
 }
 
 fn check(
@@ -268,6 +303,7 @@ fn fill_spans(
 /// Sizes and lifetimes; region `3 w + k` is the `k`-th of wave `w`.
 struct Regions<'a> {
     waves: &'a [Wave],
+    topology: Topology,
     /// Alignment less one.
     mask: u64,
     first: &'a [u32],
@@ -282,7 +318,8 @@ impl Regions<'_> {
     fn aligned(&self, wave: &Wave, kind: u32) -> Option<u64> {
         let bytes = match kind {
             0 => wave.frontier_bytes,
-            1 => wave.scratch_bytes,
+            1 if wave.scratch_bytes == 0 => 0,
+            1 => self.topology.scratch_bytes(wave.scratch_bytes)?,
             _ => wave.output_bytes,
         };
         Some(bytes.checked_add(self.mask)? & !self.mask)

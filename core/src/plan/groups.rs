@@ -13,7 +13,7 @@ use bytemuck::TransparentWrapper;
 use super::layers::{self, Shape, length, run};
 use super::pack::{self, Job};
 use crate::error::GroupError;
-use crate::scratch::GroupScratchView;
+use crate::scratch::{GroupScratchView, ScratchView};
 use crate::wave::{Dag, Wave, WaveId};
 use cut::Cut;
 
@@ -233,7 +233,16 @@ pub fn groups<'a>(
 ) -> Result<Groups<'a>, GroupError> {
     let mut view = scratch.into();
     let plan = plan(dag, budget, strategy, &mut view)?;
-    let layers = view.layers;
+    Ok(of_scratch(dag, budget, &plan, view.layers))
+}
+
+/// The groups that planning left in a scratch.
+pub(super) fn of_scratch<'a>(
+    dag: &Dag<'a>,
+    budget: &Budget,
+    plan: &Plan,
+    layers: ScratchView<'a>,
+) -> Groups<'a> {
     let order = WaveId::wrap_slice(layers.order.get(..dag.waves.len()).unwrap_or_default());
     let ends = layers.depth.get(..plan.groups as usize).unwrap_or_default();
     let mut groups = Groups {
@@ -247,18 +256,21 @@ pub fn groups<'a>(
         },
     };
     groups.summary = summarize(&groups, budget);
-    Ok(groups)
+    groups
 }
 
 /// Result of the planning steps.
-struct Plan {
-    layers: usize,
-    groups: u32,
-    lower_bound: u64,
+#[derive(Clone, Copy)]
+pub(super) struct Plan {
+    pub(super) layers: usize,
+    pub(super) groups: u32,
+    pub(super) lower_bound: u64,
+    /// Whether every layer is one group.
+    pub(super) whole: bool,
 }
 
 /// Leaves the order in `layers.order`, the group ends in `layers.depth`.
-fn plan(
+pub(super) fn plan(
     dag: &Dag<'_>,
     budget: &Budget,
     strategy: Strategy,
@@ -278,6 +290,7 @@ fn plan(
     cut.layers(order, layer_ends)?;
     let in_order = cut.groups();
     let lower_bound = length(layer_ends).max(cut.fewest());
+    let whole = u64::from(in_order) == length(layer_ends);
     let job = Job {
         dag: *dag,
         group_bytes,
@@ -293,6 +306,7 @@ fn plan(
         layers: counts.layers,
         groups,
         lower_bound,
+        whole,
     })
 }
 

@@ -2,16 +2,19 @@
 //!
 //! Three steps, each usable alone: [`layers()`] puts waves between the fewest
 //! global barriers, [`groups()`] keeps what runs together inside a byte budget,
-//! [`arena()`] assigns every region an offset. [`Requirements`] states the working
-//! memory that they take. Nothing here runs a wave, allocates, or keeps state
+//! [`arena()`] assigns every region an offset. [`execution()`] takes all of them, and the
+//! topology, memory and launch that follow, in one call. [`Requirements`] states the
+//! working memory that they take. Nothing here runs a wave, allocates, or keeps state
 //! between calls.
 
 pub mod arena;
+pub mod execution;
 pub mod groups;
 pub mod layers;
 
 mod cells;
 mod csr;
+mod depth_first;
 mod pack;
 mod ready;
 #[cfg(feature = "serde")]
@@ -19,6 +22,7 @@ mod serialize;
 
 pub use crate::wave::{Dag, Dependency, Wave, WaveId};
 pub use arena::{Arena, ArenaOptions, Offsets, Results, arena};
+pub use execution::{Execution, ExecutionError, execution};
 pub use groups::{Budget, Group, GroupSummary, Groups, Strategy, groups};
 pub use layers::{Layers, Shape, check_records, layers, layers_of};
 
@@ -88,6 +92,13 @@ impl Requirements {
     #[must_use]
     pub const fn arena_bytes(&self) -> usize {
         bytes(self.arena_words, self.arena_offsets)
+    }
+
+    /// Bytes of scratch for [`execution()`]: groups and arena together.
+    #[must_use]
+    pub const fn execution_bytes(&self, strategy: Strategy) -> usize {
+        self.groups_bytes(strategy)
+            .saturating_add(self.arena_bytes())
     }
 }
 

@@ -53,9 +53,10 @@ impl Serialize for Groups<'_> {
 
 impl Serialize for Arena<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut arena = serializer.serialize_struct("Arena", 3)?;
+        let mut arena = serializer.serialize_struct("Arena", 4)?;
         arena.serialize_field("bytes", &self.bytes())?;
         arena.serialize_field("lower_bound", &self.lower_bound())?;
+        arena.serialize_field("alignment_bytes", &self.alignment_bytes())?;
         arena.serialize_field("offsets", &Runs(self.iter()))?;
         arena.end()
     }

@@ -160,7 +160,15 @@ impl Footprint {
     /// [`MemoryError::Overflow`] names the first step that exceeds 64 bits;
     /// [`MemoryError::OverBudget`] when the sum exceeds the budget.
     pub fn plan(&self, topology: Topology) -> Result<MemoryPlan, MemoryError> {
-        let graph_bytes = self.graph_bytes()?;
+        self.beside(self.graph_bytes()?, topology)
+    }
+
+    /// The same beside a graph whose bytes are known.
+    pub(crate) fn beside(
+        &self,
+        graph_bytes: u64,
+        topology: Topology,
+    ) -> Result<MemoryPlan, MemoryError> {
         let scratch_bytes =
             topology
                 .scratch_bytes(self.scratch_bytes)

@@ -17,7 +17,7 @@ struct Region {
     last: usize,
 }
 
-fn regions(program: &Program, layout: &Layout, results: Results<'_>) -> Vec<Region> {
+fn regions(program: &Program, layout: &Layout, options: &ArenaOptions<'_>) -> Vec<Region> {
     let group_of = |wave: u32| {
         layout
             .groups
@@ -32,7 +32,7 @@ fn regions(program: &Program, layout: &Layout, results: Results<'_>) -> Vec<Regi
     let mut regions = Vec::new();
     for (id, (wave, offsets)) in (0u32..).zip(program.waves.iter().zip(&layout.offsets)) {
         let first = group_of(id);
-        let kept = match results {
+        let kept = match options.results {
             Results::None => false,
             Results::Sinks => last_use(id).is_none(),
             Results::All => true,
@@ -56,7 +56,10 @@ fn regions(program: &Program, layout: &Layout, results: Results<'_>) -> Vec<Regi
         });
         regions.push(Region {
             start: scratch,
-            bytes: wave.scratch_bytes,
+            bytes: match wave.scratch_bytes {
+                0 => 0,
+                bytes => options.topology.scratch_bytes(bytes).unwrap(),
+            },
             first,
             last: first,
         });
@@ -71,8 +74,8 @@ fn regions(program: &Program, layout: &Layout, results: Results<'_>) -> Vec<Regi
     regions
 }
 
-fn assert_sound(program: &Program, layout: &Layout, options: &ArenaOptions<'_>) {
-    let regions = regions(program, layout, options.results);
+pub(crate) fn assert_sound(program: &Program, layout: &Layout, options: &ArenaOptions<'_>) {
+    let regions = regions(program, layout, options);
     for (index, a) in regions.iter().enumerate() {
         assert!(a.start + a.bytes <= layout.bytes, "{a:?} leaves the arena");
         assert_eq!(a.start % options.alignment_bytes, 0);
@@ -118,7 +121,7 @@ proptest! {
             None => Results::None,
         };
         let strategy = if packed { Grouping::Packed } else { Grouping::InOrder };
-        let options = ArenaOptions { alignment_bytes: 1 << alignment, results };
+        let options = ArenaOptions { alignment_bytes: 1 << alignment, results, ..ArenaOptions::default() };
         let layout = plan_arena(&program, &budget, strategy, &options).unwrap();
         assert_sound(&program, &layout, &options);
     }
@@ -151,6 +154,7 @@ fn measure(seed: u64, trials: usize, program: impl Fn(&mut Random) -> Program) -
         let options = ArenaOptions {
             alignment_bytes,
             results,
+            ..ArenaOptions::default()
         };
         let layout = plan_arena(&program, &budget, strategy, &options).unwrap();
         assert_sound(&program, &layout, &options);
@@ -206,6 +210,7 @@ fn an_alignment_must_be_a_power_of_two() {
         let options = ArenaOptions {
             alignment_bytes,
             results: Results::None,
+            ..ArenaOptions::default()
         };
         let error = plan_arena(&program, &budget, Grouping::InOrder, &options).unwrap_err();
         assert_eq!(error, ArenaError::InvalidAlignment { alignment_bytes });

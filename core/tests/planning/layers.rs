@@ -1,4 +1,4 @@
-//! Layers against the fixed point, whatever the order of the records.
+//! Layers against the fixed point, for any order of the records.
 
 use crate::oracle::{cycles, longest_path};
 use crate::support::*;

@@ -13,6 +13,7 @@ mod oracle;
 mod support;
 
 mod arena;
+mod execution;
 mod groups;
 mod layers;
 mod pack;

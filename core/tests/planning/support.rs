@@ -6,7 +6,9 @@ use seawall_core::plan::{
     ArenaOptions, Budget, Dag, Dependency, GroupSummary, Offsets, Requirements, Strategy, Wave,
     WaveId, arena, groups, layers,
 };
-use seawall_core::scratch::{ArenaScratchView, GroupScratchView, ScratchView};
+use seawall_core::scratch::{
+    ArenaScratchView, ExecutionScratchView, GroupScratchView, ScratchView,
+};
 
 /// A program that owns its records.
 #[derive(Clone, Debug)]
@@ -31,7 +33,7 @@ impl Program {
     }
 }
 
-/// Buffers on the heap, exactly as large as required unless told otherwise.
+/// Buffers on the heap, by default exactly as large as required.
 #[derive(Default)]
 pub(crate) struct Buffers {
     pub(crate) layer_words: Vec<u32>,
@@ -77,6 +79,11 @@ impl Buffers {
             groups,
             ArenaScratchView::new(&mut self.arena_words, &mut self.arena_offsets),
         )
+    }
+
+    pub(crate) fn execution(&mut self) -> ExecutionScratchView<'_> {
+        let (groups, arena) = self.split();
+        ExecutionScratchView::new(groups, arena)
     }
 }
 

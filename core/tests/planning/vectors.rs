@@ -5,10 +5,17 @@
 use std::fs;
 
 use crate::support::*;
+use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
 use seawall_core::error::{GroupError, LayerError};
+use seawall_core::plan::execution::{Chooser, Request};
 use seawall_core::plan::{
-    Budget, Dependency, Requirements, Shape, Strategy, Wave, check_records, layers_of,
+    ArenaOptions, Budget, Dag, Dependency, ExecutionError, Requirements, Shape, Strategy, Wave,
+    check_records, execution, layers_of,
 };
+use seawall_core::ratio::{Bps, Ppm};
+use seawall_core::scratch::ExecutionScratch;
+use seawall_core::topology::memory::MemoryPlan;
+use seawall_core::topology::{Signals, TopologyPolicy};
 use serde_json::{Value, json};
 
 /// One line of the set, kept short: every kind of outcome once.
@@ -25,6 +32,15 @@ const FRONTIER_MEMORY: &str = r#"
 {"in":{"waves":[[1,4611686018427387904,0]],"dependencies":[],"resident_bytes":0,"budget_bytes":5,"readback_bytes":7},"err":{"kind":"overflow","field":"fused wave bytes"}}
 {"in":{"waves":[[1,0,0],[9,0,0]],"dependencies":[],"resident_bytes":1,"budget_bytes":5,"readback_bytes":7},"err":{"kind":"wave_over_budget","wave":1,"required_bytes":9,"budget_bytes":4}}
 {"in":{"waves":[[1,0,2],[2,0,2],[1,0,0]],"dependencies":[[2,1]],"resident_bytes":1,"budget_bytes":5,"readback_bytes":1},"ok":{"groups":[[0,2],[1]],"global_barriers":1,"peak_frontier_bytes":2,"peak_scratch_bytes":0,"peak_output_bytes":2,"peak_group_bytes":4,"amortized_readback_bytes":2,"max_group_width":2}}
+"#;
+
+const EXECUTION: &str = r#"
+{"id":"execution-0001","in":{"dispatch_cost_ns":1000,"frontier_density_ppm":500000,"readback_bytes":1048576,"nodes":0,"edges":0,"budget_bytes":0,"launch_overhead_ns":250,"fusion_pressure_bps":9000,"previous":null,"bytes_per_node":1,"bytes_per_edge":1,"frontier_bytes":0,"scratch_bytes":0,"output_bytes":0},"ok":{"topology":"fused","downgraded":false,"graph_bytes":0,"frontier_bytes":0,"scratch_bytes":0,"output_bytes":0,"required_bytes":0,"memory_pressure_bps":0}}
+{"id":"execution-0004","in":{"dispatch_cost_ns":1000,"frontier_density_ppm":500000,"readback_bytes":1048576,"nodes":1000,"edges":4000,"budget_bytes":10,"launch_overhead_ns":250,"fusion_pressure_bps":9000,"previous":null,"bytes_per_node":16,"bytes_per_edge":8,"frontier_bytes":1,"scratch_bytes":1,"output_bytes":1},"err":{"kind":"over_budget","topology":"sparse","required_bytes":48003,"budget_bytes":10}}
+{"id":"execution-0006","in":{"dispatch_cost_ns":1000,"frontier_density_ppm":0,"readback_bytes":0,"nodes":0,"edges":0,"budget_bytes":120,"launch_overhead_ns":0,"fusion_pressure_bps":0,"previous":null,"bytes_per_node":1,"bytes_per_edge":1,"frontier_bytes":100,"scratch_bytes":0,"output_bytes":0},"ok":{"topology":"sparse","downgraded":true,"graph_bytes":0,"frontier_bytes":100,"scratch_bytes":0,"output_bytes":0,"required_bytes":100,"memory_pressure_bps":8333}}
+{"id":"execution-0007","in":{"dispatch_cost_ns":1000,"frontier_density_ppm":0,"readback_bytes":0,"nodes":0,"edges":0,"budget_bytes":200,"launch_overhead_ns":0,"fusion_pressure_bps":0,"previous":null,"bytes_per_node":1,"bytes_per_edge":1,"frontier_bytes":100,"scratch_bytes":0,"output_bytes":0},"ok":{"topology":"warp_sparse","downgraded":false,"graph_bytes":0,"frontier_bytes":100,"scratch_bytes":32,"output_bytes":0,"required_bytes":132,"memory_pressure_bps":6600}}
+{"id":"execution-0010","in":{"dispatch_cost_ns":1000,"frontier_density_ppm":900000,"readback_bytes":0,"nodes":1000,"edges":4000,"budget_bytes":100000,"launch_overhead_ns":0,"fusion_pressure_bps":0,"previous":null,"bytes_per_node":1,"bytes_per_edge":1,"frontier_bytes":0,"scratch_bytes":0,"output_bytes":0},"ok":{"topology":"block_dense","downgraded":false,"graph_bytes":5000,"frontier_bytes":0,"scratch_bytes":2048,"output_bytes":0,"required_bytes":7048,"memory_pressure_bps":704}}
+{"id":"execution-0012","in":{"dispatch_cost_ns":1000,"frontier_density_ppm":900000,"readback_bytes":0,"nodes":1000,"edges":4000,"budget_bytes":7047,"launch_overhead_ns":0,"fusion_pressure_bps":0,"previous":null,"bytes_per_node":1,"bytes_per_edge":1,"frontier_bytes":0,"scratch_bytes":0,"output_bytes":0},"ok":{"topology":"sparse","downgraded":true,"graph_bytes":5000,"frontier_bytes":0,"scratch_bytes":0,"output_bytes":0,"required_bytes":5000,"memory_pressure_bps":7095}}
 "#;
 
 fn lines(name: &str, built_in: &str) -> Vec<Value> {
@@ -187,7 +203,7 @@ fn groups_follow_the_vectors() {
 #[cfg(feature = "serde")]
 #[test]
 fn plans_and_errors_serialize_in_the_shape_of_the_vectors() {
-    use seawall_core::plan::{ArenaOptions, Results, arena, groups};
+    use seawall_core::plan::{Results, arena, groups};
     let wave = Wave {
         frontier_bytes: 1,
         scratch_bytes: 0,
@@ -217,6 +233,7 @@ fn plans_and_errors_serialize_in_the_shape_of_the_vectors() {
     let options = ArenaOptions {
         alignment_bytes: 1,
         results: Results::None,
+        ..ArenaOptions::default()
     };
     let layout = arena(&program.dag(), &plan, &options, arena_room).unwrap();
     let found = serde_json::to_value(layout).unwrap();
@@ -242,4 +259,97 @@ fn plans_and_errors_serialize_in_the_shape_of_the_vectors() {
         serde_json::to_value(error.unwrap_err()).unwrap()["kind"],
         "resident_over_budget"
     );
+}
+
+/// The wave and the request of an `execution` vector; none where its graph has no 64-bit size.
+fn execution_vector(input: &Value) -> Option<(Wave, Budget, Signals)> {
+    let of = |name: &str| number(&input[name]);
+    let nodes = of("nodes").checked_mul(of("bytes_per_node"))?;
+    let edges = of("edges").checked_mul(of("bytes_per_edge"))?;
+    let wave = Wave {
+        frontier_bytes: of("frontier_bytes"),
+        scratch_bytes: of("scratch_bytes"),
+        output_bytes: of("output_bytes"),
+    };
+    let budget = Budget {
+        resident_bytes: nodes.checked_add(edges)?,
+        budget_bytes: of("budget_bytes"),
+        readback_bytes: 0,
+    };
+    let signals = Signals {
+        dispatch_cost_ns: of("dispatch_cost_ns"),
+        frontier_density: Ppm(of("frontier_density_ppm") as u32),
+        readback_bytes: of("readback_bytes"),
+        nodes: of("nodes"),
+        edges: of("edges"),
+        launch_overhead_ns: of("launch_overhead_ns"),
+        fusion_pressure: Bps(of("fusion_pressure_bps") as u32),
+        ..Signals::default()
+    };
+    Some((wave, budget, signals))
+}
+
+/// The memory of the group and whether Sparse replaced what was wanted.
+fn execute_vector(
+    (wave, budget, signals): (Wave, Budget, Signals),
+) -> Result<(MemoryPlan, bool), ExecutionError> {
+    let dag = Dag {
+        waves: &[wave],
+        dependencies: &[],
+    };
+    let request = Request {
+        arena: ArenaOptions {
+            alignment_bytes: 1,
+            ..ArenaOptions::default()
+        },
+        signals,
+        ..Request::new(dag, budget)
+    };
+    let mut subject = Subject::new(Identity {
+        graph_layout_hash: 1,
+        analysis: AnalysisKind::Dataflow,
+        device: DeviceKey {
+            grid_sync: true,
+            ..DeviceKey::default()
+        },
+    });
+    let chooser = Chooser::plain(&TopologyPolicy::DEFAULT, &mut subject);
+    let mut scratch = ExecutionScratch::<1, 0>::new();
+    let plan = execution(&request, chooser, &mut scratch)?;
+    Ok((plan.memory, plan.downgraded))
+}
+
+/// The `execution` vectors as programs of one wave, whose group is all there is. Where the
+/// group needs more than its topology, for the copies of scratch of a fused group, the group
+/// decides.
+#[test]
+fn the_topology_of_an_execution_follows_the_vectors() {
+    let mut accepted = 0;
+    for line in lines("execution.jsonl", EXECUTION) {
+        let Some(vector) = execution_vector(&line["in"]) else {
+            continue;
+        };
+        let id = &line["id"];
+        let Ok((memory, downgraded)) = execute_vector(vector) else {
+            let (wave, budget, _) = vector;
+            let fused = wave
+                .fused_bytes()
+                .and_then(|bytes| bytes.checked_add(budget.resident_bytes));
+            assert!(
+                fused.is_none_or(|bytes| bytes > budget.budget_bytes),
+                "{id}"
+            );
+            continue;
+        };
+        accepted += 1;
+        let found = json!({
+            "topology": memory.topology.name(), "downgraded": downgraded,
+            "graph_bytes": memory.graph_bytes, "frontier_bytes": memory.frontier_bytes,
+            "scratch_bytes": memory.scratch_bytes, "output_bytes": memory.output_bytes,
+            "required_bytes": memory.required_bytes,
+            "memory_pressure_bps": memory.memory_pressure_bps,
+        });
+        assert_eq!(found, line["ok"], "{id}");
+    }
+    assert!(accepted >= 4, "{accepted} accepted");
 }

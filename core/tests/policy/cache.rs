@@ -121,7 +121,7 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
     prop::collection::vec(call, 1..200)
 }
 
-/// Between which thresholds each metric lies, told from the numbers of the rules.
+/// Interval of thresholds in which each metric lies, from the numbers of the rules.
 type Sides = (bool, bool, bool, bool, bool, usize, usize);
 
 fn sides(m: &Metrics) -> Sides {

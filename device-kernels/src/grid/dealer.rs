@@ -1,16 +1,16 @@
-//! Hands out shares of work to the threads of a CPU as they ask for them.
+//! Deals shares of work to the threads of a CPU when they ask for them.
 //!
-//! Threads are not equally fast: two may share a core, and other programs run too.
-//! Where shares are dealt out in advance, all wait for the slowest.
+//! Threads are not equally fast: two may share a core, and other programs run too. If
+//! shares were dealt in advance, all would wait for the slowest.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Shares of one piece of work after the other, which all threads of a grid go
-/// through in the same order.
+/// Shares of one piece of work after another. All threads of a grid go through the pieces
+/// in the same order.
 ///
-/// A word holds which piece is being dealt out and how many of its shares are gone.
-/// That suffices, since nobody leaves a piece before all of its shares are: when the
-/// word is at a later piece, there is nothing left of an earlier one.
+/// One word holds the piece that is being dealt and how many of its shares are gone. That
+/// suffices: nobody leaves a piece before all of its shares are taken, so nothing is left
+/// of a piece before the word's.
 #[derive(Debug, Default)]
 pub struct Dealer {
     dealt: AtomicU64,
@@ -25,10 +25,10 @@ impl Dealer {
         }
     }
 
-    /// Number of the next share of `piece`, [`u32::MAX`] when a later one is being
-    /// dealt out. Pieces are numbered from 1 on in the order in which every thread
-    /// goes through them; their numbers may wrap. A piece must not have more than
-    /// 2^31 shares: each thread takes one more than there are.
+    /// Takes the next share of `piece` and returns its number, or [`u32::MAX`] if a later
+    /// piece is being dealt. Pieces are numbered from 1 on, in the order in which every
+    /// thread goes through them; numbers may wrap. A piece must not have more than 2^31
+    /// shares: each thread takes one more than there are.
     #[inline]
     pub fn take(&self, piece: u32) -> u32 {
         let mut seen = self.dealt.load(Ordering::Relaxed);
@@ -39,8 +39,8 @@ impl Dealer {
                 _ => return u32::MAX,
             };
             let next = u64::from(piece) << 32 | u64::from(share + 1);
-            // Shares are told apart here and nothing else: what they work on is
-            // ordered by barriers.
+            // This tells shares apart and orders nothing: barriers order the memory that
+            // shares work on.
             let (ok, not) = (Ordering::Relaxed, Ordering::Relaxed);
             match self.dealt.compare_exchange_weak(seen, next, ok, not) {
                 Ok(_) => return share,

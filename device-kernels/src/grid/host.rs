@@ -1,24 +1,24 @@
-//! The CPU as a grid of one-lane blocks, one block a thread.
+//! The CPU as a grid of one-lane blocks, one block per thread.
 //!
-//! Warps are one lane wide, block barriers are empty, and all words are
-//! accessed as relaxed atomics, so that the races which kernels allow on a GPU
-//! are allowed here too. In a grid of one thread there are none, so it changes words by
-//! a load and a store, at a fraction of what a locked instruction costs.
+//! Warps are one lane wide and block barriers are empty. All words are accessed as
+//! relaxed atomics, so the races that kernels allow on a GPU are allowed here too. A grid
+//! of one thread has no races: it changes words by a load and a store, at a fraction of
+//! the cost of a locked instruction.
 
 use super::dealer::Dealer;
 use super::{Grid, SHARED_WORDS};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// What the operating system lends to the CPU grid.
+/// Services of the operating system for the CPU grid.
 #[derive(Clone, Copy, Debug)]
 pub struct Services {
     /// A clock in nanoseconds that never runs backwards.
     pub now_ns: fn() -> u64,
-    /// Gives the processor away for a moment; called after many polls.
+    /// Yields the processor for a moment; called after many polls.
     pub yield_now: fn(),
 }
 
-/// One thread's view of the CPU grid; `ALONE` when there is no other.
+/// One thread's view of the CPU grid; `ALONE` if it is the only one.
 #[derive(Clone, Copy, Debug)]
 pub struct HostGrid<const ALONE: bool = false> {
     block: u32,
@@ -69,7 +69,7 @@ impl HostGrid {
     /// The same view with `words` words of shared memory more.
     ///
     /// # Safety
-    /// What was given to [`HostGrid::new`] must be valid for as many words more.
+    /// The memory given to [`HostGrid::new`] must be valid for as many words more.
     #[must_use]
     pub unsafe fn with_extra(self, words: u32) -> Self {
         Self {
@@ -80,7 +80,8 @@ impl HostGrid {
 }
 
 impl<const ALONE: bool> HostGrid<ALONE> {
-    /// Changes a word; gives what it was. `shared` does it where there are other threads.
+    /// Changes a word and returns its previous value: by `shared` if there are other
+    /// threads, else by `own`.
     ///
     /// # Safety
     /// As of the methods of [`Grid`]: the word is valid.
@@ -102,7 +103,7 @@ impl<const ALONE: bool> HostGrid<ALONE> {
     }
 }
 
-/// Polls before a waiting thread starts to give its processor away.
+/// Polls before a waiting thread starts to yield its processor.
 const SPINS: u32 = 256;
 
 #[inline(always)]
@@ -212,17 +213,17 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
     }
     #[inline(always)]
     unsafe fn extra_load(self, at: u32) -> u32 {
-        // SAFETY: as many words follow, by the contract of `with_extra`.
+        // SAFETY: `with_extra` promises these words.
         unsafe { self.shared_load(SHARED_WORDS as u32 + at) }
     }
     #[inline(always)]
     unsafe fn extra_store(self, at: u32, value: u32) {
-        // SAFETY: as many words follow, by the contract of `with_extra`.
+        // SAFETY: `with_extra` promises these words.
         unsafe { self.shared_store(SHARED_WORDS as u32 + at, value) }
     }
     #[inline(always)]
     unsafe fn extra_add(self, at: u32, value: u32) -> u32 {
-        // SAFETY: as many words follow, by the contract of `with_extra`.
+        // SAFETY: `with_extra` promises these words.
         unsafe { self.shared_add(SHARED_WORDS as u32 + at, value) }
     }
     #[inline(always)]

@@ -1,14 +1,15 @@
-//! The only door to the machine: a grid of blocks of lanes over shared words.
+//! The machine: a grid of blocks of lanes over words of memory. No other module names an
+//! architecture.
 //!
-//! Kernels are generic over [`Grid`] and never name an architecture. There are
-//! two machines: an NVIDIA GPU, and a grid of one-lane blocks on CPU threads,
-//! where a warp is one lane wide and every block operation is trivial.
+//! Kernels are generic over [`Grid`]. There are two machines: an NVIDIA GPU, and a grid
+//! of one-lane blocks on CPU threads, where a warp is one lane wide and every block
+//! operation is trivial.
 //!
 //! # Memory
-//! Words that change during a run are read and written through the methods
-//! here. `weak` accesses may use a cache that only a barrier refreshes; the
-//! others are relaxed accesses at device scope. Ordering between blocks comes
-//! from [`Grid::signal`], [`Grid::arrive`] and [`Grid::poll`] alone.
+//! Words that change during a run are read and written through the methods here. A `weak`
+//! access may use a cache that only a barrier refreshes; the others are relaxed accesses
+//! at device scope. Order between blocks comes from [`Grid::signal`], [`Grid::arrive`]
+//! and [`Grid::poll`] alone.
 
 #[cfg(target_arch = "nvptx64")]
 pub mod nvptx;
@@ -21,8 +22,8 @@ pub mod host;
 /// Largest number of lanes of a block.
 pub const LANES_MAX: u32 = 1024;
 
-/// Largest number of lanes of a block whose shared memory is laid out for
-/// small blocks, so that many of them fit a multiprocessor.
+/// Largest number of lanes of a small block. Its shared memory is laid out so that many
+/// such blocks fit a multiprocessor.
 pub const COMPACT_LANES: u32 = 128;
 
 /// Words of block-shared memory that a kernel may use in blocks of at most
@@ -30,8 +31,8 @@ pub const COMPACT_LANES: u32 = 128;
 #[must_use]
 pub const fn shared_words(lanes: u32) -> usize {
     let words = lanes as usize * 12;
-    // Tables take as much in small blocks as in large ones, of which only large ones
-    // have it to spare.
+    // Slots take as much in small blocks as in large ones, and only large ones have it to
+    // spare.
     if lanes < LANES_MAX {
         words + 640
     } else {
@@ -58,17 +59,18 @@ pub unsafe trait Grid: Copy {
     /// Most lanes of a block: what the shared memory is laid out for.
     const LANES: u32;
 
-    /// Consecutive tiles' worth of items that one lane takes before the next
-    /// block's share begins: 1 on a GPU, where neighbouring lanes share a
-    /// cache line, many on a CPU, where they must not.
+    /// Neighbouring items that one lane takes before the next block's share begins: 1 on
+    /// a GPU, where neighbouring lanes share a cache line; many on a CPU, where they must
+    /// not.
     const ITEMS: u32;
 
-    /// Whether blocks take shares of long work as they get to it, by [`Grid::take`].
+    /// Whether blocks take shares of long work when they are ready for them, by
+    /// [`Grid::take`].
     const TAKES: bool = false;
 
-    /// Number of the next share of `piece` that no block has taken yet, for grids that
-    /// deal work out so; [`u32::MAX`] when blocks are at a later piece. All blocks ask
-    /// for shares of the same pieces, in order from 1 on, each until one is not there.
+    /// Takes the next share of `piece` and returns its number, or [`u32::MAX`] if blocks
+    /// are at a later piece. All blocks ask for shares of the same pieces, in order from
+    /// 1 on, each until there are none.
     fn take(self, piece: u32) -> u32 {
         let _ = piece;
         u32::MAX
@@ -83,15 +85,15 @@ pub unsafe trait Grid: Copy {
     fn lanes(self) -> u32;
     /// Waits for all lanes of the block and orders their memory accesses.
     fn block_barrier(self);
-    /// A block barrier that tells each lane for how many lanes `value` holds.
+    /// A block barrier that returns the number of lanes for which `value` holds.
     fn block_count(self, value: bool) -> u32;
-    /// Blocks of this block's cluster, a power of two up to [`CLUSTER_MAX`]:
-    /// blocks that read each other's shared memory and have a barrier of
-    /// their own. 1 where a launch or a machine has no clusters.
+    /// Blocks of this block's cluster, a power of two up to [`CLUSTER_MAX`]. They read
+    /// each other's shared memory and have a barrier of their own. 1 if the launch or the
+    /// machine has no clusters.
     fn cluster(self) -> u32;
-    /// Waits for all lanes of the cluster and orders the memory accesses of
-    /// those that `wrote`, which is the same in all lanes of a warp: a warp
-    /// without anything to show need not wait for its writes.
+    /// Waits for all lanes of the cluster and orders the memory accesses of those that
+    /// `wrote`, on which the lanes of a warp agree. A warp that wrote nothing need not
+    /// wait for its writes.
     fn cluster_barrier(self, wrote: bool);
     /// Waits for all lanes of the warp and orders their memory accesses.
     fn warp_barrier(self);
@@ -99,8 +101,8 @@ pub unsafe trait Grid: Copy {
     fn ballot(self, value: bool) -> u32;
     /// The `value` of lane `from` of the warp; all lanes take part.
     fn shuffle(self, value: u32, from: u32) -> u32;
-    /// The `value` of the lane `delta` below, or the own one when there is
-    /// none; all lanes take part.
+    /// The `value` of the lane `delta` below, or this lane's if there is none; all lanes
+    /// take part.
     fn shuffle_up(self, value: u32, delta: u32) -> u32;
     /// Sum of the `value`s of the warp; all lanes take part.
     fn warp_sum(self, value: u32) -> u32;
@@ -173,10 +175,10 @@ pub unsafe trait Grid: Copy {
     /// `word` must be aligned to 16 bytes, and four words from it on valid for
     /// reads and constant during the run.
     unsafe fn constant4(self, word: *const u32) -> [u32; 4];
-    /// Brings a word that nothing writes nearer, without waiting for it.
+    /// Fetches a word that nothing writes into a cache, without waiting for it.
     ///
     /// # Safety
-    /// `word` must be valid for reads, or the word behind such words.
+    /// `word` must be valid for reads, or directly after such words.
     unsafe fn prefetch(self, word: *const u32);
     /// Reads a word; sees at least what was written before the last barrier.
     ///
@@ -251,7 +253,7 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `word` must be valid for reads and writes.
     unsafe fn swap_if(self, word: *mut u32, expected: u32, value: u32) -> u32;
-    /// Adds 1 with release order; nothing waits for the result. Pairs with
+    /// Adds 1 with release order and does not wait for the result. Pairs with
     /// [`Grid::poll`].
     ///
     /// # Safety

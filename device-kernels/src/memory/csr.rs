@@ -30,7 +30,7 @@ impl Csr {
         [self.offsets, self.targets]
     }
 
-    /// First edge and the edge behind the last one of `node`.
+    /// First edge of `node`, and the edge after its last one.
     #[inline(always)]
     pub fn row<G: Grid>(self, grid: G, node: u32) -> (u32, u32) {
         (
@@ -45,13 +45,13 @@ impl Csr {
         self.targets.constant4(grid, edge)
     }
 
-    /// Brings the row of `node` nearer, if there is one.
+    /// Fetches the row of `node` into a cache, if there is one.
     #[inline(always)]
     pub fn prefetch_row<G: Grid>(self, grid: G, node: u32) {
         self.offsets.prefetch(grid, node.min(self.offsets.len()));
     }
 
-    /// Brings the target of `edge` nearer.
+    /// Fetches the target of `edge` into a cache.
     #[inline(always)]
     pub fn prefetch_target<G: Grid>(self, grid: G, edge: u32) {
         self.targets.prefetch(grid, edge);

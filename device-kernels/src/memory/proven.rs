@@ -63,11 +63,11 @@ impl Proven {
         u64::from(low) | u64::from(high) << 32
     }
 
-    /// See [`Grid::prefetch`]; the word after the last one may be asked for.
+    /// See [`Grid::prefetch`]; the word after the last one is allowed.
     #[inline(always)]
     pub fn prefetch<G: Grid>(self, grid: G, index: u32) {
         debug_assert!(index <= self.len, "word {index} of {}", self.len);
-        // SAFETY: the word is in the array or just behind it.
+        // SAFETY: the word is in the array or directly after it.
         unsafe { grid.prefetch(self.base.wrapping_add(index as usize)) }
     }
 

@@ -12,14 +12,14 @@ pub struct Words<T: Trust = Checked> {
     pub(super) trust: PhantomData<T>,
 }
 
-/// A resident array whose indices somebody has proved to be in range.
+/// A resident array whose indices are proved to be in range.
 pub type Proven = Words<Proof>;
 
 /// Indices are checked at each access.
 #[derive(Clone, Copy, Debug)]
 pub struct Checked;
 
-/// Indices are proved by whoever called [`Words::proven`].
+/// The caller of [`Words::proven`] proved the indices.
 #[derive(Clone, Copy, Debug)]
 pub struct Proof;
 
@@ -29,7 +29,7 @@ mod sealed {
     impl Sealed for super::Proof {}
 }
 
-/// How far the indices of an array are trusted.
+/// Whether the indices of an array are checked or trusted.
 pub trait Trust: Copy + sealed::Sealed {
     /// Whether word `index` of `len` may be accessed.
     fn allows<G: Grid>(grid: G, index: u32, len: u32) -> bool;

@@ -1,10 +1,10 @@
-//! Many independent graphs in one launch: every block runs whole programs
-//! alone, one graph after the other, until none is left.
+//! Many independent graphs in one launch: every block runs whole programs alone, one
+//! graph after another, until none is left.
 //!
-//! A team of one block has the block barrier as its barrier, so graphs never
-//! wait for each other. Blocks take graphs from a ticket, since graphs differ
-//! in size. The first fault is noted with the number of its launch record;
-//! blocks finish the graph that they are at and take no further one.
+//! The barrier of a team of one block is the block barrier, so graphs never wait for each
+//! other. Blocks take graphs from a ticket, since graphs differ in size. The first fault
+//! is noted with the number of its launch record; blocks finish their graph and take no
+//! other.
 
 use super::program::run_in_block;
 use crate::block::broadcast;
@@ -20,7 +20,7 @@ use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::LaunchRecord;
 use seawall_core::abi::{MAGIC, VERSION};
 
-/// A batch record and what it points to.
+/// A batch record and the launches that it points to.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch {
     record: Proven,
@@ -29,18 +29,17 @@ pub struct Batch {
 const RECORD_WORDS: u32 = (size_of::<BatchRecord>() / 4) as u32;
 const STATE_WORDS: u32 = (size_of::<BatchState>() / 4) as u32;
 
-/// What a block takes when no graph is left.
+/// The number that a block takes if no graph is left.
 const NONE: u32 = u32::MAX;
 
 impl Batch {
-    /// The batch that `record` describes.
+    /// Returns the batch that `record` describes.
     ///
     /// # Safety
-    /// `record` must point to a [`BatchRecord`] whose addresses, and those of
-    /// its launch records, are valid for the lengths beside them, on the
-    /// machine that runs this, for the whole run; nothing else may access them
-    /// meanwhile. Where it has a stride between arenas, there must be an arena
-    /// for every block of the grid.
+    /// `record` must point to a [`BatchRecord`] whose addresses, and those of its launch
+    /// records, are valid for the lengths beside them, on the machine that runs this, for
+    /// the whole run; nothing else may access them meanwhile. Where it has a stride
+    /// between arenas, there must be an arena for every block of the grid.
     #[must_use]
     pub unsafe fn new(record: *const BatchRecord) -> Self {
         // SAFETY: the record is valid, by this function's contract.
@@ -79,14 +78,14 @@ impl Batch {
         let stride = self
             .record
             .constant_wide(grid, word_of!(BatchRecord, arena_stride));
-        // SAFETY: `new` promises a record for every graph, and `take` gives
-        // numbers of graphs only.
+        // SAFETY: `new` promises a record for every graph, and callers pass numbers of
+        // graphs.
         let launch = unsafe { Launch::new(launches.wrapping_add(index as usize)) };
         launch.with_arena_shifted(u64::from(grid.block()) * stride)
     }
 
-    /// Takes the next graph, by one lane; [`NONE`] when none is left or one
-    /// has faulted.
+    /// Takes the next graph, or [`NONE`] if none is left or one has faulted; one lane
+    /// calls this.
     #[inline(always)]
     fn take<G: Grid>(self, grid: G) -> u32 {
         let state = self.state(grid);
@@ -101,8 +100,7 @@ impl Batch {
         }
     }
 
-    /// Notes that graph `index` faulted, unless another did before; one lane
-    /// calls this.
+    /// Notes the first fault of the batch; one lane calls this.
     #[cold]
     #[inline(never)]
     fn note_fault<G: Grid>(self, grid: G, fault: u32) {
@@ -116,7 +114,7 @@ impl Batch {
 #[inline(always)]
 pub fn run_batch<G: Grid, const FAMILIES: u32>(grid: G, batch: Batch) {
     const {
-        // The rounds of the other families lay out the memory of full blocks.
+        // The other families lay out the memory of full blocks.
         let only_searches = FAMILIES & !(family::SEARCH | family::WORDS) == 0;
         assert!(G::LANES == LANES_MAX || only_searches);
     };

@@ -1,16 +1,16 @@
 //! Loops that converge on the device.
 //!
-//! A fixpoint repeats its body groups until its frontier is empty, or until an
-//! iteration raises no change. No host takes part: every block evaluates the
-//! same counters after the same barrier and decides alike.
+//! A fixpoint repeats its body groups until its frontier is empty, or until an iteration
+//! raises no change. No host takes part: every block reads the same counters after the
+//! same barrier and decides alike.
 
 use super::books::{close, open, point_of};
 use super::group::run_waves;
 use super::search_loop::run_search;
-use crate::block::{broadcast_word, set_broadcast};
 use crate::context::ContextRef;
 use crate::control::{LoopEnd, Stop};
 use crate::grid::Grid;
+use crate::shared::BROADCAST;
 use crate::tables::Wave;
 use crate::team::rounds_per_look;
 use crate::waves::family;
@@ -20,7 +20,7 @@ use seawall_core::abi::program::{FixpointRecord, NO_REGISTER};
 /// Runs a fixpoint to its end. All lanes of the team take part.
 ///
 /// # Errors
-/// When the run stops; the fault record says why.
+/// If the run stops; the fault record says why.
 #[inline(always)]
 pub(super) fn run_fixpoint<G: Grid, const FAMILIES: u32>(
     cx: ContextRef<G>,
@@ -46,8 +46,8 @@ const ITERATIONS_PER_LOOK: u32 = 16;
 fn run_flagged<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
     let (grid, tag) = (cx.grid(), cx.tag());
     open(&cx.context());
-    // Tags grow over the whole run, so that a flag raised by an earlier loop or
-    // iteration never counts for this one. Slow lanes may still use the last one.
+    // Tags grow over the whole run, so a flag raised by an earlier loop or iteration
+    // never counts for this one. Slow lanes may still use the last tag.
     let next = || tag.set(grid, tag.now(grid).saturating_add(1));
     grid.block_barrier();
     if grid.lane() == 0 {
@@ -71,20 +71,20 @@ fn run_flagged<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> R
         }
         let team = cx.context().team;
         team.barrier_and(point, || {
-            set_broadcast(grid, team.control.changed(grid));
+            BROADCAST.store(grid, team.control.changed(grid));
             next();
         })?;
         end.iterations += 1;
-        // A fast block may be in the next iteration already and have raised a
-        // later tag; it went on because the flag had this one.
-        end.converged = broadcast_word(grid) < tag.now(grid) - 1;
+        // A fast block may have raised the next iteration's tag already; it went on
+        // because the flag had this one.
+        end.converged = BROADCAST.load(grid) < tag.now(grid) - 1;
         let per_look = rounds_per_look::<G>(ITERATIONS_PER_LOOK);
         if end.iterations.is_multiple_of(per_look) && team.is_out_of_time(point) {
             return Err(Stop);
         }
     }
-    // The next loop of the group raises later tags, which would look like more
-    // to do to a block that has not read the flag yet.
+    // The next loop of the group raises later tags. A block that has not read the flag
+    // yet would take them for more to do.
     let context = cx.context();
     context
         .team

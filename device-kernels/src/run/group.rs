@@ -1,4 +1,4 @@
-//! One group: its waves one after another, and who faulted where.
+//! One group: its waves one after another, and their faults.
 
 use super::wave::run_wave;
 use crate::context::ContextRef;
@@ -8,8 +8,8 @@ use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{GroupRecord, Opcode};
 
-/// The place that blocks are missing from at the barrier behind group
-/// `index`: its last wave, as nobody can tell how far they came in it.
+/// The point at which blocks are missing from the barrier after group `index`: its last
+/// wave, since nobody can tell how far they came.
 #[inline(never)]
 pub(super) fn end_of_group<G: Grid>(cx: ContextRef<G>, index: u32) -> ProgramPoint {
     let context = cx.context();
@@ -54,7 +54,7 @@ pub(super) fn wave_of<G: Grid>(
     wave.ok_or_else(|| fault(cx, FaultCode::BadTable, iteration))
 }
 
-/// Reports a fault in an iteration of a loop, or [`OUTSIDE`].
+/// Reports a fault in iteration `iteration` of a loop, or [`OUTSIDE`] of loops.
 #[inline(never)]
 fn fault<G: Grid>(cx: ContextRef<G>, code: FaultCode, iteration: u32) -> Stop {
     report(cx, code, point(iteration))
@@ -86,14 +86,14 @@ fn point(iteration: u32) -> ProgramPoint {
     }
 }
 
-/// The iteration of what runs in no loop.
+/// The iteration of waves outside loops.
 pub(super) const OUTSIDE: u32 = u32::MAX;
 
 /// Runs the waves of a group that are not fixpoints, in an iteration of a loop or
-/// [`OUTSIDE`], and tells whether others are.
+/// [`OUTSIDE`], and returns whether it has fixpoints.
 ///
 /// # Errors
-/// When a wave faults.
+/// If a wave faults.
 #[inline(never)]
 pub(super) fn run_waves<G: Grid, const FAMILIES: u32>(
     cx: ContextRef<G>,

@@ -1,8 +1,8 @@
 //! Loop bodies as launches of their own.
 //!
-//! For executors that launch each group: state that the megakernel keeps in
-//! registers lives in memory here, and the last block to finish a launch
-//! decides whether the loop goes on.
+//! For executors that launch each group. State that the megakernel keeps in registers is
+//! in memory here, and the last block to finish a launch decides whether the loop goes
+//! on.
 
 use super::group::{OUTSIDE, run_waves};
 use super::open::{open, resume};
@@ -15,7 +15,7 @@ use crate::search::frontier::Frontier;
 use seawall_core::abi::control::{FaultCode, LoopState};
 use seawall_core::abi::program::{FixpointRecord, NO_REGISTER, Opcode};
 
-/// Which launch of a loop's body this is.
+/// One launch of a loop's body.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyLaunch {
     /// Index of the fixpoint's wave in the wave table.
@@ -29,7 +29,7 @@ pub struct BodyLaunch {
 /// Runs one top-level group as a launch of its own; fixpoints are left out.
 ///
 /// # Errors
-/// When a wave faults.
+/// If a wave faults.
 #[inline(always)]
 pub fn run_one_group<G: Grid, const FAMILIES: u32>(
     grid: G,
@@ -43,7 +43,7 @@ pub fn run_one_group<G: Grid, const FAMILIES: u32>(
 /// Opens a loop: one lane resets its state.
 ///
 /// # Errors
-/// When the wave is not a fixpoint.
+/// If the wave is not a fixpoint.
 #[inline(always)]
 pub fn begin_loop<G: Grid>(grid: G, launch: Launch, fixpoint: u32) -> Result<(), Stop> {
     let context = open(grid, launch)?;
@@ -72,10 +72,10 @@ pub fn begin_loop<G: Grid>(grid: G, launch: Launch, fixpoint: u32) -> Result<(),
     Ok(())
 }
 
-/// Runs one group of a loop's body; returns at once when the loop is over.
+/// Runs one group of a loop's body; returns at once if the loop is over.
 ///
 /// # Errors
-/// When a wave faults.
+/// If a wave faults.
 #[inline(always)]
 pub fn run_body<G: Grid, const FAMILIES: u32>(
     grid: G,
@@ -104,9 +104,9 @@ pub fn run_body<G: Grid, const FAMILIES: u32>(
     Ok(())
 }
 
-/// Whether a loop needs another iteration, for one that no host looks after: not
-/// when it has ended, a wave faulted, or the time budget is over. The budget counts
-/// from the run's first loop on. A block operation; what the first lane finds counts.
+/// Whether a loop that no host looks after needs another iteration: not if it has ended,
+/// a wave faulted, or the time budget is over. The budget counts from the run's first
+/// loop on. A block operation; the first lane's result counts.
 #[inline(always)]
 pub fn loop_goes_on<G: Grid>(grid: G, launch: Launch, fixpoint: u32) -> bool {
     let Ok(context) = open(grid, launch) else {
@@ -155,7 +155,7 @@ fn fixpoint_of<G: Grid>(context: &Context<G>, index: u32) -> Result<(u32, Fixpoi
         })
 }
 
-/// The last lane of an iteration decides what comes next.
+/// Decides what follows an iteration; its last lane calls this.
 #[inline(always)]
 fn close_iteration<G: Grid>(
     context: &Context<G>,

@@ -1,6 +1,6 @@
-//! Walks programs: who runs which groups, in what order, with which barriers.
+//! Walks programs: which blocks run which groups, in what order, with which barriers.
 //!
-//! Each file uses those named above it.
+//! Each module uses only those listed before it.
 
 mod open;
 mod wave;

@@ -1,4 +1,4 @@
-//! Opening a run, or a launch that is a part of one.
+//! The start of a run, or of a launch that is a part of one.
 
 use crate::context::Context;
 use crate::control::{ProgramPoint, Stop};
@@ -10,7 +10,7 @@ use seawall_core::abi::control::FaultCode;
 /// Opens a run: checks the record and sets the deadline.
 ///
 /// # Errors
-/// When the record is of another version.
+/// If the record is of another version.
 #[inline(always)]
 pub(super) fn open<G: Grid>(grid: G, launch: Launch) -> Result<Context<G>, Stop> {
     let control = launch.control(grid);
@@ -21,15 +21,15 @@ pub(super) fn open<G: Grid>(grid: G, launch: Launch) -> Result<Context<G>, Stop>
     Ok(Context::open(Team::whole(grid, control, deadline), launch))
 }
 
-/// [`open`] for a launch that is a part of a run, which an earlier launch may have ended:
-/// what that one did not finish, this one must not rely on. A block operation.
+/// [`open`] for a launch that is a part of a run. If an earlier launch ended the run, it
+/// left work unfinished, on which this one must not rely. A block operation.
 ///
 /// # Errors
-/// As [`open`], and when the run has ended.
+/// As [`open`], and if the run has ended.
 #[inline(always)]
 pub(super) fn resume<G: Grid>(grid: G, launch: Launch) -> Result<Context<G>, Stop> {
-    // By one lane, as a block of this launch may fault while others ask; and asked early,
-    // so that the answer is under way while the tables are.
+    // One lane asks, since a block of this launch may fault while others ask. It asks
+    // early, so that the answer is in flight while the tables are copied.
     let ended = grid.lane() == 0 && launch.control(grid).is_stopped(grid);
     let context = open(grid, launch)?;
     if grid.block_any(ended) {

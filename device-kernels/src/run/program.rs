@@ -10,19 +10,18 @@ use crate::grid::Grid;
 use crate::launch::Launch;
 use seawall_core::abi::program::Opcode;
 
-/// Runs the whole program. Every lane of the grid calls this once; all blocks
-/// must be co-resident.
+/// Runs the whole program. Every lane of the grid calls this once; all blocks must be
+/// co-resident.
 ///
 /// # Errors
-/// When the run stops; the control block's fault record says why.
+/// If the run stops; the control block's fault record says why.
 #[inline(always)]
 pub fn run_program<G: Grid, const FAMILIES: u32>(grid: G, launch: Launch) -> Result<(), Stop> {
     let context = open(grid, launch)?;
     if context.team.is_leader() {
         context.team.control.stamp(grid, false);
     }
-    // What stays the same is looked up again where it is needed: what a lane holds on
-    // to while it calls, it keeps in local memory.
+    // Codegen rule `LOOK_UP_AGAIN`.
     let cx = context.reference();
     let groups = context.tables.groups(grid);
     let mut group = 0;
@@ -65,7 +64,7 @@ pub(super) fn run_in_block<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>) -> R
 /// Runs all waves of a group, fixpoints last.
 ///
 /// # Errors
-/// When the run stops.
+/// If the run stops.
 #[inline(always)]
 fn run_group<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, index: u32) -> Result<(), Stop> {
     if !run_waves::<G, FAMILIES>(cx, index, OUTSIDE)? {
@@ -86,7 +85,7 @@ fn run_group<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, index: u32) -> Res
 /// Crosses `count` grid barriers, for measuring them.
 ///
 /// # Errors
-/// When the time budget ends first.
+/// If the time budget ends first.
 #[inline(always)]
 pub fn cross_barriers<G: Grid>(grid: G, launch: Launch, count: u32) -> Result<(), Stop> {
     let context = open(grid, launch)?;

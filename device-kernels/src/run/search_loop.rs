@@ -1,12 +1,10 @@
-//! The loop of a search: steps of changing shape, until its frontier has no edges
-//! left.
+//! The loop of a search: steps of changing shape, until the frontier has no edges left.
 //!
-//! What stays the same over the loop is in shared memory and looked up again, since
-//! what a lane holds in registers over a step is lost to the step.
+//! The search and its bounds are in shared memory and looked up again: codegen rule
+//! `LOOK_UP_AGAIN`.
 
 use super::books::{self, point_of};
 use super::group::run_waves;
-use crate::block::shared::{BOOKS, BOUNDS};
 use crate::context::{Context, ContextRef};
 use crate::control::{LoopEnd, ProgramPoint, Stop};
 use crate::grid::Grid;
@@ -16,6 +14,7 @@ use crate::search::fused::{self, crew_size, reach, run_fused};
 use crate::search::step::step;
 use crate::search::waves::of_wave;
 use crate::search::{drive, shared_drive};
+use crate::shared::{BOUNDS, STEPS_TAKEN};
 use crate::tables::Wave;
 use crate::team::rounds_per_look;
 use seawall_core::abi::control::FaultCode;
@@ -25,24 +24,19 @@ use seawall_core::abi::search::{DriveRecord, Step};
 /// Steps of a search between two looks at a GPU's clock.
 const STEPS_PER_LOOK: u32 = 64;
 
-/// Shapes of steps, which are counted.
-const SHAPES: u32 = 7;
-
-/// What bounds a loop.
+/// The bounds of a loop.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     max_iterations: u32,
-    /// Whether the body is nothing but the expansion.
+    /// Whether the body is the expansion alone.
     alone: bool,
 }
 
 impl Bounds {
-    /// Those of the running loop.
+    /// The bounds of the running loop.
     #[inline(always)]
     fn read<G: Grid>(grid: G) -> Self {
-        // SAFETY: fixed words of shared memory.
-        let [max_iterations, alone] =
-            unsafe { [grid.shared_load(BOUNDS), grid.shared_load(BOUNDS + 1)] };
+        let [max_iterations, alone] = BOUNDS.load_all(grid);
         Self {
             max_iterations,
             alone: alone != 0,
@@ -53,7 +47,7 @@ impl Bounds {
 /// Repeats the body until its frontier has no edges left.
 ///
 /// # Errors
-/// When the run stops; the fault record says why.
+/// If the run stops; the fault record says why.
 #[inline(never)]
 pub(super) fn run_search<G: Grid, const FAMILIES: u32>(
     cx: ContextRef<G>,
@@ -93,13 +87,13 @@ pub(super) fn run_search<G: Grid, const FAMILIES: u32>(
     }
 }
 
-/// Where the loop is, for fault records.
+/// The point that the loop is at, for fault records.
 #[inline(always)]
 fn point_now<G: Grid>(grid: G, wave: Wave) -> ProgramPoint {
     point_of(grid, wave, shared_drive::read(grid).iteration)
 }
 
-/// Opens the loop: finds its search and leaves it in shared memory.
+/// Opens the loop: finds its search and puts it into shared memory.
 #[inline(never)]
 fn open<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
     let context = &cx.context();
@@ -119,14 +113,8 @@ fn open<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
     grid.block_barrier();
     if grid.lane() == 0 {
         search.publish(grid);
-        // SAFETY: fixed words of shared memory.
-        unsafe {
-            grid.shared_store(BOUNDS, record.max_iterations);
-            grid.shared_store(BOUNDS + 1, u32::from(alone));
-            for shape in 0..SHAPES {
-                grid.shared_store(BOOKS + 1 + shape, 0);
-            }
-        }
+        BOUNDS.store_all(grid, [record.max_iterations, u32::from(alone)]);
+        STEPS_TAKEN.store_all(grid, [0; Step::COUNT as usize]);
     }
     grid.block_barrier();
     Ok(())
@@ -136,9 +124,10 @@ fn open<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
 #[inline(always)]
 fn count<G: Grid>(cx: ContextRef<G>, drive: &DriveRecord) {
     if cx.context().team.is_leader() {
-        let (grid, at) = (cx.grid(), BOOKS + 1 + drive.next % SHAPES);
-        // SAFETY: fixed words of shared memory.
-        unsafe { grid.shared_store(at, grid.shared_load(at).wrapping_add(1)) };
+        let (grid, shape) = (cx.grid(), drive.next % Step::COUNT);
+        let taken = STEPS_TAKEN.area();
+        // SAFETY: there is a counter for each shape.
+        unsafe { taken.store(grid, shape, taken.load(grid, shape).wrapping_add(1)) };
     }
 }
 
@@ -149,9 +138,7 @@ fn close<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
     let (team, drive) = (&context.team, &shared_drive::read(grid));
     if team.is_leader() {
         let report = team.control.open_loop(grid);
-        for shape in 0..SHAPES {
-            // SAFETY: fixed words of shared memory.
-            let steps = unsafe { grid.shared_load(BOOKS + 1 + shape) };
+        for (shape, steps) in (0..).zip(STEPS_TAKEN.load_all(grid)) {
             report.count_steps(grid, shape, steps);
         }
         let frontier = Search::current(grid).frontier;
@@ -167,7 +154,7 @@ fn close<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Brings the loop's search back, behind a body that may have had steps of others.
+/// Publishes the loop's search again, since its body may have run steps of others.
 #[inline(never)]
 fn find_again<G: Grid>(cx: ContextRef<G>, wave: Wave) {
     let (context, grid) = (cx.context(), cx.grid());
@@ -178,8 +165,8 @@ fn find_again<G: Grid>(cx: ContextRef<G>, wave: Wave) {
     }
 }
 
-/// One lane a block takes note of what the step found and decides what is
-/// next; all blocks see the same numbers and decide alike.
+/// Takes in what the step found and decides the next one. One lane per block calls this;
+/// all blocks see the same numbers and decide alike.
 #[inline(never)]
 fn decide<G: Grid>(cx: ContextRef<G>) {
     let (context, grid) = (cx.context(), cx.grid());
@@ -234,7 +221,7 @@ fn expands<G: Grid>(cx: ContextRef<G>, index: u32, frontier: u32) -> bool {
     })
 }
 
-/// Runs a body that is more than the expansion. Its waves find the drive record in
+/// Runs a body that is more than the expansion. Its waves read the drive record from
 /// memory.
 #[inline(never)]
 fn run_body<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
@@ -254,8 +241,8 @@ fn run_body<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Resu
     Ok(())
 }
 
-/// Lets the first blocks search alone while the others wait for their drive
-/// record in `slot`.
+/// Runs a fused search in the first blocks, while the others wait for its drive record in
+/// `slot`.
 #[inline(always)]
 fn run_narrow<G: Grid>(cx: ContextRef<G>, wave: Wave, slot: u32) -> Result<(), Stop> {
     let (grid, team) = (cx.grid(), cx.context().team);

@@ -1,47 +1,34 @@
-//! Runs of narrow groups, straight through: no barrier of the grid between them.
+//! Runs of narrow groups, straight through, without grid barriers between them.
 //!
-//! What a chain of small waves costs is the way to them, since group, wave and
-//! registers are reads that wait for each other. So the lanes of the block look
-//! ahead, a group each, and leave the operations on words that they find ready
-//! in shared memory, where the whole block reads them one after the other.
-//! Groups with other waves run as they do anywhere else.
+//! A chain of small waves costs the way to them: group, wave and registers are reads that
+//! wait for each other. So the lanes of the block look ahead, one group per lane, and
+//! leave operations on words decoded in shared memory, from where the whole block runs
+//! them one after another. Groups with other waves run as usual.
 //!
-//! One block runs them alone, since meeting in a block is cheap. Groups that are
-//! joined, though, need no barrier at all: each lane takes its words through all
-//! of them, and keeps in registers what the next operation reads. Where that is
-//! enough work, all blocks share the words.
+//! One block runs them alone, since a block barrier is cheap. Joined groups need no
+//! barrier at all: each lane takes its words through all of them, and keeps in registers
+//! what the next operation reads. If that is enough work, all blocks share the words.
 
 use super::group::{OUTSIDE, end_of_group, run_waves};
-use crate::block::shared::STEPS;
 use crate::context::{Context, ContextRef};
 use crate::control::Stop;
 use crate::grid::Grid;
 use crate::memory::Proven;
+use crate::shared::{STEP_WAVES, STEP_WORDS, STEPS, STEPS_AHEAD};
 use crate::waves::words::{FILL, Operation, QUAD};
 
-/// Operations that one look ahead can find.
-const AHEAD: u32 = 64;
+const _: () = assert!(STEPS_AHEAD.is_multiple_of(32));
 
-/// Proven of an operation: see [`store`].
-const STEP_WORDS: u32 = 8;
-
-/// Where the numbers of the operations' waves are, for the leader alone.
-const WAVES: u32 = STEPS + (AHEAD + 1) * STEP_WORDS;
-
-const _: () = assert!(STEPS.is_multiple_of(4) && AHEAD.is_multiple_of(32));
-const _: () =
-    assert!((WAVES + AHEAD) as usize <= crate::grid::shared_words(crate::grid::COMPACT_LANES));
-
-/// The first word of an operation: what it does in the low byte.
+/// The first word of an operation has its kind in the low byte.
 ///
-/// The last operation of a group has the number of groups up to its own in the
-/// upper half; no operation at all is [`NOTHING`].
+/// In the last operation of a group, the upper half counts the groups up to its own. This
+/// word stands for no operation.
 const NOTHING: u32 = 0xff;
 
 /// Bit of the first word: no barrier is needed before the operation.
 const JOINED: u32 = 0x100;
 
-/// First group behind the run of narrow groups that starts at `group`. A warp
+/// First group after the run of narrow groups that starts at `group`. A warp
 /// operation.
 #[inline(never)]
 pub(super) fn end_of_run<G: Grid>(cx: ContextRef<G>, group: u32, groups: u32) -> u32 {
@@ -61,11 +48,11 @@ pub(super) fn end_of_run<G: Grid>(cx: ContextRef<G>, group: u32, groups: u32) ->
     }
 }
 
-/// Runs the groups from `first` up to `end` one after another. Every block calls
-/// this; before it and behind it all blocks meet.
+/// Runs the groups from `first` up to `end` one after another. Every block calls this;
+/// all blocks meet before and after it.
 ///
 /// # Errors
-/// When a wave faults, or a barrier ends the run.
+/// If a wave faults, or a barrier ends the run.
 #[inline(never)]
 pub(super) fn run_straight<G: Grid, const FAMILIES: u32>(
     cx: ContextRef<G>,
@@ -84,11 +71,11 @@ pub(super) fn run_straight<G: Grid, const FAMILIES: u32>(
             context.team.barrier(|| end_of_group(cx, end - 1))?;
         }
         if is_shared {
-            run_fused(&context, ready);
+            run_joined(&context, ready);
         } else if context.team.is_first() {
             let alone = cx.alone().context();
-            if ready.fused {
-                run_fused(&alone, ready);
+            if ready.all_joined {
+                run_joined(&alone, ready);
             } else {
                 run_ready(&alone, ready.operations);
             }
@@ -109,64 +96,63 @@ struct Ready {
     operations: u32,
     /// Groups that they make up.
     groups: u32,
-    /// Proven of the first one.
+    /// Words of the first operation's registers.
     words: u32,
     /// Whether the first needs no barrier before it.
     joined: bool,
-    /// Whether no other needs one, and all have as many words.
-    fused: bool,
+    /// Whether no other needs one either, and all have as many words.
+    all_joined: bool,
 }
 
 impl Ready {
-    /// Whether all blocks are faster than one, though they have to meet before and
-    /// afterwards. Measured on an H200: in one block an operation on 4096 words took
-    /// 0.68 µs (memory answering each), shared by all 0.55 µs, a meeting takes
-    /// 0.9 µs. Where the limit lies best was not measured.
+    /// Whether all blocks are faster than one, although they must meet before and after.
+    /// Measured on an H200: an operation on 4096 words took 0.68 µs in one block and 0.55
+    /// µs shared by all; a barrier takes 0.9 µs. The best limit was not measured.
     #[inline(always)]
     fn is_worth_sharing(self) -> bool {
-        self.fused && u64::from(self.operations) * u64::from(self.words) >= 1 << 14
+        self.all_joined && u64::from(self.operations) * u64::from(self.words) >= 1 << 14
     }
 }
 
-/// Makes the operations of the next groups ready, up to the first group that
-/// has another wave or no place left. A block operation.
+/// Makes the operations of the next groups ready, up to the first group that has another
+/// wave or finds no place. A block operation.
 #[inline(never)]
 fn look_ahead<G: Grid>(cx: ContextRef<G>, first: u32, end: u32) -> Ready {
     let grid = cx.grid();
     // Slow lanes may still read what was here before.
     grid.block_barrier();
     let mut at = grid.lane();
-    while at <= AHEAD {
-        // SAFETY: the steps lie within the shared memory of small blocks.
-        unsafe { grid.shared_store(STEPS + at * STEP_WORDS, NOTHING) };
+    while at <= STEPS_AHEAD {
+        // SAFETY: there are words for each place.
+        unsafe { STEPS.store(grid, at * STEP_WORDS, NOTHING) };
         at += grid.lanes();
     }
     grid.block_barrier();
     let mut ahead = grid.lane();
-    // Behind a group that is not ready nothing is read.
-    while ahead < AHEAD && ahead < end - first && make_ready(cx, first, ahead) {
+    // Operations after a group that is not ready are never read.
+    while ahead < STEPS_AHEAD && ahead < end - first && make_ready(cx, first, ahead) {
         ahead += grid.lanes();
     }
     grid.block_barrier();
     survey(grid)
 }
 
-/// What is ready. A warp operation.
+/// Counts the operations that are ready. A warp operation.
 #[inline(always)]
 fn survey<G: Grid>(grid: G) -> Ready {
-    // SAFETY: the steps lie within the shared memory of small blocks, and there
-    // are whole warps of them.
-    let word = |place: u32, at: u32| unsafe { grid.shared_load(STEPS + place * STEP_WORDS + at) };
+    // SAFETY: callers' places are below the number of places, which is more than whole
+    // warps of them.
+    let word = |place: u32, at: u32| unsafe { STEPS.load(grid, place * STEP_WORDS + at) };
     let head = |place: u32| word(place, 0);
     let words = word(0, 1);
-    let (mut operations, mut nothing, mut fused) = (0, 0, true);
-    while nothing == 0 && operations < AHEAD {
+    let (mut operations, mut nothing, mut all_joined) = (0, 0, true);
+    while nothing == 0 && operations < STEPS_AHEAD {
         let place = operations + grid.warp_lane();
         let own = head(place);
         nothing = grid.ballot(own & 0xff == NOTHING);
         let before = nothing.trailing_zeros().min(G::WARP);
         let joins = place == 0 || own & JOINED != 0 && word(place, 1) == words;
-        fused &= grid.ballot(!joins).trailing_zeros() >= before;
+        all_joined &= grid.ballot(!joins).trailing_zeros() >= before;
         operations += before;
     }
     let groups = if operations > 0 {
@@ -179,16 +165,16 @@ fn survey<G: Grid>(grid: G) -> Ready {
         groups,
         words,
         joined: head(0) & JOINED != 0,
-        fused: fused && operations > 0,
+        all_joined: all_joined && operations > 0,
     }
 }
 
-/// Makes group `first + ahead` ready if all its waves are operations on words
-/// and there is a place for each; tells whether. One lane calls this.
+/// Makes group `first + ahead` ready and returns whether it could: if all its waves are
+/// operations on words and there is a place for each. One lane calls this.
 ///
-/// The waves of successive groups lie behind each other in their table, so
-/// their places follow from that. The first wave is stored last: what the block
-/// reads in order ends at a group that is not ready.
+/// The waves of successive groups lie one after another in their table, and so do their
+/// places. The first wave is stored last, so a block that reads in order stops at a group
+/// that is not ready.
 #[inline(never)]
 fn make_ready<G: Grid>(cx: ContextRef<G>, first: u32, ahead: u32) -> bool {
     let (tables, grid) = (cx.context().tables, cx.grid());
@@ -197,7 +183,7 @@ fn make_ready<G: Grid>(cx: ContextRef<G>, first: u32, ahead: u32) -> bool {
         return false;
     };
     let place = group.first_wave.wrapping_sub(start.first_wave);
-    if group.waves == 0 || place >= AHEAD || group.waves > AHEAD - place {
+    if group.waves == 0 || place >= STEPS_AHEAD || group.waves > STEPS_AHEAD - place {
         return false;
     }
     let mut offset = group.waves;
@@ -217,7 +203,7 @@ fn make_ready<G: Grid>(cx: ContextRef<G>, first: u32, ahead: u32) -> bool {
     true
 }
 
-/// Makes wave `index` ready at `place` if it is an operation on words; tells whether.
+/// Makes wave `index` ready at `place` and returns whether it is an operation on words.
 #[inline(never)]
 fn make_wave_ready<G: Grid>(cx: ContextRef<G>, index: u32, place: u32, flags: u32) -> bool {
     let (context, grid) = (&cx.context(), cx.grid());
@@ -242,7 +228,7 @@ fn store<G: Grid>(grid: G, place: u32, (operation, wave, flags): (Operation, u32
         value,
     } = operation;
     let (low, high) = (|word: u64| word as u32, |word: u64| (word >> 32) as u32);
-    // An operation has either a value or two sources.
+    // An operation has a value or two sources, never both.
     let (left, right) = if what == FILL {
         (u64::from(value), 0)
     } else {
@@ -259,12 +245,12 @@ fn store<G: Grid>(grid: G, place: u32, (operation, wave, flags): (Operation, u32
         high(right),
     ];
     let mut at = words.len();
-    // SAFETY: the steps lie within the shared memory of small blocks.
+    // SAFETY: there are words for each place.
     unsafe {
-        grid.shared_store(WAVES + place, wave);
+        STEP_WAVES.store(grid, place, wave);
         while at > 0 {
             at -= 1;
-            grid.shared_store(STEPS + place * STEP_WORDS + at as u32, words[at]);
+            STEPS.store(grid, place * STEP_WORDS + at as u32, words[at]);
         }
     }
 }
@@ -272,15 +258,14 @@ fn store<G: Grid>(grid: G, place: u32, (operation, wave, flags): (Operation, u32
 /// The operation at `place`.
 #[inline(always)]
 fn step<G: Grid>(grid: G, place: u32) -> (u32, Operation) {
-    let at = STEPS + place * STEP_WORDS;
-    // SAFETY: callers' places are below the number of operations; the steps lie
-    // within the shared memory of small blocks, aligned to their size.
+    let at = place * STEP_WORDS;
+    // SAFETY: callers' places are below the number of places, whose words are aligned.
     let ([head, words, to_low, to_high], [left_low, left_high, right_low, right_high]) =
-        unsafe { (grid.shared_load4(at), grid.shared_load4(at + 4)) };
+        unsafe { (STEPS.load4(grid, at), STEPS.load4(grid, at + 4)) };
     let array = |low: u32, high: u32| {
         let address = u64::from(low) | u64::from(high) << 32;
-        // SAFETY: the address of a register that is at least as long; a fill
-        // never reads what its value looks like.
+        // SAFETY: the address of a register that is at least as long; a fill never reads
+        // its value as an address.
         unsafe { Proven::trusted(address as *mut u32, words) }
     };
     let operation = Operation {
@@ -299,7 +284,7 @@ fn note<G: Grid>(context: &Context<G>, last: u32, count: u32) {
     if context.team.is_leader() {
         let grid = context.team.grid;
         // SAFETY: there is a number for every place.
-        let wave = unsafe { grid.shared_load(WAVES + last) };
+        let wave = unsafe { STEP_WAVES.load(grid, last) };
         context.team.control.note_waves(grid, wave, count);
     }
 }
@@ -321,24 +306,24 @@ fn run_ready<G: Grid>(context: &Context<G>, operations: u32) {
 /// Runs operations that need no barrier between them: each lane takes its words
 /// through all of them.
 #[inline(always)]
-fn run_fused<G: Grid>(context: &Context<G>, ready: Ready) {
+fn run_joined<G: Grid>(context: &Context<G>, ready: Ready) {
     let (grid, operations) = (context.team.grid, ready.operations);
     note(context, operations - 1, operations);
     if G::WARP == 1 {
-        // A processor's cache gives back at once what was just written.
+        // A processor's cache returns at once what was just written.
         for place in 0..operations {
             step(grid, place).1.apply(&context.team);
         }
         return;
     }
     if operations == 1 {
-        // Each lane takes the same words as below, more of them at a time.
+        // Each lane takes the same words as below, but more at a time.
         return step(grid, 0).1.apply(&context.team);
     }
     context.team.each_of::<1>(ready.words / QUAD, |[quad]| {
         let mut recent = Recent::default();
-        // The next operation is on its way while this one runs; behind the last one
-        // there is a place that says so.
+        // The next operation is in flight while this one runs; the place after the last
+        // one holds none.
         let (_, mut operation) = step(grid, 0);
         for place in 0..operations {
             let (_, next) = step(grid, place + 1);
@@ -353,8 +338,8 @@ fn run_fused<G: Grid>(context: &Context<G>, ready: Ready) {
     });
 }
 
-/// Four words of the two registers that a lane wrote last. Memory would take
-/// about half a microsecond to give back what was just written.
+/// Four words of each of the two registers that a lane wrote last. Memory would take
+/// about half a microsecond to return them.
 #[derive(Clone, Copy, Default)]
 struct Recent {
     last: ([u32; 4], u64),

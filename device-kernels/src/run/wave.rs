@@ -1,4 +1,4 @@
-//! One wave: which family's function runs its opcode.
+//! One wave: the function of its opcode's family.
 
 use crate::context::ContextRef;
 use crate::grid::Grid;
@@ -11,7 +11,7 @@ use crate::waves::{
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
-/// Runs this lane's share of a wave other than a fixpoint.
+/// Runs this lane's share of a wave that is not a fixpoint.
 ///
 /// # Errors
 /// The fault that ends the run.

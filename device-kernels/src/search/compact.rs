@@ -1,14 +1,13 @@
-//! From bits to a queue: after a pull, or after a push into a bitset.
+//! The step from bits to a queue, after a pull or a push into a bitset.
 
 use super::current::Search;
-use super::drive::held;
 use super::frontier::{NEXT, append};
 use super::shared_drive;
 use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::queue::Finds;
 use crate::team::Team;
-use seawall_core::abi::search::DriveRecord;
+use seawall_core::abi::search::{DriveRecord, Holder};
 
 /// Queues the frontier's bits and brings the visited bits up to date.
 #[inline(never)]
@@ -28,7 +27,7 @@ impl Search {
             });
             return;
         }
-        // All lanes of a warp stay together, since they append together.
+        // Lanes of a warp append together, so they stay together.
         let lanes = team.grid.lanes();
         let mut base = team.rank() * lanes;
         while base < words {
@@ -47,7 +46,7 @@ impl Search {
         }
         let visited = self.frontier.bitset(drive.visited);
         let now = visited.load_weak(grid, word);
-        if drive.bitset_only == held::VISITED {
+        if drive.holder == Holder::Visited as u32 {
             let before = self
                 .frontier
                 .bitset(drive.visited ^ 1)
@@ -63,8 +62,7 @@ impl Search {
         marked & !now
     }
 
-    /// Appends the nodes of `bits`, four at a time: as many as a lane has
-    /// registers for.
+    /// Appends the nodes of `bits`, four at a time, for which a lane has registers.
     #[inline(always)]
     fn queue_bits<G: Grid>(&self, grid: G, drive: &DriveRecord, word: u32, bits: u32) {
         let target = self.target(drive);

@@ -1,24 +1,12 @@
-//! The search that a block is at, in its shared memory; see
-//! [`shared_drive`](super::shared_drive) for why.
+//! The search that a block is at, in its shared memory: codegen rule `LOOK_UP_AGAIN`.
 
 use super::frontier::{Frontier, Target};
 use super::shared_drive;
 use super::visit::Marker;
-use crate::block::shared::SEARCH;
-use crate::context::load_wide;
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven};
+use crate::shared::{SEARCH_ARRAYS, SEARCH_FLAGS, SEARCH_NODES};
 use seawall_core::abi::search::DriveRecord;
-
-/// Arrays of a search.
-const ARRAYS: u32 = 6;
-/// Proven of an array: its address and its length.
-const ARRAY_WORDS: u32 = 3;
-/// Where the number of nodes is.
-const NODES: u32 = SEARCH + ARRAYS * ARRAY_WORDS;
-/// Where it says how discoveries are marked.
-const FLAGS: u32 = NODES + 1;
-const _: () = assert!(FLAGS < crate::block::shared::BOOKS);
 
 /// Everything that one step reads and writes.
 #[derive(Clone, Copy, Debug)]
@@ -29,13 +17,13 @@ pub struct Search {
     pub incoming: Csr,
     /// The frontier register.
     pub frontier: Frontier,
-    /// What to do with a discovered node.
+    /// The marker of discovered nodes.
     pub visit: Marker,
 }
 
 impl Search {
-    /// Tells the block this search and its drive record as of the last barrier; one lane
-    /// calls this, and a block barrier follows before anyone reads.
+    /// Broadcasts this search, and its drive record as of the last barrier, to the block.
+    /// One lane calls this; a block barrier follows before anyone reads.
     #[inline(always)]
     pub fn publish<G: Grid>(&self, grid: G) {
         store(grid, self);
@@ -45,8 +33,7 @@ impl Search {
     /// The block's search.
     #[inline(always)]
     pub fn current<G: Grid>(grid: G) -> Search {
-        // SAFETY: a fixed word of shared memory.
-        let nodes = unsafe { grid.shared_load(NODES) };
+        let nodes = SEARCH_NODES.load(grid);
         let array = |index| array(grid, index);
         Search {
             outgoing: Csr::new(array(0), array(1)),
@@ -56,7 +43,7 @@ impl Search {
         }
     }
 
-    /// Where the step that `drive` asks for leaves what it finds.
+    /// The target of the step that `drive` asks for.
     #[inline(always)]
     pub(super) fn target(&self, drive: &DriveRecord) -> Target {
         Target {
@@ -73,46 +60,35 @@ fn store<G: Grid>(grid: G, search: &Search) {
     let (marks, flags) = search.visit.words();
     let [out_offsets, out_targets] = search.outgoing.arrays();
     let [in_offsets, in_targets] = search.incoming.arrays();
-    let arrays = [
-        out_offsets,
-        out_targets,
-        in_offsets,
-        in_targets,
-        search.frontier.words(),
-        marks,
-    ];
-    for (at, array) in (SEARCH..).step_by(ARRAY_WORDS as usize).zip(arrays) {
-        let address = array.address();
-        // SAFETY: the search's words in shared memory are fixed.
-        unsafe {
-            grid.shared_store(at, address as u32);
-            grid.shared_store(at + 1, (address >> 32) as u32);
-            grid.shared_store(at + 2, array.len());
-        }
-    }
-    // SAFETY: as above.
-    unsafe {
-        grid.shared_store(NODES, search.frontier.nodes());
-        grid.shared_store(FLAGS, flags);
-    }
+    store_array(grid, 0, out_offsets);
+    store_array(grid, 1, out_targets);
+    store_array(grid, 2, in_offsets);
+    store_array(grid, 3, in_targets);
+    store_array(grid, 4, search.frontier.words());
+    store_array(grid, 5, marks);
+    SEARCH_NODES.store(grid, search.frontier.nodes());
+    SEARCH_FLAGS.store(grid, flags);
 }
 
-/// How the block's search marks what it discovers.
+/// The marker of the block's search.
 #[inline(always)]
 fn marker<G: Grid>(grid: G) -> Marker {
-    // SAFETY: a fixed word of shared memory.
-    let flags = unsafe { grid.shared_load(FLAGS) };
-    Marker::again(array(grid, 5), flags)
+    Marker::again(array(grid, 5), SEARCH_FLAGS.load(grid))
+}
+
+/// Stores array `index` of the block's search.
+#[inline(always)]
+fn store_array<G: Grid>(grid: G, index: usize, array: Proven) {
+    let address = array.address();
+    let words = [address as u32, (address >> 32) as u32, array.len()];
+    SEARCH_ARRAYS.part(index).store_all(grid, words);
 }
 
 /// Array `index` of the block's search.
 #[inline(always)]
-fn array<G: Grid>(grid: G, index: u32) -> Proven {
-    let at = SEARCH + index * ARRAY_WORDS;
-    // SAFETY: the search's words in shared memory are fixed; they are those of an array
-    // that `publish` was given.
-    unsafe {
-        let base = load_wide(grid, at) as *mut u32;
-        Proven::trusted(base, grid.shared_load(at + 2))
-    }
+fn array<G: Grid>(grid: G, index: usize) -> Proven {
+    let [low, high, len] = SEARCH_ARRAYS.part(index).load_all(grid);
+    let address = u64::from(low) | u64::from(high) << 32;
+    // SAFETY: `store_array` was given this array.
+    unsafe { Proven::trusted(address as *mut u32, len) }
 }

@@ -1,27 +1,15 @@
-//! Which step comes next: counters in, a shape out.
+//! The choice of the next step: counters in, a shape out.
 //!
-//! A pure function of the drive record and of what the last step found, so
-//! that every block decides alike without talking, and the host decides alike
-//! when it launches each step itself.
+//! It is a pure function of the drive record and of what the last step found, so every
+//! block decides alike without talking, in launched steps too.
 
-use crate::block::shared::narrow_nodes;
 use crate::grid::Grid;
-use seawall_core::abi::search::{DriveRecord, FoundRecord, SearchPolicy, Step};
+use crate::shared::fused_nodes;
+use seawall_core::abi::search::{DriveRecord, FoundRecord, Holder, SearchPolicy, Step};
 use seawall_core::topology::{Metrics, Topology};
 
-/// How a frontier is held between steps; the words of
-/// [`DriveRecord::bitset_only`].
-pub mod held {
-    /// In a queue.
-    pub const QUEUE: u32 = 0;
-    /// As the difference of the visited bitsets.
-    pub const VISITED: u32 = 1;
-    /// In the third bitset.
-    pub const NEXT: u32 = 2;
-}
-
-/// The policy where narrow frontiers may be `reach` times as wide as those of one block:
-/// on a GPU the blocks that search them together, each as far as its memory reaches.
+/// The policy when narrow frontiers may be `reach` times as wide as for one block. On a
+/// GPU, `reach` blocks search them together, each as far as its memory reaches.
 #[inline(always)]
 #[must_use]
 pub fn policy_for<G: Grid>(policy: &SearchPolicy, reach: u32) -> SearchPolicy {
@@ -32,7 +20,7 @@ pub fn policy_for<G: Grid>(policy: &SearchPolicy, reach: u32) -> SearchPolicy {
         return SearchPolicy {
             narrow_nodes: times(policy.narrow_nodes),
             narrow_exit_nodes: times(policy.narrow_exit_nodes),
-            // A thread alone leaves its queue where a pull may pay, and nowhere else.
+            // A thread alone leaves its queue only where a pull may pay.
             narrow_edges: if pulls {
                 edges.min(policy.pull_edges_min)
             } else {
@@ -42,36 +30,36 @@ pub fn policy_for<G: Grid>(policy: &SearchPolicy, reach: u32) -> SearchPolicy {
         };
     }
     SearchPolicy {
-        narrow_nodes: times(policy.narrow_nodes.min(narrow_nodes::<G>())),
+        narrow_nodes: times(policy.narrow_nodes.min(fused_nodes::<G>())),
         narrow_exit_nodes: times(policy.narrow_exit_nodes),
         narrow_edges: times(policy.narrow_edges),
         ..*policy
     }
 }
 
-/// Takes note of what the step just run found, and chooses the next.
+/// Takes in what the last step found, and chooses the next step.
 #[inline(always)]
 pub fn advance<G: Grid>(drive: &mut DriveRecord, found: &FoundRecord, policy: &SearchPolicy) {
     let done = Step::from_word(drive.next).unwrap_or(Step::WarpSparse);
     drive.step = drive.step.wrapping_add(1);
     match done {
         Step::Compact => {
-            if drive.bitset_only == held::NEXT {
+            if drive.holder == Holder::Next as u32 {
                 count_new(drive, found.queued_nodes, found.queued_edges);
             } else {
                 drive.nodes = found.queued_nodes;
                 drive.edges = found.queued_edges;
             }
-            drive.bitset_only = held::QUEUE;
+            drive.holder = Holder::Queue as u32;
             drive.queue ^= 1;
         }
         Step::Hybrid => {
             drive.iteration += 1;
-            drive.bitset_only = held::NEXT;
+            drive.holder = Holder::Next as u32;
         }
         Step::Dense | Step::BlockDense => {
             drive.iteration += 1;
-            drive.bitset_only = held::VISITED;
+            drive.holder = Holder::Visited as u32;
             drive.visited ^= 1;
             count_new(drive, found.marked_nodes, found.marked_edges);
         }
@@ -84,7 +72,7 @@ pub fn advance<G: Grid>(drive: &mut DriveRecord, found: &FoundRecord, policy: &S
     choose::<G>(drive, policy);
 }
 
-/// Takes a new frontier into the books.
+/// Takes in a new frontier.
 #[inline(always)]
 pub fn count_new(drive: &mut DriveRecord, nodes: u32, edges: u32) {
     drive.nodes = nodes;
@@ -97,7 +85,7 @@ pub fn count_new(drive: &mut DriveRecord, nodes: u32, edges: u32) {
 /// without edges ends the search.
 #[inline(always)]
 pub fn choose<G: Grid>(drive: &mut DriveRecord, policy: &SearchPolicy) {
-    if drive.bitset_only == held::NEXT {
+    if drive.holder == Holder::Next as u32 {
         drive.next = Step::Compact as u32;
         return;
     }
@@ -109,7 +97,7 @@ pub fn choose<G: Grid>(drive: &mut DriveRecord, policy: &SearchPolicy) {
     drive.topology = topology as u32;
     let wanted = step_of::<G>(topology, drive, policy);
     let pulls = matches!(wanted, Step::Dense | Step::BlockDense);
-    drive.next = if drive.bitset_only == held::VISITED && !pulls {
+    drive.next = if drive.holder == Holder::Visited as u32 && !pulls {
         Step::Compact as u32
     } else {
         wanted as u32
@@ -125,8 +113,8 @@ fn topology(drive: &DriveRecord, policy: &SearchPolicy) -> Topology {
         return Topology::Fused;
     }
     if drive.edges < policy.pull_edges_min {
-        // Too few edges for a sweep over the bitset to pay, whatever their
-        // share is: only the degree matters, and no division is needed.
+        // Too few edges for a sweep over the bitset to pay, whatever their share: only
+        // the degree matters, and no division is needed.
         let low = u64::from(drive.edges) * 10_000
             <= u64::from(drive.nodes) * u64::from(policy.topology.thresholds().warp_degree_max_bps);
         return if low {
@@ -168,11 +156,10 @@ fn ratio(part: u32, whole: u32, scale: f32) -> u32 {
 #[inline(always)]
 fn step_of<G: Grid>(topology: Topology, drive: &DriveRecord, policy: &SearchPolicy) -> Step {
     let forced = policy.forced != u32::MAX;
-    let room = narrow_nodes::<G>().max(policy.narrow_nodes);
+    let room = fused_nodes::<G>().max(policy.narrow_nodes);
     let worth_a_sweep = forced || drive.edges >= policy.pull_edges_min;
     match topology {
-        // A narrow search refuses more than these, so asking it again would
-        // never end.
+        // A fused search refuses more than these, so asking again would never end.
         Topology::Fused if drive.nodes <= room && drive.edges <= policy.narrow_edges => Step::Fused,
         Topology::WarpSparse | Topology::Fused => Step::WarpSparse,
         Topology::Sparse => Step::Sparse,
@@ -183,9 +170,13 @@ fn step_of<G: Grid>(topology: Topology, drive: &DriveRecord, policy: &SearchPoli
     }
 }
 
-/// Whether the loop ends before the step that `drive` asks for. A compaction
-/// that brings visited bits up to date still runs behind the last iteration.
+/// Whether the loop ends before the step that `drive` asks for. After the last iteration,
+/// a compaction still brings the visited bits up to date.
 #[must_use]
 pub fn is_over(drive: &DriveRecord, max_iterations: u32) -> bool {
-    drive.converged != 0 || (drive.iteration >= max_iterations && drive.bitset_only != held::NEXT)
+    drive.converged != 0
+        || (drive.iteration >= max_iterations && drive.holder != Holder::Next as u32)
 }
+
+#[cfg(test)]
+mod tests;

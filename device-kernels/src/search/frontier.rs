@@ -7,7 +7,7 @@ use crate::tables::Tables;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::search::{DriveRecord, FoundRecord, FrontierLayout};
 
-/// Which bitset of a frontier register: the visited ones are 0 and 1.
+/// Number of the third bitset of a frontier register; the visited ones are 0 and 1.
 pub const NEXT: u32 = 2;
 
 /// A frontier register.
@@ -18,8 +18,8 @@ pub struct Frontier {
 }
 
 impl Frontier {
-    /// The frontier of a graph of `nodes` nodes in `words`; nothing when they
-    /// are too few.
+    /// The frontier of a graph of `nodes` nodes in `words`, or `None` if they are too
+    /// few.
     #[must_use]
     pub fn new(words: Proven, nodes: u32) -> Option<Self> {
         let layout = FrontierLayout::new(nodes);
@@ -29,12 +29,12 @@ impl Frontier {
     /// Register `index` as a frontier.
     ///
     /// # Errors
-    /// [`FaultCode::BadRegister`] when it is too short to be one.
+    /// [`FaultCode::BadRegister`] if it is too short to be one.
     #[inline(always)]
     pub fn of_register<G: Grid>(grid: G, tables: Tables, index: u32) -> Result<Self, FaultCode> {
         let register = tables.register(grid, index)?;
-        // SAFETY: what a frontier holds, queued nodes and their rows among it, was written
-        // by waves of searches alone: the host proved it (`Invariant::Frontier`).
+        // SAFETY: only waves of searches wrote the register, queued nodes and their rows
+        // included, as the host proved (`Invariant::Frontier`).
         let words = unsafe { register.proven() };
         Self::new(words, tables.nodes(grid)).ok_or(FaultCode::BadRegister)
     }
@@ -59,7 +59,7 @@ impl Frontier {
         self.layout.nodes
     }
 
-    /// Proven of one bitset.
+    /// Words of one bitset.
     #[inline(always)]
     #[must_use]
     pub fn bitset_words(self) -> u32 {
@@ -91,9 +91,9 @@ impl Frontier {
             .part(self.layout.bitset(which), self.layout.bitset_words)
     }
 
-    /// What the step before number `step` found, past every cache: for one
-    /// lane only, since all lanes of a grid reading one place would queue up
-    /// there for microseconds.
+    /// The counters of the step before number `step`, read past every cache. One lane per
+    /// block calls this: all lanes of a grid reading one place would queue for
+    /// microseconds.
     #[inline(always)]
     pub fn found<G: Grid>(self, grid: G, step: u32) -> FoundRecord {
         let at = FrontierLayout::found(step);
@@ -107,14 +107,14 @@ impl Frontier {
         }
     }
 
-    /// Clears the counters of what the step before number `step` will find.
+    /// Clears the counters of the step before number `step`.
     #[inline(always)]
     pub fn clear_found<G: Grid>(self, grid: G, step: u32) {
         self.set_found(grid, step, 0, 0);
     }
 
-    /// Stores a queue of `nodes` nodes and `edges` edges as what the step
-    /// before number `step` found.
+    /// Stores a queue of `nodes` nodes and `edges` edges in the counters of the step
+    /// before number `step`.
     #[inline(always)]
     pub fn set_found<G: Grid>(self, grid: G, step: u32, nodes: u32, edges: u32) {
         let at = FrontierLayout::found(step);
@@ -128,7 +128,7 @@ impl Frontier {
             .store(grid, at + word_of!(FoundRecord, marked_edges), 0);
     }
 
-    /// Adds to what the step before number `step` found in a bitset.
+    /// Adds to the counters of marks of the step before number `step`.
     #[inline(always)]
     pub fn add_marked<G: Grid>(self, grid: G, step: u32, nodes: u32, edges: u32) {
         let at = FrontierLayout::found(step);
@@ -138,12 +138,11 @@ impl Frontier {
             .add(grid, at + word_of!(FoundRecord, marked_edges), edges);
     }
 
-    /// Takes places for `nodes` nodes with `edges` edges in the queue that the
-    /// step before number `step` fills; gives the first place and the edges
-    /// before it.
+    /// Takes places for `nodes` nodes with `edges` edges in the queue that the step
+    /// before number `step` fills, and returns the first place and the edges before it.
     ///
-    /// Both come from one atomic addition, so that edge prefixes grow along
-    /// the queue without a scan over it.
+    /// Both come from one atomic addition, so edge prefixes grow along the queue without
+    /// a scan over it.
     #[inline(always)]
     pub fn allocate<G: Grid>(self, grid: G, step: u32, nodes: u32, edges: u32) -> (u32, u32) {
         let packed = u64::from(nodes) << 32 | u64::from(edges);
@@ -167,7 +166,7 @@ impl Frontier {
             nodes: at(word_of!(DriveRecord, nodes)),
             edges: at(word_of!(DriveRecord, edges)),
             unexplored_edges: at(word_of!(DriveRecord, unexplored_edges)),
-            bitset_only: at(word_of!(DriveRecord, bitset_only)),
+            holder: at(word_of!(DriveRecord, holder)),
             visited: at(word_of!(DriveRecord, visited)),
             queue: at(word_of!(DriveRecord, queue)),
             converged: at(word_of!(DriveRecord, converged)),
@@ -186,7 +185,7 @@ impl Frontier {
             drive.nodes,
             drive.edges,
             drive.unexplored_edges,
-            drive.bitset_only,
+            drive.holder,
             drive.visited,
             drive.queue,
             drive.converged,
@@ -209,9 +208,8 @@ impl Frontier {
     }
 }
 
-/// Appends every lane's finds to the queue that the step before number `step`
-/// fills, with one atomic addition a warp; nodes without edges are left out.
-/// All lanes of the warp take part.
+/// Appends every lane's finds to the queue of `target`, with one atomic addition per
+/// warp; nodes without edges are left out. A warp operation.
 #[inline(always)]
 pub fn append<G: Grid, const K: usize>(
     grid: G,
@@ -241,13 +239,13 @@ pub fn append_rows<G: Grid, const K: usize>(
     );
 }
 
-/// Where finds go.
+/// The queue that finds go to.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     /// Number of the step after the running one.
     pub step: u32,
     /// Queue to fill.
     pub parity: u32,
-    /// Rows that give the degrees.
+    /// Rows of the graph, for the degrees.
     pub rows: Csr,
 }

@@ -1,13 +1,12 @@
 //! Searches: a frontier that walks a graph until it is empty.
 //!
 //! An iteration is one step of some shape over the current frontier (see
-//! [`Step`]); [`drive`] chooses the shape from
-//! device counters. Push shapes read a queue, pull shapes the visited bitset,
-//! and a compaction leads back from bits to a queue. Shortest paths are not
-//! here: their frontier is not monotone.
+//! [`Step`](seawall_core::abi::search::Step)); [`drive`] chooses the shape from device
+//! counters. Push shapes read a queue, pull shapes the visited bitset, and a compaction
+//! turns bits into a queue again. Shortest paths are not here: their frontier is not
+//! monotone.
 //!
-//! Each shape is a function of its own, not inlined: a kernel then needs the
-//! registers of its largest shape, not of all together.
+//! Each shape is a function of its own: codegen rule `OWN_FUNCTION`.
 
 pub mod frontier;
 pub mod visit;

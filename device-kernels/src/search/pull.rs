@@ -8,27 +8,28 @@
 use super::current::Search;
 use super::shared_drive;
 use super::visit::Discovery;
-use crate::block::{block_scan, shared};
+use crate::block::block_scan;
 use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::memory::Proven;
+use crate::shared::gathered_nodes;
 use crate::team::Team;
 use seawall_core::abi::search::DriveRecord;
 
 /// Incoming edges that a lane tries alone before its warp helps.
 const ALONE: u32 = 32;
 
-/// No node: what a lane has that found no parent.
+/// No node, for lanes that found no parent.
 const NOBODY: u32 = u32::MAX;
 
-/// What a lane found in its share of a pull.
+/// Nodes that a lane found in its share of a pull, and their edges.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     nodes: u32,
     edges: u32,
 }
 
-/// The bitsets of one pull and the level that it gives.
+/// The bitsets of one pull, and the level of the nodes that it finds.
 #[derive(Clone, Copy, Debug)]
 struct Pull {
     visited: Proven,
@@ -36,13 +37,13 @@ struct Pull {
     level: u32,
 }
 
-/// Pull, a warp a word of the bitset.
+/// Pull, one warp per word of the bitset.
 #[inline(never)]
 pub fn pull<G: Grid>(cx: ContextRef<G>) {
     Search::current(cx.grid()).pull_words(&cx.context().team);
 }
 
-/// Pull, a block a tile of the bitset.
+/// Pull, one block per tile of the bitset.
 #[inline(never)]
 pub fn pull_gathered<G: Grid>(cx: ContextRef<G>) {
     let (search, team) = (Search::current(cx.grid()), cx.context().team);
@@ -54,7 +55,7 @@ pub fn pull_gathered<G: Grid>(cx: ContextRef<G>) {
 }
 
 impl Search {
-    /// Pull, a warp a word of the bitset.
+    /// Pull, one warp per word of the bitset.
     #[inline(always)]
     fn pull_words<G: Grid>(&self, team: &Team<G>) {
         let drive = &shared_drive::read(team.grid);
@@ -110,8 +111,8 @@ impl Search {
         }
     }
 
-    /// The lanes of a warp pull for neighbouring nodes; gives the bits of
-    /// those that found a parent.
+    /// Pulls for neighbouring nodes, one per lane, and returns the bits of those that
+    /// found a parent.
     #[inline(always)]
     fn pull_lanes<G: Grid>(
         &self,
@@ -168,15 +169,15 @@ impl Search {
         pull.visited.load_weak(grid, node >> 5) >> (node & 31) & 1 != 0
     }
 
-    /// The first visited source of the edges `start..end` or [`NOBODY`], by one
-    /// lane, four edges at a time so that loads overlap.
+    /// The first visited source of the edges `start..end` or [`NOBODY`], by one lane,
+    /// four edges at a time: codegen rule `LOADS_TOGETHER`.
     #[inline(always)]
     fn try_edges<G: Grid>(&self, grid: G, pull: &Pull, start: u32, end: u32) -> u32 {
         let mut edge = start;
         while edge + 4 <= end {
             let nodes = [0, 1, 2, 3].map(|k| self.incoming.target(grid, edge + k));
             let hits = nodes.map(|node| Self::is_visited(grid, pull, node));
-            // Without an index, so that no array has to lie in memory.
+            // Codegen rule `NO_INDEXED_ARRAYS`.
             let mut parent = NOBODY;
             for (node, hit) in nodes.iter().zip(&hits).rev() {
                 parent = if *hit { *node } else { parent };
@@ -218,15 +219,16 @@ impl Search {
         NOBODY
     }
 
-    /// Pull, a block a tile of words whose open nodes are first gathered in
-    /// shared memory, so that few open nodes still keep all lanes busy.
+    /// Pull, one block per tile of words. Its unvisited nodes are first gathered in
+    /// shared memory, so that few of them still keep all lanes busy.
     #[inline(always)]
     fn pull_tiles<G: Grid>(&self, team: &Team<G>) {
         let drive = &shared_drive::read(team.grid);
         let pull = self.open_pull(drive);
         let mut tally = Tally::default();
         let words = self.frontier.bitset_words();
-        // At most four open nodes a lane fit, so a tile has one word a warp.
+        // Four unvisited nodes per lane fit, so a tile has one word for every eight
+        // lanes.
         let tile = team.grid.lanes() / 8;
         let mut base = team.rank() * tile;
         while base < words {
@@ -257,15 +259,11 @@ impl Search {
             };
             open = !visited & exist;
         }
+        let gathered = gathered_nodes::<G>();
         let (mut at, total) = block_scan(grid, open.count_ones());
         while open != 0 {
-            // SAFETY: a tile of lanes / 8 words has at most 4096 open nodes.
-            unsafe {
-                grid.shared_store(
-                    shared::SHARES + at,
-                    (base + lane) * 32 + open.trailing_zeros(),
-                );
-            }
+            // SAFETY: a tile of `lanes / 8` words has at most four open nodes per lane.
+            unsafe { gathered.store(grid, at, (base + lane) * 32 + open.trailing_zeros()) };
             at += 1;
             open &= open - 1;
         }
@@ -275,7 +273,7 @@ impl Search {
             let index = first + lane;
             if index < total {
                 // SAFETY: `index` is below the number of gathered nodes.
-                let node = unsafe { grid.shared_load(shared::SHARES + index) };
+                let node = unsafe { gathered.load(grid, index) };
                 self.pull_node(grid, pull, node, tally);
             }
             first += grid.lanes();

@@ -1,37 +1,38 @@
-//! Push by nodes: a lane a node, or more lanes over the edges of a node that
-//! has many.
+//! Push by nodes: one lane per node, and a whole warp for the edges of a node that has
+//! many.
 
 use super::current::Search;
 use super::frontier::{Target, append_rows};
 use super::shared_drive;
 use super::visit::Discovery;
-use crate::block::{block_scan, owner, shared};
+use crate::block::{block_scan, owner};
 use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::memory::Proven;
 use crate::queue::{Finds, Found, Queue, Row, SERIAL, first_node};
+use crate::shared::tile_rows;
 use seawall_core::abi::search::DriveRecord;
 
-/// How far ahead rows are fetched, in nodes: two cache lines.
+/// Nodes by which rows are fetched ahead: two cache lines.
 const NEXT_ROWS: u32 = 64;
 
-/// What the pushes of one step share.
+/// The bits and the level of one step's pushes.
 #[derive(Clone, Copy, Debug)]
 pub struct Push {
     /// Bits of the nodes visited so far.
     pub visited: Proven,
-    /// Level of what is discovered.
+    /// Level of discovered nodes.
     pub level: u32,
 }
 
-/// Push by queue entries, a warp 32 neighbouring ones.
+/// Push by queue entries, 32 neighbouring ones per warp.
 #[inline(never)]
 pub fn push_nodes<G: Grid>(cx: ContextRef<G>) {
     let (grid, team) = (cx.grid(), &cx.context().team);
     let mut base = first_node(team);
     let stride = team.size() * grid.lanes();
     loop {
-        // Looked up again each time, which is cheaper than holding on to it.
+        // Codegen rule `LOOK_UP_AGAIN`.
         let (search, drive) = (&Search::current(grid), &shared_drive::read(grid));
         if base >= drive.nodes {
             return;
@@ -45,7 +46,7 @@ pub fn push_nodes<G: Grid>(cx: ContextRef<G>) {
 }
 
 impl Search {
-    /// Whether this lane is the one that visits `node` first.
+    /// Claims `node` and returns whether this lane is the first to visit it.
     #[inline(always)]
     pub fn claim<G: Grid>(&self, grid: G, push: &Push, node: u32, from: u32) -> bool {
         let bit = 1_u32 << (node & 31);
@@ -60,7 +61,7 @@ impl Search {
         true
     }
 
-    /// What a push of this step reads, and where it leaves what it finds.
+    /// The inputs of this step's pushes, and their target.
     #[inline(always)]
     pub fn aims(&self, drive: &DriveRecord) -> (Push, Target) {
         let push = Push {
@@ -70,7 +71,7 @@ impl Search {
         (push, self.target(drive))
     }
 
-    /// Expands one row a lane: few edges by the lane alone, many by its warp.
+    /// Expands one row per lane: few edges by the lane alone, many by its warp.
     #[inline(always)]
     fn expand_warp<G: Grid>(&self, grid: G, push: &Push, row: Row) {
         let mut large = grid.ballot(row.degree() > SERIAL);
@@ -111,9 +112,9 @@ impl Search {
         }
     }
 
-    /// Visits at most `K` edges of one row. Loads come before tests, so that
-    /// they overlap; nothing is tested before it is claimed, so that a level
-    /// waits for one access less.
+    /// Visits at most `K` edges of one row. Loads come before tests (codegen rule
+    /// `LOADS_TOGETHER`), and claims come without a test, so a level waits for one access
+    /// less.
     #[inline(always)]
     pub fn visit_row<G: Grid, const K: usize>(&self, grid: G, push: &Push, row: Row) -> Finds<K> {
         let degree = row.degree();
@@ -140,9 +141,8 @@ impl Search {
         Finds { nodes, mask }
     }
 
-    /// Visits one edge, the first of `row` if it has any, and looks the row of
-    /// its target up before it knows whether the node is new: a level waits
-    /// for one access less.
+    /// Visits the first edge of `row`, if it has any. It looks up the row of the target
+    /// before it knows whether the node is new, so a level waits for one access less.
     #[inline(always)]
     pub fn visit_edge<G: Grid>(&self, grid: G, push: &Push, row: Row) -> Found<1> {
         if row.start >= row.end {
@@ -156,8 +156,8 @@ impl Search {
         if is_new {
             let (from, level) = (row.node, push.level);
             self.visit.discovered(grid, Discovery { node, from, level });
-            // The next step wants these, and nodes are often numbered along
-            // the way of a search.
+            // The next step reads these, and nodes are often numbered along the way of a
+            // search.
             self.outgoing.prefetch_target(grid, start);
             self.outgoing
                 .prefetch_row(grid, node.saturating_add(NEXT_ROWS));
@@ -203,12 +203,12 @@ impl Search {
     ) {
         let (start, total) = block_scan(grid, row.degree());
         let lane = grid.lane();
-        let rows = shared::rows::<G>();
-        // SAFETY: a block has at most `LANES` lanes, a tile 3 words a lane.
+        let [starts, shifts, nodes] = tile_rows::<G>();
+        // SAFETY: a block has at most `LANES` lanes, and a tile has a row for each.
         unsafe {
-            grid.shared_store(rows + lane, start);
-            grid.shared_store(rows + G::LANES + lane, row.start.wrapping_sub(start));
-            grid.shared_store(rows + 2 * G::LANES + lane, row.node);
+            starts.store(grid, lane, start);
+            shifts.store(grid, lane, row.start.wrapping_sub(start));
+            nodes.store(grid, lane, row.node);
         }
         grid.block_barrier();
         let mut base = 0;
@@ -219,14 +219,9 @@ impl Search {
                 mask: 0,
             };
             if edge < total {
-                let at = owner(grid, rows, grid.lanes(), edge);
+                let at = owner(grid, starts, grid.lanes(), edge);
                 // SAFETY: `at` is below the number of lanes.
-                let (shift, from) = unsafe {
-                    (
-                        grid.shared_load(rows + G::LANES + at),
-                        grid.shared_load(rows + 2 * G::LANES + at),
-                    )
-                };
+                let (shift, from) = unsafe { (shifts.load(grid, at), nodes.load(grid, at)) };
                 let node = self.outgoing.target(grid, edge.wrapping_add(shift));
                 finds.nodes[0] = node;
                 finds.mask = u32::from(self.claim(grid, push, node, from));
@@ -238,8 +233,9 @@ impl Search {
     }
 }
 
-/// [`append`] to the queue that the block's step fills. Where that is it looks up only
-/// when there is something, so that what finds nothing has the registers.
+/// [`append`](super::frontier::append) to the queue that the block's step fills. The
+/// queue is looked up only if there are finds, so the loop before keeps its registers
+/// (codegen rule `LOOK_UP_AGAIN`).
 #[inline(always)]
 pub(super) fn append_next<G: Grid, const K: usize>(grid: G, finds: &Finds<K>) {
     if grid.ballot(finds.mask != 0) != 0 {
@@ -250,7 +246,7 @@ pub(super) fn append_next<G: Grid, const K: usize>(grid: G, finds: &Finds<K>) {
     }
 }
 
-/// The row of queue entry `index`, or none behind the queue's end.
+/// The row of queue entry `index`; past the queue's end, one without edges.
 #[inline(always)]
 pub fn row_at<G: Grid>(grid: G, queue: &Queue, index: u32, drive: &DriveRecord) -> Row {
     if index >= drive.nodes {

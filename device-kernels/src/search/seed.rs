@@ -1,4 +1,4 @@
-//! Puts the sources into a freshly reset frontier.
+//! The sources of a search, put into a freshly reset frontier.
 
 use super::current::Search;
 use super::drive;
@@ -12,8 +12,8 @@ use crate::team::Team;
 use seawall_core::abi::search::{DriveRecord, SearchPolicy};
 
 impl Search {
-    /// Seeds the frontier with `sources`; one block does it, as they are few.
-    /// Sources beyond the graph are skipped, duplicates count once.
+    /// Seeds the frontier with `sources`, in the first block alone, since they are few.
+    /// Sources outside the graph are skipped; duplicates count once.
     #[inline(never)]
     pub fn seed<G: Grid>(&self, team: &Team<G>, sources: Words, edges: u32, policy: &SearchPolicy) {
         if !team.is_first() {
@@ -28,7 +28,7 @@ impl Search {
         }
         grid.block_barrier();
         if grid.lane() == 0 {
-            // What is narrow depends on the blocks that will search.
+            // The blocks that will search decide how wide narrow is.
             let policy = &drive::policy_for::<G>(policy, reach(team));
             start(grid, self.frontier, edges, policy);
         }

@@ -1,8 +1,8 @@
-//! Push with the frontier's edges shared out evenly over the whole grid,
-//! whatever the degrees are.
+//! Push with the frontier's edges shared out evenly over the grid, whatever the degrees
+//! are.
 //!
-//! The queue carries the number of edges before each entry, so a block finds
-//! its first row by a search and needs no scan over the frontier.
+//! The queue holds the number of edges before each entry, so a block finds its first row
+//! by a search and needs no scan over the frontier.
 
 use super::current::Search;
 use super::frontier::{Frontier, append};
@@ -10,14 +10,14 @@ use super::push::Push;
 use super::shared_drive;
 use super::visit::Discovery;
 use crate::block::owner;
-use crate::block::shared::{SHARES, share_rows};
 use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::queue::{Finds, Queue};
+use crate::shared::{share_rows, share_tile};
 use crate::team::Team;
 use seawall_core::abi::search::DriveRecord;
 
-/// Where a push leaves what it discovers.
+/// The place where a push leaves discovered nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sink {
     /// In the next queue, each node once.
@@ -29,7 +29,7 @@ pub enum Sink {
 /// Edges that one lane takes from a tile.
 const EDGES_PER_LANE: u32 = 4;
 
-/// A run of edges of the frontier and the queue entries they belong to.
+/// A run of edges of the frontier, and the queue entries that they belong to.
 struct Share {
     first_edge: u32,
     edges: u32,
@@ -48,7 +48,7 @@ pub fn push_shares<G: Grid>(cx: ContextRef<G>, sink: Sink) {
     let tile = (grid.lanes() * EDGES_PER_LANE).min(share_rows::<G>());
     let mut first_edge = u64::from(team.rank() * tile);
     loop {
-        // Looked up again each time, which is cheaper than holding on to it.
+        // Codegen rule `LOOK_UP_AGAIN`.
         let drive = &shared_drive::read(grid);
         if first_edge >= u64::from(drive.edges) {
             return;
@@ -65,6 +65,7 @@ pub fn push_shares<G: Grid>(cx: ContextRef<G>, sink: Sink) {
 /// Visits the edges of one share; its rows lie in shared memory.
 #[inline(always)]
 fn push_share<G: Grid>(grid: G, share: &Share, sink: Sink) {
+    let [starts, shifts] = share_tile::<G>();
     let mut base = 0;
     while base < share.edges {
         let (search, drive) = (&Search::current(grid), &shared_drive::read(grid));
@@ -75,9 +76,9 @@ fn push_share<G: Grid>(grid: G, share: &Share, sink: Sink) {
             mask: 0,
         };
         if edge < share.edges {
-            let row = owner(grid, SHARES, share.rows, edge);
+            let row = owner(grid, starts, share.rows, edge);
             // SAFETY: `row` is below `share.rows`.
-            let shift = unsafe { grid.shared_load(SHARES + share_rows::<G>() + row) };
+            let shift = unsafe { shifts.load(grid, row) };
             let edge = (share.first_edge + edge).wrapping_add(shift);
             let node = search.outgoing.target(grid, edge);
             let queue = search.frontier.queue(drive.queue);
@@ -159,8 +160,8 @@ impl Search {
     }
 }
 
-/// Sets the bit of `node` in the third bitset, sparing the atomic operation
-/// where the bit is seen set.
+/// Sets the bit of `node` in the third bitset, without an atomic operation if the bit is
+/// seen set.
 #[inline(always)]
 fn mark<G: Grid>(grid: G, frontier: Frontier, node: u32, bit: u32) {
     let next = frontier.bitset(super::frontier::NEXT);
@@ -185,15 +186,15 @@ fn first_row<G: Grid>(grid: G, queue: &Queue, rows: u32, edge: u32) -> u32 {
     low
 }
 
-/// Finds the rows of a share and loads them into shared memory: where each
-/// starts in the share, and what turns an edge of the frontier into one of the
-/// graph.
+/// Finds the rows of a share and loads them into shared memory: the start of each in the
+/// share, and the difference between its edges' numbers in the frontier and in the graph.
 #[inline(always)]
 fn load_share<G: Grid>(
     grid: G,
     queue: &Queue,
     (first_edge, edges, rows): (u32, u32, u32),
 ) -> Share {
+    let [starts, shifts] = share_tile::<G>();
     let first_row = find_row(grid, queue, rows, first_edge);
     let end = first_edge + edges;
     let mut loaded = 0;
@@ -209,8 +210,8 @@ fn load_share<G: Grid>(
                 // SAFETY: the row's number was checked against `share_rows`.
                 unsafe {
                     let at = base + grid.lane();
-                    grid.shared_store(SHARES + at, prefix.saturating_sub(first_edge));
-                    grid.shared_store(SHARES + share_rows::<G>() + at, start.wrapping_sub(prefix));
+                    starts.store(grid, at, prefix.saturating_sub(first_edge));
+                    shifts.store(grid, at, start.wrapping_sub(prefix));
                 }
             }
         }
@@ -229,16 +230,16 @@ fn load_share<G: Grid>(
     }
 }
 
-/// Number of the queue entry that `edge` belongs to, by a search with as many
-/// probes a round as the block has lanes.
+/// Number of the queue entry that `edge` belongs to, by a search with one probe per lane
+/// and round. A block operation.
 #[inline(always)]
 fn find_row<G: Grid>(grid: G, queue: &Queue, rows: u32, edge: u32) -> u32 {
     let lanes = grid.lanes();
     let (mut low, mut span) = (0, rows);
     while span > 1 {
         let stride = span.div_ceil(lanes);
-        // Lanes probe the starts of their strides; those not above `edge` come
-        // first, and the last of them holds the entry.
+        // Lanes probe the starts of their strides. Those not above `edge` come first, and
+        // the last of them has the entry.
         let probe = grid.lane() * stride;
         let below = probe < span && queue.prefix.load_weak(grid, low + probe) <= edge;
         let count = grid.block_count(below).max(1);

@@ -8,11 +8,10 @@ use crate::grid::Grid;
 use crate::queue::first_node;
 use seawall_core::abi::search::{DriveRecord, Step};
 
-/// Runs one step of the block's search that its drive record asks for, of which
-/// `drive` is a copy; narrow runs are not steps.
+/// Runs the step of the block's search that its drive record asks for; `drive` is a copy
+/// of it. Fused runs are not steps.
 ///
-/// The steps look search and record up in shared memory: a caller that held on to
-/// them would take registers away from them.
+/// Steps look up search and record in shared memory: codegen rule `LOOK_UP_AGAIN`.
 #[inline(always)]
 pub fn step<G: Grid>(cx: ContextRef<G>, drive: &DriveRecord) {
     let grid = cx.grid();

@@ -1,4 +1,4 @@
-//! What a search does with a node that it discovers.
+//! The mark that a search leaves at a node that it discovers.
 
 use crate::grid::Grid;
 use crate::memory::Proven;
@@ -9,14 +9,14 @@ use seawall_core::abi::search::Visitor;
 pub struct Discovery {
     /// The node.
     pub node: u32,
-    /// The node it was discovered from.
+    /// The node from which it was discovered.
     pub from: u32,
     /// Number of edges from the nearest source.
     pub level: u32,
 }
 
-/// Visits as the program's visitor word says, without a branch: all lanes of
-/// a grid do the same.
+/// Marks as the program's visitor word says. The conditions are the same in all lanes of
+/// a grid, so nothing diverges.
 #[derive(Clone, Copy, Debug)]
 pub struct Marker {
     marks: Proven,
@@ -25,7 +25,7 @@ pub struct Marker {
 }
 
 impl Marker {
-    /// Marks `marks`, one word a node, unless `visitor` only sets bits.
+    /// Marks `marks`, one word per node, unless `visitor` only sets bits.
     #[must_use]
     pub fn new(visitor: Visitor, marks: Proven) -> Self {
         Self {
@@ -45,20 +45,20 @@ impl Marker {
         }
     }
 
-    /// Where it marks, and how.
+    /// The marks, and the flags of how it marks.
     #[inline(always)]
     pub(super) fn words(self) -> (Proven, u32) {
         let flags = u32::from(self.stores) | u32::from(self.parents) << 1;
         (self.marks, flags)
     }
 
-    /// Whether it stores who discovered a node.
+    /// Whether it stores the discoverer of a node.
     #[inline(always)]
     pub(super) fn keeps_parents(self) -> bool {
         self.parents
     }
 
-    /// Brings the word of `node` nearer.
+    /// Fetches the word of `node` into a cache.
     #[inline(always)]
     pub(super) fn prefetch<G: Grid>(self, grid: G, node: u32) {
         if self.stores {
@@ -66,8 +66,8 @@ impl Marker {
         }
     }
 
-    /// Stores a discovery. In one iteration several lanes may call this for one
-    /// node, with different `from` but the same `level`; any of them may win.
+    /// Stores a discovery. In one iteration, several lanes may call this for one node,
+    /// with different `from` but the same `level`; any of them may win.
     #[inline(always)]
     pub fn discovered<G: Grid>(self, grid: G, discovery: Discovery) {
         if self.stores {

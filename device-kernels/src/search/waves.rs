@@ -16,8 +16,8 @@ use seawall_core::abi::search::Visitor;
 /// Runs an opcode of this family.
 ///
 /// # Errors
-/// [`FaultCode::BadRegister`] when a register is missing or too short,
-/// [`FaultCode::BadParameter`] when the visitor's word names none.
+/// [`FaultCode::BadRegister`] if a register is missing or too short,
+/// [`FaultCode::BadParameter`] if the visitor's word names none.
 #[inline(never)]
 pub fn run_search_wave<G: Grid>(
     cx: ContextRef<G>,
@@ -96,7 +96,7 @@ fn copy_visited<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode>
     let (tables, grid) = (context.tables, context.team.grid);
     let frontier = Frontier::of_register(grid, tables, wave.source(grid, 0))?;
     let words = frontier.bitset_words();
-    // SAFETY: each word of a bitset is asked for once.
+    // SAFETY: indices are words of the bitset.
     let to = unsafe { tables.proven_of(grid, wave.destination(grid), words)? };
     copy(cx, to, frontier.bitset(frontier.drive(grid, 0).visited));
     Ok(())

@@ -1,8 +1,8 @@
-//! Who is in a team, and which of its lanes this is.
+//! The blocks of a team, and this lane's place among them.
 
-use crate::block::shared::{EPOCH, PIECES, STOPPED};
 use crate::control::Control;
 use crate::grid::Grid;
+use crate::shared::{EPOCH, PIECES, STOPPED};
 
 /// Blocks that share work and barriers.
 #[derive(Clone, Copy, Debug)]
@@ -17,24 +17,21 @@ pub struct Team<G> {
 }
 
 impl<G: Grid> Team<G> {
-    /// All blocks of the grid; they stop themselves at `deadline_ns` of the
+    /// The team of all blocks of the grid. They stop themselves at `deadline_ns` by the
     /// grid's clock.
     #[inline(always)]
     pub fn whole(grid: G, control: Control, deadline_ns: u64) -> Self {
         if grid.lane() == 0 {
-            // SAFETY: fixed words of shared memory.
-            unsafe {
-                grid.shared_store(EPOCH, 0);
-                grid.shared_store(STOPPED, 0);
-                if G::TAKES {
-                    grid.shared_store(PIECES, 0);
-                }
+            EPOCH.store(grid, 0);
+            STOPPED.store(grid, 0);
+            if G::TAKES {
+                PIECES.store(grid, 0);
             }
         }
         Self::again(grid, control, deadline_ns)
     }
 
-    /// The team that [`Team::whole`] made, in a call.
+    /// The team that [`Team::whole`] made, for a callee.
     #[inline(always)]
     pub fn again(grid: G, control: Control, deadline_ns: u64) -> Self {
         Self {
@@ -46,7 +43,7 @@ impl<G: Grid> Team<G> {
         }
     }
 
-    /// This block alone.
+    /// The team of this block alone.
     #[inline(always)]
     #[must_use]
     pub fn alone(self) -> Self {
@@ -57,32 +54,34 @@ impl<G: Grid> Team<G> {
         }
     }
 
-    /// Whether [`Team::alone`] made this team. A grid of one block is no other team.
+    /// Whether the team has one block; [`Team::alone`] made it, or the grid has one
+    /// block.
     #[inline(always)]
     pub fn is_alone(&self) -> bool {
         self.size == 1
     }
 
-    /// When blocks stop themselves, by the grid's clock.
+    /// Time at which blocks stop themselves, by the grid's clock.
     #[inline(always)]
     pub fn deadline_ns(&self) -> u64 {
         self.deadline_ns
     }
 
-    /// Whether this block is the team's first, which keeps its books.
+    /// Whether this block is the team's first.
     #[inline(always)]
     pub fn is_first(&self) -> bool {
         self.rank == 0
     }
 
-    /// Whether this lane is the team's first.
+    /// Whether this lane is the leader: the first lane of the team's first block, which
+    /// keeps the team's books.
     #[inline(always)]
     pub fn is_leader(&self) -> bool {
         self.rank == 0 && self.grid.lane() == 0
     }
 
-    /// Whether this lane is the first of the team's last block, which has the
-    /// least to do in a small round and so the time for its books.
+    /// Whether this lane is the first of the team's last block. That block has the least
+    /// to do in a small round, so it has time for the round's books.
     #[inline(always)]
     pub fn is_bookkeeper(&self) -> bool {
         self.rank + 1 == self.size && self.grid.lane() == 0
@@ -100,12 +99,11 @@ impl<G: Grid> Team<G> {
         self.rank
     }
 
-    /// Grid barriers that the grid crossed: for the first lane of a block, which
-    /// counts them.
+    /// Grid barriers that the grid crossed; the first lane of each block counts them and
+    /// may ask.
     #[inline(always)]
     pub fn barriers(&self) -> u32 {
-        // SAFETY: a fixed word of shared memory.
-        unsafe { self.grid.shared_load(EPOCH) }
+        EPOCH.load(self.grid)
     }
 
     /// Number of this lane's warp in the team, and warps of the team.

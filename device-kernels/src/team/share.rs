@@ -1,11 +1,10 @@
-//! How a team shares out work among its lanes.
+//! Shares of a team's work for each lane.
 
 use super::members::Team;
-use crate::block::shared::PIECES;
 use crate::grid::Grid;
+use crate::shared::PIECES;
 
-/// Pieces that each block should find where work is taken, so that all end at about the
-/// same time.
+/// Shares of dealt work per block: enough that all blocks end at about the same time.
 const PIECES_EACH: u32 = 16;
 
 impl<G: Grid> Team<G> {
@@ -31,12 +30,13 @@ impl<G: Grid> Team<G> {
         }
     }
 
-    /// Calls `item` for each of `0..count`, in some lane: where a grid deals work out
-    /// to blocks that ask for it, those that are faster take more of a long count. So
-    /// unlike with [`Team::each`], nobody may rely on who gets an item.
+    /// Calls `item` for each of `0..count`, in some lane. On a grid that deals work,
+    /// faster blocks take more of a long count; so unlike with [`Team::each`], nobody may
+    /// rely on which lane gets an item.
     ///
-    /// For items that take long, as rows of edges do: who gets words in turn finds
-    /// those of the last time in its caches.
+    /// Use it for items that take long, such as rows of edges. Sweeps over words use
+    /// [`Team::each`]: a thread that gets the same words each time finds them in its
+    /// caches.
     #[inline(always)]
     pub fn each_taken(&self, count: u32, mut item: impl FnMut(u32)) {
         if !self.takes(count) {
@@ -49,16 +49,16 @@ impl<G: Grid> Team<G> {
         });
     }
 
-    /// Whether blocks ask for shares of `count` items. To take one costs as much as a
-    /// few rows, so it has to hold many.
+    /// Whether blocks ask for shares of `count` items. Taking a share costs as much as a
+    /// few rows, so a share must hold many.
     #[inline(always)]
     fn takes(&self, count: u32) -> bool {
         const LEAST: u32 = 64;
         G::TAKES && self.size != 1 && count / self.size.saturating_mul(PIECES_EACH) >= LEAST
     }
 
-    /// [`Team::each_taken`] for neighbouring items together, at most `most` of them, in
-    /// teams of one-lane blocks.
+    /// [`Team::each_taken`] for up to `most` neighbouring items at a time, in teams of
+    /// one-lane blocks.
     #[inline(always)]
     pub fn each_range(&self, count: u32, most: u32, mut range: impl FnMut(u32, u32)) {
         if !self.takes(count) {
@@ -67,12 +67,8 @@ impl<G: Grid> Team<G> {
         }
         let even = count / self.size.saturating_mul(PIECES_EACH);
         let items = u64::from(even.min(most));
-        // SAFETY: a fixed word of shared memory.
-        let piece = unsafe {
-            let piece = self.grid.shared_load(PIECES).wrapping_add(1);
-            self.grid.shared_store(PIECES, piece);
-            piece
-        };
+        let piece = PIECES.load(self.grid).wrapping_add(1);
+        PIECES.store(self.grid, piece);
         loop {
             let first = u64::from(self.grid.take(piece)) * items;
             if first >= u64::from(count) {
@@ -83,14 +79,14 @@ impl<G: Grid> Team<G> {
         }
     }
 
-    /// Calls `items` for this lane's share of `0..count`, `K` items at a time, so
-    /// that what they read is under way together. Where a lane has fewer left, the
-    /// others are not below `count`. Few items are dealt out to many blocks; which
-    /// lane gets an item depends on the team and on `count` alone.
+    /// Calls `items` for this lane's share of `0..count`, `K` items at a time, so that
+    /// their loads are in flight together. If a lane has fewer left, the other items are
+    /// not below `count`. Few items go to many blocks. Which lane gets an item depends on
+    /// the team and on `count` alone.
     #[inline(always)]
     pub fn each_of<const K: usize>(&self, count: u32, mut items: impl FnMut(&[u32; K])) {
         if G::ITEMS != 1 {
-            // Neighbouring items, in one share a block.
+            // Neighbouring items, in one share per block.
             let share = count.div_ceil(self.size);
             let first = self.rank.saturating_mul(share).min(count);
             for item in first..first.saturating_add(share).min(count) {

@@ -1,27 +1,26 @@
 //! Connected components by linking parent trees.
 //!
-//! Afforest (Sutton, Ben-Nun, Barak: "Optimizing Parallel Graph Connectivity
-//! Computation via Subgraph Sampling", IPDPS 2018): link a sample of edges,
-//! find the largest component, and visit the remaining edges of the other
-//! nodes only. Roots hook to smaller roots, so that the label of a component
-//! is its smallest node on every machine.
+//! Afforest (Sutton, Ben-Nun, Barak: "Optimizing Parallel Graph Connectivity Computation
+//! via Subgraph Sampling", IPDPS 2018): link a sample of edges, find the largest
+//! component, and visit the remaining edges of the other nodes only. Roots hook to
+//! smaller roots, so the label of a component is its smallest node on every machine.
 
 use super::edges::{Edge, Rows, each_edge};
-use crate::block::shared::SHARES;
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
 use crate::memory::{Proven, Words};
+use crate::shared::SAMPLE;
 use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
-/// Nodes whose labels are looked at for the largest component.
-const SAMPLES: u32 = 256;
+/// Nodes whose labels are sampled for the largest component.
+const SAMPLES: u32 = SAMPLE.words();
 
 /// Runs an opcode of this family.
 ///
 /// # Errors
-/// [`FaultCode::BadRegister`] when a register is missing or too short.
+/// [`FaultCode::BadRegister`] if a register is missing or too short.
 #[inline(never)]
 pub fn run_components<G: Grid>(
     cx: ContextRef<G>,
@@ -64,8 +63,8 @@ pub fn run_components<G: Grid>(
     Ok(())
 }
 
-/// The root above a node and its parent, or what was one when this lane's cache last
-/// looked: an ancestor in any case.
+/// The root above a node and its parent, as this lane's cache has it: an old root,
+/// perhaps, but an ancestor in any case.
 #[inline(always)]
 fn seen_root_of<G: Grid>(grid: G, parents: Proven, from: (u32, u32)) -> u32 {
     climb(grid, parents, from, |at| parents.load_weak(grid, at))
@@ -78,11 +77,10 @@ fn root_of<G: Grid>(grid: G, parents: Proven, node: u32) -> u32 {
     climb(grid, parents, (node, parent), |at| parents.load(grid, at))
 }
 
-/// Climbs from `child` and its parent until `above` says that a node is its own
-/// parent. On the way every node is pointed at its grandparent, which halves the
-/// path for whoever comes next; a node that has a parent is no root, so no hook
-/// can be lost. Parents are smaller than their children whenever they were read, so
-/// old ones lead upwards too.
+/// Climbs from `child` and its parent until `above` returns a node for itself. On the
+/// way, each node is pointed at its grandparent, which halves the path for the next
+/// climb. A node that has a parent is no root, so no hook is lost. Parents are smaller
+/// than their children whenever they were read, so old ones lead upwards too.
 #[inline(always)]
 fn climb<G: Grid>(
     grid: G,
@@ -103,8 +101,8 @@ fn climb<G: Grid>(
 
 /// Hooks the larger of the roots above `a` and `b` to the smaller.
 ///
-/// Most edges of a large component join nodes that hang from one root already.
-/// Cached words settle those: a common ancestor is one, however old the words.
+/// Most edges of a large component join nodes below one root already. Cached words settle
+/// those: a common ancestor is one, however old the words.
 #[inline(always)]
 fn link<G: Grid>(grid: G, parents: Proven, a: u32, b: u32) {
     let (above_a, above_b) = (parents.load_weak(grid, a), parents.load_weak(grid, b));
@@ -142,8 +140,8 @@ fn link_sample<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32, sampl
         }
     };
     if G::TAKES {
-        // Where shares meet, trees of different threads do, which takes longer than
-        // anything else: long shares meet rarely.
+        // Where shares meet, trees of different threads meet, which takes longer than
+        // anything else. Long shares meet rarely.
         context
             .team
             .each_range(nodes, u32::MAX, |first, end| (first..end).for_each(links));
@@ -155,8 +153,8 @@ fn link_sample<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32, sampl
 fn compress<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32) {
     let grid = context.team.grid;
     context.team.each_taken(nodes, |node| {
-        // Each node's word has one writer here: a helping hand for another's
-        // could put an older ancestor over its root.
+        // Each node's word has one writer here: a second one could put an older ancestor
+        // over its root.
         let mut at = parents.load(grid, node);
         loop {
             let above = parents.load(grid, at);
@@ -169,7 +167,7 @@ fn compress<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32) {
     });
 }
 
-/// The most frequent label of a sample, found by the first block.
+/// Stores the most frequent label of a sample; the first block alone finds it.
 #[inline(never)]
 fn majority<G: Grid>(cx: ContextRef<G>, to: Words, labels: Proven) {
     let context = &cx.context();
@@ -182,8 +180,8 @@ fn majority<G: Grid>(cx: ContextRef<G>, to: Words, labels: Proven) {
         // Fibonacci hashing spreads the sample over the nodes.
         let hash = u64::from(at.wrapping_mul(0x9E37_79B9));
         let node = ((hash * u64::from(labels.len())) >> 32) as u32;
-        // SAFETY: the sample fits the words of a tile.
-        unsafe { grid.shared_store(SHARES + at, labels.load_weak(grid, node)) };
+        // SAFETY: the area has a word for each label.
+        unsafe { SAMPLE.store(grid, at, labels.load_weak(grid, node)) };
         at += grid.lanes();
     }
     grid.block_barrier();
@@ -192,14 +190,14 @@ fn majority<G: Grid>(cx: ContextRef<G>, to: Words, labels: Proven) {
         to.store_weak(
             grid,
             0,
-            most_frequent(|at| unsafe { grid.shared_load(SHARES + at) }),
+            most_frequent(|at| unsafe { SAMPLE.load(grid, at) }),
         );
     }
     grid.block_barrier();
 }
 
-/// The majority of the sample, if there is one, else some label (Boyer and
-/// Moore's vote): a wrong guess costs time only.
+/// The majority of the sample if there is one, else some label (Boyer and Moore's vote).
+/// A wrong guess costs time only.
 fn most_frequent(label: impl Fn(u32) -> u32) -> u32 {
     let (mut candidate, mut lead) = (label(0), 0_u32);
     for at in 0..SAMPLES {

@@ -1,22 +1,15 @@
-//! Deals nodes out to warps, and nodes with long rows to whole blocks.
+//! Deals nodes to warps, and nodes with long rows to whole blocks.
 //!
-//! A wave that does more at a node with more edges runs in two passes: in the
-//! first a warp takes a chunk of neighbouring nodes and leaves those out that
-//! are too much for it; in the second a block takes those one by one, with all
-//! of its lanes. Chunks go to the blocks in turn, so that hubs with
-//! neighbouring numbers do not meet in one block. Where nodes differ much in work,
-//! the warps of a block take smaller parts as they get to them.
+//! A wave with more work at nodes with more edges runs in two passes. In the first, a
+//! warp takes a chunk of neighbouring nodes and leaves out those that are too much for
+//! it. In the second, a block takes those one by one, with all of its lanes. Chunks go to
+//! the blocks in turn, so that hubs with neighbouring numbers do not meet in one block.
+//! If nodes differ much in work, the warps of a block take smaller parts when they are
+//! ready for them.
 
-use crate::block::shared::SHARES;
-use crate::grid::{Grid, LANES_MAX};
+use crate::grid::Grid;
+use crate::shared::{LEFT_COUNT, LEFT_NODES};
 use crate::team::Team;
-
-/// Number of the nodes in [`QUEUE`].
-const QUEUE_LEN: u32 = SHARES;
-/// Nodes of a tile that are left to the block, one word a lane.
-const QUEUE: u32 = SHARES + 1;
-/// First word of shared memory that the dealing does not use.
-pub const FREE: u32 = QUEUE + LANES_MAX;
 
 /// First node of this warp's first chunk.
 #[inline(always)]
@@ -25,8 +18,8 @@ fn first_chunk<G: Grid>(team: &Team<G>) -> u64 {
     u64::from((warp * team.size() + team.rank()) * G::WARP)
 }
 
-/// Calls `visit` with a node for each lane, chunk after chunk, with all lanes
-/// of the warp; a node that is not below `nodes` stands for none.
+/// Calls `visit` with one node per lane, chunk after chunk, in all lanes of the warp. A
+/// node that is not below `nodes` stands for none.
 #[inline(always)]
 pub fn each_chunk<G: Grid>(team: &Team<G>, nodes: u32, mut visit: impl FnMut(u32)) {
     if G::WARP == 1 {
@@ -43,8 +36,8 @@ pub fn each_chunk<G: Grid>(team: &Team<G>, nodes: u32, mut visit: impl FnMut(u32
 }
 
 /// [`each_chunk`] for nodes that differ much in work: warps take parts of the block's
-/// share as they get to them, a few nodes each, by their first lanes. A block operation,
-/// with a block barrier before the first call.
+/// share when they are ready for them, a few nodes at a time, in their first lanes. A
+/// block operation with a block barrier before the first call.
 #[inline(always)]
 pub fn each_part<G: Grid>(team: &Team<G>, nodes: u32, mut visit: impl FnMut(u32)) {
     /// Nodes of a part: a sector of their rows' starts.
@@ -55,15 +48,15 @@ pub fn each_part<G: Grid>(team: &Team<G>, nodes: u32, mut visit: impl FnMut(u32)
     }
     let grid = team.grid;
     if grid.lane() == 0 {
-        // SAFETY: a fixed word of shared memory.
-        unsafe { grid.shared_store(QUEUE_LEN, 0) };
+        // SAFETY: the area has one word.
+        unsafe { LEFT_COUNT.store(grid, 0, 0) };
     }
     grid.block_barrier();
     loop {
         let mut taken = 0;
         if grid.warp_lane() == 0 {
             // SAFETY: as above.
-            taken = unsafe { grid.shared_add(QUEUE_LEN, 1) };
+            taken = unsafe { LEFT_COUNT.add(grid, 0, 1) };
         }
         let part = u64::from(grid.shuffle(taken, 0)) * u64::from(team.size());
         let first = (part + u64::from(team.rank())) * u64::from(PART);
@@ -78,9 +71,8 @@ pub fn each_part<G: Grid>(team: &Team<G>, nodes: u32, mut visit: impl FnMut(u32)
     }
 }
 
-/// Calls `together` with all lanes of the block for each node of the block's
-/// share that `left` picks. Contains block barriers, the last one behind the
-/// last call.
+/// Calls `together` in all lanes of the block for each node of the block's share that
+/// `left` picks. Contains block barriers, the last one after the last call.
 #[inline(always)]
 pub fn each_left<G: Grid>(
     team: &Team<G>,
@@ -105,8 +97,8 @@ pub fn each_left<G: Grid>(
         if grid.block_any(picked) {
             let count = queue(grid, picked, node as u32);
             for at in 0..count {
-                // SAFETY: a tile has a node a lane, and a block `LANES_MAX`.
-                together(unsafe { grid.shared_load(QUEUE + at) });
+                // SAFETY: a tile has one node per lane, and a block `LANES_MAX`.
+                together(unsafe { LEFT_NODES.load(grid, at) });
             }
             grid.block_barrier();
         }
@@ -115,25 +107,25 @@ pub fn each_left<G: Grid>(
     }
 }
 
-/// Queues the picked nodes of a tile, in any order; gives their number.
+/// Queues the picked nodes of a tile, in any order; returns their number.
 #[inline(always)]
 fn queue<G: Grid>(grid: G, picked: bool, node: u32) -> u32 {
-    // SAFETY: fixed words, and a place a lane behind them.
+    // SAFETY: there is one place per lane.
     unsafe {
         if grid.lane() == 0 {
-            grid.shared_store(QUEUE_LEN, 0);
+            LEFT_COUNT.store(grid, 0, 0);
         }
         grid.block_barrier();
         if picked {
-            let at = grid.shared_add(QUEUE_LEN, 1);
-            grid.shared_store(QUEUE + at, node);
+            let at = LEFT_COUNT.add(grid, 0, 1);
+            LEFT_NODES.store(grid, at, node);
         }
         grid.block_barrier();
-        grid.shared_load(QUEUE_LEN)
+        LEFT_COUNT.load(grid, 0)
     }
 }
 
-/// Sum of the `value`s of the warp's lanes, which all take part.
+/// Sum of the `value`s of the warp's lanes. A warp operation.
 #[inline(always)]
 pub fn warp_sum<G: Grid>(grid: G, value: u32) -> u32 {
     let mut sum = value;

@@ -1,10 +1,10 @@
 //! Visits every edge of a graph, evenly shared out among warps.
 //!
-//! A warp's share is a range of places, where each row has one place of its own and
-//! one for each of its edges (merge path: Merrill and Garland, "Merge-based Parallel
-//! Sparse Matrix-Vector Multiplication", SC 2016). So neither hubs nor many empty
-//! rows hold a warp up. It takes as many rows at a time as it has lanes and finds the
-//! row of an edge by a search among them.
+//! A warp's share is a range of places: each row has one place of its own and one for
+//! each of its edges (merge path: Merrill and Garland, "Merge-based Parallel Sparse
+//! Matrix-Vector Multiplication", SC 2016). So neither hubs nor many empty rows hold up a
+//! warp. A warp takes as many rows at a time as it has lanes, and finds the row of an
+//! edge by a search among them.
 
 use crate::block::warp_scan;
 use crate::grid::Grid;
@@ -23,7 +23,7 @@ pub struct Edge {
 /// The rows whose edges are visited.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows {
-    /// Where rows and edges are.
+    /// The rows and their edges.
     pub csr: Csr,
     /// Number of rows.
     pub nodes: u32,
@@ -76,7 +76,7 @@ pub fn each_edge<G: Grid>(
 }
 
 impl Rows {
-    /// One warp visits what lies at the places `first..end`.
+    /// Visits the places `first..end` with one warp.
     #[inline(always)]
     fn each_of<G: Grid>(
         &self,
@@ -93,13 +93,13 @@ impl Rows {
             let (mut from, mut degree, mut goes_on) = (0, 0, false);
             if row < self.nodes {
                 let (start, stop) = self.csr.row(grid, row);
-                // The row's first edge has the place behind the row's own.
+                // The row's first edge has the place after the row's own.
                 let ahead = u64::from(row) + 1;
                 goes_on = u64::from(stop) + ahead < end;
                 from = start
                     .saturating_add(self.skip)
-                    .max(narrow(first.saturating_sub(ahead)));
-                let to = stop.min(narrow(end.saturating_sub(ahead)));
+                    .max(saturate(first.saturating_sub(ahead)));
+                let to = stop.min(saturate(end.saturating_sub(ahead)));
                 if from < to && wanted(row) {
                     degree = to - from;
                 }
@@ -112,7 +112,7 @@ impl Rows {
         }
     }
 
-    /// One warp visits `degree` edges from `from` on in each lane's row.
+    /// Visits `degree` edges from `from` on in each lane's row, with one warp.
     #[inline(always)]
     fn each_in<G: Grid>(
         &self,
@@ -135,7 +135,7 @@ impl Rows {
                     edge.to = self.csr.target(grid, index);
                 }
             }
-            // Handed on and not indexed: an array that a loop indexes is kept in memory.
+            // Codegen rule `NO_INDEXED_ARRAYS`.
             let [mut first, mut second, mut third, fourth] = edges;
             for k in 0..EACH {
                 if step + k * G::WARP + grid.warp_lane() < total {
@@ -148,14 +148,13 @@ impl Rows {
     }
 }
 
-/// `place` as a number of an edge, of which there are fewer than 2^32.
+/// `place` as the number of an edge; there are fewer than 2^32.
 #[inline(always)]
-fn narrow(place: u64) -> u32 {
+fn saturate(place: u64) -> u32 {
     place.min(u64::from(u32::MAX)) as u32
 }
 
-/// The last lane whose `start` is at most `value`; starts grow from lane to lane, from
-/// 0 on.
+/// The last lane whose `start` is at most `value`; starts ascend from 0 on.
 #[inline(always)]
 fn owner<G: Grid>(grid: G, start: u32, value: u32) -> u32 {
     let (mut low, mut half) = (0, G::WARP / 2);
@@ -168,9 +167,9 @@ fn owner<G: Grid>(grid: G, start: u32, value: u32) -> u32 {
     low
 }
 
-/// The last of `nodes` rows that `is_before` accepts; it accepts the first rows up to
-/// one and no others, and the first row in any case. A warp probes as many rows a
-/// round as it has lanes.
+/// The last of `nodes` rows that `is_before` accepts. It accepts the first row, and no
+/// row after one that it does not accept. A warp operation; each lane probes one row per
+/// round.
 #[inline(always)]
 pub fn last_row<G: Grid>(grid: G, nodes: u32, is_before: impl Fn(u32) -> bool) -> u32 {
     let (mut low, mut span) = (0, nodes);

@@ -1,21 +1,17 @@
-//! Fills the queue of the next round and shares out the edges of this one.
+//! Fills the queue of the next round, and shares out the edges of this one.
 //!
-//! Queue places and the edges before them come from one atomic addition, so a
-//! block finds the first row of its share of the edges by a search, whatever
-//! the degrees are. What happens at an edge is up to the caller.
+//! Queue places and the edges before them come from one atomic addition, so a block finds
+//! the first row of its share by a search, whatever the degrees are. The caller decides
+//! what happens at an edge.
 
 use super::work::{Sink, Source};
 use crate::block::owner;
-use crate::block::shared::SHARES;
 use crate::grid::Grid;
 use crate::memory::{Proven, Words};
 use crate::queue::{Finds, Found, enqueue};
+use crate::shared::{ROUND_ROWS, ROUND_SHIFTS, ROUND_STARTS, ROUND_VALUES};
 use crate::team::Team;
 use seawall_core::abi::work::WORK_EDGES;
-
-/// Rows that a share can have, and its edges: every queued node has an edge.
-const SHARE_ROWS: u32 = 2560;
-const _: () = assert!((SHARES + 3 * SHARE_ROWS) as usize <= crate::grid::SHARED_WORDS);
 
 /// An edge of a queued node.
 #[derive(Clone, Copy, Debug)]
@@ -24,12 +20,12 @@ pub struct WorkEdge {
     pub to: u32,
     /// Its number in the rows.
     pub index: u32,
-    /// What the row's visitor said about the node that it leaves.
+    /// The word that the row's visitor returned for the node that it leaves.
     pub value: u32,
 }
 
-/// Appends every lane's finds to the sink with one atomic addition a warp;
-/// nodes without edges are left out. All lanes of the warp take part.
+/// Appends every lane's finds to the sink, with one atomic addition per warp; nodes
+/// without edges are left out. A warp operation.
 #[inline(always)]
 fn append<G: Grid, const K: usize>(team: &Team<G>, sink: &Sink, finds: &Finds<K>) {
     if team.grid.ballot(finds.mask != 0) != 0 {
@@ -72,7 +68,7 @@ pub fn select<G: Grid>(
         append(team, sink, &held.finds);
         return;
     }
-    // Neighbouring nodes for a lane, so that one access brings their words.
+    // A lane takes neighbouring nodes, so one access brings their words.
     const EACH: u32 = 4;
     let tile = grid.lanes() * EACH;
     let mut base = team.rank() * tile;
@@ -102,8 +98,8 @@ pub fn select<G: Grid>(
     }
 }
 
-/// Appends the nodes of `list` that `wanted` accepts. All lanes of the team
-/// take part; lists are short, so every warp takes what its lanes find.
+/// Appends the nodes of `list` that `wanted` accepts. All lanes of the team take part.
+/// Lists are short, so each warp appends its lanes' finds at once.
 #[inline(always)]
 pub fn append_list<G: Grid>(
     team: &Team<G>,
@@ -125,7 +121,7 @@ pub fn append_list<G: Grid>(
     }
 }
 
-/// Finds that a one-lane block holds back until an append is worth it.
+/// Finds that a one-lane block holds back until an append pays.
 #[derive(Debug)]
 struct Held {
     finds: Finds<32>,
@@ -154,9 +150,9 @@ impl Held {
     }
 }
 
-/// Calls `row` for every queued node and `edge` for each of its edges; the
-/// targets that `edge` accepts go to the sink. A node whose edges are in
-/// several shares is met once a share. All lanes of the team take part.
+/// Calls `row` for every queued node and `edge` for each of its edges; the targets that
+/// `edge` accepts go to the sink. A node whose edges are in several shares is visited
+/// once per share. All lanes of the team take part.
 #[inline(always)]
 pub fn expand<G: Grid>(
     team: &Team<G>,
@@ -193,11 +189,11 @@ pub fn expand<G: Grid>(
     }
 }
 
-/// Edges of a share: as few as keep every block busy.
+/// Edges of a share: few enough to keep every block busy.
 #[inline(always)]
 fn tile_of<G: Grid>(team: &Team<G>, edges: u32) -> u32 {
     let lanes = team.grid.lanes();
-    let most = (SHARE_ROWS / lanes).max(1) * lanes;
+    let most = (ROUND_ROWS / lanes).max(1) * lanes;
     let even = edges.div_ceil(team.size()).div_ceil(lanes).max(1);
     even.saturating_mul(lanes).min(most)
 }
@@ -205,14 +201,9 @@ fn tile_of<G: Grid>(team: &Team<G>, edges: u32) -> u32 {
 /// Edge `number` of a share whose rows lie in shared memory.
 #[inline(always)]
 fn edge_of<G: Grid>(grid: G, source: &Source, (first, rows): (u32, u32), number: u32) -> WorkEdge {
-    let at = owner(grid, SHARES, rows, number);
-    // SAFETY: `at` is below `rows`, at most `SHARE_ROWS`.
-    let (shift, value) = unsafe {
-        (
-            grid.shared_load(SHARES + SHARE_ROWS + at),
-            grid.shared_load(SHARES + 2 * SHARE_ROWS + at),
-        )
-    };
+    let at = owner(grid, ROUND_STARTS, rows, number);
+    // SAFETY: `at` is below `rows`, at most `ROUND_ROWS`.
+    let (shift, value) = unsafe { (ROUND_SHIFTS.load(grid, at), ROUND_VALUES.load(grid, at)) };
     let index = (first + number).wrapping_add(shift);
     WorkEdge {
         to: source.rows.target(grid, index),
@@ -221,9 +212,9 @@ fn edge_of<G: Grid>(grid: G, source: &Source, (first, rows): (u32, u32), number:
     }
 }
 
-/// Loads the rows of a share into shared memory: where each starts in the
-/// share, what turns an edge of the queue into one of the graph, and what
-/// `row` says; gives their number.
+/// Loads the rows of a share into shared memory and returns their number: the start of
+/// each in the share, the difference between its edges' numbers in the queue and in the
+/// graph, and the word that `row` returns.
 #[inline(always)]
 fn load_rows<G: Grid>(
     grid: G,
@@ -239,32 +230,32 @@ fn load_rows<G: Grid>(
         let at = base + grid.lane();
         let entry = first_row + at;
         let mut inside = false;
-        if entry < source.nodes && at < SHARE_ROWS {
+        if entry < source.nodes && at < ROUND_ROWS {
             let prefix = queue.prefix.load_weak(grid, entry);
             inside = prefix < end;
             if inside {
                 let node = queue.nodes.load_weak(grid, entry);
                 let start = queue.starts.load_weak(grid, entry);
-                // SAFETY: `at` was checked against `SHARE_ROWS`.
+                // SAFETY: `at` was checked against `ROUND_ROWS`.
                 unsafe {
-                    grid.shared_store(SHARES + at, prefix.saturating_sub(first_edge));
-                    grid.shared_store(SHARES + SHARE_ROWS + at, start.wrapping_sub(prefix));
-                    grid.shared_store(SHARES + 2 * SHARE_ROWS + at, row(node));
+                    ROUND_STARTS.store(grid, at, prefix.saturating_sub(first_edge));
+                    ROUND_SHIFTS.store(grid, at, start.wrapping_sub(prefix));
+                    ROUND_VALUES.store(grid, at, row(node));
                 }
             }
         }
         let count = grid.block_count(inside);
         loaded += count;
         base += grid.lanes();
-        if count < grid.lanes() || base >= SHARE_ROWS {
+        if count < grid.lanes() || base >= ROUND_ROWS {
             return loaded;
         }
     }
 }
 
-/// Number of the queue entry that `edge` belongs to. Every lane of the block
-/// probes an entry a round, and the last one not above `edge` stays; a lone
-/// lane halves instead.
+/// Number of the queue entry that `edge` belongs to. Each lane of the block probes one
+/// entry per round, and the last one not above `edge` stays; a lone lane halves the range
+/// instead.
 #[inline(always)]
 fn find_row<G: Grid>(grid: G, source: &Source, edge: u32) -> u32 {
     let prefix = |entry| source.queue.prefix.load_weak(grid, entry);
@@ -296,7 +287,7 @@ fn find_row<G: Grid>(grid: G, source: &Source, edge: u32) -> u32 {
     low
 }
 
-/// A one-lane block walks its even share of the edges row by row.
+/// Walks a one-lane block's even share of the edges row by row.
 #[inline(always)]
 fn walk<G: Grid>(
     team: &Team<G>,

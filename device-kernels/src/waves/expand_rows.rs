@@ -1,9 +1,9 @@
 //! Expands the rows of a round's queue node by node, for rows of few edges.
 //!
-//! A lane takes a node and four of its edges at a time, so that their accesses
-//! overlap; rows of many edges are walked by their warp. Sharing edges out
-//! evenly, as [`expand`](super::expand) does, costs a search over the queue and
-//! block barriers, which short rows never earn back.
+//! A lane takes a node and four of its edges at a time, so that their accesses overlap; a
+//! warp walks rows of many edges. Sharing edges out evenly, as [`expand`](super::expand)
+//! does, costs a search over the queue and block barriers, which short rows never earn
+//! back.
 
 use super::expand::append_rows;
 use super::work::{Sink, Source};
@@ -11,7 +11,7 @@ use crate::grid::Grid;
 use crate::queue::{Finds, Found, Row, SERIAL, first_node};
 use crate::team::Team;
 
-/// Edges of a node that a lane has under way at a time.
+/// Edges of a node that a lane has in flight at a time.
 pub(super) const BATCH: usize = 4;
 
 /// Average degree of a queue up to which rows count as short.
@@ -22,11 +22,11 @@ const SHORT: u32 = 8;
 pub(super) struct Batch {
     /// Nodes that they enter.
     pub(super) to: [u32; BATCH],
-    /// How many there are.
+    /// Number of edges.
     pub(super) count: u32,
     /// Number of the first in the rows.
     pub(super) first: u32,
-    /// What the row's visitor said about the node that they leave.
+    /// The word that the row's visitor returned for the node that they leave.
     pub(super) value: u32,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn are_short<G: Grid>(source: &Source) -> bool {
 }
 
 /// Calls `row` for every queued node and `edges` for its edges; the targets
-/// whose bits `edges` gives go to the sink. All lanes of the team take part.
+/// whose bits `edges` returns go to the sink. All lanes of the team take part.
 #[inline(always)]
 pub(super) fn expand_rows<G: Grid>(
     team: &Team<G>,

@@ -1,6 +1,6 @@
 //! Bit-vector dataflow over facts: transfer and meet.
 //!
-//! A fact matrix has `facts` words a node; `parameters[1]` gives their number.
+//! A fact matrix has `facts` words per node; `parameters[1]` is their number.
 
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
@@ -12,8 +12,8 @@ use seawall_core::abi::program::Opcode;
 /// Runs an opcode of this family.
 ///
 /// # Errors
-/// [`FaultCode::BadRegister`] when a register is missing or too short,
-/// [`FaultCode::NoArray`] when the launch holds no incoming edges.
+/// [`FaultCode::BadRegister`] if a register is missing or too short,
+/// [`FaultCode::NoArray`] if the launch holds no incoming edges.
 #[inline(never)]
 pub fn run_flow<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
     if opcode == Opcode::GenKill {
@@ -23,13 +23,14 @@ pub fn run_flow<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
     }
 }
 
-/// What passes a node: all but what it kills, and what it makes.
+/// Transfer: a node passes on all facts but those that it kills, and adds those that it
+/// makes.
 #[inline(never)]
 fn transfer<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
     let context = &cx.context();
     let (tables, grid) = (context.tables, context.team.grid);
     let to = tables.register(grid, wave.destination(grid))?;
-    // SAFETY: the words of `to`, which are not more than those of the sources.
+    // SAFETY: indices are words of `to`, and sources have as many.
     let to = unsafe { to.proven() };
     let source = |which| {
         // SAFETY: as above.
@@ -40,8 +41,7 @@ fn transfer<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
     Ok(())
 }
 
-/// A function of its own, as what its loop needs would wait in local memory while the
-/// registers are looked up.
+/// Codegen rule `OWN_FUNCTION`.
 #[inline(never)]
 fn let_through<G: Grid>(cx: ContextRef<G>, to: Proven, from: Proven, made: Proven, killed: Proven) {
     let context = &cx.context();
@@ -52,13 +52,13 @@ fn let_through<G: Grid>(cx: ContextRef<G>, to: Proven, from: Proven, made: Prove
     });
 }
 
-/// What comes in from the predecessors: what any has, or what all have.
+/// Meet: a node takes the facts that any predecessor has, or those that all have.
 #[inline(never)]
 fn meet<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
     let context = &cx.context();
     let (tables, grid) = (context.tables, context.team.grid);
     let to = tables.register(grid, wave.destination(grid))?;
-    // SAFETY: facts of nodes, of which there are as many as the check below says.
+    // SAFETY: indices are facts of nodes, as many as the check below ensures.
     let from = unsafe { tables.proven_of(grid, wave.source(grid, 0), to.len())? };
     // SAFETY: as above.
     let to = unsafe { to.proven() };
@@ -92,7 +92,7 @@ fn meet<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
     Ok(())
 }
 
-/// Stores a word and raises the convergence flag when it is a new one.
+/// Stores a word, and raises the convergence flag if it is a new one.
 #[inline(always)]
 fn update<G: Grid>(context: &Context<G>, to: Proven, at: u32, word: u32) {
     let grid = context.team.grid;

@@ -1,8 +1,8 @@
-//! Adds up what the predecessors of every node pass on.
+//! Sums the contributions of every node's predecessors.
 //!
-//! Warps take even shares of the edges, whatever rows they are in. Sums are
-//! integers, so a row's sum is the difference between the running sums at its
-//! ends, and rows that several warps share are simply added.
+//! Warps take even shares of the edges, whatever rows they are in. Sums are integers, so
+//! a row's sum is the difference between the running sums at its ends, and parts of a row
+//! in several shares are added.
 
 use super::edges::last_row;
 use super::scale::{Scale, move_wide};
@@ -11,8 +11,8 @@ use crate::grid::Grid;
 use crate::memory::{Csr, Proven};
 use crate::team::Team;
 
-/// Adds what predecessors pass on to the zero sums. Takes its arguments by reference, as
-/// [`gather_tiles`](super::gather_tiles) does.
+/// Adds the predecessors' contributions to the zero sums. Takes references, the exception
+/// to codegen rule `BY_VALUE`.
 #[inline(never)]
 pub(super) fn gather<G: Grid>(context: &Context<G>, contributions: Proven, sums: Proven) {
     let (team, grid) = (&context.team, context.team.grid);
@@ -31,7 +31,7 @@ pub(super) fn gather<G: Grid>(context: &Context<G>, contributions: Proven, sums:
     }
 }
 
-/// What a gathering wave reads and writes.
+/// The arrays of a gathering wave.
 #[derive(Clone, Copy, Debug)]
 struct Pull {
     rows: Csr,
@@ -42,11 +42,12 @@ struct Pull {
     scale: Scale,
 }
 
-/// Edges that a thread fetches ahead of the one that it adds, also across rows: a
-/// branch that was predicted wrongly would throw away what it read in advance.
+/// Edges that a thread fetches ahead of the one that it adds, also across rows: a wrongly
+/// predicted branch would discard loads in advance.
 const AHEAD: u32 = 64;
 
-/// Nodes from which on a thread fetches ahead: what fewer pass on is in its caches.
+/// Nodes from which on a thread fetches ahead; the contributions of fewer are in its
+/// caches.
 const FAR: u32 = 1 << 21;
 
 /// Running sums that a thread holds.
@@ -55,26 +56,26 @@ const SUMS: usize = 512;
 /// Neighbouring edges that a lane takes at a time.
 const EACH: u32 = 4;
 
-/// [`EACH`] as a length. No loop over such arrays takes them by value, since
-/// the compiler keeps such iterators in memory.
+/// [`EACH`] as a length. No loop takes such an array by value: codegen rule
+/// `NO_INDEXED_ARRAYS`.
 const LANE: usize = EACH as usize;
 
 /// Edges that a warp takes at a time.
 const STEP: u32 = 32 * EACH;
 
-/// Rows whose ends a warp waits for, one a lane.
+/// Rows whose ends a warp waits for, one per lane.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
     /// First of the rows.
     base: u32,
-    /// Whether the first of the rows is that of the tile, which may have edges in the
-    /// tile before.
+    /// Whether the first row is the first of the tile, which may have edges in the tile
+    /// before.
     opens: bool,
-    /// Edge behind this lane's row.
+    /// Edge after this lane's row.
     end: u32,
     /// Whether the end was met.
     met: bool,
-    /// Sum of the tile's edges up to the end, once it was met.
+    /// Sum of the tile's edges up to the end, once that was met.
     sum: u64,
     /// Sum of the tile's edges before the first of the rows.
     before: u64,
@@ -103,7 +104,7 @@ impl Pull {
         self.sums.store_weak(grid, 2 * node + 1, (sum >> 32) as u32);
     }
 
-    /// What the edges `start..end` pass on, added up as integers.
+    /// Sum of the contributions along the edges `start..end`, as integers.
     #[inline(always)]
     fn row_in_units<G: Grid>(&self, grid: G, start: u32, end: u32) -> u64 {
         let mut sum = 0_u64;
@@ -114,11 +115,10 @@ impl Pull {
         sum
     }
 
-    /// Stores the sums of the rows `row..end`, where doubles round no sum, which a
-    /// processor adds for a fraction of what it converts them for. Running sums over
-    /// many edges come first and their differences at the ends of rows then, so that no
-    /// branch depends on how long a row is: roads would make a processor guess wrong at
-    /// every node.
+    /// Stores the sums of the rows `row..end` if doubles round no sum; adding doubles
+    /// costs a processor a fraction of converting them. Running sums over many edges come
+    /// first, then their differences at the ends of rows, so no branch depends on the
+    /// length of a row: on roads, a processor would guess wrong at every node.
     #[inline(always)]
     fn rows_in_doubles<G: Grid>(&self, grid: G, (mut row, end): (u32, u32)) {
         if row >= end {
@@ -127,7 +127,7 @@ impl Pull {
         let mut at = self.rows.row(grid, row).0;
         let last = self.rows.row(grid, end - 1).1;
         let mut sums = [0.0_f64; SUMS];
-        // The running sum where the row starts; below 0 where it started earlier.
+        // The running sum at the start of the row; below 0 if the row started earlier.
         let mut before = 0.0;
         loop {
             let stop = last.min(at.saturating_add(SUMS as u32 - LANE as u32));
@@ -150,8 +150,8 @@ impl Pull {
         }
     }
 
-    /// Running sums of what the edges `first..end` pass on, behind each of them, and the
-    /// last one. The first word of `sums` stays 0.
+    /// Stores the running sums of contributions after each of the edges `first..end` and
+    /// returns the last one. The first word of `sums` stays 0.
     #[inline(always)]
     fn running<G: Grid>(&self, grid: G, (first, end): (u32, u32), sums: &mut [f64; SUMS]) -> f64 {
         let ahead = self.nodes >= FAR && end.saturating_add(AHEAD) <= self.edges;
@@ -162,7 +162,7 @@ impl Pull {
             }
             let [a, b, c, d] = [0, 1, 2, 3].map(|k| f64::from(self.share(grid, edge + k)));
             let sum = a + b;
-            // One addition after the other would wait for each.
+            // Additions one after another would wait for each other.
             for (k, part) in [a, sum, sum + c, sum + (c + d)].into_iter().enumerate() {
                 sums[(at + k) % SUMS] = total + part;
             }
@@ -179,14 +179,14 @@ impl Pull {
         total
     }
 
-    /// Brings what `edge` passes on nearer.
+    /// Fetches the contribution along `edge` into a cache.
     #[inline(always)]
     fn fetch<G: Grid>(&self, grid: G, edge: u32) {
         let from = self.rows.target(grid, edge);
         self.contributions.prefetch(grid, from);
     }
 
-    /// What `edge` passes on.
+    /// The contribution along `edge`.
     #[inline(always)]
     fn share<G: Grid>(&self, grid: G, edge: u32) -> f32 {
         let from = self.rows.target(grid, edge);
@@ -211,9 +211,9 @@ impl Pull {
         }
     }
 
-    /// One warp adds up the edges `first..end` row by row: a row's sum is the
-    /// difference between the running sums at its ends. `first` is a multiple
-    /// of [`STEP`].
+    /// Sums the edges `first..end` row by row, with one warp: a row's sum is the
+    /// difference between the running sums at its ends. `first` is a multiple of
+    /// [`STEP`].
     #[inline(always)]
     fn tile<G: Grid>(&self, grid: G, first: u32, end: u32) {
         let first_row = last_row(grid, self.nodes, |row| self.rows.row(grid, row).0 <= first);
@@ -225,7 +225,7 @@ impl Pull {
         let mut at = first;
         let mut sources = self.sources(grid, at, end);
         while at < end {
-            // The next edges are under way while these are added up.
+            // The next edges are in flight while these are added up.
             let next = self.sources(grid, at + STEP, end);
             let mut values = [0.0_f32; LANE];
             for k in 0..LANE {
@@ -253,7 +253,7 @@ impl Pull {
             sources = next;
         }
         self.flush(grid, &ends);
-        // The row that goes on behind the tile.
+        // The row that continues after the tile.
         let met = grid.ballot(ends.met).count_ones();
         let before = move_wide(ends.sum, |word| {
             grid.shuffle(word, met.wrapping_sub(1) & 31)
@@ -266,8 +266,8 @@ impl Pull {
         }
     }
 
-    /// Where this lane's edges from `at` on come from, `u32::MAX` behind the
-    /// last one of the tile.
+    /// Sources of this lane's edges from `at` on; `u32::MAX` past the last edge of the
+    /// tile.
     #[inline(always)]
     fn sources<G: Grid>(&self, grid: G, at: u32, end: u32) -> [u32; LANE] {
         let first = at.saturating_add(grid.warp_lane() * EACH);
@@ -284,9 +284,9 @@ impl Pull {
         sources
     }
 
-    /// Takes the running sums at the rows that end among the edges
-    /// `at..stop`, batch after batch; `running` is the sum before them, `sums`
-    /// those behind each of this lane's edges.
+    /// Takes the running sums at the ends of rows among the edges `at..stop`, one batch
+    /// of rows after another. `running` is the sum before them; `sums` are those after
+    /// each of this lane's edges.
     #[inline(always)]
     fn meet<G: Grid>(
         &self,
@@ -341,8 +341,8 @@ impl Pull {
         }
     }
 
-    /// Stores the sums of the rows whose ends were met. That of a row which may have
-    /// edges in another tile is added.
+    /// Stores the sums of the rows whose ends were met. The sum of a row that may have
+    /// edges in another tile is added instead.
     #[inline(always)]
     fn flush<G: Grid>(&self, grid: G, ends: &Ends) {
         let below = move_wide(ends.sum, |word| grid.shuffle_up(word, 1));

@@ -1,9 +1,8 @@
-//! Adds up what the predecessors of every node pass on, tile by tile.
+//! Sums the contributions of every node's predecessors, tile by tile.
 //!
-//! A block keeps the low words of a tile's sums in shared memory and reads the
-//! edges in the order of their sources, so that what sources pass on is read in
-//! order too. What does not fit into the low words goes to the sums in memory: in
-//! all that happens at most once for each 2^32 units, whatever the graph.
+//! A block keeps the low words of a tile's sums in shared memory and reads the edges in
+//! the order of their sources, so contributions are read in order too. Carries go to the
+//! sums in memory: at most one for each 2^32 units, whatever the graph.
 
 use super::scale::Scale;
 use crate::context::Context;
@@ -13,14 +12,13 @@ use crate::tiles::{EACH, QUADS, Quad, Tiles};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::tiles::TileRecord;
 
-/// Adds what predecessors pass on to the zero sums.
+/// Adds the predecessors' contributions to the zero sums.
 ///
-/// Takes its arguments by reference, unlike other waves: the loop over the edges needs
-/// every register, and what it does not need waits in local memory.
+/// Takes references, the exception to codegen rule `BY_VALUE`.
 ///
 /// # Errors
-/// [`FaultCode::NoRoom`] when the launch asked for less shared memory than a
-/// tile has slots.
+/// [`FaultCode::NoRoom`] if the launch asked for less shared memory than a tile has
+/// slots.
 #[inline(never)]
 pub(super) fn gather<G: Grid>(
     context: &Context<G>,
@@ -51,7 +49,7 @@ pub(super) fn gather<G: Grid>(
     Ok(())
 }
 
-/// What a gathering wave reads and writes.
+/// The arrays of a gathering wave.
 #[derive(Clone, Copy, Debug)]
 struct Pull {
     tiles: Tiles,
@@ -71,8 +69,8 @@ impl Pull {
         }
     }
 
-    /// Adds every edge to the slot of its row. While the shares of some edges are
-    /// added up, those of the next ones are under way, and the edges behind those.
+    /// Adds every edge to the slot of its row. While the shares of some edges are added,
+    /// those of the next ones are in flight, and the edges after those.
     #[inline(always)]
     fn add_up<G: Grid>(&self, grid: G, tile: &TileRecord) {
         let end = (tile.first_step + tile.steps) * QUADS;
@@ -92,7 +90,7 @@ impl Pull {
         }
     }
 
-    /// The bits of what the sources of four edges pass on.
+    /// The bits of the contributions along four edges.
     #[inline(always)]
     fn shares<G: Grid>(&self, grid: G, quad: &Quad) -> [u32; EACH] {
         let [first, second, third, fourth] = quad.sources();
@@ -103,21 +101,21 @@ impl Pull {
     /// Adds four shares to their slots.
     #[inline(always)]
     fn add<G: Grid>(&self, grid: G, rows: Proven, slots: [u32; EACH], shares: [f32; EACH]) {
-        // No edge adds nothing to the first slot: behind a branch shares would be
-        // read one after the other.
+        // A missing edge adds 0.0 to the first slot instead of branching: codegen rule
+        // `LOADS_TOGETHER`.
         let is_edge = |k: usize| slots[k] < rows.len();
         let slot = |k: usize| if is_edge(k) { slots[k] } else { 0 };
         let share = |k: usize| if is_edge(k) { shares[k] } else { 0.0 };
         let add = |k: usize| {
             let low = self.scale.word(share(k));
-            // SAFETY: the tile's slots fit, as was checked, and it has one at least.
+            // SAFETY: the tile's slots fit, as was checked, and it has at least one.
             let before = unsafe { grid.extra_add(slot(k), low.unwrap_or(0)) };
             match low {
                 Some(low) => before.wrapping_add(low) < low,
                 None => true,
             }
         };
-        // All four are on their way before the first answer is waited for.
+        // All four are in flight before the first answer is needed.
         let carries = [add(0), add(1), add(2), add(3)];
         if carries.iter().any(|carries| *carries) {
             for (k, carries) in carries.iter().enumerate() {

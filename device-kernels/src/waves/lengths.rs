@@ -1,13 +1,13 @@
-//! What a distance of shortest paths is: a word, a pair of words or a float.
+//! Distances of shortest paths: words, floats or pairs of words.
 //!
-//! A relaxing round adds a weight, compares and lowers; the bounds that it works towards
-//! are words whatever the distances are. So bounds may be coarse: a distance has a
-//! *place* among them, and distances order like their places or have the same one.
+//! A relaxing round adds a weight, compares and lowers. Its bounds are words, whatever
+//! the distances are, and may be coarse: a distance has a *place* among them, and
+//! distances order like their places or share one.
 
 use crate::grid::Grid;
 use crate::memory::Proven;
 
-/// How distances are stored, added to and placed among bounds.
+/// Storage, sums and places of distances.
 pub(super) trait Lengths: Copy {
     /// A distance.
     type Length: Copy + Default + Ord;
@@ -19,11 +19,11 @@ pub(super) trait Lengths: Copy {
     /// The word that travels with the edges of a queued node.
     fn carried<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u32;
     /// The length of a path over an edge, from the word that travels with it and its
-    /// weight; [`Lengths::NEVER`] when there is no such number.
+    /// weight; [`Lengths::NEVER`] if there is no such number.
     fn sum<G: Grid>(self, grid: G, distances: Proven, edge: (u32, u32)) -> Self::Length;
-    /// A distance of `node` that it has or had.
+    /// A distance that `node` has or had.
     fn seen<G: Grid>(self, grid: G, distances: Proven, node: u32) -> Self::Length;
-    /// Lowers the distance of `node` and returns what it was.
+    /// Lowers the distance of `node` and returns the previous one.
     fn lower<G: Grid>(
         self,
         grid: G,
@@ -33,69 +33,71 @@ pub(super) trait Lengths: Copy {
     ) -> Self::Length;
     /// Puts `node` at distance 0.
     fn start<G: Grid>(self, grid: G, distances: Proven, node: u32);
-    /// The distance of a node while nobody writes any, where the register's word of the
-    /// node's number is known.
+    /// The distance of a node while nobody writes any, given the node and the register's
+    /// word of that number.
     fn scanned<G: Grid>(self, grid: G, distances: Proven, node: (u32, u32)) -> Self::Length;
-    /// Where a distance stands among bounds, below `u32::MAX` for all that a path has.
+    /// The place of a distance among bounds; below `u32::MAX` if a path has it.
     fn place(self, length: Self::Length) -> u32;
     /// The bound `width` after the place `least`, at least the next one.
     fn bound(self, least: u32, width: u32) -> u32;
 }
 
-/// A word; a path as long as `u32::MAX` or longer is none.
+/// The sums of distances of one word; all else about such distances is the same.
+pub(super) trait OneWord: Copy {
+    /// The distance of a node that no path reaches, above all others.
+    const NEVER: u32;
+    /// The length of a path of length `before` and an edge of `weight`, at most
+    /// [`OneWord::NEVER`].
+    fn add(before: u32, weight: u32) -> u32;
+    /// The bound `width` after `least`, at least the next one.
+    fn bound(least: u32, width: u32) -> u32;
+}
+
+/// A whole number. A path of length `u32::MAX` or more is none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Whole;
 
-impl Lengths for Whole {
-    type Length = u32;
+impl OneWord for Whole {
     const NEVER: u32 = u32::MAX;
-    const WORDS: u32 = 1;
 
     #[inline(always)]
-    fn carried<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u32 {
-        distances.load(grid, node)
-    }
-    #[inline(always)]
-    fn sum<G: Grid>(self, _: G, _: Proven, (before, weight): (u32, u32)) -> u32 {
+    fn add(before: u32, weight: u32) -> u32 {
         before.saturating_add(weight)
     }
     #[inline(always)]
-    fn seen<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u32 {
-        distances.load_weak(grid, node)
-    }
-    #[inline(always)]
-    fn lower<G: Grid>(self, grid: G, distances: Proven, node: u32, length: u32) -> u32 {
-        distances.min(grid, node, length)
-    }
-    #[inline(always)]
-    fn start<G: Grid>(self, grid: G, distances: Proven, node: u32) {
-        distances.store(grid, node, 0);
-    }
-    #[inline(always)]
-    fn scanned<G: Grid>(self, _: G, _: Proven, (_, word): (u32, u32)) -> u32 {
-        word
-    }
-    #[inline(always)]
-    fn place(self, length: u32) -> u32 {
-        length
-    }
-    #[inline(always)]
-    fn bound(self, least: u32, width: u32) -> u32 {
+    fn bound(least: u32, width: u32) -> u32 {
         least.saturating_add(width)
     }
 }
 
-/// The bits of a float that is not negative, which order like the floats. A path whose
-/// length is infinite is none.
+/// The bits of a float that is not negative, which order like the floats. A path of
+/// infinite length is none.
 ///
 /// Sums are rounded edge by edge along the path. Rounding keeps order and weights are not
 /// negative, so the least such sum is what Dijkstra's algorithm finds, bit for bit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Float;
 
-impl Lengths for Float {
-    type Length = u32;
+impl OneWord for Float {
     const NEVER: u32 = f32::INFINITY.to_bits();
+
+    #[inline(always)]
+    fn add(before: u32, weight: u32) -> u32 {
+        let length = f32::from_bits(before) + f32::from_bits(weight);
+        // No graph has weights that are negative or no numbers; their sums are no paths.
+        length.to_bits().min(<Self as OneWord>::NEVER)
+    }
+    #[inline(always)]
+    fn bound(least: u32, width: u32) -> u32 {
+        let bound = (f32::from_bits(least) + f32::from_bits(width)).to_bits();
+        // A width below the last bit of the distance must not keep the bound where it is.
+        bound.max(least.saturating_add(1)).min(u32::MAX - 1)
+    }
+}
+
+impl<W: OneWord> Lengths for W {
+    type Length = u32;
+    const NEVER: u32 = W::NEVER;
     const WORDS: u32 = 1;
 
     #[inline(always)]
@@ -104,9 +106,7 @@ impl Lengths for Float {
     }
     #[inline(always)]
     fn sum<G: Grid>(self, _: G, _: Proven, (before, weight): (u32, u32)) -> u32 {
-        let length = f32::from_bits(before) + f32::from_bits(weight);
-        // What is no number, or negative, comes from no graph; it is no path either.
-        length.to_bits().min(Self::NEVER)
+        W::add(before, weight)
     }
     #[inline(always)]
     fn seen<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u32 {
@@ -122,7 +122,7 @@ impl Lengths for Float {
     }
     #[inline(always)]
     fn scanned<G: Grid>(self, _: G, _: Proven, (_, word): (u32, u32)) -> u32 {
-        word.min(Self::NEVER)
+        word.min(W::NEVER)
     }
     #[inline(always)]
     fn place(self, length: u32) -> u32 {
@@ -130,17 +130,15 @@ impl Lengths for Float {
     }
     #[inline(always)]
     fn bound(self, least: u32, width: u32) -> u32 {
-        let bound = (f32::from_bits(least) + f32::from_bits(width)).to_bits();
-        // A width below the last bit of the distance must not keep the bound where it is.
-        bound.max(least.saturating_add(1)).min(u32::MAX - 1)
+        W::bound(least, width)
     }
 }
 
 /// Two words, low word first.
 ///
-/// No sum overflows: a distance only falls, and weights are not negative, so the path
-/// behind it passes no node twice. It has fewer than 2^32 - 1 edges of at most 2^32 - 1
-/// each, and `(2^32 - 2) * (2^32 - 1)` is below 2^64 - 1.
+/// No sum overflows. A distance only falls and weights are not negative, so its path
+/// passes no node twice: it has fewer than 2^32 - 1 edges of at most 2^32 - 1 each, and
+/// `(2^32 - 2) * (2^32 - 1)` is below 2^64 - 1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wide {
     /// Bits by which a distance is shifted right to its place.
@@ -152,7 +150,7 @@ impl Lengths for Wide {
     const NEVER: u64 = u64::MAX;
     const WORDS: u32 = 2;
 
-    /// The node itself: its distance takes two words, and each edge looks it up. A
+    /// The node itself: its distance takes two words, which each edge looks up. A
     /// distance that has fallen meanwhile is as good.
     #[inline(always)]
     fn carried<G: Grid>(self, _: G, _: Proven, node: u32) -> u32 {
@@ -182,7 +180,7 @@ impl Lengths for Wide {
     }
     #[inline(always)]
     fn place(self, length: u64) -> u32 {
-        // All that lie beyond the last place share it.
+        // Distances beyond the last place share it.
         (length >> (self.shift & 63)).min(u64::from(u32::MAX - 1)) as u32
     }
     #[inline(always)]

@@ -1,7 +1,7 @@
-//! What the opcodes do, one file a family.
+//! The opcodes, one file per family.
 //!
-//! A wave is one phase: it contains no team barrier, so that it runs alike
-//! inside the megakernel and as a launch of its own.
+//! A wave is one phase: it contains no team barrier, so it runs alike inside the
+//! megakernel and as a launch of its own.
 
 pub mod words;
 pub mod reduce;
@@ -22,13 +22,14 @@ pub mod deal;
 pub mod parents;
 pub mod sets;
 pub mod orient;
+mod held_rows;
 pub mod triangles;
 pub mod stall;
 
 use seawall_core::abi::program::Opcode;
 
-/// Families of opcodes. A kernel that leaves families out needs fewer
-/// registers, since a match pays for its largest arm.
+/// Families of opcodes. A kernel that leaves families out needs fewer registers: codegen
+/// rule `OWN_FUNCTION`.
 pub mod family {
     /// Word by word operations.
     pub const WORDS: u32 = 1;

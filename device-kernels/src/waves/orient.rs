@@ -1,10 +1,9 @@
-//! Keeps one direction of every edge: towards the node of more edges.
+//! One direction of every edge: towards the node with more edges.
 //!
-//! Of the two directions of an edge the one remains that leads to the node of
-//! higher degree, or of higher number where degrees are equal. That order has
-//! no cycle, and no node keeps more than about the square root of twice the
-//! edges, so hubs have short rows. Rows stay where the graph has them: what
-//! remains of a row moves to its front, in order.
+//! Of the two directions of an edge, the one to the node of higher degree remains, or to
+//! the higher number if degrees are equal. That order has no cycle, and no node keeps
+//! more edges than about the square root of twice their number, so hubs have short rows.
+//! Rows stay in place: the kept edges of a row move to its front, in order.
 
 use super::deal::{each_chunk, each_left};
 use crate::block::block_scan;
@@ -12,24 +11,24 @@ use crate::context::Context;
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven};
 
-/// Longest row that a lane looks through alone.
+/// Longest row that a lane reads alone.
 const SERIAL: u32 = 16;
-/// Longest row that a warp looks through alone.
+/// Longest row that a warp reads alone.
 const WARP_ROW: u32 = 2048;
 
-/// What remains of the rows of a graph.
+/// The kept edges of a graph, row by row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Forward {
     /// Rows of the graph.
     pub(super) rows: Csr,
-    /// What remains of each row, at its start; a word an edge.
+    /// The kept edges of each row, at its start; one word per edge.
     pub(super) targets: Proven,
-    /// How much remains of each row.
+    /// Number of kept edges of each row.
     pub(super) degrees: Proven,
 }
 
 impl Forward {
-    /// First edge of what remains of the row of `node`, and its length.
+    /// First kept edge of `node`, and their number.
     #[inline(always)]
     pub(super) fn row<G: Grid>(&self, grid: G, node: u32) -> (u32, u32) {
         let (start, _) = self.rows.row(grid, node);
@@ -42,12 +41,12 @@ impl Forward {
         self.targets.load_weak(grid, edge)
     }
 
-    /// Fills what remains of this team's share of the rows.
+    /// Fills this team's share of the rows.
     #[inline(never)]
     pub(super) fn fill<G: Grid>(&self, context: &Context<G>) {
         let (team, grid) = (&context.team, context.team.grid);
         let nodes = context.tables.nodes(grid);
-        // What is behind a reference would be loaded again in the inner loops.
+        // Codegen rule `BY_VALUE`.
         let forward = *self;
         each_chunk(team, nodes, |node| {
             let row = if node < nodes {
@@ -66,7 +65,7 @@ impl Forward {
         });
     }
 
-    /// A row a lane; longer ones are done by the warp, one after the other.
+    /// Fills one row per lane; the warp fills longer ones together, one after another.
     #[inline(always)]
     fn fill_chunk<G: Grid>(&self, grid: G, row: Row) {
         if row != Row::NONE && row.degree() <= SERIAL {
@@ -139,7 +138,7 @@ impl Forward {
         }
     }
 
-    /// Target number `at` of a row and whether it remains.
+    /// Target number `at` of a row, and whether it is kept.
     #[inline(always)]
     fn look<G: Grid>(&self, grid: G, row: Row, at: u32) -> (u32, bool) {
         if at >= row.degree() {
@@ -159,7 +158,7 @@ struct Row {
 }
 
 impl Row {
-    /// Stands for no row.
+    /// No row.
     const NONE: Self = Self {
         node: u32::MAX,
         start: 0,
@@ -177,7 +176,7 @@ impl Row {
         self.end - self.start
     }
 
-    /// Whether the edge to `to` remains in this row.
+    /// Whether the edge to `to` is kept.
     #[inline(always)]
     fn keeps<G: Grid>(self, grid: G, rows: Csr, to: u32) -> bool {
         let (start, end) = rows.row(grid, to);

@@ -1,11 +1,10 @@
 //! Parents of a breadth-first search, once its levels are final.
 //!
-//! Who discovers a node first differs from run to run, so a search keeps no
-//! parents. Afterwards they are well defined: of the neighbours one level
-//! before it a node gets the smallest, a source gets itself, and a node without
-//! a level has none. Rows ascend, so the first neighbour that fits ends the
-//! look through a row: lanes look at the beginnings of rows, warps go on where
-//! that was not enough, and blocks where that was not either.
+//! The first discoverer of a node differs from run to run, so a search keeps no parents.
+//! Afterwards they are well defined: the parent of a node is its smallest neighbour one
+//! level before it, the parent of a source is itself, and a node without a level has
+//! none. Rows ascend, so the first neighbour that fits is the parent. Lanes look at the
+//! beginnings of rows, warps continue if those do not suffice, and blocks take the rest.
 
 use super::deal::{each_chunk, each_left};
 use crate::context::ContextRef;
@@ -24,8 +23,8 @@ const WARP_ROW: u32 = 1024;
 /// Runs the wave.
 ///
 /// # Errors
-/// [`FaultCode::BadRegister`] when a register is missing or too short,
-/// [`FaultCode::NoArray`] when the launch holds no incoming edges.
+/// [`FaultCode::BadRegister`] if a register is missing or too short,
+/// [`FaultCode::NoArray`] if the launch holds no incoming edges.
 #[inline(never)]
 pub fn run_parents<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
     let context = &cx.context();
@@ -51,7 +50,7 @@ pub fn run_parents<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCo
     Ok(())
 }
 
-/// A finished search over the edges that lead to each node.
+/// A finished search, and the edges that lead to each node.
 #[derive(Clone, Copy, Debug)]
 struct Levels {
     rows: Csr,
@@ -101,16 +100,15 @@ impl Levels {
         parents.load_weak(grid, node) == UNREACHED && self.levels.load_weak(grid, node) != UNREACHED
     }
 
-    /// Whether `edge` comes from a node of `level`, and from which.
+    /// The source of `edge`, and whether it is of `level`.
     #[inline(always)]
     fn look<G: Grid>(&self, grid: G, edge: u32, level: u32) -> (u32, bool) {
         let from = self.rows.target(grid, edge);
         (from, self.levels.load_weak(grid, from) == level)
     }
 
-    /// The parent of a lane's node where the first edges of its row have one;
-    /// a node that is not below `nodes` stands for none. All lanes of the warp
-    /// take part.
+    /// The parent of a lane's node if the first edges of its row have one. A node that is
+    /// not below `nodes` stands for none. A warp operation.
     #[inline(always)]
     fn near_parent<G: Grid>(&self, grid: G, (node, nodes): (u32, u32)) -> u32 {
         let (mut parent, mut above) = (UNREACHED, UNREACHED);
@@ -147,7 +145,7 @@ impl Levels {
         parent
     }
 
-    /// The warp looks at the next edges of a row, a lane each.
+    /// Looks at the next edges of a row, one per lane. A warp operation.
     #[inline(always)]
     fn search_warp<G: Grid>(&self, grid: G, (start, end): (u32, u32), above: u32) -> u32 {
         let stop = end.min(start.saturating_add(WARP_ROW - SERIAL));
@@ -167,8 +165,8 @@ impl Levels {
         UNREACHED
     }
 
-    /// The block looks at the rest of a long row; the first of its lanes that
-    /// finds a parent stores it.
+    /// Looks at the rest of a long row; the least parent that a lane finds is stored. A
+    /// block operation.
     #[inline(always)]
     fn far_parent<G: Grid>(&self, grid: G, node: u32, parents: Proven) {
         let above = self.levels.load_weak(grid, node).wrapping_sub(1);

@@ -1,18 +1,16 @@
 //! Shortest paths, near nodes first.
 //!
-//! Every round relaxes the edges of the queued nodes. A node whose distance
-//! falls below the bound is queued for the next round; one that lies behind it
-//! waits, and nothing but its distance says so: the waiting nodes are those
-//! with a finite distance that is not below the bound. When the queue is
-//! empty, a round collects the nodes below the next bound, which starts at the
-//! least waiting distance (Davidson, Baxter, Garland, Owens: "Work-Efficient
-//! Parallel GPU Methods for Single-Source Shortest Paths", IPDPS 2014, with
-//! the far pile replaced by a scan over distances).
+//! Every round relaxes the edges of the queued nodes. A node whose distance falls below
+//! the bound is queued for the next round. One beyond the bound waits, and only its
+//! distance says so: waiting nodes have a finite distance that is not below the bound.
+//! When the queue is empty, a round collects the nodes below the next bound, which starts
+//! at the least waiting distance (Davidson, Baxter, Garland, Owens: "Work-Efficient
+//! Parallel GPU Methods for Single-Source Shortest Paths", IPDPS 2014, with the far pile
+//! replaced by a scan over distances).
 //!
-//! The result is exact whatever the width of the bound is: a node is queued
-//! whenever its distance falls, so no relaxation is ever missed. What a distance
-//! is, a word, two words or a float, is up to a `Lengths`; bounds and what they are
-//! compared with are words in any case.
+//! The result is exact for any width of the bound: a node is queued whenever its distance
+//! falls, so no relaxation is missed. `Lengths` says what a distance is: a word, two
+//! words or a float. Bounds are words in any case.
 
 use super::expand::{append_list, expand, select};
 use super::expand_rows::{BATCH, Batch, are_short, expand_rows};
@@ -28,8 +26,8 @@ use seawall_core::abi::program::Opcode;
 /// Runs an opcode of this family.
 ///
 /// # Errors
-/// [`FaultCode::BadRegister`] when a register is missing or too short,
-/// [`FaultCode::NoArray`] when the launch holds no weights.
+/// [`FaultCode::BadRegister`] if a register is missing or too short,
+/// [`FaultCode::NoArray`] if the launch holds no weights.
 #[inline(never)]
 pub fn run_paths<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
     let context = &cx.context();
@@ -104,7 +102,7 @@ fn step_wide<G: Grid>(cx: ContextRef<G>, lengths: Wide, wave: Wave) -> Result<()
     })
 }
 
-/// One round, of which `relax` is the one that relaxes edges.
+/// Runs one round; `relax` relaxes edges.
 #[inline(always)]
 fn step<G: Grid, L: Lengths>(
     cx: ContextRef<G>,
@@ -127,13 +125,13 @@ fn step<G: Grid, L: Lengths>(
     Ok(())
 }
 
-/// By how much the bound of distances grows.
+/// The width by which the bound of distances grows.
 #[inline(always)]
 fn width<G: Grid>(grid: G, wave: Wave) -> u32 {
     wave.parameter(grid, 0).max(1)
 }
 
-/// What a relaxing round works on.
+/// The arrays and counters of a relaxing round.
 #[derive(Clone, Copy, Debug)]
 struct Paths {
     distances: Proven,
@@ -156,7 +154,7 @@ fn seed<G: Grid, L: Lengths>(
         return;
     }
     let nodes = context.tables.nodes(grid);
-    // Both the queue and the counters of the first round of the loop.
+    // Its queue and counters are those of the loop's first round.
     let tag = context.tag.now(grid);
     let marks = work.marks(tag.wrapping_add(1));
     let sink = work.sink(context);
@@ -172,17 +170,16 @@ fn seed<G: Grid, L: Lengths>(
     });
 }
 
-/// Whether this lane is the first to mark `node`.
+/// Marks `node` and returns whether this lane is the first to do so.
 #[inline(always)]
 fn claim<G: Grid>(grid: G, marks: Proven, node: u32) -> bool {
     let bit = 1_u32 << (node & 31);
     marks.or(grid, node >> 5, bit) & bit == 0
 }
 
-/// Relaxes along whole weights, in a function of its own.
+/// Relaxes whole distances, in a function of its own; the other kinds relax within their
+/// rounds, see codegen rule `OWN_FUNCTION`.
 ///
-/// The other lengths relax within their rounds. With one such function each, ptxas 12.9
-/// gives up registers for sm_90, and this one spills half as much again or more.
 #[inline(never)]
 fn relax_whole<G: Grid>(
     cx: ContextRef<G>,
@@ -218,7 +215,7 @@ fn relax<G: Grid, L: Lengths>(
     let (old_marks, marks) = (work.marks(tag), work.marks(tag.wrapping_add(1)));
     let mut least = u32::MAX;
     let row = |node: u32| {
-        // All nodes of this word's marks are in this queue: none is lost.
+        // All nodes of this word's marks are in this queue, so none is lost.
         old_marks.store_weak(grid, node >> 5, 0);
         lengths.carried(grid, distances, node)
     };
@@ -248,8 +245,8 @@ fn relax<G: Grid, L: Lengths>(
     Ok(())
 }
 
-/// Relaxes up to four edges of one node at once: accesses of one kind come
-/// together, so that they overlap. Gives a bit for each node to queue.
+/// Relaxes up to four edges of one node at once (codegen rule `LOADS_TOGETHER`) and
+/// returns a bit for each node to queue.
 #[inline(always)]
 fn relax_batch<G: Grid, L: Lengths>(
     grid: G,
@@ -284,8 +281,8 @@ fn relax_batch<G: Grid, L: Lengths>(
     mask
 }
 
-/// Queues and marks the nodes with distances from `from` to below `level`. A function of
-/// its own, as what its loop needs would wait in local memory otherwise.
+/// Queues and marks the nodes with distances from `from` to below `level`: codegen rule
+/// `OWN_FUNCTION`.
 #[inline(never)]
 fn queue<G: Grid, L: Lengths>(
     cx: ContextRef<G>,

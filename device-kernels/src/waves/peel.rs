@@ -1,9 +1,8 @@
 //! Core numbers by peeling.
 //!
-//! The remaining degrees are the core numbers in the end: a removal lowers
-//! the degrees of neighbours, but never below the level that is being peeled,
-//! so that a removed node keeps the level of its removal. Levels without nodes
-//! are skipped.
+//! In the end, the remaining degrees are the core numbers. A removal lowers the degrees
+//! of neighbours, but never below the level that is being peeled, so a removed node keeps
+//! the level of its removal. Levels without nodes are skipped.
 
 use super::expand::{expand, select};
 use super::work::{Round, Work, values_and_work};
@@ -17,7 +16,7 @@ use seawall_core::abi::program::Opcode;
 /// Runs an opcode of this family.
 ///
 /// # Errors
-/// [`FaultCode::BadRegister`] when a register is missing or too short.
+/// [`FaultCode::BadRegister`] if a register is missing or too short.
 #[inline(never)]
 pub fn run_peel<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
     let context = &cx.context();
@@ -60,7 +59,7 @@ fn peel<G: Grid>(cx: ContextRef<G>, cores: Proven, work: Proven) -> Result<(), F
     let level = round.level;
     if team.is_bookkeeper() {
         work.open_next(grid, tag, level);
-        // Whatever remains has more than `level` neighbours left.
+        // Remaining nodes have more than `level` neighbours left.
         work.wait(grid, context.tag, level.saturating_add(1));
     }
     let rows = context.tables.outgoing(grid);
@@ -94,8 +93,7 @@ fn next_level(round: Round) -> (u32, u32) {
     }
 }
 
-/// Queues the nodes with degrees from `above` to `level`. A function of its own, as what
-/// its loop needs would wait in local memory otherwise.
+/// Queues the nodes with degrees from `above` to `level`: codegen rule `OWN_FUNCTION`.
 #[inline(never)]
 fn queue<G: Grid>(
     cx: ContextRef<G>,

@@ -1,9 +1,9 @@
 //! Ranks by power iteration (PageRank), pulled over incoming edges.
 //!
-//! Contributions are floats, but they are added as integers (see [`Scale`]):
-//! integer addition does not care about order, so edges can be shared out in
-//! any way and every machine, whatever its shape, computes the same bits.
-//! Ranks add up to 1, so no sum comes near the 16 or more that 64 bits hold.
+//! Contributions are floats, but they are added as integers (see [`Scale`]): integer
+//! addition does not depend on order, so edges can be shared out in any way, and every
+//! machine computes the same bits. Ranks add up to 1, so no sum comes near the 16 or more
+//! that 64 bits hold.
 //!
 //! An iteration is three waves: gather, apply, settle.
 
@@ -16,14 +16,14 @@ use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
-/// Total mass of nodes without edges that the running iteration passes on; a
-/// pair of words, like all totals, each on a cache line of its own.
+/// Total mass of nodes without edges that the running iteration passes on. Each total is
+/// a pair of words on a cache line of its own.
 const DANGLING: u32 = 0;
-/// The same total of the ranks that the running iteration makes.
+/// The same total for the ranks that the running iteration makes.
 const NEXT_DANGLING: u32 = 32;
 /// Sum of all changes of the running iteration.
 const CHANGE: u32 = 64;
-/// Proven of a totals register.
+/// Words of a totals register.
 const TOTALS_WORDS: u32 = 96;
 
 /// Units of a total in 1.
@@ -32,8 +32,8 @@ const UNITS: f32 = (1_u64 << 60) as f32;
 /// Runs an opcode of this family.
 ///
 /// # Errors
-/// [`FaultCode::BadRegister`] when a register is missing or too short,
-/// [`FaultCode::NoArray`] when the launch holds no incoming edges.
+/// [`FaultCode::BadRegister`] if a register is missing or too short,
+/// [`FaultCode::NoArray`] if the launch holds no incoming edges.
 #[inline(never)]
 pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
     let context = &cx.context();
@@ -46,8 +46,8 @@ pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
     }
     let nodes = tables.nodes(grid);
     let pairs = nodes.checked_mul(2).ok_or(FaultCode::BadRegister)?;
-    // SAFETY: here and below indices are nodes of the graph, times two where there are
-    // two words a node.
+    // SAFETY: here and below, indices are nodes of the graph, or twice as many for two
+    // words per node.
     let contributions = unsafe { tables.proven_of(grid, wave.source(grid, 0), nodes)? };
     if opcode == Opcode::GatherRanks {
         // SAFETY: as above.
@@ -106,8 +106,8 @@ impl Ranks {
         add_total(grid, self.totals, DANGLING, dangling);
     }
 
-    /// Stores the rank of `node` and what it passes on along each edge, in whole units;
-    /// gives what it passes on for want of edges, in units.
+    /// Stores the rank of `node` and its contribution along each edge, in whole units.
+    /// Returns the mass that it cannot pass on for want of edges, in units.
     #[inline(always)]
     fn store<G: Grid>(
         &self,
@@ -126,7 +126,7 @@ impl Ranks {
         dangling
     }
 
-    /// Makes new ranks of the sums and clears them.
+    /// Makes new ranks from the sums, and clears the sums.
     #[inline(never)]
     fn apply<G: Grid>(&self, context: &Context<G>, damping: f32) {
         let (team, grid) = (&context.team, context.team.grid);
@@ -154,7 +154,7 @@ impl Ranks {
     }
 }
 
-/// Closes an iteration: one lane decides whether another one follows.
+/// Closes an iteration: the leader decides whether another one follows.
 fn settle<G: Grid>(context: &Context<G>, totals: Proven, tolerance: f32) {
     let (team, grid) = (&context.team, context.team.grid);
     if !team.is_leader() {
@@ -171,8 +171,8 @@ fn settle<G: Grid>(context: &Context<G>, totals: Proven, tolerance: f32) {
     }
 }
 
-/// `value` in units, rounded down; 0 for what is not a number above 0. Values are below
-/// 8, and processors convert to signed numbers faster.
+/// `value` in units, rounded down; 0 unless it is a number above 0. Values are below 8,
+/// and processors convert to signed numbers faster.
 #[inline(always)]
 fn units(value: f32) -> u64 {
     ((value * UNITS) as i64).max(0) as u64
@@ -190,7 +190,7 @@ fn wide<G: Grid>(grid: G, words: Proven, at: u32) -> u64 {
     u64::from(words.load_weak(grid, at)) | u64::from(words.load_weak(grid, at + 1)) << 32
 }
 
-/// Adds the `own` parts of a warp's lanes to a total; all lanes take part.
+/// Adds the `own` parts of a warp's lanes to a total. A warp operation.
 #[inline(always)]
 fn add_total<G: Grid>(grid: G, totals: Proven, at: u32, own: u64) {
     let mut sum = own;

@@ -1,7 +1,7 @@
 //! Reductions of an array into one word.
 //!
-//! The destination must hold the reduction's identity before the wave (0, or
-//! `u32::MAX` for a minimum); a fill wave before it does that.
+//! The destination must hold the reduction's identity before the wave (0, or `u32::MAX`
+//! for a minimum); a fill wave before it stores that.
 
 use crate::context::ContextRef;
 use crate::grid::Grid;
@@ -13,8 +13,8 @@ use seawall_core::abi::program::Reduction;
 /// Runs a reduction.
 ///
 /// # Errors
-/// [`FaultCode::BadRegister`] when a register is missing,
-/// [`FaultCode::BadParameter`] when the reduction's word names none.
+/// [`FaultCode::BadRegister`] if a register is missing, [`FaultCode::BadParameter`] if
+/// the reduction's word names none.
 #[inline(never)]
 pub fn run_reduce<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
     let context = &cx.context();
@@ -24,7 +24,7 @@ pub fn run_reduce<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCod
         .tables
         .register_of(grid, wave.destination(grid), 1)?;
     let from = context.tables.register(grid, wave.source(grid, 0))?;
-    // SAFETY: each of its words is asked for once.
+    // SAFETY: indices are its words.
     let from = unsafe { from.proven() };
     let mut own = if how == Reduction::Min { u32::MAX } else { 0 };
     team.each(from.len(), |at| {

@@ -1,4 +1,4 @@
-//! Units in which contributions to ranks are added up, as integers.
+//! Units in which contributions to ranks are summed, as integers.
 
 use seawall_core::abi::rank::unit_exponent;
 
@@ -29,7 +29,7 @@ impl Scale {
         (share * self.up) as i64 as u64
     }
 
-    /// [`Scale::units`] where a word holds them.
+    /// [`Scale::units`] if a word holds them.
     #[inline(always)]
     pub(super) fn word(self, share: f32) -> Option<u32> {
         const WORD: f32 = (1_u64 << 32) as f32;
@@ -42,18 +42,18 @@ impl Scale {
     /// `share`, rounded down to units.
     #[inline(always)]
     pub(super) fn whole(self, share: f32) -> f32 {
-        // Not more bits than it had, so a float holds them.
+        // It has no more bits than before, so a float holds it.
         self.units(share) as i64 as f32 * self.down
     }
 
-    /// Whether doubles add up shares in whole units exactly: those of all edges are 1
-    /// in all, and doubles hold integers up to 2^53.
+    /// Whether doubles sum shares in whole units exactly: all shares together are 1, and
+    /// doubles hold integers up to 2^53.
     #[inline(always)]
     pub(super) fn fits_doubles(self) -> bool {
         self.up <= (1_u64 << 52) as f32
     }
 
-    /// What doubles added up, in units.
+    /// A sum of doubles, in units.
     #[inline(always)]
     pub(super) fn units_of_double(self, sum: f64) -> u64 {
         (sum * f64::from(self.up)) as i64 as u64
@@ -66,7 +66,7 @@ impl Scale {
     }
 }
 
-/// The `value` that a shuffle of words moves.
+/// Moves `value` by two shuffles of words.
 #[inline(always)]
 pub(super) fn move_wide(value: u64, shuffle: impl Fn(u32) -> u32) -> u64 {
     u64::from(shuffle(value as u32)) | u64::from(shuffle((value >> 32) as u32)) << 32

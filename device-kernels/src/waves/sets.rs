@@ -1,12 +1,11 @@
-//! Which of many sources reach every node: a set a node, a bit a source.
+//! The sources that reach each node: one set per node, one bit per source.
 //!
-//! All searches advance together, a level a round (Then et al.: "The More the
-//! Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8, 2014). There are
-//! two sets a node, which take turns: a round reads the sets as the last round
-//! left them and adds to the others, so that after `k` rounds a set holds
-//! exactly the sources within `k` edges, whatever order lanes run in. A queued
-//! node brings its other set up to date itself; nodes without edges are never
-//! queued, so the result is the union of both.
+//! All searches advance together, a level a round (Then et al.: "The More the Merrier:
+//! Efficient Multi-Source Graph Traversal", PVLDB 8, 2014). Each node has two sets, which
+//! take turns: a round reads the sets that the last round left and adds to the others. So
+//! after `k` rounds a set holds exactly the sources within `k` edges, in whatever order
+//! lanes run. A queued node brings its other set up to date; nodes without edges are
+//! never queued, so the result is the union of both sets.
 
 use super::expand::{append_list, expand};
 use super::work::{Work, work_of};
@@ -20,8 +19,8 @@ use seawall_core::abi::program::Opcode;
 /// Runs an opcode of this family.
 ///
 /// # Errors
-/// [`FaultCode::BadRegister`] when a register is missing or too short, or
-/// sources are more than the bits of a set.
+/// [`FaultCode::BadRegister`] if a register is missing or too short, or there are more
+/// sources than bits in a set.
 #[inline(never)]
 pub fn run_sets<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
     let context = &cx.context();
@@ -42,7 +41,7 @@ pub fn run_sets<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
 #[derive(Clone, Copy, Debug)]
 struct Sets {
     sets: [Proven; 2],
-    /// Proven of a set.
+    /// Words of a set.
     words: u32,
     work: Work,
 }
@@ -74,8 +73,8 @@ impl Sets {
         self.sets[tag as usize & 1]
     }
 
-    /// Puts every source into the set of its node and queues the nodes; the
-    /// first block does it alone.
+    /// Puts every source into the set of its node and queues the nodes, in the first
+    /// block alone.
     #[inline(never)]
     fn seed<G: Grid>(&self, cx: ContextRef<G>, list: Words) {
         let context = &cx.context();
@@ -122,8 +121,8 @@ fn step<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
     let (now, then) = (sets.of_round(tag), sets.of_round(next));
     let (old_marks, marks) = (work.marks(tag), work.marks(next));
     let row = |node: u32| {
-        // All nodes of this word's marks that have edges are in this
-        // queue: none is lost.
+        // All nodes of this word's marks that have edges are in this queue, so none is
+        // lost.
         old_marks.store_weak(grid, node >> 5, 0);
         for at in node * words..(node + 1) * words {
             join(grid, then, at, now.load_weak(grid, at));
@@ -158,7 +157,7 @@ fn join<G: Grid>(grid: G, sets: Proven, at: u32, bits: u32) {
     }
 }
 
-/// Whether this lane is the first to mark `node`.
+/// Marks `node` and returns whether this lane is the first to do so.
 #[inline(always)]
 fn claim<G: Grid>(grid: G, marks: Proven, node: u32) -> bool {
     let bit = 1_u32 << (node & 31);

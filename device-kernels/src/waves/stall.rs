@@ -1,11 +1,11 @@
-//! A wave that never ends by itself, to test what ends it.
+//! A wave that does not end by itself, for tests of what ends it.
 
 use crate::context::ContextRef;
 use crate::grid::Grid;
 use seawall_core::abi::control::FaultCode;
 
-/// Holds one block back until the run's time is over and someone who waits
-/// for it says so; reports it itself when nobody does.
+/// Holds one block until the run's time is over and a waiting block reports that; if none
+/// does, reports it itself.
 #[inline(never)]
 pub fn run_stall<G: Grid>(cx: ContextRef<G>, block: u32) -> Result<(), FaultCode> {
     let context = cx.context();

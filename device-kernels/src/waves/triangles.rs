@@ -1,56 +1,40 @@
 //! Triangles at every node of a symmetric graph.
 //!
-//! Every edge is kept in one direction ([`orient`](super::orient)), so that a
-//! triangle is found once, from its lowest corner `a`: a node `c` that is kept
-//! both by `a` and by a node `b` that `a` keeps. The row of `a` lies in shared
-//! memory behind a small hash table, and the lanes look the rows of all `b` up
-//! in it. What is found is counted there too, so that counting costs an atomic addition an edge of the
-//! device's memory and not one a triangle.
+//! Every edge is kept in one direction ([`orient`](super::orient)), so a triangle is
+//! found once, from its lowest corner `a`: its corner `c` is in the row of `a` and in the
+//! row of a node `b` that is in the row of `a`. The row of `a` lies in shared memory with
+//! a small hash table, in which lanes look up the rows of all `b`. Triangles are counted
+//! there too, so counting costs one atomic addition to device memory per edge and not per
+//! triangle.
 //!
-//! A node is a corner of at most as many triangles as the graph has edges:
-//! counts fit a word.
+//! A node is a corner of at most as many triangles as the graph has edges, so counts fit
+//! a word.
 
-use super::deal::{FREE, each_left, each_part, warp_sum};
+use super::deal::{each_left, each_part, warp_sum};
+use super::held_rows::{Crew, ENTRY};
 use super::orient::Forward;
 use crate::block::owner;
+
 use crate::context::{Context, ContextRef};
-use crate::grid::{Grid, LANES_MAX, SHARED_WORDS};
+use crate::grid::Grid;
 use crate::memory::Proven;
 use crate::tables::Wave;
 use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
-/// Entries of a row that a warp holds at a time; a power of two.
-const WARP_HELD: u32 = 64;
-/// Entries of a row that a block holds at a time; a power of two.
-const BLOCK_HELD: u32 = 2048;
-/// Proven of shared memory for each entry held: the entry, its counter, and two
-/// slots of the table that finds it.
-const WORDS: u32 = 4;
-/// What a slot counts its entries in; below it is the sum of their numbers,
-/// counted from 1.
-const ENTRY: u32 = 1 << 20;
-/// Longest row that a lane looks up alone, or that it looks up entry by entry
-/// in a longer one.
+/// Longest row that a lane looks up alone, or looks up entry by entry in a longer one.
 const SERIAL: u32 = 16;
-/// How much longer another row is for a lone lane to look up the held one in
-/// it.
+/// Ratio of lengths from which on a lone lane looks up the held row in the other one.
 const LONGER: u32 = 4;
-/// Which nodes a warp looks at the clock before: one in as many.
+/// Nodes between two looks of a warp at the clock.
 const NODES_PER_LOOK: u32 = 512;
-
-const _: () = assert!((FREE + WORDS * BLOCK_HELD) as usize <= SHARED_WORDS);
-const _: () = assert!((FREE + WORDS * WARP_HELD * (LANES_MAX / 32)) as usize <= SHARED_WORDS);
-const _: () = assert!(WARP_HELD.is_power_of_two() && BLOCK_HELD.is_power_of_two());
-// Full slots must not wrap around.
-const _: () = assert!(BLOCK_HELD <= u32::MAX / (ENTRY + BLOCK_HELD));
 
 /// Runs an opcode of this family.
 ///
 /// # Errors
-/// [`FaultCode::BadRegister`] when a register is missing or too short,
-/// [`FaultCode::TimeBudget`] when the run's time ends in the wave.
+/// [`FaultCode::BadRegister`] if a register is missing or too short,
+/// [`FaultCode::TimeBudget`] if the run's time ends in the wave.
 #[inline(never)]
 pub fn run_triangles<G: Grid>(
     cx: ContextRef<G>,
@@ -86,91 +70,14 @@ pub fn run_triangles<G: Grid>(
     count.all(context, held)
 }
 
-/// What a counting wave reads and writes.
+/// The registers of a counting wave.
 #[derive(Clone, Copy, Debug)]
 struct Count {
     forward: Forward,
     corners: Proven,
 }
 
-/// Lanes that count at one node: a warp, or all of a block.
-#[derive(Clone, Copy, Debug)]
-struct Crew {
-    /// Number of this lane, and lanes.
-    lane: (u32, u32),
-    /// Number of this lane's warp, and warps.
-    warp: (u32, u32),
-    /// First word of shared memory of the row; counters and table follow.
-    list: u32,
-    /// Entries that there is room for.
-    room: u32,
-    /// Entries that are held at a time.
-    held: u32,
-}
-
-impl Crew {
-    /// This lane's warp.
-    #[inline(always)]
-    fn warp<G: Grid>(grid: G, held: u32) -> Self {
-        let number = grid.lane() / G::WARP % (LANES_MAX / 32);
-        Self {
-            lane: (grid.warp_lane(), G::WARP),
-            warp: (0, 1),
-            list: FREE + number * WORDS * WARP_HELD,
-            room: WARP_HELD,
-            held: held.min(WARP_HELD),
-        }
-    }
-
-    /// All lanes of the block.
-    #[inline(always)]
-    fn block<G: Grid>(grid: G, held: u32) -> Self {
-        Self {
-            lane: (grid.lane(), grid.lanes()),
-            warp: (grid.lane() / G::WARP, grid.lanes() / G::WARP),
-            list: FREE,
-            room: BLOCK_HELD,
-            held: held.min(BLOCK_HELD),
-        }
-    }
-
-    /// Word of the counter of entry `at`.
-    #[inline(always)]
-    fn counter(&self, at: u32) -> u32 {
-        self.list + self.room + at
-    }
-
-    /// Word of the slot of `node`, by Fibonacci hashing.
-    #[inline(always)]
-    fn slot(&self, node: u32) -> u32 {
-        let hash = node.wrapping_mul(0x9E37_79B9) >> self.room.leading_zeros();
-        self.list + 2 * self.room + hash
-    }
-
-    /// Empties the table, then waits for all lanes of the crew.
-    #[inline(always)]
-    fn clear<G: Grid>(&self, grid: G) {
-        let mut at = self.lane.0;
-        while at < 2 * self.room {
-            // SAFETY: a crew's memory has two slots for each entry.
-            unsafe { grid.shared_store(self.list + 2 * self.room + at, 0) };
-            at += self.lane.1;
-        }
-        self.meet(grid);
-    }
-
-    /// Waits for all lanes of the crew.
-    #[inline(always)]
-    fn meet<G: Grid>(&self, grid: G) {
-        if self.lane.1 == G::WARP {
-            grid.warp_barrier();
-        } else {
-            grid.block_barrier();
-        }
-    }
-}
-
-/// A row of which a piece of `len` entries is held.
+/// A row, and the length of its held piece.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     /// First edge of the row, and its length.
@@ -187,8 +94,7 @@ impl Count {
         let nodes = context.tables.nodes(grid);
         let warp = Crew::warp(grid, held);
         let mut late = false;
-        // Warps of this block may still read what an earlier wave left in
-        // shared memory.
+        // Warps of this block may still read shared memory for an earlier wave.
         grid.block_barrier();
         warp.clear(grid);
         each_part(team, nodes, |node| {
@@ -214,7 +120,7 @@ impl Count {
         Ok(())
     }
 
-    /// The nodes of a chunk whose rows the warp can hold, one after the other.
+    /// Counts at the nodes of a chunk whose rows the warp can hold, one after another.
     #[inline(always)]
     fn chunk<G: Grid>(&self, grid: G, crew: &Crew, (node, nodes): (u32, u32)) {
         let degree = if node < nodes {
@@ -230,11 +136,11 @@ impl Count {
         }
     }
 
-    /// Counts the triangles whose lowest corner is `node`, a piece of its row
-    /// after the other. All lanes of the crew take part.
+    /// Counts the triangles whose lowest corner is `node`, one piece of its row after
+    /// another. All lanes of the crew take part.
     #[inline(never)]
     fn row<G: Grid>(&self, grid: G, crew: &Crew, node: u32) {
-        // What is behind references would be loaded again in the inner loops.
+        // Codegen rule `BY_VALUE`.
         let (count, crew) = (*self, *crew);
         let row = count.forward.row(grid, node);
         let (mut own, mut first) = (0, 0);
@@ -268,9 +174,9 @@ impl Count {
             let to = self.forward.target(grid, edge + at);
             // SAFETY: a crew's memory has `WORDS` words for each entry.
             unsafe {
-                grid.shared_store(crew.list + at, to);
-                grid.shared_store(crew.counter(at), 0);
-                grid.shared_add(crew.slot(to), ENTRY + at + 1);
+                crew.list.store(grid, at, to);
+                crew.list.store(grid, crew.counter(at), 0);
+                crew.list.add(grid, crew.slot(to), ENTRY + at + 1);
             }
             at += crew.lane.1;
         }
@@ -285,8 +191,8 @@ impl Count {
             let node = self.forward.target(grid, edge + at);
             // SAFETY: as in `hold`.
             let count = unsafe {
-                grid.shared_store(crew.slot(node), 0);
-                grid.shared_load(crew.counter(at))
+                crew.list.store(grid, crew.slot(node), 0);
+                crew.list.load(grid, crew.counter(at))
             };
             if count != 0 {
                 self.corners.add(grid, node, count);
@@ -295,9 +201,9 @@ impl Count {
         }
     }
 
-    /// Looks up the rows of all nodes of `piece.row` in its held piece, or the
-    /// piece in a row that is much longer; gives what this lane found. A lane
-    /// takes rows alone where either is short, a warp others.
+    /// Looks up the rows of all nodes of `piece.row` in its held piece, or the piece in a
+    /// row that is much longer, and returns this lane's finds. A lane takes a row alone
+    /// if either is short; a warp takes the others.
     #[inline(always)]
     fn look_up<G: Grid>(&self, grid: G, crew: &Crew, piece: Piece) -> u32 {
         let (warp, warps) = crew.warp;
@@ -343,14 +249,13 @@ impl Count {
                 };
                 let mut to = target(edge);
                 while edge < end {
-                    // The next edge is under way while this one is looked up.
+                    // The next edge is in flight while this one is looked up.
                     edge = edge.saturating_add(G::WARP);
                     let next = target(edge);
                     found += self.find(grid, crew, (piece.len, to));
                     to = next;
                 }
-                // Lanes that leave the loop one after the other would stay apart, and
-                // what the warp does together would take several times as long.
+                // Codegen rule `CONVERGE`.
                 grid.warp_barrier();
                 self.add(grid, grid.shuffle(node, lane), warp_sum(grid, found));
                 own += found;
@@ -360,12 +265,12 @@ impl Count {
         own
     }
 
-    /// 1, counted, when the held entry `at` is a target of the `len` edges from
-    /// `start` on, at least one.
+    /// Counts held entry `at` and returns 1 if it is a target of the `len` edges from
+    /// `start` on, at least one; else returns 0.
     #[inline(always)]
     fn find_held<G: Grid>(&self, grid: G, crew: &Crew, (at, start, len): (u32, u32, u32)) -> u32 {
         // SAFETY: the entry was stored by `hold`.
-        let node = unsafe { grid.shared_load(crew.list + at) };
+        let node = unsafe { crew.list.load(grid, at) };
         let (mut low, mut span) = (start, len);
         while span > 1 {
             let half = span / 2;
@@ -380,35 +285,35 @@ impl Count {
             return 0;
         }
         // SAFETY: the entry's counter was stored by `hold`.
-        unsafe { grid.shared_add(crew.counter(at), 1) };
+        unsafe { crew.list.add(grid, crew.counter(at), 1) };
         1
     }
 
-    /// 1, counted, when `to` is among the `len` held entries.
+    /// Counts `to` and returns 1 if it is among the `len` held entries; else returns 0.
     #[inline(always)]
     fn find<G: Grid>(&self, grid: G, crew: &Crew, (len, to): (u32, u32)) -> u32 {
-        // SAFETY: a slot is in the crew's memory; one with a single entry holds
-        // its number, and in others the entry is searched for.
+        // SAFETY: slots are in the crew's memory. A slot with a single entry holds its
+        // number; other entries are searched for.
         unsafe {
-            let slot = grid.shared_load(crew.slot(to));
+            let slot = crew.list.load(grid, crew.slot(to));
             let at = if slot < 2 * ENTRY {
                 (slot % ENTRY).wrapping_sub(1)
-            } else if grid.shared_load(crew.list) <= to {
+            } else if crew.list.load(grid, 0) <= to {
                 owner(grid, crew.list, len, to)
             } else {
                 return 0;
             };
-            if at >= len || grid.shared_load(crew.list + at) != to {
+            if at >= len || crew.list.load(grid, at) != to {
                 return 0;
             }
-            grid.shared_add(crew.counter(at), 1);
+            crew.list.add(grid, crew.counter(at), 1);
         }
         1
     }
 }
 
-/// Whether the run's time is over, by a look now and then; the warp's lanes
-/// agree.
+/// Whether the run's time is over, by a look now and then; lanes of a warp return the
+/// same.
 #[inline(always)]
 fn is_late<G: Grid>(team: &Team<G>, node: u32) -> bool {
     let first = team.grid.shuffle(node, 0);

@@ -11,8 +11,8 @@ use seawall_core::abi::program::Opcode;
 /// Runs an opcode of this family.
 ///
 /// # Errors
-/// [`FaultCode::BadRegister`] when a register is missing or too short,
-/// [`FaultCode::BadIndex`] when a gathered index is out of range.
+/// [`FaultCode::BadRegister`] if a register is missing or too short,
+/// [`FaultCode::BadIndex`] if a gathered index is out of range.
 #[inline(never)]
 pub fn run_words<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
     match opcode {
@@ -30,8 +30,7 @@ fn operate<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
     Ok(())
 }
 
-/// A function of its own, as what its loops need would wait in local memory while the
-/// registers are looked up; and by words, as a reference leads to local memory too.
+/// Codegen rules `OWN_FUNCTION` and `BY_VALUE`.
 #[inline(never)]
 fn perform<G: Grid>(
     cx: ContextRef<G>,
@@ -53,16 +52,16 @@ fn perform<G: Grid>(
 /// An operation on every word of a register, with its registers found.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation {
-    /// [`FILL`], [`IOTA`] or the bits of a join: `a` and `b` become
-    /// `a & LEFT ^ b & RIGHT ^ a & b & BOTH`, so that one loop does them all.
+    /// [`FILL`], [`IOTA`] or the bits of a join: `a` and `b` become `a & LEFT ^ b & RIGHT
+    /// ^ a & b & BOTH`, so one loop does them all.
     pub what: u32,
-    /// What it writes.
+    /// The register that it writes.
     pub to: Proven,
-    /// `a`, at least as long; `to` when it reads nothing.
+    /// `a`, at least as long; `to` if it reads nothing.
     pub left: Proven,
-    /// `b`; `left` when it reads one register.
+    /// `b`; `left` if it reads one register.
     pub right: Proven,
-    /// What [`FILL`] stores.
+    /// The word that [`FILL`] stores.
     pub value: u32,
 }
 
@@ -81,10 +80,10 @@ pub const FILL: u32 = 8;
 /// Stores each word's number.
 pub const IOTA: u32 = 16;
 
-/// Proven that a lane takes at once: the widest access.
+/// Words that a lane takes at once: the widest access.
 pub const QUAD: u32 = 4;
 
-/// What an opcode of this family does; nothing for the others.
+/// The kind of an operation by its opcode; `None` for other opcodes.
 #[inline(always)]
 const fn what(opcode: u32) -> Option<u32> {
     const OPCODES: [(Opcode, u32); 7] = [
@@ -96,8 +95,8 @@ const fn what(opcode: u32) -> Option<u32> {
         (Opcode::AndNot, AND_NOT),
         (Opcode::Xor, XOR),
     ];
-    /// A byte for each of the first eight opcodes, 0 for what is none of these: in a
-    /// register, as a table would lie in slow memory.
+    /// A byte for each of the first eight opcodes, 0 for other opcodes: codegen rule
+    /// `NO_TABLES`.
     const PACKED: u64 = {
         let (mut packed, mut at) = (0, 0);
         while at < OPCODES.len() {
@@ -120,13 +119,13 @@ impl Operation {
     /// The operation of a wave of this family other than [`Opcode::Scatter`].
     ///
     /// # Errors
-    /// [`FaultCode::UnknownOpcode`] for a wave that is none,
-    /// [`FaultCode::BadRegister`] when a register is missing or too short.
+    /// [`FaultCode::UnknownOpcode`] for a wave that is none, [`FaultCode::BadRegister`]
+    /// if a register is missing or too short.
     #[inline(always)]
     pub fn new<G: Grid>(context: &Context<G>, wave: Wave) -> Result<Self, FaultCode> {
         let (tables, grid) = (context.tables, context.team.grid);
         let what = what(wave.opcode(grid)).ok_or(FaultCode::UnknownOpcode)?;
-        // SAFETY: each word of `to` is asked for once, and sources have as many.
+        // SAFETY: indices are words of `to`, and sources have as many.
         let to = unsafe { tables.proven_of(grid, wave.destination(grid), 0)? };
         let source = |which| {
             // SAFETY: as above.
@@ -157,11 +156,11 @@ impl Operation {
         reads_right(self.what)
     }
 
-    /// What word `at` becomes.
+    /// The new word `at`.
     #[inline(always)]
     #[must_use]
     pub fn word(&self, at: u32, a: u32, b: u32) -> u32 {
-        // Joined in any case, so that nothing branches.
+        // Joined in any case, without a branch.
         let joined = self.join(a, b);
         match self.what {
             FILL => self.value,
@@ -170,7 +169,7 @@ impl Operation {
         }
     }
 
-    /// What becomes of `a` and `b`.
+    /// The join of `a` and `b`.
     #[inline(always)]
     fn join(&self, a: u32, b: u32) -> u32 {
         let mask = |bit: u32| {
@@ -179,7 +178,7 @@ impl Operation {
         (a & (mask(LEFT) ^ (b & mask(BOTH)))) ^ (b & mask(RIGHT))
     }
 
-    /// What the four words from `at` on become.
+    /// The four new words from `at` on.
     #[inline(always)]
     #[must_use]
     pub fn quad(&self, at: u32, [a, b, c, d]: [u32; 4], [e, f, g, h]: [u32; 4]) -> [u32; 4] {
@@ -191,7 +190,7 @@ impl Operation {
         ]
     }
 
-    /// Runs this lane's share.
+    /// Applies the operation to this lane's share.
     #[inline(always)]
     pub fn apply<G: Grid>(self, team: &Team<G>) {
         let grid = team.grid;
@@ -206,7 +205,7 @@ impl Operation {
         team.each(self.to.len() % QUAD, |rest| self.apply_last(grid, rest));
     }
 
-    /// Four words at a time of what reads registers.
+    /// Applies an operation that reads registers, four words at a time.
     #[inline(always)]
     fn apply_join<G: Grid>(self, team: &Team<G>) {
         let grid = team.grid;
@@ -233,7 +232,7 @@ impl Operation {
         });
     }
 
-    /// Four words at a time of what reads none.
+    /// Applies an operation that reads none, four words at a time.
     #[inline(always)]
     fn apply_made<G: Grid>(self, team: &Team<G>) {
         let quads = self.to.len() / QUAD;
@@ -253,8 +252,8 @@ impl Operation {
         });
     }
 
-    /// Runs this lane's share where a lane is a thread: a loop each, so that
-    /// nothing is decided for every word.
+    /// Applies this lane's share if a lane is a thread: one loop per kind, so no word
+    /// needs a decision.
     #[inline(always)]
     fn apply_by_word<G: Grid>(self, team: &Team<G>) {
         let a = |at: u32| self.left.load_weak(team.grid, at);
@@ -277,7 +276,8 @@ impl Operation {
         });
     }
 
-    /// Handles a word behind the last four, the `rest`th from the end.
+    /// Applies the operation to the `rest`th word from the end, which no group of four
+    /// has.
     #[inline(always)]
     pub fn apply_last<G: Grid>(self, grid: G, rest: u32) {
         let at = self.to.len() - 1 - rest;

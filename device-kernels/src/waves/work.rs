@@ -1,13 +1,13 @@
 //! The work register as kernels see it: queues and counters of rounds.
 //!
-//! A round reads the queue of its number and fills the next one. How queues
-//! are filled and their edges shared out is in [`expand`](super::expand).
+//! A round reads the queue of its number and fills the next one;
+//! [`expand`](super::expand) fills queues and shares out their edges.
 
-use crate::block::shared::ROUND;
 use crate::context::{Context, Tag};
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven};
 use crate::queue::Queue;
+use crate::shared::ROUND;
 use crate::tables::Wave;
 use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
@@ -31,7 +31,7 @@ pub struct Round {
     pub edges: u32,
     /// The bound up to which nodes are settled or queued.
     pub level: u32,
-    /// Least value of a node behind the bound, or `u32::MAX`.
+    /// Least value of a node beyond the bound, or `u32::MAX`.
     pub least: u32,
 }
 
@@ -54,16 +54,17 @@ pub struct Sink {
 }
 
 impl Round {
-    /// The counters that [`Work::round`] told the block last.
+    /// The counters that [`Work::round`] broadcast last.
     #[inline(always)]
     pub fn broadcast<G: Grid>(grid: G) -> Self {
-        // SAFETY: four fixed words of shared memory.
-        let word = |part: u32| unsafe { grid.shared_load(ROUND + part) };
+        // One lane reads each part in `Work::round`: the first three, then the least value.
+        const { assert!(WORK_EDGES == 0 && WORK_NODES == 1 && WORK_LEVEL == 2) };
+        let [edges, nodes, level, least] = ROUND.load_all(grid);
         Self {
-            nodes: word(WORK_NODES),
-            edges: word(WORK_EDGES),
-            level: word(WORK_LEVEL),
-            least: word(3),
+            nodes,
+            edges,
+            level,
+            least,
         }
     }
 }
@@ -72,7 +73,7 @@ impl Work {
     /// The work register in `words`.
     ///
     /// # Errors
-    /// [`FaultCode::BadRegister`] when they are too few for `nodes` nodes.
+    /// [`FaultCode::BadRegister`] if they are too few for `nodes` nodes.
     #[inline(always)]
     pub fn new(words: Proven, nodes: u32) -> Result<Self, FaultCode> {
         let layout = WorkLayout::new(nodes);
@@ -82,7 +83,7 @@ impl Work {
         Ok(Self { words, layout })
     }
 
-    /// The words that it was made of.
+    /// The words of the register.
     #[inline(always)]
     #[must_use]
     pub fn words(self) -> Proven {
@@ -112,7 +113,7 @@ impl Work {
             .part(self.layout.bitset(round), self.layout.bitset_words)
     }
 
-    /// The rows of the queue of round `tag`, which `round` counts.
+    /// The rows of the queue of round `tag`, whose counters are `round`.
     #[inline(always)]
     #[must_use]
     pub fn source(self, rows: Csr, tag: u32, round: &Round) -> Source {
@@ -150,31 +151,30 @@ impl Work {
         });
     }
 
-    /// The counters of round `tag`. A block operation: four of its lanes read
-    /// past the caches and tell the rest, since all lanes of a grid reading one
-    /// place would queue up there for microseconds.
+    /// The counters of round `tag`. A block operation: four lanes read past the caches
+    /// and broadcast, since all lanes of a grid reading one place would queue for
+    /// microseconds.
     #[inline(always)]
     pub fn round<G: Grid>(self, grid: G, tag: u32) -> Round {
-        // No table of places, which would lie in slow memory.
+        // Comparisons instead of an array of places: codegen rule `NO_TABLES`.
         const { assert!(WORK_NODES < 3 && WORK_EDGES < 3 && WORK_LEVEL < 3) };
         let counters = self.counters(tag);
-        // Another wave of the same group may have told its round here, and
-        // slow lanes may still have to read that.
+        // Another wave of the same group may have broadcast its round here, and slow
+        // lanes may still read that.
         grid.block_barrier();
         let mut part = grid.lane();
         while part < 4 {
             let at = if part < 3 { part } else { WORK_LEAST };
-            // SAFETY: four fixed words of shared memory.
-            unsafe { grid.shared_store(ROUND + part, counters.load(grid, at)) };
+            // SAFETY: `part` is below the four words of the slot.
+            unsafe { ROUND.area().store(grid, part, counters.load(grid, at)) };
             part += grid.lanes();
         }
         grid.block_barrier();
         Round::broadcast(grid)
     }
 
-    /// Opens the round after `tag` with bound `level`, and clears the counters
-    /// of the one after that, which nobody reads any more. One lane calls
-    /// this.
+    /// Opens the round after `tag` with bound `level`, and clears the counters of the
+    /// round after that, which nobody reads any more. One lane calls this.
     #[inline(always)]
     pub fn open_next<G: Grid>(self, grid: G, tag: u32, level: u32) {
         self.counters(tag.wrapping_add(1))
@@ -185,8 +185,8 @@ impl Work {
         after.store(grid, WORK_LEAST, u32::MAX);
     }
 
-    /// Lets the next round know of a node of value `least` behind the bound, and keeps
-    /// the loop going.
+    /// Notes a node of value `least` beyond the bound for the next round, and keeps the
+    /// loop going.
     #[inline(always)]
     pub fn wait<G: Grid>(self, grid: G, tag: Tag, least: u32) {
         let counters = self.counters(tag.now(grid).wrapping_add(1));
@@ -198,8 +198,7 @@ impl Work {
         }
     }
 
-    /// [`Work::wait`] for the least value of all lanes of the warp, which take
-    /// part.
+    /// [`Work::wait`] for the least value in the warp. A warp operation.
     #[inline(always)]
     pub fn wait_warp<G: Grid>(self, grid: G, tag: Tag, least: u32) {
         if grid.ballot(least != u32::MAX) == 0 {
@@ -215,22 +214,22 @@ impl Work {
 /// The work register of number `index`.
 ///
 /// # Errors
-/// [`FaultCode::BadRegister`] when it is missing or too short.
+/// [`FaultCode::BadRegister`] if it is missing or too short.
 #[inline(always)]
 pub fn work_of<G: Grid>(context: &Context<G>, index: u32) -> Result<Work, FaultCode> {
     let grid = context.team.grid;
     let register = context.tables.register(grid, index)?;
-    // SAFETY: the queued nodes and their rows were written by waves of the same loop, as
-    // the host proved (`Invariant::Work` and those that are made of it).
+    // SAFETY: waves of the same loop wrote the queued nodes and their rows, as the host
+    // proved (`Invariant::Work` and those made of it).
     let words = unsafe { register.proven() };
     Work::new(words, context.tables.nodes(grid))
 }
 
-/// The register of `words` words a node that a wave in rounds writes, and the work
+/// The destination of a wave in rounds, with `words` words per node, and the work
 /// register that its first source names.
 ///
 /// # Errors
-/// [`FaultCode::BadRegister`] when one is missing or too short.
+/// [`FaultCode::BadRegister`] if one is missing or too short.
 #[inline(always)]
 pub fn values_and_work<G: Grid>(
     context: &Context<G>,

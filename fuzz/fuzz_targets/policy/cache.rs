@@ -1,4 +1,4 @@
-//! A plan cache beside a list that is searched from end to end.
+//! A plan cache against a list that is searched from end to end.
 
 use seawall_core::cache::{AnalysisKind, CacheCounters, DeviceKey, Identity, PlanCache, Subject};
 use seawall_core::ratio::Bps;
@@ -7,7 +7,7 @@ use seawall_fuzz::draw::Draw;
 
 use crate::choose;
 
-/// Between which of the default thresholds each metric lies.
+/// Interval of the default thresholds in which each metric lies.
 type Sides = [u8; 7];
 
 fn sides(m: &Metrics) -> Sides {

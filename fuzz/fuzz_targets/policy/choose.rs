@@ -39,7 +39,7 @@ pub(crate) fn signals(draw: &mut Draw<'_>) -> Signals {
     }
 }
 
-/// One of these, one beside it, or anything.
+/// One of these, a neighbour of one, or anything.
 fn near(draw: &mut Draw<'_>, values: &[u32]) -> u32 {
     match draw.byte() {
         byte @ 0..192 => {
@@ -109,14 +109,14 @@ pub(crate) fn policy(draw: &mut Draw<'_>) -> TopologyPolicy {
     }
 }
 
-/// What was chosen fits the budget, and the same signals do not make it flap.
+/// The choice fits the budget, and is stable under the same signals.
 pub(crate) fn topology(draw: &mut Draw<'_>) {
     let policy = policy(draw);
     let request = request(draw);
     let before = previous(draw);
     let signals = request.signals(draw.long());
     let decision = policy.select(&signals, before);
-    // A first choice may still meet the bands of hysteresis; what they make of it stays.
+    // A first choice may still be inside the bands of hysteresis; the next one is stable.
     let settled = policy.select(&signals, Some(decision.topology)).topology;
     let again = policy.select(&signals, Some(settled)).topology;
     assert_eq!(again, settled, "{signals:?} flaps");

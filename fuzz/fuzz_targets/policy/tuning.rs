@@ -57,7 +57,7 @@ pub(crate) fn steps(draw: &mut Draw<'_>) {
     );
 }
 
-/// A graph that is accepted is symmetric, and diffusion keeps the range of what it spreads.
+/// An accepted graph is symmetric, and diffusion keeps the range of its values.
 pub(crate) fn diffusion(draw: &mut Draw<'_>) {
     let (offsets, targets) = rows(draw);
     let graph = match SiblingGraph::new(&offsets, &targets) {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::bench::BenchError;
+use crate::bench::{AgainstError, BenchError};
 use crate::report::table::TableColumn;
 use seawall::Cause;
 use seawall::analysis::{AnalysisKind, AnyOf};
@@ -128,6 +128,9 @@ pub(super) enum CliError {
     /// A comparison could not be made.
     #[error(transparent)]
     Bench(#[from] BenchError),
+    /// The earlier benchmark cannot be compared with.
+    #[error(transparent)]
+    Against(#[from] AgainstError),
     /// The measured costs could not be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -221,6 +224,7 @@ impl CliError {
             Self::Store(_) | Self::Stdout(_) | Self::Thread(_) => Cause::Failure,
             Self::NoSuchSource { .. }
             | Self::OneGraph { .. }
+            | Self::Against(_)
             | Self::WeightsUnread { .. }
             | Self::OneFileTwice { .. }
             | Self::OutputIsInput { .. }

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use seawall::analysis::AnalysisKind;
-use seawall::run::BackendChoice;
+use seawall::executor::Executor;
 
 /// An analysis by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,41 +30,35 @@ const fn wrapped() -> [AnalysisName; AnalysisKind::ALL.len()] {
 }
 
 /// An executor by name, or the choice of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BackendName(pub(crate) BackendChoice);
-
-impl Default for BackendName {
-    fn default() -> Self {
-        Self(BackendChoice::Auto)
-    }
-}
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BackendName(pub(crate) Option<Executor>);
 
 impl ValueEnum for BackendName {
     fn value_variants<'a>() -> &'a [Self] {
         &[
-            Self(BackendChoice::Auto),
-            Self(BackendChoice::Cpu),
-            Self(BackendChoice::Launches),
-            Self(BackendChoice::Graph),
-            Self(BackendChoice::Mega),
+            Self(None),
+            Self(Some(Executor::Cpu)),
+            Self(Some(Executor::Launches)),
+            Self(Some(Executor::Graph)),
+            Self(Some(Executor::Mega)),
         ]
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (name, help) = match self.0 {
-            BackendChoice::Auto => (
-                "auto",
-                "The one expected to be fastest here, by measured or assumed costs",
-            ),
-            BackendChoice::Cpu => ("cpu", "One-lane blocks on threads"),
-            BackendChoice::Launches => ("launches", "One kernel launch per group"),
-            BackendChoice::Graph => ("graph", "A CUDA graph"),
-            BackendChoice::Mega => ("mega", "The persistent megakernel"),
+        let Some(executor) = self.0 else {
+            let help = "The one expected to be fastest here, by measured or assumed costs";
+            return Some(PossibleValue::new("auto").help(help));
         };
-        let value = PossibleValue::new(name).help(help);
-        Some(match self.0 {
-            BackendChoice::Mega => value.alias("cuda"),
-            _ => value,
+        let help = match executor {
+            Executor::Cpu => "One-lane blocks on threads",
+            Executor::Launches => "One kernel launch per group",
+            Executor::Graph => "A CUDA graph",
+            Executor::Mega => "The persistent megakernel",
+        };
+        let value = PossibleValue::new(executor.name()).help(help);
+        Some(match executor {
+            Executor::Mega => value.alias("cuda"),
+            Executor::Cpu | Executor::Launches | Executor::Graph => value,
         })
     }
 }

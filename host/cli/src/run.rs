@@ -31,7 +31,7 @@ use seawall::graph::file::{is_written_through, write_whole};
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
 use seawall::outcome::{Dropped, Rounds, RunOutcome, Weights};
 use seawall::program::{ProgramError, check_damping, check_tolerance};
-use seawall::run::{Detail, Ranking, RunRequest, execute, prepare};
+use seawall::run::{Detail, Machine, Ranking, RunRequest, execute, prepare};
 use seawall::units::counted;
 use topology::TopologyChoice;
 
@@ -382,25 +382,29 @@ impl RunArgs {
         Ok(loaded)
     }
 
+    fn machine(&self) -> Machine {
+        let asked = &self.machine;
+        let mut machine = Machine::auto();
+        machine.executor = asked.backend.0;
+        machine.device = asked.device;
+        machine.threads = asked.threads;
+        machine.budget_bytes = asked.budget;
+        machine.time_budget_ns = (self.limits.time_budget * 1e9) as u64;
+        machine
+    }
+
     fn request(&self, sources: Vec<u32>) -> RunRequest {
-        RunRequest {
-            analysis: self.analysis.0,
-            sources,
-            backend: self.machine.backend.0,
-            device: self.machine.device,
-            threads: self.machine.threads,
-            budget_bytes: self.machine.budget,
-            repeat: self.limits.repeat,
-            check: self.limits.check,
-            time_budget_ns: (self.limits.time_budget * 1e9) as u64,
-            max_iterations: self.limits.max_iterations,
-            ranking: Ranking {
-                damping: self.limits.damping,
-                tolerance: self.limits.tolerance,
-            },
-            topology: self.machine.topology.forced(),
-            detail: self.detail.detail(),
-        }
+        let mut request = RunRequest::new(self.analysis.0, sources).on(self.machine());
+        request.repeat = self.limits.repeat;
+        request.check = self.limits.check;
+        request.max_iterations = self.limits.max_iterations;
+        request.ranking = Ranking {
+            damping: self.limits.damping,
+            tolerance: self.limits.tolerance,
+        };
+        request.topology = self.machine.topology.forced();
+        request.detail = self.detail.detail();
+        request
     }
 
     /// The nodes of `graph`, which the caller named `name`, to start from.

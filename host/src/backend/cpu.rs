@@ -5,21 +5,22 @@
 use super::fit::{self, Ids};
 use super::memory::on_large_pages;
 use super::outgrown::{self, Outgrowing};
+use super::record::{self, Addresses, GraphAddresses, GraphSize, TableAddresses};
 use super::threads::{prepare, run_blocks};
-use super::{BackendError, DeviceInfo, HostWork, RunLimits, RunStats, Session};
+use super::{BackendError, Canceller, DeviceInfo, HostWork, RunLimits, RunStats, Session};
 use crate::graph::{Graph, memory};
 use crate::program::{EncodedProgram, RegisterId};
 use crate::tiles::{TileShape, Tiles};
 use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::program::{LaunchRecord, Region};
 use seawall_core::abi::tiles::TileTable;
-use seawall_core::abi::{MAGIC, VERSION};
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::{HostGrid, Services};
 use seawall_device::launch::Launch;
 use seawall_device::run::run_program;
 use seawall_device::waves::family;
+use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -34,6 +35,7 @@ pub struct CpuSession<'g> {
     tiles: Option<Tiles>,
     machine: Option<Machinery>,
     loaded: Option<Loaded>,
+    canceller: Canceller,
 }
 
 /// Runs a launch record, with this many additional words of shared memory.
@@ -110,6 +112,7 @@ impl<'g> CpuSession<'g> {
             tiles: None,
             machine: None,
             loaded: None,
+            canceller: Canceller::default(),
         })
     }
 
@@ -172,6 +175,10 @@ impl Session for CpuSession<'_> {
         0
     }
 
+    fn cancel_by(&mut self, canceller: Canceller) {
+        self.canceller = canceller;
+    }
+
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         fit::check(program, self.graph)?;
         let outgrowing = Outgrowing::of(program, self.graph)?;
@@ -196,14 +203,15 @@ impl Session for CpuSession<'_> {
         *loaded.control = bytemuck::Zeroable::zeroed();
         loaded.outgrowing.begin_run();
         let tiles = self.tiles.as_ref().filter(|_| loaded.program.needs.tiles);
-        let mut launch = launch_record(self.graph, loaded, self.limits);
-        launch.tiles = tiles.map_or_else(TileTable::default, tile_table);
+        let launch = launch_record(self.graph, loaded, tiles, self.limits);
         let extra = tiles.map_or(0, Tiles::slots);
+        self.canceller.settle()?;
         let start = Instant::now();
         match self.machine {
             Some(machine) => machine(&launch, extra)?,
-            None => run_threads(&launch, self.threads, extra)?,
+            None => run_threads(&launch, self.threads, (extra, &self.canceller))?,
         }
+        self.canceller.settle()?;
         let run_ns = start.elapsed().as_nanos() as u64;
         let control = *loaded.control;
         if control.fault.code != 0 {
@@ -250,36 +258,34 @@ impl Loaded {
 }
 
 /// Returns the launch record with this process's addresses.
-fn launch_record(graph: &Graph, loaded: &mut Loaded, limits: RunLimits) -> LaunchRecord {
+fn launch_record(
+    graph: &Graph,
+    loaded: &mut Loaded,
+    tiles: Option<&Tiles>,
+    limits: RunLimits,
+) -> LaunchRecord {
     let program = &loaded.program;
     let incoming = (program.needs.incoming || graph.is_symmetric()).then(|| graph.incoming());
     let address = |words: &[u32]| words.as_ptr() as u64;
-    let mut search = program.search;
-    search.can_pull = u32::from(incoming.is_some());
-    LaunchRecord {
-        magic: MAGIC,
-        version: VERSION,
-        nodes: graph.nodes(),
-        edges: graph.edges(),
-        groups: program.top_groups,
-        groups_total: program.groups.len() as u32,
-        waves: program.waves.len() as u32,
-        registers: program.registers.len() as u32,
-        offsets: address(graph.offsets()),
-        targets: address(graph.targets()),
-        weights: graph.weights().map_or(0, address),
-        incoming_offsets: incoming.map_or(0, |rows| address(rows.offsets())),
-        incoming_targets: incoming.map_or(0, |rows| address(rows.targets())),
-        group_table: program.groups.as_ptr() as u64,
-        wave_table: program.waves.as_ptr() as u64,
-        register_table: program.registers.as_ptr() as u64,
+    let at = Addresses {
+        graph: GraphAddresses {
+            offsets: address(graph.offsets()),
+            targets: address(graph.targets()),
+            weights: graph.weights().map_or(0, address),
+            incoming_offsets: incoming.map_or(0, |rows| address(rows.offsets())),
+            incoming_targets: incoming.map_or(0, |rows| address(rows.targets())),
+            tiles: tiles.map_or_else(TileTable::default, tile_table),
+        },
+        tables: TableAddresses {
+            groups: program.groups.as_ptr() as u64,
+            waves: program.waves.as_ptr() as u64,
+            registers: program.registers.as_ptr() as u64,
+        },
         arena: loaded.arena.as_mut_ptr() as u64,
         inputs: loaded.inputs.as_mut_ptr() as u64,
         control: std::ptr::from_mut::<ControlRecord>(&mut loaded.control) as u64,
-        time_budget_ns: limits.time_budget_ns,
-        search,
-        tiles: TileTable::default(),
-    }
+    };
+    record::launch_record(program, GraphSize::of(graph), &at, limits.time_budget_ns)
 }
 
 /// Returns the table with this process's addresses.
@@ -294,11 +300,17 @@ fn tile_table(tiles: &Tiles) -> TileTable {
 }
 
 /// Runs the kernel on `threads` threads, this one included, each with `extra` additional words of
-/// shared memory.
-fn run_threads(launch: &LaunchRecord, threads: u32, extra: u32) -> Result<(), BackendError> {
+/// shared memory, until it is done or `canceller` ends it.
+fn run_threads(
+    launch: &LaunchRecord,
+    threads: u32,
+    (extra, canceller): (u32, &Canceller),
+) -> Result<(), BackendError> {
     let dealer = Dealer::new();
     run_blocks(threads, |block| {
+        OBEYED.set(Some(canceller.clone()));
         run_block(launch, (block, threads), extra, &dealer);
+        OBEYED.set(None);
     })
 }
 
@@ -324,7 +336,17 @@ pub(super) const SERVICES: Services = Services {
     yield_now: std::thread::yield_now,
 };
 
+thread_local! {
+    /// What may end the run that this thread takes part in.
+    static OBEYED: RefCell<Option<Canceller>> = const { RefCell::new(None) };
+}
+
+/// Returns the time. For a run that is to end all time is over, so that a kernel stops where it
+/// looks at its time budget.
 fn now_ns() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
+    if OBEYED.with_borrow(|canceller| canceller.as_ref().is_some_and(Canceller::is_asked)) {
+        return u64::MAX;
+    }
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }

@@ -9,7 +9,8 @@ use crate::graph::Graph;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
-pub use super::gpu::{CudaOptions, DeviceLimits, Executor, GridShape, LoopNodes};
+pub use super::gpu::{CudaOptions, DeviceLimits, GridShape, LoopNodes};
+pub use crate::executor::Executor;
 
 /// The embedded kernels: none.
 pub const EMBEDDED: [(&str, &str); 0] = [];

@@ -2,12 +2,14 @@
 
 use super::fault::text as fault_text;
 use crate::Cause;
+use crate::executor::Executor;
 use crate::graph::WeightKind;
 use crate::program::TableError;
 use seawall_core::abi::control::FaultRecord;
 
 /// A backend could not open, load, run or read.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BackendError {
     /// No usable CUDA driver or device.
     #[error(
@@ -16,6 +18,12 @@ pub enum BackendError {
     Unavailable {
         /// Missing part.
         reason: String,
+    },
+    /// An executor that does not run on a GPU.
+    #[error("the executor {executor} runs on no GPU; open a session on the CPU for it")]
+    NotOnGpu {
+        /// The executor asked for.
+        executor: Executor,
     },
     /// The device lacks something that the executor needs.
     #[error(
@@ -81,6 +89,9 @@ pub enum BackendError {
         /// Name of the wave in the program.
         wave_name: String,
     },
+    /// The run was cancelled.
+    #[error("the run was cancelled before it was done")]
+    Cancelled,
     /// No program is loaded yet.
     #[error("no program is loaded; call load before run or read")]
     NotLoaded,
@@ -91,6 +102,18 @@ pub enum BackendError {
         expected: u64,
         /// Words given.
         given: u64,
+    },
+    /// A register that is no input was to be set.
+    #[error("register {register} is no input of the program; set those that it declared as inputs")]
+    NotAnInput {
+        /// Its number.
+        register: u32,
+    },
+    /// An input that was never set.
+    #[error("input register {register} was never set; set every input before a run")]
+    InputMissing {
+        /// Its number.
+        register: u32,
     },
     /// A register that the program does not have.
     #[error("the program has {registers} registers, number {register} is not one of them")]
@@ -204,6 +227,9 @@ impl BackendError {
     pub fn cause(&self) -> Cause {
         match self {
             Self::NotLoaded
+            | Self::NotOnGpu { .. }
+            | Self::NotAnInput { .. }
+            | Self::InputMissing { .. }
             | Self::InputLength { .. }
             | Self::NoSuchRegister { .. }
             | Self::ForeignRegister { .. }
@@ -221,6 +247,7 @@ impl BackendError {
             | Self::NotCoResident { .. }
             | Self::OutOfMemory { .. }
             | Self::Fault { .. }
+            | Self::Cancelled
             | Self::MissingKernel { .. }
             | Self::Threads { .. } => Cause::Failure,
         }

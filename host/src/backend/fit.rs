@@ -4,7 +4,7 @@
 
 use super::BackendError;
 use crate::graph::Graph;
-use crate::program::{EncodedProgram, RegisterId};
+use crate::program::{EncodedProgram, GraphNeeds, RegisterId};
 
 /// Refuses a program whose tables contradict each other or that does not match `graph`.
 pub(super) fn check(program: &EncodedProgram, graph: &Graph) -> Result<(), BackendError> {
@@ -30,7 +30,24 @@ pub(super) fn check_graph(program: &EncodedProgram, graph: &Graph) -> Result<(),
             given: graph.nodes(),
         });
     }
-    program.needs.check(graph)
+    check_needs(program.needs, graph)
+}
+
+/// Refuses a graph without what `needs` names.
+///
+/// # Errors
+/// [`BackendError::MissingGraphArray`] when it has no weights,
+/// [`BackendError::WrongWeights`] when it has others.
+pub(super) fn check_needs(needs: GraphNeeds, graph: &Graph) -> Result<(), BackendError> {
+    match (needs.weights, graph.weight_kind()) {
+        (Some(_), None) => Err(BackendError::MissingGraphArray {
+            what: "edge weights",
+        }),
+        (Some(needed), Some(found)) if needed != found => {
+            Err(BackendError::WrongWeights { needed, found })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses tables that contradict each other.

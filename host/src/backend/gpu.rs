@@ -5,18 +5,7 @@
 
 use super::{DeviceInfo, RunLimits};
 
-/// Way to run a program on a GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Executor {
-    /// One persistent cooperative kernel for the whole program.
-    Mega,
-    /// One launch per group; the host decides when a loop ends.
-    Launches,
-    /// A CUDA graph of the same launches.
-    Graph,
-}
-
-/// Way in which [`Executor::Graph`] runs loops.
+/// Way in which [`Executor::Graph`](crate::executor::Executor::Graph) runs loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LoopNodes {
     /// As conditional `while` nodes: one launch and one wait for a whole program.
@@ -47,11 +36,11 @@ pub struct CudaOptions {
     pub budget_bytes: Option<u64>,
     /// Whether programs that gather over incoming edges use tiles of rows; `None` decides by the
     /// graph. The sums are the same, bit for bit. Tiles of 134 M edges take 0.37 to 0.44 s to make
-    /// with 16 threads and pay from about 600 iterations on; [`crate::run::execute`] disables them
-    /// for fewer when it chooses the machine.
+    /// with 16 threads and pay from about 600 iterations on; a choice of machine disables them for
+    /// fewer.
     pub tiles: Option<bool>,
-    /// Way in which [`Executor::Graph`] runs loops; `None` takes conditional nodes where the
-    /// driver supports them. Results are the same.
+    /// Way in which [`Executor::Graph`](crate::executor::Executor::Graph) runs loops; `None` takes
+    /// conditional nodes where the driver supports them. Results are the same.
     pub loops: Option<LoopNodes>,
 }
 

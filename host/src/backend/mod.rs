@@ -4,11 +4,16 @@
 //! identical where an analysis is exact. A session holds one resident graph. A program is loaded
 //! into it once and then runs any number of times, with new inputs each time.
 
+use crate::executor::{Executor, Machine, TIME_BUDGET_NS};
+use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::ControlRecord;
 use serde::Serialize;
 
+mod cancel;
+mod program_session;
 mod memory;
+mod record;
 mod threads;
 
 pub mod cpu;
@@ -43,7 +48,7 @@ pub struct RunLimits {
 impl Default for RunLimits {
     fn default() -> Self {
         Self {
-            time_budget_ns: 60_000_000_000,
+            time_budget_ns: TIME_BUDGET_NS,
         }
     }
 }
@@ -72,6 +77,33 @@ pub struct RunStats {
     pub control: ControlRecord,
 }
 
+/// Opens a session of `executor` with `graph` resident, as `machine` says; `tiles` is that
+/// of [`cuda::CudaOptions`].
+///
+/// # Errors
+/// As for [`cpu::CpuSession::open`] and [`cuda::open`].
+pub fn open<'g>(
+    graph: &'g Graph,
+    executor: Executor,
+    (machine, tiles): (&Machine, Option<bool>),
+) -> Result<Box<dyn Session + 'g>, BackendError> {
+    let limits = RunLimits {
+        time_budget_ns: machine.time_budget_ns,
+    };
+    if executor == Executor::Cpu {
+        let session = cpu::CpuSession::open(graph, machine.threads, limits)?;
+        return Ok(Box::new(session));
+    }
+    let options = cuda::CudaOptions {
+        device: machine.device,
+        limits,
+        budget_bytes: machine.budget_bytes,
+        tiles,
+        ..cuda::CudaOptions::default()
+    };
+    cuda::open(executor, graph, options)
+}
+
 /// A resident graph on one machine.
 pub trait Session {
     /// The machine.
@@ -79,6 +111,9 @@ pub trait Session {
 
     /// Time of the graph's upload, nanoseconds.
     fn upload_ns(&self) -> u64;
+
+    /// Lets `canceller` end the runs of this session.
+    fn cancel_by(&mut self, canceller: Canceller);
 
     /// Loads `program`, the one that [`Session::run`] runs: allocates its arena and uploads its
     /// tables.
@@ -111,6 +146,8 @@ mod error;
 mod fault;
 mod fit;
 mod outgrown;
+pub use cancel::Canceller;
 pub use error::BackendError;
 pub(crate) use fault::fault;
 pub(crate) use fit::check_answer;
+pub use program_session::ProgramSession;

@@ -5,7 +5,7 @@ use crate::calibrate::sample::SAMPLE_EDGES;
 use crate::calibrate::{BatchJob, Key, predict_batch};
 use crate::cost::Job;
 use crate::run::weigh::{Found, job, limits_of};
-use crate::run::{BackendChoice, RunRequest};
+use crate::run::{Executor, RunRequest};
 
 /// Graphs that are looked at beside the largest, at most.
 const SAMPLE_GRAPHS: usize = 32;
@@ -16,8 +16,8 @@ const EDGES_A_GRAPH: u64 = SAMPLE_EDGES / 8;
 /// The machine of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
-    /// What to open; `Auto` means the GPU, and the CPU should that fail.
-    pub(super) backend: BackendChoice,
+    /// What to open; nothing means the GPU, and the CPU should that fail.
+    pub(super) executor: Option<Executor>,
     /// Why, or what would be better.
     pub(super) reason: Option<String>,
 }
@@ -29,14 +29,15 @@ pub(super) struct Choice {
 /// Looks at no more than 33 graphs and 825 000 edges.
 pub(super) fn choose(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Choice {
     let Some(request) = requests.first() else {
-        return as_asked(BackendChoice::Auto);
+        return as_asked(None);
     };
-    if !matches!(request.backend, BackendChoice::Auto | BackendChoice::Mega) {
-        return as_asked(request.backend);
+    let asked = request.machine.executor;
+    if !matches!(asked, None | Some(Executor::Mega)) {
+        return as_asked(asked);
     }
-    let is_open = request.backend == BackendChoice::Auto;
+    let is_open = asked.is_none();
     let Some(batch) = batch_job(graphs, requests) else {
-        return as_asked(request.backend);
+        return as_asked(asked);
     };
     let found = Found::get();
     if is_open {
@@ -44,44 +45,40 @@ pub(super) fn choose(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Choi
         let blind = predict_batch(&batch, &found.costs(request, None), 1);
         if blind.is_too_small_for_a_gpu() {
             return Choice {
-                backend: BackendChoice::Cpu,
+                executor: Some(Executor::Cpu),
                 reason: Some(found.with_note(blind.small_reason())),
             };
         }
     }
-    let limits = match limits_of(request.device) {
+    let limits = match limits_of(request.machine.device) {
         Ok(limits) => limits,
         Err(error) if is_open => {
             return Choice {
-                backend: BackendChoice::Cpu,
+                executor: Some(Executor::Cpu),
                 reason: Some(error.to_string()),
             };
         }
-        Err(_) => return as_asked(request.backend),
+        Err(_) => return as_asked(asked),
     };
     let costs = found.costs(request, Some(&Key::of_device(&limits)));
     let prediction = predict_batch(&batch, &costs, limits.info.units);
     let reason = prediction.reason();
     match (is_open, prediction.is_for_gpu()) {
         (true, for_gpu) => Choice {
-            backend: if for_gpu {
-                BackendChoice::Auto
-            } else {
-                BackendChoice::Cpu
-            },
+            executor: (!for_gpu).then_some(Executor::Cpu),
             reason: Some(found.with_note(reason)),
         },
-        (false, true) => as_asked(request.backend),
+        (false, true) => as_asked(asked),
         (false, false) => Choice {
-            backend: request.backend,
+            executor: asked,
             reason: Some(found.with_note(format!("{reason}; auto takes it"))),
         },
     }
 }
 
-const fn as_asked(backend: BackendChoice) -> Choice {
+const fn as_asked(executor: Option<Executor>) -> Choice {
     Choice {
-        backend,
+        executor,
         reason: None,
     }
 }
@@ -126,7 +123,7 @@ mod tests {
     use super::super::{NamedGraph, expand, load, requests};
     use super::*;
     use crate::graph::LoadOptions;
-    use crate::run::AnalysisKind;
+    use crate::run::{AnalysisKind, Machine};
 
     fn graphs(arguments: &[&str]) -> Vec<NamedGraph> {
         let arguments: Vec<String> = arguments.iter().map(|&text| text.to_owned()).collect();
@@ -188,23 +185,20 @@ mod tests {
     fn a_choice_that_the_caller_made_stays_and_auto_needs_a_gpu() {
         let graphs = graphs(&["gen:grid:8", "gen:grid:9"]);
         let members = members(&graphs);
-        let chosen = |backend| {
-            let request = RunRequest {
-                backend,
+        let chosen = |executor| {
+            let machine = Machine {
+                executor,
                 device: u32::MAX,
-                ..RunRequest::new(AnalysisKind::Bfs, Vec::new())
+                ..Machine::auto()
             };
+            let request = RunRequest::new(AnalysisKind::Bfs, Vec::new()).on(machine);
             choose(&members, &requests(&members, &request))
         };
-        for backend in [
-            BackendChoice::Cpu,
-            BackendChoice::Mega,
-            BackendChoice::Launches,
-        ] {
-            assert_eq!(chosen(backend), as_asked(backend));
+        for executor in Executor::ALL.map(Some) {
+            assert_eq!(chosen(executor), as_asked(executor));
         }
-        let open = chosen(BackendChoice::Auto);
-        assert_eq!(open.backend, BackendChoice::Cpu);
+        let open = chosen(None);
+        assert_eq!(open.executor, Some(Executor::Cpu));
         assert!(open.reason.unwrap().contains("no GPU was looked for"));
     }
 }

@@ -9,7 +9,7 @@ use crate::backend::batch::{self as backend, BatchSession, BatchStats, Job};
 use crate::backend::{BackendError, RunLimits, cuda};
 use crate::graph::Graph;
 use crate::outcome::Times;
-use crate::run::{BackendChoice, Detail, Executor, Phase, RunError, RunRequest, steps};
+use crate::run::{Detail, Executor, Phase, RunError, RunRequest, steps};
 use rayon::prelude::*;
 use seawall_core::abi::control::ControlRecord;
 use std::time::Instant;
@@ -281,19 +281,19 @@ fn repeat(
     }
 }
 
-/// Opens the backend that was chosen.
+/// Opens the executor that was chosen.
 fn open<'g>(
     jobs: &[Job<'g>],
     request: &RunRequest,
     choice: Choice,
 ) -> Result<Opened<'g>, OpenError> {
     let limits = RunLimits {
-        time_budget_ns: request.time_budget_ns,
+        time_budget_ns: request.machine.time_budget_ns,
     };
-    let budget_bytes = request.budget_bytes;
+    let budget_bytes = request.machine.budget_bytes;
     let gpu = || {
         let options = cuda::CudaOptions {
-            device: request.device,
+            device: request.machine.device,
             limits,
             budget_bytes,
             ..cuda::CudaOptions::default()
@@ -301,7 +301,7 @@ fn open<'g>(
         cuda::CudaBatch::open(jobs, options)
     };
     let cpu = |reason| -> Result<Opened<'g>, OpenError> {
-        let session = CpuBatch::open(jobs, request.threads, (limits, budget_bytes))?;
+        let session = CpuBatch::open(jobs, request.machine.threads, (limits, budget_bytes))?;
         Ok(Opened {
             session: Box::new(session),
             executor: Executor::Cpu,
@@ -313,13 +313,14 @@ fn open<'g>(
         executor: Executor::Mega,
         reason,
     };
-    let Choice { backend, reason } = choice;
-    match backend {
-        BackendChoice::Cpu => cpu(reason),
-        BackendChoice::Launches => Err(OpenError::OneAtATime(Executor::Launches)),
-        BackendChoice::Graph => Err(OpenError::OneAtATime(Executor::Graph)),
-        BackendChoice::Mega => Ok(mega(gpu()?, reason)),
-        BackendChoice::Auto => match gpu() {
+    let Choice { executor, reason } = choice;
+    match executor {
+        Some(Executor::Cpu) => cpu(reason),
+        Some(executor @ (Executor::Launches | Executor::Graph)) => {
+            Err(OpenError::OneAtATime(executor))
+        }
+        Some(Executor::Mega) => Ok(mega(gpu()?, reason)),
+        None => match gpu() {
             Ok(session) => Ok(mega(session, reason)),
             Err(error) => cpu(Some(error.to_string())),
         },
@@ -356,12 +357,15 @@ fn explain(
             None => source.into(),
         },
         backend::BatchError::Backend(BackendError::OutOfMemory { needed, .. })
-            if request.budget_bytes.is_some_and(|budget| needed > budget) =>
+            if request
+                .machine
+                .budget_bytes
+                .is_some_and(|budget| needed > budget) =>
         {
             BatchError::Run(RunError::OverBudget {
                 analysis: request.analysis,
                 needed_bytes: needed,
-                budget_bytes: request.budget_bytes.unwrap_or(0),
+                budget_bytes: request.machine.budget_bytes.unwrap_or(0),
             })
         }
         backend::BatchError::Backend(error) => error.into(),

@@ -9,7 +9,7 @@
 //! ```
 //! use seawall::batch::{self, BatchGraph};
 //! use seawall::graph::Graph;
-//! use seawall::run::{AnalysisKind, BackendChoice, RunRequest};
+//! use seawall::run::{AnalysisKind, Machine, RunRequest};
 //!
 //! let path = Graph::from_edges(3, &[(0, 1), (1, 2)], false)?;
 //! let star = Graph::from_edges(4, &[(0, 1), (0, 2), (0, 3)], false)?;
@@ -17,8 +17,7 @@
 //!     BatchGraph::new("path", &path, vec![0]),
 //!     BatchGraph::new("star", &star, vec![0]),
 //! ];
-//! let mut request = RunRequest::new(AnalysisKind::Bfs, Vec::new());
-//! request.backend = BackendChoice::Cpu;
+//! let request = RunRequest::new(AnalysisKind::Bfs, Vec::new()).on(Machine::cpu(None));
 //! let outcome = batch::execute(&graphs, &request, &mut |_| ())?;
 //! assert_eq!(outcome.reached(), 7);
 //! assert_eq!(outcome.graphs[1].name, "star");

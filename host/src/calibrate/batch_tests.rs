@@ -63,7 +63,7 @@ fn predictions_are_within_a_factor_of_two_of_what_was_measured() {
 fn a_batch_of_small_graphs_is_for_the_gpu_when_it_runs_often() {
     assert!(!chains(1.0).is_for_gpu());
     assert!(!chains(25.0).is_for_gpu());
-    assert!(chains(100.0).is_for_gpu());
+    assert!(chains(200.0).is_for_gpu());
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn no_machine_is_faster_than_with_its_largest_graph_alone() {
 fn the_reason_has_figures_of_both_machines() {
     assert_eq!(
         chains(1.0).reason(),
-        "the CPU is the better machine for 1 run of this batch: about 72.0 ms on 16 CPU threads, 6.9 ms a run; about 250.0 ms on the GPU, 1.8 ms a run"
+        "the CPU is the better machine for 1 run of this batch: about 70.0 ms on 16 CPU threads, 4.4 ms a run; about 250.0 ms on the GPU, 1.8 ms a run"
     );
     let text = chains(1000.0).reason();
     assert!(

@@ -15,6 +15,6 @@ pub mod store;
 pub mod tiles;
 
 pub use batch::{BatchJob, BatchPrediction, predict_batch};
-pub use predict::{Machine, Prediction, predict};
+pub use predict::{Candidate, Prediction, predict};
 pub use store::{Calibration, Key};
 pub use tiles::{TilePrediction, predict_tiles};

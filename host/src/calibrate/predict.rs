@@ -21,9 +21,9 @@ const THREADS_MARGIN: f64 = 1.1;
 /// takes about half a second longer on the GPU.
 pub const GPU_OPEN_NS: f64 = 500e6;
 
-/// Where a job runs.
+/// A machine that predictions compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Machine {
+pub enum Candidate {
     /// One CPU thread.
     OneThread,
     /// All CPU threads.
@@ -75,11 +75,11 @@ pub(super) fn run_ns(analysis: AnalysisKind, job: &Job, worker: &Worker) -> f64 
 impl Prediction {
     /// The faster number of CPU threads.
     #[must_use]
-    pub fn best_cpu(&self) -> Machine {
+    pub fn best_cpu(&self) -> Candidate {
         if self.threads <= 1 || self.one_ns < self.all_ns * THREADS_MARGIN {
-            Machine::OneThread
+            Candidate::OneThread
         } else {
-            Machine::AllThreads
+            Candidate::AllThreads
         }
     }
 
@@ -87,7 +87,7 @@ impl Prediction {
     #[must_use]
     pub fn cpu_ns(&self) -> f64 {
         match self.best_cpu() {
-            Machine::AllThreads => self.all_ns,
+            Candidate::AllThreads => self.all_ns,
             _ => self.one_ns,
         }
     }
@@ -113,9 +113,9 @@ impl Prediction {
 
     /// The machine that the job belongs on, given a usable GPU.
     #[must_use]
-    pub fn best(&self) -> Machine {
+    pub fn best(&self) -> Candidate {
         if self.gpu_total_ns() * MARGIN < self.cpu_total_ns() {
-            Machine::Gpu
+            Candidate::Gpu
         } else {
             self.best_cpu()
         }
@@ -136,7 +136,7 @@ impl Prediction {
             time(self.upload_ns)
         );
         let runs = counted(self.repeat as u64, "run");
-        let (name, [first, second]) = if self.best() == Machine::Gpu {
+        let (name, [first, second]) = if self.best() == Candidate::Gpu {
             ("GPU", [gpu, cpu])
         } else {
             ("CPU", [cpu, gpu])
@@ -161,7 +161,7 @@ impl Prediction {
         let (one_ns, all_ns) = (time(self.one_ns), time(self.all_ns));
         match self.best_cpu() {
             _ if self.threads <= 1 => format!("one thread is all there is, about {one_ns} a run"),
-            Machine::OneThread => format!(
+            Candidate::OneThread => format!(
                 "one thread is the better choice for this job: about {one_ns} a run, {all_ns} on {all}"
             ),
             _ => format!("{all}: about {all_ns} a run, {one_ns} on one"),
@@ -170,7 +170,7 @@ impl Prediction {
 
     fn threads_text(&self) -> String {
         match self.best_cpu() {
-            Machine::OneThread => "one thread".to_owned(),
+            Candidate::OneThread => "one thread".to_owned(),
             _ => counted(u64::from(self.threads), "CPU thread"),
         }
     }

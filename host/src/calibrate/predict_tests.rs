@@ -98,9 +98,9 @@ fn predictions_are_within_a_factor_of_two_of_what_was_measured() {
 fn the_faster_number_of_threads_is_the_one_measured_so() {
     for (name, job, [one, all, _]) in measured() {
         let expected = if one < all {
-            Machine::OneThread
+            Candidate::OneThread
         } else {
-            Machine::AllThreads
+            Candidate::AllThreads
         };
         assert_eq!(predict(&job, &costs()).best_cpu(), expected, "{name}");
     }
@@ -113,19 +113,19 @@ fn deep_narrow_searches_belong_on_the_cpu_and_wide_ones_on_the_gpu() {
         let repeat = 1e4;
         predict(&(*analysis, Job { repeat, ..*job }), &costs()).best()
     };
-    assert_eq!(best(&chain()), Machine::OneThread);
-    assert_eq!(best(&grid(512.0)), Machine::Gpu);
-    assert_eq!(best(&grid(2048.0)), Machine::Gpu);
-    assert_eq!(best(&rmat(AnalysisKind::Bfs)), Machine::Gpu);
-    assert_eq!(best(&rmat(AnalysisKind::Sssp)), Machine::Gpu);
-    assert_eq!(best(&rmat(AnalysisKind::Pagerank)), Machine::Gpu);
-    assert_eq!(best(&rmat(AnalysisKind::Cc)), Machine::Gpu);
+    assert_eq!(best(&chain()), Candidate::OneThread);
+    assert_eq!(best(&grid(512.0)), Candidate::Gpu);
+    assert_eq!(best(&grid(2048.0)), Candidate::Gpu);
+    assert_eq!(best(&rmat(AnalysisKind::Bfs)), Candidate::Gpu);
+    assert_eq!(best(&rmat(AnalysisKind::Sssp)), Candidate::Gpu);
+    assert_eq!(best(&rmat(AnalysisKind::Pagerank)), Candidate::Gpu);
+    assert_eq!(best(&rmat(AnalysisKind::Cc)), Candidate::Gpu);
 }
 
 #[test]
 fn a_single_run_bears_the_opening_of_a_gpu() {
     let once = predict(&rmat(AnalysisKind::Bfs), &costs());
-    assert_eq!(once.best(), Machine::AllThreads);
+    assert_eq!(once.best(), Candidate::AllThreads);
     assert!(once.is_too_small_for_a_gpu());
     let reason = once.small_reason();
     assert!(
@@ -133,7 +133,7 @@ fn a_single_run_bears_the_opening_of_a_gpu() {
         "{reason}"
     );
     let ranks = predict(&rmat(AnalysisKind::Pagerank), &costs());
-    assert_eq!(ranks.best(), Machine::Gpu);
+    assert_eq!(ranks.best(), Candidate::Gpu);
     assert!(!ranks.is_too_small_for_a_gpu());
 }
 
@@ -144,7 +144,7 @@ fn ties_go_to_one_thread() {
         all_ns: 1e6,
         ..predict(&chain(), &costs())
     };
-    assert_eq!((p.best_cpu(), p.cpu_ns()), (Machine::OneThread, 1.05e6));
+    assert_eq!((p.best_cpu(), p.cpu_ns()), (Candidate::OneThread, 1.05e6));
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn a_small_graph_is_not_worth_a_launch() {
     let mut tally = Tally::default();
     tally.count(10.0);
     let small = job(AnalysisKind::Cc, 100.0, 400.0, tally);
-    assert_eq!(predict(&small, &costs()).best(), Machine::OneThread);
+    assert_eq!(predict(&small, &costs()).best(), Candidate::OneThread);
 }
 
 #[test]

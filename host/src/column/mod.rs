@@ -1,6 +1,6 @@
 //! The result of an analysis as a column: one value for each node.
 //!
-//! A column knows its values and nothing of the graph, the program or the machine that
+//! A column holds only its values; it does not know the graph, the program or the machine that
 //! they come from.
 
 mod sets;
@@ -9,19 +9,18 @@ pub use sets::SourceSets;
 
 use serde::Serialize;
 
-/// The result of an analysis: one value a node, by node number.
+/// The result of an analysis: one value per node, by node number.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
     /// Levels, labels, distances, counts or flags; [`Column::UNREACHED`] marks a
     /// node that no source reaches.
     U32(Vec<u32>),
-    /// Distances of which one has no place in 32 bits; `u64::MAX` marks a node that no
-    /// source reaches.
+    /// Distances of which one exceeds 32 bits; `u64::MAX` marks a node that no source reaches.
     U64(Vec<u64>),
-    /// Ranks, or distances along float weights; of these infinity marks a node that no
-    /// source reaches.
+    /// Ranks, or distances along float weights, where infinity marks a node that no source
+    /// reaches.
     F32(Vec<f32>),
-    /// Which sources reach every node.
+    /// The set of sources that reach each node.
     Sets(SourceSets),
 }
 
@@ -49,7 +48,7 @@ impl Column {
         }
     }
 
-    /// Whether there is no node.
+    /// Tells whether there are no nodes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -85,13 +84,13 @@ pub(crate) fn fnv1a<const N: usize>(words: impl Iterator<Item = [u8; N]>) -> u64
     })
 }
 
-/// How many rounds the analysis took, in the words of its field.
+/// Number of rounds of the analysis, by kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rounds {
-    /// Frontiers of a search, the one that holds the sources included.
+    /// Frontiers of a search, including that of the sources.
     Levels(u32),
-    /// Iterations of a fixpoint, the last one included.
+    /// Iterations of a fixpoint, including the last one.
     Iterations(u32),
 }
 

@@ -1,7 +1,7 @@
-//! For every node the set of sources that reach it.
+//! Sets of the sources that reach each node.
 
-/// A set of sources for every node: bit `k` of a set stands for source number
-/// `k`, 64 a word, lowest first.
+/// A set of sources for every node: bit `k` of a set represents source number `k`, 64 per word,
+/// lowest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceSets {
     sources: usize,
@@ -9,8 +9,8 @@ pub struct SourceSets {
 }
 
 impl SourceSets {
-    /// The sets in `words`, [`SourceSets::words_for`] each; words that make no
-    /// whole set are dropped.
+    /// Takes the sets in `words`, [`SourceSets::words_for`] each; words beyond the last whole set
+    /// are dropped.
     #[must_use]
     pub fn new(sources: usize, mut words: Vec<u64>) -> Self {
         words.truncate(words.len() - words.len() % Self::words_for(sources));
@@ -36,7 +36,7 @@ impl SourceSets {
         self.words.len() / Self::words_for(self.sources)
     }
 
-    /// Whether there is no node.
+    /// Tells whether there are no nodes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
@@ -48,12 +48,12 @@ impl SourceSets {
         &self.words
     }
 
-    /// The set of every node, in order.
+    /// Returns the set of every node, in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u64]> {
         self.words.chunks_exact(Self::words_for(self.sources))
     }
 
-    /// The set of `node`; empty for a number that is no node.
+    /// Returns the set of `node`; empty if there is no such node.
     #[must_use]
     pub fn of(&self, node: u32) -> &[u64] {
         let words = Self::words_for(self.sources);
@@ -63,14 +63,14 @@ impl SourceSets {
             .unwrap_or(&[])
     }
 
-    /// How many sources reach every node.
+    /// Counts the sources that reach each node.
     #[must_use]
     pub fn counts(&self) -> Vec<u32> {
         let count = |set: &[u64]| set.iter().map(|word| word.count_ones()).sum();
         self.iter().map(count).collect()
     }
 
-    /// How many nodes every source reaches, itself included.
+    /// Counts the nodes that each source reaches, itself included.
     #[must_use]
     pub fn reached(&self) -> Vec<u64> {
         let mut reached = vec![0; self.sources];

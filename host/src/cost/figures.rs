@@ -1,22 +1,21 @@
-//! The figures that predictions are made of.
+//! The figures of predictions.
 //!
-//! A machine's cost of a search has four price lists, because a frontier that
-//! one warp holds, one that one block holds, one that a CPU thread still searches
-//! alone and one that is shared out over the machine cost differently. Defaults come from
-//! `docs/performance.md`.
+//! A machine has four price lists for a search, because the cost depends on whether one warp holds
+//! the frontier, one block holds it, one CPU thread still searches it alone, or the whole machine
+//! shares it. Defaults come from `docs/performance.md`.
 
 use serde::{Deserialize, Serialize};
 
-/// Widest frontier of each price list but the last, nodes.
+/// Widest frontier of each price list except the last, nodes.
 pub const WIDTH_LIMITS: [f64; 3] = [32.0, 1000.0, 5376.0];
 
 /// Price lists of a search: narrow, within a block, on one CPU thread, shared out.
 pub const CLASSES: usize = WIDTH_LIMITS.len() + 1;
 
-/// What a level of a search costs.
+/// Cost of a level of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LevelCost {
-    /// The level itself, whatever it holds, nanoseconds.
+    /// The level itself, for any content, nanoseconds.
     pub level_ns: f64,
     /// Each node of its frontier with about four edges, nanoseconds.
     pub node_ns: f64,
@@ -28,10 +27,10 @@ impl LevelCost {
     }
 }
 
-/// What work costs on one machine.
+/// Costs of work on one machine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MachineCosts {
-    /// A run that does nothing, nanoseconds.
+    /// A run without work, nanoseconds.
     pub start_ns: f64,
     /// Levels by the width of their frontier, see [`WIDTH_LIMITS`].
     pub levels: [LevelCost; CLASSES],
@@ -41,7 +40,7 @@ pub struct MachineCosts {
     pub gather_ns: f64,
 }
 
-/// The `cpu` backend's costs.
+/// Costs of the `cpu` backend.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CpuCosts {
     /// Threads of [`Self::all`].
@@ -54,16 +53,16 @@ pub struct CpuCosts {
     pub all: MachineCosts,
 }
 
-/// A GPU's costs.
+/// Costs of a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GpuCosts {
-    /// The persistent kernel's work.
+    /// Work of the persistent kernel.
     pub run: MachineCosts,
-    /// A byte of the graph on its way to the device, nanoseconds.
+    /// Upload of one byte of the graph, nanoseconds.
     pub upload_byte_ns: f64,
     /// A grid barrier in the default shape, nanoseconds.
     pub barrier_ns: f64,
-    /// A launch among many in a row, nanoseconds.
+    /// A launch among many back to back, nanoseconds.
     pub launch_ns: f64,
     /// A launch and a wait for it, nanoseconds.
     pub launch_sync_ns: f64,
@@ -71,11 +70,11 @@ pub struct GpuCosts {
     pub readback_ns: f64,
     /// An empty node of a CUDA graph, nanoseconds.
     pub graph_node_ns: f64,
-    /// Bytes that the device's memory reads and writes in a second.
+    /// Bytes per second that the device's memory reads and writes.
     pub memory_bytes_per_s: f64,
 }
 
-/// What both machines cost.
+/// Costs of both machines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Costs {
     /// The CPU.
@@ -84,23 +83,26 @@ pub struct Costs {
     pub gpu: GpuCosts,
 }
 
-/// A node of a search on one CPU core that finds its data in the cache.
+/// A node of a search on one CPU core whose data is in the cache.
 const CPU_NODE_NS: f64 = 13.0;
 
-/// An edge of a pass over all edges on one CPU core that finds what nodes pass on in
-/// the cache: an iteration of ranks takes 1 to 1.2 ns an edge on graphs of a million
-/// edges.
+/// An edge of a pass over all edges on one CPU core whose node values are in the cache: an
+/// iteration of ranks takes 1 to 1.2 ns per edge on graphs of a million edges.
 const CPU_GATHER_NS: f64 = 1.2;
+
+/// An edge of a search that threads share, times their number: 16 threads take 11.9 ms for
+/// `gen:rmat:22:16`.
+const SHARED_EDGE_NS: f64 = 1.8;
 
 /// Waking a thread that waits for its next run, nanoseconds.
 const WAKE_NS: f64 = 6e3;
 
-/// A thread's part in a barrier of all, nanoseconds.
+/// Share of one thread in a barrier of all, nanoseconds.
 const MEETING_NS: f64 = 600.0;
 
 impl CpuCosts {
-    /// Costs of `threads` threads without a measurement: those of the 16-core
-    /// machine of `docs/performance.md`, scaled to the number of threads.
+    /// Returns the costs of `threads` threads without a measurement: those of the 16-core machine
+    /// of `docs/performance.md`, scaled to the number of threads.
     #[must_use]
     pub fn default_for(threads: u32) -> Self {
         let one = MachineCosts {
@@ -114,7 +116,7 @@ impl CpuCosts {
         let all = MachineCosts {
             start_ns: one.start_ns + WAKE_NS * count,
             levels: [one.levels[0], one.levels[1], one.levels[2], shared],
-            edge_ns: 1.1 / count,
+            edge_ns: SHARED_EDGE_NS / count,
             gather_ns: CPU_GATHER_NS / count,
         };
         Self {
@@ -127,9 +129,9 @@ impl CpuCosts {
 }
 
 impl Default for GpuCosts {
-    /// Costs of a GPU without a measurement: what `seawall info --calibrate`
-    /// found on the H200 of `docs/performance.md`, but for the nodes of wide
-    /// levels, which follow from the wide searches there.
+    /// Returns the costs of a GPU without a measurement: those measured by `seawall info
+    /// --calibrate` on the H200 of `docs/performance.md`, except for the nodes of wide levels,
+    /// which follow from the wide searches there.
     fn default() -> Self {
         Self {
             run: MachineCosts {
@@ -155,7 +157,7 @@ impl Default for GpuCosts {
 }
 
 impl MachineCosts {
-    /// Whether every figure is a time.
+    /// Tells whether every figure is a time.
     fn is_sane(&self) -> bool {
         let levels = self.levels.iter();
         levels
@@ -166,7 +168,7 @@ impl MachineCosts {
 }
 
 impl CpuCosts {
-    /// Whether every figure is a time.
+    /// Tells whether every figure is a time.
     #[must_use]
     pub fn is_sane(&self) -> bool {
         self.threads > 0 && is_time(self.barrier_ns) && self.one.is_sane() && self.all.is_sane()
@@ -174,7 +176,7 @@ impl CpuCosts {
 }
 
 impl GpuCosts {
-    /// Whether every figure is a time, and the memory's speed one.
+    /// Tells whether every figure is a time, and the memory's speed is valid.
     #[must_use]
     pub fn is_sane(&self) -> bool {
         let times = [
@@ -191,11 +193,10 @@ impl GpuCosts {
             && self.memory_bytes_per_s > 0.0
     }
 
-    /// Frontier at which the whole grid becomes cheaper than one block, nodes;
-    /// nothing when one of them is cheaper at any width.
+    /// Returns the frontier at which the whole grid becomes cheaper than one block, nodes; `None`
+    /// if one of them is cheaper at any width.
     ///
-    /// Takes part in the planner's choice of how wide a frontier one block
-    /// starts to search alone.
+    /// The planner uses it to choose the width at which one block starts to search alone.
     #[must_use]
     pub fn crossing_nodes(&self) -> Option<f64> {
         let [_, block, .., grid] = self.run.levels;
@@ -214,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn defaults_are_sane_for_any_number_of_threads() {
+    fn defaults_are_valid_for_any_number_of_threads() {
         for threads in [0, 1, 2, 16, u32::MAX] {
             assert!(CpuCosts::default_for(threads).is_sane(), "{threads}");
         }
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_that_are_no_times_are_found() {
+    fn figures_that_are_not_times_are_found() {
         let mut costs = CpuCosts::default_for(4);
         costs.all.levels[CLASSES - 1].node_ns = f64::NAN;
         assert!(!costs.is_sane());

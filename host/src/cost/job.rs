@@ -1,4 +1,4 @@
-//! What is to be done, in the terms that costs are stated in.
+//! Jobs, in the terms of their costs.
 
 use super::figures::{CLASSES, WIDTH_LIMITS};
 
@@ -7,7 +7,7 @@ use super::figures::{CLASSES, WIDTH_LIMITS};
 pub struct Tally {
     /// Levels of each class of width.
     pub levels: [f64; CLASSES],
-    /// Nodes on them.
+    /// Nodes of these levels.
     pub nodes: [f64; CLASSES],
 }
 
@@ -24,12 +24,12 @@ impl Tally {
         self.nodes[class] += levels * width;
     }
 
-    /// Levels and nodes of a search that reaches `nodes` nodes on `levels`
-    /// levels, where the nodes reached so far grow as the `growth`-th power of
-    /// the level: 1 for a chain, 2 for a grid.
+    /// Returns the levels and nodes of a search that reaches `nodes` nodes on `levels` levels,
+    /// where the nodes reached so far grow as the `growth`-th power of the level: 1 for a chain, 2
+    /// for a grid.
     ///
-    /// Which level is how wide does not matter here, so a search that widens
-    /// and narrows again, as that of a grid does, has the same tally.
+    /// The order of widths does not matter here, so a search that widens and narrows again, as
+    /// that of a grid does, has the same tally.
     #[must_use]
     pub fn of_growth(nodes: f64, levels: f64, growth: f64) -> Self {
         let mean = nodes / levels.max(1.0);
@@ -53,34 +53,34 @@ impl Tally {
         tally
     }
 
-    /// Levels in all.
+    /// Number of levels.
     #[must_use]
     pub fn depth(&self) -> f64 {
         self.levels.iter().sum()
     }
 }
 
-/// A job, as far as its cost depends on it.
+/// The properties of a job that determine its cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Job {
     /// Nodes of the graph.
     pub nodes: f64,
     /// Directed edges of the graph.
     pub edges: f64,
-    /// Whether edge weights are read too.
+    /// Whether edge weights are read.
     pub weighted: bool,
-    /// Whether searches may pull, which lets them skip edges.
+    /// Whether searches may pull, and so skip edges.
     pub can_pull: bool,
     /// The search, for analyses that search.
     pub tally: Tally,
-    /// Rounds that are foreseen, for analyses that can tell; a limit of the request counts.
+    /// Expected rounds, for analyses that can predict them, up to the limit of the request.
     pub rounds: f64,
     /// How often the program runs on the resident graph.
     pub repeat: f64,
 }
 
 impl Job {
-    /// Edges of a node, 0 for a graph without nodes.
+    /// Edges per node, 0 for a graph without nodes.
     #[must_use]
     pub fn degree(&self) -> f64 {
         if self.nodes > 0.0 {
@@ -90,7 +90,7 @@ impl Job {
         }
     }
 
-    /// Bytes of the graph as every backend holds it, weights included where they are read.
+    /// Bytes of the graph in every backend, with weights if they are read.
     #[must_use]
     pub fn graph_bytes(&self) -> f64 {
         let words = if self.weighted { 2.0 } else { 1.0 };
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chain_is_narrow_all_the_way() {
+    fn every_level_of_a_chain_is_narrow() {
         let tally = Tally::of_growth(262_144.0, 73_934.0, 1.0);
         assert_eq!(tally.levels, [73_934.0, 0.0, 0.0, 0.0]);
     }

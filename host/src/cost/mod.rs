@@ -1,9 +1,9 @@
-//! The vocabulary of costs: what a machine's work costs, and how much of it a job is.
+//! Vocabulary of costs: figures of machines, and the amount of work in jobs.
 //!
-//! [`figures`] holds what a machine costs, [`job`] what is to be done, and a [`Worker`]
-//! prices the one at the figures of the other: passes over all edges, searches, levels.
-//! An analysis states its cost in these words, and `calibrate` compares machines by them.
-//! Nothing here knows an analysis, a program or a backend.
+//! [`figures`] holds the costs of a machine, [`job`] the work, and a [`Worker`] prices the work by
+//! the figures: passes over all edges, searches, levels. An analysis states its cost in these
+//! terms, and `calibrate` compares machines by them. Nothing here knows an analysis, a program or
+//! a backend.
 
 pub mod figures;
 pub mod job;

@@ -1,23 +1,23 @@
-//! What work costs on one machine.
+//! Price of work on one machine.
 
 use super::figures::{CLASSES, MachineCosts};
 use super::job::Job;
 
-/// Graph that no longer fits the CPU's caches, bytes.
+/// Size from which on a graph no longer fits the CPU's caches, bytes.
 const CACHE_BYTES: f64 = 32e6;
 
-/// Values of all nodes that passes over all edges read at random and that no longer fit
-/// the caches of a core, bytes.
+/// Size from which on the node values that a pass over all edges reads at random no longer fit the
+/// caches of a core, bytes.
 const PASS_BYTES: f64 = 8e6;
 
-/// How many times its price in the caches a CPU's work costs outside of them: a node of a
-/// search, an edge of a pass.
+/// Factor on the price of a CPU's work outside of its caches: a node of a search, an edge of a
+/// pass.
 const MISSES: [f64; 2] = [1.8, 4.0];
 
-/// What a pass does for a node costs at most as much as so many edges.
+/// Largest cost of a node in a pass, in edges.
 const NODE_EDGES: f64 = 1.0;
 
-/// How many times the plain work of a search an analysis does.
+/// Work of an analysis as a multiple of a plain search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Times {
     /// For each node of a frontier.
@@ -34,19 +34,19 @@ impl Times {
     };
 }
 
-/// A machine at work: its prices, and how many times as much it pays.
+/// A machine at work: its prices, and the factors on them.
 #[derive(Clone, Copy, Debug)]
 pub struct Worker {
     costs: MachineCosts,
     /// A node of a search.
     node: f64,
-    /// An edge of a pass, where nodes' values do not fit the caches.
+    /// An edge of a pass whose node values do not fit the caches.
     edge: f64,
     is_shared: bool,
 }
 
 impl Worker {
-    /// A machine that hides its misses, as a GPU does.
+    /// Returns a machine that hides its cache misses, as a GPU does.
     #[must_use]
     pub const fn that_hides_misses(costs: MachineCosts) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl Worker {
         }
     }
 
-    /// One CPU thread, when `bytes` bytes of graphs share the caches.
+    /// Returns one CPU thread, if `bytes` bytes of graphs share the caches.
     #[must_use]
     pub fn thread(costs: MachineCosts, bytes: f64) -> Self {
         let [node, edge] = MISSES;
@@ -69,7 +69,7 @@ impl Worker {
         }
     }
 
-    /// Several CPU threads, when `bytes` bytes of graphs share the caches.
+    /// Returns several CPU threads, if `bytes` bytes of graphs share the caches.
     #[must_use]
     pub fn threads(costs: MachineCosts, bytes: f64) -> Self {
         Self {
@@ -78,19 +78,19 @@ impl Worker {
         }
     }
 
-    /// Whether threads share the work, and change the same words.
+    /// Tells whether threads share the work and change the same words.
     #[must_use]
     pub const fn is_shared(&self) -> bool {
         self.is_shared
     }
 
-    /// Starting a run, nanoseconds.
+    /// Cost of starting a run, nanoseconds.
     #[must_use]
     pub const fn start_ns(&self) -> f64 {
         self.costs.start_ns
     }
 
-    /// The same machine where every level costs as the widest ones do, and `share` of it.
+    /// Returns the same machine with the price of the widest levels on every level, times `share`.
     #[must_use]
     pub fn with_wide_levels(mut self, share: f64) -> Self {
         let mut wide = self.costs.levels[CLASSES - 1];
@@ -99,8 +99,7 @@ impl Worker {
         self
     }
 
-    /// `passes` passes over all edges, and as many wide levels as `levels` says,
-    /// nanoseconds.
+    /// Cost of `passes` passes over all edges and `levels` wide levels, nanoseconds.
     #[must_use]
     pub fn passes_ns(&self, job: &Job, passes: f64, levels: f64) -> f64 {
         let wide = self.costs.levels[CLASSES - 1];
@@ -109,21 +108,21 @@ impl Worker {
         passes * pass + levels * wide.level_ns
     }
 
-    /// An edge of a pass whose values are in the caches, nanoseconds.
+    /// Cost of an edge of a pass whose values are in the caches, nanoseconds.
     #[must_use]
     pub const fn gather_ns(&self) -> f64 {
         self.costs.gather_ns
     }
 
-    /// The levels of a search without their nodes, nanoseconds.
+    /// Cost of the levels of a search without their nodes, nanoseconds.
     #[must_use]
     pub fn levels_ns(&self, job: &Job) -> f64 {
         let levels = job.tally.levels.iter().zip(&self.costs.levels);
         levels.map(|(levels, cost)| levels * cost.level_ns).sum()
     }
 
-    /// A search's levels once, and its nodes: each costs what a node costs or what
-    /// its edges cost, whichever is more, `times` as often. Nanoseconds.
+    /// Cost of a search's levels once, and of its nodes `times` times, each at the price of a node
+    /// or of its edges, whichever is more. Nanoseconds.
     #[must_use]
     pub fn search_ns(&self, job: &Job, times: Times) -> f64 {
         let edge_ns = if job.can_pull {
@@ -140,7 +139,7 @@ impl Worker {
         self.levels_ns(job) + nodes_ns
     }
 
-    /// What an edge of a pass over `job` costs more.
+    /// Factor on the price of an edge in a pass over `job`.
     fn of_edge(&self, job: &Job) -> f64 {
         let large = 4.0 * job.nodes > PASS_BYTES;
         if large { self.edge } else { 1.0 }

@@ -1,11 +1,11 @@
 //! Waves of one group that would disturb each other.
 
-use super::places::Place;
+use super::places::Span;
 
 /// A use of memory by a wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Use {
-    place: Place,
+    place: Span,
     wave: u32,
     writes: bool,
 }
@@ -43,7 +43,7 @@ impl Longest {
 
 impl Conflicts {
     /// Notes that `wave` uses a place.
-    pub(super) fn note(&mut self, wave: u32, place: Place, writes: bool) {
+    pub(super) fn note(&mut self, wave: u32, place: Span, writes: bool) {
         self.uses.push(Use {
             place,
             wave,
@@ -87,7 +87,7 @@ mod tests {
     fn conflicts(uses: &[(u32, u64, u64, bool)]) -> bool {
         let mut conflicts = Conflicts::default();
         for (wave, start, length, writes) in uses {
-            let place = Place {
+            let place = Span {
                 region: 0,
                 start: *start,
                 end: start + length,

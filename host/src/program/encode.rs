@@ -134,6 +134,7 @@ fn plan_waves(
         &ArenaOptions {
             alignment_bytes: ALIGNMENT_BYTES,
             results: Results::Bits(&kept),
+            ..ArenaOptions::default()
         },
         ArenaScratchView::new(&mut arena_words, &mut arena_offsets),
     )?;

@@ -1,8 +1,7 @@
 //! An encoded program: the tables that every executor walks.
 
 use super::table_error::TableError;
-use crate::backend::BackendError;
-use crate::graph::{Graph, WeightKind};
+use crate::graph::WeightKind;
 use seawall_core::abi::program::{GroupRecord, RegisterRecord, WaveRecord};
 use seawall_core::abi::search::SearchPolicy;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -54,25 +53,6 @@ pub struct GraphNeeds {
     pub incoming: bool,
     /// Incoming edges by tiles of rows, where those are faster.
     pub tiles: bool,
-}
-
-impl GraphNeeds {
-    /// Whether `graph` holds what these need.
-    ///
-    /// # Errors
-    /// [`BackendError::MissingGraphArray`] when it has no weights,
-    /// [`BackendError::WrongWeights`] when it has others.
-    pub(crate) fn check(self, graph: &Graph) -> Result<(), BackendError> {
-        match (self.weights, graph.weight_kind()) {
-            (Some(_), None) => Err(BackendError::MissingGraphArray {
-                what: "edge weights",
-            }),
-            (Some(needed), Some(found)) if needed != found => {
-                Err(BackendError::WrongWeights { needed, found })
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 /// A planned program as the tables of [`seawall_core::abi::program`], free of

@@ -6,40 +6,23 @@
 //! ties lanes together then is memory that is used again: the places that a run of
 //! such groups touches must be the same or apart.
 
+use super::places::Span;
 use seawall_core::abi::program::{GroupRecord, Opcode, RegisterRecord, WaveRecord};
 
 /// Places that a run may touch; a longer one starts anew, so that each group is
 /// compared with few.
 const PLACES_MAX: usize = 64;
 
-/// Bytes of a region.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
-    region: u32,
-    start: u64,
-    end: u64,
-}
-
-impl Place {
-    /// Whether two places are the same or share no byte.
-    fn is_apart_or_same(&self, other: &Self) -> bool {
-        self == other
-            || self.region != other.region
-            || self.end <= other.start
-            || other.end <= self.start
-    }
-}
-
 /// Groups that are joined to each other.
 #[derive(Debug, Default)]
 struct Run {
     words: u32,
-    places: Vec<Place>,
+    places: Vec<Span>,
 }
 
 impl Run {
     /// Takes the operations of a group on `words` words; tells whether they fit in.
-    fn take(&mut self, words: u32, places: &[Place]) -> bool {
+    fn take(&mut self, words: u32, places: &[Span]) -> bool {
         if self.words != words {
             return false;
         }
@@ -93,7 +76,7 @@ pub(super) fn join(groups: &mut [GroupRecord], waves: &[WaveRecord], registers: 
 
 /// Words of each operation of a group and the places that they touch; nothing when
 /// they are not alike, or something else is among them.
-fn operations(waves: &[WaveRecord], registers: &[RegisterRecord]) -> Option<(u32, Vec<Place>)> {
+fn operations(waves: &[WaveRecord], registers: &[RegisterRecord]) -> Option<(u32, Vec<Span>)> {
     let register = |index: u32| registers.get(index as usize);
     let words = register(waves.first()?.destination)?.words;
     let mut places = Vec::new();
@@ -115,7 +98,7 @@ fn operations(waves: &[WaveRecord], registers: &[RegisterRecord]) -> Option<(u32
             .map(|from| register(*from));
         for register in from.chain([Some(to)]) {
             let register = register?;
-            places.push(Place {
+            places.push(Span {
                 region: register.region,
                 start: register.offset_bytes,
                 end: register.offset_bytes.saturating_add(u64::from(words) * 4),

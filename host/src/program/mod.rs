@@ -34,8 +34,10 @@ pub use table_error::TableError;
 pub use triangles::Triangles;
 pub use vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
 
+use serde::Serialize;
+
 /// A program's plan in numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PlanSummary {
     /// Groups of waves between grid barriers.
     pub groups: u32,

@@ -6,23 +6,28 @@ use std::collections::BTreeMap;
 
 /// Bytes of a region, at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct Span {
     pub(super) region: u32,
     pub(super) start: u64,
     pub(super) end: u64,
 }
 
-impl Place {
+impl Span {
     /// Whether the two share a byte.
     pub(super) fn meets(&self, other: &Self) -> bool {
         self.region == other.region && self.start < other.end && other.start < self.end
     }
+
+    /// Whether the two are the same or share no byte.
+    pub(super) fn is_apart_or_same(&self, other: &Self) -> bool {
+        self == other || !self.meets(other)
+    }
 }
 
 /// Where `register` lies; nothing if there is no such register, or no word in it.
-pub(super) fn place_of(registers: &[RegisterRecord], register: u32) -> Option<Place> {
+pub(super) fn place_of(registers: &[RegisterRecord], register: u32) -> Option<Span> {
     let record = registers.get(register as usize)?;
-    let place = Place {
+    let place = Span {
         region: record.region,
         start: record.offset_bytes,
         end: record
@@ -58,14 +63,14 @@ pub(super) struct Holding {
 
 impl Holding {
     /// What holds of `register`.
-    pub(super) fn of(&self, register: u32, place: Place) -> Option<Holds> {
+    pub(super) fn of(&self, register: u32, place: Span) -> Option<Holds> {
         let held = self.held.get(&(place.region, place.start))?;
         (held.register == register).then_some(held.holds)
     }
 
     /// Notes that `register` was written, and what holds of it now. Of logarithmic cost
     /// in what holds, and linear in what ends.
-    pub(super) fn write(&mut self, register: u32, place: Place, holds: Option<Holds>) {
+    pub(super) fn write(&mut self, register: u32, place: Span, holds: Option<Holds>) {
         let before = (place.region, 0)..(place.region, place.end);
         let meets = |((_, _), held): &(&(u32, u64), &Held)| held.end > place.start;
         // Places are apart, so what meets this one comes last.
@@ -110,8 +115,8 @@ impl Holding {
 mod tests {
     use super::*;
 
-    fn place(start: u64, end: u64) -> Place {
-        Place {
+    fn place(start: u64, end: u64) -> Span {
+        Span {
             region: 0,
             start,
             end,

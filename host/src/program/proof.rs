@@ -12,7 +12,7 @@
 
 use super::conflicts::Conflicts;
 use super::encoded::EncodedProgram;
-use super::places::{Holding, Holds, Place, place_of};
+use super::places::{Holding, Holds, Span, place_of};
 use super::table_error::TableError;
 use seawall_core::abi::facts::{Claim, Facts, Invariant, Operand, Stage};
 use seawall_core::abi::program::{FixpointRecord, GroupRecord, NO_REGISTER, Opcode, WaveRecord};
@@ -69,7 +69,7 @@ impl<'p> Walk<'p> {
         waves.unwrap_or(&[])
     }
 
-    fn place(&self, register: u32) -> Option<Place> {
+    fn place(&self, register: u32) -> Option<Span> {
         place_of(&self.program.registers, register)
     }
 
@@ -339,7 +339,7 @@ impl<'p> Walk<'p> {
         &self,
         facts: &Facts,
         operand: Operand,
-        (register, place): (u32, Place),
+        (register, place): (u32, Span),
     ) -> Option<Holds> {
         let of = |claims: &[Claim]| {
             let claim = claims.iter().find(|(claimed, _)| *claimed == operand);

@@ -31,7 +31,7 @@ pub struct Paths {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lengths {
     /// Whole numbers below `u32::MAX`. After a longer path no register can be read:
-    /// [`BackendError::PathTooLong`](crate::backend::BackendError::PathTooLong).
+    /// `BackendError::PathTooLong`.
     Whole,
     /// Whole numbers of 64 bits, which no path outgrows. Widths count in units of
     /// 2^`shift`.

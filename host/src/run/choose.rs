@@ -5,11 +5,11 @@
 //! shows; a calibration that cannot be used is named there too.
 
 use super::weigh::{Found, job, limits_of};
-use super::{BackendChoice, RunRequest};
+use super::{Executor, RunRequest};
 use crate::backend::BackendError;
 use crate::backend::cuda::DeviceLimits;
 use crate::calibrate::sample::SAMPLE_EDGES;
-use crate::calibrate::{Key, Machine, Prediction, predict, predict_tiles};
+use crate::calibrate::{Candidate, Key, Prediction, predict, predict_tiles};
 use crate::cost::{Costs, Job};
 use crate::graph::Graph;
 use crate::tiles::TILES_EDGES_MIN;
@@ -23,8 +23,8 @@ const NARROW_NODES_MIN: u32 = 32;
 /// The machine of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
-    /// What to open; `Auto` means the GPU, and the CPU should that fail.
-    pub(super) backend: BackendChoice,
+    /// What to open; nothing means the GPU, and the CPU should that fail.
+    pub(super) executor: Option<Executor>,
     /// Threads of the CPU backend; all when not given.
     pub(super) threads: Option<NonZeroUsize>,
     /// Why, or what would be better.
@@ -57,32 +57,32 @@ pub(super) fn choose(graph: &Graph, request: &RunRequest) -> Choice {
 
 fn choose_with(graph: &Graph, request: &RunRequest, probe: Probe<'_>) -> Choice {
     let asked = Choice {
-        backend: request.backend,
-        threads: request.threads,
+        executor: request.machine.executor,
+        threads: request.machine.threads,
         reason: None,
         narrow: None,
         tiles: None,
     };
-    if request.backend == BackendChoice::Cpu && request.threads.is_some() {
+    if request.machine.executor == Some(Executor::Cpu) && request.machine.threads.is_some() {
         return asked;
     }
     let found = Found::get();
     let job = job(graph, request, sample_edges(graph));
     let blind = predicted(&job, request, found.costs(request, None));
-    match request.backend {
-        BackendChoice::Cpu => {
+    match request.machine.executor {
+        Some(Executor::Cpu) => {
             let threads = threads(request, &blind);
             return Choice { threads, ..asked };
         }
-        BackendChoice::Auto if blind.is_too_small_for_a_gpu() => {
+        None if blind.is_too_small_for_a_gpu() => {
             let reason = found.with_note(blind.small_reason());
             return on_cpu(request, &blind, reason);
         }
         _ => {}
     }
-    match probe(request.device) {
+    match probe(request.machine.device) {
         Ok(limits) => choose_beside(graph, request, (&job, found), &Key::of_device(&limits)),
-        Err(error) if request.backend == BackendChoice::Auto => {
+        Err(error) if request.machine.executor.is_none() => {
             let reason = without_gpu(&error, request, &blind);
             on_cpu(request, &blind, found.with_note(reason))
         }
@@ -108,23 +108,23 @@ fn choose_beside(
     let costs = found.costs(request, Some(key));
     let prediction = predicted(job, request, costs);
     let reason = prediction.reason();
-    let is_better = prediction.best() == Machine::Gpu;
-    let reason = match (request.backend, is_better) {
-        (BackendChoice::Auto, false) => {
+    let is_better = prediction.best() == Candidate::Gpu;
+    let reason = match (request.machine.executor, is_better) {
+        (None, false) => {
             return on_cpu(request, &prediction, found.with_note(reason));
         }
-        (BackendChoice::Auto, true) => Some(reason),
+        (None, true) => Some(reason),
         (_, false) => Some(format!("{reason}; auto takes it")),
         (_, true) => None,
     };
-    let is_open = request.backend == BackendChoice::Auto;
+    let is_open = request.machine.executor.is_none();
     let no_tiles = is_open
         .then(|| without_tiles(graph, request, (job, &costs)))
         .flatten();
     let measured = found.calibration.gpu(key);
     Choice {
-        backend: request.backend,
-        threads: request.threads,
+        executor: request.machine.executor,
+        threads: request.machine.threads,
         tiles: no_tiles.is_some().then_some(false),
         reason: joined(reason, no_tiles).map(|reason| found.with_note(reason)),
         narrow: measured
@@ -136,7 +136,7 @@ fn choose_beside(
 /// The CPU with as many threads as are best, for `reason`.
 fn on_cpu(request: &RunRequest, prediction: &Prediction, reason: String) -> Choice {
     Choice {
-        backend: BackendChoice::Cpu,
+        executor: Some(Executor::Cpu),
         threads: threads(request, prediction),
         reason: Some(reason),
         narrow: None,
@@ -153,7 +153,7 @@ fn joined(first: Option<String>, second: Option<String>) -> Option<String> {
 }
 
 fn without_gpu(error: &BackendError, request: &RunRequest, prediction: &Prediction) -> String {
-    if request.threads.is_some() {
+    if request.machine.threads.is_some() {
         return error.to_string();
     }
     format!("{error}; {}", prediction.threads_reason())
@@ -161,8 +161,11 @@ fn without_gpu(error: &BackendError, request: &RunRequest, prediction: &Predicti
 
 /// The caller's threads, or one where more would only meet at barriers.
 fn threads(request: &RunRequest, prediction: &Prediction) -> Option<NonZeroUsize> {
-    let narrow = prediction.best_cpu() == Machine::OneThread;
-    request.threads.or(narrow.then_some(NonZeroUsize::MIN))
+    let narrow = prediction.best_cpu() == Candidate::OneThread;
+    request
+        .machine
+        .threads
+        .or(narrow.then_some(NonZeroUsize::MIN))
 }
 
 impl Narrow {
@@ -181,7 +184,7 @@ impl Narrow {
 /// Predicts a single run of `job`.
 fn predicted(job: &Job, request: &RunRequest, costs: Costs) -> Prediction {
     let Costs { mut cpu, gpu } = costs;
-    if request.threads.is_some() {
+    if request.machine.threads.is_some() {
         cpu.one = cpu.all;
     }
     predict(request.analysis, job, &Costs { cpu, gpu })
@@ -207,6 +210,7 @@ fn without_tiles(
 mod tests {
     use super::*;
     use crate::analysis::AnalysisKind;
+    use crate::executor::Machine;
 
     fn grid() -> Graph {
         let edges: Vec<(u32, u32)> = (0..500).map(|node| (node, node + 1)).collect();
@@ -221,54 +225,55 @@ mod tests {
             let reason = "a test".to_owned();
             Err(BackendError::Unavailable { reason })
         };
-        let choice = |backend, repeat| {
+        let choice = |executor, repeat| {
+            let machine = Machine {
+                executor,
+                ..Machine::auto()
+            };
             let request = RunRequest {
-                backend,
+                machine,
                 repeat: std::num::NonZeroU32::new(repeat).unwrap(),
                 ..RunRequest::new(AnalysisKind::Bfs, vec![0])
             };
             choose_with(&grid(), &request, &probe)
         };
-        let small = choice(BackendChoice::Auto, 1);
-        assert_eq!((small.backend, probes.get()), (BackendChoice::Cpu, 0));
+        let small = choice(None, 1);
+        assert_eq!((small.executor, probes.get()), (Some(Executor::Cpu), 0));
         let reason = small.reason.unwrap();
         assert!(reason.contains("no GPU was looked for"), "{reason}");
-        let fewest = choice(BackendChoice::Cpu, 1);
+        let fewest = choice(Some(Executor::Cpu), 1);
         assert_eq!(fewest.threads, Some(NonZeroUsize::MIN));
         assert_eq!(probes.get(), 0);
         // Many runs share the opening, so that a GPU may pay.
-        let long = choice(BackendChoice::Auto, u32::MAX);
-        assert_eq!((long.backend, probes.get()), (BackendChoice::Cpu, 1));
-        choice(BackendChoice::Mega, 1);
+        let long = choice(None, u32::MAX);
+        assert_eq!((long.executor, probes.get()), (Some(Executor::Cpu), 1));
+        choice(Some(Executor::Mega), 1);
         assert_eq!(probes.get(), 2);
     }
 
     #[test]
     fn a_choice_that_the_caller_made_stays() {
-        for backend in [
-            BackendChoice::Cpu,
-            BackendChoice::Mega,
-            BackendChoice::Launches,
-            BackendChoice::Graph,
-        ] {
-            let request = RunRequest {
-                backend,
+        for executor in Executor::ALL {
+            let machine = Machine {
                 threads: NonZeroUsize::new(3),
-                ..RunRequest::new(AnalysisKind::Bfs, vec![0])
+                ..Machine::gpu(executor, 0)
             };
+            let request = RunRequest::new(AnalysisKind::Bfs, vec![0]).on(machine);
             let choice = choose(&grid(), &request);
-            assert_eq!((choice.backend, choice.threads), (backend, request.threads));
+            let asked = (machine.executor, machine.threads);
+            assert_eq!((choice.executor, choice.threads), asked);
         }
     }
 
     #[test]
     fn auto_without_that_gpu_takes_the_cpu_with_one_thread_for_a_path() {
-        let request = RunRequest {
+        let machine = Machine {
             device: u32::MAX,
-            ..RunRequest::new(AnalysisKind::Bfs, vec![0])
+            ..Machine::auto()
         };
+        let request = RunRequest::new(AnalysisKind::Bfs, vec![0]).on(machine);
         let choice = choose(&grid(), &request);
-        assert_eq!(choice.backend, BackendChoice::Cpu);
+        assert_eq!(choice.executor, Some(Executor::Cpu));
         assert_eq!(choice.threads, Some(NonZeroUsize::MIN));
         let reason = choice.reason.unwrap();
         assert!(reason.starts_with("one thread is"), "{reason}");
@@ -283,12 +288,13 @@ mod tests {
 
     #[test]
     fn threads_that_the_caller_named_stay_under_auto() {
-        let request = RunRequest {
+        let machine = Machine {
             device: u32::MAX,
             threads: NonZeroUsize::new(3),
-            ..RunRequest::new(AnalysisKind::Bfs, vec![0])
+            ..Machine::auto()
         };
-        assert_eq!(choose(&grid(), &request).threads, request.threads);
+        let request = RunRequest::new(AnalysisKind::Bfs, vec![0]).on(machine);
+        assert_eq!(choose(&grid(), &request).threads, machine.threads);
     }
 
     #[test]

@@ -1,33 +1,34 @@
 //! Carries out a request: program, plan, backend, result.
 
-use super::choose::{Choice, Narrow, choose};
+use super::analyzer::Analyzer;
+use super::choose::{Choice, Narrow};
+use super::log::{Log, nanoseconds};
 use super::weigh::Found;
-use super::{BackendChoice, Executor, Phase, RunError, RunRequest, steps};
+use super::{Executor, Machine, Phase, RunError, RunRequest, steps};
 use crate::analysis::{self, Built, End};
-use crate::backend::cpu::{CpuSession, prepare_threads};
-use crate::backend::{RunLimits, RunStats, Session, cuda};
+use crate::backend::cpu::prepare_threads;
+use crate::backend::{self, RunStats, Session};
 use crate::graph::Graph;
-use crate::outcome::{Column, Dropped, Event, PlanSummary, RunOutcome, Times, Track, waves};
+use crate::outcome::{Column, Event, PlanSummary, RunOutcome, Track};
 use crate::program::{EncodedProgram, PlanRequest};
 use std::num::NonZeroU32;
 use std::time::Instant;
 
-/// A backend that was opened, and why when the choice was open.
-struct Opened<'g> {
-    session: Box<dyn Session + 'g>,
-    executor: Executor,
-    reason: Option<String>,
+/// A machine that was opened, and why when the choice was open.
+pub(super) struct Opened<'g> {
+    pub(super) session: Box<dyn Session + 'g>,
+    pub(super) executor: Executor,
+    pub(super) reason: Option<String>,
 }
 
 /// Makes ready what `request` will want whatever its graph is: threads, and the costs
 /// that `auto` weighs. A command calls it while its graph is read; without it the first
 /// run pays. A failure shows in that run.
 pub fn prepare(request: &RunRequest) {
-    if !matches!(request.backend, BackendChoice::Auto | BackendChoice::Cpu) {
-        return;
+    if matches!(request.machine.executor, None | Some(Executor::Cpu)) {
+        Found::get();
+        let _ = prepare_threads(request.machine.threads);
     }
-    Found::get();
-    let _ = prepare_threads(request.threads);
 }
 
 /// Runs `request` on `graph`; `progress` is called at the start of each phase.
@@ -43,118 +44,108 @@ pub fn execute(
     request: &RunRequest,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
-    request.check_for(graph)?;
-    let mut submission = Submission {
-        graph,
-        request,
-        progress,
-        log: Log::begin(),
-    };
-    (submission.progress)(Phase::Plan);
-    let choice = choose(graph, request);
-    let narrow = choice.narrow;
-    let planned = submission.plan(narrow, false)?;
-    (submission.progress)(Phase::Upload);
-    let Opened {
-        mut session,
-        executor,
-        reason,
-    } = submission.open(choice)?;
-    let (planned, answer) = submission.settle(session.as_mut(), planned, narrow)?;
-    let end = steps::end_of(&answer.stats.control);
-    let checked = request.check.then(|| submission.is_equal(end, &answer));
-    let Answer {
-        values,
-        parents,
-        stats,
-        spent,
-    } = answer;
-    let mut plan = planned.summary;
-    plan.topology = steps::topology_name(&stats.control);
-    let analysis = request.analysis.room();
-    Ok(RunOutcome {
-        analysis: request.analysis,
-        backend: executor,
-        backend_reason: reason,
-        device: session.device().name.clone(),
-        nodes: u64::from(graph.nodes()),
-        edges: u64::from(graph.edges()),
-        dropped: Dropped::default(),
-        weights: None,
-        sources: steps::original_ids(graph, request.sources()),
-        reached: analysis.reached(&values),
-        rounds: analysis.rounds(&values, end.iterations),
-        converged: end.converged,
-        plan,
-        times: Times {
-            load: 0,
-            upload: session.upload_ns(),
-            plan: planned.plan_ns,
-            run: spent.run_ns,
-            readback: spent.readback_ns,
-        },
-        repeat: request.repeat.get(),
-        device_barriers: barriers(&stats, executor, session.device().units),
-        host: stats.host,
-        checked,
-        check_tolerance: checked.and_then(|_| analysis.tolerance(&values, end)),
-        answer: analysis.answer(graph, &values),
-        events: submission.log.events,
-        waves: waves(&planned.encoded, &stats.control),
-        values,
-        parents,
-    })
+    Analyzer::new(graph).run(request, progress)
 }
 
 /// A request under way.
-struct Submission<'a, 'p> {
-    graph: &'a Graph,
-    request: &'a RunRequest,
+pub(super) struct Submission<'g, 'p> {
+    pub(super) graph: &'g Graph,
+    pub(super) request: &'p RunRequest,
     progress: &'p mut dyn FnMut(Phase),
-    log: Log,
+    pub(super) log: Log,
 }
 
 /// A program that was planned, and what that took.
-struct Planned {
+pub(super) struct Planned {
     built: Built,
-    encoded: EncodedProgram,
-    summary: PlanSummary,
-    plan_ns: u64,
+    pub(super) encoded: EncodedProgram,
+    pub(super) summary: PlanSummary,
+    pub(super) plan_ns: u64,
+    /// Whether the machine has it already.
+    is_loaded: bool,
+}
+
+impl Planned {
+    /// The same program with other inputs.
+    fn with_inputs(mut self, inputs: Vec<u32>) -> Self {
+        self.built.inputs = inputs;
+        self
+    }
+
+    /// The same program, now that the machine has it.
+    pub(super) fn into_loaded(self) -> Self {
+        Self {
+            is_loaded: true,
+            ..self
+        }
+    }
 }
 
 /// What a program found, and what that took.
-struct Answer {
-    values: Column,
-    parents: Option<Vec<u32>>,
-    stats: RunStats,
-    spent: Spent,
+pub(super) struct Answer {
+    pub(super) values: Column,
+    pub(super) parents: Option<Vec<u32>>,
+    pub(super) stats: RunStats,
+    pub(super) spent: Spent,
 }
 
 /// Time of all runs so far.
 #[derive(Clone, Copy, Debug, Default)]
-struct Spent {
-    run_ns: u64,
-    readback_ns: u64,
+pub(super) struct Spent {
+    pub(super) run_ns: u64,
+    pub(super) readback_ns: u64,
 }
 
-impl<'a> Submission<'a, '_> {
+impl<'g, 'p> Submission<'g, 'p> {
+    pub(super) fn begin(
+        (graph, request): (&'g Graph, &'p RunRequest),
+        progress: &'p mut dyn FnMut(Phase),
+    ) -> Self {
+        Self {
+            graph,
+            request,
+            progress,
+            log: Log::begin(),
+        }
+    }
+
+    /// Tells that a phase begins.
+    pub(super) fn progress(&mut self, phase: Phase) {
+        (self.progress)(phase);
+    }
+
     /// Builds, plans and encodes the program, with distances of 64 bits where `wide` says so.
-    fn plan(&mut self, narrow: Option<Narrow>, wide: bool) -> Result<Planned, RunError> {
+    /// Takes the plan of `known` if that is the same program.
+    pub(super) fn plan(
+        &mut self,
+        (narrow, wide): (Option<Narrow>, bool),
+        known: Option<Planned>,
+    ) -> Result<Planned, RunError> {
         let start = Instant::now();
         let built = steps::build(self.graph, self.request, wide)?;
+        let known = known.filter(|known| known.built.program == built.program);
+        let mut planned = match known {
+            Some(known) => known.with_inputs(built.inputs),
+            None => self.plan_anew(built, narrow)?,
+        };
+        planned.plan_ns = nanoseconds(&start);
+        self.log.planned(planned.plan_ns);
+        Ok(planned)
+    }
+
+    fn plan_anew(&self, built: Built, narrow: Option<Narrow>) -> Result<Planned, RunError> {
         let (encoded, summary) = plan_program((self.graph, self.request), &built, narrow)?;
-        let plan_ns = nanoseconds(&start);
-        self.log.planned(plan_ns);
         Ok(Planned {
             built,
             encoded,
             summary,
-            plan_ns,
+            plan_ns: 0,
+            is_loaded: false,
         })
     }
 
     /// Opens the machine, which ends with the upload of the graph.
-    fn open(&mut self, choice: Choice) -> Result<Opened<'a>, RunError> {
+    pub(super) fn open(&mut self, choice: Choice) -> Result<Opened<'g>, RunError> {
         let (graph, request) = (self.graph, self.request);
         let opened = self
             .log
@@ -167,7 +158,7 @@ impl<'a> Submission<'a, '_> {
 
     /// Answers, and answers again in 64 bits where distances outgrew 32; times are those
     /// of both.
-    fn settle(
+    pub(super) fn settle(
         &mut self,
         session: &mut dyn Session,
         planned: Planned,
@@ -178,14 +169,14 @@ impl<'a> Submission<'a, '_> {
             Err(error) if steps::outgrew(&error) => {}
             answer => return Ok((planned, answer?)),
         }
-        let mut wide = self.plan(narrow, true)?;
+        let mut wide = self.plan((narrow, true), None)?;
         wide.plan_ns += planned.plan_ns;
         let again = self.answer(session, &wide, &mut spent)?;
         Ok((wide, again))
     }
 
     /// Whether the sequential implementation finds the same.
-    fn is_equal(&mut self, end: End, answer: &Answer) -> bool {
+    pub(super) fn is_equal(&mut self, end: End, answer: &Answer) -> bool {
         (self.progress)(Phase::Check);
         let (graph, request) = (self.graph, self.request);
         let found = analysis::Found {
@@ -203,8 +194,10 @@ impl<'a> Submission<'a, '_> {
         planned: &Planned,
         spent: &mut Spent,
     ) -> Result<Answer, RunError> {
-        self.log
-            .until_now("load program", || session.load(&planned.encoded))?;
+        if !planned.is_loaded {
+            self.log
+                .until_now("load program", || session.load(&planned.encoded))?;
+        }
         let (stats, run_ns) = self.repeat(session, &planned.built.inputs)?;
         (self.progress)(Phase::Readback);
         let reading = nanoseconds(&self.log.clock);
@@ -276,54 +269,6 @@ fn repeat(
     }
 }
 
-/// Time since `clock` began, nanoseconds.
-fn nanoseconds(clock: &Instant) -> u64 {
-    clock.elapsed().as_nanos() as u64
-}
-
-/// What happened when, for the trace.
-struct Log {
-    clock: Instant,
-    events: Vec<Event>,
-}
-
-impl Log {
-    fn begin() -> Self {
-        Self {
-            clock: Instant::now(),
-            events: Vec::new(),
-        }
-    }
-
-    /// Adds a span of the host.
-    fn host(&mut self, name: &str, start_ns: u64, duration_ns: u64) {
-        self.events.push(Event {
-            name: name.to_owned(),
-            track: Track::Host,
-            start_ns,
-            duration_ns,
-        });
-    }
-
-    /// Adds planning, which ends now, and before the first plan the choice.
-    fn planned(&mut self, plan_ns: u64) {
-        let start = nanoseconds(&self.clock).saturating_sub(plan_ns);
-        if self.events.is_empty() {
-            self.host("choose", 0, start);
-        }
-        self.host("plan", start, plan_ns);
-    }
-
-    /// Adds the span of the host in which `work` is done.
-    fn until_now<T>(&mut self, name: &str, work: impl FnOnce() -> T) -> T {
-        let start = nanoseconds(&self.clock);
-        let done = work();
-        let end = nanoseconds(&self.clock);
-        self.host(name, start, end.saturating_sub(start));
-        done
-    }
-}
-
 /// Plans and encodes a program for the machine that was chosen.
 fn plan_program(
     (graph, request): (&Graph, &RunRequest),
@@ -332,7 +277,7 @@ fn plan_program(
 ) -> Result<(EncodedProgram, PlanSummary), RunError> {
     let plan = PlanRequest {
         resident_bytes: graph.memory_bytes() as u64,
-        budget_bytes: request.budget_bytes,
+        budget_bytes: request.machine.budget_bytes,
         ..PlanRequest::default()
     };
     let (mut encoded, summary) = built.program.encode(&plan)?;
@@ -340,69 +285,37 @@ fn plan_program(
         encoded.search.narrow_nodes = narrow.enter;
         encoded.search.narrow_exit_nodes = narrow.leave;
     }
-    let plan = PlanSummary {
-        groups: summary.groups,
-        global_barriers: summary.global_barriers,
-        lower_bound: summary.lower_bound,
-        peak_group_bytes: summary.peak_group_bytes,
-        arena_bytes: summary.arena_bytes,
-        topology: String::new(),
-    };
-    Ok((encoded, plan))
+    Ok((encoded, summary))
 }
 
-/// Opens the backend that was chosen.
+/// Opens the executor that was chosen.
 fn open<'g>(
     graph: &'g Graph,
     request: &RunRequest,
     choice: Choice,
 ) -> Result<Opened<'g>, RunError> {
-    let limits = RunLimits {
-        time_budget_ns: request.time_budget_ns,
+    let Choice {
+        executor,
+        threads,
+        reason,
+        tiles,
+        ..
+    } = choice;
+    let machine = Machine {
+        threads,
+        ..request.machine
     };
-    let gpu = |executor| {
-        let options = cuda::CudaOptions {
-            device: request.device,
-            limits,
-            budget_bytes: request.budget_bytes,
-            tiles: choice.tiles,
-            ..cuda::CudaOptions::default()
-        };
-        cuda::open(executor, graph, options)
-    };
-    let cpu = |threads, reason| -> Result<Opened<'g>, RunError> {
+    let opened = |executor, reason| -> Result<Opened<'g>, RunError> {
         Ok(Opened {
-            session: Box::new(CpuSession::open(graph, threads, limits)?),
-            executor: Executor::Cpu,
-            reason,
-        })
-    };
-    let on_gpu = |executor, kind, reason| -> Result<Opened<'g>, RunError> {
-        Ok(Opened {
-            session: gpu(kind)?,
+            session: backend::open(graph, executor, (&machine, tiles))?,
             executor,
             reason,
         })
     };
-    let Choice {
-        backend,
-        threads,
-        reason,
-        ..
-    } = choice;
-    match backend {
-        BackendChoice::Cpu => cpu(threads, reason),
-        BackendChoice::Launches => on_gpu(Executor::Launches, cuda::Executor::Launches, reason),
-        BackendChoice::Graph => on_gpu(Executor::Graph, cuda::Executor::Graph, reason),
-        BackendChoice::Mega => on_gpu(Executor::Mega, cuda::Executor::Mega, reason),
-        BackendChoice::Auto => match gpu(cuda::Executor::Mega) {
-            Ok(session) => Ok(Opened {
-                session,
-                executor: Executor::Mega,
-                reason,
-            }),
-            Err(error) => cpu(threads, Some(error.to_string())),
-        },
+    match executor {
+        Some(executor) => opened(executor, reason),
+        None => opened(Executor::Mega, reason)
+            .or_else(|error| opened(Executor::Cpu, Some(error.to_string()))),
     }
 }
 
@@ -423,7 +336,7 @@ fn read_back(
 
 /// Grid barriers that the run crossed: tickets over blocks. Launch boundaries
 /// are not barriers, so executors that launch each group cross none.
-fn barriers(stats: &RunStats, executor: Executor, units: u32) -> u64 {
+pub(super) fn barriers(stats: &RunStats, executor: Executor, units: u32) -> u64 {
     match executor {
         Executor::Launches | Executor::Graph => 0,
         Executor::Cpu | Executor::Mega => u64::from(stats.control.ticket / units.max(1)),

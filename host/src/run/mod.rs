@@ -1,16 +1,21 @@
 //! One run from a graph to a result: request in, outcome out.
+//!
+//! [`execute`] is for one request, an [`Analyzer`] for many on the same graph.
 
+mod analyzer;
 mod choose;
 mod detail;
 mod error;
 mod execute;
+mod log;
 mod request;
 pub(crate) mod steps;
 mod validate;
 pub(crate) mod weigh;
 
 pub use crate::analysis::{AnalysisKind, Detail, Ranking};
-pub use crate::executor::{BackendChoice, Executor};
+pub use crate::executor::{Executor, Machine};
+pub use analyzer::Analyzer;
 pub use error::RunError;
 pub use execute::{execute, prepare};
 pub use request::{Phase, RunRequest};

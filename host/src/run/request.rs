@@ -4,12 +4,13 @@
 //! that the rest can only fail for reasons of its own. Nothing here parses or reads.
 
 use crate::analysis::{AnalysisKind, Detail, Question, Ranking};
-use crate::executor::BackendChoice;
+use crate::executor::Machine;
 use seawall_core::topology::Topology;
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroU32;
 
 /// One run, as asked for.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RunRequest {
     /// The analysis to run.
     pub analysis: AnalysisKind,
@@ -17,21 +18,11 @@ pub struct RunRequest {
     /// given; an analysis that starts everywhere ignores them.
     pub sources: Vec<u32>,
     /// Where to compute it.
-    pub backend: BackendChoice,
-    /// Ordinal of the GPU.
-    pub device: u32,
-    /// Threads of the CPU backend; when not given, all of the machine's, or one
-    /// under [`BackendChoice::Auto`] where one should be faster.
-    pub threads: Option<NonZeroUsize>,
-    /// Device bytes that graph and groups may take; the device's memory when
-    /// not given.
-    pub budget_bytes: Option<u64>,
+    pub machine: Machine,
     /// How often to run; times are medians.
     pub repeat: NonZeroU32,
     /// Whether to compare with a plain sequential implementation.
     pub check: bool,
-    /// Run time after which the kernel stops itself, nanoseconds.
-    pub time_budget_ns: u64,
     /// Iterations after which a fixpoint stops; the analysis' own bound when
     /// not given.
     pub max_iterations: Option<NonZeroU32>,
@@ -51,18 +42,20 @@ impl RunRequest {
         Self {
             analysis,
             sources,
-            backend: BackendChoice::Auto,
-            device: 0,
-            threads: None,
-            budget_bytes: None,
+            machine: Machine::auto(),
             repeat: NonZeroU32::MIN,
             check: false,
-            time_budget_ns: crate::backend::RunLimits::default().time_budget_ns,
             max_iterations: None,
             ranking: Ranking::default(),
             topology: None,
             detail: Detail::Plain,
         }
+    }
+
+    /// The same request on `machine`.
+    #[must_use]
+    pub fn on(self, machine: Machine) -> Self {
+        Self { machine, ..self }
     }
 }
 

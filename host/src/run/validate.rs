@@ -22,10 +22,10 @@ impl RunRequest {
     pub fn check(&self) -> Result<(), RunError> {
         self.detail.check(self.analysis)?;
         self.ranking.check()?;
-        if self.time_budget_ns == 0 {
+        if self.machine.time_budget_ns == 0 {
             return Err(RunError::NoTime);
         }
-        match self.threads {
+        match self.machine.threads {
             Some(threads) if threads.get() > THREADS_MAX => {
                 Err(RunError::Backend(BackendError::TooManyThreads {
                     threads: threads.get(),

@@ -47,7 +47,11 @@ impl Found {
 
     /// Costs of the threads that `request` may take, and of a GPU.
     pub(crate) fn costs(&self, request: &RunRequest, device: Option<&Key>) -> Costs {
-        let threads = request.threads.unwrap_or_else(available_threads).get();
+        let threads = request
+            .machine
+            .threads
+            .unwrap_or_else(available_threads)
+            .get();
         let threads = u32::try_from(threads).unwrap_or(u32::MAX);
         self.calibration.costs(threads, device)
     }

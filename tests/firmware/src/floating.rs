@@ -16,7 +16,7 @@ use crate::program::Tuning;
 pub enum Refusal {
     /// Slices of other lengths.
     Shape(ShapeMismatch),
-    /// The siblings make no graph.
+    /// The siblings do not form a graph.
     Graph(GraphError),
     /// The diffusion would not settle.
     Diffusion(DiffusionError),

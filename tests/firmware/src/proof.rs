@@ -1,7 +1,7 @@
 //! A panic handler that no image may need.
 //!
-//! It calls a function that nobody defines. The linker drops a handler that
-//! nothing reaches, so an image links exactly when no panic path is left in it.
+//! It calls an undefined function. The linker drops an unreachable handler, so an image links
+//! exactly if no panic path is left in it.
 
 use core::panic::PanicInfo;
 

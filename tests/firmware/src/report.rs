@@ -5,7 +5,7 @@
 
 use core::fmt;
 
-use seawall_core::plan::{Arena, Groups, Layers, WaveId};
+use seawall_core::plan::{Arena, Execution, Groups, Layers, WaveId};
 
 use crate::steps::Policies;
 
@@ -19,6 +19,8 @@ pub struct Report<'a> {
     pub arena: Arena<'a>,
     /// Its policies.
     pub policies: Policies,
+    /// The same in one call.
+    pub execution: Execution<'a>,
 }
 
 impl fmt::Display for Report<'_> {
@@ -26,20 +28,34 @@ impl fmt::Display for Report<'_> {
         for (index, waves) in self.layers.iter().enumerate() {
             line(f, "layer", index, waves)?;
         }
-        for (index, group) in self.groups.iter().enumerate() {
-            line(f, "group", index, group.waves)?;
-        }
-        writeln!(f, "{:?}", self.groups.summary())?;
-        for (wave, offsets) in self.arena.iter().enumerate() {
-            writeln!(f, "wave {wave}: {offsets:?}")?;
-        }
-        let (bytes, bound) = (self.arena.bytes(), self.arena.lower_bound());
-        writeln!(f, "arena: {bytes} bytes, at least {bound}")?;
+        groups(f, &self.groups)?;
+        arena(f, &self.arena)?;
         let policies = &self.policies;
         writeln!(f, "{:?}\n{:?}", policies.decision, policies.execution)?;
         writeln!(f, "{:?}\n{:?}", policies.launch, policies.session)?;
-        writeln!(f, "{:?}", policies.convergence)
+        writeln!(f, "{:?}", policies.convergence)?;
+        let execution = &self.execution;
+        groups(f, &execution.groups)?;
+        arena(f, &execution.arena)?;
+        writeln!(f, "{:?} {:?}", execution.decision, execution.memory)?;
+        let (bytes, pressure) = (execution.required_bytes, execution.pressure_bps);
+        writeln!(f, "{bytes} bytes, {pressure} bps, {:?}", execution.launch)
     }
+}
+
+fn groups(f: &mut fmt::Formatter<'_>, groups: &Groups<'_>) -> fmt::Result {
+    for (index, group) in groups.iter().enumerate() {
+        line(f, "group", index, group.waves)?;
+    }
+    writeln!(f, "{:?}", groups.summary())
+}
+
+fn arena(f: &mut fmt::Formatter<'_>, arena: &Arena<'_>) -> fmt::Result {
+    for (wave, offsets) in arena.iter().enumerate() {
+        writeln!(f, "wave {wave}: {offsets:?}")?;
+    }
+    let (bytes, bound) = (arena.bytes(), arena.lower_bound());
+    writeln!(f, "arena: {bytes} bytes, at least {bound}")
 }
 
 fn line(f: &mut fmt::Formatter<'_>, what: &str, index: usize, waves: &[WaveId]) -> fmt::Result {

@@ -7,9 +7,12 @@
 use seawall_core::cache::{PlanCache, Subject};
 use seawall_core::convergence::{ConvergenceContract, ConvergenceError};
 use seawall_core::error::{ArenaError, GroupError, LayerError};
-use seawall_core::launch::{LaunchError, LaunchPlan};
-use seawall_core::plan::{self, Arena, ArenaOptions, Groups, Layers, Strategy};
-use seawall_core::scratch::{ArenaScratch, GroupScratch, Scratch};
+use seawall_core::launch::{LaunchError, LaunchPlan, LaunchRequest};
+use seawall_core::plan::execution::{Chooser, Dispatch, Leeway, Request};
+use seawall_core::plan::{
+    self, Arena, ArenaOptions, Budget, Execution, ExecutionError, Groups, Layers, Strategy,
+};
+use seawall_core::scratch::{ArenaScratch, ExecutionScratch, GroupScratch, Scratch};
 use seawall_core::session::{SessionError, SessionPlan};
 use seawall_core::topology::Decision;
 use seawall_core::topology::memory::{ExecutionPlan, MemoryError};
@@ -22,6 +25,8 @@ pub type LayerRoom = Scratch<WAVES, DEPENDENCIES>;
 pub type GroupRoom = GroupScratch<WAVES, DEPENDENCIES>;
 /// Room for its arena.
 pub type ArenaRoom = ArenaScratch<WAVES>;
+/// Room for all of them in one call.
+pub type ExecutionRoom = ExecutionScratch<WAVES, DEPENDENCIES>;
 /// Room for eight cached choices of a topology.
 pub type CacheRoom = PlanCache<8>;
 
@@ -85,6 +90,43 @@ pub fn arena<'a>(
     room: &'a mut ArenaRoom,
 ) -> Result<Arena<'a>, ArenaError> {
     plan::arena(&program.dag, groups, &ArenaOptions::default(), room)
+}
+
+/// Plans the program from end to end, in one call.
+///
+/// # Errors
+///
+/// Those of [`plan::execution()`].
+#[inline(never)]
+pub fn execution<'a>(
+    program: &'a Program,
+    cache: &mut CacheRoom,
+    room: &'a mut ExecutionRoom,
+) -> Result<Execution<'a>, ExecutionError> {
+    let mut subject = Subject::new(program.identity);
+    // An arena holds what earlier groups left too, beside the largest group.
+    let budget = Budget {
+        budget_bytes: program.budget.budget_bytes.saturating_add(8_192),
+        ..program.budget
+    };
+    let request = Request {
+        signals: program.execution.signals(0),
+        dispatch: Some(Dispatch {
+            policy: &program.launches,
+            // The plan's budget, unlike the launch's own, leaves little for hits.
+            request: LaunchRequest {
+                requested_hit_capacity: 32,
+                ..program.launch
+            },
+        }),
+        leeway: Leeway {
+            least_alignment_bytes: 16,
+            early_results: true,
+            ..Leeway::default()
+        },
+        ..Request::new(program.dag, budget)
+    };
+    plan::execution(&request, Chooser::cached(cache, &mut subject), room)
 }
 
 /// Asks every policy once.

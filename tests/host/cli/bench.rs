@@ -28,6 +28,7 @@ fn a_quick_benchmark_runs_everywhere_and_lists_omissions() {
         "pagerank",
         "cc",
         "triangles",
+        "kcore",
         "batch",
         "cpu",
         "wide",
@@ -60,4 +61,40 @@ fn sections_are_chosen_and_measured_once() {
 fn an_unknown_section_lists_the_known_ones() {
     let run = finish(&mut seawall(&["bench", "--section", "tides"]));
     run.refused(&["tides", "barrier", "pagerank"]);
+}
+
+/// Runs a quick section against a report whose times are `factor` times those of another run.
+fn against(factor: f64) -> (i32, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("earlier.json");
+    let arguments = ["bench", "--quick", "--quiet", "--section", "chain"];
+    let mut report = finish(seawall(&arguments).arg("--json")).json();
+    for row in report["rows"].as_array_mut().unwrap() {
+        let ns = row["ours"]["ns"].as_f64().unwrap();
+        row["ours"]["ns"] = (ns * factor).into();
+    }
+    std::fs::write(&file, report.to_string()).unwrap();
+    let run = finish(seawall(&arguments).arg("--against").arg(&file));
+    (run.code, run.stdout)
+}
+
+#[test]
+fn a_benchmark_is_held_against_an_earlier_one() {
+    let (code, text) = against(1e6);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("0 slower by more than 5 %"), "{text}");
+    let (code, text) = against(1e-6);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("SLOWER: "), "{text}");
+}
+
+#[test]
+fn a_report_that_is_none_is_refused_before_anything_is_measured() {
+    for file in ["/dev/null", "no-such-report.json"] {
+        let arguments = ["bench", "--quick", "--json", "--against", file];
+        let run = finish(&mut seawall(&arguments));
+        assert_eq!(run.code, 2, "{file}");
+        let failure: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(failure["error"]["kind"], "earlier_benchmark", "{file}");
+    }
 }

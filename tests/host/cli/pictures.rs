@@ -190,7 +190,8 @@ fn draw((waves, edges, budget): &Drawing) -> String {
         names: &names,
         budget,
         groups: &groups,
-        arena: None,
+        execution: None,
+        shortfall: None,
     };
     let mut picture = Vec::new();
     svg::write(&view, &mut picture).unwrap();

@@ -211,6 +211,7 @@ fn plans_in_order_equal_the_vectors_and_packed_ones_are_at_most_as_long() {
     let Ok(text) = std::fs::read_to_string(folder.join("frontier_memory.jsonl")) else {
         return;
     };
+    let (mut planned, mut refused) = (0, 0);
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let vector: Value = serde_json::from_str(line).unwrap();
         let id = &vector["id"];
@@ -226,12 +227,109 @@ fn plans_in_order_equal_the_vectors_and_packed_ones_are_at_most_as_long() {
         for (field, expected) in vector["ok"].as_object().unwrap() {
             assert_eq!(&found[field], expected, "{id} {field}");
         }
-        let packed = plan(&vector["in"], &["--format", "json"]).json();
+        let fits = |plan: &Value| {
+            let input = &vector["in"];
+            let [budget, resident] =
+                ["budget_bytes", "resident_bytes"].map(|name| input[name].as_u64().unwrap());
+            plan["arena"]["bytes"].as_u64().unwrap_or(0) <= budget - resident
+        };
+        assert!(fits(&found), "{id}");
+        let packed = plan(&vector["in"], &["--format", "json"]);
+        let report: Value = serde_json::from_str(&packed.stdout).unwrap();
+        if packed.code == 2 {
+            // Groups that fit one by one, whose outputs do not fit together.
+            assert_eq!(report["error"]["kind"], "arena_over_budget", "{id}");
+            refused += 1;
+            continue;
+        }
+        assert_eq!(packed.code, 0, "{id}");
+        assert!(fits(&report), "{id}");
         let groups = |plan: &Value| plan["groups"].as_array().unwrap().len();
-        assert!(groups(&packed) <= groups(&found), "{id}");
         assert!(
-            groups(&packed) as u64 >= packed["lower_bound"].as_u64().unwrap(),
+            groups(&report) <= groups(&found) || found["arena"].is_null(),
             "{id}"
         );
+        assert!(
+            groups(&report) as u64 >= report["lower_bound"].as_u64().unwrap(),
+            "{id}"
+        );
+        planned += 1;
     }
+    assert!(planned > 20 * refused, "{refused} of {planned} refused");
+}
+
+fn outputs(bytes: &[u64], dependencies: Value, budget: u64) -> Value {
+    let wave =
+        |bytes: &u64| json!({"frontier_bytes": 0, "scratch_bytes": 0, "output_bytes": bytes});
+    json!({
+        "waves": bytes.iter().map(wave).collect::<Vec<_>>(),
+        "dependencies": dependencies,
+        "budget_bytes": budget,
+    })
+}
+
+#[test]
+fn a_plan_that_is_accepted_has_an_arena_inside_its_budget() {
+    let kib = [60 << 10, 60 << 10, 40 << 10];
+    let apart = plan(&outputs(&kib, json!([]), 100 << 10), &["--format", "json"]).json();
+    assert_eq!(apart["arena"]["bytes"], 100 << 10);
+    assert_eq!(apart["results"], "read_early");
+    let roomy = plan(&outputs(&kib, json!([]), 160 << 10), &["--format", "json"]).json();
+    assert_eq!(
+        (&roomy["arena"]["bytes"], &roomy["results"]),
+        (&json!(160 << 10), &json!("stay"))
+    );
+    let chain = outputs(&kib, json!([[0, 1], [1, 2]]), 100 << 10);
+    let refused = plan(&chain, &["--format", "json"]);
+    assert_eq!(refused.code, 2);
+    let error: Value = serde_json::from_str(&refused.stdout).unwrap();
+    let expected = json!({
+        "kind": "arena_over_budget", "required_bytes": 120 << 10, "budget_bytes": 100 << 10
+    });
+    assert_eq!(error["error"], expected);
+    let least = outputs(&kib, json!([[0, 1], [1, 2]]), 120 << 10);
+    assert_eq!(
+        plan(&least, &["--format", "json"]).json()["required_bytes"],
+        120 << 10
+    );
+    // As the vectors count, the groups stand alone.
+    let alone = plan(&chain, &["--format", "json", "--strategy", "in-order"]).json();
+    assert!(alone["arena"].is_null());
+    assert_eq!(alone["no_arena"], expected);
+}
+
+#[test]
+fn peaks_of_different_groups_are_not_added_up() {
+    let wave = |frontier: u64, output: u64| json!({"frontier_bytes": frontier, "scratch_bytes": 0, "output_bytes": output});
+    let input = json!({
+        "waves": [wave(80, 10), wave(0, 88)], "dependencies": [[0, 1]], "budget_bytes": 100,
+    });
+    let plan = plan(&input, &["--format", "json"]).json();
+    assert_eq!(plan["peak_group_bytes"], 90);
+    assert_eq!(plan["arena"]["bytes"], 98);
+}
+
+#[test]
+fn topology_memory_and_launch_follow_from_what_is_known() {
+    let mut input = outputs(&[4096], json!([]), 1 << 20);
+    input["resident_bytes"] = json!(20_000);
+    input["signals"] = json!({"nodes": 1000, "edges": 4000, "frontier_density_ppm": 750_000});
+    input["launch"] = json!({
+        "queue_len": 1000, "max_workgroup_size_x": 256,
+        "max_compute_workgroups_per_dimension": 1024,
+        "max_compute_invocations_per_workgroup": 256,
+    });
+    let plan = plan(&input, &["--format", "json"]).json();
+    assert_eq!(plan["topology"]["name"], "dense");
+    assert_eq!(plan["topology"]["reason"], "dense_coalesced_frontier");
+    assert_eq!(plan["memory"]["required_bytes"], 24_096);
+    assert_eq!(plan["required_bytes"], 24_096);
+    assert_eq!(plan["launch"]["grid_groups"], 4);
+    input["budget_bytes"] = json!(25_000);
+    let refused = self::plan(&input, &["--format", "json"]);
+    let error: Value = serde_json::from_str(&refused.stdout).unwrap();
+    assert_eq!(
+        (refused.code, &error["error"]["kind"]),
+        (2, &json!("out_of_memory"))
+    );
 }

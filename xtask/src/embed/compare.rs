@@ -1,4 +1,4 @@
-//! The example's run beside the host's plan and the bounds from its code.
+//! Comparison of the example's run with the host's plan and the bounds from its code.
 //!
 //! The plan must be the same, line by line. The painted stack must lie below
 //! the bound from the call graph and not far below it, or one of them is wrong.
@@ -14,7 +14,7 @@ use super::{MEASURED, sections::Sections};
 use crate::error::Error;
 
 /// The measured steps, as the example names them.
-const STEPS: [&str; 4] = ["layers", "groups", "arena", "policies"];
+const STEPS: [&str; 5] = ["layers", "groups", "arena", "policies", "execution"];
 
 /// A step and the most stack that its code can take.
 struct Bound {

@@ -1,4 +1,4 @@
-//! `cargo xtask golden`: the cost of each kernel, beside a committed table.
+//! `cargo xtask golden`: the cost of each kernel, against a committed table.
 //!
 //! The table is `host/ptx/golden.txt`. It is taken from the committed PTX, so it
 //! needs no compiler. The assembler's columns hold `-` where it was written

@@ -140,7 +140,7 @@ fn optional(text: &str) -> Option<Option<u32>> {
     text.parse().ok().map(Some)
 }
 
-/// The assembler's figures; nothing where it said nothing of the function.
+/// The assembler's figures; `None` if it did not report the function.
 fn assembled(figures: [Option<u32>; 7]) -> Option<Assembled> {
     let [
         registers,

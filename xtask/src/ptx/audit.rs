@@ -1,9 +1,9 @@
 //! Rules for generated code.
 //!
-//! A name that neither the module nor the driver defines fails on the user's machine,
-//! when the driver links it; a panic function drags formatting into a kernel; a function
-//! that was not inlined costs a call and a stack frame. The first two are errors
-//! here, the last is reported, since a cold function may stand alone on purpose.
+//! A name that neither the module nor the driver defines fails on the user's machine, when the
+//! driver links it; a panic function drags formatting into a kernel; a function that was not
+//! inlined costs a call and a stack frame. The first two are errors here, the last is reported,
+//! since a cold function may be separate on purpose.
 
 use crate::ptx::listing::{Function, functions};
 

@@ -68,7 +68,7 @@ fn register_words(line: &str) -> u32 {
     width * declared.saturating_sub(1)
 }
 
-/// Size in `.local .align 8 .b8 name[32];`; nothing for the open `name[]`.
+/// Size in `.local .align 8 .b8 name[32];`; `None` for the open `name[]`.
 fn array_bytes(line: &str) -> u32 {
     let size = line
         .split('[')

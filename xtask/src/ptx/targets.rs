@@ -122,7 +122,7 @@ impl Precompiled {
     }
 }
 
-/// One block of 1024 lanes per multiprocessor: at most 64 registers a lane.
+/// One block of 1024 lanes per multiprocessor: at most 64 registers per lane.
 const fn full_block(kernel: &'static str) -> Bounds {
     Bounds {
         kernel,

@@ -96,7 +96,7 @@ impl Pile {
 
 /// A place for an output in a pile.
 #[derive(Clone, Copy)]
-struct Place {
+struct Spot {
     offset: u64,
     /// The output below it, or `NONE`.
     below: u32,
@@ -182,7 +182,7 @@ impl Walk<'_> {
     }
 
     /// The lowest gap among the first few, or the top.
-    fn find(&self, pile: Pile, wave: u32) -> Place {
+    fn find(&self, pile: Pile, wave: u32) -> Spot {
         let size = self.size(wave);
         let (mut offset, mut below, mut node) = (0u64, NONE, pile.head);
         for _ in 0..REACH {
@@ -194,7 +194,7 @@ impl Walk<'_> {
         self.place(pile, wave, (self.end(pile.tail), pile.tail))
     }
 
-    fn place(&self, pile: Pile, wave: u32, (offset, below): (u64, u32)) -> Place {
+    fn place(&self, pile: Pile, wave: u32, (offset, below): (u64, u32)) -> Spot {
         let end = offset.saturating_add(self.size(wave));
         let own = read(self.regions.last, wave);
         let top = if pile.tail == NONE {
@@ -203,7 +203,7 @@ impl Walk<'_> {
             read(self.regions.last, pile.tail)
         };
         let rise = end.saturating_sub(self.end(pile.tail));
-        Place {
+        Spot {
             offset,
             below,
             rise,

@@ -11,7 +11,7 @@ use crate::scratch::ScratchView;
 pub(super) fn list_layers(room: &mut ScratchView<'_>) -> u32 {
     let last = room.depth.last().copied().unwrap_or(0);
     if last as usize == room.order.len() {
-        // Every wave is a layer of its own.
+        // Every wave is its own layer.
         count_from(1, room.ends);
         count_from(0, room.order);
         return last;

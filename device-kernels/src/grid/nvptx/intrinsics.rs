@@ -1,8 +1,6 @@
-//! What lanes of a warp, a block or a cluster do together, as LLVM's intrinsics.
+//! Operations of all lanes of a warp, a block or a cluster, as LLVM's intrinsics.
 //!
-//! Intrinsics and not assembly, because the compiler must know that these are
-//! convergent: it may not move them under a condition or copy them into both of its
-//! branches.
+//! They are intrinsics and not assembly by codegen rule `CONVERGE`.
 
 unsafe extern "unadjusted" {
     #[link_name = "llvm.nvvm.bar.warp.sync"]

@@ -1,13 +1,14 @@
 //! An NVIDIA GPU as a grid.
 //!
-//! Scoped accesses are inline assembly, since the language's atomics are
-//! system-scoped on this target and their orderings are not to be relied on
-//! (rust-lang/rust#136480). All pointers are in the global window; block-shared
-//! memory is reached by word number only.
+//! Scoped accesses are inline assembly: the language's atomics have system scope on this
+//! target, and their orders cannot be relied on (rust-lang/rust#136480). All pointers are
+//! in the global window; block-shared memory is accessed by word number only.
 
+mod assembly;
 mod intrinsics;
 
 use super::{COMPACT_LANES, Grid, LANES_MAX, shared_words};
+use assembly::{address_of, atomic, load, load_now, load4, special_register, store, streaming};
 use core::arch::{asm, global_asm, nvptx};
 use intrinsics::*;
 
@@ -37,65 +38,24 @@ pub type CompactDevice = Lane<COMPACT_LANES>;
 /// Address of word `at` of the shared memory that a launch asked for.
 #[inline(always)]
 fn extra_address(at: u32) -> u32 {
-    let base: u32;
-    // SAFETY: taking an address has no effect.
-    unsafe {
-        asm!("mov.u32 {}, seawall_extra;", out(reg32) base, options(pure, nomem, nostack));
-    }
-    base + at * 4
+    address_of!("seawall_extra") + at * 4
 }
 
 impl<const LANES: u32> Lane<LANES> {
     #[inline(always)]
     fn shared_address(at: u32) -> u32 {
         const { assert!(LANES == LANES_MAX || LANES == COMPACT_LANES) };
-        let base: u32;
-        // SAFETY: taking an address has no effect.
-        unsafe {
-            if LANES == COMPACT_LANES {
-                asm!("mov.u32 {}, seawall_shared_compact;", out(reg32) base, options(pure, nomem, nostack));
-            } else {
-                asm!("mov.u32 {}, seawall_shared;", out(reg32) base, options(pure, nomem, nostack));
-            }
-        }
+        let base = if LANES == COMPACT_LANES {
+            address_of!("seawall_shared_compact")
+        } else {
+            address_of!("seawall_shared")
+        };
         base + at * 4
     }
 }
 
-/// How a load says that its line will not be wanted again, where it can.
-#[cfg(seawall_sm = "90")]
-macro_rules! streaming {
-    () => {
-        ".L1::no_allocate"
-    };
-}
-#[cfg(not(seawall_sm = "90"))]
-macro_rules! streaming {
-    () => {
-        ""
-    };
-}
-
-macro_rules! special_register {
-    ($name:literal) => {{
-        let value: u32;
-        // SAFETY: reading a special register has no effect.
-        unsafe { asm!(concat!("mov.u32 {}, ", $name, ";"), out(reg32) value, options(pure, nomem, nostack)) };
-        value
-    }};
-}
-
-macro_rules! atomic {
-    ($operation:literal, $word:expr, $value:expr) => {{
-        let previous: u32;
-        // SAFETY: the word is valid, by the method's contract.
-        unsafe { asm!(concat!("atom.relaxed.gpu.", $operation, " {}, [{}], {};"), out(reg32) previous, in(reg64) $word, in(reg32) $value, options(nostack)) };
-        previous
-    }};
-}
-
-// SAFETY: ids come from the hardware, `bar.sync` orders the block's accesses,
-// and each array of shared memory is one a block, as long as `LANES` asks.
+// SAFETY: ids come from the hardware, `bar.sync` orders the block's accesses, and each
+// block has an array of shared memory, as long as `LANES` asks.
 unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     const WARP: u32 = 32;
     const LANES: u32 = LANES;
@@ -145,7 +105,7 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
             cluster_wait();
         }
     }
-    // Older machines have no clusters: a block is alone in its own.
+    // Older machines have no clusters: each block is one of its own.
     #[cfg(not(seawall_sm = "90"))]
     #[inline(always)]
     fn cluster(self) -> u32 {
@@ -216,42 +176,19 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     }
     #[inline(always)]
     unsafe fn shared_load(self, at: u32) -> u32 {
-        let value: u32;
-        // SAFETY: `at` is in shared memory, by this method's contract.
-        unsafe {
-            asm!("ld.shared.u32 {}, [{}];", out(reg32) value, in(reg32) Self::shared_address(at), options(pure, readonly, nostack))
-        };
-        value
+        load!("ld.shared.u32", reg32 Self::shared_address(at))
     }
     #[inline(always)]
     unsafe fn shared_load4(self, at: u32) -> [u32; 4] {
-        let (first, second, third, fourth): (u32, u32, u32, u32);
-        // SAFETY: the words are in shared memory, whose arrays are aligned, by
-        // this method's contract.
-        unsafe {
-            asm!(
-                "ld.shared.v4.u32 {{{}, {}, {}, {}}}, [{}];",
-                out(reg32) first, out(reg32) second, out(reg32) third, out(reg32) fourth,
-                in(reg32) Self::shared_address(at), options(pure, readonly, nostack)
-            );
-        }
-        [first, second, third, fourth]
+        load4!("ld.shared.v4.u32", reg32 Self::shared_address(at), readonly)
     }
     #[inline(always)]
     unsafe fn shared_store(self, at: u32, value: u32) {
-        // SAFETY: `at` is in shared memory, by this method's contract.
-        unsafe {
-            asm!("st.shared.u32 [{}], {};", in(reg32) Self::shared_address(at), in(reg32) value, options(nostack))
-        };
+        store!("st.shared.u32", reg32 Self::shared_address(at), value);
     }
     #[inline(always)]
     unsafe fn shared_add(self, at: u32, value: u32) -> u32 {
-        let previous: u32;
-        // SAFETY: `at` is in shared memory, by this method's contract.
-        unsafe {
-            asm!("atom.shared.add.u32 {}, [{}], {};", out(reg32) previous, in(reg32) Self::shared_address(at), in(reg32) value, options(nostack))
-        };
-        previous
+        atomic!("shared.add.u32", reg32 Self::shared_address(at), reg32 value)
     }
     #[inline(always)]
     fn extra_words(self) -> u32 {
@@ -259,28 +196,15 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     }
     #[inline(always)]
     unsafe fn extra_load(self, at: u32) -> u32 {
-        let value: u32;
-        // SAFETY: `at` is in what was asked for, by this method's contract.
-        unsafe {
-            asm!("ld.shared.u32 {}, [{}];", out(reg32) value, in(reg32) extra_address(at), options(pure, readonly, nostack))
-        };
-        value
+        load!("ld.shared.u32", reg32 extra_address(at))
     }
     #[inline(always)]
     unsafe fn extra_store(self, at: u32, value: u32) {
-        // SAFETY: `at` is in what was asked for, by this method's contract.
-        unsafe {
-            asm!("st.shared.u32 [{}], {};", in(reg32) extra_address(at), in(reg32) value, options(nostack))
-        };
+        store!("st.shared.u32", reg32 extra_address(at), value);
     }
     #[inline(always)]
     unsafe fn extra_add(self, at: u32, value: u32) -> u32 {
-        let previous: u32;
-        // SAFETY: `at` is in what was asked for, by this method's contract.
-        unsafe {
-            asm!("atom.shared.add.u32 {}, [{}], {};", out(reg32) previous, in(reg32) extra_address(at), in(reg32) value, options(nostack))
-        };
-        previous
+        atomic!("shared.add.u32", reg32 extra_address(at), reg32 value)
     }
     #[cfg(seawall_sm = "90")]
     #[inline(always)]
@@ -327,26 +251,11 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
 
     #[inline(always)]
     unsafe fn constant(self, word: *const u32) -> u32 {
-        let value: u32;
-        // SAFETY: the word is valid and constant, by this method's contract.
-        unsafe {
-            asm!("ld.global.nc.u32 {}, [{}];", out(reg32) value, in(reg64) word, options(pure, readonly, nostack))
-        };
-        value
+        load!("ld.global.nc.u32", reg64 word)
     }
     #[inline(always)]
     unsafe fn constant4(self, word: *const u32) -> [u32; 4] {
-        let (first, second, third, fourth): (u32, u32, u32, u32);
-        // SAFETY: the words are valid, constant and aligned, by this method's
-        // contract.
-        unsafe {
-            asm!(
-                concat!("ld.global.nc", streaming!(), ".v4.u32 {{{}, {}, {}, {}}}, [{}];"),
-                out(reg32) first, out(reg32) second, out(reg32) third, out(reg32) fourth,
-                in(reg64) word, options(pure, nomem, nostack)
-            );
-        }
-        [first, second, third, fourth]
+        load4!(concat!("ld.global.nc", streaming!(), ".v4.u32"), reg64 word, nomem)
     }
     #[inline(always)]
     unsafe fn prefetch(self, word: *const u32) {
@@ -355,32 +264,15 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     }
     #[inline(always)]
     unsafe fn load_weak(self, word: *const u32) -> u32 {
-        let value: u32;
-        // SAFETY: the word is valid, by this method's contract.
-        unsafe {
-            asm!("ld.global.u32 {}, [{}];", out(reg32) value, in(reg64) word, options(pure, readonly, nostack))
-        };
-        value
+        load!("ld.global.u32", reg64 word)
     }
     #[inline(always)]
     unsafe fn store_weak(self, word: *mut u32, value: u32) {
-        // SAFETY: the word is valid, by this method's contract.
-        unsafe {
-            asm!("st.global.u32 [{}], {};", in(reg64) word, in(reg32) value, options(nostack))
-        };
+        store!("st.global.u32", reg64 word, value);
     }
     #[inline(always)]
     unsafe fn load_weak4(self, word: *const u32) -> [u32; 4] {
-        let (first, second, third, fourth): (u32, u32, u32, u32);
-        // SAFETY: the words are valid and aligned, by this method's contract.
-        unsafe {
-            asm!(
-                "ld.global.v4.u32 {{{}, {}, {}, {}}}, [{}];",
-                out(reg32) first, out(reg32) second, out(reg32) third, out(reg32) fourth,
-                in(reg64) word, options(pure, readonly, nostack)
-            );
-        }
-        [first, second, third, fourth]
+        load4!("ld.global.v4.u32", reg64 word, readonly)
     }
     #[inline(always)]
     unsafe fn store_weak4(self, word: *mut u32, [first, second, third, fourth]: [u32; 4]) {
@@ -395,62 +287,39 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     }
     #[inline(always)]
     unsafe fn load(self, word: *const u32) -> u32 {
-        let value: u32;
-        // SAFETY: the word is valid, by this method's contract.
-        unsafe {
-            asm!("ld.relaxed.gpu.global.u32 {}, [{}];", out(reg32) value, in(reg64) word, options(nostack))
-        };
-        value
+        load_now!("ld.relaxed.gpu.global.u32", reg32 word)
     }
     #[inline(always)]
     unsafe fn store(self, word: *mut u32, value: u32) {
-        // SAFETY: the word is valid, by this method's contract.
-        unsafe {
-            asm!("st.relaxed.gpu.global.u32 [{}], {};", in(reg64) word, in(reg32) value, options(nostack))
-        };
+        store!("st.relaxed.gpu.global.u32", reg64 word, value);
     }
     #[inline(always)]
     unsafe fn add(self, word: *mut u32, value: u32) -> u32 {
-        atomic!("global.add.u32", word, value)
+        atomic!("relaxed.gpu.global.add.u32", reg64 word, reg32 value)
     }
     #[inline(always)]
     unsafe fn add_wide(self, word: *mut u32, value: u64) -> u64 {
-        let previous: u64;
-        // SAFETY: the pair is valid and aligned, by this method's contract.
-        unsafe {
-            asm!("atom.relaxed.gpu.global.add.u64 {}, [{}], {};", out(reg64) previous, in(reg64) word, in(reg64) value, options(nostack))
-        };
-        previous
+        atomic!("relaxed.gpu.global.add.u64", reg64 word, reg64 value)
     }
     #[inline(always)]
     unsafe fn load_wide(self, word: *const u32) -> u64 {
-        let value: u64;
-        // SAFETY: the pair is valid and aligned, by this method's contract.
-        unsafe {
-            asm!("ld.relaxed.gpu.global.u64 {}, [{}];", out(reg64) value, in(reg64) word, options(nostack))
-        };
-        value
+        load_now!("ld.relaxed.gpu.global.u64", reg64 word)
     }
     #[inline(always)]
     unsafe fn min_wide(self, word: *mut u32, value: u64) -> u64 {
-        let previous: u64;
-        // SAFETY: the pair is valid and aligned, by this method's contract.
-        unsafe {
-            asm!("atom.relaxed.gpu.global.min.u64 {}, [{}], {};", out(reg64) previous, in(reg64) word, in(reg64) value, options(nostack))
-        };
-        previous
+        atomic!("relaxed.gpu.global.min.u64", reg64 word, reg64 value)
     }
     #[inline(always)]
     unsafe fn or(self, word: *mut u32, value: u32) -> u32 {
-        atomic!("global.or.b32", word, value)
+        atomic!("relaxed.gpu.global.or.b32", reg64 word, reg32 value)
     }
     #[inline(always)]
     unsafe fn min(self, word: *mut u32, value: u32) -> u32 {
-        atomic!("global.min.u32", word, value)
+        atomic!("relaxed.gpu.global.min.u32", reg64 word, reg32 value)
     }
     #[inline(always)]
     unsafe fn max(self, word: *mut u32, value: u32) -> u32 {
-        atomic!("global.max.u32", word, value)
+        atomic!("relaxed.gpu.global.max.u32", reg64 word, reg32 value)
     }
     #[inline(always)]
     unsafe fn swap_if(self, word: *mut u32, expected: u32, value: u32) -> u32 {
@@ -479,17 +348,11 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     }
     #[inline(always)]
     unsafe fn poll(self, word: *const u32) -> u32 {
-        let value: u32;
-        // SAFETY: the word is valid, by this method's contract.
-        unsafe {
-            asm!("ld.acquire.gpu.global.u32 {}, [{}];", out(reg32) value, in(reg64) word, options(nostack))
-        };
-        value
+        load_now!("ld.acquire.gpu.global.u32", reg32 word)
     }
 }
 
-/// What `join` makes of the `value`s of a warp, for machines that cannot do it
-/// at once.
+/// Joins the `value`s of a warp, for machines without an instruction for it.
 #[cfg(not(seawall_sm = "90"))]
 #[inline(always)]
 fn butterfly<G: Grid>(grid: G, value: u32, join: impl Fn(u32, u32) -> u32) -> u32 {
@@ -502,7 +365,7 @@ fn butterfly<G: Grid>(grid: G, value: u32, join: impl Fn(u32, u32) -> u32) -> u3
     joined
 }
 
-/// Ends the kernel: nothing that runs on a GPU can unwind.
+/// Ends the kernel; code on a GPU cannot unwind.
 pub fn trap() -> ! {
     // SAFETY: `trap` ends the kernel and reports to the host.
     unsafe { nvptx::trap() }

@@ -1,9 +1,9 @@
-//! The blocks that search a narrow frontier together.
+//! The blocks that run a fused search together.
 
 use crate::grid::Grid;
 use crate::team::Team;
 
-/// The blocks that search together, and which of them this is.
+/// The blocks that search together, and the number of this one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crew {
     /// A power of two.
@@ -18,11 +18,12 @@ pub fn crew_size<G: Grid>(team: &Team<G>) -> u32 {
     if team.size() < cluster { 1 } else { cluster }
 }
 
-/// Frontier that one CPU thread searches while others wait, as a multiple of what is
-/// narrow for a block: below it the others would cost more than they take over.
+/// Frontier that one CPU thread searches while others wait, as a multiple of a frontier
+/// that is narrow for a block: below it, the others would cost more than they take over.
 const LEAD: u32 = 6;
 
-/// How many times what is narrow for one block is narrow for `team`.
+/// Width of a frontier that is narrow for `team`, as a multiple of one that is narrow for
+/// a block.
 #[inline(always)]
 pub fn reach<G: Grid>(team: &Team<G>) -> u32 {
     match G::WARP {
@@ -33,7 +34,7 @@ pub fn reach<G: Grid>(team: &Team<G>) -> u32 {
 }
 
 impl Crew {
-    /// First and behind the last of this block's even share of `count` items.
+    /// The range of this block's even share of `count` items.
     #[inline(always)]
     pub(super) fn share(self, count: u32) -> (u32, u32) {
         // The number of blocks is a power of two.

@@ -1,4 +1,5 @@
-//! Iterations by the first block of a cluster, while the frontier is narrow enough.
+//! Iterations by the first block of a cluster, while the frontier is narrow enough for
+//! it.
 
 use super::crew::Crew;
 use super::pass::fits_warp;
@@ -15,14 +16,14 @@ pub(super) const FIRST_BLOCK_NODES: u32 = 96;
 /// Frontier above which the first block calls the cluster, nodes.
 const FIRST_BLOCK_EXIT: u32 = 128;
 
-/// How a leader's run ended, as it tells the others.
+/// Verdicts that the first block broadcasts.
 const GOES_ON: u32 = 0;
 const TOO_WIDE: u32 = 1;
 const STOPPED: u32 = 2;
 
 impl Search {
-    /// Iterations by the first block, while the frontier is narrow; the others
-    /// wait for its word.
+    /// Runs iterations in the first block while the frontier is narrow enough; the others
+    /// wait for its verdict.
     #[inline(always)]
     pub(super) fn run_first_block<G: Grid>(
         &self,
@@ -70,7 +71,7 @@ impl Search {
         run.spread = 1;
         run.held = queues.held(run.turn, 1);
         if crew.rank != 0 && grid.lane() == 0 {
-            // The first block did that for itself.
+            // The first block has done that.
             queues.clear(run.turn + 1);
         }
         grid.block_barrier();
@@ -81,7 +82,7 @@ impl Search {
         }
     }
 
-    /// Some iterations by the first block alone.
+    /// Runs some iterations in the first block alone.
     #[inline(always)]
     fn iterate<G: Grid>(
         &self,

@@ -1,4 +1,4 @@
-//! The end of a narrow run: the frontier goes back to a resident queue.
+//! The end of a fused run: the frontier goes back to a resident queue.
 
 use super::crew::Crew;
 use super::progress::Run;
@@ -12,8 +12,8 @@ use crate::search::frontier::{Target, append_rows};
 use seawall_core::abi::search::{DriveRecord, SearchPolicy};
 
 impl Search {
-    /// Moves the frontier to the other resident queue; gives the edges that
-    /// the run explored, to the first lane of the first block.
+    /// Moves the frontier to the other resident queue. The first lane of the first block
+    /// gets the edges that the run explored.
     #[inline(always)]
     pub(super) fn hand_back<G: Grid>(
         &self,
@@ -59,7 +59,7 @@ impl Search {
         explored
     }
 
-    /// The drive record after the run, by one lane.
+    /// The drive record after the run; one lane calls this.
     #[inline(never)]
     pub(super) fn close<G: Grid>(
         &self,

@@ -1,4 +1,4 @@
-//! Looks at the clock and at the fault word during a narrow run.
+//! Looks at the clock and at the fault word during a fused run.
 
 use super::progress::Bounds;
 use super::queue::{Queues, Word};
@@ -9,7 +9,7 @@ use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
 
 impl Search {
-    /// Ends the run when its time is over or another block reports a fault.
+    /// Ends the run if its time is over or another block reported a fault.
     #[inline(never)]
     pub(super) fn look<G: Grid>(
         &self,
@@ -24,7 +24,7 @@ impl Search {
         Err(Self::out_of_time(team, bounds, iteration))
     }
 
-    /// [`Self::look`] by the first block for the whole cluster.
+    /// [`Self::look`] by the first block, for the whole cluster.
     #[inline(never)]
     pub(super) fn look_together<G: Grid>(
         &self,

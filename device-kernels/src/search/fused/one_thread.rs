@@ -1,10 +1,9 @@
-//! A narrow search on a CPU: one thread and a plain queue, level after level.
+//! A fused search on a CPU: one thread and a plain queue, level after level.
 //!
-//! The other threads wait at the next barrier, so nothing here needs an atomic
-//! operation. A level is two passes without a branch on what was found: the first
-//! appends the nodes that edges discover, the second marks them and looks their rows
-//! up. The frontier lies in the resident queues all the time, as any other step
-//! leaves it.
+//! The other threads wait at the next barrier, so nothing here needs an atomic operation.
+//! A level is two passes without a branch on what was found: the first appends the nodes
+//! that edges discover, the second marks them and looks up their rows. The frontier stays
+//! in the resident queues, as any other step leaves it.
 
 use super::crew::reach;
 use super::progress::{Bounds, LOOK_MASK};
@@ -23,14 +22,14 @@ use seawall_core::abi::search::{DriveRecord, Step};
 /// Queue entries by which rows are fetched ahead of their use.
 const AHEAD: u32 = 12;
 
-/// Edges behind the first one of a row that are fetched with it.
+/// Edges after the first one of a row that are fetched with it.
 const NEXT: u32 = 3;
 
-/// Runs iterations in this block alone, which leaves the frontier in a resident queue
-/// that drive record `slot` then describes. Returns the iterations run.
+/// Runs iterations in this block alone and leaves the frontier in a resident queue, which
+/// drive record `slot` then describes. Returns the number of iterations.
 ///
 /// # Errors
-/// When the time budget ends or another block reports a fault.
+/// If the time budget ends or another block reports a fault.
 #[inline(never)]
 pub(super) fn run_one_thread<G: Grid>(
     cx: ContextRef<G>,
@@ -65,8 +64,8 @@ pub(super) fn run_one_thread<G: Grid>(
     Ok(drive.iteration - before.iteration)
 }
 
-/// Runs the step that `drive` asks for, if it is a push from queue to queue: alone in a
-/// team of one block, with even shares of edges in others.
+/// Runs the step that `drive` asks for if it is a push from queue to queue, and returns
+/// whether it is. A team of one block runs it alone, others by even shares of edges.
 #[inline(always)]
 pub(in crate::search) fn pushes<G: Grid>(cx: ContextRef<G>, drive: &DriveRecord) -> bool {
     let step = Step::from_word(drive.next);
@@ -81,7 +80,7 @@ pub(in crate::search) fn pushes<G: Grid>(cx: ContextRef<G>, drive: &DriveRecord)
     true
 }
 
-/// One level of a team of one block, as a step.
+/// Runs one level of a team of one block, as a step.
 #[inline(never)]
 fn push<G: Grid>(cx: ContextRef<G>) {
     let grid = cx.grid();
@@ -92,8 +91,8 @@ fn push<G: Grid>(cx: ContextRef<G>) {
 }
 
 impl Search {
-    /// One level: from the queue that `drive` describes into the other one. Returns the
-    /// nodes and edges of the next frontier.
+    /// Runs one level, from the queue that `drive` describes into the other one. Returns
+    /// the nodes and edges of the next frontier.
     #[inline(always)]
     fn level<G: Grid>(&self, grid: G, drive: &DriveRecord) -> (u32, u32) {
         if self.visit.keeps_parents() {
@@ -103,7 +102,7 @@ impl Search {
         }
     }
 
-    /// [`Search::level`]; `PARENTS` says whether anybody asks who discovered a node.
+    /// [`Search::level`]; `PARENTS` says whether discoverers are kept.
     #[inline(always)]
     fn level_of<G: Grid, const PARENTS: bool>(&self, grid: G, drive: &DriveRecord) -> (u32, u32) {
         let next = self.frontier.queue(drive.queue ^ 1);
@@ -111,7 +110,7 @@ impl Search {
         self.settle::<G, PARENTS>(grid, drive.iteration + 1, (&next, found))
     }
 
-    /// Appends to `next` what the edges of the frontier discover, the nodes and, with
+    /// Appends to `next` the nodes that edges of the frontier discover and, with
     /// `PARENTS`, their discoverers. Returns how many.
     #[inline(always)]
     fn discover<G: Grid, const PARENTS: bool>(
@@ -122,7 +121,8 @@ impl Search {
     ) -> u32 {
         let queue = &self.frontier.queue(drive.queue);
         let visited = self.frontier.bitset(drive.visited);
-        // A node is discovered once, and the first ones were before.
+        // Each node is discovered once, and sources were before, so no place is above
+        // this one.
         let last = self.frontier.nodes().saturating_sub(1);
         let edges = self.outgoing.edges();
         let mut found = 0_u32;
@@ -130,7 +130,7 @@ impl Search {
             if index + AHEAD < drive.nodes {
                 let start = queue.starts.load_weak(grid, index + AHEAD);
                 self.outgoing.prefetch_target(grid, start);
-                // A line that the search gets to along rows is met by the end of one.
+                // The end of a row may lie in the next cache line.
                 let last = start.saturating_add(NEXT).min(edges);
                 self.outgoing.prefetch_target(grid, last);
             }
@@ -151,8 +151,8 @@ impl Search {
         found
     }
 
-    /// Marks the first `found` nodes of `queue` and gives their entries their rows.
-    /// Nodes without edges are left out. Returns the nodes and edges that stay.
+    /// Marks the first `found` nodes of `queue` and completes their entries by their
+    /// rows. Nodes without edges are left out. Returns the nodes and edges that stay.
     #[inline(always)]
     fn settle<G: Grid, const PARENTS: bool>(
         &self,

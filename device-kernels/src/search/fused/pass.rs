@@ -1,28 +1,27 @@
-//! One iteration of a narrow search: by a warp, by a block, by a cluster.
+//! One iteration of a fused search: by a warp, by a block, by a cluster.
 
 use super::crew::Crew;
 use super::progress::{LOOK_MASK, Limits, Pass, Run};
 use super::queue::{Queues, Word};
 use crate::block::block_scan;
-use crate::block::shared::narrow_nodes;
 use crate::grid::Grid;
 use crate::queue::{Found, Row, SERIAL};
 use crate::search::current::Search;
 use crate::search::frontier::append;
 use crate::search::push::Push;
+use crate::shared::fused_nodes;
 
-/// Largest degree that a warp walks alone; what 32 such rows lead to fits a
-/// queue.
+/// Largest degree that a warp walks alone; the targets of 32 such rows fit a queue.
 const fn warp_degree<G: Grid>() -> u32 {
-    let fits = narrow_nodes::<G>() / 32;
+    let fits = fused_nodes::<G>() / 32;
     if fits < 32 { fits } else { 32 }
 }
 
-/// Entries of the fullest block, as a multiple of the average, above which the
-/// entries are shared out anew.
+/// Entries of the fullest block, as a multiple of the average, above which entries are
+/// shared out anew.
 const UNEVEN: u32 = 2;
 
-/// Entries times lanes an entry that a warp handles alone.
+/// Entries, times lanes per entry, that a warp handles alone.
 const WARP_SLOTS: u32 = 64;
 
 impl Search {
@@ -34,9 +33,8 @@ impl Search {
         }
     }
 
-    /// Iterations by the first warp of a block, while the frontier fits it;
-    /// the other warps wait. True when the whole block must take the next
-    /// iteration or it is time to look at the clock.
+    /// Runs iterations in the first warp of a block while the frontier fits it; the other
+    /// warps wait. Returns whether the whole block must take the next iteration.
     #[inline(always)]
     pub(super) fn run_warp<G: Grid>(
         &self,
@@ -63,7 +61,7 @@ impl Search {
                 queues.broadcast(Word::Parity, run.parity);
                 queues.broadcast(Word::Verdict, u32::from(stuck));
                 queues.broadcast(Word::Widest, run.frontier_max);
-                // Slow lanes may still read the counters whose turn it is.
+                // Slow lanes may still read the counters of this turn.
                 queues.set(run.turn + 1, len, large);
                 queues.clear(run.turn + 2);
             }
@@ -75,12 +73,12 @@ impl Search {
         run.turn += 1;
         run.held = queues.held_here(run.turn);
         let stuck = queues.own_word(Word::Verdict) != 0;
-        // Everyone has read before the first warp may tell again.
+        // Everyone has read before the first warp broadcasts again.
         grid.block_barrier();
         stuck
     }
 
-    /// One iteration by one warp; false when a degree is too large for it.
+    /// Runs one iteration in one warp; returns `false` if a degree is too large for it.
     #[inline(always)]
     fn pass_warp<G: Grid>(
         &self,
@@ -125,8 +123,8 @@ impl Search {
         true
     }
 
-    /// Every `1 << each` neighbouring lanes share the edges of their `row`, an
-    /// edge a lane at a time. All lanes of the warp take part.
+    /// Visits the edges of `row`, which `1 << each` neighbouring lanes share, one edge
+    /// per lane at a time. A warp operation.
     #[inline(always)]
     fn stride<G: Grid>(
         &self,
@@ -145,8 +143,7 @@ impl Search {
         }
     }
 
-    /// Appends to this block's queue, and to the resident one what has no room
-    /// there.
+    /// Appends to this block's queue; finds without room there go to the resident queue.
     #[inline(always)]
     fn keep<G: Grid, const K: usize>(
         &self,
@@ -159,8 +156,8 @@ impl Search {
         append(queues.grid, self.frontier, limits.target, &rest);
     }
 
-    /// Visits the edges of this block's share of the frontier, the entries
-    /// from `first` on that lie before `end`; gives how many this lane counted.
+    /// Visits the edges of this block's share of the frontier, the entries `first..end`,
+    /// and returns how many this lane counted.
     #[inline(always)]
     fn expand_share<G: Grid>(
         &self,
@@ -198,7 +195,7 @@ impl Search {
         explored
     }
 
-    /// One iteration by all blocks of `crew`.
+    /// Runs one iteration in all blocks of `crew`.
     #[inline(always)]
     pub(super) fn pass_wide<G: Grid>(
         &self,
@@ -208,7 +205,7 @@ impl Search {
         limits: &Limits,
     ) -> Pass {
         let grid = queues.grid;
-        // Blocks keep their own entries while they are shared out well.
+        // Blocks keep their own entries while those are shared out well.
         let own = run.spread == crew.blocks && run.held.most * crew.blocks <= UNEVEN * run.held.len;
         let (first, end) = if own {
             (0, queues.own_len(run.turn))
@@ -280,8 +277,8 @@ fn edges_of<G: Grid>(
     total
 }
 
-/// First entry of this lane's warp in a round of the block, when `1 << each`
-/// lanes share an entry.
+/// First entry of this lane's warp in a round of the block, if `1 << each` lanes share an
+/// entry.
 #[inline(always)]
 fn first_of_warp<G: Grid>(grid: G, each: u32) -> u32 {
     (grid.lane() & !(G::WARP - 1)) >> each

@@ -1,4 +1,4 @@
-//! Where a narrow run stands, and up to where it goes.
+//! The state of a fused run, and its limits.
 
 use super::queue::Held;
 use crate::control::ProgramPoint;
@@ -7,16 +7,16 @@ use crate::search::frontier::Target;
 /// Iterations between two looks at the clock.
 pub(super) const LOOK_MASK: u32 = 255;
 
-/// What bounds a narrow run.
+/// The bounds that the loop sets a fused run.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// Iterations after which the loop ends.
     pub max_iterations: u32,
-    /// Where the block is, for fault records.
+    /// The point that the block is at, for fault records.
     pub point: ProgramPoint,
 }
 
-/// Up to where a run goes on.
+/// The limits of a fused run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     pub(super) max_iterations: u32,
@@ -24,25 +24,25 @@ pub(super) struct Limits {
     pub(super) widest: u32,
     /// Edges of a frontier above which it ends.
     pub(super) edges: u32,
-    /// Resident queue of what finds no room.
+    /// Resident queue for finds without room in shared memory.
     pub(super) target: Target,
-    /// Which visited bitset is current.
+    /// Number of the current visited bitset.
     pub(super) visited: u32,
     /// Lanes that share the edges of an entry, as a power of two.
     pub(super) lanes_log2: u32,
 }
 
-/// Where a narrow run stands; the same in every lane of the blocks that take
-/// part, but for `explored`.
+/// The state of a fused run; the same in every lane of the blocks that take part, except
+/// `explored`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     /// The frontier.
     pub(super) held: Held,
     /// Blocks that hold it: the first ones.
     pub(super) spread: u32,
-    /// Which of the queues holds it.
+    /// Number of the queue that holds it.
     pub(super) parity: u32,
-    /// Whose turn among the counters it is.
+    /// Turn of the counters; see [`Queues`](super::queue::Queues).
     pub(super) turn: u32,
     /// Iterations done.
     pub(super) iteration: u32,
@@ -61,7 +61,7 @@ pub(super) enum Pass {
 }
 
 impl Run {
-    /// Takes note of the next frontier, of `len` nodes.
+    /// Takes in the next frontier, of `len` nodes.
     #[inline(always)]
     pub(super) fn advance(&mut self, len: u32) {
         self.parity ^= 1;
@@ -69,7 +69,7 @@ impl Run {
         self.frontier_max = self.frontier_max.max(len);
     }
 
-    /// Whether there is something left to do, however wide it is.
+    /// Whether anything is left to do, however wide the frontier is.
     #[inline(always)]
     pub(super) fn goes_on(&self, limits: &Limits) -> bool {
         self.held.len != 0 && !self.held.full && self.iteration < limits.max_iterations

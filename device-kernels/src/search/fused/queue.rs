@@ -1,13 +1,13 @@
-//! The queues of a narrow search, in the shared memory of the blocks that
-//! search together: each block appends to its own, all read all.
+//! The queues of a fused search, in the shared memory of the blocks that search together.
+//! Each block appends to its own, and all read all.
 
 use crate::block::scan_count;
-use crate::block::shared::{NARROW, NARROW_WORDS, PARTS, narrow_nodes};
 use crate::grid::{CLUSTER_MAX, Grid};
 use crate::queue::{Finds, Found, Row, SERIAL};
+use crate::shared::{FUSED, PARTS, fused_nodes, fused_queues};
 
-/// Two queues in each block's shared memory, and counters that take turns: of
-/// three, one is read, one is added to, one is cleared.
+/// Two queues in each block's shared memory, and counters that take turns: of three, one
+/// is read, one added to, one cleared.
 #[derive(Clone, Copy)]
 pub(super) struct Queues<G> {
     /// This lane's view of the machine.
@@ -23,16 +23,16 @@ enum Counter {
     Large = 3,
 }
 
-/// A word by which one block, or its first warp, tells the others something.
+/// A word that one block, or its first warp, broadcasts.
 #[derive(Clone, Copy)]
 pub(super) enum Word {
     /// Iterations done.
     Iteration = 6,
     /// Queue that holds the frontier.
     Parity = 7,
-    /// Whose turn among the counters it is.
+    /// Turn of the counters.
     Turn = 8,
-    /// How the iterations of a warp, or of the first block, ended.
+    /// Verdict on the iterations of a warp, or of the first block.
     Verdict = 9,
     /// Largest frontier.
     Widest = 10,
@@ -71,56 +71,65 @@ impl<G: Grid> Queues<G> {
 
     #[inline(always)]
     fn counter(counter: Counter, turn: u32) -> u32 {
-        NARROW_WORDS + counter as u32 + turn % 3
+        counter as u32 + turn % 3
     }
 
-    /// Clears the counters whose turn it is; one lane calls this.
+    /// Word `at` of this block's [`FUSED`] words, that of a [`Counter`] or [`Word`].
+    #[inline(always)]
+    fn own_at(self, at: u32) -> u32 {
+        // SAFETY: counters and words are fewer than those of the slot.
+        unsafe { FUSED.area().load(self.grid, at) }
+    }
+
+    /// Sets word `at`; see [`Queues::own_at`].
+    #[inline(always)]
+    fn set_at(self, at: u32, value: u32) {
+        // SAFETY: counters and words are fewer than those of the slot.
+        unsafe { FUSED.area().store(self.grid, at, value) };
+    }
+
+    /// Word `at` of block `peer`, which takes part; see [`Queues::own_at`].
+    #[inline(always)]
+    fn peer_at(self, peer: u32, at: u32) -> u32 {
+        // SAFETY: counters and words are fewer than those of the slot; no block that takes
+        // part ends before the others have read what they need.
+        unsafe { FUSED.area().peer_load(self.grid, peer, at) }
+    }
+
+    /// Clears the counters of `turn`; one lane calls this.
     #[inline(always)]
     pub(super) fn clear(self, turn: u32) {
-        // SAFETY: fixed words of shared memory.
-        unsafe {
-            self.grid.shared_store(Self::counter(Counter::Len, turn), 0);
-            self.grid
-                .shared_store(Self::counter(Counter::Large, turn), 0);
-        }
+        self.set(turn, 0, false);
     }
 
-    /// Sets the counters whose turn it is; one lane calls this.
+    /// Sets the counters of `turn`; one lane calls this.
     #[inline(always)]
     pub(super) fn set(self, turn: u32, len: u32, large: bool) {
-        // SAFETY: fixed words of shared memory.
-        unsafe {
-            self.grid
-                .shared_store(Self::counter(Counter::Len, turn), len);
-            self.grid
-                .shared_store(Self::counter(Counter::Large, turn), u32::from(large));
-        }
+        self.set_at(Self::counter(Counter::Len, turn), len);
+        self.set_at(Self::counter(Counter::Large, turn), u32::from(large));
     }
 
-    /// Tells the other lanes and blocks a word.
+    /// Broadcasts a word to the other lanes and blocks.
     #[inline(always)]
     pub(super) fn broadcast(self, word: Word, value: u32) {
-        // SAFETY: a fixed word of shared memory.
-        unsafe { self.grid.shared_store(NARROW_WORDS + word as u32, value) };
+        self.set_at(word as u32, value);
     }
 
-    /// The word that block `peer` told last.
+    /// The word that block `peer` broadcast last.
     #[inline(always)]
     pub(super) fn word_of(self, peer: u32, word: Word) -> u32 {
-        // SAFETY: a fixed word of shared memory of a block that takes part.
-        unsafe { self.grid.peer_load(peer, NARROW_WORDS + word as u32) }
+        self.peer_at(peer, word as u32)
     }
 
-    /// The word that this block told last.
+    /// The word that this block broadcast last.
     #[inline(always)]
     pub(super) fn own_word(self, word: Word) -> u32 {
-        // SAFETY: a fixed word of shared memory.
-        unsafe { self.grid.shared_load(NARROW_WORDS + word as u32) }
+        self.own_at(word as u32)
     }
 
-    /// What the first `blocks` blocks of the cluster hold whose turn it is. A
-    /// block operation: its first warp asks, since the peers answer one
-    /// question after the other, and tells the rest.
+    /// The frontier of `turn` in the first `blocks` blocks of the cluster. A block
+    /// operation: the first warp asks and broadcasts the answers, since peers answer one
+    /// question after another.
     #[inline(always)]
     pub(super) fn held(self, turn: u32, blocks: u32) -> Held {
         let grid = self.grid;
@@ -128,18 +137,15 @@ impl<G: Grid> Queues<G> {
             let (mut here, mut large) = (0, 0);
             let peer = grid.warp_lane();
             if peer < blocks {
-                // SAFETY: fixed words of shared memory of blocks that take part.
-                unsafe {
-                    here = grid.peer_load(peer, Self::counter(Counter::Len, turn));
-                    large = grid.peer_load(peer, Self::counter(Counter::Large, turn));
-                }
+                here = self.peer_at(peer, Self::counter(Counter::Len, turn));
+                large = self.peer_at(peer, Self::counter(Counter::Large, turn));
             }
-            let full = grid.ballot(here > narrow_nodes::<G>()) != 0;
+            let full = grid.ballot(here > fused_nodes::<G>()) != 0;
             let large = grid.ballot(large != 0) != 0;
-            here = here.min(narrow_nodes::<G>());
+            here = here.min(fused_nodes::<G>());
             if peer < CLUSTER_MAX {
                 // SAFETY: there is a word for each block of a cluster.
-                unsafe { grid.shared_store(PARTS + peer, here) };
+                unsafe { PARTS.area().store(grid, peer, here) };
             }
             let len = grid.warp_sum(here);
             let most = grid.warp_max(here);
@@ -159,18 +165,13 @@ impl<G: Grid> Queues<G> {
         }
     }
 
-    /// The frontier that this block holds alone and whose turn it is.
+    /// The frontier of `turn`, which this block holds alone.
     #[inline(always)]
     pub(super) fn held_here(self, turn: u32) -> Held {
-        // SAFETY: fixed words of shared memory.
-        let (len, large) = unsafe {
-            (
-                self.grid.shared_load(Self::counter(Counter::Len, turn)),
-                self.grid.shared_load(Self::counter(Counter::Large, turn)),
-            )
-        };
-        let full = len > narrow_nodes::<G>();
-        let len = len.min(narrow_nodes::<G>());
+        let len = self.own_at(Self::counter(Counter::Len, turn));
+        let large = self.own_at(Self::counter(Counter::Large, turn));
+        let full = len > fused_nodes::<G>();
+        let len = len.min(fused_nodes::<G>());
         Held {
             len,
             most: len,
@@ -179,30 +180,29 @@ impl<G: Grid> Queues<G> {
         }
     }
 
-    /// Entries of this block's own queue whose turn it is.
+    /// Entries of this block's own queue in `turn`.
     #[inline(always)]
     pub(super) fn own_len(self, turn: u32) -> u32 {
-        // SAFETY: a fixed word of shared memory.
-        let len = unsafe { self.grid.shared_load(Self::counter(Counter::Len, turn)) };
-        len.min(narrow_nodes::<G>())
+        let len = self.own_at(Self::counter(Counter::Len, turn));
+        len.min(fused_nodes::<G>())
     }
 
     /// Word `part` of entry `index` of a queue.
     #[inline(always)]
     fn word(parity: u32, part: u32, index: u32) -> u32 {
-        NARROW + (parity * 3 + part) * narrow_nodes::<G>() + index
+        (parity * 3 + part) * fused_nodes::<G>() + index
     }
 
     /// Entry `index` of this block's own queue.
     #[inline(always)]
     pub(super) fn own(self, parity: u32, index: u32) -> Row {
-        let grid = self.grid;
+        let (grid, words) = (self.grid, fused_queues::<G>());
         // SAFETY: callers stay below the length, which is at most the room.
         let (node, start, degree) = unsafe {
             (
-                grid.shared_load(Self::word(parity, 0, index)),
-                grid.shared_load(Self::word(parity, 1, index)),
-                grid.shared_load(Self::word(parity, 2, index)),
+                words.load(grid, Self::word(parity, 0, index)),
+                words.load(grid, Self::word(parity, 1, index)),
+                words.load(grid, Self::word(parity, 2, index)),
             )
         };
         let end = start + degree;
@@ -219,8 +219,8 @@ impl<G: Grid> Queues<G> {
         }
     }
 
-    /// Entry `index` of the frontier that [`Self::held`] told of, counted over
-    /// the blocks in their order, or none unless `inside`.
+    /// Entry `index` of the frontier that [`Self::held`] returned, counted over the
+    /// blocks in order, or no row unless `inside`.
     #[inline(always)]
     pub(super) fn entry(self, parity: u32, index: u32, inside: bool) -> Row {
         let (mut peer, mut below, mut sum) = (0, 0, 0);
@@ -230,19 +230,19 @@ impl<G: Grid> Queues<G> {
                 below = sum;
             }
             // SAFETY: there is a word for each block of a cluster.
-            sum += unsafe { self.grid.shared_load(PARTS + number) };
+            sum += unsafe { PARTS.area().load(self.grid, number) };
         }
         if !inside {
             return Row::NONE;
         }
-        let at = index - below;
-        // SAFETY: `inside` says that `index` is below the sum of all parts, so
-        // `peer` is a block that takes part and `at` is below its length.
+        let (at, words) = (index - below, fused_queues::<G>());
+        // SAFETY: `inside` means that `index` is below the sum of all parts, so `peer`
+        // takes part and `at` is below its length.
         let (node, start, degree) = unsafe {
             (
-                self.grid.peer_load(peer, Self::word(parity, 0, at)),
-                self.grid.peer_load(peer, Self::word(parity, 1, at)),
-                self.grid.peer_load(peer, Self::word(parity, 2, at)),
+                words.peer_load(self.grid, peer, Self::word(parity, 0, at)),
+                words.peer_load(self.grid, peer, Self::word(parity, 1, at)),
+                words.peer_load(self.grid, peer, Self::word(parity, 2, at)),
             )
         };
         let end = start + degree;
@@ -252,20 +252,17 @@ impl<G: Grid> Queues<G> {
     /// Stores entry `index` of this block's own queue.
     #[inline(always)]
     pub(super) fn put(self, parity: u32, index: u32, row: Row) {
+        let words = fused_queues::<G>();
         // SAFETY: callers stay below the queue's room.
         unsafe {
-            self.grid
-                .shared_store(Self::word(parity, 0, index), row.node);
-            self.grid
-                .shared_store(Self::word(parity, 1, index), row.start);
-            self.grid
-                .shared_store(Self::word(parity, 2, index), row.degree());
+            words.store(self.grid, Self::word(parity, 0, index), row.node);
+            words.store(self.grid, Self::word(parity, 1, index), row.start);
+            words.store(self.grid, Self::word(parity, 2, index), row.degree());
         }
     }
 
-    /// Appends every lane's finds to this block's queue `parity` whose counters
-    /// have their `turn`; gives those that found no room. All lanes of the warp
-    /// take part.
+    /// Appends every lane's finds to this block's queue `parity` and to the counters of
+    /// `turn`, and returns those without room. A warp operation.
     #[inline(always)]
     #[must_use]
     pub(super) fn append<const K: usize>(
@@ -285,18 +282,22 @@ impl<G: Grid> Queues<G> {
         let large = grid.ballot(found.any_above(SERIAL));
         let mut place = 0;
         if grid.warp_lane() == 0 {
-            // SAFETY: fixed words of shared memory.
+            // SAFETY: counters are fewer than the words of the slot.
             unsafe {
-                place = grid.shared_add(Self::counter(Counter::Len, turn), total);
+                place = FUSED
+                    .area()
+                    .add(grid, Self::counter(Counter::Len, turn), total);
                 if large != 0 {
-                    grid.shared_add(Self::counter(Counter::Large, turn), 1);
+                    FUSED
+                        .area()
+                        .add(grid, Self::counter(Counter::Large, turn), 1);
                 }
             }
         }
         place = grid.shuffle(place, 0) + below;
         for k in 0..K {
             if found.finds.mask >> k & 1 != 0 {
-                if place < narrow_nodes::<G>() {
+                if place < fused_nodes::<G>() {
                     self.put(parity, place, found.row(k));
                 } else {
                     rest.mask |= 1 << k;
@@ -307,8 +308,8 @@ impl<G: Grid> Queues<G> {
         rest
     }
 
-    /// The same while only one warp appends, which keeps the length `len`
-    /// itself and never runs out of room.
+    /// [`Self::append`] while only one warp appends: it keeps the length in `len` and
+    /// never runs out of room.
     #[inline(always)]
     pub(super) fn append_alone<const K: usize>(self, parity: u32, len: &mut u32, found: &Found<K>) {
         let (below, total) = scan_count::<G, K>(self.grid, found.finds.mask.count_ones());

@@ -1,28 +1,28 @@
-//! A narrow run from the resident queue and back to one.
+//! A fused run, from a resident queue and back to one.
 
 use super::crew::{Crew, crew_size};
 use super::first_block::FIRST_BLOCK_NODES;
 use super::one_thread;
 use super::progress::{Bounds, LOOK_MASK, Limits, Pass, Run};
 use super::queue::Queues;
-use crate::block::shared::narrow_nodes;
 use crate::context::{Context, ContextRef};
 use crate::control::Stop;
 use crate::grid::Grid;
 use crate::search::current::Search;
 use crate::search::{drive, push, shared_drive};
+use crate::shared::fused_nodes;
 use crate::tables::Tables;
 use seawall_core::abi::search::DriveRecord;
 
 /// Most lanes that share the edges of an entry, as a power of two.
 const LANES_LOG2_MAX: u32 = 4;
 
-/// Runs iterations in few blocks and leaves the frontier in a resident
-/// queue, which drive record `slot` then describes. The first
-/// [`crew_size`] blocks of the team call this. Gives the iterations run.
+/// Runs iterations in few blocks and leaves the frontier in a resident queue, which drive
+/// record `slot` then describes. The first [`crew_size`] blocks of the team call this.
+/// Returns the number of iterations.
 ///
 /// # Errors
-/// When the time budget ends or another block reports a fault.
+/// If the time budget ends or another block reports a fault.
 #[inline(never)]
 pub fn run_fused<G: Grid>(cx: ContextRef<G>, slot: u32, bounds: Bounds) -> Result<u32, Stop> {
     if G::WARP == 1 {
@@ -31,9 +31,8 @@ pub fn run_fused<G: Grid>(cx: ContextRef<G>, slot: u32, bounds: Bounds) -> Resul
     let (context, grid) = (&cx.context(), cx.grid());
     let outcome = Search::current(grid).narrow(context, slot, &bounds);
     if crew_size(&context.team) > 1 {
-        // A block that ends, as all do when the run is stopped, takes its shared memory
-        // along, which others may still be reading: what they read is in before they
-        // arrive.
+        // When the run stops, blocks end, and their shared memory with them, which others
+        // may still read. Nobody ends before all have arrived here with what they read.
         grid.cluster_barrier(true);
     }
     outcome
@@ -59,7 +58,7 @@ impl Search {
             max_iterations: bounds.max_iterations,
             widest: policy
                 .narrow_exit_nodes
-                .min(narrow_nodes::<G>().wrapping_mul(crew.blocks)),
+                .min(fused_nodes::<G>().wrapping_mul(crew.blocks)),
             edges: policy.narrow_edges,
             target: self.target(drive),
             visited: drive.visited,
@@ -92,8 +91,8 @@ impl Search {
         Ok(iterations)
     }
 
-    /// Lanes for an entry: about as many as a node of the graph has edges, so
-    /// that a row is one round of most of them.
+    /// Lanes per entry: about as many as a node of the graph has edges, so that most rows
+    /// take one round.
     #[inline(always)]
     fn lanes_log2<G: Grid>(&self, grid: G, tables: &Tables) -> u32 {
         let (nodes, edges) = (tables.nodes(grid), tables.edges(grid));

@@ -6,9 +6,9 @@ use super::graphs::{self, Spec, five_sources};
 use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
 use super::section::Section;
 use super::setting::Setting;
-use super::timing::{Machine, Times, median, times};
+use super::timing::{self, Times, median, times};
 use seawall::analysis::{AnalysisKind, Built, Case as Asked, End, Found, Question, Ranking};
-use seawall::backend::cuda::Executor;
+use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
 use seawall::outcome::Column;
 use seawall::program::PlanRequest;
@@ -62,10 +62,11 @@ const fn ranking(spec: Spec, floor_ms: f64) -> Case {
     }
 }
 
-const fn triangles(spec: Spec) -> Case {
+/// A case without a floor.
+const fn open(analysis: AnalysisKind, spec: Spec) -> Case {
     Case {
         floor_ms: None,
-        ..case(AnalysisKind::Triangles, spec, 0.0)
+        ..case(analysis, spec, 0.0)
     }
 }
 
@@ -81,12 +82,30 @@ const SSSP: [Case; 3] = [
     case(AnalysisKind::Sssp, graphs::UNIFORM, 12.0),
     case(AnalysisKind::Sssp, graphs::GRID, 60.0),
 ];
-const PAGERANK: [Case; 2] = [ranking(graphs::RMAT, 0.7), ranking(graphs::UNIFORM, 0.8)];
-const CC: [Case; 2] = [
+const PAGERANK: [Case; 3] = [
+    ranking(graphs::RMAT, 0.7),
+    ranking(graphs::UNIFORM, 0.8),
+    Case {
+        floor_ms: None,
+        ..ranking(graphs::GRID, 0.0)
+    },
+];
+const CC: [Case; 3] = [
     checked(AnalysisKind::Cc, graphs::RMAT, 2.5),
+    open(AnalysisKind::Cc, graphs::UNIFORM),
     checked(AnalysisKind::Cc, graphs::GRID, 3.0),
 ];
-const TRIANGLES: [Case; 2] = [triangles(graphs::SMALL_RMAT), triangles(graphs::GRID)];
+const TRIANGLES: [Case; 4] = [
+    open(AnalysisKind::Triangles, graphs::SMALL_RMAT),
+    open(AnalysisKind::Triangles, graphs::RMAT),
+    open(AnalysisKind::Triangles, graphs::UNIFORM),
+    open(AnalysisKind::Triangles, graphs::GRID),
+];
+const KCORE: [Case; 3] = [
+    open(AnalysisKind::Kcore, graphs::RMAT),
+    open(AnalysisKind::Kcore, graphs::UNIFORM),
+    open(AnalysisKind::Kcore, graphs::GRID),
+];
 const CPU: [Case; 3] = [
     checked(AnalysisKind::Bfs, graphs::RMAT, 25.0),
     checked(AnalysisKind::Bfs, graphs::UNIFORM, 30.0),
@@ -101,6 +120,7 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
         Section::Pagerank => &PAGERANK,
         Section::Cc => &CC,
         Section::Triangles => &TRIANGLES,
+        Section::Kcore => &KCORE,
         _ => &CPU,
     };
     for case in cases {
@@ -175,12 +195,12 @@ impl Done {
 
 impl Set<'_> {
     fn measure(&self, setting: &mut Setting<'_>, floor: Option<Floor>) -> Result<(), BenchError> {
-        let all = Machine::Cpu(setting.threads);
+        let all = timing::cpu(setting.threads);
         let device = setting.gpu.as_ref().map(|limits| limits.ordinal);
         match device {
             Some(device) if setting.section() != Section::Cpu => {
-                let mega = self.run(setting, Machine::Gpu(Executor::Mega, device))?;
-                let launches = self.run(setting, Machine::Gpu(Executor::Launches, device))?;
+                let mega = self.run(setting, Machine::gpu(Executor::Mega, device))?;
+                let launches = self.run(setting, Machine::gpu(Executor::Launches, device))?;
                 let cpu = self.run(setting, all)?;
                 self.compare(setting, [&mega, &launches]);
                 self.compare(setting, [&mega, &cpu]);
@@ -192,7 +212,7 @@ impl Set<'_> {
             _ => {
                 let floor = floor.filter(|_| setting.section() == Section::Cpu);
                 let cpu = self.run(setting, all)?;
-                let one = self.run(setting, Machine::Cpu(NonZeroUsize::MIN))?;
+                let one = self.run(setting, timing::cpu(NonZeroUsize::MIN))?;
                 self.compare(setting, [&cpu, &one]);
                 let queue = self.check(setting, &cpu);
                 let row = self.row(&cpu, one.beside(Clock::Wall), Clock::Wall);
@@ -230,14 +250,14 @@ impl Set<'_> {
 
     /// Times each source on `machine`.
     fn run(&self, setting: &mut Setting<'_>, machine: Machine) -> Result<Done, BenchError> {
-        let name = machine.name();
+        let name = timing::name(&machine);
         setting.say(format!("{}: {name}", self.what));
         // Analyses without sources run once.
         let starts: Vec<Vec<u32>> = match self.sources {
             [] => vec![Vec::new()],
             sources => sources.iter().map(|source| vec![*source]).collect(),
         };
-        let mut session = machine.open(self.graph)?;
+        let mut session = timing::open(&machine, self.graph)?;
         let (mut all, mut columns) = (Vec::new(), Vec::new());
         let mut result = None;
         for (at, start) in starts.into_iter().enumerate() {

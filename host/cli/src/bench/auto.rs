@@ -11,7 +11,7 @@ use super::setting::Setting;
 use super::timing::median;
 use seawall::graph::{Graph, LoadOptions, WeightChoice, load};
 use seawall::outcome::RunOutcome;
-use seawall::run::{AnalysisKind, BackendChoice, Executor, RunError, RunRequest, execute};
+use seawall::run::{AnalysisKind, Executor, Machine, RunError, RunRequest, execute};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -130,15 +130,13 @@ impl Rivals {
     /// Returns those that run in turns, with their names; `auto` last.
     fn in_turns(&self) -> Vec<Rival> {
         let one = Some(NonZeroUsize::MIN);
-        let mut all = vec![Rival::new("one thread", BackendChoice::Cpu, one)];
+        let mut all = vec![Rival::new("one thread", Machine::cpu(one))];
         if self.threads > NonZeroUsize::MIN {
-            all.push(Rival::new(
-                "all threads",
-                BackendChoice::Cpu,
-                Some(self.threads),
-            ));
+            all.push(Rival::new("all threads", Machine::cpu(Some(self.threads))));
         }
-        all.push(Rival::new("auto", BackendChoice::Auto, None));
+        let mut auto = Machine::auto();
+        auto.device = self.gpu.map_or(0, |(device, _)| device);
+        all.push(Rival::new("auto", auto));
         all
     }
 }
@@ -146,23 +144,17 @@ impl Rivals {
 /// One of those, and its times in nanoseconds.
 struct Rival {
     name: &'static str,
-    backend: BackendChoice,
-    threads: Option<NonZeroUsize>,
+    machine: Machine,
     times: Vec<f64>,
     /// The device of its last run.
     device: String,
 }
 
 impl Rival {
-    const fn new(
-        name: &'static str,
-        backend: BackendChoice,
-        threads: Option<NonZeroUsize>,
-    ) -> Self {
+    const fn new(name: &'static str, machine: Machine) -> Self {
         Self {
             name,
-            backend,
-            threads,
+            machine,
             times: Vec::new(),
             device: String::new(),
         }
@@ -192,8 +184,9 @@ fn opening_ns(device: u32) -> Result<f64, BenchError> {
         analysis: Bfs,
         quick: true,
     };
-    case.run(BackendChoice::Mega, None, device)?;
-    let (here_ns, _) = case.run(BackendChoice::Mega, None, device)?;
+    let mega = Machine::gpu(Executor::Mega, device);
+    case.run(mega)?;
+    let (here_ns, _) = case.run(mega)?;
     Ok((whole_ns - here_ns).max(0.0))
 }
 
@@ -206,22 +199,13 @@ struct Case<'g> {
 
 impl Case<'_> {
     /// Runs it from the graph to the result; returns nanoseconds and the result.
-    fn run(
-        &self,
-        backend: BackendChoice,
-        threads: Option<NonZeroUsize>,
-        device: u32,
-    ) -> Result<(f64, RunOutcome), RunError> {
+    fn run(&self, machine: Machine) -> Result<(f64, RunOutcome), RunError> {
         let facts = self.analysis.facts();
         let source = || busiest_of_first(self.graph);
         let sources = facts.takes_sources.then(source);
-        let request = RunRequest {
-            backend,
-            threads,
-            device,
-            max_iterations: NonZeroU32::new(20).filter(|_| facts.ranks),
-            ..RunRequest::new(self.analysis, sources.into_iter().collect())
-        };
+        let sources = sources.into_iter().collect();
+        let mut request = RunRequest::new(self.analysis, sources).on(machine);
+        request.max_iterations = NonZeroU32::new(20).filter(|_| facts.ranks);
         let start = Instant::now();
         let outcome = execute(self.graph, &request, &mut |_| {})?;
         Ok((start.elapsed().as_nanos() as f64, outcome))
@@ -244,8 +228,8 @@ impl Case<'_> {
                 self.time_once(&mut all[place], rivals)?;
             }
         }
-        if rivals.gpu.is_some() {
-            let mut gpu = Rival::new("GPU", BackendChoice::Mega, None);
+        if let Some((device, _)) = rivals.gpu {
+            let mut gpu = Rival::new("GPU", Machine::gpu(Executor::Mega, device));
             for _ in 0..fewest {
                 self.time_once(&mut gpu, rivals)?;
             }
@@ -255,8 +239,8 @@ impl Case<'_> {
     }
 
     fn time_once(&self, rival: &mut Rival, rivals: &Rivals) -> Result<(), RunError> {
-        let (device, opening_ns) = rivals.gpu.unwrap_or_default();
-        let (ns, outcome) = self.run(rival.backend, rival.threads, device)?;
+        let (_, opening_ns) = rivals.gpu.unwrap_or_default();
+        let (ns, outcome) = self.run(rival.machine)?;
         let opened = outcome.backend != Executor::Cpu;
         rival.times.push(ns + if opened { opening_ns } else { 0.0 });
         rival.device = outcome.device;

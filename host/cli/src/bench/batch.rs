@@ -6,15 +6,17 @@
 use super::BenchError;
 use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
 use super::setting::Setting;
-use super::timing::{CPU_LIMITS, Machine, Times, calls};
+use super::timing::{self, Times, calls};
 use rayon::prelude::*;
 use seawall::analysis::oracle;
+use seawall::backend::RunLimits;
 use seawall::backend::batch::{BatchSession, cpu::CpuBatch};
-use seawall::backend::cuda::{CudaBatch, CudaOptions, Executor};
+use seawall::backend::cuda::{CudaBatch, CudaOptions};
 use seawall::batch::{self, BatchGraph, BatchOutcome, NamedGraph, Prepared};
+use seawall::executor::{Executor, Machine};
 use seawall::graph::LoadOptions;
 use seawall::outcome::Column;
-use seawall::run::{AnalysisKind, BackendChoice, RunRequest};
+use seawall::run::{AnalysisKind, RunRequest};
 use std::num::NonZeroUsize;
 
 /// The graphs: full size, and with `--quick`.
@@ -31,16 +33,16 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let specs = batch::expand(&[spec.to_owned()])?;
     let graphs = batch::load(specs, &LoadOptions::default())?;
     let work = Work::new(spec, &graphs);
-    let all = Machine::Cpu(setting.threads);
+    let all = timing::cpu(setting.threads);
     let Some(device) = setting.gpu.as_ref().map(|limits| limits.ordinal) else {
         let cpu = work.run(setting, all)?;
-        let one = work.run(setting, Machine::Cpu(NonZeroUsize::MIN))?;
+        let one = work.run(setting, timing::cpu(NonZeroUsize::MIN))?;
         for row in work.rows(&cpu, &one) {
             setting.push(row);
         }
         return Ok(());
     };
-    let mega = work.run(setting, Machine::Gpu(Executor::Mega, device))?;
+    let mega = work.run(setting, Machine::gpu(Executor::Mega, device))?;
     let cpu = work.run(setting, all)?;
     let [loaded, whole] = work.rows(&mega, &cpu);
     setting.push(loaded.with_floor(Some(FLOOR)));
@@ -102,20 +104,9 @@ impl<'g> Work<'g> {
 
     /// Times the batch on `machine`; records a wrong result.
     fn run(&self, setting: &mut Setting<'_>, machine: Machine) -> Result<Done, BenchError> {
-        let name = machine.name();
+        let name = timing::name(&machine);
         setting.say(format!("{}: {name}", self.what));
-        let mut request = RunRequest::new(AnalysisKind::Bfs, Vec::new());
-        request.time_budget_ns = CPU_LIMITS.time_budget_ns;
-        match machine {
-            Machine::Cpu(threads) => {
-                request.backend = BackendChoice::Cpu;
-                request.threads = Some(threads);
-            }
-            Machine::Gpu(_, device) => {
-                request.backend = BackendChoice::Mega;
-                request.device = device;
-            }
-        }
+        let request = RunRequest::new(AnalysisKind::Bfs, Vec::new()).on(machine);
         let (loaded, right) = self.loaded(&request, setting.quick)?;
         let mut last = None;
         let whole = || {
@@ -139,14 +130,17 @@ impl<'g> Work<'g> {
     fn loaded(&self, request: &RunRequest, quick: bool) -> Result<(Times, bool), BenchError> {
         let requests = batch::requests(&self.graphs, request);
         let Prepared { jobs, readings, .. } = batch::prepare(&self.graphs, &requests)?;
-        let mut session: Box<dyn BatchSession> = match request.backend {
-            BackendChoice::Cpu => {
-                let limits = (CPU_LIMITS, None);
-                Box::new(CpuBatch::open(&jobs, request.threads, limits)?)
+        let machine = &request.machine;
+        let mut session: Box<dyn BatchSession> = match machine.executor {
+            Some(Executor::Cpu) => {
+                let limits = RunLimits {
+                    time_budget_ns: machine.time_budget_ns,
+                };
+                Box::new(CpuBatch::open(&jobs, machine.threads, (limits, None))?)
             }
             _ => {
                 let options = CudaOptions {
-                    device: request.device,
+                    device: machine.device,
                     ..CudaOptions::default()
                 };
                 Box::new(CudaBatch::open(&jobs, options)?)

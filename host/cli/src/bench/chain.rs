@@ -7,9 +7,9 @@
 use super::BenchError;
 use super::row::{Baseline, Clock, Figure, Floor, Row};
 use super::setting::Setting;
-use super::timing::{Machine, Times, times};
-use seawall::backend::cuda::Executor;
+use super::timing::{self, Times, open, times};
 use seawall::backend::cuda::measure::Meter;
+use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
 use seawall::program::{BitOp, PlanRequest, ProgramBuilder, ProgramError, RegisterId};
 use seawall::run::RunError;
@@ -32,9 +32,9 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let Some(device) = setting.gpu.as_ref().map(|limits| limits.ordinal) else {
         return cpu_rows(setting);
     };
-    let mega = chain(setting, Machine::Gpu(Executor::Mega, device))?;
-    let graph = chain(setting, Machine::Gpu(Executor::Graph, device))?;
-    let launches = chain(setting, Machine::Gpu(Executor::Launches, device))?;
+    let mega = chain(setting, Machine::gpu(Executor::Mega, device))?;
+    let graph = chain(setting, Machine::gpu(Executor::Graph, device))?;
+    let launches = chain(setting, Machine::gpu(Executor::Launches, device))?;
     let beside = |name: &str, ns| Baseline::Measured(Figure::new(name, ns));
     let row = |baseline, clock, ns| Row::new(what(), clock, Figure::new("mega", ns), baseline);
     let device_row = |name, ns| row(beside(name, ns), Clock::Device, mega.device_ns);
@@ -59,14 +59,11 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
 }
 
 fn cpu_rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
-    let machines = [
-        Machine::Cpu(setting.threads),
-        Machine::Cpu(NonZeroUsize::MIN),
-    ];
+    let machines = [timing::cpu(setting.threads), timing::cpu(NonZeroUsize::MIN)];
     let [all, one] = machines.map(|machine| chain(setting, machine));
     let (all, one) = (all?, one?);
-    let ours = Figure::new(machines[0].name(), all.wall_ns);
-    let other = Baseline::Measured(Figure::new(machines[1].name(), one.wall_ns));
+    let ours = Figure::new(timing::name(&machines[0]), all.wall_ns);
+    let other = Baseline::Measured(Figure::new(timing::name(&machines[1]), one.wall_ns));
     setting.push(Row::new(what(), Clock::Wall, ours, other));
     Ok(())
 }
@@ -77,13 +74,13 @@ fn what() -> String {
 
 /// Times a wave of the chain on `machine`; records a wrong result.
 fn chain(setting: &mut Setting<'_>, machine: Machine) -> Result<Times, BenchError> {
-    let name = machine.name();
+    let name = timing::name(&machine);
     setting.say(format!("chain of waves: {name}"));
     let (program, result) = program().map_err(RunError::from)?;
     let plan = PlanRequest::default();
     let (encoded, _) = program.encode(&plan).map_err(RunError::from)?;
     let graph = Graph::from_edges(1, &[], false)?;
-    let mut session = machine.open(&graph)?;
+    let mut session = open(&machine, &graph)?;
     session.load(&encoded)?;
     let all = times(session.as_mut(), &[], setting.quick)?;
     let mut words = Vec::new();

@@ -1,11 +1,12 @@
 //! `seawall bench`: the project's own comparisons, side by side in one run.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{BenchRequest, Section};
+use super::{BenchRequest, Earlier, Section};
 use crate::bench;
 use crate::error::CliError;
 use crate::output::print;
@@ -17,12 +18,13 @@ Examples:
   seawall bench --section barrier,chain,loop
   seawall bench --section bfs --json | jq '.rows[] | {what, ratio}'
   seawall bench --quick
+  seawall bench --json > now.json && seawall bench --against now.json
 
 Rows have one clock: device time is never compared with wall time. Comparison
 programs in CUDA C++ run where nvcc is found. A result that differs between
 executors or from a plain sequential implementation ends with exit code 1.";
 
-/// Measure barriers, loops and analyses beside their baselines.
+/// Measure barriers, loops and analyses against their baselines.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BenchArgs {
@@ -43,6 +45,10 @@ pub(crate) struct BenchArgs {
     /// Threads of the cpu backend [default: all].
     #[arg(long, value_name = "N", value_parser = crate::run::thread_count)]
     threads: Option<NonZeroUsize>,
+    /// Compare with a report that --json wrote on this machine; a row slower by more than
+    /// 5 % ends with exit code 1.
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
@@ -51,7 +57,7 @@ pub(crate) struct BenchArgs {
     quiet: bool,
 }
 
-/// Measures and prints; exit code 1 if a result differs.
+/// Measures and prints; exit code 1 if a result differs or a row is slower than before.
 pub(crate) fn command(args: &BenchArgs) -> Result<ExitCode, CliError> {
     let mut sections = args.sections.clone();
     if sections.is_empty() {
@@ -70,9 +76,14 @@ pub(crate) fn command(args: &BenchArgs) -> Result<ExitCode, CliError> {
         device: args.device,
         threads: args.threads,
     };
+    let earlier = args.against.as_deref().map(Earlier::read).transpose()?;
     let line = ProgressLine::new(args.quiet);
-    let report = bench::run(&request, &mut |text| line.say(text))?;
+    let mut report = bench::run(&request, &mut |text| line.say(text))?;
     drop(line);
+    let held = match (&earlier, &args.against) {
+        (Some(earlier), Some(path)) => earlier.judge(&mut report, path)?,
+        _ => true,
+    };
     print(|out| {
         if args.json {
             bench::write_json(&report, out)
@@ -80,7 +91,7 @@ pub(crate) fn command(args: &BenchArgs) -> Result<ExitCode, CliError> {
             bench::write_text(&report, out)
         }
     })?;
-    Ok(if report.wrong.is_empty() {
+    Ok(if report.wrong.is_empty() && held {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE

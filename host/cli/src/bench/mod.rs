@@ -8,6 +8,7 @@
 //! A section is a function from the machine's setting to rows. To add one, name it in [`Section`],
 //! give it a file and call it in [`run`].
 
+mod against;
 mod analyses;
 mod auto;
 mod barrier;
@@ -16,6 +17,7 @@ mod chain;
 pub(crate) mod command;
 mod graphs;
 mod nvcc;
+mod peers;
 mod repeated;
 mod row;
 mod section;
@@ -24,6 +26,7 @@ mod table;
 mod timing;
 mod wide;
 
+pub use against::{AgainstError, Earlier};
 pub use nvcc::NvccError;
 pub use row::{Baseline, Clock, Figure, Floor, Row, Unit};
 pub use section::Section;
@@ -123,6 +126,7 @@ pub fn run(
             | Section::Pagerank
             | Section::Cc
             | Section::Triangles
+            | Section::Kcore
             | Section::Cpu => analyses::rows(&mut setting)?,
             Section::Batch => batch::rows(&mut setting)?,
             Section::Wide => wide::rows(&mut setting)?,

@@ -3,9 +3,9 @@
 use super::BenchError;
 use super::row::{Baseline, Clock, Figure, Floor, Row};
 use super::setting::Setting;
-use super::timing::{Machine, Times, times};
+use super::timing::{self, Times, open, times};
 use seawall::analysis::{self, AnalysisKind, Question, oracle};
-use seawall::backend::cuda::Executor;
+use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
 use seawall::outcome::Column;
 use seawall::program::PlanRequest;
@@ -24,19 +24,16 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let path = Graph::from_edges(ITERATIONS + 1, &edges, false)?;
     let what = format!("{ITERATIONS} iterations");
     let Some(device) = setting.gpu.as_ref().map(|limits| limits.ordinal) else {
-        let machines = [
-            Machine::Cpu(setting.threads),
-            Machine::Cpu(NonZeroUsize::MIN),
-        ];
+        let machines = [timing::cpu(setting.threads), timing::cpu(NonZeroUsize::MIN)];
         let [all, one] = machines.map(|machine| search(setting, &path, machine));
         let (all, one) = (all?, one?);
-        let ours = Figure::new(machines[0].name(), all.wall_ns);
-        let other = Figure::new(machines[1].name(), one.wall_ns);
+        let ours = Figure::new(timing::name(&machines[0]), all.wall_ns);
+        let other = Figure::new(timing::name(&machines[1]), one.wall_ns);
         let row = Row::new(what, Clock::Wall, ours, Baseline::Measured(other));
         setting.push(row);
         return Ok(());
     };
-    let mega = search(setting, &path, Machine::Gpu(Executor::Mega, device))?;
+    let mega = search(setting, &path, Machine::gpu(Executor::Mega, device))?;
     let row = |baseline| {
         let ours = Figure::new("mega", mega.device_ns);
         Row::new(what.clone(), Clock::Device, ours, baseline)
@@ -54,9 +51,9 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     };
     setting.push(row(baseline).with_floor(Some(FLOOR)));
     for executor in [Executor::Graph, Executor::Launches] {
-        let machine = Machine::Gpu(executor, device);
+        let machine = Machine::gpu(executor, device);
         let other = search(setting, &path, machine)?;
-        let figure = Figure::new(machine.name(), other.device_ns);
+        let figure = Figure::new(timing::name(&machine), other.device_ns);
         setting.push(row(Baseline::Measured(figure)));
     }
     Ok(())
@@ -64,7 +61,7 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
 
 /// Times an iteration on `machine`; records a wrong result.
 fn search(setting: &mut Setting<'_>, path: &Graph, machine: Machine) -> Result<Times, BenchError> {
-    let name = machine.name();
+    let name = timing::name(&machine);
     setting.say(format!("loop: {name}"));
     let question = Question::new(vec![0]);
     let built = analysis::build(AnalysisKind::Bfs, path, &question).map_err(RunError::from)?;
@@ -72,7 +69,7 @@ fn search(setting: &mut Setting<'_>, path: &Graph, machine: Machine) -> Result<T
         .program
         .encode(&PlanRequest::default())
         .map_err(RunError::from)?;
-    let mut session = machine.open(path)?;
+    let mut session = open(&machine, path)?;
     session.load(&encoded)?;
     let all = times(session.as_mut(), &built.inputs, setting.quick)?;
     let mut words = Vec::new();

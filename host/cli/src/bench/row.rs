@@ -96,6 +96,9 @@ pub struct Row {
     pub ours: Figure,
     /// Time of the baseline.
     pub baseline: Baseline,
+    /// Time of the strongest special program, recorded elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Figure>,
     /// Our time over the baseline's.
     pub ratio: Option<f64>,
     /// The goal, on the machine that floors are stated for.
@@ -119,6 +122,7 @@ impl Row {
             unit: Unit::Nanoseconds,
             ours,
             baseline,
+            recorded: None,
             ratio,
             floor: None,
             met: None,

@@ -23,6 +23,8 @@ pub enum Section {
     Cc,
     /// Triangles.
     Triangles,
+    /// Core numbers.
+    Kcore,
     /// Many small graphs in one submission.
     Batch,
     /// The CPU backend alone.
@@ -35,7 +37,7 @@ pub enum Section {
 
 impl Section {
     /// Every section in the order of the report.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Barrier,
         Self::Chain,
         Self::Loop,
@@ -44,11 +46,19 @@ impl Section {
         Self::Pagerank,
         Self::Cc,
         Self::Triangles,
+        Self::Kcore,
         Self::Batch,
         Self::Cpu,
         Self::Wide,
         Self::Auto,
     ];
+
+    /// The name on the command line and in JSON.
+    #[must_use]
+    pub fn name(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
 
     /// Heading in the report.
     #[must_use]
@@ -62,6 +72,7 @@ impl Section {
             Self::Pagerank => "PageRank, an iteration",
             Self::Cc => "Connected components",
             Self::Triangles => "Triangles",
+            Self::Kcore => "Core numbers",
             Self::Batch => "Many small graphs in one submission",
             Self::Cpu => "CPU backend",
             Self::Wide => "Wide waves over every edge",

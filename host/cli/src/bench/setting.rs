@@ -1,6 +1,7 @@
 //! The machine of a benchmark, and the report as it grows.
 
 use super::nvcc::{Nvcc, NvccError};
+use super::peers;
 use super::row::Row;
 use super::section::Section;
 use super::{BenchReport, BenchRequest};
@@ -82,10 +83,12 @@ impl<'p> Setting<'p> {
         } else {
             row
         };
-        self.rows.push(Row {
+        let mut row = Row {
             section: self.section,
             ..row
-        });
+        };
+        row.recorded = peers::recorded(&row);
+        self.rows.push(row);
     }
 
     /// Records that something is missing, once.

@@ -5,7 +5,15 @@ use super::row::{Baseline, Clock, Floor, Row};
 use std::io::{self, Write};
 
 /// Headings of the columns.
-const HEAD: [&str; 6] = ["what", "ours", "beside it", "ratio", "floor", "clock"];
+const HEAD: [&str; 7] = [
+    "what",
+    "ours",
+    "beside it",
+    "ratio",
+    "floor",
+    "recorded elsewhere",
+    "clock",
+];
 
 /// Writes one JSON object and a line end. Times are nanoseconds.
 ///
@@ -67,7 +75,7 @@ fn section(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
         let cells = lines.iter().map(|line| line[column].chars().count());
         cells.max().unwrap_or(0)
     };
-    let widths: [usize; 6] = std::array::from_fn(width);
+    let widths: [usize; 7] = std::array::from_fn(width);
     for line in &lines {
         let mut text = String::from(" ");
         for (cell, width) in line.iter().zip(widths) {
@@ -78,7 +86,7 @@ fn section(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn cells(row: &Row) -> [String; 6] {
+fn cells(row: &Row) -> [String; 7] {
     let beside = match &row.baseline {
         Baseline::Measured(other) => format!("{} {}", row.unit.text(other.ns), other.name),
         Baseline::Missing { name, why } => format!("{name}: {why}"),
@@ -106,6 +114,9 @@ fn cells(row: &Row) -> [String; 6] {
         row.ratio
             .map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.3}")),
         floor,
+        row.recorded.as_ref().map_or_else(String::new, |peer| {
+            format!("{} {}", row.unit.text(peer.ns), peer.name)
+        }),
         clock.to_owned(),
     ]
 }

@@ -1,8 +1,7 @@
 //! Times of a program on a machine, by both clocks.
 
-use seawall::backend::cpu::CpuSession;
-use seawall::backend::cuda::{self, CudaOptions};
-use seawall::backend::{BackendError, RunLimits, Session};
+use seawall::backend::{self, BackendError, Session};
+use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
 use seawall::units::counted;
 use std::num::NonZeroUsize;
@@ -14,48 +13,34 @@ const RUNS: usize = 5;
 /// Time after which no further run starts.
 const LONG: Duration = Duration::from_secs(2);
 
-/// Longest run of the CPU: one thread may need minutes where a GPU needs
+/// Longest run of the CPU, nanoseconds: one thread may need minutes where a GPU needs
 /// milliseconds.
-pub(super) const CPU_LIMITS: RunLimits = RunLimits {
-    time_budget_ns: 600_000_000_000,
-};
+const CPU_BUDGET_NS: u64 = 600_000_000_000;
 
-/// A machine that runs a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Machine {
-    /// An executor of a GPU.
-    Gpu(cuda::Executor, u32),
-    /// Threads.
-    Cpu(NonZeroUsize),
+/// Threads of the CPU.
+pub(super) fn cpu(threads: NonZeroUsize) -> Machine {
+    let mut machine = Machine::cpu(Some(threads));
+    machine.time_budget_ns = CPU_BUDGET_NS;
+    machine
 }
 
-impl Machine {
-    /// Returns the name in the table.
-    pub(super) fn name(self) -> String {
-        match self {
-            Self::Gpu(cuda::Executor::Mega, _) => "mega".to_owned(),
-            Self::Gpu(cuda::Executor::Launches, _) => "launches".to_owned(),
-            Self::Gpu(cuda::Executor::Graph, _) => "graph".to_owned(),
-            Self::Cpu(threads) => format!("cpu, {}", counted(threads.get() as u64, "thread")),
+/// The name of a machine in the table.
+pub(super) fn name(machine: &Machine) -> String {
+    match (machine.executor, machine.threads) {
+        (Some(Executor::Cpu), Some(threads)) => {
+            format!("cpu, {}", counted(threads.get() as u64, "thread"))
         }
+        (executor, _) => executor.map_or("auto", Executor::name).to_owned(),
     }
+}
 
-    /// Opens the machine with `graph` resident.
-    pub(super) fn open(self, graph: &Graph) -> Result<Box<dyn Session + '_>, BackendError> {
-        match self {
-            Self::Gpu(executor, device) => {
-                let options = CudaOptions {
-                    device,
-                    ..CudaOptions::default()
-                };
-                cuda::open(executor, graph, options)
-            }
-            Self::Cpu(threads) => {
-                let session = CpuSession::open(graph, Some(threads), CPU_LIMITS)?;
-                Ok(Box::new(session))
-            }
-        }
-    }
+/// Opens `machine`, which names an executor, with `graph` resident.
+pub(super) fn open<'g>(
+    machine: &Machine,
+    graph: &'g Graph,
+) -> Result<Box<dyn Session + 'g>, BackendError> {
+    let executor = machine.executor.unwrap_or(Executor::Cpu);
+    backend::open(graph, executor, (machine, None))
 }
 
 /// Median times of a program, nanoseconds.

@@ -6,10 +6,10 @@ use super::analyses::same;
 use super::graphs::RMAT;
 use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
 use super::setting::Setting;
-use super::timing::{Machine, Times, median, times};
+use super::timing::{self, Times, median, open, times};
 use seawall::analysis::{Reading, oracle};
 use seawall::backend::Session;
-use seawall::backend::cuda::Executor;
+use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
 use seawall::outcome::Column;
 use seawall::program::{
@@ -89,11 +89,8 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let graph = RMAT.load(setting.quick, false)?;
     let machines = match &setting.gpu {
         Some(limits) => [Executor::Mega, Executor::Launches]
-            .map(|executor| Machine::Gpu(executor, limits.ordinal)),
-        None => [
-            Machine::Cpu(setting.threads),
-            Machine::Cpu(NonZeroUsize::MIN),
-        ],
+            .map(|executor| Machine::gpu(executor, limits.ordinal)),
+        None => [timing::cpu(setting.threads), timing::cpu(NonZeroUsize::MIN)],
     };
     for wave in [Wave::Link, Wave::Gather] {
         let ((ours, left), (other, right)) = side_by_side(setting, &graph, (wave, machines))?;
@@ -104,16 +101,16 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
         if wave == Wave::Link && left != Column::U32(oracle::components(&graph)) {
             setting.differs(format!("wide {name}: the components are wrong"));
         }
-        let clock = match machines[0] {
-            Machine::Gpu(..) => Clock::Device,
-            Machine::Cpu(_) => Clock::Wall,
+        let clock = match machines[0].executor {
+            Some(Executor::Cpu) => Clock::Wall,
+            _ => Clock::Device,
         };
         let figure = |machine: Machine, times: Times| {
             let ns = match clock {
                 Clock::Device => times.device_ns,
                 Clock::Wall => times.wall_ns,
             };
-            Figure::new(machine.name(), ns)
+            Figure::new(timing::name(&machine), ns)
         };
         let baseline = Baseline::Measured(figure(machines[1], other));
         let edges = Count(u64::from(graph.edges()));
@@ -142,7 +139,7 @@ fn side_by_side(
     let (program, result) = wave.program(graph.nodes()).map_err(RunError::from)?;
     let plan = PlanRequest::default();
     let (encoded, _) = program.encode(&plan).map_err(RunError::from)?;
-    let [mut ours, mut other] = [machines[0].open(graph)?, machines[1].open(graph)?];
+    let [mut ours, mut other] = [open(&machines[0], graph)?, open(&machines[1], graph)?];
     ours.load(&encoded)?;
     other.load(&encoded)?;
     let turns = if setting.quick { 1 } else { TURNS };

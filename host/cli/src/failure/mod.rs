@@ -11,6 +11,7 @@ mod usage;
 
 use serde_json::{Value, json};
 
+use crate::bench::AgainstError;
 use crate::error::{CliError, IdRange};
 use crate::evidence::EvidenceFailure;
 use crate::sources::SourcesError;
@@ -76,9 +77,19 @@ fn option(error: &CliError) -> Value {
         CliError::Socket(_) => json!({"kind": "socket"}),
         #[cfg(unix)]
         CliError::Query(_) => json!({"kind": "query"}),
+        CliError::Against(error) => against(error),
         CliError::Store(_) => json!({"kind": "calibration_file"}),
         _ => json!({"kind": "failed"}),
     }
+}
+
+fn against(error: &AgainstError) -> Value {
+    let (problem, path) = match error {
+        AgainstError::Io { path, .. } => ("unreadable", path),
+        AgainstError::Foreign { path, .. } => ("foreign", path),
+        AgainstError::OtherSetting { path, .. } => ("other_setting", path),
+    };
+    json!({"kind": "earlier_benchmark", "problem": problem, "file": path.to_string_lossy()})
 }
 
 fn sources(error: &SourcesError) -> Value {

@@ -100,6 +100,7 @@ fn backend_fields(error: &BackendError) -> Value {
             "opcode": record.opcode, "block": record.block, "epoch": record.epoch,
             "arrived": record.arrived, "expected": record.expected, "iteration": record.iteration
         }),
+        BackendError::Cancelled => json!({"kind": "cancelled"}),
         BackendError::TooManyThreads { threads, most } => {
             json!({"kind": "too_many_threads", "threads": threads, "most": most})
         }

@@ -3,7 +3,8 @@
 use std::io;
 
 use seawall::Cause;
-use seawall_core::error::{ArenaError, GroupError, LayerError};
+use seawall_core::error::{GroupError, LayerError};
+use seawall_core::plan::ExecutionError;
 use serde_json::{Value, json};
 
 /// A wave DAG could not be planned.
@@ -33,21 +34,16 @@ pub enum PlanError {
     /// The dependencies contain a cycle.
     #[error(transparent)]
     Layers(#[from] LayerError),
-    /// The waves do not fit the budget.
+    /// The waves do not fit the budget, or what follows from them has no plan.
     #[error(transparent)]
-    Groups(#[from] GroupError),
-    /// The regions could not be laid out.
-    #[error(transparent)]
-    Arena(#[from] ArenaError),
+    Execution(#[from] ExecutionError),
 }
 
 impl PlanError {
     pub(crate) fn cause(&self) -> Cause {
         match self {
             Self::Unreadable { source, .. } => Cause::of_io(source),
-            Self::InvalidJson { .. } | Self::Layers(_) | Self::Groups(_) | Self::Arena(_) => {
-                Cause::Request
-            }
+            Self::InvalidJson { .. } | Self::Layers(_) | Self::Execution(_) => Cause::Request,
         }
     }
 
@@ -89,9 +85,11 @@ impl PlanError {
             } => json!({
                 "kind": "invalid_json", "file": file, "line": line, "column": column, "reason": reason
             }),
-            Self::Layers(error) | Self::Groups(GroupError::Layers(error)) => layer_fields(error),
-            Self::Groups(error) => json!(error),
-            Self::Arena(error) => json!(error),
+            Self::Layers(error)
+            | Self::Execution(ExecutionError::Groups(GroupError::Layers(error))) => {
+                layer_fields(error)
+            }
+            Self::Execution(error) => json!(error),
         }
     }
 }
@@ -134,14 +132,15 @@ mod tests {
         let expected =
             json!({"error": {"kind": "invalid_wave", "waves": 1, "before": 2, "after": 3}});
         assert_eq!(json(&wave.into()), expected);
-        assert_eq!(json(&GroupError::Layers(wave).into()), expected);
+        let as_group = ExecutionError::from(GroupError::Layers(wave));
+        assert_eq!(json(&as_group.into()), expected);
         let over = GroupError::WaveOverBudget {
             wave: WaveId(1),
             required_bytes: 9,
             budget_bytes: 8,
         };
         let expected = json!({"error": {"kind": "wave_over_budget", "wave": 1, "required_bytes": 9, "budget_bytes": 8}});
-        assert_eq!(json(&over.into()), expected);
+        assert_eq!(json(&ExecutionError::from(over).into()), expected);
     }
 
     #[test]

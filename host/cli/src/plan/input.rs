@@ -7,7 +7,12 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 
-use seawall_core::plan::{Budget, Dag, Dependency, Wave, check_records};
+use seawall_core::launch::{AdapterLimits, LaunchPolicy, LaunchRequest};
+use seawall_core::plan::arena::DEFAULT_ALIGNMENT;
+use seawall_core::plan::execution::{Dispatch, Leeway, Request};
+use seawall_core::plan::{ArenaOptions, Budget, Dag, Dependency, Strategy, Wave, check_records};
+use seawall_core::ratio::{Bps, Ppm};
+use seawall_core::topology::Signals;
 use serde::Deserialize;
 
 use super::PlanError;
@@ -23,6 +28,49 @@ struct Document {
     budget_bytes: Option<u64>,
     #[serde(default)]
     readback_bytes: Option<u64>,
+    #[serde(default)]
+    alignment_bytes: Option<u64>,
+    #[serde(default)]
+    signals: SignalsEntry,
+    #[serde(default)]
+    launch: Option<LaunchEntry>,
+}
+
+/// What a step was measured to do; nothing is known of what is missing.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct SignalsEntry {
+    nodes: u64,
+    edges: u64,
+    frontier_density_ppm: u32,
+    readback_bytes: u64,
+    dispatch_cost_ns: u64,
+    launch_overhead_ns: u64,
+    fusion_pressure_bps: u32,
+}
+
+/// A dispatch, its fields as the planner has them.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LaunchEntry {
+    queue_len: u32,
+    max_workgroup_size_x: u32,
+    max_compute_workgroups_per_dimension: u32,
+    max_compute_invocations_per_workgroup: u32,
+    #[serde(default)]
+    requested_worker_groups: u32,
+    #[serde(default)]
+    requested_hit_capacity: u32,
+    #[serde(default)]
+    expected_hits_per_item: u32,
+    #[serde(default)]
+    hot_opcode_count: u32,
+    #[serde(default)]
+    hot_window_count: u32,
+    #[serde(default)]
+    requeue_count: u64,
+    #[serde(default)]
+    max_priority_age: u32,
 }
 
 #[derive(Deserialize)]
@@ -42,6 +90,9 @@ pub struct Program {
     pub names: Vec<Option<String>>,
     /// The plan's budget; without limits by default.
     pub budget: Budget,
+    alignment_bytes: u64,
+    signals: Signals,
+    launch: Option<LaunchRequest>,
     waves: Vec<Wave>,
     dependencies: Vec<Dependency>,
 }
@@ -94,6 +145,9 @@ impl Program {
             waves: document.waves.iter().map(WaveEntry::wave).collect(),
             names: document.waves.into_iter().map(|entry| entry.name).collect(),
             budget,
+            alignment_bytes: document.alignment_bytes.unwrap_or(DEFAULT_ALIGNMENT),
+            signals: document.signals.signals(),
+            launch: document.launch.map(|entry| entry.request(document.signals)),
         })
     }
 
@@ -103,6 +157,71 @@ impl Program {
         Dag {
             waves: &self.waves,
             dependencies: &self.dependencies,
+        }
+    }
+
+    /// The request for its plan. Its layout may give way where that makes it fit; packed
+    /// groups may too, those in order are compared with others' and stay.
+    #[must_use]
+    pub fn request(&self, strategy: Strategy) -> Request<'_> {
+        let dispatch = self.launch.map(|request| Dispatch {
+            policy: &LaunchPolicy::STANDARD,
+            request,
+        });
+        Request {
+            strategy,
+            arena: ArenaOptions {
+                alignment_bytes: self.alignment_bytes,
+                ..ArenaOptions::default()
+            },
+            leeway: Leeway {
+                least_alignment_bytes: 1,
+                early_results: true,
+                fixed_groups: strategy == Strategy::InOrder,
+            },
+            signals: self.signals,
+            dispatch,
+            ..Request::new(self.dag(), self.budget)
+        }
+    }
+}
+
+impl SignalsEntry {
+    /// Shares above one count as one.
+    fn signals(self) -> Signals {
+        Signals {
+            nodes: self.nodes,
+            edges: self.edges,
+            frontier_density: Ppm(self.frontier_density_ppm.min(Ppm::ONE.0)),
+            readback_bytes: self.readback_bytes,
+            dispatch_cost_ns: self.dispatch_cost_ns,
+            launch_overhead_ns: self.launch_overhead_ns,
+            fusion_pressure: Bps(self.fusion_pressure_bps).clamped(),
+            ..Signals::default()
+        }
+    }
+}
+
+impl LaunchEntry {
+    fn request(self, signals: SignalsEntry) -> LaunchRequest {
+        let count = |of: u64| u32::try_from(of).unwrap_or(u32::MAX);
+        LaunchRequest {
+            queue_len: self.queue_len,
+            requested_worker_groups: self.requested_worker_groups,
+            limits: AdapterLimits {
+                max_workgroup_size_x: self.max_workgroup_size_x,
+                max_compute_workgroups_per_dimension: self.max_compute_workgroups_per_dimension,
+                max_compute_invocations_per_workgroup: self.max_compute_invocations_per_workgroup,
+            },
+            requested_hit_capacity: self.requested_hit_capacity,
+            expected_hits_per_item: self.expected_hits_per_item,
+            hot_opcode_count: self.hot_opcode_count,
+            hot_window_count: self.hot_window_count,
+            requeue_count: self.requeue_count,
+            max_priority_age: self.max_priority_age,
+            graph_node_count: count(signals.nodes),
+            graph_edge_count: count(signals.edges),
+            ..LaunchRequest::default()
         }
     }
 }

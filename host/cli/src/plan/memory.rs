@@ -1,7 +1,9 @@
 //! Working memory of the planner, sized by the planner itself.
 
 use seawall_core::plan::{Dag, Requirements};
-use seawall_core::scratch::{ArenaScratchView, GroupScratchView, ScratchView};
+use seawall_core::scratch::{
+    ArenaScratchView, ExecutionScratchView, GroupScratchView, ScratchView,
+};
 
 /// Buffers for one program.
 pub(super) struct Memory {
@@ -27,10 +29,16 @@ impl Memory {
         }
     }
 
-    /// Room for the groups, and room for the arena that follows them.
-    pub(super) fn views(&mut self) -> (GroupScratchView<'_>, ArenaScratchView<'_>) {
+    /// Room for the groups alone.
+    pub(super) fn groups(&mut self) -> GroupScratchView<'_> {
         let layers = ScratchView::new(&mut self.layer_words, &mut self.dependency_words);
-        (
+        GroupScratchView::new(layers, &mut self.pack_words, &mut self.pack_bytes)
+    }
+
+    /// Room for the groups and the arena that follows them.
+    pub(super) fn execution(&mut self) -> ExecutionScratchView<'_> {
+        let layers = ScratchView::new(&mut self.layer_words, &mut self.dependency_words);
+        ExecutionScratchView::new(
             GroupScratchView::new(layers, &mut self.pack_words, &mut self.pack_bytes),
             ArenaScratchView::new(&mut self.arena_words, &mut self.arena_offsets),
         )

@@ -8,8 +8,11 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
 use seawall_core::error::ArenaError;
-use seawall_core::plan::{ArenaOptions, Strategy, arena, groups};
+use seawall_core::plan::execution::{Chooser, OverBudget};
+use seawall_core::plan::{Execution, ExecutionError, Groups, Strategy, execution, groups};
+use seawall_core::topology::TopologyPolicy;
 
 pub use error::PlanError;
 pub use input::Program;
@@ -33,6 +36,18 @@ The input:
    \"resident_bytes\": 1048576, \"budget_bytes\": 2097152, \"readback_bytes\": 0}
 name and the last three are optional; without budget_bytes there is no limit.
 A wave counts with its frontier, four times its scratch, and its output.
+Further optional: alignment_bytes (of regions, 256), signals (nodes, edges,
+frontier_density_ppm, readback_bytes, dispatch_cost_ns, launch_overhead_ns,
+fusion_pressure_bps), from which the topology follows, and launch (queue_len,
+max_workgroup_size_x, max_compute_workgroups_per_dimension,
+max_compute_invocations_per_workgroup, ...), a dispatch to size.
+
+A plan runs inside its budget: graph, and an arena for all that is alive at once.
+Where results do not fit together, each has to be read right after its group
+(\"results\": \"read_early\"). A budget that no plan keeps is refused with the least
+one that works. With --strategy in-order the groups are those of the conformance
+vectors, which count each group by itself; where no arena for them fits, there is
+none (\"arena\": null).
 
 An input that cannot be planned gives {\"error\": {\"kind\": ...}} on standard output
 and exit code 2.";
@@ -126,21 +141,68 @@ pub(super) fn command(args: &PlanArgs) -> Result<ExitCode, CliError> {
 fn show(args: &PlanArgs) -> Result<(), CliError> {
     let program = Program::read(&args.file)?;
     let mut memory = Memory::of(&program.dag());
-    let (dag, budget) = (program.dag(), program.budget);
-    let (group_room, arena_room) = memory.views();
-    let groups =
-        groups(&dag, &budget, args.strategy.into(), group_room).map_err(PlanError::Groups)?;
-    let arena = match arena(&dag, &groups, &ArenaOptions::default(), arena_room) {
-        Ok(arena) => Some(arena),
-        Err(ArenaError::Overflow { .. }) => None,
-        Err(error) => return Err(PlanError::Arena(error).into()),
+    let strategy = args.strategy.into();
+    let mut subject = Subject::new(PLANNED);
+    let chooser = Chooser::plain(&TopologyPolicy::DEFAULT, &mut subject);
+    let error = match execution(&program.request(strategy), chooser, memory.execution()) {
+        Ok(plan) => {
+            let view = view(&program, &plan.groups, Ok(&plan));
+            return print(|out| args.format().write(&view, out));
+        }
+        Err(error) => error,
     };
-    let view = PlanView {
-        dag,
-        names: &program.names,
-        budget,
-        groups: &groups,
-        arena: arena.as_ref(),
+    let Some(shortfall) = groups_alone(&error, strategy, &program) else {
+        return Err(PlanError::from(error).into());
     };
+    let groups = groups(&program.dag(), &program.budget, strategy, memory.groups())
+        .map_err(|error| PlanError::from(ExecutionError::from(error)))?;
+    let view = view(&program, &groups, Err(shortfall));
     print(|out| args.format().write(&view, out))
+}
+
+/// The machine that a DAG is planned for: any whose blocks can meet.
+const PLANNED: Identity = Identity {
+    graph_layout_hash: 0,
+    analysis: AnalysisKind::Custom(0),
+    device: DeviceKey {
+        compute_capability_major: 0,
+        compute_capability_minor: 0,
+        warp_size: 32,
+        max_threads_per_block: 1024,
+        grid_sync: true,
+        tensor_cores: false,
+    },
+};
+
+/// Whether groups are shown without an arena, and the budget that one would take.
+fn groups_alone(
+    error: &ExecutionError,
+    strategy: Strategy,
+    program: &Program,
+) -> Option<Option<OverBudget>> {
+    let as_vectors_count = strategy == Strategy::InOrder;
+    match error {
+        ExecutionError::OverBudget(short) if as_vectors_count => Some(Some(*short)),
+        ExecutionError::Arena(ArenaError::Overflow { .. })
+            if as_vectors_count || program.budget.budget_bytes == u64::MAX =>
+        {
+            Some(None)
+        }
+        _ => None,
+    }
+}
+
+fn view<'a>(
+    program: &'a Program,
+    groups: &'a Groups<'a>,
+    execution: Result<&'a Execution<'a>, Option<OverBudget>>,
+) -> PlanView<'a> {
+    PlanView {
+        dag: program.dag(),
+        names: &program.names,
+        budget: program.budget,
+        groups,
+        execution: execution.ok(),
+        shortfall: execution.err().flatten(),
+    }
 }

@@ -40,7 +40,7 @@ struct Report<'a> {
     parents_checksum: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reached_each: Option<Vec<u64>>,
-    plan: &'a PlanSummary,
+    plan: Plan<'a>,
     time_ns: Times,
     repeat: u32,
     device_barriers: u64,
@@ -49,6 +49,14 @@ struct Report<'a> {
     check_tolerance: Option<f64>,
     #[serde(flatten)]
     host: HostWork,
+}
+
+/// The plan, and how a search took it.
+#[derive(Serialize)]
+struct Plan<'a> {
+    #[serde(flatten)]
+    summary: PlanSummary,
+    topology: &'a str,
 }
 
 impl<'a> Report<'a> {
@@ -71,7 +79,10 @@ impl<'a> Report<'a> {
             answer: &outcome.answer,
             parents_checksum: outcome.parents_checksum().map(|sum| format!("{sum:016x}")),
             reached_each: outcome.reached_each(),
-            plan: &outcome.plan,
+            plan: Plan {
+                summary: outcome.plan,
+                topology: &outcome.topology,
+            },
             time_ns: outcome.times,
             repeat: outcome.repeat,
             device_barriers: outcome.device_barriers,

@@ -40,7 +40,7 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     if let Some(equal) = outcome.checked {
         row(out, "check", &verdict(equal, outcome.check_tolerance))?;
     }
-    row(out, "plan", &plan(&outcome.plan))?;
+    row(out, "plan", &plan(outcome))?;
     row(out, "memory", &memory(&outcome.plan))?;
     row(out, "barriers", &barriers(outcome.device_barriers))?;
     row(out, "host", &host(&outcome.host))?;
@@ -153,9 +153,10 @@ pub(super) fn verdict(equal: bool, tolerance: Option<f64>) -> String {
     format!("{verdict}{within}")
 }
 
-fn plan(plan: &PlanSummary) -> String {
+fn plan(outcome: &RunOutcome) -> String {
+    let plan = &outcome.plan;
     let minimal = u64::from(plan.groups) <= plan.lower_bound;
-    let topology = match plan.topology.as_str() {
+    let topology = match outcome.topology.as_str() {
         "" | "none" => String::new(),
         name => format!(", topology {name}"),
     };
@@ -270,8 +271,8 @@ pub(super) mod tests {
                 lower_bound: 2,
                 peak_group_bytes: 1536,
                 arena_bytes: 4096,
-                topology: "sparse".to_owned(),
             },
+            topology: "sparse".to_owned(),
             times: Times {
                 load: 1,
                 upload: 2,
@@ -335,11 +336,11 @@ pub(super) mod tests {
 
     #[test]
     fn a_plan_without_searches_has_no_topology_to_name() {
-        let plan = PlanSummary {
-            topology: "none".to_owned(),
-            ..outcome().plan
-        };
-        let text = report(&RunOutcome { plan, ..outcome() });
+        let topology = "none".to_owned();
+        let text = report(&RunOutcome {
+            topology,
+            ..outcome()
+        });
         assert!(!text.contains("topology"), "{text}");
     }
 

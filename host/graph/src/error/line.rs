@@ -46,7 +46,7 @@ pub enum LineProblem {
         /// The line, shortened.
         value: String,
     },
-    /// The line goes on after its last field.
+    /// The line continues after its last field.
     #[error("unexpected field after the last one ({value:?})")]
     ExtraField {
         /// The field.

@@ -225,7 +225,7 @@ pub enum GraphError {
         nodes: u64,
         /// Edges in the file.
         edges: u64,
-        /// Nodes allowed whatever the edges.
+        /// Nodes allowed for any number of edges.
         limit: u64,
     },
     /// A `gen:` specification is wrong.
@@ -236,7 +236,7 @@ pub enum GraphError {
         /// The problem.
         problem: GeneratorProblem,
     },
-    /// An edge given in memory has an end that is no node.
+    /// An edge in memory has an end that is not a node.
     #[error("edge {index} ends at node {node}, but there are {nodes} nodes, from 0")]
     EdgeOutOfRange {
         /// Position in the slice, from 0.
@@ -252,7 +252,7 @@ pub enum GraphError {
         /// The first contradiction.
         problem: BinaryProblem,
     },
-    /// An edge given in memory has a weight that is negative, infinite or no number.
+    /// An edge in memory has a weight that is negative, infinite or not a number.
     #[error("edge {index} has the weight {weight}; float weights must be finite and not negative")]
     BadWeight {
         /// Position in the slice, from 0.

@@ -60,7 +60,7 @@ fn next_piece(source: &mut Source, rest: &mut Vec<u8>) -> Option<Piece> {
     let mut bytes = std::mem::take(rest);
     loop {
         let kept = bytes.len();
-        // Doubles the buffer for a line that goes on, so that memory follows its bytes.
+        // Doubles the buffer for an unfinished line, so that memory follows its bytes.
         bytes.resize(PIECE_BYTES.max(2 * kept), 0);
         let filled = match source.fill(&mut bytes[kept..]) {
             Ok(count) => kept + count,

@@ -78,7 +78,7 @@ struct Gather<'a> {
     pieces: Receiver<Piece>,
 }
 
-/// Where the edges start.
+/// Start of the edges.
 struct Opened {
     layout: Layout,
     /// The rest of the piece in which they start.

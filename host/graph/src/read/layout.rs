@@ -19,7 +19,7 @@ pub(super) struct Header {
 /// The column after the two ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Values {
-    /// There is none.
+    /// None.
     Absent,
     /// Every line has one.
     Required,

@@ -9,9 +9,10 @@
 //! then contiguous and come back in one copy, and an arena can serve the next graph.
 
 use super::place::{
-    Cursor, Place, Room, Tables, by_size, place_arenas, place_graphs, share_tables, table,
+    Cursor, GraphLayout, Room, Tables, by_size, place_arenas, place_graphs, share_tables, table,
 };
 use super::{BatchError, BatchStats, Job};
+use crate::backend::record::{Addresses, GraphAddresses, GraphSize, TableAddresses, launch_record};
 use crate::backend::{BackendError, HostWork, fault};
 use crate::graph::Graph;
 use bytemuck::Zeroable;
@@ -19,7 +20,6 @@ use rayon::prelude::*;
 use seawall_core::abi::batch::{BatchRecord, BatchState, GRAPHS_MAX};
 use seawall_core::abi::control::{ControlRecord, FaultCode, FaultRecord};
 use seawall_core::abi::program::LaunchRecord;
-use seawall_core::abi::search::SearchPolicy;
 use seawall_core::abi::tiles::TileTable;
 use seawall_core::abi::{MAGIC, VERSION};
 use std::ops::Range;
@@ -28,7 +28,7 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(crate) struct Pack {
     tables: Vec<Tables>,
-    places: Vec<Place>,
+    places: Vec<GraphLayout>,
     /// Job of each launch record. Large graphs come first, so that none starts when all others are
     /// done.
     order: Vec<u32>,
@@ -153,38 +153,30 @@ impl Pack {
             place.incoming
         };
         let address = |offset: Option<u64>| offset.map_or(0, |offset| base + offset);
-        LaunchRecord {
-            magic: MAGIC,
-            version: VERSION,
-            nodes: graph.nodes(),
-            edges: graph.edges(),
-            groups: program.top_groups,
-            groups_total: program.groups.len() as u32,
-            waves: program.waves.len() as u32,
-            registers: tables.registers.len() as u32,
-            offsets: base + place.offsets,
-            targets: base + place.targets,
-            weights: address(place.weights),
-            incoming_offsets: address(incoming.map(|(offsets, _)| offsets)),
-            incoming_targets: address(incoming.map(|(_, targets)| targets)),
-            group_table: base + tables.group_table,
-            wave_table: base + tables.wave_table,
-            register_table: base + tables.register_table,
+        let at = Addresses {
+            graph: GraphAddresses {
+                offsets: base + place.offsets,
+                targets: base + place.targets,
+                weights: address(place.weights),
+                incoming_offsets: address(incoming.map(|(offsets, _)| offsets)),
+                incoming_targets: address(incoming.map(|(_, targets)| targets)),
+                tiles: TileTable::default(),
+            },
+            tables: TableAddresses {
+                groups: base + tables.group_table,
+                waves: base + tables.wave_table,
+                registers: base + tables.register_table,
+            },
             arena: base + place.arena,
             inputs: base + place.io,
             control: base + self.controls + table::<ControlRecord>(at),
-            time_budget_ns: self.time_budget_ns,
-            search: SearchPolicy {
-                can_pull: u32::from(incoming.is_some()),
-                ..program.search
-            },
-            tiles: TileTable::default(),
-        }
+        };
+        launch_record(program, GraphSize::of(graph), &at, self.time_budget_ns)
     }
 
     /// Extracts the results from `io`, the bytes of [`Pack::io`] after a run.
     pub(crate) fn results(&self, io: &[u8]) -> Vec<Vec<u32>> {
-        let result = |place: &Place| {
+        let result = |place: &GraphLayout| {
             let start = place.io - self.io.start;
             let range = &self.tables[place.tables].result;
             let bytes = io.get((start + range.start) as usize..(start + range.end) as usize);
@@ -257,7 +249,7 @@ fn bad_record() -> BackendError {
 }
 
 /// Copies a graph's arrays and inputs to their places.
-fn write_graph(job: &Job<'_>, place: &Place, image: &mut [u8]) {
+fn write_graph(job: &Job<'_>, place: &GraphLayout, image: &mut [u8]) {
     put(image, place.offsets, job.graph.offsets());
     put(image, place.targets, job.graph.targets());
     if let (Some(at), Some(weights)) = (place.weights, job.graph.weights()) {

@@ -40,7 +40,7 @@ pub(super) struct Tables {
 
 /// Offsets of a graph's arrays and registers.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct GraphLayout {
     pub(super) tables: usize,
     pub(super) offsets: u64,
     pub(super) targets: u64,
@@ -140,19 +140,23 @@ fn tables_of(job: &Job<'_>, cursor: &mut Cursor) -> Result<Tables, BackendError>
 }
 
 /// Places the arrays of every graph.
-pub(super) fn place_graphs(jobs: &[Job<'_>], users: &[usize], cursor: &mut Cursor) -> Vec<Place> {
+pub(super) fn place_graphs(
+    jobs: &[Job<'_>],
+    users: &[usize],
+    cursor: &mut Cursor,
+) -> Vec<GraphLayout> {
     let place = |(job, tables): (&Job<'_>, &usize)| {
         let (graph, needs) = (job.graph, job.program.needs);
         let weights = graph.weights().filter(|_| needs.weights.is_some());
         let incoming = (needs.incoming && !graph.is_symmetric()).then(|| graph.incoming());
-        Place {
+        GraphLayout {
             tables: *tables,
             offsets: cursor.words(graph.offsets()),
             targets: cursor.words(graph.targets()),
             weights: weights.map(|weights| cursor.words(weights)),
             incoming: incoming
                 .map(|rows| (cursor.words(rows.offsets()), cursor.words(rows.targets()))),
-            ..Place::default()
+            ..GraphLayout::default()
         }
     };
     jobs.iter().zip(users).map(place).collect()
@@ -162,11 +166,11 @@ pub(super) fn place_graphs(jobs: &[Job<'_>], users: &[usize], cursor: &mut Curso
 /// if there is no room for all; returns the number of workers and the distance between their
 /// arenas in bytes.
 pub(super) fn place_arenas(
-    (tables, places): (&[Tables], &mut [Place]),
+    (tables, places): (&[Tables], &mut [GraphLayout]),
     cursor: &mut Cursor,
     room: Room,
 ) -> Result<(u32, u64), BackendError> {
-    let arena_of = |place: &Place| {
+    let arena_of = |place: &GraphLayout| {
         tables[place.tables]
             .program
             .arena_bytes

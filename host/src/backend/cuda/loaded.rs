@@ -3,13 +3,14 @@
 //! All memory of a run is allocated here, so that a run itself allocates nothing.
 
 use super::memory::{DeviceMemory, Pinned};
-use super::resident::{GraphAddresses, Uploader};
+use super::resident::Uploader;
 use super::stream::COPY_LIMIT;
 use super::tables::{CONTROL_OFFSET, Layout, Placement};
 use super::walk::{Stage, stages};
 use crate::backend::BackendError;
 use crate::backend::fit::Ids;
 use crate::backend::outgrown::Outgrowing;
+use crate::backend::record::GraphAddresses;
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::{ControlRecord, FaultRecord};
@@ -55,7 +56,7 @@ pub(super) struct Loaded {
 
 /// Location of a register in device memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct DeviceSpan {
     /// Address of its first word.
     pub(super) address: u64,
     /// Its length in bytes.
@@ -159,7 +160,7 @@ impl Loaded {
     ///
     /// # Errors
     /// [`BackendError::NoSuchRegister`], [`BackendError::ForeignRegister`].
-    pub(super) fn place(&self, register: RegisterId) -> Result<Place, BackendError> {
+    pub(super) fn place(&self, register: RegisterId) -> Result<DeviceSpan, BackendError> {
         let register = self.registers[self.ids.number_of(register)?];
         let base = if register.region == Region::Input as u32 {
             &self.inputs
@@ -167,7 +168,7 @@ impl Loaded {
             &self.arena
         };
         let bytes = usize::try_from(u64::from(register.words) * 4).unwrap_or(usize::MAX);
-        Ok(Place {
+        Ok(DeviceSpan {
             address: base.address() + register.offset_bytes,
             bytes,
         })

@@ -27,6 +27,7 @@ mod tables;
 mod resident;
 mod loaded;
 mod running;
+mod brake;
 mod mega;
 mod launches;
 mod graph;
@@ -36,7 +37,8 @@ mod batch;
 mod bound;
 pub mod measure;
 
-pub use super::gpu::{CudaOptions, DeviceLimits, Executor, GridShape, LoopNodes};
+pub use super::gpu::{CudaOptions, DeviceLimits, GridShape, LoopNodes};
+pub use crate::executor::Executor;
 pub use batch::CudaBatch;
 pub use device::probe;
 pub use module::{EMBEDDED, precompiled_for};

@@ -1,9 +1,9 @@
-//! Machine code of kernels, made in advance for common machines.
+//! Machine code of kernels, compiled in advance for common machines.
 //!
 //! `cargo xtask precompile` writes the file: a line that names the format, the hash of the
-//! kernels' sources, and a line each of machine, kernel, lanes of a block, packed bytes and
-//! bytes; an empty line ends them. The pieces follow in that order, each packed by xz. Code
-//! of other sources than the embedded PTX is never used.
+//! kernels' sources, and one line per piece with machine, kernel, lanes of a block, packed bytes
+//! and bytes; an empty line ends the list. The pieces follow in that order, each packed by xz.
+//! Code of other sources than the embedded PTX is never used.
 
 use super::bound::Bound;
 use super::module::Entry;
@@ -15,13 +15,13 @@ const FILE: &[u8] = include_bytes!("../../../ptx/precompiled.bin");
 /// First line of the file.
 const FORMAT: &str = "seawall precompiled kernels 1";
 
-/// What comes before the hash of its sources in a PTX file.
+/// Text before the hash of its sources in a PTX file.
 const SOURCES: &str = "// sources: sha256 ";
 
-/// Largest piece that is unpacked, bytes.
+/// Largest unpacked piece, bytes.
 const CODE_MAX: usize = 16 << 20;
 
-/// The machine code of `entry` within `bound` for a device of `capability`, if there is
+/// Returns the machine code of `entry` within `bound` for a device of `capability`, if there is
 /// code of the same sources as `ptx`.
 pub(super) fn code(
     ptx: &str,
@@ -36,7 +36,7 @@ pub(super) fn code(
     fitting.max_by_key(|piece| piece.capability)?.unpacked()
 }
 
-/// The machines that there is code for, of the same sources as `ptx`: `sm_90`.
+/// Returns the machines with code of the same sources as `ptx`: `sm_90`.
 pub(super) fn machines(ptx: &str) -> Vec<String> {
     let pieces = sources_of(ptx).map(|sources| pieces(FILE, sources));
     let found = pieces.into_iter().flatten();
@@ -61,7 +61,7 @@ struct Piece<'f> {
     packed: &'f [u8],
 }
 
-/// The pieces of `file` up to the first damage; none where it is of other sources.
+/// Returns the pieces of `file` up to the first damage; none if it is of other sources.
 fn pieces<'f>(file: &'f [u8], sources: &str) -> impl Iterator<Item = Piece<'f>> {
     let end = file.windows(2).position(|pair| pair == b"\n\n");
     let end = end.unwrap_or(file.len());
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn code_of_other_sources_and_damaged_files_hold_nothing() {
+    fn code_of_other_sources_and_damaged_files_are_ignored() {
         let file = file();
         assert_eq!(pieces(&file, "other").count(), 0);
         for end in 0..file.len() {
@@ -149,7 +149,7 @@ mod tests {
     fn the_embedded_code_is_machine_code() {
         const ELF: &[u8] = b"\x7fELF";
         for (target, ptx) in EMBEDDED {
-            // Nothing is there between a change of the kernels and the next making.
+            // There is no code between a change of the kernels and the next `precompile`.
             for machine in machines(ptx) {
                 let number: u32 = machine[3..].parse().unwrap();
                 let capability = (number / 10, number % 10);

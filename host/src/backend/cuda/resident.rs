@@ -8,7 +8,8 @@ use super::context::Context;
 use super::memory::DeviceMemory;
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Stream};
-use crate::backend::BackendError;
+use crate::backend::record::GraphAddresses;
+use crate::backend::{BackendError, fit};
 use crate::graph::Graph;
 use crate::program::encoded::GraphNeeds;
 use crate::tiles::{TileShape, Tiles};
@@ -47,17 +48,6 @@ impl Uploader<'_> {
 struct Incoming {
     offsets: DeviceMemory,
     targets: DeviceMemory,
-}
-
-/// Device addresses of a graph's arrays, 0 for missing ones.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct GraphAddresses {
-    pub(super) offsets: u64,
-    pub(super) targets: u64,
-    pub(super) weights: u64,
-    pub(super) incoming_offsets: u64,
-    pub(super) incoming_targets: u64,
-    pub(super) tiles: TileTable,
 }
 
 /// Incoming edges by tiles.
@@ -116,7 +106,7 @@ impl<'g> ResidentGraph<'g> {
         needs: GraphNeeds,
         mut uploader: Uploader<'_>,
     ) -> Result<(), BackendError> {
-        needs.check(self.graph)?;
+        fit::check_needs(needs, self.graph)?;
         let weights = self.graph.weights().filter(|_| needs.weights.is_some());
         if let Some(weights) = weights.filter(|_| self.weights.is_none()) {
             let started = Instant::now();

@@ -3,6 +3,7 @@
 //! It times the host's own watchdog. The kernel's time budget should end every run; the host waits
 //! for a grace period longer and then abandons the device instead of hanging with it.
 
+use super::brake::Watch;
 use super::loaded::{Loaded, STATE_BYTES, STATE_OFFSET};
 use super::stream::Stream;
 use super::walk::LoopStage;
@@ -22,12 +23,18 @@ pub(super) struct Running<'a> {
     started: Instant,
     budget: Duration,
     host: HostWork,
+    watch: Watch<'a>,
 }
 
 impl<'a> Running<'a> {
-    /// Starts a run of `program` now.
-    pub(super) fn new(stream: &'a Stream, program: &'a Loaded, time_budget_ns: u64) -> Self {
+    /// Starts a run of `program` now, which `watch` may end.
+    pub(super) fn new(
+        stream: &'a Stream,
+        program: &'a Loaded,
+        (time_budget_ns, watch): (u64, Watch<'a>),
+    ) -> Self {
         Self {
+            watch,
             stream,
             program,
             started: Instant::now(),
@@ -68,7 +75,9 @@ impl<'a> Running<'a> {
             .budget
             .saturating_sub(self.started.elapsed())
             .saturating_add(GRACE);
-        self.stream.wait("waiting for the run to end", limit)
+        let look = || self.watch.look(self.program);
+        self.stream
+            .wait_beside("waiting for the run to end", limit, look)
     }
 
     /// Queues the copy of the loop's state.
@@ -83,13 +92,17 @@ impl<'a> Running<'a> {
     ///
     /// # Errors
     /// [`BackendError::Fault`] with [`FaultCode::TimeBudget`] if the loop still runs after the
-    /// time budget: no single launch took too long, but all of them together did.
+    /// time budget: no single launch took too long, but all of them together did;
+    /// [`BackendError::Cancelled`] if it is to end.
     pub(super) fn ends(&mut self, stage: &LoopStage) -> Result<bool, BackendError> {
         self.wait()?;
         // SAFETY: the wait above ended every copy.
         let state = State::read(unsafe { self.program.state.as_slice() });
         if state.is_over() {
             return Ok(true);
+        }
+        if self.watch.is_cancelled() {
+            return Err(BackendError::Cancelled);
         }
         if self.started.elapsed() > self.budget {
             return Err(self.program.fault(out_of_time(stage, state.iteration)));

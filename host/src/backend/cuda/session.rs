@@ -5,6 +5,7 @@
 //! the stream after everything that it copies.
 
 use super::GridShape;
+use super::brake::{Brake, Watch};
 use super::context::Context;
 use super::graph::Graphs;
 use super::launch::Asked;
@@ -17,7 +18,9 @@ use super::running::Running;
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
 use super::{CudaOptions, Executor};
-use crate::backend::{BackendError, DeviceInfo, RunLimits, RunStats, Session, fit, outgrown};
+use crate::backend::{
+    BackendError, Canceller, DeviceInfo, RunLimits, RunStats, Session, fit, outgrown,
+};
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, GraphNeeds, RegisterId};
 use crate::tiles::TileShape;
@@ -50,6 +53,7 @@ impl Runner {
                 let launches = Launches::new(module, asked)?;
                 Self::Graph(Graphs::new(module, launches, options.loops)?)
             }
+            Executor::Cpu => return Err(BackendError::NotOnGpu { executor }),
         })
     }
 
@@ -124,6 +128,8 @@ pub struct CudaSession<'g> {
     module: Rc<Module>,
     limits: RunLimits,
     tiles: Option<bool>,
+    canceller: Canceller,
+    brake: Option<Brake>,
     context: Rc<Context>,
 }
 
@@ -137,6 +143,7 @@ impl<'g> CudaSession<'g> {
     /// there is room, for the edges by tiles of rows, which the host makes on all threads.
     ///
     /// # Errors
+    /// [`BackendError::NotOnGpu`] for the CPU,
     /// [`BackendError::Unavailable`] without driver or device,
     /// [`BackendError::Unsupported`] for a device that lacks what `executor`
     /// needs, [`BackendError::NotCoResident`] for too large a grid,
@@ -146,11 +153,14 @@ impl<'g> CudaSession<'g> {
         graph: &'g Graph,
         options: CudaOptions,
     ) -> Result<Self, BackendError> {
+        if executor == Executor::Cpu {
+            return Err(BackendError::NotOnGpu { executor });
+        }
         let context = Context::open(options.device, options.budget_bytes)?;
         let module = Module::load(&context)?;
         let asked = match executor {
             Executor::Mega => Asked::for_mega(graph, &options, &context.limits().info),
-            Executor::Launches | Executor::Graph => Asked::plainly(&options),
+            Executor::Launches | Executor::Graph | Executor::Cpu => Asked::plainly(&options),
         };
         let runner = Runner::new(executor, &module, (asked, &options))?;
         let (stream, mut staging) = lane(&context, largest_array(graph))?;
@@ -171,6 +181,8 @@ impl<'g> CudaSession<'g> {
             module,
             limits,
             tiles: options.tiles,
+            canceller: Canceller::default(),
+            brake: None,
             context,
         })
     }
@@ -273,7 +285,12 @@ impl<'g> CudaSession<'g> {
         stage_inputs(program, inputs)?;
         program.outgrowing.begin_run();
         let program = &*program;
-        let mut running = Running::new(&self.stream, program, self.limits.time_budget_ns);
+        if self.brake.is_none() && self.canceller.is_shared() {
+            self.brake = Some(Brake::new(&self.context)?);
+        }
+        let watch = Watch::new(&self.canceller, self.brake.as_ref());
+        let limits = (self.limits.time_budget_ns, watch);
+        let mut running = Running::new(&self.stream, program, limits);
         let [start, end] = &self.clock;
         begin(&mut running)?;
         start.record(&self.stream)?;
@@ -402,14 +419,21 @@ impl Session for CudaSession<'_> {
         self.graph.upload_ns()
     }
 
+    fn cancel_by(&mut self, canceller: Canceller) {
+        self.canceller = canceller;
+    }
+
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         let result = self.load_program(program);
         self.settled(result)
     }
 
     fn run(&mut self, inputs: &[u32]) -> Result<RunStats, BackendError> {
+        self.canceller.settle()?;
         let result = self.run_program(inputs);
-        self.settled(result)
+        let result = self.settled(result);
+        self.canceller.settle()?;
+        result
     }
 
     fn read(&mut self, register: RegisterId, words: &mut Vec<u32>) -> Result<(), BackendError> {

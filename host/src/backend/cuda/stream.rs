@@ -59,9 +59,20 @@ impl Stream {
     /// The device's own error, or, after `limit`, one that says how long it was silent; then the
     /// context is abandoned.
     pub(super) fn wait(&self, doing: &'static str, limit: Duration) -> Result<(), BackendError> {
-        // SAFETY: the stream lives as long as `self`.
-        wait_until(&self.context, doing, limit, || unsafe {
-            sys::cuStreamQuery(self.raw)
+        self.wait_beside(doing, limit, || ())
+    }
+
+    /// As [`Self::wait`]; calls `beside` before each look.
+    pub(super) fn wait_beside(
+        &self,
+        doing: &'static str,
+        limit: Duration,
+        beside: impl Fn(),
+    ) -> Result<(), BackendError> {
+        wait_until(&self.context, doing, limit, || {
+            beside();
+            // SAFETY: the stream lives as long as `self`.
+            unsafe { sys::cuStreamQuery(self.raw) }
         })
     }
 

@@ -3,12 +3,11 @@
 //!
 //! The image is built on the host with its final addresses, and uploaded in one copy.
 
-use super::resident::GraphAddresses;
+use crate::backend::record::{Addresses, GraphAddresses, GraphSize, TableAddresses, launch_record};
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, RegisterRecord, WaveRecord};
 use seawall_core::abi::search::SearchPolicy;
-use seawall_core::abi::{MAGIC, VERSION};
 
 /// Alignment of every part: two cache lines, as the allocator's own.
 const ALIGN: u64 = 256;
@@ -84,34 +83,22 @@ impl Placement {
     /// Returns the launch record of `program` in this place.
     fn record(&self, program: &EncodedProgram) -> LaunchRecord {
         let layout = Layout::of(program);
-        let can_pull = u32::from(self.graph.incoming_offsets != 0);
-        LaunchRecord {
-            magic: MAGIC,
-            version: VERSION,
-            nodes: self.nodes,
-            edges: self.edges,
-            groups: program.top_groups,
-            groups_total: length(program.groups.len()),
-            waves: length(program.waves.len()),
-            registers: length(program.registers.len()),
-            offsets: self.graph.offsets,
-            targets: self.graph.targets,
-            weights: self.graph.weights,
-            incoming_offsets: self.graph.incoming_offsets,
-            incoming_targets: self.graph.incoming_targets,
-            group_table: self.tables + layout.groups,
-            wave_table: self.tables + layout.waves,
-            register_table: self.tables + layout.registers,
+        let at = Addresses {
+            graph: self.graph,
+            tables: TableAddresses {
+                groups: self.tables + layout.groups,
+                waves: self.tables + layout.waves,
+                registers: self.tables + layout.registers,
+            },
             arena: self.arena,
             inputs: self.inputs,
             control: self.tables + CONTROL_OFFSET,
-            time_budget_ns: self.time_budget_ns,
-            search: SearchPolicy {
-                can_pull,
-                ..program.search
-            },
-            tiles: self.graph.tiles,
-        }
+        };
+        let size = GraphSize {
+            nodes: self.nodes,
+            edges: self.edges,
+        };
+        launch_record(program, size, &at, self.time_budget_ns)
     }
 
     /// The bytes of the whole block.
@@ -167,16 +154,12 @@ fn write(image: &mut [u8], at: u64, bytes: &[u8]) {
     }
 }
 
-/// A table's length; [`super::walk`] refused longer ones.
-fn length(records: usize) -> u32 {
-    u32::try_from(records).unwrap_or(u32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::program::encoded::GraphNeeds;
     use seawall_core::abi::tiles::TileTable;
+    use seawall_core::abi::{MAGIC, VERSION};
 
     fn program() -> EncodedProgram {
         EncodedProgram {

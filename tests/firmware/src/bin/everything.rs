@@ -7,19 +7,21 @@ use core::mem::MaybeUninit;
 
 use seawall_core::topology::TopologyPolicy;
 use seawall_firmware::program::PROGRAM;
-use seawall_firmware::steps::{self, ArenaRoom, CacheRoom, GroupRoom, LayerRoom};
+use seawall_firmware::steps::{self, ArenaRoom, CacheRoom, ExecutionRoom, GroupRoom, LayerRoom};
 
 /// Working memory. All zeroes, so it costs no flash.
 struct Room {
     layers: LayerRoom,
     groups: GroupRoom,
     arena: ArenaRoom,
+    execution: ExecutionRoom,
 }
 
 static mut ROOM: Room = Room {
     layers: LayerRoom::new(),
     groups: GroupRoom::new(),
     arena: ArenaRoom::new(),
+    execution: ExecutionRoom::new(),
 };
 
 /// Holds its policy from the start, so as a `static` of its own value it would take flash.
@@ -37,5 +39,6 @@ pub extern "C" fn _start() -> ! {
         let _ = black_box(steps::arena(program, &groups, &mut room.arena));
     }
     let _ = black_box(steps::policies(program, cache));
+    let _ = black_box(steps::execution(program, cache, &mut room.execution));
     loop {}
 }

@@ -3,18 +3,20 @@
 use seawall_core::topology::TopologyPolicy;
 use seawall_firmware::program::PROGRAM;
 use seawall_firmware::report::Report;
-use seawall_firmware::steps::{self, ArenaRoom, CacheRoom, GroupRoom, LayerRoom};
+use seawall_firmware::steps::{self, ArenaRoom, CacheRoom, ExecutionRoom, GroupRoom, LayerRoom};
 
 fn main() -> Result<(), String> {
     let (mut layers, mut groups) = (LayerRoom::new(), GroupRoom::new());
     let mut cache = CacheRoom::new(TopologyPolicy::DEFAULT);
-    let mut arena = ArenaRoom::new();
+    let (mut arena, mut execution) = (ArenaRoom::new(), ExecutionRoom::new());
     let groups = steps::groups(&PROGRAM, &mut groups).map_err(|error| error.to_string())?;
     let report = Report {
         layers: steps::layers(&PROGRAM, &mut layers).map_err(|error| error.to_string())?,
         groups,
         arena: steps::arena(&PROGRAM, &groups, &mut arena).map_err(|error| error.to_string())?,
         policies: steps::policies(&PROGRAM, &mut cache).map_err(|error| format!("{error:?}"))?,
+        execution: steps::execution(&PROGRAM, &mut cache, &mut execution)
+            .map_err(|error| error.to_string())?,
     };
     print!("{report}");
     Ok(())

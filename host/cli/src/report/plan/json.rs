@@ -2,7 +2,11 @@
 
 use std::io::{self, Write};
 
-use seawall_core::plan::{Arena, Groups};
+use seawall_core::launch::LaunchPlan;
+use seawall_core::plan::execution::OverBudget;
+use seawall_core::plan::{Arena, Execution, Groups};
+use seawall_core::topology::memory::MemoryPlan;
+use seawall_core::topology::{Reason, Topology};
 use serde::Serialize;
 
 use super::PlanView;
@@ -12,23 +16,77 @@ struct Report<'a> {
     #[serde(flatten)]
     groups: &'a Groups<'a>,
     arena: Option<&'a Arena<'a>>,
+    #[serde(flatten)]
+    execution: Option<Detail<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_arena: Option<OverBudget>,
+}
+
+/// What follows from groups and arena.
+#[derive(Serialize)]
+struct Detail<'a> {
+    results: &'static str,
+    required_bytes: u64,
+    pressure_bps: u32,
+    topology: Chosen,
+    memory: &'a MemoryPlan,
+    launch: Option<&'a LaunchPlan>,
+}
+
+#[derive(Serialize)]
+struct Chosen {
+    name: Topology,
+    wanted: Topology,
+    reason: Reason,
+    downgraded: bool,
+    memory_pressure_bps: u32,
+    average_degree_bps: u64,
+    launch_pressure_bps: u32,
+}
+
+impl<'a> Detail<'a> {
+    fn of(plan: &'a Execution<'a>) -> Self {
+        let decision = &plan.decision;
+        Self {
+            results: if plan.results_stay {
+                "stay"
+            } else {
+                "read_early"
+            },
+            required_bytes: plan.required_bytes,
+            pressure_bps: plan.pressure_bps,
+            topology: Chosen {
+                name: plan.memory.topology,
+                wanted: decision.topology,
+                reason: decision.reason,
+                downgraded: plan.downgraded,
+                memory_pressure_bps: decision.memory_pressure_bps,
+                average_degree_bps: decision.average_degree_bps,
+                launch_pressure_bps: decision.launch_pressure_bps,
+            },
+            memory: &plan.memory,
+            launch: plan.launch.as_ref(),
+        }
+    }
 }
 
 /// Writes the plan as one line of JSON.
 ///
 /// `groups` holds wave ids; `arena` holds an offset for each of a wave's three
-/// regions, by wave id, and is null when no 64-bit arena could hold them.
+/// regions, by wave id. It is null, and all that follows from it is missing, when no
+/// arena of 64 bits holds the regions, and for groups in order when none fits the
+/// budget, which `no_arena` then explains.
 ///
 /// # Errors
 /// When `out` fails.
 pub fn write(view: &PlanView<'_>, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer(
-        &mut *out,
-        &Report {
-            groups: view.groups,
-            arena: view.arena,
-        },
-    )?;
+    let report = Report {
+        groups: view.groups,
+        arena: view.arena(),
+        execution: view.execution.map(Detail::of),
+        no_arena: view.shortfall,
+    };
+    serde_json::to_writer(&mut *out, &report)?;
     writeln!(out)
 }
 
@@ -58,6 +116,12 @@ mod tests {
             "amortized_readback_bytes",
             "max_group_width",
             "arena",
+            "results",
+            "required_bytes",
+            "pressure_bps",
+            "topology",
+            "memory",
+            "launch",
         ];
         promised.sort_unstable();
         assert_eq!(names, promised);

@@ -37,7 +37,7 @@ const COLUMNS_MAX: usize = 10;
 
 /// The place of a wave's box.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Place {
+struct Cell {
     band: usize,
     column: usize,
     row: usize,
@@ -62,7 +62,7 @@ pub(super) struct ColumnOf<'a> {
 pub(super) struct Layout<'a> {
     /// All columns in order.
     pub(super) columns: Vec<ColumnOf<'a>>,
-    places: Vec<Option<Place>>,
+    places: Vec<Option<Cell>>,
     tops: Vec<f64>,
     /// Rows of each band.
     rows: Vec<usize>,
@@ -98,7 +98,7 @@ impl<'a> Layout<'a> {
         }
         for (row, wave) in waves.iter().enumerate() {
             if let Some(place) = self.places.get_mut(wave.index()) {
-                *place = Some(Place { band, column, row });
+                *place = Some(Cell { band, column, row });
             }
         }
         self.columns.push(ColumnOf {
@@ -142,7 +142,7 @@ impl<'a> Layout<'a> {
         self.left() + PITCH * column as f64
     }
 
-    fn y(&self, place: Place) -> f64 {
+    fn y(&self, place: Cell) -> f64 {
         let top = self.tops.get(place.band).copied().unwrap_or(HEADING);
         top + ROW * place.row as f64
     }
@@ -177,7 +177,7 @@ impl<'a> Layout<'a> {
         [(x, top - 36.0), (x, top + ROW * rows as f64)]
     }
 
-    fn place(&self, wave: usize) -> Option<Place> {
+    fn place(&self, wave: usize) -> Option<Cell> {
         self.places.get(wave).copied().flatten()
     }
 
@@ -206,7 +206,7 @@ impl<'a> Layout<'a> {
     /// along the margin to another band.
     fn detour(
         &self,
-        (from, to): (Place, Place),
+        (from, to): (Cell, Cell),
         (leave, enter): (f64, f64),
         corners: &mut Vec<(f64, f64)>,
     ) {

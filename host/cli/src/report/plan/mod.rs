@@ -11,7 +11,8 @@ pub mod text;
 
 use std::borrow::Cow;
 
-use seawall_core::plan::{Arena, Budget, Dag, Groups, WaveId};
+use seawall_core::plan::execution::OverBudget;
+use seawall_core::plan::{Arena, Budget, Dag, Execution, Groups, WaveId};
 
 /// A finished plan and what it was made from.
 pub struct PlanView<'a> {
@@ -23,11 +24,18 @@ pub struct PlanView<'a> {
     pub budget: Budget,
     /// The groups.
     pub groups: &'a Groups<'a>,
-    /// The arena; nothing when its size does not fit in 64 bits.
-    pub arena: Option<&'a Arena<'a>>,
+    /// What running the groups takes; without it they stand alone.
+    pub execution: Option<&'a Execution<'a>>,
+    /// Why groups that stand alone do so, where no arena for them fits the budget.
+    pub shortfall: Option<OverBudget>,
 }
 
 impl PlanView<'_> {
+    /// The arena; nothing when its size does not fit in 64 bits or in the budget.
+    fn arena(&self) -> Option<&Arena<'_>> {
+        self.execution.map(|plan| &plan.arena)
+    }
+
     /// The wave's number, and its name if it has one, on one line without
     /// control characters.
     fn label(&self, wave: WaveId) -> String {
@@ -72,8 +80,11 @@ fn printable(name: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seawall_core::plan::{ArenaOptions, Dependency, Strategy, Wave, arena, groups};
-    use seawall_core::scratch::{ArenaScratch, GroupScratch};
+    use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
+    use seawall_core::plan::execution::{Chooser, Request};
+    use seawall_core::plan::{Dependency, Wave, execution};
+    use seawall_core::scratch::ExecutionScratch;
+    use seawall_core::topology::TopologyPolicy;
     use std::io::{self, Write};
 
     /// Plans a diamond of four waves and returns what `write` makes of it.
@@ -96,17 +107,22 @@ mod tests {
             budget_bytes: 4096,
             readback_bytes: 0,
         };
-        let mut scratch = GroupScratch::<4, 4>::new();
-        let mut room = ArenaScratch::<4>::new();
-        let groups = groups(&dag, &budget, Strategy::Packed, &mut scratch).unwrap();
-        let arena = arena(&dag, &groups, &ArenaOptions::default(), &mut room).unwrap();
+        let mut scratch = ExecutionScratch::<4, 4>::new();
+        let mut subject = Subject::new(Identity {
+            graph_layout_hash: 1,
+            analysis: AnalysisKind::Custom(0),
+            device: DeviceKey::default(),
+        });
+        let chooser = Chooser::plain(&TopologyPolicy::DEFAULT, &mut subject);
+        let plan = execution(&Request::new(dag, budget), chooser, &mut scratch).unwrap();
         let names = names.map(|name| Some(name.to_owned()));
         let view = PlanView {
             dag,
             names: &names,
             budget,
-            groups: &groups,
-            arena: Some(&arena),
+            groups: &plan.groups,
+            execution: Some(&plan),
+            shortfall: None,
         };
         let mut bytes = Vec::new();
         write(&view, &mut bytes).unwrap();

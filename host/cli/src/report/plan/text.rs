@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use seawall_core::plan::Group;
+use seawall_core::plan::{Execution, Group};
 
 use super::PlanView;
 use seawall::units::{Count, bytes, counted};
@@ -113,12 +113,37 @@ fn peaks(view: &PlanView<'_>, out: &mut dyn Write) -> io::Result<()> {
     ] {
         size_row(out, name, size, "")?;
     }
-    match view.arena {
-        Some(arena) => {
-            let note = format!("; no arena is smaller than {}", bytes(arena.lower_bound()));
-            size_row(out, "arena", arena.bytes(), &note)
-        }
-        None => writeln!(out, "  {:<18}larger than 64 bits can count", "arena"),
+    match (view.execution, view.shortfall) {
+        (Some(plan), _) => execution(out, plan),
+        (None, Some(short)) => writeln!(
+            out,
+            "  {:<18}none fits; packed groups need a budget of {} bytes",
+            "arena",
+            Count(short.required_bytes)
+        ),
+        (None, None) => writeln!(out, "  {:<18}larger than 64 bits can count", "arena"),
+    }
+}
+
+/// What running the groups takes, and in what shape.
+fn execution(out: &mut dyn Write, plan: &Execution<'_>) -> io::Result<()> {
+    let arena = &plan.arena;
+    let note = format!("; no arena is smaller than {}", bytes(arena.lower_bound()));
+    size_row(out, "arena", arena.bytes(), &note)?;
+    if !plan.results_stay {
+        writeln!(
+            out,
+            "  {:<18}do not fit together; read each after its group",
+            "results"
+        )?;
+    }
+    size_row(out, "with the graph", plan.required_bytes, "")?;
+    let (topology, reason) = (plan.memory.topology, plan.decision.reason);
+    if plan.downgraded {
+        let wanted = plan.decision.topology;
+        writeln!(out, "  {:<18}{topology}; {wanted} does not fit", "topology")
+    } else {
+        writeln!(out, "  {:<18}{topology} ({reason})", "topology")
     }
 }
 

@@ -16,7 +16,7 @@ use defmt_semihosting as _;
 use seawall_core::topology::TopologyPolicy;
 use seawall_firmware::program::{PROGRAM, Program};
 use seawall_firmware::report::Report;
-use seawall_firmware::steps::{self, ArenaRoom, CacheRoom, GroupRoom, LayerRoom};
+use seawall_firmware::steps::{self, ArenaRoom, CacheRoom, ExecutionRoom, GroupRoom, LayerRoom};
 use semihosting::{eprint, eprintln, process};
 
 use crate::measure::Meter;
@@ -26,6 +26,7 @@ struct Room {
     layers: LayerRoom,
     groups: GroupRoom,
     arena: ArenaRoom,
+    execution: ExecutionRoom,
     cache: CacheRoom,
 }
 
@@ -35,6 +36,7 @@ fn main() -> ! {
         layers: LayerRoom::new(),
         groups: GroupRoom::new(),
         arena: ArenaRoom::new(),
+        execution: ExecutionRoom::new(),
         cache: CacheRoom::new(TopologyPolicy::DEFAULT),
     });
     let (Some(room), Some(peripherals)) = (room, Peripherals::take()) else {
@@ -71,6 +73,16 @@ fn run(program: &Program, room: &'static mut Room, meter: &mut Meter) -> i32 {
             return 1;
         }
     };
+    let execution = meter.measure("execution", || {
+        steps::execution(program, &mut room.cache, &mut room.execution)
+    });
+    let execution = match execution {
+        Ok(execution) => execution,
+        Err(error) => {
+            defmt::error!("no execution: {}", error);
+            return 1;
+        }
+    };
     defmt::info!(
         "{=usize} layers, {=usize} groups",
         layers.len(),
@@ -90,7 +102,8 @@ fn run(program: &Program, room: &'static mut Room, meter: &mut Meter) -> i32 {
             layers,
             groups,
             arena,
-            policies
+            policies,
+            execution
         }
     );
     eprintln!("measured static room={}", size_of::<Room>());

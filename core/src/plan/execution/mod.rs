@@ -1,0 +1,185 @@
+//! One call from a program to everything that running it takes.
+//!
+//! Groups, arena, topology, memory and launch shape follow from each other, and
+//! composed by hand they can contradict: component peaks of different groups add
+//! up to memory that is never alive together. Here each group counts by itself,
+//! and where two figures meet, the larger one decides:
+//!
+//! | figure | means |
+//! | --- | --- |
+//! | `peak_group_bytes` | frontier, four copies of scratch and output of the largest group |
+//! | memory of the topology | frontier, its copies of scratch and output of the group that needs most |
+//! | arena | what is alive at once, outputs of earlier groups included, scratch as the topology has it |
+//!
+//! A plan is accepted when all of them fit beside the resident bytes, and then the
+//! arena is all the memory that it takes. `candidates` looks for groups whose
+//! arena fits, `step` chooses the topology. Nothing is launched or allocated here.
+
+mod candidates;
+mod error;
+mod step;
+
+pub use error::{ExecutionError, OverBudget};
+pub use step::Chooser;
+
+use super::arena::{Arena, ArenaOptions};
+use super::groups::{Budget, Groups, Strategy};
+use crate::launch::{LaunchPlan, LaunchPolicy, LaunchRequest};
+use crate::scratch::ExecutionScratchView;
+use crate::topology::memory::MemoryPlan;
+use crate::topology::{Decision, Signals};
+use crate::wave::Dag;
+use candidates::Planner;
+
+/// A program with all that its plan depends on.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Request<'a> {
+    /// The waves and their order.
+    pub dag: Dag<'a>,
+    /// Bytes that may be used; resident is what stays beside the arena, the graph first of all.
+    pub budget: Budget,
+    /// How layers become groups where there is memory enough.
+    pub strategy: Strategy,
+    /// How regions are laid out. The topology in it does not count: the plan chooses one.
+    pub arena: ArenaOptions<'a>,
+    /// How far the layout may give way where it does not fit.
+    pub leeway: Leeway,
+    /// What a step was measured to do. Required and budgeted bytes in it do not count: the
+    /// plan has its own.
+    pub signals: Signals,
+    /// The dispatch to size, if there is one.
+    pub dispatch: Option<Dispatch<'a>>,
+}
+
+/// How far an arena that does not fit may give way, in this order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Leeway {
+    /// Alignment to fall back to; 0 keeps the one asked for.
+    pub least_alignment_bytes: u64,
+    /// Whether results may be read right after their group and give up their memory then.
+    pub early_results: bool,
+    /// Whether the groups stay those of the strategy; otherwise smaller ones may take their
+    /// place. A refusal then names a budget that works, which need not be the least.
+    pub fixed_groups: bool,
+}
+
+/// A dispatch whose memory follows from the plan.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Dispatch<'a> {
+    /// The policy that sizes it.
+    pub policy: &'a LaunchPolicy,
+    /// Queue and device. The plan fills in pressure, resident bytes and budget.
+    pub request: LaunchRequest,
+}
+
+impl<'a> Request<'a> {
+    /// A request with packed groups, the usual layout and no signals.
+    #[must_use]
+    pub fn new(dag: Dag<'a>, budget: Budget) -> Self {
+        Self {
+            dag,
+            budget,
+            strategy: Strategy::default(),
+            arena: ArenaOptions::default(),
+            leeway: Leeway::default(),
+            signals: Signals::default(),
+            dispatch: None,
+        }
+    }
+}
+
+/// A program planned from end to end, inside the scratch that was borrowed for it.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Execution<'a> {
+    /// The groups.
+    pub groups: Groups<'a>,
+    /// The arena, laid out for the topology.
+    pub arena: Arena<'a>,
+    /// Whether results stay to the end, as asked; otherwise each has to be read after its group.
+    pub results_stay: bool,
+    /// What the policy wanted, and why.
+    pub decision: Decision,
+    /// The memory of the topology to run, for the group that needs most under it.
+    pub memory: MemoryPlan,
+    /// Whether Sparse replaced the topology that was wanted because that did not fit.
+    pub downgraded: bool,
+    /// Bytes to have in all: resident ones, and the larger of arena and memory.
+    pub required_bytes: u64,
+    /// Required over budgeted bytes in basis points, at most 10 000.
+    pub pressure_bps: u32,
+    /// The sizes of the dispatch, if one was asked for.
+    pub launch: Option<LaunchPlan>,
+}
+
+/// Plans a program from end to end.
+///
+/// Costs what [`super::groups()`] and [`super::arena()`] do where their plan fits. Where it
+/// does not, at most eight plans of smaller groups are tried, in a fixed order.
+///
+/// # Errors
+///
+/// In this order: those of the groups; [`ExecutionError::OverBudget`] when what is alive at
+/// once does not fit, with the least budget that works, and those of the arena; those of the
+/// dispatch. On an error the chooser remembers nothing of a topology that did not fit.
+///
+/// ```
+/// use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
+/// use seawall_core::plan::execution::{Chooser, Request};
+/// use seawall_core::plan::{ArenaOptions, Budget, Dag, Dependency, Wave, execution};
+/// use seawall_core::scratch::ExecutionScratch;
+/// use seawall_core::topology::TopologyPolicy;
+///
+/// let waves = [
+///     Wave { frontier_bytes: 80, scratch_bytes: 0, output_bytes: 10 },
+///     Wave { frontier_bytes: 0, scratch_bytes: 0, output_bytes: 88 },
+/// ];
+/// let dag = Dag { waves: &waves, dependencies: &[Dependency { before: 0, after: 1 }] };
+/// let budget = Budget { budget_bytes: 100, ..Budget::default() };
+/// let arena = ArenaOptions { alignment_bytes: 1, ..ArenaOptions::default() };
+/// let mut subject = Subject::new(Identity {
+///     graph_layout_hash: 7,
+///     analysis: AnalysisKind::Liveness,
+///     device: DeviceKey::default(),
+/// });
+/// let chooser = Chooser::plain(&TopologyPolicy::DEFAULT, &mut subject);
+/// let mut scratch = ExecutionScratch::<2, 1>::new();
+/// let request = Request { arena, ..Request::new(dag, budget) };
+/// let plan = execution(&request, chooser, &mut scratch)?;
+/// assert_eq!(plan.groups.summary().peak_group_bytes, 90);
+/// assert_eq!((plan.arena.bytes(), plan.required_bytes), (98, 98));
+/// # Ok::<(), seawall_core::plan::execution::ExecutionError>(())
+/// ```
+pub fn execution<'a>(
+    request: &Request<'a>,
+    chooser: Chooser<'_>,
+    scratch: impl Into<ExecutionScratchView<'a>>,
+) -> Result<Execution<'a>, ExecutionError> {
+    let mut planner = Planner::new(request, scratch.into());
+    let found = planner.find()?;
+    step::execution(planner, found, chooser)
+}
+
+/// The least budget that [`execution()`] accepts, resident bytes included.
+///
+/// The budget in the request does not count. Costs eight plans.
+///
+/// # Errors
+///
+/// As [`execution()`], those of budgets aside.
+pub fn least_budget<'a>(
+    request: &Request<'a>,
+    scratch: impl Into<ExecutionScratchView<'a>>,
+) -> Result<u64, ExecutionError> {
+    let unlimited = Request {
+        budget: Budget {
+            budget_bytes: u64::MAX,
+            ..request.budget
+        },
+        ..*request
+    };
+    Planner::new(&unlimited, scratch.into()).least()
+}

@@ -1,0 +1,60 @@
+//! Rules by which this crate pleases `ptxas` and LLVM.
+//!
+//! Code that looks roundabout follows one of the rules below and cites it by name. None
+//! changes a result. Each was found by measuring or in the assembler's output, so a
+//! change to such code needs `cargo xtask golden` and `seawall bench` beside it; the
+//! figures are in `docs/experiments.md`.
+//!
+//! # `BY_VALUE`
+//!
+//! A function that is not inlined takes words and no references. A reference leads to
+//! local memory: each lane has its own copy, and the acquire of a grid barrier throws all
+//! copies out of the first-level cache. With 1024 lanes a wave over four nodes took 25 µs
+//! that way on an H200, and a barrier 1.26 to 1.30 µs instead of 0.95.
+//!
+//! Inside a function, `self` is copied before a loop for the same reason: the loop would
+//! load a field anew each time. The exception is deliberate: the loop over the edges of
+//! `waves::gather_tiles` needs every register, so its function takes references and
+//! leaves in local memory what the loop does not need.
+//!
+//! # `OWN_FUNCTION`
+//!
+//! A loop that matters is a function of its own, `#[inline(never)]`, and gets what it
+//! needs as words. `ptxas` allots registers to a function as a whole; what a loop needs
+//! waits in local memory while the code before it looks registers and tables up. A kernel
+//! then needs the registers of its largest function, not of all together. More such
+//! functions are not always better: with one for each kind of distance, `ptxas` 12.9
+//! gives up registers for `sm_90`, and relaxing whole distances spills half as much
+//! again.
+//!
+//! # `LOOK_UP_AGAIN`
+//!
+//! A caller looks up the context, the search and the drive record again after a call,
+//! instead of holding on to them. A register that is live over a call is lost to the
+//! callee or written to local memory. Shared memory holds one copy for the block, and its
+//! words survive a barrier.
+//!
+//! # `NO_TABLES`
+//!
+//! No `match` and no constant array on the way to a wave may become a table. LLVM puts
+//! tables into global memory, where each look costs an access to the second-level cache,
+//! 0.14 µs. Comparisons, or bytes packed into a constant, stay in registers.
+//!
+//! # `NO_INDEXED_ARRAYS`
+//!
+//! No array is indexed by a variable, and no loop consumes an array by value, unless the
+//! loop is unrolled: an array without a fixed index lives in local memory. Arrays are
+//! destructured, or their elements rotate through variables.
+//!
+//! # `LOADS_TOGETHER`
+//!
+//! Loads come first, then the tests on what they return, and a missing element takes part
+//! with a harmless value instead of branching. Several accesses are then in flight
+//! together; after a branch, each would wait for the one before.
+//!
+//! # `CONVERGE`
+//!
+//! Operations of all lanes are intrinsics and not assembly, so that LLVM neither moves
+//! them under a condition nor copies them into both branches. After a loop that lanes
+//! leave one after another comes a warp barrier: without one they stay apart, and a
+//! shuffle takes a slow path.

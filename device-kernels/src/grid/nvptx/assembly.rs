@@ -1,0 +1,93 @@
+//! Memory accesses as inline assembly, one macro for each kind.
+//!
+//! Each expands to an `unsafe` block: the methods that use them promise what it needs.
+
+/// The modifier of a load whose line will not be used again, on machines that know it.
+#[cfg(seawall_sm = "90")]
+macro_rules! streaming {
+    () => {
+        ".L1::no_allocate"
+    };
+}
+#[cfg(not(seawall_sm = "90"))]
+macro_rules! streaming {
+    () => {
+        ""
+    };
+}
+
+/// The value of a special register.
+macro_rules! special_register {
+    ($name:literal) => {{
+        let value: u32;
+        // SAFETY: reading a special register has no effect.
+        unsafe { core::arch::asm!(concat!("mov.u32 {}, ", $name, ";"), out(reg32) value, options(pure, nomem, nostack)) };
+        value
+    }};
+}
+
+/// The address of a symbol in shared memory.
+macro_rules! address_of {
+    ($symbol:literal) => {{
+        let address: u32;
+        // SAFETY: taking an address has no effect.
+        unsafe { core::arch::asm!(concat!("mov.u32 {}, ", $symbol, ";"), out(reg32) address, options(pure, nomem, nostack)) };
+        address
+    }};
+}
+
+/// Loads a word that no other lane writes before the next barrier.
+macro_rules! load {
+    ($operation:literal, $class:ident $address:expr) => {{
+        let value: u32;
+        // SAFETY: the word is valid, by the method's contract.
+        unsafe { core::arch::asm!(concat!($operation, " {}, [{}];"), out(reg32) value, in($class) $address, options(pure, readonly, nostack)) };
+        value
+    }};
+}
+
+/// Loads four such words; `$memory` is `readonly`, or `nomem` if nothing writes them.
+macro_rules! load4 {
+    ($operation:expr, $class:ident $address:expr, $memory:ident) => {{
+        let (first, second, third, fourth): (u32, u32, u32, u32);
+        // SAFETY: the words are valid and aligned, by the method's contract.
+        unsafe {
+            core::arch::asm!(
+                concat!($operation, " {{{}, {}, {}, {}}}, [{}];"),
+                out(reg32) first, out(reg32) second, out(reg32) third, out(reg32) fourth,
+                in($class) $address, options(pure, $memory, nostack)
+            );
+        }
+        [first, second, third, fourth]
+    }};
+}
+
+/// Loads a word, or a pair of words, as the device sees it now.
+macro_rules! load_now {
+    ($operation:literal, $to:ident $address:expr) => {{
+        let value;
+        // SAFETY: the word is valid, by the method's contract.
+        unsafe { core::arch::asm!(concat!($operation, " {}, [{}];"), out($to) value, in(reg64) $address, options(nostack)) };
+        value
+    }};
+}
+
+/// Writes a word.
+macro_rules! store {
+    ($operation:literal, $class:ident $address:expr, $value:expr) => {
+        // SAFETY: the word is valid, by the method's contract.
+        unsafe { core::arch::asm!(concat!($operation, " [{}], {};"), in($class) $address, in(reg32) $value, options(nostack)) }
+    };
+}
+
+/// Changes a word, or a pair of words, and returns the previous value.
+macro_rules! atomic {
+    ($operation:literal, $class:ident $address:expr, $of:ident $value:expr) => {{
+        let previous;
+        // SAFETY: the word is valid, by the method's contract.
+        unsafe { core::arch::asm!(concat!("atom.", $operation, " {}, [{}], {};"), out($of) previous, in($class) $address, in($of) $value, options(nostack)) };
+        previous
+    }};
+}
+
+pub(super) use {address_of, atomic, load, load_now, load4, special_register, store, streaming};

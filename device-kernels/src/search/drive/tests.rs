@@ -1,0 +1,203 @@
+extern crate std;
+use super::*;
+use crate::grid::host::HostGrid;
+
+/// A search after three iterations, before what its last step found is known.
+const START: DriveRecord = DriveRecord {
+    iteration: 3,
+    step: 5,
+    next: Step::Sparse as u32,
+    topology: u32::MAX,
+    nodes: 0,
+    edges: 0,
+    unexplored_edges: 10_000_000,
+    holder: Holder::Queue as u32,
+    visited: 0,
+    queue: 0,
+    converged: 0,
+    frontier_max: 7,
+    reserved: [0; 4],
+};
+
+/// Incoming edges are there.
+fn pulling() -> SearchPolicy {
+    SearchPolicy {
+        can_pull: 1,
+        ..SearchPolicy::default()
+    }
+}
+
+fn forcing(topology: Topology) -> SearchPolicy {
+    SearchPolicy {
+        forced: topology as u32,
+        ..pulling()
+    }
+}
+
+fn found(queued: (u32, u32), marked: (u32, u32)) -> FoundRecord {
+    FoundRecord {
+        queued_nodes: queued.0,
+        queued_edges: queued.1,
+        marked_nodes: marked.0,
+        marked_edges: marked.1,
+        ..FoundRecord::default()
+    }
+}
+
+/// The search after `step`, whose frontier `holder` held, has found as much.
+fn after(
+    (step, holder): (Step, Holder),
+    found: &FoundRecord,
+    policy: &SearchPolicy,
+) -> DriveRecord {
+    let mut drive = DriveRecord {
+        next: step as u32,
+        holder: holder as u32,
+        ..START
+    };
+    advance::<HostGrid>(&mut drive, found, policy);
+    drive
+}
+
+/// The search after a push from queue to queue.
+fn after_push(queued: (u32, u32), policy: &SearchPolicy) -> DriveRecord {
+    let push = (Step::Sparse, Holder::Queue);
+    after(push, &found(queued, (0, 0)), policy)
+}
+
+#[test]
+fn the_shape_of_a_step_follows_from_nodes_and_edges() {
+    let table = [
+        ("narrow", 896, 8_192, Step::Fused),
+        ("a node too many", 897, 1_000, Step::WarpSparse),
+        ("an edge too many", 10, 8_193, Step::Sparse),
+        ("few edges, low degree", 20_000, 30_000, Step::WarpSparse),
+        ("few edges, high degree", 900, 65_535, Step::Sparse),
+        ("3 %, low degree", 90_000, 300_000, Step::WarpSparse),
+        ("3 %, high degree", 9_000, 300_000, Step::Sparse),
+        ("5 % of the edges", 9_000, 500_000, Step::Hybrid),
+        ("10 % of the edges", 9_000, 1_000_000, Step::Dense),
+        ("90 % of the edges", 9_000, 9_000_000, Step::BlockDense),
+    ];
+    for (name, nodes, edges, next) in table {
+        let drive = after_push((nodes, edges), &pulling());
+        assert_eq!(Step::from_word(drive.next), Some(next), "{name}");
+        assert_eq!((drive.step, drive.converged), (START.step + 1, 0), "{name}");
+    }
+}
+
+#[test]
+fn policies_rule_shapes_out_or_in() {
+    let (wide, narrow) = ((9_000, 1_000_000), (10, 20));
+    let table = [
+        ("pulls", wide, pulling(), Step::Dense),
+        ("no pulls", wide, SearchPolicy::default(), Step::Sparse),
+        ("forced", narrow, forcing(Topology::Dense), Step::Dense),
+        ("forced", narrow, forcing(Topology::Fused), Step::Fused),
+        ("too wide", wide, forcing(Topology::Fused), Step::WarpSparse),
+    ];
+    for (name, queued, policy, next) in table {
+        let drive = after_push(queued, &policy);
+        assert_eq!(Step::from_word(drive.next), Some(next), "{name}");
+    }
+}
+
+#[test]
+fn bits_are_compacted_before_a_push_reads_them() {
+    let (few, many) = ((50, 100), (9_000, 1_000_000));
+    let pull = (Step::Dense, Holder::Visited);
+    let compaction = (Step::Compact, Holder::Visited);
+    let table = [
+        ((Step::Hybrid, Holder::Queue), (0, 0), Step::Compact),
+        (pull, few, Step::Compact),
+        (pull, many, Step::Dense),
+        (compaction, (0, 0), Step::Fused),
+    ];
+    for (done, marked, next) in table {
+        let drive = after(done, &found(few, marked), &pulling());
+        assert_eq!(Step::from_word(drive.next), Some(next), "{done:?}");
+    }
+}
+
+#[test]
+fn each_step_leaves_the_frontier_where_the_next_one_finds_it() {
+    use Holder::{Next, Queue, Visited};
+    const ALL: u32 = START.unexplored_edges;
+    // Step and holder before it; then holder, queue, visited bitset, iteration, and nodes,
+    // edges and unexplored edges.
+    let table = [
+        (
+            Step::WarpSparse,
+            Queue,
+            (Queue, 1, 0, 4),
+            (20, 300, ALL - 300),
+        ),
+        (Step::Sparse, Queue, (Queue, 1, 0, 4), (20, 300, ALL - 300)),
+        (Step::Fused, Queue, (Queue, 1, 0, 4), (20, 300, ALL - 300)),
+        (Step::Hybrid, Queue, (Next, 0, 0, 4), (0, 0, ALL)),
+        (Step::Compact, Next, (Queue, 1, 0, 3), (20, 300, ALL - 300)),
+        (Step::Compact, Visited, (Queue, 1, 0, 3), (20, 300, ALL)),
+        (
+            Step::Dense,
+            Visited,
+            (Visited, 0, 1, 4),
+            (30, 400, ALL - 400),
+        ),
+        (
+            Step::BlockDense,
+            Queue,
+            (Visited, 0, 1, 4),
+            (30, 400, ALL - 400),
+        ),
+    ];
+    let found = found((20, 300), (30, 400));
+    for (step, holder, place, counts) in table {
+        let drive = after((step, holder), &found, &pulling());
+        let now = Holder::from_word(drive.holder).expect("a holder");
+        let left = (now, drive.queue, drive.visited, drive.iteration);
+        assert_eq!(left, place, "{step:?} from {holder:?}");
+        let left = (drive.nodes, drive.edges, drive.unexplored_edges);
+        assert_eq!(left, counts, "{step:?} from {holder:?}");
+    }
+}
+
+#[test]
+fn a_search_ends_without_edges_and_not_before_its_marks_are_compacted() {
+    let ended = after_push((0, 0), &pulling());
+    assert_eq!((ended.converged, ended.iteration), (1, 4));
+    assert!(is_over(&ended, u32::MAX));
+
+    let limit = START.iteration + 1;
+    let pushed = after_push((20, 300), &pulling());
+    assert!(is_over(&pushed, limit) && !is_over(&pushed, limit + 1));
+    let nothing = FoundRecord::default();
+    let mut hybrid = after((Step::Hybrid, Holder::Queue), &nothing, &pulling());
+    assert!(
+        !is_over(&hybrid, limit),
+        "its marks are in no visited bitset"
+    );
+    advance::<HostGrid>(&mut hybrid, &found((20, 300), (0, 0)), &pulling());
+    assert!(is_over(&hybrid, limit));
+}
+
+#[test]
+fn a_word_that_names_no_step_counts_as_a_push() {
+    let mut drive = DriveRecord { next: 99, ..START };
+    advance::<HostGrid>(&mut drive, &found((10, 20), (0, 0)), &pulling());
+    assert_eq!(drive, after_push((10, 20), &pulling()));
+}
+
+#[test]
+fn the_largest_frontier_is_kept() {
+    assert_eq!(after_push((3, 9), &pulling()).frontier_max, 7);
+    assert_eq!(after_push((8, 9), &pulling()).frontier_max, 8);
+}
+
+#[test]
+fn a_thread_alone_leaves_its_queue_where_a_pull_may_pay() {
+    let shared = policy_for::<HostGrid>(&SearchPolicy::default(), 6);
+    let limits = (shared.narrow_nodes, shared.narrow_exit_nodes);
+    assert_eq!((limits, shared.narrow_edges), ((5_376, 6_144), 49_152));
+    let alone = policy_for::<HostGrid>(&pulling(), u32::MAX);
+    assert_eq!((alone.narrow_nodes, alone.narrow_edges), (u32::MAX, 65_536));
+}

@@ -1,0 +1,373 @@
+//! The layout of a block's shared memory.
+//!
+//! Slots have fixed lengths. They lie one after another: each begins where the one before
+//! it ends. No word is numbered by hand, and access to slots is safe. The words after the
+//! last slot are the scratch space. Overlays share it, since a block runs no two of their
+//! users at the same time. Indices into an overlay are known at run time only, so its
+//! users bound them.
+
+use crate::grid::{CLUSTER_MAX, COMPACT_LANES, Grid, LANES_MAX, shared_words};
+use seawall_core::abi::program::{GroupRecord, LaunchRecord, RegisterRecord, WaveRecord};
+use seawall_core::abi::search::{DriveRecord, Step};
+
+/// Groups at the start of their table that each block holds.
+pub const GROUPS_HELD: usize = 24;
+/// Waves at the start of their table that each block holds.
+pub const WAVES_HELD: usize = 24;
+/// Registers at the start of their table that each block holds.
+pub const REGISTERS_HELD: usize = 32;
+
+const fn words_of<T>() -> usize {
+    size_of::<T>() / 4
+}
+
+/// Partial results of a scan, one word per warp.
+pub const SCAN: Slot<32> = Slot::at(0);
+/// Entries that each block of a cluster holds.
+pub const PARTS: Slot<{ CLUSTER_MAX as usize }> = Slot::after(SCAN);
+/// The word that one lane broadcasts.
+pub const BROADCAST: Slot<1> = Slot::after(PARTS);
+/// Whether the first lane found at a barrier that the run has ended.
+pub const STOPPED: Slot<1> = Slot::after(BROADCAST);
+/// Grid barriers that the block crossed.
+pub const EPOCH: Slot<1> = Slot::after(STOPPED);
+/// Pieces of work that the block took shares of as it got to them.
+pub const PIECES: Slot<1> = Slot::after(EPOCH);
+/// Uses of an index out of range in this block.
+pub const MISSES: Slot<1> = Slot::after(PIECES);
+/// The first such index, and the length that it was not below.
+pub const MISSED: Slot<2> = Slot::after(MISSES);
+/// When blocks stop themselves, low word first.
+pub const DEADLINE: Slot<2> = Slot::after(MISSED);
+/// Number of the running iteration.
+pub const TAG: Slot<1> = Slot::after(DEADLINE);
+/// The counters of a round of work.
+pub const ROUND: Slot<4> = Slot::after(TAG);
+/// Grid barriers before the running loop; for the leader alone.
+pub const BARRIERS_BEFORE: Slot<1> = Slot::after(ROUND);
+/// Steps of each shape in the running loop; for the leader alone.
+pub const STEPS_TAKEN: Slot<{ Step::COUNT as usize }> = Slot::after(BARRIERS_BEFORE);
+/// Bounds of the running search: iterations, and whether its body only expands.
+pub const BOUNDS: Slot<2> = Slot::after(STEPS_TAKEN);
+/// The drive record of the running search.
+pub const DRIVE: Slot<{ words_of::<DriveRecord>() }> = Slot::after(BOUNDS);
+/// The arrays of the running search: address and length of each.
+pub const SEARCH_ARRAYS: Slot<18> = Slot::after(DRIVE);
+/// Nodes of the running search's graph.
+pub const SEARCH_NODES: Slot<1> = Slot::after(SEARCH_ARRAYS);
+/// Flags of the running search's marker.
+pub const SEARCH_FLAGS: Slot<1> = Slot::after(SEARCH_NODES);
+/// Counters and broadcast words of the blocks that search together.
+pub const FUSED: Slot<17> = Slot::after(SEARCH_FLAGS);
+/// The launch record.
+pub const LAUNCH: Slot<{ words_of::<LaunchRecord>() }> = Slot::after(FUSED);
+/// The first groups of their table.
+pub const GROUPS: Slot<{ GROUPS_HELD * words_of::<GroupRecord>() }> = Slot::after(LAUNCH);
+/// The first waves of their table.
+pub const WAVES: Slot<{ WAVES_HELD * words_of::<WaveRecord>() }> = Slot::after(GROUPS);
+/// The first registers of their table.
+pub const REGISTERS: Slot<{ REGISTERS_HELD * words_of::<RegisterRecord>() }> = Slot::after(WAVES);
+
+/// First word of the scratch space, a multiple of four.
+const SCRATCH: u32 = REGISTERS.end().next_multiple_of(4);
+
+/// Operations that one look ahead finds.
+pub const STEPS_AHEAD: u32 = 64;
+/// Words of an operation that is ready to run.
+pub const STEP_WORDS: u32 = 8;
+/// Overlay: operations that are ready to run, and a place after the last one.
+pub const STEPS: Area = Area::scratch((STEPS_AHEAD + 1) * STEP_WORDS);
+/// Numbers of the operations' waves; for the leader alone.
+pub const STEP_WAVES: Area = Area::after(STEPS, STEPS_AHEAD);
+
+/// Rows of a share of a round's edges.
+pub const ROUND_ROWS: u32 = 2560;
+/// Overlay of full blocks: where each row of a share starts in the share.
+pub const ROUND_STARTS: Area = Area::scratch(ROUND_ROWS);
+/// The difference between an edge of the queue and the same edge of the graph, per row.
+pub const ROUND_SHIFTS: Area = Area::after(ROUND_STARTS, ROUND_ROWS);
+/// The word that the row's visitor returned.
+pub const ROUND_VALUES: Area = Area::after(ROUND_SHIFTS, ROUND_ROWS);
+
+/// Overlay of full blocks: how many nodes of a tile are left to the block.
+pub const LEFT_COUNT: Area = Area::scratch(1);
+/// These nodes.
+pub const LEFT_NODES: Area = Area::after(LEFT_COUNT, LANES_MAX);
+/// Rows of triangles' lowest corners, with counters and hash tables.
+pub const HELD_ROWS: Area = Area::after(LEFT_NODES, 4 * 2048);
+
+/// Overlay of full blocks: a sample of labels.
+pub const SAMPLE: Area = Area::scratch(256);
+
+/// Entries that each of the two queues of a fused search can hold, in blocks of at most
+/// `lanes` lanes.
+const fn fused_entries(lanes: u32) -> u32 {
+    lanes * 5 / 4
+}
+
+/// Entries that each of the two queues of a fused search can hold.
+#[must_use]
+pub const fn fused_nodes<G: Grid>() -> u32 {
+    fused_entries(G::LANES)
+}
+
+/// Overlay: the two queues of a fused search, three words per entry.
+#[must_use]
+pub const fn fused_queues<G: Grid>() -> Area {
+    Area::scratch(6 * fused_nodes::<G>())
+}
+
+/// Rows of a tile of nodes after the queues of a fused search: where each starts in the
+/// tile, the difference to its start in the graph, and its node.
+#[must_use]
+pub const fn tile_rows<G: Grid>() -> [Area; 3] {
+    let starts = Area::after(fused_queues::<G>(), G::LANES);
+    let shifts = Area::after(starts, G::LANES);
+    [starts, shifts, Area::after(shifts, G::LANES)]
+}
+
+/// Rows that a tile of edges can hold.
+#[must_use]
+pub const fn share_rows<G: Grid>() -> u32 {
+    4 * G::LANES
+}
+
+/// Overlay: rows of a tile of edges. Where each starts in the tile, and the difference
+/// to its start in the graph.
+#[must_use]
+pub const fn share_tile<G: Grid>() -> [Area; 2] {
+    let starts = Area::scratch(share_rows::<G>());
+    [starts, Area::after(starts, share_rows::<G>())]
+}
+
+/// Overlay: unvisited nodes that a pull gathers from a tile of the bitset.
+#[must_use]
+pub const fn gathered_nodes<G: Grid>() -> Area {
+    Area::scratch(4 * G::LANES)
+}
+
+/// Whether the slots, and the overlays of blocks of at most `lanes` lanes, fit their
+/// shared memory.
+const fn fits(lanes: u32) -> bool {
+    let fused = SCRATCH + 6 * fused_entries(lanes) + 3 * lanes;
+    let shares = SCRATCH + 2 * 4 * lanes;
+    let full = [ROUND_VALUES.end(), HELD_ROWS.end(), SAMPLE.end()];
+    let words = shared_words(lanes) as u32;
+    let fits_full = full[0] <= words && full[1] <= words && full[2] <= words;
+    fused <= words
+        && shares <= words
+        && STEP_WAVES.end() <= words
+        && (lanes < LANES_MAX || fits_full)
+}
+const _: () = assert!(fits(LANES_MAX) && fits(COMPACT_LANES));
+
+/// `WORDS` neighbouring words of every block's shared memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot<const WORDS: usize> {
+    first: u32,
+}
+
+impl<const WORDS: usize> Slot<WORDS> {
+    const fn at(first: u32) -> Self {
+        Self { first }
+    }
+
+    /// The slot that begins where `before` ends.
+    const fn after<const BEFORE: usize>(before: Slot<BEFORE>) -> Self {
+        Self::at(before.end())
+    }
+
+    const fn end(self) -> u32 {
+        self.first + WORDS as u32
+    }
+
+    /// Part `index` of the equal parts that the slot consists of.
+    #[inline(always)]
+    #[must_use]
+    pub const fn part<const PART: usize>(self, index: usize) -> Slot<PART> {
+        assert!((index + 1) * PART <= WORDS, "no such part");
+        Slot::at(self.first + (index * PART) as u32)
+    }
+
+    /// The slot for accesses whose index is known at run time only.
+    #[inline(always)]
+    #[must_use]
+    pub const fn area(self) -> Area {
+        Area {
+            first: self.first,
+            words: WORDS as u32,
+        }
+    }
+
+    /// Word `at`, where every block has shared memory.
+    #[inline(always)]
+    const fn place<G: Grid>(self, at: usize) -> u32 {
+        const { assert!(SCRATCH as usize <= shared_words(G::LANES)) };
+        assert!(at < WORDS, "no such word");
+        self.first + at as u32
+    }
+
+    /// Reads all words.
+    #[inline(always)]
+    pub fn load_all<G: Grid>(self, grid: G) -> [u32; WORDS] {
+        // SAFETY: `place` returns words of the slot, which lie in shared memory.
+        core::array::from_fn(|at| unsafe { grid.shared_load(self.place::<G>(at)) })
+    }
+
+    /// Writes all words.
+    #[inline(always)]
+    pub fn store_all<G: Grid>(self, grid: G, words: [u32; WORDS]) {
+        let mut at = 0;
+        while at < WORDS {
+            // SAFETY: `place` returns words of the slot, which lie in shared memory.
+            unsafe { grid.shared_store(self.place::<G>(at), words[at]) };
+            at += 1;
+        }
+    }
+}
+
+impl Slot<1> {
+    /// Reads the word.
+    #[inline(always)]
+    pub fn load<G: Grid>(self, grid: G) -> u32 {
+        // SAFETY: `place` returns the slot's word, which lies in shared memory.
+        unsafe { grid.shared_load(self.place::<G>(0)) }
+    }
+
+    /// Writes the word.
+    #[inline(always)]
+    pub fn store<G: Grid>(self, grid: G, word: u32) {
+        // SAFETY: `place` returns the slot's word, which lies in shared memory.
+        unsafe { grid.shared_store(self.place::<G>(0), word) };
+    }
+
+    /// Adds to the word, atomically, and returns the previous value.
+    #[inline(always)]
+    pub fn add<G: Grid>(self, grid: G, value: u32) -> u32 {
+        // SAFETY: `place` returns the slot's word, which lies in shared memory.
+        unsafe { grid.shared_add(self.place::<G>(0), value) }
+    }
+}
+
+impl Slot<2> {
+    /// Reads both words as one, the low one first.
+    #[inline(always)]
+    pub fn load_wide<G: Grid>(self, grid: G) -> u64 {
+        let [low, high] = self.load_all(grid);
+        u64::from(low) | u64::from(high) << 32
+    }
+
+    /// Writes both words, the low one first.
+    #[inline(always)]
+    pub fn store_wide<G: Grid>(self, grid: G, value: u64) {
+        self.store_all(grid, [value as u32, (value >> 32) as u32]);
+    }
+}
+
+/// Neighbouring words of shared memory whose index is known at run time only.
+#[derive(Clone, Copy, Debug)]
+pub struct Area {
+    first: u32,
+    words: u32,
+}
+
+impl Area {
+    /// The first `words` words of the scratch space.
+    const fn scratch(words: u32) -> Self {
+        Self {
+            first: SCRATCH,
+            words,
+        }
+    }
+
+    /// The `words` words that begin where `before` ends.
+    const fn after(before: Self, words: u32) -> Self {
+        Self {
+            first: before.end(),
+            words,
+        }
+    }
+
+    const fn end(self) -> u32 {
+        self.first + self.words
+    }
+
+    /// Its length in words.
+    #[inline(always)]
+    #[must_use]
+    pub const fn words(self) -> u32 {
+        self.words
+    }
+
+    /// The `words` words from word `from` on.
+    #[inline(always)]
+    #[must_use]
+    pub fn part(self, from: u32, words: u32) -> Self {
+        debug_assert!(from + words <= self.words, "part {from}+{words}");
+        Self {
+            first: self.first + from,
+            words,
+        }
+    }
+
+    #[inline(always)]
+    fn at(self, index: u32, words: u32) -> u32 {
+        debug_assert!(
+            index + words <= self.words,
+            "word {index} of {}",
+            self.words
+        );
+        self.first + index
+    }
+
+    /// Reads word `index`.
+    ///
+    /// # Safety
+    /// The index must be below the area's length, and the area that of a block of `G`.
+    #[inline(always)]
+    pub unsafe fn load<G: Grid>(self, grid: G, index: u32) -> u32 {
+        // SAFETY: by this function's contract.
+        unsafe { grid.shared_load(self.at(index, 1)) }
+    }
+
+    /// Reads four words from word `index` on.
+    ///
+    /// # Safety
+    /// As [`Area::load`] for the four; the first must be a multiple of four from the start
+    /// of shared memory.
+    #[inline(always)]
+    pub unsafe fn load4<G: Grid>(self, grid: G, index: u32) -> [u32; 4] {
+        // SAFETY: by this function's contract.
+        unsafe { grid.shared_load4(self.at(index, 4)) }
+    }
+
+    /// Writes word `index`.
+    ///
+    /// # Safety
+    /// As [`Area::load`].
+    #[inline(always)]
+    pub unsafe fn store<G: Grid>(self, grid: G, index: u32, value: u32) {
+        // SAFETY: by this function's contract.
+        unsafe { grid.shared_store(self.at(index, 1), value) }
+    }
+
+    /// Adds to word `index`, atomically, and returns the previous value.
+    ///
+    /// # Safety
+    /// As [`Area::load`].
+    #[inline(always)]
+    pub unsafe fn add<G: Grid>(self, grid: G, index: u32, value: u32) -> u32 {
+        // SAFETY: by this function's contract.
+        unsafe { grid.shared_add(self.at(index, 1), value) }
+    }
+
+    /// Reads word `index` of block `peer` of the cluster.
+    ///
+    /// # Safety
+    /// As [`Area::load`]; the block must be one of the cluster that has not ended.
+    #[inline(always)]
+    pub unsafe fn peer_load<G: Grid>(self, grid: G, peer: u32, index: u32) -> u32 {
+        // SAFETY: by this function's contract.
+        unsafe { grid.peer_load(peer, self.at(index, 1)) }
+    }
+}

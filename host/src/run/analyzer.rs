@@ -1,0 +1,200 @@
+//! A graph that stays on its machine while requests come.
+
+use super::choose::{Choice, Narrow, choose};
+use super::execute::{Answer, Opened, Planned, Submission, barriers};
+use super::{Machine, Phase, RunError, RunRequest, steps};
+use crate::Cause;
+use crate::backend::{BackendError, Canceller};
+use crate::graph::Graph;
+use crate::outcome::{Dropped, RunOutcome, Times, waves};
+
+/// A graph that is opened once and asked many times.
+///
+/// The first request opens its machine and uploads the graph. Later ones for the same
+/// [`Machine`] find the graph there, and a request whose program differs from the last one in
+/// its inputs alone, such as a search from other sources, finds the program there too. A
+/// request for another machine opens that one. Where the choice is open, the first request
+/// makes it for all that follow.
+///
+/// ```
+/// use seawall::graph::Graph;
+/// use seawall::run::{AnalysisKind, Analyzer, Machine, RunRequest};
+///
+/// let path = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 3)], false)?;
+/// let mut analyzer = Analyzer::new(&path);
+/// let mut reached = Vec::new();
+/// for source in 0..4 {
+///     let request = RunRequest::new(AnalysisKind::Bfs, vec![source]).on(Machine::cpu(None));
+///     reached.push(analyzer.run(&request, &mut |_| ())?.reached);
+/// }
+/// assert_eq!(reached, [4, 3, 2, 1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Analyzer<'g> {
+    graph: &'g Graph,
+    resident: Option<Resident<'g>>,
+    canceller: Canceller,
+}
+
+/// A machine that holds the graph.
+pub(super) struct Resident<'g> {
+    /// The machine that was asked for.
+    pub(super) asked: Machine,
+    pub(super) opened: Opened<'g>,
+    pub(super) narrow: Option<Narrow>,
+    /// The program that is loaded.
+    pub(super) loaded: Option<Planned>,
+}
+
+impl<'g> Analyzer<'g> {
+    /// Nothing is opened before the first request.
+    #[must_use]
+    pub fn new(graph: &'g Graph) -> Self {
+        Self {
+            graph,
+            resident: None,
+            canceller: Canceller::default(),
+        }
+    }
+
+    /// Ends runs of this analyzer from another thread.
+    #[must_use]
+    pub fn canceller(&self) -> Canceller {
+        self.canceller.clone()
+    }
+
+    /// Carries out `request`; `progress` is called at the start of each phase.
+    ///
+    /// Without `repeat` the program runs once; with it, times are medians and the
+    /// last run's result is reported. The time of the upload is that of this request.
+    ///
+    /// # Errors
+    /// As [`RunRequest::check_for`]; when the plan does not fit the budget, or the machine
+    /// fails, which closes it; [`BackendError::Cancelled`] when the [`Canceller`] ended it.
+    pub fn run(
+        &mut self,
+        request: &RunRequest,
+        progress: &mut dyn FnMut(Phase),
+    ) -> Result<RunOutcome, RunError> {
+        request.check_for(self.graph)?;
+        let outcome = self.carry_out(Submission::begin((self.graph, request), progress));
+        if outcome.as_ref().is_err_and(has_failed) {
+            self.resident = None;
+        }
+        outcome
+    }
+
+    fn carry_out(&mut self, mut submission: Submission<'g, '_>) -> Result<RunOutcome, RunError> {
+        let request = submission.request;
+        submission.progress(Phase::Plan);
+        if let Some(other) = &self.resident
+            && other.asked != request.machine
+        {
+            self.resident = None;
+        }
+        let choice = match self.resident {
+            Some(_) => None,
+            None => Some(choose(self.graph, request)),
+        };
+        let (narrow, known) = match &mut self.resident {
+            Some(resident) => (resident.narrow, resident.loaded.take()),
+            None => (choice.as_ref().and_then(|choice| choice.narrow), None),
+        };
+        let planned = submission.plan((narrow, false), known)?;
+        submission.progress(Phase::Upload);
+        let (resident, uploaded_ns) = self.resident(&mut submission, choice)?;
+        let session = resident.opened.session.as_mut();
+        let (planned, answer) = submission.settle(session, planned, narrow)?;
+        let upload_ns = session.upload_ns().saturating_sub(uploaded_ns);
+        let outcome = submission.outcome(&resident.opened, &planned, (answer, upload_ns));
+        resident.loaded = Some(planned.into_loaded());
+        Ok(outcome)
+    }
+
+    /// Returns the open machine and how long it took uploads before; opens the one that was
+    /// chosen if none is open.
+    fn resident(
+        &mut self,
+        submission: &mut Submission<'g, '_>,
+        choice: Option<Choice>,
+    ) -> Result<(&mut Resident<'g>, u64), RunError> {
+        let Some(choice) = choice else {
+            let resident = self.resident.as_mut().ok_or(BackendError::NotLoaded)?;
+            let uploaded_ns = resident.opened.session.upload_ns();
+            return Ok((resident, uploaded_ns));
+        };
+        let narrow = choice.narrow;
+        let mut opened = submission.open(choice)?;
+        opened.session.cancel_by(self.canceller.clone());
+        let resident = Resident {
+            asked: submission.request.machine,
+            opened,
+            narrow,
+            loaded: None,
+        };
+        Ok((self.resident.insert(resident), 0))
+    }
+}
+
+/// Whether the machine failed, so that nothing it holds can be trusted.
+fn has_failed(error: &RunError) -> bool {
+    match error {
+        RunError::Backend(BackendError::Cancelled) => false,
+        error => error.cause() == Cause::Failure,
+    }
+}
+
+impl Submission<'_, '_> {
+    /// The outcome of a request, of which the upload took `upload_ns`.
+    fn outcome(
+        mut self,
+        opened: &Opened<'_>,
+        planned: &Planned,
+        (answer, upload_ns): (Answer, u64),
+    ) -> RunOutcome {
+        let (graph, request) = (self.graph, self.request);
+        let end = steps::end_of(&answer.stats.control);
+        let checked = request.check.then(|| self.is_equal(end, &answer));
+        let Answer {
+            values,
+            parents,
+            stats,
+            spent,
+        } = answer;
+        let analysis = request.analysis.room();
+        let device = opened.session.device();
+        RunOutcome {
+            analysis: request.analysis,
+            backend: opened.executor,
+            backend_reason: opened.reason.clone(),
+            device: device.name.clone(),
+            nodes: u64::from(graph.nodes()),
+            edges: u64::from(graph.edges()),
+            dropped: Dropped::default(),
+            weights: None,
+            sources: steps::original_ids(graph, request.sources()),
+            reached: analysis.reached(&values),
+            rounds: analysis.rounds(&values, end.iterations),
+            converged: end.converged,
+            plan: planned.summary,
+            topology: steps::topology_name(&stats.control),
+            times: Times {
+                load: 0,
+                upload: upload_ns,
+                plan: planned.plan_ns,
+                run: spent.run_ns,
+                readback: spent.readback_ns,
+            },
+            repeat: request.repeat.get(),
+            device_barriers: barriers(&stats, opened.executor, device.units),
+            host: stats.host,
+            checked,
+            check_tolerance: checked.and_then(|_| analysis.tolerance(&values, end)),
+            answer: analysis.answer(graph, &values),
+            events: self.log.events,
+            waves: waves(&planned.encoded, &stats.control),
+            values,
+            parents,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What happened when, for the trace.
+
+use crate::outcome::{Event, Track};
+use std::time::Instant;
+
+/// The spans of a run, by its own clock.
+pub(super) struct Log {
+    pub(super) clock: Instant,
+    pub(super) events: Vec<Event>,
+}
+
+/// Returns the time since `clock` began, nanoseconds.
+pub(super) fn nanoseconds(clock: &Instant) -> u64 {
+    clock.elapsed().as_nanos() as u64
+}
+
+impl Log {
+    pub(super) fn begin() -> Self {
+        Self {
+            clock: Instant::now(),
+            events: Vec::new(),
+        }
+    }
+
+    /// Adds a span of the host.
+    pub(super) fn host(&mut self, name: &str, start_ns: u64, duration_ns: u64) {
+        self.events.push(Event {
+            name: name.to_owned(),
+            track: Track::Host,
+            start_ns,
+            duration_ns,
+        });
+    }
+
+    /// Adds planning, which ends now, and before the first plan the choice.
+    pub(super) fn planned(&mut self, plan_ns: u64) {
+        let start = nanoseconds(&self.clock).saturating_sub(plan_ns);
+        if self.events.is_empty() {
+            self.host("choose", 0, start);
+        }
+        self.host("plan", start, plan_ns);
+    }
+
+    /// Adds the span of the host in which `work` is done.
+    pub(super) fn until_now<T>(&mut self, name: &str, work: impl FnOnce() -> T) -> T {
+        let start = nanoseconds(&self.clock);
+        let done = work();
+        let end = nanoseconds(&self.clock);
+        self.host(name, start, end.saturating_sub(start));
+        done
+    }
+}

@@ -1,0 +1,158 @@
+//! A graph that is opened once and asked many times, and runs that end early.
+
+use proptest::prelude::*;
+use seawall::backend::BackendError;
+use seawall::graph::{Graph, LoadOptions, WeightChoice, load};
+use seawall::outcome::RunOutcome;
+use seawall::run::{
+    AnalysisKind, Analyzer, Detail, Executor, Machine, Phase, RunError, RunRequest, execute,
+};
+use std::num::NonZeroUsize;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+fn graph(spec: &str) -> Graph {
+    let options = LoadOptions {
+        undirected: true,
+        weights: WeightChoice::Given,
+        skip_columns: false,
+    };
+    load(spec, &options, None).unwrap().graph
+}
+
+fn cpu(threads: usize) -> Machine {
+    Machine::cpu(NonZeroUsize::new(threads))
+}
+
+/// What does not depend on when a run took place.
+fn found(outcome: &RunOutcome) -> impl PartialEq + std::fmt::Debug + use<> {
+    (
+        (
+            outcome.analysis,
+            outcome.values.clone(),
+            outcome.parents.clone(),
+        ),
+        (
+            outcome.sources.clone(),
+            outcome.reached,
+            outcome.answer.clone(),
+        ),
+        (
+            outcome.converged,
+            outcome.checked,
+            outcome.plan,
+            outcome.waves.len(),
+        ),
+    )
+}
+
+fn loads(outcome: &RunOutcome) -> usize {
+    let events = outcome.events.iter();
+    events.filter(|event| event.name == "load program").count()
+}
+
+/// A request: its analysis, a source, its detail, threads.
+fn requests() -> impl Strategy<Value = Vec<(AnalysisKind, u32, bool, usize)>> {
+    let kinds = prop::sample::select(AnalysisKind::ALL.to_vec());
+    prop::collection::vec((kinds, 0..60_u32, any::<bool>(), 1..3_usize), 1..12)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn many_requests_in_a_row_are_answered_as_each_alone(asked in requests()) {
+        let graph = graph("gen:uniform:6:2:3");
+        let mut analyzer = Analyzer::new(&graph);
+        for (analysis, source, has_detail, threads) in asked {
+            let mut request = RunRequest::new(analysis, vec![source]).on(cpu(threads));
+            request.check = true;
+            if let ([detail, ..], true) = (analysis.facts().details, has_detail) {
+                request.detail = *detail;
+            }
+            let together = analyzer.run(&request, &mut |_| ()).unwrap();
+            let alone = execute(&graph, &request, &mut |_| ()).unwrap();
+            prop_assert_eq!(together.checked, Some(true));
+            prop_assert_eq!(found(&together), found(&alone));
+        }
+    }
+}
+
+#[test]
+fn searches_from_other_sources_find_their_program_loaded() {
+    let graph = graph("gen:grid:9");
+    let mut analyzer = Analyzer::new(&graph);
+    let mut run = |analysis, sources: &[u32]| {
+        let request = RunRequest::new(analysis, sources.to_vec()).on(cpu(2));
+        loads(&analyzer.run(&request, &mut |_| ()).unwrap())
+    };
+    assert_eq!(run(AnalysisKind::Bfs, &[0]), 1);
+    assert_eq!(run(AnalysisKind::Bfs, &[80]), 0);
+    assert_eq!(run(AnalysisKind::Bfs, &[3, 4]), 1);
+    assert_eq!(run(AnalysisKind::Cc, &[]), 1);
+    assert_eq!(run(AnalysisKind::Cc, &[]), 0);
+}
+
+#[test]
+fn a_request_for_another_machine_opens_it_and_a_wrong_one_changes_nothing() {
+    let graph = graph("gen:grid:9");
+    let mut analyzer = Analyzer::new(&graph);
+    let bfs = |machine| RunRequest::new(AnalysisKind::Bfs, vec![0]).on(machine);
+    let device = |outcome: RunOutcome| outcome.device;
+    let one = device(analyzer.run(&bfs(cpu(1)), &mut |_| ()).unwrap());
+    let two = device(analyzer.run(&bfs(cpu(2)), &mut |_| ()).unwrap());
+    assert_eq!(
+        (one.as_str(), two.as_str()),
+        ("CPU, 1 thread", "CPU, 2 threads")
+    );
+    let mut wrong = bfs(cpu(2));
+    wrong.detail = Detail::EachSource;
+    let error = analyzer.run(&wrong, &mut |_| ()).unwrap_err();
+    assert!(matches!(error, RunError::WrongDetail { .. }), "{error}");
+    let mut small = bfs(cpu(2));
+    small.machine.budget_bytes = Some(1);
+    assert!(analyzer.run(&small, &mut |_| ()).is_err());
+    let missing = bfs(Machine::gpu(Executor::Mega, u32::MAX));
+    assert!(analyzer.run(&missing, &mut |_| ()).is_err());
+    assert_eq!(
+        device(analyzer.run(&bfs(cpu(2)), &mut |_| ()).unwrap()),
+        two
+    );
+}
+
+#[test]
+fn a_run_under_way_ends_when_another_thread_cancels_it() {
+    // Alone the iterations would take a minute and more.
+    let graph = graph("gen:uniform:14:16");
+    for threads in [1, 2] {
+        let mut analyzer = Analyzer::new(&graph);
+        let canceller = analyzer.canceller();
+        let (begun, hear) = mpsc::channel();
+        let other = std::thread::spawn(move || {
+            hear.recv().unwrap();
+            std::thread::sleep(Duration::from_millis(30));
+            canceller.cancel();
+        });
+        let mut long = RunRequest::new(AnalysisKind::Pagerank, Vec::new()).on(cpu(threads));
+        long.ranking.damping = 1.0 - f32::EPSILON;
+        long.ranking.tolerance = 0.0;
+        let started = Instant::now();
+        let ended = analyzer.run(&long, &mut |phase| {
+            if matches!(phase, Phase::Run { .. }) {
+                begun.send(()).unwrap();
+            }
+        });
+        let error = ended.unwrap_err();
+        assert!(
+            matches!(error, RunError::Backend(BackendError::Cancelled)),
+            "{error}"
+        );
+        assert!(
+            started.elapsed() < Duration::from_secs(20),
+            "{threads} threads"
+        );
+        other.join().unwrap();
+        long.max_iterations = std::num::NonZeroU32::new(2);
+        assert!(analyzer.run(&long, &mut |_| ()).is_ok());
+    }
+}
