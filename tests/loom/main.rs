@@ -4,6 +4,7 @@
 //! Loom does not model load buffering, nor the scopes of a GPU: this is no proof for one.
 
 mod mutation;
+mod poison;
 
 mod protocol;
 mod words;

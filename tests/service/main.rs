@@ -4,6 +4,8 @@ mod answers;
 mod hostile;
 mod life;
 mod orders;
+#[cfg(unix)]
+mod serve;
 
 use seawall::graph::{Graph, LoadOptions};
 use seawall::service::{Client, Config, Query, Reply, Service, TicketError};
