@@ -53,7 +53,7 @@ pub fn batch_kernel_for(
     }
 }
 
-/// Name of the megakernel that fits a program of these opcodes: the narrowest
+/// Name of the megakernel that fits a program of these opcodes: the smallest
 /// one that has all of their families.
 #[must_use]
 pub fn megakernel_for(

@@ -1,4 +1,4 @@
-//! The machines that can run a program, by name, and which of them a caller wants.
+//! The machines that can run a program, by name, and a caller's choice among them.
 
 use serde::Serialize;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::num::NonZeroUsize;
 pub enum Executor {
     /// One-lane blocks on threads of the CPU.
     Cpu,
-    /// One launch a group on a GPU; the host decides when a loop ends.
+    /// One launch per group on a GPU; the host decides when a loop ends.
     Launches,
     /// A CUDA graph of the same launches.
     Graph,
@@ -40,29 +40,29 @@ impl fmt::Display for Executor {
     }
 }
 
-/// Run time that a machine allows unless the caller says otherwise, nanoseconds.
+/// Default time budget of a run, nanoseconds.
 pub const TIME_BUDGET_NS: u64 = 60_000_000_000;
 
-/// The machine that a caller wants, and what a run may take of it.
+/// A caller's choice of machine, and the limits of a run on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Machine {
-    /// The executor; nothing takes the one that should be fastest here, by costs
-    /// measured or assumed.
+    /// The executor; `None` takes the one expected to be fastest here, by measured or assumed
+    /// costs.
     pub executor: Option<Executor>,
     /// Number of the GPU.
     pub device: u32,
-    /// Threads of the CPU; when not given, all of the machine's, or one where the choice
-    /// is open and one should be faster.
+    /// Threads of the CPU; by default all of the machine's, or one if the choice is open and one
+    /// is expected to be faster.
     pub threads: Option<NonZeroUsize>,
-    /// Device bytes that graph and groups may take; the device's memory when not given.
+    /// Device bytes for graph and groups; by default the device's memory.
     pub budget_bytes: Option<u64>,
-    /// Run time after which a kernel stops itself, nanoseconds.
+    /// Time budget of a run, nanoseconds.
     pub time_budget_ns: u64,
 }
 
 impl Machine {
-    /// The machine that should be fastest here.
+    /// Returns the machine that is expected to be fastest here.
     #[must_use]
     pub const fn auto() -> Self {
         Self {
@@ -74,7 +74,7 @@ impl Machine {
         }
     }
 
-    /// The CPU with `threads` threads, all of the machine's when not given.
+    /// Returns the CPU with `threads` threads, by default all of the machine's.
     #[must_use]
     pub const fn cpu(threads: Option<NonZeroUsize>) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl Machine {
         }
     }
 
-    /// An executor on GPU number `device`.
+    /// Returns an executor on GPU number `device`.
     #[must_use]
     pub const fn gpu(executor: Executor, device: u32) -> Self {
         Self {

@@ -1,8 +1,8 @@
-//! What a run found, and what it took.
+//! Outcome of a run: results and costs.
 //!
-//! One value holds all that any report shows, so that text, JSON, traces and
-//! plots cannot disagree. It keeps node numbers of the loaded graph; the ids
-//! of the file come in where a report is written. Nothing here runs or prints.
+//! One value holds everything that any report shows, so that text, JSON, traces and plots cannot
+//! disagree. It keeps node numbers of the loaded graph; reports convert them to the file's ids.
+//! Nothing here runs or prints.
 
 mod waves;
 
@@ -17,19 +17,19 @@ use crate::executor::Executor;
 use crate::graph::{Loaded, Scale, WeightKind, WeightOrigin};
 use serde::Serialize;
 
-/// What was left out of a file's edges. Whoever loaded the graph fills this in.
+/// Dropped edges of a file. The loader of the graph fills this in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Dropped {
     /// Edges from a node to itself.
     #[serde(rename = "dropped_self_loops")]
     pub self_loops: u64,
-    /// Edges that were there already.
+    /// Duplicate edges.
     #[serde(rename = "dropped_duplicates")]
     pub duplicates: u64,
 }
 
 impl Dropped {
-    /// What a load left out.
+    /// Edges dropped by a load.
     #[must_use]
     pub fn of(stats: &crate::graph::LoadStats) -> Self {
         Self {
@@ -46,21 +46,21 @@ impl std::ops::AddAssign for Dropped {
     }
 }
 
-/// The weights of a graph's edges. Whoever loaded the graph fills this in.
+/// The weights of a graph's edges. The loader of the graph fills this in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
     /// Their origin.
     pub origin: WeightOrigin,
-    /// What their words are, after scaling.
+    /// Kind of their words, after scaling.
     pub kind: WeightKind,
-    /// Weights of the file that a float of 32 bits does not hold exactly.
+    /// Weights of the file that a 32-bit float does not represent exactly.
     pub rounded: u64,
-    /// What scaling did to them, if it was asked.
+    /// Effect of scaling, if it was requested.
     pub scale: Option<Scale>,
 }
 
 impl Weights {
-    /// The weights of a graph as it was loaded, if it has any.
+    /// The weights of a loaded graph, if it has any.
     #[must_use]
     pub fn of(loaded: &Loaded) -> Option<Self> {
         let stats = &loaded.stats;
@@ -73,12 +73,12 @@ impl Weights {
     }
 }
 
-/// Where the time went, in nanoseconds.
+/// Times of the phases, nanoseconds.
 ///
 /// With several repetitions `run` and `readback` are medians.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Times {
-    /// Reading or generating the graph. Whoever loaded it fills this in.
+    /// Reading or generating the graph. The loader fills this in.
     pub load: u64,
     /// Upload of the graph to the device.
     pub upload: u64,
@@ -93,13 +93,13 @@ pub struct Times {
 /// A span of time for the trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// What happened.
+    /// Name of the event.
     pub name: String,
-    /// Where it happened.
+    /// Row of the trace.
     pub track: Track,
     /// Start since the run began, nanoseconds.
     pub start_ns: u64,
-    /// How long it took, nanoseconds.
+    /// Duration, nanoseconds.
     pub duration_ns: u64,
 }
 
@@ -124,19 +124,20 @@ pub struct WaveSummary {
     pub group: u32,
     /// Name of the loop whose body it is in.
     pub body_of: Option<String>,
-    /// Iterations of a loop, where the machine counted them.
+    /// Iterations of a loop, if the machine counted them.
     pub iterations: Option<u32>,
 }
 
 /// Everything that a report of a run shows.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RunOutcome {
     /// The analysis that ran.
     pub analysis: AnalysisKind,
     /// The executor that ran it.
     pub backend: Executor,
-    /// Why this executor was taken when the caller left the choice open, or
-    /// which one would be better when not.
+    /// Reason of the choice if the caller left it open, otherwise the better executor if there is
+    /// one.
     pub backend_reason: Option<String>,
     /// Name of the device.
     pub device: String,
@@ -144,23 +145,22 @@ pub struct RunOutcome {
     pub nodes: u64,
     /// Directed edges of the graph.
     pub edges: u64,
-    /// Edges of the file that the graph does not have.
+    /// Edges of the file that were dropped.
     pub dropped: Dropped,
-    /// Weights of the edges, where the analysis reads them and whoever loaded the graph
-    /// said so.
+    /// Weights of the edges, if the analysis reads them and the loader filled them in.
     pub weights: Option<Weights>,
-    /// Sources by their ids in the file; empty when the analysis takes none.
+    /// Sources by their ids in the file; empty if the analysis takes none.
     pub sources: Vec<u64>,
     /// Nodes that have a value: those reached by a search, all nodes otherwise.
     pub reached: u64,
     /// Rounds that ran.
     pub rounds: Rounds,
-    /// Whether the last round changed nothing; false when a limit ended the run.
+    /// Whether the last round changed nothing; false if a limit ended the run.
     pub converged: bool,
-    /// One value a node.
+    /// One value per node.
     pub values: Column,
-    /// Parent of every node, [`Column::UNREACHED`] where there is none; nothing
-    /// when parents were not asked for.
+    /// Parent of every node, [`Column::UNREACHED`] if there is none; `None` if parents were not
+    /// requested.
     pub parents: Option<Vec<u32>>,
     /// The plan.
     pub plan: PlanSummary,
@@ -169,19 +169,17 @@ pub struct RunOutcome {
     pub topology: String,
     /// The times.
     pub times: Times,
-    /// Repetitions behind the medians.
+    /// Repetitions per median.
     pub repeat: u32,
     /// Grid barriers that the device crossed.
     pub device_barriers: u64,
     /// Work of the host during the last repetition.
     pub host: HostWork,
-    /// Whether a plain sequential implementation gave the same result; nothing
-    /// when it was not asked.
+    /// Whether a plain sequential implementation has the same result; `None` without a check.
     pub checked: Option<bool>,
-    /// Share of itself by which a value may have differed in that check; nothing where
-    /// values had to be equal.
+    /// Relative tolerance of that check; `None` if values had to be equal.
     pub check_tolerance: Option<f64>,
-    /// The numbers that the analysis is asked for.
+    /// The answer of the analysis in numbers.
     pub answer: Answer,
     /// Spans for the trace.
     pub events: Vec<Event>,
@@ -190,7 +188,7 @@ pub struct RunOutcome {
 }
 
 impl RunOutcome {
-    /// How many nodes each source reaches, when that was asked.
+    /// Number of nodes that each source reaches, if requested.
     #[must_use]
     pub fn reached_each(&self) -> Option<Vec<u64>> {
         match &self.values {
@@ -199,7 +197,7 @@ impl RunOutcome {
         }
     }
 
-    /// As [`Column::checksum`], of the parents.
+    /// Checksum of the parents, as [`Column::checksum`].
     #[must_use]
     pub fn parents_checksum(&self) -> Option<u64> {
         let parents = self.parents.as_deref()?;

@@ -149,12 +149,12 @@ proptest! {
         shape in (word(), 0_u32..1 << 12),
         limit in word(),
     ) {
-        let question = |detail, wide| Question {
-            sources: sources.clone(),
-            max_iterations: limit,
-            ranking: Ranking::default(),
-            detail,
-            wide,
+        let question = |detail, wide| {
+            let mut question = Question::new(sources.clone());
+            question.max_iterations = limit;
+            question.detail = detail;
+            question.wide = wide;
+            question
         };
         for kind in ANALYSES {
             for (detail, wide) in [(Detail::Plain, false), (Detail::EachSource, false), (Detail::Plain, true)] {

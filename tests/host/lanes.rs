@@ -7,7 +7,7 @@ use seawall::backend::cpu::CpuSession;
 use seawall::backend::{RunLimits, Session};
 use seawall::graph::Graph;
 use seawall::program::PlanRequest;
-use seawall::run::{AnalysisKind, Detail, Ranking};
+use seawall::run::{AnalysisKind, Detail};
 use seawall::tiles::TileShape;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::draw::{self, Limits, UNLIMITED};
@@ -103,13 +103,8 @@ fn rounds(seed: u64) -> Tried {
         (AnalysisKind::Sssp, true),
         (AnalysisKind::Kcore, false),
     ] {
-        let question = Question {
-            sources: vec![0],
-            max_iterations: UNLIMITED,
-            ranking: Ranking::default(),
-            detail: Detail::Plain,
-            wide,
-        };
+        let mut question = Question::new(vec![0]);
+        question.wide = wide;
         let built = analysis::build(kind, &graph, &question).unwrap();
         let (encoded, _) = built.program.encode(&PlanRequest::default()).unwrap();
         let read = |session: &mut dyn Session| {

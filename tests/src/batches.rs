@@ -128,13 +128,8 @@ pub fn run_batch(
 
 fn built(members: &[Member], graphs: &[Graph], asked: &BatchAsked) -> Result<Vec<Built>, String> {
     let build = |(member, graph): (&Member, &Graph)| {
-        let question = Question {
-            sources: member.sources.clone(),
-            max_iterations: asked.max_iterations,
-            ranking: Ranking::default(),
-            detail: Detail::Plain,
-            wide: false,
-        };
+        let mut question = Question::new(member.sources.clone());
+        question.max_iterations = asked.max_iterations;
         let mut built = analysis::build(asked.analysis, graph, &question).map_err(text)?;
         built.program.search_policy(asked.policy);
         Ok(built)
@@ -165,13 +160,7 @@ pub fn job<'g>(graph: &'g Graph, built: &Built) -> Result<Job<'g>, String> {
 /// # Errors
 /// When the program cannot be planned.
 pub fn short_frontier(graph: &Graph) -> Result<Job<'_>, String> {
-    let question = Question {
-        sources: vec![0],
-        max_iterations: u32::MAX - 1,
-        ranking: Ranking::default(),
-        detail: Detail::Plain,
-        wide: false,
-    };
+    let question = Question::new(vec![0]);
     let built = analysis::build(AnalysisKind::Bfs, graph, &question).map_err(text)?;
     let mut job = job(graph, &built)?;
     let mut program = EncodedProgram::clone(&job.program);

@@ -94,13 +94,9 @@ pub fn run_analysis(
     asked: &Asked,
     times: u32,
 ) -> Result<(), String> {
-    let question = Question {
-        sources: asked.sources.clone(),
-        max_iterations: asked.max_levels,
-        ranking: seawall::run::Ranking::default(),
-        detail: asked.detail,
-        wide: false,
-    };
+    let mut question = Question::new(asked.sources.clone());
+    question.max_iterations = asked.max_levels;
+    question.detail = asked.detail;
     let mut built = analysis::build(asked.analysis, graph, &question).map_err(text)?;
     built.program.search_policy(asked.policy);
     if asked.incoming {
@@ -151,13 +147,8 @@ pub fn run_ranks(
     times: u32,
 ) -> Result<(), String> {
     let ranking = Ranking::default();
-    let question = Question {
-        sources: Vec::new(),
-        max_iterations: iterations,
-        ranking,
-        detail: Detail::Plain,
-        wide: false,
-    };
+    let mut question = Question::new(Vec::new());
+    question.max_iterations = iterations;
     let built = analysis::build(AnalysisKind::Pagerank, graph, &question).map_err(text)?;
     let request = PlanRequest::default();
     let (encoded, _) = built.program.encode(&request).map_err(text)?;

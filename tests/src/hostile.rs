@@ -11,7 +11,7 @@ use seawall::backend::cpu::CpuSession;
 use seawall::backend::{BackendError, RunLimits, Session};
 use seawall::graph::Graph;
 use seawall::program::{EncodedProgram, PlanRequest};
-use seawall::run::{AnalysisKind, Detail, Ranking};
+use seawall::run::{AnalysisKind, Detail};
 use seawall_core::abi::program::{GroupRecord, NO_REGISTER, Opcode, RegisterRecord, WaveRecord};
 use std::num::NonZeroUsize;
 
@@ -219,13 +219,10 @@ fn encoded(graph: &Graph, analysis: u32) -> Option<EncodedProgram> {
         (AnalysisKind::Triangles, Detail::Plain),
     ];
     let (kind, detail) = kinds[analysis as usize % kinds.len()];
-    let question = Question {
-        sources: (0..graph.nodes().min(3)).collect(),
-        max_iterations: 40,
-        ranking: Ranking::default(),
-        detail,
-        wide: (analysis as usize / kinds.len()) % 2 == 1,
-    };
+    let mut question = Question::new((0..graph.nodes().min(3)).collect());
+    question.max_iterations = 40;
+    question.detail = detail;
+    question.wide = (analysis as usize / kinds.len()) % 2 == 1;
     let built = analysis::build(kind, graph, &question).ok()?;
     Some(built.program.encode(&PlanRequest::default()).ok()?.0)
 }

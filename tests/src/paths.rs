@@ -10,7 +10,7 @@ use seawall::backend::Session;
 use seawall::graph::{Graph, GraphError};
 use seawall::outcome::Column;
 use seawall::program::PlanRequest;
-use seawall::run::{AnalysisKind, Detail, Ranking};
+use seawall::run::AnalysisKind;
 
 /// The weights of an edge list, one per listed edge.
 #[derive(Clone, Debug)]
@@ -167,13 +167,8 @@ fn found(
     graph: &Graph,
     (sources, wide): (&[u32], bool),
 ) -> Result<Column, String> {
-    let question = Question {
-        sources: sources.to_vec(),
-        max_iterations: u32::MAX - 1,
-        ranking: Ranking::default(),
-        detail: Detail::Plain,
-        wide,
-    };
+    let mut question = Question::new(sources.to_vec());
+    question.wide = wide;
     let built = analysis::build(AnalysisKind::Sssp, graph, &question).map_err(text)?;
     let (encoded, _) = built
         .program

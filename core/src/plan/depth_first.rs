@@ -1,9 +1,9 @@
-//! Groups that keep little memory alive: what a wave leaves is used next.
+//! Groups that keep little memory alive, since the output of a wave is used next.
 //!
-//! A group takes the waves that were released last, so that a chain of waves is
-//! followed to its end before the next one begins, and its memory serves again.
-//! More and smaller groups than packing makes, hence more barriers: the way out
-//! when the arena of wider groups does not fit. Linear in waves and dependencies.
+//! A group takes the waves that were released last, so that a chain of waves is followed to its
+//! end before the next one begins, and its memory is reused. This makes more and smaller groups
+//! than packing, and so more barriers: a fallback if the arena of wider groups does not fit.
+//! Linear in waves and dependencies.
 
 use super::cells::{place, read, write};
 use super::csr::{Direction, Neighbours};
@@ -11,7 +11,7 @@ use super::groups::fused;
 use crate::scratch::ScratchView;
 use crate::wave::{Dag, Dependency, Wave};
 
-/// Groups of at most `group_bytes`, or of a single wave; returns how many.
+/// Makes groups of at most `group_bytes`, or of a single wave; returns their number.
 ///
 /// Expects a program that has been checked; leaves the order in `order` and the
 /// ends of the groups in `depth`, as [`super::groups()`] does.
@@ -80,8 +80,8 @@ fn sort_groups(groups: u32, room: &mut ScratchView<'_>) {
     place(room.ends, room.depth, room.order);
 }
 
-/// Waves in the order taken, from the front, and those that are ready, from the
-/// back: together never more than there are waves.
+/// Waves in the order taken, from the front, and ready ones, from the back: together at most as
+/// many as there are waves.
 struct Stack<'a> {
     cells: &'a mut [u32],
     top: u32,
@@ -93,7 +93,7 @@ impl Stack<'_> {
         write(self.cells, self.top, wave);
     }
 
-    /// Takes waves from the top for a group that begins at `end`, one at least.
+    /// Takes waves from the top for a group that begins at `end`, at least one.
     fn fill(&mut self, begin: u32, group_bytes: u64, waves: &[Wave]) -> u32 {
         let (mut end, mut held) = (begin, 0u64);
         while (self.top as usize) < self.cells.len() {

@@ -1,4 +1,4 @@
-//! The scratch of a whole execution: groups and arena side by side.
+//! The scratch of a whole execution: of groups and of the arena.
 
 use super::{ArenaScratch, ArenaScratchView, GroupScratch, GroupScratchView};
 

@@ -1,4 +1,4 @@
-//! Executions: what is accepted fits, and a refusal names the least budget that works.
+//! Executions: accepted plans fit, and a refusal names the least budget that works.
 
 use crate::arena::assert_sound;
 use crate::support::*;

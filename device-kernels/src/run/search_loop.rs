@@ -72,7 +72,7 @@ pub(super) fn run_search<G: Grid, const FAMILIES: u32>(
             run_body::<G, FAMILIES>(cx, wave)?;
         } else if drive.next == Step::Fused as u32 {
             slot ^= 1;
-            run_narrow(cx, wave, slot)?;
+            run_in_few_blocks(cx, wave, slot)?;
             continue;
         } else {
             step(cx, drive);
@@ -244,7 +244,7 @@ fn run_body<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Resu
 /// Runs a fused search in the first blocks, while the others wait for its drive record in
 /// `slot`.
 #[inline(always)]
-fn run_narrow<G: Grid>(cx: ContextRef<G>, wave: Wave, slot: u32) -> Result<(), Stop> {
+fn run_in_few_blocks<G: Grid>(cx: ContextRef<G>, wave: Wave, slot: u32) -> Result<(), Stop> {
     let (grid, team) = (cx.grid(), cx.context().team);
     let mut outcome = Ok(0);
     if team.rank() < crew_size(&team) {

@@ -28,7 +28,7 @@ use super::sources::SourcesError;
 #[non_exhaustive]
 pub(super) enum CliError {
     /// The graph could not be read or written.
-    #[error(transparent)]
+    #[error("{}{}", .0, flags::of_graph(.0))]
     Graph(#[from] GraphError),
     /// The plan's input is invalid.
     #[error(transparent)]

@@ -4,6 +4,7 @@
 
 use seawall::backend::BackendError;
 use seawall::batch::BatchError;
+use seawall::graph::GraphError;
 use seawall::program::ProgramError;
 use seawall::run::{Detail, RunError};
 use seawall_core::abi::control::FaultCode;
@@ -27,17 +28,26 @@ pub(super) fn of_run(error: &RunError) -> &'static str {
 pub(super) fn of_batch(error: &BatchError) -> &'static str {
     match error {
         BatchError::Graph { source, .. } | BatchError::Run(source) => of_run(source),
+        BatchError::Load { source, .. } => of_graph(source),
         BatchError::OneAtATime { .. } => " (--backend)",
         BatchError::DetailOfOne { detail } => of_detail(*detail),
         _ => "",
     }
 }
 
+/// Works as [`of_run`], for reading a graph.
+pub(super) fn of_graph(error: &GraphError) -> &'static str {
+    match error {
+        GraphError::TooManyEdges { .. } => " (--undirected)",
+        _ => "",
+    }
+}
+
 const fn of_detail(detail: Detail) -> &'static str {
     match detail {
-        Detail::Plain => "",
         Detail::Parents => " (--parents)",
         Detail::EachSource => " (--each)",
+        _ => "",
     }
 }
 

@@ -61,6 +61,7 @@ impl ProgressLine {
             Phase::Run { repetition, of } => format!("running, {repetition} of {of}"),
             Phase::Readback => "reading the result".to_owned(),
             Phase::Check => "checking against a sequential implementation".to_owned(),
+            _ => "working".to_owned(),
         });
     }
 }

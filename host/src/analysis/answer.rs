@@ -1,18 +1,17 @@
-//! The numbers that an analysis is asked for, read off its column.
+//! Answers of analyses in numbers, computed from their columns.
 
 use crate::units::counted;
 use serde::{Serialize, Serializer};
 
-/// What a column says about the graph as a whole.
+/// Summary of a column for the whole graph.
 ///
-/// A run that a limit ended has not come to the end of its answer: components
-/// are then at least those of the graph, cores at least as large, and distances
-/// are those found so far.
+/// The answer of a run that a limit ended is incomplete: components are then at least as many as
+/// in the graph, cores at least as large, and distances are those found so far.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// Its numbers, in the order of reports.
     pub figures: Vec<Figure>,
-    /// The same as a person reads it.
+    /// The same for people.
     pub sentence: Sentence,
 }
 
@@ -23,7 +22,7 @@ pub struct Figure {
     pub name: &'static str,
     /// The number.
     pub value: Number,
-    /// What it counts, if the figures of many graphs add up.
+    /// The counted things, if the figures of many graphs add up.
     pub noun: Option<&'static str>,
 }
 
@@ -52,7 +51,7 @@ impl From<f32> for Number {
 /// An answer in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sentence {
-    /// How many nodes are reached, and what follows.
+    /// The number of reached nodes, and the rest of the sentence.
     Reached {
         /// The rest of the sentence, which may be empty.
         more: String,
@@ -61,7 +60,7 @@ pub enum Sentence {
     EveryNode {
         /// The value with its article.
         value: &'static str,
-        /// The rest of the sentence, which also stands alone.
+        /// The rest of the sentence, which also makes sense alone.
         more: String,
     },
     /// A sentence about the graph.
@@ -79,7 +78,7 @@ impl Figure {
         }
     }
 
-    /// A number of things that are called `noun`, which add up over graphs.
+    /// A number of things called `noun`, which adds up over graphs.
     #[must_use]
     pub fn count(name: &'static str, noun: &'static str, value: u64) -> Self {
         let noun = Some(noun);
@@ -89,7 +88,7 @@ impl Figure {
         }
     }
 
-    /// The number and what it counts, such as `3 components`; nothing for other figures.
+    /// The number and its noun, such as `3 components`; `None` for other figures.
     #[must_use]
     pub fn counted(&self) -> Option<String> {
         match self.value {
@@ -100,7 +99,7 @@ impl Figure {
 }
 
 impl Answer {
-    /// Nodes are reached, and nothing else is to say.
+    /// Nodes are reached, without further words.
     #[must_use]
     pub const fn reached() -> Self {
         Self {
@@ -121,7 +120,7 @@ impl Answer {
         }
     }
 
-    /// The figures of many graphs that add up, added up; none if one graph lacks them.
+    /// Sums the figures of many graphs; none if one graph lacks them.
     #[must_use]
     pub fn totals<'a>(answers: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut answers = answers.into_iter();
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_the_highest_ranks_has_the_id_of_the_file() {
+    fn the_first_of_the_highest_ranks_has_the_id_in_the_file() {
         let column = Column::F32(vec![0.125, 0.25, 0.25, 0.125]);
         assert_eq!(
             json!(of(AnalysisKind::Pagerank, &column)),

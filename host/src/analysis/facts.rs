@@ -1,9 +1,10 @@
-//! Facts about an analysis that everyone around it reads: reports, requests, costs.
+//! Facts about an analysis, for reports, requests and costs.
 
 use super::Detail;
 
-/// What an analysis is called, takes and finds.
+/// Name, parameters and results of an analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Facts {
     /// The name on the command line and in reports.
     pub name: &'static str,
@@ -11,7 +12,7 @@ pub struct Facts {
     pub title: &'static str,
     /// The question that it answers, in one line.
     pub summary: &'static str,
-    /// What the values of its column are.
+    /// Meaning of the values of its column.
     pub values: Values,
     /// Whether it starts from given nodes.
     pub takes_sources: bool,
@@ -23,18 +24,18 @@ pub struct Facts {
     pub searches: bool,
     /// Whether it takes the parameters of a ranking.
     pub ranks: bool,
-    /// What it can be asked beyond the plain column.
+    /// Details beyond the plain column.
     pub details: &'static [Detail],
-    /// How its column is drawn.
+    /// Drawing of its column.
     pub picture: Picture,
 }
 
-/// What the values of a column are.
+/// Meaning of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
-    /// A number for every node, whatever it is.
+    /// Any number for every node.
     Numbers,
-    /// A number for nodes that a source reaches; the largest one marks all others.
+    /// A number for reached nodes; the largest one marks all others.
     NumbersOfReached,
     /// 1 or 0 for every node: whether a source reaches it.
     Flags,
@@ -42,24 +43,24 @@ pub enum Values {
     Nodes,
 }
 
-/// How a column is drawn: nodes counted by their values.
+/// Drawing of a column: nodes counted by their values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Picture {
     /// The title.
     pub title: &'static str,
-    /// What the values along the axis are.
+    /// Meaning of the values along the axis.
     pub axis: &'static str,
-    /// How values share bars.
+    /// Assignment of values to bars.
     pub bars: Bars,
 }
 
-/// How values share the bars of a picture.
+/// Assignment of values to the bars of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bars {
-    /// A bar for each value, or for equally many.
+    /// One bar per value, or per equal number of values.
     Even,
     /// As [`Self::Even`], or on a logarithmic axis where most values crowd at its low end.
     Suited,
-    /// By how many nodes have the same value, on a logarithmic axis.
+    /// By the number of nodes with the same value, on a logarithmic axis.
     Groups,
 }

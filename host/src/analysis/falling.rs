@@ -1,11 +1,11 @@
-//! Comparing values that come down from above, as distances and core numbers do.
+//! Comparison of values that only fall, such as distances and core numbers.
 
 use super::End;
 use crate::column::Column;
 use seawall_core::abi::UNREACHED;
 
-/// Whether values that only fall have come down to `expected`. A run that a
-/// limit ended is right if no value is too low.
+/// Tells whether values that only fall have reached `expected`. A run that a limit ended is
+/// correct if no value is too low.
 pub(super) fn has_settled(values: &Column, expected: &Column, end: End) -> bool {
     if end.converged {
         return values == expected;
@@ -14,8 +14,8 @@ pub(super) fn has_settled(values: &Column, expected: &Column, end: End) -> bool 
     values.len() == expected.len() && heights(values).zip(heights(expected)).all(not_below)
 }
 
-/// The values in order, as numbers that are exact below 2^53 and else in order; what
-/// nothing reaches is infinite.
+/// Converts values to numbers that are exact below 2^53 and keep their order beyond; unreached
+/// nodes are infinite.
 fn heights(column: &Column) -> Box<dyn Iterator<Item = f64> + '_> {
     let whole = |value: u64, never: u64| match value == never {
         true => f64::INFINITY,

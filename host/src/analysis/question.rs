@@ -1,9 +1,10 @@
-//! What an analysis is asked.
+//! The question that an analysis answers.
 
 use std::fmt;
 
-/// What an analysis is asked, beside the graph.
+/// The question that an analysis answers about a graph.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Question {
     /// Nodes to start from.
     pub sources: Vec<u32>,
@@ -11,17 +12,17 @@ pub struct Question {
     pub max_iterations: u32,
     /// Parameters of a ranking.
     pub ranking: Ranking,
-    /// What is asked beyond the plain column.
+    /// Detail beyond the plain column.
     pub detail: Detail,
     /// Whether whole distances take 64 bits.
     pub wide: bool,
 }
 
 impl Question {
-    /// Iterations that no limit ends.
+    /// No limit of iterations.
     pub const UNLIMITED: u32 = u32::MAX - 1;
 
-    /// The plain question from `sources`, without a limit.
+    /// Returns the plain question from `sources`, without a limit.
     #[must_use]
     pub fn new(sources: Vec<u32>) -> Self {
         Self {
@@ -39,7 +40,7 @@ impl Question {
 pub struct Ranking {
     /// Share of a node's rank that its edges pass on, between 0 and 1.
     pub damping: f32,
-    /// The ranking ends when the sum of all changes is at most this.
+    /// Sum of all changes at which the ranking ends.
     pub tolerance: f32,
 }
 
@@ -52,17 +53,18 @@ impl Default for Ranking {
     }
 }
 
-/// More than the plain column of an analysis. Which analysis has which stands in its
-/// [`Facts`](super::Facts).
+/// A detail beyond the plain column of an analysis. Its [`Facts`](super::Facts) list the available
+/// ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Detail {
     /// Nothing more.
     #[default]
     Plain,
-    /// The parent of every node beside its level. Of the nodes one level before that
-    /// have an edge to it, the smallest; a source is its own parent.
+    /// The parent of every node, and its level. The parent is the smallest node on the previous
+    /// level with an edge to it; a source is its own parent.
     Parents,
-    /// For every node the set of sources that reach it, in place of whether any does.
+    /// The set of sources that reach each node, instead of whether any does.
     EachSource,
 }
 

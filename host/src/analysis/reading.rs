@@ -1,27 +1,27 @@
-//! How the words of a result register become a column.
+//! Conversion of a result register to a column.
 
 use crate::column::{Column, SourceSets};
 
-/// How the words of a result register become a column.
+/// Conversion of a result register to a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// One word a node.
+    /// One word per node.
     Words,
-    /// Two words a node, low word first.
+    /// Two words per node, low word first.
     WideWords,
-    /// The bits of one float a node.
+    /// The bits of one float per node.
     Floats,
-    /// One bit a node: 1 where set, 0 elsewhere.
+    /// One bit per node: 1 if set, else 0.
     Bits,
-    /// A set a node, pairs of words, low word first.
+    /// One set per node, as pairs of words, low word first.
     Sets {
-        /// Sources that sets are made of.
+        /// Number of sources of the sets.
         sources: usize,
     },
 }
 
 impl Reading {
-    /// The column of `nodes` nodes in `words`, shorter where words are missing.
+    /// Returns the column of `nodes` nodes in `words`, shorter if words are missing.
     #[must_use]
     pub fn column(self, nodes: u32, mut words: Vec<u32>) -> Column {
         match self {
@@ -50,7 +50,7 @@ impl Reading {
     }
 }
 
-/// Pairs of words as words of 64 bits, low word first.
+/// Joins pairs of words to 64 bits, low word first.
 fn wide(words: &[u32]) -> Vec<u64> {
     let pair = |pair: &[u32]| u64::from(pair[0]) | u64::from(pair[1]) << 32;
     words.chunks_exact(2).map(pair).collect()

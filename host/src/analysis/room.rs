@@ -7,63 +7,61 @@ use crate::graph::Graph;
 use crate::program::{ProgramBuilder, ProgramError, RegisterId};
 use seawall_core::abi::UNREACHED;
 
-/// An analysis: all that is known about it, in one room.
+/// An analysis, complete in one module.
 ///
-/// A registry line makes it an [`AnalysisKind`](super::AnalysisKind). Requests, reports,
-/// checks, batches and the choice of a machine ask these functions and never which
-/// analysis it is.
+/// A registry line makes it an [`AnalysisKind`](super::AnalysisKind). Requests, reports, checks,
+/// batches and the choice of a machine use these functions and do not distinguish analyses.
 pub trait Analysis: Sync {
-    /// Its name, what it takes and what its values are.
+    /// Its name, parameters and values.
     fn facts(&self) -> &'static Facts;
 
-    /// The program that answers `question` for `graph`.
+    /// Returns the program that answers `question` for `graph`.
     ///
     /// # Errors
-    /// When the graph is too large for a register.
+    /// If the graph is too large for a register.
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError>;
 
-    /// Whether `found` is what its sequential implementation finds.
+    /// Tells whether `found` equals the result of its sequential implementation.
     fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool;
 
-    /// Share of itself by which a value may differ in that check; nothing where values
-    /// have to be equal.
+    /// Relative tolerance of that check; `None` if values must be equal.
     fn tolerance(&self, _column: &Column, _end: End) -> Option<f64> {
         None
     }
 
-    /// The numbers that it is asked for, of `graph`. Linear in the nodes.
+    /// Returns its answer in numbers for `graph`. Linear in the nodes.
     fn answer(&self, graph: &Graph, column: &Column) -> Answer;
 
-    /// One run of `job`, its start left out, nanoseconds.
+    /// Cost of one run of `job` without its start, nanoseconds.
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64;
 
-    /// Nodes that have a value. Linear in the nodes.
+    /// Number of nodes that have a value. Linear in the nodes.
     fn reached(&self, column: &Column) -> u64 {
         reached(self.facts().values, column)
     }
 
-    /// How many rounds a loop of `iterations` iterations took, in the words of its field.
+    /// Rounds of a loop of `iterations` iterations, by kind.
     fn rounds(&self, _column: &Column, iterations: u32) -> Rounds {
         Rounds::Iterations(iterations)
     }
 
-    /// How `column` is drawn.
+    /// Drawing of `column`.
     fn picture(&self, _column: &Column) -> Picture {
         self.facts().picture
     }
 
-    /// Iterations that parameters foresee; without end where they do not.
+    /// Iterations expected from the parameters; infinite if they do not determine them.
     fn rounds_foreseen(&self, _ranking: Ranking) -> f64 {
         f64::INFINITY
     }
 
-    /// Passes over all incoming edges that tiles of rows shorten, in one run of `job`.
+    /// Passes over all incoming edges that tiles of rows speed up, in one run of `job`.
     fn tiled_passes(&self, _job: &Job) -> f64 {
         0.0
     }
 }
 
-/// A built program and where its result is.
+/// A built program and the place of its result.
 #[derive(Clone, Debug)]
 pub struct Built {
     /// The program.
@@ -72,48 +70,48 @@ pub struct Built {
     pub inputs: Vec<u32>,
     /// Register that holds the result.
     pub result: RegisterId,
-    /// Register that holds the parent of every node, when asked.
+    /// Register that holds the parent of every node, if requested.
     pub parents: Option<RegisterId>,
-    /// How to read it.
+    /// Conversion of the result register.
     pub reading: Reading,
 }
 
-/// Words of an input register padded to the alignment of the input region.
+/// Words of an input register, padded to the alignment of the input region.
 pub(super) fn padded(mut words: Vec<u32>) -> Vec<u32> {
     words.resize(words.len().next_multiple_of(64), u32::MAX);
     words
 }
 
-/// A question that was answered, for whoever checks the answer.
+/// An answered question, for checks.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
     /// The graph.
     pub graph: &'a Graph,
     /// The question.
     pub question: &'a Question,
-    /// How the run ended.
+    /// End of the run.
     pub end: End,
 }
 
-/// How the loop that an analysis is about ended.
+/// End of an analysis's main loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End {
-    /// Iterations that it took.
+    /// Its iterations.
     pub iterations: u32,
     /// Whether it ended by itself.
     pub converged: bool,
 }
 
-/// What a run found.
+/// Result of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Found<'a> {
-    /// One value a node.
+    /// One value per node.
     pub values: &'a Column,
-    /// The parent of every node, when asked.
+    /// The parent of every node, if requested.
     pub parents: Option<&'a [u32]>,
 }
 
-/// Nodes of `column` that have a value, if its numbers mean `values`.
+/// Number of nodes of `column` with a value, if its numbers mean `values`.
 fn reached(values: Values, column: &Column) -> u64 {
     let count = match column {
         Column::U32(words) => match values {

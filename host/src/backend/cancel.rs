@@ -1,4 +1,4 @@
-//! Ending a run from another thread.
+//! Cancellation of runs from another thread.
 
 use super::BackendError;
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Ends runs of a session from another thread.
 ///
-/// A run ends where it would look at its time budget: at the end of a step or of a round. It
-/// is then an error, [`BackendError::Cancelled`], and its session can run again. Between runs
-/// the next one ends before it begins.
+/// A run ends where it checks its time budget: at the end of a step or of a round. It then returns
+/// [`BackendError::Cancelled`], and its session can run again. If no run is in progress, the next
+/// one ends before it begins.
 ///
 /// ```
 /// use seawall::backend::BackendError;
@@ -29,17 +29,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Canceller(Arc<AtomicBool>);
 
 impl Canceller {
-    /// Ends the run under way, or the next one.
+    /// Ends the run in progress, or the next one.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Release);
     }
 
-    /// Whether a run is to end.
+    /// Tells whether a run has to end.
     pub(super) fn is_asked(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Whether anyone but an analyzer and its session could end a run.
+    /// Tells whether another owner than an analyzer and its session could end a run.
     #[cfg_attr(
         not(feature = "cuda"),
         expect(dead_code, reason = "GPUs prepare for it")
@@ -48,10 +48,10 @@ impl Canceller {
         Arc::strong_count(&self.0) > 2
     }
 
-    /// Forgets that a run is to end.
+    /// Clears the request to end a run.
     ///
     /// # Errors
-    /// [`BackendError::Cancelled`] if one was.
+    /// [`BackendError::Cancelled`] if there was one.
     pub(super) fn settle(&self) -> Result<(), BackendError> {
         match self.0.swap(false, Ordering::AcqRel) {
             true => Err(BackendError::Cancelled),

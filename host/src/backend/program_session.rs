@@ -8,11 +8,10 @@ use crate::program::{EncodedProgram, RegisterId};
 use seawall_core::abi::program::Region;
 use std::ops::Range;
 
-/// A graph on a machine, and a program that runs on it as often as wanted.
+/// A graph on a machine, and a program that runs on it any number of times.
 ///
-/// It keeps the input region of the program that is loaded, so that a caller sets the
-/// registers that it declared and need not know how they lie in the region. Inputs stay from
-/// one run to the next.
+/// It keeps the input region of the loaded program, so that a caller sets registers and need not
+/// know their places in the region. Inputs are kept from one run to the next.
 ///
 /// ```
 /// use seawall::backend::ProgramSession;
@@ -51,13 +50,13 @@ pub struct ProgramSession<'g> {
 struct Inputs {
     ids: Option<Ids>,
     words: Vec<u32>,
-    /// Place of each input register in the words, and whether it was set; nothing for other
+    /// Place of each input register in the words, and whether it was set; `None` for other
     /// registers. By number.
     places: Vec<Option<(Range<usize>, bool)>>,
 }
 
 impl<'g> ProgramSession<'g> {
-    /// Opens `machine` with `graph` resident; the CPU where it names no executor.
+    /// Opens `machine` with `graph` resident; the CPU if it names no executor.
     ///
     /// # Errors
     /// As for [`super::open`].
@@ -85,7 +84,7 @@ impl<'g> ProgramSession<'g> {
         self.canceller.clone()
     }
 
-    /// Makes `program` the one that runs, with no input set.
+    /// Loads `program`, without inputs.
     ///
     /// # Errors
     /// As for [`Session::load`].
@@ -95,7 +94,7 @@ impl<'g> ProgramSession<'g> {
         Ok(())
     }
 
-    /// Sets the words of an input register for the runs to come.
+    /// Sets the words of an input register for later runs.
     ///
     /// # Errors
     /// [`BackendError::NotAnInput`] for another register, [`BackendError::InputLength`] for
@@ -154,7 +153,7 @@ impl Inputs {
         Ok(())
     }
 
-    /// Refuses a run of which an input was never set.
+    /// Refuses a run with an input that was never set.
     fn check(&self) -> Result<(), BackendError> {
         let is_missing = |place: &Option<(Range<usize>, bool)>| matches!(place, Some((_, false)));
         match self.places.iter().position(is_missing) {

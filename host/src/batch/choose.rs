@@ -1,4 +1,4 @@
-//! Which machine takes a batch, and why.
+//! Choice of the machine of a batch, with its reason.
 
 use super::BatchGraph;
 use crate::calibrate::sample::SAMPLE_EDGES;
@@ -7,10 +7,10 @@ use crate::cost::Job;
 use crate::run::weigh::{Found, job, limits_of};
 use crate::run::{Executor, RunRequest};
 
-/// Graphs that are looked at beside the largest, at most.
+/// Most graphs in a sample, in addition to the largest.
 const SAMPLE_GRAPHS: usize = 32;
 
-/// Edges that are looked at of each: four times those of a single run in all.
+/// Edges in the sample of each graph: in total four times those of a single run.
 const EDGES_A_GRAPH: u64 = SAMPLE_EDGES / 8;
 
 /// The machine of a batch.
@@ -18,15 +18,14 @@ const EDGES_A_GRAPH: u64 = SAMPLE_EDGES / 8;
 pub(super) struct Choice {
     /// What to open; nothing means the GPU, and the CPU should that fail.
     pub(super) executor: Option<Executor>,
-    /// Why, or what would be better.
+    /// Reason, or the better choice.
     pub(super) reason: Option<String>,
 }
 
-/// Chooses for `graphs`, each with its own of `requests`, which say the same of the
-/// backend. A choice that the caller made stays as it is; the reason then says when
-/// another would be better.
+/// Chooses for `graphs`, each with its own of `requests`, which say the same of the backend. A
+/// caller's choice is kept; the reason then names a better one if there is any.
 ///
-/// Looks at no more than 33 graphs and 825 000 edges.
+/// Samples at most 33 graphs and 825 000 edges.
 pub(super) fn choose(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Choice {
     let Some(request) = requests.first() else {
         return as_asked(None);
@@ -41,7 +40,7 @@ pub(super) fn choose(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Choi
     };
     let found = Found::get();
     if is_open {
-        // A batch that the CPU ends before a GPU would be open needs no look for one.
+        // If the CPU ends the batch before a GPU would be open, none is looked for.
         let blind = predict_batch(&batch, &found.costs(request, None), 1);
         if blind.is_too_small_for_a_gpu() {
             return Choice {
@@ -83,8 +82,8 @@ const fn as_asked(executor: Option<Executor>) -> Choice {
     }
 }
 
-/// The batch in the terms of costs, from its largest graph and evenly many of the
-/// others; nothing for a batch of none.
+/// Returns the batch as a job, from its largest graph and a regular sample of the others; `None`
+/// for an empty batch.
 fn batch_job(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Option<BatchJob> {
     let largest = (0..graphs.len().min(requests.len())).max_by_key(|at| work_of(&graphs[*at]))?;
     let step = graphs.len().div_ceil(SAMPLE_GRAPHS);
@@ -113,7 +112,7 @@ fn batch_job(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Option<Batch
     })
 }
 
-/// What a graph counts for, so that an empty one counts too.
+/// Weight of a graph, above 0 even for an empty one.
 fn work_of(of: &BatchGraph<'_>) -> u64 {
     1 + u64::from(of.graph.nodes()) + u64::from(of.graph.edges())
 }
@@ -144,14 +143,14 @@ mod tests {
         batch_job(&members, &requests(&members, &request)).unwrap()
     }
 
-    /// Levels of all graphs, as foreseen.
+    /// Predicted levels of all graphs.
     fn levels(job: &BatchJob) -> f64 {
         let others: f64 = job.others.iter().map(|of| of.tally.depth()).sum();
         job.largest.tally.depth() + job.scale * others
     }
 
     #[test]
-    fn a_sample_of_many_graphs_stands_for_all_of_them() {
+    fn a_sample_of_many_graphs_represents_all_of_them() {
         let job = job_of(&["gen:batch:1000:chain:512"]);
         assert!(job.others.len() <= SAMPLE_GRAPHS, "{}", job.others.len());
         let all = graphs(&["gen:batch:1000:chain:512"]);
@@ -171,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn few_graphs_are_all_looked_at_and_the_largest_is_known() {
+    fn few_graphs_are_all_sampled_and_the_largest_is_known() {
         let job = job_of(&["gen:grid:8", "gen:grid:40", "gen:grid:9"]);
         assert_eq!((job.graphs, job.scale), (3.0, 1.0));
         assert_eq!(job.largest.nodes, 1600.0);
@@ -182,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_that_the_caller_made_stays_and_auto_needs_a_gpu() {
+    fn a_choice_of_the_caller_is_kept_and_auto_needs_a_gpu() {
         let graphs = graphs(&["gen:grid:8", "gen:grid:9"]);
         let members = members(&graphs);
         let chosen = |executor| {

@@ -1,4 +1,4 @@
-//! Why a batch could not be named, run or finished.
+//! Errors of a batch.
 
 use super::Origin;
 use crate::Cause;
@@ -11,7 +11,7 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
-    /// No graph was given.
+    /// There are no graphs.
     #[error("a batch without graphs; name at least one")]
     Empty,
     /// A folder without a graph file.
@@ -33,12 +33,12 @@ pub enum BatchError {
     Io {
         /// File or folder as the caller named it.
         file: String,
-        /// What was attempted.
+        /// The attempted action.
         action: &'static str,
         /// The system's answer.
         source: io::Error,
     },
-    /// A line of a list is no text, on systems where names of files are.
+    /// A line of a list is not UTF-8, on systems where names of files are.
     #[error("{list}:{line}: not UTF-8; names of files must be text here")]
     NotText {
         /// The list as the caller named it.
@@ -55,25 +55,25 @@ pub enum BatchError {
         list: String,
         /// Line, from 1.
         line: usize,
-        /// Longest line that is taken, bytes.
+        /// Longest line allowed, bytes.
         most: u64,
     },
-    /// Something that cannot be part of a batch.
+    /// An entry that cannot be part of a batch.
     #[error("{origin}{value}: {problem}")]
     Refused {
-        /// Where it was named.
+        /// Place where it was named.
         origin: Origin,
-        /// What was named.
+        /// The entry.
         value: String,
-        /// Why not, and what to do instead.
+        /// The reason, with a remedy.
         problem: String,
     },
     /// A graph could not be loaded.
     #[error("{origin}{source}")]
     Load {
-        /// Where it was named.
+        /// Place where it was named.
         origin: Origin,
-        /// Why not; names the graph.
+        /// The error, which names the graph.
         source: GraphError,
     },
     /// The executor runs one graph at a time.
@@ -81,15 +81,15 @@ pub enum BatchError {
         "the executor {backend} runs one graph at a time; use mega or cpu for a batch, or run the graphs one by one"
     )]
     OneAtATime {
-        /// The executor asked for.
+        /// The requested executor.
         backend: Executor,
     },
-    /// The detail is told of one graph alone.
+    /// The detail is available for single graphs only.
     #[error(
         "{detail} are told of one graph alone; leave them out of a batch, or run the graphs one by one"
     )]
     DetailOfOne {
-        /// The detail asked for.
+        /// The requested detail.
         detail: Detail,
     },
     /// One graph is the cause.
@@ -97,7 +97,7 @@ pub enum BatchError {
     Graph {
         /// Name of the graph.
         name: String,
-        /// What went wrong with it.
+        /// The error of this graph.
         source: RunError,
     },
     /// The batch as a whole is the cause.
@@ -114,7 +114,7 @@ pub enum BatchError {
 }
 
 impl BatchError {
-    /// Whether another request would help.
+    /// Returns the cause: the request or the machine.
     #[must_use]
     pub fn cause(&self) -> Cause {
         match self {

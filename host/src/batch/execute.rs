@@ -1,4 +1,4 @@
-//! Carries out a batch: programs, one session, one result a graph.
+//! Execution of a batch: programs, one session, one result per graph.
 
 use super::choose::{Choice, choose};
 use super::programs::Programs;
@@ -21,13 +21,12 @@ pub struct BatchGraph<'g> {
     pub name: String,
     /// The graph.
     pub graph: &'g Graph,
-    /// Node numbers to start from, each below the graph's nodes; empty when
-    /// the analysis takes none.
+    /// Node numbers to start from, each below the graph's nodes; empty if the analysis takes none.
     pub sources: Vec<u32>,
 }
 
 impl<'g> BatchGraph<'g> {
-    /// A graph with its name and its sources.
+    /// Returns a graph with its name and its sources.
     #[must_use]
     pub fn new(name: impl Into<String>, graph: &'g Graph, sources: Vec<u32>) -> Self {
         Self {
@@ -38,7 +37,7 @@ impl<'g> BatchGraph<'g> {
     }
 }
 
-/// A backend that was opened, and why when the choice was open.
+/// An open backend, and the reason of an open choice.
 struct Opened<'g> {
     session: Box<dyn BatchSession + 'g>,
     executor: Executor,
@@ -48,16 +47,14 @@ struct Opened<'g> {
 /// Runs `request` on every graph, all in one launch or on threads started once;
 /// `progress` is called at the start of each phase.
 ///
-/// Sources come from the graphs, those of the request are not looked at. The
-/// time budget is that of the whole batch, and `budget_bytes` bounds what all
-/// graphs take together. Memory: the graphs once more, an arena for every
-/// worker, and the results.
+/// Sources come from the graphs; those of the request are ignored. The time budget applies to the
+/// whole batch, and `budget_bytes` limits the memory of all graphs together. Memory: a copy of the
+/// graphs, an arena for every worker, and the results.
 ///
 /// # Errors
-/// [`BatchError::Graph`] with the graph that has no answer or faulted first;
-/// [`BatchError::OneAtATime`] for executors that launch each group;
-/// [`BatchError::DetailOfOne`] for a detail. One bad graph ends the batch:
-/// nothing is reported for the others.
+/// [`BatchError::Graph`] with the first graph that is refused or faults;
+/// [`BatchError::OneAtATime`] for executors that launch each group; [`BatchError::DetailOfOne`]
+/// for a detail. One bad graph ends the batch: nothing is reported for the others.
 pub fn execute(
     graphs: &[BatchGraph<'_>],
     request: &RunRequest,
@@ -73,9 +70,8 @@ pub fn execute(
     Ok(outcome)
 }
 
-/// Runs `request` on every graph once, with distances of 64 bits where `wide` says so.
-/// Returns the numbers of the graphs too whose distances outgrew 32 bits; those have no
-/// values yet.
+/// Runs `request` on every graph once, with 64-bit distances if `wide`. Also returns the numbers
+/// of the graphs whose distances exceeded 32 bits; those have no values yet.
 fn submit(
     (graphs, request): (&[BatchGraph<'_>], &RunRequest),
     wide: bool,
@@ -134,8 +130,8 @@ fn submit(
     Ok((outcome, outgrown))
 }
 
-/// The words of each graph, none for one whose distances outgrew 32 bits, and the numbers
-/// of those graphs.
+/// Returns the words of each graph, none if its distances exceeded 32 bits, and the numbers of
+/// those graphs.
 fn sort_out(
     graphs: &[BatchGraph<'_>],
     words: Vec<Result<Vec<u32>, BackendError>>,
@@ -157,7 +153,7 @@ fn sort_out(
     Ok((words, outgrown))
 }
 
-/// Refuses details, which a batch does not tell.
+/// Refuses details, which a batch does not support.
 ///
 /// # Errors
 /// [`BatchError::DetailOfOne`] for anything but [`Detail::Plain`].
@@ -168,12 +164,12 @@ pub const fn check_detail(detail: Detail) -> Result<(), BatchError> {
     }
 }
 
-/// The jobs of a batch and how to read their results.
+/// The jobs of a batch, and the readings of their results.
 #[derive(Debug)]
 pub struct Prepared<'g> {
-    /// One job a graph, in the order given.
+    /// One job per graph, in the order given.
     pub jobs: Vec<Job<'g>>,
-    /// How to read the result of each job.
+    /// Reading of the result of each job.
     pub readings: Vec<Reading>,
     programs: Programs,
 }
@@ -189,7 +185,7 @@ pub fn prepare<'g>(
     prepare_as(graphs, requests, false)
 }
 
-/// [`prepare`], with distances of 64 bits where `wide` says so.
+/// Works as [`prepare`], with 64-bit distances if `wide`.
 fn prepare_as<'g>(
     graphs: &[BatchGraph<'g>],
     requests: &[RunRequest],
@@ -207,7 +203,7 @@ fn prepare_as<'g>(
             .map_err(|error| named(error.into()))?;
         jobs.push(Job {
             graph: graph.graph,
-            // An equal program numbers its registers alike.
+            // An equal program numbers its registers in the same way.
             result: program
                 .register(built.result.number())
                 .unwrap_or(built.result),
@@ -223,7 +219,7 @@ fn prepare_as<'g>(
     })
 }
 
-/// The outcomes of all graphs, worked out on all threads.
+/// Computes the outcomes of all graphs, on all threads.
 fn outcomes<'a>(
     (graphs, requests): (&[BatchGraph<'_>], &[RunRequest]),
     ends: impl Iterator<Item = ((Reading, &'a ControlRecord), Vec<u32>)>,
@@ -243,7 +239,7 @@ fn outcomes<'a>(
         .collect()
 }
 
-/// The request for each graph alone.
+/// Returns the request for each graph alone.
 #[must_use]
 pub fn requests(graphs: &[BatchGraph<'_>], request: &RunRequest) -> Vec<RunRequest> {
     let alone = |graph: &BatchGraph<'_>| RunRequest {
@@ -260,8 +256,7 @@ fn named(graph: &BatchGraph<'_>, source: RunError) -> BatchError {
     }
 }
 
-/// Runs the batch as often as asked; gives the median time and how the last
-/// run ended.
+/// Runs the batch as often as requested; returns the median time and the end of the last run.
 fn repeat(
     session: &mut dyn BatchSession,
     request: &RunRequest,
@@ -281,7 +276,7 @@ fn repeat(
     }
 }
 
-/// Opens the executor that was chosen.
+/// Opens the chosen executor.
 fn open<'g>(
     jobs: &[Job<'g>],
     request: &RunRequest,
@@ -327,7 +322,7 @@ fn open<'g>(
     }
 }
 
-/// A backend could not be opened.
+/// Converts the error of opening a backend.
 enum OpenError {
     OneAtATime(Executor),
     Backend(backend::BatchError),
@@ -339,7 +334,7 @@ impl From<backend::BatchError> for OpenError {
     }
 }
 
-/// The error in words of the batch: names for numbers.
+/// Converts the error, with names of graphs for numbers.
 fn explain(
     graphs: &[BatchGraph<'_>],
     request: &RunRequest,
@@ -372,14 +367,14 @@ fn explain(
     }
 }
 
-/// What the machine left of one graph.
+/// State of one graph after the run.
 struct End<'a> {
     reading: Reading,
     control: &'a ControlRecord,
     words: Vec<u32>,
 }
 
-/// The outcome of one graph of the batch.
+/// Returns the outcome of one graph of the batch.
 fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> GraphOutcome {
     let (graph, control) = (named.graph, left.control);
     let values = left.reading.column(graph.nodes(), left.words);

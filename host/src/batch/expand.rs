@@ -1,8 +1,7 @@
 //! From the arguments of a command line to the graphs of a batch.
 //!
-//! An argument is a graph (a file or a generator), a folder of graph files, a
-//! list of graphs as `@FILE`, or many generated graphs as `gen:batch:…`. What
-//! each graph is called stays with it, so that an error can name it.
+//! An argument is a graph (a file or a generator), a folder of graph files, a list of graphs as
+//! `@FILE`, or many generated graphs as `gen:batch:…`. Each graph keeps its name for errors.
 
 use super::name::{list_of, shown};
 use super::{BatchError, list};
@@ -14,17 +13,17 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::Path;
 
-/// A graph to load, and where it was named.
+/// A graph to load, and its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
     /// File or generator, as [`graph::load`] takes it.
     pub name: OsString,
-    /// Where it was named.
+    /// Its origin.
     pub origin: Origin,
 }
 
-/// Where a graph was named: the line of a list, or the command line. Shown as
-/// the start of a message, `list.txt:3: ` or nothing.
+/// Origin of a graph: the line of a list, or the command line. Displays as the start of a message,
+/// `list.txt:3: ` or an empty text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin(Option<(String, usize)>);
 
@@ -46,17 +45,17 @@ impl fmt::Display for Origin {
 /// A loaded graph and its name.
 #[derive(Debug)]
 pub struct NamedGraph {
-    /// Name, as the caller or a list gave it and as messages show it.
+    /// Name by the caller or a list, for messages.
     pub name: String,
     /// The graph.
     pub graph: Graph,
-    /// Edges of the file that the graph does not have.
+    /// Edges of the file that were dropped.
     pub dropped: Dropped,
     /// Its weights, if they were loaded.
     pub weights: Option<Weights>,
 }
 
-/// Whether arguments stand for a batch rather than for one graph.
+/// Tells whether arguments denote a batch rather than one graph.
 #[must_use]
 pub fn is_batch(arguments: &[impl AsRef<OsStr>]) -> bool {
     let [one] = arguments else { return true };
@@ -74,8 +73,8 @@ fn is_folder(argument: &OsStr) -> bool {
     argument != "-" && !argument.to_str().is_some_and(is_generator) && Path::new(argument).is_dir()
 }
 
-/// The graphs that `arguments` stand for, in their order: files of a folder by
-/// name, lines of a list from the top, generated graphs by seed.
+/// Returns the graphs that `arguments` denote, in their order: files of a folder by name, lines of
+/// a list from the top, generated graphs by seed.
 ///
 /// ```
 /// use seawall::batch;
@@ -86,8 +85,8 @@ fn is_folder(argument: &OsStr) -> bool {
 /// ```
 ///
 /// # Errors
-/// When a folder or a list cannot be read or holds no graph, for standard
-/// input, and for more than 2^20 graphs. Files themselves are not opened yet.
+/// If a folder or a list cannot be read or holds no graph, for standard input, and for more than
+/// 2^20 graphs. Files themselves are not opened yet.
 pub fn expand(arguments: &[impl AsRef<OsStr>]) -> Result<Vec<Spec>, BatchError> {
     let mut specs = Vec::new();
     for argument in arguments {
@@ -103,7 +102,7 @@ pub fn expand(arguments: &[impl AsRef<OsStr>]) -> Result<Vec<Spec>, BatchError> 
     Ok(specs)
 }
 
-/// Ends the growth of a batch before it fills the memory.
+/// Limits the growth of a batch before it fills the memory.
 fn check_count(specs: &[Spec]) -> Result<(), BatchError> {
     if specs.len() > GRAPHS_MAX as usize {
         return Err(BatchError::TooMany {
@@ -144,8 +143,7 @@ pub(super) fn add_plain(
     check_count(specs)
 }
 
-/// Adds the files of a folder whose names end like those of graphs. Folders in
-/// it are not entered.
+/// Adds the files of a folder that have the suffix of a graph. Subfolders are not entered.
 fn add_folder(folder: &Path, specs: &mut Vec<Spec>) -> Result<(), BatchError> {
     let io = |source| BatchError::Io {
         file: shown(folder.as_os_str()),
@@ -175,8 +173,8 @@ fn add_folder(folder: &Path, specs: &mut Vec<Spec>) -> Result<(), BatchError> {
 /// Loads every graph, on all threads.
 ///
 /// # Errors
-/// [`BatchError::Load`] of the first graph that cannot be loaded, in the order
-/// of `specs`; its text names the list's line too, where there is one.
+/// [`BatchError::Load`] of the first graph that cannot be loaded, in the order of `specs`; its
+/// text also names the list's line, if there is one.
 pub fn load(specs: Vec<Spec>, options: &LoadOptions) -> Result<Vec<NamedGraph>, BatchError> {
     let load = |Spec { name, origin }: Spec| match graph::load(&name, options, None) {
         Ok(loaded) => Ok(NamedGraph {

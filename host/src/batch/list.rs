@@ -1,4 +1,4 @@
-//! A file that lists the graphs of a batch, one a line.
+//! A file that lists the graphs of a batch, one per line.
 //!
 //! Blank lines and lines that start with `#` are skipped. Paths are relative
 //! to the list's folder, so that list and graphs can be moved together.
@@ -17,8 +17,8 @@ const LINE_MAX: u64 = 64 << 10;
 /// Adds the graphs that `list` names.
 ///
 /// # Errors
-/// [`BatchError::Io`] when it cannot be read, [`BatchError::EmptyList`] when
-/// it names none, and with its line what cannot be part of a batch.
+/// [`BatchError::Io`] if it cannot be read, [`BatchError::EmptyList`] if it names none, and an
+/// error with its line for entries that cannot be part of a batch.
 pub(super) fn read(path: &Path, specs: &mut Vec<Spec>) -> Result<(), BatchError> {
     let list = &*shown(path.as_os_str());
     let io = |action| {

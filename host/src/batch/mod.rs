@@ -1,9 +1,8 @@
 //! Many independent graphs in one submission, one analysis on each.
 //!
-//! [`execute`] packs the graphs, runs the analysis on all of them in one launch
-//! (or on threads started once) and gives a result for each. Every graph is
-//! run whole by one block or thread, with block barriers only, so that a
-//! thousand small searches take about the time of the longest few.
+//! [`execute`] packs the graphs, runs the analysis on all of them in one launch (or on threads
+//! started once) and returns a result for each. One block or thread runs each whole graph, with
+//! block barriers only, so that a thousand small searches take about the time of the longest few.
 //! [`expand`] and [`load`] turn the arguments of a command line into graphs.
 //!
 //! ```

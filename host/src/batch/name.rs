@@ -2,10 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 
-/// What an argument that names a list starts with.
+/// Prefix of an argument that names a list.
 const LIST: &str = "@";
 
-/// The file that an argument such as `@graphs.txt` names as a list.
+/// Returns the list that an argument such as `@graphs.txt` names.
 #[must_use]
 pub fn list_of(argument: &OsStr) -> Option<OsString> {
     match argument.to_str() {
@@ -26,20 +26,20 @@ fn list_of_bytes(_: &OsStr) -> Option<OsString> {
     None
 }
 
-/// The name that a line of a list holds; nothing where names must be text and it is none.
+/// Returns the name in a line of a list; `None` if names must be UTF-8 and it is not.
 #[cfg(unix)]
 pub(super) fn of_bytes(bytes: &[u8]) -> Option<OsString> {
     use std::os::unix::ffi::OsStrExt;
     Some(OsStr::from_bytes(bytes).to_owned())
 }
 
-/// The name that a line of a list holds; nothing where names must be text and it is none.
+/// Returns the name in a line of a list; `None` if names must be UTF-8 and it is not.
 #[cfg(not(unix))]
 pub(super) fn of_bytes(bytes: &[u8]) -> Option<OsString> {
     std::str::from_utf8(bytes).ok().map(OsString::from)
 }
 
-/// A name as messages show it.
+/// Formats a name for messages.
 pub(super) fn shown(name: &OsStr) -> String {
     name.to_string_lossy().into_owned()
 }

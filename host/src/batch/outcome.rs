@@ -1,18 +1,19 @@
-//! What a batch found, graph by graph and in all.
+//! Outcome of a batch, for each graph and in total.
 
 use crate::analysis::{AnalysisKind, Answer};
 use crate::backend::HostWork;
 use crate::executor::Executor;
 use crate::outcome::{Column, Dropped, Rounds, Times, Weights};
 
-/// Everything that a report of a batch shows.
+/// The content of a batch's report.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct BatchOutcome {
     /// The analysis that ran.
     pub analysis: AnalysisKind,
     /// The executor that ran it.
     pub backend: Executor,
-    /// Why this executor was taken, when the caller left the choice open.
+    /// Reason of the choice, if the caller left it open.
     pub backend_reason: Option<String>,
     /// Name of the device.
     pub device: String,
@@ -20,22 +21,23 @@ pub struct BatchOutcome {
     pub workers: u32,
     /// Distinct programs; graphs of one size usually share one.
     pub programs: u64,
-    /// Bytes that the batch took on the device.
+    /// Device memory of the batch, bytes.
     pub memory_bytes: u64,
     /// A result for each graph, in the order given.
     pub graphs: Vec<GraphOutcome>,
-    /// Edges of the files that the graphs do not have.
+    /// Edges of the files that were dropped.
     pub dropped: Dropped,
     /// Times of the whole batch.
     pub times: Times,
-    /// Repetitions behind the medians.
+    /// Repetitions per median.
     pub repeat: u32,
     /// Work of the host during the last repetition.
     pub host: HostWork,
 }
 
-/// What one graph of a batch gave.
+/// Outcome of one graph of a batch.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct GraphOutcome {
     /// Name of the graph.
     pub name: String,
@@ -43,36 +45,33 @@ pub struct GraphOutcome {
     pub nodes: u64,
     /// Directed edges of the graph.
     pub edges: u64,
-    /// Sources by their ids in the file; empty when the analysis takes none.
+    /// Sources by their ids in the file; empty if the analysis takes none.
     pub sources: Vec<u64>,
     /// Nodes that have a value: those reached by a search, all nodes otherwise.
     pub reached: u64,
     /// Rounds that ran.
     pub rounds: Rounds,
-    /// Whether the last round changed nothing; false when a limit ended it.
+    /// Whether the last round changed nothing; false if a limit ended it.
     pub converged: bool,
     /// Topology that most steps had; `none` without steps.
     pub topology: String,
     /// Time from the graph's first wave to its last on the worker that ran it,
     /// in the last repetition, nanoseconds.
     pub run_ns: u64,
-    /// Whether a plain sequential implementation gave the same result; nothing
-    /// when it was not asked.
+    /// Whether a plain sequential implementation has the same result; `None` without a check.
     pub checked: Option<bool>,
-    /// Share of itself by which a value may have differed in that check; nothing where
-    /// values had to be equal.
+    /// Relative tolerance of that check; `None` if values had to be equal.
     pub check_tolerance: Option<f64>,
-    /// Weights of the edges, where the analysis reads them and whoever loaded the graph
-    /// said so.
+    /// Weights of the edges, if the analysis reads them and the loader filled them in.
     pub weights: Option<Weights>,
-    /// The numbers that the analysis is asked for.
+    /// The answer of the analysis in numbers.
     pub answer: Answer,
-    /// One value a node.
+    /// One value per node.
     pub values: Column,
 }
 
 impl BatchOutcome {
-    /// Takes the outcomes of `again` for the graphs at `places`, and adds what they took.
+    /// Takes the outcomes of `again` for the graphs at `places`, and adds their costs.
     pub(super) fn replace(&mut self, places: impl Iterator<Item = usize>, again: Self) {
         for (place, graph) in places.zip(again.graphs) {
             if let Some(slot) = self.graphs.get_mut(place) {
@@ -106,7 +105,7 @@ impl BatchOutcome {
         self.graphs.iter().map(|graph| graph.reached).sum()
     }
 
-    /// The numbers that the analysis is asked for, of every graph.
+    /// The answers of the analysis in numbers, of every graph.
     pub fn answers(&self) -> impl Iterator<Item = &Answer> {
         self.graphs.iter().map(|graph| &graph.answer)
     }
@@ -118,7 +117,7 @@ impl BatchOutcome {
         tolerances.reduce(f64::max)
     }
 
-    /// Most rounds that a graph took.
+    /// Most rounds of a graph.
     #[must_use]
     pub fn most_rounds(&self) -> Option<Rounds> {
         let count = |graph: &&GraphOutcome| match graph.rounds {
@@ -136,8 +135,7 @@ impl BatchOutcome {
         self.graphs.iter().all(|graph| graph.converged)
     }
 
-    /// Whether every result was checked and equal; nothing when none was
-    /// checked.
+    /// Whether every result was checked and equal; `None` without checks.
     #[must_use]
     pub fn checked(&self) -> Option<bool> {
         let mut checked = self.graphs.iter().filter_map(|graph| graph.checked);

@@ -8,8 +8,7 @@ use crate::program::{EncodedProgram, PlanRequest, ProgramBuilder, ProgramError};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Programs of one size that are looked through for an equal one: beyond that
-/// planning costs no more.
+/// Programs of one size that are compared: planning costs no more than further comparisons.
 const ALIKE_MAX: usize = 64;
 
 /// A program and its tables.
@@ -27,7 +26,7 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// The tables of `built`, those of an equal program where there is one.
+    /// Returns the tables of `built`, or those of an equal program.
     ///
     /// # Errors
     /// As [`ProgramBuilder::encode`].
@@ -49,7 +48,7 @@ impl Programs {
         Ok(encoded)
     }
 
-    /// Programs planned.
+    /// Number of planned programs.
     pub(super) const fn count(&self) -> u64 {
         self.count
     }

@@ -1,40 +1,39 @@
-//! How long a batch of graphs takes on each machine, and which one it belongs on.
+//! Predicted times of a batch on each machine, and the choice between them.
 //!
-//! Threads and blocks take whole graphs, so a batch is as long as the sum of its
-//! graphs, shared out, or as its largest graph. Figures are of 8192 chains of 512
-//! nodes, a search each, on the machine of `docs/performance.md`; as for single
-//! graphs, within a factor of two is what is hoped for.
+//! Threads and blocks take whole graphs, so a batch is as long as the sum of its graphs, shared
+//! out, or as its largest graph. Figures are of 8192 chains of 512 nodes, a search each, on the
+//! machine of `docs/performance.md`; as for single graphs, the goal is a factor of two.
 
 use super::predict::{MARGIN, run_ns, time};
 use crate::analysis::AnalysisKind;
 use crate::cost::{Costs, Job, LevelCost, MachineCosts, Worker};
 use crate::units::counted;
 
-/// Blocks of a multiprocessor whose waits overlap. Many more are resident; the chains
-/// (0.83 ms of device time, 150 levels each) say what that is worth.
+/// Blocks of a multiprocessor whose waits overlap. Many more are resident; the value follows from
+/// the chains (0.83 ms of device time, 150 levels each).
 const BLOCKS_AT_ONCE: f64 = 7.0;
 
-/// What the host does for a graph of a batch behind every run on a GPU, nanoseconds:
-/// its control block comes back. 1.75 ms of wall time for 0.83 ms of device time.
+/// Work of the host for a graph of a batch after every run on a GPU, nanoseconds: its control
+/// block is copied back. 1.75 ms of wall time for 0.83 ms of device time.
 const CONTROL_NS: f64 = 110.0;
 
-/// What a thread does for a graph before and behind its levels, nanoseconds: a batch of
-/// 8192 single nodes, on two threads.
+/// Work of a thread for a graph before and after its levels, nanoseconds: a batch of 8192 single
+/// nodes, on two threads.
 const TAKE_NS: f64 = 300.0;
 
-/// Building, packing and reading a graph of a batch, whatever its size and the machine,
-/// nanoseconds: again of single nodes.
+/// Building, packing and reading a graph of a batch, for any size and machine, nanoseconds: again
+/// of single nodes.
 const PACK_NS: f64 = 2.5e3;
 
-/// The same for a byte of a graph, nanoseconds: between what the chains took (86 ms from
-/// graphs to results on the CPU) and 40 random graphs of a million edges (0.7 to 1).
+/// The same per byte of a graph, nanoseconds: between the times of the chains (86 ms from graphs
+/// to results on the CPU) and 40 random graphs of a million edges (0.7 to 1).
 const PACK_BYTE_NS: f64 = 1.2;
 
-/// Opening a GPU with the kernels of a batch, nanoseconds: 259 ms from graphs to results
-/// there. A batch lives for one request, so nothing else shares this.
+/// Opening a GPU with the kernels of a batch, nanoseconds: 259 ms from graphs to results there. A
+/// batch lives for one request, so it bears this alone.
 const OPEN_NS: f64 = 177e6;
 
-/// A batch, as far as its cost depends on it.
+/// The properties of a batch that determine its cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchJob {
     /// The analysis of each.
@@ -47,9 +46,9 @@ pub struct BatchJob {
     pub largest: Job,
     /// Some of the other graphs.
     pub others: Vec<Job>,
-    /// How many times the work of [`Self::others`] all of the other graphs are.
+    /// Work of all other graphs as a multiple of that of [`Self::others`].
     pub scale: f64,
-    /// How often the batch runs.
+    /// Number of runs of the batch.
     pub repeat: f64,
 }
 
@@ -59,14 +58,14 @@ impl BatchJob {
         run_ns(self.analysis, graph, worker)
     }
 
-    /// What all graphs cost together when each costs `cost`.
+    /// Cost of all graphs together, if each costs `cost`.
     fn sum(&self, cost: impl Fn(&Job) -> f64) -> f64 {
         let others: f64 = self.others.iter().map(&cost).sum();
         cost(&self.largest) + self.scale * others
     }
 }
 
-/// What a batch takes on a machine, nanoseconds.
+/// Times of a batch on a machine, nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BatchTimes {
     /// A run of the loaded batch, wall time.
@@ -80,7 +79,7 @@ pub struct BatchTimes {
 pub struct BatchPrediction {
     /// On all CPU threads.
     pub cpu: BatchTimes,
-    /// How many threads those are.
+    /// Number of threads.
     pub threads: u32,
     /// On the GPU.
     pub gpu: BatchTimes,
@@ -138,8 +137,8 @@ fn on_blocks_ns(job: &BatchJob, grid: &MachineCosts, units: f64) -> f64 {
     grid.start_ns + shared_ns.max(alone_ns(&job.largest)) + job.graphs * CONTROL_NS
 }
 
-/// What work costs on one block of a grid of `units`: levels as within a block, however
-/// wide, and edges by its share of the machine.
+/// Costs of one block in a grid of `units`: levels of any width as within a block, and edges by
+/// its share of the machine.
 fn of_block(grid: &MachineCosts, units: f64) -> MachineCosts {
     let [narrow, block, ..] = grid.levels;
     let levels = [narrow, block, block, block];
@@ -157,20 +156,19 @@ impl BatchPrediction {
         on.once_ns + self.repeat * on.run_ns
     }
 
-    /// Whether the batch belongs on the GPU, given a usable one.
+    /// Tells whether a usable GPU is the better machine.
     #[must_use]
     pub fn is_for_gpu(&self) -> bool {
         self.total_ns(self.gpu) * MARGIN < self.total_ns(self.cpu)
     }
 
-    /// Whether no GPU would be worth opening: the CPU takes all runs in the time that
-    /// it takes to open one.
+    /// Tells whether a GPU is not worth opening: the CPU ends all runs in the time to open one.
     #[must_use]
     pub fn is_too_small_for_a_gpu(&self) -> bool {
         self.repeat * self.cpu.run_ns <= OPEN_NS
     }
 
-    /// Why no GPU was looked for, in one line.
+    /// Reason why no GPU was looked for, in one line.
     #[must_use]
     pub fn small_reason(&self) -> String {
         let threads = counted(u64::from(self.threads), "CPU thread");
@@ -182,7 +180,7 @@ impl BatchPrediction {
         )
     }
 
-    /// Why that is the machine, in one line.
+    /// Reason of the choice, in one line.
     #[must_use]
     pub fn reason(&self) -> String {
         let on = |times: BatchTimes, machine: &str| {

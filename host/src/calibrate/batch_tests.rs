@@ -45,7 +45,7 @@ fn chains(repeat: f64) -> BatchPrediction {
 }
 
 #[test]
-fn predictions_are_within_a_factor_of_two_of_what_was_measured() {
+fn predictions_are_within_a_factor_of_two_of_measurements() {
     let p = chains(1.0);
     for (predicted_ns, milliseconds) in [
         (p.gpu.run_ns, 1.75),
@@ -60,7 +60,7 @@ fn predictions_are_within_a_factor_of_two_of_what_was_measured() {
 }
 
 #[test]
-fn a_batch_of_small_graphs_is_for_the_gpu_when_it_runs_often() {
+fn a_batch_of_small_graphs_is_for_the_gpu_if_it_runs_often() {
     assert!(!chains(1.0).is_for_gpu());
     assert!(!chains(25.0).is_for_gpu());
     assert!(chains(200.0).is_for_gpu());

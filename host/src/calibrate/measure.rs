@@ -1,9 +1,8 @@
-//! Takes the costs of this machine: about a second for a CPU and a GPU.
+//! Measurement of this machine's costs: about a second for a CPU and a GPU.
 //!
-//! Times of searches come from the executors that a run takes, so whatever
-//! makes those faster shows here. What a GPU's edges cost is derived from its
-//! memory's speed instead, because no graph that is made within a second is
-//! large enough to show it.
+//! Times of searches come from the executors of a run, so improvements of those show here. The
+//! cost of a GPU's edges is derived from its memory's speed instead, because no graph made within
+//! a second is large enough to show it.
 
 pub use super::probe::ProbeError as MeasureError;
 use super::probe::{self, Open};
@@ -34,7 +33,7 @@ const BARRIER_WORDS: u64 = 1 << 14;
 /// Measures the CPU backend, on one thread and on all.
 ///
 /// # Errors
-/// [`MeasureError`] when a probe does not run.
+/// [`MeasureError`] if a probe does not run.
 pub fn cpu() -> Result<CpuCosts, MeasureError> {
     let threads = available_threads();
     let one = on_threads(NonZeroUsize::MIN)?;
@@ -55,8 +54,8 @@ pub fn cpu() -> Result<CpuCosts, MeasureError> {
     })
 }
 
-/// `all` with narrow levels at least as dear as on one thread: a single thread
-/// searches those, so what a measurement says below that is noise.
+/// Returns `all` with narrow levels at least as expensive as on one thread: a single thread
+/// searches those, so lower measurements are noise.
 fn no_faster_when_narrow(mut all: MachineCosts, one: &MachineCosts) -> MachineCosts {
     let narrow = all.levels.iter_mut().zip(&one.levels).take(CLASSES - 1);
     for (all, one) in narrow {
@@ -75,15 +74,14 @@ fn on_threads(threads: NonZeroUsize) -> Result<MachineCosts, MeasureError> {
     probe::costs(open)
 }
 
-/// A barrier of `threads` threads: what a wave takes beyond its part of the
-/// work.
+/// Cost of a barrier of `threads` threads: the time of a wave beyond its share of the work.
 fn barrier_ns(threads: NonZeroUsize) -> Result<f64, MeasureError> {
     let one = wave_ns(NonZeroUsize::MIN)?;
     let all = wave_ns(threads)?;
     Ok((all - one / threads.get() as f64).max(0.0))
 }
 
-/// A wave among many that wait for each other, nanoseconds.
+/// Time of a wave among many that wait for each other, nanoseconds.
 fn wave_ns(threads: NonZeroUsize) -> Result<f64, MeasureError> {
     let program = wide_chain()?;
     let (encoded, _) = program.encode(&PlanRequest::default())?;
@@ -97,7 +95,7 @@ fn wave_ns(threads: NonZeroUsize) -> Result<f64, MeasureError> {
     Ok(best as f64 / BARRIER_WAVES as f64)
 }
 
-/// Waves that each read what the one before wrote.
+/// Builds waves that each read the result of the previous one.
 fn wide_chain() -> Result<ProgramBuilder, crate::program::ProgramError> {
     let mut program = ProgramBuilder::new(1);
     let pair = [
@@ -115,11 +113,11 @@ fn wide_chain() -> Result<ProgramBuilder, crate::program::ProgramError> {
     Ok(program)
 }
 
-/// Measures GPU `ordinal`; gives its name and driver too.
+/// Measures GPU `ordinal`; also returns its name and driver.
 ///
 /// # Errors
-/// [`MeasureError::Backend`] with [`crate::backend::BackendError::Unavailable`]
-/// without such a GPU, otherwise when a probe does not run.
+/// [`MeasureError::Backend`] with [`crate::backend::BackendError::Unavailable`] without such a
+/// GPU; otherwise if a probe does not run.
 pub fn gpu(ordinal: u32) -> Result<(Key, GpuCosts), MeasureError> {
     let mut meter = Meter::open(ordinal)?;
     let key = Key::of_device(meter.device());
@@ -155,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cpu_is_measured_with_times_that_make_sense() {
+    fn the_cpu_is_measured_with_plausible_times() {
         let costs = cpu().unwrap();
         assert!(costs.is_sane(), "{costs:?}");
         assert_eq!(costs.threads as usize, available_threads().get());
@@ -175,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_that_is_not_there_is_an_error() {
+    fn a_missing_gpu_is_an_error() {
         assert!(matches!(gpu(u32::MAX), Err(MeasureError::Backend(_))));
     }
 }

@@ -1,10 +1,10 @@
-//! What this machine's work costs, and which machine a job belongs on.
+//! Costs of this machine, and the choice of the machine for a job.
 //!
-//! [`measure`] takes the figures of [`crate::cost`] in about a second and [`store`] keeps
-//! them in the user's cache folder. [`sample`] finds out how deep and wide a search is by
-//! running a bounded part of it, and [`mod@predict`] turns an analysis, a job and figures
-//! into times, [`batch`] for many graphs at once and [`tiles`] for one step of the way.
-//! Nothing here opens the machine that a run takes, and nothing here changes a result.
+//! [`measure`] measures the figures of [`crate::cost`] in about a second and [`store`] keeps them
+//! in the user's cache folder. [`sample`] estimates the depth and widths of a search by running a
+//! bounded part of it. [`mod@predict`] turns an analysis, a job and figures into times, [`batch`]
+//! does so for many graphs at once and [`tiles`] for the tiles of a ranking. Nothing here opens
+//! the machine of a run, and nothing here changes a result.
 
 pub mod batch;
 pub mod measure;

@@ -1,24 +1,22 @@
-//! How long a job takes on each machine, and which one it belongs on.
+//! Predicted times of a job on each machine, and the choice between them.
 //!
-//! A pure function of an analysis, a job and costs; what an analysis costs stands in its
-//! room. It is a rough model: within a factor of two for searches, coarser for analyses
-//! whose rounds cannot be foreseen.
-//! That decides well, because the machines differ by more than that wherever
+//! A pure function of an analysis, a job and costs; the cost of an analysis is in its own module.
+//! It is a rough model: within a factor of two for searches, coarser for analyses whose rounds
+//! cannot be predicted. That is sufficient, because the machines differ by more than that wherever
 //! the choice matters.
 
 use crate::analysis::AnalysisKind;
 use crate::cost::{Costs, Job, Worker};
 use crate::units::{Nanoseconds, counted};
 
-/// By how much the GPU has to win: a prediction is no better than that.
+/// Margin of the GPU: a prediction is not more precise.
 pub(super) const MARGIN: f64 = 1.25;
 
-/// By how much more threads have to win over one: ties go to fewer.
+/// Margin of more threads over one: ties go to fewer.
 const THREADS_MARGIN: f64 = 1.1;
 
-/// What a process waits for before its first run on a GPU, whatever the graph: the
-/// driver, a context and the kernels. On the machine of `docs/performance.md` a command
-/// takes about half a second longer on the GPU.
+/// Start of a process's first run on a GPU, for any graph: the driver, a context and the kernels.
+/// On the machine of `docs/performance.md` a command takes about half a second longer on the GPU.
 pub const GPU_OPEN_NS: f64 = 500e6;
 
 /// A machine that predictions compare.
@@ -39,13 +37,13 @@ pub struct Prediction {
     pub one_ns: f64,
     /// On all CPU threads.
     pub all_ns: f64,
-    /// How many threads those are.
+    /// Number of threads.
     pub threads: u32,
-    /// On the GPU, once the graph is there.
+    /// On the GPU, after the upload.
     pub gpu_ns: f64,
     /// The graph's upload to the GPU.
     pub upload_ns: f64,
-    /// Opening the GPU, once a command.
+    /// Opening the GPU, once per command.
     pub open_ns: f64,
     /// Runs of the request.
     pub repeat: f64,
@@ -104,14 +102,13 @@ impl Prediction {
         self.open_ns + self.upload_ns + self.repeat * self.gpu_ns
     }
 
-    /// Whether no GPU would be worth opening: the CPU takes all runs in the time that
-    /// it takes to open one.
+    /// Tells whether a GPU is not worth opening: the CPU ends all runs in the time to open one.
     #[must_use]
     pub fn is_too_small_for_a_gpu(&self) -> bool {
         self.cpu_total_ns() <= self.open_ns
     }
 
-    /// The machine that the job belongs on, given a usable GPU.
+    /// Returns the better machine for the job, given a usable GPU.
     #[must_use]
     pub fn best(&self) -> Candidate {
         if self.gpu_total_ns() * MARGIN < self.cpu_total_ns() {
@@ -121,7 +118,7 @@ impl Prediction {
         }
     }
 
-    /// Why that is the machine, in one line.
+    /// Reason of the choice, in one line.
     #[must_use]
     pub fn reason(&self) -> String {
         let cpu = format!(
@@ -144,7 +141,7 @@ impl Prediction {
         format!("the {name} is the better machine for {runs} of this job: {first}; {second}")
     }
 
-    /// Why no GPU was looked for, and why this number of threads, in one line.
+    /// Reason why no GPU was looked for, and of the number of threads, in one line.
     #[must_use]
     pub fn small_reason(&self) -> String {
         format!(
@@ -154,7 +151,7 @@ impl Prediction {
         )
     }
 
-    /// Why this number of threads, in one line, without a GPU to choose.
+    /// Reason of the number of threads, in one line, without a GPU to choose.
     #[must_use]
     pub fn threads_reason(&self) -> String {
         let all = counted(u64::from(self.threads), "thread");
@@ -176,7 +173,7 @@ impl Prediction {
     }
 }
 
-/// A predicted time, with no more digits than it deserves.
+/// Formats a predicted time, with few digits.
 pub(super) fn time(ns: f64) -> String {
     let digit = 10_f64.powf(ns.max(1.0).log10().floor() - 1.0);
     let rounded = (ns / digit.max(1.0)).round() * digit.max(1.0);

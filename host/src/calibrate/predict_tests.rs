@@ -81,7 +81,7 @@ fn measured() -> [(&'static str, Asked, [f64; 3]); 5] {
 }
 
 #[test]
-fn predictions_are_within_a_factor_of_two_of_what_was_measured() {
+fn predictions_are_within_a_factor_of_two_of_measurements() {
     for (name, job, expected) in measured() {
         let p = predict(&job, &costs());
         for (predicted, measured) in [p.one_ns, p.all_ns, p.gpu_ns].into_iter().zip(expected) {
@@ -95,7 +95,7 @@ fn predictions_are_within_a_factor_of_two_of_what_was_measured() {
 }
 
 #[test]
-fn the_faster_number_of_threads_is_the_one_measured_so() {
+fn the_faster_number_of_threads_is_the_measured_one() {
     for (name, job, [one, all, _]) in measured() {
         let expected = if one < all {
             Candidate::OneThread
@@ -156,7 +156,7 @@ fn a_small_graph_is_not_worth_a_launch() {
 }
 
 #[test]
-fn paths_ranks_and_components_cost_about_what_was_measured_on_the_gpu() {
+fn paths_ranks_and_components_cost_about_as_measured_on_the_gpu() {
     for (analysis, milliseconds) in [
         (AnalysisKind::Sssp, 7.4),
         (AnalysisKind::Cc, 0.91),
@@ -169,7 +169,7 @@ fn paths_ranks_and_components_cost_about_what_was_measured_on_the_gpu() {
 }
 
 #[test]
-fn an_iteration_of_ranks_costs_about_what_was_measured_on_the_cpu() {
+fn an_iteration_of_ranks_costs_about_as_measured_on_the_cpu() {
     let (analysis, mut iteration) = rmat(AnalysisKind::Pagerank);
     iteration.rounds = 1.0;
     let p = predict(&(analysis, iteration), &costs());

@@ -1,8 +1,7 @@
-//! Small jobs whose times give away what levels, nodes and edges cost.
+//! Small jobs whose times reveal the costs of levels, nodes and edges.
 //!
-//! A layered graph has as many levels as wished, all of one width. Two of them
-//! with different widths make two equations for the cost of a level and of a
-//! node; a random graph gives the cost of edges.
+//! A layered graph has any number of levels of equal width. Two of them with different widths make
+//! two equations for the cost of a level and of a node; a random graph shows the cost of edges.
 
 use crate::Cause;
 use crate::analysis::{AnalysisKind, Question, Ranking, build};
@@ -28,7 +27,7 @@ const RANKINGS: u32 = 3;
 /// Runs of each job; the fastest counts, since a host interrupts.
 const RUNS: u32 = 3;
 
-/// A session on a graph, opened by whoever measures.
+/// A session on a graph, opened by the caller.
 pub(super) type Open<'o> =
     dyn for<'g> Fn(&'g Graph) -> Result<Box<dyn Session + 'g>, BackendError> + 'o;
 
@@ -85,7 +84,7 @@ fn layers(width: u32, depth: u32) -> Result<Graph, crate::graph::GraphError> {
     Graph::from_edges(1 + width * depth, &edges, false)
 }
 
-/// What runs on `open` cost.
+/// Measures runs on `open`.
 pub(super) fn costs(open: &Open<'_>) -> Result<MachineCosts, ProbeError> {
     let start_ns = Probe::search(Graph::from_edges(2, &[(0, 1)], false)?).run_ns(open)?;
     let mut levels = [LevelCost {
@@ -126,6 +125,7 @@ fn line([(x0, y0), (x1, y1)]: [(f64, f64); 2]) -> LevelCost {
 
 /// A probe could not be made or could not run.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ProbeError {
     /// Its graph could not be made.
     #[error(transparent)]
@@ -139,7 +139,7 @@ pub enum ProbeError {
 }
 
 impl ProbeError {
-    /// Whether another request would help.
+    /// Returns the cause: the request or the machine.
     #[must_use]
     pub fn cause(&self) -> Cause {
         match self {
@@ -156,7 +156,7 @@ mod tests {
     use crate::calibrate::sample::{SAMPLE_EDGES, sample};
 
     #[test]
-    fn layered_graphs_have_the_levels_and_widths_asked_for() {
+    fn layered_graphs_have_the_requested_levels_and_widths() {
         for [width, depth] in [[1, 40], [24, 10], [512, 3]] {
             let graph = layers(width, depth).unwrap();
             let tally = sample(&graph, &[0], SAMPLE_EDGES);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_gives_back_level_and_node() {
+    fn a_line_recovers_level_and_node() {
         let cost = line([(100.0, 2600.0), (500.0, 4600.0)]);
         assert_eq!((cost.level_ns, cost.node_ns), (2100.0, 5.0));
     }

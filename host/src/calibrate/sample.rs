@@ -1,26 +1,24 @@
-//! How deep and wide a search will be, from a bounded part of it.
+//! Estimated depth and widths of a search, from a bounded part of it.
 //!
-//! A plain queue runs until it has looked at a fixed number of edges. When the
-//! search ends within them its levels are known; otherwise the way in which
-//! the reached nodes grew says how it goes on. A search of a graph that
-//! changes its nature further out is misjudged, which costs time and nothing
-//! else.
+//! A plain queue runs until it has visited a fixed number of edges. If the search ends within them
+//! its levels are known; otherwise the growth of the reached nodes predicts the rest. A search of
+//! a graph that changes its structure further out is misjudged, which only costs time.
 
 use crate::cost::Tally;
 use crate::graph::Graph;
 
-/// Edges that a sample of one graph looks at.
+/// Edges in a sample of one graph.
 pub const SAMPLE_EDGES: u64 = 200_000;
 
 /// Growth above which a search counts as exploding: a few wide levels.
 const EXPLOSION: f64 = 4.0;
 
-/// Levels that an exploding search takes beyond the sampled ones.
+/// Levels of an exploding search beyond the sampled ones.
 const REST_LEVELS: f64 = 3.0;
 
 /// Levels and widths of the search of `graph` from `sources`.
 ///
-/// Looks at `edges` edges, and at those of a node more, and takes one bit a node.
+/// Visits `edges` edges, plus those of one node, and takes one bit per node.
 #[must_use]
 pub fn sample(graph: &Graph, sources: &[u32], edges: u64) -> Tally {
     let mut walk = Walk::new(graph, sources);
@@ -83,7 +81,7 @@ impl<'g> Walk<'g> {
         }
     }
 
-    /// Expands one level; false when it looked at more than `most` edges in all.
+    /// Expands one level; returns false if it has visited more than `most` edges in total.
     fn level(&mut self, most: u64) -> bool {
         let frontier = std::mem::take(&mut self.frontier);
         for node in &frontier {
@@ -126,8 +124,8 @@ fn extrapolate(reached: &[f64], nodes: f64) -> Tally {
     tally
 }
 
-/// The power with which `reached` grows, from its second half; too few levels
-/// to tell count as an explosion.
+/// The power with which `reached` grows, from its second half; too few levels count as an
+/// explosion.
 fn growth(reached: &[f64]) -> f64 {
     let [.., last] = reached else {
         return f64::INFINITY;
@@ -166,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_searches_are_foreseen_within_half_of_their_depth() {
+    fn deep_searches_are_predicted_within_half_of_their_depth() {
         for spec in ["gen:grid:400", "gen:chain:300000"] {
             let (foreseen, real) = (sampled(spec, 0).depth(), depth(spec));
             assert!(

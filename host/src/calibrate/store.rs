@@ -1,9 +1,8 @@
 //! Measured costs in the user's cache folder.
 //!
-//! One JSON file holds the CPU's costs and those of each GPU measured, keyed by
-//! name, driver and Seawall's version. It is written whole or not at all
-//! ([`crate::graph::file`]). A file that cannot be used is ignored, and whoever asks is told
-//! why; nothing is ever guessed out of a damaged one.
+//! One JSON file holds the CPU's costs and those of each GPU measured, keyed by name, driver and
+//! Seawall's version. It is written whole or not at all ([`crate::graph::file`]). A file that
+//! cannot be used is ignored, with a reason for the caller; nothing is guessed from a damaged one.
 
 use crate::backend::cuda::DeviceLimits;
 use crate::cost::{Costs, CpuCosts, GpuCosts};
@@ -16,16 +15,16 @@ use std::path::{Path, PathBuf};
 /// Largest file that is read, bytes.
 const FILE_MAX: u64 = 1 << 20;
 
-/// What the file says it is.
+/// Format in the file.
 const FORMAT: &str = "seawall calibration 2";
 
 /// Most GPUs kept in a file.
 const GPUS_MAX: usize = 64;
 
-/// Which GPU some costs belong to.
+/// Key of a GPU's costs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key {
-    /// Name as the driver gives it.
+    /// Name by the driver.
     pub device: String,
     /// CUDA version of the driver.
     pub driver: String,
@@ -71,8 +70,9 @@ impl Default for Calibration {
     }
 }
 
-/// Why the file is not used.
+/// Reason why the file is not used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StoreError {
     /// The system has no folder for caches.
     #[error("there is no folder for caches: set HOME or XDG_CACHE_HOME")]
@@ -82,14 +82,14 @@ pub enum StoreError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's answer.
         source: io::Error,
     },
     /// The file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// The file is no calibration of this version.
-    #[error("{}: {problem}; run `seawall info --calibrate` to write it anew", path.display())]
+    /// The file is not a calibration of this version.
+    #[error("{}: {problem}; measure this machine again to write it anew", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -108,15 +108,15 @@ pub fn path() -> Result<PathBuf, StoreError> {
 }
 
 impl Calibration {
-    /// Reads the user's file; nothing when there is none.
+    /// Reads the user's file; `None` if there is none.
     ///
     /// # Errors
-    /// [`StoreError`] when there is one that cannot be used.
+    /// [`StoreError`] if there is one that cannot be used.
     pub fn load() -> Result<Option<Self>, StoreError> {
         Self::load_from(&path()?)
     }
 
-    /// As [`Self::load`], from a given file.
+    /// Works as [`Self::load`], for a given file.
     ///
     /// # Errors
     /// As for [`Self::load`].
@@ -163,18 +163,18 @@ impl Calibration {
         Ok(found)
     }
 
-    /// Writes the user's file; gives its path.
+    /// Writes the user's file; returns its path.
     ///
     /// # Errors
-    /// [`StoreError`] without a folder or when the system refuses.
+    /// [`StoreError`] without a folder or if the system refuses.
     pub fn save(&self) -> Result<PathBuf, StoreError> {
         let path = path()?;
         self.save_to(&path)?;
         Ok(path)
     }
 
-    /// As [`Self::save`], to a given file. Readers see the old file or the new
-    /// one and never a part.
+    /// Works as [`Self::save`], for a given file. Readers see the old file or the new one and
+    /// never a part.
     ///
     /// # Errors
     /// As for [`Self::save`].
@@ -191,12 +191,12 @@ impl Calibration {
         Ok(())
     }
 
-    /// Keeps the CPU's costs.
+    /// Stores the CPU's costs.
     pub fn set_cpu(&mut self, costs: CpuCosts) {
         self.cpu = Some(costs);
     }
 
-    /// Keeps a GPU's costs, in place of older ones of the same GPU and driver.
+    /// Stores a GPU's costs, replacing older ones of the same GPU and driver.
     pub fn set_gpu(&mut self, key: Key, costs: GpuCosts) {
         self.gpus.retain(|gpu| gpu.key != key);
         self.gpus.insert(0, KeyedGpu { key, costs });
@@ -225,7 +225,7 @@ impl Calibration {
         Some(gpu.costs)
     }
 
-    /// Measured costs where there are any, defaults elsewhere.
+    /// Measured costs if there are any, otherwise defaults.
     #[must_use]
     pub fn costs(&self, threads: u32, gpu: Option<&Key>) -> Costs {
         let measured = gpu.and_then(|key| self.gpu(key));
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_used_says_why() {
+    fn an_unusable_file_names_the_reason() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("costs.json");
         let good = serde_json::to_string(&measured()).unwrap();

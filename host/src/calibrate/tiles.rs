@@ -1,4 +1,4 @@
-//! Whether a ranking on a GPU pays for the making of tiles.
+//! Decision whether tiles pay for a ranking on a GPU.
 //!
 //! The host makes them when such a program is first loaded, with every thread,
 //! and each iteration is faster from then on. Figures are of the two graphs of 134 M
@@ -8,31 +8,30 @@ use super::predict::time;
 use crate::cost::{GpuCosts, Job};
 use crate::units::counted;
 
-/// What an edge takes of the time of all threads together, nanoseconds: 1.5 to 1.9 s
-/// with two threads, 0.37 to 0.44 s with 16.
+/// Time per edge of all threads together, nanoseconds: 1.5 to 1.9 s with two threads, 0.37 to 0.44
+/// s with 16.
 const SHARED_NS: f64 = 27.0;
 
-/// What an edge takes of the time of one thread while the others wait, nanoseconds:
-/// 0.13 s in all.
+/// Time per edge of one thread while the others wait, nanoseconds: 0.13 s in total.
 const ALONE_NS: f64 = 1.0;
 
 /// Share of an edge's cost row by row that tiles save: an iteration took 0.36 instead
 /// of 0.99 ms, and with default costs an edge of a pass costs 1.2 ms in all.
 const SAVED: f64 = 0.5;
 
-/// What tiles cost and save, nanoseconds.
+/// Costs and savings of tiles, nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TilePrediction {
     /// Making and uploading them, once.
     pub making_ns: f64,
-    /// What all iterations save of all runs, which share the making.
+    /// Savings of all iterations of all runs, which share the making.
     pub saved_ns: f64,
     /// Those runs.
     pub runs: f64,
 }
 
-/// Predicts what tiles are for `passes` passes over the edges of `job` in each of its
-/// runs, when `threads` threads make them.
+/// Predicts costs and savings of tiles for `passes` passes over the edges of `job` in each of its
+/// runs, if `threads` threads make them.
 #[must_use]
 pub fn predict_tiles(job: &Job, passes: f64, costs: &GpuCosts, threads: u32) -> TilePrediction {
     let making_ns = SHARED_NS / f64::from(threads.max(1)) + ALONE_NS;
@@ -45,13 +44,13 @@ pub fn predict_tiles(job: &Job, passes: f64, costs: &GpuCosts, threads: u32) -> 
 }
 
 impl TilePrediction {
-    /// Whether they save more than they cost.
+    /// Tells whether they save more than they cost.
     #[must_use]
     pub fn pays(&self) -> bool {
         self.saved_ns > self.making_ns
     }
 
-    /// Why they are not made, in one line.
+    /// Reason why they are not made, in one line.
     #[must_use]
     pub fn reason_against(&self) -> String {
         format!(
@@ -91,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn predictions_are_near_what_was_measured() {
+    fn predictions_are_near_measurements() {
         for (threads, milliseconds) in [(16, 0.37e3..0.44e3), (2, 1.5e3..1.9e3)] {
             let making = predicted(1.0, 1.0, threads).making_ns * 1e-6;
             let [least, most] = [0.9 * milliseconds.start, 1.1 * milliseconds.end];

@@ -38,7 +38,7 @@ impl Listing<'_> {
         for wave in plain {
             self.add((number, wave), body_of, None);
         }
-        // A body holds no loop, so this goes no deeper.
+        // A body holds no loop, so this is the deepest level.
         for wave in loops.into_iter().filter(|_| body_of.is_none()) {
             self.repeated((number, wave));
         }

@@ -33,7 +33,7 @@ impl Longest {
         };
     }
 
-    /// A use by another wave that goes on behind byte `start`.
+    /// Returns a use by another wave that extends beyond byte `start`.
     fn beyond(&self, start: u64, wave: u32) -> Option<u32> {
         let mut uses = self.0.into_iter().flatten();
         let found = uses.find(|(end, other)| *other != wave && *end > start);
@@ -42,7 +42,7 @@ impl Longest {
 }
 
 impl Conflicts {
-    /// Notes that `wave` uses a place.
+    /// Records that `wave` uses a place.
     pub(super) fn note(&mut self, wave: u32, place: Span, writes: bool) {
         self.uses.push(Use {
             place,
@@ -51,7 +51,7 @@ impl Conflicts {
         });
     }
 
-    /// Two waves of which one writes what the other uses, if there are any.
+    /// Returns two waves of which one writes what the other uses, if there are any.
     pub(super) fn first(mut self) -> Option<[u32; 2]> {
         self.uses.sort_unstable();
         let (mut read, mut written) = (Longest::default(), Longest::default());

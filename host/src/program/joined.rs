@@ -1,16 +1,14 @@
 //! Groups that need no barrier before them.
 //!
-//! An operation on words handles each word by itself, and which lane gets a word
-//! depends on nothing but how many words there are. So of operations on as many
-//! words, each lane can run all of them on its own words and wait for nobody. What
-//! ties lanes together then is memory that is used again: the places that a run of
-//! such groups touches must be the same or apart.
+//! A word operation handles each word by itself, and the lane of a word depends only on the number
+//! of words. So each lane can run all operations on equally many words on its own words, without
+//! waiting. Only reused memory ties lanes together then: the places that a run of such groups
+//! touches must be equal or disjoint.
 
 use super::places::Span;
 use seawall_core::abi::program::{GroupRecord, Opcode, RegisterRecord, WaveRecord};
 
-/// Places that a run may touch; a longer one starts anew, so that each group is
-/// compared with few.
+/// Most places of a run; a longer run is split, so that each group is compared with few places.
 const PLACES_MAX: usize = 64;
 
 /// Groups that are joined to each other.
@@ -21,7 +19,7 @@ struct Run {
 }
 
 impl Run {
-    /// Takes the operations of a group on `words` words; tells whether they fit in.
+    /// Adds the operations of a group on `words` words; returns whether they fit.
     fn take(&mut self, words: u32, places: &[Span]) -> bool {
         if self.words != words {
             return false;
@@ -74,8 +72,8 @@ pub(super) fn join(groups: &mut [GroupRecord], waves: &[WaveRecord], registers: 
     }
 }
 
-/// Words of each operation of a group and the places that they touch; nothing when
-/// they are not alike, or something else is among them.
+/// Returns the number of words of a group's operations and the places that they touch; `None` if
+/// the numbers differ, or if there are other waves.
 fn operations(waves: &[WaveRecord], registers: &[RegisterRecord]) -> Option<(u32, Vec<Span>)> {
     let register = |index: u32| registers.get(index as usize);
     let words = register(waves.first()?.destination)?.words;
@@ -137,7 +135,7 @@ mod tests {
         }
     }
 
-    /// One group a wave; gives which are joined.
+    /// Encodes one group per wave; returns which are joined.
     fn joined(waves: &[WaveRecord], registers: &[RegisterRecord]) -> Vec<u32> {
         let mut groups: Vec<_> = (0..waves.len() as u32)
             .map(|first_wave| GroupRecord {
@@ -181,7 +179,7 @@ mod tests {
 
     #[test]
     fn memory_that_is_used_again_elsewhere_ends_a_run() {
-        // Register 2 lies across the border of 0 and 1.
+        // Register 2 overlaps both 0 and 1.
         let table = registers(&[0, 64, 32], WORDS);
         let waves = [
             wave(Opcode::Copy, 0, [1, NO_REGISTER]),

@@ -1,4 +1,4 @@
-//! Where registers lie, and what holds there.
+//! Places of registers, and the facts that hold there.
 
 use seawall_core::abi::facts::Invariant;
 use seawall_core::abi::program::RegisterRecord;
@@ -13,7 +13,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Whether the two share a byte.
+    /// Tells whether the two share a byte.
     pub(super) fn meets(&self, other: &Self) -> bool {
         self.region == other.region && self.start < other.end && other.start < self.end
     }
@@ -24,7 +24,7 @@ impl Span {
     }
 }
 
-/// Where `register` lies; nothing if there is no such register, or no word in it.
+/// Returns the place of `register`; `None` if there is no such register, or it is empty.
 pub(super) fn place_of(registers: &[RegisterRecord], register: u32) -> Option<Span> {
     let record = registers.get(register as usize)?;
     let place = Span {
@@ -37,15 +37,15 @@ pub(super) fn place_of(registers: &[RegisterRecord], register: u32) -> Option<Sp
     (place.start < place.end).then_some(place)
 }
 
-/// What holds of a register.
+/// A fact about a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Holds {
     pub(super) invariant: Invariant,
-    /// Loops that had begun when a wave made it hold.
+    /// Number of loops that had begun when a wave established it.
     pub(super) loops: u32,
 }
 
-/// A register and what holds of it.
+/// A register and its fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Held {
     end: u64,
@@ -53,8 +53,8 @@ struct Held {
     holds: Holds,
 }
 
-/// What holds of which registers. Their places share no byte: writing one ends what held
-/// of all others there.
+/// Facts about registers. Their places share no byte: writing one ends the facts of all others
+/// there.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Holding {
     /// By region and first byte.
@@ -62,18 +62,18 @@ pub(super) struct Holding {
 }
 
 impl Holding {
-    /// What holds of `register`.
+    /// Returns the fact about `register`.
     pub(super) fn of(&self, register: u32, place: Span) -> Option<Holds> {
         let held = self.held.get(&(place.region, place.start))?;
         (held.register == register).then_some(held.holds)
     }
 
-    /// Notes that `register` was written, and what holds of it now. Of logarithmic cost
-    /// in what holds, and linear in what ends.
+    /// Records that `register` was written, and its new fact. Cost is logarithmic in the number of
+    /// facts, and linear in those that end.
     pub(super) fn write(&mut self, register: u32, place: Span, holds: Option<Holds>) {
         let before = (place.region, 0)..(place.region, place.end);
         let meets = |((_, _), held): &(&(u32, u64), &Held)| held.end > place.start;
-        // Places are apart, so what meets this one comes last.
+        // Places are disjoint, so overlaps with this one come last.
         let over: Vec<_> = self
             .held
             .range(before)
@@ -94,7 +94,7 @@ impl Holding {
         }
     }
 
-    /// Keeps what holds here and in `other`.
+    /// Keeps the facts that hold here and in `other`.
     pub(super) fn keep_common(&mut self, other: &Self) {
         self.held.retain(|at, held| {
             let other = other.held.get(at);

@@ -19,27 +19,25 @@ pub struct Paths {
     pub distances: RegisterId,
     /// Work register, see [`ProgramBuilder::work`].
     pub work: RegisterId,
-    /// How far the bound moves at a time, at least 1: any width is exact, a
-    /// wide one takes fewer rounds and relaxes more edges twice. In the unit of
-    /// `lengths`.
+    /// Step of the bound, at least 1, in the unit of `lengths`. Any width is exact; a wide one
+    /// takes fewer rounds and relaxes more edges twice.
     pub width: u32,
     /// Kind of the distances.
     pub lengths: Lengths,
 }
 
-/// What the distances of shortest paths are.
+/// Kind of the distances of shortest paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lengths {
-    /// Whole numbers below `u32::MAX`. After a longer path no register can be read:
+    /// Whole numbers below `u32::MAX`. After a longer path, reads of any register return
     /// `BackendError::PathTooLong`.
     Whole,
-    /// Whole numbers of 64 bits, which no path outgrows. Widths count in units of
-    /// 2^`shift`.
+    /// Whole numbers of 64 bits, which no path exceeds. Widths count in units of 2^`shift`.
     Wide {
         /// Bits by which distances are shifted to compare them with bounds, below 64.
         shift: u32,
     },
-    /// Floats of 32 bits, rounded edge by edge; longer paths are as with
+    /// Floats of 32 bits, rounded edge by edge; longer paths are treated as with
     /// [`Lengths::Whole`]. Widths are the bits of floats.
     Float,
 }
@@ -93,9 +91,9 @@ impl Lengths {
 pub struct Ranks {
     /// Rank of every node, the bits of a float.
     pub ranks: RegisterId,
-    /// What every node passes on along each edge, the bits of a float.
+    /// The contribution of every node along each edge, the bits of a float.
     pub contributions: RegisterId,
-    /// Two words a node.
+    /// Two words per node.
     pub sums: RegisterId,
     /// See [`ProgramBuilder::totals`].
     pub totals: RegisterId,
@@ -105,8 +103,7 @@ impl ProgramBuilder {
     /// A register for the queues and counters of rounds.
     ///
     /// # Errors
-    /// As [`ProgramBuilder::words`]; a graph may have about a thousand million
-    /// nodes.
+    /// As [`ProgramBuilder::words`]; a graph may have about 10^9 nodes.
     pub fn work(&mut self, name: &'static str) -> Result<RegisterId, ProgramError> {
         self.words(name, WorkLayout::new(self.nodes).words())
     }
@@ -135,7 +132,7 @@ impl ProgramBuilder {
                 .with(0, paths.width)
                 .with(1, paths.lengths.shift()),
         );
-        // Whether paths outgrew 32 bits is seen in the distances, when the program ends.
+        // The distances show whether paths exceeded 32 bits, when the program ends.
         if paths.lengths.words() == 1 {
             self.keep(paths.distances);
         }
@@ -168,7 +165,7 @@ impl ProgramBuilder {
         self.push(wave.updating_source(0, work));
     }
 
-    /// Gives every node the same rank; the totals must be 0.
+    /// Sets the same rank for every node; the totals must be 0.
     pub fn seed_ranks(&mut self, name: &str, ranks: Ranks) {
         let wave = WaveSpec::new(name, Opcode::SeedRanks)
             .writing(ranks.ranks)

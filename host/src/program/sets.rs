@@ -1,5 +1,4 @@
-//! Waves of searches that know where they came from: parents of one search,
-//! and sets of sources of many.
+//! Waves for the origins of searches: parents of one search, and sets of sources of many.
 
 use super::builder::ProgramBuilder;
 use super::encoded::RegisterId;
@@ -9,12 +8,12 @@ use seawall_core::abi::program::Opcode;
 /// Operands of the waves of a search from many sources at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sets {
-    /// A set a node, `words` words each, kept twice and 0 before the first
-    /// wave. In the end a source reaches a node when it is in either set.
+    /// One set per node, `words` words each, kept twice and 0 before the first wave. At the end a
+    /// source reaches a node if it is in either set.
     pub sets: [RegisterId; 2],
     /// Work register, see [`ProgramBuilder::work`].
     pub work: RegisterId,
-    /// Words of a set, at least a bit a source.
+    /// Words of a set, with at least one bit per source.
     pub words: u32,
 }
 

@@ -11,25 +11,25 @@ pub struct Triangles {
     /// Triangles at every node, 0 before the first wave. A word is enough: a
     /// node has at most as many as the graph has edges.
     pub corners: RegisterId,
-    /// One direction of every edge: a word an edge of the graph.
+    /// One direction of every edge: one word per edge of the graph.
     pub forward: RegisterId,
-    /// How many edges of every node remain.
+    /// Number of remaining edges of every node.
     pub degrees: RegisterId,
-    /// Entries of a row that a warp or a block holds at a time, at most; 0 for
-    /// as many as it has memory for. Any number counts the same.
+    /// Most entries of a row that a warp or a block holds at a time; 0 for as many as fit its
+    /// memory. The counts are the same for any number.
     pub held: u32,
 }
 
 impl ProgramBuilder {
-    /// Keeps one direction of every edge, from the node of lower degree, or of
-    /// lower number where degrees are equal.
+    /// Keeps one direction of every edge, from the node of lower degree, or of lower number if
+    /// degrees are equal.
     pub fn orient_edges(&mut self, name: &str, triangles: Triangles) {
         let wave = WaveSpec::new(name, Opcode::OrientEdges).writing(triangles.forward);
         self.push(wave.writing_source(0, triangles.degrees));
     }
 
-    /// Adds the triangles of the oriented edges to their corners; the graph
-    /// must be symmetric for them to be all.
+    /// Adds the triangles of the oriented edges to their corners; the counts are complete only if
+    /// the graph is symmetric.
     pub fn count_triangles(&mut self, name: &str, triangles: Triangles) {
         let wave = WaveSpec::new(name, Opcode::CountTriangles).updating(triangles.corners);
         self.push(

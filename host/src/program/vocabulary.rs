@@ -4,16 +4,16 @@ use super::encoded::RegisterId;
 use seawall_core::abi::program::Opcode;
 use seawall_core::abi::search::Visitor;
 
-/// How words of two registers are joined.
+/// Operation that joins the words of two registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BitOp {
     /// Bits that both have.
     And,
     /// Bits that either has.
     Or,
-    /// Bits that the first has and the second has not.
+    /// Bits of the first without those of the second.
     AndNot,
-    /// Bits that one of them has.
+    /// Bits of exactly one of them.
     Xor,
 }
 
@@ -31,14 +31,14 @@ impl BitOp {
     }
 }
 
-/// What a search stores at the nodes that it discovers.
+/// Word that a search stores at discovered nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// Nothing: the visited bits of the frontier are enough.
     Bits,
-    /// How many edges they are away from the nearest source, a word a node.
+    /// Number of edges from the nearest source, one word per node.
     Levels(RegisterId),
-    /// The node that they were discovered from, a word a node.
+    /// The node that they were discovered from, one word per node.
     Parents(RegisterId),
 }
 
@@ -68,7 +68,7 @@ pub enum ComponentStep {
     Compress,
     /// Link the first edges of every node.
     LinkSample {
-        /// How many.
+        /// Number of edges.
         edges: u32,
     },
     /// Find the most frequent root of a sample.
@@ -76,7 +76,7 @@ pub enum ComponentStep {
         /// Scalar that takes it.
         to: RegisterId,
     },
-    /// Link the edges behind the first ones of nodes outside one component.
+    /// Link the edges after the first ones of nodes outside one component.
     LinkRest {
         /// Edges that a sample linked already.
         skip: u32,
@@ -96,10 +96,10 @@ pub struct Transfer {
     pub killed: RegisterId,
 }
 
-/// How to meet.
+/// Operation of a meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meet {
-    /// Words of facts a node.
+    /// Words of facts per node.
     pub facts: u32,
     /// Intersection instead of union.
     pub intersect: bool,

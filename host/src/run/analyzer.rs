@@ -1,4 +1,4 @@
-//! A graph that stays on its machine while requests come.
+//! A graph that stays on its machine for many requests.
 
 use super::choose::{Choice, Narrow, choose};
 use super::execute::{Answer, Opened, Planned, Submission, barriers};
@@ -8,13 +8,12 @@ use crate::backend::{BackendError, Canceller};
 use crate::graph::Graph;
 use crate::outcome::{Dropped, RunOutcome, Times, waves};
 
-/// A graph that is opened once and asked many times.
+/// A resident graph that answers many requests.
 ///
-/// The first request opens its machine and uploads the graph. Later ones for the same
-/// [`Machine`] find the graph there, and a request whose program differs from the last one in
-/// its inputs alone, such as a search from other sources, finds the program there too. A
-/// request for another machine opens that one. Where the choice is open, the first request
-/// makes it for all that follow.
+/// The first request opens its machine and uploads the graph. Later ones for the same [`Machine`]
+/// reuse the graph there. A request whose program differs from the last one only in its inputs,
+/// such as a search from other sources, also reuses the program. A request for another machine
+/// opens that one. If the choice is open, the first request makes it for all later ones.
 ///
 /// ```
 /// use seawall::graph::Graph;
@@ -38,16 +37,16 @@ pub struct Analyzer<'g> {
 
 /// A machine that holds the graph.
 pub(super) struct Resident<'g> {
-    /// The machine that was asked for.
+    /// The requested machine.
     pub(super) asked: Machine,
     pub(super) opened: Opened<'g>,
     pub(super) narrow: Option<Narrow>,
-    /// The program that is loaded.
+    /// The loaded program.
     pub(super) loaded: Option<Planned>,
 }
 
 impl<'g> Analyzer<'g> {
-    /// Nothing is opened before the first request.
+    /// Opens nothing before the first request.
     #[must_use]
     pub fn new(graph: &'g Graph) -> Self {
         Self {
@@ -63,14 +62,14 @@ impl<'g> Analyzer<'g> {
         self.canceller.clone()
     }
 
-    /// Carries out `request`; `progress` is called at the start of each phase.
+    /// Runs `request`; `progress` is called at the start of each phase.
     ///
-    /// Without `repeat` the program runs once; with it, times are medians and the
-    /// last run's result is reported. The time of the upload is that of this request.
+    /// Without `repeat` the program runs once; with it, times are medians and the result is that
+    /// of the last run. The time of the upload is that of this request.
     ///
     /// # Errors
-    /// As [`RunRequest::check_for`]; when the plan does not fit the budget, or the machine
-    /// fails, which closes it; [`BackendError::Cancelled`] when the [`Canceller`] ended it.
+    /// As [`RunRequest::check_for`]; if the plan does not fit the budget, or the machine fails,
+    /// which closes it; [`BackendError::Cancelled`] if the [`Canceller`] ended it.
     pub fn run(
         &mut self,
         request: &RunRequest,
@@ -111,8 +110,8 @@ impl<'g> Analyzer<'g> {
         Ok(outcome)
     }
 
-    /// Returns the open machine and how long it took uploads before; opens the one that was
-    /// chosen if none is open.
+    /// Returns the open machine and the time of its earlier uploads; opens the chosen one if none
+    /// is open.
     fn resident(
         &mut self,
         submission: &mut Submission<'g, '_>,
@@ -136,7 +135,7 @@ impl<'g> Analyzer<'g> {
     }
 }
 
-/// Whether the machine failed, so that nothing it holds can be trusted.
+/// Tells whether the machine failed, so that its memory cannot be trusted.
 fn has_failed(error: &RunError) -> bool {
     match error {
         RunError::Backend(BackendError::Cancelled) => false,
@@ -145,7 +144,7 @@ fn has_failed(error: &RunError) -> bool {
 }
 
 impl Submission<'_, '_> {
-    /// The outcome of a request, of which the upload took `upload_ns`.
+    /// Returns the outcome of a request whose upload took `upload_ns`.
     fn outcome(
         mut self,
         opened: &Opened<'_>,

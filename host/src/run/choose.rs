@@ -1,8 +1,7 @@
-//! Which machine takes a run, and why.
+//! Choice of the machine of a run, with its reason.
 //!
-//! Costs come from the user's calibration where there is one, else from the
-//! defaults. Every number of the decision is in the reason that the report
-//! shows; a calibration that cannot be used is named there too.
+//! Costs come from the user's calibration if there is one, else from the defaults. The reason in
+//! the report has every number of the decision, and names a calibration that could not be used.
 
 use super::weigh::{Found, job, limits_of};
 use super::{Executor, RunRequest};
@@ -16,8 +15,8 @@ use crate::tiles::TILES_EDGES_MIN;
 use seawall_core::abi::search::SearchPolicy;
 use std::num::NonZeroUsize;
 
-/// Narrowest limit that a calibration may set for searches within one block,
-/// nodes: below a warp's width there is nothing to gain.
+/// Narrowest limit that a calibration may set for searches within one block, nodes: there is no
+/// gain below a warp's width.
 const NARROW_NODES_MIN: u32 = 32;
 
 /// The machine of a run.
@@ -25,32 +24,30 @@ const NARROW_NODES_MIN: u32 = 32;
 pub(super) struct Choice {
     /// What to open; nothing means the GPU, and the CPU should that fail.
     pub(super) executor: Option<Executor>,
-    /// Threads of the CPU backend; all when not given.
+    /// Threads of the CPU backend; all by default.
     pub(super) threads: Option<NonZeroUsize>,
-    /// Why, or what would be better.
+    /// Reason, or the better choice.
     pub(super) reason: Option<String>,
-    /// Limits of searches within one block, where the GPU's measured costs
-    /// say so.
+    /// Limits of searches within one block, if the GPU's measured costs determine them.
     pub(super) narrow: Option<Narrow>,
-    /// Whether the GPU gathers by tiles; nothing leaves it to the graph.
+    /// Whether the GPU gathers by tiles; `None` decides by the graph.
     pub(super) tiles: Option<bool>,
 }
 
 /// Frontiers that one block searches alone, nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Narrow {
-    /// Largest that it starts with.
+    /// Largest at the start.
     pub(super) enter: u32,
-    /// Largest that it keeps.
+    /// Largest to continue.
     pub(super) leave: u32,
 }
 
-/// Looks for the GPU of a number.
+/// Function that looks for the GPU with a number.
 type Probe<'p> = &'p dyn Fn(u32) -> Result<DeviceLimits, BackendError>;
 
-/// Chooses for `request`. A choice that the caller made stays as it is; the
-/// reason then says when another would be better. For a job that the CPU ends before a
-/// GPU would be open, no GPU is looked for.
+/// Chooses for `request`. A caller's choice is kept; the reason then names a better one if there
+/// is any. If the CPU ends the job before a GPU would be open, the function looks for no GPU.
 pub(super) fn choose(graph: &Graph, request: &RunRequest) -> Choice {
     choose_with(graph, request, &limits_of)
 }
@@ -90,8 +87,8 @@ fn choose_with(graph: &Graph, request: &RunRequest, probe: Probe<'_>) -> Choice 
     }
 }
 
-/// Edges that a search is followed for: few beside those that the run looks at, so
-/// that choosing is not what takes the time.
+/// Edges in the sample of a search: few compared with those of the run, so that the choice takes
+/// little time.
 fn sample_edges(graph: &Graph) -> u64 {
     const LEAST: u64 = 256;
     const SHARE: u64 = 400;
@@ -133,7 +130,7 @@ fn choose_beside(
     }
 }
 
-/// The CPU with as many threads as are best, for `reason`.
+/// Returns the CPU with the best number of threads, for `reason`.
 fn on_cpu(request: &RunRequest, prediction: &Prediction, reason: String) -> Choice {
     Choice {
         executor: Some(Executor::Cpu),
@@ -144,7 +141,7 @@ fn on_cpu(request: &RunRequest, prediction: &Prediction, reason: String) -> Choi
     }
 }
 
-/// Both reasons, where there are two.
+/// Joins two reasons if there are two.
 fn joined(first: Option<String>, second: Option<String>) -> Option<String> {
     match (first, second) {
         (Some(first), Some(second)) => Some(format!("{first}; {second}")),
@@ -159,7 +156,7 @@ fn without_gpu(error: &BackendError, request: &RunRequest, prediction: &Predicti
     format!("{error}; {}", prediction.threads_reason())
 }
 
-/// The caller's threads, or one where more would only meet at barriers.
+/// Returns the caller's threads, or one if more would only meet at barriers.
 fn threads(request: &RunRequest, prediction: &Prediction) -> Option<NonZeroUsize> {
     let narrow = prediction.best_cpu() == Candidate::OneThread;
     request
@@ -169,9 +166,9 @@ fn threads(request: &RunRequest, prediction: &Prediction) -> Option<NonZeroUsize
 }
 
 impl Narrow {
-    /// Limits for the width at which block and grid cost the same, never wider
-    /// than the default ones. A block starts a little below, so that a frontier
-    /// that hovers there does not change hands each level.
+    /// Limits for the width at which block and grid cost the same, never wider than the default
+    /// ones. A block starts a little below, so that a frontier near the limit does not alternate
+    /// between both.
     fn at(crossing: f64) -> Self {
         let default = SearchPolicy::default();
         let enter = ((crossing * 0.875) as u32).min(default.narrow_nodes);
@@ -190,8 +187,8 @@ fn predicted(job: &Job, request: &RunRequest, costs: Costs) -> Prediction {
     predict(request.analysis, job, &Costs { cpu, gpu })
 }
 
-/// Whether tiles are left out, and why: where `job` passes over all edges of a graph that
-/// would get them, and too seldom.
+/// Tells whether tiles are left out, and why: if `job` passes over all edges of a graph that would
+/// get them, but too seldom.
 fn without_tiles(
     graph: &Graph,
     request: &RunRequest,
@@ -218,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_job_is_chosen_for_without_looking_for_a_gpu() {
+    fn a_small_job_needs_no_look_for_a_gpu() {
         let probes = std::cell::Cell::new(0);
         let probe = |_| {
             probes.set(probes.get() + 1);
@@ -244,7 +241,7 @@ mod tests {
         let fewest = choice(Some(Executor::Cpu), 1);
         assert_eq!(fewest.threads, Some(NonZeroUsize::MIN));
         assert_eq!(probes.get(), 0);
-        // Many runs share the opening, so that a GPU may pay.
+        // Many runs share the opening, so that a GPU may pay off.
         let long = choice(None, u32::MAX);
         assert_eq!((long.executor, probes.get()), (Some(Executor::Cpu), 1));
         choice(Some(Executor::Mega), 1);
@@ -252,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_that_the_caller_made_stays() {
+    fn a_choice_of_the_caller_is_kept() {
         for executor in Executor::ALL {
             let machine = Machine {
                 threads: NonZeroUsize::new(3),
@@ -287,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_the_caller_named_stay_under_auto() {
+    fn auto_keeps_the_threads_of_the_caller() {
         let machine = Machine {
             device: u32::MAX,
             threads: NonZeroUsize::new(3),

@@ -1,4 +1,4 @@
-//! Which analysis tells which detail.
+//! Details of analyses.
 
 use super::RunError;
 use crate::analysis::{AnalysisKind, AnyOf, Detail};

@@ -1,7 +1,7 @@
-//! Why a run ended without a result.
+//! Errors of a run.
 //!
-//! Bad input and failures differ, because scripts tell them apart by the exit
-//! code. Reading the graph has errors of its own.
+//! Bad input and failures differ, because scripts distinguish them by the exit code. Reading the
+//! graph has separate errors.
 
 use crate::Cause;
 use crate::analysis::{AnalysisKind, AnyOf, Detail};
@@ -17,7 +17,7 @@ pub enum RunError {
         "{analysis} reads edge weights and the graph has none; load it with weights, or draw some"
     )]
     NoWeights {
-        /// The analysis asked for.
+        /// The requested analysis.
         analysis: AnalysisKind,
     },
     /// The analysis is about undirected graphs and some edge has no reverse.
@@ -25,42 +25,42 @@ pub enum RunError {
         "{analysis} needs every edge in both directions and the graph is directed; load it with both"
     )]
     Directed {
-        /// The analysis asked for.
+        /// The requested analysis.
         analysis: AnalysisKind,
     },
-    /// The analysis starts somewhere and was not told where.
+    /// The analysis needs a source and there is none.
     #[error("{analysis} needs a node to start from; name at least one")]
     NoSource {
-        /// The analysis asked for.
+        /// The requested analysis.
         analysis: AnalysisKind,
     },
     /// More sources than a register can list.
     #[error("{sources} sources; at most {most} can be listed, so split them")]
     TooManySources {
-        /// How many were given.
+        /// Number of sources.
         sources: usize,
-        /// Most that there can be.
+        /// Most sources of a run.
         most: u32,
     },
-    /// A source that is no node of the graph.
+    /// A source that is not a node of the graph.
     #[error("source {source_node} is no node of the graph, which has {nodes}, numbered from 0")]
     NoSuchSource {
-        /// The number given.
+        /// Its number.
         source_node: u32,
         /// Nodes of the graph.
         nodes: u32,
     },
-    /// A run without time.
+    /// A time budget of 0.
     #[error("a time budget of 0; allow at least a nanosecond")]
     NoTime,
     /// The request asks for a detail of another analysis.
     #[error("{analysis} does not tell {detail}, {of} does; leave them out, or ask for {of}")]
     WrongDetail {
-        /// The detail asked for.
+        /// The requested detail.
         detail: Detail,
         /// The analyses that have it.
         of: AnyOf,
-        /// The analysis asked for.
+        /// The requested analysis.
         analysis: AnalysisKind,
     },
     /// The budget does not hold the graph and the smallest plan.
@@ -68,7 +68,7 @@ pub enum RunError {
         "{analysis} needs {needed_bytes} bytes and the budget is {budget_bytes}; raise it to at least that"
     )]
     OverBudget {
-        /// The analysis asked for.
+        /// The requested analysis.
         analysis: AnalysisKind,
         /// Bytes that graph and plan take together.
         needed_bytes: u64,
@@ -81,9 +81,9 @@ pub enum RunError {
         AnyOf::with(|facts| facts.searches)
     )]
     NoSearch {
-        /// The analysis asked for.
+        /// The requested analysis.
         analysis: AnalysisKind,
-        /// The shape asked for.
+        /// The requested shape.
         topology: Topology,
     },
     /// The program could not be planned.
@@ -95,7 +95,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Whether another request would help.
+    /// Returns the cause: the request or the machine.
     #[must_use]
     pub fn cause(&self) -> Cause {
         match self {

@@ -1,4 +1,4 @@
-//! Carries out a request: program, plan, backend, result.
+//! Execution of a request: program, plan, backend, result.
 
 use super::analyzer::Analyzer;
 use super::choose::{Choice, Narrow};
@@ -14,16 +14,16 @@ use crate::program::{EncodedProgram, PlanRequest};
 use std::num::NonZeroU32;
 use std::time::Instant;
 
-/// A machine that was opened, and why when the choice was open.
+/// An open machine, and the reason of an open choice.
 pub(super) struct Opened<'g> {
     pub(super) session: Box<dyn Session + 'g>,
     pub(super) executor: Executor,
     pub(super) reason: Option<String>,
 }
 
-/// Makes ready what `request` will want whatever its graph is: threads, and the costs
-/// that `auto` weighs. A command calls it while its graph is read; without it the first
-/// run pays. A failure shows in that run.
+/// Prepares everything of `request` that does not depend on its graph: threads, and the costs for
+/// `auto`. A command calls it while its graph is read; otherwise the first run does this work. A
+/// failure is reported by that run.
 pub fn prepare(request: &RunRequest) {
     if matches!(request.machine.executor, None | Some(Executor::Cpu)) {
         Found::get();
@@ -33,12 +33,11 @@ pub fn prepare(request: &RunRequest) {
 
 /// Runs `request` on `graph`; `progress` is called at the start of each phase.
 ///
-/// Without `repeat` the program runs once; with it, times are medians and the
-/// last run's result is reported.
+/// Without `repeat` the program runs once; with it, times are medians and the result is that of
+/// the last run.
 ///
 /// # Errors
-/// As [`RunRequest::check_for`]; when the plan does not fit the budget, or the machine
-/// fails.
+/// As [`RunRequest::check_for`]; if the plan does not fit the budget, or the machine fails.
 pub fn execute(
     graph: &Graph,
     request: &RunRequest,
@@ -47,7 +46,7 @@ pub fn execute(
     Analyzer::new(graph).run(request, progress)
 }
 
-/// A request under way.
+/// A request in progress.
 pub(super) struct Submission<'g, 'p> {
     pub(super) graph: &'g Graph,
     pub(super) request: &'p RunRequest,
@@ -55,7 +54,7 @@ pub(super) struct Submission<'g, 'p> {
     pub(super) log: Log,
 }
 
-/// A program that was planned, and what that took.
+/// A planned program, and the time of planning.
 pub(super) struct Planned {
     built: Built,
     pub(super) encoded: EncodedProgram,
@@ -66,13 +65,13 @@ pub(super) struct Planned {
 }
 
 impl Planned {
-    /// The same program with other inputs.
+    /// Returns the same program with other inputs.
     fn with_inputs(mut self, inputs: Vec<u32>) -> Self {
         self.built.inputs = inputs;
         self
     }
 
-    /// The same program, now that the machine has it.
+    /// Marks the program as loaded on the machine.
     pub(super) fn into_loaded(self) -> Self {
         Self {
             is_loaded: true,
@@ -81,7 +80,7 @@ impl Planned {
     }
 }
 
-/// What a program found, and what that took.
+/// Result of a program, and its times.
 pub(super) struct Answer {
     pub(super) values: Column,
     pub(super) parents: Option<Vec<u32>>,
@@ -109,13 +108,13 @@ impl<'g, 'p> Submission<'g, 'p> {
         }
     }
 
-    /// Tells that a phase begins.
+    /// Reports the start of a phase.
     pub(super) fn progress(&mut self, phase: Phase) {
         (self.progress)(phase);
     }
 
-    /// Builds, plans and encodes the program, with distances of 64 bits where `wide` says so.
-    /// Takes the plan of `known` if that is the same program.
+    /// Builds, plans and encodes the program, with 64-bit distances if `wide`. Takes the plan of
+    /// `known` if that is the same program.
     pub(super) fn plan(
         &mut self,
         (narrow, wide): (Option<Narrow>, bool),
@@ -156,8 +155,7 @@ impl<'g, 'p> Submission<'g, 'p> {
         Ok(opened)
     }
 
-    /// Answers, and answers again in 64 bits where distances outgrew 32; times are those
-    /// of both.
+    /// Computes the answer, again in 64 bits if distances exceeded 32; times include both.
     pub(super) fn settle(
         &mut self,
         session: &mut dyn Session,
@@ -175,7 +173,7 @@ impl<'g, 'p> Submission<'g, 'p> {
         Ok((wide, again))
     }
 
-    /// Whether the sequential implementation finds the same.
+    /// Tells whether the sequential implementation has the same result.
     pub(super) fn is_equal(&mut self, end: End, answer: &Answer) -> bool {
         (self.progress)(Phase::Check);
         let (graph, request) = (self.graph, self.request);
@@ -187,7 +185,7 @@ impl<'g, 'p> Submission<'g, 'p> {
             .until_now("check", || steps::is_equal(graph, request, end, found))
     }
 
-    /// Loads a program, runs it as often as asked and reads its result.
+    /// Loads a program, runs it as often as requested and reads its result.
     fn answer(
         &mut self,
         session: &mut dyn Session,
@@ -215,8 +213,8 @@ impl<'g, 'p> Submission<'g, 'p> {
         })
     }
 
-    /// Runs the loaded program as often as asked; returns the last run's end and the
-    /// median of the times.
+    /// Runs the loaded program as often as requested; returns the last run's end and the median of
+    /// the times.
     fn repeat(
         &mut self,
         session: &mut dyn Session,
@@ -243,8 +241,8 @@ impl<'g, 'p> Submission<'g, 'p> {
     }
 }
 
-/// Runs the loaded program as often as asked; `begin` gives the time at which a
-/// repetition starts and `done` takes what it cost. Gives the last run's end.
+/// Runs the loaded program as often as requested; `begin` returns the start of a repetition and
+/// `done` takes its cost. Returns the last run's end.
 fn repeat(
     session: &mut dyn Session,
     inputs: &[u32],
@@ -269,7 +267,7 @@ fn repeat(
     }
 }
 
-/// Plans and encodes a program for the machine that was chosen.
+/// Plans and encodes a program for the chosen machine.
 fn plan_program(
     (graph, request): (&Graph, &RunRequest),
     built: &Built,
@@ -288,7 +286,7 @@ fn plan_program(
     Ok((encoded, summary))
 }
 
-/// Opens the executor that was chosen.
+/// Opens the chosen executor.
 fn open<'g>(
     graph: &'g Graph,
     request: &RunRequest,
@@ -319,7 +317,7 @@ fn open<'g>(
     }
 }
 
-/// Copies the result back; returns the column, and the parents where asked.
+/// Copies the result back; returns the column, and the parents if requested.
 fn read_back(
     session: &mut dyn Session,
     built: &Built,

@@ -1,4 +1,4 @@
-//! What happened when, for the trace.
+//! Events of a run, for the trace.
 
 use crate::outcome::{Event, Track};
 use std::time::Instant;
@@ -32,7 +32,7 @@ impl Log {
         });
     }
 
-    /// Adds planning, which ends now, and before the first plan the choice.
+    /// Adds planning, which ends now, and before the first plan the choice of a machine.
     pub(super) fn planned(&mut self, plan_ns: u64) {
         let start = nanoseconds(&self.clock).saturating_sub(plan_ns);
         if self.events.is_empty() {

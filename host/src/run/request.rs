@@ -1,14 +1,14 @@
-//! What a caller asks of a run.
+//! Request for a run.
 //!
-//! [`RunRequest::check_for`] holds it against a graph, and every run begins with that, so
-//! that the rest can only fail for reasons of its own. Nothing here parses or reads.
+//! [`RunRequest::check_for`] checks it against a graph, and every run starts with this, so that
+//! later steps need not check it again. Nothing here parses or reads.
 
 use crate::analysis::{AnalysisKind, Detail, Question, Ranking};
 use crate::executor::Machine;
 use seawall_core::topology::Topology;
 use std::num::NonZeroU32;
 
-/// One run, as asked for.
+/// A request for one run.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RunRequest {
@@ -17,21 +17,20 @@ pub struct RunRequest {
     /// Node numbers to start from, each below the graph's nodes, in the order
     /// given; an analysis that starts everywhere ignores them.
     pub sources: Vec<u32>,
-    /// Where to compute it.
+    /// Machine of the run.
     pub machine: Machine,
-    /// How often to run; times are medians.
+    /// Number of runs; times are medians.
     pub repeat: NonZeroU32,
     /// Whether to compare with a plain sequential implementation.
     pub check: bool,
-    /// Iterations after which a fixpoint stops; the analysis' own bound when
-    /// not given.
+    /// Iterations after which a fixpoint stops; by default the analysis's own bound.
     pub max_iterations: Option<NonZeroU32>,
     /// Parameters of a ranking.
     pub ranking: Ranking,
-    /// The shape that every step of a search takes where it can; chosen from
-    /// device counters when not given.
+    /// The shape that every step of a search takes if possible; by default chosen from device
+    /// counters.
     pub topology: Option<Topology>,
-    /// What to tell beyond the plain column.
+    /// Detail beyond the plain column.
     pub detail: Detail,
 }
 
@@ -52,7 +51,7 @@ impl RunRequest {
         }
     }
 
-    /// The same request on `machine`.
+    /// Returns the same request on `machine`.
     #[must_use]
     pub fn on(self, machine: Machine) -> Self {
         Self { machine, ..self }
@@ -60,7 +59,7 @@ impl RunRequest {
 }
 
 impl RunRequest {
-    /// What the analysis is asked; distances take 64 bits where `wide` says so.
+    /// Returns the question for the analysis, with 64-bit distances if `wide`.
     pub(crate) fn question(&self, wide: bool) -> Question {
         let limit = self.max_iterations.map(NonZeroU32::get);
         Question {
@@ -73,8 +72,9 @@ impl RunRequest {
     }
 }
 
-/// What a run is busy with, for whoever shows progress.
+/// Phase of a run, for progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Phase {
     /// Building and planning the program.
     Plan,
@@ -84,7 +84,7 @@ pub enum Phase {
     Run {
         /// This repetition, from 1.
         repetition: u32,
-        /// Repetitions in all.
+        /// Number of repetitions.
         of: u32,
     },
     /// Copying the result back.

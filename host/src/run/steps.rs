@@ -1,4 +1,4 @@
-//! The steps of a run that a batch takes for each of its graphs too.
+//! Steps that a run shares with a batch.
 
 use super::{RunError, RunRequest};
 use crate::analysis::{Built, Case, End, Found};
@@ -7,10 +7,9 @@ use crate::graph::{Graph, WeightKind};
 use seawall_core::abi::control::{ControlRecord, LoopRecord};
 use seawall_core::topology::Topology;
 
-/// Builds the program that `request` asks for, in the shape that it asks for. The
-/// request is checked.
+/// Builds the program of `request` in its shape. The request is already checked.
 ///
-/// Distances take 64 bits where `wide` says so.
+/// Distances have 64 bits if `wide`.
 pub(crate) fn build(graph: &Graph, request: &RunRequest, wide: bool) -> Result<Built, RunError> {
     let question = request.question(wide);
     let mut built = request.analysis.room().build(graph, &question)?;
@@ -18,7 +17,7 @@ pub(crate) fn build(graph: &Graph, request: &RunRequest, wide: bool) -> Result<B
     Ok(built)
 }
 
-/// Gives the searches of a program the shape asked for.
+/// Sets the requested shape for the searches of a program.
 fn force_topology(built: &mut Built, request: &RunRequest) -> Result<(), RunError> {
     let Some(topology) = request.topology else {
         return Ok(());
@@ -37,13 +36,12 @@ pub(crate) fn original_ids(graph: &Graph, nodes: &[u32]) -> Vec<u64> {
     nodes.iter().map(|node| graph.original_id(*node)).collect()
 }
 
-/// The counters of the loop that ran first, the one that an analysis is about.
+/// Returns the counters of the first loop, the main loop of an analysis.
 fn first_loop(control: &ControlRecord) -> Option<&LoopRecord> {
     (control.loops_done > 0).then_some(&control.loops[0])
 }
 
-/// How the loop that an analysis is about ended; a program without one is
-/// over after an iteration.
+/// Returns the end of the main loop; a program without a loop ends after one iteration.
 pub(crate) fn end_of(control: &ControlRecord) -> End {
     let record = first_loop(control);
     End {
@@ -52,13 +50,13 @@ pub(crate) fn end_of(control: &ControlRecord) -> End {
     }
 }
 
-/// Name of the topology that most steps of the run had.
+/// Returns the name of the topology of most steps.
 pub(crate) fn topology_name(control: &ControlRecord) -> String {
     let Some(record) = first_loop(control) else {
         return "none".to_owned();
     };
     let mut steps = record.steps;
-    // Iterations in one block are one step each in its own count.
+    // A block counts each of its iterations as one step.
     steps[Topology::Fused as usize] = steps[Topology::Fused as usize].max(record.block_iterations);
     let taken = (0_u32..).zip(steps).filter(|(_, count)| *count > 0);
     let most = taken.max_by_key(|(_, count)| *count);
@@ -66,7 +64,7 @@ pub(crate) fn topology_name(control: &ControlRecord) -> String {
         .map_or_else(|| "none".to_owned(), |topology| topology.name().to_owned())
 }
 
-/// Whether the sequential implementation finds the same.
+/// Tells whether the sequential implementation has the same result.
 pub(crate) fn is_equal(graph: &Graph, request: &RunRequest, end: End, found: Found<'_>) -> bool {
     let question = &request.question(false);
     let case = Case {
@@ -77,7 +75,7 @@ pub(crate) fn is_equal(graph: &Graph, request: &RunRequest, end: End, found: Fou
     request.analysis.room().check(&case, found)
 }
 
-/// Whether whole distances outgrew 32 bits, so that they have to be found again in 64.
+/// Tells whether whole distances exceeded 32 bits, so that the search has to be repeated in 64.
 pub(crate) fn outgrew(error: &RunError) -> bool {
     matches!(
         error,

@@ -1,7 +1,6 @@
-//! What of a request can be refused before anything is built.
+//! Checks of a request before anything is built.
 //!
-//! Every way into a run comes through here: one graph, a batch, a command line that
-//! wants to know before it has loaded the graph.
+//! All runs use these checks: one graph, a batch, and the command line before it loads the graph.
 
 use super::{AnalysisKind, Ranking, RunError, RunRequest};
 use crate::backend::BackendError;
@@ -14,7 +13,7 @@ use crate::program::{check_damping, check_tolerance};
 pub const SOURCES_MAX: u32 = u32::MAX - 63;
 
 impl RunRequest {
-    /// Refuses what no graph could answer. Sources are looked at with the graph.
+    /// Refuses requests that are invalid for any graph. Sources are checked with the graph.
     ///
     /// # Errors
     /// [`RunError::WrongDetail`], [`RunError::NoTime`], [`RunError::Program`] for the
@@ -36,11 +35,11 @@ impl RunRequest {
         }
     }
 
-    /// [`RunRequest::check`], and whether `graph` can answer.
+    /// Works as [`RunRequest::check`], and checks that `graph` fits the request.
     ///
     /// # Errors
-    /// As there, and for sources that are missing or no nodes, weights that the graph
-    /// lacks, and edges without their reverse.
+    /// As there, and for sources that are missing or not nodes, missing weights, and edges without
+    /// their reverse.
     pub fn check_for(&self, graph: &Graph) -> Result<(), RunError> {
         self.check()?;
         let (nodes, sources) = (graph.nodes(), self.sources());
@@ -54,7 +53,7 @@ impl RunRequest {
 }
 
 impl RunRequest {
-    /// The sources that count: none where the analysis starts everywhere.
+    /// Returns the sources in use: none if the analysis starts everywhere.
     pub(crate) fn sources(&self) -> &[u32] {
         if self.analysis.takes_sources() {
             &self.sources
@@ -65,7 +64,7 @@ impl RunRequest {
 }
 
 impl Ranking {
-    /// Refuses parameters with which no ranking ends.
+    /// Refuses parameters with which a ranking does not end.
     ///
     /// # Errors
     /// [`RunError::Program`].
@@ -94,7 +93,7 @@ impl AnalysisKind {
     }
 }
 
-/// Refuses a graph that lacks what the analysis is about.
+/// Refuses a graph that the analysis does not support.
 fn check_graph(graph: &Graph, analysis: AnalysisKind) -> Result<(), RunError> {
     if analysis.reads_weights() && graph.weights().is_none() {
         return Err(RunError::NoWeights { analysis });

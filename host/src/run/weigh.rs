@@ -1,4 +1,4 @@
-//! What a choice of machine is made from: costs, devices, jobs.
+//! Inputs of the choice of a machine: costs, devices, jobs.
 
 use super::RunRequest;
 use crate::backend::cpu::available_threads;
@@ -10,14 +10,14 @@ use crate::cost::{Costs, Job, Tally};
 use crate::graph::Graph;
 use std::sync::OnceLock;
 
-/// The calibration, and why there is none when one was there.
+/// The calibration, or the reason why an existing one is not used.
 pub(crate) struct Found {
     pub(super) calibration: Calibration,
     ignored: Option<String>,
 }
 
 impl Found {
-    /// The user's calibration, read once in a process: looking for the file takes longer
+    /// Returns the user's calibration, read once per process: looking for the file takes longer
     /// than a small job.
     pub(crate) fn get() -> &'static Self {
         static FOUND: OnceLock<Found> = OnceLock::new();
@@ -37,7 +37,7 @@ impl Found {
         }
     }
 
-    /// `reason`, and that a calibration was not used.
+    /// Adds to `reason` that a calibration was not used.
     pub(crate) fn with_note(&self, reason: String) -> String {
         match &self.ignored {
             Some(why) => format!("{reason}; the calibration was ignored: {why}"),
@@ -45,7 +45,7 @@ impl Found {
         }
     }
 
-    /// Costs of the threads that `request` may take, and of a GPU.
+    /// Returns the costs of the threads that `request` may use, and of a GPU.
     pub(crate) fn costs(&self, request: &RunRequest, device: Option<&Key>) -> Costs {
         let threads = request
             .machine
@@ -57,7 +57,7 @@ impl Found {
     }
 }
 
-/// What the GPU of that number can do.
+/// Returns the limits of the GPU with that number.
 pub(crate) fn limits_of(ordinal: u32) -> Result<DeviceLimits, BackendError> {
     let devices = cuda::probe()?;
     let visible = devices.len();
@@ -67,7 +67,7 @@ pub(crate) fn limits_of(ordinal: u32) -> Result<DeviceLimits, BackendError> {
     })
 }
 
-/// The request in the terms of costs; a search is followed for `edges` edges.
+/// Returns the request as a job; a search is sampled for `edges` edges.
 pub(crate) fn job(graph: &Graph, request: &RunRequest, edges: u64) -> Job {
     let analysis = request.analysis.room();
     let facts = analysis.facts();

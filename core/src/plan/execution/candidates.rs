@@ -1,9 +1,9 @@
 //! The search for groups whose arena fits.
 //!
-//! The plan that was asked for comes first. Where its arena is too large, plans of
-//! smaller and smaller groups follow, which keep less alive. These do not depend on
-//! the budget, so that the least of what they need is the least budget that works:
-//! a budget is accepted when one of them fits, and refused when none does.
+//! The requested plan comes first. If its arena is too large, plans of smaller and smaller groups
+//! follow, which keep less alive. These do not depend on the budget, so the least of their needs
+//! is the least budget that works: a budget is accepted if one of them fits, and refused if none
+//! does.
 
 use super::super::arena::{self, ArenaOptions, Results, Size};
 use super::super::depth_first;
@@ -15,13 +15,13 @@ use crate::scratch::ExecutionScratchView;
 /// A way to make groups.
 #[derive(Clone, Copy)]
 enum Candidate {
-    /// As asked for, under the budget.
+    /// As requested, under the budget.
     Asked,
     /// In order, under the budget.
     InOrder,
-    /// A group a layer.
+    /// One group per layer.
     Layers,
-    /// Depth first, in groups of at most so many bytes.
+    /// Depth first, in groups of at most this many bytes.
     DepthFirst(u64),
 }
 
@@ -67,8 +67,8 @@ impl<'p, 'a> Planner<'p, 'a> {
         let fixed = self.request.leeway.fixed_groups;
         match self.under_budget()? {
             Some((_, found)) if found.plan.whole || fixed => Ok(found),
-            // Groups that the budget shaped may fit by luck; whether the budget works is not
-            // left to that.
+            // Groups shaped by the budget may fit by chance, which must not decide whether the
+            // budget works.
             Some((candidate, found)) => {
                 self.any_fits()?;
                 let plan = self.group(candidate)?;
@@ -79,7 +79,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         }
     }
 
-    /// The groups that were asked for, or those in order, which may keep less alive.
+    /// Tries the requested groups, or those in order, which may keep less alive.
     fn under_budget(&mut self) -> Result<Option<(Candidate, Found<'a>)>, ExecutionError> {
         let in_order = match self.request.strategy {
             Strategy::InOrder => None,
@@ -94,7 +94,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         Ok(None)
     }
 
-    /// The first candidate of the ladder that fits.
+    /// Returns the first candidate of the ladder that fits.
     fn any_fits(&mut self) -> Result<Found<'a>, ExecutionError> {
         let whole = self.whole_bytes();
         for rung in 0..self.rungs() {
@@ -110,7 +110,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         .into())
     }
 
-    /// The least that a candidate of the ladder needs, resident bytes included.
+    /// Returns the least need of a candidate of the ladder, with resident bytes.
     pub(super) fn least(&mut self) -> Result<u64, ExecutionError> {
         let whole = self.whole_bytes();
         if self.checked.is_none() {
@@ -134,7 +134,7 @@ impl<'p, 'a> Planner<'p, 'a> {
             .ok_or(overflow.into())
     }
 
-    /// Candidates that may take the place of the groups asked for.
+    /// Candidates that may replace the requested groups.
     fn rungs(&self) -> u32 {
         if self.request.leeway.fixed_groups {
             1
@@ -176,7 +176,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         Ok(plan)
     }
 
-    /// The first layout of these groups that fits, if one does.
+    /// Returns the first layout of these groups that fits, if there is one.
     fn fit(&mut self, plan: Plan) -> Result<Option<Found<'a>>, ArenaError> {
         let available = self.available();
         for options in self.layouts() {
@@ -192,13 +192,13 @@ impl<'p, 'a> Planner<'p, 'a> {
         Ok(None)
     }
 
-    /// The layouts that the request admits, with one copy of scratch, the best first.
+    /// Returns the layouts that the request admits, with one copy of scratch, the best first.
     fn layouts(&self) -> impl Iterator<Item = ArenaOptions<'a>> + use<'a> {
         let request = *self.request;
         (0..LAYOUTS).filter_map(move |number| layout(&request, number))
     }
 
-    /// Lays the arena out; returns the largest group's bytes beside its size.
+    /// Lays the arena out; returns its size and the largest group's bytes.
     #[inline(never)]
     pub(super) fn lay_out(
         &mut self,
@@ -236,7 +236,7 @@ fn layout<'a>(request: &Request<'a>, number: u32) -> Option<ArenaOptions<'a>> {
     })
 }
 
-/// The candidate of a rung, for a program of so many fused bytes.
+/// Returns the candidate of a rung, for a program with this many fused bytes.
 fn candidate(rung: u32, whole_bytes: u64) -> Candidate {
     match rung {
         0 => Candidate::Layers,

@@ -1,4 +1,4 @@
-//! One call from a program to everything that running it takes.
+//! One call from a program to its complete execution plan.
 //!
 //! Groups, arena, topology, memory and launch shape follow from each other, and
 //! composed by hand they can contradict: component peaks of different groups add
@@ -11,9 +11,9 @@
 //! | memory of the topology | frontier, its copies of scratch and output of the group that needs most |
 //! | arena | what is alive at once, outputs of earlier groups included, scratch as the topology has it |
 //!
-//! A plan is accepted when all of them fit beside the resident bytes, and then the
-//! arena is all the memory that it takes. `candidates` looks for groups whose
-//! arena fits, `step` chooses the topology. Nothing is launched or allocated here.
+//! A plan is accepted if all of them fit beside the resident bytes; the arena is then its only
+//! memory. `candidates` looks for groups whose arena fits, `step` chooses the topology. Nothing is
+//! launched or allocated here.
 
 mod candidates;
 mod error;
@@ -31,37 +31,37 @@ use crate::topology::{Decision, Signals};
 use crate::wave::Dag;
 use candidates::Planner;
 
-/// A program with all that its plan depends on.
+/// A program with everything that its plan depends on.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Request<'a> {
     /// The waves and their order.
     pub dag: Dag<'a>,
-    /// Bytes that may be used; resident is what stays beside the arena, the graph first of all.
+    /// Bytes that may be used; resident bytes stay beside the arena, mainly the graph.
     pub budget: Budget,
-    /// How layers become groups where there is memory enough.
+    /// Strategy of grouping if there is enough memory.
     pub strategy: Strategy,
-    /// How regions are laid out. The topology in it does not count: the plan chooses one.
+    /// Layout of regions. Its topology is ignored: the plan chooses one.
     pub arena: ArenaOptions<'a>,
-    /// How far the layout may give way where it does not fit.
+    /// Concessions of the layout if it does not fit.
     pub leeway: Leeway,
-    /// What a step was measured to do. Required and budgeted bytes in it do not count: the
-    /// plan has its own.
+    /// Measurements of a step. Required and budgeted bytes in it are ignored: the plan has its
+    /// own.
     pub signals: Signals,
     /// The dispatch to size, if there is one.
     pub dispatch: Option<Dispatch<'a>>,
 }
 
-/// How far an arena that does not fit may give way, in this order.
+/// Concessions of an arena that does not fit, in this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Leeway {
-    /// Alignment to fall back to; 0 keeps the one asked for.
+    /// Alignment to fall back to; 0 keeps the requested one.
     pub least_alignment_bytes: u64,
-    /// Whether results may be read right after their group and give up their memory then.
+    /// Whether results may be read right after their group, which then frees their memory.
     pub early_results: bool,
-    /// Whether the groups stay those of the strategy; otherwise smaller ones may take their
-    /// place. A refusal then names a budget that works, which need not be the least.
+    /// Whether the groups stay those of the strategy; otherwise smaller ones may replace them. A
+    /// refusal then names a budget that works, which need not be the least.
     pub fixed_groups: bool,
 }
 
@@ -91,7 +91,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// A program planned from end to end, inside the scratch that was borrowed for it.
+/// A program planned from end to end, inside borrowed scratch.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Execution<'a> {
@@ -99,32 +99,33 @@ pub struct Execution<'a> {
     pub groups: Groups<'a>,
     /// The arena, laid out for the topology.
     pub arena: Arena<'a>,
-    /// Whether results stay to the end, as asked; otherwise each has to be read after its group.
+    /// Whether results stay to the end, as requested; otherwise each has to be read after its
+    /// group.
     pub results_stay: bool,
-    /// What the policy wanted, and why.
+    /// The policy's choice, with its reason.
     pub decision: Decision,
-    /// The memory of the topology to run, for the group that needs most under it.
+    /// The memory of the topology to run, for the group with the largest need.
     pub memory: MemoryPlan,
-    /// Whether Sparse replaced the topology that was wanted because that did not fit.
+    /// Whether Sparse replaced the wanted topology because that did not fit.
     pub downgraded: bool,
-    /// Bytes to have in all: resident ones, and the larger of arena and memory.
+    /// Total bytes required: resident ones, and the larger of arena and memory.
     pub required_bytes: u64,
     /// Required over budgeted bytes in basis points, at most 10 000.
     pub pressure_bps: u32,
-    /// The sizes of the dispatch, if one was asked for.
+    /// The sizes of the dispatch, if one was requested.
     pub launch: Option<LaunchPlan>,
 }
 
 /// Plans a program from end to end.
 ///
-/// Costs what [`super::groups()`] and [`super::arena()`] do where their plan fits. Where it
-/// does not, at most eight plans of smaller groups are tried, in a fixed order.
+/// Costs as much as [`super::groups()`] and [`super::arena()`] if their plan fits. If it does not,
+/// at most eight plans of smaller groups are tried, in a fixed order.
 ///
 /// # Errors
 ///
-/// In this order: those of the groups; [`ExecutionError::OverBudget`] when what is alive at
-/// once does not fit, with the least budget that works, and those of the arena; those of the
-/// dispatch. On an error the chooser remembers nothing of a topology that did not fit.
+/// In this order: those of the groups; [`ExecutionError::OverBudget`] if the memory alive at once
+/// does not fit, with the least budget that works, and those of the arena; those of the dispatch.
+/// On an error the chooser remembers nothing of a topology that did not fit.
 ///
 /// ```
 /// use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
@@ -165,11 +166,11 @@ pub fn execution<'a>(
 
 /// The least budget that [`execution()`] accepts, resident bytes included.
 ///
-/// The budget in the request does not count. Costs eight plans.
+/// The budget in the request is ignored. Costs eight plans.
 ///
 /// # Errors
 ///
-/// As [`execution()`], those of budgets aside.
+/// As [`execution()`], except those of budgets.
 pub fn least_budget<'a>(
     request: &Request<'a>,
     scratch: impl Into<ExecutionScratchView<'a>>,

@@ -1,4 +1,4 @@
-//! The topology of a plan, and what follows from it.
+//! The topology of a plan, and its consequences.
 
 use super::super::arena::{self, ArenaOptions};
 use super::super::groups::{self, Groups};
@@ -10,7 +10,7 @@ use crate::ratio::Bps;
 use crate::topology::memory::{Footprint, MemoryError, MemoryPlan};
 use crate::topology::{Decision, Signals, Topology, TopologyPolicy};
 
-/// Who chooses the topology: a policy, with or without a cache in front of it.
+/// The chooser of the topology: a policy, with or without a cache.
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Chooser<'c> {
@@ -32,13 +32,13 @@ impl<'c> Chooser<'c> {
         Self { subject, source }
     }
 
-    /// A cache, which answers as its policy does.
+    /// A cache, which returns its policy's answers.
     pub fn cached<const N: usize>(cache: &'c mut PlanCache<N>, subject: &'c mut Subject) -> Self {
         let source = Source::Cache(cache.view());
         Self { subject, source }
     }
 
-    /// Chooses beside what ran last, and remembers nothing.
+    /// Chooses given the previous topology, and remembers nothing.
     fn choose(&mut self, signals: &Signals) -> Decision {
         let mut subject = *self.subject;
         match &mut self.source {
@@ -48,7 +48,7 @@ impl<'c> Chooser<'c> {
     }
 }
 
-/// Chooses the topology of the groups that were found, and completes their plan.
+/// Chooses the topology of the groups, and completes their plan.
 pub(super) fn execution<'a>(
     mut planner: Planner<'_, 'a>,
     found: Found<'a>,
@@ -104,7 +104,7 @@ pub(super) fn execution<'a>(
 
 type Settled<'a> = (MemoryPlan, ArenaOptions<'a>, arena::Size);
 
-/// Memory and arena under the topology that is wanted, if they fit.
+/// Memory and arena under the wanted topology, if they fit.
 fn settle<'a>(
     planner: &mut Planner<'_, 'a>,
     found: &Found<'a>,
@@ -129,7 +129,7 @@ fn settle<'a>(
     Ok(fitting.map(|(_, size)| (memory, options, size)))
 }
 
-/// The memory of the group that needs most under a topology.
+/// The memory of the group with the largest need under a topology.
 fn memory(
     request: &Request<'_>,
     groups: &Groups<'_>,

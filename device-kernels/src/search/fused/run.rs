@@ -29,7 +29,7 @@ pub fn run_fused<G: Grid>(cx: ContextRef<G>, slot: u32, bounds: Bounds) -> Resul
         return one_thread::run_one_thread(cx, slot, &bounds);
     }
     let (context, grid) = (&cx.context(), cx.grid());
-    let outcome = Search::current(grid).narrow(context, slot, &bounds);
+    let outcome = Search::current(grid).fuse(context, slot, &bounds);
     if crew_size(&context.team) > 1 {
         // When the run stops, blocks end, and their shared memory with them, which others
         // may still read. Nobody ends before all have arrived here with what they read.
@@ -40,12 +40,7 @@ pub fn run_fused<G: Grid>(cx: ContextRef<G>, slot: u32, bounds: Bounds) -> Resul
 
 impl Search {
     #[inline(always)]
-    fn narrow<G: Grid>(
-        &self,
-        context: &Context<G>,
-        slot: u32,
-        bounds: &Bounds,
-    ) -> Result<u32, Stop> {
+    fn fuse<G: Grid>(&self, context: &Context<G>, slot: u32, bounds: &Bounds) -> Result<u32, Stop> {
         let (team, tables, grid) = (&context.team, &context.tables, context.team.grid);
         let drive = &shared_drive::read(grid);
         let crew = Crew {

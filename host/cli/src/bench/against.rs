@@ -1,7 +1,7 @@
-//! An earlier report to hold this one against: `bench --against FILE`.
+//! Comparison with an earlier report: `bench --against FILE`.
 //!
-//! Rows are the same if section, subject and the name of our figure are. Times of other devices
-//! or of small graphs say nothing about a change, so such reports are refused.
+//! Rows match if section, subject and the name of our figure are equal. Times of other devices or
+//! of small graphs say nothing about a change, so such reports are refused.
 
 use super::{BenchReport, Row};
 use serde::Deserialize;
@@ -14,7 +14,7 @@ const SLOWER: f64 = 0.05;
 /// Largest file, bytes.
 const FILE_MAX: u64 = 64 << 20;
 
-/// The report cannot be compared with.
+/// The report is not comparable.
 #[derive(Debug, thiserror::Error)]
 pub enum AgainstError {
     /// The file could not be read.
@@ -25,7 +25,7 @@ pub enum AgainstError {
         /// The error of the system.
         source: std::io::Error,
     },
-    /// The file is no report of `bench --json`.
+    /// The file is not a report of `bench --json`.
     #[error("--against {}: {problem}; write it by `seawall bench --json`", path.display())]
     Foreign {
         /// The file.
@@ -94,8 +94,8 @@ impl Earlier {
         serde_json::from_slice(&text).map_err(|error| foreign(error.to_string()))
     }
 
-    /// Holds `report` against this one: adds a note for each row that is slower by more than a
-    /// twentieth, and one that sums up. Returns whether there is no such row.
+    /// Compares `report` with this one: adds a note for each row that is slower by more than a
+    /// twentieth, and a summary. Returns whether there is no such row.
     ///
     /// # Errors
     /// [`AgainstError::OtherSetting`].

@@ -1,8 +1,8 @@
-//! Times of the strongest special program for each job, recorded elsewhere.
+//! Times of the strongest specialised program for each job, recorded elsewhere.
 //!
 //! One H200, driver 580, CUDA 13.0, 2026-11, device time without the peer's preprocessing on the
-//! host; each result was checked. They stand beside rows of the persistent kernel at full size,
-//! on any machine, as something to aim at: they are no measurement of the run at hand.
+//! host; each result was checked. They appear beside rows of the persistent kernel at full size,
+//! on any machine, as a goal: they are not measurements of the present run.
 
 use super::row::{Clock, Figure, Row};
 use super::section::Section;

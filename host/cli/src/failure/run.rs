@@ -164,5 +164,6 @@ pub(super) fn probe_fields(error: &MeasureError) -> Value {
         MeasureError::Graph(error) => graph::fields(error),
         MeasureError::Program(error) => program_fields(error),
         MeasureError::Backend(error) => backend_fields(error),
+        _ => json!({"kind": "failed"}),
     }
 }

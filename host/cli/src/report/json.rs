@@ -7,19 +7,16 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::head::Head;
 use super::weights::WeightsReport;
-use seawall::analysis::{AnalysisKind, Answer};
+use seawall::analysis::Answer;
 use seawall::backend::HostWork;
 use seawall::outcome::{Dropped, PlanSummary, Rounds, RunOutcome, Times};
-use seawall::run::Executor;
 
 #[derive(Serialize)]
 struct Report<'a> {
-    analysis: AnalysisKind,
-    backend: Executor,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    backend_reason: Option<&'a str>,
-    device: &'a str,
+    #[serde(flatten)]
+    head: Head<'a>,
     nodes: u64,
     edges: u64,
     #[serde(flatten)]
@@ -62,10 +59,7 @@ struct Plan<'a> {
 impl<'a> Report<'a> {
     fn of(outcome: &'a RunOutcome) -> Self {
         Self {
-            analysis: outcome.analysis,
-            backend: outcome.backend,
-            backend_reason: outcome.backend_reason.as_deref(),
-            device: &outcome.device,
+            head: Head::from(outcome),
             nodes: outcome.nodes,
             edges: outcome.edges,
             dropped: outcome.dropped,

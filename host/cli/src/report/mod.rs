@@ -1,7 +1,7 @@
 //! Reports: a finished run or plan as text, JSON, a trace, a picture or a file.
 //!
-//! Each writer takes what is already computed and a [`std::io::Write`]; none
-//! runs anything, reads a graph or decides an exit code.
+//! Each writer takes computed results and a [`std::io::Write`]; none runs anything, reads a graph
+//! or sets an exit code.
 
 pub mod batch;
 pub mod json;
@@ -12,5 +12,6 @@ pub mod table;
 pub mod text;
 pub mod trace;
 
+mod head;
 pub(crate) mod svg;
 pub(crate) mod weights;

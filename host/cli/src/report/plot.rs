@@ -1,7 +1,6 @@
-//! The result as a picture: how many nodes have which value.
+//! The result as a picture: the number of nodes by value.
 //!
-//! For a search that is the size of its frontier at each level, the figure that
-//! decides which topology pays.
+//! For a search this is the size of its frontier at each level, which decides which topology pays.
 
 mod histogram;
 
@@ -20,13 +19,13 @@ const TOP: f64 = 50.0;
 const BOTTOM: f64 = 56.0;
 /// Room between two labels of an axis.
 const APART: f64 = 16.0;
-/// Height of a bar that holds a node, so that single nodes can be seen.
+/// Smallest height of a non-empty bar, so that single nodes are visible.
 const BAR_MIN: f64 = 1.0;
 
 /// Draws the picture as SVG.
 ///
 /// # Errors
-/// When `out` fails.
+/// If `out` fails.
 pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     let histogram = Histogram::of(outcome);
     let Picture { title, axis, .. } = outcome.analysis.room().picture(&outcome.values);
@@ -46,7 +45,7 @@ struct Frame {
     left: f64,
     floor: f64,
     right: f64,
-    /// From one bar to the next.
+    /// Distance of bars.
     pitch: f64,
     highest: u64,
 }
@@ -118,8 +117,7 @@ impl Frame {
         Ok(())
     }
 
-    /// From where to where the label of a bar goes: below its middle, but within
-    /// the picture.
+    /// Start and end of a bar's label: below its middle, but within the picture.
     fn span(&self, at: usize, bar: &Bar) -> (f64, f64) {
         let half = text_width(&bar.label, TEXT_SIZE) / 2.0;
         let middle = self.left + self.pitch * (at as f64 + 0.5);
@@ -131,17 +129,16 @@ impl Frame {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::text::tests::outcome;
+    use crate::report::text::tests::with;
     use seawall::analysis::AnalysisKind;
     use seawall::outcome::Column;
 
     fn drawn(analysis: AnalysisKind, values: Column) -> String {
         let mut bytes = Vec::new();
-        let outcome = RunOutcome {
-            analysis,
-            values,
-            ..outcome()
-        };
+        let outcome = with(|told| {
+            told.analysis = analysis;
+            told.values = values;
+        });
         write(&outcome, &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }

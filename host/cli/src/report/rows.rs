@@ -1,4 +1,4 @@
-//! The result of a run as a table: one row a node, under the ids of the file.
+//! The result of a run as a table: one row per node, with the ids of the file.
 //!
 //! With parents there is a third column, `parent`, the id of a node.
 
@@ -17,9 +17,9 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// The rows of `outcome`; `original` gives the id in the file of a node.
+    /// Returns the rows of `outcome`; `original` returns a node's id in the file.
     ///
-    /// The labels of components are nodes, so they are given by their ids too.
+    /// The labels of components are nodes, so they are written as ids too.
     #[must_use]
     pub fn new(outcome: &'a RunOutcome, original: &'a dyn Fn(u32) -> u64) -> Self {
         Self {
@@ -28,7 +28,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The rows of a column that `analysis` gave, without parents.
+    /// Returns the rows of a column of `analysis`, without parents.
     pub(super) fn of(
         (analysis, column): (AnalysisKind, &'a Column),
         original: &'a dyn Fn(u32) -> u64,
@@ -45,7 +45,7 @@ impl<'a> Rows<'a> {
     /// the nodes, buffered by `out` alone.
     ///
     /// # Errors
-    /// When `out` fails.
+    /// If `out` fails.
     pub fn write(
         &self,
         format: RowFormat,
@@ -108,7 +108,7 @@ impl Table for Rows<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::text::tests::outcome;
+    use crate::report::text::tests::{outcome, with};
     use seawall::outcome::SourceSets;
     use serde_json::{Value, json};
 
@@ -157,10 +157,9 @@ mod tests {
     #[test]
     fn the_largest_number_is_a_value_where_every_node_has_one() {
         for analysis in [AnalysisKind::Triangles, AnalysisKind::Kcore] {
-            let all = RunOutcome {
-                analysis,
-                ..outcome()
-            };
+            let all = with(|told| {
+                told.analysis = analysis;
+            });
             assert!(csv(&all, &[]).ends_with("103,4294967295\n"));
         }
     }

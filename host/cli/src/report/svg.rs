@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};
 
-/// Text made safe for XML: markup is escaped, control characters become `?`.
+/// Escapes text for XML: markup is escaped, control characters become `?`.
 pub(super) struct Escaped<'a>(pub(super) &'a str);
 
 impl fmt::Display for Escaped<'_> {
@@ -28,8 +28,8 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// Width of a letter in parts of the font's size, from above: fonts differ, and
-/// the reader's is not known.
+/// Upper bound of a letter's width in parts of the font's size: fonts differ, and the reader's is
+/// not known.
 fn letter_width(letter: char) -> f64 {
     match letter {
         'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '|' | '!' | '\'' | ' ' => 0.36,
@@ -41,12 +41,12 @@ fn letter_width(letter: char) -> f64 {
     }
 }
 
-/// Width of `text` in a font of this size, from above.
+/// Upper bound of the width of `text` in a font of this size.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().map(letter_width).sum::<f64>() * size
 }
 
-/// `text`, cut with an ellipsis if it is wider than `width`.
+/// Cuts `text` with an ellipsis if it is wider than `width`.
 pub(super) fn fitted(text: &str, width: f64) -> Cow<'_, str> {
     if text_width(text, TEXT_SIZE) <= width {
         return Cow::Borrowed(text);
@@ -63,7 +63,7 @@ pub(super) fn fitted(text: &str, width: f64) -> Cow<'_, str> {
 /// Size of plain text in user units.
 pub(super) const TEXT_SIZE: f64 = 12.0;
 
-/// Where text stands on its anchor point.
+/// Alignment of text at its anchor point.
 #[derive(Clone, Copy)]
 pub(crate) enum Anchor {
     Start,
@@ -106,7 +106,7 @@ impl<'a> Canvas<'a> {
         Ok(Self { out })
     }
 
-    /// A box of a style class, with a text that appears when pointed at.
+    /// A box of a style class, with a text that appears on hover.
     pub(crate) fn area(&mut self, class: &str, area: Area, hint: &str) -> io::Result<()> {
         let Area {
             x,
@@ -130,8 +130,7 @@ impl<'a> Canvas<'a> {
         )
     }
 
-    /// Straight lines through `corners` that end in an arrow, with a text that
-    /// appears when pointed at.
+    /// Straight lines through `corners` that end in an arrow, with a text that appears on hover.
     pub(super) fn arrow(&mut self, corners: &[(f64, f64)], hint: &str) -> io::Result<()> {
         write!(
             self.out,
@@ -144,7 +143,7 @@ impl<'a> Canvas<'a> {
         writeln!(self.out, "\"><title>{}</title></polyline>", Escaped(hint))
     }
 
-    /// Text that is cut to `width` if it is longer; pointed at, it shows whole.
+    /// Text that is cut to `width` if it is longer; on hover it appears in full.
     pub(crate) fn label(
         &mut self,
         class: &str,

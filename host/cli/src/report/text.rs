@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::head::Head;
 use super::weights;
 use seawall::analysis::Sentence;
 use seawall::backend::HostWork;
@@ -15,22 +16,12 @@ use seawall::units::{Count, Nanoseconds, bytes, counted};
 pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     let nodes = counted(outcome.nodes, "node");
     let edges = counted(outcome.edges, "edge");
-    writeln!(
+    let weights = weights::told(outcome.weights);
+    Head::from(outcome).write(
         out,
-        "{} of {nodes}, {edges}",
-        outcome.analysis.facts().title
+        &format!("{nodes}, {edges}"),
+        (outcome.dropped, weights),
     )?;
-    writeln!(out)?;
-    if let Some(dropped) = left_out(outcome.dropped) {
-        row(out, "left out", &dropped)?;
-    }
-    if let Some(weights) = weights::told(outcome.weights) {
-        row(out, "weights", &weights)?;
-    }
-    row(out, "ran on", &machine(outcome))?;
-    if let Some(reason) = &outcome.backend_reason {
-        row(out, "", reason)?;
-    }
     if !outcome.sources.is_empty() {
         row(out, "from", &sources(&outcome.sources))?;
     }
@@ -66,10 +57,6 @@ pub(super) fn left_out(dropped: Dropped) -> Option<String> {
     let told = parts.iter().filter(|(count, _)| *count > 0);
     let told: Vec<String> = told.map(|(count, noun)| counted(*count, noun)).collect();
     (!told.is_empty()).then(|| told.join(", "))
-}
-
-fn machine(outcome: &RunOutcome) -> String {
-    format!("{} (backend {})", outcome.device, outcome.backend)
 }
 
 /// Sources named in the report; the rest are counted.
@@ -244,60 +231,52 @@ fn run_note(run_ns: u64, repeat: u32, edges: u64) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use seawall::analysis::{AnalysisKind, Answer, Figure};
+    use seawall::analysis::Answer;
+    use seawall::graph::Graph;
     use seawall::outcome::Column;
-    use seawall::run::Executor;
+    use seawall::run::{AnalysisKind, Machine, RunRequest, execute};
 
     /// A small search that missed one node.
     pub(in crate::report) fn outcome() -> RunOutcome {
-        RunOutcome {
-            analysis: AnalysisKind::Bfs,
-            backend: Executor::Cpu,
-            backend_reason: Some("no GPU".to_owned()),
-            device: "two threads".to_owned(),
-            nodes: 4,
-            edges: 3,
-            dropped: Dropped::default(),
-            weights: None,
-            sources: vec![100],
-            reached: 3,
-            rounds: Rounds::Levels(2),
-            converged: true,
-            values: Column::U32(vec![0, 1, 1, u32::MAX]),
-            parents: None,
-            plan: PlanSummary {
-                groups: 2,
-                global_barriers: 1,
-                lower_bound: 2,
-                peak_group_bytes: 1536,
-                arena_bytes: 4096,
-            },
-            topology: "sparse".to_owned(),
-            times: Times {
-                load: 1,
-                upload: 2,
-                plan: 3,
-                run: 1_000,
-                readback: 5,
-            },
-            repeat: 3,
-            device_barriers: 7,
-            host: HostWork {
-                host_synchronisations: 1,
-                launches: 2,
-                uploads: 3,
-            },
-            checked: Some(true),
-            check_tolerance: None,
-            answer: Answer {
-                figures: vec![Figure::new("eccentricity", 1)],
-                sentence: Sentence::Reached {
-                    more: ", the farthest at level 1".to_owned(),
-                },
-            },
-            events: Vec::new(),
-            waves: Vec::new(),
-        }
+        let graph = Graph::from_edges(4, &[(0, 1), (0, 2), (1, 2)], false).unwrap();
+        let request = RunRequest::new(AnalysisKind::Bfs, vec![0]).on(Machine::cpu(None));
+        let mut told = execute(&graph, &request, &mut |_| ()).unwrap();
+        told.backend_reason = Some("no GPU".to_owned());
+        told.device = "two threads".to_owned();
+        told.sources = vec![100];
+        told.plan = PlanSummary {
+            groups: 2,
+            global_barriers: 1,
+            lower_bound: 2,
+            peak_group_bytes: 1536,
+            arena_bytes: 4096,
+        };
+        told.topology = "sparse".to_owned();
+        told.times = Times {
+            load: 1,
+            upload: 2,
+            plan: 3,
+            run: 1_000,
+            readback: 5,
+        };
+        told.repeat = 3;
+        told.device_barriers = 7;
+        told.host = HostWork {
+            host_synchronisations: 1,
+            launches: 2,
+            uploads: 3,
+        };
+        told.checked = Some(true);
+        told.events = Vec::new();
+        told.waves = Vec::new();
+        told
+    }
+
+    /// The same outcome, but for what `change` changes.
+    pub(in crate::report) fn with(change: impl FnOnce(&mut RunOutcome)) -> RunOutcome {
+        let mut told = outcome();
+        change(&mut told);
+        told
     }
 
     fn report(outcome: &RunOutcome) -> String {
@@ -327,29 +306,26 @@ pub(super) mod tests {
 
     #[test]
     fn a_difference_is_loud() {
-        let text = report(&RunOutcome {
-            checked: Some(false),
-            ..outcome()
-        });
+        let text = report(&with(|told| {
+            told.checked = Some(false);
+        }));
         assert!(text.contains("DIFFERS"));
     }
 
     #[test]
     fn a_plan_without_searches_has_no_topology_to_name() {
         let topology = "none".to_owned();
-        let text = report(&RunOutcome {
-            topology,
-            ..outcome()
-        });
+        let text = report(&with(|told| {
+            told.topology = topology;
+        }));
         assert!(!text.contains("topology"), "{text}");
     }
 
     #[test]
     fn many_sources_are_counted() {
-        let text = report(&RunOutcome {
-            sources: (0..1000).collect(),
-            ..outcome()
-        });
+        let text = report(&with(|told| {
+            told.sources = (0..1000).collect();
+        }));
         assert!(text.contains("nodes 0, 1, 2, 3, 4, 5, 6, 7 and 992 more"));
     }
 
@@ -360,10 +336,9 @@ pub(super) mod tests {
                 sentence,
                 ..outcome().answer
             };
-            report(&RunOutcome {
-                answer,
-                ..outcome()
-            })
+            report(&with(|told| {
+                told.answer = answer;
+            }))
         };
         let text = told(Sentence::Graph("2 components".to_owned()));
         assert!(text.contains("found     2 components\n"), "{text}");
@@ -380,13 +355,12 @@ pub(super) mod tests {
     #[test]
     fn an_empty_graph_divides_by_nothing() {
         let values = Column::U32(Vec::new());
-        let text = report(&RunOutcome {
-            nodes: 0,
-            reached: 0,
-            values,
-            times: Times::default(),
-            ..outcome()
-        });
+        let text = report(&with(|told| {
+            told.nodes = 0;
+            told.reached = 0;
+            told.values = values;
+            told.times = Times::default();
+        }));
         assert!(text.contains("0 nodes reached, 0.0 % of all"));
     }
 }

@@ -1,9 +1,8 @@
 //! The run as a Chrome trace, for `chrome://tracing` or Perfetto.
 //!
-//! A trace shows where the time went, on one row for the host and one for the
-//! device. A third row lists the waves in the order of their groups at the start
-//! of the last run. They are marks without a length, since no executor measures
-//! its waves one by one.
+//! A trace shows the times on one row for the host and one for the device. A third row lists the
+//! waves in the order of their groups at the start of the last run. They are marks without a
+//! length, since no executor measures single waves.
 
 use std::io::{self, Write};
 
@@ -146,7 +145,7 @@ fn mark(wave: &WaveSummary, start_ns: u64) -> Entry<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::text::tests::outcome;
+    use crate::report::text::tests::with;
     use serde_json::{Value, json};
 
     fn trace(outcome: &RunOutcome) -> Vec<Value> {
@@ -171,11 +170,10 @@ mod tests {
             body_of: Some("loop".to_owned()),
             iterations: None,
         };
-        let events = trace(&RunOutcome {
-            events: vec![run(9), run(99)],
-            waves: vec![wave],
-            ..outcome()
-        });
+        let events = trace(&with(|told| {
+            told.events = vec![run(9), run(99)];
+            told.waves = vec![wave];
+        }));
         let spans: Vec<_> = events.iter().filter(|event| event["ph"] == "X").collect();
         assert_eq!(spans.len(), 3);
         assert_eq!(

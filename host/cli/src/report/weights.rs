@@ -1,4 +1,4 @@
-//! Weights in reports: where they come from, what they are, what was rounded.
+//! Weights in reports: origin, kind, rounding.
 
 use seawall::graph::{Scale, WeightKind, WeightOrigin};
 use seawall::outcome::Weights;
@@ -59,7 +59,7 @@ const fn kind(kind: WeightKind) -> &'static str {
     }
 }
 
-/// The weights of some graphs in words; nothing if none has any.
+/// The weights of some graphs in words; `None` if none has any.
 pub(crate) fn told(all: impl IntoIterator<Item = Weights>) -> Option<String> {
     let mut kinds: Vec<Weights> = Vec::new();
     for weights in all {
@@ -75,7 +75,7 @@ pub(crate) fn told(all: impl IntoIterator<Item = Weights>) -> Option<String> {
     (!told.is_empty()).then(|| told.join("; "))
 }
 
-/// Two kinds of weights as one, if they differ in counts alone.
+/// Merges two kinds of weights, if they differ only in counts.
 fn sum(a: Weights, b: Weights) -> Option<Weights> {
     let plain = |weights: Weights| Weights {
         rounded: 0,
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_scaling_lost_is_told() {
+    fn the_loss_of_scaling_is_reported() {
         let scale = Some(Scale {
             factor: 0.25,
             rounded: 3,

@@ -1,4 +1,4 @@
-//! `seawall run` with several graphs: one submission, a result for each.
+//! `seawall run` with several graphs: one submission, one result per graph.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -57,7 +57,7 @@ pub(super) fn command(
     Ok(verdict(outcome.checked()))
 }
 
-/// A loaded graph with the sources that were asked for.
+/// A loaded graph with its sources.
 fn member<'g>(
     args: &RunArgs,
     sources: &Sources,

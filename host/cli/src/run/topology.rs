@@ -9,15 +9,15 @@ pub(super) enum TopologyChoice {
     /// Chosen on the device from the frontier's nodes and edges.
     #[default]
     Auto,
-    /// Push from a queue, a warp 32 neighbouring nodes.
+    /// Push from a queue, one warp per 32 neighbouring nodes.
     WarpSparse,
     /// Push from a queue, edges shared out evenly.
     Sparse,
     /// Push from a queue into a bitset.
     Hybrid,
-    /// Pull over incoming edges, a warp a word of the bitset.
+    /// Pull over incoming edges, one warp per bitset word.
     Dense,
-    /// Pull over incoming edges, a block a tile of gathered nodes.
+    /// Pull over incoming edges, one block per tile of gathered nodes.
     BlockDense,
     /// Small frontiers by one block alone, others as warp-sparse.
     Fused,

@@ -204,7 +204,7 @@ pub enum GraphError {
     },
     /// More edges than 32-bit offsets can address.
     #[error(
-        "{file}: {edges} directed edges, but at most {limit} fit 32-bit offsets; split the graph or drop --undirected"
+        "{file}: {edges} directed edges, but at most {limit} fit 32-bit offsets; split the graph, or load it without reverse edges"
     )]
     TooManyEdges {
         /// File or generator.

@@ -1,4 +1,4 @@
-//! Breadth-first search: the level of every node, and its parent where asked.
+//! Breadth-first search: the level of every node, and its parent if requested.
 
 pub(super) mod oracle;
 
@@ -93,13 +93,13 @@ impl Analysis for Bfs {
     }
 }
 
-/// The largest value of a node that is reached.
+/// The largest value of a reached node.
 fn deepest(values: &[u32]) -> Option<u32> {
     let reached = values.iter().filter(|value| **value != UNREACHED);
     reached.max().copied()
 }
 
-/// How far the farthest node is, in `measure`s.
+/// Distance of the farthest node, in `measure`s.
 pub(super) fn farthest(column: &Column, measure: &str) -> Answer {
     let (eccentricity, told) = match column {
         Column::U32(values) => whole(deepest(values).map_or(0, u64::from)),
@@ -122,7 +122,7 @@ pub(super) fn farthest(column: &Column, measure: &str) -> Answer {
     }
 }
 
-/// A whole number, and how it is told.
+/// A whole number and its text.
 fn whole(number: u64) -> (Number, String) {
     (Number::Whole(number), Count(number).to_string())
 }

@@ -4,9 +4,8 @@ use crate::graph::Graph;
 use seawall_core::abi::UNREACHED;
 use std::collections::VecDeque;
 
-/// Level of every node from `sources` by a queue; nodes further than
-/// `max_levels` edges stay unreached. Sources that are no nodes do not count.
-/// O(nodes + edges).
+/// Level of every node from `sources` by a queue; nodes further than `max_levels` edges stay
+/// unreached. Sources that are not nodes do not count. O(nodes + edges).
 #[must_use]
 pub fn levels(graph: &Graph, sources: &[u32], max_levels: u32) -> Vec<u32> {
     let mut levels = vec![UNREACHED; graph.nodes() as usize];

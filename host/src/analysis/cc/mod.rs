@@ -1,5 +1,4 @@
-//! Connected components, directions ignored: each node's smallest neighbour
-//! in any number of steps.
+//! Connected components, directions ignored: the smallest node that each node is connected with.
 
 pub(super) mod oracle;
 
@@ -41,8 +40,8 @@ const SAMPLE: u32 = 2;
 /// sample. One thread takes 13 to 25 ns for each node of grids, roads and random graphs.
 const NODE_EDGES: f64 = 16.0;
 
-/// How many times the work threads do that share it: 16 threads are 2.3 to 5.5 times as
-/// fast as one, two are as fast as one on grids.
+/// Factor on work that threads share: 16 threads are 2.3 to 5.5 times as fast as one, two are as
+/// fast as one on grids.
 const CONTENDED: f64 = 3.0;
 
 /// Levels in between.
@@ -93,9 +92,9 @@ impl Analysis for Cc {
     }
 }
 
-/// A sample finds the largest component first, and the other nodes' edges
-/// follow. Skipping the edges of a component is only right when every edge is
-/// listed at both ends, so a directed graph links all edges at once.
+/// A sample finds the largest component first, and the other nodes' edges follow. Skipping the
+/// edges of a component is only correct if every edge is listed at both ends, so a directed graph
+/// links all edges at once.
 fn build(graph: &Graph) -> Result<Built, ProgramError> {
     let nodes = graph.nodes();
     let mut program = ProgramBuilder::new(nodes);

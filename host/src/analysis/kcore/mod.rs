@@ -38,8 +38,8 @@ const FACTS: Facts = Facts {
 /// Passes over all edges, and levels in between, where nodes have many edges.
 const PASSES: [f64; 2] = [6.0, 60.0];
 
-/// Edges of a node below which peeling takes long turns of few nodes: about twice as many
-/// as a grid of as many nodes is wide.
+/// Degree below which peeling takes many rounds of few nodes: about twice the width of a grid of
+/// as many nodes.
 const LEAN_DEGREE: f64 = 8.0;
 
 impl Analysis for Kcore {

@@ -1,6 +1,5 @@
-//! Ranks: the share of time that a walker spends at every node who follows a
-//! random edge, or now and then, and always where there is none, jumps to a
-//! random node.
+//! Ranks: the share of time that a random walker spends at every node. The walker follows a random
+//! edge; now and then, and always if there is no edge, it jumps to a random node.
 
 pub(super) mod oracle;
 
@@ -34,7 +33,7 @@ const FACTS: Facts = Facts {
     },
 };
 
-/// Iterations of a ranking whose damping is next to 1.
+/// Iterations of a ranking whose damping is close to 1.
 const ITERATIONS_MAX: f64 = 100_000.0;
 
 /// Levels' worth of barriers in an iteration.
@@ -58,7 +57,7 @@ impl Analysis for Pagerank {
         oracle::agrees(case.graph, case.question.ranking, ranks, end)
     }
 
-    /// Beside the share, a rank may lose what is lost to units.
+    /// In addition, a rank may lose the rounding to units.
     fn tolerance(&self, _column: &Column, end: End) -> Option<f64> {
         Some(oracle::rank_tolerance(end.iterations))
     }

@@ -1,4 +1,4 @@
-//! Power iteration in double precision, and how far floats may be from it.
+//! Power iteration in double precision, and the tolerance of floats.
 
 use crate::analysis::Ranking;
 use crate::graph::Graph;
@@ -11,8 +11,8 @@ pub struct Ranked {
     pub ranks: Vec<f64>,
     /// Sum of the changes of the last iteration.
     pub change: f64,
-    /// How much each rank may lose when contributions are rounded down to units of
-    /// their sums, and what nodes without edges pass on to units of the totals.
+    /// Largest loss of each rank, because contributions are rounded down to units of their sums,
+    /// and those of nodes without edges to units of the totals.
     pub lost: Vec<f64>,
 }
 
@@ -61,20 +61,19 @@ pub fn ranks(graph: &Graph, damping: f32, iterations: u32) -> Ranked {
     ranked
 }
 
-/// Share of itself by which a rank of `iterations` iterations may differ from the exact
-/// one, beside what is lost to units.
+/// Relative tolerance of a rank after `iterations` iterations, apart from the loss to units.
 #[must_use]
 pub fn rank_tolerance(iterations: u32) -> f64 {
     let rounds = f64::from(iterations) + 1.0;
     rounds * 8.0 * f64::from(f32::EPSILON) / 2.0
 }
 
-/// Whether `ranks`, made by `iterations` iterations in single precision that
-/// ended converged or not, are right.
+/// Tells whether `ranks`, after `iterations` iterations in single precision, converged or not, are
+/// correct.
 ///
-/// An iteration makes at most eight roundings behind each other on the way to
-/// a rank, and since nothing is subtracted, relative errors add up at most:
-/// `8 * 2^-24` an iteration. What is lost to units is followed from node to node.
+/// An iteration makes at most eight successive roundings on the way to a rank. Since nothing is
+/// subtracted, relative errors add up at most: `8 * 2^-24` per iteration. The loss to units is
+/// tracked from node to node.
 #[must_use]
 pub fn agrees(graph: &Graph, ranking: Ranking, ranks: &[f32], end: (u32, bool)) -> bool {
     let (iterations, converged) = end;

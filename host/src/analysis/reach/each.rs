@@ -1,4 +1,4 @@
-//! Reachability from many sources at once: which of them reach a node.
+//! Reachability from many sources at once: the set of sources that reach each node.
 
 use crate::analysis::room::padded;
 use crate::analysis::{Built, Question, Reading};

@@ -1,4 +1,4 @@
-//! Reachability: which nodes the sources reach.
+//! Reachability: the nodes that the sources reach.
 
 mod each;
 pub(super) mod oracle;
@@ -33,7 +33,7 @@ const FACTS: Facts = Facts {
     },
 };
 
-/// How sets of sources are drawn.
+/// Drawing of sets of sources.
 const SETS: Picture = Picture {
     title: "Nodes by the sources that reach them",
     axis: "sources",

@@ -1,4 +1,4 @@
-//! Which source reaches what, by one search after the other.
+//! Reachability by one search per source.
 
 use crate::analysis::bfs::oracle::levels;
 use crate::column::SourceSets;
@@ -14,9 +14,8 @@ pub fn reached(graph: &Graph, sources: &[u32], max_levels: u32) -> Vec<u32> {
         .collect()
 }
 
-/// For every node the words of a set: bit `k` when source number `k` reaches it
-/// within `max_levels` edges, by one search a source.
-/// O(sources * (nodes + edges)).
+/// For every node the words of a set: bit `k` if source number `k` reaches it within `max_levels`
+/// edges, by one search per source. O(sources * (nodes + edges)).
 #[must_use]
 pub fn reached_from(graph: &Graph, sources: &[u32], max_levels: u32) -> Vec<u64> {
     let words = SourceSets::words_for(sources.len());

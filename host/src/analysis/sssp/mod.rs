@@ -35,20 +35,20 @@ const FACTS: Facts = Facts {
     },
 };
 
-/// Work beside that of a search.
+/// Work as a multiple of that of a search.
 const WORK: Times = Times {
     node: 4.0,
     edge: 14.0,
 };
 
-/// What looking at a node costs in a sweep over their distances, in edges of a pass.
+/// Cost of a node in a sweep over all distances, in edges of a pass.
 const SWEEP_EDGES: f64 = 0.4;
 
-/// What the end of a round costs threads, in wide levels: nothing but the barrier. There
-/// are about as many rounds as levels.
+/// Cost of the end of a round for threads, in wide levels: only the barrier. There are about as
+/// many rounds as levels.
 const ROUND_LEVELS: f64 = 0.15;
 
-/// How many times their work threads of a CPU do where they change the same words.
+/// Factor on the work of CPU threads that change the same words.
 const CONTENDED: f64 = 1.15;
 
 impl Analysis for Sssp {
@@ -86,8 +86,8 @@ impl Analysis for Sssp {
         answer
     }
 
-    /// Rounds, each with a barrier of all threads, however narrow, and a sweep over all
-    /// nodes for each bound.
+    /// Cost of rounds, each with a barrier of all threads, and of a sweep over all nodes per
+    /// bound.
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
         let levels = job.tally.depth();
         let sweeps = levels * bounds_of_a_level(job.degree()) * job.nodes;
@@ -104,14 +104,14 @@ impl Analysis for Sssp {
     }
 }
 
-/// Share of itself by which a float distance may differ from the one in doubles: a sum of
-/// a path's weights is off by at most 2^-24 of itself for each of its edges, of which
-/// there are fewer than nodes, and twice that covers its own rounding.
+/// Relative tolerance of a float distance against the one in doubles: a sum of a path's weights is
+/// off by at most 2^-24 of itself for each of its edges, of which there are fewer than nodes, and
+/// twice that covers its own rounding.
 fn distance_tolerance(nodes: usize) -> f64 {
     nodes as f64 * 2_f64.powi(-23)
 }
 
-/// Whether distances in floats are those in doubles but for their roundings.
+/// Tells whether distances in floats equal those in doubles up to rounding.
 fn is_near(floats: &[f32], doubles: &[f64]) -> bool {
     let share = distance_tolerance(floats.len());
     floats.iter().zip(doubles).all(|(float, double)| {

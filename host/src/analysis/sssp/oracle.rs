@@ -5,10 +5,9 @@ use crate::graph::{Graph, WeightKind};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Length of the shortest path from `sources` to every node: in whole numbers of 32 bits
-/// where all are below `u32::MAX`, else of 64; along float weights in `f32`, rounded at
-/// every edge. A graph without weights has weight 1 everywhere.
-/// O((nodes + edges) log nodes).
+/// Length of the shortest path from `sources` to every node: in whole numbers of 32 bits if all
+/// are below `u32::MAX`, else of 64; along float weights in `f32`, rounded at every edge. A graph
+/// without weights has weight 1 everywhere. O((nodes + edges) log nodes).
 #[must_use]
 pub fn distances(graph: &Graph, sources: &[u32]) -> Column {
     if graph.weight_kind() == Some(WeightKind::Float) {

@@ -5,19 +5,17 @@ use crate::analysis::{Built, Question, Reading};
 use crate::graph::{Graph, WeightKind};
 use crate::program::{Lengths, Paths, ProgramBuilder, ProgramError};
 
-/// Weights that are looked at for their mean.
+/// Number of weights sampled for their mean.
 const SAMPLES: usize = 1 << 16;
 
-/// Edges of a node up to which a round costs more for being one than for what
-/// it relaxes, so that few rounds matter more than little work.
+/// Degree up to which a round itself costs more than its relaxations, so that few rounds matter
+/// more than little work.
 const LEAN_DEGREE: u64 = 8;
-/// How far a bound moves then, in mean weights. Measured on an H200 with the
-/// grid of 2048 × 2048 nodes: 93 ms with 8, 67 ms with 32, 65 ms with 64 and
-/// 81 ms with 256.
+/// Step of the bound for such graphs, in mean weights. Measured on an H200 with the grid of 2048 ×
+/// 2048 nodes: 93 ms with 8, 67 ms with 32, 65 ms with 64 and 81 ms with 256.
 const LEAN_WIDTH: u64 = 48;
-/// How far a bound moves otherwise, in mean weights shared out over a node's
-/// edges: nodes with more edges find their neighbours nearer by. Twice as far
-/// doubles the time on the random graphs of 32 edges a node.
+/// Step of the bound otherwise, in mean weights divided by the degree: nodes of higher degree have
+/// nearer neighbours. Twice the step doubles the time on random graphs of 32 edges per node.
 const WIDTH: u64 = 32;
 
 /// Fill distances, queue the sources, settle bound after bound.
@@ -55,7 +53,7 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
 /// Finest part of a width that bounds of 64-bit distances tell apart, as a power of two.
 const FINE_BITS: u32 = 10;
 
-/// What distances of `graph` are, and how far a bound moves in their unit.
+/// Kind of the distances of `graph`, and the step of a bound in their unit.
 fn bounds(graph: &Graph, wide: bool) -> (Lengths, u32) {
     match (graph.weight_kind(), wide) {
         (Some(WeightKind::Float), _) => (Lengths::Float, float_width(graph).to_bits()),
@@ -71,7 +69,7 @@ fn bounds(graph: &Graph, wide: bool) -> (Lengths, u32) {
     }
 }
 
-/// The same for floats, which have fractions to count in.
+/// The same for floats, which have fractions.
 fn float_width(graph: &Graph) -> f32 {
     let sample = sample(graph);
     let count = sample.len().max(1) as f64;
@@ -88,9 +86,8 @@ fn float_width(graph: &Graph) -> f32 {
     (width as f32).clamp(f32::MIN_POSITIVE, f32::MAX)
 }
 
-/// How far the bound moves at a time: in proportion to the mean weight and,
-/// where rounds are large, in inverse proportion to the mean degree, so that a
-/// bound holds about as much work on every graph.
+/// Step of the bound: proportional to the mean weight and, if rounds are large, inversely
+/// proportional to the mean degree, so that a bound holds about the same work on every graph.
 fn width(graph: &Graph) -> u64 {
     let sample = sample(graph);
     let count = sample.len().max(1) as u64;
@@ -113,8 +110,8 @@ fn degree(graph: &Graph) -> u64 {
     u64::from(graph.edges()) / u64::from(graph.nodes().max(1))
 }
 
-/// Bounds that shortest paths take for each level of a search of a graph of `degree`
-/// edges a node, if a level is as far as the mean weight.
+/// Bounds per level of a search of a graph of `degree` edges per node, if a level is as far as the
+/// mean weight.
 pub(super) fn bounds_of_a_level(degree: f64) -> f64 {
     if degree < LEAN_DEGREE as f64 + 1.0 {
         1.0 / LEAN_WIDTH as f64

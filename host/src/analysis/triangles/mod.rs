@@ -1,4 +1,4 @@
-//! Triangles: how many every node is a corner of.
+//! Triangles: the number that each node is a corner of.
 
 pub(super) mod oracle;
 
@@ -73,8 +73,7 @@ impl Analysis for Triangles {
     }
 }
 
-/// Keep one direction of every edge, look rows up in each other. The graph
-/// must be symmetric.
+/// Keeps one direction of every edge, and intersects rows. The graph must be symmetric.
 fn build(graph: &Graph) -> Result<Built, ProgramError> {
     let nodes = u64::from(graph.nodes());
     let mut program = ProgramBuilder::new(graph.nodes());

@@ -2,8 +2,8 @@
 
 use crate::graph::Graph;
 
-/// How many triangles of a symmetric graph every node is a corner of. Each is
-/// met from its corner of least degree: O(edges * sqrt(edges)).
+/// Counts the triangles of a symmetric graph at each corner. Each is found from its corner of
+/// least degree: O(edges * sqrt(edges)).
 #[must_use]
 pub fn triangles(graph: &Graph) -> Vec<u32> {
     let place = |node: u32| (graph.neighbours(node).len(), node);

@@ -126,6 +126,7 @@ impl<'g> Searches<'g> {
 
 /// A batch could not open, run or be read.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BatchError {
     /// One graph is the cause.
     #[error("graph {index} of the batch: {source}")]

@@ -131,7 +131,7 @@ pub(super) const fn remedy(code: u32) -> Option<&'static str> {
             "the device is in exclusive use or forbids this call: see nvidia-smi -q -d COMPUTE"
         }
         100 => "nvidia-smi shows no device: check the driver and CUDA_VISIBLE_DEVICES",
-        101 => "choose a device that seawall info lists with --device",
+        101 => "choose one of the devices that are visible",
         200 | 209 | 218 => {
             "the embedded kernels do not fit this device: rebuild them with cargo xtask build-ptx"
         }

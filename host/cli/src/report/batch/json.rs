@@ -1,27 +1,23 @@
 //! The report of a batch as one JSON object, for scripts.
 //!
-//! Totals have the names that a single graph's report gives them; `results`
-//! holds the graphs in their order. Field names are part of the command line's
-//! promise: new ones may appear, old ones stay.
+//! Totals have the names of a single graph's report; `results` holds the graphs in their order.
+//! Field names are part of the command line's interface: new ones may appear, old ones stay.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::report::head::Head;
 use crate::report::weights::WeightsReport;
-use seawall::analysis::{AnalysisKind, Answer};
+use seawall::analysis::Answer;
 use seawall::backend::HostWork;
 use seawall::batch::{BatchOutcome, GraphOutcome};
 use seawall::outcome::{Dropped, Rounds, Times};
-use seawall::run::Executor;
 
 #[derive(Serialize)]
 struct Report<'a> {
-    analysis: AnalysisKind,
-    backend: Executor,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    backend_reason: Option<&'a str>,
-    device: &'a str,
+    #[serde(flatten)]
+    head: Head<'a>,
     graphs: u64,
     nodes: u64,
     edges: u64,
@@ -94,21 +90,16 @@ fn hexadecimal(checksum: u64) -> String {
 
 /// Writes the report as one line of JSON.
 ///
-/// A graph's `checksum` is that of
-/// [`Column::checksum`](seawall::outcome::Column::checksum), as in its own
-/// report; the total's is [`BatchOutcome::checksum`]. Counts of
-/// the total, such as `components`, are sums over the graphs. `run_ns` of a graph is
-/// its time on the worker that ran it, beside others; `time_ns.run` is the
-/// whole batch's.
+/// A graph's `checksum` is that of [`Column::checksum`](seawall::outcome::Column::checksum), as in
+/// its own report; the total's is [`BatchOutcome::checksum`]. Counts of the total, such as
+/// `components`, are sums over the graphs. `run_ns` of a graph is its time on its worker,
+/// concurrent with others; `time_ns.run` is the whole batch's.
 ///
 /// # Errors
 /// When `out` fails.
 pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     let report = Report {
-        analysis: outcome.analysis,
-        backend: outcome.backend,
-        backend_reason: outcome.backend_reason.as_deref(),
-        device: &outcome.device,
+        head: Head::from(outcome),
         graphs: outcome.graphs.len() as u64,
         nodes: outcome.nodes(),
         edges: outcome.edges(),

@@ -1,7 +1,7 @@
-//! The results of a batch as one table: a row a node, graph after graph.
+//! The results of a batch as one table: one row per node, graph after graph.
 //!
-//! `graph` is the graph's number from 0, its place in the report's `results`;
-//! CSV and JSON give its name too. Nodes have the ids of their files.
+//! `graph` is the graph's number from 0, its place in the report's `results`; CSV and JSON also
+//! have its name. Nodes have the ids of their files.
 
 use std::io::{self, Write};
 
@@ -16,8 +16,7 @@ pub struct BatchRows<'a> {
 }
 
 impl<'a> BatchRows<'a> {
-    /// The rows of `outcome`; `original` gives the id in the file of a node of
-    /// a graph.
+    /// Returns the rows of `outcome`; `original` returns the id of a graph's node in its file.
     #[must_use]
     pub fn new(outcome: &'a BatchOutcome, original: &'a dyn Fn(usize, u32) -> u64) -> Self {
         Self { outcome, original }

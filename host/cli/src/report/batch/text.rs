@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::report::text::{host, left_out, row, times, verdict};
+use crate::report::head::Head;
+use crate::report::text::{host, row, times, verdict};
 use crate::report::weights;
 use seawall::analysis::{Answer, Figure, Sentence};
 use seawall::batch::{BatchOutcome, GraphOutcome};
@@ -12,32 +13,20 @@ use seawall::units::{Count, bytes, counted};
 /// Graphs named in the report; the rest are counted.
 const GRAPHS_SHOWN: usize = 12;
 
-/// Writes the report: totals, the first graphs, what it took.
+/// Writes the report: totals, the first graphs, costs.
 ///
 /// # Errors
 /// When `out` fails.
 pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "{} of {}: {}, {}",
-        outcome.analysis.facts().title,
+    let size = format!(
+        "{}: {}, {}",
         counted(outcome.graphs.len() as u64, "graph"),
         counted(outcome.nodes(), "node"),
         counted(outcome.edges(), "edge"),
-    )?;
-    writeln!(out)?;
-    let machine = format!("{} (backend {})", outcome.device, outcome.backend);
-    if let Some(dropped) = left_out(outcome.dropped) {
-        row(out, "left out", &dropped)?;
-    }
+    );
     let weighed = outcome.graphs.iter().filter_map(|graph| graph.weights);
-    if let Some(weights) = weights::told(weighed) {
-        row(out, "weights", &weights)?;
-    }
-    row(out, "ran on", &machine)?;
-    if let Some(reason) = &outcome.backend_reason {
-        row(out, "", reason)?;
-    }
+    let weights = weights::told(weighed);
+    Head::from(outcome).write(out, &size, (outcome.dropped, weights))?;
     row(out, "workers", &workers(outcome))?;
     row(out, "found", &found(outcome))?;
     row(out, "rounds", &rounds(outcome))?;

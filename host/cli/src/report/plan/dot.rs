@@ -1,4 +1,4 @@
-//! The plan as a Graphviz graph: one cluster a group, one arrow a dependency.
+//! The plan as a Graphviz graph: one cluster per group, one arrow per dependency.
 
 use std::io::{self, Write};
 
@@ -45,7 +45,7 @@ pub fn write(view: &PlanView<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "}}")
 }
 
-/// `text` with the characters escaped that end a Graphviz string.
+/// Escapes the characters that end a Graphviz string.
 fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }

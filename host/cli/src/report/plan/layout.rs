@@ -1,34 +1,34 @@
-//! Where the boxes and arrows of a drawn plan lie.
+//! Positions of the boxes and arrows of a drawn plan.
 //!
-//! Columns hold the waves of a group, several columns those of a wide one, and
-//! bands of columns follow each other like lines of text. All boxes stand on one
-//! grid. Arrows run between columns and between rows only, and from one band to
-//! another at the left margin, so that none crosses a box or a text.
+//! Columns hold the waves of a group, several columns those of a wide one, and bands of columns
+//! follow each other like lines of text. All boxes are on one grid. Arrows run between columns and
+//! between rows only, and from one band to another at the left margin, so that none crosses a box
+//! or a text.
 
 use crate::report::svg::Area;
 use seawall_core::plan::{Groups, WaveId};
 
 pub(super) const BOX_WIDTH: f64 = 150.0;
 pub(super) const BOX_HEIGHT: f64 = 40.0;
-/// From one column to the next.
+/// Distance of columns.
 pub(super) const PITCH: f64 = 240.0;
-/// From one row to the next.
+/// Distance of rows.
 const ROW: f64 = BOX_HEIGHT + GAP;
-/// Between two boxes of a column.
+/// Gap between two boxes of a column.
 const GAP: f64 = 14.0;
-/// Between the box and the frame of its group, and from one lane to the next.
+/// Gap between a box and the frame of its group, and distance of lanes.
 pub(super) const MARGIN: f64 = 10.0;
 const LANE: f64 = 4.0;
-/// Lanes side by side in half the room between two columns.
+/// Number of lanes in half the gap between two columns.
 const LANES: usize = 7;
-/// Room of a band above its first row, for captions.
+/// Space above the first row of a band, for captions.
 pub(super) const CAPTIONS: f64 = 62.0;
-/// Room of a band after its last row.
+/// Space after the last row of a band.
 const BELOW: f64 = 34.0;
-/// Room of the heading above all bands.
+/// Space of the heading above all bands.
 const HEADING: f64 = 60.0;
-/// Room left of the first column, and where there are several bands, whose
-/// barriers and arrows from band to band are there.
+/// Space left of the first column, for one band and for several, whose barriers and arrows between
+/// bands are there.
 const LEFT: f64 = 30.0;
 const LEFT_OF_BANDS: f64 = 110.0;
 const RIGHT: f64 = 30.0;
@@ -129,7 +129,7 @@ impl<'a> Layout<'a> {
         (width.max(480.0), bottoms.fold(HEADING, f64::max))
     }
 
-    /// Room left of the first column.
+    /// Space left of the first column.
     fn left(&self) -> f64 {
         if self.rows.len() > 1 {
             LEFT_OF_BANDS
@@ -202,8 +202,8 @@ impl<'a> Layout<'a> {
         Some(corners)
     }
 
-    /// The way between rows, past columns that lie between the two boxes, and
-    /// along the margin to another band.
+    /// The path between rows, past columns between the two boxes, and along the margin to another
+    /// band.
     fn detour(
         &self,
         (from, to): (Cell, Cell),
@@ -225,7 +225,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Rows of a column: a column of few waves, a block of many.
+/// Number of rows per column: one column for few waves, a block for many.
 fn rows_max(waves: usize) -> usize {
     (waves.isqrt() * 2).clamp(8, 32)
 }

@@ -1,7 +1,6 @@
 //! A plan as JSON, as text, as a Graphviz graph and as a picture.
 //!
-//! The four writers read one borrowed view, so that none plans anything and all
-//! show the same groups.
+//! The four writers read one borrowed view, so that none plans and all show the same groups.
 
 pub mod dot;
 pub mod json;
@@ -14,24 +13,24 @@ use std::borrow::Cow;
 use seawall_core::plan::execution::OverBudget;
 use seawall_core::plan::{Arena, Budget, Dag, Execution, Groups, WaveId};
 
-/// A finished plan and what it was made from.
+/// A finished plan and its input.
 pub struct PlanView<'a> {
     /// Waves and dependencies.
     pub dag: Dag<'a>,
-    /// Name of each wave, where it has one; missing ones are shown by number.
+    /// Name of each wave that has one; others are shown by number.
     pub names: &'a [Option<String>],
     /// The budget that the groups keep.
     pub budget: Budget,
     /// The groups.
     pub groups: &'a Groups<'a>,
-    /// What running the groups takes; without it they stand alone.
+    /// Execution of the groups; `None` if only the groups are planned.
     pub execution: Option<&'a Execution<'a>>,
-    /// Why groups that stand alone do so, where no arena for them fits the budget.
+    /// Reason why there is no execution, if no arena for the groups fits the budget.
     pub shortfall: Option<OverBudget>,
 }
 
 impl PlanView<'_> {
-    /// The arena; nothing when its size does not fit in 64 bits or in the budget.
+    /// The arena; `None` if its size does not fit in 64 bits or in the budget.
     fn arena(&self) -> Option<&Arena<'_>> {
         self.execution.map(|plan| &plan.arena)
     }
@@ -54,7 +53,7 @@ impl PlanView<'_> {
             .unwrap_or(0)
     }
 
-    /// Bytes that a group may hold, when the budget limits them at all.
+    /// Bytes that a group may hold, if the budget limits them.
     fn group_budget(&self) -> Option<u64> {
         (self.budget.budget_bytes != u64::MAX).then(|| {
             self.budget
@@ -64,7 +63,7 @@ impl PlanView<'_> {
     }
 }
 
-/// `name` with control characters, which a terminal would obey, made visible.
+/// Replaces control characters in `name`, which a terminal would obey.
 fn printable(name: &str) -> Cow<'_, str> {
     if name.chars().any(char::is_control) {
         Cow::Owned(
@@ -87,7 +86,7 @@ mod tests {
     use seawall_core::topology::TopologyPolicy;
     use std::io::{self, Write};
 
-    /// Plans a diamond of four waves and returns what `write` makes of it.
+    /// Plans a diamond of four waves and returns the output of `write`.
     pub(super) fn written(
         names: [&str; 4],
         write: fn(&PlanView<'_>, &mut dyn Write) -> io::Result<()>,

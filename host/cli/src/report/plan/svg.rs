@@ -1,4 +1,4 @@
-//! The plan as a picture: a column a group, a line a barrier, an arrow a dependency.
+//! The plan as a picture: one column per group, one line per barrier, one arrow per dependency.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use crate::report::svg::{Anchor, Canvas};
 use seawall::units::{bytes, counted};
 use seawall_core::plan::WaveId;
 
-/// Where the heading starts.
+/// Start of the heading.
 const HEADING_LEFT: f64 = 20.0;
 
 /// Draws the plan as SVG. Linear in waves and dependencies.

@@ -1,4 +1,4 @@
-//! The plan as a drawing in plain ASCII, for a person at a terminal.
+//! The plan as an ASCII drawing, for a person at a terminal.
 
 use std::io::{self, Write};
 
@@ -7,17 +7,17 @@ use seawall_core::plan::{Execution, Group};
 use super::PlanView;
 use seawall::units::{Count, bytes, counted};
 
-/// Groups that are drawn; a longer plan is counted.
+/// Most groups drawn; further ones are counted.
 const GROUPS_SHOWN: usize = 40;
-/// Waves that are drawn in one group.
+/// Most waves drawn in one group.
 const WAVES_SHOWN: usize = 12;
-/// Letters of the bar that shows how full a group is.
+/// Width of the bar that shows how full a group is, in letters.
 const BAR_LETTERS: u64 = 24;
 /// Letters between the margins.
 const WIDTH: usize = 72;
 
-/// Draws the groups from top to bottom with the barriers between them, then
-/// lists the peaks. Bounded output, whatever the plan's size.
+/// Draws the groups from top to bottom with the barriers between them, then lists the peaks. The
+/// output is bounded for plans of any size.
 ///
 /// # Errors
 /// When `out` fails.
@@ -92,7 +92,7 @@ fn draw_group(
     Ok(())
 }
 
-/// A bar as full as `part` of `whole`; anything above nothing shows.
+/// A bar filled to `part` of `whole`; any part above 0 is visible.
 fn bar(part: u64, whole: u64) -> String {
     let full = u128::from(part) * u128::from(BAR_LETTERS);
     let letters = full
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_stand_above_each_other_with_barriers_between() {
+    fn groups_are_drawn_from_top_to_bottom_with_barriers_between() {
         let text = written(["load", "left", "right", "join"], write);
         let order: Vec<_> = [
             "group 0",
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_are_full_only_when_the_group_is() {
+    fn bars_are_full_only_if_the_group_is() {
         assert_eq!(bar(0, 10), "........................");
         assert_eq!(bar(1, u64::MAX), "#.......................");
         assert_eq!(bar(5, 10), "############............");

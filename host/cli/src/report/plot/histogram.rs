@@ -1,4 +1,4 @@
-//! Nodes counted by their value, in bars over an axis that suits the values.
+//! Nodes counted by value, in bars over an axis that suits the values.
 //!
 //! Values that crowd at the low end of a wide range, as ranks and triangles do,
 //! would be one bar on an even axis. They get a logarithmic one.
@@ -6,7 +6,7 @@
 use seawall::analysis::{Bars, Values};
 use seawall::outcome::{Column, RunOutcome};
 
-/// Most bars that one picture holds; more values share bars.
+/// Most bars of a picture; more values share bars.
 pub(super) const BARS_MAX: u64 = 160;
 /// Bars of a logarithmic axis for ranks.
 const LOG_BARS: u64 = 80;
@@ -14,7 +14,7 @@ const LOG_BARS: u64 = 80;
 /// may be logarithmic.
 const WIDE: f64 = 32.0;
 
-/// How values are spread over an axis.
+/// Scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scale {
     Even,
@@ -57,7 +57,7 @@ impl Histogram {
         }
     }
 
-    /// Whole values as `bars` says.
+    /// Whole values in bars by `bars`.
     fn spread(bars: Bars, values: impl Iterator<Item = u64> + Clone) -> Self {
         match bars {
             Bars::Even => Self::even(values),
@@ -78,7 +78,7 @@ impl Histogram {
         }
     }
 
-    /// Whole values on an even axis, a bar for each or for equally many.
+    /// Whole values on an even axis, one bar per value or per equal number of values.
     fn even(values: impl Iterator<Item = u64> + Clone) -> Self {
         let (Some(low), Some(high)) = (values.clone().min(), values.clone().max()) else {
             return Self::empty();
@@ -92,7 +92,7 @@ impl Histogram {
         Self::filled(bars.collect(), Scale::Even, values.map(place))
     }
 
-    /// Whole values, a bar for each power of two and one for zero.
+    /// Whole values, one bar per power of two and one for zero.
     fn powers(values: impl Iterator<Item = u64> + Clone) -> Self {
         let place = |value: u64| value.checked_ilog2().map_or(0, |log| u64::from(log) + 1);
         let lowest = values.clone().map(place).min().unwrap_or(0);
@@ -111,7 +111,7 @@ impl Histogram {
         Self::filled(bars.collect(), Scale::Logarithmic, places)
     }
 
-    /// Real values on the axis that suits them; what is no number is left out.
+    /// Real values on the axis that suits them, without those that are not numbers.
     fn real(values: impl Iterator<Item = f64> + Clone) -> Self {
         let finite = values.filter(|value| value.is_finite());
         let low = finite.clone().fold(f64::INFINITY, f64::min);
@@ -142,7 +142,7 @@ impl Histogram {
         Self::filled(bars.collect(), Scale::Even, values.map(place))
     }
 
-    /// Nodes by the size of their component, a bar for each power of two.
+    /// Nodes by the size of their component, one bar per power of two.
     fn sizes(labels: &[u32]) -> Self {
         let mut sizes = vec![0_u32; labels.len()];
         for label in labels {
@@ -170,7 +170,7 @@ impl Histogram {
         Self { bars, scale }
     }
 
-    /// Whether more than half of the nodes are in the first sixteenth of the bars.
+    /// Tells whether more than half of the nodes are in the first sixteenth of the bars.
     fn is_crowded(&self) -> bool {
         let total: u64 = self.bars.iter().map(|bar| bar.nodes).sum();
         let first = self.bars.iter().take(self.bars.len() / 16);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_fill_bars_and_nonsense_is_left_out() {
+    fn ranks_fill_bars_and_invalid_values_are_left_out() {
         assert_eq!(counts(&Histogram::real([0.5, 0.5].into_iter())), [2]);
         let wide = [0.0, 1.0, f64::NAN, f64::from(f32::MAX), f64::from(f32::MIN)];
         assert_eq!(all(&Histogram::real(wide.into_iter())), 4);
