@@ -6,7 +6,7 @@ use std::io::Write;
 
 use flate2::{Compression, Crc, write::GzEncoder};
 use libfuzzer_sys::fuzz_target;
-use seawall_fuzz::graph::{NAMES, OPTIONS, check_same, promises_much, read};
+use seawall_fuzz::graph::{OPTIONS, check_same, chosen, promises_much, read};
 use seawall_fuzz::{limit, pool};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -18,8 +18,8 @@ fuzz_target!(|bytes: &[u8]| {
         260 << 20,
         "an xz header may ask for a dictionary of 256 MiB",
     );
-    let name = NAMES[usize::from(*choice) % NAMES.len()];
-    let options = OPTIONS[usize::from(*choice >> 3) % OPTIONS.len()];
+    let (name, options) = chosen(*choice);
+    let options = OPTIONS[options];
     match kind % 4 {
         0 => drop(read(name, rest, &options)),
         1 => drop(read(name, &mended_xz(rest), &options)),

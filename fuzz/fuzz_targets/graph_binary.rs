@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use seawall::graph::load;
-use seawall_fuzz::graph::{OPTIONS, check_same, read};
+use seawall_fuzz::graph::{OPTIONS, PLAIN_OPTIONS, check_same, read};
 use seawall_fuzz::{limit, pool, swg};
 
 const MAGIC: &[u8] = b"SEAWALLG";
@@ -26,7 +26,7 @@ fuzz_target!(|bytes: &[u8]| {
     };
     pool::start();
     limit::allow(4 << 20, "arrays grow by a megabyte as bytes arrive");
-    let options = OPTIONS[usize::from(choice) % OPTIONS.len()];
+    let options = OPTIONS[usize::from(choice) % PLAIN_OPTIONS];
     let is_mended = choice & 4 == 0;
     let bytes = if is_mended {
         mended(rest)

@@ -3,39 +3,70 @@
 use std::io::Cursor;
 
 use seawall::graph::{
-    Graph, GraphError, LoadOptions, Loaded, WeightChoice, WeightKind, load_reader,
+    Format, Graph, GraphError, LoadOptions, Loaded, WeightChoice, WeightKind, load_reader,
 };
 
-/// Options of a load.
-pub const OPTIONS: [LoadOptions; 4] = [
+const fn asked(undirected: bool, weights: WeightChoice) -> LoadOptions {
     LoadOptions {
-        undirected: false,
-        weights: WeightChoice::Ignored,
+        undirected,
+        weights,
         skip_columns: false,
+        format: None,
+    }
+}
+
+/// The ways in which a file can be asked for; the first [`PLAIN_OPTIONS`] take its own
+/// weights or none.
+pub const OPTIONS: [LoadOptions; 8] = [
+    asked(false, WeightChoice::Ignored),
+    asked(false, WeightChoice::Given),
+    asked(true, WeightChoice::Ignored),
+    asked(true, WeightChoice::Given),
+    asked(false, WeightChoice::Unit),
+    asked(false, WeightChoice::Scaled(0.75)),
+    LoadOptions {
+        skip_columns: true,
+        ..asked(false, WeightChoice::Given)
     },
     LoadOptions {
-        undirected: false,
-        weights: WeightChoice::Given,
-        skip_columns: false,
-    },
-    LoadOptions {
-        undirected: true,
-        weights: WeightChoice::Ignored,
-        skip_columns: false,
-    },
-    LoadOptions {
-        undirected: true,
-        weights: WeightChoice::Given,
-        skip_columns: false,
+        format: Some(Format::Metis),
+        ..asked(false, WeightChoice::Given)
     },
 ];
 
-/// Names with the suffix of each format, which may be misleading.
-pub const NAMES: [&str; 8] = [
-    "a file", "x.mtx", "x.el", "x.gr", "x.txt", "x.swg", "x.mtx.gz", "x.el.xz",
+/// Options that give a graph the edges and weights of its file.
+pub const PLAIN_OPTIONS: usize = 4;
+
+/// Names whose suffixes claim each format; claims may be false.
+pub const NAMES: [&str; 16] = [
+    "a file",
+    "x.mtx",
+    "x.el",
+    "x.gr",
+    "x.txt",
+    "x.swg",
+    "x.mtx.gz",
+    "x.el.xz",
+    "x.csv",
+    "x.graph",
+    "x.npz",
+    "x.egr",
+    "x.tsv",
+    "x.graph.gz",
+    "x.egr.xz",
+    "x.metis",
 ];
 
-/// Number of nodes up to which every edge's mirror image and every id is looked up.
+/// The name and the number of the options that a byte chooses.
+#[must_use]
+pub fn chosen(choice: u8) -> (&'static str, usize) {
+    (
+        NAMES[usize::from(choice & 15)],
+        usize::from(choice >> 4) % OPTIONS.len(),
+    )
+}
+
+/// Nodes up to which every edge's mirror image and every id is looked up.
 const LOOKED_UP: u32 = 1 << 12;
 
 /// Reads the bytes; an error must name the file.
@@ -61,7 +92,7 @@ pub fn check(graph: &Graph, options: &LoadOptions) {
             .weights()
             .is_none_or(|weights| weights.len() == targets.len())
     );
-    assert!(options.weights.are_read() || graph.weights().is_none());
+    assert!(options.weights != WeightChoice::Ignored || graph.weights().is_none());
     if graph.weight_kind() == Some(WeightKind::Float) {
         let mut floats = graph.weights().into_iter().flatten().copied();
         assert!(floats.all(|word| word < f32::INFINITY.to_bits()));

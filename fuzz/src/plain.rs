@@ -22,13 +22,18 @@ pub struct Plain {
 const NODES_MAX: u64 = 1 << 12;
 
 impl Plain {
-    /// Reads `text`; `None` for a text that this reader does not understand.
+    /// Reads `text`, the content of a file of this name; nothing for a text that this
+    /// reader does not understand.
     #[must_use]
-    pub fn read(text: &str, undirected: bool) -> Option<Self> {
+    pub fn read(name: &str, text: &str, undirected: bool) -> Option<Self> {
         if !text.is_ascii() || text.contains(['\r', '\x0b', '\x0c', '\0']) {
             return None;
         }
-        let mut graph = if text.starts_with("%%MatrixMarket ") {
+        let mut graph = if name == "x.graph" {
+            metis(text)?
+        } else if name != "a file" {
+            return None;
+        } else if text.starts_with("%%MatrixMarket ") {
             matrix_market(text)?
         } else if text.starts_with("p sp ") {
             challenge(text)?
@@ -130,8 +135,45 @@ fn counted(
     Some(graph)
 }
 
+/// A line for each node with its neighbours, each edge at both ends.
+fn metis(text: &str) -> Option<Plain> {
+    let mut lines = text.lines();
+    let [nodes, edges] = numbers(lines.next()?)?.try_into().ok()?;
+    let lines: Vec<&str> = lines.collect();
+    if nodes > NODES_MAX || lines.len() as u64 != nodes {
+        return None;
+    }
+    let mut graph = Plain {
+        nodes: (1..=nodes).collect(),
+        both: true,
+        ..Plain::default()
+    };
+    let mut listed = 0;
+    for (node, line) in (1..).zip(lines) {
+        let fields = if line.is_empty() {
+            Vec::new()
+        } else {
+            numbers(line)?
+        };
+        listed += fields.len() as u64;
+        if !fields.iter().all(|id| (1..=nodes).contains(id)) {
+            return None;
+        }
+        fields.into_iter().for_each(|id| graph.add([node, id], 1));
+    }
+    let is_mirrored = graph
+        .edges
+        .keys()
+        .all(|(from, to)| graph.edges.contains_key(&(*to, *from)));
+    (is_mirrored && listed == edges.checked_mul(2)?).then_some(graph)
+}
+
 fn edge_list(text: &str) -> Option<Plain> {
-    let lines: Vec<Vec<u64>> = text.lines().map(numbers).collect::<Option<_>>()?;
+    let columns = |line| match text.contains(',') {
+        true => str::split(line, ',').map(number).collect(),
+        false => numbers(line),
+    };
+    let lines: Vec<Vec<u64>> = text.lines().map(columns).collect::<Option<_>>()?;
     let width = lines.first()?.len();
     let mut graph = Plain {
         weighted: width == 3,

@@ -16,6 +16,7 @@ fn graph(spec: &str) -> Graph {
         undirected: true,
         weights: WeightChoice::Given,
         skip_columns: false,
+        format: None,
     };
     load(spec, &options, None).unwrap().graph
 }

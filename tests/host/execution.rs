@@ -1,5 +1,6 @@
 //! Analyses on the CPU backend against independent oracles.
 
+use crate::drawn;
 use proptest::prelude::*;
 use seawall::backend::RunLimits;
 use seawall::backend::cpu::CpuSession;
@@ -44,13 +45,7 @@ impl Case {
 }
 
 fn cases(nodes: u32) -> impl Strategy<Value = Case> {
-    (
-        proptest::sample::select(&SHAPES[..]),
-        0..nodes,
-        any::<bool>(),
-        any::<u64>(),
-    )
-        .prop_map(|(shape, nodes, undirected, seed)| Case::draw(shape, nodes, undirected, seed))
+    drawn::graphs(nodes).prop_map(|(list, sources)| Case { list, sources })
 }
 
 fn request(analysis: AnalysisKind, sources: &[u32], threads: usize) -> RunRequest {
@@ -241,6 +236,7 @@ fn real(name: &str, undirected: bool) -> Option<Graph> {
         undirected,
         weights: WeightChoice::Ignored,
         skip_columns: false,
+        format: None,
     };
     Some(
         graph::load(path.to_str().unwrap(), &options, None)

@@ -7,6 +7,7 @@ mod batch;
 mod capi;
 mod cli;
 mod details;
+mod drawn;
 mod execution;
 mod graph;
 mod lanes;

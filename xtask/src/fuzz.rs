@@ -25,6 +25,16 @@ pub(crate) struct Options {
     /// Build the targets and say where they are.
     #[arg(long)]
     build_only: bool,
+    /// Build without assertions and overflow checks, as users have the code.
+    #[arg(long)]
+    shipped: bool,
+}
+
+impl Options {
+    /// The profile of `fuzz/Cargo.toml`, and its folder.
+    fn profile(&self) -> &'static str {
+        if self.shipped { "shipped" } else { "release" }
+    }
 }
 
 /// Flags with which a compiler leaves counters for libFuzzer: edges, their places,
@@ -56,8 +66,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         });
     }
     let host = host()?;
-    build(&host)?;
-    let binaries = target_folder().join(&host).join("release");
+    build(&host, options)?;
+    let binaries = target_folder().join(&host).join(options.profile());
     println!("targets: {}", binaries.display());
     if options.build_only {
         return Ok(());
@@ -102,12 +112,14 @@ fn host() -> Result<String, Error> {
     })
 }
 
-fn build(host: &str) -> Result<(), Error> {
+fn build(host: &str, options: &Options) -> Result<(), Error> {
     // Not `--locked`: the lock file keeps its versions, and takes up what the host crate adds.
     let mut cargo = Command::new("cargo");
     cargo
         .current_dir(folder())
-        .args(["build", "--quiet", "--release", "--target", host])
+        .args(["build", "--quiet", "--profile", options.profile()])
+        .args(["--target", host])
+        .args(options.targets.iter().flat_map(|name| ["--bin", name]))
         .arg("--target-dir")
         .arg(target_folder())
         .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"))

@@ -5,7 +5,9 @@
 //! input is limited by the available memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::io::Write;
+use std::io::{self, Write};
+#[cfg(unix)]
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use seawall::graph::file::try_abandon_drafts;
@@ -145,31 +147,61 @@ fn give_up(bytes: usize) -> ! {
             std::thread::yield_now();
         }
     }
-    let mut text = [0; 200];
-    let mut rest = &mut text[..];
-    let Shortage { needed, available } = Shortage::of(bytes);
-    let _ = writeln!(
-        rest,
-        "error: out of memory: {needed} bytes more are needed and {available} are available; use a smaller input, or give the process more memory"
-    );
-    let unused = rest.len();
-    say(&text[..text.len() - unused]);
+    let short = Shortage::of(bytes);
+    if FOR_SCRIPTS.load(Ordering::Relaxed) {
+        let Shortage { needed, available } = short;
+        say(std::io::stdout(), |out| {
+            write!(
+                out,
+                "{{\"error\":{{\"kind\":\"memory\",\"needed\":{needed},\"available\":{available},\"message\":\""
+            )?;
+            message(&short, out)?;
+            writeln!(out, "\"}}}}")
+        });
+    }
+    say(std::io::stderr(), |out| {
+        write!(out, "error: ")?;
+        message(&short, out)?;
+        writeln!(out)
+    });
     try_abandon_drafts();
     end()
 }
 
+fn message(short: &Shortage, out: &mut dyn Write) -> io::Result<()> {
+    let Shortage { needed, available } = short;
+    write!(
+        out,
+        "out of memory: {needed} bytes more are needed and {available} are available; use a smaller input, or give the process more memory"
+    )
+}
+
+/// Whether standard output is for scripts, which read there why a command failed.
+static FOR_SCRIPTS: AtomicBool = AtomicBool::new(false);
+
+/// Has the end of the process say as JSON why, on standard output too.
+pub(crate) fn tell_scripts() {
+    // Makes the stream's buffer now, as nothing can be allocated at that end.
+    let _ = io::stdout();
+    FOR_SCRIPTS.store(true, Ordering::Relaxed);
+}
+
+/// Writes a line to `to` without allocating, past the lock of the stream, which another
+/// thread may hold for ever.
 #[cfg(unix)]
-fn say(text: &[u8]) {
-    use std::os::fd::AsFd;
-    // Bypasses the lock of standard error, which another thread may hold forever.
-    if let Ok(stderr) = std::io::stderr().as_fd().try_clone_to_owned() {
-        let _ = std::fs::File::from(stderr).write_all(text);
+fn say(to: impl AsFd, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+    let mut text = [0; 512];
+    let mut rest = &mut text[..];
+    let _ = fill(&mut rest);
+    let unused = rest.len();
+    if let Ok(to) = to.as_fd().try_clone_to_owned() {
+        let _ = std::fs::File::from(to).write_all(&text[..512 - unused]);
     }
 }
 
 #[cfg(not(unix))]
-fn say(text: &[u8]) {
-    let _ = std::io::stderr().write_all(text);
+fn say(mut to: impl Write, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+    let _ = fill(&mut to);
 }
 
 #[cfg(unix)]

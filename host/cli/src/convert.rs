@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::{Serialize, Serializer};
 
 use super::CliError;
@@ -14,8 +14,9 @@ use super::files::Outputs;
 use super::output::print;
 use super::progress::ProgressLine;
 use super::weights::WeightArgs;
+use crate::names::{ReadFormat, WrittenFormat};
 use crate::report::weights::{self, WeightsReport};
-use seawall::graph::{Format, LoadOptions, Loaded, WeightChoice, load, save};
+use seawall::graph::{LoadOptions, Loaded, WeightChoice, load, save};
 use seawall::outcome::Weights;
 use seawall::units::{bytes, counted};
 
@@ -29,7 +30,7 @@ A .swg file holds the arrays of the graph, so it loads without parsing.";
 
 /// Convert a graph between formats.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct ConvertArgs {
     /// Graph to read: a file, - for standard input, or a generator.
     #[arg(value_name = "IN")]
@@ -38,9 +39,12 @@ pub(super) struct ConvertArgs {
     /// .txt, .csv, .gr, .graph, .egr, .swg.
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// Format to write, whatever the suffix is.
-    #[arg(long, value_name = "FORMAT")]
+    /// Format to write when the suffix should not choose it.
+    #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<WrittenFormat>,
+    /// Format of the graph to read, where neither content nor name say it.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<ReadFormat>,
     /// Take every edge in both directions.
     #[arg(long)]
     undirected: bool,
@@ -58,42 +62,6 @@ pub(super) struct ConvertArgs {
     /// Print no report and no progress; --json still prints.
     #[arg(short, long)]
     quiet: bool,
-}
-
-/// Names of formats on the command line.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum WrittenFormat {
-    /// Matrix Market.
-    Mtx,
-    /// Edge list.
-    El,
-    /// Comma-separated table.
-    Csv,
-    /// METIS adjacency.
-    Metis,
-    /// Binary of the ECL graph codes.
-    Egr,
-    /// DIMACS shortest paths (`p sp`).
-    Dimacs,
-    /// PACE treewidth (`p tw`).
-    Pace,
-    /// Seawall's own binary.
-    Swg,
-}
-
-impl From<WrittenFormat> for Format {
-    fn from(format: WrittenFormat) -> Self {
-        match format {
-            WrittenFormat::Mtx => Self::MatrixMarket,
-            WrittenFormat::El => Self::EdgeList,
-            WrittenFormat::Csv => Self::Csv,
-            WrittenFormat::Metis => Self::Metis,
-            WrittenFormat::Egr => Self::Ecl,
-            WrittenFormat::Dimacs => Self::Dimacs,
-            WrittenFormat::Pace => Self::Pace,
-            WrittenFormat::Swg => Self::Binary,
-        }
-    }
 }
 
 impl ConvertArgs {
@@ -128,13 +96,14 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
         undirected: args.undirected,
         weights: args.choice(),
         skip_columns: args.skip_columns,
+        format: args.format.map(|format| format.0),
     };
     let hear = |done, total| line.bytes(done, total);
     let loaded = load(&args.input, &options, Some(&hear))?;
     let weights = Weights::of(&loaded);
     let Loaded { graph, stats } = loaded;
     line.say(format!("writing {}", args.output.display()));
-    save(&graph, &args.output, args.to.map(Format::from))?;
+    save(&graph, &args.output, args.to.map(|format| format.0))?;
     drop(line);
     let report = Report {
         output: args.output.to_string_lossy(),

@@ -235,9 +235,15 @@ impl CliError {
         }
     }
 
-    /// Tells whether a reader of standard output, such as `head`, has closed it. This is not a
-    /// failure.
+    /// Tells whether a reader of standard output or of another pipe, such as `head`, has closed
+    /// it. This is not a failure.
     pub(super) fn is_closed_pipe(&self) -> bool {
-        matches!(self, Self::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe)
+        let error = match self {
+            Self::Stdout(error) => error,
+            Self::Write(error) => &error.source,
+            Self::Graph(GraphError::Io { source, .. }) => source,
+            _ => return false,
+        };
+        error.kind() == io::ErrorKind::BrokenPipe
     }
 }

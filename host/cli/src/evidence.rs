@@ -39,7 +39,7 @@ enum EvidenceCommand {
 
 /// Check that every sample of a CSV file shows a required speed-up.
 #[derive(Debug, Args)]
-#[command(after_help = VERIFY_EXAMPLES)]
+#[command(after_help = VERIFY_EXAMPLES, allow_negative_numbers = true)]
 struct VerifyArgs {
     /// Evidence as CSV; - for standard input.
     #[arg(value_name = "FILE")]

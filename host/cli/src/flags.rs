@@ -4,7 +4,7 @@
 
 use seawall::backend::BackendError;
 use seawall::batch::BatchError;
-use seawall::graph::GraphError;
+use seawall::graph::{GraphError, LineProblem};
 use seawall::program::ProgramError;
 use seawall::run::{Detail, RunError};
 use seawall_core::abi::control::FaultCode;
@@ -24,6 +24,20 @@ pub(super) fn of_run(error: &RunError) -> &'static str {
     }
 }
 
+/// As [`of_run`], of a graph.
+pub(super) fn of_graph(error: &GraphError) -> &'static str {
+    match error {
+        GraphError::UnknownFormat { .. } | GraphError::OtherFormat { .. } => " (--format)",
+        GraphError::TooManyEdges { .. } | GraphError::Directed { .. } => " (--undirected)",
+        GraphError::Line {
+            file,
+            problem: LineProblem::MissingField { .. } | LineProblem::ExtraField { .. },
+            ..
+        } if file == "standard input" => " (METIS on standard input takes --format metis)",
+        _ => "",
+    }
+}
+
 /// Works as [`of_run`], for a batch.
 pub(super) fn of_batch(error: &BatchError) -> &'static str {
     match error {
@@ -31,14 +45,6 @@ pub(super) fn of_batch(error: &BatchError) -> &'static str {
         BatchError::Load { source, .. } => of_graph(source),
         BatchError::OneAtATime { .. } => " (--backend)",
         BatchError::DetailOfOne { detail } => of_detail(*detail),
-        _ => "",
-    }
-}
-
-/// Works as [`of_run`], for reading a graph.
-pub(super) fn of_graph(error: &GraphError) -> &'static str {
-    match error {
-        GraphError::TooManyEdges { .. } => " (--undirected)",
         _ => "",
     }
 }

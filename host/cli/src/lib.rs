@@ -74,9 +74,13 @@ enum Command {
 /// Returns the exit code; messages are already printed.
 #[must_use]
 pub fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if failure::asks_for_json(&arguments) {
+        allocator::tell_scripts();
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(usage) => return print_usage(&usage),
+        Err(usage) => return print_usage(&usage, &arguments),
     };
     if !matches!(cli.command, Command::Serve(_)) {
         signals::watch();
@@ -102,9 +106,8 @@ fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
 }
 
 /// Prints help, the version or the error in the arguments.
-fn print_usage(usage: &clap::Error) -> ExitCode {
-    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    if usage.use_stderr() && failure::asks_for_json(&arguments) {
+fn print_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    if usage.use_stderr() && failure::asks_for_json(arguments) {
         print_failure(&failure::of_usage(usage));
     }
     // A closed pipe has no reader left to inform.
@@ -137,7 +140,7 @@ impl Command {
 
 /// Prints the message, in the style of argument errors, and for scripts the failure as JSON.
 fn fail(error: &CliError, for_scripts: bool) -> ExitCode {
-    if for_scripts && !matches!(error, CliError::Stdout(_)) {
+    if for_scripts && !matches!(error, CliError::Stdout(_)) && !error.is_closed_pipe() {
         print_failure(&failure::of(error));
     }
     if !error.is_closed_pipe() {

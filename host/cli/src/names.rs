@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use seawall::analysis::AnalysisKind;
 use seawall::executor::Executor;
+use seawall::graph::Format;
 
 /// An analysis by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,4 +62,73 @@ impl ValueEnum for BackendName {
             Executor::Cpu | Executor::Launches | Executor::Graph => value,
         })
     }
+}
+
+/// A format that graphs are read from, by name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadFormat(pub(crate) Format);
+
+/// A format that graphs are written in, by name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WrittenFormat(pub(crate) Format);
+
+impl ValueEnum for ReadFormat {
+    fn value_variants<'a>() -> &'a [Self] {
+        use Format::{Binary, Csv, Dimacs, Ecl, EdgeList, MatrixMarket, Metis, Npz, Pace};
+        const {
+            &[
+                Self(MatrixMarket),
+                Self(EdgeList),
+                Self(Csv),
+                Self(Metis),
+                Self(Npz),
+                Self(Ecl),
+                Self(Dimacs),
+                Self(Pace),
+                Self(Binary),
+            ]
+        }
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        format_value(self.0)
+    }
+}
+
+impl ValueEnum for WrittenFormat {
+    fn value_variants<'a>() -> &'a [Self] {
+        use Format::{Binary, Csv, Dimacs, Ecl, EdgeList, MatrixMarket, Metis, Pace};
+        const {
+            &[
+                Self(MatrixMarket),
+                Self(EdgeList),
+                Self(Csv),
+                Self(Metis),
+                Self(Ecl),
+                Self(Dimacs),
+                Self(Pace),
+                Self(Binary),
+            ]
+        }
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        format_value(self.0)
+    }
+}
+
+fn format_value(format: Format) -> Option<PossibleValue> {
+    let (name, help) = match format {
+        Format::MatrixMarket => ("mtx", "Matrix Market"),
+        Format::EdgeList => ("el", "Edge list"),
+        Format::Csv => ("csv", "Comma-separated table"),
+        Format::Metis => ("metis", "METIS adjacency"),
+        Format::Npz => ("npz", "Sparse matrix of SciPy"),
+        Format::Ecl => ("egr", "Binary of the ECL graph codes"),
+        Format::Dimacs => ("dimacs", "DIMACS shortest paths (`p sp`)"),
+        Format::Pace => ("pace", "PACE treewidth (`p tw`)"),
+        Format::Binary => ("swg", "Seawall's own binary"),
+        _ => return None,
+    };
+    Some(PossibleValue::new(name).help(help))
 }

@@ -20,7 +20,7 @@ use super::output::print;
 use super::progress::ProgressLine;
 use super::sources::{SourceArgs, Sources};
 use super::weights::WeightArgs;
-use crate::names::{AnalysisName, BackendName};
+use crate::names::{AnalysisName, BackendName, ReadFormat};
 use crate::report::rows::Rows;
 use crate::report::table::{RowFormat, TableColumn};
 use crate::report::{json, plot, text, trace};
@@ -68,7 +68,7 @@ set of sources is a hexadecimal number whose lowest bit is the first source, in 
 
 /// Run an analysis on a graph.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct RunArgs {
     /// Graph to analyse: a file, - for standard input, or a generator. Several
     /// graphs, a folder, @LIST or gen:batch:COUNT:SHAPE are a batch.
@@ -87,6 +87,10 @@ pub(super) struct RunArgs {
     /// Skip columns of an edge list that are neither an end nor a weight.
     #[arg(long)]
     skip_columns: bool,
+    /// Format of the graph, where neither content nor name say it; METIS from
+    /// standard input looks like an edge list.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<ReadFormat>,
     #[command(flatten)]
     weights: WeightArgs,
     #[command(flatten)]
@@ -205,7 +209,8 @@ fn max_iterations_help() -> String {
 pub fn size(text: &str) -> Result<u64, String> {
     let is_size = text.starts_with(|first: char| first.is_ascii_digit());
     let rounded = text.parse::<ByteSize>().ok().filter(|_| is_size);
-    let rounded = rounded.ok_or("expected bytes with or without a unit, such as 512MiB or 8GiB")?;
+    let rounded = rounded
+        .ok_or("expected bytes below 2^64 with or without a unit, such as 512MiB or 8GiB")?;
     let bytes = if text.contains('.') {
         Some(rounded.as_u64()).filter(|bytes| *bytes < u64::MAX)
     } else {
@@ -233,7 +238,7 @@ pub(super) fn thread_count(text: &str) -> Result<NonZeroUsize, String> {
 
 pub(super) fn above_zero<N: FromStr>(text: &str) -> Result<N, String> {
     text.parse()
-        .map_err(|_| "expected a whole number from 1".to_owned())
+        .map_err(|_| "expected a whole number from 1 to 4294967295".to_owned())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -354,6 +359,7 @@ impl RunArgs {
             undirected: self.undirected,
             weights: self.weights.choice_for(self.analysis.0),
             skip_columns: self.skip_columns,
+            format: self.format.map(|format| format.0),
         }
     }
 

@@ -82,7 +82,7 @@ pub fn load(
     threads::start()?;
     let Some(shape) = spec::Generator::parse(spec) else {
         let loaded = read::load_file(path, options, progress)?;
-        return loaded.weighted(options.weights, &path.to_string_lossy());
+        return finish(loaded, options, &path.to_string_lossy());
     };
     let mut graph = generate::generate(&shape?, spec, options.weights.are_read())?;
     let mut stats = LoadStats {
@@ -92,7 +92,7 @@ pub fn load(
     if options.undirected {
         (graph, stats.duplicates) = graph.into_undirected(spec)?;
     }
-    Loaded { graph, stats }.weighted(options.weights, spec)
+    finish(Loaded { graph, stats }, options, spec)
 }
 
 /// Loads a graph from any reader: bytes in memory, a member of an archive, a connection.
@@ -118,5 +118,11 @@ pub fn load_reader(
 ) -> Result<Loaded, GraphError> {
     threads::start()?;
     let loaded = read::load_reader(name, Box::new(reader), options)?;
+    finish(loaded, options, name)
+}
+
+/// The graph with the weights asked for, if it is of the format asked for.
+fn finish(loaded: Loaded, options: &LoadOptions, name: &str) -> Result<Loaded, GraphError> {
+    let loaded = loaded.of_format(options.format, name)?;
     loaded.weighted(options.weights, name)
 }

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use super::read::Suffix;
 use super::{Graph, GraphError, Scale, ScaleError, memory};
 
 /// Options for reading or generating a graph.
@@ -17,6 +18,10 @@ pub struct LoadOptions {
     /// Skip columns of an edge list that are neither an end nor a weight. If false, such a column
     /// is an error, since it could be mistaken for one.
     pub skip_columns: bool,
+    /// Format of the file, where neither its content nor its name says it: METIS and edge
+    /// lists look alike. Found by content and name when not given; a file whose content is
+    /// plainly of another format is refused.
+    pub format: Option<Format>,
 }
 
 /// Source of the edge weights that a load produces.
@@ -131,9 +136,10 @@ pub struct LoadStats {
     pub text_bytes: u64,
     /// Edges listed in the file, before mirroring and cleaning.
     pub listed_edges: u64,
-    /// Self loops dropped.
+    /// Self loops dropped, as often as the file lists them.
     pub self_loops: u64,
-    /// Directed edges dropped as duplicates.
+    /// Entries of the file dropped as duplicates. A format that lists edges at both ends has two
+    /// for each.
     pub duplicates: u64,
     /// Weights that a 32-bit float does not represent exactly, counted before duplicates are
     /// dropped.
@@ -174,7 +180,35 @@ pub struct Loaded {
     pub stats: LoadStats,
 }
 
+impl LoadOptions {
+    /// The format to take a file for whose content does not say it.
+    pub(super) const fn format_or(&self, by_name: Suffix) -> Suffix {
+        match self.format {
+            None => by_name,
+            Some(Format::MatrixMarket) => Suffix::Matrix,
+            Some(Format::EdgeList | Format::Csv) => Suffix::EdgeList,
+            Some(Format::Metis) => Suffix::Metis,
+            Some(Format::Ecl) => Suffix::Ecl,
+            Some(Format::Dimacs | Format::Pace) => Suffix::Challenge,
+            Some(Format::Npz | Format::Binary | Format::Generated) => Suffix::Other,
+        }
+    }
+}
+
 impl Loaded {
+    /// Refuses a graph of another format than the requested one.
+    pub(super) fn of_format(self, asked: Option<Format>, name: &str) -> Result<Self, GraphError> {
+        let found = self.stats.format;
+        match asked {
+            Some(asked) if asked.columns() != found.columns() => Err(GraphError::OtherFormat {
+                file: name.to_owned(),
+                asked,
+                found,
+            }),
+            _ => Ok(self),
+        }
+    }
+
     /// Returns the same graph with the requested weights; errors mention `name`.
     pub(super) fn weighted(self, choice: WeightChoice, name: &str) -> Result<Self, GraphError> {
         let Self { graph, mut stats } = self;
@@ -199,6 +233,14 @@ impl Loaded {
 }
 
 impl Format {
+    /// The format, of which tables of edges are one whatever stands between columns.
+    const fn columns(self) -> Self {
+        match self {
+            Self::Csv => Self::EdgeList,
+            other => other,
+        }
+    }
+
     const fn weight_origin(self) -> WeightOrigin {
         match self {
             Self::Generated => WeightOrigin::Generator,

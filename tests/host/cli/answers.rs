@@ -13,6 +13,7 @@ fn graph(undirected: bool) -> Graph {
         undirected,
         weights: WeightChoice::Given,
         skip_columns: false,
+        format: None,
     };
     load(SPEC, &options, None).unwrap().graph
 }

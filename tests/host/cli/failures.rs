@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// The `error` object of a command that fails with and without `--json`.
 #[track_caller]
-fn failure(arguments: &[&str]) -> Value {
+pub(super) fn failure(arguments: &[&str]) -> Value {
     let plain: Vec<&str> = arguments
         .iter()
         .copied()

@@ -8,6 +8,7 @@ const SKIPPING: LoadOptions = LoadOptions {
     undirected: false,
     weights: WeightChoice::Given,
     skip_columns: true,
+    format: None,
 };
 
 type Edge = (u64, u64, u32);
@@ -343,7 +344,7 @@ fn a_hub_of_a_metis_file_may_have_a_long_line() {
 }
 
 /// The words of an `.egr` file.
-fn egr(words: &[i32]) -> Vec<u8> {
+pub(super) fn egr(words: &[i32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
@@ -403,14 +404,14 @@ fn ecl_binaries_are_read_and_checked() {
 }
 
 /// A `.npy` array of `<i4` or another type, from its bytes.
-fn npy(descr: &str, shape: &str, bytes: &[u8]) -> Vec<u8> {
+pub(super) fn npy(descr: &str, shape: &str, bytes: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
     let length = (header.len() as u16).to_le_bytes();
     [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), bytes].concat()
 }
 
 /// An archive of stored and deflated members, with sizes of 64 bits as NumPy writes them.
-fn archive(members: &[(&str, Vec<u8>)], deflated: bool) -> Vec<u8> {
+pub(super) fn archive(members: &[(&str, Vec<u8>)], deflated: bool) -> Vec<u8> {
     let mut out = Vec::new();
     for (name, bytes) in members {
         let mut crc = flate2::Crc::new();

@@ -32,6 +32,7 @@ fn load_and_check(name: &str, bytes: &[u8]) -> Result<(), TestCaseError> {
             undirected: true,
             weights: WeightChoice::Given,
             skip_columns: false,
+            format: None,
         },
     ] {
         match load_as(name, bytes, &options) {

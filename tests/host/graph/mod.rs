@@ -1,4 +1,5 @@
 //! Graph files end to end: round trips, and errors of broken files.
+mod dropped;
 mod errors;
 mod formats;
 mod hostile;
@@ -15,11 +16,13 @@ pub(crate) const PLAIN: LoadOptions = LoadOptions {
     undirected: false,
     weights: WeightChoice::Ignored,
     skip_columns: false,
+    format: None,
 };
 pub(crate) const WEIGHTED: LoadOptions = LoadOptions {
     undirected: false,
     weights: WeightChoice::Given,
     skip_columns: false,
+    format: None,
 };
 
 /// Loads bytes as a file of this name.

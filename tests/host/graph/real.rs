@@ -43,6 +43,7 @@ fn the_mail_network_has_its_published_counts() {
         undirected: true,
         weights: WeightChoice::Ignored,
         skip_columns: false,
+        format: None,
     };
     let Some(loaded) = load("email-Enron.txt.xz", &both) else {
         return;

@@ -26,7 +26,7 @@ executors or from a plain sequential implementation ends with exit code 1.";
 
 /// Measure barriers, loops and analyses against their baselines.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 pub(crate) struct BenchArgs {
     /// Sections to measure, repeatable or separated by commas [default: all].
     #[arg(

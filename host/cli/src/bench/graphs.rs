@@ -48,6 +48,7 @@ impl Spec {
                 WeightChoice::Ignored
             },
             skip_columns: false,
+            format: None,
         };
         Ok(load(self.text(quick), &options, None)?.graph)
     }

@@ -17,6 +17,9 @@ pub(super) fn fields(error: &GraphError) -> Value {
         GraphError::UnknownFormat { file, line, value } => {
             json!({"kind": "unknown_format", "file": file, "line": line, "value": value})
         }
+        GraphError::OtherFormat { file, asked, found } => json!({
+            "kind": "other_format", "file": file, "asked": asked.to_string(), "found": found.to_string()
+        }),
         GraphError::UnknownSuffix { file } => json!({"kind": "unknown_suffix", "file": file}),
         GraphError::Directed { file, .. } => {
             json!({"kind": "format_without_directions", "file": file})
@@ -38,6 +41,7 @@ pub(super) fn fields(error: &GraphError) -> Value {
         | GraphError::Line { .. }
         | GraphError::Archive { .. }
         | GraphError::Binary { .. } => content(error),
+        GraphError::Threads { reason } => json!({"kind": "threads", "reason": reason}),
         other => counts(other),
     }
 }
@@ -84,7 +88,7 @@ fn content(error: &GraphError) -> Value {
         GraphError::Archive { file, problem } => {
             json!({"kind": "archive", "file": file, "problem": problem.to_string()})
         }
-        _ => json!({"kind": "graph"}),
+        other => super::named(other),
     }
 }
 
@@ -126,6 +130,6 @@ fn counts(error: &GraphError) -> Value {
         } => json!({
             "kind": "hollow_graph", "file": file, "nodes": nodes, "edges": edges, "limit": limit
         }),
-        _ => json!({"kind": "graph"}),
+        other => super::named(other),
     }
 }

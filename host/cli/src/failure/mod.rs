@@ -9,6 +9,8 @@ mod graph;
 mod run;
 mod usage;
 
+use std::fmt::Debug;
+
 use serde_json::{Value, json};
 
 use crate::bench::AgainstError;
@@ -21,7 +23,10 @@ pub(super) use usage::{asks_for_json, of_usage};
 /// Returns the object of a failed command.
 pub(super) fn of(error: &CliError) -> Value {
     let fields = match error {
-        CliError::Plan(error) => return json!({ "error": error.fields() }),
+        CliError::Plan(error) if error.is_of_vectors() => {
+            return json!({ "error": error.fields() });
+        }
+        CliError::Plan(error) => error.fields(),
         CliError::Evidence(EvidenceFailure::Refused { fields, .. }) => {
             return json!({ "error": fields });
         }
@@ -79,7 +84,7 @@ fn option(error: &CliError) -> Value {
         CliError::Query(_) => json!({"kind": "query"}),
         CliError::Against(error) => against(error),
         CliError::Store(_) => json!({"kind": "calibration_file"}),
-        _ => json!({"kind": "failed"}),
+        other => named(other),
     }
 }
 
@@ -112,8 +117,41 @@ fn range_of(range: IdRange) -> Value {
     }
 }
 
-/// Returns the object for the `fields` of a failure and the message for people.
+/// The kind of a failure that has no fields of interest: the name of its error.
+fn named(error: &impl Debug) -> Value {
+    let shown = format!("{error:?}");
+    let name = shown.split(|end: char| !end.is_alphanumeric()).next();
+    let mut kind = String::new();
+    for letter in name.unwrap_or_default().chars() {
+        if letter.is_uppercase() && !kind.is_empty() {
+            kind.push('_');
+        }
+        kind.extend(letter.to_lowercase());
+    }
+    json!({ "kind": kind })
+}
+
+/// The object for `fields` of a failure and the message that people see.
 fn with_message(mut fields: Value, message: &str) -> Value {
     fields["message"] = message.into();
     json!({ "error": fields })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seawall::backend::BackendError;
+
+    #[test]
+    fn every_error_has_a_kind_of_its_own() {
+        assert_eq!(
+            named(&BackendError::NotLoaded),
+            json!({"kind": "not_loaded"})
+        );
+        let error = BackendError::NoSuchRegister {
+            register: 1,
+            registers: 1,
+        };
+        assert_eq!(named(&error), json!({"kind": "no_such_register"}));
+    }
 }

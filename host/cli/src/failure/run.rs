@@ -51,7 +51,7 @@ pub(super) fn fields(error: &RunError) -> Value {
         }),
         RunError::Program(error) => program_fields(error),
         RunError::Backend(error) => backend_fields(error),
-        _ => json!({"kind": "run"}),
+        other => super::named(other),
     }
 }
 
@@ -73,7 +73,7 @@ fn program_fields(error: &ProgramError) -> Value {
             "kind": "arena_over_budget", "needed_bytes": needed_bytes,
             "available_bytes": available_bytes
         }),
-        _ => json!({"kind": "program"}),
+        other => super::named(other),
     }
 }
 
@@ -100,6 +100,20 @@ fn backend_fields(error: &BackendError) -> Value {
             "opcode": record.opcode, "block": record.block, "epoch": record.epoch,
             "arrived": record.arrived, "expected": record.expected, "iteration": record.iteration
         }),
+        BackendError::ContextLost {
+            doing,
+            name,
+            remedy,
+        } => json!({"kind": "context_lost", "doing": doing, "name": name, "remedy": remedy}),
+        BackendError::NotCoResident {
+            wanted,
+            lanes,
+            fitting,
+            multiprocessors,
+        } => json!({
+            "kind": "not_co_resident", "wanted": wanted, "lanes": lanes, "fitting": fitting,
+            "multiprocessors": multiprocessors
+        }),
         BackendError::Cancelled => json!({"kind": "cancelled"}),
         BackendError::TooManyThreads { threads, most } => {
             json!({"kind": "too_many_threads", "threads": threads, "most": most})
@@ -110,7 +124,7 @@ fn backend_fields(error: &BackendError) -> Value {
         BackendError::PathTooLong { from, to, .. } => {
             json!({"kind": "path_too_long", "from": from, "to": to})
         }
-        _ => json!({"kind": "backend"}),
+        other => super::named(other),
     }
 }
 
@@ -141,7 +155,7 @@ pub(super) fn batch_fields(error: &BatchError) -> Value {
         BatchError::TooMany { graphs, most } => {
             json!({"kind": "too_many_graphs", "graphs": graphs, "most": most})
         }
-        _ => json!({"kind": "batch"}),
+        other => super::named(other),
     }
 }
 
@@ -151,10 +165,14 @@ pub(super) fn bench_fields(error: &BenchError) -> Value {
         BenchError::Graph(error) => graph::fields(error),
         BenchError::Run(error) => fields(error),
         BenchError::Batch(error) => batch_fields(error),
-        BenchError::Backend(error) | BenchError::BatchMachine(MachineError::Backend(error)) => {
-            backend_fields(error)
+        BenchError::Backend(error)
+        | BenchError::BatchMachine(
+            MachineError::Backend(error) | MachineError::Job { source: error, .. },
+        ) => backend_fields(error),
+        BenchError::BatchMachine(MachineError::Size { jobs, most }) => {
+            json!({"kind": "too_many_graphs", "graphs": jobs, "most": most})
         }
-        _ => json!({"kind": "bench"}),
+        BenchError::BatchMachine(other) => super::named(other),
     }
 }
 

@@ -29,7 +29,7 @@ Examples:
 
 /// Show the CPU, the GPUs, the costs of work on them and the embedded kernels.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct InfoArgs {
     /// Measure the costs of work here and store them in the user's cache folder, for --backend
     /// auto and the planner.

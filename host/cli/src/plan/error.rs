@@ -71,6 +71,11 @@ impl PlanError {
         }
     }
 
+    /// Tells whether the conformance vectors determine its fields.
+    pub(crate) const fn is_of_vectors(&self) -> bool {
+        matches!(self, Self::Layers(_) | Self::Execution(_))
+    }
+
     /// Returns the kind and its fields, as in the vectors.
     pub(crate) fn fields(&self) -> Value {
         match self {

@@ -54,7 +54,7 @@ and exit code 2.";
 
 /// Plan a wave DAG: group its waves and place the barriers.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct PlanArgs {
     /// File with the DAG as JSON; - for standard input.
     #[arg(value_name = "FILE")]

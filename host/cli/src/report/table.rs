@@ -276,9 +276,21 @@ pub(super) fn write(
 
 fn write_csv(table: &dyn Table, columns: &[TableColumn], out: &mut dyn Write) -> io::Result<()> {
     let mut lines = csv::Writer::from_writer(out);
-    lines.write_record(columns.iter().map(|column| column.name()))?;
-    table.each(&mut |row| Ok(lines.serialize(Cells(row, columns))?))?;
+    let names = columns.iter().map(|column| column.name());
+    lines.write_record(names).map_err(of_csv)?;
+    table.each(&mut |row| lines.serialize(Cells(row, columns)).map_err(of_csv))?;
     lines.flush()
+}
+
+/// The system's own answer where there is one, whose kind says what happened.
+fn of_csv(error: csv::Error) -> io::Error {
+    if !error.is_io_error() {
+        return error.into();
+    }
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
 }
 
 fn write_json(

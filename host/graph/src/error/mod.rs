@@ -53,6 +53,16 @@ pub enum GraphError {
         /// Its first field.
         value: String,
     },
+    /// The content is plainly of another format than the one asked for.
+    #[error("{file}: the format asked for is {asked}, and the graph is {found}; ask for that")]
+    OtherFormat {
+        /// File or generator as the caller named it.
+        file: String,
+        /// The format asked for.
+        asked: Format,
+        /// The format found.
+        found: Format,
+    },
     /// A writer's path has no suffix that names a format.
     #[error(
         "{file}: no format has this suffix; use .mtx, .el, .txt, .csv, .gr, .graph, .egr, .swg, with .gz or .xz after it if wanted"
@@ -314,6 +324,7 @@ impl GraphError {
             | Self::BadWeight { .. }
             | Self::BadArrays { .. }
             | Self::Scale { .. }
+            | Self::OtherFormat { .. }
             | Self::NoWeights { .. } => Cause::Request,
             Self::Memory { .. } | Self::Threads { .. } => Cause::Failure,
         }

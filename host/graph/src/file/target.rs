@@ -23,6 +23,9 @@ impl Target {
     /// Follows links one by one, so that a dangling link is followed too.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let mut path = path.to_owned();
+        if names_folder(&path) {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
         for _ in 0..LINKS_MAX {
             let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
             let folder = folder_of(&path)?;
@@ -41,6 +44,12 @@ impl Target {
         let circle = "too many symbolic links";
         Err(io::Error::new(io::ErrorKind::InvalidInput, circle))
     }
+}
+
+/// Whether the path ends in a separator, which the parts of a path do not tell.
+fn names_folder(path: &Path) -> bool {
+    let last = path.as_os_str().as_encoded_bytes().last();
+    last.is_some_and(|byte| std::path::is_separator(char::from(*byte)))
 }
 
 fn folder_of(path: &Path) -> io::Result<PathBuf> {

@@ -1,7 +1,8 @@
 //! Reads `.egr`, the binary of the ECL graph codes.
 //!
-//! 32-bit signed words: nodes, edges, row starts (one more than nodes), targets, and optionally as
-//! many weights. The file has no magic; only its name identifies it.
+//! 32-bit signed words: nodes, edges, row starts (one more than nodes), targets, and
+//! perhaps as many weights. The file has no mark: its name says what it is, or the start of
+//! the first row, four bytes of 0, which no text holds.
 
 use super::source::Source;
 use super::words::Words;
@@ -14,6 +15,13 @@ use crate::{BinaryProblem, Graph, GraphError};
 
 /// Bytes of a word.
 const WORD: u64 = 4;
+/// Bytes up to the start of the first row.
+pub(super) const HEAD_BYTES: usize = 12;
+
+/// Whether a file with these first bytes is of this format, by the start of its first row.
+pub(super) fn starts(head: &[u8]) -> bool {
+    matches!(head, [_, _, _, _, _, _, _, _, 0, 0, 0, 0])
+}
 
 /// Loads a file or stream of this format.
 pub(super) fn load_ecl(

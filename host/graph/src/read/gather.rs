@@ -128,7 +128,7 @@ impl Gather<'_> {
 
     fn open(&self) -> Result<Opened, GraphError> {
         let mut opening = Opening::new(
-            Suffix::of(self.name),
+            self.options.format_or(Suffix::of(self.name)),
             Wish {
                 weights: self.options.weights.are_read(),
                 skip_columns: self.options.skip_columns,

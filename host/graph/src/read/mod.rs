@@ -27,8 +27,8 @@ mod words;
 mod zip;
 
 use super::binary::MAGIC;
-use super::{BinaryProblem, GraphError, LoadOptions, Loaded, Progress};
-use opening::Suffix;
+use super::{BinaryProblem, Format, GraphError, LoadOptions, Loaded, Progress};
+pub(super) use opening::Suffix;
 use source::Source;
 use std::ffi::OsStr;
 
@@ -70,24 +70,26 @@ fn load_source(
     options: &LoadOptions,
     progress: Option<&dyn Progress>,
 ) -> Result<Loaded, GraphError> {
-    let mut head = [0; MAGIC.len()];
+    let mut head = [0; ecl::HEAD_BYTES];
     let filled = source.fill(&mut head)?;
     let head = &head[..filled];
     // A byte order mark of UTF-8, which some editors put before the text.
     source.unread(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head));
-    if head == MAGIC {
+    if head.starts_with(&MAGIC) {
         return binary::load_binary(source, options, progress);
     }
     if head.starts_with(&zip::MAGIC) {
         return npz::load_npz(source, options);
     }
-    if Suffix::of(&source.name) == Suffix::Ecl {
+    let suffix = options.format_or(Suffix::of(&source.name));
+    if suffix == Suffix::Ecl || ecl::starts(head) {
         return ecl::load_ecl(source, options, progress);
     }
     if head.is_empty() {
         return Err(GraphError::Empty { file: source.name });
     }
-    if is_binary_name(&source.name) {
+    let is_binary = options.format.is_none() && is_binary_name(&source.name);
+    if is_binary || options.format == Some(Format::Binary) {
         return Err(GraphError::Binary {
             file: source.name,
             format: ".swg",

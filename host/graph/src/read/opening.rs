@@ -17,7 +17,7 @@ const CHALLENGE_EXPECTED: &str = "a comment \"c ...\" or the header \"p sp N M\"
 
 /// Format by the file's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Suffix {
+pub(crate) enum Suffix {
     Matrix,
     EdgeList,
     Challenge,

@@ -46,7 +46,11 @@ impl Source {
         if path == "-" {
             return Self::start("standard input", Box::new(io::stdin()), None, None);
         }
-        let name = path.to_string_lossy();
+        let name = if path.is_empty() {
+            "\"\"".into()
+        } else {
+            path.to_string_lossy()
+        };
         let fail = |action| {
             let file = name.to_string();
             move |source| GraphError::Io {

@@ -6,6 +6,7 @@
 use super::context::Context;
 use super::error::{OUT_OF_MEMORY, check};
 use crate::backend::BackendError;
+use crate::graph::memory;
 use cudarc::driver::sys;
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -92,12 +93,19 @@ impl Pinned {
     /// Allocates `bytes` bytes of pinned memory, zeroed.
     ///
     /// # Errors
-    /// [`BackendError::Cuda`] if the system pins no more.
+    /// [`BackendError::OutOfMemory`] when the system pins no more.
     pub(super) fn take(context: &Rc<Context>, bytes: usize) -> Result<Self, BackendError> {
         let bytes = bytes.max(64);
         let mut start = std::ptr::null_mut();
         // SAFETY: one valid pointer to write to; the context is current.
         let answer = unsafe { sys::cuMemHostAlloc(&raw mut start, bytes, 0) };
+        if answer as u32 == OUT_OF_MEMORY {
+            return Err(BackendError::OutOfMemory {
+                what: "pinned host memory",
+                needed: bytes as u64,
+                available: memory::available().unwrap_or(0),
+            });
+        }
         check("pinning host memory", answer)?;
         let start = NonNull::new(start.cast::<u8>()).ok_or(BackendError::Cuda {
             doing: "pinning host memory",

@@ -1,0 +1,77 @@
+//! Strategies of graphs and choices that shrink part by part: a failure ends in few edges,
+//! sources and waves, not in another seed.
+
+use proptest::prelude::*;
+use proptest::{bool, collection, sample};
+use seawall_tests::graphs::{self, EdgeList, SHAPES};
+use seawall_tests::random::Random;
+
+/// A share of edges and sources that stay, so that shapes are mostly whole.
+const STAYS: f64 = 0.98;
+
+/// A graph and sources in it.
+pub(crate) type Drawn = (EdgeList, Vec<u32>);
+
+/// A graph of any shape with fewer than `nodes` nodes, of which edges and sources may be missing.
+pub(crate) fn graphs(nodes: u32) -> impl Strategy<Value = Drawn> {
+    (
+        sample::select(&SHAPES[..]),
+        0..nodes,
+        any::<bool>(),
+        any::<u64>(),
+    )
+        .prop_map(|(shape, nodes, undirected, seed)| {
+            let mut random = Random::new(seed);
+            let list = graphs::draw(shape, nodes, undirected, &mut random);
+            let sources = graphs::draw_sources(list.nodes, &mut random);
+            (list, sources)
+        })
+        .prop_flat_map(thinned)
+}
+
+/// The same graph without some of its edges and sources.
+fn thinned((list, sources): Drawn) -> impl Strategy<Value = Drawn> {
+    (
+        kept(list.edges.clone()),
+        kept(sources),
+        Just((list.nodes, list.undirected)),
+    )
+        .prop_map(|(edges, sources, (nodes, undirected))| {
+            let list = EdgeList {
+                nodes,
+                edges,
+                undirected,
+            };
+            (list, sources)
+        })
+}
+
+/// Most of `items`; shrinks to fewer.
+fn kept<T: Clone + std::fmt::Debug>(items: Vec<T>) -> impl Strategy<Value = Vec<T>> {
+    collection::vec(bool::weighted(STAYS), items.len()).prop_map(move |stays| {
+        let kept = items.iter().zip(stays).filter(|(_, stays)| *stays);
+        kept.map(|(item, _)| item.clone()).collect()
+    })
+}
+
+/// Choices for a case that is drawn from them; fewer and smaller ones make a smaller case.
+pub(crate) fn choices(most: usize) -> impl Strategy<Value = Random> {
+    collection::vec(any::<u32>(), 0..most).prop_map(Random::of_choices)
+}
+
+/// A failure that any long enough path shows ends as the shortest one.
+#[test]
+fn a_failure_shrinks_to_the_edges_that_it_needs() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let error = runner
+        .run(&graphs(300), |(list, sources)| {
+            let is_long = list.edges.len() > 3 && !sources.is_empty();
+            prop_assert!(!is_long);
+            Ok(())
+        })
+        .unwrap_err();
+    let proptest::test_runner::TestError::Fail(_, (list, sources)) = error else {
+        panic!("{error}");
+    };
+    assert_eq!((list.edges.len(), sources.len()), (4, 1), "{list:?}");
+}
