@@ -1,7 +1,7 @@
-//! What a tenant may not do, refused on posting; `protocol.rs` of the model checks has
-//! the same of workers.
+//! What a tenant may not do, refused on posting; `tests/loom/poison.rs` has the same of
+//! workers.
 
-use super::{LONG, reply, start};
+use super::{reply, start};
 use seawall::service::{
     Client, Config, FaultCode, Kind, Metric, Query, Refusal, Reply, Short, ShortOp, Span,
     StartError, SubmitError, Tenant,
@@ -273,5 +273,4 @@ fn a_service_that_cannot_be_is_refused() {
         start(handlers),
         StartError::NotAUsersOpcode { opcode: 3 }
     ));
-    let _ = LONG;
 }

@@ -187,7 +187,7 @@ fn batches_come_back_with_their_fences_and_without() {
     let client = service.client(1).unwrap();
     for round in 0..100 {
         let mut batch = client.batch().unwrap();
-        let _ = batch.submit(Query::Nop).unwrap();
+        drop(batch.submit(Query::Nop).unwrap());
         assert!(batch.fence().unwrap().wait(LONG).is_ok(), "{round}");
     }
     let open: Vec<_> = (0..32).map(|_| client.batch().unwrap()).collect();
