@@ -6,7 +6,7 @@
 //! their memory, in [`scratch`] that the caller owns. The policies around it
 //! choose [`topology`] and [`launch`] sizes, remember choices ([`cache`]), judge
 //! residency, convergence and evidence, and tune. [`abi`] holds the records that
-//! a host and a kernel share.
+//! a host and a kernel share, [`protocol`] how they hand work to each other.
 //!
 //! Nothing here allocates, runs a wave or knows a machine, and there is no
 //! `unsafe`. Bad input is an error value that names the numbers.
@@ -38,3 +38,4 @@ pub mod wave;
 pub mod scratch;
 pub mod error;
 pub mod plan;
+pub mod protocol;

@@ -3,7 +3,8 @@
 //! A graph ([`graph`]) and a wave program ([`program`]) go through the planner
 //! of `seawall-core` to an executor ([`backend`]); [`analysis`] holds ready
 //! programs, and [`run`] takes a request from a graph to a result,
-//! [`batch`] one for many graphs at once.
+//! [`batch`] one for many graphs at once; [`service`] keeps workers resident
+//! that answer queries about one graph.
 
 pub use seawall_graph as graph;
 pub use seawall_graph::Cause;
@@ -20,3 +21,4 @@ pub mod calibrate;
 pub mod outcome;
 pub mod run;
 pub mod batch;
+pub mod service;

@@ -14,6 +14,7 @@ pub mod work;
 pub mod rank;
 pub mod tiles;
 pub mod batch;
+pub mod ring;
 
 /// First word of an encoded launch: `SWL1` in little-endian ASCII.
 pub const MAGIC: u32 = 0x314C_5753;

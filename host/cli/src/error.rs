@@ -12,10 +12,15 @@ use seawall::calibrate::store::StoreError;
 use seawall::graph::GraphError;
 use seawall::graph::file::WriteError;
 use seawall::run::RunError;
+use seawall::service::StartError;
 
 use super::evidence::EvidenceFailure;
 use super::flags;
 use super::plan::PlanError;
+#[cfg(unix)]
+use super::query::QueryError;
+#[cfg(unix)]
+use super::serve::socket::SocketError;
 use super::sources::SourcesError;
 
 /// A command failed.
@@ -129,6 +134,20 @@ pub(super) enum CliError {
     /// The measured costs could not be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The service could not start.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The socket of the service could not be opened.
+    #[cfg(unix)]
+    #[error(transparent)]
+    Socket(#[from] SocketError),
+    /// The service could not be asked.
+    #[cfg(unix)]
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// The system starts no more threads.
+    #[error("a thread that reads queries could not be started: {0}")]
+    Thread(io::Error),
     /// Standard output could not be written.
     #[error("standard output: {0}")]
     Stdout(io::Error),
@@ -197,7 +216,12 @@ impl CliError {
             Self::Batch(error) => error.cause(),
             Self::Measure(error) => error.cause(),
             Self::Bench(error) => error.cause(),
-            Self::Store(_) | Self::Stdout(_) => Cause::Failure,
+            Self::Start(error) => error.cause(),
+            #[cfg(unix)]
+            Self::Socket(error) => error.cause(),
+            #[cfg(unix)]
+            Self::Query(error) => error.cause(),
+            Self::Store(_) | Self::Stdout(_) | Self::Thread(_) => Cause::Failure,
             Self::NoSuchSource { .. }
             | Self::OneGraph { .. }
             | Self::Against(_)

@@ -18,8 +18,11 @@ mod names;
 mod output;
 mod plan;
 mod progress;
+#[cfg(unix)]
+mod query;
 pub mod report;
 mod run;
+mod serve;
 mod signals;
 mod sources;
 mod weights;
@@ -47,6 +50,7 @@ const EXAMPLES: &str = "\
 Examples:
   seawall run gen:grid:512 --analysis bfs --source 0 --check
   seawall plan waves.json
+  seawall serve gen:grid:512 --socket /tmp/grid.sock
   seawall info
 
 Exit codes: 0 done; 1 what was asked could not be done (memory, disk, threads, time or
@@ -60,6 +64,9 @@ enum Command {
     Info(info::InfoArgs),
     Evidence(evidence::EvidenceArgs),
     Bench(bench::command::BenchArgs),
+    Serve(serve::ServeArgs),
+    #[cfg(unix)]
+    Query(query::QueryArgs),
 }
 
 /// Runs the command given by the process's arguments.
@@ -75,7 +82,9 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(usage) => return print_usage(&usage, &arguments),
     };
-    signals::watch();
+    if !matches!(cli.command, Command::Serve(_)) {
+        signals::watch();
+    }
     match dispatch(&cli.command) {
         Ok(code) => code,
         Err(error) => fail(&error, cli.command.is_for_scripts()),
@@ -90,6 +99,9 @@ fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
         Command::Info(args) => info::command(args),
         Command::Evidence(args) => evidence::command(args),
         Command::Bench(args) => bench::command::command(args),
+        Command::Serve(args) => serve::command(args),
+        #[cfg(unix)]
+        Command::Query(args) => query::command(args),
     }
 }
 
@@ -119,6 +131,9 @@ impl Command {
             Self::Info(args) => args.json,
             Self::Evidence(args) => args.is_for_scripts(),
             Self::Bench(args) => args.json,
+            Self::Serve(_) => true,
+            #[cfg(unix)]
+            Self::Query(args) => args.json,
         }
     }
 }

@@ -131,6 +131,11 @@ impl<'g> CpuSession<'g> {
         })
     }
 
+    /// Sets the limits of runs to come.
+    pub fn set_limits(&mut self, limits: RunLimits) {
+        self.limits = limits;
+    }
+
     /// Sets incoming edges by tiles of `shape`, as GPUs gather them, for programs that gather. The
     /// sums are the same, bit for bit. Tiles pay if the values that nodes pass on do not fit the
     /// caches and programs run often, since making the tiles takes as long as some iterations.

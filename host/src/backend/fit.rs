@@ -12,6 +12,16 @@ pub(super) fn check(program: &EncodedProgram, graph: &Graph) -> Result<(), Backe
     check_tables(program)
 }
 
+/// Refuses what [`check`] does, and a register that the program does not have.
+pub(crate) fn check_answer(
+    program: &EncodedProgram,
+    graph: &Graph,
+    register: RegisterId,
+) -> Result<(), BackendError> {
+    check(program, graph)?;
+    Ids::of(program).number_of(register).map(drop)
+}
+
 /// Refuses a graph of another size, or one that lacks an array that the program reads.
 pub(super) fn check_graph(program: &EncodedProgram, graph: &Graph) -> Result<(), BackendError> {
     if program.nodes != graph.nodes() {

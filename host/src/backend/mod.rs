@@ -153,6 +153,7 @@ mod outgrown;
 pub use cancel::Canceller;
 pub use error::BackendError;
 pub(crate) use fault::fault;
+pub(crate) use fit::check_answer;
 pub use footprint::{SessionMemory, session_bytes};
 pub(crate) use footprint::{TableLengths, resident_bytes};
 pub use program_session::ProgramSession;

@@ -1,11 +1,13 @@
 use super::{finish, seawall};
 
-const COMMANDS: [&[&str]; 7] = [
+const COMMANDS: [&[&str]; 9] = [
     &["run"],
     &["plan"],
     &["convert"],
     &["info"],
     &["bench"],
+    &["serve"],
+    &["query"],
     &["evidence"],
     &["evidence", "verify"],
 ];

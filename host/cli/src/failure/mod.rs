@@ -77,6 +77,11 @@ fn option(error: &CliError) -> Value {
         CliError::OutputIsInput { output, input } => {
             json!({"kind": "output_is_input", "output": output, "input": input})
         }
+        CliError::Start(_) => json!({"kind": "service"}),
+        #[cfg(unix)]
+        CliError::Socket(_) => json!({"kind": "socket"}),
+        #[cfg(unix)]
+        CliError::Query(_) => json!({"kind": "query"}),
         CliError::Against(error) => against(error),
         CliError::Store(_) => json!({"kind": "calibration_file"}),
         other => named(other),

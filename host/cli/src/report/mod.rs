@@ -13,5 +13,5 @@ pub mod text;
 pub mod trace;
 
 mod head;
-mod svg;
+pub(crate) mod svg;
 pub(crate) mod weights;

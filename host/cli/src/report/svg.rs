@@ -65,7 +65,7 @@ pub(super) const TEXT_SIZE: f64 = 12.0;
 
 /// Alignment of text at its anchor point.
 #[derive(Clone, Copy)]
-pub(super) enum Anchor {
+pub(crate) enum Anchor {
     Start,
     Middle,
     End,
@@ -73,15 +73,15 @@ pub(super) enum Anchor {
 
 /// A rectangle in user units.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Area {
-    pub(super) x: f64,
-    pub(super) y: f64,
-    pub(super) width: f64,
-    pub(super) height: f64,
+pub(crate) struct Area {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
 }
 
 /// A picture that is being drawn.
-pub(super) struct Canvas<'a> {
+pub(crate) struct Canvas<'a> {
     out: &'a mut dyn Write,
 }
 
@@ -92,7 +92,7 @@ const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#1b2733}\
 
 impl<'a> Canvas<'a> {
     /// Starts a picture of this size on white.
-    pub(super) fn begin(out: &'a mut dyn Write, width: f64, height: f64) -> io::Result<Self> {
+    pub(crate) fn begin(out: &'a mut dyn Write, width: f64, height: f64) -> io::Result<Self> {
         writeln!(
             out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\">"
@@ -107,7 +107,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// A box of a style class, with a text that appears on hover.
-    pub(super) fn area(&mut self, class: &str, area: Area, hint: &str) -> io::Result<()> {
+    pub(crate) fn area(&mut self, class: &str, area: Area, hint: &str) -> io::Result<()> {
         let Area {
             x,
             y,
@@ -122,7 +122,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// A straight line of a style class.
-    pub(super) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) -> io::Result<()> {
+    pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) -> io::Result<()> {
         writeln!(
             self.out,
             "<line class=\"{class}\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>",
@@ -144,7 +144,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// Text that is cut to `width` if it is longer; on hover it appears in full.
-    pub(super) fn label(
+    pub(crate) fn label(
         &mut self,
         class: &str,
         (at, width): ((f64, f64), f64),
@@ -162,7 +162,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// Text of a style class.
-    pub(super) fn text(
+    pub(crate) fn text(
         &mut self,
         class: &str,
         at: (f64, f64),
@@ -184,7 +184,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// Ends the picture.
-    pub(super) fn end(self) -> io::Result<()> {
+    pub(crate) fn end(self) -> io::Result<()> {
         writeln!(self.out, "</svg>")
     }
 }

@@ -1,0 +1,545 @@
+//! The ring: slots that a host fills and a resident kernel empties.
+//!
+//! Records are whole words. [`crate::protocol`] says who writes which word, in what
+//! order, and what each status may become.
+
+use super::assert_words;
+use bytemuck::{Pod, Zeroable};
+
+/// Version of the records of this module.
+pub const VERSION: u32 = 1;
+
+/// First word of a control block: `SWR1` in little-endian ASCII.
+pub const MAGIC: u32 = 0x3152_5753;
+
+/// Words of a slot.
+pub const SLOT_WORDS: u32 = 16;
+/// Argument words of a slot.
+pub const ARGUMENTS: usize = 12;
+/// Result words of a completion.
+pub const RESULTS: usize = 9;
+/// Tenants of a service; number 0 is its owner.
+pub const TENANTS: u32 = 16;
+/// The tenant that may shut the service down.
+pub const OWNER: u32 = 0;
+/// Priorities, from the most urgent to the least.
+pub const PRIORITIES: u32 = 5;
+/// Batches that may be open at the same time.
+pub const BATCHES: u32 = 32;
+/// Words of text in a print record.
+pub const PRINT_WORDS: usize = 8;
+
+/// One piece of work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(C)]
+pub struct SlotRecord {
+    /// A [`Status`].
+    pub status: u32,
+    /// An opcode, see [`Kind`].
+    pub opcode: u32,
+    /// Number of the tenant that posted it.
+    pub tenant: u32,
+    /// Priority in the low byte; above it the number of the batch, from 1, or 0.
+    pub priority: u32,
+    /// What the opcode needs; the last one is the number of the task.
+    pub arguments: [u32; ARGUMENTS],
+}
+assert_words!(SlotRecord, SLOT_WORDS as usize);
+
+/// The state of a slot.
+///
+/// ```
+/// use seawall_core::abi::ring::Status;
+/// assert_eq!(Status::from_word(2), Some(Status::Claimed));
+/// assert_eq!(Status::from_word(8), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u32)]
+pub enum Status {
+    /// Nothing is in it.
+    Empty = 0,
+    /// Work that waits for a worker.
+    Published = 1,
+    /// A worker has it.
+    Claimed = 2,
+    /// The work is done, its completion is written.
+    Done = 3,
+    /// Its input or its payload is still on the way.
+    WaitIo = 4,
+    /// Its handler goes on later.
+    Yield = 5,
+    /// Its handler found it could not start yet.
+    Requeue = 6,
+    /// The work failed, its completion says why.
+    Fault = 7,
+}
+
+impl Status {
+    /// The status of a word, or nothing if there is no such status.
+    #[must_use]
+    pub const fn from_word(word: u32) -> Option<Self> {
+        Some(match word {
+            0 => Self::Empty,
+            1 => Self::Published,
+            2 => Self::Claimed,
+            3 => Self::Done,
+            4 => Self::WaitIo,
+            5 => Self::Yield,
+            6 => Self::Requeue,
+            7 => Self::Fault,
+            _ => return None,
+        })
+    }
+
+    /// Whether a worker may claim it.
+    #[must_use]
+    pub const fn is_schedulable(self) -> bool {
+        matches!(self, Self::Published | Self::Yield | Self::Requeue)
+    }
+}
+
+/// Words of a slot's arguments that hold a task that goes on later. The words before
+/// belong to its opcode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(C)]
+pub struct Continuation {
+    /// Where the handler goes on.
+    pub program_counter: u32,
+    /// What it goes on with.
+    pub data: u32,
+    /// Epoch before which it does not go on, with [`Continuation::AT_EPOCH`].
+    pub resume_epoch: u32,
+    /// The task that posted it, or 0; returned in the completion.
+    pub parent: u32,
+    /// Epochs and turns that it has waited for.
+    pub age: u32,
+    /// Times that it was requeued.
+    pub requeues: u32,
+    /// Times that it yielded.
+    pub yields: u32,
+    /// [`Continuation::AT_EPOCH`] or 0.
+    pub flags: u32,
+    /// Number of the task: the post that it came with.
+    pub task: u32,
+}
+assert_words!(Continuation, ARGUMENTS - CONTINUATION);
+
+impl Continuation {
+    /// Flag of a task that waits for an epoch.
+    pub const AT_EPOCH: u32 = 1;
+}
+
+/// First argument word of a continuation.
+pub const CONTINUATION: usize = 3;
+/// Argument word with the number of the task, in every slot.
+pub const TASK: usize = ARGUMENTS - 1;
+
+/// Answer to one slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(C)]
+pub struct CompletionRecord {
+    /// Number of the task.
+    pub task: u32,
+    /// [`Status::Done`] or [`Status::Fault`].
+    pub status: u32,
+    /// A [`FaultCode`], 0 when done.
+    pub fault: u32,
+    /// The epoch in which it ended.
+    pub epoch: u32,
+    /// 0 when the entry that knows every opcode answered, otherwise 1 more than the
+    /// index of the only [`Kind`] that the entry knew.
+    pub entry: u32,
+    /// Times that it was claimed.
+    pub turns: u32,
+    /// Parent of its continuation, or 0.
+    pub parent: u32,
+    /// Result words; of a fault the first is its detail.
+    pub results: [u32; RESULTS],
+}
+assert_words!(CompletionRecord, 16);
+
+/// Slots of one priority.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(C)]
+pub struct LevelRecord {
+    /// Number of its first slot.
+    pub first: u32,
+    /// Its slots.
+    pub slots: u32,
+    /// Slots that hosts published so far, wrapping.
+    pub posted: u32,
+    /// Slots that workers claimed and did not put back, wrapping.
+    pub claimed: u32,
+}
+assert_words!(LevelRecord, 4);
+
+/// What a tenant may do, and what it did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(C)]
+pub struct TenantRecord {
+    /// A bit for each [`Kind`] that it may post; 0 if there is no such tenant.
+    pub mask: u32,
+    /// Slots of it that may be claimed at the same time.
+    pub quota: u32,
+    /// Slots of it that are claimed.
+    pub running: u32,
+    /// Times that a slot waited because of the quota, wrapping.
+    pub passed_over: u32,
+    /// Slots of it that ended, wrapping.
+    pub served: u32,
+    /// Slots of it that ended in a fault, wrapping.
+    pub faults: u32,
+    /// First word of its window, counted from the first word of all windows.
+    pub window_first: u32,
+    /// Words of its window.
+    pub window_words: u32,
+}
+assert_words!(TenantRecord, 8);
+
+/// Ends of one kind of work, wrapping.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(C)]
+pub struct KindRecord {
+    /// Slots done.
+    pub done: u32,
+    /// Slots that ended in a fault.
+    pub faults: u32,
+}
+assert_words!(KindRecord, 2);
+
+/// What all workers and hosts share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(C)]
+pub struct ControlBlock {
+    /// [`MAGIC`].
+    pub magic: u32,
+    /// [`VERSION`].
+    pub version: u32,
+    /// A [`Shutdown`].
+    pub shutdown: u32,
+    /// Slots that ended, wrapping.
+    pub done: u32,
+    /// Batches that ended, wrapping.
+    pub epoch: u32,
+    /// Slots that ended in a fault, wrapping.
+    pub faults: u32,
+    /// Looks of all workers at the ring, wrapping.
+    pub heartbeat: u32,
+    /// Times that a handler put a slot back, wrapping.
+    pub requeues: u32,
+    /// Times that a handler yielded, wrapping.
+    pub yields: u32,
+    /// Largest age of a slot that was put back.
+    pub oldest_age: u32,
+    /// Print records written, wrapping.
+    pub prints: u32,
+    /// Print records dropped, since a slower writer held their place, wrapping.
+    pub prints_dropped: u32,
+    /// Sum of the hashes of all tasks that ended, wrapping.
+    pub checksum: u32,
+    /// Claims above Low after which a scan starts from below.
+    pub ageing_after: u32,
+    /// Scans that started from below, wrapping.
+    pub scans_from_below: u32,
+    /// Slots answered by an entry that knew only one opcode, wrapping.
+    pub answered_by_one: u32,
+    /// 1 more than the index of the [`Kind`] whose entry further workers start from, or 0.
+    pub favourite: u32,
+    /// Workers that look for work; others rest.
+    pub workers: u32,
+    /// Code of the last fault.
+    pub last_fault: u32,
+    /// Opcode of the last fault.
+    pub last_fault_opcode: u32,
+    /// Slots by priority.
+    pub levels: [LevelRecord; PRIORITIES as usize],
+    /// Tenants.
+    pub tenants: [TenantRecord; TENANTS as usize],
+    /// Ends by kind of work.
+    pub kinds: [KindRecord; Kind::COUNT],
+    /// Members of each open batch that ended.
+    pub batches: [u32; BATCHES as usize],
+}
+assert_words!(ControlBlock, 20 + 5 * 4 + 16 * 8 + 16 * 2 + 32);
+
+/// One line of the print log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(C)]
+pub struct PrintRecord {
+    /// 1 more than the number of the record, [`PrintRecord::BUSY`] while it is written,
+    /// 0 before.
+    pub sequence: u32,
+    /// The tenant that printed.
+    pub tenant: u32,
+    /// Its task.
+    pub task: u32,
+    /// Words of text that follow.
+    pub words: u32,
+    /// The text.
+    pub text: [u32; PRINT_WORDS],
+}
+assert_words!(PrintRecord, 12);
+
+impl PrintRecord {
+    /// Sequence of a record that is being written.
+    pub const BUSY: u32 = u32::MAX;
+}
+
+/// Values of [`ControlBlock::shutdown`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u32)]
+pub enum Shutdown {
+    /// The service runs.
+    None = 0,
+    /// Workers end when nothing waits.
+    Drain = 1,
+    /// Workers end after the slot that they have.
+    Now = 2,
+}
+
+/// What a slot asks for. Waves have opcodes of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u32)]
+pub enum Kind {
+    /// Nothing.
+    Nop = 0,
+    /// Write a word of the window.
+    Store = 1,
+    /// Add to a word of the window.
+    Add = 2,
+    /// Read a word of the window.
+    Load = 3,
+    /// Replace a word of the window if it is as expected.
+    CompareSwap = 4,
+    /// Copy words of the window.
+    Copy = 5,
+    /// Run an automaton over symbols in the window.
+    DfaStep = 6,
+    /// Wait for a batch.
+    BatchFence = 7,
+    /// Run a wave program.
+    RunProgram = 8,
+    /// Whether a node reaches another one.
+    Reach = 9,
+    /// How far a node is from another one.
+    Distance = 10,
+    /// The neighbours of a node.
+    Neighbours = 11,
+    /// Several short operations.
+    Packed = 12,
+    /// Write to the log.
+    Print = 13,
+    /// End the service when its work is done.
+    Shutdown = 14,
+    /// A user's opcode.
+    User = 15,
+}
+
+impl Kind {
+    /// Kinds that there are.
+    pub const COUNT: usize = 16;
+
+    /// Every kind, by index.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Nop,
+        Self::Store,
+        Self::Add,
+        Self::Load,
+        Self::CompareSwap,
+        Self::Copy,
+        Self::DfaStep,
+        Self::BatchFence,
+        Self::RunProgram,
+        Self::Reach,
+        Self::Distance,
+        Self::Neighbours,
+        Self::Packed,
+        Self::Print,
+        Self::Shutdown,
+        Self::User,
+    ];
+
+    /// The kind of an opcode, or nothing if the opcode is reserved.
+    ///
+    /// ```
+    /// use seawall_core::abi::ring::Kind;
+    /// assert_eq!(Kind::of(3), Some(Kind::Load));
+    /// assert_eq!(Kind::of(0x1_0000), Some(Kind::User));
+    /// assert_eq!(Kind::of(0x8000_0002), None);
+    /// ```
+    #[must_use]
+    pub const fn of(opcode: u32) -> Option<Self> {
+        Some(match opcode {
+            0 => Self::Nop,
+            1 => Self::Store,
+            2 => Self::Add,
+            3 => Self::Load,
+            4 => Self::CompareSwap,
+            5 => Self::Copy,
+            6 => Self::DfaStep,
+            7 => Self::BatchFence,
+            8..=0xFFEF | 0x1_0000..=0x7FFF_FFFF => Self::User,
+            0xFFF0 => Self::RunProgram,
+            0xFFF1 => Self::Reach,
+            0xFFF2 => Self::Distance,
+            0xFFF3 => Self::Neighbours,
+            0xFFFE => Self::Print,
+            0x8000_0001 => Self::Packed,
+            0xFFFF_FFFF => Self::Shutdown,
+            _ => return None,
+        })
+    }
+
+    /// The opcode of a built-in kind; the first one of a user's.
+    #[must_use]
+    pub const fn opcode(self) -> u32 {
+        match self {
+            Self::RunProgram => 0xFFF0,
+            Self::Reach => 0xFFF1,
+            Self::Distance => 0xFFF2,
+            Self::Neighbours => 0xFFF3,
+            Self::Packed => 0x8000_0001,
+            Self::Print => 0xFFFE,
+            Self::Shutdown => 0xFFFF_FFFF,
+            Self::User => 8,
+            _ => self as u32,
+        }
+    }
+
+    /// The bit of this kind in a tenant's mask.
+    #[must_use]
+    pub const fn bit(self) -> u32 {
+        1_u32.wrapping_shl(self as u32)
+    }
+
+    /// Mask of every kind that a tenant may have.
+    pub const TENANT_MASK: u32 = 0xFFFF & !Self::Shutdown.bit();
+}
+
+/// Why a slot was refused or ended in a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u32)]
+pub enum FaultCode {
+    /// The opcode is reserved, or nobody handles it; the detail is the opcode.
+    UnknownOpcode = 1,
+    /// There is no such tenant; the detail is its number.
+    BadTenant = 2,
+    /// There is no such priority, or the slot is not one of it; the detail is the word.
+    BadPriority = 3,
+    /// There is no such batch; the detail is its number.
+    BadBatch = 4,
+    /// The tenant may not ask for this; the detail is the opcode.
+    NotPermitted = 5,
+    /// An address lies outside the tenant's window; the detail is the address.
+    BadAddress = 6,
+    /// An argument has no meaning; the detail is its value.
+    BadArgument = 7,
+    /// The handler took longer than a slot may; the detail is 0.
+    TimeBudget = 8,
+    /// A node is none of the graph; the detail is its number.
+    NoSuchNode = 9,
+    /// There is no such program; the detail is its number.
+    NoSuchProgram = 10,
+    /// The program ended in a fault; the detail is the code of its fault record.
+    ProgramFault = 11,
+    /// The machine had not what the handler needed, such as memory.
+    Machine = 12,
+    /// A handler of a user's opcode panicked or refused; the detail is its own.
+    Handler = 13,
+    /// A slot named a continuation in a state that cannot go on; the detail is the flags.
+    BadContinuation = 14,
+    /// A code that this version does not know.
+    Unknown = u32::MAX,
+}
+
+impl FaultCode {
+    /// Every code that a slot can end with.
+    pub const ALL: [Self; 14] = [
+        Self::UnknownOpcode,
+        Self::BadTenant,
+        Self::BadPriority,
+        Self::BadBatch,
+        Self::NotPermitted,
+        Self::BadAddress,
+        Self::BadArgument,
+        Self::TimeBudget,
+        Self::NoSuchNode,
+        Self::NoSuchProgram,
+        Self::ProgramFault,
+        Self::Machine,
+        Self::Handler,
+        Self::BadContinuation,
+    ];
+
+    /// The code of a word.
+    #[must_use]
+    pub fn from_word(word: u32) -> Self {
+        let known = Self::ALL.into_iter().find(|code| *code as u32 == word);
+        known.unwrap_or(Self::Unknown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::mem::offset_of;
+
+    #[test]
+    fn fields_lie_where_the_layout_puts_them() {
+        assert_eq!(offset_of!(SlotRecord, arguments), 16);
+        assert_eq!(offset_of!(CompletionRecord, results), 28);
+        assert_eq!(offset_of!(ControlBlock, shutdown), 8);
+        assert_eq!(offset_of!(ControlBlock, done), 12);
+        assert_eq!(offset_of!(ControlBlock, epoch), 16);
+        assert_eq!(offset_of!(ControlBlock, levels), 80);
+        assert_eq!(offset_of!(ControlBlock, tenants), 160);
+        assert_eq!(offset_of!(ControlBlock, kinds), 672);
+        assert_eq!(offset_of!(ControlBlock, batches), 800);
+        assert_eq!(offset_of!(PrintRecord, text), 16);
+        assert_eq!(offset_of!(Continuation, task), 32);
+    }
+
+    #[test]
+    fn words_and_names_agree() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::of(kind.opcode()), Some(kind));
+            assert_eq!(Kind::ALL[kind as usize], kind);
+        }
+        for word in 0..8 {
+            assert_eq!(Status::from_word(word).unwrap() as u32, word);
+        }
+        for code in FaultCode::ALL {
+            assert_eq!(FaultCode::from_word(code as u32), code);
+        }
+        assert_eq!(FaultCode::from_word(0), FaultCode::Unknown);
+    }
+
+    #[test]
+    fn reserved_opcodes_have_no_kind() {
+        for opcode in [
+            0xFFF4,
+            0xFFFD,
+            0xFFFF,
+            0x8000_0000,
+            0x8000_0002,
+            0xFFFF_FFFE,
+        ] {
+            assert_eq!(Kind::of(opcode), None, "{opcode:#x}");
+        }
+        for opcode in [8, 0xFFEF, 0x1_0000, 0x7FFF_FFFF] {
+            assert_eq!(Kind::of(opcode), Some(Kind::User), "{opcode:#x}");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What a slot may ask for: hosts refuse on publishing what workers would not run.
+
+use super::packed;
+use super::window::Window;
+use super::{Ring, Words};
+use crate::abi::ring::{
+    ARGUMENTS, BATCHES, FaultCode, Kind, OWNER, PRINT_WORDS, PRIORITIES, SlotRecord, TENANTS,
+};
+use core::error::Error;
+use core::fmt;
+
+/// The reason why a slot is not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Refusal {
+    /// The reason.
+    pub code: FaultCode,
+    /// The value that is wrong, as the code says.
+    pub detail: u32,
+}
+
+impl Refusal {
+    /// A refusal because of `detail`.
+    #[must_use]
+    pub const fn new(code: FaultCode, detail: u32) -> Self {
+        Self { code, detail }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let detail = self.detail;
+        match self.code {
+            FaultCode::UnknownOpcode => write!(f, "opcode {detail:#x} is reserved or unknown"),
+            FaultCode::BadTenant => write!(f, "there is no tenant {detail}"),
+            FaultCode::BadPriority => write!(f, "priority word {detail} names no priority"),
+            FaultCode::BadBatch => write!(f, "there is no batch {detail}"),
+            FaultCode::NotPermitted => write!(f, "the tenant may not post opcode {detail:#x}"),
+            FaultCode::BadAddress => {
+                write!(f, "address {detail} or what follows is outside the window")
+            }
+            FaultCode::BadArgument => write!(f, "argument {detail} has no meaning"),
+            FaultCode::TimeBudget => f.write_str("the time of a slot ended"),
+            FaultCode::NoSuchNode => write!(f, "the graph has no node {detail}"),
+            FaultCode::NoSuchProgram => write!(f, "the service has no program {detail}"),
+            FaultCode::ProgramFault => write!(f, "the program stopped with fault {detail}"),
+            FaultCode::Machine => f.write_str("the machine had not what the query needs"),
+            FaultCode::Handler => write!(f, "the opcode's handler failed with {detail}"),
+            FaultCode::BadContinuation => write!(f, "flags {detail:#x} of a task are unknown"),
+            FaultCode::Unknown => f.write_str("a fault of a later version"),
+        }
+    }
+}
+
+impl Error for Refusal {}
+
+impl<W: Words + ?Sized> Ring<'_, W> {
+    /// The kind of a slot, if its tenant may ask for that with such arguments.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it.
+    pub fn admit(&self, slot: &SlotRecord) -> Result<Kind, Refusal> {
+        let mask = self.tenant(slot.tenant).mask;
+        if slot.tenant >= TENANTS || mask == 0 {
+            return Err(Refusal::new(FaultCode::BadTenant, slot.tenant));
+        }
+        if slot.level() >= PRIORITIES {
+            return Err(Refusal::new(FaultCode::BadPriority, slot.priority));
+        }
+        if slot.batch() > BATCHES {
+            return Err(Refusal::new(FaultCode::BadBatch, slot.batch()));
+        }
+        let unknown = Refusal::new(FaultCode::UnknownOpcode, slot.opcode);
+        let kind = Kind::of(slot.opcode).ok_or(unknown)?;
+        let is_owners = kind == Kind::Shutdown && slot.tenant != OWNER;
+        if is_owners || mask & kind.bit() == 0 {
+            return Err(Refusal::new(FaultCode::NotPermitted, slot.opcode));
+        }
+        check_arguments(kind, &slot.arguments, self.window(slot.tenant))?;
+        Ok(kind)
+    }
+}
+
+impl SlotRecord {
+    /// Its priority, which may be none.
+    #[must_use]
+    pub const fn level(&self) -> u32 {
+        self.priority & 0xFF
+    }
+
+    /// The batch that it belongs to, from 1, or 0.
+    #[must_use]
+    pub const fn batch(&self) -> u32 {
+        self.priority >> 8
+    }
+}
+
+fn check_arguments(
+    kind: Kind,
+    arguments: &[u32; ARGUMENTS],
+    window: Window,
+) -> Result<(), Refusal> {
+    let [first, second, third, fourth, fifth, ..] = *arguments;
+    match kind {
+        Kind::Nop | Kind::Reach | Kind::Shutdown | Kind::User => Ok(()),
+        Kind::Store | Kind::Add | Kind::Load | Kind::CompareSwap => window.at(first).map(drop),
+        Kind::Copy => both(window.span(first, third), window.span(second, third)),
+        Kind::DfaStep => both(window.span(first, 2), window.span(second, third)),
+        Kind::BatchFence if first == 0 || first > BATCHES => {
+            Err(Refusal::new(FaultCode::BadBatch, first))
+        }
+        Kind::BatchFence => Ok(()),
+        Kind::RunProgram => both(window.span(second, third), window.span(fourth, fifth)),
+        Kind::Distance => at_most(third, 1),
+        Kind::Neighbours => window.span(second, third).map(drop),
+        Kind::Packed => packed::decode(arguments)?
+            .into_iter()
+            .try_for_each(|short| short.check(window)),
+        Kind::Print => at_most(first, PRINT_WORDS as u32),
+    }
+}
+
+fn both(one: Result<u32, Refusal>, other: Result<u32, Refusal>) -> Result<(), Refusal> {
+    one.and(other).map(drop)
+}
+
+fn at_most(argument: u32, most: u32) -> Result<(), Refusal> {
+    if argument > most {
+        return Err(Refusal::new(FaultCode::BadArgument, argument));
+    }
+    Ok(())
+}

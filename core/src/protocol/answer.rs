@@ -1,0 +1,205 @@
+//! The worker's side: how a slot ends, or goes on later.
+
+use super::admit::Refusal;
+use super::claim::Claim;
+use super::layout::{field, words_of};
+use super::{Ring, Scope, Update, Words, Worker, hash_of};
+use crate::abi::ring::{
+    CONTINUATION, CompletionRecord, Continuation, ControlBlock, FaultCode, Kind, KindRecord,
+    RESULTS, Status, TASK, TenantRecord,
+};
+
+/// How a handler ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Outcome {
+    /// With results.
+    Done([u32; RESULTS]),
+    /// Without.
+    Fault(Refusal),
+    /// It goes on from here in a later turn.
+    Yield(Continuation),
+    /// It could not start and wants to be asked again.
+    Requeue(Continuation),
+}
+
+impl Outcome {
+    /// Done, with one result.
+    #[must_use]
+    pub const fn word(value: u32) -> Self {
+        let mut results = [0; RESULTS];
+        results[0] = value;
+        Self::Done(results)
+    }
+
+    /// A fault because of `detail`.
+    #[must_use]
+    pub const fn fault(code: FaultCode, detail: u32) -> Self {
+        Self::Fault(Refusal::new(code, detail))
+    }
+}
+
+impl From<Result<[u32; RESULTS], Refusal>> for Outcome {
+    fn from(result: Result<[u32; RESULTS], Refusal>) -> Self {
+        match result {
+            Ok(results) => Self::Done(results),
+            Err(refusal) => Self::Fault(refusal),
+        }
+    }
+}
+
+impl<W: Words + ?Sized> Worker<'_, W> {
+    /// Ends the turn of a slot. What the handler said stands.
+    pub fn answer(&mut self, claim: Claim, outcome: Outcome) {
+        match outcome {
+            Outcome::Yield(task) | Outcome::Requeue(task) if !is_known(task.flags) => {
+                let code = FaultCode::BadContinuation;
+                self.end(&claim, Err(Refusal::new(code, task.flags)));
+            }
+            Outcome::Yield(task) => {
+                let yields = task.yields.saturating_add(1);
+                self.suspend(&claim, Continuation { yields, ..task }, Status::Yield);
+            }
+            Outcome::Requeue(task) => {
+                let requeues = task.requeues.saturating_add(1);
+                self.suspend(&claim, Continuation { requeues, ..task }, Status::Requeue);
+            }
+            Outcome::Done(results) => self.end(&claim, Ok(results)),
+            Outcome::Fault(refusal) => self.end(&claim, Err(refusal)),
+        }
+    }
+
+    fn suspend(&mut self, claim: &Claim, task: Continuation, status: Status) {
+        let ring = self.ring;
+        let task = Continuation {
+            age: task.age.saturating_add(1),
+            task: claim.slot.task(),
+            ..task
+        };
+        let words: [u32; words_of::<Continuation>() as usize] = bytemuck::cast(task);
+        ring.write_words(ring.layout.slot(claim.index).wrapping_add(FIRST), &words);
+        ring.raise(field!(ControlBlock, oldest_age), task.age);
+        let counter = match status {
+            Status::Yield => field!(ControlBlock, yields),
+            _ => field!(ControlBlock, requeues),
+        };
+        ring.count(counter, 1);
+        if claim.is_counted {
+            ring.leave(claim.slot.tenant);
+        }
+        self.put_back = true;
+        ring.put_back(claim.index, claim.level, status);
+    }
+
+    fn end(&self, claim: &Claim, result: Result<[u32; RESULTS], Refusal>) {
+        let ring = self.ring;
+        let record = self.completion(claim, result);
+        let words: [u32; words_of::<CompletionRecord>() as usize] = bytemuck::cast(record);
+        ring.write_words(ring.layout.completion(claim.index), &words);
+        if claim.is_counted {
+            ring.leave(claim.slot.tenant);
+        }
+        self.count_end(claim, result.err());
+        let ended = match result {
+            Ok(_) => Status::Done,
+            Err(_) => Status::Fault,
+        };
+        ring.set_status(claim.index, ended);
+        ring.count_member(claim.slot.batch());
+    }
+
+    fn completion(
+        &self,
+        claim: &Claim,
+        result: Result<[u32; RESULTS], Refusal>,
+    ) -> CompletionRecord {
+        let fault_results = |refusal: Refusal| {
+            let mut results = [0; RESULTS];
+            results[0] = refusal.detail;
+            results
+        };
+        let task = claim.suspended().unwrap_or_default();
+        CompletionRecord {
+            task: claim.slot.task(),
+            status: if result.is_ok() {
+                Status::Done
+            } else {
+                Status::Fault
+            } as u32,
+            fault: result.err().map_or(0, |refusal| refusal.code as u32),
+            epoch: self.ring.epoch(),
+            entry: self.only().map_or(0, |kind| (kind as u32).wrapping_add(1)),
+            turns: task.yields.saturating_add(task.requeues).saturating_add(1),
+            parent: task.parent,
+            results: result.unwrap_or_else(fault_results),
+        }
+    }
+
+    /// Adds the end of a slot to the books.
+    fn count_end(&self, claim: &Claim, refusal: Option<Refusal>) {
+        let ring = self.ring;
+        ring.count(field!(ControlBlock, done), 1);
+        ring.count(field!(ControlBlock, checksum), hash_of(claim.slot.task()));
+        if self.only().is_some() {
+            ring.count(field!(ControlBlock, answered_by_one), 1);
+        }
+        if let Ok(kind) = claim.work {
+            ring.count_kind(kind, refusal.is_some());
+        }
+        if let Some(refusal) = refusal {
+            ring.count(field!(ControlBlock, faults), 1);
+            ring.set(field!(ControlBlock, last_fault), refusal.code as u32);
+            ring.set(field!(ControlBlock, last_fault_opcode), claim.slot.opcode);
+        }
+        if claim.is_counted {
+            ring.count_tenant(claim.slot.tenant, refusal.is_some());
+        }
+    }
+}
+
+/// First word of a continuation in its slot.
+const FIRST: u32 = field!(crate::abi::ring::SlotRecord, arguments) + CONTINUATION as u32;
+
+fn is_known(flags: u32) -> bool {
+    flags & !Continuation::AT_EPOCH == 0
+}
+
+impl Claim {
+    /// The continuation of kinds that have one.
+    fn suspended(&self) -> Option<Continuation> {
+        let has_one = matches!(self.work, Ok(Kind::BatchFence | Kind::DfaStep | Kind::User));
+        has_one.then(|| self.continuation())
+    }
+}
+
+impl crate::abi::ring::SlotRecord {
+    /// The number of its task.
+    #[must_use]
+    pub const fn task(&self) -> u32 {
+        self.arguments[TASK]
+    }
+}
+
+impl<W: Words + ?Sized> Ring<'_, W> {
+    fn count_kind(&self, kind: Kind, is_fault: bool) {
+        let before = (kind as u32).wrapping_mul(words_of::<KindRecord>());
+        let at = field!(ControlBlock, kinds).wrapping_add(before);
+        self.count(at.wrapping_add(u32::from(is_fault)), 1);
+    }
+
+    fn count_tenant(&self, tenant: u32, is_fault: bool) {
+        let at = Self::tenant_at(tenant);
+        self.count(at.wrapping_add(field!(TenantRecord, served)), 1);
+        if is_fault {
+            self.count(at.wrapping_add(field!(TenantRecord, faults)), 1);
+        }
+    }
+
+    /// Tells a batch that one of its slots ended.
+    fn count_member(&self, batch: u32) {
+        if (1..=crate::abi::ring::BATCHES).contains(&batch) {
+            let at = Self::batch_at(batch);
+            self.words.add(at, 1, Update::Release, Scope::System);
+        }
+    }
+}

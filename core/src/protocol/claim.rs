@@ -1,0 +1,276 @@
+//! The worker's side: which slot next.
+
+use super::admit::Refusal;
+use super::layout::{field, words_of};
+use super::publish::CLAIMED;
+use super::schedule::Pace;
+use super::{Read, Ring, Scope, Swap, Update, Words};
+use crate::abi::ring::{
+    CONTINUATION, Continuation, ControlBlock, FaultCode, Kind, LevelRecord, MAGIC, PRIORITIES,
+    SLOT_WORDS, Shutdown, SlotRecord, Status, TenantRecord, VERSION,
+};
+
+/// A worker of a ring: what it claimed lately and what it looks for.
+#[derive(Debug)]
+pub struct Worker<'m, W: ?Sized> {
+    pub(super) ring: Ring<'m, W>,
+    pace: Pace,
+    cursors: [u32; PRIORITIES as usize],
+    /// Whether the last slot went back unfinished: the next scan passes over such slots
+    /// first, so that a slot that cannot go on never keeps others waiting.
+    pub(super) put_back: bool,
+    /// The only kind that this worker's entry knows, beside those of control.
+    only: Option<Kind>,
+}
+
+/// A slot that belongs to this worker until it answers.
+#[derive(Debug)]
+#[must_use = "a claimed slot waits for its answer"]
+pub struct Claim {
+    pub(super) index: u32,
+    pub(super) level: u32,
+    pub(super) slot: SlotRecord,
+    pub(super) work: Result<Kind, Refusal>,
+    /// Whether it counts in its tenant's quota.
+    pub(super) is_counted: bool,
+}
+
+impl Claim {
+    /// What it asks for, or why it is refused.
+    ///
+    /// # Errors
+    /// The reason why it is not run.
+    pub const fn work(&self) -> Result<Kind, Refusal> {
+        self.work
+    }
+
+    /// The number of its slot.
+    #[must_use]
+    pub const fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// The slot.
+    #[must_use]
+    pub const fn slot(&self) -> &SlotRecord {
+        &self.slot
+    }
+
+    /// The continuation in its arguments.
+    #[must_use]
+    pub fn continuation(&self) -> Continuation {
+        continuation_of(&self.slot)
+    }
+}
+
+pub(super) fn continuation_of(slot: &SlotRecord) -> Continuation {
+    let mut words = [0; words_of::<Continuation>() as usize];
+    for (to, from) in words
+        .iter_mut()
+        .zip(slot.arguments.iter().skip(CONTINUATION))
+    {
+        *to = *from;
+    }
+    bytemuck::cast(words)
+}
+
+impl<'m, W: Words + ?Sized> Worker<'m, W> {
+    /// A worker that knows every kind, or one beside those of control.
+    #[must_use]
+    pub fn new(ring: Ring<'m, W>, only: Option<Kind>) -> Self {
+        Self {
+            ring,
+            pace: Pace::default(),
+            cursors: [0; PRIORITIES as usize],
+            put_back: false,
+            only,
+        }
+    }
+
+    /// The ring.
+    #[must_use]
+    pub const fn ring(&self) -> Ring<'m, W> {
+        self.ring
+    }
+
+    /// The only kind that it knows beside those of control, if it does not know all.
+    #[must_use]
+    pub const fn only(&self) -> Option<Kind> {
+        self.only
+    }
+
+    /// Whether the service is to end and this worker has nothing left to do. A ring of
+    /// another version is nothing that it could work on.
+    #[must_use]
+    pub fn should_end(&self) -> bool {
+        let words = [field!(ControlBlock, magic), field!(ControlBlock, version)];
+        if words.map(|at| self.ring.get(at)) != [MAGIC, VERSION] {
+            return true;
+        }
+        let at = field!(ControlBlock, shutdown);
+        let how = self.ring.words.load(at, Read::Acquire, Scope::System);
+        how == Shutdown::Now as u32
+            || how == Shutdown::Drain as u32 && self.ring.waiting() == [0; PRIORITIES as usize]
+    }
+
+    /// Takes the next slot, or nothing if none waits for this worker.
+    pub fn claim(&mut self) -> Option<Claim> {
+        self.ring.count(field!(ControlBlock, heartbeat), 1);
+        let passes_over = core::mem::replace(&mut self.put_back, false);
+        let fresh = passes_over.then(|| self.scan(true)).flatten();
+        fresh.or_else(|| self.scan(false))
+    }
+
+    fn scan(&mut self, only_fresh: bool) -> Option<Claim> {
+        let ageing_after = self.ring.get(field!(ControlBlock, ageing_after));
+        let from_below = self.pace.is_from_below(ageing_after);
+        let levels = self.pace.order(ageing_after).into_iter();
+        let claim = levels
+            .map(|level| self.scan_level(level, only_fresh))
+            .find_map(|claim| claim)?;
+        if from_below {
+            self.ring.count(field!(ControlBlock, scans_from_below), 1);
+        }
+        self.pace.claimed(claim.level, ageing_after);
+        Some(claim)
+    }
+
+    fn scan_level(&mut self, level: u32, only_fresh: bool) -> Option<Claim> {
+        let at = self.ring.level_at(level);
+        let mut words = [0; words_of::<LevelRecord>() as usize];
+        self.ring.read_words(at, &mut words);
+        let record: LevelRecord = bytemuck::cast(words);
+        if record.posted == record.claimed {
+            return None;
+        }
+        let cursor = self.cursors.get_mut(level as usize)?;
+        let start = cursor.checked_rem(record.slots)?;
+        for step in 0..record.slots {
+            let place = start.wrapping_add(step).checked_rem(record.slots)?;
+            let index = record.first.wrapping_add(place);
+            if let Some(claim) = try_slot(self.ring, self.only, (index, level), only_fresh) {
+                *cursor = place.wrapping_add(1);
+                return Some(claim);
+            }
+        }
+        None
+    }
+}
+
+/// Claims a slot if it may run now.
+fn try_slot<W: Words + ?Sized>(
+    ring: Ring<'_, W>,
+    only: Option<Kind>,
+    (index, level): (u32, u32),
+    only_fresh: bool,
+) -> Option<Claim> {
+    let at = ring.layout.slot(index);
+    if index >= ring.layout.slots() {
+        return None;
+    }
+    let from = Status::from_word(ring.get(at)).filter(|status| status.is_schedulable())?;
+    // Hints, as the slot may change hands meanwhile: what they let through is looked at
+    // again below.
+    let is_passed_over = only_fresh && from != Status::Published;
+    if is_passed_over || !ring.may_run(&ring.slot(index), (from, only)) {
+        return None;
+    }
+    let swap = Swap {
+        expected: from as u32,
+        value: Status::Claimed as u32,
+    };
+    if ring.words.swap_if(at, swap, Update::Acquire, Scope::System) != from as u32 {
+        return None;
+    }
+    ring.count(ring.level_at(level).wrapping_add(CLAIMED), 1);
+    let slot = ring.slot(index);
+    let is_counted = ring.enter(slot.tenant);
+    if is_counted == Some(false) || !ring.is_due(&slot, from) || !knows(only, &slot) {
+        if is_counted == Some(true) {
+            ring.leave(slot.tenant);
+        }
+        ring.put_back(index, level, from);
+        return None;
+    }
+    Some(Claim {
+        index,
+        level,
+        slot,
+        work: ring.work_of(&slot, level),
+        is_counted: is_counted == Some(true),
+    })
+}
+
+/// Whether an entry handles a slot: control belongs to all, refused slots too.
+fn knows(only: Option<Kind>, slot: &SlotRecord) -> bool {
+    let is_control = |kind| matches!(kind, Kind::BatchFence | Kind::Shutdown);
+    let kind = Kind::of(slot.opcode);
+    only.is_none() || kind == only || kind.is_none_or(is_control)
+}
+
+impl<W: Words + ?Sized> Ring<'_, W> {
+    pub(super) fn slot(&self, index: u32) -> SlotRecord {
+        let mut words = [0; SLOT_WORDS as usize];
+        self.read_words(self.layout.slot(index), &mut words);
+        bytemuck::cast(words)
+    }
+
+    /// What a claimed slot asks for. A slot of another priority than those it lies
+    /// among would be served out of turn.
+    fn work_of(&self, slot: &SlotRecord, level: u32) -> Result<Kind, Refusal> {
+        let kind = self.admit(slot)?;
+        if slot.level() != level {
+            return Err(Refusal::new(FaultCode::BadPriority, slot.priority));
+        }
+        Ok(kind)
+    }
+
+    fn may_run(&self, slot: &SlotRecord, (from, only): (Status, Option<Kind>)) -> bool {
+        let tenant = self.tenant(slot.tenant);
+        let has_room = tenant.mask == 0 || tenant.running < tenant.quota;
+        if !has_room {
+            self.count(Self::passed_over_at(slot.tenant), 1);
+        }
+        has_room && knows(only, slot) && self.is_due(slot, from)
+    }
+
+    /// Whether a task that waits for an epoch has reached it.
+    fn is_due(&self, slot: &SlotRecord, from: Status) -> bool {
+        let task = continuation_of(slot);
+        let waits = from == Status::Yield && task.flags & Continuation::AT_EPOCH != 0;
+        !waits || self.epoch().wrapping_sub(task.resume_epoch).cast_signed() >= 0
+    }
+
+    /// Counts a claimed slot of a tenant: false if its quota is used up, nothing if
+    /// there is no such tenant.
+    fn enter(&self, tenant: u32) -> Option<bool> {
+        let TenantRecord { mask, quota, .. } = self.tenant(tenant);
+        if mask == 0 {
+            return None;
+        }
+        let running = Self::tenant_at(tenant).wrapping_add(field!(TenantRecord, running));
+        if self.count(running, 1) < quota {
+            return Some(true);
+        }
+        self.leave(tenant);
+        self.count(Self::passed_over_at(tenant), 1);
+        Some(false)
+    }
+
+    pub(super) fn leave(&self, tenant: u32) {
+        let running = Self::tenant_at(tenant).wrapping_add(field!(TenantRecord, running));
+        self.count(running, u32::MAX);
+    }
+
+    const fn passed_over_at(tenant: u32) -> u32 {
+        Self::tenant_at(tenant).wrapping_add(field!(TenantRecord, passed_over))
+    }
+
+    /// Hands a slot back that did not end.
+    pub(super) fn put_back(&self, index: u32, level: u32, status: Status) {
+        let claimed = self.level_at(level).wrapping_add(CLAIMED);
+        // Counted first, as on publishing.
+        self.count(claimed, u32::MAX);
+        self.set_status(index, status);
+    }
+}

@@ -1,0 +1,98 @@
+//! How hosts hand work to resident workers, once for every machine.
+//!
+//! A [`Ring`] is a view of shared words: a control block, slots, completions, a print
+//! log and the tenants' windows ([`crate::abi::ring`] has the records). Hosts publish,
+//! workers claim and answer. The code is written over [`Words`], four operations on
+//! memory; threads and the model checker differ in that trait alone.
+//!
+//! ```text
+//!            reserve              publish              claim
+//!  Empty ───────────▶ WaitIo ───────────▶ Published ───────────▶ Claimed
+//!    ▲                                                  ▲           │ answer
+//!    │ release                                    claim │           ├──▶ Yield ──┐
+//!    │                                                  ├───────────│            │
+//!    │                                                  │           ├──▶ Requeue ┤
+//!    │                                                  └───────────┼────────────┘
+//!    ├───────────────────────── Done ◀──────────────────────────────┤
+//!    └───────────────────────── Fault ◀─────────────────────────────┘
+//! ```
+//!
+//! Every release names the load that it pairs with:
+//!
+//! | what is written | release | acquire |
+//! | --- | --- | --- |
+//! | payload of a slot | status, [`Ring::publish`] | status, [`Worker::claim`] |
+//! | continuation | status, [`Worker::answer`] | status, [`Worker::claim`] |
+//! | completion, counters, windows | status, [`Worker::answer`] | status, [`Ring::poll`] |
+//! | the same, of a batch's members | count of the batch, [`Worker::answer`] | the fence's look at the count |
+//! | the same, of a whole batch | epoch, the fence | epoch, [`Ring::epoch`] |
+//! | a record of the log | its sequence, the printer | its sequence, [`Ring::print_at`] |
+//! | how the service is to end | shutdown, [`Ring::shut_down`] | shutdown, [`Worker::should_end`] |
+//!
+//! Each word is changed by read-modify-write on one side only, so that a machine whose
+//! atomics do not reach the other side's memory can run this: hosts add to `posted`,
+//! workers to `claimed`; a slot belongs to whoever its status says.
+
+mod admit;
+mod answer;
+mod claim;
+mod execute;
+mod layout;
+mod packed;
+mod print;
+mod publish;
+mod schedule;
+mod window;
+mod words;
+
+pub use admit::Refusal;
+pub use answer::Outcome;
+pub use claim::{Claim, Worker};
+pub use layout::{Layout, LayoutError};
+pub use packed::{Short, ShortOp};
+pub use publish::Setup;
+pub use schedule::AGEING_AFTER;
+pub use words::{Read, Scope, Swap, Update, Words, Write};
+
+/// Shared words and where things lie among them.
+#[derive(Debug)]
+pub struct Ring<'m, W: ?Sized> {
+    words: &'m W,
+    layout: Layout,
+}
+
+impl<W: ?Sized> Clone for Ring<'_, W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W: ?Sized> Copy for Ring<'_, W> {}
+
+impl<'m, W: Words + ?Sized> Ring<'m, W> {
+    /// The ring in `words`, which must be as many as [`Layout::words`].
+    pub const fn new(words: &'m W, layout: Layout) -> Self {
+        Self { words, layout }
+    }
+
+    /// Where things lie.
+    #[must_use]
+    pub const fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The memory.
+    #[must_use]
+    pub const fn memory(&self) -> &'m W {
+        self.words
+    }
+}
+
+/// The hash that the end of a task adds to the checksum, so that a lost or doubled task
+/// shows in the sum.
+#[must_use]
+pub const fn hash_of(task: u32) -> u32 {
+    let mixed = (task ^ (task >> 16)).wrapping_mul(0x85EB_CA6B);
+    let mixed = (mixed ^ (mixed >> 13)).wrapping_mul(0xC2B2_AE35);
+    mixed ^ (mixed >> 16)
+}

@@ -1,0 +1,82 @@
+//! The log that slots print to: bounded, and readable while it is written.
+
+use super::layout::{field, words_of};
+use super::{Outcome, Read, Ring, Scope, Swap, Update, Words, Write};
+use crate::abi::ring::{ControlBlock, PRINT_WORDS, PrintRecord, RESULTS, SlotRecord};
+
+impl<W: Words + ?Sized> Ring<'_, W> {
+    /// Writes a record. A writer that finds its place still being written by one that is
+    /// a whole log behind drops its record and counts it.
+    pub(super) fn print(&self, slot: &SlotRecord) -> Outcome {
+        let number = self.count(field!(ControlBlock, prints), 1);
+        let at = self.print_place(number);
+        let before = self.words.load(at, Read::Relaxed, Scope::System);
+        let busy = Swap {
+            expected: before,
+            value: PrintRecord::BUSY,
+        };
+        let is_mine = before != PrintRecord::BUSY
+            && self.words.swap_if(at, busy, Update::Acquire, Scope::System) == before;
+        if !is_mine {
+            self.count(field!(ControlBlock, prints_dropped), 1);
+            return Outcome::Done([0; RESULTS]);
+        }
+        let record = printed(slot);
+        let words: [u32; words_of::<PrintRecord>() as usize] = bytemuck::cast(record);
+        for (index, word) in (at..).zip(words).skip(1) {
+            // Each one releases the mark above: a reader that sees a new word sees that
+            // the record is busy.
+            self.words.store(index, word, Write::Release, Scope::System);
+        }
+        let sequence = sequence_of(number);
+        self.words
+            .store(at, sequence, Write::Release, Scope::System);
+        Outcome::Done([0; RESULTS])
+    }
+
+    /// Record `number` of the log, or nothing if it is not written yet or no longer
+    /// there.
+    #[must_use]
+    pub fn print_at(&self, number: u32) -> Option<PrintRecord> {
+        let at = self.print_place(number);
+        let expected = sequence_of(number);
+        if self.words.load(at, Read::Acquire, Scope::System) != expected {
+            return None;
+        }
+        let mut words = [0; words_of::<PrintRecord>() as usize];
+        for (index, word) in (at..).zip(&mut words) {
+            *word = self.words.load(index, Read::Acquire, Scope::System);
+        }
+        let record: PrintRecord = bytemuck::cast(words);
+        let is_whole = self.words.load(at, Read::Acquire, Scope::System) == expected;
+        (is_whole && record.words <= PRINT_WORDS as u32).then_some(record)
+    }
+
+    fn print_place(&self, number: u32) -> u32 {
+        let index = number.checked_rem(self.layout.prints()).unwrap_or(0);
+        self.layout.print(index)
+    }
+}
+
+/// The sequence of a written record: neither 0 nor [`PrintRecord::BUSY`].
+const fn sequence_of(number: u32) -> u32 {
+    match number.wrapping_add(1) {
+        0 | PrintRecord::BUSY => 1,
+        sequence => sequence,
+    }
+}
+
+fn printed(slot: &SlotRecord) -> PrintRecord {
+    let mut text = [0; PRINT_WORDS];
+    let [words, rest @ ..] = &slot.arguments;
+    for (to, from) in text.iter_mut().zip(rest).take(*words as usize) {
+        *to = *from;
+    }
+    PrintRecord {
+        sequence: 0,
+        tenant: slot.tenant,
+        task: slot.task(),
+        words: *words,
+        text,
+    }
+}

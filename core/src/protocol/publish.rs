@@ -1,0 +1,179 @@
+//! The host's side: slots out, answers in.
+
+use super::layout::{field, words_of};
+use super::{Read, Ring, Scope, Swap, Update, Words, Write};
+use crate::abi::ring::{
+    BATCHES, CompletionRecord, ControlBlock, LevelRecord, MAGIC, PRIORITIES, SLOT_WORDS, Shutdown,
+    SlotRecord, Status, TENANTS, TenantRecord, VERSION,
+};
+
+/// What a new ring starts with.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup<'a> {
+    /// Tenants from number 0 on; those beyond the table are ignored.
+    pub tenants: &'a [TenantRecord],
+    /// Workers that look for work.
+    pub workers: u32,
+    /// Claims above Low after which one scan starts from below.
+    pub ageing_after: u32,
+}
+
+impl<W: Words + ?Sized> Ring<'_, W> {
+    /// Writes the control block and empties slots, log and windows. No worker may run.
+    pub fn format(&self, setup: &Setup<'_>) {
+        for at in 0..self.layout.words() {
+            self.set(at, 0);
+        }
+        let control = self.fresh_control(setup);
+        self.write_words(0, bytemuck::cast_slice(&[control]));
+    }
+
+    fn fresh_control(&self, setup: &Setup<'_>) -> ControlBlock {
+        let mut control = ControlBlock {
+            magic: MAGIC,
+            version: VERSION,
+            workers: setup.workers,
+            ageing_after: setup.ageing_after,
+            ..ControlBlock::default()
+        };
+        let mut first = 0_u32;
+        for (level, slots) in control.levels.iter_mut().zip(self.layout.levels()) {
+            *level = LevelRecord {
+                first,
+                slots,
+                ..LevelRecord::default()
+            };
+            first = first.wrapping_add(slots);
+        }
+        let given = setup.tenants.iter().take(TENANTS as usize);
+        for (tenant, given) in control.tenants.iter_mut().zip(given) {
+            *tenant = *given;
+        }
+        control
+    }
+
+    /// A copy of the control block, each word as it was at some time during the copy.
+    #[must_use]
+    pub fn control(&self) -> ControlBlock {
+        let mut control = [ControlBlock::default()];
+        self.read_words(0, bytemuck::cast_slice_mut(&mut control));
+        let [control] = control;
+        control
+    }
+
+    /// The numbers of the slots of a priority.
+    #[must_use]
+    pub fn slots_of(&self, level: u32) -> core::ops::Range<u32> {
+        let levels = self.layout.levels();
+        let before = levels.iter().take(level as usize);
+        let first = before.fold(0_u32, |sum, slots| sum.wrapping_add(*slots));
+        let slots = levels.get(level as usize).copied().unwrap_or(0);
+        first..first.wrapping_add(slots)
+    }
+
+    /// Takes a slot that holds nothing, to fill it; false if it holds something.
+    #[must_use]
+    pub fn reserve(&self, index: u32) -> bool {
+        let at = self.layout.slot(index);
+        let from = self.get(at);
+        let is_free = Status::from_word(from) == Some(Status::Empty) && index < self.layout.slots();
+        let swap = Swap {
+            expected: from,
+            value: Status::WaitIo as u32,
+        };
+        is_free && self.words.swap_if(at, swap, Update::Acquire, Scope::System) == from
+    }
+
+    /// Fills a reserved slot and hands it to the workers.
+    pub fn publish(&self, index: u32, slot: &SlotRecord) {
+        let words: [u32; SLOT_WORDS as usize] = bytemuck::cast(*slot);
+        let at = self.layout.slot(index);
+        let [_, payload @ ..] = &words;
+        self.write_words(at.wrapping_add(1), payload);
+        // Counted before it can be claimed: a count that is too high costs a look in
+        // vain, one that is too low a slot that nobody looks for.
+        self.count(self.level_at(slot.level()).wrapping_add(POSTED), 1);
+        self.set_status(index, Status::Published);
+    }
+
+    /// The status of a slot, and with it all that was written before it.
+    #[must_use]
+    pub fn poll(&self, index: u32) -> Option<Status> {
+        let at = self.layout.slot(index);
+        Status::from_word(self.words.load(at, Read::Acquire, Scope::System))
+    }
+
+    /// The answer in a slot whose status is Done or Fault.
+    #[must_use]
+    pub fn completion(&self, index: u32) -> CompletionRecord {
+        let mut words = [0; words_of::<CompletionRecord>() as usize];
+        self.read_words(self.layout.completion(index), &mut words);
+        bytemuck::cast(words)
+    }
+
+    /// Frees a slot whose answer was read, or that was reserved in vain.
+    pub fn release(&self, index: u32) {
+        self.set_status(index, Status::Empty);
+    }
+
+    /// Opens a batch, from 1, that no slot and no fence refers to.
+    pub fn open_batch(&self, batch: u32) {
+        if (1..=BATCHES).contains(&batch) {
+            self.set(Self::batch_at(batch), 0);
+        }
+    }
+
+    /// Batches that ended, and with it all that their slots wrote.
+    #[must_use]
+    pub fn epoch(&self) -> u32 {
+        let at = field!(ControlBlock, epoch);
+        self.words.load(at, Read::Acquire, Scope::System)
+    }
+
+    /// Tells the workers to end.
+    pub fn shut_down(&self, how: Shutdown) {
+        let at = field!(ControlBlock, shutdown);
+        self.words
+            .store(at, how as u32, Write::Release, Scope::System);
+    }
+
+    /// Sets how many workers look for work, which entry further ones start from (1 more
+    /// than the index of a kind, or 0 for all kinds), and when waiting work ages.
+    pub fn steer(&self, workers: u32, favourite: u32, ageing_after: u32) {
+        self.set(field!(ControlBlock, workers), workers);
+        self.set(field!(ControlBlock, favourite), favourite);
+        self.set(field!(ControlBlock, ageing_after), ageing_after);
+    }
+
+    /// Published slots that no worker has, of every priority.
+    #[must_use]
+    pub fn waiting(&self) -> [u32; PRIORITIES as usize] {
+        core::array::from_fn(|level| {
+            let at = self.level_at(level as u32);
+            let posted = self.get(at.wrapping_add(POSTED));
+            posted.wrapping_sub(self.get(at.wrapping_add(CLAIMED)))
+        })
+    }
+
+    /// First word of the record of a priority; of the last one for those beyond.
+    pub(super) fn level_at(&self, level: u32) -> u32 {
+        let level = level.min(PRIORITIES.wrapping_sub(1));
+        let before = level.wrapping_mul(words_of::<LevelRecord>());
+        field!(ControlBlock, levels).wrapping_add(before)
+    }
+
+    /// The count of a batch, from 1.
+    pub(super) const fn batch_at(batch: u32) -> u32 {
+        field!(ControlBlock, batches).wrapping_add(batch.wrapping_sub(1))
+    }
+
+    /// Hands a slot to whoever may have it in this status.
+    pub(super) fn set_status(&self, index: u32, status: Status) {
+        let at = self.layout.slot(index);
+        self.words
+            .store(at, status as u32, Write::Release, Scope::System);
+    }
+}
+
+pub(super) const POSTED: u32 = field!(LevelRecord, posted);
+pub(super) const CLAIMED: u32 = field!(LevelRecord, claimed);

@@ -1,0 +1,63 @@
+//! The four operations on shared memory that the protocol needs.
+
+/// Order of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Read {
+    /// No order with other words.
+    Relaxed,
+    /// Later accesses come after it.
+    Acquire,
+}
+
+/// Order of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Write {
+    /// No order with other words.
+    Relaxed,
+    /// Earlier accesses come before it.
+    Release,
+}
+
+/// Order of a read-modify-write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Update {
+    /// No order with other words.
+    Relaxed,
+    /// Later accesses come after it.
+    Acquire,
+    /// Earlier accesses come before it.
+    Release,
+}
+
+/// The threads that an access is ordered for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// Workers of one device.
+    Device,
+    /// Workers and hosts.
+    System,
+}
+
+/// What a compare-and-swap expects and writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Swap {
+    /// The value that must be there.
+    pub expected: u32,
+    /// The value that replaces it.
+    pub value: u32,
+}
+
+/// Shared words, by index.
+///
+/// All operations are atomic. A ring asks for no index beyond
+/// [`Layout::words`](super::Layout::words).
+pub trait Words {
+    /// Reads a word.
+    fn load(&self, at: u32, order: Read, scope: Scope) -> u32;
+    /// Writes a word.
+    fn store(&self, at: u32, value: u32, order: Write, scope: Scope);
+    /// Swaps a word if it is as expected; returns the previous value.
+    fn swap_if(&self, at: u32, swap: Swap, order: Update, scope: Scope) -> u32;
+    /// Adds, wrapping, and returns the previous value.
+    fn add(&self, at: u32, value: u32, order: Update, scope: Scope) -> u32;
+}

@@ -1,0 +1,125 @@
+//! `seawall serve`: a resident service that answers JSON lines.
+//!
+//! Queries come from standard input, or from the clients of a Unix socket. Every client
+//! is a tenant of its own with a window, a quota and a bounded number of open queries,
+//! so that none can take what belongs to another.
+
+mod answer;
+mod request;
+mod session;
+#[cfg(unix)]
+pub(super) mod socket;
+mod stop;
+
+use std::ffi::OsString;
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::CliError;
+use super::progress::ProgressLine;
+use super::weights::WeightArgs;
+use seawall::backend::cpu::available_threads;
+use seawall::graph::{LoadOptions, load};
+use seawall::service::{Config, Service, Tenant};
+use session::Session;
+use stop::Stop;
+
+const EXAMPLES: &str = "\
+Examples:
+  echo '{\"id\":1,\"op\":\"distance\",\"source\":0,\"target\":99}' | seawall serve gen:grid:10
+  seawall serve roads.gr --socket /tmp/roads.sock
+  seawall query --socket /tmp/roads.sock '{\"op\":\"reach\",\"source\":1,\"target\":2}'
+
+One JSON object a line: op is nop, reach, distance (metric hops or weights), neighbours (limit),
+load, store, add, compare_swap, copy, packed, print or stats; id and priority (critical, high,
+normal, low, idle) are free. Answers come in the order in which queries end, with their ids.
+The end of the input and SIGTERM answer what was asked before, and end.";
+
+/// Clients at the same time: tenants that a service has.
+pub(super) const CLIENTS: usize = 15;
+
+/// Queries of a client that have no answer yet; it waits with more.
+pub(super) const OPEN: usize = 16;
+
+/// Neighbours of one answer at most.
+pub(super) const NEIGHBOURS: u32 = 1 << 10;
+
+/// Words of a client's window that its queries may name.
+pub(super) const WINDOW: u32 = 1 << 16;
+
+/// Serve queries on a graph until the input ends.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ServeArgs {
+    /// Graph to serve: a file or a generator.
+    #[arg(value_name = "GRAPH")]
+    graph: OsString,
+    /// Serve clients of this Unix socket, open to its owner alone, instead of standard input.
+    #[cfg(unix)]
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// Take every edge in both directions.
+    #[arg(long)]
+    undirected: bool,
+    /// Worker threads; all of the machine's when not given.
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    weights: WeightArgs,
+    /// Print no progress.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Serves until the input or a signal ends it.
+pub(super) fn command(args: &ServeArgs) -> Result<ExitCode, CliError> {
+    let stop = Stop::watch();
+    let line = ProgressLine::new(args.quiet);
+    line.say(format!("reading {}", args.graph.to_string_lossy()));
+    let options = LoadOptions {
+        undirected: args.undirected,
+        weights: args.weights.choice(),
+        ..LoadOptions::default()
+    };
+    let hear = |done, total| line.bytes(done, total);
+    let graph = Arc::new(load(&args.graph, &options, Some(&hear))?.graph);
+    drop(line);
+    let service = Service::start(Arc::clone(&graph), config(args.threads))?;
+    #[cfg(unix)]
+    if let Some(path) = &args.socket {
+        socket::serve(path, &service, &graph, &stop)?;
+        drop(service.shut_down());
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(client) = service.client(1) {
+        let session = Session::new(client, graph);
+        let input = io::BufReader::new(io::stdin());
+        let left = session.run(input, io::stdout(), &stop);
+        let left = left.map_err(CliError::Thread)?;
+        left.written.map_err(CliError::Stdout)?;
+    }
+    drop(service.shut_down());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A tenant for each client, with room for all of its open queries at every priority.
+fn config(threads: Option<NonZeroUsize>) -> Config {
+    let workers = threads.unwrap_or_else(available_threads);
+    let tenant = Tenant {
+        // One client's slow queries leave a worker to the others.
+        quota: (workers.get() as u32).saturating_sub(1).max(1),
+        window_words: WINDOW + OPEN as u32 * NEIGHBOURS,
+        ..Tenant::default()
+    };
+    Config {
+        workers: Some(workers),
+        slots: [(CLIENTS * OPEN) as u32; 5],
+        tenants: vec![tenant; CLIENTS],
+        ..Config::default()
+    }
+}

@@ -1,0 +1,262 @@
+//! One client: lines in, answers out, in the order in which queries end.
+//!
+//! A thread reads and posts; this thread writes. A client has a bounded number of open
+//! queries: its reader waits for the writer, so that a client that does not read its
+//! answers stops being read from, and nobody else notices.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::io::{self, BufRead, Read, Write};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::JoinHandle;
+
+use serde_json::{Value, json};
+
+use super::answer::{Form, refused};
+use super::request::{self, Asked, Bad, LINE_MAX};
+use super::stop::Stop;
+use super::{NEIGHBOURS, OPEN, WINDOW};
+use seawall::graph::Graph;
+use seawall::service::{Client, Query, Span, Ticket};
+
+/// What happens to a client.
+enum Event {
+    /// A query was posted.
+    Posted {
+        room: usize,
+        form: Form,
+        ticket: Ticket,
+    },
+    /// An answer that needed no query.
+    Said { room: usize, line: Value },
+    /// A query ended.
+    Ended { room: usize },
+    /// No further query comes.
+    Over,
+}
+
+/// A client's side of the service.
+pub(super) struct Session {
+    client: Client,
+    graph: Arc<Graph>,
+}
+
+/// Wakes the writer of a client when a query ends.
+struct Ended {
+    room: usize,
+    events: Sender<Event>,
+}
+
+impl Wake for Ended {
+    fn wake(self: Arc<Self>) {
+        // A client that has left needs no answer.
+        let _ = self.events.send(Event::Ended { room: self.room });
+    }
+}
+
+impl Session {
+    pub(super) fn new(client: Client, graph: Arc<Graph>) -> Self {
+        Self { client, graph }
+    }
+
+    /// Serves `input` until it ends or the service is to stop, and writes what was asked
+    /// before. Returns the thread that reads, which may hang in a read for ever.
+    ///
+    /// # Errors
+    /// When that thread cannot be started.
+    pub(super) fn run(
+        &self,
+        input: impl BufRead + Send + 'static,
+        output: impl Write,
+        stop: &Stop,
+    ) -> io::Result<Left> {
+        let (events, happened) = channel();
+        let (rooms, free) = sync_channel(OPEN);
+        for room in 0..OPEN {
+            // The channel holds all of them.
+            let _ = rooms.send(room);
+        }
+        let over = events.clone();
+        let _told = stop.tell(Box::new(move || drop(over.send(Event::Over))));
+        let reader = Reader {
+            client: self.client.clone(),
+            graph: Arc::clone(&self.graph),
+            events: events.clone(),
+            free,
+        };
+        let reader = std::thread::Builder::new()
+            .name("seawall-client".to_owned())
+            .spawn(move || reader.run(input))?;
+        let mut writer = Writer {
+            session: self,
+            open: HashMap::new(),
+            events,
+            rooms,
+            output,
+        };
+        let written = writer.run(&happened);
+        Ok(Left { reader, written })
+    }
+}
+
+/// What is left of a session.
+pub(super) struct Left {
+    /// The thread that reads.
+    pub(super) reader: JoinHandle<()>,
+    /// Whether all answers could be written.
+    pub(super) written: io::Result<()>,
+}
+
+/// Reads lines and posts queries.
+struct Reader {
+    client: Client,
+    graph: Arc<Graph>,
+    events: Sender<Event>,
+    free: Receiver<usize>,
+}
+
+impl Reader {
+    fn run(self, mut input: impl BufRead) {
+        let mut line = Vec::new();
+        while let Ok(true) = next_line(&mut input, &mut line) {
+            if line.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            let Ok(room) = self.free.recv() else { break };
+            if self.events.send(self.event(room, &line)).is_err() {
+                break;
+            }
+        }
+        let _ = self.events.send(Event::Over);
+    }
+
+    fn event(&self, room: usize, line: &[u8]) -> Event {
+        if line.len() > LINE_MAX {
+            let message = format!("a line of more than {LINE_MAX} bytes");
+            let error = json!({"kind": "long_line", "message": message});
+            return Event::Said {
+                room,
+                line: json!({"id": null, "error": error}),
+            };
+        }
+        match request::read(line, &self.graph) {
+            Ok(request) => self.post(room, request),
+            Err(Bad { id, error }) => Event::Said {
+                room,
+                line: json!({"id": id, "error": error}),
+            },
+        }
+    }
+
+    fn post(&self, room: usize, request: request::Request) -> Event {
+        let id = request.id;
+        let (query, neighbours) = match request.asked {
+            Asked::Query(query) => (query, None),
+            Asked::Neighbours { node, limit } => {
+                let to = Span {
+                    address: WINDOW + room as u32 * NEIGHBOURS,
+                    words: limit,
+                };
+                (Query::Neighbours { node, to }, Some(to))
+            }
+            Asked::Stats => {
+                let line = self.stats(&id);
+                return Event::Said { room, line };
+            }
+        };
+        let client = self.client.with_priority(request.priority);
+        match client.submit(query) {
+            Ok(ticket) => Event::Posted {
+                room,
+                form: Form { id, neighbours },
+                ticket,
+            },
+            Err(error) => Event::Said {
+                room,
+                line: json!({"id": id, "error": refused(&error)}),
+            },
+        }
+    }
+}
+
+impl Reader {
+    fn stats(&self, id: &Value) -> Value {
+        let graph = &self.graph;
+        let last = graph.nodes().checked_sub(1);
+        let ids = last.map(|last| [graph.original_id(0), graph.original_id(last)]);
+        json!({
+            "id": id, "stats": self.client.stats(),
+            "graph": {"nodes": graph.nodes(), "edges": graph.edges(), "ids": ids}
+        })
+    }
+}
+
+/// Reads a line, of which at most a byte more than a line may have is kept; false at the
+/// end of the input. The rest of a long line is skipped.
+fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    let most = LINE_MAX as u64 + 1;
+    let read = input.by_ref().take(most).read_until(b'\n', line)?;
+    if line.last() != Some(&b'\n') && line.len() > LINE_MAX {
+        input.skip_until(b'\n')?;
+    }
+    Ok(read > 0)
+}
+
+/// Writes answers.
+struct Writer<'s, W> {
+    session: &'s Session,
+    open: HashMap<usize, (Form, Ticket)>,
+    events: Sender<Event>,
+    rooms: SyncSender<usize>,
+    output: W,
+}
+
+impl<W: Write> Writer<'_, W> {
+    fn run(&mut self, happened: &Receiver<Event>) -> io::Result<()> {
+        let mut is_over = false;
+        while !(is_over && self.open.is_empty()) {
+            let Ok(event) = happened.recv() else { break };
+            match event {
+                Event::Over => is_over = true,
+                Event::Said { room, line } => self.write(room, &line)?,
+                Event::Ended { room } => self.look(room)?,
+                Event::Posted { room, form, ticket } => {
+                    self.open.insert(room, (form, ticket));
+                    self.look(room)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the answer of a query if it has one; otherwise it is looked at again when
+    /// it does.
+    fn look(&mut self, room: usize) -> io::Result<()> {
+        let Some((form, ticket)) = self.open.get_mut(&room) else {
+            return Ok(());
+        };
+        let events = self.events.clone();
+        let waker = Waker::from(Arc::new(Ended { room, events }));
+        let mut context = Context::from_waker(&waker);
+        let Poll::Ready(end) = Pin::new(ticket).poll(&mut context) else {
+            return Ok(());
+        };
+        let line = form.line(end, &self.session.client, &self.session.graph);
+        self.open.remove(&room);
+        self.write(room, &line)
+    }
+
+    fn write(&mut self, room: usize, line: &Value) -> io::Result<()> {
+        let mut text = line.to_string();
+        text.push('\n');
+        self.output.write_all(text.as_bytes())?;
+        self.output.flush()?;
+        // A reader that has left takes no more.
+        let _ = self.rooms.try_send(room);
+        Ok(())
+    }
+}

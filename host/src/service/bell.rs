@@ -1,0 +1,43 @@
+//! What threads sleep on until something changes.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Counts changes and wakes those who wait for the next one.
+#[derive(Debug, Default)]
+pub(super) struct Bell {
+    changes: AtomicU64,
+    sleepers: AtomicU32,
+    lock: Mutex<()>,
+    rung: Condvar,
+}
+
+impl Bell {
+    /// Changes so far: read this before looking for what might have changed.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::SeqCst)
+    }
+
+    /// Wakes all sleepers.
+    pub(super) fn ring(&self) {
+        self.changes.fetch_add(1, Ordering::SeqCst);
+        if self.sleepers.load(Ordering::SeqCst) > 0 {
+            // A sleeper holds the lock from its last look at the changes until it
+            // sleeps, so it is either asleep now or has seen this change.
+            drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));
+            self.rung.notify_all();
+        }
+    }
+
+    /// Sleeps until there were changes after the first `seen`, for `longest` at most.
+    pub(super) fn wait(&self, seen: u64, longest: Duration) {
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.changes() == seen {
+            // Whoever waits looks again for itself, however it was woken.
+            drop(self.rung.wait_timeout(lock, longest));
+        }
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,254 @@
+//! Clients: how a tenant posts.
+
+use super::Shared;
+use super::desk::Flight;
+use super::error::SubmitError;
+use super::query::{Priority, Query};
+use super::stats::Stats;
+use super::ticket::{Letterbox, Ticket};
+use seawall_core::abi::ring::{ARGUMENTS, BATCHES, Kind, SlotRecord, TASK};
+use seawall_core::protocol::Refusal;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+/// How long a producer waits for room before it looks whether the service has closed.
+const LOOK_AFTER: Duration = Duration::from_millis(100);
+
+/// A tenant's way to a service. Clones post for the same tenant; any number of threads
+/// may.
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub(super) shared: Arc<Shared>,
+    pub(super) tenant: u32,
+    pub(super) priority: Priority,
+}
+
+/// A slot that is ready but for the number of its task.
+pub(super) struct Post {
+    pub(super) kind: Kind,
+    pub(super) opcode: u32,
+    pub(super) arguments: [u32; ARGUMENTS],
+    /// The batch that it belongs to, or 0.
+    pub(super) batch: u32,
+    /// The batch that it closes.
+    pub(super) closes: Option<u32>,
+}
+
+/// Why a post has no ticket.
+pub(super) enum Held {
+    Full,
+    Closed,
+    Refused(Refusal),
+}
+
+impl Client {
+    /// The same client at another priority.
+    #[must_use]
+    pub fn with_priority(&self, priority: Priority) -> Self {
+        Self {
+            priority,
+            ..self.clone()
+        }
+    }
+
+    /// The number of its tenant.
+    #[must_use]
+    pub const fn tenant(&self) -> u32 {
+        self.tenant
+    }
+
+    /// Whether nothing that the tenant posted is on its way. What it posted before may
+    /// write to its window until then, even where its ticket has ended.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.shared.desk.is_idle(self.tenant)
+    }
+
+    /// What the service did so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        super::stats::of(&self.shared)
+    }
+
+    /// Posts a query, waiting for a free slot.
+    ///
+    /// # Errors
+    /// [`SubmitError::Refused`] for what the workers would not run;
+    /// [`SubmitError::Closed`] with the query when the service shuts down.
+    pub fn submit(&self, query: Query) -> Result<Ticket, SubmitError> {
+        self.submit_to(query, 0, true)
+    }
+
+    /// Posts a query if a slot is free.
+    ///
+    /// # Errors
+    /// [`SubmitError::Full`] with the query if no slot is free, and as
+    /// [`Client::submit`].
+    pub fn try_submit(&self, query: Query) -> Result<Ticket, SubmitError> {
+        self.submit_to(query, 0, false)
+    }
+
+    /// Opens a batch: queries that a fence waits for.
+    ///
+    /// # Errors
+    /// [`SubmitError::Batches`] when as many are open as there may be.
+    pub fn batch(&self) -> Result<Batch, SubmitError> {
+        let number = self.shared.desk.take_batch();
+        let number = number.ok_or(SubmitError::Batches { open: BATCHES })?;
+        self.shared.ring().open_batch(number);
+        Ok(Batch {
+            client: self.clone(),
+            number,
+            members: 0,
+            is_fenced: false,
+        })
+    }
+
+    /// Reads words of the tenant's window.
+    ///
+    /// # Errors
+    /// The refusal if they lie outside.
+    pub fn read(&self, address: u32, to: &mut [u32]) -> Result<(), Refusal> {
+        self.shared.ring().read_window(self.tenant, address, to)
+    }
+
+    /// Writes words of the tenant's window.
+    ///
+    /// # Errors
+    /// The refusal if they lie outside.
+    pub fn write(&self, address: u32, from: &[u32]) -> Result<(), Refusal> {
+        self.shared.ring().write_window(self.tenant, address, from)
+    }
+
+    fn submit_to(&self, query: Query, batch: u32, waits: bool) -> Result<Ticket, SubmitError> {
+        let post = Post {
+            kind: query.kind(),
+            opcode: query.opcode(),
+            arguments: query.arguments()?,
+            batch,
+            closes: None,
+        };
+        self.post(&post, waits).map_err(|held| match held {
+            Held::Full => SubmitError::Full(query),
+            Held::Closed => SubmitError::Closed(query),
+            Held::Refused(refusal) => SubmitError::Refused(refusal),
+        })
+    }
+
+    /// Posts to a service that has closed its gate to all others.
+    pub(super) fn post_last(&self, post: &Post) -> Result<Ticket, Held> {
+        self.post_slot(self.slot_of(post), post)
+    }
+
+    fn slot_of(&self, post: &Post) -> SlotRecord {
+        SlotRecord {
+            status: 0,
+            opcode: post.opcode,
+            tenant: self.tenant,
+            priority: self.priority as u32 | post.batch << 8,
+            arguments: post.arguments,
+        }
+    }
+
+    pub(super) fn post(&self, post: &Post, waits: bool) -> Result<Ticket, Held> {
+        let slot = self.slot_of(post);
+        self.shared.ring().admit(&slot).map_err(Held::Refused)?;
+        loop {
+            match self.post_now(slot, post) {
+                Err(Held::Full) if waits => {
+                    let level = self.priority as u32;
+                    self.shared.desk.wait_for_room(level, LOOK_AFTER);
+                }
+                ended => return ended,
+            }
+        }
+    }
+
+    /// Posts if a slot is free. The gate stays open meanwhile, so that a service that
+    /// has closed knows of every post.
+    fn post_now(&self, slot: SlotRecord, post: &Post) -> Result<Ticket, Held> {
+        let is_closed = self.shared.gate.read();
+        let is_closed = is_closed.unwrap_or_else(PoisonError::into_inner);
+        if *is_closed {
+            return Err(Held::Closed);
+        }
+        self.post_slot(slot, post)
+    }
+
+    fn post_slot(&self, mut slot: SlotRecord, post: &Post) -> Result<Ticket, Held> {
+        let shared = &self.shared;
+        let index = shared.desk.take(slot.level()).ok_or(Held::Full)?;
+        if !shared.ring().reserve(index) {
+            // Nobody else fills slots of the free list.
+            return Err(Held::Full);
+        }
+        let task = shared.next_task.fetch_add(1, Ordering::Relaxed);
+        slot.arguments[TASK] = task;
+        let letterbox = Arc::new(Letterbox::default());
+        let flight = Flight {
+            expected: Some((post.kind, Arc::clone(&letterbox))),
+            closes: post.closes,
+            claimed_since: None,
+            tenant: Some(self.tenant),
+        };
+        shared.desk.expect(index, flight);
+        shared.ring().publish(index, &slot);
+        shared.bell.ring();
+        Ok(Ticket::new(task, letterbox))
+    }
+}
+
+/// Queries that a fence waits for.
+#[derive(Debug)]
+pub struct Batch {
+    client: Client,
+    number: u32,
+    members: u32,
+    is_fenced: bool,
+}
+
+impl Batch {
+    /// Posts a query of the batch, as [`Client::submit`].
+    ///
+    /// # Errors
+    /// As [`Client::submit`]; the batch goes on without it.
+    pub fn submit(&mut self, query: Query) -> Result<Ticket, SubmitError> {
+        let ticket = self.client.submit_to(query, self.number, true)?;
+        self.members += 1;
+        Ok(ticket)
+    }
+
+    /// Posts the fence: its answer comes when every query of the batch has ended, and
+    /// names the epoch that it began.
+    ///
+    /// # Errors
+    /// [`SubmitError::Refused`] if the tenant may not post fences, or
+    /// [`SubmitError::Closed`].
+    pub fn fence(mut self) -> Result<Ticket, SubmitError> {
+        let mut arguments = [0; ARGUMENTS];
+        arguments[..2].copy_from_slice(&[self.number, self.members]);
+        let post = Post {
+            kind: Kind::BatchFence,
+            opcode: Kind::BatchFence.opcode(),
+            arguments,
+            batch: 0,
+            closes: Some(self.number),
+        };
+        let posted = self.client.post(&post, true);
+        self.is_fenced = posted.is_ok();
+        posted.map_err(|held| match held {
+            Held::Refused(refusal) => SubmitError::Refused(refusal),
+            Held::Full | Held::Closed => SubmitError::Closed(Query::Nop),
+        })
+    }
+}
+
+impl Drop for Batch {
+    /// A batch without a fence goes on; its number is free again when its queries ended.
+    fn drop(&mut self) {
+        if !self.is_fenced {
+            self.client.shared.desk.orphan(self.number, self.members);
+        }
+    }
+}

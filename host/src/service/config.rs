@@ -1,0 +1,144 @@
+//! What a service is started with.
+
+use super::error::StartError;
+use super::worker::Call;
+use crate::program::{EncodedProgram, RegisterId};
+use seawall_core::abi::ring::{Kind, TENANTS, TenantRecord};
+use seawall_core::protocol::Outcome;
+use std::collections::HashMap;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A user's opcode: one turn in, its outcome out. It should look at
+/// [`Call::is_over`] now and then.
+pub type Handler = dyn Fn(&Call<'_>) -> Outcome + Send + Sync;
+
+/// A wave program that queries may run.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The program.
+    pub program: Arc<EncodedProgram>,
+    /// The register that answers a query.
+    pub result: RegisterId,
+}
+
+/// Whoever posts queries, with memory of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tenant {
+    /// What it may post: a bit for each [`Kind`].
+    pub mask: u32,
+    /// Queries of it that run at the same time; others wait.
+    pub quota: u32,
+    /// Words of its window.
+    pub window_words: u32,
+}
+
+impl Default for Tenant {
+    /// Everything that a tenant may have, and 64 Ki words.
+    fn default() -> Self {
+        Self {
+            mask: Kind::TENANT_MASK,
+            quota: u32::MAX,
+            window_words: 1 << 16,
+        }
+    }
+}
+
+impl Tenant {
+    /// A tenant that may post queries of these kinds alone.
+    #[must_use]
+    pub fn limited_to(kinds: &[Kind]) -> Self {
+        let mask = kinds.iter().fold(0, |mask, kind| mask | kind.bit());
+        Self {
+            mask: mask & Kind::TENANT_MASK,
+            ..Self::default()
+        }
+    }
+}
+
+/// Sizes, tenants and limits of a service.
+#[derive(Clone)]
+pub struct Config {
+    /// Worker threads; all of the machine's when not given.
+    pub workers: Option<NonZeroUsize>,
+    /// Slots of each priority, the most urgent first.
+    pub slots: [u32; 5],
+    /// Tenants, from number 1 on.
+    pub tenants: Vec<Tenant>,
+    /// Records of the print log.
+    pub print_records: u32,
+    /// Time after which a query that runs ends in a fault.
+    pub slot_budget: Duration,
+    /// Programs, by number from 0 on.
+    pub programs: Vec<Program>,
+    /// Handlers of users' opcodes.
+    pub handlers: HashMap<u32, Arc<Handler>>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            workers: None,
+            slots: [64, 64, 256, 64, 64],
+            tenants: vec![Tenant::default()],
+            print_records: 256,
+            slot_budget: Duration::from_secs(10),
+            programs: Vec::new(),
+            handlers: HashMap::new(),
+        }
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("workers", &self.workers)
+            .field("slots", &self.slots)
+            .field("tenants", &self.tenants)
+            .field("programs", &self.programs.len())
+            .field("handlers", &self.handlers.keys())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Config {
+    /// The table of tenants, the owner first, and the words of all windows.
+    pub(super) fn tenant_records(&self) -> Result<(Vec<TenantRecord>, u32), StartError> {
+        let most = TENANTS as usize - 1;
+        let tenants = self.tenants.len();
+        if tenants == 0 || tenants > most {
+            return Err(StartError::Tenants { tenants, most });
+        }
+        let owner = TenantRecord {
+            mask: Kind::Shutdown.bit(),
+            quota: 1,
+            ..TenantRecord::default()
+        };
+        let mut records = vec![owner];
+        let mut first = 0_u32;
+        for (number, tenant) in (1..).zip(&self.tenants) {
+            if tenant.quota == 0 {
+                return Err(StartError::NoQuota { tenant: number });
+            }
+            records.push(TenantRecord {
+                mask: tenant.mask,
+                quota: tenant.quota,
+                window_first: first,
+                window_words: tenant.window_words,
+                ..TenantRecord::default()
+            });
+            first = first.saturating_add(tenant.window_words);
+        }
+        Ok((records, first))
+    }
+
+    pub(super) fn check_handlers(&self) -> Result<(), StartError> {
+        let wrong = |opcode: &&u32| Kind::of(**opcode) != Some(Kind::User);
+        match self.handlers.keys().find(wrong) {
+            Some(opcode) => Err(StartError::NotAUsersOpcode { opcode: *opcode }),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Which slots are free, and whose answer each of the others will hold.
+
+use super::error::TicketError;
+use super::query::answer_of;
+use super::ticket::{End, Letterbox};
+use super::{Shared, SharedRing};
+use seawall_core::abi::ring::{BATCHES, FaultCode, Kind, PRIORITIES, Status, TENANTS};
+use seawall_core::protocol::Refusal;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A post on its way.
+#[derive(Debug, Default)]
+pub(super) struct Flight {
+    /// What it asked for and where its answer goes; nothing once that is delivered.
+    pub(super) expected: Option<(Kind, Arc<Letterbox>)>,
+    /// The batch that a fence closes.
+    pub(super) closes: Option<u32>,
+    /// When the keeper first found the slot claimed, if it has been since.
+    pub(super) claimed_since: Option<Instant>,
+    /// Who posted it; nobody where nothing is on its way.
+    pub(super) tenant: Option<u32>,
+}
+
+/// Slots of one priority that hold nothing.
+#[derive(Debug)]
+struct Free {
+    slots: Mutex<Vec<u32>>,
+    returned: Condvar,
+}
+
+/// The books of the host.
+#[derive(Debug)]
+pub(super) struct Desk {
+    free: [Free; PRIORITIES as usize],
+    flights: Vec<Mutex<Flight>>,
+    batches: Mutex<Vec<u32>>,
+    /// Batches that were dropped without a fence, and their members.
+    orphans: Mutex<Vec<(u32, u32)>>,
+    /// Slots on their way, by tenant.
+    open: [AtomicU32; TENANTS as usize],
+    pub(super) submitted: AtomicU64,
+    pub(super) delivered: AtomicU64,
+    pub(super) overrun: AtomicU64,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Desk {
+    pub(super) fn new(ring: SharedRing<'_>) -> Self {
+        Self {
+            free: std::array::from_fn(|level| Free {
+                // The first slot is taken first.
+                slots: Mutex::new(ring.slots_of(level as u32).rev().collect()),
+                returned: Condvar::new(),
+            }),
+            flights: (0..ring.layout().slots())
+                .map(|_| Mutex::default())
+                .collect(),
+            batches: Mutex::new((1..=BATCHES).rev().collect()),
+            orphans: Mutex::default(),
+            open: Default::default(),
+            submitted: AtomicU64::new(0),
+            delivered: AtomicU64::new(0),
+            overrun: AtomicU64::new(0),
+        }
+    }
+
+    /// A free slot of a priority.
+    pub(super) fn take(&self, level: u32) -> Option<u32> {
+        locked(&self.free.get(level as usize)?.slots).pop()
+    }
+
+    /// Waits until a slot of a priority may be free.
+    pub(super) fn wait_for_room(&self, level: u32, longest: Duration) {
+        let Some(free) = self.free.get(level as usize) else {
+            return;
+        };
+        let slots = locked(&free.slots);
+        if slots.is_empty() {
+            // The caller looks again, however it was woken.
+            drop(free.returned.wait_timeout(slots, longest));
+        }
+    }
+
+    /// Wakes those who wait for room, to find the service closed.
+    pub(super) fn wake_all(&self) {
+        for free in &self.free {
+            drop(locked(&free.slots));
+            free.returned.notify_all();
+        }
+    }
+
+    pub(super) fn expect(&self, index: u32, flight: Flight) {
+        self.submitted.fetch_add(1, Ordering::Relaxed);
+        if let Some(open) = self.open_of(flight.tenant) {
+            open.fetch_add(1, Ordering::Relaxed);
+        }
+        if let Some(place) = self.flights.get(index as usize) {
+            *locked(place) = flight;
+        }
+    }
+
+    fn open_of(&self, tenant: Option<u32>) -> Option<&AtomicU32> {
+        self.open.get(tenant? as usize)
+    }
+
+    /// Whether no slot of a tenant is on its way, so that none writes to its window.
+    pub(super) fn is_idle(&self, tenant: u32) -> bool {
+        let open = self.open_of(Some(tenant));
+        open.is_none_or(|open| open.load(Ordering::Acquire) == 0)
+    }
+
+    /// Delivers the answer of a slot that ended, and frees it. Whoever finds it ended
+    /// calls this; it does nothing for any other slot.
+    pub(super) fn harvest(&self, ring: SharedRing<'_>, index: u32) {
+        let Some(place) = self.flights.get(index as usize) else {
+            return;
+        };
+        let mut flight = locked(place);
+        if !matches!(ring.poll(index), Some(Status::Done | Status::Fault)) {
+            return;
+        }
+        let record = ring.completion(index);
+        let flight_now = std::mem::take(&mut *flight);
+        ring.release(index);
+        drop(flight);
+        if let Some(open) = self.open_of(flight_now.tenant) {
+            open.fetch_sub(1, Ordering::Release);
+        }
+        if let Some(batch) = flight_now.closes {
+            locked(&self.batches).push(batch);
+        }
+        self.give_back(ring, index);
+        if let Some((kind, letterbox)) = flight_now.expected {
+            let end = answer_of(kind, &record).map_err(TicketError::Fault);
+            self.deliver(&letterbox, end);
+        }
+    }
+
+    fn deliver(&self, letterbox: &Letterbox, end: End) {
+        self.delivered.fetch_add(1, Ordering::Relaxed);
+        letterbox.deliver(end);
+    }
+
+    fn give_back(&self, ring: SharedRing<'_>, index: u32) {
+        for (level, free) in (0..).zip(&self.free) {
+            if ring.slots_of(level).contains(&index) {
+                locked(&free.slots).push(index);
+                free.returned.notify_one();
+            }
+        }
+    }
+
+    /// Delivers a fault for slots that were found claimed for longer than `budget`. Such
+    /// a slot stays out of use until its worker lets go of it.
+    pub(super) fn end_overrun(&self, ring: SharedRing<'_>, budget: Duration) {
+        for (index, place) in (0..).zip(&self.flights) {
+            let mut flight = locked(place);
+            if ring.poll(index) != Some(Status::Claimed) {
+                flight.claimed_since = None;
+                continue;
+            }
+            let since = *flight.claimed_since.get_or_insert_with(Instant::now);
+            if since.elapsed() < budget {
+                continue;
+            }
+            if let Some((_, letterbox)) = flight.expected.take() {
+                self.overrun.fetch_add(1, Ordering::Relaxed);
+                let fault = Refusal::new(FaultCode::TimeBudget, 0);
+                self.deliver(&letterbox, Err(TicketError::Fault(fault)));
+            }
+        }
+    }
+
+    /// Ends every ticket that has no answer: no worker will give one any more.
+    pub(super) fn end_all(&self) {
+        for place in &self.flights {
+            if let Some((_, letterbox)) = locked(place).expected.take() {
+                self.deliver(&letterbox, Err(TicketError::Ended));
+            }
+        }
+    }
+
+    /// A batch that nobody has, from 1.
+    pub(super) fn take_batch(&self) -> Option<u32> {
+        locked(&self.batches).pop()
+    }
+
+    /// Takes a batch back that has no fence, when its members have ended.
+    pub(super) fn orphan(&self, batch: u32, members: u32) {
+        locked(&self.orphans).push((batch, members));
+    }
+
+    /// Frees the batches without a fence whose members have ended.
+    pub(super) fn adopt(&self, shared: &Shared) {
+        let counts = shared.ring().control().batches;
+        let mut orphans = locked(&self.orphans);
+        let mut batches = locked(&self.batches);
+        orphans.retain(|(batch, members)| {
+            let ended = counts.get(*batch as usize - 1) == Some(members);
+            if ended {
+                batches.push(*batch);
+            }
+            !ended
+        });
+    }
+}

@@ -1,0 +1,123 @@
+//! What can go wrong with a service, a post and a ticket.
+
+use super::query::Query;
+use crate::Cause;
+use crate::backend::BackendError;
+use seawall_core::protocol::{LayoutError, Refusal};
+use std::time::Duration;
+
+/// A service could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The ring cannot be laid out.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// More tenants than the table holds, or none.
+    #[error("{tenants} tenants; a service has from 1 to {most}")]
+    Tenants {
+        /// Tenants asked for.
+        tenants: usize,
+        /// Most tenants.
+        most: usize,
+    },
+    /// A tenant whose work could never start.
+    #[error("tenant {tenant} has a quota of 0 slots; give it 1 at least")]
+    NoQuota {
+        /// Its number.
+        tenant: u32,
+    },
+    /// An opcode that a handler cannot have.
+    #[error("opcode {opcode:#x} is not a user's; those are 8 to 0xFFEF and 0x10000 to 0x7FFFFFFF")]
+    NotAUsersOpcode {
+        /// The opcode.
+        opcode: u32,
+    },
+    /// A program does not fit the graph.
+    #[error("program {program}: {source}")]
+    Program {
+        /// Its number.
+        program: usize,
+        /// What is wrong with it.
+        source: BackendError,
+    },
+    /// Memory is short.
+    #[error(
+        "the ring needs {bytes} bytes, which are not there; use smaller windows or fewer slots"
+    )]
+    OutOfMemory {
+        /// Bytes of the ring.
+        bytes: u64,
+    },
+    /// The system starts no more threads.
+    #[error("worker {worker} of {workers} could not be started: {reason}; use fewer")]
+    Threads {
+        /// The worker.
+        worker: usize,
+        /// Workers asked for.
+        workers: usize,
+        /// What the system said.
+        reason: String,
+    },
+}
+
+impl StartError {
+    /// Whether another request would help.
+    #[must_use]
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::OutOfMemory { .. } | Self::Threads { .. } => Cause::Failure,
+            Self::Program { source, .. } => source.cause(),
+            _ => Cause::Request,
+        }
+    }
+}
+
+/// A query was not posted.
+#[derive(Debug, thiserror::Error)]
+pub enum SubmitError {
+    /// No slot of its priority is free; the query comes back.
+    #[error("no slot of this priority is free; wait for an answer, or submit with waiting")]
+    Full(Query),
+    /// The service takes no more queries; the query comes back.
+    #[error("the service is shutting down and takes no more queries")]
+    Closed(Query),
+    /// The workers would not run it.
+    #[error("{0}")]
+    Refused(#[from] Refusal),
+    /// More operations than a slot packs.
+    #[error("{given} operations in one slot; it packs {most}")]
+    TooManyShorts {
+        /// Operations given.
+        given: usize,
+        /// Most operations.
+        most: usize,
+    },
+    /// A text that does not fit a record of the log.
+    #[error("{given} words of text; a record holds {most}")]
+    LongText {
+        /// Words given.
+        given: usize,
+        /// Most words.
+        most: usize,
+    },
+    /// Every batch is open.
+    #[error("{open} batches are open, which is as many as there may be; wait for a fence")]
+    Batches {
+        /// Batches that are open.
+        open: u32,
+    },
+}
+
+/// A ticket has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TicketError {
+    /// It is not there yet.
+    #[error("no answer within {0:?}; the query goes on, wait again")]
+    TimedOut(Duration),
+    /// The query ended in a fault.
+    #[error("{0}")]
+    Fault(Refusal),
+    /// The service ended first.
+    #[error("the service ended before this query did")]
+    Ended,
+}

@@ -1,0 +1,103 @@
+//! The keeper: a thread that ends what takes too long and steers the workers.
+
+use super::Shared;
+use seawall_core::abi::ring::{ControlBlock, Kind};
+use seawall_core::launch::{AdapterLimits, LaunchPolicy, LaunchRequest, RequeueAccount};
+use seawall_core::protocol::AGEING_AFTER;
+use std::time::Duration;
+
+/// Time between two looks while there is work.
+const TICK: Duration = Duration::from_millis(10);
+
+/// Looks at an idle service are as far apart as this.
+const IDLE_TICK: Duration = Duration::from_millis(500);
+
+/// Claims above Low before a scan starts from below while old work waits.
+const AGEING_SOONER: u32 = 4;
+
+/// What the last look saw.
+struct Seen {
+    control: ControlBlock,
+}
+
+/// The keeper's thread.
+pub(super) fn run(shared: &Shared) {
+    let mut seen = Seen {
+        control: shared.ring().control(),
+    };
+    while !shared.has_ended() {
+        let changes = shared.bell.changes();
+        shared.desk.end_overrun(shared.ring(), shared.slot_budget);
+        shared.desk.adopt(shared);
+        seen.steer(shared);
+        if shared.is_busy() {
+            std::thread::sleep(TICK);
+        } else {
+            shared.bell.wait(changes, IDLE_TICK);
+        }
+    }
+}
+
+impl Seen {
+    /// Sizes and steers the workers from what happened since the last look.
+    fn steer(&mut self, shared: &Shared) {
+        let now = shared.ring().control();
+        let before = std::mem::replace(&mut self.control, now);
+        let account = RequeueAccount {
+            requeues: u64::from(now.requeues.wrapping_sub(before.requeues)),
+            max_age: if now.requeues == before.requeues {
+                0
+            } else {
+                now.oldest_age
+            },
+            ..RequeueAccount::default()
+        };
+        let hot = hottest(&before, &now);
+        let waiting = shared.ring().waiting().iter().sum::<u32>();
+        let running = now.tenants.iter().map(|tenant| tenant.running).sum::<u32>();
+        // A worker whose handler does not return counts, so that another one looks for work.
+        let queue_len = waiting.saturating_add(running);
+        let request = LaunchRequest {
+            queue_len: queue_len.clamp(1, shared.layout.slots()),
+            requested_worker_groups: shared.workers,
+            limits: AdapterLimits {
+                max_workgroup_size_x: 1,
+                max_compute_workgroups_per_dimension: shared.workers,
+                max_compute_invocations_per_workgroup: 1,
+            },
+            hot_opcode_count: hot.map_or(0, |(_, ends)| ends),
+            ..LaunchRequest::default()
+        };
+        let plan = LaunchPolicy::STANDARD.plan(&account.apply(request), None);
+        let Ok(plan) = plan else {
+            return;
+        };
+        let favourite = hot.filter(|_| plan.promote_hot_opcodes && shared.workers > 1);
+        let favourite = favourite.map_or(0, |(kind, _)| kind as u32 + 1);
+        let ageing = if plan.age_priority_work {
+            AGEING_SOONER
+        } else {
+            AGEING_AFTER
+        };
+        shared.ring().steer(plan.grid_groups, favourite, ageing);
+        if plan.grid_groups > now.workers {
+            shared.bell.ring();
+        }
+    }
+}
+
+/// The kind that made up more than half of what ended between two looks, and how often.
+fn hottest(before: &ControlBlock, now: &ControlBlock) -> Option<(Kind, u32)> {
+    let ends = |control: &ControlBlock, kind: Kind| {
+        let record = control.kinds[kind as usize];
+        record.done.wrapping_add(record.faults)
+    };
+    let since = |kind: Kind| ends(now, kind).wrapping_sub(ends(before, kind));
+    let hottest = Kind::ALL.into_iter().max_by_key(|kind| since(*kind))?;
+    let all: u64 = Kind::ALL
+        .into_iter()
+        .map(|kind| u64::from(since(kind)))
+        .sum();
+    let share = u64::from(since(hottest)) * 2 > all;
+    share.then(|| (hottest, since(hottest)))
+}

@@ -1,0 +1,71 @@
+//! The ring's words as atomics of this process.
+
+use super::error::StartError;
+use seawall_core::protocol::{Read, Scope, Swap, Update, Words, Write};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Words that threads share. Both scopes are the same here.
+#[derive(Debug)]
+pub struct SharedWords(Vec<AtomicU32>);
+
+impl SharedWords {
+    /// `words` words of 0.
+    ///
+    /// # Errors
+    /// [`StartError::OutOfMemory`] when there is not so much memory.
+    pub fn new(words: u32) -> Result<Self, StartError> {
+        let mut memory = Vec::new();
+        memory
+            .try_reserve_exact(words as usize)
+            .map_err(|_| StartError::OutOfMemory {
+                bytes: u64::from(words) * 4,
+            })?;
+        memory.resize_with(words as usize, AtomicU32::default);
+        Ok(Self(memory))
+    }
+}
+
+const fn update(order: Update) -> Ordering {
+    match order {
+        Update::Relaxed => Ordering::Relaxed,
+        Update::Acquire => Ordering::Acquire,
+        Update::Release => Ordering::Release,
+    }
+}
+
+impl Words for SharedWords {
+    fn load(&self, at: u32, order: Read, _: Scope) -> u32 {
+        let order = match order {
+            Read::Relaxed => Ordering::Relaxed,
+            Read::Acquire => Ordering::Acquire,
+        };
+        self.0.get(at as usize).map_or(0, |word| word.load(order))
+    }
+
+    fn store(&self, at: u32, value: u32, order: Write, _: Scope) {
+        let order = match order {
+            Write::Relaxed => Ordering::Relaxed,
+            Write::Release => Ordering::Release,
+        };
+        if let Some(word) = self.0.get(at as usize) {
+            word.store(value, order);
+        }
+    }
+
+    fn swap_if(&self, at: u32, swap: Swap, order: Update, _: Scope) -> u32 {
+        let Some(word) = self.0.get(at as usize) else {
+            return 0;
+        };
+        let failed = match order {
+            Update::Acquire => Ordering::Acquire,
+            Update::Relaxed | Update::Release => Ordering::Relaxed,
+        };
+        word.compare_exchange(swap.expected, swap.value, update(order), failed)
+            .unwrap_or_else(|found| found)
+    }
+
+    fn add(&self, at: u32, value: u32, order: Update, _: Scope) -> u32 {
+        let word = self.0.get(at as usize);
+        word.map_or(0, |word| word.fetch_add(value, update(order)))
+    }
+}

@@ -1,0 +1,332 @@
+//! A resident service: workers that stay, and queries about one graph that are posted
+//! to them instead of being launched.
+//!
+//! Hosts and workers meet in the ring of [`seawall_core::protocol`]. Here the workers
+//! are threads of the CPU; any number of threads may post. Every ticket gets exactly one
+//! answer: the result, a fault, or that the service ended. `docs/ring.md` has the rules.
+//!
+//! ```
+//! use seawall::graph::Graph;
+//! use seawall::service::{Config, Query, Reply, Service};
+//! use std::sync::Arc;
+//!
+//! let graph = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 3)], false)?;
+//! let service = Service::start(Arc::new(graph), Config::default())?;
+//! let ticket = service.submit(Query::Reach { source: 0, target: 3 })?;
+//! assert_eq!(ticket.wait(None)?.reply, Reply::Reached(true));
+//! let stats = service.shut_down();
+//! assert_eq!((stats.submitted, stats.delivered), (1, 1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod bell;
+mod client;
+mod config;
+mod desk;
+mod error;
+mod keeper;
+mod log;
+mod memory;
+mod programs;
+mod query;
+mod search;
+mod stats;
+mod ticket;
+mod worker;
+
+pub use client::{Batch, Client};
+pub use config::{Config, Handler, Program, Tenant};
+pub use error::{StartError, SubmitError, TicketError};
+pub use log::{Line, Log};
+pub use memory::SharedWords;
+pub use query::{Answer, Metric, Priority, Query, Reply, Span};
+pub use seawall_core::abi::ring::{Continuation, FaultCode, Kind};
+pub use seawall_core::protocol::{Outcome, Refusal, Short, ShortOp};
+pub use stats::{Stats, TenantStats};
+pub use ticket::Ticket;
+pub use worker::Call;
+
+use crate::backend::cpu::available_threads;
+use crate::graph::Graph;
+use bell::Bell;
+use client::Post;
+use desk::Desk;
+use seawall_core::abi::ring::{ARGUMENTS, OWNER, Shutdown};
+use seawall_core::protocol::{AGEING_AFTER, Layout, Ring, Setup};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// The ring of a service.
+type SharedRing<'s> = Ring<'s, SharedWords>;
+
+/// Time beyond its budget that a handler has to notice that the service ends.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Time between two looks of a service that drains.
+const DRAIN_LOOK: Duration = Duration::from_millis(20);
+
+/// What workers, clients and keeper share.
+struct Shared {
+    words: SharedWords,
+    layout: Layout,
+    desk: Desk,
+    bell: Bell,
+    graph: Arc<Graph>,
+    programs: Vec<Program>,
+    handlers: HashMap<u32, Arc<Handler>>,
+    slot_budget: Duration,
+    workers: u32,
+    tenants: u32,
+    next_task: AtomicU32,
+    /// Whether the service takes no more posts.
+    gate: RwLock<bool>,
+    /// Whether handlers should give up.
+    is_forced: AtomicBool,
+    /// Whether no worker answers any more.
+    is_over: AtomicBool,
+    /// Workers whose threads have not ended.
+    alive: AtomicU32,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared")
+            .field("layout", &self.layout)
+            .field("workers", &self.workers)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    fn new(graph: Arc<Graph>, config: Config) -> Result<Self, StartError> {
+        config.check_handlers()?;
+        check_programs(&graph, &config.programs)?;
+        let (tenants, window_words) = config.tenant_records()?;
+        let layout = Layout::new(config.slots, config.print_records, window_words)?;
+        let words = SharedWords::new(layout.words())?;
+        let ring = Ring::new(&words, layout);
+        let workers = config.workers.unwrap_or_else(available_threads).get();
+        let workers = u32::try_from(workers).unwrap_or(u32::MAX);
+        ring.format(&Setup {
+            tenants: &tenants,
+            workers: 1,
+            ageing_after: AGEING_AFTER,
+        });
+        let desk = Desk::new(ring);
+        Ok(Self {
+            words,
+            layout,
+            desk,
+            bell: Bell::default(),
+            graph,
+            programs: config.programs,
+            handlers: config.handlers,
+            slot_budget: config.slot_budget,
+            workers,
+            tenants: config.tenants.len() as u32,
+            next_task: AtomicU32::new(1),
+            gate: RwLock::new(false),
+            is_forced: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
+            alive: AtomicU32::new(0),
+        })
+    }
+
+    fn ring(&self) -> SharedRing<'_> {
+        Ring::new(&self.words, self.layout)
+    }
+
+    /// Whether some ticket waits for its answer.
+    fn is_busy(&self) -> bool {
+        let delivered = self.desk.delivered.load(Ordering::Relaxed);
+        self.desk.submitted.load(Ordering::Relaxed) != delivered
+    }
+
+    fn has_ended(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    fn close(&self) {
+        *self.gate.write().unwrap_or_else(PoisonError::into_inner) = true;
+        self.desk.wake_all();
+    }
+}
+
+fn check_programs(graph: &Graph, programs: &[Program]) -> Result<(), StartError> {
+    for (number, program) in programs.iter().enumerate() {
+        crate::backend::check_answer(&program.program, graph, program.result).map_err(
+            |source| StartError::Program {
+                program: number,
+                source,
+            },
+        )?;
+    }
+    Ok(())
+}
+
+/// A running service. Dropping it ends it by force.
+#[derive(Debug)]
+pub struct Service {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Service {
+    /// Starts workers on `graph`.
+    ///
+    /// # Errors
+    /// As [`StartError`] says; no thread is left then.
+    pub fn start(graph: Arc<Graph>, config: Config) -> Result<Self, StartError> {
+        let shared = Arc::new(Shared::new(graph, config)?);
+        let mut service = Self {
+            shared,
+            threads: Vec::new(),
+        };
+        for number in 0..service.shared.workers {
+            service.shared.alive.fetch_add(1, Ordering::Relaxed);
+            service.spawn(number, move |shared| {
+                worker::run(shared, number);
+                shared.alive.fetch_sub(1, Ordering::Release);
+            })?;
+        }
+        service.spawn(service.shared.workers, keeper::run)?;
+        Ok(service)
+    }
+
+    fn spawn(
+        &mut self,
+        number: u32,
+        body: impl FnOnce(&Shared) + Send + 'static,
+    ) -> Result<(), StartError> {
+        let shared = Arc::clone(&self.shared);
+        let thread = std::thread::Builder::new().name(format!("seawall-service-{number}"));
+        let thread = thread.spawn(move || body(&shared));
+        let thread = thread.map_err(|error| {
+            self.shared.alive.fetch_sub(1, Ordering::Relaxed);
+            StartError::Threads {
+                worker: number as usize,
+                workers: self.shared.workers as usize,
+                reason: error.to_string(),
+            }
+        })?;
+        self.threads.push(thread);
+        Ok(())
+    }
+
+    /// The client of a tenant, from 1 on, at normal priority; nothing if there is no such
+    /// tenant.
+    #[must_use]
+    pub fn client(&self, tenant: u32) -> Option<Client> {
+        (1..=self.shared.tenants).contains(&tenant).then(|| Client {
+            shared: Arc::clone(&self.shared),
+            tenant,
+            priority: Priority::default(),
+        })
+    }
+
+    /// Posts a query for tenant 1, as [`Client::submit`].
+    ///
+    /// # Errors
+    /// As [`Client::submit`].
+    pub fn submit(&self, query: Query) -> Result<Ticket, SubmitError> {
+        self.tenant(1, Priority::default()).submit(query)
+    }
+
+    /// What the service did so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        stats::of(&self.shared)
+    }
+
+    /// What was printed, from now on.
+    #[must_use]
+    pub fn log(&self) -> Log {
+        Log::new(Arc::clone(&self.shared))
+    }
+
+    /// Takes no more queries, waits until all that were posted have ended, and ends.
+    #[must_use = "the statistics are the last ones"]
+    pub fn shut_down(mut self) -> Stats {
+        self.shared.close();
+        let post = Post {
+            kind: Kind::Shutdown,
+            opcode: Kind::Shutdown.opcode(),
+            arguments: [0; ARGUMENTS],
+            batch: 0,
+            closes: None,
+        };
+        // The order to end goes the way of all work, behind what was posted before.
+        if self.tenant(OWNER, Priority::Idle).post_last(&post).is_err() {
+            self.shared.ring().shut_down(Shutdown::Drain);
+            self.shared.bell.ring();
+        }
+        self.wait_for_ends();
+        self.end();
+        stats::of(&self.shared)
+    }
+
+    /// Waits until no ticket waits, or nothing has ended for longer than a slot may take:
+    /// what is left then waits for something that nobody will do.
+    fn wait_for_ends(&self) {
+        let shared = &self.shared;
+        let most = shared.slot_budget.saturating_add(GRACE);
+        let ends = || shared.desk.delivered.load(Ordering::Relaxed);
+        let (mut seen, mut since) = (ends(), Instant::now());
+        while shared.is_busy() && since.elapsed() < most {
+            let changes = shared.bell.changes();
+            if ends() != seen {
+                (seen, since) = (ends(), Instant::now());
+            }
+            shared.bell.wait(changes, DRAIN_LOOK);
+        }
+    }
+
+    /// Ends after the queries that run; all others end with an error.
+    #[must_use = "the statistics are the last ones"]
+    pub fn abort(mut self) -> Stats {
+        self.end();
+        stats::of(&self.shared)
+    }
+
+    fn tenant(&self, tenant: u32, priority: Priority) -> Client {
+        Client {
+            shared: Arc::clone(&self.shared),
+            tenant,
+            priority,
+        }
+    }
+
+    /// Ends workers and keeper, and every ticket that has no answer. A worker whose
+    /// handler does not return is left to itself: its memory stays until it does.
+    fn end(&mut self) {
+        let shared = &self.shared;
+        shared.close();
+        shared.is_forced.store(true, Ordering::Relaxed);
+        shared.ring().shut_down(Shutdown::Now);
+        shared.bell.ring();
+        let began = Instant::now();
+        let most = shared.slot_budget.saturating_add(GRACE);
+        while shared.alive.load(Ordering::Acquire) > 0 && began.elapsed() < most {
+            let changes = shared.bell.changes();
+            shared.bell.wait(changes, Duration::from_millis(1));
+        }
+        shared.is_over.store(true, Ordering::Relaxed);
+        shared.bell.ring();
+        for thread in self.threads.drain(..) {
+            if shared.alive.load(Ordering::Acquire) == 0 {
+                // Nothing panics on these threads that a handler's guard lets through.
+                let _ = thread.join();
+            }
+        }
+        shared.desk.end_all();
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

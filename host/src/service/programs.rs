@@ -1,0 +1,69 @@
+//! The service's wave programs, as one worker runs them.
+
+use super::Shared;
+use super::worker::Deadline;
+use crate::backend::cpu::CpuSession;
+use crate::backend::{BackendError, RunLimits, Session};
+use seawall_core::abi::ring::FaultCode;
+use seawall_core::protocol::Refusal;
+use std::num::NonZeroUsize;
+
+/// A worker's sessions, opened when they are first asked for: each has an arena of its
+/// own, so workers run the same program at the same time.
+pub(super) struct Programs<'s> {
+    shared: &'s Shared,
+    sessions: Vec<Option<CpuSession<'s>>>,
+    words: Vec<u32>,
+}
+
+impl<'s> Programs<'s> {
+    pub(super) fn new(shared: &'s Shared) -> Self {
+        Self {
+            shared,
+            sessions: shared.programs.iter().map(|_| None).collect(),
+            words: Vec::new(),
+        }
+    }
+
+    /// Runs a program on this thread alone; the words of its result.
+    pub(super) fn run(
+        &mut self,
+        number: u32,
+        inputs: &[u32],
+        deadline: &Deadline<'_>,
+    ) -> Result<&[u32], Refusal> {
+        let at = number as usize;
+        let unknown = Refusal::new(FaultCode::NoSuchProgram, number);
+        let program = self.shared.programs.get(at).ok_or(unknown)?;
+        let place = self.sessions.get_mut(at).ok_or(unknown)?;
+        if place.is_none() {
+            let one = Some(NonZeroUsize::MIN);
+            let session = CpuSession::open(&self.shared.graph, one, RunLimits::default());
+            let mut session = session.map_err(|error| refusal_of(&error))?;
+            let loaded = session.load(&program.program);
+            loaded.map_err(|error| refusal_of(&error))?;
+            *place = Some(session);
+        }
+        let session = place.as_mut().ok_or(unknown)?;
+        let left = deadline.left().as_nanos();
+        session.set_limits(RunLimits {
+            time_budget_ns: u64::try_from(left).unwrap_or(u64::MAX),
+        });
+        let run = session.run(inputs).map(drop);
+        let read = run.and_then(|()| session.read(program.result, &mut self.words));
+        read.map_err(|error| refusal_of(&error))?;
+        Ok(&self.words)
+    }
+}
+
+/// What a slot is told of an error of its session.
+fn refusal_of(error: &BackendError) -> Refusal {
+    match error {
+        BackendError::Fault { record, .. } => Refusal::new(FaultCode::ProgramFault, record.code),
+        BackendError::InputLength { given, .. } => {
+            let given = u32::try_from(*given).unwrap_or(u32::MAX);
+            Refusal::new(FaultCode::BadArgument, given)
+        }
+        _ => Refusal::new(FaultCode::Machine, 0),
+    }
+}

@@ -1,0 +1,100 @@
+//! Tickets: where the answer to a post arrives, once.
+
+use super::error::TicketError;
+use super::query::Answer;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+/// How a query ended.
+pub(super) type End = Result<Answer, TicketError>;
+
+/// Where one answer arrives.
+#[derive(Debug, Default)]
+pub(super) struct Letterbox {
+    inside: Mutex<Inside>,
+    arrived: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Inside {
+    end: Option<End>,
+    waker: Option<Waker>,
+}
+
+impl Letterbox {
+    /// Delivers the end; a later one changes nothing.
+    pub(super) fn deliver(&self, end: End) {
+        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        inside.end.get_or_insert(end);
+        let waker = inside.waker.take();
+        drop(inside);
+        self.arrived.notify_all();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+/// A claim to the answer to one query: wait for it, await it, or drop it.
+#[derive(Debug)]
+pub struct Ticket {
+    task: u32,
+    letterbox: Arc<Letterbox>,
+}
+
+impl Ticket {
+    pub(super) const fn new(task: u32, letterbox: Arc<Letterbox>) -> Self {
+        Self { task, letterbox }
+    }
+
+    /// The number of its task, which wraps.
+    #[must_use]
+    pub const fn task(&self) -> u32 {
+        self.task
+    }
+
+    /// Waits for the answer; without a limit for as long as it takes. It may be asked
+    /// again, with the same answer.
+    ///
+    /// # Errors
+    /// [`TicketError::TimedOut`] when `timeout` ends first; the query goes on then.
+    /// [`TicketError::Fault`] and [`TicketError::Ended`] when it failed.
+    pub fn wait(&self, timeout: Option<Duration>) -> End {
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let lock = self.letterbox.inside.lock();
+        let mut inside = lock.unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(end) = inside.end {
+                return end;
+            }
+            let Some(deadline) = deadline else {
+                let woken = self.letterbox.arrived.wait(inside);
+                inside = woken.unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(TicketError::TimedOut(timeout.unwrap_or_default()));
+            }
+            let woken = self.letterbox.arrived.wait_timeout(inside, left);
+            inside = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl Future for Ticket {
+    type Output = End;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<End> {
+        let lock = self.letterbox.inside.lock();
+        let mut inside = lock.unwrap_or_else(PoisonError::into_inner);
+        if let Some(end) = inside.end {
+            return Poll::Ready(end);
+        }
+        inside.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+}

@@ -1,0 +1,270 @@
+//! Workers: threads that claim slots and answer them.
+
+use super::programs::Programs;
+use super::search::Searcher;
+use super::{Shared, SharedRing};
+use crate::graph::WeightKind;
+use seawall_core::abi::ring::{Continuation, FaultCode, Kind, RESULTS};
+use seawall_core::protocol::{Claim, Outcome, Refusal, Worker};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How long an idle worker sleeps at most before it looks again.
+const LONGEST_SLEEP: Duration = Duration::from_millis(200);
+
+/// How long a worker sleeps when all that waits cannot go on yet.
+const SHORT_SLEEP: Duration = Duration::from_millis(1);
+
+/// Until when a handler may go on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deadline<'s> {
+    shared: &'s Shared,
+    at: Option<Instant>,
+}
+
+impl Deadline<'_> {
+    /// Ends a handler that has no time left, or whose service ends by force.
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        let is_late = self.at.is_some_and(|at| Instant::now() >= at);
+        if is_late || self.shared.is_forced.load(Ordering::Relaxed) {
+            return Err(Refusal::new(FaultCode::TimeBudget, 0));
+        }
+        Ok(())
+    }
+
+    /// Time that is left.
+    pub(super) fn left(&self) -> Duration {
+        let left = |at: Instant| at.saturating_duration_since(Instant::now());
+        self.at.map_or(Duration::MAX, left)
+    }
+}
+
+/// One turn of a user's opcode.
+#[derive(Debug)]
+pub struct Call<'c> {
+    ring: SharedRing<'c>,
+    claim: &'c Claim,
+    deadline: Deadline<'c>,
+}
+
+impl Call<'_> {
+    /// Its arguments; the last one is the number of the task.
+    #[must_use]
+    pub const fn arguments(&self) -> &[u32; 12] {
+        &self.claim.slot().arguments
+    }
+
+    /// The arguments from the fourth on as what an earlier turn left.
+    #[must_use]
+    pub fn continuation(&self) -> Continuation {
+        self.claim.continuation()
+    }
+
+    /// Batches that have ended.
+    #[must_use]
+    pub fn epoch(&self) -> u32 {
+        self.ring.epoch()
+    }
+
+    /// Whether the handler should give up: its time is over or the service ends.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.deadline.check().is_err()
+    }
+
+    /// Reads words of the tenant's window.
+    ///
+    /// # Errors
+    /// [`FaultCode::BadAddress`] if they lie outside.
+    pub fn read(&self, address: u32, to: &mut [u32]) -> Result<(), Refusal> {
+        self.ring.read_window(self.claim.slot().tenant, address, to)
+    }
+
+    /// Writes words of the tenant's window.
+    ///
+    /// # Errors
+    /// [`FaultCode::BadAddress`] if they lie outside.
+    pub fn write(&self, address: u32, from: &[u32]) -> Result<(), Refusal> {
+        self.ring
+            .write_window(self.claim.slot().tenant, address, from)
+    }
+}
+
+/// A worker's thread.
+pub(super) fn run(shared: &Shared, number: u32) {
+    let mut bench = Bench {
+        shared,
+        searcher: Searcher::default(),
+        programs: Programs::new(shared),
+    };
+    let mut worker = Worker::new(shared.ring(), None);
+    let mut in_vain = 0_u32;
+    while !worker.should_end() {
+        let changes = shared.bell.changes();
+        worker = enter(shared, worker, number);
+        let is_resting = number >= shared.ring().control().workers;
+        let claim = if is_resting { None } else { worker.claim() };
+        let Some(claim) = claim else {
+            shared.bell.wait(changes, LONGEST_SLEEP);
+            continue;
+        };
+        let index = claim.index();
+        let outcome = bench.handle(&claim);
+        let cannot_start = matches!(outcome, Outcome::Requeue(_));
+        worker.answer(claim, outcome);
+        shared.desk.harvest(shared.ring(), index);
+        shared.bell.ring();
+        in_vain = if cannot_start { in_vain + 1 } else { 0 };
+        if in_vain > shared.ring().waiting().iter().sum() {
+            in_vain = 0;
+            shared.bell.wait(shared.bell.changes(), SHORT_SLEEP);
+        }
+    }
+}
+
+/// The worker of the entry that the service wants: further ones know only the favourite
+/// kind, the first one always knows all.
+fn enter<'s>(
+    shared: &'s Shared,
+    worker: Worker<'s, super::SharedWords>,
+    number: u32,
+) -> Worker<'s, super::SharedWords> {
+    let favourite = shared.ring().control().favourite;
+    let kind = favourite.checked_sub(1);
+    let kind = kind.and_then(|index| Kind::ALL.get(index as usize).copied());
+    let only = kind.filter(|_| number % 2 == 1);
+    if worker.only() == only {
+        return worker;
+    }
+    Worker::new(shared.ring(), only)
+}
+
+/// What a worker answers with.
+struct Bench<'s> {
+    shared: &'s Shared,
+    searcher: Searcher,
+    programs: Programs<'s>,
+}
+
+impl Bench<'_> {
+    fn handle(&mut self, claim: &Claim) -> Outcome {
+        let ring = self.shared.ring();
+        if let Some(outcome) = ring.execute(claim) {
+            return outcome;
+        }
+        let deadline = Deadline {
+            shared: self.shared,
+            at: Instant::now().checked_add(self.shared.slot_budget),
+        };
+        let handled = catch_unwind(AssertUnwindSafe(|| self.handle_kind(claim, deadline)));
+        handled.unwrap_or_else(|_| {
+            // What the handler left half done is not used again.
+            self.searcher = Searcher::default();
+            self.programs = Programs::new(self.shared);
+            Outcome::fault(FaultCode::Handler, 0)
+        })
+    }
+
+    fn handle_kind(&mut self, claim: &Claim, deadline: Deadline<'_>) -> Outcome {
+        let slot = claim.slot();
+        let [first, second, third, fourth, fifth, ..] = slot.arguments;
+        match claim.work() {
+            Err(refusal) => Outcome::Fault(refusal),
+            Ok(Kind::Reach) => Outcome::from(self.reach((first, second), &deadline)),
+            Ok(Kind::Distance) => Outcome::from(self.distance((first, second), third, &deadline)),
+            Ok(Kind::Neighbours) => {
+                Outcome::from(self.neighbours(slot.tenant, first, (second, third)))
+            }
+            Ok(Kind::RunProgram) => {
+                let ring = self.shared.ring();
+                let mut inputs = vec![0; third as usize];
+                let read = ring.read_window(slot.tenant, second, &mut inputs);
+                let words = read.and_then(|()| self.programs.run(first, &inputs, &deadline));
+                let place = (fourth, fifth);
+                Outcome::from(words.and_then(|words| write(ring, slot.tenant, place, words)))
+            }
+            Ok(_) => self.user(claim, deadline),
+        }
+    }
+
+    fn user(&self, claim: &Claim, deadline: Deadline<'_>) -> Outcome {
+        let opcode = claim.slot().opcode;
+        let Some(handler) = self.shared.handlers.get(&opcode) else {
+            return Outcome::fault(FaultCode::UnknownOpcode, opcode);
+        };
+        handler(&Call {
+            ring: self.shared.ring(),
+            claim,
+            deadline,
+        })
+    }
+
+    fn check_node(&self, node: u32) -> Result<(), Refusal> {
+        if node < self.shared.graph.nodes() {
+            return Ok(());
+        }
+        Err(Refusal::new(FaultCode::NoSuchNode, node))
+    }
+
+    fn reach(
+        &mut self,
+        pair: (u32, u32),
+        deadline: &Deadline<'_>,
+    ) -> Result<[u32; RESULTS], Refusal> {
+        self.check_node(pair.0)?;
+        self.check_node(pair.1)?;
+        let hops = self.searcher.hops(&self.shared.graph, pair, deadline)?;
+        Ok(results(&[u32::from(hops.is_some())]))
+    }
+
+    fn distance(
+        &mut self,
+        pair: (u32, u32),
+        metric: u32,
+        deadline: &Deadline<'_>,
+    ) -> Result<[u32; RESULTS], Refusal> {
+        self.check_node(pair.0)?;
+        self.check_node(pair.1)?;
+        let graph = &self.shared.graph;
+        let length = if metric == 0 {
+            self.searcher.hops(graph, pair, deadline)?
+        } else if graph.weight_kind() == Some(WeightKind::Integer) {
+            self.searcher.length(graph, pair, deadline)?
+        } else {
+            return Err(Refusal::new(FaultCode::BadArgument, metric));
+        };
+        Ok(length.map_or(results(&[0]), |length| {
+            results(&[1, length as u32, (length >> 32) as u32])
+        }))
+    }
+
+    fn neighbours(
+        &self,
+        tenant: u32,
+        node: u32,
+        place: (u32, u32),
+    ) -> Result<[u32; RESULTS], Refusal> {
+        self.check_node(node)?;
+        let words = self.shared.graph.neighbours(node);
+        write(self.shared.ring(), tenant, place, words)
+    }
+}
+
+/// Writes what fits of `words`, and counts the rest.
+fn write(
+    ring: SharedRing<'_>,
+    tenant: u32,
+    (address, capacity): (u32, u32),
+    words: &[u32],
+) -> Result<[u32; RESULTS], Refusal> {
+    let (fitting, rest) = words.split_at(words.len().min(capacity as usize));
+    ring.write_window(tenant, address, fitting)?;
+    Ok(results(&[fitting.len() as u32, rest.len() as u32]))
+}
+
+fn results(given: &[u32]) -> [u32; RESULTS] {
+    let mut results = [0; RESULTS];
+    results[..given.len()].copy_from_slice(given);
+    results
+}

@@ -1,0 +1,284 @@
+//! `seawall serve` and `seawall query`, as clients meet them.
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_seawall-under-test");
+
+fn answers(output: &[u8]) -> Vec<Value> {
+    let lines = output
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty());
+    lines
+        .map(|line| serde_json::from_slice(line).unwrap())
+        .collect()
+}
+
+/// The answer with this id.
+#[track_caller]
+fn answer<'a>(answers: &'a [Value], id: &Value) -> &'a Value {
+    answers.iter().find(|answer| answer["id"] == *id).unwrap()
+}
+
+#[test]
+fn lines_of_standard_input_are_answered_with_their_ids() {
+    let input = concat!(
+        r#"{"id":1,"op":"distance","source":0,"target":99}"#,
+        "\n\n",
+        r#"{"id":"two","op":"neighbours","node":5,"limit":2,"priority":"idle"}"#,
+        "\n",
+        r#"{"id":[3],"op":"reach","source":0,"target":1000}"#,
+        "\n",
+        r#"{"id":4,"op":"load","address":65536}"#,
+        "\n",
+        r#"{"id":5,"op":"zork"}"#,
+        "\n",
+        "garbage\n",
+        r#"{"id":6,"op":"stats"}"#,
+    );
+    let output = Command::new(PROGRAM)
+        .args(["serve", "gen:grid:10", "--threads", "2"])
+        .write_stdin(input)
+        .output()
+        .unwrap();
+    assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
+    let answers = answers(&output.stdout);
+    assert_eq!(answers.len(), 7);
+    assert_eq!(answer(&answers, &json!(1))["distance"], 18);
+    let neighbours = answer(&answers, &json!("two"));
+    assert_eq!(
+        (&neighbours["neighbours"], &neighbours["overflow"]),
+        (&json!([4, 6]), &json!(1))
+    );
+    let kind = |id: Value| answer(&answers, &id)["error"]["kind"].clone();
+    assert_eq!(kind(json!([3])), "no_such_node");
+    assert_eq!(kind(json!(4)), "bad_address");
+    assert_eq!(kind(json!(5)), "bad_query");
+    assert_eq!(kind(Value::Null), "not_json");
+    assert_eq!(answer(&answers, &json!(6))["graph"]["nodes"], 100);
+}
+
+/// A service on a socket; ended when dropped.
+struct Serving {
+    child: Child,
+    folder: TempDir,
+}
+
+impl Serving {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("socket");
+        let child = std::process::Command::new(PROGRAM)
+            .args(["serve", "gen:grid:10", "--threads", "2", "--socket"])
+            .arg(&socket)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let serving = Self { child, folder };
+        let began = Instant::now();
+        while !serving.socket().exists() {
+            assert!(began.elapsed() < Duration::from_secs(30));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        serving
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.folder.path().join("socket")
+    }
+
+    fn connect(&self) -> UnixStream {
+        let stream = UnixStream::connect(self.socket()).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(30)))
+            .unwrap();
+        stream
+    }
+
+    /// Sends SIGTERM and waits for the end; the exit code.
+    fn terminate(mut self) -> Option<i32> {
+        let pid = self.child.id().to_string();
+        assert!(
+            std::process::Command::new("kill")
+                .arg(pid)
+                .status()
+                .unwrap()
+                .success()
+        );
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[track_caller]
+fn ask(stream: &UnixStream, line: &str) -> Value {
+    let mut writer = stream;
+    writer.write_all(format!("{line}\n").as_bytes()).unwrap();
+    let mut answer = String::new();
+    BufReader::new(stream).read_line(&mut answer).unwrap();
+    serde_json::from_str(&answer).unwrap()
+}
+
+const REACH: &str = r#"{"id":1,"op":"reach","source":0,"target":99}"#;
+
+#[test]
+fn hostile_clients_harm_nobody_else() {
+    let serving = Serving::start();
+    let mode = std::fs::metadata(serving.socket())
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let friend = serving.connect();
+    // Half a line, a line without an end, bytes that are no text, and leaving at once.
+    let half = serving.connect();
+    (&half).write_all(br#"{"op":"#).unwrap();
+    let long = serving.connect();
+    (&long).write_all(&[b'x'; 1 << 17]).unwrap();
+    (&long).write_all(b"\n").unwrap();
+    let mut refused = String::new();
+    BufReader::new(&long).read_line(&mut refused).unwrap();
+    assert!(refused.contains("long_line"), "{refused}");
+    assert_eq!(ask(&long, REACH)["reached"], true);
+    let noise = serving.connect();
+    assert_eq!(
+        ask(&noise, "\u{0}\u{1}\u{fffd}")["error"]["kind"],
+        "not_json"
+    );
+    drop(serving.connect());
+    // A flood by a client that reads nothing: it stops being read from.
+    let flood = serving.connect();
+    flood
+        .set_write_timeout(Some(Duration::from_millis(200)))
+        .unwrap();
+    let lines = REACH.to_owned() + "\n";
+    let flooded = (0..1 << 20).try_for_each(|_| (&flood).write_all(lines.as_bytes()));
+    assert!(flooded.is_err(), "the service took a million lines");
+    // Words of one client are no other's.
+    assert_eq!(
+        ask(&noise, r#"{"op":"store","address":7,"value":5}"#)["done"],
+        true
+    );
+    assert_eq!(ask(&friend, r#"{"op":"load","address":7}"#)["value"], 0);
+    for _ in 0..50 {
+        assert_eq!(ask(&friend, REACH)["reached"], true);
+    }
+}
+
+#[test]
+fn clients_beyond_the_most_are_told_so_and_places_are_free_again() {
+    let serving = Serving::start();
+    let clients: Vec<_> = (0..15).map(|_| serving.connect()).collect();
+    for client in &clients {
+        assert_eq!(ask(client, REACH)["reached"], true);
+    }
+    let mut told = String::new();
+    BufReader::new(serving.connect())
+        .read_line(&mut told)
+        .unwrap();
+    assert!(told.contains("busy"), "{told}");
+    assert_eq!(
+        ask(&clients[0], r#"{"op":"store","address":7,"value":5}"#)["done"],
+        true
+    );
+    drop(clients);
+    let began = Instant::now();
+    loop {
+        let client = serving.connect();
+        let answer = ask(&client, r#"{"op":"load","address":7}"#);
+        if answer["error"]["kind"] != "busy" {
+            // What the client before left is gone.
+            assert_eq!(answer["value"], 0);
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(30));
+    }
+}
+
+#[test]
+fn sigterm_answers_what_was_asked_and_removes_the_socket() {
+    let serving = Serving::start();
+    let socket = serving.socket();
+    let client = serving.connect();
+    assert_eq!(ask(&client, REACH)["reached"], true);
+    let folder_stays = serving.folder.path().to_owned();
+    assert_eq!(serving.terminate(), Some(0));
+    assert!(!socket.exists(), "{}", folder_stays.display());
+}
+
+#[test]
+fn a_path_that_is_taken_is_refused_and_a_dead_socket_replaced() {
+    let serving = Serving::start();
+    let refuse = |path: &Path| {
+        let output = Command::new(PROGRAM)
+            .args(["serve", "gen:chain:3", "--socket"])
+            .arg(path)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(
+            String::from_utf8(output.stderr)
+                .unwrap()
+                .contains("is there already")
+        );
+    };
+    refuse(&serving.socket());
+    let file = serving.folder.path().join("file");
+    std::fs::write(&file, "kept").unwrap();
+    refuse(&file);
+    assert_eq!(std::fs::read(&file).unwrap(), b"kept");
+}
+
+#[test]
+fn a_query_prints_its_answer_and_a_load_its_latencies() {
+    let serving = Serving::start();
+    let query = |arguments: &[&str]| {
+        let mut command = Command::new(PROGRAM);
+        command.arg("query").arg("--socket").arg(serving.socket());
+        command.args(arguments).output().unwrap()
+    };
+    let output = query(&[REACH]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(answers(&output.stdout)[0]["reached"], true);
+    let plot = serving.folder.path().join("latency.svg");
+    let output = query(&[
+        "--load",
+        "500",
+        "--clients",
+        "3",
+        "--op",
+        "distance",
+        "--json",
+        "--plot",
+        plot.to_str().unwrap(),
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let report = &answers(&output.stdout)[0];
+    assert_eq!(
+        (&report["queries"], &report["failed"]),
+        (&json!(500), &json!(0))
+    );
+    let times: Vec<u64> = ["p50", "p90", "p99", "p99.9"]
+        .map(|share| report["time_ns"][share].as_u64().unwrap())
+        .into();
+    assert!(times[0] > 0 && times.is_sorted() && report["max_ns"].as_u64().unwrap() >= times[3]);
+    assert!(std::fs::read_to_string(plot).unwrap().contains("p99.9"));
+    let nobody = Command::new(PROGRAM)
+        .args(["query", "--socket", "/nonexistent/socket", REACH])
+        .output()
+        .unwrap();
+    assert_eq!(nobody.status.code(), Some(2));
+}
