@@ -16,7 +16,7 @@ fn graph(number: usize) -> Graph {
     let mut random = Random::new(number as u64);
     let nodes = [40, 300, 2_000][number % 3];
     let shape = SHAPES[number % SHAPES.len()];
-    let undirected = number % 2 == 0;
+    let undirected = number.is_multiple_of(2);
     let list = graphs::draw(shape, nodes, undirected, &mut random);
     list.graph().unwrap().with_drawn_weights(number as u64)
 }
