@@ -4,9 +4,7 @@ use seawall::analysis::{self, Question};
 use seawall::backend::session_bytes;
 use seawall::graph::Graph;
 use seawall::program::PlanRequest;
-use seawall::run::{
-    AnalysisKind, Detail, Executor, Machine, Ranking, RunError, RunRequest, execute,
-};
+use seawall::run::{AnalysisKind, Detail, Executor, Machine, RunError, RunRequest, execute};
 use seawall_tests::graphs::{self, SHAPES};
 use seawall_tests::random::Random;
 use std::num::NonZeroUsize;
@@ -18,7 +16,7 @@ fn graph(number: usize) -> Graph {
     let mut random = Random::new(number as u64);
     let nodes = [40, 300, 2_000][number % 3];
     let shape = SHAPES[number % SHAPES.len()];
-    let undirected = number % 2 == 0;
+    let undirected = number.is_multiple_of(2);
     let list = graphs::draw(shape, nodes, undirected, &mut random);
     list.graph().unwrap().with_drawn_weights(number as u64)
 }
@@ -130,13 +128,8 @@ fn what_is_predicted_for_a_gpu_is_the_sum_of_its_allocations() {
     for number in 0..GRAPHS {
         let graph = graph(number);
         for request in requests(&graph) {
-            let question = Question {
-                sources: vec![0],
-                max_iterations: 100,
-                ranking: Ranking::default(),
-                detail: request.detail,
-                wide: false,
-            };
+            let mut question = Question::new(vec![0]);
+            question.detail = request.detail;
             let built = analysis::build(request.analysis, &graph, &question).unwrap();
             let (encoded, _) = built.program.encode(&PlanRequest::default()).unwrap();
             let array = |words: usize| (4 * words as u64).max(256);
