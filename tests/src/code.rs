@@ -462,7 +462,8 @@ fn join(how: Join, a: Known, b: Known) -> Known {
         Join::Sum => binary(Binary::Add, a, b),
         Join::Or => binary(Binary::Or, a, b),
         Join::And => binary(Binary::And, a, b),
-        Join::Any => word(u32::from(a.bits != 0 || b.bits != 0)),
+        Join::Any if b.bits != 0 => word(1),
+        Join::Any => a,
     }
 }
 

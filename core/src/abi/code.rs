@@ -73,7 +73,7 @@ pub enum Join {
     Or = 3,
     /// The bits that all have.
     And = 4,
-    /// 1 if any is not 0, else 0.
+    /// 1 if any is not 0, else what was there: 0 at first.
     Any = 5,
 }
 

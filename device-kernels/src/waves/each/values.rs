@@ -111,7 +111,13 @@ pub(super) fn join(joined: Joined, a: u64, b: u64) -> u64 {
     let (low, other) = (a as u32, b as u32);
     let (x, y) = (f32::from_bits(low), f32::from_bits(other));
     match (joined.how, joined.kind) {
-        (Join::Any, _) => u64::from(a != 0 || b != 0),
+        (Join::Any, _) => {
+            if b != 0 {
+                1
+            } else {
+                a
+            }
+        }
         (Join::Or, _) => a | b,
         (Join::And, _) => a & b,
         (Join::Sum, Kind::U64) => a.wrapping_add(b),
