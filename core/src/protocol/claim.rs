@@ -12,6 +12,7 @@ use crate::abi::ring::{
 
 /// A worker of a ring: what it claimed lately and what it looks for.
 #[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Worker<'m, W: ?Sized> {
     pub(super) ring: Ring<'m, W>,
     pace: Pace,
@@ -25,6 +26,7 @@ pub struct Worker<'m, W: ?Sized> {
 
 /// A slot that belongs to this worker until it answers.
 #[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[must_use = "a claimed slot waits for its answer"]
 pub struct Claim {
     pub(super) index: u32,

@@ -56,6 +56,7 @@ pub use words::{Read, Scope, Swap, Update, Words, Write};
 
 /// Shared words and where things lie among them.
 #[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Ring<'m, W: ?Sized> {
     words: &'m W,
     layout: Layout,

@@ -9,6 +9,7 @@ use crate::abi::ring::{
 
 /// What a new ring starts with.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Setup<'a> {
     /// Tenants from number 0 on; those beyond the table are ignored.
     pub tenants: &'a [TenantRecord],

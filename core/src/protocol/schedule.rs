@@ -13,6 +13,7 @@ const LOW: u32 = 3;
 /// Scans from below begin at Idle, then at Low, at Normal and at High in turn, so that
 /// endless work at two priorities does not starve those between them.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(super) struct Pace {
     above_low: u32,
     scans_from_below: u32,

@@ -2,6 +2,7 @@
 
 /// Order of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Read {
     /// No order with other words.
     Relaxed,
@@ -11,6 +12,7 @@ pub enum Read {
 
 /// Order of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Write {
     /// No order with other words.
     Relaxed,
@@ -20,6 +22,7 @@ pub enum Write {
 
 /// Order of a read-modify-write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Update {
     /// No order with other words.
     Relaxed,
@@ -31,6 +34,7 @@ pub enum Update {
 
 /// The threads that an access is ordered for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Scope {
     /// Workers of one device.
     Device,
@@ -40,6 +44,7 @@ pub enum Scope {
 
 /// What a compare-and-swap expects and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Swap {
     /// The value that must be there.
     pub expected: u32,
