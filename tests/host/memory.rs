@@ -24,9 +24,7 @@ fn graph(number: usize) -> Graph {
 /// The analyses that the graph admits, with every detail.
 fn requests(graph: &Graph) -> Vec<RunRequest> {
     let machine = Machine::cpu(NonZeroUsize::new(2));
-    let fits = |kind: &AnalysisKind| {
-        graph.is_symmetric() || !matches!(kind, AnalysisKind::Kcore | AnalysisKind::Triangles)
-    };
+    let fits = |kind: &AnalysisKind| graph.is_symmetric() || !kind.is_undirected();
     let plain = AnalysisKind::ALL.into_iter().filter(fits);
     let mut requests: Vec<_> = plain
         .map(|kind| RunRequest::new(kind, vec![0]).on(machine))
@@ -141,7 +139,8 @@ fn what_is_predicted_for_a_gpu_is_the_sum_of_its_allocations() {
                 + line(size_of::<seawall_core::abi::control::ControlRecord>())
                 + line(16 * encoded.groups.len())
                 + line(48 * encoded.waves.len())
-                + line(16 * encoded.registers.len());
+                + line(16 * encoded.registers.len())
+                + line(16 * encoded.code.len());
             let allocated = rows * if incoming { 2 } else { 1 }
                 + if weights {
                     array(graph.targets().len())

@@ -61,6 +61,7 @@ impl Loaded {
         size_of_val(&program.groups[..])
             + size_of_val(&program.waves[..])
             + size_of_val(&program.registers[..])
+            + size_of_val(&program.code[..])
             + size_of_val(&self.arena[..])
             + size_of_val(&self.inputs[..])
             + size_of::<ControlRecord>()

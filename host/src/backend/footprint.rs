@@ -8,6 +8,7 @@ use crate::executor::Executor;
 use crate::graph::Graph;
 use crate::program::EncodedProgram;
 use crate::program::encoded::GraphNeeds;
+use seawall_core::abi::code::Instruction;
 use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, RegisterRecord, WaveRecord};
 use serde::Serialize;
@@ -30,6 +31,8 @@ pub(crate) struct TableLengths {
     pub(crate) groups: usize,
     pub(crate) waves: usize,
     pub(crate) registers: usize,
+    /// Instructions of waves of code.
+    pub(crate) code: usize,
 }
 
 impl TableLengths {
@@ -38,6 +41,7 @@ impl TableLengths {
             groups: program.groups.len(),
             waves: program.waves.len(),
             registers: program.registers.len(),
+            code: program.code.len(),
         }
     }
 
@@ -46,13 +50,14 @@ impl TableLengths {
         let groups = size_of::<GroupRecord>().saturating_mul(self.groups);
         let waves = size_of::<WaveRecord>().saturating_mul(self.waves);
         let registers = size_of::<RegisterRecord>().saturating_mul(self.registers);
+        let code = size_of::<Instruction>().saturating_mul(self.code);
         let control = size_of::<ControlRecord>();
         match executor {
-            Executor::Cpu => [control, groups, waves, registers].map(|part| part as u64),
+            Executor::Cpu => [control, groups, waves, registers, code].map(|part| part as u64),
             Executor::Launches | Executor::Graph | Executor::Mega => {
                 let record = size_of::<LaunchRecord>().next_multiple_of(GPU_BYTES_MIN as usize);
                 // The control block follows the launch record.
-                [record + control, groups, waves, registers]
+                [record + control, groups, waves, registers, code]
                     .map(|part| (part as u64).next_multiple_of(GPU_BYTES_MIN))
             }
         }

@@ -199,14 +199,26 @@ impl ProgramBuilder {
 
     /// The most records that the tables of its encoded program hold.
     pub(crate) fn table_lengths(&self) -> TableLengths {
-        let inner = |wave: &WaveSpec| wave.body.as_ref().map_or(0, |body| body.waves.len());
-        let waves = self.waves.len() + self.waves.iter().map(inner).sum::<usize>();
-        TableLengths {
-            // No group is empty.
-            groups: waves,
-            waves,
+        let mut lengths = TableLengths {
+            groups: 0,
+            waves: 0,
             registers: self.registers.len(),
+            code: 0,
+        };
+        let mut open = vec![self.waves.as_slice()];
+        while let Some(waves) = open.pop() {
+            // A group has a wave, but for the first one of a body with a condition.
+            lengths.groups += waves.len();
+            lengths.waves += waves.len();
+            for wave in waves {
+                lengths.code += wave.code.len();
+                if let Some(body) = &wave.body {
+                    lengths.groups += usize::from(body.condition.is_some());
+                    open.push(&body.waves);
+                }
+            }
         }
+        lengths
     }
 
     fn owns(&self, register: RegisterId) -> bool {

@@ -12,9 +12,17 @@ use seawall_core::abi::program::{EachRecord, Opcode};
 /// The first contradiction.
 pub(super) fn check_code(program: &EncodedProgram) -> Result<(), TableError> {
     let is_cut = check_parts(program)?;
+    let most = items_max(program);
     let each = program.waves.iter();
     for wave in each.filter(|wave| wave.opcode == Opcode::Each as u32) {
         let record = EachRecord::from_parameters(wave.parameters);
+        if record.items > most {
+            return Err(TableError::TooManyItems {
+                wave: wave.wave,
+                items: record.items,
+                most,
+            });
+        }
         let end = u64::from(record.first) + u64::from(record.instructions);
         let held = program.code.len();
         // A wave runs whole parts: neither end may lie inside of one.
@@ -29,6 +37,15 @@ pub(super) fn check_code(program: &EncodedProgram) -> Result<(), TableError> {
         }
     }
     Ok(())
+}
+
+/// Most items of a wave of code: as many as the graph has nodes or a register has words, or a
+/// few thousand. A wave is not interrupted, so a number without anything to stand for must
+/// not decide how long it runs.
+fn items_max(program: &EncodedProgram) -> u32 {
+    const ALWAYS: u32 = 1 << 16;
+    let words = program.registers.iter().map(|register| register.words);
+    words.max().unwrap_or(0).max(program.nodes).max(ALWAYS)
 }
 
 /// Checks every instruction; tells of each place, the end included, whether it is inside

@@ -337,7 +337,9 @@ mod tests {
         assert!(
             matches!(found, CodeError::Kind { needed: n, found: f, .. } if (n, f) == (needed, found_kind))
         );
-        let found = problem(|item, [_, floats, _]| item.store(floats, 1));
+        let found = problem(|item, [words, floats, _]| {
+            item.store(floats, item.load(words));
+        });
         assert!(matches!(
             found,
             CodeError::RegisterKind {

@@ -172,6 +172,18 @@ pub enum TableError {
         /// Instructions of the table.
         held: usize,
     },
+    /// A wave of code goes over more items than anything in the program has.
+    #[error(
+        "wave {wave} goes over {items} items and this program allows {most}: the nodes, the words of its longest register, or 65536"
+    )]
+    TooManyItems {
+        /// Number of the wave.
+        wave: u32,
+        /// Its items.
+        items: u32,
+        /// Most items of this program.
+        most: u32,
+    },
     /// An instruction cannot be run.
     #[error("instruction {instruction} {}", fault.text())]
     Code {

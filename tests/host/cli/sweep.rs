@@ -58,11 +58,7 @@ fn ways<'a>(files: &'a Files, table: &'a str) -> Vec<Way<'a>> {
         ("run", cc(&[bad], &[]), "line"),
         ("run", cc(&[good], &["--out", table]), "write"),
         ("run", cc(&[good], &["--out", good]), "output_is_input"),
-        (
-            "run",
-            cc(&[good], &["--budget", "9"]),
-            "resident_over_budget",
-        ),
+        ("run", cc(&[good], &["--budget", "9"]), "over_budget"),
         ("run", cc(&[good], &["--unit-weights"]), "weights_unread"),
         ("run", cc(&[good], &["--format", "metis"]), "line"),
         ("run", cc(&["gen:rmat:31:65536"], &[]), "too_many_edges"),
