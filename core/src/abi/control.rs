@@ -135,7 +135,7 @@ pub struct LoopRecord {
     /// Steps per topology, in the order of its words.
     pub steps: [u32; 6],
     /// Steps that only rebuilt a queue. With `steps`, one counter for each
-    /// [`Step`](super::search::Step), in the order of its words.
+    /// [`Step`], in the order of its words.
     pub compactions: u32,
     /// Largest frontier, nodes.
     pub frontier_max: u32,

@@ -1,6 +1,6 @@
 //! Ranks by power iteration (PageRank), pulled over incoming edges.
 //!
-//! Contributions are floats, but they are added as integers (see [`Scale`]): integer
+//! Contributions are floats, but they are added as integers (see `Scale`): integer
 //! addition does not depend on order, so edges can be shared out in any way, and every
 //! machine computes the same bits. Ranks add up to 1, so no sum comes near the 16 or more
 //! that 64 bits hold.
