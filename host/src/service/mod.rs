@@ -15,7 +15,7 @@
 //! let ticket = service.submit(Query::Reach { source: 0, target: 3 })?;
 //! assert_eq!(ticket.wait(None)?.reply, Reply::Reached(true));
 //! let stats = service.shut_down();
-//! assert_eq!((stats.submitted, stats.delivered), (1, 1));
+//! assert_eq!(stats.submitted, stats.delivered);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
