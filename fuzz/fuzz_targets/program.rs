@@ -136,6 +136,7 @@ fn relies_on_others(problem: &TableError) -> bool {
             | TableError::Misplaced { .. }
             | TableError::Expansions { .. }
             | TableError::SharedBody { .. }
+            | TableError::BodyRange { count: 0, .. }
     )
 }
 
