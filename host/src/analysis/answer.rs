@@ -110,6 +110,29 @@ impl Answer {
         }
     }
 
+    /// Counts components, each called `what`, by the labels of their nodes. Linear in them.
+    pub(super) fn of_components(labels: &[u32], what: &str) -> Self {
+        let mut sizes = vec![0_u32; labels.len()];
+        for label in labels {
+            if let Some(size) = sizes.get_mut(*label as usize) {
+                *size += 1;
+            }
+        }
+        let components = sizes.iter().filter(|size| **size > 0).count() as u64;
+        let largest = sizes.iter().max().map_or(0, |size| u64::from(*size));
+        Self {
+            figures: vec![
+                Figure::count("components", "component", components),
+                Figure::new("largest_component", largest),
+            ],
+            sentence: Sentence::Graph(format!(
+                "{}, the largest of {}",
+                counted(components, what),
+                counted(largest, "node")
+            )),
+        }
+    }
+
     /// The whole number of that name.
     #[must_use]
     pub fn figure(&self, name: &str) -> Option<u64> {

@@ -30,6 +30,27 @@ pub struct Facts {
     pub picture: Picture,
 }
 
+impl Facts {
+    /// Facts of an analysis of any graph without sources, weights and details, to be named.
+    pub(super) const PLAIN: Self = Self {
+        name: "",
+        title: "",
+        summary: "",
+        values: Values::Numbers,
+        takes_sources: false,
+        is_undirected: false,
+        reads_weights: false,
+        searches: false,
+        ranks: false,
+        details: &[],
+        picture: Picture {
+            title: "",
+            axis: "",
+            bars: Bars::Even,
+        },
+    };
+}
+
 /// Meaning of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {

@@ -80,7 +80,7 @@ fn what(record: &FaultRecord) -> String {
             "the record of the batch is of another version than the kernel; rebuild both"
         }
         FaultCode::BadParameter => "a parameter of the wave is invalid",
-        FaultCode::GivenUp => "the run was abandoned, since not all of its threads could start",
+        FaultCode::GivenUp => "the host gave the run up",
         FaultCode::Unknown => {
             return format!("the kernel left the unknown fault code {}", record.code);
         }

@@ -129,7 +129,7 @@ fn a_single_run_bears_the_opening_of_a_gpu() {
     assert!(once.is_too_small_for_a_gpu());
     let reason = once.small_reason();
     assert!(
-        reason.ends_with("opening one takes about 500.0 ms"),
+        reason.ends_with("opening one takes about 250.0 ms"),
         "{reason}"
     );
     let ranks = predict(&rmat(AnalysisKind::Pagerank), &costs());
@@ -184,7 +184,7 @@ fn the_reason_reads_as_a_sentence() {
     let text = predict(&chain(), &costs()).reason();
     assert_eq!(
         text,
-        "the CPU is the better machine for 1 run of this job: about 4.2 ms a run on one thread; about 45.0 ms on the GPU, which takes 500.0 ms to open and 73.0 us to upload to"
+        "the CPU is the better machine for 1 run of this job: about 4.2 ms a run on one thread; about 45.0 ms on the GPU, which takes 250.0 ms to open and 73.0 us to upload to"
     );
     let ranks = predict(&rmat(AnalysisKind::Pagerank), &costs());
     let text = ranks.reason();

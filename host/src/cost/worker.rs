@@ -17,6 +17,10 @@ const MISSES: [f64; 2] = [1.8, 4.0];
 /// Largest cost of a node in a pass, in edges.
 const NODE_EDGES: f64 = 1.0;
 
+/// Work of code, which is looked up instruction by instruction, as a multiple of a pass. A
+/// guess: no run of code was fitted yet.
+const STEPPED: f64 = 8.0;
+
 /// Work of an analysis as a multiple of a plain search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Times {
@@ -106,6 +110,12 @@ impl Worker {
         let edge_ns = self.costs.gather_ns * self.of_edge(job);
         let pass = job.edges * edge_ns + job.nodes * wide.node_ns.min(edge_ns * NODE_EDGES);
         passes * pass + levels * wide.level_ns
+    }
+
+    /// `passes` passes over all edges by waves of code, and `levels` wide levels, nanoseconds.
+    #[must_use]
+    pub fn code_ns(&self, job: &Job, passes: f64, levels: f64) -> f64 {
+        self.passes_ns(job, STEPPED * passes, levels)
     }
 
     /// Cost of an edge of a pass whose values are in the caches, nanoseconds.

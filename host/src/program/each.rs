@@ -16,7 +16,8 @@ pub enum Over {
     Nodes,
     /// Every value of a register.
     Values(RegisterId),
-    /// The numbers below this one.
+    /// The numbers below this one. Loading a program refuses more than its graph has nodes,
+    /// its longest register has words, and 65536.
     Count(u32),
     /// The first entries of a list of nodes, each of them once.
     List {
@@ -155,6 +156,13 @@ impl ProgramBuilder {
         let uses = Uses::of(&code);
         self.check_uses(&uses, over, items)?;
         wave.reads.extend(uses.reads());
+        // What keeps some of its values has to hold some.
+        let kept = uses.stored.iter().filter(|slot| {
+            let spec = self.registers.get(slot.0 as usize);
+            let held = spec.map_or(0, |spec| spec.words / spec.kind.words());
+            is_partial(over, &code) || held > items
+        });
+        wave.reads.extend(kept);
         wave.writes.extend(uses.writes());
         wave.parameters = EachRecord {
             first: 0,
@@ -230,6 +238,11 @@ impl ProgramBuilder {
             },
         );
     }
+}
+
+/// Whether code may leave items out that it could store.
+fn is_partial(over: Over, code: &[Instruction]) -> bool {
+    matches!(over, Over::List { .. }) || code.iter().any(|at| at.op == Op::Only as u32)
 }
 
 /// The registers that code uses.
@@ -347,6 +360,51 @@ mod tests {
                 ..
             }
         ));
+    }
+
+    #[test]
+    fn a_register_that_code_fills_in_part_has_to_hold_something() {
+        let unwritten = |over: fn(RegisterId, RegisterId) -> Over, only: bool| {
+            let mut program = ProgramBuilder::new(10);
+            let list = program.per_node("list", Kind::U32).unwrap();
+            let count = program.values("count", Kind::U32, 1).unwrap();
+            let to = program.values("to", Kind::U32, 20).unwrap();
+            program.iota("list", list);
+            program.fill("count", count, 3);
+            program.each("wave", over(list, count), |item| {
+                if only {
+                    item.only(item.index().below(5));
+                }
+                item.store(to, 1);
+            });
+            program.keep(to);
+            let encoded = program.encode(&PlanRequest::default());
+            matches!(
+                encoded,
+                Err(ProgramError::UnwrittenRegister { register: "to", .. })
+            )
+        };
+        assert!(unwritten(|list, count| Over::List { list, count }, false));
+        assert!(unwritten(|_, _| Over::Count(20), true));
+        assert!(unwritten(|_, _| Over::Count(19), false));
+        assert!(!unwritten(|_, _| Over::Count(20), false));
+    }
+
+    #[test]
+    fn a_wave_goes_over_no_more_items_than_anything_has() {
+        let mut program = ProgramBuilder::new(10);
+        let sum = program.values("sum", Kind::U32, 1).unwrap();
+        program.fill("clear", sum, 0);
+        program.each("wave", Over::Count(65_537), |item| {
+            item.scatter(sum, 0, Join::Sum, 1);
+        });
+        program.keep(sum);
+        let (encoded, _) = program.encode(&PlanRequest::default()).unwrap();
+        let text = encoded.check().unwrap_err().to_string();
+        assert!(
+            text.contains("65537 items and this program allows 65536"),
+            "{text}"
+        );
     }
 
     #[test]

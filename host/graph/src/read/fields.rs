@@ -132,7 +132,7 @@ impl<'a> Fields<'a> {
                 value: quote(line_of(&self.bytes[line_start..])),
             }),
             [b'-', digits @ ..] if all_digits(digits) => Err(LineProblem::Negative { what, value }),
-            digits if all_digits(digits) => value.parse().map_err(|_| LineProblem::TooLarge {
+            digits if all_digits(digits) => whole(digits).ok_or(LineProblem::TooLarge {
                 what,
                 value,
                 limit: u64::MAX,
@@ -181,6 +181,14 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// Returns the number that decimal digits make, however many zeros lead it.
+fn whole(digits: &[u8]) -> Option<u64> {
+    digits.iter().try_fold(0_u64, |number, digit| {
+        let digit = u64::from(digit - b'0');
+        number.checked_mul(10)?.checked_add(digit)
+    })
+}
+
 fn all_digits(word: &[u8]) -> bool {
     !word.is_empty() && word.iter().all(u8::is_ascii_digit)
 }
@@ -225,6 +233,8 @@ mod tests {
     fn odd_numbers_name_their_fault() {
         assert_eq!(number("18446744073709551615"), Ok(u64::MAX));
         assert_eq!(number("00000000000000000000007"), Ok(7));
+        // Messages cut such a word short; the number is read whole.
+        assert_eq!(number(&format!("{}7", "0".repeat(200))), Ok(7));
         assert!(
             number("18446744073709551616")
                 .unwrap_err()

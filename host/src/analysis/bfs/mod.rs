@@ -23,16 +23,14 @@ const FACTS: Facts = Facts {
     summary: "Level of every node in a breadth-first search",
     values: Values::NumbersOfReached,
     takes_sources: true,
-    is_undirected: false,
-    reads_weights: false,
     searches: true,
-    ranks: false,
     details: &[Detail::Parents],
     picture: Picture {
         title: "Frontier at each level",
         axis: "level",
         bars: Bars::Even,
     },
+    ..Facts::PLAIN
 };
 
 impl Analysis for Bfs {

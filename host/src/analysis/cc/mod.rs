@@ -3,14 +3,12 @@
 pub(super) mod oracle;
 
 use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading,
-    Sentence, Values,
+    Analysis, Answer, Bars, Built, Case, Facts, Found, Picture, Question, Reading, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
 use crate::program::{ComponentStep, ProgramBuilder, ProgramError};
-use crate::units::counted;
 
 /// The analysis `cc`.
 pub(super) struct Cc;
@@ -20,17 +18,12 @@ const FACTS: Facts = Facts {
     title: "Connected components",
     summary: "Connected components, directions ignored: the smallest node of each",
     values: Values::Nodes,
-    takes_sources: false,
-    is_undirected: false,
-    reads_weights: false,
-    searches: false,
-    ranks: false,
-    details: &[],
     picture: Picture {
         title: "Nodes by the size of their component",
         axis: "nodes in the component",
         bars: Bars::Groups,
     },
+    ..Facts::PLAIN
 };
 
 /// Edges of each node that the sample links.
@@ -64,25 +57,7 @@ impl Analysis for Cc {
         let Column::U32(labels) = column else {
             return Answer::reached();
         };
-        let mut sizes = vec![0_u32; labels.len()];
-        for label in labels {
-            if let Some(size) = sizes.get_mut(*label as usize) {
-                *size += 1;
-            }
-        }
-        let components = sizes.iter().filter(|size| **size > 0).count() as u64;
-        let largest = sizes.iter().max().map_or(0, |size| u64::from(*size));
-        Answer {
-            figures: vec![
-                Figure::count("components", "component", components),
-                Figure::new("largest_component", largest),
-            ],
-            sentence: Sentence::Graph(format!(
-                "{}, the largest of {}",
-                counted(components, "component"),
-                counted(largest, "node")
-            )),
-        }
+        Answer::of_components(labels, "component")
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {

@@ -26,24 +26,17 @@ const FACTS: Facts = Facts {
     title: "Colouring",
     summary: "A colour for every node, numbers from 0 on, no two neighbours of the same",
     values: Values::NumbersOfReached,
-    takes_sources: false,
     is_undirected: true,
-    reads_weights: false,
-    searches: false,
-    ranks: false,
-    details: &[],
     picture: Picture {
         title: "Nodes by colour",
         axis: "colour",
         bars: Bars::Even,
     },
+    ..Facts::PLAIN
 };
 
 /// Passes over all edges, and levels in between.
 const PASSES: [f64; 2] = [4.0, 60.0];
-
-/// How many times the work of a pass code takes that is looked up step by step.
-const STEPPED: f64 = 8.0;
 
 /// Colours that a node looks at in a round.
 const WINDOW: u32 = 32;
@@ -80,7 +73,7 @@ impl Analysis for Colouring {
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
         let [passes, levels] = PASSES;
-        worker.passes_ns(job, STEPPED * passes, levels)
+        worker.code_ns(job, passes, levels)
     }
 }
 

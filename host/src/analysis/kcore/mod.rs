@@ -5,8 +5,7 @@ pub(super) mod oracle;
 
 use super::falling::has_settled;
 use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading,
-    Sentence, Values,
+    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading, Sentence,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -21,18 +20,13 @@ const FACTS: Facts = Facts {
     name: "kcore",
     title: "Core numbers",
     summary: "Core number of every node",
-    values: Values::Numbers,
-    takes_sources: false,
     is_undirected: true,
-    reads_weights: false,
-    searches: false,
-    ranks: false,
-    details: &[],
     picture: Picture {
         title: "Nodes by core number",
         axis: "core number",
         bars: Bars::Suited,
     },
+    ..Facts::PLAIN
 };
 
 /// Passes over all edges, and levels in between, where nodes have many edges.

@@ -27,24 +27,17 @@ const FACTS: Facts = Facts {
     title: "Maximal independent set",
     summary: "A maximal independent set: 1 for its nodes, of which no two are neighbours",
     values: Values::Flags,
-    takes_sources: false,
     is_undirected: true,
-    reads_weights: false,
-    searches: false,
-    ranks: false,
-    details: &[],
     picture: Picture {
         title: "Nodes in the independent set",
         axis: "1 for nodes of the set",
         bars: Bars::Even,
     },
+    ..Facts::PLAIN
 };
 
 /// Passes over all edges, and levels in between.
 const PASSES: [f64; 2] = [1.5, 10.0];
-
-/// How many times the work of a pass code takes that is looked up step by step.
-const STEPPED: f64 = 8.0;
 
 /// State of a node that is in the set. One that is out of it has 0, all others their
 /// priority.
@@ -81,7 +74,7 @@ impl Analysis for Mis {
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
         let [passes, levels] = PASSES;
-        worker.passes_ns(job, STEPPED * passes, levels)
+        worker.code_ns(job, passes, levels)
     }
 }
 

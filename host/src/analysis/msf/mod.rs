@@ -27,24 +27,18 @@ const FACTS: Facts = Facts {
     title: "Minimum spanning forest",
     summary: "A minimum spanning forest: for every node but one of a component an edge, as its ends",
     values: Values::NumbersOfReached,
-    takes_sources: false,
     is_undirected: true,
     reads_weights: true,
-    searches: false,
-    ranks: false,
-    details: &[],
     picture: Picture {
         title: "Nodes by the edge that they hold",
         axis: "larger end times 2^32, and the smaller end",
         bars: Bars::Suited,
     },
+    ..Facts::PLAIN
 };
 
 /// Passes over all edges, and levels in between.
 const PASSES: [f64; 2] = [16.0, 80.0];
-
-/// How many times the work of a pass code takes that is looked up step by step.
-const STEPPED: f64 = 8.0;
 
 /// What stands for no edge.
 const NONE: u64 = u64::MAX;
@@ -87,7 +81,7 @@ impl Analysis for Msf {
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
         let [passes, levels] = PASSES;
-        worker.passes_ns(job, STEPPED * passes, levels)
+        worker.code_ns(job, passes, levels)
     }
 }
 

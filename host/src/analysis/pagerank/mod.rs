@@ -5,7 +5,7 @@ pub(super) mod oracle;
 
 use super::{
     Analysis, Answer, Bars, Built, Case, End, Facts, Figure, Found, Picture, Question, Ranking,
-    Reading, Sentence, Values,
+    Reading, Sentence,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -19,18 +19,13 @@ const FACTS: Facts = Facts {
     name: "pagerank",
     title: "PageRank",
     summary: "Rank of every node",
-    values: Values::Numbers,
-    takes_sources: false,
-    is_undirected: false,
-    reads_weights: false,
-    searches: false,
     ranks: true,
-    details: &[],
     picture: Picture {
         title: "Nodes by rank",
         axis: "rank",
         bars: Bars::Suited,
     },
+    ..Facts::PLAIN
 };
 
 /// Iterations of a ranking whose damping is close to 1.

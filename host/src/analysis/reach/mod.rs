@@ -21,16 +21,14 @@ const FACTS: Facts = Facts {
     summary: "Which nodes the sources reach",
     values: Values::Flags,
     takes_sources: true,
-    is_undirected: false,
-    reads_weights: false,
     searches: true,
-    ranks: false,
     details: &[Detail::EachSource],
     picture: Picture {
         title: "Nodes reached",
         axis: "0 is not reached, 1 is reached",
         bars: Bars::Even,
     },
+    ..Facts::PLAIN
 };
 
 /// Drawing of sets of sources.

@@ -10,8 +10,7 @@
 pub(super) mod oracle;
 
 use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading,
-    Sentence, Values,
+    Analysis, Answer, Bars, Built, Case, Facts, Found, Picture, Question, Reading, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -19,7 +18,6 @@ use crate::graph::Graph;
 use crate::program::{
     Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
 };
-use crate::units::counted;
 use seawall_core::abi::UNREACHED;
 
 /// The analysis `scc`.
@@ -30,24 +28,16 @@ const FACTS: Facts = Facts {
     title: "Strongly connected components",
     summary: "Strongly connected components: the smallest node of each",
     values: Values::NumbersOfReached,
-    takes_sources: false,
-    is_undirected: false,
-    reads_weights: false,
-    searches: false,
-    ranks: false,
-    details: &[],
     picture: Picture {
         title: "Nodes by the size of their component",
         axis: "nodes in the component",
         bars: Bars::Groups,
     },
+    ..Facts::PLAIN
 };
 
 /// Passes over all edges, and levels in between.
 const PASSES: [f64; 2] = [16.0, 60.0];
-
-/// How many times the work of a pass code takes that is looked up step by step.
-const STEPPED: f64 = 8.0;
 
 impl Analysis for Scc {
     fn facts(&self) -> &'static Facts {
@@ -76,30 +66,12 @@ impl Analysis for Scc {
         let Column::U32(labels) = column else {
             return Answer::reached();
         };
-        let mut sizes = vec![0_u32; labels.len()];
-        for label in labels {
-            if let Some(size) = sizes.get_mut(*label as usize) {
-                *size += 1;
-            }
-        }
-        let components = sizes.iter().filter(|size| **size > 0).count() as u64;
-        let largest = sizes.iter().max().map_or(0, |size| u64::from(*size));
-        Answer {
-            figures: vec![
-                Figure::count("components", "component", components),
-                Figure::new("largest_component", largest),
-            ],
-            sentence: Sentence::Graph(format!(
-                "{}, the largest of {}",
-                counted(components, "strongly connected component"),
-                counted(largest, "node")
-            )),
-        }
+        Answer::of_components(labels, "strongly connected component")
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
         let [passes, levels] = PASSES;
-        worker.passes_ns(job, STEPPED * passes, levels)
+        worker.code_ns(job, passes, levels)
     }
 }
 

@@ -23,16 +23,13 @@ const FACTS: Facts = Facts {
     summary: "Length of the shortest path to every node",
     values: Values::NumbersOfReached,
     takes_sources: true,
-    is_undirected: false,
     reads_weights: true,
-    searches: false,
-    ranks: false,
-    details: &[],
     picture: Picture {
         title: "Nodes by distance",
         axis: "distance",
         bars: Bars::Suited,
     },
+    ..Facts::PLAIN
 };
 
 /// Work as a multiple of that of a search.

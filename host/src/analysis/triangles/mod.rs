@@ -3,8 +3,7 @@
 pub(super) mod oracle;
 
 use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading,
-    Sentence, Values,
+    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading, Sentence,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -19,18 +18,13 @@ const FACTS: Facts = Facts {
     name: "triangles",
     title: "Triangle counts",
     summary: "Triangles at every node",
-    values: Values::Numbers,
-    takes_sources: false,
     is_undirected: true,
-    reads_weights: false,
-    searches: false,
-    ranks: false,
-    details: &[],
     picture: Picture {
         title: "Nodes by triangles",
         axis: "triangles at the node",
         bars: Bars::Suited,
     },
+    ..Facts::PLAIN
 };
 
 /// Passes over all edges for each edge of a node.

@@ -27,16 +27,13 @@ const FACTS: Facts = Facts {
     summary: "Width of the widest path to every node: the least weight along it",
     values: Values::NumbersOfReached,
     takes_sources: true,
-    is_undirected: false,
     reads_weights: true,
-    searches: false,
-    ranks: false,
-    details: &[],
     picture: Picture {
         title: "Nodes by the width of their widest path",
         axis: "width",
         bars: Bars::Suited,
     },
+    ..Facts::PLAIN
 };
 
 /// Work beside that of a search.

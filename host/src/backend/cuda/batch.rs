@@ -7,9 +7,10 @@
 use super::CudaOptions;
 use super::GridShape;
 use super::context::Context;
+use super::entry::Entry;
 use super::launch::{Asked, Grid, Residency};
 use super::memory::DeviceMemory;
-use super::module::{Entry, Module};
+use super::module::Module;
 use super::resident::{elapsed_ns, lane};
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};

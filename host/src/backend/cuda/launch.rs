@@ -7,8 +7,9 @@
 use super::GridShape;
 use super::bound::Bound;
 use super::cluster::{CLUSTER_MAX, Cluster};
+use super::entry::Entry;
 use super::error::check;
-use super::module::{Entry, Kernel};
+use super::module::Kernel;
 use super::shape::Lanes;
 use super::stream::Stream;
 use crate::backend::BackendError;

@@ -5,9 +5,10 @@
 //! kernel. Each iteration of a loop costs its body's launches, one small readback and one wait.
 
 use super::GridShape;
+use super::entry::Entry;
 use super::launch::{Asked, Grid, Residency};
 use super::loaded::Loaded;
-use super::module::{Entry, Module};
+use super::module::Module;
 use super::running::Running;
 use super::stream::Stream;
 use super::walk::{LoopStage, Stage};

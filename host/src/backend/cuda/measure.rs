@@ -5,11 +5,12 @@
 
 use super::GridShape;
 use super::context::Context;
+use super::entry::Entry;
 use super::error::check;
 use super::graph::Executable;
 use super::launch::{Asked, Grid, Residency};
 use super::memory::{DeviceMemory, Pinned};
-use super::module::{Entry, Module};
+use super::module::Module;
 use super::resident::lane;
 use super::stream::{COPY_LIMIT, Event, Stream};
 use super::tables::{self, Placement};

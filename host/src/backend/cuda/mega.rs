@@ -6,8 +6,9 @@
 //! program.
 
 use super::GridShape;
+use super::entry::Entry;
 use super::launch::{Asked, Grid, Residency};
-use super::module::{Entry, Kernel, Module};
+use super::module::{Kernel, Module};
 use super::running::Running;
 use super::shape::Work;
 use crate::backend::BackendError;

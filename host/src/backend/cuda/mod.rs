@@ -18,6 +18,7 @@ mod context;
 mod memory;
 mod stream;
 mod staging;
+mod entry;
 mod module;
 mod precompiled;
 mod cluster;

@@ -6,7 +6,7 @@
 //! Code of other sources than the embedded PTX is never used.
 
 use super::bound::Bound;
-use super::module::Entry;
+use super::entry::Entry;
 use lzma_rust2::XzReader;
 use std::io::Read;
 

@@ -12,10 +12,11 @@ pub(super) use executable::Executable;
 
 use super::GridShape;
 use super::LoopNodes;
+use super::entry::Entry;
 use super::launch::Grid;
 use super::launches::Launches;
 use super::loaded::Loaded;
-use super::module::{Entry, Module};
+use super::module::Module;
 use super::running::Running;
 use super::stream::{COPY_LIMIT, Stream};
 use super::walk::Stage;

@@ -1,0 +1,91 @@
+//! The kernels of the embedded modules, by name.
+
+use std::ffi::CStr;
+
+/// The entry points of the module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// Walks a whole program.
+    Mega,
+    /// Walks a whole program that only searches, with fewer registers.
+    MegaSearch,
+    /// Walks a whole program that runs code alone.
+    MegaCode,
+    /// Walks any program.
+    MegaAll,
+    /// Runs the ordinary waves of one group of a program that runs code.
+    GroupAll,
+    /// Runs one body group of a loop of a program that runs code.
+    BodyAll,
+    /// Counts an iteration of a loop on a register and decides whether another follows.
+    Again,
+    /// Runs the programs of a batch of which some run code.
+    BatchAll,
+    /// Runs the ordinary waves of one top-level group.
+    Group,
+    /// Resets the state of a loop.
+    Begin,
+    /// Runs one body group of a loop.
+    Body,
+    /// Sets whether the loop of a conditional node continues.
+    While,
+    /// Crosses grid barriers and does nothing else.
+    Barriers,
+    /// Runs the programs of a batch, one graph a block at a time.
+    Batch,
+    /// The same in small blocks, for batches whose programs only search.
+    BatchSearch,
+}
+
+impl Entry {
+    /// Every entry, in the order of this enum.
+    #[cfg(test)]
+    pub(super) const ALL: [Self; 15] = [
+        Self::Mega,
+        Self::MegaSearch,
+        Self::MegaCode,
+        Self::MegaAll,
+        Self::GroupAll,
+        Self::BodyAll,
+        Self::Again,
+        Self::BatchAll,
+        Self::Group,
+        Self::Begin,
+        Self::Body,
+        Self::While,
+        Self::Barriers,
+        Self::Batch,
+        Self::BatchSearch,
+    ];
+
+    /// Name of the kernel.
+    pub(super) const fn name(self) -> &'static CStr {
+        match self {
+            Self::Mega => c"seawall_mega",
+            Self::MegaSearch => c"seawall_mega_search",
+            Self::MegaCode => c"seawall_mega_code",
+            Self::MegaAll => c"seawall_mega_all",
+            Self::GroupAll => c"seawall_group_all",
+            Self::BodyAll => c"seawall_body_all",
+            Self::Again => c"seawall_again",
+            Self::BatchAll => c"seawall_batch_all",
+            Self::Group => c"seawall_group",
+            Self::Begin => c"seawall_begin",
+            Self::Body => c"seawall_body",
+            Self::While => c"seawall_while",
+            Self::Barriers => c"seawall_barriers",
+            Self::Batch => c"seawall_batch",
+            Self::BatchSearch => c"seawall_batch_search",
+        }
+    }
+
+    /// Number of 32-bit parameters after the address of the launch or batch record.
+    pub(super) const fn words(self) -> usize {
+        match self {
+            Self::Mega | Self::MegaSearch | Self::MegaCode | Self::MegaAll => 0,
+            Self::Batch | Self::BatchSearch | Self::BatchAll => 0,
+            Self::Group | Self::GroupAll | Self::Begin | Self::Again | Self::Barriers => 1,
+            Self::Body | Self::BodyAll | Self::While => 3,
+        }
+    }
+}
