@@ -25,7 +25,7 @@ fn cpu(threads: usize) -> Machine {
     Machine::cpu(NonZeroUsize::new(threads))
 }
 
-/// What does not depend on when a run took place.
+/// Parts of an outcome that do not depend on the time of the run.
 fn found(outcome: &RunOutcome) -> impl PartialEq + std::fmt::Debug + use<> {
     (
         (

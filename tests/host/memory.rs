@@ -119,7 +119,7 @@ fn halving_finds_the_budget_that_a_refusal_names() {
     }
 }
 
-/// What the GPU executors allocate follows from array lengths alone: each array, and each part of
+/// Allocations of the GPU executors follow from array lengths alone: each array, and each part of
 /// the tables, rounded up to whole lines.
 #[test]
 fn what_is_predicted_for_a_gpu_is_the_sum_of_its_allocations() {

@@ -449,7 +449,7 @@ fn a_worker_refuses_what_a_host_would_have_refused() {
         let ring = Ring::new(&memory, layout());
         post(ring, &[good]);
         let index = ring.slots_of(2).start;
-        // What the host checked is not what the worker finds.
+        // The worker finds other words than the host checked.
         let words: [u32; 16] = bytemuck::cast(slot);
         for (at, word) in (layout().slot(index) + 1..).zip(&words[1..]) {
             ring.memory().0[at as usize].set(*word);

@@ -1,4 +1,4 @@
-//! What must hold in every interleaving.
+//! Invariants of every interleaving.
 
 use super::words::{BATCH, EPOCH, LoomWords, Site};
 use loom::thread;

@@ -1,4 +1,4 @@
-//! What a tenant may not do, refused on posting; `tests/loom/poison.rs` has the same of
+//! Forbidden requests of a tenant, refused on posting; `tests/loom/poison.rs` has the same of
 //! workers.
 
 use super::{reply, start};
@@ -119,7 +119,7 @@ fn no_query_reaches_another_window_the_ring_or_the_control_block() {
 fn a_table_that_leads_out_of_the_window_is_a_fault() {
     let service = neighbours();
     let client = service.client(1).unwrap();
-    // A state whose row lies far behind the window, within what the table claims to hold.
+    // A state whose row lies far beyond the window, within what the table claims to hold.
     client
         .write(0, &[u32::MAX, u32::MAX, u32::MAX - 1, 0])
         .unwrap();

@@ -1,4 +1,4 @@
-//! Who goes first, who waits, and what a fence waits for.
+//! Order of work: priorities, waiting, fences.
 
 use super::{LONG, reply, start, workers};
 use seawall::service::{

@@ -200,7 +200,7 @@ fn clients_beyond_the_most_are_told_so_and_places_are_free_again() {
         let client = serving.connect();
         let answer = ask(&client, r#"{"op":"load","address":7}"#);
         if answer["error"]["kind"] != "busy" {
-            // What the client before left is gone.
+            // The remains of the earlier client are gone.
             assert_eq!(answer["value"], 0);
             break;
         }

@@ -1,7 +1,7 @@
 //! Code of waves as data: handed to a builder, or interpreted plainly.
 //!
 //! Steps make values, each numbered by how many were made before it. Those of a gathering
-//! see the values made before it as well, and are forgotten behind it.
+//! see the values made before it as well, and are forgotten after it.
 
 use crate::script::Slot;
 use seawall::program::{Edge, Edges, Item, Join, Kind, RegisterId, Value};
@@ -10,7 +10,7 @@ use seawall_core::abi::code::{hash, random};
 /// Number of a value.
 pub type Id = usize;
 
-/// What a wave of code runs for.
+/// Items of a wave of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
     /// Every node.
@@ -26,7 +26,7 @@ pub enum Over {
     },
 }
 
-/// What two values of one kind make.
+/// Operation on two values of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binary {
     /// Their sum.
@@ -55,7 +55,7 @@ pub enum Binary {
     AtMost,
     /// Their quotient.
     Div,
-    /// What a division leaves.
+    /// Remainder of a division.
     Rem,
 }
 
@@ -90,7 +90,7 @@ impl Binary {
     }
 }
 
-/// What one value makes.
+/// Operation on one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unary {
     /// The value as another kind.
@@ -114,7 +114,7 @@ pub struct Gathering {
     pub how: Join,
     /// Kind of the value.
     pub kind: Kind,
-    /// What makes it.
+    /// Its expression.
     pub body: Vec<Step>,
     /// The value.
     pub value: Id,
@@ -140,11 +140,11 @@ pub enum Step {
     There(Slot),
     /// How many edges of a kind the item has, which is a node.
     Degree(Edges),
-    /// What two values make.
+    /// Operation on two values.
     Binary(Binary, Id, Id),
     /// The first value shifted by the second, left or not.
     Shift(bool, Id, Id),
-    /// What one value makes.
+    /// Operation on one value.
     Unary(Unary, Id),
     /// The second value if the first is not 0, else the third.
     Select(Id, Id, Id),
@@ -438,7 +438,7 @@ impl World<'_> {
     }
 }
 
-/// What a gathering without edges comes to.
+/// Result of a gathering without edges.
 fn identity(how: Join, kind: Kind) -> Known {
     let bits = match (how, kind) {
         (Join::Sum | Join::Or | Join::Any, _) => 0,
@@ -456,7 +456,7 @@ fn identity(how: Join, kind: Kind) -> Known {
 
 fn join(how: Join, a: Known, b: Known) -> Known {
     match how {
-        // What is there stays unless the other one is less, or larger.
+        // The present value stays unless the other one is less, or larger.
         Join::Min => binary(Binary::Min, b, a),
         Join::Max => binary(Binary::Max, b, a),
         Join::Sum => binary(Binary::Add, a, b),

@@ -22,7 +22,7 @@ fn text(error: impl std::fmt::Display) -> String {
 /// analysis asks for it.
 ///
 /// # Errors
-/// What failed or was wrong.
+/// A failure or a wrong result.
 pub fn run_composed(
     session: &mut dyn Session,
     graph: &Graph,

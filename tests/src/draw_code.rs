@@ -9,7 +9,7 @@ use crate::random::Random;
 use crate::script::{Register, Script, Slot, Wave};
 use seawall::program::{CodeError, Edges, Join, Kind, PlanRequest, ProgramError};
 
-/// What code is drawn for.
+/// Target of drawn code.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Around<'a> {
     /// Registers.

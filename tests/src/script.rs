@@ -21,7 +21,7 @@ pub type Slot = usize;
 pub struct Register {
     /// Length in words.
     pub words: u32,
-    /// What code takes them for; pairs come in even numbers.
+    /// Their kind in code; pairs come in even numbers.
     pub kind: Kind,
     /// Its words at the start, when the host supplies them.
     pub input: Option<Vec<u32>>,
@@ -114,9 +114,9 @@ pub enum Wave {
     },
     /// Runs code.
     Code {
-        /// What for.
+        /// Its items.
         over: code::Over,
-        /// What it does.
+        /// Its code.
         steps: Vec<Step>,
     },
     /// Repeats waves while the first word of a register is not 0.
@@ -125,7 +125,7 @@ pub enum Wave {
         condition: Slot,
         /// Most iterations.
         max: u32,
-        /// What is repeated.
+        /// Its body.
         body: Vec<Wave>,
     },
     /// Levels of a breadth-first search; words beyond the nodes are unreached.

@@ -186,7 +186,7 @@ pub enum Edges {
     In = 1,
 }
 
-/// What [`Op::Edges`] holds in [`Instruction::first`].
+/// Contents of [`Op::Edges`] in [`Instruction::first`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct EdgesPart {
@@ -205,7 +205,7 @@ impl EdgesPart {
         self.edges as u32 | (self.ends_early as u32) << 1 | self.reductions << 8
     }
 
-    /// What a word holds.
+    /// Meaning of a word.
     #[must_use]
     pub const fn from_word(word: u32) -> Self {
         Self {
@@ -216,7 +216,7 @@ impl EdgesPart {
     }
 }
 
-/// What an instruction does. `to`, `a`, `b` and `c` are its temporaries; a comparison
+/// The operation of an instruction. `to`, `a`, `b` and `c` are its temporaries; a comparison
 /// stores 1 or 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, CheckedBitPattern)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -397,7 +397,7 @@ pub enum Op {
     Until,
 }
 
-/// Where an instruction may stand.
+/// Allowed place of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Standing {
@@ -411,7 +411,7 @@ pub enum Standing {
     EndOfEdge,
 }
 
-/// What an instruction uses: words of its temporaries, 0 for one that it has not.
+/// Operands of an instruction: words of its temporaries, 0 for one that it has not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Form {
@@ -419,7 +419,7 @@ pub struct Form {
     pub to: u32,
     /// Words of `a`, `b` and `c` that it reads.
     pub from: [u32; 3],
-    /// Where it may stand.
+    /// Its allowed place.
     pub standing: Standing,
 }
 
@@ -459,7 +459,7 @@ impl Op {
         bytemuck::checked::try_cast(word).ok()
     }
 
-    /// What it uses; [`Op::Scatter`], [`Op::Fold`] and [`Op::Reduce`] as for values of one
+    /// Its operands; [`Op::Scatter`], [`Op::Fold`] and [`Op::Reduce`] as for values of one
     /// word.
     #[must_use]
     pub const fn form(self) -> Form {
@@ -536,7 +536,7 @@ pub struct Instruction {
 assert_words!(Instruction, 4);
 
 impl Instruction {
-    /// What it uses; nothing when it names no operation or no join.
+    /// Its operands; `None` if it names no operation or no join.
     #[must_use]
     pub fn form(&self) -> Option<Form> {
         let op = Op::from_word(self.op)?;

@@ -185,7 +185,7 @@ pub struct ControlRecord {
     pub arrivals: u32,
     /// Word of a [`LoopState`] for the fixpoint that runs now.
     pub loop_state: u32,
-    /// Iterations of the open loops on a register, by depth; the word behind the deepest
+    /// Iterations of the open loops on a register, by depth; the word after the deepest
     /// holds how many loops had ended before the first. Only executors that launch each
     /// group use it.
     pub rounds: [u32; DEPTH_MAX as usize + 1],

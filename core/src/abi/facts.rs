@@ -167,7 +167,7 @@ impl Opcode {
         use Invariant::{Forest, Fresh, Frontier, Lengths, Paths, Peeling, Rows, Sets, Work};
         use Operand::{First, Second, Third, To};
         match self {
-            // What the code of `Each` uses is in its instructions.
+            // The registers of `Each` are in its instructions.
             Self::Nop | Self::Fixpoint | Self::Stall | Self::Each | Self::While => Facts::NONE,
             Self::Fill => Facts::of(&[], &[To]),
             Self::Iota => Facts::of(&[], &[To]).making(&[(To, Forest)]),

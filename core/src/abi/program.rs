@@ -346,7 +346,7 @@ impl FixpointRecord {
     }
 }
 
-/// What the parameters of an [`Opcode::Each`] wave hold, by name.
+/// Parameters of an [`Opcode::Each`] wave, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct EachRecord {
@@ -377,7 +377,7 @@ impl EachRecord {
     }
 }
 
-/// What the parameters of an [`Opcode::While`] wave hold, by name.
+/// Parameters of an [`Opcode::While`] wave, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct WhileRecord {

@@ -42,7 +42,7 @@ pub struct SlotRecord {
     pub tenant: u32,
     /// Priority in the low byte; above it the number of the batch, from 1, or 0.
     pub priority: u32,
-    /// What the opcode needs; the last one is the number of the task.
+    /// Arguments of the opcode; the last one is the number of the task.
     pub arguments: [u32; ARGUMENTS],
 }
 assert_words!(SlotRecord, SLOT_WORDS as usize);
@@ -106,9 +106,9 @@ impl Status {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(C)]
 pub struct Continuation {
-    /// Where the handler goes on.
+    /// Point at which the handler continues.
     pub program_counter: u32,
-    /// What it goes on with.
+    /// State that it continues with.
     pub data: u32,
     /// Epoch before which it does not go on, with [`Continuation::AT_EPOCH`].
     pub resume_epoch: u32,
@@ -178,7 +178,7 @@ pub struct LevelRecord {
 }
 assert_words!(LevelRecord, 4);
 
-/// What a tenant may do, and what it did.
+/// Rights of a tenant, and its counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(C)]
@@ -214,7 +214,7 @@ pub struct KindRecord {
 }
 assert_words!(KindRecord, 2);
 
-/// What all workers and hosts share.
+/// State that all workers and hosts share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(C)]
@@ -307,7 +307,7 @@ pub enum Shutdown {
     Now = 2,
 }
 
-/// What a slot asks for. Waves have opcodes of their own.
+/// Request of a slot. Waves have opcodes of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]

@@ -89,7 +89,7 @@ impl Step {
     }
 }
 
-/// What holds the frontier between two steps.
+/// Holder of the frontier between two steps.
 ///
 /// ```
 /// use seawall_core::abi::search::Holder;

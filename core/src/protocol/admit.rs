@@ -1,4 +1,4 @@
-//! What a slot may ask for: hosts refuse on publishing what workers would not run.
+//! Admission of slots: hosts refuse on publishing what workers would not run.
 
 use super::packed;
 use super::window::Window;

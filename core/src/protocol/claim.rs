@@ -38,7 +38,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// What it asks for, or why it is refused.
+    /// Its request, or the reason for its refusal.
     ///
     /// # Errors
     /// The reason why it is not run.
@@ -217,7 +217,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         bytemuck::cast(words)
     }
 
-    /// What a claimed slot asks for. A slot of another priority than those it lies
+    /// The request of a claimed slot. A slot of another priority than those it lies
     /// among would be served out of turn.
     fn work_of(&self, slot: &SlotRecord, level: u32) -> Result<Kind, Refusal> {
         let kind = self.admit(slot)?;

@@ -1,4 +1,4 @@
-//! Where control block, slots, completions, log and windows lie.
+//! Places of control block, slots, completions, log and windows.
 
 use crate::abi::ring::{CompletionRecord, ControlBlock, PRIORITIES, PrintRecord, SLOT_WORDS};
 use core::error::Error;

@@ -76,7 +76,7 @@ impl<'m, W: Words + ?Sized> Ring<'m, W> {
         Self { words, layout }
     }
 
-    /// Where things lie.
+    /// The places of its parts.
     #[must_use]
     pub const fn layout(&self) -> Layout {
         self.layout

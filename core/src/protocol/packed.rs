@@ -10,7 +10,7 @@ use crate::abi::ring::{ARGUMENTS, FaultCode};
 /// Operations of a slot at most.
 pub(super) const SHORTS: usize = 4;
 
-/// What a short operation does.
+/// Kind of a short operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ShortOp {
@@ -40,11 +40,11 @@ pub enum ShortOp {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Short {
-    /// What it does.
+    /// Its kind.
     pub op: ShortOp,
     /// The word of the tenant's window.
     pub address: u32,
-    /// What it writes or adds.
+    /// The value that it writes or adds.
     pub value: u32,
 }
 

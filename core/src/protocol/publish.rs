@@ -7,7 +7,7 @@ use crate::abi::ring::{
     SlotRecord, Status, TENANTS, TenantRecord, VERSION,
 };
 
-/// What a new ring starts with.
+/// Setup of a new ring.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Setup<'a> {

@@ -8,7 +8,7 @@ pub const AGEING_AFTER: u32 = 16;
 /// The first priority that is not above Low.
 const LOW: u32 = 3;
 
-/// What a worker claimed lately.
+/// Recent claims of a worker.
 ///
 /// Scans from below begin at Idle, then at Low, at Normal and at High in turn, so that
 /// endless work at two priorities does not starve those between them.

@@ -36,7 +36,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         super::layout::field!(ControlBlock, tenants).wrapping_add(before)
     }
 
-    /// What a tenant may do and did; all zero if there is no such tenant.
+    /// Rights and counters of a tenant; all zero if there is no such tenant.
     #[must_use]
     pub fn tenant(&self, tenant: u32) -> TenantRecord {
         if tenant >= TENANTS {

@@ -42,7 +42,7 @@ pub enum Scope {
     System,
 }
 
-/// What a compare-and-swap expects and writes.
+/// Operands of a compare-and-swap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Swap {

@@ -102,7 +102,7 @@ fn begin_while<G: Grid>(context: &Context<G>, wave: Wave, record: WhileRecord) -
 }
 
 /// Counts an iteration of a loop on a register and decides whether another follows; one
-/// lane does. Launched behind the last group of its body.
+/// lane does. Launched after the last group of its body.
 ///
 /// # Errors
 /// When the wave is no such loop, or the register is missing.

@@ -140,7 +140,7 @@ fn link_sample<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32, sampl
         }
     };
     if G::TAKES {
-        // Where shares meet, trees of different threads meet, which takes longer than
+        // Shares meet where trees of different threads do, which takes longer than
         // anything else. Long shares meet rarely.
         context
             .team

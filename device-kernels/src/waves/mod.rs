@@ -60,7 +60,7 @@ pub mod family {
     pub const ALL: u32 = u32::MAX;
     /// Every family but [`CODE`], which only programs that run code pay for.
     pub const READY: u32 = !CODE;
-    /// What programs of code alone need.
+    /// Families of programs of code alone.
     pub const CODE_ALONE: u32 = CODE | WORDS | REDUCE;
 }
 

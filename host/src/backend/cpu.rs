@@ -362,7 +362,7 @@ pub(super) const SERVICES: Services = Services {
 };
 
 thread_local! {
-    /// What may end the run that this thread takes part in.
+    /// Limits of the run that this thread takes part in.
     static OBEYED: RefCell<Option<Canceller>> = const { RefCell::new(None) };
 }
 

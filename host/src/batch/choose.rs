@@ -16,7 +16,7 @@ const EDGES_A_GRAPH: u64 = SAMPLE_EDGES / 8;
 /// The machine of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
-    /// What to open; nothing means the GPU, and the CPU should that fail.
+    /// Executor to open; `None` means the GPU, and the CPU should that fail.
     pub(super) executor: Option<Executor>,
     /// Reason, or the better choice.
     pub(super) reason: Option<String>,

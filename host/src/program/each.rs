@@ -9,7 +9,7 @@ use seawall_core::abi::code::{Access, Instruction, Kind, Op};
 use seawall_core::abi::program::{EachRecord, Opcode};
 use std::collections::BTreeSet;
 
-/// What a wave of code runs for.
+/// Items of a wave of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
     /// Every node of the graph.
@@ -156,7 +156,7 @@ impl ProgramBuilder {
         let uses = Uses::of(&code);
         self.check_uses(&uses, over, items)?;
         wave.reads.extend(uses.reads());
-        // What keeps some of its values has to hold some.
+        // A register that keeps some of its values has to hold some.
         let kept = uses.stored.iter().filter(|slot| {
             let spec = self.registers.get(slot.0 as usize);
             let held = spec.map_or(0, |spec| spec.words / spec.kind.words());
@@ -296,7 +296,7 @@ impl Uses {
 
     fn reads(&self) -> impl Iterator<Item = Slot> {
         let read = self.own.iter().chain(&self.others).chain(&self.latest);
-        // What is joined to has to hold something.
+        // A register that is joined to has to hold something.
         let all: BTreeSet<Slot> = read.chain(&self.changed).copied().collect();
         all.into_iter()
     }

@@ -88,7 +88,7 @@ struct Loop<'b> {
     layout: &'b BodyLayout,
 }
 
-/// Where waves are on their way into the tables.
+/// Surroundings of waves on their way into the tables.
 #[derive(Clone, Copy)]
 struct Within<'a, 'b> {
     /// The names of the loops around them.

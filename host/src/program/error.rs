@@ -104,7 +104,7 @@ pub enum ProgramError {
     Code {
         /// Name of the wave.
         wave: String,
-        /// What is wrong with it.
+        /// The problem.
         #[source]
         problem: CodeError,
     },
@@ -193,7 +193,7 @@ pub enum CodeError {
     /// Something that an edge cannot do.
     #[error("{what} stands among edges; join a value and do it at the item")]
     AtEdge {
-        /// What was asked.
+        /// The request.
         what: &'static str,
     },
     /// Weights of two kinds.

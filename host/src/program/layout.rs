@@ -220,7 +220,7 @@ impl<'p> Planning<'p> {
     }
 }
 
-/// Who uses each register.
+/// User of each register.
 struct Users {
     /// The only top-level wave that uses a register; nothing for several or none.
     only: Vec<Option<u32>>,

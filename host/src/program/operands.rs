@@ -69,7 +69,7 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     let each = |facts: u32| nodes.saturating_mul(u64::from(facts.max(1)));
     let (destination, sources) = match wave.opcode {
         Opcode::Nop | Opcode::Fill | Opcode::Iota | Opcode::Scatter => (0, [0; 4]),
-        // What code uses is checked where it is written down.
+        // Registers of code are checked where it is written down.
         Opcode::Fixpoint | Opcode::While | Opcode::Stall => (0, [0; 4]),
         Opcode::Each => (0, [0, 1, 0, 0]),
         Opcode::Copy => (0, [to, 0, 0, 0]),

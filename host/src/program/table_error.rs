@@ -189,7 +189,7 @@ pub enum TableError {
     Code {
         /// Index of the instruction.
         instruction: usize,
-        /// What is wrong with it.
+        /// The problem.
         fault: CodeFault,
     },
     /// A loop on a register looks at what its first body group changes.

@@ -13,7 +13,7 @@ pub(crate) struct Slot(pub(crate) u32);
 pub(crate) struct RegisterSpec {
     pub(crate) name: &'static str,
     pub(crate) words: u32,
-    /// What code takes its words for.
+    /// Kind of its values in code.
     pub(crate) kind: Kind,
     pub(crate) is_input: bool,
     pub(crate) is_result: bool,

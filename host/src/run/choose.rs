@@ -22,7 +22,7 @@ const NARROW_NODES_MIN: u32 = 32;
 /// The machine of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
-    /// What to open; nothing means the GPU, and the CPU should that fail.
+    /// Executor to open; `None` means the GPU, and the CPU should that fail.
     pub(super) executor: Option<Executor>,
     /// Threads of the CPU backend; all by default.
     pub(super) threads: Option<NonZeroUsize>,

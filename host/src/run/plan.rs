@@ -9,7 +9,7 @@ use crate::graph::Graph;
 use crate::outcome::{Memory, PlanSummary};
 use crate::program::{EncodedProgram, PlanRequest, ProgramError};
 
-/// What a program is planned for.
+/// Target of a plan.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub(super) executor: Executor,

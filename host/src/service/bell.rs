@@ -1,4 +1,4 @@
-//! What threads sleep on until something changes.
+//! A bell that threads sleep on until something changes.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};

@@ -65,7 +65,7 @@ impl Client {
         self.shared.desk.is_idle(self.tenant)
     }
 
-    /// What the service did so far.
+    /// Statistics of the service.
     #[must_use]
     pub fn stats(&self) -> Stats {
         super::stats::of(&self.shared)

@@ -1,4 +1,4 @@
-//! What a service is started with.
+//! Configuration of a service.
 
 use super::error::StartError;
 use super::worker::Call;
@@ -27,7 +27,7 @@ pub struct Program {
 /// Whoever posts queries, with memory of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tenant {
-    /// What it may post: a bit for each [`Kind`].
+    /// Kinds that it may post: a bit for each [`Kind`].
     pub mask: u32,
     /// Queries of it that run at the same time; others wait.
     pub quota: u32,

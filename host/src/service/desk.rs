@@ -13,13 +13,13 @@ use std::time::{Duration, Instant};
 /// A post on its way.
 #[derive(Debug, Default)]
 pub(super) struct Flight {
-    /// What it asked for and where its answer goes; nothing once that is delivered.
+    /// Its request and the place of its answer; `None` once that is delivered.
     pub(super) expected: Option<(Kind, Arc<Letterbox>)>,
     /// The batch that a fence closes.
     pub(super) closes: Option<u32>,
     /// When the keeper first found the slot claimed, if it has been since.
     pub(super) claimed_since: Option<Instant>,
-    /// Who posted it; nobody where nothing is on its way.
+    /// Its client; `None` if nothing is on its way.
     pub(super) tenant: Option<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong with a service, a post and a ticket.
+//! Errors of a service, a post and a ticket.
 
 use super::query::Query;
 use crate::Cause;
@@ -37,7 +37,7 @@ pub enum StartError {
     Program {
         /// Its number.
         program: usize,
-        /// What is wrong with it.
+        /// The problem.
         source: BackendError,
     },
     /// Memory is short.
@@ -55,7 +55,7 @@ pub enum StartError {
         worker: usize,
         /// Workers asked for.
         workers: usize,
-        /// What the system said.
+        /// The error of the system.
         reason: String,
     },
 }

@@ -15,7 +15,7 @@ const IDLE_TICK: Duration = Duration::from_millis(500);
 /// Claims above Low before a scan starts from below while old work waits.
 const AGEING_SOONER: u32 = 4;
 
-/// What the last look saw.
+/// Counters at the last look.
 struct Seen {
     control: ControlBlock,
 }

@@ -68,7 +68,7 @@ const GRACE: Duration = Duration::from_millis(500);
 /// Time between two looks of a service that drains.
 const DRAIN_LOOK: Duration = Duration::from_millis(20);
 
-/// What workers, clients and keeper share.
+/// State that workers, clients and keeper share.
 struct Shared {
     words: SharedWords,
     layout: Layout,
@@ -235,13 +235,13 @@ impl Service {
         self.tenant(1, Priority::default()).submit(query)
     }
 
-    /// What the service did so far.
+    /// Statistics of the service.
     #[must_use]
     pub fn stats(&self) -> Stats {
         stats::of(&self.shared)
     }
 
-    /// What was printed, from now on.
+    /// Printed records, from now on.
     #[must_use]
     pub fn log(&self) -> Log {
         Log::new(Arc::clone(&self.shared))
@@ -258,7 +258,7 @@ impl Service {
             batch: 0,
             closes: None,
         };
-        // The order to end goes the way of all work, behind what was posted before.
+        // The order to end goes the way of all work, after earlier posts.
         if self.tenant(OWNER, Priority::Idle).post_last(&post).is_err() {
             self.shared.ring().shut_down(Shutdown::Drain);
             self.shared.bell.ring();

@@ -56,7 +56,7 @@ impl<'s> Programs<'s> {
     }
 }
 
-/// What a slot is told of an error of its session.
+/// Fault of a slot for an error of its session.
 fn refusal_of(error: &BackendError) -> Refusal {
     match error {
         BackendError::Fault { record, .. } => Refusal::new(FaultCode::ProgramFault, record.code),

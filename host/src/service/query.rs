@@ -1,4 +1,4 @@
-//! What can be asked, and the answers.
+//! Queries and their answers.
 
 use super::error::SubmitError;
 use seawall_core::abi::ring::{
@@ -46,7 +46,7 @@ impl Priority {
     }
 }
 
-/// What the length of a path is.
+/// Measure of a path's length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Metric {
@@ -83,7 +83,7 @@ pub enum Query {
     Add {
         /// The word.
         address: u32,
-        /// What is added, wrapping.
+        /// The addend; the sum wraps.
         value: u32,
     },
     /// Reads a word.
@@ -95,9 +95,9 @@ pub enum Query {
     CompareSwap {
         /// The word.
         address: u32,
-        /// What must be there.
+        /// The expected value.
         expected: u32,
-        /// What replaces it.
+        /// The value that replaces it.
         value: u32,
     },
     /// Copies words; the two pieces may overlap.
@@ -119,25 +119,25 @@ pub enum Query {
     },
     /// Whether a node reaches another one.
     Reach {
-        /// Where paths begin.
+        /// First node of paths.
         source: u32,
-        /// Where they end.
+        /// Their last node.
         target: u32,
     },
     /// The length of a shortest path.
     Distance {
-        /// Where paths begin.
+        /// First node of paths.
         source: u32,
-        /// Where they end.
+        /// Their last node.
         target: u32,
-        /// What their length is.
+        /// Measure of their length.
         metric: Metric,
     },
     /// Writes the neighbours of a node into the window; what does not fit is counted.
     Neighbours {
         /// The node.
         node: u32,
-        /// Where they go.
+        /// Place for them.
         to: Span,
     },
     /// Runs one of the service's wave programs; what does not fit is counted.
@@ -146,7 +146,7 @@ pub enum Query {
         program: u32,
         /// The words of its input region.
         inputs: Span,
-        /// Where its result goes.
+        /// Place for its result.
         to: Span,
     },
     /// Up to four short operations in one slot.
@@ -163,7 +163,7 @@ pub enum Query {
 }
 
 impl Query {
-    /// What the query asks for.
+    /// Kind of the query.
     #[must_use]
     pub const fn kind(&self) -> Kind {
         match self {
@@ -257,7 +257,7 @@ fn printed(text: &[u32]) -> Result<[u32; ARGUMENTS], SubmitError> {
     Ok(arguments)
 }
 
-/// What a query found.
+/// Result of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reply {
@@ -287,7 +287,7 @@ pub enum Reply {
 /// The answer to a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// What was found.
+    /// The result.
     pub reply: Reply,
     /// Batches that had ended when the query did.
     pub epoch: u32,

@@ -79,7 +79,7 @@ impl Side {
     }
 }
 
-/// What a worker searches with.
+/// Memory of a worker's searches.
 #[derive(Debug, Default)]
 pub(super) struct Searcher {
     forward: Side,

@@ -1,4 +1,4 @@
-//! What a service did so far.
+//! Statistics of a service.
 
 use super::Shared;
 use seawall_core::abi::ring::{Kind, TenantRecord};
@@ -44,11 +44,11 @@ pub struct Stats {
     pub checksum: u32,
     /// Ends of each kind: done, and in a fault.
     pub kinds: [[u32; 2]; Kind::COUNT],
-    /// What each tenant did, from number 1 on.
+    /// Counters of each tenant, from number 1 on.
     pub tenants: Vec<TenantStats>,
 }
 
-/// What a tenant did.
+/// Counters of a tenant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TenantStats {
     /// Slots that run.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// How a query ended.
 pub(super) type End = Result<Answer, TicketError>;
 
-/// Where one answer arrives.
+/// Mailbox of one answer.
 #[derive(Debug, Default)]
 pub(super) struct Letterbox {
     inside: Mutex<Inside>,

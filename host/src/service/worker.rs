@@ -140,7 +140,7 @@ fn enter<'s>(
     Worker::new(shared.ring(), only)
 }
 
-/// What a worker answers with.
+/// Means of a worker's answers.
 struct Bench<'s> {
     shared: &'s Shared,
     searcher: Searcher,
@@ -159,7 +159,7 @@ impl Bench<'_> {
         };
         let handled = catch_unwind(AssertUnwindSafe(|| self.handle_kind(claim, deadline)));
         handled.unwrap_or_else(|_| {
-            // What the handler left half done is not used again.
+            // A half-done state of the handler is not used again.
             self.searcher = Searcher::default();
             self.programs = Programs::new(self.shared);
             Outcome::fault(FaultCode::Handler, 0)

@@ -161,7 +161,7 @@ fn a_graph_without_a_name_is_named_by_quotation_marks() {
     finish(&mut seawall(&run)).refused(&["\"\": cannot open"]);
 }
 
-/// What a command of the shell that pipes into `head` ends with.
+/// Exit code of a command that pipes into `head`.
 #[cfg(unix)]
 fn piped(folder: &Fixture, command: &str) -> (String, String) {
     let script = format!("({command}; echo $? > code) 2> said | head -c 10 > /dev/null");

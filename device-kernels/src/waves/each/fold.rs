@@ -1,4 +1,4 @@
-//! What all items of a wave come to: each lane keeps a part, and warps join theirs to the
+//! Result of all items of a wave: each lane keeps a part, and warps join theirs to the
 //! register once, at the end.
 
 use super::temps::{B, Fetched, Temps, fetch};

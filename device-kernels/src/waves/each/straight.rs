@@ -15,7 +15,7 @@ pub(super) const ENOUGH: u32 = 2;
 /// Flag: every reduction of the part holds a value that no other changes.
 pub(super) const SETTLED: u32 = 4;
 
-/// What a lane is at. Words alone, which calls hand on in registers.
+/// Position of a lane. Words alone, which calls hand on in registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) item: u32,
@@ -183,7 +183,7 @@ impl<G: Grid> Lane<G> {
         }
     }
 
-    /// What is asked of a node's row; 0 of what is no node.
+    /// A property of a node's row; 0 for a number that is no node.
     #[inline(always)]
     fn row(&self, op: Op, at: Fetched) -> u32 {
         let (grid, node) = (self.temps.grid, self.temps.word(at, A));
@@ -248,7 +248,7 @@ impl<G: Grid> Lane<G> {
         temps.set_value(at, TO, is_wide, value);
     }
 
-    /// What changes more than a temporary.
+    /// Instructions that change more than a temporary.
     #[inline(always)]
     fn effect(&mut self, op: Op, at: Fetched) {
         let (temps, grid) = (self.temps, self.temps.grid);
@@ -277,7 +277,7 @@ impl<G: Grid> Lane<G> {
         }
     }
 
-    /// What joins a value to others.
+    /// Instructions that join a value to others.
     #[inline(always)]
     fn join(&mut self, op: Op, at: Fetched) {
         let (temps, grid) = (self.temps, self.temps.grid);

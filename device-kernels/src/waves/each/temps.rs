@@ -33,7 +33,7 @@ pub(super) struct Fetched {
     pub(super) second: u32,
 }
 
-/// Where temporary `which` of an instruction is in its word: `to`, `a`, `b`, `c`.
+/// Byte of temporary `which` in the word of an instruction: `to`, `a`, `b`, `c`.
 pub(super) const TO: u32 = 0;
 pub(super) const A: u32 = 1;
 pub(super) const B: u32 = 2;
@@ -89,7 +89,7 @@ impl<G: Grid> Temps<G> {
         }
     }
 
-    /// What lane `lane` of the block has in a temporary of an edge.
+    /// The word of lane `lane` of the block in a temporary of an edge.
     #[inline(always)]
     pub(super) fn value_of(self, at: Fetched, which: u32, is_wide: bool, lane: u32) -> u64 {
         let own = self.place(at, which) - self.grid.lane();
@@ -126,7 +126,7 @@ impl<G: Grid> Temps<G> {
     }
 }
 
-/// What code asks of the graph.
+/// Queries of code about the graph.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Needs {
     pub(super) incoming: bool,

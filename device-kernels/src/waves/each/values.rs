@@ -1,8 +1,8 @@
-//! What becomes of values: no memory, no tables.
+//! Operations on values: no memory, no tables.
 
 use seawall_core::abi::code::{Join, Joined, Kind, Op, hash};
 
-/// What a word becomes of the words `a` and `b`.
+/// Word made from the words `a` and `b`.
 #[inline(always)]
 pub(super) fn word(op: Op, a: u32, b: u32) -> u32 {
     let (x, y) = (f32::from_bits(a), f32::from_bits(b));
@@ -70,7 +70,7 @@ fn holds(op: Op, a: u32, b: u32) -> bool {
     }
 }
 
-/// What a pair becomes of the pairs `a` and `b`.
+/// Pair made from the pairs `a` and `b`.
 #[inline(always)]
 pub(super) fn wide(op: Op, a: u64, b: u64) -> u64 {
     match op {
@@ -88,7 +88,7 @@ pub(super) fn wide(op: Op, a: u64, b: u64) -> u64 {
     }
 }
 
-/// What a word becomes of the pairs `a` and `b`.
+/// Word made from the pairs `a` and `b`.
 #[inline(always)]
 pub(super) fn narrow(op: Op, a: u64, b: u64) -> u32 {
     match op {

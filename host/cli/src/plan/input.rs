@@ -36,7 +36,7 @@ struct Document {
     launch: Option<LaunchEntry>,
 }
 
-/// What a step was measured to do; nothing is known of what is missing.
+/// Measurements of a step; a missing one is unknown.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct SignalsEntry {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::report::Latencies;
 use super::{LoadOp, QueryError, connect};
 
-/// What to send.
+/// Requests to send.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load<'a> {
     pub(super) socket: &'a Path,

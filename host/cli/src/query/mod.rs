@@ -42,10 +42,10 @@ pub(super) struct QueryArgs {
     /// Connections that send at the same time, each the next query when it has its answer.
     #[arg(long, value_name = "N", default_value = "1", requires = "load")]
     clients: NonZeroU32,
-    /// What to ask.
+    /// Queries to send.
     #[arg(long, value_enum, default_value_t = LoadOp::Reach, requires = "load")]
     op: LoadOp,
-    /// Where random nodes begin.
+    /// Seed of random nodes.
     #[arg(long, value_name = "SEED", default_value_t = 0, requires = "load")]
     seed: u64,
     /// Draw how many queries took how long, as SVG.
@@ -75,7 +75,7 @@ pub(crate) enum QueryError {
     Connect {
         /// The socket.
         path: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The service ended or failed while it was asked.
@@ -83,7 +83,7 @@ pub(crate) enum QueryError {
     Lost {
         /// The socket.
         path: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
         /// Queries without an answer.
         open: u64,
@@ -93,7 +93,7 @@ pub(crate) enum QueryError {
     Busy {
         /// The socket.
         path: String,
-        /// What the service said.
+        /// The answer of the service.
         message: String,
     },
     /// An answer that is none.
@@ -101,7 +101,7 @@ pub(crate) enum QueryError {
     Stranger {
         /// The socket.
         path: String,
-        /// What came.
+        /// The received text.
         line: String,
     },
     /// A picture whose suffix names no format.

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use seawall::graph::Graph;
 use seawall::service::{Answer, Client, Reply, Span, SubmitError, TicketError};
 
-/// What an answer needs beside its ticket.
+/// Context of an answer, beside its ticket.
 #[derive(Debug)]
 pub(super) struct Form {
     pub(super) id: Value,
-    /// Where the neighbours of an answer lie.
+    /// Place of the neighbours of an answer.
     pub(super) neighbours: Option<Span>,
 }
 

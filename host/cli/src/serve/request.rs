@@ -18,14 +18,14 @@ pub(super) struct Request {
     pub(super) asked: Asked,
 }
 
-/// What a line asks for.
+/// Request of a line.
 #[derive(Debug)]
 pub(super) enum Asked {
     /// A query of the service.
     Query(Query),
     /// The neighbours of a node, of which so many fit the answer.
     Neighbours { node: u32, limit: u32 },
-    /// What the service did so far.
+    /// Statistics of the service.
     Stats,
 }
 

@@ -22,7 +22,7 @@ use super::{NEIGHBOURS, OPEN, WINDOW};
 use seawall::graph::Graph;
 use seawall::service::{Client, Query, Span, Ticket};
 
-/// What happens to a client.
+/// Events of a client.
 enum Event {
     /// A query was posted.
     Posted {
@@ -102,7 +102,7 @@ impl Session {
     }
 }
 
-/// What is left of a session.
+/// Remains of a session.
 pub(super) struct Left {
     /// The thread that reads.
     pub(super) reader: JoinHandle<()>,

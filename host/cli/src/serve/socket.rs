@@ -30,7 +30,7 @@ pub(crate) enum SocketError {
     Taken {
         /// The path.
         path: String,
-        /// What is there.
+        /// The file that is there.
         what: &'static str,
     },
     /// The system refused.
@@ -38,7 +38,7 @@ pub(crate) enum SocketError {
     Io {
         /// The path.
         path: String,
-        /// What it said.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -83,7 +83,7 @@ pub(super) fn serve(
                 // A client that leaves or does not read ends its own session alone.
                 let _ = attend(&stream, &client, graph, stop);
                 let _ = stream.shutdown(Shutdown::Both);
-                // What it asked for may still write to its window.
+                // Its requests may still write to its window.
                 while !client.is_idle() {
                     std::thread::sleep(LOOK);
                 }

@@ -1,4 +1,4 @@
-//! What ends a service from outside.
+//! Signals that end a service.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};

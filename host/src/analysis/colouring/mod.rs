@@ -98,7 +98,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
                 let colour = edge.latest(colours, neighbour);
                 let waits = comes_first & colour.equals(UNREACHED);
                 edge.until(waits);
-                // Nothing for what is below the window, behind it, or has no colour.
+                // No bit for colours below or above the window, or for none.
                 let bit = edge.constant(1_u32) << (colour - base);
                 [(Join::Any, waits), (Join::Or, bit)]
             });

@@ -1,4 +1,4 @@
-//! What makes a colouring proper and greedy, by its definition.
+//! Definition of a proper and greedy colouring.
 
 use crate::graph::Graph;
 use seawall_core::abi::UNREACHED;

@@ -88,7 +88,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     program.fixpoint("decide", question.max_iterations, |body| {
         body.each("round", Over::Nodes, |node| {
             let own = node.load(states);
-            // What is decided is left out.
+            // Decided nodes are left out.
             node.only((own - 1).below(IN - 1));
             let best = node.gather(Edges::Out, Join::Max, |edge| {
                 edge.latest(states, edge.neighbour())

@@ -1,4 +1,4 @@
-//! What makes a set independent and maximal, by its definition.
+//! Definition of an independent and maximal set.
 
 use crate::graph::Graph;
 

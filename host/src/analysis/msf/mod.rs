@@ -40,7 +40,7 @@ const FACTS: Facts = Facts {
 /// Passes over all edges, and levels in between.
 const PASSES: [f64; 2] = [16.0, 80.0];
 
-/// What stands for no edge.
+/// Stands for no edge.
 const NONE: u64 = u64::MAX;
 
 impl Analysis for Msf {
@@ -93,7 +93,7 @@ struct Registers {
     /// The least weight that leaves a root's tree, and the ends of that edge.
     lightest: RegisterId,
     picks: RegisterId,
-    /// Where roots lead: to the root that they join, else to themselves.
+    /// Targets of roots: the root that they join, else to themselves.
     joins: RegisterId,
     /// The same without circles of two.
     leads: RegisterId,
@@ -185,7 +185,7 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
         let own = node.index();
         let (one, other) = (pick.to_u32(), pick.high());
         let is_picked = pick.differs(NONE);
-        // What stands for no edge has no ends.
+        // A missing edge has no ends.
         let (one, other) = (is_picked.select(one, own), is_picked.select(other, own));
         let (one, other) = (node.at(roots, one), node.at(roots, other));
         let to = one.equals(own).select(other, one);

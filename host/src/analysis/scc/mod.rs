@@ -1,7 +1,7 @@
 //! Strongly connected components: nodes that reach each other along directed edges.
 //!
 //! Every node learns the largest node that reaches it and the largest that it reaches.
-//! Where both are the same, that one is in its component; where they differ, no component
+//! If both are the same, that one is in its component; if they differ, no component
 //! holds both of two nodes with different pairs, and their edges no longer count
 //! (Alabandi, Sands, Biros, Burtscher, "A High-Performance Algorithm for Finding Strongly
 //! Connected Components on GPUs", 2023). What is largest passes on by leaps: what reaches the largest node

@@ -90,7 +90,7 @@ impl Analysis for Widest {
     }
 }
 
-/// What widths are made of, by the kind of weights.
+/// Parts of widths, by the kind of weights.
 #[derive(Clone, Copy)]
 enum Width {
     Whole,
@@ -130,7 +130,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     let mut program = ProgramBuilder::new(graph.nodes());
     let sources = program.input("sources", question.sources.len() as u64)?;
     let widths = program.per_node("widths", width.kind())?;
-    // Who got wider, in turn.
+    // Nodes that got wider, in turn.
     let wider = [
         program.per_node("wider", Kind::U32)?,
         program.per_node("wider next", Kind::U32)?,

@@ -40,7 +40,7 @@ impl Brake {
     }
 }
 
-/// What may end a run, and how.
+/// Reasons that end a run, and the way to do it.
 #[derive(Debug)]
 pub(super) struct Watch<'a> {
     canceller: &'a Canceller,

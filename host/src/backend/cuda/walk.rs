@@ -16,7 +16,7 @@ pub(super) struct LoopStage {
     pub(super) wave_index: u32,
     /// Number of the loop in the program.
     pub(super) wave: u32,
-    /// What kind of loop it is.
+    /// Its kind of loop.
     pub(super) opcode: u32,
     /// First body group in the group table.
     pub(super) first_group: u32,

@@ -18,7 +18,7 @@ pub(in crate::program) fn allocate(written: &Written) -> Result<Vec<Instruction>
         held: vec![None; written.values.len()],
         taken: [None; TEMPS as usize],
     };
-    // What items come to is kept from the first to the last.
+    // Results of items are kept from the first to the last.
     let mut folds = Vec::new();
     for step in written.steps.iter().filter(|step| step.op == Op::Fold) {
         let kind = written.values[step.from[0] as usize].kind;

@@ -1,4 +1,4 @@
-//! What the code of a wave can do at an item, and at an edge of one.
+//! Operations of a wave's code at an item, and at an edge of one.
 
 use super::steps::{Coder, Step};
 use super::value::{Number, Operand, Value};

@@ -39,7 +39,7 @@ pub(crate) struct Coder<'r> {
     parts: Cell<(u32, u32)>,
 }
 
-/// What a coder has written.
+/// Steps that a coder has written.
 #[derive(Debug)]
 pub(in crate::program) struct Written {
     pub(super) steps: Vec<Step>,
@@ -61,7 +61,7 @@ impl<'r> Coder<'r> {
         }
     }
 
-    /// What was written.
+    /// The steps written so far.
     ///
     /// # Errors
     /// The first call that made no sense.
@@ -147,7 +147,7 @@ impl<'r> Coder<'r> {
         self.steps.borrow_mut().push(step);
     }
 
-    /// Values of edges are gone behind their part.
+    /// Values of edges are gone after their part.
     fn check_parts(&self, step: &Step) {
         let values = self.values.borrow();
         let fits = |id: &u32| [0, self.part()].contains(&values[*id as usize].part);

@@ -115,7 +115,7 @@ impl<'c> Value<'c> {
         self.id
     }
 
-    /// What kind of value it is.
+    /// Its kind of value.
     #[must_use]
     pub const fn kind(self) -> Kind {
         self.kind
@@ -138,7 +138,7 @@ impl<'c> Value<'c> {
         Self::new(self.coder, made.id(), kind)
     }
 
-    /// What `ops` makes of this and a value of the same kind.
+    /// Result of `ops` on this and a value of the same kind.
     fn binary(self, what: &'static str, ops: Ops, other: impl Operand<'c>) -> Self {
         let other = other.value(self).expect(what, self.kind);
         let made = self.operation(what, ops);
@@ -151,7 +151,7 @@ impl<'c> Value<'c> {
         self.make(Kind::U32, Step::of(made).using([self.id, other.id]))
     }
 
-    /// What `ops` makes of this, shifted by a whole number.
+    /// Result of `ops` on this, shifted by a whole number.
     fn shift(self, what: &'static str, ops: Ops, by: impl Operand<'c>) -> Self {
         let by = by.value(self.as_word()).expect(what, Kind::U32);
         let made = self.operation(what, ops);

@@ -22,7 +22,7 @@ struct Report<'a> {
     no_arena: Option<OverBudget>,
 }
 
-/// What follows from groups and arena.
+/// Figures that follow from groups and arena.
 #[derive(Serialize)]
 struct Detail<'a> {
     results: &'static str,

@@ -125,7 +125,7 @@ fn peaks(view: &PlanView<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// What running the groups takes, and in what shape.
+/// Memory and shape of running the groups.
 fn execution(out: &mut dyn Write, plan: &Execution<'_>) -> io::Result<()> {
     let arena = &plan.arena;
     let note = format!("; no arena is smaller than {}", bytes(arena.lower_bound()));

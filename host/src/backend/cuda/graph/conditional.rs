@@ -27,7 +27,7 @@ pub(super) struct Building<'a> {
     pub(super) decide: &'a Grid,
 }
 
-/// Where a loop is.
+/// Place of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
     /// In the graph that is launched, once a run.
@@ -77,7 +77,7 @@ impl Building<'_> {
         Ok(tail)
     }
 
-    /// Adds a loop behind the last nodes of `graph`; `fill` adds its body.
+    /// Adds a loop after the last nodes of `graph`; `fill` adds its body.
     fn while_node(
         self,
         (graph, mut after): (CUgraph, Vec<CUgraphNode>),
