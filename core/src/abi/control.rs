@@ -42,7 +42,7 @@ pub enum FaultCode {
     BadBatch = 10,
     /// A parameter of the wave has no meaning, such as a reduction that there is not.
     BadParameter = 11,
-    /// The host gave the run up, since not all of its threads could start.
+    /// The host gave the run up.
     GivenUp = 12,
     /// A group or a wave lies outside its table.
     BadTable = 13,

@@ -106,6 +106,8 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     program.fill("all are left", registers.left, graph.nodes());
     program.each("one part", Over::Nodes, |node| {
         node.store(registers.parts, 0);
+        node.store(registers.before, 0);
+        node.store(registers.after, 0);
         node.store(registers.found, UNREACHED);
         node.store(least, UNREACHED);
         node.store(labels, UNREACHED);
