@@ -1,8 +1,9 @@
 //! `cargo xtask header`: the C interface to `core/capi/include/seawall.h`.
 //!
 //! cbindgen writes it and is not a dependency, since it takes longer to build than
-//! everything else here. So the header names the hash of its sources: `--check`
-//! compares hashes always, and the text itself wherever cbindgen is installed.
+//! everything else here. So the header names the hash of its sources and the version
+//! that wrote it: `--check` compares hashes always, and the text where that version is
+//! installed. Another version may write another text, or fail on these sources.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -15,6 +16,7 @@ use crate::process;
 use crate::workspace;
 
 const SOURCES: &str = "// Sources: sha256 ";
+const WRITER: &str = "// Writer: cbindgen ";
 
 /// Options of `header`.
 #[derive(Args)]
@@ -29,23 +31,32 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let hash = hash()?;
     let path = folder().join("include/seawall.h");
     if !options.check {
-        workspace::write(&path, &generate(&hash)?)?;
+        let version = installed()?;
+        workspace::write(&path, &generate(&hash, &version)?)?;
         println!("wrote core/capi/include/seawall.h");
         return Ok(());
     }
     let committed = workspace::read(&path)?;
-    if sources(&committed) != Some(&hash) {
+    if field(&committed, SOURCES) != Some(&hash) {
         return Err(stale("written from other sources"));
     }
-    match generate(&hash) {
-        Ok(text) if text == committed => println!("seawall.h is fresh"),
-        Ok(_) => return Err(stale("cbindgen writes another text")),
-        Err(Error::Start { .. }) => {
-            println!("seawall.h has the hash of its sources; text not compared without cbindgen");
-        }
-        Err(error) => return Err(error),
-    }
+    println!("{}", compare(&committed, &hash)?);
     Ok(())
+}
+
+/// Compares the text with what the same version of cbindgen writes now.
+fn compare(committed: &str, hash: &str) -> Result<String, Error> {
+    let writer = field(committed, WRITER).unwrap_or("of an unknown version");
+    match installed() {
+        Ok(version) if version == writer => match generate(hash, &version)? == committed {
+            true => Ok("seawall.h is fresh".into()),
+            false => Err(stale("cbindgen writes another text")),
+        },
+        Ok(_) | Err(Error::Start { .. }) => Ok(format!(
+            "seawall.h has the hash of its sources; text not compared without cbindgen {writer}"
+        )),
+        Err(error) => Err(error),
+    }
 }
 
 fn stale(how: &str) -> Error {
@@ -56,23 +67,29 @@ fn stale(how: &str) -> Error {
     }
 }
 
-fn generate(hash: &str) -> Result<String, Error> {
+/// The version of cbindgen that is installed.
+fn installed() -> Result<String, Error> {
+    let text = process::capture(Command::new("cbindgen").arg("--version"))?;
+    Ok(text.trim().trim_start_matches("cbindgen ").to_owned())
+}
+
+fn generate(hash: &str, version: &str) -> Result<String, Error> {
     let text = process::capture(
         Command::new("cbindgen")
             .args(["--quiet", "--config", "cbindgen.toml", "."])
             .current_dir(folder()),
     )?;
-    Ok(with_hash(&text, hash))
+    Ok(with_origin(&text, hash, version))
 }
 
-/// The hash goes below the first line.
-fn with_hash(text: &str, hash: &str) -> String {
+/// The hash and the version go below the first line.
+fn with_origin(text: &str, hash: &str, version: &str) -> String {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-    format!("{first}\n{SOURCES}{hash}\n{rest}")
+    format!("{first}\n{SOURCES}{hash}\n{WRITER}{version}\n{rest}")
 }
 
-fn sources(header: &str) -> Option<&str> {
-    header.lines().find_map(|line| line.strip_prefix(SOURCES))
+fn field<'a>(header: &'a str, name: &str) -> Option<&'a str> {
+    header.lines().find_map(|line| line.strip_prefix(name))
 }
 
 /// The hash of the crate's sources and of cbindgen's settings.
@@ -98,16 +115,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hash_is_found_where_it_was_written() {
-        let header = with_hash("// Title\n\n#ifndef X\n", "abc");
-        assert_eq!(header, "// Title\n// Sources: sha256 abc\n\n#ifndef X\n");
-        assert_eq!(sources(&header), Some("abc"));
-        assert_eq!(sources("// Title\n"), None);
+    fn the_origin_is_found_where_it_was_written() {
+        let header = with_origin("// Title\n\n#ifndef X\n", "abc", "1.2.3");
+        assert_eq!(
+            header,
+            "// Title\n// Sources: sha256 abc\n// Writer: cbindgen 1.2.3\n\n#ifndef X\n"
+        );
+        assert_eq!(field(&header, SOURCES), Some("abc"));
+        assert_eq!(field(&header, WRITER), Some("1.2.3"));
+        assert_eq!(field("// Title\n", SOURCES), None);
     }
 
     #[test]
     fn the_committed_header_has_the_hash_of_its_sources() {
         let header = workspace::read(&folder().join("include/seawall.h")).unwrap();
-        assert_eq!(sources(&header), Some(hash().unwrap().as_str()));
+        assert_eq!(field(&header, SOURCES), Some(hash().unwrap().as_str()));
+        assert!(field(&header, WRITER).is_some());
     }
 }

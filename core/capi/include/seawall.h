@@ -1,5 +1,6 @@
 // Seawall's planner for C; written by `cargo xtask header`, do not edit.
 // Sources: sha256 6dbd998c0b68fdd4a0b07787228cfbc38f5dfe23d47d1c672363034c28b5c619
+// Writer: cbindgen 0.29.4
 
 #ifndef SEAWALL_H
 #define SEAWALL_H
