@@ -14,6 +14,7 @@ pub mod executor;
 pub mod column;
 pub mod cost;
 pub mod tiles;
+pub mod own;
 pub mod program;
 pub mod backend;
 pub mod analysis;

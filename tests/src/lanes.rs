@@ -12,7 +12,7 @@ use seawall_device::grid::host::{HostGrid, Services};
 use seawall_device::grid::{Grid, LANES_MAX, SHARED_WORDS};
 use seawall_device::launch::Launch;
 use seawall_device::run::run_program;
-use seawall_device::waves::family;
+use seawall_device::sets::All;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -334,7 +334,7 @@ fn run_lane(
     // SAFETY: the session filled the record from memory that outlives the run.
     let launch = unsafe { Launch::new(launch) };
     // A run that stops early leaves its reason in the control block.
-    let _ = run_program::<Lane<'_>, { family::ALL }>(grid, launch);
+    let _ = run_program::<Lane<'_>, All>(grid, launch);
 }
 
 fn now_ns() -> u64 {

@@ -58,7 +58,7 @@ impl<M: Machine> Item<'_, M> {
     #[inline(always)]
     #[must_use]
     pub fn latest(self, from: Shared<'_>, at: u32) -> u32 {
-        self.note(Some(from.operand()), at, How::Load);
+        self.note(Some(from.operand()), at, How::Latest);
         from.words().load(self.grid, at)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::grid::Grid;
 use core::marker::PhantomData;
-use seawall_core::abi::facts::Operand;
+use seawall_core::abi::facts::{Facts, Operand};
 
 /// A machine that runs waves: a GPU or CPU threads. Waves are generic over it.
 pub trait Machine: sealed::Sealed + Copy {
@@ -51,8 +51,10 @@ pub trait Recorder: 'static {
         let _ = access;
     }
 
-    /// It ended.
-    fn end() {}
+    /// It ended, well or as a fault.
+    fn end(is_well: bool) {
+        let _ = is_well;
+    }
 }
 
 /// Takes no notes.
@@ -72,6 +74,8 @@ pub struct Started {
     pub wave: u32,
     /// Words of each operand, in the order of [`Operand::ALL`]; 0 where there is none.
     pub words: [u32; 4],
+    /// The facts about it.
+    pub facts: Facts,
 }
 
 /// An access of a wave.
@@ -90,8 +94,10 @@ pub struct Access {
 /// Kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// Reads the word.
+    /// Reads the word as it was before the wave.
     Load,
+    /// Reads the word as it is.
+    Latest,
     /// Stores the word.
     Store,
     /// Reads and stores it at once.

@@ -77,12 +77,13 @@ impl<'w, M: Machine> Running<'w, M> {
     }
 
     /// What a recorder is told of its begin.
-    pub(super) fn started(&self, number: u32) -> Started {
+    pub(super) fn started(&self, number: u32, facts: Facts) -> Started {
         let words = Operand::ALL.map(|operand| self.find(operand).map_or(0, Words::len));
         Started {
             number,
             wave: self.wave.number(self.cx.grid()),
             words,
+            facts,
         }
     }
 

@@ -58,10 +58,10 @@ fn run_one<W: Wave, G: Grid, R: Recorder>(
 ) -> Result<(), FaultCode> {
     let mut running = Running::<On<G, R>>::new(cx, wave, const { Rights::of(&W::FACTS) });
     if R::RECORDS {
-        R::begin(running.started(number));
+        R::begin(running.started(number, W::FACTS));
     }
     let done = W::run(&mut running);
-    R::end();
+    R::end(done.is_ok());
     done?;
     none_missed(cx.grid())
 }

@@ -177,6 +177,7 @@ mod tests {
             input_bytes: 0,
             needs: GraphNeeds::default(),
             search: SearchPolicy::default(),
+            own: None,
         }
     }
 

@@ -15,6 +15,7 @@ use crate::backend::BackendError;
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::program::Opcode;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The persistent kernels and their shapes.
 #[derive(Debug)]
@@ -34,7 +35,10 @@ impl Mega {
         Ok(Self {
             module: Rc::clone(module),
             asked,
-            search: clustered(&kernel(module, Entry::MegaSearch, &searching)?, searching)?,
+            search: clustered(
+                &kernel(module, (Entry::MegaSearch, None), &searching)?,
+                searching,
+            )?,
             whole: None,
         })
     }
@@ -42,12 +46,17 @@ impl Mega {
     /// Chooses the kernel and its shape for `program`.
     pub(super) fn choose(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         self.whole = None;
-        let entry = entry_for(program);
+        let own = program.used_waves();
+        let own = own.map(|own| self.module.own_text(own)).transpose()?;
+        let entry = match own {
+            Some(_) => Entry::OwnMega,
+            None => entry_for(program),
+        };
         if entry == Entry::MegaSearch {
             return Ok(());
         }
         let flat = self.asked.for_work(Work::of(program));
-        let kernel = kernel(&self.module, entry, &flat)?;
+        let kernel = kernel(&self.module, (entry, own), &flat)?;
         self.whole = Some(Grid::new(kernel, flat, Residency::Cooperative)?);
         Ok(())
     }
@@ -88,9 +97,13 @@ impl Mega {
 }
 
 /// A persistent kernel, compiled for the requested shape.
-fn kernel(module: &Rc<Module>, entry: Entry, asked: &Asked) -> Result<Kernel, BackendError> {
+fn kernel(
+    module: &Rc<Module>,
+    (entry, own): (Entry, Option<Arc<str>>),
+    asked: &Asked,
+) -> Result<Kernel, BackendError> {
     let units = module.context().limits().info.units;
-    module.kernel_within(entry, asked.bound(units))
+    module.kernel_within(entry, asked.bound(units), own)
 }
 
 /// Shapes a kernel that profits from clusters: of the requested size, or the largest below it that
@@ -154,6 +167,7 @@ mod tests {
             input_bytes: 0,
             needs: GraphNeeds::default(),
             search: SearchPolicy::default(),
+            own: None,
         }
     }
 

@@ -148,6 +148,7 @@ impl Placement {
             input_bytes: 0,
             needs: crate::program::encoded::GraphNeeds::default(),
             search: SearchPolicy::default(),
+            own: None,
         })
     }
 }
