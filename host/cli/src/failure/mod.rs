@@ -33,6 +33,9 @@ pub(super) fn of(error: &CliError) -> Value {
         CliError::Evidence(EvidenceFailure::Unreadable { file, source }) => {
             json!({"kind": "unreadable", "file": file, "reason": source.to_string()})
         }
+        CliError::Evidence(EvidenceFailure::Unmeasured { graph, source }) => {
+            json!({"kind": "unmeasured", "graph": graph, "reason": source.to_string()})
+        }
         CliError::Graph(error) => graph::fields(error),
         CliError::Run(error) => run::fields(error),
         CliError::Batch(error) => run::batch_fields(error),
