@@ -29,3 +29,8 @@ pub mod service;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/own-programs.md")]
 struct OwnPrograms;
+
+/// The listings of the guide to waves of other crates.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/own-waves.md")]
+struct OwnWavesGuide;

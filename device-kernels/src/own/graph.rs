@@ -1,39 +1,13 @@
 //! The graph as waves of other crates see it.
 
-use crate::memory::{Csr, Proven};
+use crate::memory::{Csr, Kept, Proof, Proven};
 use core::marker::PhantomData;
-
-/// An array of the graph.
-#[derive(Clone, Copy, Debug)]
-struct Constant {
-    // A number, so that closures over items may share it.
-    address: u64,
-    len: u32,
-}
-
-impl Constant {
-    #[inline(always)]
-    fn of(array: Proven) -> Self {
-        Self {
-            address: array.address(),
-            len: array.len(),
-        }
-    }
-
-    #[inline(always)]
-    fn array(self) -> Proven {
-        // SAFETY: `of` took an array of this address and length. Handles of the graph
-        // live no longer than the wave, and users of this module compare indices with
-        // its lengths.
-        unsafe { Proven::trusted(self.address as *mut u32, self.len) }
-    }
-}
 
 /// Rows of edges of the graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'w> {
-    offsets: Constant,
-    targets: Constant,
+    offsets: Kept<Proof>,
+    targets: Kept<Proof>,
     nodes: u32,
     wave: PhantomData<&'w ()>,
 }
@@ -41,7 +15,7 @@ pub struct Rows<'w> {
 impl Rows<'_> {
     #[inline(always)]
     pub(super) fn new(csr: Csr, nodes: u32) -> Self {
-        let [offsets, targets] = csr.arrays().map(Constant::of);
+        let [offsets, targets] = csr.arrays().map(Kept::of);
         Self {
             offsets,
             targets,
@@ -61,7 +35,7 @@ impl Rows<'_> {
     #[inline(always)]
     #[must_use]
     pub fn edges(self) -> u32 {
-        self.targets.len
+        self.targets.len()
     }
 
     #[inline(always)]
@@ -73,7 +47,7 @@ impl Rows<'_> {
 /// Weights of outgoing edges, by the number of the edge.
 #[derive(Clone, Copy, Debug)]
 pub struct Weights<'w> {
-    words: Constant,
+    words: Kept<Proof>,
     wave: PhantomData<&'w ()>,
 }
 
@@ -81,7 +55,7 @@ impl Weights<'_> {
     #[inline(always)]
     pub(super) fn new(words: Proven) -> Self {
         Self {
-            words: Constant::of(words),
+            words: Kept::of(words),
             wave: PhantomData,
         }
     }

@@ -1,6 +1,6 @@
 //! Registers as waves of other crates see them.
 
-use crate::memory::Words;
+use crate::memory::{Checked, Kept, Words};
 use core::marker::PhantomData;
 use seawall_core::abi::facts::Operand;
 
@@ -10,9 +10,7 @@ use seawall_core::abi::facts::Operand;
 /// wave then ends as a fault that names the index and the length.
 #[derive(Clone, Copy, Debug)]
 pub struct Register<'w, const READ: bool, const WRITE: bool> {
-    // A number, so that closures over items may share it.
-    address: u64,
-    len: u32,
+    words: Kept<Checked>,
     operand: Operand,
     wave: PhantomData<&'w ()>,
 }
@@ -30,8 +28,7 @@ impl<const READ: bool, const WRITE: bool> Register<'_, READ, WRITE> {
     #[inline(always)]
     pub(super) fn new(words: Words, operand: Operand) -> Self {
         Self {
-            address: words.address(),
-            len: words.len(),
+            words: Kept::of(words),
             operand,
             wave: PhantomData,
         }
@@ -41,14 +38,14 @@ impl<const READ: bool, const WRITE: bool> Register<'_, READ, WRITE> {
     #[inline(always)]
     #[must_use]
     pub fn len(self) -> u32 {
-        self.len
+        self.words.len()
     }
 
     /// Whether it has no words.
     #[inline(always)]
     #[must_use]
     pub fn is_empty(self) -> bool {
-        self.len == 0
+        self.words.len() == 0
     }
 
     /// The operand that it is.
@@ -59,8 +56,6 @@ impl<const READ: bool, const WRITE: bool> Register<'_, READ, WRITE> {
 
     #[inline(always)]
     pub(super) fn words(self) -> Words {
-        // SAFETY: `new` took an array of this address and length, which is valid for the
-        // run. The lifetime is that of the wave, which a handle cannot outlive.
-        unsafe { Words::new(self.address as *mut u32, self.len) }
+        self.words.array()
     }
 }

@@ -20,9 +20,9 @@ pub trait Wave: 'static {
     /// its CPU session compares them with what the wave does.
     const FACTS: Facts;
 
-    /// Runs it. The code must end by itself: nothing interrupts a wave, and a run that is
-    /// cancelled ends after it. Each lane calls this, and all lanes agree on what it
-    /// returns.
+    /// Runs it. The code of an item must end by itself: a run that is cancelled ends
+    /// between items on CPU threads, and between waves on a GPU. Each lane calls this, and
+    /// all lanes agree on what it returns.
     ///
     /// # Errors
     /// What ends the run; [`FaultCode::BadParameter`] for parameters without a meaning.

@@ -81,7 +81,32 @@ impl Wave for Differ {
     }
 }
 
+/// Lowers every word of `to` to the least word of the nodes that it has edges to, as far as
+/// those are known, and tells the fixpoint around it if any fell.
+pub struct Lower;
+
+impl Wave for Lower {
+    const NAME: &'static str = "Lower";
+    const FACTS: Facts = Facts::of(&[Operand::To], &[Operand::To]);
+
+    fn run<M: Machine>(wave: &mut Running<'_, M>) -> Result<(), Fault> {
+        let (labels, rows) = (wave.update(Operand::To)?, wave.outgoing());
+        wave.each_node(|node| {
+            let (own, before) = (node.index(), node.latest(labels, node.index()));
+            let mut least = before;
+            for edge in node.edges(rows, own) {
+                least = least.min(node.latest(labels, node.neighbour(rows, edge)));
+            }
+            if least < before {
+                node.min(labels, own, least);
+                node.changed();
+            }
+        });
+        Ok(())
+    }
+}
+
 /// The waves of this crate, by number.
-pub type Heat = (Spread, Cool, Differ);
+pub type Heat = (Spread, Cool, Differ, Lower);
 
 seawall_device::kernels!(Heat);

@@ -1,6 +1,5 @@
 //! An encoded program: the tables that every executor walks.
 
-use super::table_error::TableError;
 use crate::graph::WeightKind;
 use crate::own::OwnWaves;
 use seawall_core::abi::code::Instruction;
@@ -125,14 +124,9 @@ impl EncodedProgram {
         };
         self.own.as_ref().filter(is_used)
     }
+}
 
-    /// Checks that groups, loops and registers stay within their tables and
-    /// regions, and proves that registers hold what waves take for granted
-    /// ([`seawall_core::abi::facts`]). Of about linear cost in the tables.
-    ///
-    /// # Errors
-    /// The first contradiction.
-    pub fn check(&self) -> Result<(), TableError> {
-        super::check::check(self)
-    }
+/// Whether a wave is a loop, whose parameters begin with the groups of its body.
+pub(super) fn is_loop(wave: &WaveRecord) -> bool {
+    [Opcode::Fixpoint as u32, Opcode::While as u32].contains(&wave.opcode)
 }

@@ -9,10 +9,11 @@ use super::GridShape;
 use super::bound::Bound;
 use super::context::Context;
 use super::entry::Entry;
-use super::launch::{Asked, Grid, Residency};
+use super::launch::{Grid, Residency};
 use super::memory::DeviceMemory;
 use super::module::Module;
 use super::resident::{elapsed_ns, lane};
+use super::shape::Asked;
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
 use crate::backend::batch::{

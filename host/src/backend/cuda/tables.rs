@@ -147,8 +147,8 @@ impl Placement {
             arena_bytes: 0,
             input_bytes: 0,
             needs: crate::program::encoded::GraphNeeds::default(),
-            search: SearchPolicy::default(),
             own: None,
+            search: SearchPolicy::default(),
         })
     }
 }
@@ -217,6 +217,7 @@ mod tests {
             arena_bytes: 0,
             input_bytes: 0,
             needs: GraphNeeds::default(),
+            own: None,
             search: SearchPolicy {
                 forced: 18,
                 ..SearchPolicy::default()
