@@ -23,7 +23,7 @@ use super::weights::WeightArgs;
 use crate::names::{AnalysisName, BackendName, ReadFormat};
 use crate::report::rows::Rows;
 use crate::report::table::{RowFormat, TableColumn};
-use crate::report::{json, plot, text, trace};
+use crate::report::{explain, json, plot, text, trace};
 use seawall::analysis::ranking_iterations_max;
 use seawall::backend::cpu::THREADS_MAX;
 use seawall::batch::{is_batch, list_of};
@@ -45,6 +45,7 @@ Examples:
   seawall run calls.el --analysis pagerank --out ranks.npy --columns value
   seawall run calls.el --analysis reach --source 3 --source 17 --each --out who.csv
   seawall run gen:rmat:20:16 --analysis bfs --source 7 --backend mega --repeat 5 --trace run.json
+  seawall run gen:rmat:16:16 --analysis bfs --source 7 --explain
   seawall run gen:batch:8192:chain:512 --analysis bfs --source 0 --json
   seawall run graphs/ extra.mtx @more.txt --analysis cc --out components.csv
 
@@ -183,6 +184,10 @@ struct OutputArgs {
     /// Print the report as one JSON object.
     #[arg(long)]
     json: bool,
+    /// Show each group of waves with its bytes, its topology with the reason, and its predicted
+    /// and measured time; for searches also each step.
+    #[arg(long)]
+    explain: bool,
     /// Write a Chrome trace.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -411,6 +416,7 @@ impl RunArgs {
         };
         request.topology = self.machine.topology.forced();
         request.detail = self.detail.detail();
+        request.explain = self.output.explain || self.output.trace.is_some();
         request
     }
 
@@ -513,13 +519,16 @@ impl OutputArgs {
 
     fn report(&self, outcome: &RunOutcome, files: &Outputs) -> Result<(), CliError> {
         if self.json {
-            return print(|out| json::write(outcome, out));
+            return print(|out| json::write(outcome, self.explain, out));
         }
         if self.quiet || files.take_standard_output() {
             return Ok(());
         }
         print(|out| {
             text::write(outcome, out)?;
+            if self.explain {
+                explain::write(outcome, out)?;
+            }
             let written = [&self.out, &self.trace, &self.plot].into_iter().flatten();
             written
                 .into_iter()

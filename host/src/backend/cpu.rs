@@ -7,6 +7,7 @@ use super::memory::on_large_pages;
 use super::outgrown::{self, Outgrowing};
 use super::record::{self, Addresses, GraphAddresses, GraphSize, TableAddresses};
 use super::threads::{prepare, run_blocks};
+use super::trace::TraceMemory;
 use super::{
     BackendError, Canceller, DeviceInfo, HostWork, RunLimits, RunStats, Session, SessionMemory,
 };
@@ -37,6 +38,7 @@ pub struct CpuSession<'g> {
     tiles: Option<Tiles>,
     machine: Option<Machinery>,
     loaded: Option<Loaded>,
+    traces: bool,
     canceller: Canceller,
 }
 
@@ -52,6 +54,7 @@ struct Loaded {
     arena: Vec<Line>,
     inputs: Vec<Line>,
     control: Box<ControlRecord>,
+    trace: Option<TraceMemory>,
 }
 
 impl Loaded {
@@ -128,6 +131,7 @@ impl<'g> CpuSession<'g> {
             tiles: None,
             machine: None,
             loaded: None,
+            traces: false,
             canceller: Canceller::default(),
         })
     }
@@ -195,11 +199,16 @@ impl Session for CpuSession<'_> {
         self.canceller = canceller;
     }
 
+    fn trace_runs(&mut self, trace: bool) {
+        self.traces = trace;
+    }
+
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         fit::check(program, self.graph)?;
         let outgrowing = Outgrowing::of(program, self.graph)?;
         let arena = lines("the arena", program.arena_bytes)?;
         let inputs = lines("the input region", program.input_bytes)?;
+        let trace = self.traces.then(|| TraceMemory::new(program.groups.len()));
         self.loaded = Some(Loaded {
             program: program.clone(),
             ids: Ids::of(program),
@@ -207,6 +216,7 @@ impl Session for CpuSession<'_> {
             arena,
             inputs,
             control: Box::new(bytemuck::Zeroable::zeroed()),
+            trace: trace.transpose()?,
         });
         Ok(())
     }
@@ -218,6 +228,9 @@ impl Session for CpuSession<'_> {
             .copy_from_slice(inputs);
         *loaded.control = bytemuck::Zeroable::zeroed();
         loaded.outgrowing.begin_run();
+        if let Some(trace) = &mut loaded.trace {
+            trace.clear();
+        }
         let tiles = self.tiles.as_ref().filter(|_| loaded.program.needs.tiles);
         let launch = launch_record(self.graph, loaded, tiles, self.limits);
         let extra = tiles.map_or(0, Tiles::slots);
@@ -236,6 +249,7 @@ impl Session for CpuSession<'_> {
         Ok(RunStats {
             run_ns,
             host: HostWork::default(),
+            trace: loaded.trace.as_ref().map(|trace| trace.read(&control)),
             control,
         })
     }
@@ -309,6 +323,7 @@ fn launch_record(
         arena: loaded.arena.as_mut_ptr() as u64,
         inputs: loaded.inputs.as_mut_ptr() as u64,
         control: std::ptr::from_mut::<ControlRecord>(&mut loaded.control) as u64,
+        trace: loaded.trace.as_mut().map_or(0, TraceMemory::address),
     };
     record::launch_record(program, GraphSize::of(graph), &at, limits.time_budget_ns)
 }

@@ -3,7 +3,7 @@
 //! Costs come from the user's calibration if there is one, else from the defaults. The reason in
 //! the report has every number of the decision, and names a calibration that could not be used.
 
-use super::weigh::{Found, job, limits_of};
+use super::weigh::{Found, StepCosts, job, limits_of};
 use super::{Executor, RunRequest};
 use crate::backend::BackendError;
 use crate::backend::cuda::DeviceLimits;
@@ -30,8 +30,21 @@ pub(super) struct Choice {
     pub(super) reason: Option<String>,
     /// Limits of searches within one block, if the GPU's measured costs determine them.
     pub(super) narrow: Option<Narrow>,
+    /// Costs of a step of a search on the GPU, if it was looked for.
+    pub(super) step: Option<StepCosts>,
     /// Whether the GPU gathers by tiles; `None` decides by the graph.
     pub(super) tiles: Option<bool>,
+}
+
+impl Choice {
+    /// Returns the same choice for the executor that opened: the CPU where the GPU did not.
+    pub(super) fn opened(self, executor: Executor) -> Self {
+        Self {
+            executor: Some(executor),
+            step: self.step.filter(|_| executor != Executor::Cpu),
+            ..self
+        }
+    }
 }
 
 /// Frontiers that one block searches alone, nodes.
@@ -58,6 +71,7 @@ fn choose_with(graph: &Graph, request: &RunRequest, probe: Probe<'_>) -> Choice 
         threads: request.machine.threads,
         reason: None,
         narrow: None,
+        step: None,
         tiles: None,
     };
     if request.machine.executor == Some(Executor::Cpu) && request.machine.threads.is_some() {
@@ -89,7 +103,7 @@ fn choose_with(graph: &Graph, request: &RunRequest, probe: Probe<'_>) -> Choice 
 
 /// Edges in the sample of a search: few compared with those of the run, so that the choice takes
 /// little time.
-fn sample_edges(graph: &Graph) -> u64 {
+pub(super) fn sample_edges(graph: &Graph) -> u64 {
     const LEAST: u64 = 256;
     const SHARE: u64 = 400;
     (u64::from(graph.edges()) / SHARE).clamp(LEAST, SAMPLE_EDGES)
@@ -119,9 +133,11 @@ fn choose_beside(
         .then(|| without_tiles(graph, request, (job, &costs)))
         .flatten();
     let measured = found.calibration.gpu(key);
+    let executor = request.machine.executor.unwrap_or(Executor::Mega);
     Choice {
         executor: request.machine.executor,
         threads: request.machine.threads,
+        step: Some(StepCosts::of(&costs, executor, false)),
         tiles: no_tiles.is_some().then_some(false),
         reason: joined(reason, no_tiles).map(|reason| found.with_note(reason)),
         narrow: measured
@@ -137,6 +153,7 @@ fn on_cpu(request: &RunRequest, prediction: &Prediction, reason: String) -> Choi
         threads: threads(request, prediction),
         reason: Some(reason),
         narrow: None,
+        step: None,
         tiles: None,
     }
 }
