@@ -2,7 +2,8 @@
 
 use super::RunRequest;
 use super::choose::sample_edges;
-use super::execute::{Opened, Planned};
+use super::execute::Planned;
+use super::opened::Opened;
 use super::weigh;
 use crate::backend::RunStats;
 use crate::calibrate::predict_groups;
