@@ -297,6 +297,35 @@ fn unconverged_runs_are_reported_on_standard_error() {
     );
 }
 
+/// Waves have the times of their groups, within `run`; bodies those of all `iterations`.
+fn waves_have_times_within_the_run(events: &[Value], run: &Value, iterations: &Value) {
+    let waves = || {
+        events
+            .iter()
+            .filter(|event| event["cat"] == "wave" && event["ph"] == "X")
+    };
+    let within = |wave: &Value| {
+        let [start, end] = [run, wave].map(|event| event["ts"].as_f64().unwrap());
+        start <= end && wave["dur"].as_f64().unwrap() <= run["dur"].as_f64().unwrap() + 1e-3
+    };
+    assert!(waves().all(within));
+    let rank = waves().find(|event| event["name"] == "rank").unwrap();
+    assert_eq!(rank["args"]["opcode"], "Fixpoint");
+    assert_eq!(rank["args"]["iterations"], *iterations);
+    let body: Vec<_> = waves()
+        .filter(|event| event["args"]["body_of"] == "rank")
+        .collect();
+    assert!(body.len() > 1);
+    let runs = |event: &&Value| event["args"]["runs"] == *iterations;
+    assert!(body.iter().all(runs), "{body:?}");
+    let spent: f64 = body
+        .iter()
+        .map(|event| event["dur"].as_f64().unwrap())
+        .sum();
+    let loop_us = rank["dur"].as_f64().unwrap();
+    assert!(0.0 < spent && spent <= loop_us, "{spent} of {loop_us}");
+}
+
 /// The trace-event format: every event has its fields, times are microseconds.
 #[test]
 fn a_trace_shows_every_phase_and_the_waves_by_name() {
@@ -352,25 +381,5 @@ fn a_trace_shows_every_phase_and_the_waves_by_name() {
     let starts: Vec<f64> = phase().map(|event| event["ts"].as_f64().unwrap()).collect();
     assert!(starts.is_sorted(), "{starts:?}");
     let run = of("X").find(|event| event["name"] == "run 2").unwrap();
-    let waves = || of("X").filter(|event| event["cat"] == "wave");
-    let within = |wave: &Value| {
-        let [start, end] = [run, wave].map(|event| event["ts"].as_f64().unwrap());
-        start <= end && wave["dur"].as_f64().unwrap() <= run["dur"].as_f64().unwrap() + 1e-3
-    };
-    assert!(waves().all(within));
-    let rank = waves().find(|event| event["name"] == "rank").unwrap();
-    assert_eq!(rank["args"]["opcode"], "Fixpoint");
-    assert_eq!(rank["args"]["iterations"], report["iterations"]);
-    let body: Vec<_> = waves()
-        .filter(|event| event["args"]["body_of"] == "rank")
-        .collect();
-    assert!(body.len() > 1);
-    let runs = |event: &&Value| event["args"]["runs"] == report["iterations"];
-    assert!(body.iter().all(runs), "{body:?}");
-    let spent: f64 = body
-        .iter()
-        .map(|event| event["dur"].as_f64().unwrap())
-        .sum();
-    let loop_us = rank["dur"].as_f64().unwrap();
-    assert!(0.0 < spent && spent <= loop_us, "{spent} of {loop_us}");
+    waves_have_times_within_the_run(events, run, &report["iterations"]);
 }
