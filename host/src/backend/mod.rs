@@ -19,6 +19,7 @@ mod walk;
 
 pub mod cpu;
 pub mod gpu;
+pub mod lanes;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 #[cfg(not(feature = "cuda"))]
@@ -106,15 +107,23 @@ pub struct RunStats {
     pub control: ControlRecord,
 }
 
-/// Opens a session of `executor` with `graph` resident, as `machine` says; `tiles` is that
-/// of [`cuda::CudaOptions`].
+/// Settings of a GPU's session that a choice of machine makes, as of [`cuda::CudaOptions`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Whether ranks are gathered by tiles; `None` decides by the graph.
+    pub tiles: Option<bool>,
+    /// Lanes of a block by graph and work.
+    pub lane_table: lanes::LaneTable,
+}
+
+/// Opens a session of `executor` with `graph` resident, as `machine` says.
 ///
 /// # Errors
 /// As for [`cpu::CpuSession::open`] and [`cuda::open`].
 pub fn open<'g>(
     graph: &'g Graph,
     executor: Executor,
-    (machine, tiles): (&Machine, Option<bool>),
+    (machine, settings): (&Machine, Settings),
 ) -> Result<Box<dyn Session + 'g>, BackendError> {
     let limits = RunLimits {
         time_budget_ns: machine.time_budget_ns,
@@ -127,7 +136,8 @@ pub fn open<'g>(
         device: machine.device,
         limits,
         budget_bytes: machine.budget_bytes,
-        tiles,
+        tiles: settings.tiles,
+        lane_table: settings.lane_table,
         ..cuda::CudaOptions::default()
     };
     cuda::open(executor, graph, options)

@@ -6,6 +6,7 @@ use super::plan::{Target, check_opened, memory_of};
 use super::{Machine, Phase, RunError, RunRequest, steps};
 use crate::Cause;
 use crate::backend::{BackendError, Canceller};
+use crate::calibrate::SearchTuning;
 use crate::graph::Graph;
 use crate::outcome::{Dropped, RunOutcome, Times, waves};
 
@@ -42,6 +43,7 @@ pub(super) struct Resident<'g> {
     pub(super) asked: Machine,
     pub(super) opened: Opened<'g>,
     pub(super) narrow: Option<Narrow>,
+    pub(super) search: Option<SearchTuning>,
     /// The loaded program.
     pub(super) loaded: Option<Planned>,
 }
@@ -51,6 +53,7 @@ impl Resident<'_> {
         Target {
             executor: self.opened.executor,
             narrow: self.narrow,
+            search: self.search,
         }
     }
 }
@@ -138,13 +141,14 @@ impl<'g> Analyzer<'g> {
             let uploaded_ns = resident.opened.session.upload_ns();
             return Ok((resident, uploaded_ns));
         };
-        let narrow = choice.narrow;
+        let (narrow, search) = (choice.narrow, choice.search);
         let mut opened = submission.open(choice)?;
         opened.session.cancel_by(self.canceller.clone());
         let resident = Resident {
             asked: submission.request.machine,
             opened,
             narrow,
+            search,
             loaded: None,
         };
         Ok((self.resident.insert(resident), 0))

@@ -278,7 +278,7 @@ fn open<'g>(
         executor,
         threads,
         reason,
-        tiles,
+        settings,
         ..
     } = choice;
     let machine = Machine {
@@ -287,7 +287,7 @@ fn open<'g>(
     };
     let opened = |executor, reason| -> Result<Opened<'g>, RunError> {
         Ok(Opened {
-            session: backend::open(graph, executor, (&machine, tiles))?,
+            session: backend::open(graph, executor, (&machine, settings))?,
             executor,
             reason,
         })

@@ -5,6 +5,7 @@ use super::execute::Opened;
 use super::{Executor, RunError, RunRequest};
 use crate::analysis::Built;
 use crate::backend;
+use crate::calibrate::SearchTuning;
 use crate::graph::Graph;
 use crate::outcome::{Memory, PlanSummary};
 use crate::program::{EncodedProgram, PlanRequest, ProgramError};
@@ -14,6 +15,7 @@ use crate::program::{EncodedProgram, PlanRequest, ProgramError};
 pub(super) struct Target {
     pub(super) executor: Executor,
     pub(super) narrow: Option<Narrow>,
+    pub(super) search: Option<SearchTuning>,
 }
 
 impl Target {
@@ -23,6 +25,7 @@ impl Target {
         Self {
             executor: executor.unwrap_or(Executor::Mega),
             narrow: choice.and_then(|choice| choice.narrow),
+            search: choice.and_then(|choice| choice.search),
         }
     }
 }
@@ -47,6 +50,9 @@ pub(super) fn plan_program(
     if let Some(narrow) = target.narrow {
         encoded.search.narrow_nodes = narrow.enter;
         encoded.search.narrow_exit_nodes = narrow.leave;
+    }
+    if let Some(tuning) = target.search {
+        tuning.apply(&mut encoded.search);
     }
     Ok((encoded, summary))
 }

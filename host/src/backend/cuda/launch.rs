@@ -10,7 +10,7 @@ use super::cluster::{CLUSTER_MAX, Cluster};
 use super::entry::Entry;
 use super::error::check;
 use super::module::Kernel;
-use super::shape::Lanes;
+use super::shape::Site;
 use super::stream::Stream;
 use crate::backend::BackendError;
 use cudarc::driver::sys;
@@ -30,8 +30,8 @@ pub(super) struct Asked {
     pub(super) blocks: Option<u32>,
     /// Lanes of a block.
     pub(super) lanes: Option<u32>,
-    /// Lanes of a block by work, instead of these.
-    pub(super) lanes_by_work: Option<Lanes>,
+    /// Graph and device to plan blocks and lanes for, by work, instead of these.
+    pub(super) site: Option<Site>,
     /// Blocks of a cluster.
     pub(super) cluster: Option<u32>,
 }
