@@ -6,6 +6,7 @@ use super::fit::{self, Ids};
 use super::memory::on_large_pages;
 use super::outgrown::{self, Outgrowing};
 use super::record::{self, Addresses, GraphAddresses, GraphSize, TableAddresses};
+pub use super::threads::{THREADS_MAX, available_threads};
 use super::threads::{prepare, run_blocks};
 use super::{
     BackendError, Canceller, DeviceInfo, HostWork, RunLimits, RunStats, Session, SessionMemory,
@@ -85,21 +86,6 @@ pub(super) fn lines(what: &'static str, bytes: u64) -> Result<Vec<Line>, Backend
         available: short.available,
     })?;
     Ok(on_large_pages(memory))
-}
-
-/// Most threads of a run: more than any machine has would wait for each other at every barrier.
-pub const THREADS_MAX: usize = 4096;
-
-/// Returns the threads that the machine can run at once, at most those of a run.
-#[must_use]
-pub fn available_threads() -> NonZeroUsize {
-    // This call takes 30 us where the system has to read the limits of a container.
-    static THREADS: OnceLock<NonZeroUsize> = OnceLock::new();
-    let most = NonZeroUsize::new(THREADS_MAX).unwrap_or(NonZeroUsize::MIN);
-    *THREADS.get_or_init(|| {
-        let found = std::thread::available_parallelism();
-        found.unwrap_or(NonZeroUsize::MIN).min(most)
-    })
 }
 
 /// Starts `threads` threads, by default all of the machine's, for later runs: a command does so

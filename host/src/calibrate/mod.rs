@@ -15,9 +15,10 @@ pub mod sample;
 pub mod store;
 pub mod tiles;
 pub mod tune;
+mod tuning;
 
 pub use batch::{BatchJob, BatchPrediction, predict_batch};
 pub use predict::{Candidate, Prediction, predict};
 pub use store::{Calibration, Key, tuned_settings};
 pub use tiles::{TilePrediction, predict_tiles};
-pub use tune::{CpuTuning, GpuTuning, SearchTuning};
+pub use tuning::{CpuTuning, GpuTuning, NARROW_NODES_MIN, SearchTuning};

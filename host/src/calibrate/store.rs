@@ -4,7 +4,7 @@
 //! Seawall's version. It is written whole or not at all ([`crate::graph::file`]). A file that
 //! cannot be used is ignored, with a reason for the caller; nothing is guessed from a damaged one.
 
-use super::tune::{CpuTuning, GpuTuning, SearchTuning};
+use super::tuning::{CpuTuning, GpuTuning, SearchTuning};
 use crate::backend::Settings;
 use crate::backend::cuda::{self, DeviceLimits};
 use crate::cost::{Costs, CpuCosts, GpuCosts};

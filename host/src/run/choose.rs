@@ -9,16 +9,14 @@ use crate::backend::cpu::available_threads;
 use crate::backend::cuda::DeviceLimits;
 use crate::backend::{BackendError, Settings};
 use crate::calibrate::sample::SAMPLE_EDGES;
-use crate::calibrate::{Candidate, Key, Prediction, SearchTuning, predict, predict_tiles};
+use crate::calibrate::{
+    Candidate, Key, NARROW_NODES_MIN, Prediction, SearchTuning, predict, predict_tiles,
+};
 use crate::cost::{Costs, Job};
 use crate::graph::Graph;
 use crate::tiles::TILES_EDGES_MIN;
 use seawall_core::abi::search::SearchPolicy;
 use std::num::NonZeroUsize;
-
-/// Narrowest limit that a calibration may set for searches within one block, nodes: there is no
-/// gain below a warp's width.
-const NARROW_NODES_MIN: u32 = 32;
 
 /// The machine of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,10 +6,11 @@
 
 use super::GridShape;
 use super::entry::Entry;
-use super::launch::{Asked, Grid, Residency};
+use super::launch::{Grid, Residency};
 use super::loaded::Loaded;
 use super::module::Module;
 use super::running::Running;
+use super::shape::Asked;
 use super::stream::Stream;
 use crate::backend::BackendError;
 use crate::backend::walk::{LoopStage, Stage};

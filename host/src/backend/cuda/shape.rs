@@ -6,7 +6,6 @@
 
 use super::CudaOptions;
 use super::cluster::CLUSTER_MAX;
-use super::launch::Asked;
 use crate::backend::gpu::DeviceLimits;
 use crate::backend::lanes::{Kind, Lanes, Work};
 use crate::graph::Graph;
@@ -67,6 +66,19 @@ impl Site {
         };
         POLICY.plan(&request, None).ok()
     }
+}
+
+/// Requested shape; `None` means the default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// Blocks of the grid.
+    pub(super) blocks: Option<u32>,
+    /// Lanes of a block.
+    pub(super) lanes: Option<u32>,
+    /// Graph and device to plan blocks and lanes for, by work, instead of these.
+    pub(super) site: Option<Site>,
+    /// Blocks of a cluster.
+    pub(super) cluster: Option<u32>,
 }
 
 impl Asked {
