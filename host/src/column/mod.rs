@@ -26,7 +26,7 @@ pub enum Column {
 
 impl Column {
     /// Value of a node that no source reaches.
-    pub const UNREACHED: u32 = u32::MAX;
+    pub const UNREACHED: u32 = seawall_core::abi::UNREACHED;
 
     /// Number of nodes.
     #[must_use]
