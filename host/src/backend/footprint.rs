@@ -19,6 +19,7 @@ pub(super) const GPU_BYTES_MIN: u64 = 256;
 
 /// Memory that a session holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct SessionMemory {
     /// Bytes of the graph, and of the loaded program with its arena, inputs and tables.
     pub allocated_bytes: u64,

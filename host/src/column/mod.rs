@@ -11,6 +11,7 @@ use serde::Serialize;
 
 /// The result of an analysis: one value per node, by node number.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Column {
     /// Levels, labels, distances, counts or flags; [`Column::UNREACHED`] marks a
     /// node that no source reaches.

@@ -39,6 +39,7 @@ pub struct Job<'g> {
 
 /// Cost of one run of a batch, and the final state of each graph.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct BatchStats {
     /// Time of the run: device time between two events for a GPU, wall time
     /// for the CPU backend, nanoseconds.
