@@ -45,6 +45,7 @@ pub struct EvidenceRequest<'a> {
 
 /// One measured comparison.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Measurement {
     /// The machine.
     pub device: DeviceInfo,

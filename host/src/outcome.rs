@@ -19,6 +19,7 @@ use serde::Serialize;
 
 /// Memory of a machine during a run, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Memory {
     /// Graph, arena, inputs and tables, as the plan predicts them.
     pub predicted_bytes: u64,
@@ -32,6 +33,7 @@ pub struct Memory {
 
 /// Dropped edges of a file. The loader of the graph fills this in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Dropped {
     /// Edges from a node to itself.
     #[serde(rename = "dropped_self_loops")]
@@ -90,6 +92,7 @@ impl Weights {
 ///
 /// With several repetitions `run` and `readback` are medians.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Times {
     /// Reading or generating the graph. The loader fills this in.
     pub load: u64,
@@ -127,6 +130,7 @@ pub enum Track {
 
 /// A wave of the program that ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WaveSummary {
     /// Its name.
     pub name: String,

@@ -53,6 +53,7 @@ pub struct CudaOptions {
 
 /// A CUDA device as described by its driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DeviceLimits {
     /// Number of the device, for `--device`.
     pub ordinal: u32,

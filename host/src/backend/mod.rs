@@ -29,6 +29,7 @@ pub mod batch;
 
 /// Description of the machine that a session runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DeviceInfo {
     /// Name of the device by its driver or operating system.
     pub name: String,
@@ -58,6 +59,7 @@ impl Default for RunLimits {
 /// Work of the host during one run, from its inputs to the end of its last kernel; all zero on the
 /// CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct HostWork {
     /// Times the host waited for the device.
     pub host_synchronisations: u64,
@@ -95,6 +97,7 @@ impl HostWork {
 
 /// Cost of one run, and its final state.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct RunStats {
     /// Time of the run: device time between two events for a GPU, wall time
     /// for the CPU backend, nanoseconds.
