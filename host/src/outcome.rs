@@ -22,6 +22,7 @@ use serde::Serialize;
 
 /// Memory of a machine during a run, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Memory {
     /// Graph, arena, inputs and tables, as the plan predicts them.
     pub predicted_bytes: u64,
@@ -35,6 +36,7 @@ pub struct Memory {
 
 /// Dropped edges of a file. The loader of the graph fills this in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Dropped {
     /// Edges from a node to itself.
     #[serde(rename = "dropped_self_loops")]
@@ -93,6 +95,7 @@ impl Weights {
 ///
 /// With several repetitions `run` and `readback` are medians.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Times {
     /// Reading or generating the graph. The loader fills this in.
     pub load: u64,
@@ -130,6 +133,7 @@ pub enum Track {
 
 /// A wave of the program that ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WaveSummary {
     /// Its number, as in faults and traces.
     pub wave: u32,

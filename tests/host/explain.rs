@@ -2,7 +2,7 @@
 //! the counters of a real run.
 
 use seawall::analysis::{self, AnalysisKind, Question};
-use seawall::backend::{RunStats, StepTaken, open};
+use seawall::backend::{RunStats, Settings, StepTaken, open};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::{Graph, LoadOptions, load};
 use seawall::program::PlanRequest;
@@ -27,7 +27,7 @@ fn search(graph: &Graph, change: impl FnOnce(&mut SearchPolicy)) -> (Vec<u32>, R
     let (mut encoded, _) = built.program.encode(&PlanRequest::default()).unwrap();
     change(&mut encoded.search);
     let machine = Machine::cpu(NonZeroUsize::new(2));
-    let mut session = open(graph, Executor::Cpu, (&machine, None)).unwrap();
+    let mut session = open(graph, Executor::Cpu, (&machine, Settings::default())).unwrap();
     session.trace_runs(true);
     session.load(&encoded).unwrap();
     let stats = session.run(&built.inputs).unwrap();

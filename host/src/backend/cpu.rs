@@ -362,9 +362,9 @@ fn run_threads(
 ) -> Result<(), BackendError> {
     let dealer = Dealer::new();
     run_blocks(threads, |block| {
-        OBEYED.set(Some(canceller.clone()));
-        run_block(launch, (block, threads), extra, &dealer);
-        OBEYED.set(None);
+        obeying(canceller, || {
+            run_block(launch, (block, threads), extra, &dealer);
+        });
     })
 }
 
@@ -393,6 +393,13 @@ pub(super) const SERVICES: Services = Services {
 thread_local! {
     /// Limits of the run that this thread takes part in.
     static OBEYED: RefCell<Option<Canceller>> = const { RefCell::new(None) };
+}
+
+/// Calls `run`, a thread's part of a run that `canceller` ends.
+pub(super) fn obeying(canceller: &Canceller, run: impl FnOnce()) {
+    OBEYED.set(Some(canceller.clone()));
+    run();
+    OBEYED.set(None);
 }
 
 /// Returns the time. For a run that is to end all time is over, so that a kernel stops where it

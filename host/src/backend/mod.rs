@@ -21,6 +21,7 @@ mod walk;
 
 pub mod cpu;
 pub mod gpu;
+pub mod lanes;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 #[cfg(not(feature = "cuda"))]
@@ -30,6 +31,7 @@ pub mod batch;
 
 /// Description of the machine that a session runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DeviceInfo {
     /// Name of the device by its driver or operating system.
     pub name: String,
@@ -59,6 +61,7 @@ impl Default for RunLimits {
 /// Work of the host during one run, from its inputs to the end of its last kernel; all zero on the
 /// CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct HostWork {
     /// Times the host waited for the device.
     pub host_synchronisations: u64,
@@ -96,6 +99,7 @@ impl HostWork {
 
 /// Cost of one run, and its final state.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct RunStats {
     /// Time of the run: device time between two events for a GPU, wall time
     /// for the CPU backend, nanoseconds.
@@ -110,15 +114,23 @@ pub struct RunStats {
     pub trace: Option<Trace>,
 }
 
-/// Opens a session of `executor` with `graph` resident, as `machine` says; `tiles` is that
-/// of [`cuda::CudaOptions`].
+/// Settings of a GPU's session that a choice of machine makes, as of [`cuda::CudaOptions`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Whether ranks are gathered by tiles; `None` decides by the graph.
+    pub tiles: Option<bool>,
+    /// Lanes of a block by graph and work.
+    pub lane_table: lanes::LaneTable,
+}
+
+/// Opens a session of `executor` with `graph` resident, as `machine` says.
 ///
 /// # Errors
 /// As for [`cpu::CpuSession::open`] and [`cuda::open`].
 pub fn open<'g>(
     graph: &'g Graph,
     executor: Executor,
-    (machine, tiles): (&Machine, Option<bool>),
+    (machine, settings): (&Machine, Settings),
 ) -> Result<Box<dyn Session + 'g>, BackendError> {
     let limits = RunLimits {
         time_budget_ns: machine.time_budget_ns,
@@ -131,7 +143,8 @@ pub fn open<'g>(
         device: machine.device,
         limits,
         budget_bytes: machine.budget_bytes,
-        tiles,
+        tiles: settings.tiles,
+        lane_table: settings.lane_table,
         ..cuda::CudaOptions::default()
     };
     cuda::open(executor, graph, options)

@@ -6,6 +6,7 @@ use super::weigh::{Found, StepCosts};
 use super::{Executor, RunError, RunRequest};
 use crate::analysis::Built;
 use crate::backend;
+use crate::calibrate::SearchTuning;
 use crate::graph::Graph;
 use crate::outcome::{Memory, PlanSummary};
 use crate::program::{EncodedProgram, PlanRequest, ProgramError};
@@ -17,6 +18,7 @@ use std::num::NonZeroUsize;
 pub(super) struct Target {
     pub(super) executor: Executor,
     pub(super) narrow: Option<Narrow>,
+    pub(super) search: Option<SearchTuning>,
     pub(super) step: StepCosts,
 }
 
@@ -29,6 +31,7 @@ impl Target {
         Self {
             executor,
             narrow: choice.narrow,
+            search: choice.search,
             step: choice
                 .step
                 .unwrap_or_else(|| StepCosts::of(&costs(), executor, is_alone)),
@@ -62,6 +65,9 @@ pub(super) fn plan_program(
     if let Some(narrow) = target.narrow {
         encoded.search.narrow_nodes = narrow.enter;
         encoded.search.narrow_exit_nodes = narrow.leave;
+    }
+    if let Some(tuning) = target.search {
+        tuning.apply(&mut encoded.search);
     }
     Ok((encoded, summary))
 }

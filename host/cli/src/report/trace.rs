@@ -206,7 +206,7 @@ fn mark(wave: &WaveSummary, start_ns: u64) -> Entry<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::text::tests::with;
+    use crate::report::text::tests::{searched, with};
     use serde_json::{Value, json};
 
     fn trace(outcome: &RunOutcome) -> Vec<Value> {
@@ -224,14 +224,11 @@ mod tests {
             start_ns,
             duration_ns: 2000,
         };
-        let wave = WaveSummary {
-            wave: 0,
-            name: "spread".to_owned(),
-            opcode: "Expand".to_owned(),
-            group: 4,
-            body_of: Some("loop".to_owned()),
-            iterations: None,
-        };
+        let mut wave = searched().waves.remove(0);
+        wave.name = "spread".to_owned();
+        wave.opcode = "Expand".to_owned();
+        (wave.group, wave.body_of) = (4, Some("loop".to_owned()));
+        wave.iterations = None;
         let events = trace(&with(|told| {
             told.events = vec![run(9), run(99)];
             told.waves = vec![wave];

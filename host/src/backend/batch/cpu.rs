@@ -6,7 +6,7 @@
 use super::{BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches};
 use crate::backend::cpu::{self, Line};
 use crate::backend::threads::run_blocks;
-use crate::backend::{BackendError, DeviceInfo, HostWork, RunLimits};
+use crate::backend::{BackendError, Canceller, DeviceInfo, HostWork, RunLimits};
 use seawall_core::abi::batch::BatchRecord;
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
@@ -24,6 +24,7 @@ pub struct CpuBatch<'g> {
     pack: Pack,
     memory: Vec<Line>,
     device: DeviceInfo,
+    canceller: Canceller,
     upload_ns: u64,
 }
 
@@ -59,6 +60,7 @@ impl<'g> CpuBatch<'g> {
             pack,
             memory,
             device,
+            canceller: Canceller::default(),
             upload_ns: started.elapsed().as_nanos() as u64,
         })
     }
@@ -86,13 +88,19 @@ impl BatchSession for CpuBatch<'_> {
         self.upload_ns
     }
 
+    fn cancel_by(&mut self, canceller: Canceller) {
+        self.canceller = canceller;
+    }
+
     fn run(&mut self) -> Result<BatchStats, BatchError> {
+        self.canceller.settle()?;
         let zeroed = self.pack.zeroed();
         let bytes = bytemuck::cast_slice_mut::<_, u8>(&mut self.memory);
         bytes[zeroed.start as usize..zeroed.end as usize].fill(0);
         let record = BatchAddress(self.memory.as_mut_ptr() as u64);
         let started = Instant::now();
-        run_threads(record, self.pack.workers())?;
+        run_threads(record, self.pack.workers(), &self.canceller)?;
+        self.canceller.settle()?;
         let run_ns = started.elapsed().as_nanos() as u64;
         self.pack
             .stats((run_ns, HostWork::default()), self.part(&zeroed))
@@ -108,10 +116,16 @@ impl BatchSession for CpuBatch<'_> {
 #[derive(Clone, Copy)]
 struct BatchAddress(u64);
 
-/// Runs the batch on `threads` threads, this one included.
-fn run_threads(batch: BatchAddress, threads: u32) -> Result<(), BackendError> {
+/// Runs the batch on `threads` threads, this one included, until it is done or `canceller` ends it.
+fn run_threads(
+    batch: BatchAddress,
+    threads: u32,
+    canceller: &Canceller,
+) -> Result<(), BackendError> {
     let dealer = Dealer::new();
-    run_blocks(threads, |block| run_block(batch, (block, threads), &dealer))
+    run_blocks(threads, |block| {
+        cpu::obeying(canceller, || run_block(batch, (block, threads), &dealer));
+    })
 }
 
 fn run_block(BatchAddress(record): BatchAddress, place: (u32, u32), dealer: &Dealer) {

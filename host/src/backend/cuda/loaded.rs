@@ -2,6 +2,7 @@
 //!
 //! All memory of a run is allocated here, so that a run itself allocates nothing.
 
+use super::brake::FaultWord;
 use super::context::Context;
 use super::memory::{DeviceMemory, Pinned};
 use super::resident::Uploader;
@@ -218,6 +219,11 @@ impl Loaded {
     /// Device address of the control block.
     pub(super) fn control_address(&self) -> u64 {
         self.tables.address() + CONTROL_OFFSET
+    }
+
+    /// The fault word of the control block.
+    pub(super) fn fault_word(&self) -> FaultWord {
+        FaultWord(self.control_address() + offset_of!(ControlRecord, fault) as u64)
     }
 
     /// Device address of the input region.

@@ -11,10 +11,11 @@ use super::launch::{Grid, Residency};
 use super::module::{Kernel, Module};
 use super::running::Running;
 use super::shape::Asked;
-use super::shape::Work;
 use crate::backend::BackendError;
+use crate::backend::lanes::Work;
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::program::Opcode;
+use seawall_core::launch::LaunchMode;
 use std::rc::Rc;
 
 /// The persistent kernels and their shapes.
@@ -31,7 +32,7 @@ pub(super) struct Mega {
 impl Mega {
     /// Shapes the kernel of searches; fails if a grid is not co-resident.
     pub(super) fn new(module: &Rc<Module>, asked: Asked) -> Result<Self, BackendError> {
-        let searching = asked.for_work(Work::Searches);
+        let (searching, _) = asked.for_work(Work::Searches, true);
         Ok(Self {
             module: Rc::clone(module),
             asked,
@@ -47,7 +48,12 @@ impl Mega {
         if entry == Entry::MegaSearch {
             return Ok(());
         }
-        let flat = self.asked.for_work(Work::of(program));
+        let is_hot = entry != Entry::Mega;
+        let (flat, mode) = self.asked.for_work(Work::of(program), is_hot);
+        let entry = match mode {
+            LaunchMode::Fused => entry,
+            LaunchMode::Interpreter => Entry::Mega,
+        };
         let kernel = kernel(&self.module, entry, &flat)?;
         self.whole = Some(Grid::new(kernel, flat, Residency::Cooperative)?);
         Ok(())

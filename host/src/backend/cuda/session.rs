@@ -165,7 +165,7 @@ impl<'g> CudaSession<'g> {
         let context = Context::open(options.device, options.budget_bytes)?;
         let module = Module::load(&context)?;
         let asked = match executor {
-            Executor::Mega => Asked::for_mega(graph, &options, &context.limits().info),
+            Executor::Mega => Asked::for_mega(graph, &options, context.limits()),
             Executor::Launches | Executor::Graph | Executor::Cpu => Asked::plainly(&options),
         };
         let runner = Runner::new(executor, &module, (asked, &options))?;

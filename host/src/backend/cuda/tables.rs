@@ -3,6 +3,7 @@
 //!
 //! The image is built on the host with its final addresses, and uploaded in one copy.
 
+use crate::backend::footprint::GPU_BYTES_MIN;
 use crate::backend::record::{Addresses, GraphAddresses, GraphSize, TableAddresses, launch_record};
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::code::Instruction;
@@ -11,7 +12,7 @@ use seawall_core::abi::program::{GroupRecord, LaunchRecord, RegisterRecord, Wave
 use seawall_core::abi::search::SearchPolicy;
 
 /// Alignment of every part: two cache lines, as the allocator's own.
-const ALIGN: u64 = 256;
+const ALIGN: u64 = GPU_BYTES_MIN;
 
 /// Offset of the control block: directly after the launch record.
 pub(super) const CONTROL_OFFSET: u64 = (size_of::<LaunchRecord>() as u64).div_ceil(ALIGN) * ALIGN;
