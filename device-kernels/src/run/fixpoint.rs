@@ -14,6 +14,7 @@ use crate::sets::WaveSet;
 use crate::shared::BROADCAST;
 use crate::tables::Wave;
 use crate::team::rounds_per_look;
+use crate::trace;
 use crate::waves::family;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{FixpointRecord, NO_REGISTER};
@@ -64,7 +65,9 @@ fn run_flagged<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(),
         for group in record.first_group..record.first_group.saturating_add(record.groups) {
             if group != record.first_group {
                 cx.context().team.barrier(point)?;
+                trace::end_group(cx, group - 1, 1);
             }
+            trace::begin_group(cx, group);
             run_waves::<G, S>(cx, group, iteration)?;
         }
         let team = cx.context().team;
@@ -72,6 +75,8 @@ fn run_flagged<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(),
             BROADCAST.store(grid, team.control.changed(grid));
             next();
         })?;
+        let after = record.first_group.saturating_add(record.groups);
+        trace::end_group(cx, after.saturating_sub(1), 1);
         end.iterations += 1;
         // A fast block may have raised the next iteration's tag already; it went on
         // because the flag had this one.

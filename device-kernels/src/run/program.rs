@@ -9,6 +9,7 @@ use crate::control::{ProgramPoint, Stop};
 use crate::grid::Grid;
 use crate::launch::Launch;
 use crate::sets::WaveSet;
+use crate::trace;
 
 /// Runs the whole program. Every lane of the grid calls this once; all blocks must be
 /// co-resident.
@@ -27,6 +28,8 @@ pub fn run_program<G: Grid, S: WaveSet>(grid: G, launch: Launch) -> Result<(), S
     let mut group = 0;
     while group < groups {
         let narrow_end = end_of_run(cx, group, groups);
+        let first = group;
+        trace::begin_group(cx, first);
         if narrow_end > group {
             run_straight::<G, S>(cx, group, narrow_end)?;
             group = narrow_end;
@@ -38,6 +41,7 @@ pub fn run_program<G: Grid, S: WaveSet>(grid: G, launch: Launch) -> Result<(), S
             let point = || end_of_group(cx, group - 1);
             cx.context().team.barrier(point)?;
         }
+        trace::end_group(cx, first, group - first);
     }
     let context = cx.context();
     if context.team.is_leader() {

@@ -18,6 +18,7 @@ use crate::sets::WaveSet;
 use crate::shared::{BOUNDS, STEPS_TAKEN};
 use crate::tables::Wave;
 use crate::team::rounds_per_look;
+use crate::trace;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{FixpointRecord, Opcode};
 use seawall_core::abi::search::{DriveRecord, Step};
@@ -66,6 +67,7 @@ pub(super) fn run_search<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> 
             return Err(Stop);
         }
         count(cx, drive);
+        trace::begin_step(cx, wave, drive);
         if !bounds.alone {
             run_body::<G, S>(cx, wave)?;
         } else if drive.next == Step::Fused as u32 {
@@ -132,6 +134,7 @@ fn count<G: Grid>(cx: ContextRef<G>, drive: &DriveRecord) {
 /// Closes the loop: the books, and the drive record for whoever reads the frontier.
 #[inline(never)]
 fn close<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
+    trace::end_step(cx);
     let (context, grid) = (&cx.context(), cx.grid());
     let (team, drive) = (&context.team, &shared_drive::read(grid));
     if team.is_leader() {
@@ -233,8 +236,10 @@ fn run_body<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(), St
             frontier.set_drive(grid, 0, &shared_drive::read(grid));
         }
         team.barrier(point)?;
+        trace::begin_group(cx, group);
         run_waves::<G, S>(cx, group, point().iteration)?;
         cx.context().team.barrier(point)?;
+        trace::end_group(cx, group, 1);
     }
     Ok(())
 }

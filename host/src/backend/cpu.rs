@@ -8,6 +8,7 @@ use super::outgrown::{self, Outgrowing};
 use super::record::{self, Addresses, GraphAddresses, GraphSize, TableAddresses};
 pub use super::threads::{THREADS_MAX, available_threads};
 use super::threads::{prepare, run_blocks};
+use super::trace::TraceMemory;
 use super::{
     BackendError, Canceller, DeviceInfo, HostWork, RunLimits, RunStats, Session, SessionMemory,
 };
@@ -41,6 +42,7 @@ pub struct CpuSession<'g> {
     machine: Option<Machinery>,
     checks_facts: bool,
     loaded: Option<Loaded>,
+    traces: bool,
     canceller: Canceller,
 }
 
@@ -56,6 +58,7 @@ struct Loaded {
     arena: Vec<Line>,
     inputs: Vec<Line>,
     control: Box<ControlRecord>,
+    trace: Option<TraceMemory>,
 }
 
 impl Loaded {
@@ -118,6 +121,7 @@ impl<'g> CpuSession<'g> {
             machine: None,
             checks_facts: false,
             loaded: None,
+            traces: false,
             canceller: Canceller::default(),
         })
     }
@@ -198,11 +202,16 @@ impl Session for CpuSession<'_> {
         self.canceller = canceller;
     }
 
+    fn trace_runs(&mut self, trace: bool) {
+        self.traces = trace;
+    }
+
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         fit::check(program, self.graph)?;
         let outgrowing = Outgrowing::of(program, self.graph)?;
         let arena = lines("the arena", program.arena_bytes)?;
         let inputs = lines("the input region", program.input_bytes)?;
+        let trace = self.traces.then(|| TraceMemory::new(program.groups.len()));
         self.loaded = Some(Loaded {
             program: program.clone(),
             ids: Ids::of(program),
@@ -210,6 +219,7 @@ impl Session for CpuSession<'_> {
             arena,
             inputs,
             control: Box::new(bytemuck::Zeroable::zeroed()),
+            trace: trace.transpose()?,
         });
         Ok(())
     }
@@ -241,6 +251,7 @@ impl Session for CpuSession<'_> {
         Ok(RunStats {
             run_ns,
             host: HostWork::default(),
+            trace: loaded.trace.as_ref().map(|trace| trace.read(&control)),
             region: HostWork::default(),
             control,
         })
@@ -279,6 +290,9 @@ impl Loaded {
             .copy_from_slice(inputs);
         *self.control = bytemuck::Zeroable::zeroed();
         self.outgrowing.begin_run();
+        if let Some(trace) = &mut self.trace {
+            trace.clear();
+        }
     }
 
     /// The words of a register, as the last run left them.
@@ -342,6 +356,7 @@ fn launch_record_at(
         arena: loaded.arena.as_mut_ptr() as u64,
         inputs: loaded.inputs.as_mut_ptr() as u64,
         control: std::ptr::from_mut::<ControlRecord>(&mut loaded.control) as u64,
+        trace: loaded.trace.as_mut().map_or(0, TraceMemory::address),
     };
     record::launch_record(program, GraphSize::of(graph), &at, limits.time_budget_ns)
 }
@@ -388,9 +403,9 @@ fn run_threads(
 ) -> Result<(), BackendError> {
     let dealer = Dealer::new();
     run_blocks(threads, |block| {
-        OBEYED.set(Some(canceller.clone()));
-        run_block(launch, (block, threads), (walk, extra), &dealer);
-        OBEYED.set(None);
+        obeying(canceller, || {
+            run_block(launch, (block, threads), (walk, extra), &dealer);
+        });
     })
 }
 
@@ -421,6 +436,13 @@ pub(super) const SERVICES: Services = Services {
 thread_local! {
     /// Limits of the run that this thread takes part in.
     static OBEYED: RefCell<Option<Canceller>> = const { RefCell::new(None) };
+}
+
+/// Calls `run`, a thread's part of a run that `canceller` ends.
+pub(super) fn obeying(canceller: &Canceller, run: impl FnOnce()) {
+    OBEYED.set(Some(canceller.clone()));
+    run();
+    OBEYED.set(None);
 }
 
 /// Returns the time. For a run that is to end all time is over, so that a kernel stops where it

@@ -21,6 +21,7 @@ const SAVED: f64 = 0.5;
 
 /// Costs and savings of tiles, nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TilePrediction {
     /// Making and uploading them, once.
     pub making_ns: f64,

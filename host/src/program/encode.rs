@@ -44,6 +44,7 @@ fn encode(
     builder.check()?;
     let Layout {
         groups,
+        group_bytes,
         bodies,
         registers,
         input_bytes,
@@ -58,6 +59,7 @@ fn encode(
     let top = tables.add_groups(&builder.waves, &groups, outside);
     tables.encoded.top_groups = top;
     tables.encoded.groups = join(&tables.encoded, &tables.encoded.groups);
+    tables.encoded.group_bytes = group_bytes;
     tables.add_bodies();
     tables.encoded.arena_bytes = summary.arena_bytes;
     tables.encoded.input_bytes = input_bytes;
@@ -117,6 +119,7 @@ impl<'b> Tables<'b> {
                 ids: builder.ids().collect(),
                 groups: Vec::new(),
                 top_groups: 0,
+                group_bytes: Vec::new(),
                 waves: Vec::new(),
                 code: Vec::new(),
                 registers,
@@ -209,6 +212,8 @@ impl<'b> Tables<'b> {
             let names = names.map(|name| format!("{}{name}", within.name));
             self.encoded.wave_names.extend(names);
             let count = self.add_groups(&body.waves, &around.layout.groups, within);
+            let bytes = &around.layout.group_bytes;
+            self.encoded.group_bytes.extend(bytes);
             self.encoded.waves[around.index].parameters =
                 loop_parameters(&around, body, (first_group, count));
         }

@@ -48,6 +48,7 @@ use serde::Serialize;
 
 /// A program's plan in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct PlanSummary {
     /// Groups of waves between grid barriers.
     pub groups: u32,

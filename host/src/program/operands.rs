@@ -7,11 +7,9 @@ use super::error::ProgramError;
 use super::wave::{Does, RegisterSpec, Slot, WaveSpec};
 use seawall_core::abi::facts::Facts;
 use seawall_core::abi::program::Opcode;
+use seawall_core::abi::rank::TOTALS_WORDS;
 use seawall_core::abi::search::{FrontierLayout, bitset_words};
 use seawall_core::abi::work::WorkLayout;
-
-/// Words of a register of ranking totals.
-pub(super) const TOTALS_WORDS: u64 = 96;
 
 /// Fewest words of the destination and of each source.
 #[derive(Clone, Copy, Default)]
@@ -67,6 +65,7 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     let to = to.map_or(0, |spec| u64::from(spec.words));
     let frontier = FrontierLayout::new(around.nodes).words();
     let work = WorkLayout::new(around.nodes).words();
+    let totals = u64::from(TOTALS_WORDS);
     let each = |facts: u32| nodes.saturating_mul(u64::from(facts.max(1)));
     let opcode = match wave.does {
         Does::Ready(opcode) => opcode,
@@ -94,10 +93,10 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
         Opcode::SeedPaths | Opcode::StepPaths | Opcode::StepPathsFloat => (nodes, [work, 0, 0, 0]),
         Opcode::SeedPathsWide | Opcode::StepPathsWide => (2 * nodes, [work, 0, 0, 0]),
         Opcode::SeedPeel | Opcode::StepPeel => (nodes, [work, 0, 0, 0]),
-        Opcode::SeedRanks => (nodes, [nodes, 2 * nodes, TOTALS_WORDS, 0]),
+        Opcode::SeedRanks => (nodes, [nodes, 2 * nodes, totals, 0]),
         Opcode::GatherRanks => (2 * nodes, [nodes, 0, 0, 0]),
-        Opcode::ApplyRanks => (nodes, [nodes, 2 * nodes, TOTALS_WORDS, 0]),
-        Opcode::SettleRanks => (TOTALS_WORDS, [0; 4]),
+        Opcode::ApplyRanks => (nodes, [nodes, 2 * nodes, totals, 0]),
+        Opcode::SettleRanks => (totals, [0; 4]),
         Opcode::OrientEdges => (0, [nodes, 0, 0, 0]),
         Opcode::CountTriangles => (nodes, [0, nodes, 0, 0]),
         Opcode::Parents => (nodes, [nodes, 0, 0, 0]),

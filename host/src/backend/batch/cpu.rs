@@ -6,7 +6,7 @@
 use super::{BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches, own_of};
 use crate::backend::cpu::{self, Line};
 use crate::backend::threads::run_blocks;
-use crate::backend::{BackendError, DeviceInfo, HostWork, RunLimits};
+use crate::backend::{BackendError, Canceller, DeviceInfo, HostWork, RunLimits};
 use crate::own::{OwnWaves, Walkers};
 use seawall_core::abi::batch::BatchRecord;
 use seawall_device::grid::SHARED_WORDS;
@@ -25,6 +25,7 @@ pub struct CpuBatch<'g> {
     walk: WalkBatch,
     memory: Vec<Line>,
     device: DeviceInfo,
+    canceller: Canceller,
     upload_ns: u64,
 }
 
@@ -62,6 +63,7 @@ impl<'g> CpuBatch<'g> {
             walk: own.map_or(Walkers::BUILT_IN, OwnWaves::walkers).batch,
             memory,
             device,
+            canceller: Canceller::default(),
             upload_ns: started.elapsed().as_nanos() as u64,
         })
     }
@@ -89,13 +91,19 @@ impl BatchSession for CpuBatch<'_> {
         self.upload_ns
     }
 
+    fn cancel_by(&mut self, canceller: Canceller) {
+        self.canceller = canceller;
+    }
+
     fn run(&mut self) -> Result<BatchStats, BatchError> {
+        self.canceller.settle()?;
         let zeroed = self.pack.zeroed();
         let bytes = bytemuck::cast_slice_mut::<_, u8>(&mut self.memory);
         bytes[zeroed.start as usize..zeroed.end as usize].fill(0);
         let record = BatchAddress(self.memory.as_mut_ptr() as u64);
         let started = Instant::now();
-        run_threads((record, self.walk), self.pack.workers())?;
+        run_threads((record, self.walk), self.pack.workers(), &self.canceller)?;
+        self.canceller.settle()?;
         let run_ns = started.elapsed().as_nanos() as u64;
         self.pack
             .stats((run_ns, HostWork::default()), self.part(&zeroed))
@@ -114,10 +122,16 @@ type WalkBatch = fn(HostGrid, Batch);
 #[derive(Clone, Copy)]
 struct BatchAddress(u64);
 
-/// Runs the batch on `threads` threads, this one included.
-fn run_threads(batch: (BatchAddress, WalkBatch), threads: u32) -> Result<(), BackendError> {
+/// Runs the batch on `threads` threads, this one included, until it is done or `canceller` ends it.
+fn run_threads(
+    batch: (BatchAddress, WalkBatch),
+    threads: u32,
+    canceller: &Canceller,
+) -> Result<(), BackendError> {
     let dealer = Dealer::new();
-    run_blocks(threads, |block| run_block(batch, (block, threads), &dealer))
+    run_blocks(threads, |block| {
+        cpu::obeying(canceller, || run_block(batch, (block, threads), &dealer));
+    })
 }
 
 fn run_block(

@@ -11,10 +11,11 @@ use super::launch::{Grid, Residency};
 use super::module::{Kernel, Module};
 use super::running::Running;
 use super::shape::Asked;
-use super::shape::Work;
 use crate::backend::BackendError;
+use crate::backend::lanes::Work;
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::program::Opcode;
+use seawall_core::launch::LaunchMode;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ pub(super) struct Mega {
 impl Mega {
     /// Shapes the kernel of searches; fails if a grid is not co-resident.
     pub(super) fn new(module: &Rc<Module>, asked: Asked) -> Result<Self, BackendError> {
-        let searching = asked.for_work(Work::Searches);
+        let (searching, _) = asked.for_work(Work::Searches, true);
         Ok(Self {
             module: Rc::clone(module),
             asked,
@@ -56,7 +57,12 @@ impl Mega {
         if entry == Entry::MegaSearch {
             return Ok(());
         }
-        let flat = self.asked.for_work(Work::of(program));
+        let is_hot = ![Entry::Mega, Entry::OwnMega].contains(&entry);
+        let (flat, mode) = self.asked.for_work(Work::of(program), is_hot);
+        let entry = match mode {
+            LaunchMode::Interpreter if own.is_none() => Entry::Mega,
+            LaunchMode::Interpreter | LaunchMode::Fused => entry,
+        };
         let kernel = kernel(&self.module, (entry, own), &flat)?;
         self.whole = Some(Grid::new(kernel, flat, Residency::Cooperative)?);
         Ok(())
@@ -160,6 +166,7 @@ mod tests {
             ids: Vec::new(),
             groups: Vec::new(),
             top_groups: 0,
+            group_bytes: Vec::new(),
             waves: opcodes.iter().map(wave).collect(),
             registers: Vec::new(),
             code: Vec::new(),
