@@ -9,13 +9,13 @@
 #![cfg_attr(
     target_arch = "nvptx64",
     feature(
-        abi_ptx,
         abi_unadjusted,
         asm_experimental_arch,
         link_llvm_intrinsics,
         stdarch_nvptx
     )
 )]
+#![cfg_attr(seawall_kernels, feature(abi_ptx))]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
 #![warn(missing_docs)]
 

@@ -11,7 +11,7 @@ pub use crate::column::{Column, Rounds, SourceSets};
 pub use crate::program::PlanSummary;
 pub use groups::{GroupSummary, StepSummary};
 pub(crate) use groups::{groups, steps};
-pub(crate) use waves::waves;
+pub use waves::waves;
 
 use crate::analysis::{AnalysisKind, Answer};
 use crate::backend::HostWork;

@@ -6,9 +6,11 @@ use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::program::{FixpointRecord, GroupRecord, Opcode, WaveRecord, WhileRecord};
 use std::ops::Range;
 
-/// Lists the waves of `program`; loops have the iterations that `control`
-/// counted. Linear in the tables.
-pub(crate) fn waves(program: &EncodedProgram, control: &ControlRecord) -> Vec<WaveSummary> {
+/// Lists the waves of `program`, as traces do: a program that a session ran has the iterations of
+/// its loops in the `control` of that run. Waves of other crates have the names that they declare.
+/// Linear in the tables.
+#[must_use]
+pub fn waves(program: &EncodedProgram, control: &ControlRecord) -> Vec<WaveSummary> {
     let mut list = Listing {
         program,
         control,

@@ -3,8 +3,10 @@
 use super::{BUDGET, plan, within};
 use seawall::backend::batch::{BatchError, BatchSession, Job, cpu::CpuBatch};
 use seawall::backend::cpu::CpuSession;
-use seawall::backend::{BackendError, Canceller, RunLimits, Session};
+use seawall::backend::{BackendError, Canceller, RunLimits, Session, open_naive};
+use seawall::executor::Machine as Executors;
 use seawall::graph::Graph;
+use seawall::outcome::waves;
 use seawall::own::{Lie, OwnWaves};
 use seawall::program::{Call, EncodedProgram, OwnError, PlanRequest, ProgramBuilder, ProgramError};
 use seawall_core::abi::control::FaultCode;
@@ -248,6 +250,22 @@ fn waves_that_work_by_word_are_joined_as_built_in_ones_are() {
 }
 
 #[test]
+fn traces_name_the_waves_of_other_crates() {
+    let program = chain(2);
+    let graph = ring();
+    let mut session = CpuSession::open(&graph, None, RunLimits::default()).unwrap();
+    session.load(&program).unwrap();
+    let stats = session.run(&[]).unwrap();
+    let listed = waves(&program, &stats.control);
+    let names: Vec<_> = listed
+        .iter()
+        .map(|wave| (&wave.name[..], &wave.opcode[..]))
+        .collect();
+    let copy = ("copy", "CopyTwin");
+    assert_eq!(names, [("number", "Iota"), copy, copy]);
+}
+
+#[test]
 fn a_wave_that_vouches_for_a_forest_is_not_believed() {
     let mut program = ProgramBuilder::new(WORDS);
     program.use_waves(&OwnWaves::of::<Twins>());
@@ -367,6 +385,20 @@ fn batches_run_waves_of_one_set() {
         }
     );
     assert!(refused, "{mixed}");
+}
+
+#[test]
+fn a_naive_host_loop_runs_own_waves_too() {
+    let (graph, program) = (ring(), chain(3));
+    let machine = Executors::cpu(NonZeroUsize::new(2));
+    let mut session = open_naive(&graph, &machine).unwrap();
+    session.load(&program).unwrap();
+    session.run(&[]).unwrap();
+    let mut words = Vec::new();
+    session
+        .read(program.register(3).unwrap(), &mut words)
+        .unwrap();
+    assert!(words.iter().copied().eq(0..WORDS));
 }
 
 /// A fixpoint of waves of another crate that never ends by itself.
