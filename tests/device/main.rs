@@ -12,6 +12,7 @@
 mod batches;
 mod budgets;
 mod cases;
+mod evidence;
 mod faults;
 mod lost;
 mod tally;
@@ -117,6 +118,9 @@ fn main() -> ExitCode {
     }
     budgets::run(options.quick, &mut tally);
     batches::faults(options.quick, &mut tally);
+    if !options.quick {
+        evidence::run(&mut tally);
+    }
     run_cases(&options, &mut tally);
     // A checker would report it.
     if !options.quick {

@@ -217,7 +217,7 @@ impl Session for CpuSession<'_> {
         let run_ns = start.elapsed().as_nanos() as u64;
         let control = *loaded.control;
         if control.fault.code != 0 {
-            return Err(super::fault(&loaded.program.wave_names, control.fault));
+            return Err(super::fault(&loaded.program.wave_names, &control));
         }
         Ok(RunStats {
             run_ns,
