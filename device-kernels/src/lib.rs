@@ -26,6 +26,7 @@ pub mod block;
 pub mod control;
 pub mod team;
 pub mod tiles;
+pub mod trace;
 pub mod launch;
 pub mod tables;
 pub mod context;

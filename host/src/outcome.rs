@@ -4,10 +4,13 @@
 //! disagree. It keeps node numbers of the loaded graph; reports convert them to the file's ids.
 //! Nothing here runs or prints.
 
+mod groups;
 mod waves;
 
 pub use crate::column::{Column, Rounds, SourceSets};
 pub use crate::program::PlanSummary;
+pub use groups::{GroupSummary, StepSummary};
+pub(crate) use groups::{groups, steps};
 pub(crate) use waves::waves;
 
 use crate::analysis::{AnalysisKind, Answer};
@@ -132,6 +135,8 @@ pub enum Track {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaveSummary {
+    /// Its number, as in faults and traces.
+    pub wave: u32,
     /// Its name.
     pub name: String,
     /// Name of its opcode.
@@ -204,6 +209,15 @@ pub struct RunOutcome {
     pub events: Vec<Event>,
     /// The waves of the program, in the order of their groups.
     pub waves: Vec<WaveSummary>,
+    /// The groups of the program, bodies of loops after the loops, if requested.
+    pub groups: Vec<GroupSummary>,
+    /// Steps of searches in the last repetition, the first [`STEPS_KEPT`] of them, if requested
+    /// and if the machine keeps them.
+    ///
+    /// [`STEPS_KEPT`]: crate::backend::STEPS_KEPT
+    pub steps: Vec<StepSummary>,
+    /// Number of all these steps.
+    pub steps_total: u32,
 }
 
 impl RunOutcome {

@@ -13,6 +13,7 @@ use crate::grid::Grid;
 use crate::shared::BROADCAST;
 use crate::tables::Wave;
 use crate::team::rounds_per_look;
+use crate::trace;
 use crate::waves::family;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{FixpointRecord, NO_REGISTER};
@@ -66,7 +67,9 @@ fn run_flagged<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> R
         for group in record.first_group..record.first_group.saturating_add(record.groups) {
             if group != record.first_group {
                 cx.context().team.barrier(point)?;
+                trace::end_group(cx, group - 1, 1);
             }
+            trace::begin_group(cx, group);
             run_waves::<G, FAMILIES>(cx, group, iteration)?;
         }
         let team = cx.context().team;
@@ -74,6 +77,8 @@ fn run_flagged<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> R
             BROADCAST.store(grid, team.control.changed(grid));
             next();
         })?;
+        let after = record.first_group.saturating_add(record.groups);
+        trace::end_group(cx, after.saturating_sub(1), 1);
         end.iterations += 1;
         // A fast block may have raised the next iteration's tag already; it went on
         // because the flag had this one.

@@ -8,6 +8,7 @@ use crate::context::ContextRef;
 use crate::control::{ProgramPoint, Stop};
 use crate::grid::Grid;
 use crate::launch::Launch;
+use crate::trace;
 
 /// Runs the whole program. Every lane of the grid calls this once; all blocks must be
 /// co-resident.
@@ -26,6 +27,8 @@ pub fn run_program<G: Grid, const FAMILIES: u32>(grid: G, launch: Launch) -> Res
     let mut group = 0;
     while group < groups {
         let narrow_end = end_of_run(cx, group, groups);
+        let first = group;
+        trace::begin_group(cx, first);
         if narrow_end > group {
             run_straight::<G, FAMILIES>(cx, group, narrow_end)?;
             group = narrow_end;
@@ -37,6 +40,7 @@ pub fn run_program<G: Grid, const FAMILIES: u32>(grid: G, launch: Launch) -> Res
             let point = || end_of_group(cx, group - 1);
             cx.context().team.barrier(point)?;
         }
+        trace::end_group(cx, first, group - first);
     }
     let context = cx.context();
     if context.team.is_leader() {

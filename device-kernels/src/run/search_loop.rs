@@ -17,6 +17,7 @@ use crate::search::{drive, shared_drive};
 use crate::shared::{BOUNDS, STEPS_TAKEN};
 use crate::tables::Wave;
 use crate::team::rounds_per_look;
+use crate::trace;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{FixpointRecord, Opcode};
 use seawall_core::abi::search::{DriveRecord, Step};
@@ -68,6 +69,7 @@ pub(super) fn run_search<G: Grid, const FAMILIES: u32>(
             return Err(Stop);
         }
         count(cx, drive);
+        trace::begin_step(cx, wave, drive);
         if !bounds.alone {
             run_body::<G, FAMILIES>(cx, wave)?;
         } else if drive.next == Step::Fused as u32 {
@@ -134,6 +136,7 @@ fn count<G: Grid>(cx: ContextRef<G>, drive: &DriveRecord) {
 /// Closes the loop: the books, and the drive record for whoever reads the frontier.
 #[inline(never)]
 fn close<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
+    trace::end_step(cx);
     let (context, grid) = (&cx.context(), cx.grid());
     let (team, drive) = (&context.team, &shared_drive::read(grid));
     if team.is_leader() {
@@ -235,8 +238,10 @@ fn run_body<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Resu
             frontier.set_drive(grid, 0, &shared_drive::read(grid));
         }
         team.barrier(point)?;
+        trace::begin_group(cx, group);
         run_waves::<G, FAMILIES>(cx, group, point().iteration)?;
         cx.context().team.barrier(point)?;
+        trace::end_group(cx, group, 1);
     }
     Ok(())
 }

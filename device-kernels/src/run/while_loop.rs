@@ -16,6 +16,7 @@ use crate::memory::Words;
 use crate::shared::BROADCAST;
 use crate::tables::Wave;
 use crate::team::rounds_per_look;
+use crate::trace;
 use crate::waves::family;
 use core::marker::PhantomData;
 use seawall_core::abi::code::DEPTH_MAX;
@@ -74,6 +75,9 @@ impl<L: Level> Level for Above<L> {
             let point = || point_of(grid, wave, end.iterations);
             team.barrier_and(point, || BROADCAST.store(grid, condition.load(grid, 0)))?;
             goes_on = BROADCAST.load(grid) != 0;
+            let body = record(cx, wave);
+            let after = body.first_group.saturating_add(body.groups);
+            trace::end_group(cx, after.saturating_sub(1), 1);
             let per_look = rounds_per_look::<G>(ITERATIONS_PER_LOOK);
             if (end.iterations + 1).is_multiple_of(per_look) && team.is_out_of_time(point) {
                 return Err(Stop);
@@ -105,7 +109,9 @@ fn iteration<G: Grid, L: Level, const FAMILIES: u32>(
         if group != first_group {
             let point = || point_of(cx.grid(), wave, iteration);
             cx.context().team.barrier(point)?;
+            trace::end_group(cx, group - 1, 1);
         }
+        trace::begin_group(cx, group);
         if run_waves::<G, FAMILIES>(cx, group, OUTSIDE)? {
             run_loops::<G, L, FAMILIES>(cx, group)?;
         }

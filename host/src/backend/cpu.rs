@@ -8,6 +8,7 @@ use super::outgrown::{self, Outgrowing};
 use super::record::{self, Addresses, GraphAddresses, GraphSize, TableAddresses};
 pub use super::threads::{THREADS_MAX, available_threads};
 use super::threads::{prepare, run_blocks};
+use super::trace::TraceMemory;
 use super::{
     BackendError, Canceller, DeviceInfo, HostWork, RunLimits, RunStats, Session, SessionMemory,
 };
@@ -41,6 +42,7 @@ pub struct CpuSession<'g> {
     tiles: Option<Tiles>,
     machine: Option<Machinery>,
     loaded: Option<Loaded>,
+    traces: bool,
     canceller: Canceller,
 }
 
@@ -56,6 +58,7 @@ struct Loaded {
     arena: Vec<Line>,
     inputs: Vec<Line>,
     control: Box<ControlRecord>,
+    trace: Option<TraceMemory>,
 }
 
 impl Loaded {
@@ -117,6 +120,7 @@ impl<'g> CpuSession<'g> {
             tiles: None,
             machine: None,
             loaded: None,
+            traces: false,
             canceller: Canceller::default(),
         })
     }
@@ -184,11 +188,16 @@ impl Session for CpuSession<'_> {
         self.canceller = canceller;
     }
 
+    fn trace_runs(&mut self, trace: bool) {
+        self.traces = trace;
+    }
+
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         fit::check(program, self.graph)?;
         let outgrowing = Outgrowing::of(program, self.graph)?;
         let arena = lines("the arena", program.arena_bytes)?;
         let inputs = lines("the input region", program.input_bytes)?;
+        let trace = self.traces.then(|| TraceMemory::new(program.groups.len()));
         self.loaded = Some(Loaded {
             program: program.clone(),
             ids: Ids::of(program),
@@ -196,6 +205,7 @@ impl Session for CpuSession<'_> {
             arena,
             inputs,
             control: Box::new(bytemuck::Zeroable::zeroed()),
+            trace: trace.transpose()?,
         });
         Ok(())
     }
@@ -222,6 +232,7 @@ impl Session for CpuSession<'_> {
         Ok(RunStats {
             run_ns,
             host: HostWork::default(),
+            trace: loaded.trace.as_ref().map(|trace| trace.read(&control)),
             region: HostWork::default(),
             control,
         })
@@ -260,6 +271,9 @@ impl Loaded {
             .copy_from_slice(inputs);
         *self.control = bytemuck::Zeroable::zeroed();
         self.outgrowing.begin_run();
+        if let Some(trace) = &mut self.trace {
+            trace.clear();
+        }
     }
 
     /// The words of a register, as the last run left them.
@@ -323,6 +337,7 @@ fn launch_record_at(
         arena: loaded.arena.as_mut_ptr() as u64,
         inputs: loaded.inputs.as_mut_ptr() as u64,
         control: std::ptr::from_mut::<ControlRecord>(&mut loaded.control) as u64,
+        trace: loaded.trace.as_mut().map_or(0, TraceMemory::address),
     };
     record::launch_record(program, GraphSize::of(graph), &at, limits.time_budget_ns)
 }

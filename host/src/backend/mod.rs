@@ -9,12 +9,14 @@ use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::ControlRecord;
 use serde::Serialize;
+use std::mem::offset_of;
 
 mod cancel;
 mod program_session;
 mod memory;
 mod record;
 mod threads;
+mod trace;
 mod walk;
 
 pub mod cpu;
@@ -108,6 +110,8 @@ pub struct RunStats {
     pub region: HostWork,
     /// The control block after the run.
     pub control: ControlRecord,
+    /// Times and steps, if the session traces runs and its machine can.
+    pub trace: Option<Trace>,
 }
 
 /// Settings of a GPU's session that a choice of machine makes, as of [`cuda::CudaOptions`].
@@ -146,6 +150,10 @@ pub fn open<'g>(
     cuda::open(executor, graph, options)
 }
 
+/// Bytes that the host reads back after each iteration of a loop whose body it launches: the words
+/// of the control block from the fault record to the loop's state.
+pub(crate) const STATE_BYTES: u32 =
+    (offset_of!(ControlRecord, loop_state) + 4 - offset_of!(ControlRecord, fault)) as u32;
 /// Opens a session whose host uploads the graph before every wave and reads all memory of the
 /// program back after it, as programs without a resident graph do: the baseline of evidence.
 /// `machine` names the CPU, or any executor of a GPU.
@@ -187,6 +195,10 @@ pub trait Session {
 
     /// Lets `canceller` end the runs of this session.
     fn cancel_by(&mut self, canceller: Canceller);
+
+    /// Sets whether later programs are loaded with room for a [`Trace`] of their runs. Only
+    /// machines that walk a program in one go write any; its memory counts to no budget.
+    fn trace_runs(&mut self, trace: bool);
 
     /// Loads `program`, the one that [`Session::run`] runs: allocates its arena and uploads its
     /// tables.
@@ -230,3 +242,4 @@ pub(crate) use fit::check_answer;
 pub use footprint::{SessionMemory, session_bytes};
 pub(crate) use footprint::{TableLengths, resident_bytes};
 pub use program_session::ProgramSession;
+pub use trace::{GroupTime, STEPS_KEPT, StepTaken, Trace};

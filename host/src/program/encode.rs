@@ -43,6 +43,7 @@ fn encode(
     builder.check()?;
     let Layout {
         groups,
+        group_bytes,
         bodies,
         registers,
         input_bytes,
@@ -56,6 +57,7 @@ fn encode(
     };
     let top = tables.add_groups(&builder.waves, &groups, outside);
     tables.encoded.top_groups = top;
+    tables.encoded.group_bytes = group_bytes;
     join(
         &mut tables.encoded.groups,
         &tables.encoded.waves,
@@ -120,6 +122,7 @@ impl<'b> Tables<'b> {
                 ids: builder.ids().collect(),
                 groups: Vec::new(),
                 top_groups: 0,
+                group_bytes: Vec::new(),
                 waves: Vec::new(),
                 code: Vec::new(),
                 registers,
@@ -213,6 +216,8 @@ impl<'b> Tables<'b> {
             let names = names.map(|name| format!("{}{name}", within.name));
             self.encoded.wave_names.extend(names);
             let count = self.add_groups(&body.waves, &around.layout.groups, within);
+            let bytes = &around.layout.group_bytes;
+            self.encoded.group_bytes.extend(bytes);
             self.encoded.waves[around.index].parameters =
                 loop_parameters(&around, body, (first_group, count));
         }

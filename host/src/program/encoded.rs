@@ -68,6 +68,9 @@ pub struct EncodedProgram {
     pub groups: Vec<GroupRecord>,
     /// How many of them are top-level.
     pub top_groups: u32,
+    /// Bytes that the planner counted for each group, by number; none for tables that were made
+    /// by hand.
+    pub group_bytes: Vec<u64>,
     /// Waves, by group.
     pub waves: Vec<WaveRecord>,
     /// Registers.

@@ -3,7 +3,7 @@
 //! Costs come from the user's calibration if there is one, else from the defaults. The reason in
 //! the report has every number of the decision, and names a calibration that could not be used.
 
-use super::weigh::{Found, job, limits_of};
+use super::weigh::{Found, StepCosts, job, limits_of};
 use super::{Executor, RunRequest};
 use crate::backend::cpu::available_threads;
 use crate::backend::cuda::DeviceLimits;
@@ -29,10 +29,23 @@ pub(super) struct Choice {
     pub(super) reason: Option<String>,
     /// Limits of searches within one block, if the GPU's measured costs determine them.
     pub(super) narrow: Option<Narrow>,
+    /// Costs of a step of a search on the GPU, if it was looked for.
+    pub(super) step: Option<StepCosts>,
     /// Limits of searches, if they were tuned for the machine.
     pub(super) search: Option<SearchTuning>,
     /// Settings of the GPU's session.
     pub(super) settings: Settings,
+}
+
+impl Choice {
+    /// Returns the same choice for the executor that opened: the CPU where the GPU did not.
+    pub(super) fn opened(self, executor: Executor) -> Self {
+        Self {
+            executor: Some(executor),
+            step: self.step.filter(|_| executor != Executor::Cpu),
+            ..self
+        }
+    }
 }
 
 /// Frontiers that one block searches alone, nodes.
@@ -59,6 +72,7 @@ fn choose_with(graph: &Graph, request: &RunRequest, probe: Probe<'_>) -> Choice 
         threads: request.machine.threads,
         reason: None,
         narrow: None,
+        step: None,
         search: None,
         settings: Settings::default(),
     };
@@ -91,7 +105,7 @@ fn choose_with(graph: &Graph, request: &RunRequest, probe: Probe<'_>) -> Choice 
 
 /// Edges in the sample of a search: few compared with those of the run, so that the choice takes
 /// little time.
-fn sample_edges(graph: &Graph) -> u64 {
+pub(super) fn sample_edges(graph: &Graph) -> u64 {
     const LEAST: u64 = 256;
     const SHARE: u64 = 400;
     (u64::from(graph.edges()) / SHARE).clamp(LEAST, SAMPLE_EDGES)
@@ -121,10 +135,12 @@ fn choose_beside(
         .then(|| without_tiles(graph, request, (job, &costs)))
         .flatten();
     let measured = found.calibration.gpu(key);
+    let executor = request.machine.executor.unwrap_or(Executor::Mega);
     let tuned = found.calibration.gpu_tuning(key);
     Choice {
         executor: request.machine.executor,
         threads: request.machine.threads,
+        step: Some(StepCosts::of(&costs, executor, false)),
         search: tuned.map(|tuned| tuned.search),
         settings: Settings {
             tiles: no_tiles.is_some().then_some(false),
@@ -144,6 +160,7 @@ fn on_cpu(request: &RunRequest, prediction: &Prediction, reason: String) -> Choi
         threads: threads(request, prediction),
         reason: Some(reason),
         narrow: None,
+        step: None,
         search: None,
         settings: Settings::default(),
     }

@@ -262,6 +262,9 @@ impl Session for NaiveSession<'_> {
         self.inner.cancel_by(canceller);
     }
 
+    /// No wave is measured alone here.
+    fn trace_runs(&mut self, _: bool) {}
+
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         self.copy = None;
         self.inner.load(program)?;
@@ -293,6 +296,7 @@ impl Session for NaiveSession<'_> {
             run_ns,
             host,
             region: host,
+            trace: None,
             control: *loaded.control,
         })
     }

@@ -153,6 +153,7 @@ mod tests {
             ids: Vec::new(),
             groups: Vec::new(),
             top_groups: 0,
+            group_bytes: Vec::new(),
             waves: opcodes.iter().map(wave).collect(),
             registers: Vec::new(),
             code: Vec::new(),

@@ -81,6 +81,8 @@ pub(super) struct Placement {
     pub(super) nodes: u32,
     /// Directed edges of the graph.
     pub(super) edges: u32,
+    /// Address of the trace to write, or 0.
+    pub(super) trace: u64,
     /// Time budget of a run, nanoseconds.
     pub(super) time_budget_ns: u64,
 }
@@ -100,6 +102,7 @@ impl Placement {
             arena: self.arena,
             inputs: self.inputs,
             control: self.tables + CONTROL_OFFSET,
+            trace: self.trace,
         };
         let size = GraphSize {
             nodes: self.nodes,
@@ -141,6 +144,7 @@ impl Placement {
             ids: Vec::new(),
             groups: Vec::new(),
             top_groups: 0,
+            group_bytes: Vec::new(),
             waves: Vec::new(),
             code: Vec::new(),
             registers: Vec::new(),
@@ -186,6 +190,7 @@ mod tests {
                 3
             ],
             top_groups: 2,
+            group_bytes: Vec::new(),
             waves: vec![
                 WaveRecord {
                     opcode: 4,
@@ -243,6 +248,7 @@ mod tests {
             },
             nodes: 19,
             edges: 20,
+            trace: 0x60,
             time_budget_ns: 21,
         }
     }
@@ -272,6 +278,7 @@ mod tests {
             (2, 3, 40, 5)
         );
         assert_eq!((record.arena, record.inputs), (0x20_0000, 0x30_0000));
+        assert_eq!(record.trace, 0x60);
         assert_eq!(
             (record.offsets, record.targets, record.weights),
             (0x40, 0x41, 0x42)
