@@ -2,8 +2,8 @@
 
 use own_wave::{Cool, Differ, Heat, Spread};
 use seawall::backend::ProgramSession;
+use seawall::backend::RunLimits;
 use seawall::backend::cpu::CpuSession;
-use seawall::backend::{RunLimits, Session};
 use seawall::executor::Machine;
 use seawall::graph::Graph;
 use seawall::own::OwnWaves;
@@ -94,11 +94,10 @@ fn heat_spreads_alike_on_any_number_of_threads() {
 #[test]
 fn the_waves_do_what_they_declare() {
     let graph = graph();
-    let (encoded, ..) = program(graph.nodes());
+    let (encoded, input, _) = program(graph.nodes());
     let session = CpuSession::open(&graph, None, RunLimits::default()).unwrap();
-    let mut session = session.checking_facts();
+    let mut session = ProgramSession::over(Box::new(session.checking_facts()));
     session.load(&encoded).unwrap();
-    let mut inputs = start(graph.nodes());
-    inputs.resize((encoded.input_bytes / 4) as usize, 0);
-    session.run(&inputs).unwrap();
+    session.set_input(input, &start(graph.nodes())).unwrap();
+    session.run().unwrap();
 }

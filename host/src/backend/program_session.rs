@@ -62,14 +62,23 @@ impl<'g> ProgramSession<'g> {
     /// As for [`super::open`].
     pub fn open(graph: &'g Graph, machine: &Machine) -> Result<Self, BackendError> {
         let executor = machine.executor.unwrap_or(Executor::Cpu);
-        let mut session = super::open(graph, executor, (machine, super::Settings::default()))?;
+        Ok(Self::over(super::open(
+            graph,
+            executor,
+            (machine, super::Settings::default()),
+        )?))
+    }
+
+    /// Takes over an open session, such as one that checks facts.
+    #[must_use]
+    pub fn over(mut session: Box<dyn Session + 'g>) -> Self {
         let canceller = Canceller::default();
         session.cancel_by(canceller.clone());
-        Ok(Self {
+        Self {
             session,
             canceller,
             inputs: Inputs::default(),
-        })
+        }
     }
 
     /// The machine.
