@@ -30,7 +30,8 @@ const RMAT_ABC: u64 = (0.95 * 4_294_967_296.0) as u64;
 /// Builds the graph of a specification.
 ///
 /// Kronecker and uniform graphs hold `2^scale` nodes and draw `edge_factor * 2^scale`
-/// undirected edges; fewer remain after duplicates and self loops are dropped. Peak memory
+/// edges, undirected but for directed Kronecker graphs; fewer remain after duplicates and self
+/// loops are dropped. Directed Kronecker graphs draw the edges of undirected ones. Peak memory
 /// is twice the result. With `weights`, each edge gets one of 1 to 64, the same in
 /// both directions.
 ///
@@ -47,12 +48,22 @@ pub(super) fn generate(shape: &Generator, name: &str, weights: bool) -> Result<G
             scale,
             edge_factor,
             seed,
-        } => (random(nodes, edge_factor, &Rmat::new(scale, seed)), true),
+            is_directed,
+        } => {
+            let direction = Direction::of(!is_directed);
+            let count = (nodes, edge_factor);
+            let csr = random(count, &Rmat::new(scale, seed), direction);
+            (csr, !is_directed)
+        }
         Generator::Uniform {
             scale,
             edge_factor,
             seed,
-        } => (random(nodes, edge_factor, &Uniform::new(scale, seed)), true),
+        } => {
+            let count = (nodes, edge_factor);
+            let csr = random(count, &Uniform::new(scale, seed), Direction::Both);
+            (csr, true)
+        }
         Generator::Grid { width, height } => (grid(width, height), true),
         Generator::Chain { nodes, seed } => (chain(nodes, seed), false),
     };
@@ -106,19 +117,19 @@ fn weight_of(from: u32, to: u32, salt: u64) -> u32 {
     (1 + mix(salt ^ ((low << 32) | high)) % WEIGHT_MAX) as u32
 }
 
-/// Draws the ends of the undirected edge with a given index.
+/// Draws the ends of the edge with a given index.
 trait Draw: Sync {
     fn edge(&self, index: u64) -> [u32; 2];
 }
 
-/// Draws undirected edges and builds their rows.
-fn random(nodes: u32, edge_factor: u32, draw: &impl Draw) -> Csr {
+/// Draws edges, `edge_factor` times as many as nodes, and builds their rows.
+fn random((nodes, edge_factor): (u32, u32), draw: &impl Draw, direction: Direction) -> Csr {
     let drawn = u64::from(nodes) * u64::from(edge_factor);
     let edges: Edges<2> = (0..drawn as usize)
         .into_par_iter()
         .map(|index| draw.edge(index as u64))
         .collect();
-    build::rows(edges, nodes, Direction::Both).0
+    build::rows(edges, nodes, direction).0
 }
 
 struct Rmat {

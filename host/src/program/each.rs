@@ -242,7 +242,18 @@ impl ProgramBuilder {
 
 /// Whether code may leave items out that it could store.
 fn is_partial(over: Over, code: &[Instruction]) -> bool {
-    matches!(over, Over::List { .. }) || code.iter().any(|at| at.op == Op::Only as u32)
+    matches!(over, Over::List { .. }) || leaves_items_out(code)
+}
+
+/// Whether an item may be left out; that of an edge leaves its item in.
+fn leaves_items_out(code: &[Instruction]) -> bool {
+    let mut edges_end = 0;
+    code.iter().enumerate().any(|(index, at)| {
+        if at.op == Op::Edges as u32 {
+            edges_end = index + 1 + at.second as usize;
+        }
+        at.op == Op::Only as u32 && index >= edges_end
+    })
 }
 
 /// The registers that code uses.

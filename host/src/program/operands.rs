@@ -107,6 +107,20 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     }
 }
 
+/// The destination of `wave`, if it is longer than what the wave writes there.
+pub(super) fn filled_in_part(around: Around<'_>, wave: &WaveSpec) -> Option<Slot> {
+    let writes_fewest = matches!(
+        wave.opcode,
+        Opcode::Parents | Opcode::Majority | Opcode::Visited | Opcode::SeedPeel | Opcode::SeedRanks
+    );
+    let needed = fewest(around, wave).destination;
+    let is_longer = |slot: &Slot| {
+        let spec = around.spec(Some(*slot));
+        spec.is_some_and(|spec| u64::from(spec.words) > needed)
+    };
+    wave.destination.filter(|_| writes_fewest).filter(is_longer)
+}
+
 fn check_parameters(wave: &WaveSpec) -> Result<(), ProgramError> {
     let word = wave.parameters[0];
     match wave.opcode {
