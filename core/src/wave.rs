@@ -71,6 +71,12 @@ impl Wave {
         };
         sum.checked_add(self.output_bytes)
     }
+
+    /// Fused bytes of a wave whose sum has been checked.
+    #[inline]
+    pub(crate) fn checked_bytes(&self) -> u64 {
+        self.fused_bytes().unwrap_or(u64::MAX)
+    }
 }
 
 /// `after` may start only when `before` has finished.

@@ -159,6 +159,17 @@ impl Control {
             .add(grid, word_of!(ControlRecord, waves_done), count);
     }
 
+    /// The wave that [`Control::note_wave`] stored, for a report from within a wave. On a
+    /// CPU, other blocks may be a wave ahead or behind.
+    #[cold]
+    pub fn noted_point<G: Grid>(self, grid: G) -> ProgramPoint {
+        ProgramPoint {
+            wave: self.words.load(grid, word_of!(ControlRecord, wave)),
+            opcode: 0,
+            iteration: self.iteration(grid),
+        }
+    }
+
     /// Stores the iteration of the open fixpoint.
     #[inline(always)]
     pub fn set_iteration<G: Grid>(self, grid: G, iteration: u32) {

@@ -29,16 +29,14 @@ fuzz_target!(|bytes: &[u8]| {
             &options,
         )),
         _ if promises_much(rest) => {}
+        // One wrapper is taken off, not two: inside a second one are other bytes.
+        _ if rest.starts_with(&[0x1f, 0x8b]) || rest.starts_with(b"\xfd7zXZ\0") => {}
         _ => {
             let plain = read(name, rest, &options);
             let packed = gzip(rest);
-            let is_packed_already =
-                rest.starts_with(&[0x1f, 0x8b]) || rest.starts_with(b"\xfd7zXZ\0");
             match (plain, read(name, &packed, &options)) {
                 (Ok(plain), Ok(packed)) => check_same(&plain.graph, &packed.graph),
                 (Err(_), Err(_)) => {}
-                // One wrapper is taken off, not two.
-                (Ok(_), Err(_)) if is_packed_already => {}
                 (plain, packed) => panic!("plain {plain:?}, packed {packed:?}"),
             }
         }

@@ -18,6 +18,7 @@ pub mod program;
 pub mod backend;
 pub mod analysis;
 pub mod calibrate;
+pub mod evidence;
 pub mod outcome;
 pub mod run;
 pub mod batch;

@@ -5,10 +5,11 @@
 use proptest::prelude::*;
 use seawall::Cause;
 use seawall::analysis::oracle;
-use seawall::graph::{self, Graph, LoadOptions};
+use seawall::graph::{self, Graph, LoadOptions, WeightChoice};
 use seawall::outcome::{Column, Rounds, RunOutcome};
 use seawall::run::{AnalysisKind, Detail, Machine, Ranking, RunError, RunRequest, execute};
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::time::Instant;
 
 const THREADS: [usize; 3] = [1, 2, 5];
 
@@ -253,6 +254,52 @@ fn counting_triangles_ends_with_the_time_budget() {
     let error = execute(&graph, &request, &mut |_| {}).unwrap_err();
     assert_eq!(error.cause(), Cause::Failure);
     assert!(error.to_string().contains("time"), "{error}");
+}
+
+/// A wave leaves its rest when time is over: a run of one long wave ends soon after its budget.
+/// Whatever a run did by then, it panics nowhere and reads nothing that a wave left undone.
+#[test]
+fn every_wave_ends_with_the_time_budget() {
+    let options = LoadOptions {
+        undirected: true,
+        weights: WeightChoice::Given,
+        ..LoadOptions::default()
+    };
+    let graph = || graph::load("gen:rmat:12:16", &options, None).unwrap().graph;
+    let (weighted, plain) = (graph(), graph().without_weights());
+    for kind in AnalysisKind::ALL {
+        let graph = if kind.reads_weights() {
+            &weighted
+        } else {
+            &plain
+        };
+        for threads in [1, 2, 3] {
+            let mut request = request(kind, &[1][..usize::from(kind.takes_sources())], threads);
+            let whole = run(graph, &request).times.run;
+            for part in [1, 3, 7, 20, 60] {
+                request.machine.time_budget_ns = whole / part;
+                match execute(graph, &request, &mut |_| ()) {
+                    Ok(outcome) => assert_eq!(outcome.checked, Some(true)),
+                    Err(error) => assert!(error.to_string().contains("time"), "{error}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn one_long_wave_ends_soon_after_its_time_budget() {
+    let loaded = graph::load("gen:rmat:15:32", &LoadOptions::default(), None).unwrap();
+    let graph = loaded.graph.without_weights();
+    for threads in [1, 2] {
+        let mut request = request(AnalysisKind::Triangles, &[], threads);
+        let whole = run(&graph, &request).times.run;
+        request.machine.time_budget_ns = whole / 20;
+        let start = Instant::now();
+        execute(&graph, &request, &mut |_| ()).unwrap_err();
+        let took = start.elapsed().as_nanos() as u64;
+        assert!(took < whole / 2, "{took} of {whole} ns, {threads} threads");
+    }
 }
 
 /// Threads take rows on request only if there are some hundred per thread.

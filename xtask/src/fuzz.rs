@@ -22,6 +22,9 @@ pub(crate) struct Options {
     /// Seconds that each target runs.
     #[arg(long, default_value_t = 60)]
     seconds: u32,
+    /// Seed of the search, for a run that finds the same again; drawn when absent.
+    #[arg(long)]
+    seed: Option<u32>,
     /// Build the targets and say where they are.
     #[arg(long)]
     build_only: bool,
@@ -75,7 +78,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let wanted = |name: &&String| options.targets.is_empty() || options.targets.contains(name);
     for name in known.iter().filter(wanted) {
         println!("{name}: {} s", options.seconds);
-        search(&binaries.join(name), name, options.seconds)?;
+        search(&binaries.join(name), name, options)?;
     }
     println!("no finding");
     Ok(())
@@ -128,14 +131,16 @@ fn build(host: &str, options: &Options) -> Result<(), Error> {
     process::show(&mut cargo)
 }
 
-fn search(binary: &Path, name: &str, seconds: u32) -> Result<(), Error> {
+fn search(binary: &Path, name: &str, options: &Options) -> Result<(), Error> {
     let corpus = folder().join("corpus").join(name);
     let artifacts = folder().join("artifacts").join(name);
     workspace::create_folder(&corpus)?;
     workspace::create_folder(&artifacts)?;
     let mut fuzzer = Command::new(binary);
     fuzzer
-        .arg(format!("-max_total_time={seconds}"))
+        .arg(format!("-max_total_time={}", options.seconds))
+        // libFuzzer draws a seed for 0.
+        .arg(format!("-seed={}", options.seed.unwrap_or(0)))
         .arg(format!("-rss_limit_mb={MEMORY_MIB}"))
         .arg(format!("-timeout={PATIENCE_SECONDS}"))
         .arg(format!("-artifact_prefix={}/", artifacts.display()))

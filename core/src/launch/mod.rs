@@ -5,6 +5,7 @@
 //! density that nobody measured is not a density of zero.
 
 mod error;
+mod known;
 mod plan;
 mod policy;
 mod requeue;

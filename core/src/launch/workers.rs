@@ -4,7 +4,7 @@
 //! scaled by pressure, lanes from the adapter alone. Kernels stride, so too few groups are slow
 //! but never wrong.
 
-use super::plan::Known;
+use super::known::Known;
 use super::{AdapterLimits, LaunchError, LaunchTopology};
 use crate::ratio::BPS_PER_ONE;
 

@@ -7,7 +7,6 @@
 
 use super::cells::{place, read, write};
 use super::csr::{Direction, Neighbours};
-use super::groups::fused;
 use crate::scratch::ScratchView;
 use crate::wave::{Dag, Dependency, Wave};
 
@@ -98,7 +97,7 @@ impl Stack<'_> {
         let (mut end, mut held) = (begin, 0u64);
         while (self.top as usize) < self.cells.len() {
             let wave = read(self.cells, self.top);
-            let bytes = fused(&read(waves, wave));
+            let bytes = read::<Wave>(waves, wave).checked_bytes();
             let sum = held.checked_add(bytes).filter(|sum| *sum <= group_bytes);
             match sum {
                 Some(sum) => held = sum,

@@ -126,7 +126,7 @@ impl<'a> Group<'a> {
                 frontier_bytes: sum.frontier_bytes.wrapping_add(wave.frontier_bytes),
                 scratch_bytes: sum.scratch_bytes.wrapping_add(wave.scratch_bytes),
                 output_bytes: sum.output_bytes.wrapping_add(wave.output_bytes),
-                fused_bytes: sum.fused_bytes.wrapping_add(fused(wave)),
+                fused_bytes: sum.fused_bytes.wrapping_add(wave.checked_bytes()),
             })
     }
 }
@@ -192,12 +192,6 @@ impl<'a> Groups<'a> {
         (0..self.ends.len())
             .map(move |group| groups.get(group).unwrap_or(Group::sum(&[], groups.waves)))
     }
-}
-
-/// Fused bytes of a wave that has been checked.
-#[inline]
-pub(crate) fn fused(wave: &Wave) -> u64 {
-    wave.fused_bytes().unwrap_or(u64::MAX)
 }
 
 /// Puts the waves of a program into groups that fit the budget.

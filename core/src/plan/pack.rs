@@ -10,7 +10,6 @@
 
 use super::cells::{IDS, bump, counts_to_starts, place, read, swap, write};
 use super::csr::{Direction, Neighbours};
-use super::groups::fused;
 use super::ready::{Dice, Ready, heap_sort, scaled};
 use crate::scratch::{GroupScratchView, PackView, ScratchView};
 use crate::wave::{Dag, Wave};
@@ -32,7 +31,7 @@ pub(crate) struct Job<'a> {
 impl Job<'_> {
     #[inline(never)]
     fn bytes(&self, wave: u32) -> u64 {
-        fused(&read::<Wave>(self.dag.waves, wave))
+        read::<Wave>(self.dag.waves, wave).checked_bytes()
     }
 
     /// Waves and dependencies.

@@ -1,8 +1,8 @@
 //! The worker's side: how a slot ends, or goes on later.
 
-use super::admit::Refusal;
 use super::claim::Claim;
 use super::layout::{field, words_of};
+use super::refusal::Refusal;
 use super::{Ring, Scope, Update, Words, Worker, hash_of};
 use crate::abi::ring::{
     CONTINUATION, CompletionRecord, Continuation, ControlBlock, FaultCode, Kind, KindRecord,

@@ -1,8 +1,8 @@
 //! The worker's side: which slot next.
 
-use super::admit::Refusal;
 use super::layout::{field, words_of};
 use super::publish::CLAIMED;
+use super::refusal::Refusal;
 use super::schedule::Pace;
 use super::{Read, Ring, Scope, Swap, Update, Words};
 use crate::abi::ring::{

@@ -1,9 +1,9 @@
 //! Handlers of the opcodes that need nothing but the ring's own memory.
 
-use super::admit::Refusal;
 use super::claim::Claim;
 use super::layout::field;
 use super::packed::{self, Short, ShortOp};
+use super::refusal::Refusal;
 use super::window::Window;
 use super::{Outcome, Read, Ring, Scope, Swap, Update, Words};
 use crate::abi::ring::{ARGUMENTS, Continuation, ControlBlock, FaultCode, Kind, RESULTS, Shutdown};

@@ -41,16 +41,17 @@ mod layout;
 mod packed;
 mod print;
 mod publish;
+mod refusal;
 mod schedule;
 mod window;
 mod words;
 
-pub use admit::Refusal;
 pub use answer::Outcome;
 pub use claim::{Claim, Worker};
 pub use layout::{Layout, LayoutError};
 pub use packed::{Short, ShortOp};
 pub use publish::Setup;
+pub use refusal::Refusal;
 pub use schedule::AGEING_AFTER;
 pub use words::{Read, Scope, Swap, Update, Words, Write};
 

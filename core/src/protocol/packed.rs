@@ -3,7 +3,7 @@
 //! Argument 0 counts them, argument 1 has a byte for the opcode of each, and each has
 //! two words of its own: address and value. All are checked before the first runs.
 
-use super::admit::Refusal;
+use super::refusal::Refusal;
 use super::window::Window;
 use crate::abi::ring::{ARGUMENTS, FaultCode};
 

@@ -1,7 +1,7 @@
 //! The memory that a tenant's opcodes reach.
 
-use super::admit::Refusal;
 use super::layout::words_of;
+use super::refusal::Refusal;
 use super::{Read, Ring, Scope, Swap, Update, Words, Write};
 use crate::abi::ring::{ControlBlock, FaultCode, TENANTS, TenantRecord};
 use bytemuck::Zeroable;

@@ -34,9 +34,9 @@ impl<G: Grid> Team<G> {
         self.grid.now_ns() >= self.deadline_ns.saturating_add(1_000_000_000)
     }
 
-    /// Whether the time budget is over, which this then reports. Only the first block
-    /// looks at the clock; the others find its report at their next barrier. A block
-    /// operation.
+    /// Whether the run is to end: its time is over, which this then reports, or somebody
+    /// stopped it. Only the first block looks; the others find the report at their next
+    /// barrier. A block operation.
     #[inline(always)]
     pub fn is_out_of_time(&self, point: impl Fn() -> ProgramPoint) -> bool {
         let late = self.is_leader() && self.is_late();
@@ -44,7 +44,15 @@ impl<G: Grid> Team<G> {
             self.control
                 .fault(self.grid, FaultCode::TimeBudget, point());
         }
-        self.grid.block_any(late)
+        let stopped = self.is_leader() && self.control.is_stopped(self.grid);
+        self.grid.block_any(stopped)
+    }
+
+    /// Whether a block left a wave undone, after a barrier of one-lane blocks. On a GPU
+    /// blocks finish their waves, and those that poll find what stopped the run.
+    #[inline(always)]
+    fn was_left(&self) -> bool {
+        G::ITEMS != 1 && self.control.is_stopped(self.grid)
     }
 
     /// Waits for all lanes of the team and orders their memory accesses.
@@ -80,14 +88,14 @@ impl<G: Grid> Team<G> {
     ) -> Result<(), Stop> {
         self.grid.block_barrier();
         if self.grid.lane() == 0 {
-            if self.size == 1 || self.meet(point) {
+            if (self.size == 1 || self.meet(point)) && !self.was_left() {
                 decide();
             } else {
                 STOPPED.store(self.grid, 1);
             }
         }
         self.grid.block_barrier();
-        if self.size == 1 {
+        if self.size == 1 && G::ITEMS == 1 {
             return Ok(());
         }
         // A word says so and no vote: a barrier that counts costs about 8 ns per warp on

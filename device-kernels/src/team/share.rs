@@ -3,17 +3,57 @@
 use super::members::Team;
 use crate::grid::Grid;
 use crate::shared::PIECES;
+use seawall_core::abi::control::FaultCode;
 
 /// Shares of dealt work per block: enough that all blocks end at about the same time.
 const PIECES_EACH: u32 = 16;
 
+/// Items that a one-lane block takes between two looks at the clock. A look takes some
+/// 30 ns, and so many of the lightest items some microseconds.
+const ITEMS_PER_LOOK: u32 = 4096;
+
 impl<G: Grid> Team<G> {
+    /// Whether a one-lane block leaves the rest of its share: the run's time is over,
+    /// which this then reports, or the run was stopped. The next barrier ends the run, so
+    /// nobody reads what the wave left undone. Always `false` on a GPU, where a wave
+    /// takes milliseconds and its end is waited for.
+    #[inline(always)]
+    fn gives_up(&self) -> bool {
+        if G::ITEMS == 1 {
+            return false;
+        }
+        if !self.control.is_stopped(self.grid) {
+            if !self.is_late() {
+                return false;
+            }
+            let point = self.control.noted_point(self.grid);
+            self.control.fault(self.grid, FaultCode::TimeBudget, point);
+        }
+        true
+    }
+
+    /// Calls `range` for neighbouring parts of `from..end`, in a one-lane block that
+    /// gives up between them.
+    #[inline(always)]
+    fn in_parts(&self, (from, end): (u32, u32), mut range: impl FnMut(u32, u32)) {
+        let mut first = from;
+        while first < end {
+            let last = end.min(first.saturating_add(ITEMS_PER_LOOK));
+            range(first, last);
+            first = last;
+            if first < end && self.gives_up() {
+                return;
+            }
+        }
+    }
+
     /// Calls `item` for this lane's share of `0..count`.
     #[inline(always)]
     pub fn each(&self, count: u32, mut item: impl FnMut(u32)) {
         let lanes = self.grid.lanes();
         let tile = u64::from(lanes * G::ITEMS);
         let mut base = u64::from(self.rank) * tile;
+        let mut done = 0_u32;
         while base < u64::from(count) {
             if G::ITEMS == 1 {
                 let index = base as u32 + self.grid.lane();
@@ -27,6 +67,10 @@ impl<G: Grid> Team<G> {
                 }
             }
             base += u64::from(self.size) * tile;
+            done = done.wrapping_add(G::ITEMS);
+            if done.is_multiple_of(ITEMS_PER_LOOK) && self.gives_up() {
+                return;
+            }
         }
     }
 
@@ -63,7 +107,8 @@ impl<G: Grid> Team<G> {
     pub fn each_range(&self, count: u32, most: u32, mut range: impl FnMut(u32, u32)) {
         if !self.takes(count) {
             let even = |rank: u32| u64::from(count) * u64::from(rank) / u64::from(self.size);
-            return range(even(self.rank) as u32, even(self.rank + 1) as u32);
+            let share = (even(self.rank) as u32, even(self.rank + 1) as u32);
+            return self.in_parts(share, range);
         }
         let even = count / self.size.saturating_mul(PIECES_EACH);
         let items = u64::from(even.min(most));
@@ -76,6 +121,9 @@ impl<G: Grid> Team<G> {
             }
             let end = (first + items).min(u64::from(count));
             range(first as u32, end as u32);
+            if self.gives_up() {
+                return;
+            }
         }
     }
 
@@ -89,12 +137,14 @@ impl<G: Grid> Team<G> {
             // Neighbouring items, in one share per block.
             let share = count.div_ceil(self.size);
             let first = self.rank.saturating_mul(share).min(count);
-            for item in first..first.saturating_add(share).min(count) {
-                let mut some = [u32::MAX; K];
-                some[0] = item;
-                items(&some);
-            }
-            return;
+            let end = first.saturating_add(share).min(count);
+            return self.in_parts((first, end), |first, end| {
+                for item in first..end {
+                    let mut some = [u32::MAX; K];
+                    some[0] = item;
+                    items(&some);
+                }
+            });
         }
         let warp = self.grid.lane() / G::WARP * self.size + self.rank;
         let stride = self.size * self.grid.lanes();

@@ -21,6 +21,14 @@ const LOOK_BYTES: u64 = 16 << 20;
 /// Bytes kept in reserve: the most that can be taken between two checks.
 const RESERVE_BYTES: u64 = LOOK_BYTES;
 
+/// Allocations of this process that went through the allocator.
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+/// Returns the number of allocations so far; it stays 0 in a program with another allocator.
+pub(crate) fn allocations() -> u64 {
+    ALLOCATIONS.load(Ordering::Relaxed)
+}
+
 /// The system's allocator, which never takes the last memory.
 #[derive(Debug, Default)]
 pub struct Allocator {
@@ -71,6 +79,7 @@ impl Allocator {
 
     /// Allocates `bytes` bytes by `take`, or ends the process unless the caller tolerates failure.
     fn take(&self, bytes: usize, take: impl FnOnce() -> *mut u8) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
         let taken = if self.has(bytes) {
             take()
         } else {
@@ -112,6 +121,7 @@ unsafe impl GlobalAlloc for Allocator {
             unsafe { System.realloc(block, layout, bytes) }
         };
         if bytes <= layout.size() {
+            ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
             self.lose(layout.size());
             self.gain(bytes);
             return grow();

@@ -21,7 +21,7 @@ use super::plan::PlanError;
 use super::query::QueryError;
 #[cfg(unix)]
 use super::serve::socket::SocketError;
-use super::sources::SourcesError;
+use super::sources::{NoSuchSource, SourcesError};
 
 /// A command failed.
 #[derive(Debug, thiserror::Error)]
@@ -46,15 +46,8 @@ pub(super) enum CliError {
     #[error(transparent)]
     Sources(#[from] SourcesError),
     /// A source that is not a node of the graph.
-    #[error("{given}: {graph} has no such node; {range}")]
-    NoSuchSource {
-        /// The id and its origin.
-        given: String,
-        /// The graph as the caller named it.
-        graph: String,
-        /// The existing ids.
-        range: IdRange,
-    },
+    #[error(transparent)]
+    NoSuchSource(#[from] NoSuchSource),
     /// The batch could not be named, loaded or run.
     #[error("{}{}", .0, flags::of_batch(.0))]
     Batch(#[from] BatchError),
@@ -159,42 +152,6 @@ fn listed(columns: &[TableColumn]) -> String {
     names.join(", ")
 }
 
-/// The ids of a graph's nodes, for messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum IdRange {
-    /// The graph has no nodes.
-    Empty,
-    /// Smallest and largest id.
-    Span {
-        /// Smallest id.
-        first: u64,
-        /// Largest id.
-        last: u64,
-        /// Whether there are gaps between them.
-        gaps: bool,
-    },
-}
-
-impl std::fmt::Display for IdRange {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Empty => f.write_str("it has no nodes at all"),
-            Self::Span {
-                first,
-                last,
-                gaps: false,
-            } => write!(f, "its ids go from {first} to {last}"),
-            Self::Span {
-                first,
-                last,
-                gaps: true,
-            } => {
-                write!(f, "its ids go from {first} to {last}, with gaps")
-            }
-        }
-    }
-}
-
 impl CliError {
     /// Returns the exit code.
     pub(super) fn exit_code(&self) -> u8 {
@@ -222,7 +179,7 @@ impl CliError {
             #[cfg(unix)]
             Self::Query(error) => error.cause(),
             Self::Store(_) | Self::Stdout(_) | Self::Thread(_) => Cause::Failure,
-            Self::NoSuchSource { .. }
+            Self::NoSuchSource(_)
             | Self::OneGraph { .. }
             | Self::Against(_)
             | Self::WeightsUnread { .. }

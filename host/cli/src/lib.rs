@@ -15,6 +15,7 @@ mod files;
 mod flags;
 mod info;
 mod names;
+mod numbers;
 mod output;
 mod plan;
 mod progress;
@@ -34,8 +35,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 pub use allocator::Allocator;
 use error::CliError;
+pub use numbers::size;
 pub use plan::{PlanError, Program as PlanInput};
-pub use run::size;
 pub use sources::{Sources, SourcesError};
 
 /// Runs DAGs of graph waves in one persistent GPU kernel, or on the CPU.

@@ -1,36 +1,30 @@
 //! `seawall run`: a graph, an analysis, a report.
 
 mod batch;
+mod results;
 mod topology;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::num::{NonZeroU32, NonZeroUsize};
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::str::FromStr;
 use std::time::Instant;
 
-use bytesize::ByteSize;
 use clap::Args;
 
 use super::CliError;
 use super::files::Outputs;
-use super::output::print;
 use super::progress::ProgressLine;
 use super::sources::{SourceArgs, Sources};
 use super::weights::WeightArgs;
 use crate::names::{AnalysisName, BackendName, ReadFormat};
-use crate::report::rows::Rows;
-use crate::report::table::{RowFormat, TableColumn};
-use crate::report::{json, plot, text, trace};
+use crate::numbers::{above_zero, damping, seconds, size, thread_count, tolerance};
+use crate::report::table::TableColumn;
+use results::OutputArgs;
 use seawall::analysis::ranking_iterations_max;
-use seawall::backend::cpu::THREADS_MAX;
 use seawall::batch::{is_batch, list_of};
-use seawall::graph::file::{is_written_through, write_whole};
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
-use seawall::outcome::{Dropped, Rounds, RunOutcome, Weights};
-use seawall::program::{ProgramError, check_damping, check_tolerance};
+use seawall::outcome::{Dropped, Rounds, Weights};
 use seawall::run::{Detail, Machine, Ranking, RunRequest, execute, prepare};
 use seawall::units::counted;
 use topology::TopologyChoice;
@@ -165,102 +159,12 @@ struct LimitArgs {
     check: bool,
 }
 
-#[derive(Debug, Args)]
-struct OutputArgs {
-    /// Write one row per node: .csv, .json or .npy.
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Columns of that file, separated by commas; a single one is a plain array in .json and .npy
-    /// [default: all columns of the result].
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        value_name = "NAMES",
-        requires = "out"
-    )]
-    columns: Vec<TableColumn>,
-    /// Print the report as one JSON object.
-    #[arg(long)]
-    json: bool,
-    /// Write a Chrome trace.
-    #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
-    /// Draw the result: .svg.
-    #[arg(long, value_name = "FILE")]
-    plot: Option<PathBuf>,
-    /// Print no report and no progress; --json still prints.
-    #[arg(short, long)]
-    quiet: bool,
-}
-
 fn max_iterations_help() -> String {
     format!(
         "Iterations after which an analysis stops, converged or not [default: none; pagerank: \
          {} at the default damping, from which on ranks change by rounding alone]",
         ranking_iterations_max(Ranking::default().damping)
     )
-}
-
-/// Parses a size such as `512MiB`.
-///
-/// # Errors
-/// The expected value.
-pub fn size(text: &str) -> Result<u64, String> {
-    let is_size = text.starts_with(|first: char| first.is_ascii_digit());
-    let rounded = text.parse::<ByteSize>().ok().filter(|_| is_size);
-    let rounded = rounded
-        .ok_or("expected bytes below 2^64 with or without a unit, such as 512MiB or 8GiB")?;
-    let bytes = if text.contains('.') {
-        Some(rounded.as_u64()).filter(|bytes| *bytes < u64::MAX)
-    } else {
-        product(text)
-    };
-    bytes.ok_or_else(|| "expected fewer than 2^64 bytes".to_owned())
-}
-
-/// Multiplies digits by their unit. A size with a fraction is computed as a float, which rounds
-/// and saturates.
-fn product(text: &str) -> Option<u64> {
-    let unit = text.trim_start_matches(|digit: char| digit.is_ascii_digit());
-    let count: u64 = text.strip_suffix(unit)?.parse().ok()?;
-    let factor: ByteSize = format!("1{unit}").parse().ok()?;
-    count.checked_mul(factor.as_u64())
-}
-
-/// Parses a number of threads. A number above the library's limit is refused before a graph is
-/// read.
-pub(super) fn thread_count(text: &str) -> Result<NonZeroUsize, String> {
-    let count = text.parse().ok();
-    count
-        .filter(|count: &NonZeroUsize| count.get() <= THREADS_MAX)
-        .ok_or_else(|| format!("expected a whole number from 1 to {THREADS_MAX}"))
-}
-
-pub(super) fn above_zero<N: FromStr>(text: &str) -> Result<N, String> {
-    text.parse()
-        .map_err(|_| "expected a whole number from 1 to 4294967295".to_owned())
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value > 0.0 && value <= 1e9 => Ok(value),
-        _ => Err("expected seconds above 0, at most 1e9".to_owned()),
-    }
-}
-
-fn damping(text: &str) -> Result<f32, String> {
-    share(text, check_damping)
-}
-
-fn tolerance(text: &str) -> Result<f32, String> {
-    share(text, check_tolerance)
-}
-
-fn share(text: &str, check: fn(f32) -> Result<(), ProgramError>) -> Result<f32, String> {
-    let value = text.parse().map_err(|_| "expected a number".to_owned())?;
-    check(value).map_err(|error| error.to_string())?;
-    Ok(value)
 }
 
 /// Loads, runs and reports. Everything that can be refused before the graph is
@@ -424,127 +328,6 @@ impl RunArgs {
         if !self.analysis.0.takes_sources() {
             return Ok(Vec::new());
         }
-        sources.nodes(graph, name)
+        Ok(sources.nodes(graph, name)?)
     }
-}
-
-/// The table of `--out`.
-struct TableChoice {
-    format: RowFormat,
-    columns: Vec<TableColumn>,
-}
-
-impl OutputArgs {
-    /// Returns the outputs, all different and writable.
-    fn files(&self) -> Result<Outputs, CliError> {
-        let mut files = Outputs::default();
-        let named = [
-            ("--out", &self.out),
-            ("--trace", &self.trace),
-            ("--plot", &self.plot),
-        ];
-        for (option, path) in named {
-            if let Some(path) = path {
-                files.add(option, path)?;
-            }
-        }
-        if self.json || !(self.quiet || files.take_standard_output()) {
-            files.spare_report()?;
-        }
-        Ok(files)
-    }
-
-    /// Returns the table; refuses unknown suffixes, and columns that are not in `known` for the
-    /// format.
-    fn check(
-        &self,
-        known: impl Fn(RowFormat) -> &'static [TableColumn],
-    ) -> Result<Option<TableChoice>, CliError> {
-        if let Some(path) = self.plot.as_deref().filter(|path| !is_svg(path)) {
-            return Err(CliError::UnknownPicture {
-                path: path.display().to_string(),
-            });
-        }
-        let Some(path) = &self.out else {
-            return Ok(None);
-        };
-        let format = row_format(path)?;
-        let columns = self.columns(known(format))?;
-        Ok(Some(TableChoice { format, columns }))
-    }
-
-    /// Returns the requested columns, or all that are `known`.
-    fn columns(&self, known: &'static [TableColumn]) -> Result<Vec<TableColumn>, CliError> {
-        for (at, column) in self.columns.iter().enumerate() {
-            if !known.contains(column) {
-                let (column, known) = (*column, known);
-                return Err(CliError::NoSuchColumn { column, known });
-            }
-            if self.columns[..at].contains(column) {
-                return Err(CliError::ColumnTwice { column: *column });
-            }
-        }
-        let columns: &[TableColumn] = match self.columns.as_slice() {
-            [] => known,
-            asked => asked,
-        };
-        Ok(columns.to_vec())
-    }
-
-    fn write(
-        &self,
-        outcome: &RunOutcome,
-        graph: &Graph,
-        table: Option<TableChoice>,
-    ) -> Result<(), CliError> {
-        if let (Some(path), Some(table)) = (&self.out, table) {
-            let original = |node| graph.original_id(node);
-            let rows = Rows::new(outcome, &original);
-            write_whole(path, |out| rows.write(table.format, &table.columns, out))?;
-        }
-        if let Some(path) = &self.trace {
-            write_whole(path, |out| trace::write(outcome, out))?;
-        }
-        if let Some(path) = &self.plot {
-            write_whole(path, |out| plot::write(outcome, out))?;
-        }
-        Ok(())
-    }
-
-    fn report(&self, outcome: &RunOutcome, files: &Outputs) -> Result<(), CliError> {
-        if self.json {
-            return print(|out| json::write(outcome, out));
-        }
-        if self.quiet || files.take_standard_output() {
-            return Ok(());
-        }
-        print(|out| {
-            text::write(outcome, out)?;
-            let written = [&self.out, &self.trace, &self.plot].into_iter().flatten();
-            written
-                .into_iter()
-                .try_for_each(|path| writeln!(out, "  {:<10}{}", "wrote", path.display()))
-        })
-    }
-}
-
-/// Tells whether a picture may have this name. Pipes and devices may have any.
-fn is_svg(path: &Path) -> bool {
-    match path.extension() {
-        Some(suffix) => suffix.eq_ignore_ascii_case("svg"),
-        None => is_written_through(path),
-    }
-}
-
-/// Returns the format by the suffix; CSV for pipes and devices without one.
-fn row_format(path: &Path) -> Result<RowFormat, CliError> {
-    let of_pipe = || {
-        let is_plain = path.extension().is_none() && is_written_through(path);
-        is_plain.then_some(RowFormat::Csv)
-    };
-    RowFormat::of(path)
-        .or_else(of_pipe)
-        .ok_or_else(|| CliError::UnknownOutput {
-            path: path.display().to_string(),
-        })
 }

@@ -9,8 +9,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::CliError;
-use super::error::IdRange;
 use seawall::Cause;
 use seawall::graph::Graph;
 
@@ -58,6 +56,54 @@ impl SourcesError {
         match self {
             Self::Io { source, .. } => Cause::of_io(source),
             Self::Line { .. } => Cause::Request,
+        }
+    }
+}
+
+/// A source that is not a node of the graph.
+#[derive(Debug, thiserror::Error)]
+#[error("{given}: {graph} has no such node; {range}")]
+pub(super) struct NoSuchSource {
+    /// The id and its origin.
+    pub(super) given: String,
+    /// The graph as the caller named it.
+    pub(super) graph: String,
+    /// The existing ids.
+    pub(super) range: IdRange,
+}
+
+/// The ids of a graph's nodes, for messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IdRange {
+    /// The graph has no nodes.
+    Empty,
+    /// Smallest and largest id.
+    Span {
+        /// Smallest id.
+        first: u64,
+        /// Largest id.
+        last: u64,
+        /// Whether there are gaps between them.
+        gaps: bool,
+    },
+}
+
+impl std::fmt::Display for IdRange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Empty => f.write_str("it has no nodes at all"),
+            Self::Span {
+                first,
+                last,
+                gaps: false,
+            } => write!(f, "its ids go from {first} to {last}"),
+            Self::Span {
+                first,
+                last,
+                gaps: true,
+            } => {
+                write!(f, "its ids go from {first} to {last}, with gaps")
+            }
         }
     }
 }
@@ -159,15 +205,13 @@ impl Sources {
     }
 
     /// Returns the node numbers of the sources in `graph`, which the caller named `name`.
-    pub(super) fn nodes(&self, graph: &Graph, name: &str) -> Result<Vec<u32>, CliError> {
+    pub(super) fn nodes(&self, graph: &Graph, name: &str) -> Result<Vec<u32>, NoSuchSource> {
         let node = |named: &Named| {
-            graph
-                .node_of(named.id)
-                .ok_or_else(|| CliError::NoSuchSource {
-                    given: self.given(named),
-                    graph: name.to_owned(),
-                    range: id_range(graph),
-                })
+            graph.node_of(named.id).ok_or_else(|| NoSuchSource {
+                given: self.given(named),
+                graph: name.to_owned(),
+                range: id_range(graph),
+            })
         };
         self.named.iter().map(node).collect()
     }

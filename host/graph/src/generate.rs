@@ -12,7 +12,7 @@ use super::csr::Csr;
 use super::error::GraphError;
 use super::ids::Ids;
 use super::memory;
-use super::mix::{Stream, mix};
+use super::mix::Stream;
 use super::model::{Graph, check_counts};
 use super::spec::Generator;
 
@@ -20,8 +20,6 @@ use super::spec::Generator;
 const STREAM_EDGES: u64 = 1;
 const STREAM_NAMES: u64 = 2;
 const STREAM_JUMPS: u64 = 3;
-/// Largest generated weight.
-const WEIGHT_MAX: u64 = 64;
 /// Quadrant probabilities of the Kronecker graph, as parts of 2^32.
 const RMAT_A: u64 = (0.57 * 4_294_967_296.0) as u64;
 const RMAT_AB: u64 = (0.76 * 4_294_967_296.0) as u64;
@@ -85,36 +83,6 @@ fn peak_bytes(shape: &Generator, weights: bool) -> u64 {
     };
     let columns = copies + u64::from(weights);
     (nodes + columns * edges).saturating_mul(4)
-}
-
-/// Draws one weight of 1 to 64 per edge, from its ends regardless of their order.
-pub(super) fn draw_weights(csr: &Csr, seed: u64) -> Vec<u32> {
-    let salt = mix(seed);
-    let mut weights = vec![0u32; csr.targets().len()];
-    let mut rows: Vec<(u32, &mut [u32])> = Vec::new();
-    let mut rest = weights.as_mut_slice();
-    // Blocks of rows rather than rows, because splitting is sequential and drawing is not.
-    const BLOCK: u32 = 1 << 12;
-    for first in (0..csr.nodes()).step_by(BLOCK as usize) {
-        let last = csr.nodes().min(first.saturating_add(BLOCK)) - 1;
-        let (block, tail) = rest.split_at_mut(csr.row(last).end - csr.row(first).start);
-        rows.push((first, block));
-        rest = tail;
-    }
-    rows.into_par_iter().for_each(|(first, block)| {
-        let mut slots = block.iter_mut();
-        for node in first..csr.nodes().min(first.saturating_add(BLOCK)) {
-            for (&target, slot) in csr.neighbours(node).iter().zip(&mut slots) {
-                *slot = weight_of(node, target, salt);
-            }
-        }
-    });
-    weights
-}
-
-fn weight_of(from: u32, to: u32, salt: u64) -> u32 {
-    let (low, high) = (u64::from(from.min(to)), u64::from(from.max(to)));
-    (1 + mix(salt ^ ((low << 32) | high)) % WEIGHT_MAX) as u32
 }
 
 /// Draws the ends of the edge with a given index.

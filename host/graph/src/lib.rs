@@ -11,8 +11,10 @@ mod build;
 mod cause;
 mod check;
 mod csr;
+mod drawn;
 mod error;
 pub mod file;
+mod format;
 mod generate;
 mod ids;
 mod load;
@@ -36,9 +38,8 @@ pub use batch::batch;
 pub use cause::Cause;
 pub use csr::Csr;
 pub use error::{ArchiveProblem, BinaryProblem, GeneratorProblem, GraphError, LineProblem};
-pub use load::{
-    Compression, Format, LoadOptions, LoadStats, Loaded, Progress, WeightChoice, WeightOrigin,
-};
+pub use format::{Compression, Format};
+pub use load::{LoadOptions, LoadStats, Loaded, Progress, WeightChoice, WeightOrigin};
 pub use model::Graph;
 pub use read::is_graph_name;
 pub use scale::{Scale, ScaleError};

@@ -3,9 +3,7 @@
 //! They are apart from the readers, so that the command line can fill and show them without
 //! knowing any format.
 
-use std::fmt;
-
-use super::read::Suffix;
+use super::format::{Compression, Format};
 use super::{Graph, GraphError, Scale, ScaleError, memory};
 
 /// Options for reading or generating a graph.
@@ -56,71 +54,6 @@ pub enum WeightOrigin {
     Generator,
     /// 1 on every edge, as requested.
     Unit,
-}
-
-/// A file format of graphs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Format {
-    /// Matrix Market file, `.mtx`.
-    MatrixMarket,
-    /// Edge list, `.txt` or `.el`.
-    EdgeList,
-    /// Table of edges between commas or semicolons, `.csv`, with or without names of columns.
-    Csv,
-    /// METIS adjacency, `.graph`.
-    Metis,
-    /// Binary of the ECL graph codes, `.egr`.
-    Ecl,
-    /// Sparse matrix of SciPy, `.npz`.
-    Npz,
-    /// DIMACS shortest-path challenge, `.gr` with `p sp`.
-    Dimacs,
-    /// PACE challenge, `.gr` with `p tw`.
-    Pace,
-    /// Seawall's binary, `.swg`.
-    Binary,
-    /// No file: generated.
-    Generated,
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::MatrixMarket => "Matrix Market",
-            Self::EdgeList => "edge list",
-            Self::Csv => "comma-separated table",
-            Self::Metis => "METIS",
-            Self::Ecl => "ECL binary",
-            Self::Npz => "SciPy sparse matrix",
-            Self::Dimacs => "DIMACS",
-            Self::Pace => "PACE",
-            Self::Binary => "Seawall binary",
-            Self::Generated => "generated",
-        })
-    }
-}
-
-/// Compression of a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Compression {
-    /// None.
-    #[default]
-    None,
-    /// gzip, one or more members.
-    Gzip,
-    /// xz, one or more streams.
-    Xz,
-}
-
-impl fmt::Display for Compression {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "none",
-            Self::Gzip => "gzip",
-            Self::Xz => "xz",
-        })
-    }
 }
 
 /// Statistics of a load.
@@ -180,21 +113,6 @@ pub struct Loaded {
     pub stats: LoadStats,
 }
 
-impl LoadOptions {
-    /// The format to take a file for whose content does not say it.
-    pub(super) const fn format_or(&self, by_name: Suffix) -> Suffix {
-        match self.format {
-            None => by_name,
-            Some(Format::MatrixMarket) => Suffix::Matrix,
-            Some(Format::EdgeList | Format::Csv) => Suffix::EdgeList,
-            Some(Format::Metis) => Suffix::Metis,
-            Some(Format::Ecl) => Suffix::Ecl,
-            Some(Format::Dimacs | Format::Pace) => Suffix::Challenge,
-            Some(Format::Npz | Format::Binary | Format::Generated) => Suffix::Other,
-        }
-    }
-}
-
 impl Loaded {
     /// Refuses a graph of another format than the requested one.
     pub(super) fn of_format(self, asked: Option<Format>, name: &str) -> Result<Self, GraphError> {
@@ -233,14 +151,6 @@ impl Loaded {
 }
 
 impl Format {
-    /// The format, of which tables of edges are one whatever stands between columns.
-    const fn columns(self) -> Self {
-        match self {
-            Self::Csv => Self::EdgeList,
-            other => other,
-        }
-    }
-
     const fn weight_origin(self) -> WeightOrigin {
         match self {
             Self::Generated => WeightOrigin::Generator,

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use super::build::{self, Direction, MAX_EDGES, MAX_NODES};
 use super::csr::Csr;
+use super::drawn;
 use super::error::GraphError;
 use super::ids::Ids;
 use super::mirror::Missing;
@@ -227,7 +228,7 @@ impl Graph {
     /// Both directions of an edge get the same weight. Existing weights are replaced.
     #[must_use]
     pub fn with_drawn_weights(self, seed: u64) -> Self {
-        let weights = super::generate::draw_weights(&self.outgoing, seed);
+        let weights = drawn::draw_weights(&self.outgoing, seed);
         self.map_rows(|rows| Csr {
             weights: Some(weights),
             ..rows

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Ends runs of a session from another thread.
 ///
-/// A run ends where it checks its time budget: at the end of a step or of a round. It then returns
+/// A run ends where it checks its time budget: between waves, and on a CPU within long ones. It then
+/// returns
 /// [`BackendError::Cancelled`], and its session can run again. If no run is in progress, the next
 /// one ends before it begins.
 ///

@@ -6,6 +6,7 @@ use super::fit::{self, Ids};
 use super::memory::on_large_pages;
 use super::outgrown::{self, Outgrowing};
 use super::record::{self, Addresses, GraphAddresses, GraphSize, TableAddresses};
+pub use super::threads::{THREADS_MAX, available_threads};
 use super::threads::{prepare, run_blocks};
 use super::{
     BackendError, Canceller, DeviceInfo, HostWork, RunLimits, RunStats, Session, SessionMemory,
@@ -26,6 +27,9 @@ use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 use std::time::Instant;
+
+mod naive;
+pub(super) use naive::NaiveSession;
 
 /// A graph on the CPU.
 #[derive(Debug)]
@@ -82,21 +86,6 @@ pub(super) fn lines(what: &'static str, bytes: u64) -> Result<Vec<Line>, Backend
         available: short.available,
     })?;
     Ok(on_large_pages(memory))
-}
-
-/// Most threads of a run: more than any machine has would wait for each other at every barrier.
-pub const THREADS_MAX: usize = 4096;
-
-/// Returns the threads that the machine can run at once, at most those of a run.
-#[must_use]
-pub fn available_threads() -> NonZeroUsize {
-    // This call takes 30 us where the system has to read the limits of a container.
-    static THREADS: OnceLock<NonZeroUsize> = OnceLock::new();
-    let most = NonZeroUsize::new(THREADS_MAX).unwrap_or(NonZeroUsize::MIN);
-    *THREADS.get_or_init(|| {
-        let found = std::thread::available_parallelism();
-        found.unwrap_or(NonZeroUsize::MIN).min(most)
-    })
 }
 
 /// Starts `threads` threads, by default all of the machine's, for later runs: a command does so
@@ -214,10 +203,7 @@ impl Session for CpuSession<'_> {
     fn run(&mut self, inputs: &[u32]) -> Result<RunStats, BackendError> {
         let loaded = self.loaded.as_mut().ok_or(BackendError::NotLoaded)?;
         fit::check_inputs(loaded.program.input_bytes, inputs)?;
-        bytemuck::cast_slice_mut::<_, u32>(&mut loaded.inputs)[..inputs.len()]
-            .copy_from_slice(inputs);
-        *loaded.control = bytemuck::Zeroable::zeroed();
-        loaded.outgrowing.begin_run();
+        loaded.begin(inputs);
         let tiles = self.tiles.as_ref().filter(|_| loaded.program.needs.tiles);
         let launch = launch_record(self.graph, loaded, tiles, self.limits);
         let extra = tiles.map_or(0, Tiles::slots);
@@ -236,6 +222,7 @@ impl Session for CpuSession<'_> {
         Ok(RunStats {
             run_ns,
             host: HostWork::default(),
+            region: HostWork::default(),
             control,
         })
     }
@@ -267,6 +254,14 @@ impl Session for CpuSession<'_> {
 }
 
 impl Loaded {
+    /// Sets the inputs, of the checked length, and clears the control block.
+    fn begin(&mut self, inputs: &[u32]) {
+        bytemuck::cast_slice_mut::<_, u32>(&mut self.inputs)[..inputs.len()]
+            .copy_from_slice(inputs);
+        *self.control = bytemuck::Zeroable::zeroed();
+        self.outgrowing.begin_run();
+    }
+
     /// The words of a register, as the last run left them.
     fn words(&self, register: RegisterId) -> Result<&[u32], BackendError> {
         let number = self.ids.number_of(register)?;
@@ -288,18 +283,37 @@ fn launch_record(
     tiles: Option<&Tiles>,
     limits: RunLimits,
 ) -> LaunchRecord {
-    let program = &loaded.program;
+    let at = GraphAddresses {
+        tiles: tiles.map_or_else(TileTable::default, tile_table),
+        ..graph_addresses(graph, &loaded.program)
+    };
+    launch_record_at(graph, loaded, at, limits)
+}
+
+/// Returns this process's addresses of the arrays that `program` may read.
+fn graph_addresses(graph: &Graph, program: &EncodedProgram) -> GraphAddresses {
     let incoming = (program.needs.incoming || graph.is_symmetric()).then(|| graph.incoming());
     let address = |words: &[u32]| words.as_ptr() as u64;
+    GraphAddresses {
+        offsets: address(graph.offsets()),
+        targets: address(graph.targets()),
+        weights: graph.weights().map_or(0, address),
+        incoming_offsets: incoming.map_or(0, |rows| address(rows.offsets())),
+        incoming_targets: incoming.map_or(0, |rows| address(rows.targets())),
+        tiles: TileTable::default(),
+    }
+}
+
+/// Returns the launch record with the graph at the addresses `at`.
+fn launch_record_at(
+    graph: &Graph,
+    loaded: &mut Loaded,
+    at: GraphAddresses,
+    limits: RunLimits,
+) -> LaunchRecord {
+    let program = &loaded.program;
     let at = Addresses {
-        graph: GraphAddresses {
-            offsets: address(graph.offsets()),
-            targets: address(graph.targets()),
-            weights: graph.weights().map_or(0, address),
-            incoming_offsets: incoming.map_or(0, |rows| address(rows.offsets())),
-            incoming_targets: incoming.map_or(0, |rows| address(rows.targets())),
-            tiles: tiles.map_or_else(TileTable::default, tile_table),
-        },
+        graph: at,
         tables: TableAddresses {
             groups: program.groups.as_ptr() as u64,
             waves: program.waves.as_ptr() as u64,

@@ -42,6 +42,9 @@ pub struct CudaOptions {
     /// Way in which [`Executor::Graph`](crate::executor::Executor::Graph) runs loops; `None` takes
     /// conditional nodes where the driver supports them. Results are the same.
     pub loops: Option<LoopNodes>,
+    /// Whether [`Executor::Launches`](crate::executor::Executor::Launches) uploads the graph before
+    /// every wave and reads the program's memory back after it, as naive host loops do.
+    pub naive: bool,
 }
 
 /// A CUDA device as described by its driver.

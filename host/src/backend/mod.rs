@@ -15,6 +15,7 @@ mod program_session;
 mod memory;
 mod record;
 mod threads;
+mod walk;
 
 pub mod cpu;
 pub mod gpu;
@@ -65,6 +66,32 @@ pub struct HostWork {
     pub uploads: u64,
 }
 
+impl HostWork {
+    /// Returns the work beyond `before`, counter by counter.
+    #[must_use]
+    pub const fn since(self, before: Self) -> Self {
+        Self {
+            host_synchronisations: self
+                .host_synchronisations
+                .saturating_sub(before.host_synchronisations),
+            launches: self.launches.saturating_sub(before.launches),
+            uploads: self.uploads.saturating_sub(before.uploads),
+        }
+    }
+
+    /// Returns the work of both, counter by counter.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self {
+            host_synchronisations: self
+                .host_synchronisations
+                .saturating_add(other.host_synchronisations),
+            launches: self.launches.saturating_add(other.launches),
+            uploads: self.uploads.saturating_add(other.uploads),
+        }
+    }
+}
+
 /// Cost of one run, and its final state.
 #[derive(Clone, Debug)]
 pub struct RunStats {
@@ -73,6 +100,8 @@ pub struct RunStats {
     pub run_ns: u64,
     /// Work of the host for the run.
     pub host: HostWork,
+    /// The part of it after the first launch and before the event that ends the run.
+    pub region: HostWork,
     /// The control block after the run.
     pub control: ControlRecord,
 }
@@ -102,6 +131,37 @@ pub fn open<'g>(
         ..cuda::CudaOptions::default()
     };
     cuda::open(executor, graph, options)
+}
+
+/// Opens a session whose host uploads the graph before every wave and reads all memory of the
+/// program back after it, as programs without a resident graph do: the baseline of evidence.
+/// `machine` names the CPU, or any executor of a GPU.
+///
+/// # Errors
+/// As for [`open()`].
+pub fn open_naive<'g>(
+    graph: &'g Graph,
+    machine: &Machine,
+) -> Result<Box<dyn Session + 'g>, BackendError> {
+    let limits = RunLimits {
+        time_budget_ns: machine.time_budget_ns,
+    };
+    if machine
+        .executor
+        .is_none_or(|executor| executor == Executor::Cpu)
+    {
+        let session = cpu::NaiveSession::open(graph, machine.threads, limits)?;
+        return Ok(Box::new(session));
+    }
+    let options = cuda::CudaOptions {
+        device: machine.device,
+        limits,
+        budget_bytes: machine.budget_bytes,
+        tiles: Some(false),
+        naive: true,
+        ..cuda::CudaOptions::default()
+    };
+    cuda::open(Executor::Launches, graph, options)
 }
 
 /// A resident graph on one machine.

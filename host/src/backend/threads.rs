@@ -5,9 +5,24 @@
 //! are kept for later runs of the process and sleep in between.
 
 use super::BackendError;
-use super::cpu::available_threads;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use std::sync::{Mutex, PoisonError};
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// Most threads of a run: more than any machine has would wait for each other at every barrier.
+pub const THREADS_MAX: usize = 4096;
+
+/// Returns the threads that the machine can run at once, at most those of a run.
+#[must_use]
+pub fn available_threads() -> NonZeroUsize {
+    // This call takes 30 us where the system has to read the limits of a container.
+    static THREADS: OnceLock<NonZeroUsize> = OnceLock::new();
+    let most = NonZeroUsize::new(THREADS_MAX).unwrap_or(NonZeroUsize::MIN);
+    *THREADS.get_or_init(|| {
+        let found = std::thread::available_parallelism();
+        found.unwrap_or(NonZeroUsize::MIN).min(most)
+    })
+}
 
 /// Idle teams.
 static IDLE: Mutex<Vec<ThreadPool>> = Mutex::new(Vec::new());

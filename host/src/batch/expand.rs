@@ -4,43 +4,13 @@
 //! `@FILE`, or many generated graphs as `gen:batch:…`. Each graph keeps its name for errors.
 
 use super::name::{list_of, shown};
+use super::spec::{Origin, Spec, add_plain, check_count, generated};
 use super::{BatchError, list};
-use crate::graph::{self, Graph, GraphError, LoadOptions};
+use crate::graph::{self, Graph, LoadOptions};
 use crate::outcome::{Dropped, Weights};
 use rayon::prelude::*;
-use seawall_core::abi::batch::GRAPHS_MAX;
-use std::ffi::{OsStr, OsString};
-use std::fmt;
+use std::ffi::OsStr;
 use std::path::Path;
-
-/// A graph to load, and its origin.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spec {
-    /// File or generator, as [`graph::load`] takes it.
-    pub name: OsString,
-    /// Its origin.
-    pub origin: Origin,
-}
-
-/// Origin of a graph: the line of a list, or the command line. Displays as the start of a message,
-/// `list.txt:3: ` or an empty text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origin(Option<(String, usize)>);
-
-impl Origin {
-    pub(super) fn line(list: &str, line: usize) -> Self {
-        Self(Some((list.to_owned(), line)))
-    }
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Some((list, line)) => write!(f, "{list}:{line}: "),
-            None => Ok(()),
-        }
-    }
-}
 
 /// A loaded graph and its name.
 #[derive(Debug)]
@@ -61,11 +31,6 @@ pub fn is_batch(arguments: &[impl AsRef<OsStr>]) -> bool {
     let [one] = arguments else { return true };
     let one = one.as_ref();
     list_of(one).is_some() || generated(one).is_some() || is_folder(one)
-}
-
-/// The graphs of a generated batch.
-fn generated(argument: &OsStr) -> Option<Result<Vec<String>, GraphError>> {
-    graph::batch(argument.to_str()?)
 }
 
 fn is_folder(argument: &OsStr) -> bool {
@@ -100,47 +65,6 @@ pub fn expand(arguments: &[impl AsRef<OsStr>]) -> Result<Vec<Spec>, BatchError> 
         }
     }
     Ok(specs)
-}
-
-/// Limits the growth of a batch before it fills the memory.
-fn check_count(specs: &[Spec]) -> Result<(), BatchError> {
-    if specs.len() > GRAPHS_MAX as usize {
-        return Err(BatchError::TooMany {
-            graphs: specs.len(),
-            most: GRAPHS_MAX,
-        });
-    }
-    Ok(())
-}
-
-/// Adds a graph, or the graphs of a generated batch.
-pub(super) fn add_plain(
-    name: OsString,
-    origin: &Origin,
-    specs: &mut Vec<Spec>,
-) -> Result<(), BatchError> {
-    if name == "-" {
-        return Err(BatchError::Refused {
-            origin: origin.clone(),
-            value: shown(&name),
-            problem: "standard input holds one graph; name files in a batch".to_owned(),
-        });
-    }
-    let spec = |name| Spec {
-        name,
-        origin: origin.clone(),
-    };
-    match generated(&name) {
-        None => specs.push(spec(name)),
-        Some(Ok(names)) => specs.extend(names.into_iter().map(|name| spec(name.into()))),
-        Some(Err(source)) => {
-            return Err(BatchError::Load {
-                origin: origin.clone(),
-                source,
-            });
-        }
-    }
-    check_count(specs)
 }
 
 /// Adds the files of a folder that have the suffix of a graph. Subfolders are not entered.

@@ -4,8 +4,8 @@
 //! to the list's folder, so that list and graphs can be moved together.
 
 use super::BatchError;
-use super::expand::{Origin, Spec, add_plain};
 use super::name::{list_of, of_bytes, shown};
+use super::spec::{Origin, Spec, add_plain};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};

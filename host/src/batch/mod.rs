@@ -31,10 +31,12 @@ mod list;
 mod name;
 mod outcome;
 mod programs;
+mod spec;
 
 pub use error::BatchError;
 pub use execute::{BatchGraph, execute};
 pub use execute::{Prepared, check_detail, prepare, requests};
-pub use expand::{NamedGraph, Origin, Spec, expand, is_batch, load};
+pub use expand::{NamedGraph, expand, is_batch, load};
 pub use name::list_of;
 pub use outcome::{BatchOutcome, GraphOutcome};
+pub use spec::{Origin, Spec};

@@ -1,11 +1,10 @@
 //! Builds wave programs: registers, waves, fixpoints.
 
-use super::encoded::{BuilderId, EncodedProgram, GraphNeeds, RegisterId};
+use super::encoded::{BuilderId, GraphNeeds, RegisterId};
 use super::error::ProgramError;
 use super::operands::{self, Around};
 use super::vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
 use super::wave::{Body, RegisterSpec, Slot, WaveSpec};
-use super::{PlanSummary, encode};
 use crate::backend::TableLengths;
 use seawall_core::abi::code::Kind;
 use seawall_core::abi::program::{Opcode, Reduction};
@@ -453,17 +452,5 @@ impl ProgramBuilder {
         }
         wave.body = Some(body);
         self.push(wave);
-    }
-
-    /// Plans the program and encodes it for the executors.
-    ///
-    /// # Errors
-    /// When a register is read before it is written, or the plan does not fit
-    /// the budget.
-    pub fn encode(
-        &self,
-        request: &PlanRequest,
-    ) -> Result<(EncodedProgram, PlanSummary), ProgramError> {
-        encode::encode(self, request)
     }
 }

@@ -6,22 +6,29 @@
 //! fault.
 
 use super::code_check::check_code;
-use super::encoded::EncodedProgram;
+use super::encoded::{EncodedProgram, is_loop};
 use super::joined::join;
 use super::proof::prove;
 use super::table_error::TableError;
-use seawall_core::abi::program::{
-    FixpointRecord, GroupRecord, Opcode, Region, RegisterRecord, WaveRecord,
-};
+use seawall_core::abi::program::{FixpointRecord, GroupRecord, Region, RegisterRecord, WaveRecord};
 
 /// Bytes of the widest access of a kernel, to which registers are aligned.
 const ACCESS_BYTES: u64 = 16;
 
+impl EncodedProgram {
+    /// Checks that groups, loops and registers stay within their tables and
+    /// regions, and proves that registers hold what waves take for granted
+    /// ([`seawall_core::abi::facts`]). Of about linear cost in the tables.
+    ///
+    /// # Errors
+    /// The first contradiction.
+    pub fn check(&self) -> Result<(), TableError> {
+        check(self)
+    }
+}
+
 /// Checks every index that a host, a driver or a kernel will use.
-///
-/// # Errors
-/// The first contradiction.
-pub(super) fn check(program: &EncodedProgram) -> Result<(), TableError> {
+fn check(program: &EncodedProgram) -> Result<(), TableError> {
     let groups = count("groups", program.groups.len())?;
     count("waves", program.waves.len())?;
     count("registers", program.registers.len())?;
@@ -47,11 +54,6 @@ pub(super) fn check(program: &EncodedProgram) -> Result<(), TableError> {
         .try_for_each(|(index, register)| check_register(program, index, register))?;
     check_code(program)?;
     prove(program)
-}
-
-/// Whether a wave is a loop, whose parameters begin with the groups of its body.
-pub(super) fn is_loop(wave: &WaveRecord) -> bool {
-    [Opcode::Fixpoint as u32, Opcode::While as u32].contains(&wave.opcode)
 }
 
 /// Groups hold waves of the table, and no two the same.

@@ -22,8 +22,21 @@ use std::collections::VecDeque;
 /// Most words that one block handles in about the time of a grid barrier.
 const NARROW_WORDS: u64 = 8192;
 
-/// Plans and encodes `builder`.
-pub(crate) fn encode(
+impl ProgramBuilder {
+    /// Plans the program and encodes it for the executors.
+    ///
+    /// # Errors
+    /// When a register is read before it is written, or the plan does not fit
+    /// the budget.
+    pub fn encode(
+        &self,
+        request: &PlanRequest,
+    ) -> Result<(EncodedProgram, PlanSummary), ProgramError> {
+        encode(self, request)
+    }
+}
+
+fn encode(
     builder: &ProgramBuilder,
     request: &PlanRequest,
 ) -> Result<(EncodedProgram, PlanSummary), ProgramError> {

@@ -1,9 +1,8 @@
 //! An encoded program: the tables that every executor walks.
 
-use super::table_error::TableError;
 use crate::graph::WeightKind;
 use seawall_core::abi::code::Instruction;
-use seawall_core::abi::program::{GroupRecord, RegisterRecord, WaveRecord};
+use seawall_core::abi::program::{GroupRecord, Opcode, RegisterRecord, WaveRecord};
 use seawall_core::abi::search::SearchPolicy;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -96,14 +95,9 @@ impl EncodedProgram {
         let id = self.ids.get(index).copied().unwrap_or(by_hand);
         (index < self.registers.len()).then_some(id)
     }
+}
 
-    /// Checks that groups, loops and registers stay within their tables and
-    /// regions, and proves that registers hold what waves take for granted
-    /// ([`seawall_core::abi::facts`]). Of about linear cost in the tables.
-    ///
-    /// # Errors
-    /// The first contradiction.
-    pub fn check(&self) -> Result<(), TableError> {
-        super::check::check(self)
-    }
+/// Whether a wave is a loop, whose parameters begin with the groups of its body.
+pub(super) fn is_loop(wave: &WaveRecord) -> bool {
+    [Opcode::Fixpoint as u32, Opcode::While as u32].contains(&wave.opcode)
 }

@@ -10,9 +10,8 @@
 //! What depends on the graph is not looked at: kernels compare the lengths of registers
 //! with its nodes and edges themselves.
 
-use super::check::is_loop;
 use super::conflicts::Conflicts;
-use super::encoded::EncodedProgram;
+use super::encoded::{EncodedProgram, is_loop};
 use super::places::{Holding, Holds, Span, place_of};
 use super::table_error::TableError;
 use super::uses::{each_use, register_of};

@@ -1,7 +1,6 @@
 //! Which registers hold distances of 32 bits when a program has ended.
 
-use super::check::is_loop;
-use super::encoded::{EncodedProgram, RegisterId};
+use super::encoded::{EncodedProgram, RegisterId, is_loop};
 use super::places::place_of;
 use super::uses::each_use;
 use crate::graph::WeightKind;

@@ -1,7 +1,8 @@
 //! A graph that stays on its machine for many requests.
 
 use super::choose::{Choice, Narrow, choose};
-use super::execute::{Answer, Opened, Planned, Submission, barriers};
+use super::execute::{Answer, Planned, Submission, barriers};
+use super::opened::Opened;
 use super::plan::{Target, check_opened, memory_of};
 use super::{Machine, Phase, RunError, RunRequest, steps};
 use crate::Cause;
@@ -149,6 +150,21 @@ impl<'g> Analyzer<'g> {
         };
         Ok((self.resident.insert(resident), 0))
     }
+}
+
+/// Runs `request` on `graph`; `progress` is called at the start of each phase.
+///
+/// Without `repeat` the program runs once; with it, times are medians and the result is that of
+/// the last run.
+///
+/// # Errors
+/// As [`RunRequest::check_for`]; if the plan does not fit the budget, or the machine fails.
+pub fn execute(
+    graph: &Graph,
+    request: &RunRequest,
+    progress: &mut dyn FnMut(Phase),
+) -> Result<RunOutcome, RunError> {
+    Analyzer::new(graph).run(request, progress)
 }
 
 /// Tells whether the machine failed, so that its memory cannot be trusted.

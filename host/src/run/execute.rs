@@ -1,26 +1,19 @@
 //! Execution of a request: program, plan, backend, result.
 
-use super::analyzer::Analyzer;
 use super::choose::Choice;
 use super::log::{Log, nanoseconds};
+use super::opened::{Opened, open};
 use super::plan::{Target, plan_program};
 use super::weigh::Found;
-use super::{Executor, Machine, Phase, RunError, RunRequest, steps};
+use super::{Executor, Phase, RunError, RunRequest, steps};
 use crate::analysis::{self, Built, End};
 use crate::backend::cpu::prepare_threads;
-use crate::backend::{self, RunStats, Session};
+use crate::backend::{RunStats, Session};
 use crate::graph::Graph;
-use crate::outcome::{Column, Event, PlanSummary, RunOutcome, Track};
+use crate::outcome::{Column, Event, PlanSummary, Track};
 use crate::program::EncodedProgram;
 use std::num::NonZeroU32;
 use std::time::Instant;
-
-/// An open machine, and the reason of an open choice.
-pub(super) struct Opened<'g> {
-    pub(super) session: Box<dyn Session + 'g>,
-    pub(super) executor: Executor,
-    pub(super) reason: Option<String>,
-}
 
 /// Prepares everything of `request` that does not depend on its graph: threads, and the costs for
 /// `auto`. A command calls it while its graph is read; otherwise the first run does this work. A
@@ -30,21 +23,6 @@ pub fn prepare(request: &RunRequest) {
         Found::get();
         let _ = prepare_threads(request.machine.threads);
     }
-}
-
-/// Runs `request` on `graph`; `progress` is called at the start of each phase.
-///
-/// Without `repeat` the program runs once; with it, times are medians and the result is that of
-/// the last run.
-///
-/// # Errors
-/// As [`RunRequest::check_for`]; if the plan does not fit the budget, or the machine fails.
-pub fn execute(
-    graph: &Graph,
-    request: &RunRequest,
-    progress: &mut dyn FnMut(Phase),
-) -> Result<RunOutcome, RunError> {
-    Analyzer::new(graph).run(request, progress)
 }
 
 /// A request in progress.
@@ -265,37 +243,6 @@ fn repeat(
             return Ok(stats);
         }
         repetition += 1;
-    }
-}
-
-/// Opens the chosen executor.
-fn open<'g>(
-    graph: &'g Graph,
-    request: &RunRequest,
-    choice: Choice,
-) -> Result<Opened<'g>, RunError> {
-    let Choice {
-        executor,
-        threads,
-        reason,
-        tiles,
-        ..
-    } = choice;
-    let machine = Machine {
-        threads,
-        ..request.machine
-    };
-    let opened = |executor, reason| -> Result<Opened<'g>, RunError> {
-        Ok(Opened {
-            session: backend::open(graph, executor, (&machine, tiles))?,
-            executor,
-            reason,
-        })
-    };
-    match executor {
-        Some(executor) => opened(executor, reason),
-        None => opened(Executor::Mega, reason)
-            .or_else(|error| opened(Executor::Cpu, Some(error.to_string()))),
     }
 }
 

@@ -8,6 +8,7 @@ mod detail;
 mod error;
 mod execute;
 mod log;
+mod opened;
 mod plan;
 mod request;
 pub(crate) mod steps;
@@ -16,8 +17,8 @@ pub(crate) mod weigh;
 
 pub use crate::analysis::{AnalysisKind, Detail, Ranking};
 pub use crate::executor::{Executor, Machine};
-pub use analyzer::Analyzer;
+pub use analyzer::{Analyzer, execute};
 pub use error::RunError;
-pub use execute::{execute, prepare};
+pub use execute::prepare;
 pub use request::{Phase, RunRequest};
 pub use validate::SOURCES_MAX;

@@ -1,7 +1,7 @@
 //! The plan of a run, held to its budget.
 
 use super::choose::{Choice, Narrow};
-use super::execute::Opened;
+use super::opened::Opened;
 use super::{Executor, RunError, RunRequest};
 use crate::analysis::Built;
 use crate::backend;

@@ -1,7 +1,7 @@
 //! Which slots are free, and whose answer each of the others will hold.
 
 use super::error::TicketError;
-use super::query::answer_of;
+use super::reply::answer_of;
 use super::ticket::{End, Letterbox};
 use super::{Shared, SharedRing};
 use seawall_core::abi::ring::{BATCHES, FaultCode, Kind, PRIORITIES, Status, TENANTS};

@@ -1,7 +1,7 @@
 //! The service's wave programs, as one worker runs them.
 
 use super::Shared;
-use super::worker::Deadline;
+use super::deadline::Deadline;
 use crate::backend::cpu::CpuSession;
 use crate::backend::{BackendError, RunLimits, Session};
 use seawall_core::abi::ring::FaultCode;

@@ -1,6 +1,6 @@
 //! Searches between two nodes, on memory that a worker keeps.
 
-use super::worker::Deadline;
+use super::deadline::Deadline;
 use crate::graph::{Csr, Graph};
 use seawall_core::abi::ring::FaultCode;
 use seawall_core::protocol::Refusal;

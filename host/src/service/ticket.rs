@@ -1,7 +1,7 @@
 //! Tickets: where the answer to a post arrives, once.
 
 use super::error::TicketError;
-use super::query::Answer;
+use super::reply::Answer;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

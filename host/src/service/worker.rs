@@ -1,5 +1,6 @@
 //! Workers: threads that claim slots and answer them.
 
+use super::deadline::Deadline;
 use super::programs::Programs;
 use super::search::Searcher;
 use super::{Shared, SharedRing};
@@ -7,7 +8,6 @@ use crate::graph::WeightKind;
 use seawall_core::abi::ring::{Continuation, FaultCode, Kind, RESULTS};
 use seawall_core::protocol::{Claim, Outcome, Refusal, Worker};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// How long an idle worker sleeps at most before it looks again.
@@ -15,30 +15,6 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(200);
 
 /// How long a worker sleeps when all that waits cannot go on yet.
 const SHORT_SLEEP: Duration = Duration::from_millis(1);
-
-/// Until when a handler may go on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Deadline<'s> {
-    shared: &'s Shared,
-    at: Option<Instant>,
-}
-
-impl Deadline<'_> {
-    /// Ends a handler that has no time left, or whose service ends by force.
-    pub(super) fn check(&self) -> Result<(), Refusal> {
-        let is_late = self.at.is_some_and(|at| Instant::now() >= at);
-        if is_late || self.shared.is_forced.load(Ordering::Relaxed) {
-            return Err(Refusal::new(FaultCode::TimeBudget, 0));
-        }
-        Ok(())
-    }
-
-    /// Time that is left.
-    pub(super) fn left(&self) -> Duration {
-        let left = |at: Instant| at.saturating_duration_since(Instant::now());
-        self.at.map_or(Duration::MAX, left)
-    }
-}
 
 /// One turn of a user's opcode.
 #[derive(Debug)]

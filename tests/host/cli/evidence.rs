@@ -1,4 +1,4 @@
-use super::{Finished, finish, seawall};
+use super::{Finished, Fixture, finish, seawall};
 use serde_json::Value;
 
 const HEADER: &str = "backend_id,device_ordinal,device_memory_bytes,compute_capability_major,\
@@ -80,4 +80,107 @@ fn a_damaged_file_and_an_invalid_threshold_are_bad_input() {
             .write_stdin(&b"\xff\xfe"[..]),
     )
     .refused(&["-: cannot read"]);
+}
+
+/// Records `graphs` on the CPU into a file; returns its path, the folder and the report.
+fn record(graphs: &[&str], arguments: &[&str]) -> (tempfile::TempDir, String, Finished) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("speedups.csv");
+    let file = file.to_str().unwrap().to_owned();
+    let finished = finish(
+        seawall(&["evidence", "record", "--backend", "cpu", "--out", &file])
+            .args(graphs)
+            .args(arguments),
+    );
+    (folder, file, finished)
+}
+
+#[test]
+fn recorded_samples_hold_measured_times_and_counters() {
+    let graphs = ["gen:grid:8", "gen:chain:40"];
+    let (_folder, file, finished) = record(&graphs, &["--repetitions", "3", "--json"]);
+    let samples = finished.json()["samples"].clone();
+    let rows = std::fs::read_to_string(&file).unwrap();
+    let rows: Vec<Vec<&str>> = rows.lines().map(|row| row.split(',').collect()).collect();
+    assert_eq!((rows.len(), rows[0].join(",")), (3, HEADER.to_owned()));
+    for (at, graph) in graphs.iter().enumerate() {
+        let (row, sample) = (&rows[at + 1], &samples[at]);
+        assert_eq!(
+            (row[0], row[7], &sample["graph"]),
+            ("cpu", "3", &Value::from(*graph))
+        );
+        let [host, resident] = ["host_ns", "resident_ns"].map(|key| sample[key].as_u64().unwrap());
+        assert!(host > 0 && resident > 0);
+        assert_eq!(
+            (row[8], row[9]),
+            (&*host.to_string(), &*resident.to_string())
+        );
+        // Threads take shared memory for each run, which the allocator of the program counts.
+        assert!(sample["allocations"].as_u64().unwrap() >= 3, "{sample}");
+        assert_eq!(
+            row[13 - 2..],
+            ["0", &sample["allocations"].to_string(), "0"]
+        );
+    }
+}
+
+#[test]
+fn samples_of_a_cpu_prove_nothing() {
+    let (_folder, file, finished) = record(&["gen:grid:8"], &["--repetitions", "1"]);
+    assert_eq!(finished.code, 0, "{}", finished.stderr);
+    assert!(
+        finished.stdout.contains("The gate requires 64 pairs.\n")
+            && finished
+                .stdout
+                .contains("The gate requires samples of two graphs.\n"),
+        "{}",
+        finished.stdout
+    );
+    let judged = finish(&mut seawall(&[
+        "evidence",
+        "verify",
+        &file,
+        "--required-speedup",
+        "1",
+        "--json",
+    ]));
+    let refusal: Value = serde_json::from_str(&judged.stdout).unwrap();
+    let (kind, field) = (&refusal["error"]["kind"], &refusal["error"]["field"]);
+    assert_eq!(
+        (judged.code, kind.as_str(), field.as_str()),
+        (2, Some("invalid_evidence_value"), Some("backend_id"))
+    );
+}
+
+#[test]
+fn what_cannot_be_recorded_writes_no_file() {
+    for (graph, against) in [("gen:grid:8", "launches"), ("gen:grid:8", "graph")] {
+        let (_folder, file, finished) = record(&[graph], &["--against", against]);
+        finished.refused(&[graph, "the CPU has no"]);
+        assert!(!std::path::Path::new(&file).exists());
+    }
+    let (_folder, file, finished) = record(&["no-such-file"], &[]);
+    finished.refused(&["no-such-file"]);
+    assert!(!std::path::Path::new(&file).exists());
+    let missing = Fixture::new("speedups.csv", b"old");
+    let absent = [
+        "evidence",
+        "record",
+        "--device",
+        "4000000000",
+        "gen:grid:8",
+        "--out",
+    ];
+    let finished = finish(seawall(&absent).arg(missing.path()));
+    assert_eq!(finished.code, 1, "{}", finished.stderr);
+    finished.complains(&["gen:grid:8", "no usable CUDA device"]);
+    assert_eq!(std::fs::read(missing.path()).unwrap(), b"old");
+    let looped = [
+        "evidence",
+        "record",
+        missing.path(),
+        "--out",
+        missing.path(),
+    ];
+    finish(&mut seawall(&looped)).refused(&["is the file that"]);
 }

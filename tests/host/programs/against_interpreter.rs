@@ -1,8 +1,9 @@
 //! Random programs equal the interpreter.
 
 use proptest::prelude::*;
-use seawall::backend::RunLimits;
 use seawall::backend::cpu::CpuSession;
+use seawall::backend::{RunLimits, open_naive};
+use seawall::executor::Machine;
 use seawall::program::{Kind, Meet};
 use seawall_tests::draw::{self, Limits};
 use seawall_tests::graphs::{self, EdgeList, SHAPES, Shape};
@@ -64,6 +65,31 @@ proptest! {
         let graph = list.graph().unwrap();
         let mut session = CpuSession::open(&graph, NonZeroUsize::new(threads), RunLimits::default()).unwrap();
         run_script(&mut session, &list, &script, 2)
+            .map_err(|error| TestCaseError::fail(format!("{error}\n{:#?}", script.waves)))?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, max_shrink_iters: 100_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_programs_in_naive_host_loops_equal_the_interpreter(
+        waves in waves(),
+        shape in proptest::sample::select(&SHAPES[..]),
+        nodes in 0_u32..200,
+        words in 1_u32..3000,
+        threads in proptest::sample::select(vec![1_usize, 2, 3]),
+        undirected in any::<bool>(),
+        of_graph in choices(600),
+        registers in choices(300),
+    ) {
+        let list = graphs::draw(shape, nodes, undirected, &mut Random::of_choices(of_graph));
+        let limits = Limits { nodes: list.nodes, waves: waves.len() as u32, words };
+        let script = draw::of_choices(limits, registers, &waves);
+        let graph = list.graph().unwrap();
+        let machine = Machine::cpu(NonZeroUsize::new(threads));
+        let mut session = open_naive(&graph, &machine).unwrap();
+        run_script(session.as_mut(), &list, &script, 2)
             .map_err(|error| TestCaseError::fail(format!("{error}\n{:#?}", script.waves)))?;
     }
 }

@@ -1,34 +1,8 @@
-//! The flash that the planner may take, and the table of what it takes.
-//!
-//! The figures are a promise to firmware at `opt-level = "s"`, on every target.
+//! The table of the flash that the planner takes, held to its budget.
 
+use super::images::Image;
 use super::sections::Sections;
 use crate::error::Error;
-
-/// An image and what its planner may take.
-#[derive(Debug)]
-pub(super) struct Image {
-    /// Name of the binary.
-    pub(super) name: &'static str,
-    /// Most bytes of flash, the caller's tables not counted.
-    pub(super) flash_max: u64,
-}
-
-/// The images that are linked to be measured.
-pub(super) static IMAGES: &[Image] = &[
-    Image {
-        name: "layers_groups",
-        flash_max: 7_680,
-    },
-    Image {
-        name: "everything",
-        flash_max: 31 * 1024,
-    },
-    Image {
-        name: "floating",
-        flash_max: 9 * 1024,
-    },
-];
 
 /// One line of the table.
 pub(super) struct Row {
@@ -86,6 +60,7 @@ fn finding(row: &Row) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::embed::images::IMAGES;
 
     fn row(text: u64) -> Row {
         Row {

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::budget::IMAGES;
+use super::images::IMAGES;
 use crate::error::Error;
 use crate::process;
 use crate::ptx::toolchain::Toolchain;

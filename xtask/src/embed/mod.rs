@@ -11,6 +11,7 @@ mod calls;
 mod compare;
 mod emulate;
 mod firmware;
+mod images;
 mod listing;
 mod sections;
 
@@ -69,7 +70,7 @@ fn measure(firmware: &Firmware<'_>) -> Result<Vec<budget::Row>, Error> {
     let mut rows = Vec::new();
     for target in TARGETS {
         firmware.link_proofs(target, Profile::Release)?;
-        for image in budget::IMAGES {
+        for image in images::IMAGES {
             let sections = sections::Sections::of(firmware, target, image.name)?;
             rows.push(budget::Row {
                 target,

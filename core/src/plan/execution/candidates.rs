@@ -146,7 +146,7 @@ impl<'p, 'a> Planner<'p, 'a> {
     /// Fused bytes of all waves.
     fn whole_bytes(&self) -> u64 {
         let waves = self.request.dag.waves.iter();
-        waves.fold(0, |sum, wave| sum.saturating_add(groups::fused(wave)))
+        waves.fold(0, |sum, wave| sum.saturating_add(wave.checked_bytes()))
     }
 
     #[inline(never)]

@@ -43,7 +43,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, default_value_t = 0, value_name = "N")]
     device: u32,
     /// Threads of the cpu backend [default: all].
-    #[arg(long, value_name = "N", value_parser = crate::run::thread_count)]
+    #[arg(long, value_name = "N", value_parser = crate::numbers::thread_count)]
     threads: Option<NonZeroUsize>,
     /// Compare with a report that --json wrote on this machine; a row slower by more than
     /// 5 % ends with exit code 1.

@@ -14,9 +14,9 @@ use std::fmt::Debug;
 use serde_json::{Value, json};
 
 use crate::bench::AgainstError;
-use crate::error::{CliError, IdRange};
+use crate::error::CliError;
 use crate::evidence::EvidenceFailure;
-use crate::sources::SourcesError;
+use crate::sources::{IdRange, SourcesError};
 
 pub(super) use usage::{asks_for_json, of_usage};
 
@@ -33,18 +33,18 @@ pub(super) fn of(error: &CliError) -> Value {
         CliError::Evidence(EvidenceFailure::Unreadable { file, source }) => {
             json!({"kind": "unreadable", "file": file, "reason": source.to_string()})
         }
+        CliError::Evidence(EvidenceFailure::Unmeasured { graph, source }) => {
+            json!({"kind": "unmeasured", "graph": graph, "reason": source.to_string()})
+        }
         CliError::Graph(error) => graph::fields(error),
         CliError::Run(error) => run::fields(error),
         CliError::Batch(error) => run::batch_fields(error),
         CliError::Bench(error) => run::bench_fields(error),
         CliError::Measure(error) => run::probe_fields(error),
         CliError::Sources(error) => sources(error),
-        CliError::NoSuchSource {
-            given,
-            graph,
-            range,
-        } => json!({
-            "kind": "no_such_source", "given": given, "graph": graph, "range": range_of(*range)
+        CliError::NoSuchSource(source) => json!({
+            "kind": "no_such_source", "given": source.given, "graph": source.graph,
+            "range": range_of(source.range)
         }),
         other => option(other),
     };

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::text::{left_out, row};
 use seawall::analysis::AnalysisKind;
 use seawall::batch::BatchOutcome;
 use seawall::outcome::{Dropped, RunOutcome};
 use seawall::run::Executor;
+use seawall::units::counted;
 
 /// First fields of a run and a batch, in text and in JSON.
 #[derive(Serialize)]
@@ -63,4 +63,20 @@ impl Head<'_> {
         self.backend_reason
             .map_or(Ok(()), |reason| row(out, "", reason))
     }
+}
+
+/// Edges of the file that were dropped; `None` if all were kept.
+fn left_out(dropped: Dropped) -> Option<String> {
+    let parts = [
+        (dropped.self_loops, "self loop"),
+        (dropped.duplicates, "duplicate edge"),
+    ];
+    let told = parts.iter().filter(|(count, _)| *count > 0);
+    let told: Vec<String> = told.map(|(count, noun)| counted(*count, noun)).collect();
+    (!told.is_empty()).then(|| told.join(", "))
+}
+
+/// Writes a row of a report: its name, and what it says.
+pub(super) fn row(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
+    writeln!(out, "  {name:<10}{text}")
 }

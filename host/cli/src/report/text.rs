@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::head::Head;
+use super::head::{Head, row};
 use super::weights;
 use seawall::analysis::Sentence;
 use seawall::backend::HostWork;
-use seawall::outcome::{Dropped, Memory, PlanSummary, Rounds, RunOutcome, Times};
+use seawall::outcome::{Memory, PlanSummary, Rounds, RunOutcome, Times};
 use seawall::units::{Count, Nanoseconds, bytes, counted};
 
 /// Writes the report: the analysis, its machine with the reason, results, and costs.
@@ -42,21 +42,6 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     )?;
     writeln!(out)?;
     times(out, &outcome.times, (outcome.repeat, outcome.edges))
-}
-
-pub(super) fn row(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
-    writeln!(out, "  {name:<10}{text}")
-}
-
-/// Edges of the file that were dropped; `None` if all were kept.
-pub(super) fn left_out(dropped: Dropped) -> Option<String> {
-    let parts = [
-        (dropped.self_loops, "self loop"),
-        (dropped.duplicates, "duplicate edge"),
-    ];
-    let told = parts.iter().filter(|(count, _)| *count > 0);
-    let told: Vec<String> = told.map(|(count, noun)| counted(*count, noun)).collect();
-    (!told.is_empty()).then(|| told.join(", "))
 }
 
 /// Sources named in the report; the rest are counted.

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use super::{RunArgs, TableChoice, verdict, warn};
+use super::results::TableChoice;
+use super::{RunArgs, verdict, warn};
 use crate::CliError;
 use crate::files::Outputs;
 use crate::output::print;

@@ -16,7 +16,7 @@ pub use line::LineProblem;
 
 use std::io;
 
-use super::load::Format;
+use super::format::Format;
 use super::memory::Shortage;
 use super::{Cause, ScaleError};
 

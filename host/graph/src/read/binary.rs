@@ -11,8 +11,9 @@ use super::words::Words;
 use crate::binary::{HEADER_BYTES, Header, SYMMETRIC, TABLE};
 use crate::check;
 use crate::csr::Csr;
+use crate::format::Format;
 use crate::ids::Ids;
-use crate::load::{Format, LoadOptions, LoadStats, Loaded, Progress};
+use crate::load::{LoadOptions, LoadStats, Loaded, Progress};
 use crate::{BinaryProblem, Graph, GraphError};
 
 /// Arrays of a file that are not checked yet.

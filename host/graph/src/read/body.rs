@@ -4,46 +4,17 @@
 //! parallel. Facts across pieces (line numbers, ids beyond 31 bits) are counted or set aside here
 //! and settled by [`super::gather`].
 
-use super::fields::{Fields, line_of, quote};
+use super::fields::{Fields, line_of};
 use super::layout::{Layout, Shape, Values};
-use super::weight::Weight;
+use super::parsed::Parsed;
+use super::quote::quote;
 use super::{dense, rows, table};
-use crate::build::Edges;
-use crate::weights::to_floats;
 use crate::{Format, LineProblem, WeightKind};
 
-/// Ids of edge lists below this are their own label; others are looked up.
-pub(super) const NEAR: u64 = 1 << 31;
 /// Name of an id field, for messages.
 pub(super) const NODE_ID: &str = "a node id";
 /// Bytes of a short edge line, for the first allocation.
 const BYTES_AN_EDGE: usize = 10;
-
-/// An id too large to be its own label.
-pub(super) struct Far {
-    pub(super) edge: usize,
-    pub(super) end: usize,
-    pub(super) id: u64,
-}
-
-/// Content of a piece.
-pub(super) struct Parsed<const N: usize> {
-    pub(super) edges: Edges<N>,
-    /// Edges listed, self loops included; values, for a dense matrix.
-    pub(super) listed: u64,
-    /// Node lines, in formats with one line per node.
-    pub(super) rows: u64,
-    /// Self loops left out, in formats with a header; edge lists need them for their ids.
-    pub(super) self_loops: u64,
-    /// Kind of the weights: floats as soon as one is not a whole number.
-    pub(super) kind: WeightKind,
-    /// Weights of the kept edges that were rounded to floats.
-    pub(super) rounded: u64,
-    pub(super) lines: u64,
-    pub(super) far: Vec<Far>,
-    /// The first bad line, counted from 1 within the piece.
-    pub(super) problem: Option<(u64, LineProblem)>,
-}
 
 /// Parses lines up to the end, the first bad one, or more than `limit` edges.
 pub(super) fn parse<const N: usize>(bytes: &[u8], layout: &Layout, limit: u64) -> Parsed<N> {
@@ -160,74 +131,6 @@ fn shaped<const N: usize>(
         Shape::Dense(dense) => dense::line(fields, dense, parsed),
         Shape::Rows(format) => rows::line(fields, format, parsed),
         Shape::Table(columns) => table::line(fields.take_line(), columns, parsed),
-    }
-}
-
-impl<const N: usize> Parsed<N> {
-    /// Returns the word of a weight and whether it was rounded. The first weight that is not whole
-    /// turns all before it into floats.
-    #[inline]
-    pub(super) fn word(&mut self, weight: Weight) -> (u32, bool) {
-        match (self.kind, weight) {
-            (WeightKind::Integer, Weight::Whole(word)) => (word, false),
-            (WeightKind::Integer, Weight::Real { word, rounded }) => {
-                self.become_floats();
-                (word, rounded)
-            }
-            (WeightKind::Float, Weight::Real { word, rounded }) => (word, rounded),
-            (WeightKind::Float, Weight::Whole(whole)) => {
-                let mut edge = [0, 0, whole];
-                let rounded = to_floats(std::slice::from_mut(&mut edge)) > 0;
-                (edge[2], rounded)
-            }
-        }
-    }
-
-    /// Turns weights that are whole numbers into floats.
-    #[cold]
-    pub(super) fn become_floats(&mut self) {
-        if self.kind == WeightKind::Integer {
-            self.rounded += to_floats(&mut self.edges);
-            self.kind = WeightKind::Float;
-        }
-    }
-
-    #[inline]
-    fn in_range(
-        &mut self,
-        mut edge: [u32; N],
-        ends: [u64; 2],
-        nodes: u64,
-    ) -> Result<(), LineProblem> {
-        for (slot, id) in edge.iter_mut().zip(ends) {
-            if id.wrapping_sub(1) >= nodes {
-                return Err(LineProblem::IdOutOfRange { value: id, nodes });
-            }
-            // Headers with more than 32-bit nodes were refused.
-            *slot = (id - 1) as u32;
-        }
-        if ends[0] == ends[1] {
-            self.self_loops += 1;
-        } else {
-            self.edges.push(edge);
-        }
-        Ok(())
-    }
-
-    #[inline]
-    pub(super) fn free(&mut self, mut edge: [u32; N], ends: [u64; 2]) {
-        for (end, id) in ends.into_iter().enumerate() {
-            if id < NEAR {
-                edge[end] = id as u32;
-            } else {
-                self.far.push(Far {
-                    edge: self.edges.len(),
-                    end,
-                    id,
-                });
-            }
-        }
-        self.edges.push(edge);
     }
 }
 

@@ -4,8 +4,8 @@
 //! so its edges carry the position of their value within the piece. A [`Cursor`] turns positions
 //! into rows and columns when the pieces are joined.
 
-use super::body::Parsed;
 use super::fields::Fields;
+use super::parsed::Parsed;
 use crate::LineProblem;
 
 /// The listed part of a matrix with `nodes` rows and columns.

@@ -8,8 +8,9 @@ use super::source::Source;
 use super::words::Words;
 use crate::check::check_rows;
 use crate::csr::Csr;
+use crate::format::Format;
 use crate::ids::Ids;
-use crate::load::{Format, LoadOptions, LoadStats, Loaded, Progress};
+use crate::load::{LoadOptions, LoadStats, Loaded, Progress};
 use crate::tidy::tidy;
 use crate::{BinaryProblem, Graph, GraphError};
 

@@ -3,11 +3,9 @@
 //! Nothing is copied and nothing is decoded as UTF-8 until an error quotes it. The
 //! digit loop is the hot loop of every text format.
 
+use super::quote::quote;
 use super::weight::{self, Weight};
 use crate::LineProblem;
-
-/// Longest quotation of the file in a message.
-const QUOTE_BYTES: usize = 40;
 
 /// A position in the bytes of whole lines.
 #[derive(Clone, Copy)]
@@ -96,6 +94,19 @@ impl<'a> Fields<'a> {
     pub(super) fn upcoming(&self) -> &'a [u8] {
         let mut ahead = *self;
         ahead.word()
+    }
+
+    /// Returns the next field as a number of a header, at most `limit`.
+    pub(super) fn count(&mut self, what: &'static str, limit: u64) -> Result<u64, LineProblem> {
+        let value = self.number(what)?;
+        if value > limit {
+            return Err(LineProblem::TooLarge {
+                what,
+                value: value.to_string(),
+                limit,
+            });
+        }
+        Ok(value)
     }
 
     /// Returns the next field as an unsigned number.
@@ -199,19 +210,6 @@ pub(super) fn line_of(bytes: &[u8]) -> &[u8] {
     line.trim_ascii()
 }
 
-/// Returns file content for a message: shortened, and always printable.
-pub(super) fn quote(bytes: &[u8]) -> String {
-    let short = &bytes[..bytes.len().min(QUOTE_BYTES)];
-    let mut text: String = String::from_utf8_lossy(short)
-        .chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect();
-    if bytes.len() > QUOTE_BYTES {
-        text.push('…');
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -279,12 +277,6 @@ mod tests {
         for other in ["1e-400", "0.01", "nan", "e", ".", "-"] {
             assert!(!is_zero(other), "{other}");
         }
-    }
-
-    #[test]
-    fn quotations_are_short_and_printable() {
-        assert_eq!(quote(b"a\x1bb"), "a\u{fffd}b");
-        assert_eq!(quote(&[b'x'; 100]).chars().count(), QUOTE_BYTES + 1);
     }
 
     proptest! {

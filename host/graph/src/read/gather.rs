@@ -8,15 +8,18 @@ use std::sync::mpsc::{Receiver, sync_channel};
 
 use rayon::prelude::*;
 
-use super::body::{self, Parsed};
+use super::body;
 use super::chunks::{LINE_BYTES, Passed, Piece, next_batch, pump};
 use super::dense::Cursor;
-use super::fields::{Fields, line_of, quote};
+use super::fields::{Fields, line_of};
 use super::labels::{self, FarIds};
 use super::layout::{Header, Layout, Shape, Values};
-use super::opening::{Opening, Step, Suffix};
+use super::opening::{Opening, Step};
+use super::parsed::Parsed;
+use super::quote::quote;
 use super::rows::{Rows, line_beyond};
 use super::source::Source;
+use super::suffix::Suffix;
 use super::table::Wish;
 use crate::build::{self, Direction, Edges, MAX_NODES, drop_self_loops};
 use crate::ids::Ids;
@@ -128,7 +131,7 @@ impl Gather<'_> {
 
     fn open(&self) -> Result<Opened, GraphError> {
         let mut opening = Opening::new(
-            self.options.format_or(Suffix::of(self.name)),
+            Suffix::named(self.options.format, self.name),
             Wish {
                 weights: self.options.weights.are_read(),
                 skip_columns: self.options.skip_columns,

@@ -11,7 +11,7 @@ use hashbrown::DefaultHashBuilder;
 use hashbrown::hash_table::{Entry, HashTable};
 use rayon::prelude::*;
 
-use super::body::{Far, NEAR};
+use super::parsed::{Far, NEAR};
 use super::seen::Seen;
 use crate::build::Edges;
 use crate::ids::Ids;

@@ -1,9 +1,9 @@
 //! Header of a Matrix Market file: its banner and its size.
 
 use super::dense::{Dense, Part};
-use super::fields::{Fields, quote};
+use super::fields::Fields;
 use super::layout::{Header, Layout, Shape, Values};
-use super::opening::{Step, count};
+use super::quote::quote;
 use crate::LineProblem;
 use crate::build::{MAX_EDGES, MAX_NODES};
 
@@ -105,13 +105,14 @@ fn part_of(symmetry: &str) -> Result<Part, LineProblem> {
     }
 }
 
-pub(super) fn size(line: &[u8], matrix: Matrix) -> Result<Step, LineProblem> {
+/// Returns the layout by the line of sizes; `None` for a comment before it.
+pub(super) fn size(line: &[u8], matrix: Matrix) -> Result<Option<Layout>, LineProblem> {
     if line.is_empty() || line.starts_with(b"%") {
-        return Ok(Step::Taken);
+        return Ok(None);
     }
     let mut fields = Fields::new(line);
-    let rows = count(&mut fields, "the row count", MAX_NODES)?;
-    let columns = count(&mut fields, "the column count", MAX_NODES)?;
+    let rows = fields.count("the row count", MAX_NODES)?;
+    let columns = fields.count("the column count", MAX_NODES)?;
     let dense = Dense {
         nodes: rows,
         part: matrix.part,
@@ -120,7 +121,7 @@ pub(super) fn size(line: &[u8], matrix: Matrix) -> Result<Step, LineProblem> {
     let (edges, shape) = if matrix.is_array {
         (dense.values(), Shape::Dense(dense))
     } else {
-        let edges = count(&mut fields, "the entry count", MAX_EDGES)?;
+        let edges = fields.count("the entry count", MAX_EDGES)?;
         (edges, Shape::Edge)
     };
     fields.end()?;
@@ -129,7 +130,7 @@ pub(super) fn size(line: &[u8], matrix: Matrix) -> Result<Step, LineProblem> {
     }
     let header = Header { nodes: rows, edges };
     let symmetric = matrix.part != Part::Whole;
-    Ok(Step::Done(Layout {
+    Ok(Some(Layout {
         shape,
         ..Layout::matrix_market(header, symmetric, matrix.values)
     }))

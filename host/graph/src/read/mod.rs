@@ -18,9 +18,12 @@ mod matrix;
 mod npy;
 mod npz;
 mod opening;
+mod parsed;
+mod quote;
 mod rows;
 mod seen;
 mod source;
+mod suffix;
 mod table;
 mod weight;
 mod words;
@@ -28,9 +31,9 @@ mod zip;
 
 use super::binary::MAGIC;
 use super::{BinaryProblem, Format, GraphError, LoadOptions, Loaded, Progress};
-pub(super) use opening::Suffix;
 use source::Source;
 use std::ffi::OsStr;
+use suffix::Suffix;
 
 /// Loads a file or standard input.
 pub(super) fn load_file(
@@ -81,7 +84,7 @@ fn load_source(
     if head.starts_with(&zip::MAGIC) {
         return npz::load_npz(source, options);
     }
-    let suffix = options.format_or(Suffix::of(&source.name));
+    let suffix = Suffix::named(options.format, &source.name);
     if suffix == Suffix::Ecl || ecl::starts(head) {
         return ecl::load_ecl(source, options, progress);
     }

@@ -3,8 +3,9 @@
 //! The number of a node is that of its line, so edges carry the line within their piece until the
 //! pieces are joined. Sizes and weights of nodes are skipped.
 
-use super::body::Parsed;
-use super::fields::{Fields, quote};
+use super::fields::Fields;
+use super::parsed::Parsed;
+use super::quote::quote;
 use crate::LineProblem;
 
 /// Layout of a node's line.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::body::NEAR;
+use super::parsed::NEAR;
 
 /// Bytes of bits that are acceptable for any file size.
 const FREE_BYTES: u64 = 1 << 16;

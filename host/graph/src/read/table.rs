@@ -3,8 +3,9 @@
 //!
 //! The common edge list, numbers between blanks, has a faster path in [`super::body`].
 
-use super::body::Parsed;
-use super::fields::{Fields, quote};
+use super::fields::Fields;
+use super::parsed::Parsed;
+use super::quote::quote;
 use crate::LineProblem;
 
 /// Names of the column where edges start, in lower case without punctuation.

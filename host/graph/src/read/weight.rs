@@ -5,7 +5,7 @@
 //! `f32`; whether this rounds is decided exactly, from the decimal digits. So `0.5` is not
 //! rounded, while `0.1`, `1.00000000000000001` and `1e-400` are.
 
-use super::fields::quote;
+use super::quote::quote;
 use crate::LineProblem;
 
 const WHAT: &str = "a weight";

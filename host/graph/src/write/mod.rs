@@ -12,7 +12,7 @@ mod text;
 
 use std::path::Path;
 
-use super::load::{Compression, Format};
+use super::format::{Compression, Format};
 use super::{Graph, GraphError, WeightKind};
 use sink::Sink;
 

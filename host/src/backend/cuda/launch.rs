@@ -10,7 +10,7 @@ use super::cluster::{CLUSTER_MAX, Cluster};
 use super::entry::Entry;
 use super::error::check;
 use super::module::Kernel;
-use super::shape::Lanes;
+use super::shape::Asked;
 use super::stream::Stream;
 use crate::backend::BackendError;
 use cudarc::driver::sys;
@@ -22,19 +22,6 @@ const LANES_DEFAULT: u32 = 1024;
 const WARP: u32 = 32;
 /// Most 32-bit parameters of an entry.
 const WORDS_MAX: usize = 3;
-
-/// Requested shape; `None` means the default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Asked {
-    /// Blocks of the grid.
-    pub(super) blocks: Option<u32>,
-    /// Lanes of a block.
-    pub(super) lanes: Option<u32>,
-    /// Lanes of a block by work, instead of these.
-    pub(super) lanes_by_work: Option<Lanes>,
-    /// Blocks of a cluster.
-    pub(super) cluster: Option<u32>,
-}
 
 /// Whether all blocks of a grid must be resident at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

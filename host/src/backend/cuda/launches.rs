@@ -6,13 +6,14 @@
 
 use super::GridShape;
 use super::entry::Entry;
-use super::launch::{Asked, Grid, Residency};
+use super::launch::{Grid, Residency};
 use super::loaded::Loaded;
 use super::module::Module;
 use super::running::Running;
+use super::shape::Asked;
 use super::stream::Stream;
-use super::walk::{LoopStage, Stage};
 use crate::backend::BackendError;
+use crate::backend::walk::{LoopStage, Stage};
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::program::Opcode;
 use std::rc::Rc;
@@ -117,7 +118,11 @@ impl Launches {
         let (stream, program) = (running.stream(), running.program());
         for stage in stages {
             match stage {
-                Stage::Group(group) => running.launched(self.group(stream, program, *group)?),
+                Stage::Group(group) => {
+                    running.begin_wave()?;
+                    running.launched(self.group(stream, program, *group)?);
+                    running.end_wave()?;
+                }
                 Stage::Loop(stage) => self.run_loop(running, stage)?,
                 Stage::While(stage, body) => self.run_while(running, stage, body)?,
             }
@@ -147,7 +152,9 @@ impl Launches {
         let (stream, program) = (running.stream(), running.program());
         running.launched(self.begin(stream, program, stage)?);
         loop {
+            running.begin_wave()?;
             running.launched(self.iteration(stream, program, stage)?);
+            running.end_wave()?;
             Running::queue_state(stream, program)?;
             if running.ends(stage)? {
                 return Ok(());

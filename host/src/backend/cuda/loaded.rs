@@ -6,11 +6,11 @@ use super::memory::{DeviceMemory, Pinned};
 use super::resident::Uploader;
 use super::stream::COPY_LIMIT;
 use super::tables::{CONTROL_OFFSET, Layout, Placement};
-use super::walk::{Stage, stages};
 use crate::backend::BackendError;
 use crate::backend::fit::Ids;
 use crate::backend::outgrown::Outgrowing;
 use crate::backend::record::GraphAddresses;
+use crate::backend::walk::{Stage, stages};
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::{ControlRecord, FaultRecord};
@@ -149,6 +149,12 @@ impl Loaded {
     /// Length of the input region in bytes.
     pub(super) const fn input_bytes(&self) -> usize {
         self.input_bytes
+    }
+
+    /// Device address and length of the arena.
+    pub(super) fn arena(&self) -> (u64, usize) {
+        let bytes = usize::try_from(self.arena.bytes()).unwrap_or(usize::MAX);
+        (self.arena.address(), bytes)
     }
 
     /// The launches of the host, in order.

@@ -7,9 +7,10 @@
 
 use super::GridShape;
 use super::entry::Entry;
-use super::launch::{Asked, Grid, Residency};
+use super::launch::{Grid, Residency};
 use super::module::{Kernel, Module};
 use super::running::Running;
+use super::shape::Asked;
 use super::shape::Work;
 use crate::backend::BackendError;
 use crate::program::encoded::EncodedProgram;

@@ -179,6 +179,23 @@ impl<'g> ResidentGraph<'g> {
         self.tiles.as_ref().map_or(0, ResidentTiles::bytes)
     }
 
+    /// The resident arrays of the graph, and their addresses.
+    pub(super) fn arrays(&self) -> Vec<(&'g [u32], u64)> {
+        let graph = self.graph;
+        let mut arrays = vec![
+            (graph.offsets(), self.offsets.address()),
+            (graph.targets(), self.targets.address()),
+        ];
+        let weights = graph.weights().zip(self.weights.as_ref());
+        arrays.extend(weights.map(|(words, memory)| (words, memory.address())));
+        if let Some(incoming) = &self.incoming {
+            let rows = graph.incoming();
+            arrays.push((rows.offsets(), incoming.offsets.address()));
+            arrays.push((rows.targets(), incoming.targets.address()));
+        }
+        arrays
+    }
+
     /// Addresses of the arrays.
     pub(super) fn addresses(&self) -> GraphAddresses {
         let (offsets, targets) = (self.offsets.address(), self.targets.address());

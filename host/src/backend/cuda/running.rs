@@ -5,10 +5,11 @@
 
 use super::brake::Watch;
 use super::loaded::{Loaded, STATE_BYTES, STATE_OFFSET};
+use super::naive::Copies;
 use super::stream::Stream;
-use super::walk::LoopStage;
+use crate::backend::walk::LoopStage;
 use crate::backend::{BackendError, HostWork};
-use seawall_core::abi::control::{FaultCode, FaultRecord, LoopState};
+use seawall_core::abi::control::LoopState;
 use std::time::{Duration, Instant};
 
 /// Time that the host waits beyond the kernel's time budget.
@@ -22,6 +23,8 @@ pub(super) struct Running<'a> {
     started: Instant,
     budget: Duration,
     host: HostWork,
+    before_region: Option<HostWork>,
+    copies: Option<&'a Copies>,
     watch: Watch<'a>,
 }
 
@@ -39,7 +42,14 @@ impl<'a> Running<'a> {
             started: Instant::now(),
             budget: Duration::from_nanos(time_budget_ns),
             host: HostWork::default(),
+            before_region: None,
+            copies: None,
         }
+    }
+
+    /// Makes the host copy before and after every wave.
+    pub(super) fn with_copies(self, copies: Option<&'a Copies>) -> Self {
+        Self { copies, ..self }
     }
 
     /// Stream of the run.
@@ -62,8 +72,31 @@ impl<'a> Running<'a> {
         self.host.uploads = self.host.uploads.saturating_add(1);
     }
 
+    /// Work of the host since its first launch.
+    pub(super) fn region(&self) -> HostWork {
+        self.before_region
+            .map_or_else(HostWork::default, |before| self.host.since(before))
+    }
+
+    /// Uploads the graph, if the host does so before every wave.
+    pub(super) fn begin_wave(&mut self) -> Result<(), BackendError> {
+        match self.copies {
+            Some(copies) => copies.upload(self),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads the program's memory back, if the host does so after every wave.
+    pub(super) fn end_wave(&mut self) -> Result<(), BackendError> {
+        match self.copies {
+            Some(copies) => copies.read_back(self),
+            None => Ok(()),
+        }
+    }
+
     /// Counts launches.
-    pub(super) const fn launched(&mut self, launches: u64) {
+    pub(super) fn launched(&mut self, launches: u64) {
+        self.before_region.get_or_insert(self.host);
         self.host.launches = self.host.launches.saturating_add(launches);
     }
 
@@ -104,23 +137,9 @@ impl<'a> Running<'a> {
             return Err(BackendError::Cancelled);
         }
         if self.started.elapsed() > self.budget {
-            return Err(self.program.fault(out_of_time(stage, state.iteration)));
+            return Err(self.program.fault(stage.out_of_time(state.iteration)));
         }
         Ok(false)
-    }
-}
-
-/// Returns the fault of a loop whose launches together exceed the time budget.
-fn out_of_time(stage: &LoopStage, iteration: u32) -> FaultRecord {
-    FaultRecord {
-        code: FaultCode::TimeBudget as u32,
-        wave: stage.wave,
-        opcode: stage.opcode,
-        block: 0,
-        epoch: 0,
-        arrived: 0,
-        expected: 0,
-        iteration,
     }
 }
 
@@ -164,7 +183,7 @@ const FAULT_TO_ITERATION: usize = {
 mod tests {
     use super::*;
     use bytemuck::Zeroable;
-    use seawall_core::abi::control::ControlRecord;
+    use seawall_core::abi::control::{ControlRecord, FaultCode};
 
     fn state_of(control: &ControlRecord) -> State {
         let start = STATE_OFFSET as usize;
@@ -189,19 +208,5 @@ mod tests {
         control.loop_state = LoopState::Running as u32;
         control.fault.code = FaultCode::Watchdog as u32;
         assert!(state_of(&control).is_over());
-    }
-
-    #[test]
-    fn a_loop_out_of_time_names_its_wave_and_iteration() {
-        let stage = LoopStage {
-            wave_index: 1,
-            wave: 9,
-            opcode: 15,
-            first_group: 2,
-            groups: 1,
-        };
-        let record = out_of_time(&stage, 55);
-        assert_eq!((record.wave, record.iteration), (9, 55));
-        assert_eq!(FaultCode::from_word(record.code), FaultCode::TimeBudget);
     }
 }

@@ -8,13 +8,14 @@ use super::GridShape;
 use super::brake::{Brake, Watch};
 use super::context::Context;
 use super::graph::Graphs;
-use super::launch::Asked;
 use super::launches::Launches;
 use super::loaded::{Loaded, Surroundings};
 use super::mega::Mega;
 use super::module::Module;
+use super::naive::Copies;
 use super::resident::{ResidentGraph, Uploader, lane, largest_array};
 use super::running::Running;
+use super::shape::Asked;
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
 use super::{CudaOptions, Executor};
@@ -121,6 +122,7 @@ impl Runner {
 #[derive(Debug)]
 pub struct CudaSession<'g> {
     runner: Runner,
+    copies: Option<Copies>,
     program: Option<Loaded>,
     graph: ResidentGraph<'g>,
     staging: Staging,
@@ -128,6 +130,7 @@ pub struct CudaSession<'g> {
     stream: Stream,
     module: Rc<Module>,
     limits: RunLimits,
+    naive: bool,
     tiles: Option<bool>,
     canceller: Canceller,
     brake: Option<Brake>,
@@ -174,6 +177,7 @@ impl<'g> CudaSession<'g> {
         let limits = options.limits;
         Ok(Self {
             runner,
+            copies: None,
             program: None,
             graph,
             staging,
@@ -181,6 +185,7 @@ impl<'g> CudaSession<'g> {
             stream,
             module,
             limits,
+            naive: options.naive,
             tiles: options.tiles,
             canceller: Canceller::default(),
             brake: None,
@@ -218,6 +223,7 @@ impl<'g> CudaSession<'g> {
         fit::check_graph(program, self.graph.graph())?;
         self.context.bind()?;
         self.runner.clear();
+        self.copies = None;
         self.program = None;
         let uploader = Uploader {
             stream: &self.stream,
@@ -235,6 +241,9 @@ impl<'g> CudaSession<'g> {
             }
         };
         self.runner.prepare(&self.stream, &loaded)?;
+        if self.naive {
+            self.copies = Some(Copies::of(&self.stream, &self.graph, &loaded)?);
+        }
         self.program = Some(loaded);
         Ok(())
     }
@@ -291,16 +300,19 @@ impl<'g> CudaSession<'g> {
         }
         let watch = Watch::new(&self.canceller, self.brake.as_ref());
         let limits = (self.limits.time_budget_ns, watch);
-        let mut running = Running::new(&self.stream, program, limits);
+        let mut running =
+            Running::new(&self.stream, program, limits).with_copies(self.copies.as_ref());
         let [start, end] = &self.clock;
         begin(&mut running)?;
         start.record(&self.stream)?;
         self.runner.queue(&mut running)?;
         end.record(&self.stream)?;
+        let region = running.region();
         let control = finish(&mut running)?;
         Ok(RunStats {
             run_ns: start.ns_until(end)?,
             host: running.host(),
+            region,
             control,
         })
     }

@@ -5,7 +5,6 @@
 
 use super::CudaOptions;
 use super::cluster::CLUSTER_MAX;
-use super::launch::Asked;
 use crate::backend::DeviceInfo;
 use crate::graph::Graph;
 use crate::program::encoded::EncodedProgram;
@@ -123,6 +122,19 @@ impl Lanes {
 
 fn is_lean(graph: &Graph) -> bool {
     u64::from(graph.edges()) <= LEAN_DEGREE * u64::from(graph.nodes())
+}
+
+/// Requested shape; `None` means the default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// Blocks of the grid.
+    pub(super) blocks: Option<u32>,
+    /// Lanes of a block.
+    pub(super) lanes: Option<u32>,
+    /// Lanes of a block by work, instead of these.
+    pub(super) lanes_by_work: Option<Lanes>,
+    /// Blocks of a cluster.
+    pub(super) cluster: Option<u32>,
 }
 
 impl Asked {

@@ -1,6 +1,5 @@
 //! The steps of a wave's code as they are written down, each value by its number.
 
-use super::value::Value;
 use crate::graph::WeightKind;
 use crate::program::encoded::{GraphNeeds, RegisterId};
 use crate::program::error::CodeError;
@@ -129,8 +128,8 @@ impl<'r> Coder<'r> {
         values.len() as u32 - 1
     }
 
-    /// Notes a step that makes a value of `kind`.
-    pub(super) fn make(&self, kind: Kind, step: Step) -> Value<'_> {
+    /// Notes a step that makes a value of `kind`; returns the value's number.
+    pub(super) fn add(&self, kind: Kind, step: Step) -> u32 {
         self.check_parts(&step);
         let id = self.value(kind, self.part());
         let step = Step {
@@ -138,7 +137,7 @@ impl<'r> Coder<'r> {
             ..step
         };
         self.steps.borrow_mut().push(step);
-        Value::new(self, id, kind)
+        id
     }
 
     /// Notes a step that makes none.

@@ -93,6 +93,11 @@ impl<'r> Coder<'r> {
         let step = Step::of(op).with(bits as u32, (bits >> 32) as u32);
         self.make(T::KIND, step)
     }
+
+    /// Notes a step that makes a value of `kind`.
+    pub(super) fn make(&self, kind: Kind, step: Step) -> Value<'_> {
+        Value::new(self, self.add(kind, step), kind)
+    }
 }
 
 /// The operation of each kind: whole without a sign, with one, float, pair.

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use crate::report::head::Head;
-use crate::report::text::{host, row, times, verdict};
+use crate::report::head::row;
+use crate::report::text::{host, times, verdict};
 use crate::report::weights;
 use seawall::analysis::{Answer, Figure, Sentence};
 use seawall::batch::{BatchOutcome, GraphOutcome};

@@ -11,7 +11,7 @@ use crate::backend::cuda::launch::Grid;
 use crate::backend::cuda::launches::Launches;
 use crate::backend::cuda::loaded::Loaded;
 use crate::backend::cuda::stream::Stream;
-use crate::backend::cuda::walk::{LoopStage, Stage};
+use crate::backend::walk::{LoopStage, Stage};
 use cudarc::driver::sys::{self, CUgraph, CUgraphConditionalHandle, CUgraphNode};
 
 /// Iterations between two decisions on whether the loop continues.

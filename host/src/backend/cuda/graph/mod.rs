@@ -19,8 +19,8 @@ use super::loaded::Loaded;
 use super::module::Module;
 use super::running::Running;
 use super::stream::{COPY_LIMIT, Stream};
-use super::walk::Stage;
 use crate::backend::BackendError;
+use crate::backend::walk::Stage;
 use std::rc::Rc;
 use unrolled::Segments;
 

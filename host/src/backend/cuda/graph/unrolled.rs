@@ -9,7 +9,7 @@ use crate::backend::cuda::launches::Launches;
 use crate::backend::cuda::loaded::Loaded;
 use crate::backend::cuda::running::Running;
 use crate::backend::cuda::stream::Stream;
-use crate::backend::cuda::walk::{LoopStage, Stage};
+use crate::backend::walk::{LoopStage, Stage};
 
 /// Iterations of a loop's first chunk: most loops end within it.
 const FIRST_ITERATIONS: u32 = 16;

@@ -1,22 +1,18 @@
-//! `seawall evidence`: checks that recorded measurements prove a speed-up.
+//! `seawall evidence verify`: checks that recorded measurements prove a speed-up.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 use seawall_core::evidence::{EvidenceError, Proof, verify_csv};
 
-use super::CliError;
-use super::output::print;
-use seawall::Cause;
+use super::EvidenceFailure;
+use crate::CliError;
+use crate::output::print;
 use seawall::units::{Count, bytes, counted};
 
 const EXAMPLES: &str = "\
-Examples:
-  seawall evidence verify speedups.csv --required-speedup 2.0";
-
-const VERIFY_EXAMPLES: &str = "\
 Examples:
   seawall evidence verify speedups.csv --required-speedup 2.0
   seawall evidence verify - --required-speedup 1.5 --json < speedups.csv
@@ -24,23 +20,10 @@ Examples:
 Exit code 1 when the samples prove less than is required, 2 when the file is no
 evidence at all. With --json a refusal is {\"error\": {\"kind\": ...}} on standard output.";
 
-/// Judge recorded measurements.
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, arg_required_else_help = true)]
-pub(super) struct EvidenceArgs {
-    #[command(subcommand)]
-    command: EvidenceCommand,
-}
-
-#[derive(Debug, Subcommand)]
-enum EvidenceCommand {
-    Verify(VerifyArgs),
-}
-
 /// Check that every sample of a CSV file shows a required speed-up.
 #[derive(Debug, Args)]
-#[command(after_help = VERIFY_EXAMPLES, allow_negative_numbers = true)]
-struct VerifyArgs {
+#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
+pub(super) struct VerifyArgs {
     /// Evidence as CSV; - for standard input.
     #[arg(value_name = "FILE")]
     file: String,
@@ -49,64 +32,11 @@ struct VerifyArgs {
     required_speedup: f64,
     /// Print the proof, or the refusal, as one JSON object.
     #[arg(long)]
-    json: bool,
-}
-
-/// Evidence was refused.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum EvidenceFailure {
-    /// The file cannot be read.
-    #[error("{file}: cannot read: {source}")]
-    Unreadable {
-        /// File as the caller named it.
-        file: String,
-        /// The operating system's answer.
-        source: io::Error,
-    },
-    /// The samples or their text were refused.
-    #[error("{file}: {reason}")]
-    Refused {
-        /// File as the caller named it.
-        file: String,
-        /// The reason.
-        reason: String,
-        /// The same as an object, for scripts.
-        fields: serde_json::Value,
-        /// Whether the file or the threshold is malformed; otherwise the samples are too weak.
-        malformed: bool,
-    },
-}
-
-impl EvidenceFailure {
-    /// Evidence that proves too little is not a wrong request.
-    pub(super) fn cause(&self) -> Cause {
-        match self {
-            Self::Refused {
-                malformed: false, ..
-            } => Cause::Failure,
-            Self::Refused { .. } => Cause::Request,
-            Self::Unreadable { source, .. } => Cause::of_io(source),
-        }
-    }
-}
-
-impl EvidenceArgs {
-    /// Tells whether standard output is for scripts.
-    pub(super) fn is_for_scripts(&self) -> bool {
-        match &self.command {
-            EvidenceCommand::Verify(args) => args.json,
-        }
-    }
+    pub(super) json: bool,
 }
 
 /// Judges and reports.
-pub(super) fn command(args: &EvidenceArgs) -> Result<ExitCode, CliError> {
-    match &args.command {
-        EvidenceCommand::Verify(args) => verify(args),
-    }
-}
-
-fn verify(args: &VerifyArgs) -> Result<ExitCode, CliError> {
+pub(super) fn command(args: &VerifyArgs) -> Result<ExitCode, CliError> {
     let text = read(&args.file).map_err(|source| EvidenceFailure::Unreadable {
         file: args.file.clone(),
         source,

@@ -1,11 +1,12 @@
 //! Order of a program's launches, and the check that its tables are consistent.
 //!
-//! Executors that launch each group walk [`Stage`]s instead of records. Building them checks the
+//! Executors whose host launches each group walk [`Stage`]s instead of records. Building them checks the
 //! tables first, so that an inconsistent program is refused at load and not discovered by the
 //! device.
 
 use crate::backend::{BackendError, fit};
 use crate::program::encoded::EncodedProgram;
+use seawall_core::abi::control::{FaultCode, FaultRecord};
 use seawall_core::abi::program::{FixpointRecord, GroupRecord, Opcode, WaveRecord};
 use std::ops::Range;
 
@@ -24,6 +25,22 @@ pub(super) struct LoopStage {
     pub(super) groups: u32,
 }
 
+impl LoopStage {
+    /// Returns the fault of a loop whose launches together exceed the time budget.
+    pub(super) const fn out_of_time(&self, iteration: u32) -> FaultRecord {
+        FaultRecord {
+            code: FaultCode::TimeBudget as u32,
+            wave: self.wave,
+            opcode: self.opcode,
+            block: 0,
+            epoch: 0,
+            arrived: 0,
+            expected: 0,
+            iteration,
+        }
+    }
+}
+
 /// What the host launches next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
@@ -37,7 +54,7 @@ pub(super) enum Stage {
 
 /// Checks the tables of `program` and lists its stages.
 ///
-/// [`BackendError::BadProgram`] with the first contradiction.
+/// # Errors
 /// [`BackendError::BadProgram`] that names the first contradiction.
 pub(super) fn stages(program: &EncodedProgram) -> Result<Vec<Stage>, BackendError> {
     fit::check_tables(program)?;
@@ -227,6 +244,16 @@ mod tests {
         let mut bad = program();
         bad.registers[0].region = 7;
         assert!(problem(&bad).contains("region 7"));
+    }
+
+    #[test]
+    fn a_loop_out_of_time_names_its_wave_and_iteration() {
+        let Some(Stage::Loop(stage)) = stages(&program()).unwrap().pop() else {
+            panic!("the program ends with a loop");
+        };
+        let record = stage.out_of_time(55);
+        assert_eq!((record.wave, record.iteration), (11, 55));
+        assert_eq!(FaultCode::from_word(record.code), FaultCode::TimeBudget);
     }
 
     #[test]

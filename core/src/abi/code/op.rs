@@ -1,0 +1,308 @@
+//! Operations of instructions, and the operands of each.
+
+use bytemuck::CheckedBitPattern;
+
+/// The operation of an instruction. `to`, `a`, `b` and `c` are its temporaries; a comparison
+/// stores 1 or 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, CheckedBitPattern)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u32)]
+pub enum Op {
+    /// `to` = the word `first`.
+    Constant = 0,
+    /// `to` = `first` and `second`, the high word.
+    ConstantWide,
+    /// `to` = number of the item: a node, or a word's number.
+    Item,
+    /// `to` = the node at the other end of the edge.
+    Neighbour,
+    /// `to` = number of the edge among all of its direction.
+    EdgeNumber,
+    /// `to` = the word of the edge's weight; edges that leave only.
+    EdgeWeight,
+    /// `to` = how many [`Edges`](super::Edges) of kind `first` node `a` has.
+    Degree,
+    /// `to` = number of the first of node `a`'s [`Edges`](super::Edges) of kind `first`.
+    FirstEdge,
+    /// `to` = word `a` of register `first`, from before the wave.
+    Load,
+    /// `to` = pair `a` of register `first`.
+    LoadWide,
+    /// `to` = word `a` of register `first` as it is now.
+    Latest,
+    /// `to` = pair `a` of register `first` as it is now.
+    LatestWide,
+    /// `to = a + b`.
+    Add,
+    /// `to = a - b`.
+    Sub,
+    /// `to = a * b`.
+    Mul,
+    /// `to = a / b`, all ones where `b` is 0.
+    Divide,
+    /// `to = a % b`, `a` where `b` is 0.
+    Remainder,
+    /// `to = min(a, b)`.
+    Min,
+    /// `to = max(a, b)`.
+    Max,
+    /// `to = a & b`.
+    And,
+    /// `to = a | b`.
+    Or,
+    /// `to = a ^ b`.
+    Xor,
+    /// `to = a << b`, 0 from 32 on.
+    ShiftLeft,
+    /// `to = a >> b`, 0 from 32 on.
+    ShiftRight,
+    /// `to = a == b`.
+    Equal,
+    /// `to = a != b`.
+    NotEqual,
+    /// `to = a < b`.
+    Below,
+    /// `to = a <= b`.
+    AtMost,
+    /// [`Op::Min`] with signs.
+    MinSigned,
+    /// [`Op::Max`] with signs.
+    MaxSigned,
+    /// [`Op::ShiftRight`] that repeats the sign; all of it from 32 on.
+    ShiftRightSigned,
+    /// [`Op::Below`] with signs.
+    BelowSigned,
+    /// [`Op::AtMost`] with signs.
+    AtMostSigned,
+    /// [`Op::Add`] of floats.
+    AddFloat,
+    /// [`Op::Sub`] of floats.
+    SubFloat,
+    /// [`Op::Mul`] of floats.
+    MulFloat,
+    /// [`Op::Divide`] of floats, as IEEE 754 has it.
+    DivideFloat,
+    /// `to` = `a` if it is below `b`, else `b`.
+    MinFloat,
+    /// `to` = `a` if it is above `b`, else `b`.
+    MaxFloat,
+    /// [`Op::Equal`] of floats.
+    EqualFloat,
+    /// [`Op::NotEqual`] of floats.
+    NotEqualFloat,
+    /// [`Op::Below`] of floats.
+    BelowFloat,
+    /// [`Op::AtMost`] of floats.
+    AtMostFloat,
+    /// [`Op::Add`] of pairs.
+    AddWide,
+    /// [`Op::Sub`] of pairs.
+    SubWide,
+    /// [`Op::Mul`] of pairs.
+    MulWide,
+    /// [`Op::Min`] of pairs.
+    MinWide,
+    /// [`Op::Max`] of pairs.
+    MaxWide,
+    /// [`Op::And`] of pairs.
+    AndWide,
+    /// [`Op::Or`] of pairs.
+    OrWide,
+    /// [`Op::Xor`] of pairs.
+    XorWide,
+    /// `to = a << b` of a pair, by a word; 0 from 64 on.
+    ShiftLeftWide,
+    /// `to = a >> b` of a pair, by a word; 0 from 64 on.
+    ShiftRightWide,
+    /// [`Op::Equal`] of pairs.
+    EqualWide,
+    /// [`Op::NotEqual`] of pairs.
+    NotEqualWide,
+    /// [`Op::Below`] of pairs.
+    BelowWide,
+    /// [`Op::AtMost`] of pairs.
+    AtMostWide,
+    /// `to` = `b` if `a` is not 0, else `c`.
+    Select,
+    /// [`Op::Select`] of pairs, by a word.
+    SelectWide,
+    /// `to` = bits mixed from `a`, [`hash`](super::hash).
+    Hash,
+    /// `to` = random bits of key `a` and counter `b` for seed `first`, [`random`](super::random).
+    Random,
+    /// `to` = how many bits of `a` are set.
+    Ones,
+    /// `to` = how many zeros are below the lowest bit of `a`; all where it is 0.
+    LowZeros,
+    /// [`Op::Ones`] of a pair.
+    OnesWide,
+    /// [`Op::LowZeros`] of a pair.
+    LowZerosWide,
+    /// `to` = the pair of the word `a`.
+    Widen,
+    /// `to` = low word of the pair `a`.
+    LowWord,
+    /// `to` = high word of the pair `a`.
+    HighWord,
+    /// `to` = pair of the low word `a` and the high word `b`.
+    Pair,
+    /// `to` = the float nearest to `a`.
+    FloatOf,
+    /// [`Op::FloatOf`] of a number with a sign.
+    FloatOfSigned,
+    /// [`Op::FloatOf`] of a pair.
+    FloatOfWide,
+    /// `to` = the float `a` without its fraction, within the limits; 0 where it is none.
+    WordOf,
+    /// [`Op::WordOf`] with a sign.
+    SignedOf,
+    /// [`Op::WordOf`] as a pair.
+    WideOf,
+    /// Leaves the item out from here on, where `a` is 0; in a part for edges that edge alone.
+    Only,
+    /// Word of the item in register `first` = `a`.
+    Store,
+    /// Pair of the item in register `first` = `a`.
+    StoreWide,
+    /// Joins `b` to value `a` of register `first` as [`Joined`](super::Joined) `second`
+    /// says; `to` = what was there before.
+    Scatter,
+    /// Joins `a` to value 0 of register `first` as [`Joined`](super::Joined) `second` says.
+    Fold,
+    /// Puts `a` at the end of the list in register `first`, whose length word 0 of register
+    /// `second` counts, where `b` is not 0.
+    Append,
+    /// Raises the flag of the loop where `a` is not 0.
+    Raise,
+    /// Runs the next `second` instructions for each edge of the item, see
+    /// [`EdgesPart`](super::EdgesPart).
+    Edges,
+    /// Joins `a` of each edge to `to` of the item, as [`Joined`](super::Joined) `second`
+    /// says. `b` holds what a lane has found so far.
+    Reduce,
+    /// The rest of the row may be left out where `a` is not 0.
+    Until,
+}
+
+/// Allowed place of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Standing {
+    /// Anywhere.
+    Any,
+    /// Outside of parts that run for edges.
+    Item,
+    /// Inside of such a part.
+    Edge,
+    /// At the end of such a part.
+    EndOfEdge,
+}
+
+/// Operands of an instruction: words of its temporaries, 0 for one that it has not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Form {
+    /// Words that it stores in `to`.
+    pub to: u32,
+    /// Words of `a`, `b` and `c` that it reads.
+    pub from: [u32; 3],
+    /// Its allowed place.
+    pub standing: Standing,
+}
+
+impl Form {
+    const fn of(to: u32, from: [u32; 3]) -> Self {
+        Self {
+            to,
+            from,
+            standing: Standing::Any,
+        }
+    }
+
+    const fn at(self, standing: Standing) -> Self {
+        Self { standing, ..self }
+    }
+}
+
+/// How an instruction uses a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Access {
+    /// Reads words at any place.
+    Read,
+    /// Writes the item's own word.
+    WriteOwn,
+    /// Changes words at any place.
+    Change,
+}
+
+impl Op {
+    /// How many there are.
+    pub const COUNT: u32 = Self::Until as u32 + 1;
+
+    /// The operation of a word, or nothing when the word names none.
+    #[must_use]
+    pub fn from_word(word: u32) -> Option<Self> {
+        bytemuck::checked::try_cast(word).ok()
+    }
+
+    /// Its operands; [`Op::Scatter`], [`Op::Fold`] and [`Op::Reduce`] as for values of one
+    /// word.
+    #[must_use]
+    pub const fn form(self) -> Form {
+        match self {
+            Self::Constant | Self::Item => Form::of(1, [0; 3]),
+            Self::ConstantWide => Form::of(2, [0; 3]),
+            Self::Neighbour | Self::EdgeNumber | Self::EdgeWeight => {
+                Form::of(1, [0; 3]).at(Standing::Edge)
+            }
+            Self::Load | Self::Latest | Self::Degree | Self::FirstEdge => Form::of(1, [1, 0, 0]),
+            Self::LoadWide | Self::LatestWide => Form::of(2, [1, 0, 0]),
+            Self::AddWide | Self::SubWide | Self::MulWide | Self::MinWide | Self::MaxWide => {
+                Form::of(2, [2, 2, 0])
+            }
+            Self::AndWide | Self::OrWide | Self::XorWide => Form::of(2, [2, 2, 0]),
+            Self::ShiftLeftWide | Self::ShiftRightWide => Form::of(2, [2, 1, 0]),
+            Self::EqualWide | Self::NotEqualWide | Self::BelowWide | Self::AtMostWide => {
+                Form::of(1, [2, 2, 0])
+            }
+            Self::Select => Form::of(1, [1, 1, 1]),
+            Self::SelectWide => Form::of(2, [1, 2, 2]),
+            Self::Hash | Self::Ones | Self::LowZeros => Form::of(1, [1, 0, 0]),
+            Self::OnesWide | Self::LowZerosWide | Self::LowWord | Self::HighWord => {
+                Form::of(1, [2, 0, 0])
+            }
+            Self::Widen | Self::WideOf => Form::of(2, [1, 0, 0]),
+            Self::Pair => Form::of(2, [1, 1, 0]),
+            Self::FloatOf | Self::FloatOfSigned | Self::WordOf | Self::SignedOf => {
+                Form::of(1, [1, 0, 0])
+            }
+            Self::FloatOfWide => Form::of(1, [2, 0, 0]),
+            Self::Only => Form::of(0, [1, 0, 0]),
+            Self::Store => Form::of(0, [1, 0, 0]).at(Standing::Item),
+            Self::StoreWide => Form::of(0, [2, 0, 0]).at(Standing::Item),
+            Self::Scatter => Form::of(1, [1, 1, 0]),
+            Self::Fold | Self::Raise => Form::of(0, [1, 0, 0]),
+            Self::Append => Form::of(0, [1, 1, 0]),
+            Self::Edges => Form::of(0, [0; 3]).at(Standing::Item),
+            Self::Reduce => Form::of(1, [1, 1, 0]).at(Standing::EndOfEdge),
+            Self::Until => Form::of(0, [1, 0, 0]).at(Standing::Edge),
+            _ => Form::of(1, [1, 1, 0]),
+        }
+    }
+
+    /// Registers that it uses: how it does [`Instruction::first`](super::Instruction::first) and
+    /// [`Instruction::second`](super::Instruction::second).
+    #[must_use]
+    pub const fn accesses(self) -> [Option<Access>; 2] {
+        match self {
+            Self::Load | Self::LoadWide | Self::Latest | Self::LatestWide => {
+                [Some(Access::Read), None]
+            }
+            Self::Store | Self::StoreWide => [Some(Access::WriteOwn), None],
+            Self::Scatter | Self::Fold => [Some(Access::Change), None],
+            Self::Append => [Some(Access::Change), Some(Access::Change)],
+            _ => [None, None],
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Opcodes: the work of one wave each.
+
+use bytemuck::CheckedBitPattern;
+use core::fmt;
+
+/// What one wave does; the discriminant is the opcode word.
+///
+/// ```
+/// use seawall_core::abi::program::Opcode;
+/// assert_eq!(Opcode::from_word(Opcode::Xor as u32), Some(Opcode::Xor));
+/// assert_eq!(Opcode::from_word(u32::MAX), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, CheckedBitPattern)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u32)]
+pub enum Opcode {
+    /// Nothing; keeps its place in the order.
+    Nop = 0,
+    /// `destination[i] = parameters[0]` for every word.
+    Fill = 1,
+    /// `destination[i] = i` for every word.
+    Iota = 2,
+    /// `destination[i] = sources[0][i]` for every word.
+    Copy = 3,
+    /// `destination = sources[0] & sources[1]`, word by word.
+    And = 4,
+    /// `destination = sources[0] | sources[1]`, word by word.
+    Or = 5,
+    /// `destination = sources[0] & !sources[1]`, word by word.
+    AndNot = 6,
+    /// `destination = sources[0] ^ sources[1]`, word by word.
+    Xor = 7,
+    /// Puts the node list `sources[0]` into the freshly reset frontier
+    /// `destination`, each node once, and marks it in `sources[1]` as the
+    /// visitor `parameters[0]` does.
+    Seed = 8,
+    /// One step of a search: expands the frontier `sources[0]` and marks what
+    /// it discovers in `destination` (see [`Visitor`](super::super::search::Visitor)
+    /// in `parameters[0]`).
+    Expand = 9,
+    /// Joins the components of both ends of every edge in the parent array
+    /// `destination`.
+    Link = 10,
+    /// Points every node of the parent array `destination` at its root.
+    Compress = 11,
+    /// Reduces the words of `sources[0]` into the scalar `destination` (see
+    /// [`Reduction`] in `parameters[0]`).
+    Reduce = 12,
+    /// `destination[v] = sources[1][v] | (sources[0][v] & !sources[2][v])`
+    /// for the facts of every node: generate, keep, kill. Raises the
+    /// fixpoint's flag when a word changes.
+    GenKill = 13,
+    /// `destination[v]` = union (`parameters[0]` = 0) or intersection (1) of
+    /// `sources[0][u]` over the predecessors `u` of `v`. Entry nodes keep
+    /// their words.
+    Meet = 14,
+    /// Runs the body groups until nothing changes (see [`FixpointRecord`](super::FixpointRecord)).
+    Fixpoint = 15,
+    /// Holds the block `parameters[0]` back until the time budget ends:
+    /// proves that the watchdog works.
+    Stall = 16,
+    /// `destination[i] = 0` for every word, then `destination[v] =
+    /// parameters[0]` for every node `v` of the list `sources[0]`.
+    Scatter = 17,
+    /// Joins the ends of the first `parameters[0]` edges of every node, a
+    /// sample that finds most components (Afforest).
+    LinkSample = 18,
+    /// Writes the most frequent label of a sample of `sources[0]` into the
+    /// scalar `destination`.
+    Majority = 19,
+    /// [`Opcode::Link`] for the edges behind the first `parameters[0]` of
+    /// every node that is not yet in the component named by the scalar
+    /// `sources[0]`.
+    LinkRest = 20,
+    /// Clears the header and the bitsets of the frontier `destination`.
+    Reset = 21,
+    /// Copies the visited bits of the frontier `sources[0]` to
+    /// `destination`.
+    Visited = 22,
+    /// Clears counters and marks of the work register `destination` (see
+    /// [`WorkLayout`](super::super::work::WorkLayout)).
+    ResetWork = 23,
+    /// Queues the node list `sources[1]` in the work register `sources[0]`
+    /// for the loop that follows, at distance 0 in `destination`;
+    /// `parameters[0]` is the width of the first bound.
+    SeedPaths = 24,
+    /// One round of shortest paths: lowers the distances `destination` along
+    /// the edges of the nodes queued in `sources[0]`, or queues the nodes
+    /// below the next bound, `parameters[0]` wide. Raises the fixpoint's flag
+    /// while nodes are queued or wait.
+    StepPaths = 25,
+    /// Stores the degrees of all nodes in `destination` and opens the work
+    /// register `sources[0]` for the loop that follows.
+    SeedPeel = 26,
+    /// One round of peeling: removes the nodes queued in `sources[0]` from
+    /// the degrees `destination`, or queues those of the next level. Raises
+    /// the fixpoint's flag while nodes are queued or remain.
+    StepPeel = 27,
+    /// Stores the even start of a ranking: ranks in `destination`,
+    /// contributions in `sources[0]`, zero sums in `sources[1]`, and adds the
+    /// mass of nodes without edges to the zero totals `sources[2]`.
+    SeedRanks = 28,
+    /// Adds the contributions `sources[0]` of the predecessors of every node
+    /// to the sums `destination`, pairs of words in units of 2^-k, where k is
+    /// [`unit_exponent`](super::super::rank::unit_exponent) of the graph's edges.
+    GatherRanks = 29,
+    /// Turns the sums `sources[1]` into ranks `destination`, their
+    /// contributions `sources[0]` and totals `sources[2]`, and clears them;
+    /// `parameters[0]` holds the bits of the damping.
+    ApplyRanks = 30,
+    /// Closes an iteration in the totals `destination`; raises the fixpoint's
+    /// flag when the ranks changed by more than `parameters[0]` (bits of a
+    /// float) in all.
+    SettleRanks = 31,
+    /// Keeps one direction of every edge, towards the higher degree, then the
+    /// higher number: stores what remains of every row at the row's start in
+    /// `destination`, a word an edge, and its length in `sources[0]`.
+    OrientEdges = 32,
+    /// Adds to the zero counts `destination` the triangles that every node is
+    /// a corner of, found among the remaining rows `sources[0]` of lengths
+    /// `sources[1]`; `parameters[0]` limits the entries of a row that are held
+    /// in shared memory at a time, where it is not 0.
+    CountTriangles = 33,
+    /// Stores in `destination` the smallest node one level before every node
+    /// that has an edge to it, by the levels `sources[0]`; nodes of level 0
+    /// get themselves, nodes without a level [`UNREACHED`](super::super::UNREACHED).
+    Parents = 34,
+    /// Puts source `k` of the node list `sources[2]` as bit `k` into the set
+    /// of its node, `parameters[0]` words a node, and queues the nodes in the
+    /// work register `sources[0]` for the loop that follows. Sets are kept
+    /// twice, in `destination` and `sources[1]`, all zero before.
+    SeedSets = 35,
+    /// One level of the searches from all sources: adds the sets of the nodes
+    /// queued in `sources[0]` to those of their neighbours, from one of
+    /// `destination` and `sources[1]` to the other, in turn. Raises the
+    /// fixpoint's flag while nodes are queued.
+    StepSets = 36,
+    /// `destination[i] = sources[0][sources[1][i]]` for every word. An index that
+    /// `sources[0]` does not hold ends the run
+    /// ([`FaultCode::BadIndex`](super::super::control::FaultCode::BadIndex)).
+    Gather = 37,
+    /// As [`SeedPaths`](Self::SeedPaths), with distances of two words, low word first.
+    SeedPathsWide = 38,
+    /// As [`StepPaths`](Self::StepPaths), with distances of two words, low word first.
+    /// Bounds, their width among them, are distances shifted right by `parameters[1]`
+    /// bits.
+    StepPathsWide = 39,
+    /// As [`StepPaths`](Self::StepPaths), with the bits of floats for weights, distances
+    /// and the width of bounds. What no path reaches is infinite.
+    StepPathsFloat = 40,
+    /// Runs code for each item of a domain, see [`EachRecord`](super::EachRecord): words, nodes, or the first
+    /// entries of the list `sources[0]`, as many as word 0 of `sources[1]` says. What it
+    /// reads and writes stands in its [code](super::super::code).
+    Each = 41,
+    /// Repeats body groups while word 0 of a register is not 0. The parameters are a
+    /// [`WhileRecord`](super::WhileRecord).
+    While = 42,
+}
+
+impl Opcode {
+    /// Every opcode, in order of its word.
+    pub const ALL: [Self; 43] = [
+        Self::Nop,
+        Self::Fill,
+        Self::Iota,
+        Self::Copy,
+        Self::And,
+        Self::Or,
+        Self::AndNot,
+        Self::Xor,
+        Self::Seed,
+        Self::Expand,
+        Self::Link,
+        Self::Compress,
+        Self::Reduce,
+        Self::GenKill,
+        Self::Meet,
+        Self::Fixpoint,
+        Self::Stall,
+        Self::Scatter,
+        Self::LinkSample,
+        Self::Majority,
+        Self::LinkRest,
+        Self::Reset,
+        Self::Visited,
+        Self::ResetWork,
+        Self::SeedPaths,
+        Self::StepPaths,
+        Self::SeedPeel,
+        Self::StepPeel,
+        Self::SeedRanks,
+        Self::GatherRanks,
+        Self::ApplyRanks,
+        Self::SettleRanks,
+        Self::OrientEdges,
+        Self::CountTriangles,
+        Self::Parents,
+        Self::SeedSets,
+        Self::StepSets,
+        Self::Gather,
+        Self::SeedPathsWide,
+        Self::StepPathsWide,
+        Self::StepPathsFloat,
+        Self::Each,
+        Self::While,
+    ];
+
+    /// The opcode of a word, or nothing when the word names none.
+    #[must_use]
+    pub fn from_word(word: u32) -> Option<Self> {
+        // A comparison: a table would lie in a GPU's slow memory.
+        bytemuck::checked::try_cast(word).ok()
+    }
+}
+
+impl fmt::Display for Opcode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+/// How [`Opcode::Reduce`] joins words.
+///
+/// ```
+/// use seawall_core::abi::program::Reduction;
+/// assert_eq!(Reduction::from_word(2), Some(Reduction::Sum));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u32)]
+pub enum Reduction {
+    /// 1 when any word is not zero.
+    Any = 0,
+    /// Number of set bits.
+    Count = 1,
+    /// Wrapping sum.
+    Sum = 2,
+    /// Smallest word.
+    Min = 3,
+    /// Largest word.
+    Max = 4,
+}
+
+impl Reduction {
+    /// The reduction of a word, or nothing when the word names none.
+    #[must_use]
+    pub const fn from_word(word: u32) -> Option<Self> {
+        match word {
+            0 => Some(Self::Any),
+            1 => Some(Self::Count),
+            2 => Some(Self::Sum),
+            3 => Some(Self::Min),
+            4 => Some(Self::Max),
+            _ => None,
+        }
+    }
+}

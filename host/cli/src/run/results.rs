@@ -1,0 +1,165 @@
+//! The results of a run, in the files and forms that the caller chose.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::CliError;
+use crate::files::Outputs;
+use crate::output::print;
+use crate::report::rows::Rows;
+use crate::report::table::{RowFormat, TableColumn};
+use crate::report::{json, plot, text, trace};
+use seawall::graph::Graph;
+use seawall::graph::file::{is_written_through, write_whole};
+use seawall::outcome::RunOutcome;
+
+#[derive(Debug, Args)]
+pub(super) struct OutputArgs {
+    /// Write one row per node: .csv, .json or .npy.
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// Columns of that file, separated by commas; a single one is a plain array in .json and .npy
+    /// [default: all columns of the result].
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "NAMES",
+        requires = "out"
+    )]
+    columns: Vec<TableColumn>,
+    /// Print the report as one JSON object.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Write a Chrome trace.
+    #[arg(long, value_name = "FILE")]
+    pub(super) trace: Option<PathBuf>,
+    /// Draw the result: .svg.
+    #[arg(long, value_name = "FILE")]
+    pub(super) plot: Option<PathBuf>,
+    /// Print no report and no progress; --json still prints.
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+}
+
+/// The table of `--out`.
+pub(super) struct TableChoice {
+    pub(super) format: RowFormat,
+    pub(super) columns: Vec<TableColumn>,
+}
+
+impl OutputArgs {
+    /// Returns the outputs, all different and writable.
+    pub(super) fn files(&self) -> Result<Outputs, CliError> {
+        let mut files = Outputs::default();
+        let named = [
+            ("--out", &self.out),
+            ("--trace", &self.trace),
+            ("--plot", &self.plot),
+        ];
+        for (option, path) in named {
+            if let Some(path) = path {
+                files.add(option, path)?;
+            }
+        }
+        if self.json || !(self.quiet || files.take_standard_output()) {
+            files.spare_report()?;
+        }
+        Ok(files)
+    }
+
+    /// Returns the table; refuses unknown suffixes, and columns that are not in `known` for the
+    /// format.
+    pub(super) fn check(
+        &self,
+        known: impl Fn(RowFormat) -> &'static [TableColumn],
+    ) -> Result<Option<TableChoice>, CliError> {
+        if let Some(path) = self.plot.as_deref().filter(|path| !is_svg(path)) {
+            return Err(CliError::UnknownPicture {
+                path: path.display().to_string(),
+            });
+        }
+        let Some(path) = &self.out else {
+            return Ok(None);
+        };
+        let format = row_format(path)?;
+        let columns = self.columns(known(format))?;
+        Ok(Some(TableChoice { format, columns }))
+    }
+
+    /// Returns the requested columns, or all that are `known`.
+    fn columns(&self, known: &'static [TableColumn]) -> Result<Vec<TableColumn>, CliError> {
+        for (at, column) in self.columns.iter().enumerate() {
+            if !known.contains(column) {
+                let (column, known) = (*column, known);
+                return Err(CliError::NoSuchColumn { column, known });
+            }
+            if self.columns[..at].contains(column) {
+                return Err(CliError::ColumnTwice { column: *column });
+            }
+        }
+        let columns: &[TableColumn] = match self.columns.as_slice() {
+            [] => known,
+            asked => asked,
+        };
+        Ok(columns.to_vec())
+    }
+
+    pub(super) fn write(
+        &self,
+        outcome: &RunOutcome,
+        graph: &Graph,
+        table: Option<TableChoice>,
+    ) -> Result<(), CliError> {
+        if let (Some(path), Some(table)) = (&self.out, table) {
+            let original = |node| graph.original_id(node);
+            let rows = Rows::new(outcome, &original);
+            write_whole(path, |out| rows.write(table.format, &table.columns, out))?;
+        }
+        if let Some(path) = &self.trace {
+            write_whole(path, |out| trace::write(outcome, out))?;
+        }
+        if let Some(path) = &self.plot {
+            write_whole(path, |out| plot::write(outcome, out))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn report(&self, outcome: &RunOutcome, files: &Outputs) -> Result<(), CliError> {
+        if self.json {
+            return print(|out| json::write(outcome, out));
+        }
+        if self.quiet || files.take_standard_output() {
+            return Ok(());
+        }
+        print(|out| {
+            text::write(outcome, out)?;
+            let written = [&self.out, &self.trace, &self.plot].into_iter().flatten();
+            written
+                .into_iter()
+                .try_for_each(|path| writeln!(out, "  {:<10}{}", "wrote", path.display()))
+        })
+    }
+}
+
+/// Tells whether a picture may have this name. Pipes and devices may have any.
+fn is_svg(path: &Path) -> bool {
+    match path.extension() {
+        Some(suffix) => suffix.eq_ignore_ascii_case("svg"),
+        None => is_written_through(path),
+    }
+}
+
+/// Returns the format by the suffix; CSV for pipes and devices without one.
+fn row_format(path: &Path) -> Result<RowFormat, CliError> {
+    let of_pipe = || {
+        let is_plain = path.extension().is_none() && is_written_through(path);
+        is_plain.then_some(RowFormat::Csv)
+    };
+    RowFormat::of(path)
+        .or_else(of_pipe)
+        .ok_or_else(|| CliError::UnknownOutput {
+            path: path.display().to_string(),
+        })
+}

@@ -1,0 +1,39 @@
+//! Weights that are drawn, for graphs that have none of their own.
+
+use rayon::prelude::*;
+
+use super::csr::Csr;
+use super::mix::mix;
+
+/// Largest generated weight.
+const WEIGHT_MAX: u64 = 64;
+
+/// Draws one weight of 1 to 64 per edge, from its ends regardless of their order.
+pub(super) fn draw_weights(csr: &Csr, seed: u64) -> Vec<u32> {
+    let salt = mix(seed);
+    let mut weights = vec![0u32; csr.targets().len()];
+    let mut rows: Vec<(u32, &mut [u32])> = Vec::new();
+    let mut rest = weights.as_mut_slice();
+    // Blocks of rows rather than rows, because splitting is sequential and drawing is not.
+    const BLOCK: u32 = 1 << 12;
+    for first in (0..csr.nodes()).step_by(BLOCK as usize) {
+        let last = csr.nodes().min(first.saturating_add(BLOCK)) - 1;
+        let (block, tail) = rest.split_at_mut(csr.row(last).end - csr.row(first).start);
+        rows.push((first, block));
+        rest = tail;
+    }
+    rows.into_par_iter().for_each(|(first, block)| {
+        let mut slots = block.iter_mut();
+        for node in first..csr.nodes().min(first.saturating_add(BLOCK)) {
+            for (&target, slot) in csr.neighbours(node).iter().zip(&mut slots) {
+                *slot = weight_of(node, target, salt);
+            }
+        }
+    });
+    weights
+}
+
+fn weight_of(from: u32, to: u32, salt: u64) -> u32 {
+    let (low, high) = (u64::from(from.min(to)), u64::from(from.max(to)));
+    (1 + mix(salt ^ ((low << 32) | high)) % WEIGHT_MAX) as u32
+}
