@@ -461,6 +461,38 @@ mod tests {
     }
 
     #[test]
+    fn no_value_of_an_edge_takes_the_place_of_one_that_the_next_edge_uses() {
+        let mut program = ProgramBuilder::new(10);
+        let words = program.per_node("words", Kind::U32).unwrap();
+        program.fill("clear", words, 0);
+        program.each("wave", Over::Nodes, |node| {
+            let (own, degree) = (node.index(), node.degree(Edges::Out, node.index()));
+            node.each_edge(Edges::Out, |edge| {
+                // Its last step makes a value that nobody uses.
+                edge.scatter(words, edge.neighbour() % degree, Join::Max, own);
+            });
+        });
+        let (encoded, _) = program.encode(&PlanRequest::default()).unwrap();
+        let begin = encoded
+            .code
+            .iter()
+            .position(|at| at.op == Op::Edges as u32)
+            .unwrap();
+        let place = |temp: u8| temp & !seawall_core::abi::code::OF_EDGE;
+        let part = &encoded.code[begin + 1..];
+        for at in part {
+            let form = at.form().unwrap();
+            for used in part.iter().flat_map(|at| &at.temps[1..]) {
+                let is_of_item = *used == place(*used) && *used > 0;
+                assert!(
+                    form.to == 0 || !is_of_item || place(at.temps[0]) != *used,
+                    "{part:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn too_many_values_at_a_time_are_refused() {
         let found = problem(|item, [words, ..]| {
             let all: Vec<_> = (0..20_u32).map(|number| item.index() + number).collect();

@@ -147,16 +147,13 @@ fn weight<'c>(edge: Edge<'c>, registers: Registers) -> Value<'c> {
     }
 }
 
-fn turn(body: &mut ProgramBuilder, registers: Registers) {
+/// Finds the lightest edge that leaves each tree.
+fn pick(body: &mut ProgramBuilder, registers: Registers) {
     let Registers {
         roots,
         leaving,
         lightest,
         picks,
-        joins,
-        leads,
-        edges,
-        joined,
         ..
     } = registers;
     body.each("forget", Over::Nodes, |node| {
@@ -189,6 +186,20 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
         node.only(pick.differs(NONE));
         node.scatter(picks, own, Join::Min, pick);
     });
+}
+
+/// Joins each tree to the one that its lightest edge leads to.
+fn turn(body: &mut ProgramBuilder, registers: Registers) {
+    let Registers {
+        roots,
+        picks,
+        joins,
+        leads,
+        edges,
+        joined,
+        ..
+    } = registers;
+    pick(body, registers);
     body.each("join", Over::Nodes, |node| {
         let pick = node.load(picks);
         let own = node.index();
