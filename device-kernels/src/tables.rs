@@ -7,6 +7,7 @@ use crate::shared::{
     Area, GROUPS, GROUPS_HELD, LAUNCH, REGISTERS, REGISTERS_HELD, WAVES, WAVES_HELD,
 };
 use crate::tiles::{TILE_WORDS, Tiles};
+use crate::trace::Trace;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, Region, RegisterRecord, WaveRecord};
 use seawall_core::abi::search::SearchPolicy;
@@ -217,6 +218,15 @@ impl Tables {
         (self.wide(grid, at) != 0).then(|| self.array(grid, at, self.edges(grid)))
     }
 
+    /// The trace to write, if the host wants one.
+    #[inline(always)]
+    pub fn trace<G: Grid>(self, grid: G) -> Option<Trace> {
+        let address = self.wide(grid, word_of!(LaunchRecord, trace));
+        let groups = self.word(grid, word_of!(LaunchRecord, groups_total));
+        // SAFETY: the launch promises that the address is valid.
+        (address != 0).then(|| unsafe { Trace::at(address, groups) })
+    }
+
     /// The control block.
     #[inline(always)]
     pub fn control<G: Grid>(self, grid: G) -> Control {
@@ -321,8 +331,11 @@ impl Tables {
             can_pull: at(word_of!(SearchPolicy, can_pull)),
             pull_edges_min: at(word_of!(SearchPolicy, pull_edges_min)),
             narrow_edges: at(word_of!(SearchPolicy, narrow_edges)),
-            reserved: [0; 2],
+            memory_pressure_bps: at(word_of!(SearchPolicy, memory_pressure_bps)),
+            readback_bytes: at(word_of!(SearchPolicy, readback_bytes)),
             topology: thresholds(threshold),
+            step_ns: at(word_of!(SearchPolicy, step_ns)),
+            edge_ps: at(word_of!(SearchPolicy, edge_ps)),
         }
     }
 }

@@ -114,6 +114,7 @@ fn tables(draw: &mut Draw<'_>) -> EncodedProgram {
         nodes: draw.word(),
         ids: Vec::new(),
         top_groups: draw.below(groups.len() as u32 + 2),
+        group_bytes: Vec::new(),
         groups,
         code: Vec::new(),
         wave_names: waves.iter().map(|_| "wave".to_owned()).collect(),
@@ -123,6 +124,7 @@ fn tables(draw: &mut Draw<'_>) -> EncodedProgram {
         input_bytes: draw.long(),
         needs: GraphNeeds::default(),
         search: SearchPolicy::default(),
+        own: None,
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::Cause;
 use crate::analysis::{AnalysisKind, Question, build, oracle};
-use crate::backend::{self, BackendError, DeviceInfo, HostWork, Session};
+use crate::backend::{self, BackendError, DeviceInfo, HostWork, Session, Settings};
 use crate::column::Column;
 use crate::executor::{Executor, Machine};
 use crate::graph::Graph;
@@ -33,6 +33,8 @@ pub enum Orchestration {
 pub struct EvidenceRequest<'a> {
     /// Machine of both; `mega` is the resident executor of a GPU.
     pub machine: Machine,
+    /// Settings of a GPU's sessions.
+    pub settings: Settings,
     /// Host that the resident kernel is compared with.
     pub against: Orchestration,
     /// Runs of each.
@@ -43,6 +45,7 @@ pub struct EvidenceRequest<'a> {
 
 /// One measured comparison.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Measurement {
     /// The machine.
     pub device: DeviceInfo,
@@ -144,7 +147,7 @@ pub fn measure(graph: &Graph, request: &EvidenceRequest<'_>) -> Result<Measureme
     let mut host = open_host(graph, (executor, request))?;
     host.load(&job.program)?;
     let start = Instant::now();
-    let mut resident = backend::open(graph, executor, (machine, None))?;
+    let mut resident = backend::open(graph, executor, (machine, request.settings))?;
     resident.load(&job.program)?;
     let setup_ns = elapsed_ns(start);
     let measured = job.measure([host.as_mut(), resident.as_mut()], request)?;
@@ -185,7 +188,11 @@ fn open_host<'g>(
         Orchestration::Launches => Executor::Launches,
         Orchestration::Graph => Executor::Graph,
     };
-    Ok(backend::open(graph, orchestrator, (&machine, None))?)
+    Ok(backend::open(
+        graph,
+        orchestrator,
+        (&machine, request.settings),
+    )?)
 }
 
 /// The search that both sides run.
@@ -317,6 +324,7 @@ mod tests {
     ) -> EvidenceRequest<'a> {
         EvidenceRequest {
             machine: Machine::cpu(None),
+            settings: Settings::default(),
             against,
             repetitions: NonZeroU32::new(64).unwrap(),
             allocations,

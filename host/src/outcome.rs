@@ -4,10 +4,13 @@
 //! disagree. It keeps node numbers of the loaded graph; reports convert them to the file's ids.
 //! Nothing here runs or prints.
 
+mod groups;
 mod waves;
 
 pub use crate::column::{Column, Rounds, SourceSets};
 pub use crate::program::PlanSummary;
+pub use groups::{GroupSummary, StepSummary};
+pub(crate) use groups::{groups, steps};
 pub(crate) use waves::waves;
 
 use crate::analysis::{AnalysisKind, Answer};
@@ -19,6 +22,7 @@ use serde::Serialize;
 
 /// Memory of a machine during a run, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Memory {
     /// Graph, arena, inputs and tables, as the plan predicts them.
     pub predicted_bytes: u64,
@@ -32,6 +36,7 @@ pub struct Memory {
 
 /// Dropped edges of a file. The loader of the graph fills this in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Dropped {
     /// Edges from a node to itself.
     #[serde(rename = "dropped_self_loops")]
@@ -90,6 +95,7 @@ impl Weights {
 ///
 /// With several repetitions `run` and `readback` are medians.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Times {
     /// Reading or generating the graph. The loader fills this in.
     pub load: u64,
@@ -127,7 +133,10 @@ pub enum Track {
 
 /// A wave of the program that ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WaveSummary {
+    /// Its number, as in faults and traces.
+    pub wave: u32,
     /// Its name.
     pub name: String,
     /// Name of its opcode.
@@ -200,6 +209,15 @@ pub struct RunOutcome {
     pub events: Vec<Event>,
     /// The waves of the program, in the order of their groups.
     pub waves: Vec<WaveSummary>,
+    /// The groups of the program, bodies of loops after the loops, if requested.
+    pub groups: Vec<GroupSummary>,
+    /// Steps of searches in the last repetition, the first [`STEPS_KEPT`] of them, if requested
+    /// and if the machine keeps them.
+    ///
+    /// [`STEPS_KEPT`]: crate::backend::STEPS_KEPT
+    pub steps: Vec<StepSummary>,
+    /// Number of all these steps.
+    pub steps_total: u32,
 }
 
 impl RunOutcome {

@@ -1,7 +1,8 @@
 //! A graph that is opened once and asked many times, and runs that end early.
 
 use proptest::prelude::*;
-use seawall::backend::BackendError;
+use seawall::backend::{BackendError, Canceller};
+use seawall::batch::{BatchError, BatchGraph, execute_until};
 use seawall::graph::{Graph, LoadOptions, WeightChoice, load};
 use seawall::outcome::RunOutcome;
 use seawall::run::{
@@ -9,6 +10,7 @@ use seawall::run::{
 };
 use std::num::NonZeroUsize;
 use std::sync::mpsc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 fn graph(spec: &str) -> Graph {
@@ -123,26 +125,13 @@ fn a_request_for_another_machine_opens_it_and_a_wrong_one_changes_nothing() {
 
 #[test]
 fn a_run_under_way_ends_when_another_thread_cancels_it() {
-    // Alone the iterations would take a minute and more.
     let graph = graph("gen:uniform:14:16");
     for threads in [1, 2] {
         let mut analyzer = Analyzer::new(&graph);
-        let canceller = analyzer.canceller();
-        let (begun, hear) = mpsc::channel();
-        let other = std::thread::spawn(move || {
-            hear.recv().unwrap();
-            std::thread::sleep(Duration::from_millis(30));
-            canceller.cancel();
-        });
-        let mut long = RunRequest::new(AnalysisKind::Pagerank, Vec::new()).on(cpu(threads));
-        long.ranking.damping = 1.0 - f32::EPSILON;
-        long.ranking.tolerance = 0.0;
+        let (other, begun) = cancel_soon(analyzer.canceller());
+        let mut long = endless(threads);
         let started = Instant::now();
-        let ended = analyzer.run(&long, &mut |phase| {
-            if matches!(phase, Phase::Run { .. }) {
-                begun.send(()).unwrap();
-            }
-        });
+        let ended = analyzer.run(&long, &mut |phase| tell(phase, &begun));
         let error = ended.unwrap_err();
         assert!(
             matches!(error, RunError::Backend(BackendError::Cancelled)),
@@ -155,5 +144,61 @@ fn a_run_under_way_ends_when_another_thread_cancels_it() {
         other.join().unwrap();
         long.max_iterations = std::num::NonZeroU32::new(2);
         assert!(analyzer.run(&long, &mut |_| ()).is_ok());
+    }
+}
+
+#[test]
+fn a_batch_under_way_ends_when_another_thread_cancels_it() {
+    let graph = graph("gen:uniform:14:16");
+    let graphs: Vec<_> = (0..4)
+        .map(|number| BatchGraph::new(format!("graph {number}"), &graph, Vec::new()))
+        .collect();
+    for threads in [1, 2] {
+        let canceller = Canceller::default();
+        let (other, begun) = cancel_soon(canceller.clone());
+        let mut long = endless(threads);
+        let started = Instant::now();
+        let again = canceller.clone();
+        let ended = execute_until(&graphs, &long, canceller, &mut |phase| tell(phase, &begun));
+        let error = ended.unwrap_err();
+        assert!(
+            matches!(
+                error,
+                BatchError::Run(RunError::Backend(BackendError::Cancelled))
+            ),
+            "{error}"
+        );
+        assert!(
+            started.elapsed() < Duration::from_secs(20),
+            "{threads} threads"
+        );
+        other.join().unwrap();
+        long.max_iterations = std::num::NonZeroU32::new(2);
+        assert!(execute_until(&graphs, &long, again, &mut |_| ()).is_ok());
+    }
+}
+
+/// A request whose iterations would take a minute and more.
+fn endless(threads: usize) -> RunRequest {
+    let mut long = RunRequest::new(AnalysisKind::Pagerank, Vec::new()).on(cpu(threads));
+    long.ranking.damping = 1.0 - f32::EPSILON;
+    long.ranking.tolerance = 0.0;
+    long
+}
+
+/// A thread that cancels a little after it heard that the run has begun.
+fn cancel_soon(canceller: Canceller) -> (JoinHandle<()>, mpsc::Sender<()>) {
+    let (begun, hear) = mpsc::channel();
+    let other = std::thread::spawn(move || {
+        hear.recv().unwrap();
+        std::thread::sleep(Duration::from_millis(30));
+        canceller.cancel();
+    });
+    (other, begun)
+}
+
+fn tell(phase: Phase, begun: &mpsc::Sender<()>) {
+    if matches!(phase, Phase::Run { .. }) {
+        begun.send(()).unwrap();
     }
 }

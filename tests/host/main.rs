@@ -10,6 +10,7 @@ mod cli;
 mod details;
 mod drawn;
 mod execution;
+mod explain;
 mod graph;
 mod lanes;
 mod limits;

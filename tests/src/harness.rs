@@ -119,7 +119,7 @@ pub fn run_analysis(
                 let halves = |word: &u64| [*word as u32, (*word >> 32) as u32];
                 sets.words().iter().flat_map(halves).collect()
             }
-            Column::U64(_) | Column::F32(_) => {
+            _ => {
                 return Err(format!("{what}: not a column of words"));
             }
         };

@@ -9,11 +9,13 @@
 pub mod program;
 pub mod code;
 pub mod facts;
+pub mod own;
 pub mod control;
 pub mod search;
 pub mod work;
 pub mod rank;
 pub mod tiles;
+pub mod trace;
 pub mod batch;
 pub mod ring;
 
@@ -21,7 +23,7 @@ pub mod ring;
 pub const MAGIC: u32 = 0x314C_5753;
 
 /// Version of every record in this module.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The level, distance or label of a node that no wave reached.
 pub const UNREACHED: u32 = u32::MAX;

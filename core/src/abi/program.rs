@@ -252,8 +252,10 @@ pub struct LaunchRecord {
     pub code: u32,
     /// Keeps the record a whole number of pairs.
     pub reserved: u32,
+    /// [Trace](super::trace) to write, or 0.
+    pub trace: u64,
 }
-assert_words!(LaunchRecord, 72);
+assert_words!(LaunchRecord, 76);
 
 #[cfg(test)]
 mod tests {

@@ -167,8 +167,10 @@ pub struct DriveRecord {
     pub converged: u32,
     /// Largest frontier so far, nodes.
     pub frontier_max: u32,
+    /// Word of the [`StepReason`](super::trace::StepReason) of the topology.
+    pub reason: u32,
     /// Zero.
-    pub reserved: [u32; 4],
+    pub reserved: [u32; 3],
 }
 assert_words!(DriveRecord, 16);
 
@@ -189,14 +191,20 @@ pub struct SearchPolicy {
     pub pull_edges_min: u32,
     /// Most edges that one block expands alone in an iteration.
     pub narrow_edges: u32,
-    /// Zero.
-    pub reserved: [u32; 2],
+    /// Bytes of the run over those that it may use, in basis points; 0 without a limit.
+    pub memory_pressure_bps: u32,
+    /// Bytes that the host reads back after each step.
+    pub readback_bytes: u32,
     /// Thresholds between topologies. The density that they see is the share
     /// of frontier edges in all edges not yet explored, and the degree is
     /// that of the frontier.
     pub topology: TopologyPolicy,
+    /// Cost of a step without its edges: launches, or barriers. Nanoseconds.
+    pub step_ns: u32,
+    /// Cost of an edge of a wide step, picoseconds; 0 if unknown.
+    pub edge_ps: u32,
 }
-assert_words!(SearchPolicy, 24);
+assert_words!(SearchPolicy, 26);
 
 impl SearchPolicy {
     /// Boundaries for searches. A pull pays once the frontier holds about a
@@ -222,8 +230,11 @@ impl Default for SearchPolicy {
             can_pull: 0,
             pull_edges_min: 65_536,
             narrow_edges: 8_192,
-            reserved: [0; 2],
+            memory_pressure_bps: 0,
+            readback_bytes: 0,
             topology: TopologyPolicy::new(Self::THRESHOLDS).unwrap_or(TopologyPolicy::DEFAULT),
+            step_ns: 0,
+            edge_ps: 0,
         }
     }
 }

@@ -45,7 +45,8 @@ impl LaunchPolicy {
         let known = Known::infer(self.thresholds(), request);
         let topology = known.with_hysteresis(known.raw(), previous);
         let workers = worker_groups(&known, topology);
-        let shape = geometry(request.queue_len, &request.limits, workers)?;
+        let lanes_max = self.thresholds().lanes_max;
+        let shape = geometry(request.queue_len, (&request.limits, lanes_max), workers)?;
         let hits = known.hits(topology)?;
         let plan = LaunchPlan {
             topology,

@@ -30,6 +30,8 @@ pub struct LaunchThresholds {
     pub memory_pressure_min_bps: u32,
     /// Edges from which a dense launch may fuse steps.
     pub fusion_edges_min: u32,
+    /// Most lanes of a group; where groups share a multiprocessor, more lower occupancy.
+    pub lanes_max: u32,
     /// Bytes of one hit.
     pub bytes_per_hit: u32,
     /// Overshoot of the density at which the previous topology is still kept.
@@ -52,6 +54,7 @@ impl LaunchThresholds {
         dense_density_min_bps: 4_000,
         memory_pressure_min_bps: 8_500,
         fusion_edges_min: 65_536,
+        lanes_max: 256,
         bytes_per_hit: 16,
         density_hysteresis_bps: 250,
         memory_hysteresis_bps: 250,

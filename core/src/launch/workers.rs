@@ -8,9 +8,6 @@ use super::known::Known;
 use super::{AdapterLimits, LaunchError, LaunchTopology};
 use crate::ratio::BPS_PER_ONE;
 
-/// Most lanes of a group; more only lowers occupancy.
-const LANES_MAX: u32 = 256;
-
 /// Lanes of a warp; a group holds whole warps when it can.
 const WARP_LANES: u32 = 32;
 
@@ -115,10 +112,10 @@ fn scale(value: u32, part: u32, whole: u32) -> u32 {
 
 pub(super) fn geometry(
     queue_len: u32,
-    limits: &AdapterLimits,
+    (limits, lanes_max): (&AdapterLimits, u32),
     workers: u32,
 ) -> Result<Geometry, LaunchError> {
-    let lanes_per_group = lanes_per_group(limits);
+    let lanes_per_group = lanes_per_group(limits, lanes_max);
     let too_long = LaunchError::QueueTooLong {
         queue_len,
         lanes_per_group,
@@ -135,11 +132,11 @@ pub(super) fn geometry(
     })
 }
 
-fn lanes_per_group(limits: &AdapterLimits) -> u32 {
+fn lanes_per_group(limits: &AdapterLimits, lanes_max: u32) -> u32 {
     let lanes = limits
         .max_workgroup_size_x
         .min(limits.max_compute_invocations_per_workgroup)
-        .min(LANES_MAX);
+        .min(lanes_max);
     if lanes < WARP_LANES {
         lanes.max(1)
     } else {

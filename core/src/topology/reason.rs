@@ -33,6 +33,38 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Every reason, in the order of their words.
+    pub const ALL: [Self; 9] = [
+        Self::UltraSparseWarpSpecialized,
+        Self::MemoryPressureSparseSafety,
+        Self::LowDensitySparseQueue,
+        Self::TransitionBandHybrid,
+        Self::DenseCoalescedFrontier,
+        Self::HighDensityBlockSpecialized,
+        Self::LaunchAndReadbackPressureFused,
+        Self::HeldByHysteresis,
+        Self::MemoryHysteresisSparse,
+    ];
+
+    /// The reason of a word, or nothing if the word names none.
+    ///
+    /// ```
+    /// use seawall_core::topology::Reason;
+    /// assert_eq!(Reason::from_word(7), Some(Reason::HeldByHysteresis));
+    /// assert_eq!(Reason::from_word(9), None);
+    /// ```
+    #[must_use]
+    pub const fn from_word(word: u32) -> Option<Self> {
+        let mut rest: &[Self] = &Self::ALL;
+        while let [reason, tail @ ..] = rest {
+            if *reason as u32 == word {
+                return Some(*reason);
+            }
+            rest = tail;
+        }
+        None
+    }
+
     /// The code in snake case, as reports and vectors write it.
     ///
     /// ```

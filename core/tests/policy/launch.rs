@@ -89,12 +89,12 @@ proptest! {
 
     #[test]
     fn any_thresholds_plan_without_harm(
-        request in any_request(), previous in any_topology(), words in any::<[u32; 14]>(),
+        request in any_request(), previous in any_topology(), words in any::<[u32; 15]>(),
     ) {
         let [
             hit_capacity_min, hit_multiplier, saturated_waves, hot_opcode_min, hot_window_min,
             fused_queue_min, priority_age_min, sparse, dense, memory, fusion_edges_min,
-            bytes_per_hit, density_hysteresis_bps, memory_hysteresis_bps,
+            bytes_per_hit, density_hysteresis_bps, memory_hysteresis_bps, lanes_max,
         ] = words;
         let dense_density_min_bps = dense % 10_001;
         let policy = LaunchPolicy::new(LaunchThresholds {
@@ -104,9 +104,10 @@ proptest! {
             dense_density_min_bps,
             memory_pressure_min_bps: memory % 10_001,
             fusion_edges_min, bytes_per_hit, density_hysteresis_bps, memory_hysteresis_bps,
+            lanes_max,
         });
-        let planned = policy.unwrap().plan(&request, previous);
-        prop_assert!(planned.is_err() || planned.is_ok_and(|plan| plan.lanes_per_group > 0));
+        let Ok(plan) = policy.unwrap().plan(&request, previous) else { return Ok(()) };
+        prop_assert!(plan.lanes_per_group > 0 && plan.lanes_per_group <= lanes_max.max(1));
     }
 
     #[test]

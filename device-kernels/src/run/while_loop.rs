@@ -13,9 +13,11 @@ use crate::context::ContextRef;
 use crate::control::{LoopEnd, Stop};
 use crate::grid::Grid;
 use crate::memory::Words;
+use crate::sets::WaveSet;
 use crate::shared::BROADCAST;
 use crate::tables::Wave;
 use crate::team::rounds_per_look;
+use crate::trace;
 use crate::waves::family;
 use core::marker::PhantomData;
 use seawall_core::abi::code::DEPTH_MAX;
@@ -34,7 +36,7 @@ pub(super) trait Level {
     ///
     /// # Errors
     /// When the run stops; the fault record says why.
-    fn run<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop>;
+    fn run<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop>;
 }
 
 /// Below the deepest loop.
@@ -53,7 +55,7 @@ impl Level for Bottom {
     const LEFT: u32 = 0;
 
     #[inline(always)]
-    fn run<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
+    fn run<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
         Err(fault(cx, wave, FaultCode::NestedFixpoint, 0))
     }
 }
@@ -62,18 +64,21 @@ impl<L: Level> Level for Above<L> {
     const LEFT: u32 = L::LEFT + 1;
 
     #[inline(never)]
-    fn run<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
+    fn run<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
         let grid = cx.grid();
         let books = Books::open(cx);
         let mut end = LoopEnd::default();
         let mut goes_on = broadcast(grid, condition(cx, wave)?.load(grid, 0)) != 0;
         while goes_on && end.iterations < record(cx, wave).max_iterations {
-            iteration::<G, L, FAMILIES>(cx, wave, end.iterations)?;
+            iteration::<G, L, S>(cx, wave, end.iterations)?;
             let condition = condition(cx, wave)?;
             let team = cx.context().team;
             let point = || point_of(grid, wave, end.iterations);
             team.barrier_and(point, || BROADCAST.store(grid, condition.load(grid, 0)))?;
             goes_on = BROADCAST.load(grid) != 0;
+            let body = record(cx, wave);
+            let after = body.first_group.saturating_add(body.groups);
+            trace::end_group(cx, after.saturating_sub(1), 1);
             let per_look = rounds_per_look::<G>(ITERATIONS_PER_LOOK);
             if (end.iterations + 1).is_multiple_of(per_look) && team.is_out_of_time(point) {
                 return Err(Stop);
@@ -90,7 +95,7 @@ impl<L: Level> Level for Above<L> {
 
 /// Runs the body groups once, with barriers between them.
 #[inline(always)]
-fn iteration<G: Grid, L: Level, const FAMILIES: u32>(
+fn iteration<G: Grid, L: Level, S: WaveSet>(
     cx: ContextRef<G>,
     wave: Wave,
     iteration: u32,
@@ -105,9 +110,11 @@ fn iteration<G: Grid, L: Level, const FAMILIES: u32>(
         if group != first_group {
             let point = || point_of(cx.grid(), wave, iteration);
             cx.context().team.barrier(point)?;
+            trace::end_group(cx, group - 1, 1);
         }
-        if run_waves::<G, FAMILIES>(cx, group, OUTSIDE)? {
-            run_loops::<G, L, FAMILIES>(cx, group)?;
+        trace::begin_group(cx, group);
+        if run_waves::<G, S>(cx, group, OUTSIDE)? {
+            run_loops::<G, L, S>(cx, group)?;
         }
         group += 1;
     }
@@ -119,7 +126,7 @@ fn iteration<G: Grid, L: Level, const FAMILIES: u32>(
 /// # Errors
 /// When the run stops.
 #[inline(always)]
-pub(super) fn run_loops<G: Grid, L: Level, const FAMILIES: u32>(
+pub(super) fn run_loops<G: Grid, L: Level, S: WaveSet>(
     cx: ContextRef<G>,
     index: u32,
 ) -> Result<(), Stop> {
@@ -130,11 +137,11 @@ pub(super) fn run_loops<G: Grid, L: Level, const FAMILIES: u32>(
         let opcode = wave.opcode(grid);
         if opcode == Opcode::Fixpoint as u32 {
             note(cx, wave);
-            run_fixpoint::<G, FAMILIES>(cx, wave)?;
+            run_fixpoint::<G, S>(cx, wave)?;
         }
-        if FAMILIES & family::CODE != 0 && opcode == Opcode::While as u32 {
+        if S::FAMILIES & family::CODE != 0 && opcode == Opcode::While as u32 {
             note(cx, wave);
-            L::run::<G, FAMILIES>(cx, wave)?;
+            L::run::<G, S>(cx, wave)?;
         }
     }
     Ok(())

@@ -6,6 +6,7 @@
 use crate::grid::Grid;
 use crate::shared::fused_nodes;
 use seawall_core::abi::search::{DriveRecord, FoundRecord, Holder, SearchPolicy, Step};
+use seawall_core::abi::trace::StepReason;
 use seawall_core::topology::{Metrics, Topology};
 
 /// The policy when narrow frontiers may be `reach` times as wide as for one block. On a
@@ -93,8 +94,9 @@ pub fn choose<G: Grid>(drive: &mut DriveRecord, policy: &SearchPolicy) {
         drive.converged = 1;
         return;
     }
-    let topology = topology(drive, policy);
+    let (topology, reason) = topology(drive, policy);
     drive.topology = topology as u32;
+    drive.reason = reason.word();
     let wanted = step_of::<G>(topology, drive, policy);
     let pulls = matches!(wanted, Step::Dense | Step::BlockDense);
     drive.next = if drive.holder == Holder::Visited as u32 && !pulls {
@@ -105,41 +107,64 @@ pub fn choose<G: Grid>(drive: &mut DriveRecord, policy: &SearchPolicy) {
 }
 
 #[inline(always)]
-fn topology(drive: &DriveRecord, policy: &SearchPolicy) -> Topology {
+fn topology(drive: &DriveRecord, policy: &SearchPolicy) -> (Topology, StepReason) {
     if let Some(forced) = Topology::from_u32(policy.forced) {
-        return forced;
+        return (forced, StepReason::Requested);
     }
+    // A fused search takes no memory but that of its blocks, so no pressure speaks against it.
     if drive.nodes <= policy.narrow_nodes && drive.edges <= policy.narrow_edges {
-        return Topology::Fused;
+        return (Topology::Fused, StepReason::NarrowFrontier);
     }
-    if drive.edges < policy.pull_edges_min {
+    let thresholds = policy.topology.thresholds();
+    let is_full = policy.memory_pressure_bps >= thresholds.sparse_memory_min_bps;
+    if drive.edges < policy.pull_edges_min && !is_full {
         // Too few edges for a sweep over the bitset to pay, whatever their share: only
         // the degree matters, and no division is needed.
         let low = u64::from(drive.edges) * 10_000
-            <= u64::from(drive.nodes) * u64::from(policy.topology.thresholds().warp_degree_max_bps);
-        return if low {
+            <= u64::from(drive.nodes) * u64::from(thresholds.warp_degree_max_bps);
+        let topology = if low {
             Topology::WarpSparse
         } else {
             Topology::Sparse
         };
+        return (topology, StepReason::TooFewEdgesForASweep);
     }
-    let metrics = Metrics {
+    let previous = Topology::from_u32(drive.topology);
+    let (topology, reason) = policy.topology.decide(&metrics(drive, policy), previous);
+    (topology, StepReason::Planned(reason))
+}
+
+/// The state of the search and of its machine, as the planner's policy sees them.
+#[inline(always)]
+fn metrics(drive: &DriveRecord, policy: &SearchPolicy) -> Metrics {
+    let left = drive.edges.saturating_add(drive.unexplored_edges);
+    Metrics {
         average_degree_bps: u64::from(ratio(drive.edges, drive.nodes, 10_000.0)),
-        readback_bytes: 0,
-        density_ppm: ratio(
-            drive.edges,
-            drive.edges.saturating_add(drive.unexplored_edges),
-            1e6,
-        ),
-        memory_pressure_bps: 0,
-        launch_pressure_bps: 0,
-        fusion_pressure_bps: 0,
-    };
-    let previous = match Topology::from_u32(drive.topology) {
-        Some(Topology::Fused) | None => None,
-        some => some,
-    };
-    policy.topology.decide(&metrics, previous).0
+        readback_bytes: u64::from(policy.readback_bytes),
+        density_ppm: ratio(drive.edges, left, 1e6),
+        memory_pressure_bps: policy.memory_pressure_bps,
+        launch_pressure_bps: launch_pressure(drive.edges, policy),
+        fusion_pressure_bps: fusion_pressure(drive, policy),
+    }
+}
+
+/// The cost of a step without its edges over that of its edges, basis points; 0 if costs
+/// are unknown.
+#[inline(always)]
+fn launch_pressure(edges: u32, policy: &SearchPolicy) -> u32 {
+    let work_ps = edges as f32 * policy.edge_ps as f32;
+    if work_ps == 0.0 {
+        return 0;
+    }
+    (policy.step_ns as f32 * 1e7 / work_ps) as u32
+}
+
+/// The share of the frontier that those blocks hold that would run it fused, basis points.
+#[inline(always)]
+fn fusion_pressure(drive: &DriveRecord, policy: &SearchPolicy) -> u32 {
+    let nodes = ratio(policy.narrow_nodes, drive.nodes, 10_000.0);
+    let edges = ratio(policy.narrow_edges, drive.edges, 10_000.0);
+    nodes.min(edges).min(10_000)
 }
 
 /// `part / whole · scale`, rounded down, at most `u32::MAX`; 0 for an empty

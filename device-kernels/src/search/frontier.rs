@@ -171,7 +171,8 @@ impl Frontier {
             queue: at(word_of!(DriveRecord, queue)),
             converged: at(word_of!(DriveRecord, converged)),
             frontier_max: at(word_of!(DriveRecord, frontier_max)),
-            reserved: [0; 4],
+            reason: at(word_of!(DriveRecord, reason)),
+            reserved: [0; 3],
         }
     }
 
@@ -190,6 +191,7 @@ impl Frontier {
             drive.queue,
             drive.converged,
             drive.frontier_max,
+            drive.reason,
         ];
         for (at, word) in (FrontierLayout::drive(slot)..).zip(words) {
             self.words.store(grid, at, word);

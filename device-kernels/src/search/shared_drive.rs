@@ -19,7 +19,7 @@ pub fn publish<G: Grid>(grid: G, drive: &DriveRecord) {
 #[inline(always)]
 pub fn read<G: Grid>(grid: G) -> DriveRecord {
     DriveRecord {
-        reserved: [0; 4],
+        reserved: [0; 3],
         ..bytemuck::cast(DRIVE.load_all(grid))
     }
 }

@@ -184,3 +184,39 @@ fn must_stop<G: Grid>(
     );
     true
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::grid::dealer::Dealer;
+    use crate::grid::host::{HostGrid, Services};
+    use seawall_core::abi::control::ControlRecord;
+
+    /// The leader's verdict at time `now_ns` of a budget that ends at 100, and the fault
+    /// afterwards, of a run whose fault word is `fault`.
+    fn look(now_ns: fn() -> u64, fault: u32) -> (bool, u32) {
+        let mut record: ControlRecord = bytemuck::Zeroable::zeroed();
+        record.fault.code = fault;
+        let dealer = &Dealer::new();
+        let services = Services {
+            now_ns,
+            yield_now: || {},
+        };
+        // SAFETY: no shared memory is accessed through this view, and no work is taken.
+        let grid = unsafe { HostGrid::new((0, 1), std::ptr::null_mut(), dealer, services) };
+        // SAFETY: the record outlives its use here.
+        let control = unsafe { Control::at(std::ptr::from_mut(&mut record) as u64) };
+        let ends = Team::again(grid, control, 100).is_out_of_time(ProgramPoint::default);
+        (ends, record.fault.code)
+    }
+
+    #[test]
+    fn a_run_ends_when_its_time_is_over_or_somebody_stopped_it() {
+        let (budget, given_up) = (FaultCode::TimeBudget as u32, FaultCode::GivenUp as u32);
+        assert_eq!(look(|| 99, 0), (false, 0));
+        assert_eq!(look(|| 100, 0), (true, budget));
+        assert_eq!(look(|| 99, given_up), (true, given_up));
+        assert_eq!(look(|| 100, given_up), (true, given_up));
+    }
+}

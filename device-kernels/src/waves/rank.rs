@@ -15,6 +15,7 @@ use crate::memory::{Csr, Proven};
 use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
+use seawall_core::abi::rank::TOTALS_WORDS;
 
 /// Total mass of nodes without edges that the running iteration passes on. Each total is
 /// a pair of words on a cache line of its own.
@@ -23,8 +24,6 @@ const DANGLING: u32 = 0;
 const NEXT_DANGLING: u32 = 32;
 /// Sum of all changes of the running iteration.
 const CHANGE: u32 = 64;
-/// Words of a totals register.
-const TOTALS_WORDS: u32 = 96;
 
 /// Units of a total in 1.
 const UNITS: f32 = (1_u64 << 60) as f32;

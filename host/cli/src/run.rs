@@ -39,6 +39,7 @@ Examples:
   seawall run calls.el --analysis pagerank --out ranks.npy --columns value
   seawall run calls.el --analysis reach --source 3 --source 17 --each --out who.csv
   seawall run gen:rmat:20:16 --analysis bfs --source 7 --backend mega --repeat 5 --trace run.json
+  seawall run gen:rmat:16:16 --analysis bfs --source 7 --explain
   seawall run gen:batch:8192:chain:512 --analysis bfs --source 0 --json
   seawall run graphs/ extra.mtx @more.txt --analysis cc --out components.csv
 
@@ -315,6 +316,7 @@ impl RunArgs {
         };
         request.topology = self.machine.topology.forced();
         request.detail = self.detail.detail();
+        request.explain = self.output.explain || self.output.trace.is_some();
         request
     }
 

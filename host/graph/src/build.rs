@@ -9,6 +9,7 @@
 use rayon::prelude::*;
 
 use super::csr::Csr;
+use super::memory::{self, Shortage};
 use super::radix;
 
 /// Most directed edges that 32-bit offsets address.
@@ -60,7 +61,7 @@ pub(super) fn rows<const N: usize>(
     mut edges: Edges<N>,
     nodes: u32,
     direction: Direction,
-) -> (Csr, Cleaned)
+) -> Result<(Csr, Cleaned), Shortage>
 where
     [u32; N]: bytemuck::Pod,
 {
@@ -76,48 +77,46 @@ where
     let duplicates = (before - edges.len()) as u64;
     edges.shrink_to_fit();
     let csr = match direction {
-        Direction::Directed => directed_rows(edges, nodes),
-        Direction::Both => mirrored_rows(&edges, nodes),
+        Direction::Directed => directed_rows(edges, nodes)?,
+        Direction::Both => mirrored_rows(&edges, nodes)?,
     };
-    (
-        csr,
-        Cleaned {
-            self_loops,
-            duplicates,
-        },
-    )
+    let cleaned = Cleaned {
+        self_loops,
+        duplicates,
+    };
+    Ok((csr, cleaned))
 }
 
-fn directed_rows<const N: usize>(edges: Edges<N>, nodes: u32) -> Csr
+fn directed_rows<const N: usize>(edges: Edges<N>, nodes: u32) -> Result<Csr, Shortage>
 where
     [u32; N]: bytemuck::Pod,
 {
-    let mut offsets = vec![0u32; nodes as usize + 1];
+    let mut offsets = memory::zeroed::<u32>(nodes as usize + 1)?;
     edges
         .iter()
         .for_each(|edge| offsets[edge[0] as usize + 1] += 1);
     accumulate(&mut offsets);
-    let (targets, weights) = pack(edges);
-    Csr {
+    let (targets, weights) = pack(edges)?;
+    Ok(Csr {
         offsets,
         targets,
         weights,
-    }
+    })
 }
 
 /// Builds rows of both directions from sorted edges whose lower end comes first.
 ///
 /// Needs no second sort: row `x` receives its lower neighbours, in order, while their rows are
 /// read, and then its own higher ones.
-fn mirrored_rows<const N: usize>(edges: &[[u32; N]], nodes: u32) -> Csr {
-    let mut next = vec![0u32; nodes as usize + 1];
+fn mirrored_rows<const N: usize>(edges: &[[u32; N]], nodes: u32) -> Result<Csr, Shortage> {
+    let mut next = memory::zeroed::<u32>(nodes as usize + 1)?;
     for edge in edges {
         next[edge[0] as usize + 1] += 1;
         next[edge[1] as usize + 1] += 1;
     }
     accumulate(&mut next);
-    let mut targets = vec![0u32; 2 * edges.len()];
-    let mut weights = vec![0u32; if N == 3 { targets.len() } else { 0 }];
+    let mut targets = memory::zeroed::<u32>(2 * edges.len())?;
+    let mut weights = memory::zeroed::<u32>(if N == 3 { targets.len() } else { 0 })?;
     for edge in edges {
         for (from, to) in [(edge[0], edge[1]), (edge[1], edge[0])] {
             let at = next[from as usize] as usize;
@@ -135,11 +134,11 @@ fn mirrored_rows<const N: usize>(edges: &[[u32; N]], nodes: u32) -> Csr {
         *last = targets.len() as u32;
     }
     let weights = (N == 3).then_some(weights);
-    Csr {
+    Ok(Csr {
         offsets: next,
         targets,
         weights,
-    }
+    })
 }
 
 /// Turns counts, each one place to the right, into row starts.
@@ -163,11 +162,13 @@ fn merge_duplicates<const N: usize>(edges: &mut Edges<N>) {
 }
 
 /// Moves the targets to the front of the buffer and frees the rest.
-fn pack<const N: usize>(edges: Edges<N>) -> (Vec<u32>, Option<Vec<u32>>)
+fn pack<const N: usize>(edges: Edges<N>) -> Result<(Vec<u32>, Option<Vec<u32>>), Shortage>
 where
     [u32; N]: bytemuck::Pod,
 {
-    let weights = (N == 3).then(|| edges.iter().map(|edge| edge[N - 1]).collect());
+    let all = edges.iter().map(|edge| edge[N - 1]);
+    let weights = (N == 3).then(|| memory::collect(edges.len(), all));
+    let weights = weights.transpose()?;
     let count = edges.len();
     let mut words: Vec<u32> = bytemuck::allocation::cast_vec(edges);
     for at in 0..count {
@@ -175,7 +176,7 @@ where
     }
     words.truncate(count);
     words.shrink_to_fit();
-    (words, weights)
+    Ok((words, weights))
 }
 
 #[cfg(test)]
@@ -187,7 +188,7 @@ mod tests {
     #[test]
     fn loops_and_duplicates_go_and_are_counted() {
         let edges = vec![[2, 1], [0, 0], [0, 2], [2, 1], [0, 1]];
-        let (csr, cleaned) = rows(edges, 3, Direction::Directed);
+        let (csr, cleaned) = rows(edges, 3, Direction::Directed).unwrap();
         assert_eq!(csr.offsets(), [0, 2, 2, 3]);
         assert_eq!(csr.targets(), [1, 2, 1]);
         assert_eq!(
@@ -205,7 +206,8 @@ mod tests {
             vec![[0, 1, 9], [0, 1, 4], [1, 0, 5], [0, 1, 7]],
             2,
             Direction::Directed,
-        );
+        )
+        .unwrap();
         assert_eq!(csr.targets(), [1, 0]);
         assert_eq!(csr.weights(), Some(&[4u32, 5][..]));
     }
@@ -213,7 +215,7 @@ mod tests {
     #[test]
     fn both_directions_of_an_edge_count_once() {
         let edges = vec![[3, 1, 9], [1, 3, 4], [0, 1, 5], [2, 2, 1]];
-        let (csr, cleaned) = rows(edges, 4, Direction::Both);
+        let (csr, cleaned) = rows(edges, 4, Direction::Both).unwrap();
         assert_eq!(csr.offsets(), [0, 1, 3, 3, 4]);
         assert_eq!(csr.targets(), [1, 0, 3, 1]);
         assert_eq!(csr.weights(), Some(&[5u32, 5, 4, 4][..]));
@@ -240,7 +242,7 @@ mod tests {
                 }
             }
             let edges = list.iter().map(|&(a, b, w)| [a, b, w]).collect();
-            let (csr, _) = rows(edges, 40, Direction::of(both));
+            let (csr, _) = rows(edges, 40, Direction::of(both)).unwrap();
             let mut found = BTreeMap::new();
             for node in 0..40 {
                 for edge in csr.row(node) {
@@ -254,7 +256,7 @@ mod tests {
 
     #[test]
     fn no_edges_make_empty_rows() {
-        let (csr, _) = rows(Vec::<[u32; 2]>::new(), 4, Direction::Both);
+        let (csr, _) = rows(Vec::<[u32; 2]>::new(), 4, Direction::Both).unwrap();
         assert_eq!(csr.offsets(), [0; 5]);
         assert_eq!(csr.edges(), 0);
     }

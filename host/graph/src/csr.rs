@@ -6,6 +6,8 @@
 
 use rayon::prelude::*;
 
+use super::memory::{self, Shortage};
+
 /// With fewer edges, a transpose on one thread is faster than starting others.
 const PARALLEL_EDGES: usize = 1 << 18;
 
@@ -76,8 +78,11 @@ impl Csr {
     /// Each thread owns a range of result rows, so that it writes one contiguous part of the
     /// arrays and needs neither atomics nor a sort: rows ascend because sources are visited in
     /// order. Time is linear in edges, plus one binary search per row and thread.
-    pub(super) fn transpose(&self) -> Csr {
-        let mut counts = vec![0u32; self.nodes() as usize + 1];
+    ///
+    /// # Errors
+    /// [`Shortage`] if there is not enough memory.
+    pub(super) fn transpose(&self) -> Result<Csr, Shortage> {
+        let mut counts = memory::zeroed::<u32>(self.nodes() as usize + 1)?;
         for &target in self.targets.iter() {
             counts[target as usize + 1] += 1;
         }
@@ -85,18 +90,19 @@ impl Csr {
             counts[at] += counts[at - 1];
         }
         let offsets = counts;
-        let mut targets = vec![0u32; self.targets.len()];
-        let mut weights = self.weights.as_ref().map(|w| vec![0u32; w.len()]);
+        let mut targets = memory::zeroed::<u32>(self.targets.len())?;
+        let weights = self.weights.as_ref();
+        let mut weights = weights.map(|w| memory::zeroed(w.len())).transpose()?;
         let parts = split_rows(&offsets, parts_for(self.targets.len()));
         let slots = Slots::cut(&parts, &offsets, &mut targets, weights.as_deref_mut());
         slots
             .into_par_iter()
             .for_each(|slot| self.scatter(slot, &offsets));
-        Csr {
+        Ok(Csr {
             offsets,
             targets,
             weights,
-        }
+        })
     }
 
     /// Returns non-empty ranges of rows with about the same number of edges, one per thread.
@@ -212,7 +218,7 @@ mod tests {
     #[test]
     fn a_transpose_turns_every_edge_around_and_keeps_its_weight() {
         let forward = csr(&[0, 2, 3, 3], &[1, 2, 2], Some(&[7, 8, 9]));
-        let reverse = forward.transpose();
+        let reverse = forward.transpose().unwrap();
         assert_eq!(reverse.offsets(), [0, 0, 1, 3]);
         assert_eq!(reverse.targets(), [0, 0, 1]);
         assert_eq!(reverse.weights(), Some(&[7u32, 8, 9][..]));
@@ -220,7 +226,7 @@ mod tests {
 
     #[test]
     fn an_empty_graph_has_an_empty_transpose() {
-        let reverse = csr(&[0], &[], None).transpose();
+        let reverse = csr(&[0], &[], None).transpose().unwrap();
         assert_eq!(reverse.offsets(), [0]);
         assert_eq!(reverse.nodes(), 0);
     }

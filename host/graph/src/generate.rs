@@ -11,7 +11,7 @@ use super::build::{self, Direction, Edges, MAX_EDGES};
 use super::csr::Csr;
 use super::error::GraphError;
 use super::ids::Ids;
-use super::memory;
+use super::memory::{self, Shortage};
 use super::mix::Stream;
 use super::model::{Graph, check_counts};
 use super::spec::Generator;
@@ -41,7 +41,7 @@ pub(super) fn generate(shape: &Generator, name: &str, weights: bool) -> Result<G
     let peak = peak_bytes(shape, weights);
     memory::check(peak).map_err(|short| GraphError::memory(name, short))?;
     let nodes = nodes as u32;
-    let (csr, symmetric) = match *shape {
+    let csr = match *shape {
         Generator::Rmat {
             scale,
             edge_factor,
@@ -49,22 +49,29 @@ pub(super) fn generate(shape: &Generator, name: &str, weights: bool) -> Result<G
             is_directed,
         } => {
             let direction = Direction::of(!is_directed);
-            let count = (nodes, edge_factor);
-            let csr = random(count, &Rmat::new(scale, seed), direction);
-            (csr, !is_directed)
+            let rmat = Rmat::new(scale, seed);
+            random((nodes, edge_factor), &rmat, direction)
         }
         Generator::Uniform {
             scale,
             edge_factor,
             seed,
         } => {
-            let count = (nodes, edge_factor);
-            let csr = random(count, &Uniform::new(scale, seed), Direction::Both);
-            (csr, true)
+            let uniform = Uniform::new(scale, seed);
+            random((nodes, edge_factor), &uniform, Direction::Both)
         }
-        Generator::Grid { width, height } => (grid(width, height), true),
-        Generator::Chain { nodes, seed } => (chain(nodes, seed), false),
+        Generator::Grid { width, height } => grid(width, height),
+        Generator::Chain { nodes, seed } => chain(nodes, seed),
     };
+    let csr = csr.map_err(|short| GraphError::memory(name, short))?;
+    let symmetric = !matches!(
+        shape,
+        Generator::Chain { .. }
+            | Generator::Rmat {
+                is_directed: true,
+                ..
+            }
+    );
     let graph = Graph::from_parts(csr, symmetric, Ids::Offset(0));
     Ok(if weights {
         graph.with_drawn_weights(shape.seed())
@@ -91,13 +98,17 @@ trait Draw: Sync {
 }
 
 /// Draws edges, `edge_factor` times as many as nodes, and builds their rows.
-fn random((nodes, edge_factor): (u32, u32), draw: &impl Draw, direction: Direction) -> Csr {
+fn random(
+    (nodes, edge_factor): (u32, u32),
+    draw: &impl Draw,
+    direction: Direction,
+) -> Result<Csr, Shortage> {
     let drawn = u64::from(nodes) * u64::from(edge_factor);
-    let edges: Edges<2> = (0..drawn as usize)
-        .into_par_iter()
-        .map(|index| draw.edge(index as u64))
-        .collect();
-    build::rows(edges, nodes, direction).0
+    let mut edges = Edges::<2>::new();
+    memory::reserve_exact(&mut edges, drawn as usize)?;
+    let all = (0..drawn as usize).into_par_iter();
+    edges.par_extend(all.map(|index| draw.edge(index as u64)));
+    Ok(build::rows(edges, nodes, direction)?.0)
 }
 
 struct Rmat {
@@ -188,11 +199,12 @@ impl Names {
 }
 
 /// Four neighbours per node, numbered row by row, without wrap-around.
-fn grid(width: u32, height: u32) -> Csr {
+fn grid(width: u32, height: u32) -> Result<Csr, Shortage> {
     let nodes = width * height;
-    let mut offsets = Vec::with_capacity(nodes as usize + 1);
+    let (mut offsets, mut targets) = (Vec::new(), Vec::new());
+    memory::reserve_exact(&mut offsets, nodes as usize + 1)?;
     let (w, h) = (u64::from(width), u64::from(height));
-    let mut targets = Vec::with_capacity((4 * w * h - 2 * w - 2 * h) as usize);
+    memory::reserve_exact(&mut targets, (4 * w * h - 2 * w - 2 * h) as usize)?;
     offsets.push(0u32);
     for y in 0..height {
         for x in 0..width {
@@ -207,18 +219,19 @@ fn grid(width: u32, height: u32) -> Csr {
             offsets.push(targets.len() as u32);
         }
     }
-    Csr {
+    Ok(Csr {
         offsets,
         targets,
         weights: None,
-    }
+    })
 }
 
 /// `i -> i + 1`, and from a quarter of the nodes also `i -> i + 2..=16`.
-fn chain(nodes: u32, seed: u64) -> Csr {
+fn chain(nodes: u32, seed: u64) -> Result<Csr, Shortage> {
     let stream = Stream::new(seed, STREAM_JUMPS);
-    let mut offsets = Vec::with_capacity(nodes as usize + 1);
-    let mut targets = Vec::with_capacity(nodes as usize / 4 * 5);
+    let (mut offsets, mut targets) = (Vec::new(), Vec::new());
+    memory::reserve_exact(&mut offsets, nodes as usize + 1)?;
+    memory::reserve_exact(&mut targets, nodes as usize / 4 * 5)?;
     offsets.push(0u32);
     for node in 0..nodes {
         let word = stream.word(u64::from(node));
@@ -230,11 +243,11 @@ fn chain(nodes: u32, seed: u64) -> Csr {
         targets.extend(ends.filter(|&end| end < nodes));
         offsets.push(targets.len() as u32);
     }
-    Csr {
+    Ok(Csr {
         offsets,
         targets,
         weights: None,
-    }
+    })
 }
 
 #[cfg(test)]

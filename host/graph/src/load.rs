@@ -58,6 +58,7 @@ pub enum WeightOrigin {
 
 /// Statistics of a load.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LoadStats {
     /// Format found.
     pub format: Format,

@@ -100,6 +100,17 @@ pub fn reserve_exact<T>(items: &mut Vec<T>, more: usize) -> Result<(), Shortage>
     fallible(|| items.try_reserve_exact(more)).map_err(|_| Shortage::of(bytes))
 }
 
+/// Collects `items`, of which there are `count` at most.
+///
+/// # Errors
+/// As [`reserve`].
+pub fn collect<T>(count: usize, items: impl Iterator<Item = T>) -> Result<Vec<T>, Shortage> {
+    let mut all = Vec::new();
+    reserve_exact(&mut all, count)?;
+    all.extend(items.take(count));
+    Ok(all)
+}
+
 /// Returns `count` zeroes in pages that the system maps on the first write.
 ///
 /// # Errors

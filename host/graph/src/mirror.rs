@@ -9,6 +9,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::csr::Csr;
+use super::memory::{self, Shortage};
 use super::mix::mix;
 
 /// Returns the first edge, by its start, that has no mirror image of the same weight.
@@ -81,8 +82,11 @@ pub(super) struct Missing(Csr);
 impl Missing {
     /// Finds the missing ones, and sets both directions of the others to the smaller of their
     /// weights. Takes the memory of the transposed graph.
-    pub(super) fn of(csr: &mut Csr) -> Self {
-        let mut turned = csr.transpose();
+    ///
+    /// # Errors
+    /// [`Shortage`] if there is not enough memory.
+    pub(super) fn of(csr: &mut Csr) -> Result<Self, Shortage> {
+        let mut turned = csr.transpose()?;
         let mut end = 0;
         let mut start = 0;
         for node in 0..csr.nodes() {
@@ -97,7 +101,7 @@ impl Missing {
             weights.truncate(end);
             weights.shrink_to_fit();
         }
-        Self(turned)
+        Ok(Self(turned))
     }
 
     /// Number of missing edges.
@@ -108,11 +112,16 @@ impl Missing {
     /// Adds the missing edges, in place, to the rows that they were made from.
     ///
     /// Rows move from the last to the first, so that none is overwritten before it moves.
-    pub(super) fn add_to(self, csr: &mut Csr) {
+    ///
+    /// # Errors
+    /// [`Shortage`] if there is not enough memory.
+    pub(super) fn add_to(self, csr: &mut Csr) -> Result<(), Shortage> {
         let mut old_end = csr.targets.len();
         let mut end = old_end + self.0.targets.len();
+        memory::reserve_exact(&mut csr.targets, end - old_end)?;
         csr.targets.resize(end, 0);
         if let Some(weights) = &mut csr.weights {
+            memory::reserve_exact(weights, end - old_end)?;
             weights.resize(end, 0);
         }
         for node in (0..csr.nodes()).rev() {
@@ -124,6 +133,7 @@ impl Missing {
             end = self.merge_row(csr, node, old_start..old_end, end);
             old_end = old_start;
         }
+        Ok(())
     }
 
     /// Merges one row so that it ends at `end`; returns where it starts.
@@ -191,7 +201,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn csr(edges: &[[u32; 3]], nodes: u32) -> Csr {
-        rows(edges.to_vec(), nodes, Direction::Directed).0
+        rows(edges.to_vec(), nodes, Direction::Directed).unwrap().0
     }
 
     #[test]
@@ -211,11 +221,11 @@ mod tests {
         ) {
             let edges: Vec<[u32; 3]> = list.iter().map(|&(a, b, w)| [a, b, w]).collect();
             let mut found = csr(&edges, 20);
-            let (mut expected, _) = rows(edges, 20, Direction::Both);
+            let (mut expected, _) = rows(edges, 20, Direction::Both).unwrap();
             if !weighted {
                 (found.weights, expected.weights) = (None, None);
             }
-            Missing::of(&mut found).add_to(&mut found);
+            Missing::of(&mut found).unwrap().add_to(&mut found).unwrap();
             prop_assert_eq!(found.offsets(), expected.offsets());
             prop_assert_eq!(found.targets(), expected.targets());
             prop_assert_eq!(found.weights(), expected.weights());

@@ -3,6 +3,7 @@
 //! A [`Graph`] is immutable: rows of outgoing edges, the file's ids, and whether every edge has
 //! its mirror image. The rows of incoming edges and the hash are made on first use and kept.
 
+use std::alloc::{Layout, handle_alloc_error};
 use std::sync::OnceLock;
 
 use super::build::{self, Direction, MAX_EDGES, MAX_NODES};
@@ -10,6 +11,7 @@ use super::csr::Csr;
 use super::drawn;
 use super::error::GraphError;
 use super::ids::Ids;
+use super::memory::{self, Shortage};
 use super::mirror::Missing;
 use super::mix;
 use super::weights::{self, WeightKind};
@@ -45,13 +47,15 @@ impl Graph {
     ///
     /// # Errors
     /// [`GraphError::EdgeOutOfRange`] for an end that is not below `nodes`;
-    /// [`GraphError::TooManyNodes`] and [`GraphError::TooManyEdges`] beyond 32 bits.
+    /// [`GraphError::TooManyNodes`] and [`GraphError::TooManyEdges`] beyond 32 bits;
+    /// [`GraphError::Memory`].
     pub fn from_edges(
         nodes: u32,
         edges: &[(u32, u32)],
         undirected: bool,
     ) -> Result<Self, GraphError> {
-        let list = edges.iter().map(|&(from, to)| [from, to]).collect();
+        let list = edges.iter().map(|&(from, to)| [from, to]);
+        let list = memory::collect(edges.len(), list).map_err(too_large)?;
         Self::from_list(nodes, list, undirected)
     }
 
@@ -65,10 +69,8 @@ impl Graph {
         edges: &[(u32, u32, u32)],
         undirected: bool,
     ) -> Result<Self, GraphError> {
-        let list = edges
-            .iter()
-            .map(|&(from, to, weight)| [from, to, weight])
-            .collect();
+        let list = edges.iter().map(|&(from, to, weight)| [from, to, weight]);
+        let list = memory::collect(edges.len(), list).map_err(too_large)?;
         Self::from_list(nodes, list, undirected)
     }
 
@@ -88,8 +90,11 @@ impl Graph {
             let word = word.ok_or(GraphError::BadWeight { index, weight })?;
             Ok([from, to, word])
         };
-        let list = edges.iter().enumerate().map(word);
-        let list = list.collect::<Result<_, GraphError>>()?;
+        let mut list = Vec::new();
+        memory::reserve_exact(&mut list, edges.len()).map_err(too_large)?;
+        for edge in edges.iter().enumerate().map(word) {
+            list.push(edge?);
+        }
         let graph = Self::from_list(nodes, list, undirected)?;
         Ok(graph.with_kind(WeightKind::Float))
     }
@@ -102,18 +107,13 @@ impl Graph {
     where
         [u32; N]: bytemuck::Pod,
     {
-        check_counts(
-            "edges in memory",
-            u64::from(nodes),
-            edges.len() as u64,
-            undirected,
-        )?;
+        check_counts(IN_MEMORY, u64::from(nodes), edges.len() as u64, undirected)?;
         for (index, edge) in edges.iter().enumerate() {
             if let Some(&node) = edge[..2].iter().find(|&&end| end >= nodes) {
                 return Err(GraphError::EdgeOutOfRange { index, node, nodes });
             }
         }
-        let (csr, _) = build::rows(edges, nodes, Direction::of(undirected));
+        let (csr, _) = build::rows(edges, nodes, Direction::of(undirected)).map_err(too_large)?;
         Ok(Self::from_parts(csr, undirected, Ids::Offset(0)))
     }
 
@@ -188,13 +188,27 @@ impl Graph {
     ///
     /// A symmetric graph returns its own rows. Otherwise the first call builds the transpose on
     /// all threads, in time linear in edges and with the memory of a second graph; later calls are
-    /// free.
+    /// free. If there is no memory for it, the process ends as it does when a `Vec` finds none;
+    /// [`try_incoming`](Self::try_incoming) returns an error.
     pub fn incoming(&self) -> &Csr {
+        self.try_incoming().unwrap_or_else(|_| {
+            handle_alloc_error(Layout::for_value(self.outgoing.targets()));
+        })
+    }
+
+    /// Works as [`incoming`](Self::incoming).
+    ///
+    /// # Errors
+    /// [`Shortage`] if there is not enough memory.
+    pub fn try_incoming(&self) -> Result<&Csr, Shortage> {
         if self.symmetric {
-            &self.outgoing
-        } else {
-            self.incoming.get_or_init(|| self.outgoing.transpose())
+            return Ok(&self.outgoing);
         }
+        if let Some(rows) = self.incoming.get() {
+            return Ok(rows);
+        }
+        let rows = self.outgoing.transpose()?;
+        Ok(self.incoming.get_or_init(|| rows))
     }
 
     /// Returns the id of a node in the file.
@@ -254,16 +268,18 @@ impl Graph {
     /// is symmetric; otherwise memory is at most twice the result.
     ///
     /// # Errors
-    /// [`GraphError::TooManyEdges`], naming `name`, if the edges outgrow 32-bit offsets.
+    /// [`GraphError::TooManyEdges`], naming `name`, if the edges outgrow 32-bit offsets;
+    /// [`GraphError::Memory`].
     pub(super) fn into_undirected(self, name: &str) -> Result<(Self, u64), GraphError> {
         if self.symmetric {
             return Ok((self, 0));
         }
         let mut csr = self.outgoing;
-        let missing = Missing::of(&mut csr);
+        let short = |short| GraphError::memory(name, short);
+        let missing = Missing::of(&mut csr).map_err(short)?;
         let (edges, added) = (u64::from(csr.edges()), u64::from(missing.edges()));
         check_counts(name, 0, edges + added, false)?;
-        missing.add_to(&mut csr);
+        missing.add_to(&mut csr).map_err(short)?;
         let graph = Self::from_parts(csr, true, self.ids).with_kind(self.kind);
         Ok((graph, (edges - added) / 2))
     }
@@ -287,6 +303,13 @@ impl Graph {
     pub(super) fn ids(&self) -> &Ids {
         &self.ids
     }
+}
+
+/// Name of a list of edges in errors.
+const IN_MEMORY: &str = "edges in memory";
+
+fn too_large(short: Shortage) -> GraphError {
+    GraphError::memory(IN_MEMORY, short)
 }
 
 /// Checks that this many nodes and edges fit 32-bit arrays.
@@ -335,7 +358,10 @@ mod tests {
     fn a_symmetric_graph_is_its_own_transpose() {
         let graph = Graph::from_edges(4, &[(0, 1), (1, 2), (3, 0)], true).unwrap();
         assert!(std::ptr::eq(graph.incoming(), graph.outgoing()));
-        assert_eq!(graph.outgoing().transpose().targets(), graph.targets());
+        assert_eq!(
+            graph.outgoing().transpose().unwrap().targets(),
+            graph.targets()
+        );
     }
 
     #[test]
@@ -344,7 +370,10 @@ mod tests {
         let hash = plain.layout_hash();
         let graph = plain.with_drawn_weights(3);
         assert_ne!(graph.layout_hash(), hash);
-        assert_eq!(graph.outgoing().transpose().weights(), graph.weights());
+        assert_eq!(
+            graph.outgoing().transpose().unwrap().weights(),
+            graph.weights()
+        );
         assert!(
             graph
                 .weights()

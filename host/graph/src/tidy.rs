@@ -118,7 +118,7 @@ mod tests {
                 }
                 offsets.push(targets.len() as u32);
             }
-            let (mut expected, counts) = rows(edges, 12, Direction::Directed);
+            let (mut expected, counts) = rows(edges, 12, Direction::Directed).unwrap();
             let mut found = Csr { offsets, targets, weights: Some(weights) };
             if !weighted {
                 (found.weights, expected.weights) = (None, None);

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 /// The answer of a run that a limit ended is incomplete: components are then at least as many as
 /// in the graph, cores at least as large, and distances are those found so far.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Answer {
     /// Its numbers, in the order of reports.
     pub figures: Vec<Figure>,
@@ -17,6 +18,7 @@ pub struct Answer {
 
 /// A number of an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Figure {
     /// Its name in reports.
     pub name: &'static str,

@@ -4,7 +4,7 @@
 //! only a device could make have no values.
 
 use super::batch::{BatchError, BatchSession, BatchStats, Job};
-use super::{BackendError, DeviceInfo, Session};
+use super::{BackendError, Canceller, DeviceInfo, Session};
 use crate::graph::Graph;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -84,6 +84,10 @@ impl BatchSession for CudaBatch<'_> {
     }
 
     fn upload_ns(&self) -> u64 {
+        match self.never {}
+    }
+
+    fn cancel_by(&mut self, _canceller: Canceller) {
         match self.never {}
     }
 

@@ -33,11 +33,12 @@ pub(super) fn check_graph(program: &EncodedProgram, graph: &Graph) -> Result<(),
     check_needs(program.needs, graph)
 }
 
-/// Refuses a graph without what `needs` names.
+/// Refuses a graph without what `needs` names, and makes its incoming rows if they are needed.
 ///
 /// # Errors
 /// [`BackendError::MissingGraphArray`] when it has no weights,
-/// [`BackendError::WrongWeights`] when it has others.
+/// [`BackendError::WrongWeights`] when it has others;
+/// [`BackendError::OutOfMemory`].
 pub(super) fn check_needs(needs: GraphNeeds, graph: &Graph) -> Result<(), BackendError> {
     match (needs.weights, graph.weight_kind()) {
         (Some(_), None) => Err(BackendError::MissingGraphArray {
@@ -46,7 +47,19 @@ pub(super) fn check_needs(needs: GraphNeeds, graph: &Graph) -> Result<(), Backen
         (Some(needed), Some(found)) if needed != found => {
             Err(BackendError::WrongWeights { needed, found })
         }
+        _ if needs.incoming => make_incoming(graph),
         _ => Ok(()),
+    }
+}
+
+fn make_incoming(graph: &Graph) -> Result<(), BackendError> {
+    match graph.try_incoming() {
+        Ok(_) => Ok(()),
+        Err(short) => Err(BackendError::OutOfMemory {
+            what: "the rows of incoming edges",
+            needed: short.needed,
+            available: short.available,
+        }),
     }
 }
 

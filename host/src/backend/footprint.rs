@@ -13,11 +13,13 @@ use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, RegisterRecord, WaveRecord};
 use serde::Serialize;
 
-/// Smallest allocation on a GPU, and the alignment of a program's tables there, bytes.
-const GPU_BYTES_MIN: u64 = 256;
+/// Smallest allocation on a GPU, so that an empty array has an address too, and the alignment of a
+/// program's tables there, bytes.
+pub(super) const GPU_BYTES_MIN: u64 = 256;
 
 /// Memory that a session holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct SessionMemory {
     /// Bytes of the graph, and of the loaded program with its arena, inputs and tables.
     pub allocated_bytes: u64,

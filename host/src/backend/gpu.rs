@@ -3,6 +3,7 @@
 //! The CUDA backend and its replacement in builds without the feature `cuda` share these types, so
 //! that other modules need not distinguish the two.
 
+use super::lanes::LaneTable;
 use super::{DeviceInfo, RunLimits};
 
 /// Way in which [`Executor::Graph`](crate::executor::Executor::Graph) runs loops.
@@ -30,6 +31,9 @@ pub struct CudaOptions {
     /// clusters for graphs of low degree on devices that support them. Only programs that do
     /// nothing but search run in clusters.
     pub cluster: Option<u32>,
+    /// Lanes of a block of the persistent kernel by graph and work, if none of these three is
+    /// given.
+    pub lane_table: LaneTable,
     /// Limits of each run.
     pub limits: RunLimits,
     /// Most device memory that the session may take, bytes; `None` allows all free memory.
@@ -49,6 +53,7 @@ pub struct CudaOptions {
 
 /// A CUDA device as described by its driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DeviceLimits {
     /// Number of the device, for `--device`.
     pub ordinal: u32,

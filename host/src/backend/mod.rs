@@ -9,16 +9,19 @@ use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::ControlRecord;
 use serde::Serialize;
+use std::mem::offset_of;
 
 mod cancel;
 mod program_session;
 mod memory;
 mod record;
 mod threads;
+mod trace;
 mod walk;
 
 pub mod cpu;
 pub mod gpu;
+pub mod lanes;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 #[cfg(not(feature = "cuda"))]
@@ -28,6 +31,7 @@ pub mod batch;
 
 /// Description of the machine that a session runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DeviceInfo {
     /// Name of the device by its driver or operating system.
     pub name: String,
@@ -57,6 +61,7 @@ impl Default for RunLimits {
 /// Work of the host during one run, from its inputs to the end of its last kernel; all zero on the
 /// CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct HostWork {
     /// Times the host waited for the device.
     pub host_synchronisations: u64,
@@ -94,6 +99,7 @@ impl HostWork {
 
 /// Cost of one run, and its final state.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct RunStats {
     /// Time of the run: device time between two events for a GPU, wall time
     /// for the CPU backend, nanoseconds.
@@ -104,17 +110,27 @@ pub struct RunStats {
     pub region: HostWork,
     /// The control block after the run.
     pub control: ControlRecord,
+    /// Times and steps, if the session traces runs and its machine can.
+    pub trace: Option<Trace>,
 }
 
-/// Opens a session of `executor` with `graph` resident, as `machine` says; `tiles` is that
-/// of [`cuda::CudaOptions`].
+/// Settings of a GPU's session that a choice of machine makes, as of [`cuda::CudaOptions`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Whether ranks are gathered by tiles; `None` decides by the graph.
+    pub tiles: Option<bool>,
+    /// Lanes of a block by graph and work.
+    pub lane_table: lanes::LaneTable,
+}
+
+/// Opens a session of `executor` with `graph` resident, as `machine` says.
 ///
 /// # Errors
 /// As for [`cpu::CpuSession::open`] and [`cuda::open`].
 pub fn open<'g>(
     graph: &'g Graph,
     executor: Executor,
-    (machine, tiles): (&Machine, Option<bool>),
+    (machine, settings): (&Machine, Settings),
 ) -> Result<Box<dyn Session + 'g>, BackendError> {
     let limits = RunLimits {
         time_budget_ns: machine.time_budget_ns,
@@ -127,12 +143,17 @@ pub fn open<'g>(
         device: machine.device,
         limits,
         budget_bytes: machine.budget_bytes,
-        tiles,
+        tiles: settings.tiles,
+        lane_table: settings.lane_table,
         ..cuda::CudaOptions::default()
     };
     cuda::open(executor, graph, options)
 }
 
+/// Bytes that the host reads back after each iteration of a loop whose body it launches: the words
+/// of the control block from the fault record to the loop's state.
+pub(crate) const STATE_BYTES: u32 =
+    (offset_of!(ControlRecord, loop_state) + 4 - offset_of!(ControlRecord, fault)) as u32;
 /// Opens a session whose host uploads the graph before every wave and reads all memory of the
 /// program back after it, as programs without a resident graph do: the baseline of evidence.
 /// `machine` names the CPU, or any executor of a GPU.
@@ -174,6 +195,10 @@ pub trait Session {
 
     /// Lets `canceller` end the runs of this session.
     fn cancel_by(&mut self, canceller: Canceller);
+
+    /// Sets whether later programs are loaded with room for a [`Trace`] of their runs. Only
+    /// machines that walk a program in one go write any; its memory counts to no budget.
+    fn trace_runs(&mut self, trace: bool);
 
     /// Loads `program`, the one that [`Session::run`] runs: allocates its arena and uploads its
     /// tables.
@@ -217,3 +242,4 @@ pub(crate) use fit::check_answer;
 pub use footprint::{SessionMemory, session_bytes};
 pub(crate) use footprint::{TableLengths, resident_bytes};
 pub use program_session::ProgramSession;
+pub use trace::{GroupTime, STEPS_KEPT, StepTaken, Trace};

@@ -62,7 +62,7 @@ impl<'g> ProgramSession<'g> {
     /// As for [`super::open`].
     pub fn open(graph: &'g Graph, machine: &Machine) -> Result<Self, BackendError> {
         let executor = machine.executor.unwrap_or(Executor::Cpu);
-        let mut session = super::open(graph, executor, (machine, None))?;
+        let mut session = super::open(graph, executor, (machine, super::Settings::default()))?;
         let canceller = Canceller::default();
         session.cancel_by(canceller.clone());
         Ok(Self {

@@ -37,6 +37,8 @@ pub(super) struct Addresses {
     pub(super) arena: u64,
     pub(super) inputs: u64,
     pub(super) control: u64,
+    /// 0 if the run writes none.
+    pub(super) trace: u64,
 }
 
 /// Nodes and edges of a graph.
@@ -93,6 +95,7 @@ pub(super) fn launch_record(
         code_table: at.tables.code,
         code: length(program.code.len()),
         reserved: 0,
+        trace: at.trace,
     }
 }
 

@@ -6,7 +6,7 @@ use super::{BatchError, BatchOutcome, GraphOutcome};
 use crate::analysis::{Found, Reading};
 use crate::backend::batch::cpu::CpuBatch;
 use crate::backend::batch::{self as backend, BatchSession, BatchStats, Job};
-use crate::backend::{BackendError, RunLimits, cuda};
+use crate::backend::{BackendError, Canceller, RunLimits, cuda};
 use crate::graph::Graph;
 use crate::outcome::Times;
 use crate::run::{Detail, Executor, Phase, RunError, RunRequest, steps};
@@ -60,74 +60,124 @@ pub fn execute(
     request: &RunRequest,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<BatchOutcome, BatchError> {
+    execute_until(graphs, request, Canceller::default(), progress)
+}
+
+/// Runs as [`execute`], until a clone of `canceller` ends it from another thread.
+///
+/// On a CPU every thread stops where its program checks the time budget. On a GPU no further graph
+/// begins; the graphs that blocks have taken run to their ends.
+///
+/// ```
+/// use seawall::backend::Canceller;
+/// use seawall::batch::{self, BatchGraph};
+/// use seawall::graph::Graph;
+/// use seawall::run::{AnalysisKind, Machine, RunRequest};
+///
+/// let path = Graph::from_edges(3, &[(0, 1), (1, 2)], false)?;
+/// let graphs = [BatchGraph::new("path", &path, vec![0])];
+/// let request = RunRequest::new(AnalysisKind::Bfs, Vec::new()).on(Machine::cpu(None));
+/// let canceller = Canceller::default();
+/// let elsewhere = canceller.clone();
+/// std::thread::spawn(move || elsewhere.cancel()).join().unwrap();
+/// let ended = batch::execute_until(&graphs, &request, canceller, &mut |_| ()).unwrap_err();
+/// assert_eq!(ended.to_string(), "the run was cancelled before it was done");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`execute`]; [`BackendError::Cancelled`] if the canceller ended it.
+pub fn execute_until(
+    graphs: &[BatchGraph<'_>],
+    request: &RunRequest,
+    canceller: Canceller,
+    progress: &mut dyn FnMut(Phase),
+) -> Result<BatchOutcome, BatchError> {
     check_detail(request.detail)?;
-    let (mut outcome, outgrown) = submit((graphs, request), false, progress)?;
+    let mut submission = Submission {
+        canceller,
+        progress,
+        wide: false,
+    };
+    let (mut outcome, outgrown) = submission.submit((graphs, request))?;
     let long: Vec<_> = outgrown.iter().map(|at| graphs[*at].clone()).collect();
     if !long.is_empty() {
-        let (again, _) = submit((&long, request), true, progress)?;
+        submission.wide = true;
+        let (again, _) = submission.submit((&long, request))?;
         outcome.replace(outgrown.into_iter(), again);
     }
     Ok(outcome)
 }
 
-/// Runs `request` on every graph once, with 64-bit distances if `wide`. Also returns the numbers
-/// of the graphs whose distances exceeded 32 bits; those have no values yet.
-fn submit(
-    (graphs, request): (&[BatchGraph<'_>], &RunRequest),
+/// A batch in progress.
+struct Submission<'p> {
+    canceller: Canceller,
+    progress: &'p mut dyn FnMut(Phase),
+    /// Whether distances have 64 bits.
     wide: bool,
-    progress: &mut dyn FnMut(Phase),
-) -> Result<(BatchOutcome, Vec<usize>), BatchError> {
-    progress(Phase::Plan);
-    let started = Instant::now();
-    let requests = requests(graphs, request);
-    let prepared = prepare_as(graphs, &requests, wide)?;
-    let plan = started.elapsed().as_nanos() as u64;
-    let choice = choose(graphs, &requests);
-    progress(Phase::Upload);
-    let Opened {
-        mut session,
-        executor,
-        reason,
-    } = open(&prepared.jobs, request, choice).map_err(|error| explain(graphs, request, error))?;
-    let (run, stats) = repeat(session.as_mut(), request, progress)
-        .map_err(|error| explain(graphs, request, error))?;
-    progress(Phase::Readback);
-    let started = Instant::now();
-    let words = session
-        .read_each()
-        .map_err(|error| explain(graphs, request, error))?;
-    let (words, outgrown) = sort_out(graphs, words)?;
-    let readback = started.elapsed().as_nanos() as u64;
-    if request.check {
-        progress(Phase::Check);
+}
+
+impl Submission<'_> {
+    /// Runs `request` on every graph once. Also returns the numbers of the graphs whose distances
+    /// exceeded 32 bits; those have no values yet.
+    fn submit(
+        &mut self,
+        (graphs, request): (&[BatchGraph<'_>], &RunRequest),
+    ) -> Result<(BatchOutcome, Vec<usize>), BatchError> {
+        (self.progress)(Phase::Plan);
+        let started = Instant::now();
+        let requests = requests(graphs, request);
+        let prepared = prepare_as(graphs, &requests, self.wide)?;
+        let plan = started.elapsed().as_nanos() as u64;
+        let choice = choose(graphs, &requests);
+        (self.progress)(Phase::Upload);
+        let Opened {
+            mut session,
+            executor,
+            reason,
+        } = open(&prepared.jobs, request, choice)
+            .map_err(|error| explain(graphs, request, error))?;
+        session.cancel_by(self.canceller.clone());
+        let (run, stats) = repeat(session.as_mut(), request, self.progress)
+            .map_err(|error| explain(graphs, request, error))?;
+        (self.progress)(Phase::Readback);
+        let started = Instant::now();
+        let words = session
+            .read_each()
+            .map_err(|error| explain(graphs, request, error))?;
+        let (words, outgrown) = sort_out(graphs, words)?;
+        let readback = started.elapsed().as_nanos() as u64;
+        if request.check {
+            (self.progress)(Phase::Check);
+        }
+        let ends = prepared
+            .readings
+            .into_iter()
+            .zip(&stats.controls)
+            .zip(words);
+        let graphs = outcomes((graphs, &requests), ends);
+        let outcome = BatchOutcome {
+            analysis: request.analysis,
+            backend: executor,
+            backend_reason: reason,
+            device: session.device().name.clone(),
+            workers: session.workers(),
+            programs: prepared.programs.count(),
+            memory_bytes: session.memory_bytes(),
+            graphs,
+            dropped: crate::outcome::Dropped::default(),
+            times: Times {
+                load: 0,
+                upload: session.upload_ns(),
+                plan,
+                run,
+                readback,
+            },
+            repeat: request.repeat.get(),
+            host: stats.host,
+        };
+        Ok((outcome, outgrown))
     }
-    let ends = prepared
-        .readings
-        .into_iter()
-        .zip(&stats.controls)
-        .zip(words);
-    let graphs = outcomes((graphs, &requests), ends);
-    let outcome = BatchOutcome {
-        analysis: request.analysis,
-        backend: executor,
-        backend_reason: reason,
-        device: session.device().name.clone(),
-        workers: session.workers(),
-        programs: prepared.programs.count(),
-        memory_bytes: session.memory_bytes(),
-        graphs,
-        dropped: crate::outcome::Dropped::default(),
-        times: Times {
-            load: 0,
-            upload: session.upload_ns(),
-            plan,
-            run,
-            readback,
-        },
-        repeat: request.repeat.get(),
-        host: stats.host,
-    };
-    Ok((outcome, outgrown))
 }
 
 /// Returns the words of each graph, none if its distances exceeded 32 bits, and the numbers of

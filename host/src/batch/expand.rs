@@ -14,6 +14,7 @@ use std::path::Path;
 
 /// A loaded graph and its name.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct NamedGraph {
     /// Name by the caller or a list, for messages.
     pub name: String,

@@ -34,7 +34,7 @@ mod programs;
 mod spec;
 
 pub use error::BatchError;
-pub use execute::{BatchGraph, execute};
+pub use execute::{BatchGraph, execute, execute_until};
 pub use execute::{Prepared, check_detail, prepare, requests};
 pub use expand::{NamedGraph, expand, is_batch, load};
 pub use name::list_of;

@@ -67,6 +67,7 @@ impl BatchJob {
 
 /// Times of a batch on a machine, nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct BatchTimes {
     /// A run of the loaded batch, wall time.
     pub run_ns: f64,
@@ -76,6 +77,7 @@ pub struct BatchTimes {
 
 /// Predicted times of a batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct BatchPrediction {
     /// On all CPU threads.
     pub cpu: BatchTimes,

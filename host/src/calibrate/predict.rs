@@ -33,6 +33,7 @@ pub enum Candidate {
 
 /// Predicted times of one run, nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Prediction {
     /// On one CPU thread.
     pub one_ns: f64,

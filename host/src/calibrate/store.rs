@@ -4,7 +4,9 @@
 //! Seawall's version. It is written whole or not at all ([`crate::graph::file`]). A file that
 //! cannot be used is ignored, with a reason for the caller; nothing is guessed from a damaged one.
 
-use crate::backend::cuda::DeviceLimits;
+use super::tuning::{CpuTuning, GpuTuning, SearchTuning};
+use crate::backend::Settings;
+use crate::backend::cuda::{self, DeviceLimits};
 use crate::cost::{Costs, CpuCosts, GpuCosts};
 use crate::graph::file::{WriteError, write_whole};
 use etcetera::BaseStrategy;
@@ -47,6 +49,14 @@ struct KeyedGpu {
     #[serde(flatten)]
     key: Key,
     costs: GpuCosts,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tuned: Option<GpuTuning>,
+}
+
+impl KeyedGpu {
+    fn is_tunable(&self) -> bool {
+        self.tuned.as_ref().is_none_or(GpuTuning::is_sane)
+    }
 }
 
 /// The costs that were measured on this machine.
@@ -56,6 +66,8 @@ pub struct Calibration {
     format: String,
     version: String,
     cpu: Option<CpuCosts>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cpu_tuned: Option<CpuTuning>,
     gpus: Vec<KeyedGpu>,
 }
 
@@ -65,6 +77,7 @@ impl Default for Calibration {
             format: FORMAT.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             cpu: None,
+            cpu_tuned: None,
             gpus: Vec::new(),
         }
     }
@@ -160,6 +173,12 @@ impl Calibration {
         if !sane {
             return Err("it holds a figure that is no time".to_owned());
         }
+        let tuned = found.cpu_tuned.as_ref();
+        let is_tunable = tuned.is_none_or(|tuned| tuned.search.is_sane())
+            && found.gpus.iter().all(KeyedGpu::is_tunable);
+        if !is_tunable {
+            return Err("it holds a choice that tuning does not make".to_owned());
+        }
         Ok(found)
     }
 
@@ -198,9 +217,35 @@ impl Calibration {
 
     /// Stores a GPU's costs, replacing older ones of the same GPU and driver.
     pub fn set_gpu(&mut self, key: Key, costs: GpuCosts) {
+        let tuned = self.gpu_tuning(&key);
         self.gpus.retain(|gpu| gpu.key != key);
-        self.gpus.insert(0, KeyedGpu { key, costs });
+        self.gpus.insert(0, KeyedGpu { key, costs, tuned });
         self.gpus.truncate(GPUS_MAX);
+    }
+
+    /// Stores the choices that are best on the CPU.
+    pub fn tune_cpu(&mut self, tuned: CpuTuning) {
+        self.cpu_tuned = Some(tuned);
+    }
+
+    /// Stores the choices that are best on a GPU whose costs are stored.
+    pub fn tune_gpu(&mut self, key: &Key, tuned: GpuTuning) {
+        let found = self.gpus.iter_mut().find(|gpu| gpu.key == *key);
+        found.into_iter().for_each(|gpu| gpu.tuned = Some(tuned));
+    }
+
+    /// The best limits of searches on that many threads, if they were tuned.
+    #[must_use]
+    pub fn cpu_tuning(&self, threads: u32) -> Option<SearchTuning> {
+        let tuned = self.cpu_tuned.filter(|tuned| tuned.threads == threads);
+        tuned.map(|tuned| tuned.search)
+    }
+
+    /// The best choices on that GPU with that driver, if they were tuned.
+    #[must_use]
+    pub fn gpu_tuning(&self, key: &Key) -> Option<GpuTuning> {
+        let gpu = self.gpus.iter().find(|gpu| gpu.key == *key)?;
+        gpu.tuned
     }
 
     /// Measured costs of that many threads.
@@ -235,6 +280,22 @@ impl Calibration {
                 .unwrap_or_else(|| CpuCosts::default_for(threads)),
             gpu: measured.unwrap_or_default(),
         }
+    }
+}
+
+/// Returns the settings of sessions on GPU `ordinal` that the user's calibration has; the defaults
+/// without one.
+#[must_use]
+pub fn tuned_settings(ordinal: u32) -> Settings {
+    let devices = cuda::probe().unwrap_or_default();
+    let limits = devices.iter().find(|limits| limits.ordinal == ordinal);
+    let calibration = Calibration::load().ok().flatten();
+    let tuned = limits
+        .zip(calibration)
+        .and_then(|(limits, calibration)| calibration.gpu_tuning(&Key::of_device(limits)));
+    Settings {
+        lane_table: tuned.map(|tuned| tuned.lanes).unwrap_or_default(),
+        ..Settings::default()
     }
 }
 
@@ -282,6 +343,38 @@ mod tests {
         calibration.set_gpu(key("13.0"), GpuCosts::default());
         assert_eq!(calibration.gpu(&key("13.0")), Some(GpuCosts::default()));
         assert_eq!(calibration.gpus.len(), 1);
+    }
+
+    #[test]
+    fn choices_survive_the_file_and_another_measurement_of_costs() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("costs.json");
+        let mut calibration = measured();
+        let search = SearchTuning {
+            narrow_nodes: 256,
+            pull_density_ppm: 100_000,
+        };
+        let tuned = GpuTuning {
+            search,
+            ..GpuTuning::default()
+        };
+        calibration.tune_cpu(CpuTuning { threads: 8, search });
+        calibration.tune_gpu(&key("13.0"), tuned);
+        calibration.tune_gpu(&key("12.9"), tuned);
+        calibration.set_gpu(key("13.0"), GpuCosts::default());
+        calibration.save_to(&file).unwrap();
+        let read = Calibration::load_from(&file).unwrap().unwrap();
+        assert_eq!(read, calibration);
+        assert_eq!(read.gpu_tuning(&key("13.0")), Some(tuned));
+        assert_eq!(read.gpu_tuning(&key("12.9")), None);
+        assert_eq!(
+            (read.cpu_tuning(8), read.cpu_tuning(7)),
+            (Some(search), None)
+        );
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, text.replace("256", "257000")).unwrap();
+        let error = Calibration::load_from(&file).unwrap_err().to_string();
+        assert!(error.contains("tuning does not make"), "{error}");
     }
 
     #[test]

@@ -21,6 +21,7 @@ const SAVED: f64 = 0.5;
 
 /// Costs and savings of tiles, nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TilePrediction {
     /// Making and uploading them, once.
     pub making_ns: f64,
@@ -82,6 +83,7 @@ mod tests {
             weighted: false,
             can_pull: true,
             tally: Tally::default(),
+            sources: 1.0,
             rounds: analysis.rounds_foreseen(ranking).clamp(1.0, max_iterations),
             repeat,
         };

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 /// The result of an analysis: one value per node, by node number.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Column {
     /// Levels, labels, distances, counts or flags; [`Column::UNREACHED`] marks a
     /// node that no source reaches.
@@ -26,7 +27,7 @@ pub enum Column {
 
 impl Column {
     /// Value of a node that no source reaches.
-    pub const UNREACHED: u32 = u32::MAX;
+    pub const UNREACHED: u32 = seawall_core::abi::UNREACHED;
 
     /// Number of nodes.
     #[must_use]

@@ -3,7 +3,8 @@
 use super::WaveSummary;
 use crate::program::EncodedProgram;
 use seawall_core::abi::control::ControlRecord;
-use seawall_core::abi::program::{FixpointRecord, GroupRecord, Opcode, WaveRecord};
+use seawall_core::abi::program::{FixpointRecord, GroupRecord, Opcode, WaveRecord, WhileRecord};
+use std::ops::Range;
 
 /// Lists the waves of `program`; loops have the iterations that `control`
 /// counted. Linear in the tables.
@@ -20,6 +21,22 @@ pub(crate) fn waves(program: &EncodedProgram, control: &ControlRecord) -> Vec<Wa
     list.waves
 }
 
+/// The groups of a loop's body; nothing for other waves.
+fn body_of_loop(wave: &WaveRecord) -> Option<Range<u32>> {
+    let (first, groups) = match Opcode::from_word(wave.opcode)? {
+        Opcode::Fixpoint => {
+            let body = FixpointRecord::from_parameters(wave.parameters);
+            (body.first_group, body.groups)
+        }
+        Opcode::While => {
+            let body = WhileRecord::from_parameters(wave.parameters);
+            (body.first_group, body.groups)
+        }
+        _ => return None,
+    };
+    Some(first..first.saturating_add(groups))
+}
+
 struct Listing<'a> {
     program: &'a EncodedProgram,
     control: &'a ControlRecord,
@@ -33,29 +50,38 @@ impl Listing<'_> {
     fn group(&mut self, (number, group): (u32, &GroupRecord), body_of: Option<&str>) {
         let first = group.first_wave as usize;
         let waves = self.program.waves.iter().skip(first);
-        let is_loop = |wave: &&WaveRecord| wave.opcode == Opcode::Fixpoint as u32;
+        let is_loop = |wave: &&WaveRecord| body_of_loop(wave).is_some();
         let (loops, plain): (Vec<_>, Vec<_>) = waves.take(group.waves as usize).partition(is_loop);
         for wave in plain {
             self.add((number, wave), body_of, None);
         }
-        // A body holds no loop, so this is the deepest level.
-        for wave in loops.into_iter().filter(|_| body_of.is_none()) {
-            self.repeated((number, wave));
+        for wave in loops {
+            self.repeated((number, wave), body_of);
         }
     }
 
-    fn repeated(&mut self, (number, wave): (u32, &WaveRecord)) {
-        let done = (self.control.loops_done as usize).min(self.control.loops.len());
-        let record = self.control.loops[..done].get(self.loops);
-        let iterations = record.map(|record| record.iterations);
-        self.loops += 1;
-        self.add((number, wave), None, iterations);
+    /// Lists a loop and its body. Loops are as deep as the check of tables allows.
+    fn repeated(&mut self, (number, wave): (u32, &WaveRecord), body_of: Option<&str>) {
+        let iterations = match body_of {
+            None => self.next_iterations(),
+            // Loops in a body report nothing that lasts.
+            Some(_) => None,
+        };
+        self.add((number, wave), body_of, iterations);
         let name = self.name(wave);
-        let body = FixpointRecord::from_parameters(wave.parameters);
-        let groups = self.program.groups.iter().skip(body.first_group as usize);
-        for (at, group) in (body.first_group..).zip(groups.take(body.groups as usize)) {
+        let Range { start, end } = body_of_loop(wave).unwrap_or_default();
+        let groups = self.program.groups.iter().skip(start as usize);
+        for (at, group) in (start..end).zip(groups) {
             self.group((at, group), Some(&name));
         }
+    }
+
+    /// The iterations of the next loop outside of loops.
+    fn next_iterations(&mut self) -> Option<u32> {
+        let done = (self.control.loops_done as usize).min(self.control.loops.len());
+        let record = self.control.loops[..done].get(self.loops);
+        self.loops += 1;
+        record.map(|record| record.iterations)
     }
 
     fn add(
@@ -64,10 +90,11 @@ impl Listing<'_> {
         body_of: Option<&str>,
         iterations: Option<u32>,
     ) {
-        let opcode = Opcode::from_word(wave.opcode);
+        let opcode = self.program.opcode_name(wave.opcode);
         let summary = WaveSummary {
+            wave: wave.wave,
             name: self.name(wave),
-            opcode: opcode.map_or_else(|| wave.opcode.to_string(), |code| format!("{code:?}")),
+            opcode: opcode.unwrap_or_else(|| wave.opcode.to_string()),
             group,
             body_of: body_of.map(str::to_owned),
             iterations,

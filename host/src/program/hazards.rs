@@ -96,7 +96,7 @@ fn check_results(registers: &[RegisterSpec], uses: &[Uses]) -> Result<(), Progra
 
 /// Whether `wave` seeds the loop that follows, between which no other may run.
 fn seeds_rounds(wave: &WaveSpec) -> bool {
-    wave.opcode.facts().stage == Stage::BeforeLoop
+    wave.does.facts().stage == Stage::BeforeLoop
 }
 
 /// Whether `wave` is a loop that counts rounds.

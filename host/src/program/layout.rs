@@ -28,6 +28,8 @@ use seawall_core::wave::{Dag, Wave};
 pub(super) struct Layout {
     /// Waves of each group.
     pub(super) groups: Vec<Vec<u32>>,
+    /// Bytes of each group.
+    pub(super) group_bytes: Vec<u64>,
     /// Body of each wave that has one.
     pub(super) bodies: Vec<Option<BodyLayout>>,
     pub(super) registers: Vec<RegisterRecord>,
@@ -40,6 +42,8 @@ pub(super) struct Layout {
 pub(super) struct BodyLayout {
     /// Waves of each group, by their number in the body.
     pub(super) groups: Vec<Vec<u32>>,
+    /// Bytes of each group.
+    pub(super) group_bytes: Vec<u64>,
     /// Bytes of the registers that only the body uses.
     bytes: u64,
     /// Those registers, and where each begins.
@@ -169,6 +173,7 @@ impl<'p> Planning<'p> {
         let offsets: Vec<Offsets> = plan.arena.iter().collect();
         Ok(Layout {
             groups: waves_of(&plan),
+            group_bytes: bytes_of(&plan),
             registers: self.place(&offsets),
             bodies: self.bodies.clone(),
             input_bytes: self.input_bytes,
@@ -252,7 +257,7 @@ impl Users {
     /// alone, and the condition is read after the last wave: their registers stay outside.
     fn locals(&self, number: u32, body: &Body) -> Vec<bool> {
         let mut locals: Vec<_> = self.only.iter().map(|only| *only == Some(number)).collect();
-        let in_part = |wave: &&WaveSpec| wave.body.is_some() || wave.opcode == Opcode::Each;
+        let in_part = |wave: &&WaveSpec| wave.body.is_some() || wave.does.is(Opcode::Each);
         let in_part = body.waves.iter().filter(in_part);
         let touched = in_part.flat_map(|wave| wave.reads.iter().chain(&wave.writes));
         for slot in touched.chain(&body.condition).chain(&body.frontier) {
@@ -314,7 +319,7 @@ fn plan_body(
     let plan = run_planner(&in_registers(dag, budget, Results::None), &mut room)?;
     let start = |owner: u32| plan.arena.iter().nth(owner as usize).unwrap_or_default();
     let places = places.into_iter();
-    let mut groups = waves_of(&plan);
+    let (mut groups, mut group_bytes) = (waves_of(&plan), bytes_of(&plan));
     // Slow blocks may still look at the condition while the first group runs.
     let writes = |wave: &u32| {
         let writes = &body.waves[*wave as usize].writes;
@@ -322,9 +327,11 @@ fn plan_body(
     };
     if groups.first().is_some_and(|first| first.iter().any(writes)) {
         groups.insert(0, Vec::new());
+        group_bytes.insert(0, 0);
     }
     Ok(BodyLayout {
         groups,
+        group_bytes,
         depth: around.depth,
         bodies: inner_bodies(builder, around, body)?,
         bytes: plan.arena.bytes(),
@@ -405,6 +412,11 @@ fn waves_of(plan: &Execution<'_>) -> Vec<Vec<u32>> {
     groups
         .map(|group| group.waves.iter().map(|wave| wave.0).collect())
         .collect()
+}
+
+fn bytes_of(plan: &Execution<'_>) -> Vec<u64> {
+    let groups = plan.groups.iter();
+    groups.map(|group| group.fused_bytes).collect()
 }
 
 /// The planner's working memory.

@@ -14,6 +14,7 @@ mod builder;
 mod code;
 mod each;
 mod rounds;
+mod own;
 mod triangles;
 mod sets;
 mod joined;
@@ -32,8 +33,9 @@ pub use builder::{PlanRequest, ProgramBuilder};
 pub use code::{Edge, Item, Operand, Value};
 pub use each::Over;
 pub use encoded::{EncodedProgram, GraphNeeds, RegisterId};
-pub use error::{CodeError, ProgramError};
+pub use error::{CodeError, OwnError, ProgramError};
 pub use operands::{check_damping, check_tolerance};
+pub use own::Call;
 pub use rounds::{Lengths, Paths, Ranks};
 pub(crate) use searched::{Searched, searched};
 pub use seawall_core::abi::code::{Edges, Join, Kind};
@@ -46,6 +48,7 @@ use serde::Serialize;
 
 /// A program's plan in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct PlanSummary {
     /// Groups of waves between grid barriers.
     pub groups: u32,

@@ -4,11 +4,11 @@
 use super::builder::ProgramBuilder;
 use super::encoded::RegisterId;
 use super::error::ProgramError;
-use super::operands::TOTALS_WORDS;
 use super::wave::WaveSpec;
 use crate::graph::WeightKind;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::program::Opcode;
+use seawall_core::abi::rank::TOTALS_WORDS;
 use seawall_core::abi::work::WorkLayout;
 
 /// Operands of the waves of shortest paths.
@@ -113,7 +113,7 @@ impl ProgramBuilder {
     /// # Errors
     /// As [`ProgramBuilder::words`].
     pub fn totals(&mut self, name: &'static str) -> Result<RegisterId, ProgramError> {
-        self.words(name, TOTALS_WORDS)
+        self.words(name, u64::from(TOTALS_WORDS))
     }
 
     /// Empties a work register.

@@ -1,7 +1,8 @@
 //! A graph that stays on its machine for many requests.
 
-use super::choose::{Choice, Narrow, choose};
+use super::choose::{Choice, choose};
 use super::execute::{Answer, Planned, Submission, barriers};
+use super::explain::explain;
 use super::opened::Opened;
 use super::plan::{Target, check_opened, memory_of};
 use super::{Machine, Phase, RunError, RunRequest, steps};
@@ -42,18 +43,10 @@ pub(super) struct Resident<'g> {
     /// The requested machine.
     pub(super) asked: Machine,
     pub(super) opened: Opened<'g>,
-    pub(super) narrow: Option<Narrow>,
+    /// The target of plans for it.
+    pub(super) target: Target,
     /// The loaded program.
     pub(super) loaded: Option<Planned>,
-}
-
-impl Resident<'_> {
-    fn target(&self) -> Target {
-        Target {
-            executor: self.opened.executor,
-            narrow: self.narrow,
-        }
-    }
 }
 
 impl<'g> Analyzer<'g> {
@@ -102,18 +95,18 @@ impl<'g> Analyzer<'g> {
         {
             self.resident = None;
         }
-        let choice = match self.resident {
-            Some(_) => None,
-            None => Some(choose(self.graph, request)),
-        };
-        let (target, known) = match &mut self.resident {
-            Some(resident) => (resident.target(), resident.loaded.take()),
-            None => (Target::of(choice.as_ref()), None),
+        let (choice, target, known) = match &mut self.resident {
+            Some(resident) => (None, resident.target, resident.loaded.take()),
+            None => {
+                let choice = choose(self.graph, request);
+                let target = Target::of(request, &choice);
+                (Some(choice), target, None)
+            }
         };
         let planned = submission.plan((target, false), known)?;
         submission.progress(Phase::Upload);
         let (resident, uploaded_ns) = self.resident(&mut submission, choice)?;
-        let target = resident.target();
+        let target = resident.target;
         check_opened(
             (submission.graph, request),
             &planned.encoded,
@@ -139,13 +132,12 @@ impl<'g> Analyzer<'g> {
             let uploaded_ns = resident.opened.session.upload_ns();
             return Ok((resident, uploaded_ns));
         };
-        let narrow = choice.narrow;
-        let mut opened = submission.open(choice)?;
+        let mut opened = submission.open(choice.clone())?;
         opened.session.cancel_by(self.canceller.clone());
         let resident = Resident {
             asked: submission.request.machine,
+            target: Target::of(submission.request, &choice.opened(opened.executor)),
             opened,
-            narrow,
             loaded: None,
         };
         Ok((self.resident.insert(resident), 0))
@@ -194,6 +186,8 @@ impl Submission<'_, '_> {
         } = answer;
         let analysis = request.analysis.room();
         let device = opened.session.device();
+        let waves = waves(&planned.encoded, &stats.control);
+        let explanation = explain((graph, request), (planned, opened), (&stats, &waves));
         RunOutcome {
             analysis: request.analysis,
             backend: opened.executor,
@@ -224,7 +218,10 @@ impl Submission<'_, '_> {
             check_tolerance: checked.and_then(|_| analysis.tolerance(&values, end)),
             answer: analysis.answer(graph, &values),
             events: self.log.events,
-            waves: waves(&planned.encoded, &stats.control),
+            waves,
+            groups: explanation.groups,
+            steps: explanation.steps,
+            steps_total: explanation.steps_total,
             values,
             parents,
         }

@@ -3,21 +3,20 @@
 //! Costs come from the user's calibration if there is one, else from the defaults. The reason in
 //! the report has every number of the decision, and names a calibration that could not be used.
 
-use super::weigh::{Found, job, limits_of};
+use super::weigh::{Found, StepCosts, job, limits_of};
 use super::{Executor, RunRequest};
-use crate::backend::BackendError;
+use crate::backend::cpu::available_threads;
 use crate::backend::cuda::DeviceLimits;
+use crate::backend::{BackendError, Settings};
 use crate::calibrate::sample::SAMPLE_EDGES;
-use crate::calibrate::{Candidate, Key, Prediction, predict, predict_tiles};
+use crate::calibrate::{
+    Candidate, Key, NARROW_NODES_MIN, Prediction, SearchTuning, predict, predict_tiles,
+};
 use crate::cost::{Costs, Job};
 use crate::graph::Graph;
 use crate::tiles::TILES_EDGES_MIN;
 use seawall_core::abi::search::SearchPolicy;
 use std::num::NonZeroUsize;
-
-/// Narrowest limit that a calibration may set for searches within one block, nodes: there is no
-/// gain below a warp's width.
-const NARROW_NODES_MIN: u32 = 32;
 
 /// The machine of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +29,23 @@ pub(super) struct Choice {
     pub(super) reason: Option<String>,
     /// Limits of searches within one block, if the GPU's measured costs determine them.
     pub(super) narrow: Option<Narrow>,
-    /// Whether the GPU gathers by tiles; `None` decides by the graph.
-    pub(super) tiles: Option<bool>,
+    /// Costs of a step of a search on the GPU, if it was looked for.
+    pub(super) step: Option<StepCosts>,
+    /// Limits of searches, if they were tuned for the machine.
+    pub(super) search: Option<SearchTuning>,
+    /// Settings of the GPU's session.
+    pub(super) settings: Settings,
+}
+
+impl Choice {
+    /// Returns the same choice for the executor that opened: the CPU where the GPU did not.
+    pub(super) fn opened(self, executor: Executor) -> Self {
+        Self {
+            executor: Some(executor),
+            step: self.step.filter(|_| executor != Executor::Cpu),
+            ..self
+        }
+    }
 }
 
 /// Frontiers that one block searches alone, nodes.
@@ -58,22 +72,24 @@ fn choose_with(graph: &Graph, request: &RunRequest, probe: Probe<'_>) -> Choice 
         threads: request.machine.threads,
         reason: None,
         narrow: None,
-        tiles: None,
+        step: None,
+        search: None,
+        settings: Settings::default(),
     };
-    if request.machine.executor == Some(Executor::Cpu) && request.machine.threads.is_some() {
-        return asked;
-    }
     let found = Found::get();
+    if request.machine.executor == Some(Executor::Cpu) && request.machine.threads.is_some() {
+        return asked.tuned_for_threads(found);
+    }
     let job = job(graph, request, sample_edges(graph));
     let blind = predicted(&job, request, found.costs(request, None));
     match request.machine.executor {
         Some(Executor::Cpu) => {
             let threads = threads(request, &blind);
-            return Choice { threads, ..asked };
+            return Choice { threads, ..asked }.tuned_for_threads(found);
         }
         None if blind.is_too_small_for_a_gpu() => {
             let reason = found.with_note(blind.small_reason());
-            return on_cpu(request, &blind, reason);
+            return on_cpu(request, &blind, reason).tuned_for_threads(found);
         }
         _ => {}
     }
@@ -81,7 +97,7 @@ fn choose_with(graph: &Graph, request: &RunRequest, probe: Probe<'_>) -> Choice 
         Ok(limits) => choose_beside(graph, request, (&job, found), &Key::of_device(&limits)),
         Err(error) if request.machine.executor.is_none() => {
             let reason = without_gpu(&error, request, &blind);
-            on_cpu(request, &blind, found.with_note(reason))
+            on_cpu(request, &blind, found.with_note(reason)).tuned_for_threads(found)
         }
         Err(_) => asked,
     }
@@ -89,7 +105,7 @@ fn choose_with(graph: &Graph, request: &RunRequest, probe: Probe<'_>) -> Choice 
 
 /// Edges in the sample of a search: few compared with those of the run, so that the choice takes
 /// little time.
-fn sample_edges(graph: &Graph) -> u64 {
+pub(super) fn sample_edges(graph: &Graph) -> u64 {
     const LEAST: u64 = 256;
     const SHARE: u64 = 400;
     (u64::from(graph.edges()) / SHARE).clamp(LEAST, SAMPLE_EDGES)
@@ -108,7 +124,7 @@ fn choose_beside(
     let is_better = prediction.best() == Candidate::Gpu;
     let reason = match (request.machine.executor, is_better) {
         (None, false) => {
-            return on_cpu(request, &prediction, found.with_note(reason));
+            return on_cpu(request, &prediction, found.with_note(reason)).tuned_for_threads(found);
         }
         (None, true) => Some(reason),
         (_, false) => Some(format!("{reason}; auto takes it")),
@@ -119,10 +135,17 @@ fn choose_beside(
         .then(|| without_tiles(graph, request, (job, &costs)))
         .flatten();
     let measured = found.calibration.gpu(key);
+    let executor = request.machine.executor.unwrap_or(Executor::Mega);
+    let tuned = found.calibration.gpu_tuning(key);
     Choice {
         executor: request.machine.executor,
         threads: request.machine.threads,
-        tiles: no_tiles.is_some().then_some(false),
+        step: Some(StepCosts::of(&costs, executor, false)),
+        search: tuned.map(|tuned| tuned.search),
+        settings: Settings {
+            tiles: no_tiles.is_some().then_some(false),
+            lane_table: tuned.map(|tuned| tuned.lanes).unwrap_or_default(),
+        },
         reason: joined(reason, no_tiles).map(|reason| found.with_note(reason)),
         narrow: measured
             .and_then(|costs| costs.crossing_nodes())
@@ -137,7 +160,19 @@ fn on_cpu(request: &RunRequest, prediction: &Prediction, reason: String) -> Choi
         threads: threads(request, prediction),
         reason: Some(reason),
         narrow: None,
-        tiles: None,
+        step: None,
+        search: None,
+        settings: Settings::default(),
+    }
+}
+
+impl Choice {
+    /// Returns the same choice with the limits that were tuned for its threads.
+    fn tuned_for_threads(self, found: &Found) -> Self {
+        let threads = self.threads.unwrap_or_else(available_threads).get();
+        let threads = u32::try_from(threads).unwrap_or(u32::MAX);
+        let search = found.calibration.cpu_tuning(threads);
+        Self { search, ..self }
     }
 }
 

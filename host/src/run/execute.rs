@@ -41,6 +41,8 @@ pub(super) struct Planned {
     pub(super) plan_ns: u64,
     /// Whether the machine has it already.
     is_loaded: bool,
+    /// Whether its runs are traced.
+    is_traced: bool,
 }
 
 impl Planned {
@@ -101,7 +103,9 @@ impl<'g, 'p> Submission<'g, 'p> {
     ) -> Result<Planned, RunError> {
         let start = Instant::now();
         let built = steps::build(self.graph, self.request, wide)?;
-        let known = known.filter(|known| known.built.program == built.program);
+        let is_traced = self.request.explain;
+        let known = known
+            .filter(|known| known.is_traced == is_traced && known.built.program == built.program);
         let mut planned = match known {
             Some(known) => known.with_inputs(built.inputs),
             None => self.plan_anew(built, target)?,
@@ -119,6 +123,7 @@ impl<'g, 'p> Submission<'g, 'p> {
             summary,
             plan_ns: 0,
             is_loaded: false,
+            is_traced: self.request.explain,
         })
     }
 
@@ -172,6 +177,7 @@ impl<'g, 'p> Submission<'g, 'p> {
         spent: &mut Spent,
     ) -> Result<Answer, RunError> {
         if !planned.is_loaded {
+            session.trace_runs(self.request.explain);
             self.log
                 .until_now("load program", || session.load(&planned.encoded))?;
         }

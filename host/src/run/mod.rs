@@ -7,6 +7,7 @@ mod choose;
 mod detail;
 mod error;
 mod execute;
+mod explain;
 mod log;
 mod opened;
 mod plan;

@@ -22,7 +22,7 @@ pub(super) fn open<'g>(
         executor,
         threads,
         reason,
-        tiles,
+        settings,
         ..
     } = choice;
     let machine = Machine {
@@ -31,7 +31,7 @@ pub(super) fn open<'g>(
     };
     let opened = |executor, reason| -> Result<Opened<'g>, RunError> {
         Ok(Opened {
-            session: backend::open(graph, executor, (&machine, tiles))?,
+            session: backend::open(graph, executor, (&machine, settings))?,
             executor,
             reason,
         })

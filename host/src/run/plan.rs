@@ -2,27 +2,39 @@
 
 use super::choose::{Choice, Narrow};
 use super::opened::Opened;
+use super::weigh::{Found, StepCosts};
 use super::{Executor, RunError, RunRequest};
 use crate::analysis::Built;
 use crate::backend;
+use crate::calibrate::SearchTuning;
 use crate::graph::Graph;
 use crate::outcome::{Memory, PlanSummary};
 use crate::program::{EncodedProgram, PlanRequest, ProgramError};
+use seawall_core::ratio::Bps;
+use std::num::NonZeroUsize;
 
 /// Target of a plan.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub(super) executor: Executor,
     pub(super) narrow: Option<Narrow>,
+    pub(super) search: Option<SearchTuning>,
+    pub(super) step: StepCosts,
 }
 
 impl Target {
     /// The machine that a choice means to open.
-    pub(super) fn of(choice: Option<&Choice>) -> Self {
-        let executor = choice.and_then(|choice| choice.executor);
+    pub(super) fn of(request: &RunRequest, choice: &Choice) -> Self {
+        let executor = choice.executor.unwrap_or(Executor::Mega);
+        let is_alone = choice.threads == Some(NonZeroUsize::MIN);
+        let costs = || Found::get().costs(request, None);
         Self {
-            executor: executor.unwrap_or(Executor::Mega),
-            narrow: choice.and_then(|choice| choice.narrow),
+            executor,
+            narrow: choice.narrow,
+            search: choice.search,
+            step: choice
+                .step
+                .unwrap_or_else(|| StepCosts::of(&costs(), executor, is_alone)),
         }
     }
 }
@@ -44,11 +56,26 @@ pub(super) fn plan_program(
     };
     let planned = built.program.encode(&plan);
     let (mut encoded, summary) = planned.map_err(|error| of_request(request, error))?;
+    let needed = backend::session_bytes(graph, &encoded, target.executor);
+    let search = &mut encoded.search;
+    search.memory_pressure_bps = memory_pressure(needed, request.machine.budget_bytes);
+    search.readback_bytes = target.step.readback_bytes;
+    search.step_ns = target.step.step_ns;
+    search.edge_ps = target.step.edge_ps;
     if let Some(narrow) = target.narrow {
         encoded.search.narrow_nodes = narrow.enter;
         encoded.search.narrow_exit_nodes = narrow.leave;
     }
+    if let Some(tuning) = target.search {
+        tuning.apply(&mut encoded.search);
+    }
     Ok((encoded, summary))
+}
+
+/// Needed over budgeted bytes, in basis points; 0 without a budget.
+fn memory_pressure(needed: u64, budget: Option<u64>) -> u32 {
+    let share = budget.and_then(|budget| Bps::share(needed, budget));
+    share.map_or(0, |share| share.0)
 }
 
 fn of_request(request: &RunRequest, error: ProgramError) -> RunError {

@@ -32,6 +32,9 @@ pub struct RunRequest {
     pub topology: Option<Topology>,
     /// Detail beyond the plain column.
     pub detail: Detail,
+    /// Whether to measure the groups of the program and to keep the steps of searches, with
+    /// predictions beside them.
+    pub explain: bool,
 }
 
 impl RunRequest {
@@ -48,6 +51,7 @@ impl RunRequest {
             ranking: Ranking::default(),
             topology: None,
             detail: Detail::Plain,
+            explain: false,
         }
     }
 

@@ -1,12 +1,13 @@
 //! Inputs of the choice of a machine: costs, devices, jobs.
 
-use super::RunRequest;
+use super::{Executor, RunRequest};
+use crate::backend::STATE_BYTES;
 use crate::backend::cpu::available_threads;
 use crate::backend::cuda::DeviceLimits;
 use crate::backend::{BackendError, cuda};
 use crate::calibrate::sample::sample;
 use crate::calibrate::{Calibration, Key};
-use crate::cost::{Costs, Job, Tally};
+use crate::cost::{CLASSES, Costs, Job, MachineCosts, Tally, Worker};
 use crate::graph::Graph;
 use std::sync::OnceLock;
 
@@ -65,6 +66,63 @@ pub(crate) fn limits_of(ordinal: u32) -> Result<DeviceLimits, BackendError> {
     limits.ok_or_else(|| BackendError::Unavailable {
         reason: format!("there is no device {ordinal}; {visible} are visible, numbered from 0"),
     })
+}
+
+/// Returns the worker that runs `request` on `executor` with `units` threads or multiprocessors.
+pub(super) fn worker(
+    request: &RunRequest,
+    (executor, units): (Executor, u32),
+    job: &Job,
+) -> Worker {
+    let found = Found::get();
+    if executor != Executor::Cpu {
+        let limits = limits_of(request.machine.device);
+        let key = limits.ok().map(|limits| Key::of_device(&limits));
+        return Worker::that_hides_misses(found.costs(request, key.as_ref()).gpu.run);
+    }
+    let costs = found.costs(request, None).cpu;
+    if units == 1 {
+        return Worker::thread(costs.one, job.graph_bytes());
+    }
+    Worker::threads(costs.all, job.graph_bytes())
+}
+
+/// Cost of a step of a search, as its policy weighs it on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StepCosts {
+    /// The step without its edges, nanoseconds.
+    pub(super) step_ns: u32,
+    /// An edge of a wide step, picoseconds.
+    pub(super) edge_ps: u32,
+    /// Bytes that the host reads back after the step.
+    pub(super) readback_bytes: u32,
+}
+
+impl StepCosts {
+    /// The costs on `executor`; `is_alone` tells of one CPU thread.
+    pub(super) fn of(costs: &Costs, executor: Executor, is_alone: bool) -> Self {
+        let cpu = if is_alone {
+            costs.cpu.one
+        } else {
+            costs.cpu.all
+        };
+        let gpu = &costs.gpu;
+        let wide = |machine: &MachineCosts| machine.levels[CLASSES - 1].level_ns;
+        let (step_ns, edge_ns) = match executor {
+            Executor::Cpu => (wide(&cpu), cpu.edge_ns),
+            Executor::Mega => (wide(&gpu.run), gpu.run.edge_ns),
+            Executor::Launches => (gpu.readback_ns, gpu.run.edge_ns),
+            Executor::Graph => (gpu.graph_node_ns, gpu.run.edge_ns),
+        };
+        Self {
+            step_ns: step_ns as u32,
+            edge_ps: (edge_ns * 1e3) as u32,
+            readback_bytes: match executor {
+                Executor::Launches => STATE_BYTES,
+                Executor::Cpu | Executor::Graph | Executor::Mega => 0,
+            },
+        }
+    }
 }
 
 /// Returns the request as a job; a search is sampled for `edges` edges.

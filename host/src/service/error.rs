@@ -8,6 +8,7 @@ use std::time::Duration;
 
 /// A service could not start.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StartError {
     /// The ring cannot be laid out.
     #[error(transparent)]
@@ -74,6 +75,7 @@ impl StartError {
 
 /// A query was not posted.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SubmitError {
     /// No slot of its priority is free; the query comes back.
     #[error("no slot of this priority is free; wait for an answer, or submit with waiting")]
@@ -110,6 +112,7 @@ pub enum SubmitError {
 
 /// A ticket has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TicketError {
     /// It is not there yet.
     #[error("no answer within {0:?}; the query goes on, wait again")]

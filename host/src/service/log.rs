@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 /// One line of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Line {
     /// The tenant that printed it.
     pub tenant: u32,

@@ -32,6 +32,7 @@ pub enum Reply {
 
 /// The answer to a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Answer {
     /// The result.
     pub reply: Reply,

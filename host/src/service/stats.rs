@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 
 /// Counts of a service; those of 32 bits wrap.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Stats {
     /// Queries posted.
     pub submitted: u64,
@@ -50,6 +51,7 @@ pub struct Stats {
 
 /// Counters of a tenant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct TenantStats {
     /// Slots that run.
     pub running: u32,

@@ -1,6 +1,7 @@
 //! Calibration, and its use by a run.
 
 use super::{Finished, finish, seawall};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The program with its caches in `folder`.
@@ -50,6 +51,37 @@ fn a_damaged_calibration_is_ignored_and_named() {
     assert!(reason.contains("calibration.json"), "{reason}");
     let text = with_cache(&folder, &["info"]).stdout;
     assert!(text.contains("the calibration was ignored"), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn tuned_limits_are_shown_and_shape_later_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let alone = with_cache(&folder, &["info", "--tune"]);
+    alone.refused(&["--calibrate"]);
+    let tuned = with_cache(&folder, &["info", "--calibrate", "--tune", "--json"]).json();
+    let nodes = &tuned["costs"]["cpu_tuned"]["narrow_nodes"];
+    assert!((32..=896).contains(&nodes.as_u64().unwrap()), "{nodes}");
+    let text = with_cache(&folder, &["info"]).stdout;
+    let line = format!("tuned: searches alone up to {nodes} nodes");
+    assert!(text.contains(&line), "{text}");
+
+    let file = tuned["costs"]["file"].as_str().unwrap();
+    let barriers = |narrow_nodes: u32| {
+        let kept: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        let search = json!({"narrow_nodes": narrow_nodes, "pull_density_ppm": 70_000});
+        let mut edited = kept;
+        edited["cpu_tuned"] = json!({"threads": 2, "search": search});
+        std::fs::write(file, edited.to_string()).unwrap();
+        let mut wide = vec!["run", "gen:grid:400", "--analysis", "bfs", "--source", "0"];
+        wide.extend(["--backend", "cpu", "--threads", "2", "--check", "--json"]);
+        let report = with_cache(&folder, &wide).json();
+        assert_eq!(report["checked"], true);
+        report["device_barriers"].as_u64().unwrap()
+    };
+    // One thread searches six times as wide a frontier alone; the widest one has 400 nodes.
+    let (wide, narrow) = (barriers(896), barriers(32));
+    assert!(wide < 10 && narrow > 100, "{wide} {narrow}");
 }
 
 #[test]

@@ -297,6 +297,35 @@ fn unconverged_runs_are_reported_on_standard_error() {
     );
 }
 
+/// Waves have the times of their groups, within `run`; bodies those of all `iterations`.
+fn waves_have_times_within_the_run(events: &[Value], run: &Value, iterations: &Value) {
+    let waves = || {
+        events
+            .iter()
+            .filter(|event| event["cat"] == "wave" && event["ph"] == "X")
+    };
+    let within = |wave: &Value| {
+        let [start, end] = [run, wave].map(|event| event["ts"].as_f64().unwrap());
+        start <= end && wave["dur"].as_f64().unwrap() <= run["dur"].as_f64().unwrap() + 1e-3
+    };
+    assert!(waves().all(within));
+    let rank = waves().find(|event| event["name"] == "rank").unwrap();
+    assert_eq!(rank["args"]["opcode"], "Fixpoint");
+    assert_eq!(rank["args"]["iterations"], *iterations);
+    let body: Vec<_> = waves()
+        .filter(|event| event["args"]["body_of"] == "rank")
+        .collect();
+    assert!(body.len() > 1);
+    let runs = |event: &&Value| event["args"]["runs"] == *iterations;
+    assert!(body.iter().all(runs), "{body:?}");
+    let spent: f64 = body
+        .iter()
+        .map(|event| event["dur"].as_f64().unwrap())
+        .sum();
+    let loop_us = rank["dur"].as_f64().unwrap();
+    assert!(0.0 < spent && spent <= loop_us, "{spent} of {loop_us}");
+}
+
 /// The trace-event format: every event has its fields, times are microseconds.
 #[test]
 fn a_trace_shows_every_phase_and_the_waves_by_name() {
@@ -329,7 +358,8 @@ fn a_trace_shows_every_phase_and_the_waves_by_name() {
         }
     }
     let of = |ph: &'static str| events.iter().filter(move |event| event["ph"] == ph);
-    let names: Vec<&str> = of("X")
+    let phase = || of("X").filter(|event| event["cat"] == "phase");
+    let names: Vec<&str> = phase()
         .map(|event| event["name"].as_str().unwrap())
         .collect();
     let phases = [
@@ -348,13 +378,8 @@ fn a_trace_shows_every_phase_and_the_waves_by_name() {
     let read = of("X").find(|event| event["name"] == "readback").unwrap();
     let microseconds = report["time_ns"]["readback"].as_f64().unwrap() / 1e3;
     assert!((read["dur"].as_f64().unwrap() - microseconds).abs() < 1e-3);
-    let starts: Vec<f64> = of("X").map(|event| event["ts"].as_f64().unwrap()).collect();
+    let starts: Vec<f64> = phase().map(|event| event["ts"].as_f64().unwrap()).collect();
     assert!(starts.is_sorted(), "{starts:?}");
     let run = of("X").find(|event| event["name"] == "run 2").unwrap();
-    assert!(of("i").all(|mark| mark["ts"] == run["ts"]));
-    let rank = of("i").find(|event| event["name"] == "rank").unwrap();
-    assert_eq!(rank["args"]["opcode"], "Fixpoint");
-    assert_eq!(rank["args"]["iterations"], report["iterations"]);
-    let body = of("i").filter(|event| event["args"]["body_of"] == "rank");
-    assert!(body.count() > 1);
+    waves_have_times_within_the_run(events, run, &report["iterations"]);
 }

@@ -9,6 +9,7 @@ mod evidence;
 #[cfg(target_os = "linux")]
 mod exhaustion;
 mod exit_codes;
+mod explain;
 mod failures;
 mod files;
 mod formats;

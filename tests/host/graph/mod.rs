@@ -1,6 +1,8 @@
 //! Graph files end to end: round trips, and errors of broken files.
 mod dropped;
 mod errors;
+#[cfg(target_os = "linux")]
+mod exhaustion;
 mod formats;
 mod hostile;
 #[cfg(unix)]

@@ -1,6 +1,7 @@
 extern crate std;
 use super::*;
 use crate::grid::host::HostGrid;
+use seawall_core::topology::Reason;
 
 /// A search after three iterations, before what its last step found is known.
 const START: DriveRecord = DriveRecord {
@@ -16,7 +17,8 @@ const START: DriveRecord = DriveRecord {
     queue: 0,
     converged: 0,
     frontier_max: 7,
-    reserved: [0; 4],
+    reason: 0,
+    reserved: [0; 3],
 };
 
 /// Incoming edges are there.
@@ -200,4 +202,109 @@ fn a_thread_alone_leaves_its_queue_where_a_pull_may_pay() {
     assert_eq!((limits, shared.narrow_edges), ((5_376, 6_144), 49_152));
     let alone = policy_for::<HostGrid>(&pulling(), u32::MAX);
     assert_eq!((alone.narrow_nodes, alone.narrow_edges), (u32::MAX, 65_536));
+}
+
+/// The reason of the step after a push from queue to queue.
+fn reason_after(queued: (u32, u32), policy: &SearchPolicy) -> StepReason {
+    StepReason::from_word(after_push(queued, policy).reason).expect("a reason")
+}
+
+#[test]
+fn pressures_come_from_the_policy_and_from_counters() {
+    let wide = DriveRecord {
+        nodes: 2_000,
+        edges: 100_000,
+        ..START
+    };
+    let policy = SearchPolicy {
+        memory_pressure_bps: 8_600,
+        readback_bytes: 72,
+        step_ns: 3_000,
+        edge_ps: 10,
+        narrow_nodes: 1_000,
+        narrow_edges: 40_000,
+        ..pulling()
+    };
+    let seen = metrics(&wide, &policy);
+    assert_eq!((seen.memory_pressure_bps, seen.readback_bytes), (8_600, 72));
+    // 3 µs beside 1 µs of edges; four tenths of the edges fit, half of the nodes.
+    assert_eq!(
+        (seen.launch_pressure_bps, seen.fusion_pressure_bps),
+        (30_000, 4_000)
+    );
+    let unknown = SearchPolicy {
+        edge_ps: 0,
+        ..policy
+    };
+    assert_eq!(metrics(&wide, &unknown).launch_pressure_bps, 0);
+    let free = SearchPolicy {
+        edge_ps: 1,
+        step_ns: u32::MAX,
+        ..policy
+    };
+    assert!(metrics(&wide, &free).launch_pressure_bps > 1_000_000);
+}
+
+#[test]
+fn each_choice_leaves_its_reason() {
+    let (wide, narrow) = ((9_000, 1_000_000), (10, 20));
+    let full = SearchPolicy {
+        memory_pressure_bps: 9_000,
+        ..pulling()
+    };
+    let table = [
+        (narrow, pulling(), StepReason::NarrowFrontier),
+        (narrow, full, StepReason::NarrowFrontier),
+        (narrow, forcing(Topology::Dense), StepReason::Requested),
+        (
+            (20_000, 30_000),
+            pulling(),
+            StepReason::TooFewEdgesForASweep,
+        ),
+        (
+            (20_000, 30_000),
+            full,
+            StepReason::Planned(Reason::MemoryPressureSparseSafety),
+        ),
+        (
+            wide,
+            pulling(),
+            StepReason::Planned(Reason::DenseCoalescedFrontier),
+        ),
+        (
+            wide,
+            full,
+            StepReason::Planned(Reason::MemoryPressureSparseSafety),
+        ),
+    ];
+    for (queued, policy, reason) in table {
+        assert_eq!(reason_after(queued, &policy), reason, "{queued:?}");
+    }
+}
+
+#[test]
+fn a_search_that_would_read_back_much_is_fused_and_stays_so_for_longer() {
+    let policy = SearchPolicy {
+        readback_bytes: 4_096,
+        step_ns: 10_000,
+        edge_ps: 10,
+        narrow_nodes: 100_000,
+        narrow_edges: 65_000,
+        ..pulling()
+    };
+    let fused = StepReason::Planned(Reason::LaunchAndReadbackPressureFused);
+    // Three quarters of the edges fit, then two thirds.
+    let (most, fewer) = ((100, 86_000), (100, 100_000));
+    assert_eq!(reason_after(most, &policy), fused);
+    assert_ne!(reason_after(fewer, &policy), fused);
+    let mut drive = DriveRecord {
+        topology: Topology::Fused as u32,
+        nodes: fewer.0,
+        edges: fewer.1,
+        ..START
+    };
+    choose::<HostGrid>(&mut drive, &policy);
+    let held = StepReason::Planned(Reason::HeldByHysteresis);
+    assert_eq!(drive.reason, held.word());
+    assert_eq!(drive.topology, Topology::Fused as u32);
 }

@@ -1,6 +1,6 @@
 //! Times of a program on a machine, by both clocks.
 
-use seawall::backend::{self, BackendError, Session};
+use seawall::backend::{self, BackendError, Session, Settings};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
 use seawall::units::counted;
@@ -40,7 +40,7 @@ pub(super) fn open<'g>(
     graph: &'g Graph,
 ) -> Result<Box<dyn Session + 'g>, BackendError> {
     let executor = machine.executor.unwrap_or(Executor::Cpu);
-    backend::open(graph, executor, (machine, None))
+    backend::open(graph, executor, (machine, Settings::default()))
 }
 
 /// Median times of a program, nanoseconds.

@@ -17,6 +17,7 @@ use crate::names::BackendName;
 use crate::output::print;
 use crate::progress::ProgressLine;
 use seawall::backend::HostWork;
+use seawall::calibrate::tuned_settings;
 use seawall::evidence::{EvidenceRequest, Measurement, Orchestration, measure};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::file::write_whole;
@@ -144,6 +145,7 @@ impl RecordArgs {
         let executor = self.backend.0.unwrap_or(Executor::Mega);
         let request = EvidenceRequest {
             machine: Machine::gpu(executor, self.device),
+            settings: tuned_settings(self.device),
             against: self.against.into(),
             repetitions: self.repetitions,
             allocations: &allocations,

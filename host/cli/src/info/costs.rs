@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::CliError;
-use seawall::calibrate::measure;
 use seawall::calibrate::store::{self, StoreError};
-use seawall::calibrate::{Calibration, Key};
+use seawall::calibrate::{Calibration, GpuTuning, Key, SearchTuning};
+use seawall::calibrate::{measure, tune};
 use seawall::cost::{Costs, CpuCosts, GpuCosts, MachineCosts};
 use seawall::units::{Nanoseconds, counted};
 
@@ -23,6 +23,8 @@ pub(super) struct CostReport {
     ignored: Option<String>,
     cpu_measured: bool,
     cpu: CpuCosts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpu_tuned: Option<SearchTuning>,
     gpus: Vec<GpuReport>,
 }
 
@@ -32,20 +34,34 @@ struct GpuReport {
     ordinal: u32,
     measured: bool,
     costs: GpuCosts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tuned: Option<GpuTuning>,
 }
 
-/// Measures the CPU and every GPU and writes the user's file.
+/// Measures the CPU and every GPU, tries what is fastest on them if `tune`, and writes the user's
+/// file.
 ///
 /// # Errors
 /// If a measurement fails or the file cannot be written.
-pub(super) fn calibrate(devices: &[Device], say: impl Fn(String)) -> Result<(), CliError> {
+pub(super) fn calibrate(
+    devices: &[Device],
+    tunes: bool,
+    say: &dyn Fn(String),
+) -> Result<(), CliError> {
     let mut calibration = Calibration::load().ok().flatten().unwrap_or_default();
     say("measuring the CPU".to_owned());
     calibration.set_cpu(measure::cpu()?);
+    if tunes {
+        say("tuning the CPU".to_owned());
+        calibration.tune_cpu(tune::cpu()?);
+    }
     for device in devices {
         say(format!("measuring GPU {}", device.ordinal));
         let (key, costs) = measure::gpu(device.ordinal)?;
-        calibration.set_gpu(key, costs);
+        calibration.set_gpu(key.clone(), costs);
+        if tunes {
+            calibration.tune_gpu(&key, tune::gpu(device.ordinal, say)?);
+        }
     }
     calibration.save()?;
     Ok(())
@@ -70,6 +86,7 @@ impl CostReport {
                 ordinal: device.ordinal,
                 measured: calibration.gpu(&key).is_some(),
                 costs: gpu,
+                tuned: calibration.gpu_tuning(&key),
             }
         };
         Self {
@@ -77,6 +94,7 @@ impl CostReport {
             ignored,
             cpu_measured: calibration.cpu(threads).is_some(),
             cpu: calibration.costs(threads, None).cpu,
+            cpu_tuned: calibration.cpu_tuning(threads),
             gpus: devices.iter().map(gpu).collect(),
         }
     }
@@ -99,6 +117,7 @@ impl CostReport {
             self.row(out, &name, self.cpu_measured, &self.cpu.all)?;
             writeln!(out, "    barrier {}", time(self.cpu.barrier_ns))?;
         }
+        search_row(out, self.cpu_tuned.as_ref())?;
         self.gpus.iter().try_for_each(|gpu| {
             let name = format!("GPU {}", gpu.ordinal);
             self.row(out, &name, gpu.measured, &gpu.costs.run)?;
@@ -126,7 +145,9 @@ impl CostReport {
                 "    memory {:.0} GB/s, upload {:.1} GB/s",
                 memory_bytes_per_s / 1e9,
                 1.0 / upload_byte_ns.max(1e-9)
-            )
+            )?;
+            search_row(out, gpu.tuned.as_ref().map(|tuned| &tuned.search))?;
+            lanes_row(out, gpu.tuned.as_ref())
         })
     }
 
@@ -153,6 +174,35 @@ impl CostReport {
             block.node_ns, wide.node_ns, costs.edge_ns, costs.gather_ns
         )
     }
+}
+
+/// Limits of searches, if they were tuned.
+fn search_row(out: &mut dyn Write, tuned: Option<&SearchTuning>) -> io::Result<()> {
+    let Some(tuned) = tuned else { return Ok(()) };
+    writeln!(
+        out,
+        "    tuned: searches alone up to {}, pulls from {:.1} % of the unexplored edges",
+        counted(u64::from(tuned.narrow_nodes), "node"),
+        f64::from(tuned.pull_density_ppm) / 1e4
+    )
+}
+
+/// Lanes of a block, if they were tuned.
+fn lanes_row(out: &mut dyn Write, tuned: Option<&GpuTuning>) -> io::Result<()> {
+    let Some(tuned) = tuned else { return Ok(()) };
+    let table = tuned.lanes;
+    for (kind, lanes) in [
+        ("higher degree", table.rich),
+        ("low degree", table.lean),
+        ("low degree, small", table.small),
+    ] {
+        writeln!(
+            out,
+            "    lanes on graphs of {kind}: searches {}, rounds {}, components {}, passes {}",
+            lanes.searches, lanes.rounds, lanes.components, lanes.passes
+        )?;
+    }
+    Ok(())
 }
 
 fn time(ns: f64) -> Nanoseconds {

@@ -25,6 +25,7 @@ const EXAMPLES: &str = "\
 Examples:
   seawall info
   seawall info --calibrate
+  seawall info --calibrate --tune
   seawall info --json | jq '.devices[].name'";
 
 /// Show the CPU, the GPUs, the costs of work on them and the embedded kernels.
@@ -35,6 +36,10 @@ pub(super) struct InfoArgs {
     /// auto and the planner.
     #[arg(long)]
     calibrate: bool,
+    /// Also try which lanes and limits of searches are fastest here, and store those. Compiling
+    /// the kernels for every candidate takes minutes the first time on a GPU.
+    #[arg(long, requires = "calibrate")]
+    tune: bool,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
@@ -101,7 +106,7 @@ impl Info {
         };
         if args.calibrate {
             let line = ProgressLine::new(args.json);
-            costs::calibrate(&devices, |text| line.say(text))?;
+            costs::calibrate(&devices, args.tune, &|text| line.say(text))?;
         }
         let version = env!("CARGO_PKG_VERSION");
         Ok(Self {

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::explain::Explanation;
 use super::head::Head;
 use super::weights::WeightsReport;
 use seawall::analysis::Answer;
@@ -46,6 +47,8 @@ struct Report<'a> {
     check_tolerance: Option<f64>,
     #[serde(flatten)]
     host: HostWork,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explain: Option<Explanation<'a>>,
 }
 
 /// The plan, and the topology of a search.
@@ -57,7 +60,7 @@ struct Plan<'a> {
 }
 
 impl<'a> Report<'a> {
-    fn of(outcome: &'a RunOutcome) -> Self {
+    fn of(outcome: &'a RunOutcome, explain: bool) -> Self {
         Self {
             head: Head::from(outcome),
             nodes: outcome.nodes,
@@ -84,6 +87,7 @@ impl<'a> Report<'a> {
             checked: outcome.checked,
             check_tolerance: outcome.check_tolerance,
             host: outcome.host,
+            explain: explain.then(|| Explanation::of(outcome)),
         }
     }
 }
@@ -103,12 +107,13 @@ fn only(sources: &[u64]) -> Option<u64> {
 /// paths. `parents_checksum` is that of the parents if they were requested, and `reached_each` has
 /// the number of nodes that each source reaches, in the order of `sources`. `checked` is null
 /// without a check; `source` is present if there is exactly one. Times are nanoseconds. The work
-/// of the host is that of the last repetition, see [`HostWork`].
+/// of the host is that of the last repetition, see [`HostWork`]. With `explain` the report has the
+/// groups and steps of the run.
 ///
 /// # Errors
 /// If `out` fails.
-pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, &Report::of(outcome))?;
+pub fn write(outcome: &RunOutcome, explain: bool, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, &Report::of(outcome, explain))?;
     writeln!(out)
 }
 
@@ -119,7 +124,7 @@ mod tests {
 
     fn report() -> Value {
         let mut bytes = Vec::new();
-        super::write(&outcome(), &mut bytes).unwrap();
+        super::write(&outcome(), false, &mut bytes).unwrap();
         serde_json::from_slice(&bytes).unwrap()
     }
 

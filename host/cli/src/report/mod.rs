@@ -4,6 +4,7 @@
 //! or sets an exit code.
 
 pub mod batch;
+pub mod explain;
 pub mod json;
 pub mod plan;
 pub mod plot;

@@ -73,6 +73,7 @@ impl<'a> Rows<'a> {
                 Cell::Id(Some(values[node as usize]).filter(|value| *value != u64::MAX))
             }
             Column::Sets(sets) => Cell::Set(sets.of(node)),
+            _ => Cell::Id(None),
         }
     }
 

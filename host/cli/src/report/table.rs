@@ -195,11 +195,11 @@ impl Values {
                 Meaning::Nodes => Self::Ids,
                 Meaning::Numbers | Meaning::NumbersOfReached | Meaning::Flags => Self::Whole,
             },
-            Column::U64(_) => Self::Ids,
             Column::F32(_) => Self::Real,
             Column::Sets(sets) => Self::Sets {
                 words: SourceSets::words_for(sets.sources()),
             },
+            _ => Self::Ids,
         }
     }
 

@@ -187,6 +187,7 @@ pub(super) fn times(
         plan,
         run,
         readback,
+        ..
     } = *times;
     for (name, time, note) in [
         ("load", load, String::new()),
@@ -219,47 +220,36 @@ fn run_note(run_ns: u64, repeat: u32, edges: u64) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use seawall::analysis::Answer;
     use seawall::graph::Graph;
     use seawall::outcome::Column;
     use seawall::run::{AnalysisKind, Machine, RunRequest, execute};
 
-    /// A small search that missed one node.
-    pub(in crate::report) fn outcome() -> RunOutcome {
+    /// A small search that missed one node, on this machine.
+    pub(in crate::report) fn searched() -> RunOutcome {
         let graph = Graph::from_edges(4, &[(0, 1), (0, 2), (1, 2)], false).unwrap();
         let request = RunRequest::new(AnalysisKind::Bfs, vec![0]).on(Machine::cpu(None));
-        let mut told = execute(&graph, &request, &mut |_| ()).unwrap();
+        execute(&graph, &request, &mut |_| ()).unwrap()
+    }
+
+    /// The same with a machine and figures that do not change.
+    pub(in crate::report) fn outcome() -> RunOutcome {
+        let mut told = searched();
         told.backend_reason = Some("no GPU".to_owned());
         told.device = "two threads".to_owned();
         told.sources = vec![100];
-        told.plan = PlanSummary {
-            groups: 2,
-            global_barriers: 1,
-            lower_bound: 2,
-            peak_group_bytes: 1536,
-            arena_bytes: 4096,
-        };
-        told.memory = Memory {
-            predicted_bytes: 8192,
-            allocated_bytes: 8192,
-            tiles_bytes: 0,
-            budget_bytes: Some(1 << 20),
-        };
+        (told.plan.groups, told.plan.lower_bound) = (2, 2);
+        told.plan.global_barriers = 1;
+        (told.plan.peak_group_bytes, told.plan.arena_bytes) = (1536, 4096);
+        told.memory = Memory::default();
+        (told.memory.predicted_bytes, told.memory.allocated_bytes) = (8192, 8192);
+        told.memory.budget_bytes = Some(1 << 20);
         told.topology = "sparse".to_owned();
-        told.times = Times {
-            load: 1,
-            upload: 2,
-            plan: 3,
-            run: 1_000,
-            readback: 5,
-        };
+        (told.times.load, told.times.upload, told.times.plan) = (1, 2, 3);
+        (told.times.run, told.times.readback) = (1_000, 5);
         told.repeat = 3;
         told.device_barriers = 7;
-        told.host = HostWork {
-            host_synchronisations: 1,
-            launches: 2,
-            uploads: 3,
-        };
+        told.host.host_synchronisations = 1;
+        (told.host.launches, told.host.uploads) = (2, 3);
         told.checked = Some(true);
         told.events = Vec::new();
         told.waves = Vec::new();
@@ -325,15 +315,7 @@ pub(super) mod tests {
 
     #[test]
     fn sentences_about_the_graph_and_about_its_nodes_are_told() {
-        let told = |sentence| {
-            let answer = Answer {
-                sentence,
-                ..outcome().answer
-            };
-            report(&with(|told| {
-                told.answer = answer;
-            }))
-        };
+        let told = |sentence| report(&with(|told| told.answer.sentence = sentence));
         let text = told(Sentence::Graph("2 components".to_owned()));
         assert!(text.contains("found     2 components\n"), "{text}");
         let text = told(Sentence::EveryNode {

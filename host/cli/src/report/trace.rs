@@ -1,14 +1,15 @@
 //! The run as a Chrome trace, for `chrome://tracing` or Perfetto.
 //!
-//! A trace shows the times on one row for the host and one for the device. A third row lists the
-//! waves in the order of their groups at the start of the last run. They are marks without a
-//! length, since no executor measures single waves.
+//! A trace shows the times on one row for the host and one for the device. A third row has the
+//! waves of the last run, each for the time of its group; a body's time is that of all its
+//! iterations, put at the first one. Waves whose group was not measured are marks without a
+//! length. A fourth row has the steps of searches with the reason of each.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-use seawall::outcome::{Event, RunOutcome, Track, WaveSummary};
+use seawall::outcome::{Event, GroupSummary, RunOutcome, StepSummary, Track, WaveSummary};
 
 #[derive(Serialize)]
 struct Trace<'a> {
@@ -36,6 +37,8 @@ enum Entry<'a> {
         tid: u32,
         ts: f64,
         dur: f64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        args: Option<SpanArgs<'a>>,
     },
     #[serde(rename = "i")]
     Mark {
@@ -55,6 +58,13 @@ struct NameArgs {
 }
 
 #[derive(Serialize)]
+#[serde(untagged)]
+enum SpanArgs<'a> {
+    Wave(WaveArgs<'a>),
+    Step(&'a StepSummary),
+}
+
+#[derive(Serialize)]
 struct WaveArgs<'a> {
     opcode: &'a str,
     group: u32,
@@ -62,11 +72,15 @@ struct WaveArgs<'a> {
     body_of: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     iterations: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs: Option<u32>,
 }
 
 const PROCESS: u32 = 1;
 /// The row of the waves.
 const WAVES: u32 = 3;
+/// The row of the steps of searches.
+const STEPS: u32 = 4;
 
 fn row(track: Track) -> u32 {
     match track {
@@ -92,7 +106,8 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
         label("process_name", 0, "seawall".to_owned()),
         label("thread_name", row(Track::Host), "host".to_owned()),
         label("thread_name", row(Track::Device), device),
-        label("thread_name", WAVES, "waves in order, not timed".to_owned()),
+        label("thread_name", WAVES, "waves, by their groups".to_owned()),
+        label("thread_name", STEPS, "steps of searches".to_owned()),
         span(&load, 0),
     ];
     let loaded = outcome.times.load;
@@ -100,7 +115,15 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     let mut runs = outcome.events.iter();
     let last = runs.rfind(|event| event.track == Track::Device);
     let start = last.map_or(0, |run| run.start_ns).saturating_add(loaded);
-    events.extend(outcome.waves.iter().map(|wave| mark(wave, start)));
+    let group = |wave: &WaveSummary| {
+        outcome
+            .groups
+            .iter()
+            .find(|group| group.group == wave.group)
+    };
+    let waves = outcome.waves.iter();
+    events.extend(waves.map(|wave| timed(wave, group(wave), start)));
+    events.extend(outcome.steps.iter().map(|taken| step(taken, start)));
     serde_json::to_writer(&mut *out, &Trace { events, unit: "ns" })?;
     writeln!(out)
 }
@@ -122,6 +145,49 @@ fn span(event: &Event, shift_ns: u64) -> Entry<'_> {
         tid: row(event.track),
         ts: event.start_ns.saturating_add(shift_ns) as f64 / 1e3,
         dur: event.duration_ns as f64 / 1e3,
+        args: None,
+    }
+}
+
+/// A wave for the time of its group, or a mark if that was not measured.
+fn timed<'a>(wave: &'a WaveSummary, group: Option<&'a GroupSummary>, start_ns: u64) -> Entry<'a> {
+    let measured = group.and_then(|group| Some((group, group.start_ns?, group.measured_ns?)));
+    let Some((group, since_ns, duration_ns)) = measured else {
+        return mark(wave, start_ns);
+    };
+    Entry::Span {
+        name: &wave.name,
+        cat: "wave",
+        pid: PROCESS,
+        tid: WAVES,
+        ts: start_ns.saturating_add(since_ns) as f64 / 1e3,
+        dur: duration_ns as f64 / 1e3,
+        args: Some(SpanArgs::Wave(WaveArgs {
+            runs: group.runs,
+            ..args(wave)
+        })),
+    }
+}
+
+fn step(step: &StepSummary, start_ns: u64) -> Entry<'_> {
+    Entry::Span {
+        name: step.step,
+        cat: "step",
+        pid: PROCESS,
+        tid: STEPS,
+        ts: start_ns.saturating_add(step.start_ns) as f64 / 1e3,
+        dur: step.duration_ns as f64 / 1e3,
+        args: Some(SpanArgs::Step(step)),
+    }
+}
+
+fn args(wave: &WaveSummary) -> WaveArgs<'_> {
+    WaveArgs {
+        opcode: &wave.opcode,
+        group: wave.group,
+        body_of: wave.body_of.as_deref(),
+        iterations: wave.iterations,
+        runs: None,
     }
 }
 
@@ -133,19 +199,14 @@ fn mark(wave: &WaveSummary, start_ns: u64) -> Entry<'_> {
         tid: WAVES,
         ts: start_ns as f64 / 1e3,
         s: "t",
-        args: WaveArgs {
-            opcode: &wave.opcode,
-            group: wave.group,
-            body_of: wave.body_of.as_deref(),
-            iterations: wave.iterations,
-        },
+        args: args(wave),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::text::tests::with;
+    use crate::report::text::tests::{searched, with};
     use serde_json::{Value, json};
 
     fn trace(outcome: &RunOutcome) -> Vec<Value> {
@@ -163,13 +224,11 @@ mod tests {
             start_ns,
             duration_ns: 2000,
         };
-        let wave = WaveSummary {
-            name: "spread".to_owned(),
-            opcode: "Expand".to_owned(),
-            group: 4,
-            body_of: Some("loop".to_owned()),
-            iterations: None,
-        };
+        let mut wave = searched().waves.remove(0);
+        wave.name = "spread".to_owned();
+        wave.opcode = "Expand".to_owned();
+        (wave.group, wave.body_of) = (4, Some("loop".to_owned()));
+        wave.iterations = None;
         let events = trace(&with(|told| {
             told.events = vec![run(9), run(99)];
             told.waves = vec![wave];

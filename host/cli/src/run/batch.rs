@@ -23,11 +23,13 @@ pub(super) fn command(
     sources: &Sources,
     files: &Outputs,
 ) -> Result<ExitCode, CliError> {
-    for (option, path) in [
-        ("--trace", &args.output.trace),
-        ("--plot", &args.output.plot),
+    let output = &args.output;
+    for (option, is_given) in [
+        ("--explain", output.explain),
+        ("--trace", output.trace.is_some()),
+        ("--plot", output.plot.is_some()),
     ] {
-        if path.is_some() {
+        if is_given {
             return Err(CliError::OneGraph { option });
         }
     }

@@ -9,7 +9,7 @@ use crate::files::Outputs;
 use crate::output::print;
 use crate::report::rows::Rows;
 use crate::report::table::{RowFormat, TableColumn};
-use crate::report::{json, plot, text, trace};
+use crate::report::{explain, json, plot, text, trace};
 use seawall::graph::Graph;
 use seawall::graph::file::{is_written_through, write_whole};
 use seawall::outcome::RunOutcome;
@@ -32,6 +32,10 @@ pub(super) struct OutputArgs {
     /// Print the report as one JSON object.
     #[arg(long)]
     pub(super) json: bool,
+    /// Show each group of waves with its bytes, its topology with the reason, and its predicted
+    /// and measured time; for searches also each step.
+    #[arg(long)]
+    pub(super) explain: bool,
     /// Write a Chrome trace.
     #[arg(long, value_name = "FILE")]
     pub(super) trace: Option<PathBuf>,
@@ -128,13 +132,16 @@ impl OutputArgs {
 
     pub(super) fn report(&self, outcome: &RunOutcome, files: &Outputs) -> Result<(), CliError> {
         if self.json {
-            return print(|out| json::write(outcome, out));
+            return print(|out| json::write(outcome, self.explain, out));
         }
         if self.quiet || files.take_standard_output() {
             return Ok(());
         }
         print(|out| {
             text::write(outcome, out)?;
+            if self.explain {
+                explain::write(outcome, out)?;
+            }
             let written = [&self.out, &self.trace, &self.plot].into_iter().flatten();
             written
                 .into_iter()

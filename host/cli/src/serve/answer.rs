@@ -58,8 +58,8 @@ fn failure(error: &TicketError) -> Value {
             "kind": "fault", "code": refusal.code as u32, "detail": refusal.detail,
             "message": message
         }),
-        TicketError::Ended => json!({"kind": "ended", "message": message}),
         TicketError::TimedOut(_) => json!({"kind": "timed_out", "message": message}),
+        _ => json!({"kind": "ended", "message": message}),
     }
 }
 

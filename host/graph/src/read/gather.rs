@@ -315,7 +315,8 @@ impl Gather<'_> {
         };
         let is_row_wise = matches!(layout.shape, Shape::Rows(_));
         let direction = Direction::of(undirected && !is_row_wise);
-        let (csr, cleaned) = build::rows(all.edges, nodes as u32, direction);
+        let built = build::rows(all.edges, nodes as u32, direction);
+        let (csr, cleaned) = built.map_err(|short| GraphError::memory(self.name, short))?;
         if is_row_wise && let Some((from, to)) = mirror::first_unmatched(&csr) {
             return Err(GraphError::OneSided {
                 file: self.name.to_owned(),

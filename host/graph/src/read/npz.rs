@@ -13,6 +13,7 @@ use crate::csr::Csr;
 use crate::format::Format;
 use crate::ids::Ids;
 use crate::load::{LoadOptions, LoadStats, Loaded};
+use crate::memory;
 use crate::model::check_counts;
 use crate::tidy::tidy;
 use crate::{ArchiveProblem, Graph, GraphError, WeightKind};
@@ -40,11 +41,7 @@ pub(super) fn load_npz(mut source: Source, options: &LoadOptions) -> Result<Load
     let listed = matrix.entries();
     check_counts(&name, u64::from(matrix.nodes), listed, false)?;
     let (kind, rounded) = (matrix.kind, matrix.rounded);
-    let (csr, cleaned) = matrix.rows().map_err(|problem| GraphError::Binary {
-        file: name.clone(),
-        format: ".npz",
-        problem,
-    })?;
+    let (csr, cleaned) = matrix.rows(&name)?;
     let mut stats = LoadStats {
         compression: source.compression,
         bytes: source.raw_bytes(),
@@ -190,7 +187,13 @@ impl Matrix {
         }
     }
 
-    fn rows(self) -> Result<(Csr, Cleaned), crate::BinaryProblem> {
+    fn rows(self, name: &str) -> Result<(Csr, Cleaned), GraphError> {
+        let problem = |problem| GraphError::Binary {
+            file: name.to_owned(),
+            format: ".npz",
+            problem,
+        };
+        let short = |short| GraphError::memory(name, short);
         match self.entries {
             Entries::Rows {
                 offsets,
@@ -202,31 +205,34 @@ impl Matrix {
                     targets,
                     weights: self.weights,
                 };
-                check_rows(&csr)?;
+                check_rows(&csr).map_err(problem)?;
                 let (csr, cleaned) = tidy(csr);
-                Ok((if turned { csr.transpose() } else { csr }, cleaned))
+                let turned = turned.then(|| csr.transpose()).transpose().map_err(short)?;
+                Ok((turned.unwrap_or(csr), cleaned))
             }
             Entries::Pairs { rows, columns } => {
                 let ends = rows.iter().zip(&columns);
                 let nodes = self.nodes;
                 if let Some(edge) = ends.clone().position(|(a, b)| *a.max(b) >= nodes) {
-                    return Err(crate::BinaryProblem::Target {
+                    return Err(problem(crate::BinaryProblem::Target {
                         edge: edge as u64,
                         value: u64::from(rows[edge].max(columns[edge])),
                         nodes: u64::from(nodes),
-                    });
+                    }));
                 }
-                Ok(match self.weights {
-                    None => build::rows::<2>(
-                        ends.map(|(a, b)| [*a, *b]).collect(),
-                        nodes,
-                        Direction::Directed,
-                    ),
+                let built = match self.weights {
+                    None => {
+                        let edges = ends.map(|(a, b)| [*a, *b]);
+                        memory::collect(rows.len(), edges)
+                            .and_then(|edges| build::rows::<2>(edges, nodes, Direction::Directed))
+                    }
                     Some(weights) => {
                         let edges = ends.zip(&weights).map(|((a, b), w)| [*a, *b, *w]);
-                        build::rows::<3>(edges.collect(), nodes, Direction::Directed)
+                        memory::collect(rows.len(), edges)
+                            .and_then(|edges| build::rows::<3>(edges, nodes, Direction::Directed))
                     }
-                })
+                };
+                built.map_err(short)
             }
         }
     }

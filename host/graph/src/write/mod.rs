@@ -18,6 +18,7 @@ use sink::Sink;
 
 /// Result of a save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Saved {
     /// Format written.
     pub format: Format,

@@ -3,16 +3,16 @@
 //! Every thread is a one-lane block of the batch kernel, so no thread ever
 //! waits for another. Wall time is the run's time.
 
-use super::{BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches};
+use super::{BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches, own_of};
 use crate::backend::cpu::{self, Line};
 use crate::backend::threads::run_blocks;
-use crate::backend::{BackendError, DeviceInfo, HostWork, RunLimits};
+use crate::backend::{BackendError, Canceller, DeviceInfo, HostWork, RunLimits};
+use crate::own::{OwnWaves, Walkers};
 use seawall_core::abi::batch::BatchRecord;
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::HostGrid;
-use seawall_device::run::{Batch, run_batch};
-use seawall_device::waves::family;
+use seawall_device::run::Batch;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::time::Instant;
@@ -22,8 +22,10 @@ use std::time::Instant;
 pub struct CpuBatch<'g> {
     searches: Searches<'g>,
     pack: Pack,
+    walk: WalkBatch,
     memory: Vec<Line>,
     device: DeviceInfo,
+    canceller: Canceller,
     upload_ns: u64,
 }
 
@@ -48,6 +50,7 @@ impl<'g> CpuBatch<'g> {
             available_bytes: budget_bytes.unwrap_or(u64::MAX),
             time_budget_ns: limits.time_budget_ns,
         };
+        let own = own_of(jobs)?;
         let pack = Pack::new(jobs, room)?;
         let searches = Searches::of(jobs)?;
         let mut memory = cpu::lines("the batch", pack.bytes())?;
@@ -57,8 +60,10 @@ impl<'g> CpuBatch<'g> {
         Ok(Self {
             searches,
             pack,
+            walk: own.map_or(Walkers::BUILT_IN, OwnWaves::walkers).batch,
             memory,
             device,
+            canceller: Canceller::default(),
             upload_ns: started.elapsed().as_nanos() as u64,
         })
     }
@@ -86,13 +91,19 @@ impl BatchSession for CpuBatch<'_> {
         self.upload_ns
     }
 
+    fn cancel_by(&mut self, canceller: Canceller) {
+        self.canceller = canceller;
+    }
+
     fn run(&mut self) -> Result<BatchStats, BatchError> {
+        self.canceller.settle()?;
         let zeroed = self.pack.zeroed();
         let bytes = bytemuck::cast_slice_mut::<_, u8>(&mut self.memory);
         bytes[zeroed.start as usize..zeroed.end as usize].fill(0);
         let record = BatchAddress(self.memory.as_mut_ptr() as u64);
         let started = Instant::now();
-        run_threads(record, self.pack.workers())?;
+        run_threads((record, self.walk), self.pack.workers(), &self.canceller)?;
+        self.canceller.settle()?;
         let run_ns = started.elapsed().as_nanos() as u64;
         self.pack
             .stats((run_ns, HostWork::default()), self.part(&zeroed))
@@ -104,17 +115,30 @@ impl BatchSession for CpuBatch<'_> {
     }
 }
 
+/// Walks a batch in one thread.
+type WalkBatch = fn(HostGrid, Batch);
+
 /// Address of a batch record that outlives the threads that use it.
 #[derive(Clone, Copy)]
 struct BatchAddress(u64);
 
-/// Runs the batch on `threads` threads, this one included.
-fn run_threads(batch: BatchAddress, threads: u32) -> Result<(), BackendError> {
+/// Runs the batch on `threads` threads, this one included, until it is done or `canceller` ends it.
+fn run_threads(
+    batch: (BatchAddress, WalkBatch),
+    threads: u32,
+    canceller: &Canceller,
+) -> Result<(), BackendError> {
     let dealer = Dealer::new();
-    run_blocks(threads, |block| run_block(batch, (block, threads), &dealer))
+    run_blocks(threads, |block| {
+        cpu::obeying(canceller, || run_block(batch, (block, threads), &dealer));
+    })
 }
 
-fn run_block(BatchAddress(record): BatchAddress, place: (u32, u32), dealer: &Dealer) {
+fn run_block(
+    (BatchAddress(record), walk): (BatchAddress, WalkBatch),
+    place: (u32, u32),
+    dealer: &Dealer,
+) {
     let mut shared = vec![0_u32; SHARED_WORDS];
     // SAFETY: `shared` belongs to this thread and outlives the call; so does the dealer, which
     // only the threads of this run use.
@@ -123,5 +147,5 @@ fn run_block(BatchAddress(record): BatchAddress, place: (u32, u32), dealer: &Dea
     // which is exclusively borrowed for the run; there is an arena for each of
     // the blocks.
     let batch = unsafe { Batch::new(record as *const BatchRecord) };
-    run_batch::<HostGrid, { family::ALL }>(grid, batch);
+    walk(grid, batch);
 }

@@ -13,9 +13,10 @@ pub(crate) use pack::Pack;
 pub(crate) use place::Room;
 
 use super::outgrown::{self, Outgrowing};
-use super::{BackendError, DeviceInfo, HostWork};
+use super::{BackendError, Canceller, DeviceInfo, HostWork};
 use crate::Cause;
 use crate::graph::Graph;
+use crate::own::OwnWaves;
 use crate::program::{EncodedProgram, RegisterId};
 use rayon::prelude::*;
 use seawall_core::abi::control::ControlRecord;
@@ -39,6 +40,7 @@ pub struct Job<'g> {
 
 /// Cost of one run of a batch, and the final state of each graph.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct BatchStats {
     /// Time of the run: device time between two events for a GPU, wall time
     /// for the CPU backend, nanoseconds.
@@ -64,12 +66,16 @@ pub trait BatchSession {
     /// Nanoseconds that packing and uploading took.
     fn upload_ns(&self) -> u64;
 
+    /// Lets `canceller` end the runs of this session: on a CPU where a program checks its time
+    /// budget, on a GPU after the graphs that its blocks have taken.
+    fn cancel_by(&mut self, canceller: Canceller);
+
     /// Runs every program once. Nothing is allocated on the machine, and no graph costs host work
     /// before the run has ended.
     ///
     /// # Errors
     /// [`BatchError::Job`] for the first graph that faults; no further graph starts then, and
-    /// results are incomplete.
+    /// results are incomplete. [`BackendError::Cancelled`] if the [`Canceller`] ended the run.
     fn run(&mut self) -> Result<BatchStats, BatchError>;
 
     /// Returns the words of every graph's result register, in the order of the jobs, or
@@ -89,6 +95,25 @@ pub trait BatchSession {
         each.map(|(index, words)| words.map_err(|source| BatchError::Job { index, source }))
             .collect()
     }
+}
+
+/// Returns the waves of another crate that programs of `jobs` use, of one set for all.
+///
+/// # Errors
+/// [`BackendError::OtherWaves`] for the first program that uses another set.
+pub(crate) fn own_of<'j>(jobs: &'j [Job<'_>]) -> Result<Option<&'j OwnWaves>, BatchError> {
+    let mut found: Option<&OwnWaves> = None;
+    for (index, job) in jobs.iter().enumerate() {
+        let Some(own) = job.program.used_waves() else {
+            continue;
+        };
+        if found.is_some_and(|found| found != own) {
+            let source = BackendError::OtherWaves;
+            return Err(BatchError::Job { index, source });
+        }
+        found = Some(own);
+    }
+    Ok(found)
 }
 
 /// The searches of a batch's programs, for the graphs that they run on.

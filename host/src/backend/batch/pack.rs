@@ -172,6 +172,7 @@ impl Pack {
             arena: base + place.arena,
             inputs: base + place.io,
             control: base + self.controls + table::<ControlRecord>(at),
+            trace: 0,
         };
         launch_record(program, GraphSize::of(graph), &at, self.time_budget_ns)
     }

@@ -6,6 +6,8 @@
 
 use super::CudaOptions;
 use super::GridShape;
+use super::bound::Bound;
+use super::brake::{Brake, FaultWord, Watch};
 use super::context::Context;
 use super::entry::Entry;
 use super::launch::{Grid, Residency};
@@ -15,10 +17,14 @@ use super::resident::{elapsed_ns, lane};
 use super::shape::Asked;
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
-use crate::backend::batch::{BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches};
-use crate::backend::{BackendError, DeviceInfo, HostWork};
+use crate::backend::batch::{
+    BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches, own_of,
+};
+use crate::backend::{BackendError, Canceller, DeviceInfo, HostWork};
+use seawall_core::abi::batch::BatchState;
 use seawall_core::abi::program::Opcode;
 use seawall_device::grid::{COMPACT_LANES, LANES_MAX};
+use std::mem::offset_of;
 use std::ops::Range;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -55,6 +61,8 @@ pub struct CudaBatch<'g> {
     /// Buffer for the state of the last run, kept so that the next one finds its pages.
     copy: Vec<u8>,
     time_budget: Duration,
+    canceller: Canceller,
+    brake: Option<Brake>,
     upload_ns: u64,
     context: Rc<Context>,
 }
@@ -71,14 +79,20 @@ impl<'g> CudaBatch<'g> {
     pub fn open(jobs: &[Job<'g>], options: CudaOptions) -> Result<Self, BatchError> {
         let context = Context::open(options.device, options.budget_bytes)?;
         let module = Module::load(&context)?;
+        let own = own_of(jobs)?;
+        let own = own.map(|own| module.own_text(own)).transpose()?;
         let (entry, lanes) = kernel_for(jobs, options.lanes);
+        let entry = match own {
+            Some(_) => Entry::OwnBatch,
+            None => entry,
+        };
         let shape = |blocks| Asked {
             blocks,
             lanes: Some(lanes),
             ..Asked::default()
         };
         // Compiling the kernel is not part of the upload's time.
-        let kernel = module.kernel(entry)?;
+        let kernel = module.kernel_within(entry, Bound::ANY, own)?;
         let started = Instant::now();
         let most = Grid::new(kernel.clone(), shape(options.blocks), Residency::Free)?;
         let free = context.free_bytes()?;
@@ -102,6 +116,8 @@ impl<'g> CudaBatch<'g> {
             stream,
             copy: Vec::new(),
             time_budget: Duration::from_nanos(options.limits.time_budget_ns),
+            canceller: Canceller::default(),
+            brake: None,
             upload_ns: 0,
             context,
         };
@@ -148,6 +164,9 @@ impl<'g> CudaBatch<'g> {
     /// Runs the batch and copies its state; returns the device time and the host's work.
     fn launch(&mut self) -> Result<(u64, HostWork), BackendError> {
         self.context.bind()?;
+        if self.brake.is_none() && self.canceller.is_shared() {
+            self.brake = Some(Brake::new(&self.context)?);
+        }
         let mut host = HostWork::default();
         let [start, end] = &self.clock;
         self.zero(self.pack.zeroed())?;
@@ -160,11 +179,20 @@ impl<'g> CudaBatch<'g> {
         host.launches += 1;
         end.record(&self.stream)?;
         let limit = self.time_budget.saturating_add(GRACE);
-        self.stream.wait("waiting for the batch to end", limit)?;
+        let watch = Watch::new(&self.canceller, self.brake.as_ref());
+        let look = || watch.look(self.fault_word());
+        self.stream
+            .wait_beside("waiting for the batch to end", limit, look)?;
         host.host_synchronisations += 1;
         let run_ns = start.ns_until(end)?;
         self.download(self.pack.zeroed())?;
         Ok((run_ns, host))
+    }
+
+    /// The word whose fault keeps blocks from taking further graphs.
+    fn fault_word(&self) -> FaultWord {
+        let state = self.memory.address() + self.pack.zeroed().start;
+        FaultWord(state + offset_of!(BatchState, fault) as u64)
     }
 
     /// Copies a range of the memory to [`Self::copy`].
@@ -212,9 +240,15 @@ impl BatchSession for CudaBatch<'_> {
         self.upload_ns
     }
 
+    fn cancel_by(&mut self, canceller: Canceller) {
+        self.canceller = canceller;
+    }
+
     fn run(&mut self) -> Result<BatchStats, BatchError> {
+        self.canceller.settle()?;
         let launched = self.launch();
         let timed = self.settled(launched)?;
+        self.canceller.settle()?;
         self.pack.stats(timed, &self.copy)
     }
 

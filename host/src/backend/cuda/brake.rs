@@ -1,15 +1,14 @@
 //! Ending a run that is under way on the device.
 
 use super::context::Context;
-use super::loaded::Loaded;
 use super::memory::Pinned;
 use super::stream::{COPY_LIMIT, Stream};
 use crate::backend::{BackendError, Canceller};
-use seawall_core::abi::control::{ControlRecord, FaultCode};
+use seawall_core::abi::control::FaultCode;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// A way past the run to the fault word of its control block. Made before the run, because
+/// A way past the run to a fault word that its kernels look at. Made before the run, because
 /// the driver may make whoever asks for memory wait for kernels.
 #[derive(Debug)]
 pub(super) struct Brake {
@@ -29,16 +28,21 @@ impl Brake {
         })
     }
 
-    /// Stores a fault into the control block of `program`, which kernels look at.
-    fn pull(&self, program: &Loaded) -> Result<(), BackendError> {
-        let fault = std::mem::offset_of!(ControlRecord, fault) as u64;
-        let address = program.control_address() + fault;
-        // SAFETY: the control block belongs to the program, whose run is under way; the word
-        // lives as long as the brake, and the wait below ends the copy.
-        unsafe { self.stream.copy_in(address, &self.word, size_of::<u32>())? };
+    /// Stores a fault into the word at `address`.
+    fn pull(&self, address: FaultWord) -> Result<(), BackendError> {
+        // SAFETY: the word belongs to the run that is under way; the copied one lives as long as
+        // the brake, and the wait below ends the copy.
+        unsafe {
+            self.stream
+                .copy_in(address.0, &self.word, size_of::<u32>())?
+        };
         self.stream.wait("cancelling a run", COPY_LIMIT)
     }
 }
+
+/// Device address of a fault word of a run that is under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FaultWord(pub(super) u64);
 
 /// Reasons that end a run, and the way to do it.
 #[derive(Debug)]
@@ -62,14 +66,14 @@ impl<'a> Watch<'a> {
         self.canceller.is_asked()
     }
 
-    /// Ends the kernels of `program` if the run is to end; does so once.
-    pub(super) fn look(&self, program: &Loaded) {
+    /// Ends the kernels that look at `fault` if the run is to end; does so once.
+    pub(super) fn look(&self, fault: FaultWord) {
         let Some(brake) = self.brake.filter(|_| self.is_cancelled()) else {
             return;
         };
         if !self.is_pulled.replace(true) {
             // Without it the run ends at its time budget.
-            let _ = brake.pull(program);
+            let _ = brake.pull(fault);
         }
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! All memory of a run is allocated here, so that a run itself allocates nothing.
 
+use super::brake::FaultWord;
+use super::context::Context;
 use super::memory::{DeviceMemory, Pinned};
 use super::resident::Uploader;
 use super::stream::COPY_LIMIT;
@@ -10,20 +12,21 @@ use crate::backend::BackendError;
 use crate::backend::fit::Ids;
 use crate::backend::outgrown::Outgrowing;
 use crate::backend::record::GraphAddresses;
+use crate::backend::trace::{Trace, TraceMemory};
 use crate::backend::walk::{Stage, stages};
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::{ControlRecord, FaultRecord};
 use seawall_core::abi::program::{Region, RegisterRecord};
 use std::mem::offset_of;
+use std::rc::Rc;
 
 /// The words of the control block that decide whether a loop goes on: from the fault record to the
 /// loop's state, in one copy of 72 bytes. A copy of four bytes costs the same and would spin on a
 /// faulted loop until its time budget ends.
 pub(super) const STATE_OFFSET: u64 = offset_of!(ControlRecord, fault) as u64;
 /// Length of those words in bytes.
-pub(super) const STATE_BYTES: usize =
-    offset_of!(ControlRecord, loop_state) + 4 - offset_of!(ControlRecord, fault);
+pub(super) const STATE_BYTES: usize = crate::backend::STATE_BYTES as usize;
 
 /// The session's part of a loaded program.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +35,8 @@ pub(super) struct Surroundings<'g> {
     pub(super) graph: &'g Graph,
     /// The graph on the device.
     pub(super) addresses: GraphAddresses,
+    /// Whether runs write a trace.
+    pub(super) traces: bool,
     /// Time budget of a run, nanoseconds.
     pub(super) time_budget_ns: u64,
 }
@@ -42,6 +47,7 @@ pub(super) struct Loaded {
     tables: DeviceMemory,
     arena: DeviceMemory,
     inputs: DeviceMemory,
+    trace: Option<DeviceTrace>,
     layout: Layout,
     input_bytes: usize,
     ids: Ids,
@@ -52,6 +58,51 @@ pub(super) struct Loaded {
     pub(super) staged_inputs: Pinned,
     pub(super) control: Pinned,
     pub(super) state: Pinned,
+}
+
+/// A trace on the device, and its copy on the host.
+#[derive(Debug)]
+struct DeviceTrace {
+    device: DeviceMemory,
+    host: TraceMemory,
+}
+
+impl DeviceTrace {
+    fn new(context: &Rc<Context>, program: &EncodedProgram) -> Result<Self, BackendError> {
+        let mut host = TraceMemory::new(program.groups.len())?;
+        let bytes = host.bytes_mut().len() as u64;
+        let device = DeviceMemory::take(context, "the trace of a run", bytes)?;
+        Ok(Self { device, host })
+    }
+
+    fn clear(&mut self, uploader: &mut Uploader<'_>) -> Result<(), BackendError> {
+        self.host.clear();
+        let (stream, bytes) = (uploader.stream, self.host.bytes_mut());
+        // SAFETY: the trace on the device is as long as its copy, and no run uses it.
+        unsafe {
+            let staging = &mut uploader.staging;
+            staging.upload(stream, self.device.address(), bytes)?;
+        }
+        stream.wait("clearing the trace", COPY_LIMIT)
+    }
+
+    fn read(
+        &mut self,
+        control: &ControlRecord,
+        uploader: &mut Uploader<'_>,
+    ) -> Result<Trace, BackendError> {
+        let mut rest = self.host.bytes_mut();
+        let length = rest.len();
+        let take = |part: &[u8]| {
+            let (front, back) = std::mem::take(&mut rest).split_at_mut(part.len());
+            front.copy_from_slice(part);
+            rest = back;
+        };
+        let (stream, address) = (uploader.stream, self.device.address());
+        // SAFETY: the trace on the device is as long as its copy, and the run has ended.
+        unsafe { uploader.staging.download(stream, address, length, take)? };
+        Ok(self.host.read(control))
+    }
 }
 
 /// Location of a register in device memory.
@@ -78,11 +129,13 @@ impl Loaded {
         let layout = Layout::of(program);
         let context = uploader.stream.context();
         let input_bytes = usize::try_from(program.input_bytes).unwrap_or(usize::MAX);
+        let trace = around.traces.then(|| DeviceTrace::new(context, program));
         let loaded = Self {
             outgrowing: Outgrowing::of(program, around.graph)?,
             arena: DeviceMemory::take(context, "the program's arena", program.arena_bytes)?,
             inputs: DeviceMemory::take(context, "the program's inputs", program.input_bytes)?,
             tables: DeviceMemory::take(context, "the program's tables", layout.bytes)?,
+            trace: trace.transpose()?,
             layout,
             input_bytes,
             ids: Ids::of(program),
@@ -127,8 +180,35 @@ impl Loaded {
             graph: around.addresses,
             nodes: around.graph.nodes(),
             edges: around.graph.edges(),
+            trace: self
+                .trace
+                .as_ref()
+                .map_or(0, |trace| trace.device.address()),
             time_budget_ns: around.time_budget_ns,
         }
+    }
+
+    /// Bytes of the trace on the device.
+    pub(super) fn trace_bytes(&self) -> u64 {
+        self.trace.as_ref().map_or(0, |trace| trace.device.bytes())
+    }
+
+    /// Empties the trace, if there is one.
+    pub(super) fn clear_trace(&mut self, uploader: &mut Uploader<'_>) -> Result<(), BackendError> {
+        match &mut self.trace {
+            Some(trace) => trace.clear(uploader),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the trace of the run that left `control`, if there is one.
+    pub(super) fn read_trace(
+        &mut self,
+        control: &ControlRecord,
+        uploader: &mut Uploader<'_>,
+    ) -> Result<Option<Trace>, BackendError> {
+        let trace = self.trace.as_mut();
+        trace.map(|trace| trace.read(control, uploader)).transpose()
     }
 
     /// Device address of the launch record.
@@ -139,6 +219,11 @@ impl Loaded {
     /// Device address of the control block.
     pub(super) fn control_address(&self) -> u64 {
         self.tables.address() + CONTROL_OFFSET
+    }
+
+    /// The fault word of the control block.
+    pub(super) fn fault_word(&self) -> FaultWord {
+        FaultWord(self.control_address() + offset_of!(ControlRecord, fault) as u64)
     }
 
     /// Device address of the input region.

@@ -301,6 +301,7 @@ fn bare(tables: u64) -> Placement {
         graph: GraphAddresses::default(),
         nodes: 0,
         edges: 0,
+        trace: 0,
         time_budget_ns: BUDGET_NS,
     }
 }

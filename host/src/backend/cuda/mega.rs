@@ -11,11 +11,13 @@ use super::launch::{Grid, Residency};
 use super::module::{Kernel, Module};
 use super::running::Running;
 use super::shape::Asked;
-use super::shape::Work;
 use crate::backend::BackendError;
+use crate::backend::lanes::Work;
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::program::Opcode;
+use seawall_core::launch::LaunchMode;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The persistent kernels and their shapes.
 #[derive(Debug)]
@@ -31,11 +33,14 @@ pub(super) struct Mega {
 impl Mega {
     /// Shapes the kernel of searches; fails if a grid is not co-resident.
     pub(super) fn new(module: &Rc<Module>, asked: Asked) -> Result<Self, BackendError> {
-        let searching = asked.for_work(Work::Searches);
+        let (searching, _) = asked.for_work(Work::Searches, true);
         Ok(Self {
             module: Rc::clone(module),
             asked,
-            search: clustered(&kernel(module, Entry::MegaSearch, &searching)?, searching)?,
+            search: clustered(
+                &kernel(module, (Entry::MegaSearch, None), &searching)?,
+                searching,
+            )?,
             whole: None,
         })
     }
@@ -43,12 +48,22 @@ impl Mega {
     /// Chooses the kernel and its shape for `program`.
     pub(super) fn choose(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         self.whole = None;
-        let entry = entry_for(program);
+        let own = program.used_waves();
+        let own = own.map(|own| self.module.own_text(own)).transpose()?;
+        let entry = match own {
+            Some(_) => Entry::OwnMega,
+            None => entry_for(program),
+        };
         if entry == Entry::MegaSearch {
             return Ok(());
         }
-        let flat = self.asked.for_work(Work::of(program));
-        let kernel = kernel(&self.module, entry, &flat)?;
+        let is_hot = ![Entry::Mega, Entry::OwnMega].contains(&entry);
+        let (flat, mode) = self.asked.for_work(Work::of(program), is_hot);
+        let entry = match mode {
+            LaunchMode::Interpreter if own.is_none() => Entry::Mega,
+            LaunchMode::Interpreter | LaunchMode::Fused => entry,
+        };
+        let kernel = kernel(&self.module, (entry, own), &flat)?;
         self.whole = Some(Grid::new(kernel, flat, Residency::Cooperative)?);
         Ok(())
     }
@@ -89,9 +104,13 @@ impl Mega {
 }
 
 /// A persistent kernel, compiled for the requested shape.
-fn kernel(module: &Rc<Module>, entry: Entry, asked: &Asked) -> Result<Kernel, BackendError> {
+fn kernel(
+    module: &Rc<Module>,
+    (entry, own): (Entry, Option<Arc<str>>),
+    asked: &Asked,
+) -> Result<Kernel, BackendError> {
     let units = module.context().limits().info.units;
-    module.kernel_within(entry, asked.bound(units))
+    module.kernel_within(entry, asked.bound(units), own)
 }
 
 /// Shapes a kernel that profits from clusters: of the requested size, or the largest below it that
@@ -147,6 +166,7 @@ mod tests {
             ids: Vec::new(),
             groups: Vec::new(),
             top_groups: 0,
+            group_bytes: Vec::new(),
             waves: opcodes.iter().map(wave).collect(),
             registers: Vec::new(),
             code: Vec::new(),
@@ -155,6 +175,7 @@ mod tests {
             input_bytes: 0,
             needs: GraphNeeds::default(),
             search: SearchPolicy::default(),
+            own: None,
         }
     }
 

@@ -6,13 +6,11 @@
 use super::context::Context;
 use super::error::{OUT_OF_MEMORY, check};
 use crate::backend::BackendError;
+use crate::backend::footprint::GPU_BYTES_MIN;
 use crate::graph::memory;
 use cudarc::driver::sys;
 use std::ptr::NonNull;
 use std::rc::Rc;
-
-/// Smallest allocation, so that an empty array has an address too.
-const BYTES_MIN: u64 = 256;
 
 /// A block of device memory.
 #[derive(Debug)]
@@ -32,7 +30,7 @@ impl DeviceMemory {
         what: &'static str,
         bytes: u64,
     ) -> Result<Self, BackendError> {
-        let bytes = bytes.max(BYTES_MIN);
+        let bytes = bytes.max(GPU_BYTES_MIN);
         context.book(what, bytes)?;
         let mut address = 0;
         let size = usize::try_from(bytes).unwrap_or(usize::MAX);

@@ -20,7 +20,8 @@ use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
 use super::{CudaOptions, Executor};
 use crate::backend::{
-    BackendError, Canceller, DeviceInfo, RunLimits, RunStats, Session, SessionMemory, fit, outgrown,
+    BackendError, Canceller, DeviceInfo, RunLimits, RunStats, Session, SessionMemory, Trace, fit,
+    outgrown,
 };
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, GraphNeeds, RegisterId};
@@ -134,6 +135,7 @@ pub struct CudaSession<'g> {
     tiles: Option<bool>,
     canceller: Canceller,
     brake: Option<Brake>,
+    traces: bool,
     context: Rc<Context>,
 }
 
@@ -163,7 +165,7 @@ impl<'g> CudaSession<'g> {
         let context = Context::open(options.device, options.budget_bytes)?;
         let module = Module::load(&context)?;
         let asked = match executor {
-            Executor::Mega => Asked::for_mega(graph, &options, &context.limits().info),
+            Executor::Mega => Asked::for_mega(graph, &options, context.limits()),
             Executor::Launches | Executor::Graph | Executor::Cpu => Asked::plainly(&options),
         };
         let runner = Runner::new(executor, &module, (asked, &options))?;
@@ -189,6 +191,7 @@ impl<'g> CudaSession<'g> {
             tiles: options.tiles,
             canceller: Canceller::default(),
             brake: None,
+            traces: false,
             context,
         })
     }
@@ -262,6 +265,7 @@ impl<'g> CudaSession<'g> {
             } else {
                 self.graph.addresses()
             },
+            traces: self.traces,
             time_budget_ns: self.limits.time_budget_ns,
         };
         let uploader = Uploader {
@@ -294,6 +298,7 @@ impl<'g> CudaSession<'g> {
         let program = self.program.as_mut().ok_or(BackendError::NotLoaded)?;
         stage_inputs(program, inputs)?;
         program.outgrowing.begin_run();
+        program.clear_trace(&mut uploader(&self.stream, &mut self.staging))?;
         let program = &*program;
         if self.brake.is_none() && self.canceller.is_shared() {
             self.brake = Some(Brake::new(&self.context)?);
@@ -312,9 +317,15 @@ impl<'g> CudaSession<'g> {
         Ok(RunStats {
             run_ns: start.ns_until(end)?,
             host: running.host(),
+            trace: self.read_trace(&control)?,
             region,
             control,
         })
+    }
+
+    fn read_trace(&mut self, control: &ControlRecord) -> Result<Option<Trace>, BackendError> {
+        let program = self.program.as_mut().ok_or(BackendError::NotLoaded)?;
+        program.read_trace(control, &mut uploader(&self.stream, &mut self.staging))
     }
 
     /// Refuses to answer when a path outgrew the distances of the last run; `words` are
@@ -360,6 +371,10 @@ impl<'g> CudaSession<'g> {
                 .download(&self.stream, place.address, place.bytes, take)
         }
     }
+}
+
+fn uploader<'a>(stream: &'a Stream, staging: &'a mut Staging) -> Uploader<'a> {
+    Uploader { stream, staging }
 }
 
 /// Puts the inputs where the device copies them from.
@@ -436,6 +451,10 @@ impl Session for CudaSession<'_> {
         self.canceller = canceller;
     }
 
+    fn trace_runs(&mut self, trace: bool) {
+        self.traces = trace && matches!(self.runner, Runner::Mega(_));
+    }
+
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         let result = self.load_program(program);
         self.settled(result)
@@ -443,8 +462,12 @@ impl Session for CudaSession<'_> {
 
     fn memory(&self) -> SessionMemory {
         let tiles_bytes = self.graph.tiles_bytes();
+        let trace_bytes = self.program.as_ref().map_or(0, Loaded::trace_bytes);
         SessionMemory {
-            allocated_bytes: self.context.used_bytes().saturating_sub(tiles_bytes),
+            allocated_bytes: self
+                .context
+                .used_bytes()
+                .saturating_sub(tiles_bytes + trace_bytes),
             tiles_bytes,
         }
     }

@@ -1,127 +1,71 @@
-//! Lanes of a block of the persistent kernel, by graph and work.
+//! Shape of the persistent kernel, by the planner's launch policy.
 //!
-//! By default there is one block per multiprocessor. More lanes hide more memory latency; fewer
-//! lanes have more registers each, and a cheaper barrier. All figures are from an H200.
+//! The policy gets the device's limits, the lanes that were measured for a kind of work
+//! ([`LaneTable`](crate::backend::lanes::LaneTable)), and whether a narrower kernel knows every
+//! opcode of the program. It returns lanes, blocks, and the mode, which chooses that kernel.
 
 use super::CudaOptions;
 use super::cluster::CLUSTER_MAX;
-use crate::backend::DeviceInfo;
+use crate::backend::gpu::DeviceLimits;
+use crate::backend::lanes::{Kind, Lanes, Work};
 use crate::graph::Graph;
-use crate::program::encoded::EncodedProgram;
-use seawall_core::abi::program::Opcode;
+use seawall_core::launch::{
+    AdapterLimits, LaunchMode, LaunchPlan, LaunchPolicy, LaunchRequest, LaunchThresholds,
+};
+use seawall_core::ratio::Bps;
 
-/// Dominant work of a program.
+/// The planner's policy for resident kernels. They have at most one block per multiprocessor, so
+/// more lanes lower no occupancy. A program that a narrower kernel knows is hot as a whole, however
+/// few its waves or nodes are.
+const POLICY: LaunchPolicy = {
+    let thresholds = LaunchThresholds {
+        lanes_max: 1024,
+        hot_opcode_min: 1,
+        fused_queue_min: u32::MAX,
+        ..LaunchThresholds::STANDARD
+    };
+    match LaunchPolicy::new(thresholds) {
+        Ok(policy) => policy,
+        Err(_) => LaunchPolicy::STANDARD,
+    }
+};
+
+/// The graph and the device that shapes are planned for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Work {
-    /// Only frontier searches and operations on words.
-    Searches,
-    /// Many rounds, each over the nodes that the last one found.
-    Rounds,
-    /// Connected components.
-    Components,
-    /// Passes over all nodes or edges.
-    Passes,
+pub(super) struct Site {
+    lanes: Lanes,
+    units: u32,
+    lanes_max: u32,
+    nodes: u32,
+    edges: u32,
 }
 
-impl Work {
-    /// Returns the dominant work of `program`, other than searching.
-    pub(super) fn of(program: &EncodedProgram) -> Self {
-        let has = |wanted: fn(Opcode) -> bool| {
-            let opcodes = program.waves.iter();
-            opcodes
-                .filter_map(|wave| Opcode::from_word(wave.opcode))
-                .any(wanted)
+impl Site {
+    /// Plans the launch for `work`; `is_hot` tells whether a narrower kernel knows the program.
+    ///
+    /// All nodes may be active, and every lane has a slot even if there are fewer, because waves
+    /// over edges need lanes too. The blocks of a resident kernel take no memory of the budget, so
+    /// its pressure does not reduce them.
+    fn plan(&self, work: Work, is_hot: bool) -> Option<LaunchPlan> {
+        let lanes = self.lanes.of_work(work).min(self.lanes_max);
+        let slots = self.units.saturating_mul(lanes);
+        let request = LaunchRequest {
+            queue_len: self.nodes.max(slots),
+            requested_worker_groups: self.units,
+            limits: AdapterLimits {
+                max_workgroup_size_x: lanes,
+                max_compute_workgroups_per_dimension: self.units,
+                max_compute_invocations_per_workgroup: self.lanes_max,
+            },
+            hot_opcode_count: u32::from(is_hot),
+            graph_node_count: self.nodes,
+            graph_edge_count: self.edges,
+            memory_pressure: Some(Bps(0)),
+            requested_hit_capacity: 1,
+            ..LaunchRequest::default()
         };
-        if has(|opcode| {
-            matches!(
-                opcode,
-                Opcode::StepPaths
-                    | Opcode::StepPathsWide
-                    | Opcode::StepPathsFloat
-                    | Opcode::StepPeel
-                    | Opcode::StepSets
-            )
-        }) {
-            Self::Rounds
-        } else if has(|opcode| matches!(opcode, Opcode::LinkSample | Opcode::LinkRest)) {
-            Self::Components
-        } else {
-            Self::Passes
-        }
+        POLICY.plan(&request, None).ok()
     }
-}
-
-/// Lanes of a block by work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Lanes {
-    searches: u32,
-    rounds: u32,
-    components: u32,
-    passes: u32,
-}
-
-/// For graphs of higher degree. Wide steps of a search and passes need all lanes
-/// (`gen:rmat:22:16`: a search 0.57 ms, with 640 lanes 0.65 ms; a wave that links along every edge
-/// 2.2 and 3.1 ms). For other work registers are worth more: core numbers take 21.8 ms instead of
-/// 33.1 ms with 1024 lanes, components 1.1 instead of 1.3 to 1.5 ms, paths the same.
-const RICH: Lanes = Lanes {
-    searches: 1024,
-    rounds: 640,
-    components: 640,
-    passes: 1024,
-};
-
-/// For graphs of low degree, whose searches are deep and narrow, so that a cheaper barrier is
-/// worth more than more lanes. In a cluster they need one lane per edge of most frontiers
-/// (`gen:grid:2048`: 10.9 ms with 640 lanes, 11.3 ms with 512). Lanes fetch what they keep in
-/// memory again after every barrier, so rounds get few lanes (paths there: 65 ms with 128 lanes,
-/// 82 ms with 512, both without the registers that few lanes leave). Components take 1.06 ms
-/// there, with 512 lanes 1.32 ms; triangles 3.4 and 4.7 ms.
-const LEAN: Lanes = Lanes {
-    searches: 640,
-    rounds: 128,
-    components: 1024,
-    passes: 1024,
-};
-
-/// Lanes of searches on smaller graphs of low degree (`gen:grid:512`: 2.2 ms, with 512 lanes 2.6
-/// ms).
-const SMALL_SEARCHES: u32 = 256;
-
-/// Number of nodes below which a graph counts as small there.
-const SMALL_NODES: u32 = 1 << 20;
-
-/// Highest average degree of a graph of low degree.
-const LEAN_DEGREE: u64 = 8;
-
-impl Lanes {
-    /// Returns the lanes for `graph`.
-    fn of(graph: &Graph) -> Self {
-        if !is_lean(graph) {
-            RICH
-        } else if graph.nodes() < SMALL_NODES {
-            Self {
-                searches: SMALL_SEARCHES,
-                ..LEAN
-            }
-        } else {
-            LEAN
-        }
-    }
-
-    /// Returns the lanes for `work`.
-    pub(super) const fn of_work(self, work: Work) -> u32 {
-        match work {
-            Work::Searches => self.searches,
-            Work::Rounds => self.rounds,
-            Work::Components => self.components,
-            Work::Passes => self.passes,
-        }
-    }
-}
-
-fn is_lean(graph: &Graph) -> bool {
-    u64::from(graph.edges()) <= LEAN_DEGREE * u64::from(graph.nodes())
 }
 
 /// Requested shape; `None` means the default.
@@ -131,26 +75,33 @@ pub(super) struct Asked {
     pub(super) blocks: Option<u32>,
     /// Lanes of a block.
     pub(super) lanes: Option<u32>,
-    /// Lanes of a block by work, instead of these.
-    pub(super) lanes_by_work: Option<Lanes>,
+    /// Graph and device to plan blocks and lanes for, by work, instead of these.
+    pub(super) site: Option<Site>,
     /// Blocks of a cluster.
     pub(super) cluster: Option<u32>,
 }
 
 impl Asked {
-    /// Returns the shape of the persistent kernel for `graph`: the one in `options`, or one block
-    /// per multiprocessor with lanes by work. Blocks form clusters on graphs of low degree if the
-    /// device supports them, since a narrow frontier then needs no barrier of the whole grid.
-    pub(super) fn for_mega(graph: &Graph, options: &CudaOptions, info: &DeviceInfo) -> Self {
+    /// Returns the shape of the persistent kernel for `graph`: the one in `options`, or one
+    /// planned by work. Blocks form clusters on graphs of low degree if the device supports them,
+    /// since a narrow frontier then needs no barrier of the whole grid.
+    pub(super) fn for_mega(graph: &Graph, options: &CudaOptions, limits: &DeviceLimits) -> Self {
         if options.blocks.is_some() || options.lanes.is_some() || options.cluster.is_some() {
             return Self::plainly(options);
         }
-        let clusters = is_lean(graph) && info.compute_capability >= Some((9, 0));
+        let kind = Kind::of(graph);
+        let info = &limits.info;
+        let clusters = kind != Kind::Rich && info.compute_capability >= Some((9, 0));
         Self {
-            blocks: Some(info.units),
-            lanes: None,
-            lanes_by_work: Some(Lanes::of(graph)),
+            site: Some(Site {
+                lanes: options.lane_table.of_kind(kind),
+                units: info.units,
+                lanes_max: limits.lanes_max,
+                nodes: graph.nodes(),
+                edges: graph.edges(),
+            }),
             cluster: clusters.then_some(CLUSTER_MAX),
+            ..Self::default()
         }
     }
 
@@ -159,26 +110,35 @@ impl Asked {
         Self {
             blocks: options.blocks,
             lanes: options.lanes,
-            lanes_by_work: None,
+            site: None,
             cluster: options.cluster,
         }
     }
 
-    /// Returns the shape for one kind of work; clusters are for searches.
-    pub(super) fn for_work(self, work: Work) -> Self {
-        let by_work = self.lanes_by_work.map(|lanes| lanes.of_work(work));
-        Self {
-            lanes: by_work.or(self.lanes),
-            lanes_by_work: None,
+    /// Returns the shape for one kind of work, and its mode; clusters are for searches. `is_hot`
+    /// tells whether a narrower kernel knows the program.
+    pub(super) fn for_work(self, work: Work, is_hot: bool) -> (Self, LaunchMode) {
+        let plan = self.site.and_then(|site| site.plan(work, is_hot));
+        let plainly = if is_hot {
+            LaunchMode::Fused
+        } else {
+            LaunchMode::Interpreter
+        };
+        let asked = Self {
+            blocks: plan.map_or(self.blocks, |plan| Some(plan.grid_groups)),
+            lanes: plan.map_or(self.lanes, |plan| Some(plan.lanes_per_group)),
+            site: None,
             cluster: self.cluster.filter(|_| work == Work::Searches),
-            ..self
-        }
+        };
+        (asked, plan.map_or(plainly, |plan| plan.mode))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::DeviceInfo;
+    use crate::backend::lanes::LaneTable;
 
     fn graph(nodes: u32, degree: u32) -> Graph {
         let edges: Vec<_> = (0..nodes)
@@ -187,40 +147,101 @@ mod tests {
         Graph::from_edges(nodes, &edges, false).unwrap()
     }
 
-    fn hopper() -> DeviceInfo {
-        DeviceInfo {
-            name: "a device".to_owned(),
-            units: 132,
-            compute_capability: Some((9, 0)),
-            memory_bytes: 1 << 37,
+    fn hopper() -> DeviceLimits {
+        DeviceLimits {
+            ordinal: 0,
+            info: DeviceInfo {
+                name: "a device".to_owned(),
+                units: 132,
+                compute_capability: Some((9, 0)),
+                memory_bytes: 1 << 37,
+            },
+            driver_version: 13_000,
+            cooperative_launch: true,
+            warp_lanes: 32,
+            lanes_max: 1024,
+            lanes_per_unit: 2048,
+            blocks_per_unit: 32,
+            shared_block_bytes: 48 << 10,
+            shared_block_optin_bytes: 227 << 10,
+            shared_unit_bytes: 228 << 10,
+            cache_bytes: 50 << 20,
+            kernel_timeout: false,
+        }
+    }
+
+    const WORKS: [Work; 4] = [Work::Searches, Work::Rounds, Work::Components, Work::Passes];
+
+    #[test]
+    fn a_plan_has_the_lanes_of_the_table_on_every_multiprocessor() {
+        let table = LaneTable::default();
+        for (graph, kind) in [(graph(100, 2), Kind::Small), (graph(100, 20), Kind::Rich)] {
+            let asked = Asked::for_mega(&graph, &CudaOptions::default(), &hopper());
+            for work in WORKS {
+                let (shape, _) = asked.for_work(work, false);
+                let lanes = table.of_kind(kind).of_work(work);
+                assert_eq!(
+                    (shape.blocks, shape.lanes),
+                    (Some(132), Some(lanes)),
+                    "{work:?}"
+                );
+            }
         }
     }
 
     #[test]
-    fn graphs_of_low_degree_are_searched_in_clusters_of_small_blocks() {
-        let options = CudaOptions::default();
-        let asked = Asked::for_mega(&graph(100, 2), &options, &hopper());
-        let search = asked.for_work(Work::Searches);
-        assert_eq!(
-            (search.blocks, search.lanes, search.cluster),
-            (Some(132), Some(SMALL_SEARCHES), Some(CLUSTER_MAX))
-        );
-        let rounds = asked.for_work(Work::Rounds);
-        assert_eq!((rounds.lanes, rounds.cluster), (Some(LEAN.rounds), None));
-        let older = DeviceInfo {
-            compute_capability: Some((8, 0)),
+    fn tuned_lanes_replace_the_defaults_up_to_those_of_the_device() {
+        let lanes = Lanes {
+            searches: 96,
+            rounds: 128,
+            components: 512,
+            passes: 1024,
+        };
+        let options = CudaOptions {
+            lane_table: LaneTable::default().with(Kind::Small, lanes),
+            ..CudaOptions::default()
+        };
+        let device = DeviceLimits {
+            lanes_max: 256,
             ..hopper()
         };
-        let asked = Asked::for_mega(&graph(100, 2), &options, &older);
-        assert_eq!(asked.for_work(Work::Searches).cluster, None);
+        let asked = Asked::for_mega(&graph(100, 2), &options, &device);
+        let found = WORKS.map(|work| asked.for_work(work, false).0.lanes);
+        assert_eq!(found, [Some(96), Some(128), Some(256), Some(256)]);
     }
 
     #[test]
-    fn graphs_of_high_degree_get_no_clusters() {
-        let asked = Asked::for_mega(&graph(100, 20), &CudaOptions::default(), &hopper());
-        let search = asked.for_work(Work::Searches);
-        assert_eq!((search.lanes, search.cluster), (Some(1024), None));
-        assert_eq!(asked.for_work(Work::Passes).lanes, Some(RICH.passes));
+    fn programs_that_a_narrower_kernel_knows_are_fused() {
+        for options in [
+            CudaOptions::default(),
+            CudaOptions {
+                lanes: Some(96),
+                ..CudaOptions::default()
+            },
+        ] {
+            let asked = Asked::for_mega(&graph(100, 2), &options, &hopper());
+            let mode = |is_hot| asked.for_work(Work::Passes, is_hot).1;
+            assert_eq!(
+                (mode(true), mode(false)),
+                (LaunchMode::Fused, LaunchMode::Interpreter)
+            );
+        }
+    }
+
+    #[test]
+    fn graphs_of_low_degree_are_searched_in_clusters() {
+        let options = CudaOptions::default();
+        let cluster = |graph: &Graph, limits: &DeviceLimits, work| {
+            let asked = Asked::for_mega(graph, &options, limits);
+            asked.for_work(work, true).0.cluster
+        };
+        let mut older = hopper();
+        older.info.compute_capability = Some((8, 0));
+        let (lean, rich) = (graph(100, 2), graph(100, 20));
+        assert_eq!(cluster(&lean, &hopper(), Work::Searches), Some(CLUSTER_MAX));
+        assert_eq!(cluster(&lean, &hopper(), Work::Rounds), None);
+        assert_eq!(cluster(&lean, &older, Work::Searches), None);
+        assert_eq!(cluster(&rich, &hopper(), Work::Searches), None);
     }
 
     #[test]
@@ -230,9 +251,9 @@ mod tests {
             ..CudaOptions::default()
         };
         let asked = Asked::for_mega(&graph(100, 2), &options, &hopper());
-        for work in [Work::Searches, Work::Rounds, Work::Components, Work::Passes] {
-            assert_eq!(asked.for_work(work).lanes, Some(96));
-            assert_eq!(asked.for_work(work).blocks, None);
+        for work in WORKS {
+            let (shape, _) = asked.for_work(work, false);
+            assert_eq!((shape.lanes, shape.blocks), (Some(96), None));
         }
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! The image is built on the host with its final addresses, and uploaded in one copy.
 
+use crate::backend::footprint::GPU_BYTES_MIN;
 use crate::backend::record::{Addresses, GraphAddresses, GraphSize, TableAddresses, launch_record};
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::code::Instruction;
@@ -11,7 +12,7 @@ use seawall_core::abi::program::{GroupRecord, LaunchRecord, RegisterRecord, Wave
 use seawall_core::abi::search::SearchPolicy;
 
 /// Alignment of every part: two cache lines, as the allocator's own.
-const ALIGN: u64 = 256;
+const ALIGN: u64 = GPU_BYTES_MIN;
 
 /// Offset of the control block: directly after the launch record.
 pub(super) const CONTROL_OFFSET: u64 = (size_of::<LaunchRecord>() as u64).div_ceil(ALIGN) * ALIGN;
@@ -80,6 +81,8 @@ pub(super) struct Placement {
     pub(super) nodes: u32,
     /// Directed edges of the graph.
     pub(super) edges: u32,
+    /// Address of the trace to write, or 0.
+    pub(super) trace: u64,
     /// Time budget of a run, nanoseconds.
     pub(super) time_budget_ns: u64,
 }
@@ -99,6 +102,7 @@ impl Placement {
             arena: self.arena,
             inputs: self.inputs,
             control: self.tables + CONTROL_OFFSET,
+            trace: self.trace,
         };
         let size = GraphSize {
             nodes: self.nodes,
@@ -140,6 +144,7 @@ impl Placement {
             ids: Vec::new(),
             groups: Vec::new(),
             top_groups: 0,
+            group_bytes: Vec::new(),
             waves: Vec::new(),
             code: Vec::new(),
             registers: Vec::new(),
@@ -147,6 +152,7 @@ impl Placement {
             arena_bytes: 0,
             input_bytes: 0,
             needs: crate::program::encoded::GraphNeeds::default(),
+            own: None,
             search: SearchPolicy::default(),
         })
     }
@@ -185,6 +191,7 @@ mod tests {
                 3
             ],
             top_groups: 2,
+            group_bytes: Vec::new(),
             waves: vec![
                 WaveRecord {
                     opcode: 4,
@@ -216,6 +223,7 @@ mod tests {
             arena_bytes: 0,
             input_bytes: 0,
             needs: GraphNeeds::default(),
+            own: None,
             search: SearchPolicy {
                 forced: 18,
                 ..SearchPolicy::default()
@@ -242,6 +250,7 @@ mod tests {
             },
             nodes: 19,
             edges: 20,
+            trace: 0x60,
             time_budget_ns: 21,
         }
     }
@@ -271,6 +280,7 @@ mod tests {
             (2, 3, 40, 5)
         );
         assert_eq!((record.arena, record.inputs), (0x20_0000, 0x30_0000));
+        assert_eq!(record.trace, 0x60);
         assert_eq!(
             (record.offsets, record.targets, record.weights),
             (0x40, 0x41, 0x42)

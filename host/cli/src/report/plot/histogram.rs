@@ -54,6 +54,7 @@ impl Histogram {
             }
             Column::F32(values) => Self::real(values.iter().copied().map(f64::from)),
             Column::Sets(sets) => Self::spread(bars, sets.counts().into_iter().map(u64::from)),
+            _ => Self::spread(bars, std::iter::empty()),
         }
     }
 

@@ -1,0 +1,155 @@
+//! The trace of a run: what a kernel wrote about its groups and steps, in times since its start.
+
+use super::BackendError;
+use crate::graph::memory;
+use bytemuck::AnyBitPattern;
+use seawall_core::abi::control::ControlRecord;
+use seawall_core::abi::search::Step;
+use seawall_core::abi::trace::{GroupTrace, StepReason, StepTrace, TraceHead, nanoseconds};
+use seawall_core::topology::Topology;
+
+/// Steps that a trace keeps; further ones are counted.
+pub const STEPS_KEPT: u32 = 4096;
+
+/// Times and steps of a run, as its leading block saw them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// Groups that ran, by number.
+    pub groups: Vec<GroupTime>,
+    /// Steps of searches in their order, the first [`STEPS_KEPT`] of them.
+    pub steps: Vec<StepTaken>,
+    /// Number of all steps.
+    pub steps_total: u32,
+}
+
+/// The time of a group in all its runs, barriers after it included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupTime {
+    /// Its number in the table of groups.
+    pub group: u32,
+    /// Groups measured together, this one first: one block ran them without a grid barrier.
+    pub groups: u32,
+    /// How often it ran.
+    pub runs: u32,
+    /// Start of its first run since the start of the program, nanoseconds.
+    pub start_ns: u64,
+    /// Time of all its runs, nanoseconds.
+    pub spent_ns: u64,
+}
+
+/// A step of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepTaken {
+    /// Number of the loop's wave.
+    pub wave: u32,
+    /// Iteration of the search.
+    pub iteration: u32,
+    /// What ran.
+    pub step: Step,
+    /// The topology that was chosen; a step differs from it where the graph or the width of the
+    /// frontier does not allow it.
+    pub topology: Topology,
+    /// The rule that chose it.
+    pub reason: StepReason,
+    /// Nodes of the frontier.
+    pub nodes: u32,
+    /// Edges of the frontier.
+    pub edges: u32,
+    /// Start since the start of the program, nanoseconds.
+    pub start_ns: u64,
+    /// Duration, nanoseconds.
+    pub duration_ns: u64,
+}
+
+/// Memory that a kernel writes a trace to.
+#[derive(Debug)]
+pub(super) struct TraceMemory {
+    words: Vec<u64>,
+    groups: usize,
+}
+
+const HEAD: usize = size_of::<TraceHead>();
+const GROUP: usize = size_of::<GroupTrace>();
+const STEP: usize = size_of::<StepTrace>();
+
+impl TraceMemory {
+    /// Allocates a trace for a table of `groups` groups.
+    ///
+    /// # Errors
+    /// [`BackendError::OutOfMemory`].
+    pub(super) fn new(groups: usize) -> Result<Self, BackendError> {
+        let bytes = HEAD + groups.saturating_mul(GROUP) + STEPS_KEPT as usize * STEP;
+        let words = memory::zeroed(bytes.div_ceil(8));
+        let words = words.map_err(|short| BackendError::OutOfMemory {
+            what: "the trace of a run",
+            needed: short.needed,
+            available: short.available,
+        })?;
+        Ok(Self { words, groups })
+    }
+
+    /// Empties the trace for the next run.
+    pub(super) fn clear(&mut self) {
+        self.words.fill(0);
+        let head = TraceHead {
+            room: STEPS_KEPT,
+            ..TraceHead::default()
+        };
+        self.bytes_mut()[..HEAD].copy_from_slice(bytemuck::bytes_of(&head));
+    }
+
+    /// The trace as the kernel sees it.
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+        bytemuck::cast_slice_mut(&mut self.words)
+    }
+
+    /// Address of the trace in this process.
+    pub(super) fn address(&mut self) -> u64 {
+        self.words.as_mut_ptr() as u64
+    }
+
+    fn record<T: AnyBitPattern>(&self, at: usize) -> T {
+        let bytes: &[u8] = bytemuck::cast_slice(&self.words);
+        bytemuck::pod_read_unaligned(&bytes[at..at + size_of::<T>()])
+    }
+
+    /// Returns the trace of the run that left `control`.
+    pub(super) fn read(&self, control: &ControlRecord) -> Trace {
+        let zero = nanoseconds(control.started_ns);
+        let head: TraceHead = self.record(0);
+        let group = |group: usize| group_time(group, &self.record(HEAD + group * GROUP), zero);
+        let first_step = HEAD + self.groups * GROUP;
+        let kept = head.steps.min(STEPS_KEPT) as usize;
+        let step = |step: usize| step_taken(&self.record(first_step + step * STEP), zero);
+        Trace {
+            groups: (0..self.groups).filter_map(group).collect(),
+            steps: (0..kept).filter_map(step).collect(),
+            steps_total: head.steps,
+        }
+    }
+}
+
+fn group_time(group: usize, record: &GroupTrace, zero: u64) -> Option<GroupTime> {
+    (record.runs > 0).then(|| GroupTime {
+        group: group as u32,
+        groups: record.groups,
+        runs: record.runs,
+        start_ns: nanoseconds(record.first_ns).saturating_sub(zero),
+        spent_ns: nanoseconds(record.spent_ns),
+    })
+}
+
+fn step_taken(record: &StepTrace, zero: u64) -> Option<StepTaken> {
+    let [begun, ended] = [record.begun_ns, record.ended_ns].map(nanoseconds);
+    Some(StepTaken {
+        wave: record.wave,
+        iteration: record.iteration,
+        step: Step::from_word(record.step)?,
+        topology: Topology::from_u32(record.topology)?,
+        reason: StepReason::from_word(record.reason)?,
+        nodes: record.nodes,
+        edges: record.edges,
+        start_ns: begun.saturating_sub(zero),
+        duration_ns: ended.saturating_sub(begun),
+    })
+}

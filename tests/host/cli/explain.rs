@@ -1,0 +1,115 @@
+//! `--explain`: the groups of a run with what they were planned, predicted and measured to take.
+
+use super::{finish, seawall};
+use serde_json::Value;
+
+fn report(graph: &str, analysis: &str, more: &[&str]) -> Value {
+    let run = [
+        "run",
+        graph,
+        "--analysis",
+        analysis,
+        "--backend",
+        "cpu",
+        "--threads",
+        "2",
+        "--explain",
+        "--json",
+    ];
+    let run: Vec<&str> = run.iter().chain(more).copied().collect();
+    finish(&mut seawall(&run)).json()
+}
+
+#[test]
+fn each_group_has_its_waves_bytes_reason_and_both_times() {
+    let source = ["--source", "0"];
+    for (analysis, more) in [
+        ("bfs", &source[..]),
+        ("sssp", &source),
+        ("cc", &[]),
+        ("scc", &[]),
+        ("pagerank", &[]),
+        ("triangles", &[]),
+    ] {
+        let report = report("gen:rmat:9:8", analysis, more);
+        let groups = report["explain"]["groups"].as_array().unwrap();
+        let is_top = |group: &&Value| group["body_of"].is_null();
+        let top: Vec<_> = groups.iter().filter(is_top).collect();
+        assert_eq!(top.len() as u64, report["plan"]["groups"], "{analysis}");
+        let bytes = top.iter().map(|group| group["bytes"].as_u64().unwrap());
+        assert_eq!(bytes.max().unwrap(), report["plan"]["peak_group_bytes"]);
+        let mut measured = 0;
+        for group in groups {
+            assert!(!group["waves"].as_array().unwrap().is_empty(), "{group}");
+            assert!(!group["topology"].as_str().unwrap().is_empty(), "{group}");
+            assert!(!group["reason"].as_str().unwrap().is_empty(), "{group}");
+            let with = group["measured_with"].is_u64();
+            assert!(with || group["measured_ns"].is_u64() || group["runs"].is_null());
+        }
+        for group in top {
+            assert!(group["predicted_ns"].is_u64(), "{group}");
+            assert!(group["runs"] == 1, "{group}");
+            measured += group["measured_ns"].as_u64().unwrap_or(0);
+        }
+        let run = report["time_ns"]["run"].as_u64().unwrap();
+        assert!(0 < measured && measured <= run, "{measured} of {run}");
+    }
+}
+
+#[test]
+fn bodies_are_counted_by_iteration() {
+    let report = report("gen:grid:20", "pagerank", &[]);
+    let groups = report["explain"]["groups"].as_array().unwrap();
+    let bodies = groups.iter().filter(|group| group["body_of"] == "rank");
+    let runs: Vec<_> = bodies.map(|group| &group["runs"]).collect();
+    assert!(!runs.is_empty());
+    assert!(runs.iter().all(|runs| **runs == report["iterations"]));
+}
+
+#[test]
+fn a_tight_budget_makes_a_search_sparse_and_the_reason_says_so() {
+    let source = ["--source", "0", "--undirected"];
+    let free = report("gen:rmat:13:16", "bfs", &source);
+    let reasons = |report: &Value| -> Vec<String> {
+        let steps = report["explain"]["steps"].as_array().unwrap();
+        let reason = |step: &Value| step["reason"].as_str().unwrap().to_owned();
+        steps.iter().map(reason).collect()
+    };
+    let rule = "memory_pressure_sparse_safety".to_owned();
+    assert!(!reasons(&free).contains(&rule));
+    let needed = free["memory"]["predicted_bytes"].as_u64().unwrap() + 1024;
+    let needed = needed.to_string();
+    let tight = [&source[..], &["--budget", &needed]].concat();
+    let tight = report("gen:rmat:13:16", "bfs", &tight);
+    assert!(reasons(&tight).contains(&rule), "{:?}", reasons(&tight));
+    assert_eq!(tight["checksum"], free["checksum"]);
+}
+
+#[test]
+fn text_has_a_line_for_each_group_and_json_without_explain_has_none() {
+    let run = [
+        "run",
+        "gen:grid:30",
+        "--analysis",
+        "bfs",
+        "--source",
+        "0",
+        "--backend",
+        "cpu",
+    ];
+    let plain = finish(&mut seawall(&[&run[..], &["--json"]].concat())).json();
+    assert!(plain.get("explain").is_none());
+    let text = finish(&mut seawall(&[&run[..], &["--explain"]].concat()));
+    assert_eq!(text.code, 0);
+    for part in ["predicted", "measured", "narrow_frontier", "iterations"] {
+        assert!(
+            text.stdout.contains(part),
+            "{part:?} is not in\n{}",
+            text.stdout
+        );
+    }
+    let batch = finish(&mut seawall(
+        &[&run[..], &["gen:grid:4", "--explain"]].concat(),
+    ));
+    batch.refused(&["--explain"]);
+}

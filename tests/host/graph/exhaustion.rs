@@ -1,0 +1,59 @@
+//! Graphs of a library user who has no memory left: an error, not the end of the process.
+
+use super::WEIGHTED;
+use seawall::graph::{self, Graph, GraphError};
+use std::process::Command;
+
+const CHILD: &str = "SEAWALL_TEST_LITTLE_MEMORY";
+/// KiB of address space for the test program and its graphs.
+const LIMIT: &str = "600000";
+
+/// Larger and larger graphs are made in a process with little address space.
+#[test]
+fn a_graph_that_does_not_fit_is_an_error() {
+    if std::env::var_os(CHILD).is_some() {
+        return in_little_memory();
+    }
+    let name = "graph::exhaustion::a_graph_that_does_not_fit_is_an_error";
+    let script = format!("ulimit -v {LIMIT}; exec \"$0\" --exact {name} --nocapture");
+    let child = Command::new("sh")
+        .args(["-c", &script])
+        .arg(std::env::current_exe().unwrap())
+        .env(CHILD, "1")
+        .env("RAYON_NUM_THREADS", "2")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&child.stdout);
+    let errors = String::from_utf8_lossy(&child.stderr);
+    assert!(child.status.success(), "{text}\n{errors}");
+    assert!(text.contains("1 passed"), "{text}");
+    for part in ["generator", "edges", "incoming"] {
+        assert!(text.contains(&format!("{part}: refused")), "{text}");
+    }
+}
+
+fn in_little_memory() {
+    for scale in [12, 18, 20, 22] {
+        match graph::load(format!("gen:uniform:{scale}:24"), &WEIGHTED, None) {
+            Ok(_) => {}
+            Err(GraphError::Memory { .. }) => println!("generator: refused"),
+            Err(other) => panic!("{other}"),
+        }
+    }
+    let mut edges: Vec<(u32, u32)> = Vec::new();
+    while edges.try_reserve_exact(1 << 21).is_ok() {
+        let first = edges.len() as u32;
+        edges.extend((first..first + (1 << 21)).map(|node| (node, node + 1)));
+        let nodes = edges.len() as u32 + 1;
+        match Graph::from_edges(nodes, &edges, false) {
+            Ok(graph) => {
+                // Memory that a graph leaves may be too little for its incoming rows.
+                if graph.try_incoming().is_err() {
+                    println!("incoming: refused");
+                }
+            }
+            Err(GraphError::Memory { .. }) => return println!("edges: refused"),
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
