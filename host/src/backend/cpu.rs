@@ -22,8 +22,7 @@ use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::{HostGrid, Services};
 use seawall_device::launch::Launch;
-use seawall_device::run::run_program;
-use seawall_device::waves::family;
+use seawall_device::threads::run_program;
 use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
@@ -378,10 +377,7 @@ fn run_block(launch: &LaunchRecord, place: (u32, u32), extra: u32, dealer: &Deal
     // borrowed memory of the stated lengths, which outlives the threads.
     let launch = unsafe { Launch::new(launch) };
     // A run that stops early leaves its reason in the control block.
-    let _ = match grid.alone() {
-        Some(grid) => run_program::<_, { family::ALL }>(grid, launch),
-        None => run_program::<_, { family::ALL }>(grid, launch),
-    };
+    let _ = run_program(grid, launch);
 }
 
 /// The clock and the scheduler of this machine.

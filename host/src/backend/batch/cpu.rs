@@ -11,8 +11,8 @@ use seawall_core::abi::batch::BatchRecord;
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::HostGrid;
-use seawall_device::run::{Batch, run_batch};
-use seawall_device::waves::family;
+use seawall_device::run::Batch;
+use seawall_device::threads::run_batch;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::time::Instant;
@@ -137,5 +137,5 @@ fn run_block(BatchAddress(record): BatchAddress, place: (u32, u32), dealer: &Dea
     // which is exclusively borrowed for the run; there is an arena for each of
     // the blocks.
     let batch = unsafe { Batch::new(record as *const BatchRecord) };
-    run_batch::<HostGrid, { family::ALL }>(grid, batch);
+    run_batch(grid, batch);
 }

@@ -20,8 +20,8 @@ use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::HostGrid;
 use seawall_device::launch::Launch;
-use seawall_device::run::{BodyLaunch, again, begin_loop, run_body, run_one_group};
-use seawall_device::waves::family;
+use seawall_device::run::BodyLaunch;
+use seawall_device::threads::{again, begin_loop, run_body, run_one_group};
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
@@ -235,15 +235,15 @@ fn run_kernel(record: &LaunchRecord, place: (u32, u32), dealer: &Dealer, kernel:
     let mut shared = vec![0_u32; SHARED_WORDS];
     // SAFETY: `shared` belongs to this thread, has the length that the grid states, and outlives
     // the call; so does the dealer, which only the threads of this launch use.
-    let grid = unsafe { HostGrid::<false>::new(place, shared.as_mut_ptr(), dealer, SERVICES) };
+    let grid = unsafe { HostGrid::new(place, shared.as_mut_ptr(), dealer, SERVICES) };
     // SAFETY: the record was filled from live, exclusively borrowed memory of the stated lengths,
     // which outlives the threads.
     let launch = unsafe { Launch::new(record) };
     // A launch that stops early leaves its reason in the control block.
     let _ = match kernel {
-        Kernel::Group(group) => run_one_group::<_, { family::ALL }>(grid, launch, group),
+        Kernel::Group(group) => run_one_group(grid, launch, group),
         Kernel::Begin(wave) => begin_loop(grid, launch, wave),
-        Kernel::Body(body) => run_body::<_, { family::ALL }>(grid, launch, body),
+        Kernel::Body(body) => run_body(grid, launch, body),
         Kernel::Again(wave) => again(grid, launch, wave),
     };
 }
