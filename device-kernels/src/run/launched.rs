@@ -13,10 +13,12 @@ use crate::grid::Grid;
 use crate::launch::Launch;
 use crate::search::drive::{self, is_over};
 use crate::search::frontier::Frontier;
+use crate::sets::WaveSet;
 use crate::tables::Wave;
 use seawall_core::abi::code::DEPTH_MAX;
 use seawall_core::abi::control::{FaultCode, LoopState};
 use seawall_core::abi::program::{FixpointRecord, NO_REGISTER, Opcode, WhileRecord};
+use seawall_core::convergence::{ConvergenceContract, Outcome};
 
 /// One launch of a loop's body.
 #[derive(Clone, Copy, Debug)]
@@ -34,13 +36,9 @@ pub struct BodyLaunch {
 /// # Errors
 /// If a wave faults.
 #[inline(always)]
-pub fn run_one_group<G: Grid, const FAMILIES: u32>(
-    grid: G,
-    launch: Launch,
-    group: u32,
-) -> Result<(), Stop> {
+pub fn run_one_group<G: Grid, S: WaveSet>(grid: G, launch: Launch, group: u32) -> Result<(), Stop> {
     let context = resume(grid, launch)?;
-    run_waves::<G, FAMILIES>(context.reference(), group, OUTSIDE).map(|_| ())
+    run_waves::<G, S>(context.reference(), group, OUTSIDE).map(|_| ())
 }
 
 /// Opens a loop: one lane resets its state.
@@ -155,7 +153,7 @@ fn decide_while<G: Grid>(
 /// # Errors
 /// If a wave faults.
 #[inline(always)]
-pub fn run_body<G: Grid, const FAMILIES: u32>(
+pub fn run_body<G: Grid, S: WaveSet>(
     grid: G,
     launch: Launch,
     body: BodyLaunch,
@@ -171,7 +169,7 @@ pub fn run_body<G: Grid, const FAMILIES: u32>(
         context.tag.set(grid, iteration.wrapping_add(1));
     }
     grid.block_barrier();
-    run_waves::<G, FAMILIES>(context.reference(), body.group, iteration)?;
+    run_waves::<G, S>(context.reference(), body.group, iteration)?;
     if !body.last {
         return Ok(());
     }
@@ -245,12 +243,17 @@ fn close_iteration<G: Grid>(
     iteration: u32,
 ) -> Result<(), Stop> {
     let (grid, control) = (context.team.grid, context.team.control);
+    let iterations = iteration + 1;
+    let outcome = match ConvergenceContract::device_resident(record.max_iterations) {
+        Ok(contract) => contract.after_iteration(iterations, control.changed(grid)),
+        Err(_) => Some(Outcome::Exhausted { iterations }),
+    };
     let mut end = LoopEnd {
-        iterations: iteration + 1,
-        converged: control.changed(grid) != context.tag.now(grid),
+        iterations,
+        converged: matches!(outcome, Some(Outcome::Converged { .. })),
         frontier_max: 0,
     };
-    let mut over = end.converged || end.iterations >= record.max_iterations;
+    let mut over = outcome.is_some();
     if record.frontier != NO_REGISTER {
         let frontier = Frontier::of_register(grid, context.tables, record.frontier)
             .map_err(|code| control.fault(grid, code, ProgramPoint::default()))?;

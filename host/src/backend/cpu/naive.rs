@@ -6,13 +6,16 @@
 
 use super::{
     CpuSession, Line, Loaded, RunLimits, SERVICES, graph_addresses, launch_record_at, lines,
+    walkers,
 };
 use crate::backend::threads::run_blocks;
 use crate::backend::walk::{LoopStage, Stage, stages};
 use crate::backend::{
     BackendError, Canceller, DeviceInfo, HostWork, RunStats, Session, SessionMemory, fault, fit,
+    host_fault,
 };
 use crate::graph::Graph;
+use crate::own::Walkers;
 use crate::program::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::LoopState;
 use seawall_core::abi::program::LaunchRecord;
@@ -20,8 +23,7 @@ use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::HostGrid;
 use seawall_device::launch::Launch;
-use seawall_device::run::BodyLaunch;
-use seawall_device::threads::{again, begin_loop, run_body, run_one_group};
+use seawall_device::run::{BodyLaunch, again, begin_loop};
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
@@ -188,10 +190,11 @@ impl Running<'_, '_> {
         ] {
             *address = self.copy.address(*address);
         }
+        let walk = walkers(&loaded.program, false);
         let record = launch_record_at(graph, loaded, at, limits);
         let dealer = Dealer::new();
         run_blocks(blocks, |block| {
-            run_kernel(&record, (block, blocks), &dealer, kernel);
+            run_kernel((&record, walk), (block, blocks), &dealer, kernel);
         })?;
         self.host.launches = self.host.launches.saturating_add(1);
         self.settle()
@@ -205,9 +208,9 @@ impl Running<'_, '_> {
             .loaded
             .as_ref()
             .ok_or(BackendError::NotLoaded)?;
-        match loaded.control.fault {
-            record if record.code != 0 => Err(fault(&loaded.program.wave_names, record)),
-            _ => Ok(()),
+        match loaded.control.fault.code {
+            0 => Ok(()),
+            _ => Err(fault(&loaded.program.wave_names, &loaded.control)),
         }
     }
 
@@ -225,25 +228,30 @@ impl Running<'_, '_> {
         let budget = Duration::from_nanos(self.session.limits.time_budget_ns);
         if self.started.elapsed() > budget {
             let record = stage.out_of_time(loaded.control.iteration);
-            return Err(fault(&loaded.program.wave_names, record));
+            return Err(host_fault(&loaded.program.wave_names, record));
         }
         Ok(true)
     }
 }
 
-fn run_kernel(record: &LaunchRecord, place: (u32, u32), dealer: &Dealer, kernel: Kernel) {
+fn run_kernel(
+    (record, walk): (&LaunchRecord, Walkers),
+    place: (u32, u32),
+    dealer: &Dealer,
+    kernel: Kernel,
+) {
     let mut shared = vec![0_u32; SHARED_WORDS];
     // SAFETY: `shared` belongs to this thread, has the length that the grid states, and outlives
     // the call; so does the dealer, which only the threads of this launch use.
-    let grid = unsafe { HostGrid::new(place, shared.as_mut_ptr(), dealer, SERVICES) };
+    let grid = unsafe { HostGrid::<false>::new(place, shared.as_mut_ptr(), dealer, SERVICES) };
     // SAFETY: the record was filled from live, exclusively borrowed memory of the stated lengths,
     // which outlives the threads.
     let launch = unsafe { Launch::new(record) };
     // A launch that stops early leaves its reason in the control block.
     let _ = match kernel {
-        Kernel::Group(group) => run_one_group(grid, launch, group),
+        Kernel::Group(group) => (walk.group)(grid, launch, group),
         Kernel::Begin(wave) => begin_loop(grid, launch, wave),
-        Kernel::Body(body) => run_body(grid, launch, body),
+        Kernel::Body(body) => (walk.body)(grid, launch, body),
         Kernel::Again(wave) => again(grid, launch, wave),
     };
 }
