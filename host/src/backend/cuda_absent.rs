@@ -13,7 +13,7 @@ pub use super::gpu::{CudaOptions, DeviceLimits, GridShape, LoopNodes};
 pub use crate::executor::Executor;
 
 /// The embedded kernels: none.
-pub static EMBEDDED: [(&str, &str); 0] = [];
+pub const EMBEDDED: [(&str, &str); 0] = [];
 
 /// As of the backend: no machine.
 #[must_use]

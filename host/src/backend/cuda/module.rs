@@ -21,14 +21,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Kernels for every device since Volta, zero-terminated. A static: constants are copied into the
-/// metadata that every user of this crate reads.
-static BASELINE: &str = concat!(include_str!("../../../ptx/seawall.sm_70.ptx"), "\0");
+/// Kernels for every device since Volta, zero-terminated.
+const BASELINE: &str = concat!(include_str!("../../../ptx/seawall.sm_70.ptx"), "\0");
 /// Kernels for Hopper and later, zero-terminated.
-static HOPPER: &str = concat!(include_str!("../../../ptx/seawall.sm_90.ptx"), "\0");
+const HOPPER: &str = concat!(include_str!("../../../ptx/seawall.sm_90.ptx"), "\0");
 
 /// The embedded kernels by target, oldest first, each text zero-terminated.
-pub static EMBEDDED: [(&str, &str); 2] = [("sm_70", BASELINE), ("sm_90", HOPPER)];
+pub const EMBEDDED: [(&str, &str); 2] = [("sm_70", BASELINE), ("sm_90", HOPPER)];
 
 /// Machines for which a kernel need not be compiled: `sm_90`. None where the code is of
 /// other sources than the PTX.

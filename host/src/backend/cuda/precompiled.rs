@@ -10,7 +10,7 @@ use super::entry::Entry;
 use lzma_rust2::XzReader;
 use std::io::Read;
 
-static FILE: &[u8] = include_bytes!("../../../ptx/precompiled.bin");
+const FILE: &[u8] = include_bytes!("../../../ptx/precompiled.bin");
 
 /// First line of the file.
 const FORMAT: &str = "seawall precompiled kernels 1";
