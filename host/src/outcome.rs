@@ -8,7 +8,7 @@ mod groups;
 mod waves;
 
 pub use crate::column::{Column, Rounds, SourceSets};
-pub use crate::program::PlanSummary;
+pub use crate::program::{PlanCounters, PlanSummary};
 pub use groups::{GroupSummary, StepSummary};
 pub(crate) use groups::{groups, steps};
 pub(crate) use waves::waves;
@@ -188,6 +188,8 @@ pub struct RunOutcome {
     pub plan: PlanSummary,
     /// The memory of the machine.
     pub memory: Memory,
+    /// Uses of the plans so far.
+    pub plans: PlanCounters,
     /// Topology that most steps of a search had, by the planner's name; `none` without
     /// steps.
     pub topology: String,

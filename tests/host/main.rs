@@ -17,6 +17,7 @@ mod limits;
 mod memory;
 mod outgrown;
 mod paths;
+mod plan_cache;
 mod programs;
 mod tiles;
 mod vectors;

@@ -11,8 +11,9 @@ use crate::backend::cpu::prepare_threads;
 use crate::backend::{RunStats, Session};
 use crate::graph::Graph;
 use crate::outcome::{Column, Event, PlanSummary, Track};
-use crate::program::EncodedProgram;
+use crate::program::{EncodedProgram, PlanCache, PlanCounters, RegisterId};
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Prepares everything of `request` that does not depend on its graph: threads, and the costs for
@@ -29,6 +30,7 @@ pub fn prepare(request: &RunRequest) {
 pub(super) struct Submission<'g, 'p> {
     pub(super) graph: &'g Graph,
     pub(super) request: &'p RunRequest,
+    plans: &'p mut PlanCache,
     progress: &'p mut dyn FnMut(Phase),
     pub(super) log: Log,
 }
@@ -36,7 +38,7 @@ pub(super) struct Submission<'g, 'p> {
 /// A planned program, and the time of planning.
 pub(super) struct Planned {
     built: Built,
-    pub(super) encoded: EncodedProgram,
+    pub(super) encoded: Arc<EncodedProgram>,
     pub(super) summary: PlanSummary,
     pub(super) plan_ns: u64,
     /// Whether the machine has it already.
@@ -46,12 +48,6 @@ pub(super) struct Planned {
 }
 
 impl Planned {
-    /// Returns the same program with other inputs.
-    fn with_inputs(mut self, inputs: Vec<u32>) -> Self {
-        self.built.inputs = inputs;
-        self
-    }
-
     /// Marks the program as loaded on the machine.
     pub(super) fn into_loaded(self) -> Self {
         Self {
@@ -79,11 +75,12 @@ pub(super) struct Spent {
 impl<'g, 'p> Submission<'g, 'p> {
     pub(super) fn begin(
         (graph, request): (&'g Graph, &'p RunRequest),
-        progress: &'p mut dyn FnMut(Phase),
+        (plans, progress): (&'p mut PlanCache, &'p mut dyn FnMut(Phase)),
     ) -> Self {
         Self {
             graph,
             request,
+            plans,
             progress,
             log: Log::begin(),
         }
@@ -94,37 +91,37 @@ impl<'g, 'p> Submission<'g, 'p> {
         (self.progress)(phase);
     }
 
-    /// Builds, plans and encodes the program, with 64-bit distances if `wide`. Takes the plan of
-    /// `known` if that is the same program.
+    /// Builds, plans and encodes the program, with 64-bit distances if `wide`; `known` is the one
+    /// on the machine.
     pub(super) fn plan(
         &mut self,
         (target, wide): (Target, bool),
-        known: Option<Planned>,
+        known: Option<&Planned>,
     ) -> Result<Planned, RunError> {
         let start = Instant::now();
-        let built = steps::build(self.graph, self.request, wide)?;
-        let is_traced = self.request.explain;
-        let known = known
-            .filter(|known| known.is_traced == is_traced && known.built.program == built.program);
-        let mut planned = match known {
-            Some(known) => known.with_inputs(built.inputs),
-            None => self.plan_anew(built, target)?,
-        };
-        planned.plan_ns = nanoseconds(&start);
-        self.log.planned(planned.plan_ns);
-        Ok(planned)
-    }
-
-    fn plan_anew(&self, built: Built, target: Target) -> Result<Planned, RunError> {
-        let (encoded, summary) = plan_program((self.graph, self.request), &built, target)?;
+        let (graph, request) = (self.graph, self.request);
+        let mut built = steps::build(graph, request, wide)?;
+        let plans = &mut *self.plans;
+        let (encoded, summary) =
+            plan_program((graph, request), &mut built.program, (target, plans))?;
+        let is_traced = request.explain;
+        let is_same =
+            |known: &Planned| known.is_traced == is_traced && Arc::ptr_eq(&known.encoded, &encoded);
+        let plan_ns = nanoseconds(&start);
+        self.log.planned(plan_ns);
         Ok(Planned {
-            built,
+            is_loaded: known.is_some_and(is_same),
+            built: renamed(built, &encoded),
             encoded,
             summary,
-            plan_ns: 0,
-            is_loaded: false,
-            is_traced: self.request.explain,
+            plan_ns,
+            is_traced,
         })
+    }
+
+    /// Uses of the plans so far.
+    pub(super) fn plan_counters(&self) -> PlanCounters {
+        self.plans.counters()
     }
 
     /// Opens the machine, which ends with the upload of the graph.
@@ -223,6 +220,17 @@ impl<'g, 'p> Submission<'g, 'p> {
             },
         )?;
         Ok((stats, steps::median(&mut runs)))
+    }
+}
+
+/// The same program, whose registers have the identifiers of its plan: an equal program numbers
+/// them in the same way.
+fn renamed(built: Built, plan: &EncodedProgram) -> Built {
+    let name = |register: RegisterId| plan.register(register.number()).unwrap_or(register);
+    Built {
+        result: name(built.result),
+        parents: built.parents.map(name),
+        ..built
     }
 }
 

@@ -11,7 +11,7 @@ use super::head::Head;
 use super::weights::WeightsReport;
 use seawall::analysis::Answer;
 use seawall::backend::HostWork;
-use seawall::outcome::{Dropped, Memory, PlanSummary, Rounds, RunOutcome, Times};
+use seawall::outcome::{Dropped, Memory, PlanCounters, PlanSummary, Rounds, RunOutcome, Times};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -39,6 +39,7 @@ struct Report<'a> {
     reached_each: Option<Vec<u64>>,
     plan: Plan<'a>,
     memory: Memory,
+    plan_cache: PlanCounters,
     time_ns: Times,
     repeat: u32,
     device_barriers: u64,
@@ -81,6 +82,7 @@ impl<'a> Report<'a> {
                 topology: &outcome.topology,
             },
             memory: outcome.memory,
+            plan_cache: outcome.plans,
             time_ns: outcome.times,
             repeat: outcome.repeat,
             device_barriers: outcome.device_barriers,
