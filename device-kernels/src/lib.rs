@@ -33,13 +33,16 @@ pub mod context;
 pub mod queue;
 pub mod waves;
 pub mod search;
+pub mod own;
+pub mod sets;
 pub mod run;
 pub mod codegen;
 
 #[cfg(target_arch = "nvptx64")]
 pub mod entry;
 
-use waves::{families_of, family};
+use sets::{CodeAlone, Ready, Searches, WaveSet as _};
+use waves::families_of;
 
 /// Name of the batch kernel that fits programs of these opcodes. The one for searches
 /// alone takes blocks of at most [`COMPACT_LANES`](grid::COMPACT_LANES) lanes.
@@ -48,8 +51,8 @@ pub fn batch_kernel_for(
     opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>,
 ) -> &'static str {
     match families_of_all(opcodes) {
-        families if is_within(families, family::SEARCH | family::WORDS) => "seawall_batch_search",
-        families if is_within(families, family::READY) => "seawall_batch",
+        families if is_within(families, Searches::FAMILIES) => "seawall_batch_search",
+        families if is_within(families, Ready::FAMILIES) => "seawall_batch",
         _ => "seawall_batch_all",
     }
 }
@@ -61,9 +64,9 @@ pub fn megakernel_for(
     opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>,
 ) -> &'static str {
     match families_of_all(opcodes) {
-        families if is_within(families, family::SEARCH | family::WORDS) => "seawall_mega_search",
-        families if is_within(families, family::READY) => "seawall_mega",
-        families if is_within(families, family::CODE_ALONE) => "seawall_mega_code",
+        families if is_within(families, Searches::FAMILIES) => "seawall_mega_search",
+        families if is_within(families, Ready::FAMILIES) => "seawall_mega",
+        families if is_within(families, CodeAlone::FAMILIES) => "seawall_mega_code",
         _ => "seawall_mega_all",
     }
 }
@@ -72,7 +75,7 @@ pub fn megakernel_for(
 /// have twins.
 #[must_use]
 pub fn runs_code(opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>) -> bool {
-    !is_within(families_of_all(opcodes), family::READY)
+    !is_within(families_of_all(opcodes), Ready::FAMILIES)
 }
 
 fn families_of_all(opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>) -> u32 {

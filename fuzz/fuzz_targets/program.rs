@@ -124,6 +124,7 @@ fn tables(draw: &mut Draw<'_>) -> EncodedProgram {
         input_bytes: draw.long(),
         needs: GraphNeeds::default(),
         search: SearchPolicy::default(),
+        own: None,
     }
 }
 

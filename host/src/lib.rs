@@ -14,6 +14,7 @@ pub mod executor;
 pub mod column;
 pub mod cost;
 pub mod tiles;
+pub mod own;
 pub mod program;
 pub mod backend;
 pub mod analysis;
@@ -28,3 +29,8 @@ pub mod service;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/own-programs.md")]
 struct OwnPrograms;
+
+/// The listings of the guide to waves of other crates.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/own-waves.md")]
+struct OwnWavesGuide;

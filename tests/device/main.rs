@@ -6,17 +6,22 @@
 //!
 //! ```text
 //! cargo build --release -p seawall-tests --test device
-//! device [--quick] [--seconds N]       SEED=N repeats a run from its first case
+//! device [--quick] [--seconds N] [--own-ptx FOLDER]
 //! ```
+//!
+//! `SEED=N` repeats a run from its first case. FOLDER is what `cargo xtask build-ptx --crate
+//! examples/own-wave` writes; without it, waves of other crates are left out, as a line says.
 
 mod batches;
 mod budgets;
 mod cases;
 mod faults;
 mod lost;
+mod own;
 mod tally;
 
 use seawall::backend::cuda::{self, Executor};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tally::Tally;
@@ -29,7 +34,7 @@ const EXECUTORS: [(Executor, &str); 3] = [
 ];
 
 /// Options of the tests.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Options {
     /// Tiny graphs and small grids, for running under a checker that slows
     /// kernels down a hundredfold.
@@ -38,12 +43,15 @@ pub(crate) struct Options {
     time: Duration,
     /// Seed of the first case.
     seed: u64,
+    /// Where the PTX of `examples/own-wave` is.
+    own_ptx: Option<PathBuf>,
 }
 
 impl Options {
     fn parse(arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut quick = false;
         let mut seconds = None;
+        let mut own_ptx = None;
         let mut arguments = arguments.peekable();
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
@@ -52,9 +60,13 @@ impl Options {
                     let value = arguments.next().and_then(|value| value.parse().ok());
                     seconds = Some(value.ok_or("--seconds takes a whole number")?);
                 }
+                "--own-ptx" => {
+                    let folder = arguments.next().ok_or("--own-ptx takes a folder")?;
+                    own_ptx = Some(PathBuf::from(folder));
+                }
                 other => {
                     return Err(format!(
-                        "unknown option {other}; there are --quick and --seconds N"
+                        "unknown option {other}; there are --quick, --seconds N and --own-ptx FOLDER"
                     ));
                 }
             }
@@ -63,6 +75,7 @@ impl Options {
             quick,
             time: Duration::from_secs(seconds.unwrap_or(if quick { 20 } else { 120 })),
             seed: seed()?,
+            own_ptx,
         })
     }
 }
@@ -115,6 +128,7 @@ fn main() -> ExitCode {
     for (executor, name) in EXECUTORS {
         faults::run(executor, name, options.quick, &mut tally);
     }
+    run_own(&options, &mut tally);
     budgets::run(options.quick, &mut tally);
     batches::faults(options.quick, &mut tally);
     run_cases(&options, &mut tally);
@@ -128,6 +142,18 @@ fn main() -> ExitCode {
     } else {
         ExitCode::FAILURE
     }
+}
+
+/// Runs waves of another crate, if their PTX is at hand.
+fn run_own(options: &Options, tally: &mut Tally) {
+    let Some(folder) = &options.own_ptx else {
+        println!("left out waves of other crates: no --own-ptx FOLDER");
+        return;
+    };
+    for executor in EXECUTORS {
+        own::run(executor, (folder, options.seed), tally);
+    }
+    own::batches((folder, options.seed), tally);
 }
 
 /// Draws cases, each for all executors, until the time ends.

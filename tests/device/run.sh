@@ -32,15 +32,20 @@ counts() {
     grep -E "[0-9]+ passed, [0-9]+ failed" "$1" | tail -n 1 | grep . || tail -n 1 "$1"
 }
 
+# What `cargo xtask build-ptx --crate examples/own-wave` wrote, if it did.
+own=$(dirname "${BASH_SOURCE[0]}")/../../examples/own-wave/ptx
+own_ptx=()
+[ ! -d "$own" ] || own_ptx=(--own-ptx "$own")
+
 plain() {
-    "$program" --seconds "$seconds" 2>&1 | tee "$logs/plain.log"
+    "$program" --seconds "$seconds" "${own_ptx[@]}" 2>&1 | tee "$logs/plain.log"
     local code=${PIPESTATUS[0]}
     note plain "$([ "$code" = 0 ] && echo passed || echo FAILED)" "$(counts "$logs/plain.log")"
 }
 
 checked() {
     local tool=$1 log=$logs/$1.log
-    timeout 150 "$sanitizer" --tool "$tool" --error-exitcode 9 "$program" --quick --seconds 20 >"$log" 2>&1
+    timeout 150 "$sanitizer" --tool "$tool" --error-exitcode 9 "$program" --quick --seconds 20 "${own_ptx[@]}" >"$log" 2>&1
     local code=$?
     local found
     found=$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$log" | tail -n 1 | sed 's/^=* *//')

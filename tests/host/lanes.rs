@@ -158,9 +158,11 @@ fn programs(seed: u64) -> Tried {
         waves: 1 + random.below(12),
         words: 300,
     };
-    let script = draw::draw(limits, &mut random);
+    let mut script = draw::draw(limits, &mut random);
+    script.twins = seed.is_multiple_of(2);
     run_script(&mut session, &list, &script, 1)?;
-    let script = straight::draw(1 + random.below(60), 1 + random.below(3000), &mut random);
+    let mut script = straight::draw(1 + random.below(60), 1 + random.below(3000), &mut random);
+    script.twins = seed.is_multiple_of(2);
     run_script(&mut session, &list, &script, 1)
 }
 

@@ -92,6 +92,7 @@ fn fits(around: Around<'_>, wave: &Wave) -> bool {
     let script = Script {
         registers: around.registers.to_vec(),
         waves: vec![wave.clone()],
+        twins: false,
     };
     let list = EdgeList {
         nodes: around.nodes,

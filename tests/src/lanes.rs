@@ -5,6 +5,7 @@
 //! and results are compared as elsewhere. Memory order is stronger than a GPU's, so code that
 //! passes may still race there.
 
+use crate::own::Twins;
 use seawall::backend::BackendError;
 use seawall_core::abi::program::LaunchRecord;
 use seawall_device::grid::dealer::Dealer;
@@ -12,7 +13,7 @@ use seawall_device::grid::host::{HostGrid, Services};
 use seawall_device::grid::{Grid, LANES_MAX, SHARED_WORDS};
 use seawall_device::launch::Launch;
 use seawall_device::run::run_program;
-use seawall_device::waves::family;
+use seawall_device::sets::With;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -334,7 +335,7 @@ fn run_lane(
     // SAFETY: the session filled the record from memory that outlives the run.
     let launch = unsafe { Launch::new(launch) };
     // A run that stops early leaves its reason in the control block.
-    let _ = run_program::<Lane<'_>, { family::ALL }>(grid, launch);
+    let _ = run_program::<Lane<'_>, With<Twins>>(grid, launch);
 }
 
 fn now_ns() -> u64 {

@@ -7,6 +7,7 @@ pub mod random;
 pub mod graphs;
 pub mod oracle;
 pub mod code;
+pub mod own;
 pub mod script;
 pub mod interpret;
 mod draw_code;

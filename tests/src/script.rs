@@ -6,8 +6,10 @@
 
 use crate::code::{self, Step};
 use crate::graphs::EdgeList;
+use crate::own::{CombineTwin, CopyTwin, MeetTwin, ReduceTwin, Twins, truth_of};
+use seawall::own::OwnWaves;
 use seawall::program::{
-    BitOp, ComponentStep, Kind, Mark, Meet, Over, ProgramBuilder, ProgramError, RegisterId,
+    BitOp, Call, ComponentStep, Kind, Mark, Meet, Over, ProgramBuilder, ProgramError, RegisterId,
     Transfer, Triangles,
 };
 use seawall_core::abi::UNREACHED;
@@ -177,6 +179,8 @@ pub struct Script {
     pub registers: Vec<Register>,
     /// Waves in program order.
     pub waves: Vec<Wave>,
+    /// Whether waves that have a twin in [`crate::own`] run as that.
+    pub twins: bool,
 }
 
 /// A script as a program, ready to plan, with the words of its input region.
@@ -220,7 +224,11 @@ impl Script {
         let frontiers = frontiers(&mut program, &self.waves)?;
         let oriented = oriented(&mut program, &self.waves, list)?;
         let values = |register: &Register| register.words / register.kind.words();
+        if self.twins {
+            program.use_waves(&OwnWaves::of::<Twins>());
+        }
         let mut assembler = Assembler {
+            twins: self.twins,
             program_nodes: list.nodes,
             values: self.registers.iter().map(values).collect(),
             program,
@@ -271,6 +279,7 @@ fn oriented(
 }
 
 struct Assembler {
+    twins: bool,
     program: ProgramBuilder,
     program_nodes: u32,
     /// How many values each register holds.
@@ -300,8 +309,37 @@ impl Assembler {
                 Wave::Components { to } => self.add_components(*to),
                 Wave::Parents { to, from } => self.add_parents(*to, *from),
                 Wave::Triangles { to, held } => self.add_triangles(*to, *held),
+                simple if self.twins => self.add_twin(simple),
                 simple => self.add_simple(simple),
             }
+        }
+    }
+
+    /// Adds the twin of a wave that has one.
+    fn add_twin(&mut self, wave: &Wave) {
+        let at = |slot: Slot| self.registers[slot];
+        let program = &mut self.program;
+        match *wave {
+            Wave::Copy { to, from } => {
+                program.own::<CopyTwin>("twin copy", Call::to(at(to)).first(at(from)));
+            }
+            Wave::Combine { how, to, from } => {
+                let [left, right] = from.map(at);
+                let call = Call::to(at(to)).first(left).second(right);
+                program.own::<CombineTwin>("twin combine", call.with([truth_of(how)]));
+            }
+            Wave::Reduce { how, to, from } => {
+                let identity = if how == Reduction::Min { u32::MAX } else { 0 };
+                program.fill("identity", at(to), identity);
+                let call = Call::to(at(to)).first(at(from)).with([how as u32]);
+                program.own::<ReduceTwin>("twin reduce", call);
+            }
+            Wave::Meet { to, from, meet } => {
+                let call = Call::to(at(to)).first(at(from));
+                let parameters = [u32::from(meet.intersect), meet.facts];
+                program.own::<MeetTwin>("twin meet", call.with(parameters));
+            }
+            _ => self.add_simple(wave),
         }
     }
 

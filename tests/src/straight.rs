@@ -30,6 +30,7 @@ pub fn draw(waves: u32, words: u32, random: &mut Random) -> Script {
             })
             .collect(),
         waves: Vec::new(),
+        twins: false,
     };
     for to in 0..script.registers.len() {
         let value = random.word();

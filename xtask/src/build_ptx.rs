@@ -5,16 +5,21 @@
 //! `--check` compares hashes always, and the code itself whenever this machine's
 //! toolchain is the one that the file names; another compiler writes other code
 //! from the same sources, which does not make the files stale.
+//!
+//! `--crate PATH` compiles a crate with waves of its own instead, to
+//! `PATH/ptx/NAME.sm_*.ptx`: its kernels know its waves and every built-in one.
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
 use clap::Args;
 
 use crate::error::Error;
 use crate::process;
 use crate::ptx::audit::Audit;
-use crate::ptx::targets::{BOUNDS, TARGETS, Target};
+use crate::ptx::own::OwnCrate;
+use crate::ptx::targets::{BOUNDS, OWN_BOUNDS, TARGETS, Target};
 use crate::ptx::toolchain::{Route, Toolchain};
 use crate::ptx::{entries, link, sources, symbols};
 use crate::workspace;
@@ -33,32 +38,34 @@ pub(crate) struct Options {
     /// The compiler to use.
     #[arg(long, value_enum, default_value_t = Route::Auto)]
     toolchain: Route,
-    /// Build this Cargo package instead and write its PTX into this folder.
-    #[arg(long, num_args = 2, value_names = ["PACKAGE", "FOLDER"], conflicts_with = "check")]
-    package: Option<Vec<String>>,
+    /// Build the crate in this folder, which has waves of its own, into its folder `ptx`.
+    #[arg(long = "crate", value_name = "PATH", conflicts_with = "check")]
+    own: Option<PathBuf>,
 }
 
-/// The package to compile and the head of its files.
+/// A build: the compiler, the sources of the kernels, and the crate with waves of its own,
+/// if it is for one.
 struct Build<'a> {
     toolchain: &'a Toolchain,
-    package: &'a str,
     sources: &'a str,
+    own: Option<&'a OwnCrate>,
 }
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let toolchain = Toolchain::find(options.toolchain)?;
     println!("toolchain: {}", toolchain.describe());
-    if let Some([package, folder]) = options.package.as_deref() {
-        return foreign(&toolchain, package, folder);
-    }
     let sources = sources::hash()?;
     println!("sources: {sources}");
+    let own = options.own.as_deref().map(OwnCrate::find).transpose()?;
     let build = Build {
         toolchain: &toolchain,
-        package: "seawall-device",
         sources: &sources,
+        own: own.as_ref(),
     };
+    if let Some(own) = &own {
+        return build.write_own(own);
+    }
     let mut stale = Vec::new();
     for target in TARGETS {
         let text = build.target(target)?;
@@ -79,33 +86,36 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     })
 }
 
-/// PTX of a package outside the workspace, without the workspace's launch bounds.
-fn foreign(toolchain: &Toolchain, package: &str, folder: &str) -> Result<(), Error> {
-    for target in TARGETS {
-        let build = Build {
-            toolchain,
-            package,
-            sources: "",
-        };
-        let text = build.compile(target)?;
-        report(target, &Audit::of(&text))?;
-        let path = PathBuf::from(folder).join(format!("{package}.{}.ptx", target.cpu()));
-        workspace::write(&path, &text)?;
-        println!("wrote {}", path.display());
-    }
-    Ok(())
-}
-
 impl Build<'_> {
+    fn write_own(&self, own: &OwnCrate) -> Result<(), Error> {
+        for target in TARGETS {
+            let text = self.target(target)?;
+            let path = own.output(target);
+            workspace::write(&path, &text)?;
+            println!("wrote {} ({} bytes)", path.display(), text.len());
+        }
+        Ok(())
+    }
+
     fn target(&self, target: &Target) -> Result<String, Error> {
-        let ptx = entries::with_bounds(&self.compile(target)?, BOUNDS)?;
-        report(target, &Audit::of(&ptx))?;
+        let bounds = self.own.map_or(BOUNDS, |_| OWN_BOUNDS);
+        let ptx = entries::with_bounds(&self.compile(target)?, bounds)?;
+        let mut audit = Audit::of(&ptx);
+        if self.own.is_some() {
+            // They are about the kernels, not about the waves of the crate.
+            audit.warnings.clear();
+        }
+        report(target, &audit)?;
         Ok(format!("{}{ptx}", self.header(target)))
     }
 
     fn header(&self, target: &Target) -> String {
+        let waves = match self.own {
+            Some(own) => format!(" with the waves of {}", own.package),
+            None => String::new(),
+        };
         format!(
-            "// Seawall device kernels for {}, written by `cargo xtask build-ptx`; do not edit.\n\
+            "// Seawall device kernels{waves} for {}, written by `cargo xtask build-ptx`; do not edit.\n\
              {SOURCES}{}\n{TOOLCHAIN}{}\n",
             target.cpu(),
             self.sources,
@@ -114,28 +124,48 @@ impl Build<'_> {
     }
 
     fn compile(&self, target: &Target) -> Result<String, Error> {
-        let folder = workspace::target("ptx");
-        let crate_name = self.package.replace('-', "_");
-        let output = folder.join(format!("{TRIPLE}/release/deps/{crate_name}.ptx"));
+        let (folder, name) = match self.own {
+            None => (workspace::target("ptx"), "seawall_device"),
+            // A folder for each machine, since it decides how dependencies are compiled.
+            Some(own) => {
+                let folder = workspace::target("own-ptx").join(target.cpu());
+                (folder, own.library.as_str())
+            }
+        };
+        let output = folder.join(format!("{TRIPLE}/release/deps/{name}.ptx"));
         // Gone, so that Cargo cannot take another machine's file for this one's.
         let _ = fs::remove_file(&output);
         let mut cargo = self.toolchain.cargo();
         cargo
             .current_dir(workspace::root())
             .args(["rustc", "--quiet", "--release", "-Zbuild-std=core", "--lib"])
-            .args(["--target", TRIPLE, "--package", self.package])
-            .args(["--crate-type", "cdylib", "--target-dir"])
+            .args(["--target", TRIPLE, "--crate-type", "cdylib", "--target-dir"])
             .arg(&folder)
-            .args([
-                "--",
-                "--cfg",
-                &format!("seawall_sm=\"{}\"", target.capability),
-            ])
             .envs(settings());
+        self.choose_crate(&mut cargo, target);
         cargo.env("CARGO_TARGET_NVPTX64_NVIDIA_CUDA_LINKER", this_program()?);
         link::hand_over(&mut cargo, &self.toolchain.tools, target);
         process::show(&mut cargo)?;
         Ok(symbols::without_hashes(&workspace::read(&output)?))
+    }
+
+    /// Adds what tells the crate, and the flags that its compilation needs.
+    fn choose_crate(&self, cargo: &mut Command, target: &Target) {
+        let machine = format!("seawall_sm=\"{}\"", target.capability);
+        match self.own {
+            // Flags of the last crate alone, so that both machines share `core`.
+            None => {
+                cargo.args(["--package", "seawall-device", "--"]);
+                cargo.args(["--cfg", "seawall_kernels", "--cfg", &machine]);
+            }
+            Some(own) => {
+                cargo.arg("--manifest-path").arg(&own.manifest);
+                // Kernels have a calling convention that is not stable.
+                cargo.args(["--", "-Zcrate-attr=feature(abi_ptx)"]);
+                let flags = format!("{RUSTFLAGS}\x1f--cfg\x1f{machine}");
+                cargo.env("CARGO_ENCODED_RUSTFLAGS", flags);
+            }
+        }
     }
 
     /// A line that says how the committed file differs, if it does.
@@ -172,12 +202,11 @@ fn settings() -> [(&'static str, &'static str); 6] {
         ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1"),
         ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3"),
         ("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", "false"),
-        (
-            "CARGO_ENCODED_RUSTFLAGS",
-            "-Ctarget-cpu=sm_70\x1f-Cpanic=immediate-abort\x1f-Zunstable-options",
-        ),
+        ("CARGO_ENCODED_RUSTFLAGS", RUSTFLAGS),
     ]
 }
+
+const RUSTFLAGS: &str = "-Ctarget-cpu=sm_70\x1f-Cpanic=immediate-abort\x1f-Zunstable-options";
 
 fn this_program() -> Result<PathBuf, Error> {
     std::env::current_exe().map_err(|source| Error::File {
@@ -212,6 +241,6 @@ fn report(target: &Target, audit: &Audit) -> Result<(), Error> {
     Err(Error::Refused {
         what: "the generated PTX cannot be used",
         findings: audit.errors.clone(),
-        remedy: "define the function in device-kernels, or remove what calls it",
+        remedy: "define the function in device code, or remove what calls it",
     })
 }

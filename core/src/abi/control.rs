@@ -50,6 +50,8 @@ pub enum FaultCode {
     NoArray = 14,
     /// The launch has less shared memory than a tile of edges takes.
     NoRoom = 15,
+    /// A wave of a crate of its own used an operand or an array that its facts leave out.
+    Undeclared = 16,
     /// A code that this version does not know; no kernel writes it.
     Unknown = u32::MAX,
 }
@@ -75,6 +77,7 @@ impl FaultCode {
             13 => Self::BadTable,
             14 => Self::NoArray,
             15 => Self::NoRoom,
+            16 => Self::Undeclared,
             _ => Self::Unknown,
         }
     }
@@ -211,7 +214,7 @@ mod tests {
 
     #[test]
     fn fault_codes_survive_their_words() {
-        for word in 0..=FaultCode::NoRoom as u32 {
+        for word in 0..=FaultCode::Undeclared as u32 {
             assert_eq!(FaultCode::from_word(word) as u32, word);
         }
     }

@@ -109,14 +109,47 @@ impl Operand {
 /// A register that a wave relies on or makes something hold for.
 pub type Claim = (Operand, Invariant);
 
+/// The amount of work of a wave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Work {
+    /// None.
+    Nothing,
+    /// A few accesses for each word of an operand: narrow where those are few.
+    Words(Operand),
+    /// More, or an amount that only the graph knows: always wide.
+    Wide,
+}
+
+/// An array of the graph beside the outgoing edges, which every program has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u8)]
+pub enum Array {
+    /// Rows of incoming edges.
+    Incoming = 0,
+    /// Weights of outgoing edges, whole numbers.
+    Weights = 1,
+    /// Weights of outgoing edges, the bits of floats.
+    FloatWeights = 2,
+}
+
 /// Facts about an opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Facts {
     /// Operands that it reads.
     pub reads: &'static [Operand],
-    /// Operands of which it writes words. One that it needs something of keeps that.
+    /// Operands of which it writes words: all words, unless it reads the operand too. One
+    /// that it needs something of keeps that.
     pub writes: &'static [Operand],
+    /// Arrays of the graph that it reads.
+    pub arrays: &'static [Array],
+    /// Whether word `i` of what it writes depends on words `i` of what it reads alone. Its
+    /// operands then have as many words as the destination at least.
+    pub word_wise: bool,
+    /// How much it does.
+    pub work: Work,
     /// What it needs.
     pub needs: &'static [Claim],
     /// What holds when it has run, whatever was there before.
@@ -129,16 +162,60 @@ impl Facts {
     const NONE: Self = Self {
         reads: &[],
         writes: &[],
+        arrays: &[],
+        word_wise: false,
+        work: Work::Wide,
         needs: &[],
         makes: &[],
         stage: Stage::Any,
     };
 
-    const fn of(reads: &'static [Operand], writes: &'static [Operand]) -> Self {
+    /// The facts of a wave that reads and writes these operands, with wide work.
+    #[must_use]
+    pub const fn of(reads: &'static [Operand], writes: &'static [Operand]) -> Self {
         Self {
             reads,
             writes,
             ..Self::NONE
+        }
+    }
+
+    /// The same facts of a wave that reads `arrays` of the graph.
+    #[must_use]
+    pub const fn reading(self, arrays: &'static [Array]) -> Self {
+        Self { arrays, ..self }
+    }
+
+    /// The same facts of a wave with a few accesses for each word of `operand`.
+    #[must_use]
+    pub const fn per_word_of(self, operand: Operand) -> Self {
+        let work = Work::Words(operand);
+        Self { work, ..self }
+    }
+
+    const fn idle(self) -> Self {
+        let work = Work::Nothing;
+        Self { work, ..self }
+    }
+
+    /// The same facts of a wave that handles each word of its destination by itself.
+    #[must_use]
+    pub const fn word_wise(self) -> Self {
+        Self {
+            word_wise: true,
+            work: Work::Words(Operand::To),
+            ..self
+        }
+    }
+
+    /// The same facts without claims: nothing is needed, and nothing holds afterwards.
+    #[must_use]
+    pub const fn without_claims(self) -> Self {
+        Self {
+            needs: &[],
+            makes: &[],
+            stage: Stage::Any,
+            ..self
         }
     }
 
@@ -168,19 +245,25 @@ impl Opcode {
         use Operand::{First, Second, Third, To};
         match self {
             // The registers of `Each` are in its instructions.
-            Self::Nop | Self::Fixpoint | Self::Stall | Self::Each | Self::While => Facts::NONE,
-            Self::Fill => Facts::of(&[], &[To]),
-            Self::Iota => Facts::of(&[], &[To]).making(&[(To, Forest)]),
-            Self::Copy | Self::Scatter | Self::Majority | Self::Parents => {
-                Facts::of(&[First], &[To])
+            Self::Fixpoint | Self::Stall | Self::Each | Self::While => Facts::NONE,
+            Self::Nop => Facts::NONE.idle(),
+            Self::Fill => Facts::of(&[], &[To]).word_wise(),
+            Self::Iota => Facts::of(&[], &[To]).word_wise().making(&[(To, Forest)]),
+            Self::Copy => Facts::of(&[First], &[To]).word_wise(),
+            Self::Scatter | Self::Majority | Self::Parents => Facts::of(&[First], &[To]),
+            Self::And | Self::Or | Self::AndNot | Self::Xor => {
+                Facts::of(&[First, Second], &[To]).word_wise()
             }
-            Self::And | Self::Or | Self::AndNot | Self::Xor | Self::Gather => {
-                Facts::of(&[First, Second], &[To])
+            Self::Gather => Facts::of(&[First, Second], &[To]).per_word_of(To),
+            Self::Reduce => Facts::of(&[To, First], &[To]).per_word_of(First),
+            Self::Meet | Self::GatherRanks => {
+                Facts::of(&[To, First], &[To]).reading(&[Array::Incoming])
             }
-            Self::Reduce | Self::Meet | Self::GatherRanks => Facts::of(&[To, First], &[To]),
-            Self::GenKill => Facts::of(&[To, First, Second, Third], &[To]),
+            Self::GenKill => Facts::of(&[To, First, Second, Third], &[To]).per_word_of(To),
             Self::Reset => Facts::of(&[], &[To]).making(&[(To, Fresh)]),
-            Self::Seed => Facts::of(&[To, First, Second], &[To, Second]).needing(&[(To, Fresh)]),
+            Self::Seed => Facts::of(&[To, First, Second], &[To, Second])
+                .needing(&[(To, Fresh)])
+                .per_word_of(First),
             Self::Expand => Facts::of(&[To, First], &[To, First])
                 .needing(&[(First, Frontier)])
                 .at(Stage::Search),
@@ -194,11 +277,14 @@ impl Opcode {
                 .needing(&[(First, Work)])
                 .making(&[(First, Paths)])
                 .at(Stage::BeforeLoop),
-            Self::StepPaths | Self::StepPathsWide | Self::StepPathsFloat => {
-                Facts::of(&[To, First], &[To, First])
-                    .needing(&[(First, Paths)])
-                    .at(Stage::Round)
-            }
+            Self::StepPaths | Self::StepPathsWide => Facts::of(&[To, First], &[To, First])
+                .needing(&[(First, Paths)])
+                .reading(&[Array::Weights])
+                .at(Stage::Round),
+            Self::StepPathsFloat => Facts::of(&[To, First], &[To, First])
+                .needing(&[(First, Paths)])
+                .reading(&[Array::FloatWeights])
+                .at(Stage::Round),
             Self::SeedPeel => Facts::of(&[First], &[To, First])
                 .needing(&[(First, Work)])
                 .making(&[(First, Peeling)])
@@ -239,6 +325,17 @@ mod tests {
             }
             for (operand, _) in facts.makes {
                 assert!(facts.writes.contains(operand), "{opcode:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn waves_by_word_write_their_destination_and_none_of_what_others_read() {
+        for opcode in Opcode::ALL {
+            let facts = opcode.facts();
+            if facts.word_wise {
+                assert_eq!(facts.writes, [Operand::To], "{opcode:?}");
+                assert_eq!(facts.work, Work::Words(Operand::To), "{opcode:?}");
             }
         }
     }

@@ -9,6 +9,7 @@
 pub mod program;
 pub mod code;
 pub mod facts;
+pub mod own;
 pub mod control;
 pub mod search;
 pub mod work;

@@ -10,8 +10,10 @@ mod missed;
 mod words;
 mod proven;
 mod csr;
+mod kept;
 
 pub use csr::Csr;
+pub(crate) use kept::Kept;
 pub use missed::none_missed;
 pub(crate) use missed::{forget_missed, missed, note_missed};
 pub use words::{Checked, Proof, Proven, Trust, Words};

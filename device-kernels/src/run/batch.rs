@@ -13,6 +13,7 @@ use crate::control::{Control, ProgramPoint, Stop};
 use crate::grid::{Grid, LANES_MAX};
 use crate::launch::Launch;
 use crate::memory::{Proven, word_of};
+use crate::sets::WaveSet;
 use crate::team::Team;
 use crate::waves::family;
 use seawall_core::abi::batch::{BatchRecord, BatchState};
@@ -112,10 +113,10 @@ impl Batch {
 /// Runs graphs of the batch in this block until none is left. Every lane of
 /// the grid calls this once; blocks need not be co-resident.
 #[inline(always)]
-pub fn run_batch<G: Grid, const FAMILIES: u32>(grid: G, batch: Batch) {
+pub fn run_batch<G: Grid, S: WaveSet>(grid: G, batch: Batch) {
     const {
         // The other families lay out the memory of full blocks.
-        let only_searches = FAMILIES & !(family::SEARCH | family::WORDS) == 0;
+        let only_searches = S::FAMILIES & !(family::SEARCH | family::WORDS) == 0;
         assert!(G::LANES == LANES_MAX || only_searches);
     };
     if !batch.is_current(grid) {
@@ -138,7 +139,7 @@ pub fn run_batch<G: Grid, const FAMILIES: u32>(grid: G, batch: Batch) {
             return;
         }
         let launch = batch.launch(grid, index);
-        if run_graph::<G, FAMILIES>(grid, launch, deadline).is_err() && grid.lane() == 0 {
+        if run_graph::<G, S>(grid, launch, deadline).is_err() && grid.lane() == 0 {
             batch.note_fault(grid, index + 1);
         }
     }
@@ -146,11 +147,7 @@ pub fn run_batch<G: Grid, const FAMILIES: u32>(grid: G, batch: Batch) {
 
 /// Runs one graph's program in this block alone.
 #[inline(always)]
-fn run_graph<G: Grid, const FAMILIES: u32>(
-    grid: G,
-    launch: Launch,
-    deadline: u64,
-) -> Result<(), Stop> {
+fn run_graph<G: Grid, S: WaveSet>(grid: G, launch: Launch, deadline: u64) -> Result<(), Stop> {
     let control = launch.control(grid);
     if !launch.is_current(grid) {
         return Err(control.fault(grid, FaultCode::BadLaunch, ProgramPoint::default()));
@@ -161,7 +158,7 @@ fn run_graph<G: Grid, const FAMILIES: u32>(
     }
     stamp(control, &team, false);
     let context = Context::open(team, launch);
-    run_in_block::<G, FAMILIES>(context.reference())?;
+    run_in_block::<G, S>(context.reference())?;
     stamp(control, &team, true);
     Ok(())
 }

@@ -10,6 +10,7 @@ use super::search_loop::run_search;
 use crate::context::ContextRef;
 use crate::control::{LoopEnd, Stop};
 use crate::grid::Grid;
+use crate::sets::WaveSet;
 use crate::shared::BROADCAST;
 use crate::tables::Wave;
 use crate::team::rounds_per_look;
@@ -23,17 +24,14 @@ use seawall_core::abi::program::{FixpointRecord, NO_REGISTER};
 /// # Errors
 /// If the run stops; the fault record says why.
 #[inline(always)]
-pub(super) fn run_fixpoint<G: Grid, const FAMILIES: u32>(
-    cx: ContextRef<G>,
-    wave: Wave,
-) -> Result<(), Stop> {
+pub(super) fn run_fixpoint<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
     let grid = cx.grid();
     let record = FixpointRecord::from_parameters(wave.parameters(grid));
     if record.frontier == NO_REGISTER {
-        return run_flagged::<G, FAMILIES>(cx, wave);
+        return run_flagged::<G, S>(cx, wave);
     }
-    if FAMILIES & family::SEARCH != 0 {
-        return run_search::<G, FAMILIES>(cx, wave);
+    if S::FAMILIES & family::SEARCH != 0 {
+        return run_search::<G, S>(cx, wave);
     }
     let (control, point) = (cx.context().team.control, point_of(grid, wave, 0));
     Err(control.fault(grid, FaultCode::UnknownOpcode, point))
@@ -44,7 +42,7 @@ const ITERATIONS_PER_LOOK: u32 = 16;
 
 /// Repeats the body until an iteration leaves the changed flag untouched.
 #[inline(never)]
-fn run_flagged<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
+fn run_flagged<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
     let (grid, tag) = (cx.grid(), cx.tag());
     open(&cx.context());
     // Tags grow over the whole run, so a flag raised by an earlier loop or iteration
@@ -70,7 +68,7 @@ fn run_flagged<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> R
                 trace::end_group(cx, group - 1, 1);
             }
             trace::begin_group(cx, group);
-            run_waves::<G, FAMILIES>(cx, group, iteration)?;
+            run_waves::<G, S>(cx, group, iteration)?;
         }
         let team = cx.context().team;
         team.barrier_and(point, || {

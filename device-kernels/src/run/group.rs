@@ -4,6 +4,7 @@ use super::wave::run_wave;
 use crate::context::ContextRef;
 use crate::control::{ProgramPoint, Stop};
 use crate::grid::Grid;
+use crate::sets::WaveSet;
 use crate::tables::Wave;
 use crate::waves::family;
 use seawall_core::abi::control::FaultCode;
@@ -96,7 +97,7 @@ pub(super) const OUTSIDE: u32 = u32::MAX;
 /// # Errors
 /// If a wave faults.
 #[inline(never)]
-pub(super) fn run_waves<G: Grid, const FAMILIES: u32>(
+pub(super) fn run_waves<G: Grid, S: WaveSet>(
     cx: ContextRef<G>,
     index: u32,
     iteration: u32,
@@ -106,7 +107,7 @@ pub(super) fn run_waves<G: Grid, const FAMILIES: u32>(
     let mut has_loops = false;
     for at in group.first_wave..group.first_wave.saturating_add(group.waves) {
         let wave = wave_of(cx, at, iteration)?;
-        if is_loop::<FAMILIES>(wave.opcode(grid)) {
+        if is_loop::<S>(wave.opcode(grid)) {
             if iteration != OUTSIDE {
                 let code = FaultCode::NestedFixpoint;
                 return Err(fault_of(cx, code, wave, iteration));
@@ -115,7 +116,7 @@ pub(super) fn run_waves<G: Grid, const FAMILIES: u32>(
             continue;
         }
         note(cx, wave);
-        if let Err(code) = run_wave::<G, FAMILIES>(cx, wave) {
+        if let Err(code) = run_wave::<G, S>(cx, wave) {
             return Err(fault_of(cx, code, wave, iteration));
         }
     }
@@ -124,9 +125,9 @@ pub(super) fn run_waves<G: Grid, const FAMILIES: u32>(
 
 /// Whether waves of this opcode are loops, in kernels that know them.
 #[inline(always)]
-const fn is_loop<const FAMILIES: u32>(opcode: u32) -> bool {
+const fn is_loop<S: WaveSet>(opcode: u32) -> bool {
     opcode == Opcode::Fixpoint as u32
-        || FAMILIES & family::CODE != 0 && opcode == Opcode::While as u32
+        || S::FAMILIES & family::CODE != 0 && opcode == Opcode::While as u32
 }
 
 #[inline(always)]

@@ -13,6 +13,7 @@ use crate::grid::Grid;
 use crate::launch::Launch;
 use crate::search::drive::{self, is_over};
 use crate::search::frontier::Frontier;
+use crate::sets::WaveSet;
 use crate::tables::Wave;
 use seawall_core::abi::code::DEPTH_MAX;
 use seawall_core::abi::control::{FaultCode, LoopState};
@@ -34,13 +35,9 @@ pub struct BodyLaunch {
 /// # Errors
 /// If a wave faults.
 #[inline(always)]
-pub fn run_one_group<G: Grid, const FAMILIES: u32>(
-    grid: G,
-    launch: Launch,
-    group: u32,
-) -> Result<(), Stop> {
+pub fn run_one_group<G: Grid, S: WaveSet>(grid: G, launch: Launch, group: u32) -> Result<(), Stop> {
     let context = resume(grid, launch)?;
-    run_waves::<G, FAMILIES>(context.reference(), group, OUTSIDE).map(|_| ())
+    run_waves::<G, S>(context.reference(), group, OUTSIDE).map(|_| ())
 }
 
 /// Opens a loop: one lane resets its state.
@@ -155,7 +152,7 @@ fn decide_while<G: Grid>(
 /// # Errors
 /// If a wave faults.
 #[inline(always)]
-pub fn run_body<G: Grid, const FAMILIES: u32>(
+pub fn run_body<G: Grid, S: WaveSet>(
     grid: G,
     launch: Launch,
     body: BodyLaunch,
@@ -171,7 +168,7 @@ pub fn run_body<G: Grid, const FAMILIES: u32>(
         context.tag.set(grid, iteration.wrapping_add(1));
     }
     grid.block_barrier();
-    run_waves::<G, FAMILIES>(context.reference(), body.group, iteration)?;
+    run_waves::<G, S>(context.reference(), body.group, iteration)?;
     if !body.last {
         return Ok(());
     }

@@ -8,6 +8,7 @@ use crate::context::ContextRef;
 use crate::control::{ProgramPoint, Stop};
 use crate::grid::Grid;
 use crate::launch::Launch;
+use crate::sets::WaveSet;
 use crate::trace;
 
 /// Runs the whole program. Every lane of the grid calls this once; all blocks must be
@@ -16,7 +17,7 @@ use crate::trace;
 /// # Errors
 /// If the run stops; the control block's fault record says why.
 #[inline(always)]
-pub fn run_program<G: Grid, const FAMILIES: u32>(grid: G, launch: Launch) -> Result<(), Stop> {
+pub fn run_program<G: Grid, S: WaveSet>(grid: G, launch: Launch) -> Result<(), Stop> {
     let context = open(grid, launch)?;
     if context.team.is_leader() {
         context.team.control.stamp(grid, false);
@@ -30,10 +31,10 @@ pub fn run_program<G: Grid, const FAMILIES: u32>(grid: G, launch: Launch) -> Res
         let first = group;
         trace::begin_group(cx, first);
         if narrow_end > group {
-            run_straight::<G, FAMILIES>(cx, group, narrow_end)?;
+            run_straight::<G, S>(cx, group, narrow_end)?;
             group = narrow_end;
         } else {
-            run_group::<G, FAMILIES>(cx, group)?;
+            run_group::<G, S>(cx, group)?;
             group += 1;
         }
         if group < groups {
@@ -55,10 +56,10 @@ pub fn run_program<G: Grid, const FAMILIES: u32>(grid: G, launch: Launch) -> Res
 /// # Errors
 /// As [`run_program`].
 #[inline(always)]
-pub(super) fn run_in_block<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>) -> Result<(), Stop> {
+pub(super) fn run_in_block<G: Grid, S: WaveSet>(cx: ContextRef<G>) -> Result<(), Stop> {
     let grid = cx.grid();
     for group in 0..cx.context().tables.groups(grid) {
-        run_group::<G, FAMILIES>(cx, group)?;
+        run_group::<G, S>(cx, group)?;
         grid.block_barrier();
     }
     Ok(())
@@ -69,9 +70,9 @@ pub(super) fn run_in_block<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>) -> R
 /// # Errors
 /// If the run stops.
 #[inline(always)]
-fn run_group<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, index: u32) -> Result<(), Stop> {
-    if run_waves::<G, FAMILIES>(cx, index, OUTSIDE)? {
-        run_loops::<G, Top, FAMILIES>(cx, index)?;
+fn run_group<G: Grid, S: WaveSet>(cx: ContextRef<G>, index: u32) -> Result<(), Stop> {
+    if run_waves::<G, S>(cx, index, OUTSIDE)? {
+        run_loops::<G, Top, S>(cx, index)?;
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use crate::search::fused::{self, crew_size, reach, run_fused};
 use crate::search::step::step;
 use crate::search::waves::of_wave;
 use crate::search::{drive, shared_drive};
+use crate::sets::WaveSet;
 use crate::shared::{BOUNDS, STEPS_TAKEN};
 use crate::tables::Wave;
 use crate::team::rounds_per_look;
@@ -50,10 +51,7 @@ impl Bounds {
 /// # Errors
 /// If the run stops; the fault record says why.
 #[inline(never)]
-pub(super) fn run_search<G: Grid, const FAMILIES: u32>(
-    cx: ContextRef<G>,
-    wave: Wave,
-) -> Result<(), Stop> {
+pub(super) fn run_search<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
     open(cx, wave)?;
     let grid = cx.grid();
     let point = || point_now(grid, wave);
@@ -71,7 +69,7 @@ pub(super) fn run_search<G: Grid, const FAMILIES: u32>(
         count(cx, drive);
         trace::begin_step(cx, wave, drive);
         if !bounds.alone {
-            run_body::<G, FAMILIES>(cx, wave)?;
+            run_body::<G, S>(cx, wave)?;
         } else if drive.next == Step::Fused as u32 {
             slot ^= 1;
             run_in_few_blocks(cx, wave, slot)?;
@@ -227,7 +225,7 @@ fn expands<G: Grid>(cx: ContextRef<G>, index: u32, frontier: u32) -> bool {
 /// Runs a body that is more than the expansion. Its waves read the drive record from
 /// memory.
 #[inline(never)]
-fn run_body<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
+fn run_body<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
     let grid = cx.grid();
     let point = || point_now(grid, wave);
     let record = FixpointRecord::from_parameters(wave.parameters(grid));
@@ -239,7 +237,7 @@ fn run_body<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Resu
         }
         team.barrier(point)?;
         trace::begin_group(cx, group);
-        run_waves::<G, FAMILIES>(cx, group, point().iteration)?;
+        run_waves::<G, S>(cx, group, point().iteration)?;
         cx.context().team.barrier(point)?;
         trace::end_group(cx, group, 1);
     }

@@ -14,8 +14,10 @@ use crate::context::{Context, ContextRef};
 use crate::control::Stop;
 use crate::grid::Grid;
 use crate::memory::Proven;
+use crate::sets::WaveSet;
 use crate::shared::{STEP_WAVES, STEP_WORDS, STEPS, STEPS_AHEAD};
 use crate::waves::words::{FILL, Operation, QUAD};
+use seawall_core::abi::own::own_number;
 
 const _: () = assert!(STEPS_AHEAD.is_multiple_of(32));
 
@@ -54,7 +56,7 @@ pub(super) fn end_of_run<G: Grid>(cx: ContextRef<G>, group: u32, groups: u32) ->
 /// # Errors
 /// If a wave faults, or a barrier ends the run.
 #[inline(never)]
-pub(super) fn run_straight<G: Grid, const FAMILIES: u32>(
+pub(super) fn run_straight<G: Grid, S: WaveSet>(
     cx: ContextRef<G>,
     first: u32,
     end: u32,
@@ -80,14 +82,60 @@ pub(super) fn run_straight<G: Grid, const FAMILIES: u32>(
                 run_ready(&alone, ready.operations);
             }
             if ready.groups == 0 {
-                run_waves::<G, FAMILIES>(cx.alone(), group, OUTSIDE)?;
+                run_others::<G, S>(cx.alone(), group, end)?;
             }
             grid.block_barrier();
         }
         was_shared = is_shared;
-        group += ready.groups.max(1);
+        group += if ready.groups == 0 {
+            others::<G, S>(cx, group, end)
+        } else {
+            ready.groups
+        };
     }
     Ok(())
+}
+
+/// Runs the groups from `first` on that [`others`] counts, in this block.
+#[inline(always)]
+fn run_others<G: Grid, S: WaveSet>(cx: ContextRef<G>, first: u32, end: u32) -> Result<(), Stop> {
+    for group in first..first + others::<G, S>(cx, first, end) {
+        run_waves::<G, S>(cx, group, OUTSIDE)?;
+    }
+    Ok(())
+}
+
+/// How many groups from `first` on run one after the other without a barrier, where the
+/// first is more than operations on words: that one, and if its waves are of another crate
+/// and work word by word, joined ones of that kind.
+#[inline(always)]
+fn others<G: Grid, S: WaveSet>(cx: ContextRef<G>, first: u32, end: u32) -> u32 {
+    let mut group = first + 1;
+    if S::OWN != 0 && by_word::<G, S>(cx, first, false) {
+        while group < end && by_word::<G, S>(cx, group, true) {
+            group += 1;
+        }
+    }
+    group - first
+}
+
+/// Whether all waves of a group are of another crate and work word by word, and the group
+/// is joined to the one before, where that is `wanted`.
+#[inline(never)]
+fn by_word<G: Grid, S: WaveSet>(cx: ContextRef<G>, index: u32, wanted: bool) -> bool {
+    let (tables, grid) = (cx.context().tables, cx.grid());
+    let Some(group) = tables.group(grid, index) else {
+        return false;
+    };
+    if wanted && group.joined == 0 {
+        return false;
+    }
+    let waves = group.first_wave..group.first_wave.saturating_add(group.waves);
+    waves.into_iter().all(|at| {
+        let wave = tables.wave(grid, at);
+        let number = wave.and_then(|wave| own_number(wave.opcode(grid)));
+        number.is_some_and(S::is_word_wise)
+    })
 }
 
 /// Operations that are ready to run.

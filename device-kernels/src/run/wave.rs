@@ -3,12 +3,14 @@
 use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::search::waves::run_search_wave;
+use crate::sets::WaveSet;
 use crate::tables::Wave;
 use crate::waves::{
     components, each, families_of, family, flow, parents, paths, peel, rank, reduce, sets, stall,
     triangles, words,
 };
 use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::own::own_number;
 use seawall_core::abi::program::Opcode;
 
 /// Runs this lane's share of a wave that is not a fixpoint.
@@ -16,53 +18,58 @@ use seawall_core::abi::program::Opcode;
 /// # Errors
 /// The fault that ends the run.
 #[inline(always)]
-pub(super) fn run_wave<G: Grid, const FAMILIES: u32>(
+pub(super) fn run_wave<G: Grid, S: WaveSet>(
     cx: ContextRef<G>,
     wave: Wave,
 ) -> Result<(), FaultCode> {
     let grid = cx.grid();
+    if S::OWN != 0
+        && let Some(number) = own_number(wave.opcode(grid))
+    {
+        return S::run_own(cx, number, wave);
+    }
     let opcode = Opcode::from_word(wave.opcode(grid)).ok_or(FaultCode::UnknownOpcode)?;
     let families = families_of(opcode);
-    if families & FAMILIES != families {
+    if families & S::FAMILIES != families {
         return Err(FaultCode::UnknownOpcode);
     }
-    if FAMILIES & family::WORDS != 0 && families == family::WORDS {
+    if S::FAMILIES & family::WORDS != 0 && families == family::WORDS {
         return words::run_words(cx, opcode, wave);
     }
-    if FAMILIES & family::SEARCH != 0 && opcode == Opcode::Parents {
+    if S::FAMILIES & family::SEARCH != 0 && opcode == Opcode::Parents {
         return parents::run_parents(cx, wave);
     }
-    if FAMILIES & family::SEARCH != 0 && families == family::SEARCH {
+    if S::FAMILIES & family::SEARCH != 0 && families == family::SEARCH {
         return run_search_wave(cx, opcode, wave);
     }
-    if FAMILIES & family::COMPONENTS != 0 && families == family::COMPONENTS {
+    if S::FAMILIES & family::COMPONENTS != 0 && families == family::COMPONENTS {
         return components::run_components(cx, opcode, wave);
     }
-    if FAMILIES & family::FLOW != 0 && families == family::FLOW {
+    if S::FAMILIES & family::FLOW != 0 && families == family::FLOW {
         return flow::run_flow(cx, opcode, wave);
     }
-    if FAMILIES & family::REDUCE != 0 && families == family::REDUCE {
+    if S::FAMILIES & family::REDUCE != 0 && families == family::REDUCE {
         return reduce::run_reduce(cx, wave);
     }
-    if FAMILIES & family::PATHS != 0 && families == family::PATHS {
+    if S::FAMILIES & family::PATHS != 0 && families == family::PATHS {
         return paths::run_paths(cx, opcode, wave);
     }
-    if FAMILIES & family::LONG_PATHS != 0 && families == family::LONG_PATHS {
+    if S::FAMILIES & family::LONG_PATHS != 0 && families == family::LONG_PATHS {
         return paths::run_long_paths(cx, opcode, wave);
     }
-    if FAMILIES & family::PEEL != 0 && families == family::PEEL {
+    if S::FAMILIES & family::PEEL != 0 && families == family::PEEL {
         return peel::run_peel(cx, opcode, wave);
     }
-    if FAMILIES & family::RANK != 0 && families == family::RANK {
+    if S::FAMILIES & family::RANK != 0 && families == family::RANK {
         return rank::run_rank(cx, opcode, wave);
     }
-    if FAMILIES & family::TRIANGLES != 0 && families == family::TRIANGLES {
+    if S::FAMILIES & family::TRIANGLES != 0 && families == family::TRIANGLES {
         return triangles::run_triangles(cx, opcode, wave);
     }
-    if FAMILIES & family::SETS != 0 && families == family::SETS {
+    if S::FAMILIES & family::SETS != 0 && families == family::SETS {
         return sets::run_sets(cx, opcode, wave);
     }
-    if FAMILIES & family::CODE != 0 && opcode == Opcode::Each {
+    if S::FAMILIES & family::CODE != 0 && opcode == Opcode::Each {
         return each::run_each(cx, wave);
     }
     if opcode == Opcode::Stall {

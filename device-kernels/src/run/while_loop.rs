@@ -13,6 +13,7 @@ use crate::context::ContextRef;
 use crate::control::{LoopEnd, Stop};
 use crate::grid::Grid;
 use crate::memory::Words;
+use crate::sets::WaveSet;
 use crate::shared::BROADCAST;
 use crate::tables::Wave;
 use crate::team::rounds_per_look;
@@ -35,7 +36,7 @@ pub(super) trait Level {
     ///
     /// # Errors
     /// When the run stops; the fault record says why.
-    fn run<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop>;
+    fn run<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop>;
 }
 
 /// Below the deepest loop.
@@ -54,7 +55,7 @@ impl Level for Bottom {
     const LEFT: u32 = 0;
 
     #[inline(always)]
-    fn run<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
+    fn run<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
         Err(fault(cx, wave, FaultCode::NestedFixpoint, 0))
     }
 }
@@ -63,13 +64,13 @@ impl<L: Level> Level for Above<L> {
     const LEFT: u32 = L::LEFT + 1;
 
     #[inline(never)]
-    fn run<G: Grid, const FAMILIES: u32>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
+    fn run<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
         let grid = cx.grid();
         let books = Books::open(cx);
         let mut end = LoopEnd::default();
         let mut goes_on = broadcast(grid, condition(cx, wave)?.load(grid, 0)) != 0;
         while goes_on && end.iterations < record(cx, wave).max_iterations {
-            iteration::<G, L, FAMILIES>(cx, wave, end.iterations)?;
+            iteration::<G, L, S>(cx, wave, end.iterations)?;
             let condition = condition(cx, wave)?;
             let team = cx.context().team;
             let point = || point_of(grid, wave, end.iterations);
@@ -94,7 +95,7 @@ impl<L: Level> Level for Above<L> {
 
 /// Runs the body groups once, with barriers between them.
 #[inline(always)]
-fn iteration<G: Grid, L: Level, const FAMILIES: u32>(
+fn iteration<G: Grid, L: Level, S: WaveSet>(
     cx: ContextRef<G>,
     wave: Wave,
     iteration: u32,
@@ -112,8 +113,8 @@ fn iteration<G: Grid, L: Level, const FAMILIES: u32>(
             trace::end_group(cx, group - 1, 1);
         }
         trace::begin_group(cx, group);
-        if run_waves::<G, FAMILIES>(cx, group, OUTSIDE)? {
-            run_loops::<G, L, FAMILIES>(cx, group)?;
+        if run_waves::<G, S>(cx, group, OUTSIDE)? {
+            run_loops::<G, L, S>(cx, group)?;
         }
         group += 1;
     }
@@ -125,7 +126,7 @@ fn iteration<G: Grid, L: Level, const FAMILIES: u32>(
 /// # Errors
 /// When the run stops.
 #[inline(always)]
-pub(super) fn run_loops<G: Grid, L: Level, const FAMILIES: u32>(
+pub(super) fn run_loops<G: Grid, L: Level, S: WaveSet>(
     cx: ContextRef<G>,
     index: u32,
 ) -> Result<(), Stop> {
@@ -136,11 +137,11 @@ pub(super) fn run_loops<G: Grid, L: Level, const FAMILIES: u32>(
         let opcode = wave.opcode(grid);
         if opcode == Opcode::Fixpoint as u32 {
             note(cx, wave);
-            run_fixpoint::<G, FAMILIES>(cx, wave)?;
+            run_fixpoint::<G, S>(cx, wave)?;
         }
-        if FAMILIES & family::CODE != 0 && opcode == Opcode::While as u32 {
+        if S::FAMILIES & family::CODE != 0 && opcode == Opcode::While as u32 {
             note(cx, wave);
-            L::run::<G, FAMILIES>(cx, wave)?;
+            L::run::<G, S>(cx, wave)?;
         }
     }
     Ok(())

@@ -26,7 +26,7 @@ pub fn run_reduce<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCod
     let from = context.tables.register(grid, wave.source(grid, 0))?;
     // SAFETY: indices are its words.
     let from = unsafe { from.proven() };
-    let mut own = if how == Reduction::Min { u32::MAX } else { 0 };
+    let mut own = identity(how);
     team.each(from.len(), |at| {
         own = join(how, own, from.load_weak(grid, at));
     });
@@ -34,8 +34,14 @@ pub fn run_reduce<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCod
     Ok(())
 }
 
+/// What joins with any word to that word.
 #[inline(always)]
-fn join(how: Reduction, so_far: u32, word: u32) -> u32 {
+pub(crate) fn identity(how: Reduction) -> u32 {
+    if how == Reduction::Min { u32::MAX } else { 0 }
+}
+
+#[inline(always)]
+pub(crate) fn join(how: Reduction, so_far: u32, word: u32) -> u32 {
     match how {
         Reduction::Any => so_far | u32::from(word != 0),
         Reduction::Count => so_far.wrapping_add(word.count_ones()),
@@ -45,9 +51,10 @@ fn join(how: Reduction, so_far: u32, word: u32) -> u32 {
     }
 }
 
-/// Joins the partial results of a warp, then adds them to the destination.
+/// Joins the partial results of a warp, then adds them to the destination. A warp
+/// operation.
 #[inline(always)]
-fn combine<G: Grid>(grid: G, how: Reduction, to: Words, own: u32) {
+pub(crate) fn combine<G: Grid>(grid: G, how: Reduction, to: Words, own: u32) {
     let mut sum = own;
     let mut delta = G::WARP / 2;
     while delta > 0 {

@@ -13,6 +13,7 @@ use super::{
     BackendError, Canceller, DeviceInfo, HostWork, RunLimits, RunStats, Session, SessionMemory,
 };
 use crate::graph::{Graph, memory};
+use crate::own::{Walk, Walkers, first_lie};
 use crate::program::{EncodedProgram, RegisterId};
 use crate::tiles::{TileShape, Tiles};
 use seawall_core::abi::control::ControlRecord;
@@ -22,8 +23,6 @@ use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::{HostGrid, Services};
 use seawall_device::launch::Launch;
-use seawall_device::run::run_program;
-use seawall_device::waves::family;
 use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
@@ -41,6 +40,7 @@ pub struct CpuSession<'g> {
     limits: RunLimits,
     tiles: Option<Tiles>,
     machine: Option<Machinery>,
+    checks_facts: bool,
     loaded: Option<Loaded>,
     traces: bool,
     canceller: Canceller,
@@ -119,6 +119,7 @@ impl<'g> CpuSession<'g> {
             limits,
             tiles: None,
             machine: None,
+            checks_facts: false,
             loaded: None,
             traces: false,
             canceller: Canceller::default(),
@@ -138,6 +139,19 @@ impl<'g> CpuSession<'g> {
     pub fn with_tiles(self, shape: TileShape) -> Self {
         let tiles = Tiles::of(self.graph, shape);
         Self { tiles, ..self }
+    }
+
+    /// Compares what waves of other crates do in each run with the facts that they declare. The
+    /// first one that lied makes the run an error, [`BackendError::FalseFacts`]. Such runs take
+    /// one thread and many times as long.
+    #[must_use]
+    pub fn checking_facts(self) -> Self {
+        let (checks_facts, threads) = (true, 1);
+        Self {
+            checks_facts,
+            threads,
+            ..self
+        }
     }
 
     /// Runs the session on another implementation of [`Grid`]: `machine` runs the kernel of a
@@ -221,14 +235,19 @@ impl Session for CpuSession<'_> {
         let start = Instant::now();
         match self.machine {
             Some(machine) => machine(&launch, extra)?,
-            None => run_threads(&launch, self.threads, (extra, &self.canceller))?,
+            None => {
+                let walk = walkers(&loaded.program, self.checks_facts).program;
+                run_threads(&launch, self.threads, (walk, extra, &self.canceller))?;
+            }
         }
         self.canceller.settle()?;
         let run_ns = start.elapsed().as_nanos() as u64;
         let control = *loaded.control;
+        let lies = check_lies(&loaded.program);
         if control.fault.code != 0 {
             return Err(super::fault(&loaded.program.wave_names, control.fault));
         }
+        lies?;
         Ok(RunStats {
             run_ns,
             host: HostWork::default(),
@@ -353,22 +372,49 @@ fn tile_table(tiles: &Tiles) -> TileTable {
     }
 }
 
-/// Runs the kernel on `threads` threads, this one included, each with `extra` additional words of
+/// The functions that walk `program`.
+fn walkers(program: &EncodedProgram, checks_facts: bool) -> Walkers {
+    match program.used_waves() {
+        Some(own) if checks_facts => own.checked(),
+        Some(own) => own.walkers(),
+        None => Walkers::BUILT_IN,
+    }
+}
+
+/// Returns the first lie of a wave that a checked run found, as an error.
+fn check_lies(program: &EncodedProgram) -> Result<(), BackendError> {
+    let Some((wave, lie)) = first_lie() else {
+        return Ok(());
+    };
+    let name = program.wave_names.get(wave as usize);
+    Err(BackendError::FalseFacts {
+        wave,
+        wave_name: name.cloned().unwrap_or_else(|| "unnamed".to_owned()),
+        lie,
+    })
+}
+
+/// Runs `walk` on `threads` threads, this one included, each with `extra` additional words of
 /// shared memory, until it is done or `canceller` ends it.
 fn run_threads(
     launch: &LaunchRecord,
     threads: u32,
-    (extra, canceller): (u32, &Canceller),
+    (walk, extra, canceller): (Walk<()>, u32, &Canceller),
 ) -> Result<(), BackendError> {
     let dealer = Dealer::new();
     run_blocks(threads, |block| {
         obeying(canceller, || {
-            run_block(launch, (block, threads), extra, &dealer);
+            run_block(launch, (block, threads), (walk, extra), &dealer);
         });
     })
 }
 
-fn run_block(launch: &LaunchRecord, place: (u32, u32), extra: u32, dealer: &Dealer) {
+fn run_block(
+    launch: &LaunchRecord,
+    place: (u32, u32),
+    (walk, extra): (Walk<()>, u32),
+    dealer: &Dealer,
+) {
     let mut shared = vec![0_u32; SHARED_WORDS + extra as usize];
     // SAFETY: `shared` belongs to this thread, has the length that both state, and outlives the
     // call; so does the dealer, which only the threads of this run use.
@@ -378,10 +424,7 @@ fn run_block(launch: &LaunchRecord, place: (u32, u32), extra: u32, dealer: &Deal
     // borrowed memory of the stated lengths, which outlives the threads.
     let launch = unsafe { Launch::new(launch) };
     // A run that stops early leaves its reason in the control block.
-    let _ = match grid.alone() {
-        Some(grid) => run_program::<_, { family::ALL }>(grid, launch),
-        None => run_program::<_, { family::ALL }>(grid, launch),
-    };
+    let _ = walk(grid, launch, ());
 }
 
 /// The clock and the scheduler of this machine.

@@ -4,6 +4,7 @@ use super::fault::text as fault_text;
 use crate::Cause;
 use crate::executor::Executor;
 use crate::graph::WeightKind;
+use crate::own::Lie;
 use crate::program::TableError;
 use seawall_core::abi::control::FaultRecord;
 
@@ -89,6 +90,39 @@ pub enum BackendError {
         /// Name of the wave in the program.
         wave_name: String,
     },
+    /// A wave of another crate does not do what it declares.
+    #[error("wave {wave} ({wave_name}) {}", lie.text())]
+    FalseFacts {
+        /// Number of the wave in the program.
+        wave: u32,
+        /// Its name there.
+        wave_name: String,
+        /// What is not true.
+        lie: Lie,
+    },
+    /// A program with waves of another crate for a GPU without their PTX.
+    #[error(
+        "the waves of the program have no PTX for {device}; build it with cargo xtask build-ptx --crate and add it to their set"
+    )]
+    NoPtx {
+        /// Name of the device.
+        device: String,
+    },
+    /// PTX of waves that was built from other sources than this version's kernels.
+    #[error(
+        "the PTX of the program's waves is of other sources ({found}) than the kernels of this version ({needed}); build it anew with cargo xtask build-ptx --crate"
+    )]
+    OtherSources {
+        /// Hash that the PTX states.
+        found: String,
+        /// Hash of this version.
+        needed: String,
+    },
+    /// Programs of a batch whose waves are of different sets.
+    #[error(
+        "the waves of the program are of another set than those of the first program of the batch that has some; run it in a batch of its own"
+    )]
+    OtherWaves,
     /// The run was cancelled.
     #[error("the run was cancelled before it was done")]
     Cancelled,
@@ -239,6 +273,10 @@ impl BackendError {
             | Self::WrongWeights { .. }
             | Self::PathTooLong { .. }
             | Self::PathsUnseen { .. }
+            | Self::FalseFacts { .. }
+            | Self::NoPtx { .. }
+            | Self::OtherSources { .. }
+            | Self::OtherWaves
             | Self::TooManyThreads { .. } => Cause::Request,
             Self::Unavailable { .. }
             | Self::Unsupported { .. }

@@ -2,6 +2,7 @@
 
 use super::BackendError;
 use seawall_core::abi::control::{FaultCode, FaultRecord};
+use seawall_core::abi::own::own_number;
 use seawall_core::abi::program::Opcode;
 
 /// Returns the error for a kernel that stopped itself, in a program whose waves have these names.
@@ -36,9 +37,10 @@ pub(super) fn text(record: &FaultRecord, wave_name: &str) -> String {
 
 /// Returns the name of an opcode word.
 fn name(word: u32) -> String {
-    match Opcode::from_word(word) {
-        Some(opcode) => format!("opcode {opcode}"),
-        None => format!("unknown opcode word {word}"),
+    match (Opcode::from_word(word), own_number(word)) {
+        (Some(opcode), _) => format!("opcode {opcode}"),
+        (None, Some(number)) => format!("wave {number} of another crate"),
+        (None, None) => format!("unknown opcode word {word}"),
     }
 }
 
@@ -79,6 +81,9 @@ fn what(record: &FaultRecord) -> String {
         FaultCode::BadBatch => {
             "the record of the batch is of another version than the kernel; rebuild both"
         }
+        FaultCode::Undeclared => {
+            "the wave used an operand or an array that its facts leave out; declare it"
+        }
         FaultCode::BadParameter => "a parameter of the wave is invalid",
         FaultCode::GivenUp => "the host gave the run up",
         FaultCode::Unknown => {
@@ -92,6 +97,7 @@ fn what(record: &FaultRecord) -> String {
 mod tests {
     use super::*;
     use bytemuck::Zeroable;
+    use seawall_core::abi::own::OWN_FIRST;
     use std::collections::BTreeSet;
 
     fn text_of(code: u32, opcode: u32) -> String {
@@ -108,7 +114,7 @@ mod tests {
         let known = (0..99).filter(|code| FaultCode::from_word(*code) != FaultCode::Unknown);
         let codes: Vec<u32> = known.collect();
         let texts: BTreeSet<String> = codes.iter().map(|code| text_of(*code, 3)).collect();
-        assert_eq!((codes.len(), texts.len()), (16, 16), "{texts:#?}");
+        assert_eq!((codes.len(), texts.len()), (17, 17), "{texts:#?}");
         assert!(text_of(4711, 3).contains("fault code 4711"));
     }
 
@@ -118,6 +124,8 @@ mod tests {
             let text = text_of(FaultCode::BadRegister as u32, opcode as u32);
             assert!(text.contains(&format!("opcode {opcode:?},")), "{text}");
         }
+        let text = text_of(FaultCode::Undeclared as u32, OWN_FIRST + 2);
+        assert!(text.contains("wave 2 of another crate"), "{text}");
         let text = text_of(FaultCode::UnknownOpcode as u32, 999);
         assert!(text.contains("unknown opcode word 999"), "{text}");
     }

@@ -178,6 +178,7 @@ mod tests {
             input_bytes: 0,
             needs: GraphNeeds::default(),
             search: SearchPolicy::default(),
+            own: None,
         }
     }
 

@@ -90,11 +90,11 @@ impl Listing<'_> {
         body_of: Option<&str>,
         iterations: Option<u32>,
     ) {
-        let opcode = Opcode::from_word(wave.opcode);
+        let opcode = self.program.opcode_name(wave.opcode);
         let summary = WaveSummary {
             wave: wave.wave,
             name: self.name(wave),
-            opcode: opcode.map_or_else(|| wave.opcode.to_string(), |code| format!("{code:?}")),
+            opcode: opcode.unwrap_or_else(|| wave.opcode.to_string()),
             group,
             body_of: body_of.map(str::to_owned),
             iterations,

@@ -6,6 +6,7 @@ use super::operands::{self, Around};
 use super::vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
 use super::wave::{Body, RegisterSpec, Slot, WaveSpec};
 use crate::backend::TableLengths;
+use crate::own::OwnWaves;
 use seawall_core::abi::code::Kind;
 use seawall_core::abi::program::{Opcode, Reduction};
 use seawall_core::abi::search::{FrontierLayout, SearchPolicy, bitset_words};
@@ -40,6 +41,8 @@ pub struct ProgramBuilder {
     pub(crate) waves: Vec<WaveSpec>,
     pub(crate) needs: GraphNeeds,
     pub(crate) search: SearchPolicy,
+    /// Waves of another crate that it may use.
+    pub(crate) own: Option<OwnWaves>,
 }
 
 impl Clone for ProgramBuilder {
@@ -54,6 +57,7 @@ impl Clone for ProgramBuilder {
             waves: self.waves.clone(),
             needs: self.needs,
             search: self.search,
+            own: self.own.clone(),
         }
     }
 }
@@ -65,6 +69,7 @@ impl PartialEq for ProgramBuilder {
             && self.registers == other.registers
             && self.waves == other.waves
             && self.problem == other.problem
+            && self.own == other.own
     }
 }
 
@@ -92,6 +97,7 @@ impl ProgramBuilder {
             waves: Vec::new(),
             needs: GraphNeeds::default(),
             search: SearchPolicy::default(),
+            own: None,
         }
     }
 

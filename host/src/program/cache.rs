@@ -154,7 +154,13 @@ fn hash_of(program: &ProgramBuilder, request: &PlanRequest) -> u64 {
 
 fn hash_waves(waves: &[WaveSpec], hasher: &mut DefaultHasher) {
     for wave in waves {
-        (wave.opcode, wave.destination, wave.sources, wave.parameters).hash(hasher);
+        (
+            wave.does.word(),
+            wave.destination,
+            wave.sources,
+            wave.parameters,
+        )
+            .hash(hasher);
         if let Some(body) = &wave.body {
             body.max_iterations.hash(hasher);
             hash_waves(&body.waves, hasher);

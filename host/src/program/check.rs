@@ -107,8 +107,7 @@ fn check_runs(program: &EncodedProgram) -> Result<(), TableError> {
             });
         }
     }
-    let mut sound = top.to_vec();
-    join(&mut sound, &program.waves, &program.registers);
+    let sound = join(program, top);
     let mut claims = top.iter().zip(&sound);
     match claims.position(|(group, sound)| group.joined > sound.joined) {
         Some(group) => Err(TableError::Joined { group }),

@@ -13,6 +13,7 @@ use super::proof::prove;
 use super::table_error::TableError;
 use super::wave::{Body, Slot, WaveSpec};
 use seawall_core::abi::code::{Instruction, Op};
+use seawall_core::abi::facts::Work;
 use seawall_core::abi::program::{
     EachRecord, FixpointRecord, GroupRecord, NO_REGISTER, Opcode, RegisterRecord, WaveRecord,
     WhileRecord,
@@ -58,12 +59,8 @@ fn encode(
     };
     let top = tables.add_groups(&builder.waves, &groups, outside);
     tables.encoded.top_groups = top;
+    tables.encoded.groups = join(&tables.encoded, &tables.encoded.groups);
     tables.encoded.group_bytes = group_bytes;
-    join(
-        &mut tables.encoded.groups,
-        &tables.encoded.waves,
-        &tables.encoded.registers,
-    );
     tables.add_bodies();
     tables.encoded.arena_bytes = summary.arena_bytes;
     tables.encoded.input_bytes = input_bytes;
@@ -142,6 +139,7 @@ impl<'b> Tables<'b> {
                 arena_bytes: 0,
                 input_bytes: 0,
                 needs: builder.needs,
+                own: builder.own.clone(),
                 search: builder.search,
             },
             open: VecDeque::new(),
@@ -183,7 +181,7 @@ impl<'b> Tables<'b> {
             });
         }
         let mut record = record(within.first + number, wave);
-        if wave.opcode == Opcode::Each {
+        if wave.does.is(Opcode::Each) {
             record.parameters[0] = self.encoded.code.len() as u32;
             self.encoded.code.extend(&wave.code);
         }
@@ -194,16 +192,14 @@ impl<'b> Tables<'b> {
     fn is_narrow(&self, waves: &[(u32, &WaveSpec)]) -> bool {
         let words = |wave: &WaveSpec| -> Option<u64> {
             let words = |id: Slot| u64::from(self.encoded.registers[id.0 as usize].words);
-            match wave.opcode {
-                Opcode::Fill | Opcode::Iota | Opcode::Copy | Opcode::Gather => {}
-                Opcode::And | Opcode::Or | Opcode::AndNot | Opcode::Xor | Opcode::GenKill => {}
-                Opcode::Nop => return Some(0),
-                Opcode::Seed => return Some(wave.sources[0].map_or(0, words)),
-                Opcode::Reduce => return Some(wave.sources[0].map_or(0, words)),
-                Opcode::Each => return words_of_code(wave),
-                _ => return None,
+            if wave.does.is(Opcode::Each) {
+                return words_of_code(wave);
             }
-            wave.destination.map(words)
+            match wave.does.facts().work {
+                Work::Nothing => Some(0),
+                Work::Words(operand) => Some(wave.operand(operand).map_or(0, words)),
+                Work::Wide => None,
+            }
         };
         waves
             .iter()
@@ -269,7 +265,7 @@ fn words_of_code(wave: &WaveSpec) -> Option<u64> {
 fn record(number: u32, wave: &WaveSpec) -> WaveRecord {
     let word = |register: Option<Slot>| register.map_or(NO_REGISTER, |register| register.0);
     WaveRecord {
-        opcode: wave.opcode as u32,
+        opcode: wave.does.word(),
         wave: number,
         destination: word(wave.destination),
         sources: wave.sources.map(word),

@@ -1,7 +1,9 @@
 //! An encoded program: the tables that every executor walks.
 
 use crate::graph::WeightKind;
+use crate::own::OwnWaves;
 use seawall_core::abi::code::Instruction;
+use seawall_core::abi::facts::Facts;
 use seawall_core::abi::program::{GroupRecord, Opcode, RegisterRecord, WaveRecord};
 use seawall_core::abi::search::SearchPolicy;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -87,6 +89,8 @@ pub struct EncodedProgram {
     pub needs: GraphNeeds,
     /// Thresholds of frontier searches.
     pub search: SearchPolicy,
+    /// Waves of another crate, if it uses some.
+    pub own: Option<OwnWaves>,
 }
 
 impl EncodedProgram {
@@ -97,6 +101,31 @@ impl EncodedProgram {
         let index = number as usize;
         let id = self.ids.get(index).copied().unwrap_or(by_hand);
         (index < self.registers.len()).then_some(id)
+    }
+
+    /// The facts about the opcode of a wave, if the program knows it.
+    pub(crate) fn facts_of(&self, opcode: u32) -> Option<Facts> {
+        match Opcode::from_word(opcode) {
+            Some(opcode) => Some(opcode.facts()),
+            None => Some(self.own.as_ref()?.declaration(opcode)?.facts()),
+        }
+    }
+
+    /// The name of an opcode, if the program knows it.
+    pub(crate) fn opcode_name(&self, opcode: u32) -> Option<String> {
+        match Opcode::from_word(opcode) {
+            Some(opcode) => Some(opcode.to_string()),
+            None => Some(self.own.as_ref()?.declaration(opcode)?.name().to_owned()),
+        }
+    }
+
+    /// The set of another crate of which it has waves.
+    pub(crate) fn used_waves(&self) -> Option<&OwnWaves> {
+        let is_used = |own: &&OwnWaves| {
+            let mut waves = self.waves.iter();
+            waves.any(|wave| own.declaration(wave.opcode).is_some())
+        };
+        self.own.as_ref().filter(is_used)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::table_error::TableError;
 use seawall_core::abi::code::{Join, Kind};
-use seawall_core::abi::facts::Invariant;
+use seawall_core::abi::facts::{Invariant, Operand};
 use seawall_core::plan::ExecutionError;
 
 /// A program could not be planned or encoded.
@@ -108,6 +108,15 @@ pub enum ProgramError {
         #[source]
         problem: CodeError,
     },
+    /// A wave of another crate is used wrongly.
+    #[error("wave {wave}: {problem}")]
+    Own {
+        /// Name of the wave.
+        wave: String,
+        /// The problem.
+        #[source]
+        problem: OwnError,
+    },
     /// A fixpoint has nothing to repeat.
     #[error("fixpoint {name} has an empty body; give it at least one wave")]
     EmptyBody {
@@ -142,6 +151,36 @@ pub enum ProgramError {
         /// Bytes of the budget.
         budget_bytes: u64,
     },
+}
+
+/// A wave of another crate is used wrongly.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OwnError {
+    /// The set in use lacks the wave.
+    #[error("no set in use has the wave {name}; call use_waves with one that does")]
+    NoSuchWave {
+        /// Name of the wave in its crate.
+        name: &'static str,
+    },
+    /// The program uses a set already.
+    #[error("the program uses another set of waves; put all waves into one set")]
+    TwoSets,
+    /// An operand that the wave has is missing.
+    #[error("its facts declare operand {operand:?} and it has none; name a register")]
+    Missing {
+        /// The operand.
+        operand: Operand,
+    },
+    /// An operand that the wave does not have.
+    #[error("its facts declare no operand {operand:?} and it has one; leave it out")]
+    Unused {
+        /// The operand.
+        operand: Operand,
+    },
+    /// Weights of two kinds.
+    #[error("weights are whole numbers and floats at once; use those that the graph has")]
+    TwoWeights,
 }
 
 /// The code of a wave makes no sense.

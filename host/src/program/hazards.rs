@@ -75,7 +75,7 @@ pub(crate) fn infer(
 
 /// Whether `wave` seeds the loop that follows, between which no other may run.
 fn seeds_rounds(wave: &WaveSpec) -> bool {
-    wave.opcode.facts().stage == Stage::BeforeLoop
+    wave.does.facts().stage == Stage::BeforeLoop
 }
 
 /// Whether `wave` is a loop that counts rounds.

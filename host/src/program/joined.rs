@@ -5,8 +5,11 @@
 //! waiting. Only reused memory ties lanes together then: the places that a run of such groups
 //! touches must be equal or disjoint.
 
+use super::encoded::EncodedProgram;
 use super::places::Span;
-use seawall_core::abi::program::{GroupRecord, Opcode, RegisterRecord, WaveRecord};
+use super::uses::register_of;
+use seawall_core::abi::facts::Facts;
+use seawall_core::abi::program::{GroupRecord, RegisterRecord, WaveRecord};
 
 /// Most places of a run; a longer run is split, so that each group is compared with few places.
 const PLACES_MAX: usize = 64;
@@ -43,9 +46,20 @@ impl Run {
     }
 }
 
-/// Marks the narrow groups among `groups`, which run in this order, that need no
-/// barrier before them.
-pub(super) fn join(groups: &mut [GroupRecord], waves: &[WaveRecord], registers: &[RegisterRecord]) {
+/// Returns `groups` of `program`, which run in this order, with those narrow ones marked that
+/// need no barrier before them.
+pub(super) fn join(program: &EncodedProgram, groups: &[GroupRecord]) -> Vec<GroupRecord> {
+    let facts = |opcode| program.facts_of(opcode);
+    let mut groups = groups.to_vec();
+    mark(&mut groups, (&program.waves, &program.registers), facts);
+    groups
+}
+
+fn mark(
+    groups: &mut [GroupRecord],
+    (waves, registers): (&[WaveRecord], &[RegisterRecord]),
+    facts: impl Fn(u32) -> Option<Facts>,
+) {
     let mut run = Run::default();
     for group in groups {
         group.joined = 0;
@@ -53,7 +67,7 @@ pub(super) fn join(groups: &mut [GroupRecord], waves: &[WaveRecord], registers: 
         let members = waves.get(first..first.saturating_add(group.waves as usize));
         let operations = members
             .filter(|_| group.narrow != 0)
-            .and_then(|members| operations(members, registers));
+            .and_then(|members| operations(members, registers, &facts));
         let Some((words, places)) = operations else {
             run = Run::default();
             continue;
@@ -74,28 +88,21 @@ pub(super) fn join(groups: &mut [GroupRecord], waves: &[WaveRecord], registers: 
 
 /// Returns the number of words of a group's operations and the places that they touch; `None` if
 /// the numbers differ, or if there are other waves.
-fn operations(waves: &[WaveRecord], registers: &[RegisterRecord]) -> Option<(u32, Vec<Span>)> {
+fn operations(
+    waves: &[WaveRecord],
+    registers: &[RegisterRecord],
+    facts: impl Fn(u32) -> Option<Facts>,
+) -> Option<(u32, Vec<Span>)> {
     let register = |index: u32| registers.get(index as usize);
     let words = register(waves.first()?.destination)?.words;
     let mut places = Vec::new();
     for wave in waves {
-        let sources = match Opcode::from_word(wave.opcode)? {
-            Opcode::Fill | Opcode::Iota => 0,
-            Opcode::Copy => 1,
-            Opcode::And | Opcode::Or | Opcode::AndNot | Opcode::Xor => 2,
-            _ => return None,
-        };
-        let to = register(wave.destination)?;
-        if to.words != words || words == 0 {
+        let facts = facts(wave.opcode).filter(|facts| facts.word_wise)?;
+        if register(wave.destination)?.words != words || words == 0 {
             return None;
         }
-        let from = wave
-            .sources
-            .iter()
-            .take(sources)
-            .map(|from| register(*from));
-        for register in from.chain([Some(to)]) {
-            let register = register?;
+        for operand in facts.reads.iter().chain(facts.writes) {
+            let register = register(register_of(wave, *operand))?;
             places.push(Span {
                 region: register.region,
                 start: register.offset_bytes,
@@ -109,7 +116,7 @@ fn operations(waves: &[WaveRecord], registers: &[RegisterRecord]) -> Option<(u32
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seawall_core::abi::program::{NO_REGISTER, Region};
+    use seawall_core::abi::program::{NO_REGISTER, Opcode, Region};
 
     const WORDS: u32 = 64;
 
@@ -145,7 +152,8 @@ mod tests {
                 joined: 7,
             })
             .collect();
-        join(&mut groups, waves, registers);
+        let facts = |word| Opcode::from_word(word).map(Opcode::facts);
+        mark(&mut groups, (waves, registers), facts);
         groups.iter().map(|group| group.joined).collect()
     }
 

@@ -257,7 +257,7 @@ impl Users {
     /// alone, and the condition is read after the last wave: their registers stay outside.
     fn locals(&self, number: u32, body: &Body) -> Vec<bool> {
         let mut locals: Vec<_> = self.only.iter().map(|only| *only == Some(number)).collect();
-        let in_part = |wave: &&WaveSpec| wave.body.is_some() || wave.opcode == Opcode::Each;
+        let in_part = |wave: &&WaveSpec| wave.body.is_some() || wave.does.is(Opcode::Each);
         let in_part = body.waves.iter().filter(in_part);
         let touched = in_part.flat_map(|wave| wave.reads.iter().chain(&wave.writes));
         for slot in touched.chain(&body.condition).chain(&body.frontier) {

@@ -4,7 +4,8 @@
 //! follow from the edges of a graph are known to them alone.
 
 use super::error::ProgramError;
-use super::wave::{RegisterSpec, Slot, WaveSpec};
+use super::wave::{Does, RegisterSpec, Slot, WaveSpec};
+use seawall_core::abi::facts::Facts;
 use seawall_core::abi::program::Opcode;
 use seawall_core::abi::rank::TOTALS_WORDS;
 use seawall_core::abi::search::{FrontierLayout, bitset_words};
@@ -66,7 +67,11 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     let work = WorkLayout::new(around.nodes).words();
     let totals = u64::from(TOTALS_WORDS);
     let each = |facts: u32| nodes.saturating_mul(u64::from(facts.max(1)));
-    let (destination, sources) = match wave.opcode {
+    let opcode = match wave.does {
+        Does::Ready(opcode) => opcode,
+        Does::Own { facts, .. } => return fewest_of_own(&facts, to),
+    };
+    let (destination, sources) = match opcode {
         Opcode::Nop | Opcode::Fill | Opcode::Iota | Opcode::Scatter => (0, [0; 4]),
         // Registers of code are checked where it is written down.
         Opcode::Fixpoint | Opcode::While | Opcode::Stall => (0, [0; 4]),
@@ -106,9 +111,22 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     }
 }
 
+/// What a wave of another crate needs: it checks its indices itself, but lanes take its words
+/// through joined groups by their number.
+fn fewest_of_own(facts: &Facts, to: u64) -> Fewest {
+    let to = if facts.word_wise { to } else { 0 };
+    Fewest {
+        destination: 0,
+        sources: [to, to, to, 0],
+    }
+}
+
 fn check_parameters(wave: &WaveSpec) -> Result<(), ProgramError> {
     let word = wave.parameters[0];
-    match wave.opcode {
+    let Does::Ready(opcode) = wave.does else {
+        return Ok(());
+    };
+    match opcode {
         Opcode::SeedPaths
         | Opcode::StepPaths
         | Opcode::StepPathsFloat

@@ -268,7 +268,7 @@ impl<'p> Walk<'p> {
         }
         let mut stepped = BTreeSet::new();
         for round in inner {
-            let facts = Opcode::from_word(round.opcode).map(Opcode::facts);
+            let facts = self.program.facts_of(round.opcode);
             let Some(facts) = facts.filter(|facts| facts.stage == Stage::Round) else {
                 continue;
             };
@@ -304,10 +304,9 @@ impl<'p> Walk<'p> {
     fn wave(&mut self, wave: &WaveRecord, within: Within, proves: bool) -> Result<(), TableError> {
         // Kernels end with a fault at an opcode that they do not know, and at a loop in
         // a loop.
-        let Some(opcode) = Opcode::from_word(wave.opcode) else {
+        let Some(facts) = self.program.facts_of(wave.opcode) else {
             return Ok(());
         };
-        let facts = opcode.facts();
         if proves {
             self.check_stage(wave, &facts, within)?;
             for (operand, wanted) in facts.needs {

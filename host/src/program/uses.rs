@@ -21,17 +21,16 @@ pub(super) fn each_use(
     wave: &WaveRecord,
     mut visit: impl FnMut(u32, bool),
 ) {
-    let Some(opcode) = Opcode::from_word(wave.opcode) else {
-        return;
-    };
-    match opcode {
-        Opcode::Each => each_use_of_code(program, wave, visit),
-        Opcode::While => visit(
+    match Opcode::from_word(wave.opcode) {
+        Some(Opcode::Each) => each_use_of_code(program, wave, visit),
+        Some(Opcode::While) => visit(
             WhileRecord::from_parameters(wave.parameters).condition,
             false,
         ),
         _ => {
-            let facts = opcode.facts();
+            let Some(facts) = program.facts_of(wave.opcode) else {
+                return;
+            };
             for (operands, writes) in [(facts.reads, false), (facts.writes, true)] {
                 for operand in operands {
                     visit(register_of(wave, *operand), writes);

@@ -2,6 +2,8 @@
 
 use super::encoded::RegisterId;
 use seawall_core::abi::code::{Instruction, Kind};
+use seawall_core::abi::facts::{Facts, Operand};
+use seawall_core::abi::own::OWN_FIRST;
 use seawall_core::abi::program::Opcode;
 
 /// The number of a register in its builder, once it is known to be one of its own.
@@ -30,11 +32,53 @@ impl RegisterSpec {
 /// registers share one.
 pub(crate) const ALIGNMENT_BYTES: u64 = 256;
 
+/// What a wave does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Does {
+    /// A built-in opcode.
+    Ready(Opcode),
+    /// A wave of another crate.
+    Own {
+        /// Its number in its set.
+        number: u32,
+        facts: Facts,
+    },
+}
+
+impl From<Opcode> for Does {
+    fn from(opcode: Opcode) -> Self {
+        Self::Ready(opcode)
+    }
+}
+
+impl Does {
+    /// The facts about it.
+    pub(crate) const fn facts(&self) -> Facts {
+        match self {
+            Self::Ready(opcode) => opcode.facts(),
+            Self::Own { facts, .. } => *facts,
+        }
+    }
+
+    /// Its opcode in the tables.
+    pub(crate) const fn word(&self) -> u32 {
+        match self {
+            Self::Ready(opcode) => *opcode as u32,
+            Self::Own { number, .. } => OWN_FIRST.saturating_add(*number),
+        }
+    }
+
+    /// Whether it is this opcode.
+    pub(crate) fn is(&self, opcode: Opcode) -> bool {
+        *self == Self::Ready(opcode)
+    }
+}
+
 /// One wave: what it does and which registers it touches.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WaveSpec {
     pub(crate) name: String,
-    pub(crate) opcode: Opcode,
+    pub(crate) does: Does,
     pub(crate) destination: Option<Slot>,
     pub(crate) sources: [Option<Slot>; 4],
     pub(crate) parameters: [u32; 5],
@@ -47,10 +91,10 @@ pub(crate) struct WaveSpec {
 }
 
 impl WaveSpec {
-    pub(crate) fn new(name: &str, opcode: Opcode) -> Self {
+    pub(crate) fn new(name: &str, does: impl Into<Does>) -> Self {
         Self {
             name: name.to_owned(),
-            opcode,
+            does: does.into(),
             destination: None,
             sources: [None; 4],
             parameters: [0; 5],
@@ -103,6 +147,37 @@ impl WaveSpec {
         let mut wave = self.reading(which, register);
         wave.writes.push(Slot(register.number()));
         wave
+    }
+
+    /// The register of an operand.
+    pub(crate) fn operand(&self, operand: Operand) -> Option<Slot> {
+        match operand {
+            Operand::To => self.destination,
+            Operand::First => self.sources[0],
+            Operand::Second => self.sources[1],
+            Operand::Third => self.sources[2],
+        }
+    }
+
+    /// Uses `register` as source number `which`, or as the destination, in the ways that the
+    /// facts about the wave declare.
+    pub(crate) fn placed(mut self, which: Option<usize>, register: RegisterId) -> Self {
+        let slot = self.name(register);
+        match which {
+            Some(which) => self.sources[which] = Some(slot),
+            None => self.destination = Some(slot),
+        }
+        let at = which.map_or(0, |which| which + 1);
+        let facts = self.does.facts();
+        let declares =
+            |operands: &[Operand]| operands.iter().any(|operand| *operand as usize == at);
+        if declares(facts.reads) {
+            self.reads.push(slot);
+        }
+        if declares(facts.writes) {
+            self.writes.push(slot);
+        }
+        self
     }
 
     pub(crate) fn with(mut self, which: usize, parameter: u32) -> Self {

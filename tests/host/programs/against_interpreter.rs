@@ -31,6 +31,7 @@ proptest! {
     #[test]
     fn random_programs_equal_the_interpreter(
         waves in waves(),
+        twins in any::<bool>(),
         shape in proptest::sample::select(&SHAPES[..]),
         nodes in 0_u32..300,
         words in 1_u32..9000,
@@ -41,7 +42,7 @@ proptest! {
     ) {
         let list = graphs::draw(shape, nodes, undirected, &mut Random::of_choices(of_graph));
         let limits = Limits { nodes: list.nodes, waves: waves.len() as u32, words };
-        let script = draw::of_choices(limits, registers, &waves);
+        let script = Script { twins, ..draw::of_choices(limits, registers, &waves) };
         let graph = list.graph().unwrap();
         let mut session = CpuSession::open(&graph, NonZeroUsize::new(threads), RunLimits::default()).unwrap();
         run_script(&mut session, &list, &script, 2)
@@ -55,13 +56,14 @@ proptest! {
     #[test]
     fn many_word_operations_equal_the_interpreter(
         waves in 1_u32..200,
+        twins in any::<bool>(),
         words in 1_u32..5000,
         threads in proptest::sample::select(vec![1_usize, 2, 5]),
         choices in choices(1500),
     ) {
         let mut random = Random::of_choices(choices);
         let list = graphs::draw(Shape::Path, 3, false, &mut random);
-        let script = straight::draw(waves, words, &mut random);
+        let script = Script { twins, ..straight::draw(waves, words, &mut random) };
         let graph = list.graph().unwrap();
         let mut session = CpuSession::open(&graph, NonZeroUsize::new(threads), RunLimits::default()).unwrap();
         run_script(&mut session, &list, &script, 2)
@@ -138,7 +140,15 @@ fn loop_beside_a_transfer() -> (EdgeList, Script) {
         from: [4, 4, 4],
     });
     let list = graphs::draw(Shape::Path, NODES, false, &mut Random::new(1));
-    (list, Script { registers, waves })
+    let twins = false;
+    (
+        list,
+        Script {
+            registers,
+            waves,
+            twins,
+        },
+    )
 }
 
 #[test]

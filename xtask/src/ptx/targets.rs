@@ -70,6 +70,14 @@ pub(crate) const BOUNDS: &[Bounds] = &[
     },
 ];
 
+/// Launch bounds of the kernels of a crate with waves of its own.
+pub(crate) const OWN_BOUNDS: &[Bounds] = &[
+    full_block("seawall_own_mega"),
+    full_block("seawall_own_group"),
+    full_block("seawall_own_body"),
+    full_block("seawall_own_batch"),
+];
+
 /// The kernels that the host has compiled for smaller blocks too, and the lanes of
 /// those; `host/src/backend/cuda/bound.rs` does it.
 pub(crate) const PERSISTENT: [&str; 2] = ["seawall_mega", "seawall_mega_search"];

@@ -3,16 +3,16 @@
 //! Every thread is a one-lane block of the batch kernel, so no thread ever
 //! waits for another. Wall time is the run's time.
 
-use super::{BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches};
+use super::{BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches, own_of};
 use crate::backend::cpu::{self, Line};
 use crate::backend::threads::run_blocks;
 use crate::backend::{BackendError, Canceller, DeviceInfo, HostWork, RunLimits};
+use crate::own::{OwnWaves, Walkers};
 use seawall_core::abi::batch::BatchRecord;
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::HostGrid;
-use seawall_device::run::{Batch, run_batch};
-use seawall_device::waves::family;
+use seawall_device::run::Batch;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::time::Instant;
@@ -22,6 +22,7 @@ use std::time::Instant;
 pub struct CpuBatch<'g> {
     searches: Searches<'g>,
     pack: Pack,
+    walk: WalkBatch,
     memory: Vec<Line>,
     device: DeviceInfo,
     canceller: Canceller,
@@ -49,6 +50,7 @@ impl<'g> CpuBatch<'g> {
             available_bytes: budget_bytes.unwrap_or(u64::MAX),
             time_budget_ns: limits.time_budget_ns,
         };
+        let own = own_of(jobs)?;
         let pack = Pack::new(jobs, room)?;
         let searches = Searches::of(jobs)?;
         let mut memory = cpu::lines("the batch", pack.bytes())?;
@@ -58,6 +60,7 @@ impl<'g> CpuBatch<'g> {
         Ok(Self {
             searches,
             pack,
+            walk: own.map_or(Walkers::BUILT_IN, OwnWaves::walkers).batch,
             memory,
             device,
             canceller: Canceller::default(),
@@ -99,7 +102,7 @@ impl BatchSession for CpuBatch<'_> {
         bytes[zeroed.start as usize..zeroed.end as usize].fill(0);
         let record = BatchAddress(self.memory.as_mut_ptr() as u64);
         let started = Instant::now();
-        run_threads(record, self.pack.workers(), &self.canceller)?;
+        run_threads((record, self.walk), self.pack.workers(), &self.canceller)?;
         self.canceller.settle()?;
         let run_ns = started.elapsed().as_nanos() as u64;
         self.pack
@@ -112,13 +115,16 @@ impl BatchSession for CpuBatch<'_> {
     }
 }
 
+/// Walks a batch in one thread.
+type WalkBatch = fn(HostGrid, Batch);
+
 /// Address of a batch record that outlives the threads that use it.
 #[derive(Clone, Copy)]
 struct BatchAddress(u64);
 
 /// Runs the batch on `threads` threads, this one included, until it is done or `canceller` ends it.
 fn run_threads(
-    batch: BatchAddress,
+    batch: (BatchAddress, WalkBatch),
     threads: u32,
     canceller: &Canceller,
 ) -> Result<(), BackendError> {
@@ -128,7 +134,11 @@ fn run_threads(
     })
 }
 
-fn run_block(BatchAddress(record): BatchAddress, place: (u32, u32), dealer: &Dealer) {
+fn run_block(
+    (BatchAddress(record), walk): (BatchAddress, WalkBatch),
+    place: (u32, u32),
+    dealer: &Dealer,
+) {
     let mut shared = vec![0_u32; SHARED_WORDS];
     // SAFETY: `shared` belongs to this thread and outlives the call; so does the dealer, which
     // only the threads of this run use.
@@ -137,5 +147,5 @@ fn run_block(BatchAddress(record): BatchAddress, place: (u32, u32), dealer: &Dea
     // which is exclusively borrowed for the run; there is an arena for each of
     // the blocks.
     let batch = unsafe { Batch::new(record as *const BatchRecord) };
-    run_batch::<HostGrid, { family::ALL }>(grid, batch);
+    walk(grid, batch);
 }

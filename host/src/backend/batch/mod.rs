@@ -16,6 +16,7 @@ use super::outgrown::{self, Outgrowing};
 use super::{BackendError, Canceller, DeviceInfo, HostWork};
 use crate::Cause;
 use crate::graph::Graph;
+use crate::own::OwnWaves;
 use crate::program::{EncodedProgram, RegisterId};
 use rayon::prelude::*;
 use seawall_core::abi::control::ControlRecord;
@@ -94,6 +95,25 @@ pub trait BatchSession {
         each.map(|(index, words)| words.map_err(|source| BatchError::Job { index, source }))
             .collect()
     }
+}
+
+/// Returns the waves of another crate that programs of `jobs` use, of one set for all.
+///
+/// # Errors
+/// [`BackendError::OtherWaves`] for the first program that uses another set.
+pub(crate) fn own_of<'j>(jobs: &'j [Job<'_>]) -> Result<Option<&'j OwnWaves>, BatchError> {
+    let mut found: Option<&OwnWaves> = None;
+    for (index, job) in jobs.iter().enumerate() {
+        let Some(own) = job.program.used_waves() else {
+            continue;
+        };
+        if found.is_some_and(|found| found != own) {
+            let source = BackendError::OtherWaves;
+            return Err(BatchError::Job { index, source });
+        }
+        found = Some(own);
+    }
+    Ok(found)
 }
 
 /// The searches of a batch's programs, for the graphs that they run on.

@@ -6,6 +6,7 @@
 
 use super::{
     CpuSession, Line, Loaded, RunLimits, SERVICES, graph_addresses, launch_record_at, lines,
+    walkers,
 };
 use crate::backend::threads::run_blocks;
 use crate::backend::walk::{LoopStage, Stage, stages};
@@ -13,6 +14,7 @@ use crate::backend::{
     BackendError, Canceller, DeviceInfo, HostWork, RunStats, Session, SessionMemory, fault, fit,
 };
 use crate::graph::Graph;
+use crate::own::Walkers;
 use crate::program::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::LoopState;
 use seawall_core::abi::program::LaunchRecord;
@@ -20,8 +22,7 @@ use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::HostGrid;
 use seawall_device::launch::Launch;
-use seawall_device::run::{BodyLaunch, again, begin_loop, run_body, run_one_group};
-use seawall_device::waves::family;
+use seawall_device::run::{BodyLaunch, again, begin_loop};
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
@@ -188,10 +189,11 @@ impl Running<'_, '_> {
         ] {
             *address = self.copy.address(*address);
         }
+        let walk = walkers(&loaded.program, false);
         let record = launch_record_at(graph, loaded, at, limits);
         let dealer = Dealer::new();
         run_blocks(blocks, |block| {
-            run_kernel(&record, (block, blocks), &dealer, kernel);
+            run_kernel((&record, walk), (block, blocks), &dealer, kernel);
         })?;
         self.host.launches = self.host.launches.saturating_add(1);
         self.settle()
@@ -231,7 +233,12 @@ impl Running<'_, '_> {
     }
 }
 
-fn run_kernel(record: &LaunchRecord, place: (u32, u32), dealer: &Dealer, kernel: Kernel) {
+fn run_kernel(
+    (record, walk): (&LaunchRecord, Walkers),
+    place: (u32, u32),
+    dealer: &Dealer,
+    kernel: Kernel,
+) {
     let mut shared = vec![0_u32; SHARED_WORDS];
     // SAFETY: `shared` belongs to this thread, has the length that the grid states, and outlives
     // the call; so does the dealer, which only the threads of this launch use.
@@ -241,9 +248,9 @@ fn run_kernel(record: &LaunchRecord, place: (u32, u32), dealer: &Dealer, kernel:
     let launch = unsafe { Launch::new(record) };
     // A launch that stops early leaves its reason in the control block.
     let _ = match kernel {
-        Kernel::Group(group) => run_one_group::<_, { family::ALL }>(grid, launch, group),
+        Kernel::Group(group) => (walk.group)(grid, launch, group),
         Kernel::Begin(wave) => begin_loop(grid, launch, wave),
-        Kernel::Body(body) => run_body::<_, { family::ALL }>(grid, launch, body),
+        Kernel::Body(body) => (walk.body)(grid, launch, body),
         Kernel::Again(wave) => again(grid, launch, wave),
     };
 }

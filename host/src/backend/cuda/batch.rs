@@ -6,6 +6,7 @@
 
 use super::CudaOptions;
 use super::GridShape;
+use super::bound::Bound;
 use super::brake::{Brake, FaultWord, Watch};
 use super::context::Context;
 use super::entry::Entry;
@@ -16,7 +17,9 @@ use super::resident::{elapsed_ns, lane};
 use super::shape::Asked;
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
-use crate::backend::batch::{BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches};
+use crate::backend::batch::{
+    BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches, own_of,
+};
 use crate::backend::{BackendError, Canceller, DeviceInfo, HostWork};
 use seawall_core::abi::batch::BatchState;
 use seawall_core::abi::program::Opcode;
@@ -76,14 +79,20 @@ impl<'g> CudaBatch<'g> {
     pub fn open(jobs: &[Job<'g>], options: CudaOptions) -> Result<Self, BatchError> {
         let context = Context::open(options.device, options.budget_bytes)?;
         let module = Module::load(&context)?;
+        let own = own_of(jobs)?;
+        let own = own.map(|own| module.own_text(own)).transpose()?;
         let (entry, lanes) = kernel_for(jobs, options.lanes);
+        let entry = match own {
+            Some(_) => Entry::OwnBatch,
+            None => entry,
+        };
         let shape = |blocks| Asked {
             blocks,
             lanes: Some(lanes),
             ..Asked::default()
         };
         // Compiling the kernel is not part of the upload's time.
-        let kernel = module.kernel(entry)?;
+        let kernel = module.kernel_within(entry, Bound::ANY, own)?;
         let started = Instant::now();
         let most = Grid::new(kernel.clone(), shape(options.blocks), Residency::Free)?;
         let free = context.free_bytes()?;

@@ -35,10 +35,18 @@ pub(super) enum Entry {
     Batch,
     /// The same in small blocks, for batches whose programs only search.
     BatchSearch,
+    /// Walks a whole program with waves of another crate, whose PTX holds it.
+    OwnMega,
+    /// Runs the ordinary waves of one top-level group of such a program.
+    OwnGroup,
+    /// Runs one body group of a loop of such a program.
+    OwnBody,
+    /// Runs the programs of a batch of which some have waves of another crate.
+    OwnBatch,
 }
 
 impl Entry {
-    /// Every entry, in the order of this enum.
+    /// Every entry of the embedded modules, in the order of this enum.
     #[cfg(test)]
     pub(super) const ALL: [Self; 15] = [
         Self::Mega,
@@ -76,16 +84,21 @@ impl Entry {
             Self::Barriers => c"seawall_barriers",
             Self::Batch => c"seawall_batch",
             Self::BatchSearch => c"seawall_batch_search",
+            Self::OwnMega => c"seawall_own_mega",
+            Self::OwnGroup => c"seawall_own_group",
+            Self::OwnBody => c"seawall_own_body",
+            Self::OwnBatch => c"seawall_own_batch",
         }
     }
 
     /// Number of 32-bit parameters after the address of the launch or batch record.
     pub(super) const fn words(self) -> usize {
         match self {
-            Self::Mega | Self::MegaSearch | Self::MegaCode | Self::MegaAll => 0,
-            Self::Batch | Self::BatchSearch | Self::BatchAll => 0,
-            Self::Group | Self::GroupAll | Self::Begin | Self::Again | Self::Barriers => 1,
-            Self::Body | Self::BodyAll | Self::While => 3,
+            Self::Mega | Self::MegaSearch | Self::MegaCode | Self::MegaAll | Self::OwnMega => 0,
+            Self::Batch | Self::BatchSearch | Self::BatchAll | Self::OwnBatch => 0,
+            Self::Group | Self::GroupAll | Self::OwnGroup => 1,
+            Self::Begin | Self::Again | Self::Barriers => 1,
+            Self::Body | Self::BodyAll | Self::OwnBody | Self::While => 3,
         }
     }
 }

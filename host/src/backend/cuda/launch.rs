@@ -223,15 +223,17 @@ impl Parameters {
 
 const fn doing(entry: Entry) -> &'static str {
     match entry {
-        Entry::Mega | Entry::MegaSearch | Entry::MegaCode | Entry::MegaAll => {
+        Entry::Mega | Entry::MegaSearch | Entry::MegaCode | Entry::MegaAll | Entry::OwnMega => {
             "launching the persistent kernel"
         }
-        Entry::Group | Entry::GroupAll => "launching a group",
+        Entry::Group | Entry::GroupAll | Entry::OwnGroup => "launching a group",
         Entry::Begin => "launching the start of a loop",
-        Entry::Body | Entry::BodyAll => "launching a loop's body",
+        Entry::Body | Entry::BodyAll | Entry::OwnBody => "launching a loop's body",
         Entry::While | Entry::Again => "launching a loop's decision",
         Entry::Barriers => "launching the barrier test",
-        Entry::Batch | Entry::BatchSearch | Entry::BatchAll => "launching the batch",
+        Entry::Batch | Entry::BatchSearch | Entry::BatchAll | Entry::OwnBatch => {
+            "launching the batch"
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! kernel. Each iteration of a loop costs its body's launches, one small readback and one wait.
 
 use super::GridShape;
+use super::bound::Bound;
 use super::entry::Entry;
 use super::launch::{Grid, Residency};
 use super::loaded::Loaded;
@@ -17,6 +18,7 @@ use crate::backend::walk::{LoopStage, Stage};
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::program::Opcode;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The kernels that run one group each.
 #[derive(Debug)]
@@ -26,8 +28,20 @@ pub(super) struct Launches {
     begin: Grid,
     ready: Bodies,
     /// The kernels of programs that run code, once one did.
-    code: Option<(Bodies, Grid)>,
-    runs_code: bool,
+    code: Option<Bodies>,
+    /// The kernels of the waves of another crate, of the last program that had some.
+    own: Option<Bodies>,
+    /// The kernel that counts iterations of a loop on a register, once a program had one.
+    again: Option<Grid>,
+    chosen: Chosen,
+}
+
+/// Which kernels run the program at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Chosen {
+    Ready,
+    Code,
+    Own,
 }
 
 /// The kernels that run waves.
@@ -39,10 +53,19 @@ struct Bodies {
 
 impl Bodies {
     fn new(module: &Rc<Module>, asked: Asked, entries: [Entry; 2]) -> Result<Self, BackendError> {
-        let [group, body] = entries;
+        Self::of(module, asked, (entries, None))
+    }
+
+    /// Kernels in the text of another crate's waves, if there is one.
+    fn of(
+        module: &Rc<Module>,
+        asked: Asked,
+        ([group, body], own): ([Entry; 2], Option<Arc<str>>),
+    ) -> Result<Self, BackendError> {
+        let kernel = |entry| module.kernel_within(entry, Bound::ANY, own.clone());
         Ok(Self {
-            group: Grid::new(module.kernel(group)?, asked, Residency::Free)?,
-            body: Grid::new(module.kernel(body)?, asked, Residency::Free)?,
+            group: Grid::new(kernel(group)?, asked, Residency::Free)?,
+            body: Grid::new(kernel(body)?, asked, Residency::Free)?,
         })
     }
 }
@@ -56,7 +79,9 @@ impl Launches {
             begin: Grid::single(module.kernel(Entry::Begin)?),
             ready: Bodies::new(module, asked, [Entry::Group, Entry::Body])?,
             code: None,
-            runs_code: false,
+            own: None,
+            again: None,
+            chosen: Chosen::Ready,
         })
     }
 
@@ -64,27 +89,45 @@ impl Launches {
     pub(super) fn choose(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         let opcodes = program.waves.iter();
         let known = opcodes.filter_map(|wave| Opcode::from_word(wave.opcode));
-        self.runs_code = seawall_device::runs_code(known);
-        if self.runs_code && self.code.is_none() {
-            let entries = [Entry::GroupAll, Entry::BodyAll];
-            let bodies = Bodies::new(&self.module, self.asked, entries)?;
-            self.code = Some((bodies, Grid::single(self.module.kernel(Entry::Again)?)));
+        let runs_code = seawall_device::runs_code(known);
+        if runs_code && self.again.is_none() {
+            self.again = Some(Grid::single(self.module.kernel(Entry::Again)?));
         }
+        if let Some(own) = program.used_waves() {
+            let own = Some(self.module.own_text(own)?);
+            let entries = [Entry::OwnGroup, Entry::OwnBody];
+            self.own = Some(Bodies::of(&self.module, self.asked, (entries, own))?);
+            self.chosen = Chosen::Own;
+            return Ok(());
+        }
+        if runs_code && self.code.is_none() {
+            let entries = [Entry::GroupAll, Entry::BodyAll];
+            self.code = Some(Bodies::new(&self.module, self.asked, entries)?);
+        }
+        self.chosen = if runs_code {
+            Chosen::Code
+        } else {
+            Chosen::Ready
+        };
         Ok(())
     }
 
     fn bodies(&self) -> &Bodies {
-        match &self.code {
-            Some((bodies, _)) if self.runs_code => bodies,
-            _ => &self.ready,
-        }
+        let chosen = match self.chosen {
+            Chosen::Ready => None,
+            Chosen::Code => self.code.as_ref(),
+            Chosen::Own => self.own.as_ref(),
+        };
+        chosen.unwrap_or(&self.ready)
     }
 
     fn bodies_mut(&mut self) -> &mut Bodies {
-        match &mut self.code {
-            Some((bodies, _)) if self.runs_code => bodies,
-            _ => &mut self.ready,
-        }
+        let chosen = match self.chosen {
+            Chosen::Ready => None,
+            Chosen::Code => self.code.as_mut(),
+            Chosen::Own => self.own.as_mut(),
+        };
+        chosen.unwrap_or(&mut self.ready)
     }
 
     /// The grid of an ordinary group.
@@ -201,7 +244,7 @@ impl Launches {
         program: &Loaded,
         stage: &LoopStage,
     ) -> Result<u64, BackendError> {
-        let Some((_, again)) = &self.code else {
+        let Some(again) = &self.again else {
             return Ok(0);
         };
         // SAFETY: as for `group`; the wave's index was checked at load.

@@ -17,6 +17,7 @@ use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::program::Opcode;
 use seawall_core::launch::LaunchMode;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The persistent kernels and their shapes.
 #[derive(Debug)]
@@ -36,7 +37,10 @@ impl Mega {
         Ok(Self {
             module: Rc::clone(module),
             asked,
-            search: clustered(&kernel(module, Entry::MegaSearch, &searching)?, searching)?,
+            search: clustered(
+                &kernel(module, (Entry::MegaSearch, None), &searching)?,
+                searching,
+            )?,
             whole: None,
         })
     }
@@ -44,17 +48,22 @@ impl Mega {
     /// Chooses the kernel and its shape for `program`.
     pub(super) fn choose(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         self.whole = None;
-        let entry = entry_for(program);
+        let own = program.used_waves();
+        let own = own.map(|own| self.module.own_text(own)).transpose()?;
+        let entry = match own {
+            Some(_) => Entry::OwnMega,
+            None => entry_for(program),
+        };
         if entry == Entry::MegaSearch {
             return Ok(());
         }
-        let is_hot = entry != Entry::Mega;
+        let is_hot = ![Entry::Mega, Entry::OwnMega].contains(&entry);
         let (flat, mode) = self.asked.for_work(Work::of(program), is_hot);
         let entry = match mode {
-            LaunchMode::Fused => entry,
-            LaunchMode::Interpreter => Entry::Mega,
+            LaunchMode::Interpreter if own.is_none() => Entry::Mega,
+            LaunchMode::Interpreter | LaunchMode::Fused => entry,
         };
-        let kernel = kernel(&self.module, entry, &flat)?;
+        let kernel = kernel(&self.module, (entry, own), &flat)?;
         self.whole = Some(Grid::new(kernel, flat, Residency::Cooperative)?);
         Ok(())
     }
@@ -95,9 +104,13 @@ impl Mega {
 }
 
 /// A persistent kernel, compiled for the requested shape.
-fn kernel(module: &Rc<Module>, entry: Entry, asked: &Asked) -> Result<Kernel, BackendError> {
+fn kernel(
+    module: &Rc<Module>,
+    (entry, own): (Entry, Option<Arc<str>>),
+    asked: &Asked,
+) -> Result<Kernel, BackendError> {
     let units = module.context().limits().info.units;
-    module.kernel_within(entry, asked.bound(units))
+    module.kernel_within(entry, asked.bound(units), own)
 }
 
 /// Shapes a kernel that profits from clusters: of the requested size, or the largest below it that
@@ -162,6 +175,7 @@ mod tests {
             input_bytes: 0,
             needs: GraphNeeds::default(),
             search: SearchPolicy::default(),
+            own: None,
         }
     }
 

@@ -11,12 +11,14 @@ use super::entry::Entry;
 use super::error::check;
 use super::precompiled;
 use crate::backend::BackendError;
+use crate::own::{OwnWaves, sources_of};
 use cudarc::driver::sys::{
     self, CUfunction, CUfunction_attribute_enum as Attribute, CUjit_option, CUmodule,
 };
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_void};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Kernels for every device since Volta, zero-terminated.
@@ -48,13 +50,29 @@ fn image_for(capability: (u32, u32)) -> Option<(&'static str, &'static str)> {
     }
 }
 
+/// A kernel to compile: its name, the blocks that it is for, and its text if another crate's
+/// waves come with one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Wanted {
+    entry: Entry,
+    bound: Bound,
+    own: Option<Arc<str>>,
+}
+
+/// A loaded kernel.
+#[derive(Debug)]
+struct Held {
+    wanted: Wanted,
+    raw: CUmodule,
+}
+
 /// The kernels that one device runs, loaded on demand.
 #[derive(Debug)]
 pub(super) struct Module {
     context: Rc<Context>,
     image: &'static str,
     text: &'static str,
-    loaded: RefCell<Vec<(Entry, Bound, CUmodule)>>,
+    loaded: RefCell<Vec<Held>>,
     load_ns: Cell<u64>,
 }
 
@@ -93,24 +111,41 @@ impl Module {
         self.load_ns.get()
     }
 
-    /// Returns the module that holds `entry` for blocks within `bound`, compiled now if it was not
-    /// before.
-    fn holding(&self, entry: Entry, bound: Bound) -> Result<CUmodule, BackendError> {
+    /// The PTX of a set of waves for this device.
+    ///
+    /// # Errors
+    /// [`BackendError::NoPtx`] if it has none, [`BackendError::OtherSources`] if that is of other
+    /// sources than the embedded kernels, with which it shares a run.
+    pub(super) fn own_text(&self, own: &OwnWaves) -> Result<Arc<str>, BackendError> {
+        let info = &self.context.limits().info;
+        let text = own.ptx_for(info.compute_capability.unwrap_or((0, 0)));
+        let text = text.ok_or_else(|| BackendError::NoPtx {
+            device: info.name.clone(),
+        })?;
+        check_sources(text, self.text)?;
+        Ok(Arc::clone(text))
+    }
+
+    /// Returns the module that holds a kernel, compiled now if it was not before.
+    fn holding(&self, wanted: Wanted) -> Result<CUmodule, BackendError> {
         let mut loaded = self.loaded.borrow_mut();
-        let held = loaded
-            .iter()
-            .find(|(held, for_bound, _)| (*held, *for_bound) == (entry, bound));
-        if let Some((_, _, raw)) = held {
-            return Ok(*raw);
+        if let Some(held) = loaded.iter().find(|held| held.wanted == wanted) {
+            return Ok(held.raw);
         }
         let started = Instant::now();
-        let raw = match self.precompiled(entry, bound) {
+        let Wanted { entry, bound, own } = &wanted;
+        let text = own.as_deref().unwrap_or(self.text);
+        let precompiled = match own {
+            None => self.precompiled(*entry, *bound),
+            Some(_) => None,
+        };
+        let raw = match precompiled {
             Some(raw) => raw,
-            None => compile(&bound.apply(only(self.text, entry)))?,
+            None => compile(&bound.apply(only(text, *entry)))?,
         };
         let spent = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.load_ns.set(self.load_ns.get().saturating_add(spent));
-        loaded.push((entry, bound, raw));
+        loaded.push(Held { wanted, raw });
         Ok(raw)
     }
 
@@ -131,10 +166,11 @@ impl Module {
     /// # Errors
     /// As [`Self::kernel_within`].
     pub(super) fn kernel(self: &Rc<Self>, entry: Entry) -> Result<Kernel, BackendError> {
-        self.kernel_within(entry, Bound::ANY)
+        self.kernel_within(entry, Bound::ANY, None)
     }
 
-    /// Looks up a kernel, for blocks within `bound`.
+    /// Looks up a kernel, for blocks within `bound`, in the text of another crate's waves if there
+    /// is one.
     ///
     /// # Errors
     /// [`BackendError::Cuda`] with the compiler's log if it refuses;
@@ -143,8 +179,9 @@ impl Module {
         self: &Rc<Self>,
         entry: Entry,
         bound: Bound,
+        own: Option<Arc<str>>,
     ) -> Result<Kernel, BackendError> {
-        let module = self.holding(entry, bound)?;
+        let module = self.holding(Wanted { entry, bound, own })?;
         let mut raw = std::ptr::null_mut();
         let name = entry.name();
         // SAFETY: one valid handle to write to; the module is loaded and the
@@ -169,11 +206,23 @@ impl Drop for Module {
         }
         // Errors mean a broken context, which takes the module with it.
         let _ = self.context.bind();
-        for (_, _, raw) in self.loaded.get_mut() {
+        for held in self.loaded.get_mut() {
             // SAFETY: loaded by `holding`, unloaded once; kernels hold `self`.
-            let _ = unsafe { sys::cuModuleUnload(*raw) };
+            let _ = unsafe { sys::cuModuleUnload(held.raw) };
         }
     }
+}
+
+/// Refuses the PTX of waves that was built from other sources than the embedded kernels.
+fn check_sources(own: &str, embedded: &str) -> Result<(), BackendError> {
+    let [found, needed] = [own, embedded].map(|text| sources_of(text).unwrap_or("none"));
+    if found == needed {
+        return Ok(());
+    }
+    Err(BackendError::OtherSources {
+        found: found.to_owned(),
+        needed: needed.to_owned(),
+    })
 }
 
 /// Returns `text` without the kernels other than `entry`, zero-terminated. Functions without a
@@ -406,6 +455,17 @@ mod tests {
                 assert_eq!(text.matches(".maxntid").count(), 1, "{entry:?}");
             }
         }
+    }
+
+    #[test]
+    fn waves_built_from_other_sources_are_refused_with_both_hashes() {
+        let own = "// a\n// sources: sha256 abc\n";
+        let error = check_sources(own, HOPPER).unwrap_err().to_string();
+        assert!(
+            error.contains("(abc)") && error.contains("build-ptx --crate"),
+            "{error}"
+        );
+        assert!(check_sources(BASELINE, HOPPER).is_ok());
     }
 
     #[test]

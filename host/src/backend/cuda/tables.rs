@@ -152,6 +152,7 @@ impl Placement {
             arena_bytes: 0,
             input_bytes: 0,
             needs: crate::program::encoded::GraphNeeds::default(),
+            own: None,
             search: SearchPolicy::default(),
         })
     }
@@ -222,6 +223,7 @@ mod tests {
             arena_bytes: 0,
             input_bytes: 0,
             needs: GraphNeeds::default(),
+            own: None,
             search: SearchPolicy {
                 forced: 18,
                 ..SearchPolicy::default()

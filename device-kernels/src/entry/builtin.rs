@@ -1,14 +1,11 @@
-//! The kernels that a host launches, and nothing else.
-//!
-//! Every kernel takes the device address of a launch record first. A kernel that stops
-//! early leaves a fault record in the control block, which the host reads back; so
-//! results are dropped here.
+//! The kernels of built-in waves. They are compiled only where this crate is the one that
+//! is built: kernels of other crates have names of their own.
 
 use crate::grid::Grid;
 use crate::grid::nvptx::{CompactDevice, Device};
 use crate::launch::Launch;
 use crate::run::{self, Batch, BodyLaunch};
-use crate::waves::family;
+use crate::sets::{All, CodeAlone, Ready, Searches};
 use seawall_core::abi::batch::BatchRecord;
 use seawall_core::abi::program::LaunchRecord;
 
@@ -20,7 +17,7 @@ use seawall_core::abi::program::LaunchRecord;
 pub unsafe extern "ptx-kernel" fn seawall_mega(record: *const LaunchRecord) {
     // SAFETY: the caller keeps this function's contract.
     let launch = unsafe { Launch::new(record) };
-    let _ = run::run_program::<Device, { family::READY }>(Device {}, launch);
+    let _ = run::run_program::<Device, Ready>(Device {}, launch);
 }
 
 /// The whole program when it only searches; a cooperative launch.
@@ -31,7 +28,7 @@ pub unsafe extern "ptx-kernel" fn seawall_mega(record: *const LaunchRecord) {
 pub unsafe extern "ptx-kernel" fn seawall_mega_search(record: *const LaunchRecord) {
     // SAFETY: the caller keeps this function's contract.
     let launch = unsafe { Launch::new(record) };
-    let _ = run::run_program::<Device, { family::SEARCH | family::WORDS }>(Device {}, launch);
+    let _ = run::run_program::<Device, Searches>(Device {}, launch);
 }
 
 /// The whole program when it runs code alone; a cooperative launch.
@@ -42,7 +39,7 @@ pub unsafe extern "ptx-kernel" fn seawall_mega_search(record: *const LaunchRecor
 pub unsafe extern "ptx-kernel" fn seawall_mega_code(record: *const LaunchRecord) {
     // SAFETY: the caller keeps this function's contract.
     let launch = unsafe { Launch::new(record) };
-    let _ = run::run_program::<Device, { family::CODE_ALONE }>(Device {}, launch);
+    let _ = run::run_program::<Device, CodeAlone>(Device {}, launch);
 }
 
 /// The whole program, every family of opcodes; a cooperative launch.
@@ -53,7 +50,7 @@ pub unsafe extern "ptx-kernel" fn seawall_mega_code(record: *const LaunchRecord)
 pub unsafe extern "ptx-kernel" fn seawall_mega_all(record: *const LaunchRecord) {
     // SAFETY: the caller keeps this function's contract.
     let launch = unsafe { Launch::new(record) };
-    let _ = run::run_program::<Device, { family::ALL }>(Device {}, launch);
+    let _ = run::run_program::<Device, All>(Device {}, launch);
 }
 
 /// One group of a program that runs code.
@@ -64,7 +61,7 @@ pub unsafe extern "ptx-kernel" fn seawall_mega_all(record: *const LaunchRecord) 
 pub unsafe extern "ptx-kernel" fn seawall_group_all(record: *const LaunchRecord, group: u32) {
     // SAFETY: the caller keeps this function's contract.
     let launch = unsafe { Launch::new(record) };
-    let _ = run::run_one_group::<Device, { family::ALL }>(Device {}, launch, group);
+    let _ = run::run_one_group::<Device, All>(Device {}, launch, group);
 }
 
 /// Counts an iteration of a loop on a register and decides whether another follows; one
@@ -97,7 +94,7 @@ pub unsafe extern "ptx-kernel" fn seawall_body_all(
         group,
         last: last != 0,
     };
-    let _ = run::run_body::<Device, { family::ALL }>(Device {}, launch, body);
+    let _ = run::run_body::<Device, All>(Device {}, launch, body);
 }
 
 /// One top-level group.
@@ -108,7 +105,7 @@ pub unsafe extern "ptx-kernel" fn seawall_body_all(
 pub unsafe extern "ptx-kernel" fn seawall_group(record: *const LaunchRecord, group: u32) {
     // SAFETY: the caller keeps this function's contract.
     let launch = unsafe { Launch::new(record) };
-    let _ = run::run_one_group::<Device, { family::READY }>(Device {}, launch, group);
+    let _ = run::run_one_group::<Device, Ready>(Device {}, launch, group);
 }
 
 /// Opens a loop; one block.
@@ -140,7 +137,7 @@ pub unsafe extern "ptx-kernel" fn seawall_body(
         group,
         last: last != 0,
     };
-    let _ = run::run_body::<Device, { family::READY }>(Device {}, launch, body);
+    let _ = run::run_body::<Device, Ready>(Device {}, launch, body);
 }
 
 /// Sets the condition of a CUDA graph's loop: whether it goes on; one block. The node's
@@ -192,7 +189,7 @@ pub unsafe extern "ptx-kernel" fn seawall_barriers(record: *const LaunchRecord, 
 pub unsafe extern "ptx-kernel" fn seawall_batch(record: *const BatchRecord) {
     // SAFETY: the caller keeps this function's contract.
     let batch = unsafe { Batch::new(record) };
-    run::run_batch::<Device, { family::READY }>(Device {}, batch);
+    run::run_batch::<Device, Ready>(Device {}, batch);
 }
 
 /// A batch of graphs of which some run code, one graph a block at a time.
@@ -203,7 +200,7 @@ pub unsafe extern "ptx-kernel" fn seawall_batch(record: *const BatchRecord) {
 pub unsafe extern "ptx-kernel" fn seawall_batch_all(record: *const BatchRecord) {
     // SAFETY: the caller keeps this function's contract.
     let batch = unsafe { Batch::new(record) };
-    run::run_batch::<Device, { family::ALL }>(Device {}, batch);
+    run::run_batch::<Device, All>(Device {}, batch);
 }
 
 /// A batch of graphs whose programs only search, in small blocks.
@@ -214,10 +211,5 @@ pub unsafe extern "ptx-kernel" fn seawall_batch_all(record: *const BatchRecord) 
 pub unsafe extern "ptx-kernel" fn seawall_batch_search(record: *const BatchRecord) {
     // SAFETY: the caller keeps this function's contract.
     let batch = unsafe { Batch::new(record) };
-    run::run_batch::<CompactDevice, { family::SEARCH | family::WORDS }>(CompactDevice {}, batch);
-}
-
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    crate::grid::nvptx::trap()
+    run::run_batch::<CompactDevice, Searches>(CompactDevice {}, batch);
 }

@@ -1,0 +1,65 @@
+//! The kernels of a set of waves.
+
+/// Exports the kernels of a set of waves, when the crate is compiled for a GPU; for other
+/// machines it expands to nothing. A crate calls it once, at its root.
+///
+/// The kernels know every built-in wave and those of the set. `cargo xtask build-ptx
+/// --crate PATH` compiles them.
+#[macro_export]
+macro_rules! kernels {
+    ($waves:ty) => {
+        #[cfg(target_arch = "nvptx64")]
+        const _: () = {
+            use $crate::entry::own;
+            use $crate::entry::own::{BatchRecord, LaunchRecord};
+
+            /// A whole program; a cooperative launch.
+            ///
+            /// # Safety
+            /// As [`own::mega`].
+            #[unsafe(no_mangle)]
+            unsafe extern "ptx-kernel" fn seawall_own_mega(record: *const LaunchRecord) {
+                // SAFETY: the caller keeps this function's contract.
+                unsafe { own::mega::<$waves>(record) }
+            }
+
+            /// One top-level group.
+            ///
+            /// # Safety
+            /// As [`own::group`].
+            #[unsafe(no_mangle)]
+            unsafe extern "ptx-kernel" fn seawall_own_group(
+                record: *const LaunchRecord,
+                group: u32,
+            ) {
+                // SAFETY: the caller keeps this function's contract.
+                unsafe { own::group::<$waves>(record, group) }
+            }
+
+            /// One group of a loop's body.
+            ///
+            /// # Safety
+            /// As [`own::body`].
+            #[unsafe(no_mangle)]
+            unsafe extern "ptx-kernel" fn seawall_own_body(
+                record: *const LaunchRecord,
+                fixpoint: u32,
+                group: u32,
+                last: u32,
+            ) {
+                // SAFETY: the caller keeps this function's contract.
+                unsafe { own::body::<$waves>(record, [fixpoint, group, last]) }
+            }
+
+            /// A batch of graphs, one graph a block at a time.
+            ///
+            /// # Safety
+            /// As [`own::batch`].
+            #[unsafe(no_mangle)]
+            unsafe extern "ptx-kernel" fn seawall_own_batch(record: *const BatchRecord) {
+                // SAFETY: the caller keeps this function's contract.
+                unsafe { own::batch::<$waves>(record) }
+            }
+        };
+    };
+}

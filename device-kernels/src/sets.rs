@@ -1,0 +1,88 @@
+//! The sets of waves that kernels are built for.
+//!
+//! A kernel pays in registers for every wave that it knows, so each is built for a set.
+//! Sets are types, so what a kernel leaves out is not compiled.
+
+use crate::context::ContextRef;
+use crate::grid::Grid;
+use crate::own::{Nobody, Recorder, Waves};
+use crate::tables::Wave;
+use crate::waves::family;
+use core::marker::PhantomData;
+use seawall_core::abi::control::FaultCode;
+
+/// The waves that a kernel knows.
+pub trait WaveSet: 'static {
+    /// Families of built-in opcodes, see [`family`].
+    const FAMILIES: u32;
+
+    /// Waves of a crate of its own.
+    const OWN: u32 = 0;
+
+    /// Runs this lane's share of own wave `number`.
+    ///
+    /// # Errors
+    /// The fault that ends the run.
+    fn run_own<G: Grid>(cx: ContextRef<G>, number: u32, wave: Wave) -> Result<(), FaultCode> {
+        let _ = (cx, number, wave);
+        Err(FaultCode::UnknownOpcode)
+    }
+
+    /// Whether own wave `number` works word by word.
+    #[must_use]
+    fn is_word_wise(number: u32) -> bool {
+        let _ = number;
+        false
+    }
+}
+
+/// Searches and operations on words.
+#[derive(Debug)]
+pub struct Searches;
+
+impl WaveSet for Searches {
+    const FAMILIES: u32 = family::SEARCH | family::WORDS;
+}
+
+/// Every built-in wave but code.
+#[derive(Debug)]
+pub struct Ready;
+
+impl WaveSet for Ready {
+    const FAMILIES: u32 = family::READY;
+}
+
+/// Code, and what stands beside it in programs of code alone.
+#[derive(Debug)]
+pub struct CodeAlone;
+
+impl WaveSet for CodeAlone {
+    const FAMILIES: u32 = family::CODE_ALONE;
+}
+
+/// Every built-in wave.
+#[derive(Debug)]
+pub struct All;
+
+impl WaveSet for All {
+    const FAMILIES: u32 = family::ALL;
+}
+
+/// Every built-in wave and those of `W`, whose accesses `R` records.
+#[derive(Debug)]
+pub struct With<W, R = Nobody>(PhantomData<(W, R)>);
+
+impl<W: Waves, R: Recorder> WaveSet for With<W, R> {
+    const FAMILIES: u32 = family::ALL;
+    const OWN: u32 = W::LIST.len() as u32;
+
+    #[inline(always)]
+    fn run_own<G: Grid>(cx: ContextRef<G>, number: u32, wave: Wave) -> Result<(), FaultCode> {
+        W::run::<G, R>(cx, number, wave)
+    }
+
+    #[inline(always)]
+    fn is_word_wise(number: u32) -> bool {
+        W::is_word_wise(number)
+    }
+}

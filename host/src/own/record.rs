@@ -1,0 +1,239 @@
+//! What waves read and write, compared with their facts.
+//!
+//! A session that checks facts runs on one thread, which takes notes while a wave runs and
+//! compares them when it ends. Notes are a few bytes for each word that the wave touches.
+
+use seawall_device::own::{Access, Facts, How, Operand, Recorder, Started, Work};
+use std::cell::RefCell;
+
+/// A fact about a wave that is not true, or a result that is not certain.
+///
+/// Facts bound what a wave does: one that uses less than it declares is merely planned worse.
+/// An operand or an array of the graph that they leave out ends any run as a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Lie {
+    /// It declares that it writes an operand and does not read it, so all words, and left one
+    /// out.
+    LeftOut {
+        /// The operand.
+        operand: Operand,
+        /// The first such word.
+        word: u32,
+    },
+    /// It declares that it works word by word, and an item used another word than its own.
+    OtherWord {
+        /// The operand.
+        operand: Operand,
+        /// The item.
+        item: u32,
+        /// The word.
+        word: u32,
+    },
+    /// An item read a word that another one stored, so that the result depends on which comes
+    /// first.
+    Race {
+        /// The operand.
+        operand: Operand,
+        /// The word.
+        word: u32,
+        /// The items.
+        items: [u32; 2],
+    },
+    /// It declares less work than it does.
+    MoreWork {
+        /// Accesses of words and of the graph.
+        accesses: u64,
+        /// The most that its declared work allows.
+        allowed: u64,
+    },
+}
+
+impl Lie {
+    /// What the wave did, and what to declare.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::LeftOut { operand, word } => format!(
+                "declares that it fills {operand:?} and left word {word} out; declare that it reads {operand:?} too, so that the word keeps its value"
+            ),
+            Self::OtherWord {
+                operand,
+                item,
+                word,
+            } => format!(
+                "declares that it works word by word, and item {item} used word {word} of {operand:?}; leave word_wise out"
+            ),
+            Self::Race {
+                operand,
+                word,
+                items: [one, other],
+            } => format!(
+                "reads word {word} of {operand:?} in item {one} and stores it in item {other}, whichever comes first; store to another operand, or use latest and an operation such as min"
+            ),
+            Self::MoreWork { accesses, allowed } => format!(
+                "made {accesses} accesses where its declared work allows {allowed}; declare wide work"
+            ),
+        }
+    }
+}
+
+/// Most accesses for each word of a wave whose work is by word, and beyond that for the wave.
+const ACCESSES: (u64, u64) = (16, 256);
+
+/// Takes notes of the wave that runs on this thread.
+#[derive(Debug)]
+pub(crate) struct Notes;
+
+thread_local! {
+    static NOTED: RefCell<Noted> = const { RefCell::new(Noted { running: None, first: None }) };
+}
+
+/// The notes of a thread.
+struct Noted {
+    running: Option<Notebook>,
+    /// The number in the program of the first wave that lied, and its first lie.
+    first: Option<(u32, Lie)>,
+}
+
+/// Returns the number in the program of the first wave on this thread that lied, and its lie;
+/// forgets both.
+pub(crate) fn first_lie() -> Option<(u32, Lie)> {
+    NOTED.with_borrow_mut(|noted| noted.first.take())
+}
+
+impl Recorder for Notes {
+    fn begin(wave: Started) {
+        NOTED.with_borrow_mut(|noted| noted.running = Some(Notebook::new(wave)));
+    }
+
+    fn note(access: Access) {
+        NOTED.with_borrow_mut(|noted| {
+            if let Some(notebook) = &mut noted.running {
+                notebook.note(access);
+            }
+        });
+    }
+
+    fn end(is_well: bool) {
+        NOTED.with_borrow_mut(|noted| {
+            let notebook = noted.running.take().filter(|_| is_well);
+            let Some(notebook) = notebook else { return };
+            let wave = notebook.started.wave;
+            let lie = notebook.lie();
+            noted.first = noted.first.or(lie.map(|lie| (wave, lie)));
+        });
+    }
+}
+
+/// Notes of one wave.
+struct Notebook {
+    started: Started,
+    accesses: u64,
+    /// Uses of each word, by operand.
+    words: [Vec<Use>; 4],
+    /// The first lie that one access shows.
+    seen: Option<Lie>,
+}
+
+/// How a wave used a word.
+#[derive(Clone, Copy, Default)]
+struct Use {
+    /// An item that read it as it was before the wave, and another one.
+    loaded: [Option<u32>; 2],
+    /// An item that stored it.
+    stored: Option<u32>,
+}
+
+impl Notebook {
+    fn new(started: Started) -> Self {
+        Self {
+            words: started
+                .words
+                .map(|words| vec![Use::default(); words as usize]),
+            started,
+            accesses: 0,
+            seen: None,
+        }
+    }
+
+    fn note(&mut self, access: Access) {
+        self.accesses += 1;
+        let Some(operand) = access.operand else {
+            return;
+        };
+        let lie = self.other_word(operand, &access).or_else(|| {
+            let item = access.item?;
+            // An index out of range ends the wave as a fault.
+            let used = self.words[operand as usize].get_mut(access.at as usize)?;
+            used.note(item, access.how);
+            let items = used.race()?;
+            let word = access.at;
+            Some(Lie::Race {
+                operand,
+                word,
+                items,
+            })
+        });
+        self.seen = self.seen.or(lie);
+    }
+
+    fn other_word(&self, operand: Operand, access: &Access) -> Option<Lie> {
+        let (item, word) = (access.item?, access.at);
+        let is_other = self.started.facts.word_wise && item != word;
+        is_other.then_some(Lie::OtherWord {
+            operand,
+            item,
+            word,
+        })
+    }
+
+    /// The first fact that is not true.
+    fn lie(&self) -> Option<Lie> {
+        let too_much = || self.more_work();
+        self.seen.or_else(|| self.left_out()).or_else(too_much)
+    }
+
+    fn left_out(&self) -> Option<Lie> {
+        let Facts { reads, writes, .. } = self.started.facts;
+        let filled = writes.iter().filter(|operand| !reads.contains(operand));
+        filled.copied().find_map(|operand| {
+            let mut words = (0..).zip(&self.words[operand as usize]);
+            let (word, _) = words.find(|(_, used)| used.stored.is_none())?;
+            Some(Lie::LeftOut { operand, word })
+        })
+    }
+
+    fn more_work(&self) -> Option<Lie> {
+        let Work::Words(operand) = self.started.facts.work else {
+            return None;
+        };
+        let (each, all) = ACCESSES;
+        let words = u64::from(self.started.words[operand as usize]);
+        let (accesses, allowed) = (self.accesses, words * each + all);
+        (accesses > allowed).then_some(Lie::MoreWork { accesses, allowed })
+    }
+}
+
+impl Use {
+    fn note(&mut self, item: u32, how: How) {
+        match how {
+            How::Load => {
+                let [first, second] = &mut self.loaded;
+                let known = *first.get_or_insert(item);
+                if known != item {
+                    second.get_or_insert(item);
+                }
+            }
+            How::Store | How::Change => self.stored = self.stored.or(Some(item)),
+            How::Latest => {}
+        }
+    }
+
+    /// An item that read the word and another one that stored it.
+    fn race(&self) -> Option<[u32; 2]> {
+        let stored = self.stored?;
+        let mut loaded = self.loaded.into_iter().flatten();
+        let reader = loaded.find(|item| *item != stored)?;
+        Some([reader, stored])
+    }
+}

@@ -1,0 +1,127 @@
+//! A crate with waves of its own, as Cargo describes it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde::Deserialize;
+
+use crate::error::Error;
+use crate::process;
+use crate::ptx::targets::Target;
+
+/// A crate whose kernels are compiled.
+#[derive(Debug)]
+pub(crate) struct OwnCrate {
+    /// Name of the package.
+    pub(crate) package: String,
+    /// Name of its library, as the compiler writes it.
+    pub(crate) library: String,
+    pub(crate) manifest: PathBuf,
+    folder: PathBuf,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    manifest_path: PathBuf,
+    targets: Vec<CargoTarget>,
+}
+
+#[derive(Deserialize)]
+struct CargoTarget {
+    name: String,
+    kind: Vec<String>,
+}
+
+impl OwnCrate {
+    /// Returns the crate in `folder`.
+    ///
+    /// # Errors
+    /// If there is none, or it has no library.
+    pub(crate) fn find(folder: &Path) -> Result<Self, Error> {
+        let manifest = folder.join("Cargo.toml");
+        let manifest = manifest.canonicalize().map_err(|source| Error::File {
+            doing: "looking for",
+            path: manifest,
+            source,
+        })?;
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(cargo);
+        command
+            .args(["metadata", "--format-version=1", "--no-deps"])
+            .arg("--manifest-path")
+            .arg(&manifest);
+        Self::of(&process::capture(&mut command)?, manifest)
+    }
+
+    fn of(metadata: &str, manifest: PathBuf) -> Result<Self, Error> {
+        let refuse = |problem: String| Error::Output {
+            program: "cargo metadata".to_owned(),
+            problem,
+        };
+        let metadata: Metadata =
+            serde_json::from_str(metadata).map_err(|error| refuse(error.to_string()))?;
+        let is_meant = |package: &Package| package.manifest_path == manifest;
+        let mut packages = metadata.packages.into_iter();
+        let package = packages.find(is_meant);
+        let package = package.ok_or_else(|| refuse("the folder holds no package".to_owned()))?;
+        let is_library =
+            |target: &CargoTarget| target.kind.iter().any(|kind| kind.ends_with("lib"));
+        let library = package.targets.into_iter().find(is_library);
+        let library = library.ok_or_else(|| {
+            refuse(format!(
+                "package {} has no library; put its waves into src/lib.rs",
+                package.name
+            ))
+        })?;
+        Ok(Self {
+            package: package.name,
+            library: library.name.replace('-', "_"),
+            folder: manifest.parent().unwrap_or(&manifest).to_path_buf(),
+            manifest,
+        })
+    }
+
+    /// The file for `target`.
+    pub(crate) fn output(&self, target: &Target) -> PathBuf {
+        let name = format!("{}.{}.ptx", self.package, target.cpu());
+        self.folder.join("ptx").join(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptx::targets::TARGETS;
+
+    fn metadata(kind: &str) -> String {
+        format!(
+            r#"{{"packages":[{{"name":"my-waves","manifest_path":"/a/Cargo.toml",
+            "targets":[{{"name":"my-waves","kind":["{kind}"]}}]}}]}}"#
+        )
+    }
+
+    #[test]
+    fn the_library_of_a_package_is_found_and_its_files_are_beside_it() {
+        let own = OwnCrate::of(&metadata("lib"), "/a/Cargo.toml".into()).unwrap();
+        assert_eq!(
+            (&own.package[..], &own.library[..]),
+            ("my-waves", "my_waves")
+        );
+        let file = Path::new("/a/ptx/my-waves.sm_70.ptx");
+        assert_eq!(own.output(&TARGETS[0]), file);
+    }
+
+    #[test]
+    fn a_package_without_a_library_is_refused_with_what_to_do() {
+        let error = OwnCrate::of(&metadata("bin"), "/a/Cargo.toml".into()).unwrap_err();
+        assert!(error.to_string().contains("src/lib.rs"), "{error}");
+        let other = OwnCrate::of(&metadata("lib"), "/b/Cargo.toml".into()).unwrap_err();
+        assert!(other.to_string().contains("no package"), "{other}");
+    }
+}
