@@ -4,7 +4,7 @@ use crate::grid::Grid;
 use crate::memory::{Proven, missed, word_of};
 use seawall_core::abi::code::DEPTH_MAX;
 use seawall_core::abi::control::{
-    ControlRecord, FaultCode, FaultRecord, LOOPS_MAX, LoopRecord, LoopState,
+    BLOCKS_NAMED, ControlRecord, FaultCode, FaultRecord, LOOPS_MAX, LoopRecord, LoopState,
 };
 use seawall_core::abi::search::Step;
 
@@ -67,6 +67,21 @@ impl Control {
     #[inline(always)]
     pub fn arrivals<G: Grid>(self, grid: G) -> u32 {
         self.words.poll(grid, word_of!(ControlRecord, ticket))
+    }
+
+    /// Notes that this block gave up waiting after `epoch` complete barriers.
+    #[cold]
+    pub fn note_waited<G: Grid>(self, grid: G, epoch: u32) {
+        let block = grid.block();
+        if block >= BLOCKS_NAMED {
+            return;
+        }
+        let set = if epoch & 1 == 0 {
+            word_of!(ControlRecord, waited_even)
+        } else {
+            word_of!(ControlRecord, waited_odd)
+        };
+        self.words.or(grid, set + block / 32, 1 << (block % 32));
     }
 
     /// Whether some block reported a fault.

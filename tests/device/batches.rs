@@ -183,7 +183,9 @@ fn faulting(options: CudaOptions) -> Result<(), String> {
         let error = batch.run().map(|_| ());
         let Err(BatchError::Job {
             index: 4,
-            source: BackendError::Fault { record, wave_name },
+            source: BackendError::Fault {
+                record, wave_name, ..
+            },
         }) = error
         else {
             return Err(format!("expected a fault of graph 4, got {error:?}"));

@@ -85,11 +85,24 @@ fn expect(is_right: bool, found: impl FnOnce() -> String) -> Result<(), String> 
 
 /// Runs `program`, which must fault, then a sound one in the same session.
 fn fault_of(tried: Tried, program: &EncodedProgram) -> Result<(FaultRecord, String), String> {
+    let (record, wave, _) = fault_and_missing(tried, program)?;
+    Ok((record, wave))
+}
+
+/// As [`fault_of`], with the blocks that a watchdog names as missing.
+fn fault_and_missing(
+    tried: Tried,
+    program: &EncodedProgram,
+) -> Result<(FaultRecord, String, Vec<u32>), String> {
     let graph = bare()?;
     let mut session = CudaSession::open(tried.executor, &graph, tried.options()).map_err(text)?;
     session.load(program).map_err(text)?;
     let found = match session.run(&[]) {
-        Err(BackendError::Fault { record, wave_name }) => (record, wave_name),
+        Err(BackendError::Fault {
+            record,
+            wave_name,
+            missing,
+        }) => (record, wave_name, missing),
         other => return Err(format!("expected a fault, got {other:?}")),
     };
     let plain = faulty::plain().map_err(text)?;
@@ -154,9 +167,9 @@ fn odd_lanes(tried: Tried) -> Result<(), String> {
 
 /// Only blocks that wait for each other detect a missing one; a separate launch reports itself.
 fn stalled(tried: Tried) -> Result<(), String> {
-    let (record, wave) = fault_of(tried, &faulty::stalled(1).map_err(text)?)?;
+    let (record, wave, missing) = fault_and_missing(tried, &faulty::stalled(1).map_err(text)?)?;
     let code = FaultCode::from_word(record.code);
-    let told = || format!("{code:?} of {wave}: {record:?}");
+    let told = || format!("{code:?} of {wave}: {record:?}, missing {missing:?}");
     expect(
         wave == faulty::STALL && record.opcode == Opcode::Stall as u32,
         told,
@@ -166,7 +179,7 @@ fn stalled(tried: Tried) -> Result<(), String> {
     }
     let one_is_missing = record.arrived + 1 == record.expected && record.expected > 1;
     expect(
-        code == FaultCode::Watchdog && one_is_missing && record.block != 1,
+        code == FaultCode::Watchdog && one_is_missing && record.block != 1 && missing == [1],
         told,
     )
 }

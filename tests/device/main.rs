@@ -15,6 +15,7 @@
 mod batches;
 mod budgets;
 mod cases;
+mod evidence;
 mod faults;
 mod lost;
 mod own;
@@ -131,6 +132,9 @@ fn main() -> ExitCode {
     run_own(&options, &mut tally);
     budgets::run(options.quick, &mut tally);
     batches::faults(options.quick, &mut tally);
+    if !options.quick {
+        evidence::run(&mut tally);
+    }
     run_cases(&options, &mut tally);
     // A checker would report it.
     if !options.quick {

@@ -279,7 +279,10 @@ fn the_graph_that_faults_is_named_with_its_wave() {
             let backend::BatchError::Job { index, source } = error else {
                 panic!("{error}")
             };
-            let BackendError::Fault { record, wave_name } = source else {
+            let BackendError::Fault {
+                record, wave_name, ..
+            } = source
+            else {
                 panic!("{source}")
             };
             assert_eq!((index, wave_name.as_str()), (2, name));

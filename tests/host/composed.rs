@@ -72,6 +72,47 @@ fn reached(list: &EdgeList) -> Vec<Vec<bool>> {
         .collect()
 }
 
+/// Length and number of shortest paths from `source` to each node; infinite where there is none.
+fn shortest(graph: &Graph, source: u32) -> Vec<(f64, f64)> {
+    let mut found = vec![(f64::INFINITY, 0.0); graph.nodes() as usize];
+    found[source as usize] = (0.0, 1.0);
+    for length in 1..graph.nodes() {
+        let before = found.clone();
+        for (from, _) in (0..graph.nodes())
+            .zip(&before)
+            .filter(|(_, at)| at.0 == f64::from(length - 1))
+        {
+            for to in graph.neighbours(from).iter().map(|to| *to as usize) {
+                if before[to].0 == f64::INFINITY {
+                    found[to] = (f64::from(length), found[to].1 + before[from as usize].1);
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn paths_without_number_are_shared_out() {
+    // 1200 squares in a row: 2^1200 shortest paths, more than a double holds.
+    const SQUARES: u32 = 1200;
+    let square = |at: u32| [(0, 1), (0, 2), (1, 3), (2, 3)].map(|(a, b)| (3 * at + a, 3 * at + b));
+    let edges: Vec<_> = (0..SQUARES).flat_map(square).collect();
+    let graph = Graph::from_edges(3 * SQUARES + 1, &edges, true).unwrap();
+    let outcome = run(&graph, AnalysisKind::Betweenness, &[0], None);
+    let Column::F32(scores) = &outcome.values else {
+        panic!("no floats")
+    };
+    for square in 0..SQUARES {
+        // Ends beyond the square, half of them each way, and its far corner.
+        let beyond = f64::from(3 * (SQUARES - square) - 2) / 2.0;
+        for corner in [1, 2] {
+            let score = f64::from(scores[(3 * square + corner) as usize]);
+            assert!((score - beyond).abs() < 0.002 * beyond, "{score}, {beyond}");
+        }
+    }
+}
+
 /// Weight of a minimum spanning forest by Prim's algorithm, without a queue.
 fn least_weight(graph: &Graph) -> u64 {
     let count = graph.nodes() as usize;
@@ -201,12 +242,91 @@ proptest! {
     }
 
     #[test]
+    fn labels_are_those_that_most_neighbours_had((list, _) in case(), limit in 0..6_u32) {
+        let graph = undirected(&list);
+        // 10 rounds without a limit.
+        let rounds = if limit == 0 { 10 } else { limit };
+        let outcome = run(&graph, AnalysisKind::Labels, &[], (limit > 0).then_some(limit));
+        let mut labels: Vec<u32> = (0..graph.nodes()).collect();
+        for _ in 0..rounds {
+            let most_frequent = |node: u32| {
+                let row = graph.neighbours(node);
+                let count = |label: u32| row.iter().filter(|other| labels[**other as usize] == label).count();
+                let seen = row.iter().map(|other| labels[*other as usize]);
+                seen.max_by_key(|label| (count(*label), std::cmp::Reverse(*label)))
+            };
+            labels = (0..graph.nodes()).map(|node| most_frequent(node).unwrap_or(labels[node as usize])).collect();
+        }
+        prop_assert_eq!(words(&outcome), labels);
+    }
+
+    #[test]
+    fn walkers_from_the_sources_are_where_the_equations_have_them(
+        (list, _) in case(),
+        picks in proptest::collection::vec(any::<u32>(), 1..4),
+    ) {
+        prop_assume!(list.nodes > 0);
+        let graph = list.graph().unwrap();
+        let sources: Vec<u32> = picks.iter().map(|pick| pick % list.nodes).collect();
+        let outcome = run(&graph, AnalysisKind::Ppr, &sources, None);
+        let Column::F32(ranks) = &outcome.values else { panic!("no floats") };
+        let mut next = vec![0.0_f64; ranks.len()];
+        let mut anew = 0.15;
+        for (node, rank) in (0..graph.nodes()).zip(ranks) {
+            let (row, rank) = (graph.neighbours(node), f64::from(*rank));
+            row.iter().for_each(|to| next[*to as usize] += 0.85 * rank / row.len() as f64);
+            anew += if row.is_empty() { 0.85 * rank } else { 0.0 };
+        }
+        sources.iter().for_each(|source| next[*source as usize] += anew / sources.len() as f64);
+        let moved: f64 = ranks.iter().zip(&next).map(|(rank, next)| (f64::from(*rank) - next).abs()).sum();
+        // As little as the tolerance of 1e-4 allows.
+        prop_assert!(moved < 1.2e-4, "{moved}");
+        let sum: f64 = ranks.iter().map(|rank| f64::from(*rank)).sum();
+        prop_assert!((sum - 1.0).abs() < 1e-4, "{sum}");
+        let reached = reached(&list);
+        for (node, rank) in ranks.iter().enumerate() {
+            let is_reached = sources.iter().any(|source| reached[*source as usize][node]);
+            prop_assert!(is_reached || *rank == 0.0);
+        }
+    }
+
+    #[test]
+    fn betweenness_counts_paths_through_nodes(
+        (list, both) in case(),
+        picks in proptest::collection::vec(any::<u32>(), 1..4),
+    ) {
+        prop_assume!(list.nodes > 0 && list.nodes < 80);
+        let graph = Graph::from_edges(list.nodes, &list.edges, both).unwrap();
+        let sources: Vec<u32> = picks.iter().map(|pick| pick % list.nodes).collect();
+        let outcome = run(&graph, AnalysisKind::Betweenness, &sources, None);
+        let Column::F32(scores) = &outcome.values else { panic!("no floats") };
+        let from: Vec<_> = (0..graph.nodes()).map(|node| shortest(&graph, node)).collect();
+        for (node, score) in scores.iter().enumerate() {
+            let mut expected = 0.0;
+            for source in sources.iter().map(|source| *source as usize).filter(|source| *source != node) {
+                for target in (0..from.len()).filter(|target| ![source, node].contains(target)) {
+                    let ((to, first), (on, second)) = (from[source][node], from[node][target]);
+                    let (whole, all) = from[source][target];
+                    if to + on == whole && all > 0.0 {
+                        expected += first * second / all;
+                    }
+                }
+            }
+            prop_assert!((f64::from(*score) - expected).abs() <= 1e-4 * expected, "{node}: {score}, {expected}");
+        }
+    }
+
+    #[test]
     fn runs_that_a_limit_ends_pass_their_check((list, both) in case(), limit in 1..4_u32) {
         prop_assume!(list.nodes > 0);
         let graph = undirected(&list);
         run(&graph, AnalysisKind::Mis, &[], Some(limit));
         run(&graph, AnalysisKind::Colouring, &[], Some(limit));
         run(&list.graph().unwrap(), AnalysisKind::Scc, &[], Some(limit));
+        run(&list.graph().unwrap(), AnalysisKind::Ppr, &[0], Some(limit));
+        let last = list.nodes - 1;
+        let sources = [0, last, last / 2, 0];
+        run(&list.graph().unwrap(), AnalysisKind::Betweenness, &sources, Some(limit));
         let weigh = |(from, to): &(u32, u32)| (*from, *to, from ^ to);
         let weighted: Vec<_> = list.edges.iter().map(weigh).collect();
         let graph = Graph::from_weighted_edges(list.nodes, &weighted, both).unwrap();

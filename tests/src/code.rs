@@ -152,7 +152,7 @@ pub enum Step {
     Random(Id, Id, u32),
     /// The pair of two words.
     Pair(Id, Id),
-    /// Leaves the item out.
+    /// Leaves the item out; the edge in a gathering.
     Only(Id),
     /// Stores the item's value.
     Store(Slot, Id),
@@ -221,7 +221,12 @@ fn write_step<'c>(
         Step::Select(a, b, c) => made[*a].select(made[*b], made[*c]),
         Step::Random(key, counter, seed) => made[*key].random(made[*counter], *seed),
         Step::Pair(low, high) => made[*low].below_high(made[*high]),
-        Step::Only(a) => return item.only(made[*a]),
+        Step::Only(a) => {
+            return match edge {
+                Some(edge) => edge.only(made[*a]),
+                None => item.only(made[*a]),
+            };
+        }
         Step::Store(to, a) => return item.store(id(to), made[*a]),
         Step::Scatter(to, at, how, a) => {
             let index = index(to, made[*at]);
@@ -429,10 +434,10 @@ impl World<'_> {
         let mut all = identity(of.how, of.kind);
         for other in row {
             let mut inner = made.to_vec();
-            for step in &of.body {
-                self.step((item, other), &mut inner, step);
+            let mut steps = of.body.iter();
+            if steps.all(|step| self.step((item, other), &mut inner, step)) {
+                all = join(of.how, all, inner[of.value]);
             }
-            all = join(of.how, all, inner[of.value]);
         }
         all
     }

@@ -6,12 +6,15 @@ use seawall::graph::Graph;
 use seawall::program::PlanRequest;
 
 /// The analyses that are written in code alone.
-pub const COMPOSED: [AnalysisKind; 5] = [
+pub const COMPOSED: [AnalysisKind; 8] = [
     AnalysisKind::Widest,
     AnalysisKind::Mis,
     AnalysisKind::Colouring,
     AnalysisKind::Scc,
     AnalysisKind::Msf,
+    AnalysisKind::Labels,
+    AnalysisKind::Ppr,
+    AnalysisKind::Betweenness,
 ];
 
 fn text(error: impl std::fmt::Display) -> String {

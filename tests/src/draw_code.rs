@@ -320,6 +320,10 @@ impl Drawer<'_> {
             self.add(Some(edges));
         }
         let value = self.made.len() - 1;
+        if self.random.once_in(3) {
+            let condition = self.value(Kind::U32);
+            self.steps.push(Step::Only(condition));
+        }
         let body = std::mem::replace(&mut self.steps, outer);
         let kind = self.made[value];
         self.made.truncate(before);

@@ -216,7 +216,7 @@ fn run(
 }
 
 /// Analyses whose tables are changed.
-const KINDS: [(AnalysisKind, Detail); 14] = [
+const KINDS: [(AnalysisKind, Detail); 17] = [
     (AnalysisKind::Bfs, Detail::Plain),
     (AnalysisKind::Bfs, Detail::Parents),
     (AnalysisKind::Reach, Detail::Plain),
@@ -231,6 +231,9 @@ const KINDS: [(AnalysisKind, Detail); 14] = [
     (AnalysisKind::Colouring, Detail::Plain),
     (AnalysisKind::Scc, Detail::Plain),
     (AnalysisKind::Msf, Detail::Plain),
+    (AnalysisKind::Labels, Detail::Plain),
+    (AnalysisKind::Ppr, Detail::Plain),
+    (AnalysisKind::Betweenness, Detail::Plain),
 ];
 
 /// How many analyses a case chooses from.

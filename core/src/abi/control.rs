@@ -155,6 +155,12 @@ const _: () = {
 /// Loops of one program whose end is reported.
 pub const LOOPS_MAX: usize = 8;
 
+/// Words of a set of blocks.
+const NAMED_WORDS: usize = 31;
+
+/// Blocks that a watchdog can name: those with smaller numbers.
+pub const BLOCKS_NAMED: u32 = 32 * NAMED_WORDS as u32;
+
 /// Shared by all blocks of a run, zeroed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
@@ -162,13 +168,14 @@ pub const LOOPS_MAX: usize = 8;
 pub struct ControlRecord {
     /// Monotonic ticket counter of the grid barrier.
     pub ticket: u32,
-    /// Keeps the ticket's cache line free of other words.
-    pub ticket_line: [u32; 31],
+    /// Blocks that gave up waiting at a barrier after an even number of barriers, one bit each.
+    /// A sound run leaves them 0, so the ticket's cache line is free of other words.
+    pub waited_even: [u32; NAMED_WORDS],
     /// Epoch-tagged convergence flag: holds the number of the last iteration
     /// that changed something.
     pub changed: u32,
-    /// Keeps the flag's cache line free of other words.
-    pub changed_line: [u32; 31],
+    /// The same after an odd number of barriers, in the flag's cache line.
+    pub waited_odd: [u32; NAMED_WORDS],
     /// The first fault.
     pub fault: FaultRecord,
     /// Waves that block 0 finished.
@@ -199,6 +206,54 @@ pub struct ControlRecord {
 }
 assert_words!(ControlRecord, 192);
 
+impl ControlRecord {
+    /// The blocks that were missing at the barrier of a watchdog's fault.
+    ///
+    /// Blocks that wait there name themselves when they give up. A block that comes late may let
+    /// others go before they do, so nothing is returned if more blocks are unnamed than were
+    /// missing. Blocks from [`BLOCKS_NAMED`] on are never returned.
+    ///
+    /// ```
+    /// use seawall_core::abi::control::{ControlRecord, FaultCode};
+    /// let mut control: ControlRecord = bytemuck::Zeroable::zeroed();
+    /// control.fault.code = FaultCode::Watchdog as u32;
+    /// (control.fault.arrived, control.fault.expected, control.fault.epoch) = (2, 3, 5);
+    /// control.waited_odd[0] = 0b101;
+    /// assert!(control.missing_blocks().eq([1]));
+    /// ```
+    pub fn missing_blocks(&self) -> impl Iterator<Item = u32> + '_ {
+        let fault = &self.fault;
+        let blocks = match FaultCode::from_word(fault.code) {
+            FaultCode::Watchdog => fault.expected,
+            _ => 0,
+        };
+        let missing = fault.expected.saturating_sub(fault.arrived);
+        let unnamed = blocks.saturating_sub(self.waiting());
+        let named = if unnamed <= missing { blocks } else { 0 };
+        (0..named.min(BLOCKS_NAMED)).filter(|block| !self.waited(*block))
+    }
+
+    /// The set of blocks that waited at the fault's barrier.
+    const fn set(&self) -> &[u32; NAMED_WORDS] {
+        if self.fault.epoch & 1 == 0 {
+            &self.waited_even
+        } else {
+            &self.waited_odd
+        }
+    }
+
+    fn waited(&self, block: u32) -> bool {
+        let word = self.set().get((block >> 5) as usize);
+        word.is_some_and(|word| word.wrapping_shr(block) & 1 != 0)
+    }
+
+    /// Blocks that waited, those without a name included.
+    fn waiting(&self) -> u32 {
+        let named = self.set().iter().map(|word| word.count_ones()).sum::<u32>();
+        named.saturating_add(self.fault.expected.saturating_sub(BLOCKS_NAMED))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,6 +265,45 @@ mod tests {
         assert_eq!(offset_of!(ControlRecord, changed), 128);
         assert_eq!(offset_of!(ControlRecord, fault), 256);
         assert_eq!(offset_of!(ControlRecord, loops), 384);
+    }
+
+    fn watchdog(epoch: u32, arrived: u32, expected: u32) -> ControlRecord {
+        let mut control: ControlRecord = Zeroable::zeroed();
+        control.fault.code = FaultCode::Watchdog as u32;
+        control.fault.epoch = epoch;
+        control.fault.arrived = arrived;
+        control.fault.expected = expected;
+        control
+    }
+
+    #[test]
+    fn missing_blocks_are_those_that_did_not_wait() {
+        let mut control = watchdog(4, 62, 64);
+        control.waited_even[..2].copy_from_slice(&[!(1 << 7), !(1 << 31)]);
+        assert!(control.missing_blocks().eq([7, 63]));
+        // One of them came before the end and waited too.
+        control.waited_even[0] = u32::MAX;
+        assert!(control.missing_blocks().eq([63]));
+        control.fault.code = FaultCode::TimeBudget as u32;
+        assert_eq!(control.missing_blocks().count(), 0);
+    }
+
+    #[test]
+    fn nobody_is_named_when_blocks_left_without_a_word() {
+        let mut control = watchdog(3, 2, 3);
+        assert_eq!(control.missing_blocks().count(), 0);
+        // Late blocks wait at the next barrier, which is of the other kind.
+        control.waited_even[0] = 0b111;
+        assert_eq!(control.missing_blocks().count(), 0);
+    }
+
+    #[test]
+    fn blocks_beyond_the_sets_are_never_named() {
+        let mut control = watchdog(0, BLOCKS_NAMED + 9, BLOCKS_NAMED + 10);
+        control.waited_even = [u32::MAX; NAMED_WORDS];
+        assert_eq!(control.missing_blocks().count(), 0);
+        control.waited_even[30] = u32::MAX >> 1;
+        assert!(control.missing_blocks().eq([BLOCKS_NAMED - 1]));
     }
 
     #[test]

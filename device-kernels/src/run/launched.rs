@@ -18,6 +18,7 @@ use crate::tables::Wave;
 use seawall_core::abi::code::DEPTH_MAX;
 use seawall_core::abi::control::{FaultCode, LoopState};
 use seawall_core::abi::program::{FixpointRecord, NO_REGISTER, Opcode, WhileRecord};
+use seawall_core::convergence::{ConvergenceContract, Outcome};
 
 /// One launch of a loop's body.
 #[derive(Clone, Copy, Debug)]
@@ -242,12 +243,17 @@ fn close_iteration<G: Grid>(
     iteration: u32,
 ) -> Result<(), Stop> {
     let (grid, control) = (context.team.grid, context.team.control);
+    let iterations = iteration + 1;
+    let outcome = match ConvergenceContract::device_resident(record.max_iterations) {
+        Ok(contract) => contract.after_iteration(iterations, control.changed(grid)),
+        Err(_) => Some(Outcome::Exhausted { iterations }),
+    };
     let mut end = LoopEnd {
-        iterations: iteration + 1,
-        converged: control.changed(grid) != context.tag.now(grid),
+        iterations,
+        converged: matches!(outcome, Some(Outcome::Converged { .. })),
         frontier_max: 0,
     };
-    let mut over = end.converged || end.iterations >= record.max_iterations;
+    let mut over = outcome.is_some();
     if record.frontier != NO_REGISTER {
         let frontier = Frontier::of_register(grid, context.tables, record.frontier)
             .map_err(|code| control.fault(grid, code, ProgramPoint::default()))?;

@@ -146,7 +146,8 @@ impl<G: Grid> Team<G> {
 }
 
 /// Whether to stop waiting for `target` arrivals: a block reported a fault, or the time
-/// is over, which this reports.
+/// is over, which this reports. A block that stops names itself, so that the host finds out
+/// which blocks were missing.
 ///
 /// Codegen rule `BY_VALUE`: with references, every lane would write to local memory on
 /// the way to every barrier.
@@ -161,14 +162,17 @@ fn must_stop<G: Grid>(
     opcode: u32,
     iteration: u32,
 ) -> bool {
-    if control.is_stopped(grid) {
-        return true;
-    }
-    if grid.now_ns() < deadline_ns {
+    let is_stopped = control.is_stopped(grid);
+    if !is_stopped && grid.now_ns() < deadline_ns {
         return false;
     }
     let blocks = grid.blocks();
     let before = target.wrapping_sub(blocks);
+    let epoch = before.checked_div(blocks).unwrap_or(0);
+    control.note_waited(grid, epoch);
+    if is_stopped {
+        return true;
+    }
     control.report(
         grid,
         &FaultRecord {
@@ -176,7 +180,7 @@ fn must_stop<G: Grid>(
             wave,
             opcode,
             block: grid.block(),
-            epoch: before.checked_div(blocks).unwrap_or(0),
+            epoch,
             arrived: control.arrivals(grid).wrapping_sub(before),
             expected: blocks,
             iteration,

@@ -4,8 +4,11 @@ use crate::context::ContextRef;
 use crate::grid::Grid;
 use seawall_core::abi::control::FaultCode;
 
-/// Holds one block until the run's time is over and a waiting block reports that; if none
-/// does, reports it itself.
+/// Time that a stalled block lets the others notice, nanoseconds.
+const NOTICE_NS: u64 = 200_000_000;
+
+/// Holds one block until the run's time is over and a waiting block reports that, and a little
+/// longer, so that others notice; if none reports it, does so itself.
 #[inline(never)]
 pub fn run_stall<G: Grid>(cx: ContextRef<G>, block: u32) -> Result<(), FaultCode> {
     let context = cx.context();
@@ -13,8 +16,11 @@ pub fn run_stall<G: Grid>(cx: ContextRef<G>, block: u32) -> Result<(), FaultCode
     if grid.block() != block {
         return Ok(());
     }
-    let mut polls = 0_u32;
-    while !context.team.control.is_stopped(grid) && !context.team.is_overdue() {
+    let (mut polls, mut end_ns) = (0_u32, u64::MAX);
+    while grid.now_ns() < end_ns && !context.team.is_overdue() {
+        if end_ns == u64::MAX && context.team.control.is_stopped(grid) {
+            end_ns = grid.now_ns().saturating_add(NOTICE_NS);
+        }
         polls = polls.saturating_add(1);
         grid.pause(polls);
     }

@@ -215,6 +215,7 @@ fn launch_policy(draw: &mut Draw<'_>) -> LaunchPolicy {
         dense_density_min_bps: draw.below(11_000),
         memory_pressure_min_bps: draw.below(11_000),
         fusion_edges_min: draw.word(),
+        lanes_max: draw.word(),
         bytes_per_hit: draw.word(),
         density_hysteresis_bps: draw.word(),
         memory_hysteresis_bps: draw.word(),

@@ -46,8 +46,8 @@ Examples:
 Files: Matrix Market (.mtx), edge list (.txt, .el, .csv), DIMACS and PACE (.gr), METIS
 (.graph), SciPy (.npz), ECL (.egr), Seawall binary (.swg), each also as .gz or .xz; - is
 standard input.
-Generators: gen:rmat:SCALE:EDGEFACTOR[:SEED], gen:uniform:SCALE:EDGEFACTOR[:SEED],
-gen:grid:WIDTH[xHEIGHT], gen:chain:NODES[:SEED].
+Generators: gen:rmat:SCALE:EDGEFACTOR[:SEED], gen:rmat-directed:SCALE:EDGEFACTOR[:SEED],
+gen:uniform:SCALE:EDGEFACTOR[:SEED], gen:grid:WIDTH[xHEIGHT], gen:chain:NODES[:SEED].
 
 Batches: several graphs run in one submission, one a block or thread at a time, and
 each has its own result. Name several, a folder (its graph files, by name), @LIST (a

@@ -61,8 +61,18 @@ fn seeded(shape: &Generator, index: u64) -> Result<String, GeneratorProblem> {
     let seed = shape.seed().wrapping_add(index);
     Ok(match shape {
         Generator::Rmat {
-            scale, edge_factor, ..
-        } => format!("{PREFIX}rmat:{scale}:{edge_factor}:{seed}"),
+            scale,
+            edge_factor,
+            is_directed,
+            ..
+        } => {
+            let name = if *is_directed {
+                "rmat-directed"
+            } else {
+                "rmat"
+            };
+            format!("{PREFIX}{name}:{scale}:{edge_factor}:{seed}")
+        }
         Generator::Uniform {
             scale, edge_factor, ..
         } => format!("{PREFIX}uniform:{scale}:{edge_factor}:{seed}"),
@@ -83,6 +93,10 @@ mod tests {
             ["gen:rmat:4:8:1", "gen:rmat:4:8:2"]
         );
         assert_eq!(specs("gen:batch:1:uniform:3:2:9"), ["gen:uniform:3:2:9"]);
+        assert_eq!(
+            specs("gen:batch:2:rmat-directed:3:2:9"),
+            ["gen:rmat-directed:3:2:9", "gen:rmat-directed:3:2:10"]
+        );
         assert_eq!(
             specs("gen:batch:2:chain:6:18446744073709551615"),
             ["gen:chain:6:18446744073709551615", "gen:chain:6:0"]

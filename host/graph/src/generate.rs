@@ -28,7 +28,8 @@ const RMAT_ABC: u64 = (0.95 * 4_294_967_296.0) as u64;
 /// Builds the graph of a specification.
 ///
 /// Kronecker and uniform graphs hold `2^scale` nodes and draw `edge_factor * 2^scale`
-/// undirected edges; fewer remain after duplicates and self loops are dropped. Peak memory
+/// edges, undirected but for directed Kronecker graphs; fewer remain after duplicates and self
+/// loops are dropped. Directed Kronecker graphs draw the edges of undirected ones. Peak memory
 /// is twice the result. With `weights`, each edge gets one of 1 to 64, the same in
 /// both directions.
 ///
@@ -45,17 +46,32 @@ pub(super) fn generate(shape: &Generator, name: &str, weights: bool) -> Result<G
             scale,
             edge_factor,
             seed,
-        } => random(nodes, edge_factor, &Rmat::new(scale, seed)),
+            is_directed,
+        } => {
+            let direction = Direction::of(!is_directed);
+            let rmat = Rmat::new(scale, seed);
+            random((nodes, edge_factor), &rmat, direction)
+        }
         Generator::Uniform {
             scale,
             edge_factor,
             seed,
-        } => random(nodes, edge_factor, &Uniform::new(scale, seed)),
+        } => {
+            let uniform = Uniform::new(scale, seed);
+            random((nodes, edge_factor), &uniform, Direction::Both)
+        }
         Generator::Grid { width, height } => grid(width, height),
         Generator::Chain { nodes, seed } => chain(nodes, seed),
     };
     let csr = csr.map_err(|short| GraphError::memory(name, short))?;
-    let symmetric = !matches!(shape, Generator::Chain { .. });
+    let symmetric = !matches!(
+        shape,
+        Generator::Chain { .. }
+            | Generator::Rmat {
+                is_directed: true,
+                ..
+            }
+    );
     let graph = Graph::from_parts(csr, symmetric, Ids::Offset(0));
     Ok(if weights {
         graph.with_drawn_weights(shape.seed())
@@ -76,19 +92,23 @@ fn peak_bytes(shape: &Generator, weights: bool) -> u64 {
     (nodes + columns * edges).saturating_mul(4)
 }
 
-/// Draws the ends of the undirected edge with a given index.
+/// Draws the ends of the edge with a given index.
 trait Draw: Sync {
     fn edge(&self, index: u64) -> [u32; 2];
 }
 
-/// Draws undirected edges and builds their rows.
-fn random(nodes: u32, edge_factor: u32, draw: &impl Draw) -> Result<Csr, Shortage> {
+/// Draws edges, `edge_factor` times as many as nodes, and builds their rows.
+fn random(
+    (nodes, edge_factor): (u32, u32),
+    draw: &impl Draw,
+    direction: Direction,
+) -> Result<Csr, Shortage> {
     let drawn = u64::from(nodes) * u64::from(edge_factor);
     let mut edges = Edges::<2>::new();
     memory::reserve_exact(&mut edges, drawn as usize)?;
     let all = (0..drawn as usize).into_par_iter();
     edges.par_extend(all.map(|index| draw.edge(index as u64)));
-    Ok(build::rows(edges, nodes, Direction::Both)?.0)
+    Ok(build::rows(edges, nodes, direction)?.0)
 }
 
 struct Rmat {

@@ -93,6 +93,32 @@ fn random_graphs_are_symmetric_clean_and_depend_on_the_seed_alone() {
 }
 
 #[test]
+fn a_directed_kronecker_graph_has_the_edges_of_the_undirected_one_in_one_direction() {
+    let with_threads = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let pool = pool.build().unwrap();
+        pool.install(|| graph("gen:rmat-directed:11:8:5", true))
+            .unwrap()
+    };
+    let (directed, three) = (with_threads(1), with_threads(3));
+    assert_eq!(directed.layout_hash(), three.layout_hash());
+    assert!(!directed.is_symmetric());
+    let undirected = graph("gen:rmat:11:8:5", false).unwrap();
+    let edges = |graph: &Graph, turned: bool| {
+        let all = (0..graph.nodes())
+            .flat_map(|from| graph.neighbours(from).iter().map(move |to| (from, *to)));
+        all.map(|(from, to)| if turned { (to, from) } else { (from, to) })
+            .collect::<std::collections::BTreeSet<_>>()
+    };
+    let (forward, backward) = (edges(&directed, false), edges(&directed, true));
+    assert_ne!(forward, backward);
+    assert_eq!(forward.len(), directed.edges() as usize);
+    assert!(forward.iter().all(|(from, to)| from != to));
+    let both: std::collections::BTreeSet<_> = forward.union(&backward).copied().collect();
+    assert_eq!(both, edges(&undirected, false));
+}
+
+#[test]
 fn a_kronecker_graph_is_skewed_and_a_uniform_one_is_not() {
     let largest = |spec| {
         let graph = graph(spec, false).unwrap();
@@ -119,6 +145,7 @@ fn permuted_numbers_are_a_permutation() {
 fn graphs_beyond_32_bits_are_refused_before_allocating() {
     for spec in [
         "gen:rmat:31:16",
+        "gen:rmat-directed:31:16",
         "gen:uniform:30:65536",
         "gen:grid:1073741824",
         "gen:chain:2147483649",
@@ -131,6 +158,7 @@ fn graphs_beyond_32_bits_are_refused_before_allocating() {
 fn the_smallest_graphs_exist() {
     for spec in [
         "gen:rmat:0:4",
+        "gen:rmat-directed:0:4",
         "gen:uniform:0:0",
         "gen:grid:1",
         "gen:chain:1",

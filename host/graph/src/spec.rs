@@ -18,11 +18,12 @@ const NODES_MAX: u64 = 1 << 31;
 /// A shape with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Generator {
-    /// Kronecker graph, symmetric, with permuted node numbers.
+    /// Kronecker graph with permuted node numbers, symmetric unless directed.
     Rmat {
         scale: u32,
         edge_factor: u32,
         seed: u64,
+        is_directed: bool,
     },
     /// Uniform random graph, symmetric.
     Uniform {
@@ -50,6 +51,12 @@ impl Generator {
     /// Number of nodes, and an upper bound of directed edges.
     pub(super) fn counts(&self) -> (u64, u64) {
         match *self {
+            Self::Rmat {
+                scale,
+                edge_factor,
+                is_directed: true,
+                ..
+            } => ((1 << scale), u64::from(edge_factor) << scale),
             Self::Rmat {
                 scale, edge_factor, ..
             }
@@ -81,6 +88,7 @@ pub(super) fn parse_body(body: &str) -> Result<Generator, GeneratorProblem> {
     let (name, rest) = body.split_once(':').unwrap_or((body, ""));
     let form = match name {
         "rmat" => "gen:rmat:SCALE:EDGEFACTOR[:SEED]",
+        "rmat-directed" => "gen:rmat-directed:SCALE:EDGEFACTOR[:SEED]",
         "uniform" => "gen:uniform:SCALE:EDGEFACTOR[:SEED]",
         "grid" => "gen:grid:WIDTH[xHEIGHT]",
         "chain" => "gen:chain:NODES[:SEED]",
@@ -105,18 +113,18 @@ pub(super) fn parse_body(body: &str) -> Result<Generator, GeneratorProblem> {
             let scale = fields.number("SCALE", 0, SCALE_MAX)? as u32;
             let edge_factor = fields.number("EDGEFACTOR", 0, EDGE_FACTOR_MAX)? as u32;
             let seed = fields.seed()?;
-            if name == "rmat" {
-                Generator::Rmat {
+            match name {
+                "uniform" => Generator::Uniform {
                     scale,
                     edge_factor,
                     seed,
-                }
-            } else {
-                Generator::Uniform {
+                },
+                _ => Generator::Rmat {
                     scale,
                     edge_factor,
                     seed,
-                }
+                    is_directed: name == "rmat-directed",
+                },
             }
         }
     };
@@ -200,12 +208,14 @@ mod tests {
 
     #[test]
     fn every_form_parses() {
-        let rmat = Generator::Rmat {
+        let rmat = |is_directed| Generator::Rmat {
             scale: 22,
             edge_factor: 16,
             seed: 1,
+            is_directed,
         };
-        assert_eq!(parse("gen:rmat:22:16").unwrap(), rmat);
+        assert_eq!(parse("gen:rmat:22:16").unwrap(), rmat(false));
+        assert_eq!(parse("gen:rmat-directed:22:16").unwrap(), rmat(true));
         let uniform = Generator::Uniform {
             scale: 3,
             edge_factor: 2,
@@ -239,6 +249,7 @@ mod tests {
             ("gen:ring:5", "unknown generator \"ring\""),
             ("gen:rmat", "SCALE is missing"),
             ("gen:rmat:4", "EDGEFACTOR is missing"),
+            ("gen:rmat-directed:4", "the form is gen:rmat-directed:"),
             (
                 "gen:rmat:64:1",
                 "SCALE must be a whole number from 0 to 31 (\"64\")",

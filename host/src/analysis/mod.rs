@@ -28,6 +28,9 @@ mod mis;
 mod colouring;
 mod scc;
 mod msf;
+mod labels;
+mod ppr;
+mod betweenness;
 
 pub use answer::{Answer, Figure, Number, Sentence};
 pub use facts::{Bars, Facts, Picture, Values};

@@ -45,6 +45,9 @@ registry! {
     Colouring => super::colouring::Colouring,
     Scc => super::scc::Scc,
     Msf => super::msf::Msf,
+    Labels => super::labels::Labels,
+    Ppr => super::ppr::Ppr,
+    Betweenness => super::betweenness::Betweenness,
 }
 
 impl AnalysisKind {

@@ -245,7 +245,7 @@ impl Session for CpuSession<'_> {
         let control = *loaded.control;
         let lies = check_lies(&loaded.program);
         if control.fault.code != 0 {
-            return Err(super::fault(&loaded.program.wave_names, control.fault));
+            return Err(super::fault(&loaded.program.wave_names, &control));
         }
         lies?;
         Ok(RunStats {

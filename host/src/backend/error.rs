@@ -83,12 +83,14 @@ pub enum BackendError {
         available: u64,
     },
     /// The kernel stopped itself.
-    #[error("{}", fault_text(record, wave_name))]
+    #[error("{}", fault_text(record, wave_name, missing))]
     Fault {
         /// The record of the first fault.
         record: FaultRecord,
         /// Name of the wave in the program.
         wave_name: String,
+        /// Blocks that a watchdog waited for, as far as they can be named.
+        missing: Vec<u32>,
     },
     /// A wave of another crate does not do what it declares.
     #[error("wave {wave} ({wave_name}) {}", lie.text())]

@@ -1,21 +1,36 @@
 //! Messages for the fault record of a run.
 
 use super::BackendError;
-use seawall_core::abi::control::{FaultCode, FaultRecord};
+use seawall_core::abi::control::{ControlRecord, FaultCode, FaultRecord};
 use seawall_core::abi::own::own_number;
 use seawall_core::abi::program::Opcode;
 
-/// Returns the error for a kernel that stopped itself, in a program whose waves have these names.
-pub(crate) fn fault(wave_names: &[String], record: FaultRecord) -> BackendError {
+/// Most missing blocks that a message names.
+const NAMED_MAX: usize = 8;
+
+/// Returns the error for a kernel that stopped itself and left `control`, in a program whose waves
+/// have these names.
+pub(crate) fn fault(wave_names: &[String], control: &ControlRecord) -> BackendError {
+    let missing = control.missing_blocks().take(NAMED_MAX).collect();
+    fault_of(wave_names, control.fault, missing)
+}
+
+/// Returns the error for a loop that the host ended.
+pub(crate) fn host_fault(wave_names: &[String], record: FaultRecord) -> BackendError {
+    fault_of(wave_names, record, Vec::new())
+}
+
+fn fault_of(wave_names: &[String], record: FaultRecord, missing: Vec<u32>) -> BackendError {
     let wave_name = wave_names.get(record.wave as usize);
     BackendError::Fault {
         record,
         wave_name: wave_name.cloned().unwrap_or_else(|| "unnamed".to_owned()),
+        missing,
     }
 }
 
 /// Describes the fault, its place, and the remedy if there is one.
-pub(super) fn text(record: &FaultRecord, wave_name: &str) -> String {
+pub(super) fn text(record: &FaultRecord, wave_name: &str, missing: &[u32]) -> String {
     let FaultRecord {
         code,
         wave,
@@ -25,7 +40,7 @@ pub(super) fn text(record: &FaultRecord, wave_name: &str) -> String {
         ..
     } = *record;
     let opcode = name(opcode);
-    let what = what(record);
+    let what = what(record, missing);
     let at = format!(
         "wave {wave} ({wave_name}), {opcode}, iteration {iteration}, barrier epoch {epoch}"
     );
@@ -44,7 +59,17 @@ fn name(word: u32) -> String {
     }
 }
 
-fn what(record: &FaultRecord) -> String {
+/// Names the missing blocks, if there are names.
+fn names(missing: &[u32]) -> String {
+    let numbers: Vec<String> = missing.iter().map(u32::to_string).collect();
+    match &numbers[..] {
+        [] => String::new(),
+        [one] => format!(", block {one} was missing"),
+        all => format!(", blocks {} were missing", all.join(", ")),
+    }
+}
+
+fn what(record: &FaultRecord, missing: &[u32]) -> String {
     let (block, arrived, expected) = (record.block, record.arrived, record.expected);
     let text = match FaultCode::from_word(record.code) {
         FaultCode::None => "the kernel ended without a fault",
@@ -54,7 +79,8 @@ fn what(record: &FaultRecord) -> String {
         FaultCode::BadRegister => "a register is missing or too short",
         FaultCode::Watchdog => {
             return format!(
-                "the time budget ended: {arrived} of {expected} blocks had arrived at a barrier, block {block} waited; raise it if the work is only long"
+                "the time budget ended: {arrived} of {expected} blocks had arrived at a barrier{}, block {block} waited; raise it if the work is only long",
+                names(missing)
             );
         }
         FaultCode::BadLaunch => {
@@ -106,7 +132,7 @@ mod tests {
             opcode,
             ..Zeroable::zeroed()
         };
-        text(&record, "step")
+        text(&record, "step", &[])
     }
 
     #[test]
@@ -116,6 +142,24 @@ mod tests {
         let texts: BTreeSet<String> = codes.iter().map(|code| text_of(*code, 3)).collect();
         assert_eq!((codes.len(), texts.len()), (17, 17), "{texts:#?}");
         assert!(text_of(4711, 3).contains("fault code 4711"));
+    }
+
+    #[test]
+    fn missing_blocks_are_named_where_they_are_known() {
+        let watchdog = |missing: &[u32]| {
+            let record = FaultRecord {
+                code: FaultCode::Watchdog as u32,
+                arrived: 2,
+                expected: 4,
+                ..Zeroable::zeroed()
+            };
+            text(&record, "step", missing)
+        };
+        let none = watchdog(&[]);
+        assert!(none.contains("2 of 4 blocks had arrived at a barrier, block 0"));
+        assert!(watchdog(&[3]).contains("a barrier, block 3 was missing, block 0"));
+        let two = watchdog(&[1, 3]);
+        assert!(two.contains("blocks 1, 3 were missing"), "{two}");
     }
 
     #[test]

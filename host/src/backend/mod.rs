@@ -237,7 +237,7 @@ mod fit;
 mod outgrown;
 pub use cancel::Canceller;
 pub use error::BackendError;
-pub(crate) use fault::fault;
+pub(crate) use fault::{fault, host_fault};
 pub(crate) use fit::check_answer;
 pub use footprint::{SessionMemory, session_bytes};
 pub(crate) use footprint::{TableLengths, resident_bytes};

@@ -21,6 +21,7 @@ fn search(nodes: f64, edges: f64, levels: f64) -> Job {
         weighted: false,
         can_pull: false,
         tally: Tally::of_growth(nodes, levels, 1.0),
+        sources: 1.0,
         rounds: f64::INFINITY,
         repeat: 1.0,
     }

@@ -27,6 +27,7 @@ fn job(analysis: AnalysisKind, nodes: f64, edges: f64, tally: Tally) -> Asked {
         weighted: analysis.reads_weights(),
         can_pull: true,
         tally,
+        sources: 1.0,
         rounds: rounds.clamp(1.0, 1e9),
         repeat: 1.0,
     };

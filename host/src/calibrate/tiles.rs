@@ -83,6 +83,7 @@ mod tests {
             weighted: false,
             can_pull: true,
             tally: Tally::default(),
+            sources: 1.0,
             rounds: analysis.rounds_foreseen(ranking).clamp(1.0, max_iterations),
             repeat,
         };

@@ -73,6 +73,8 @@ pub struct Job {
     pub can_pull: bool,
     /// The search, for analyses that search.
     pub tally: Tally,
+    /// Nodes that the request starts from.
+    pub sources: f64,
     /// Expected rounds, for analyses that can predict them, up to the limit of the request.
     pub rounds: f64,
     /// How often the program runs on the resident graph.

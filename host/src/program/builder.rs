@@ -264,6 +264,7 @@ impl ProgramBuilder {
         match foreign {
             Some(register) => self.refuse_register(&format!("wave {}", wave.name), register),
             None => {
+                wave.reads.extend(operands::filled_in_part(around, &wave));
                 if let Err(problem) = operands::check(around, &wave) {
                     self.refuse(problem);
                 }

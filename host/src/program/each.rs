@@ -242,7 +242,18 @@ impl ProgramBuilder {
 
 /// Whether code may leave items out that it could store.
 fn is_partial(over: Over, code: &[Instruction]) -> bool {
-    matches!(over, Over::List { .. }) || code.iter().any(|at| at.op == Op::Only as u32)
+    matches!(over, Over::List { .. }) || leaves_items_out(code)
+}
+
+/// Whether an item may be left out; that of an edge leaves its item in.
+fn leaves_items_out(code: &[Instruction]) -> bool {
+    let mut edges_end = 0;
+    code.iter().enumerate().any(|(index, at)| {
+        if at.op == Op::Edges as u32 {
+            edges_end = index + 1 + at.second as usize;
+        }
+        at.op == Op::Only as u32 && index >= edges_end
+    })
 }
 
 /// The registers that code uses.
@@ -447,6 +458,38 @@ mod tests {
             }
         });
         assert_eq!(found, CodeError::ValueOfEdge);
+    }
+
+    #[test]
+    fn no_value_of_an_edge_takes_the_place_of_one_that_the_next_edge_uses() {
+        let mut program = ProgramBuilder::new(10);
+        let words = program.per_node("words", Kind::U32).unwrap();
+        program.fill("clear", words, 0);
+        program.each("wave", Over::Nodes, |node| {
+            let (own, degree) = (node.index(), node.degree(Edges::Out, node.index()));
+            node.each_edge(Edges::Out, |edge| {
+                // Its last step makes a value that nobody uses.
+                edge.scatter(words, edge.neighbour() % degree, Join::Max, own);
+            });
+        });
+        let (encoded, _) = program.encode(&PlanRequest::default()).unwrap();
+        let begin = encoded
+            .code
+            .iter()
+            .position(|at| at.op == Op::Edges as u32)
+            .unwrap();
+        let place = |temp: u8| temp & !seawall_core::abi::code::OF_EDGE;
+        let part = &encoded.code[begin + 1..];
+        for at in part {
+            let form = at.form().unwrap();
+            for used in part.iter().flat_map(|at| &at.temps[1..]) {
+                let is_of_item = *used == place(*used) && *used > 0;
+                assert!(
+                    form.to == 0 || !is_of_item || place(at.temps[0]) != *used,
+                    "{part:?}"
+                );
+            }
+        }
     }
 
     #[test]

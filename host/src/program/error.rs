@@ -69,6 +69,12 @@ pub enum ProgramError {
         /// Name of the register.
         register: &'static str,
     },
+    /// A register is kept that no wave writes, or a loop alone that may have no iteration.
+    #[error("register {register} is kept, and no wave is sure to write it; fill it first")]
+    UnwrittenResult {
+        /// Name of the register.
+        register: &'static str,
+    },
     /// A register is longer than the tables can say.
     #[error(
         "register {name} needs {words} words and at most {max} can be addressed; use a smaller graph"

@@ -6,6 +6,9 @@
 //! later user also depends on the owner: that keeps the memory alive and adds
 //! no layer, since the owner precedes it anyway. Where a wave seeds a loop, loops and
 //! seeds keep their order, as no other loop may run in between.
+//!
+//! Registers share memory, so one that is read has to be filled first, or it would hold words of
+//! another. A loop that may end before its first iteration fills nothing.
 
 use super::error::ProgramError;
 use super::wave::{RegisterSpec, Slot, WaveSpec};
@@ -27,13 +30,16 @@ struct Uses {
     owner: Option<u32>,
     writer: Option<u32>,
     readers: Vec<u32>,
+    /// Whether some wave has written all that it may read.
+    is_filled: bool,
 }
 
 /// Infers the hazards among `waves`. Linear in what the waves read and write.
 ///
 /// # Errors
 /// [`ProgramError::UnwrittenRegister`] when a wave reads what nobody wrote,
-/// unless `is_body` says that an enclosing program may have.
+/// unless `is_body` says that an enclosing program may have;
+/// [`ProgramError::UnwrittenResult`] when a result is one that nobody wrote.
 pub(crate) fn infer(
     registers: &[RegisterSpec],
     waves: &[WaveSpec],
@@ -69,8 +75,23 @@ pub(crate) fn infer(
         );
         note_uses(&mut uses, wave, number);
     }
+    if !is_body {
+        check_results(registers, &uses)?;
+    }
     hazards.owners = uses.into_iter().map(|uses| uses.owner).collect();
     Ok(hazards)
+}
+
+/// A result is read after all waves.
+fn check_results(registers: &[RegisterSpec], uses: &[Uses]) -> Result<(), ProgramError> {
+    let is_unfilled =
+        |(spec, uses): &(&RegisterSpec, &Uses)| spec.is_result && !spec.is_input && !uses.is_filled;
+    match registers.iter().zip(uses).find(is_unfilled) {
+        None => Ok(()),
+        Some((spec, _)) => Err(ProgramError::UnwrittenResult {
+            register: spec.name,
+        }),
+    }
 }
 
 /// Whether `wave` seeds the loop that follows, between which no other may run.
@@ -96,9 +117,19 @@ fn reads_before_writes(wave: &WaveSpec) -> Vec<Slot> {
     for inner in &body.waves {
         let reads = reads_before_writes(inner).into_iter();
         needed.extend(reads.filter(|register| !written.contains(register)));
-        written.extend(&inner.writes);
+        written.extend(filled_by(inner));
     }
     needed
+}
+
+/// Registers that `wave` writes whatever happens. One of which it writes a part alone is among
+/// those that it reads, and so holds something before.
+fn filled_by(wave: &WaveSpec) -> Vec<Slot> {
+    match &wave.body {
+        None => wave.writes.clone(),
+        Some(body) if body.runs_at_least_once() => body.waves.iter().flat_map(filled_by).collect(),
+        Some(_) => Vec::new(),
+    }
 }
 
 fn check_written(
@@ -109,7 +140,7 @@ fn check_written(
     is_body: bool,
 ) -> Result<(), ProgramError> {
     let at = register.0 as usize;
-    if is_body || registers[at].is_input || uses[at].writer.is_some() {
+    if is_body || registers[at].is_input || uses[at].is_filled {
         return Ok(());
     }
     Err(ProgramError::UnwrittenRegister {
@@ -128,5 +159,8 @@ fn note_uses(uses: &mut [Uses], wave: &WaveSpec, number: u32) {
         uses.owner.get_or_insert(number);
         uses.writer = Some(number);
         uses.readers.clear();
+    }
+    for register in filled_by(wave) {
+        uses[register.0 as usize].is_filled = true;
     }
 }

@@ -111,6 +111,24 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     }
 }
 
+/// The destination of `wave`, if it is longer than what the wave writes there.
+pub(super) fn filled_in_part(around: Around<'_>, wave: &WaveSpec) -> Option<Slot> {
+    const WRITE_FEWEST: [Opcode; 5] = [
+        Opcode::Parents,
+        Opcode::Majority,
+        Opcode::Visited,
+        Opcode::SeedPeel,
+        Opcode::SeedRanks,
+    ];
+    let writes_fewest = WRITE_FEWEST.into_iter().any(|opcode| wave.does.is(opcode));
+    let needed = fewest(around, wave).destination;
+    let is_longer = |slot: &Slot| {
+        let spec = around.spec(Some(*slot));
+        spec.is_some_and(|spec| u64::from(spec.words) > needed)
+    };
+    wave.destination.filter(|_| writes_fewest).filter(is_longer)
+}
+
 /// What a wave of another crate needs: it checks its indices itself, but lanes take its words
 /// through joined groups by their number.
 fn fewest_of_own(facts: &Facts, to: u64) -> Fewest {

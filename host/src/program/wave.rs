@@ -195,3 +195,10 @@ pub(crate) struct Body {
     /// Register that a loop on one looks at.
     pub(crate) condition: Option<Slot>,
 }
+
+impl Body {
+    /// Whether its first iteration runs in any case.
+    pub(crate) fn runs_at_least_once(&self) -> bool {
+        self.max_iterations > 0 && self.condition.is_none() && self.frontier.is_none()
+    }
+}

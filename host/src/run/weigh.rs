@@ -141,6 +141,7 @@ pub(crate) fn job(graph: &Graph, request: &RunRequest, edges: u64) -> Job {
         } else {
             Tally::default()
         },
+        sources: request.sources().len() as f64,
         rounds: rounds.clamp(1.0, limit.unwrap_or(f64::INFINITY)),
         repeat: f64::from(request.repeat.get()),
     }

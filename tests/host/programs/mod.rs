@@ -54,7 +54,9 @@ fn run_watched(program: EncodedProgram, threads: usize) -> Result<RunStats, Back
 
 fn fault_of(result: Result<RunStats, BackendError>) -> (FaultRecord, String) {
     match result {
-        Err(BackendError::Fault { record, wave_name }) => (record, wave_name),
+        Err(BackendError::Fault {
+            record, wave_name, ..
+        }) => (record, wave_name),
         other => panic!("expected a fault, got {other:?}"),
     }
 }

@@ -179,7 +179,9 @@ fn every_kind_of_lie_is_found() {
 fn fault_of<W: Wave>() -> (FaultCode, [u32; 2]) {
     let program = one::<W>(&OwnWaves::of::<Faulty>());
     match run(&program, 2) {
-        Err(BackendError::Fault { record, wave_name }) => {
+        Err(BackendError::Fault {
+            record, wave_name, ..
+        }) => {
             assert_eq!(wave_name, "mine");
             assert!(record.opcode >= OWN_FIRST);
             (

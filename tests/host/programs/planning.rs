@@ -120,6 +120,66 @@ fn a_loop_that_reads_before_it_writes_is_refused_and_the_reverse_is_not() {
     assert!(program.encode(&PlanRequest::default()).is_ok());
 }
 
+/// Every way to leave words of a register as they were, so that they would be those of another.
+#[test]
+fn registers_that_may_be_left_unfilled_are_not_read() {
+    use seawall::program::Over;
+    type Filling = fn(&mut ProgramBuilder, [seawall::program::RegisterId; 4]);
+    let refused = |filling: Filling, is_kept: bool| {
+        let mut program = ProgramBuilder::new(10);
+        let [list, count, to, copy] =
+            [10, 1, 12, 12].map(|words| program.words("register", words).unwrap());
+        program.fill("list", list, 0);
+        program.fill("count", count, 1);
+        filling(&mut program, [list, count, to, copy]);
+        if is_kept {
+            program.keep(to);
+        } else {
+            program.copy("read", copy, to);
+            program.keep(copy);
+        }
+        match program.encode(&PlanRequest::default()) {
+            Ok(_) => false,
+            Err(ProgramError::UnwrittenRegister { .. } | ProgramError::UnwrittenResult { .. }) => {
+                true
+            }
+            Err(other) => panic!("{other}"),
+        }
+    };
+    let fillings: [(bool, Filling); 9] = [
+        (false, |program, [.., to, _]| program.fill("all", to, 0)),
+        (true, |_, _| {}),
+        (true, |program, [list, count, to, _]| {
+            program.each("some", Over::List { list, count }, |item| item.store(to, 1));
+        }),
+        (true, |program, [.., to, _]| {
+            program.each("some", Over::Nodes, |item| item.store(to, 1));
+        }),
+        (true, |program, [_, count, to, _]| {
+            program.while_nonzero("perhaps", (count, 3), |body| body.fill("all", to, 0));
+        }),
+        (true, |program, [.., to, _]| {
+            program.fixpoint("never", 0, |body| body.fill("all", to, 0));
+        }),
+        (false, |program, [.., to, _]| {
+            program.fixpoint("once", 1, |body| body.fill("all", to, 0));
+        }),
+        (true, |program, [list, _, to, _]| {
+            program.parents("some", to, list)
+        }),
+        (true, |program, [list, _, to, _]| {
+            program.iota("forest", list);
+            let majority = seawall::program::ComponentStep::Majority { to };
+            program.components("one", majority, list);
+        }),
+    ];
+    for (number, (expected, filling)) in fillings.into_iter().enumerate() {
+        for is_kept in [false, true] {
+            assert_eq!(refused(filling, is_kept), expected, "filling {number}");
+        }
+    }
+}
+
 #[test]
 fn loops_without_a_body_and_in_a_body_are_refused_by_name() {
     let mut program = ProgramBuilder::new(10);

@@ -21,7 +21,12 @@ fn the_watchdog_names_the_wave_and_counts_missing_blocks() {
             (faulty::STALL, Opcode::Stall as u32)
         );
         assert_ne!(record.block, 1, "the block that is held back cannot report");
-        let error = BackendError::Fault { record, wave_name };
+        let missing = vec![1];
+        let error = BackendError::Fault {
+            record,
+            wave_name,
+            missing,
+        };
         let text = error.to_string();
         assert!(
             text.contains(&format!("{} of {threads} blocks", threads - 1)),
@@ -31,6 +36,23 @@ fn the_watchdog_names_the_wave_and_counts_missing_blocks() {
             text.contains(&format!("barrier epoch {}", record.epoch)),
             "{text}"
         );
+    }
+}
+
+#[test]
+fn the_watchdog_names_the_missing_block() {
+    let threads = 3;
+    for held in [1, 2] {
+        let missing = || match run_watched(faulty::stalled(held).unwrap(), threads) {
+            Err(BackendError::Fault { missing, .. }) => missing,
+            other => panic!("expected a fault, got {other:?}"),
+        };
+        // A busy machine may let the block come back before the others gave up; then nobody is
+        // named.
+        let named: Vec<Vec<u32>> = (0..5).map(|_| missing()).collect();
+        let is_right = |missing: &Vec<u32>| missing.is_empty() || *missing == [held];
+        assert!(named.iter().all(is_right), "{named:?}");
+        assert!(named.contains(&vec![held]), "{named:?}");
     }
 }
 

@@ -158,7 +158,7 @@ pub enum Op {
     SignedOf,
     /// [`Op::WordOf`] as a pair.
     WideOf,
-    /// Leaves the item out from here on, where `a` is 0.
+    /// Leaves the item out from here on, where `a` is 0; in a part for edges that edge alone.
     Only,
     /// Word of the item in register `first` = `a`.
     Store,
@@ -278,7 +278,8 @@ impl Op {
                 Form::of(1, [1, 0, 0])
             }
             Self::FloatOfWide => Form::of(1, [2, 0, 0]),
-            Self::Only | Self::Store => Form::of(0, [1, 0, 0]).at(Standing::Item),
+            Self::Only => Form::of(0, [1, 0, 0]),
+            Self::Store => Form::of(0, [1, 0, 0]).at(Standing::Item),
             Self::StoreWide => Form::of(0, [2, 0, 0]).at(Standing::Item),
             Self::Scatter => Form::of(1, [1, 1, 0]),
             Self::Fold | Self::Raise => Form::of(0, [1, 0, 0]),

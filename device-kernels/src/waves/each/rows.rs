@@ -120,8 +120,9 @@ impl<G: Grid> Rows<G> {
             owner,
         };
         let (_, flags) = walk(self.cx, (self.body.0, self.body.2), place, on);
-        let settled = self.ends_early && flags & SETTLED != 0;
-        flags & ACTIVE != 0 && (settled || flags & ENOUGH != 0)
+        // An edge that was left out has reduced nothing, and so settles nothing.
+        let settled = self.ends_early && flags & SETTLED != 0 && flags & ACTIVE != 0;
+        settled || flags & ENOUGH != 0
     }
 
     /// Every lane goes through its own row. A warp operation.

@@ -93,10 +93,14 @@ fn backend_fields(error: &BackendError) -> Value {
         } => json!({
             "kind": "out_of_memory", "what": what, "needed": needed, "available": available
         }),
-        BackendError::Fault { record, wave_name } => json!({
+        BackendError::Fault {
+            record,
+            wave_name,
+            missing,
+        } => json!({
             "kind": "fault", "code": record.code, "wave": record.wave, "wave_name": wave_name,
             "opcode": record.opcode, "block": record.block, "epoch": record.epoch,
-            "arrived": record.arrived, "expected": record.expected, "iteration": record.iteration
+            "arrived": record.arrived, "expected": record.expected, "missing": missing, "iteration": record.iteration
         }),
         BackendError::ContextLost {
             doing,

@@ -7,6 +7,7 @@ pub enum GeneratorProblem {
     /// No generator has this name.
     #[error(
         "unknown generator {name:?}; use gen:rmat:SCALE:EDGEFACTOR[:SEED], \
+         gen:rmat-directed:SCALE:EDGEFACTOR[:SEED], \
          gen:uniform:SCALE:EDGEFACTOR[:SEED], gen:grid:WIDTH[xHEIGHT] or gen:chain:NODES[:SEED]"
     )]
     Name {

@@ -4,6 +4,9 @@
 //! them have theirs (Jones, Plassmann, "A Parallel Graph Coloring Heuristic", 1993). Nodes
 //! with many edges come first, which takes few colours. The colouring follows from the
 //! priorities alone.
+//!
+//! A node that gets its colour tells the neighbours that wait for it, and lists those that wait
+//! for nobody any more. So edges are visited about twice, however many rounds there are.
 
 mod oracle;
 
@@ -14,7 +17,9 @@ use super::{
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
-use crate::program::{Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, Value};
+use crate::program::{
+    Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
+};
 use crate::units::counted;
 use seawall_core::abi::UNREACHED;
 
@@ -39,7 +44,7 @@ const FACTS: Facts = Facts {
 const PASSES: [f64; 2] = [4.0, 60.0];
 
 /// Colours that a node looks at in a round.
-const WINDOW: u32 = 32;
+const WINDOW: u32 = u64::BITS;
 
 impl Analysis for Colouring {
     fn facts(&self) -> &'static Facts {
@@ -77,54 +82,129 @@ impl Analysis for Colouring {
     }
 }
 
+/// The registers of the program, a value a node each but for the counts.
+#[derive(Clone, Copy)]
+struct Registers {
+    colours: RegisterId,
+    /// Bits of the colours below [`WINDOW`] that neighbours have.
+    used: RegisterId,
+    /// The first colour that a node has not looked at yet.
+    bases: RegisterId,
+    /// How many neighbours come before a node and have no colour yet.
+    waits: RegisterId,
+}
+
+/// A list of nodes and its length.
+type List = (RegisterId, RegisterId);
+
 fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     let mut program = ProgramBuilder::new(graph.nodes());
-    let priorities = program.per_node("priorities", Kind::U64)?;
-    let colours = program.per_node("colours", Kind::U32)?;
-    // The least colour that a node has not looked at yet.
-    let bases = program.per_node("bases", Kind::U32)?;
-    program.each("draw priorities", Over::Nodes, |node| {
-        node.store(priorities, priority(node));
-        node.store(colours, UNREACHED);
-        node.store(bases, 0);
-    });
+    let registers = Registers {
+        colours: program.per_node("colours", Kind::U32)?,
+        used: program.per_node("used", Kind::U64)?,
+        bases: program.per_node("bases", Kind::U32)?,
+        waits: program.per_node("waits", Kind::U32)?,
+    };
+    let ready = list(&mut program, ["ready", "ready count"])?;
+    let next = list(&mut program, ["next", "next count"])?;
+    begin(&mut program, registers, ready)?;
     program.fixpoint("colour", question.max_iterations, |body| {
-        body.each("round", Over::Nodes, |node| {
-            node.only(node.load(colours).equals(UNREACHED));
-            let (own, base) = (node.load(priorities), node.load(bases));
-            let [waits, used] = node.edges(Edges::Out, |edge| {
-                let neighbour = edge.neighbour();
-                let comes_first = edge.at(priorities, neighbour).above(own);
-                let colour = edge.latest(colours, neighbour);
-                let waits = comes_first & colour.equals(UNREACHED);
-                edge.until(waits);
-                // No bit for colours below or above the window, or for none.
-                let bit = edge.constant(1_u32) << (colour - base);
-                [(Join::Any, waits), (Join::Or, bit)]
-            });
-            node.changed(1);
-            node.only(waits.is_zero());
-            let free = (used ^ u32::MAX).low_zeros();
-            let is_full = free.equals(WINDOW);
-            node.store(bases, is_full.select(base + WINDOW, base));
-            node.store(colours, is_full.select(UNREACHED, base + free));
-        });
+        round(body, registers, [ready, next]);
+        round(body, registers, [next, ready]);
     });
-    program.keep(colours);
+    program.keep(registers.colours);
     Ok(Built {
         program,
         inputs: Vec::new(),
-        result: colours,
+        result: registers.colours,
         parents: None,
         reading: Reading::Words,
     })
 }
 
-/// The priority of a node: its degree, then chance, then its number.
+/// An empty list with room for every node.
+fn list(
+    program: &mut ProgramBuilder,
+    [list, count]: [&'static str; 2],
+) -> Result<List, ProgramError> {
+    let made = (
+        program.per_node(list, Kind::U32)?,
+        program.values(count, Kind::U32, 1)?,
+    );
+    program.fill(list, made.0, 0);
+    program.fill(count, made.1, 0);
+    Ok(made)
+}
+
+/// Counts who comes before each node; those whom nobody precedes are ready.
+fn begin(
+    program: &mut ProgramBuilder,
+    registers: Registers,
+    ready: List,
+) -> Result<(), ProgramError> {
+    let priorities = program.per_node("priorities", Kind::U64)?;
+    program.each("draw priorities", Over::Nodes, |node| {
+        node.store(priorities, priority(node));
+        node.store(registers.colours, UNREACHED);
+        node.store(registers.used, 0_u64);
+        node.store(registers.bases, 0);
+    });
+    program.each("count who comes before", Over::Nodes, |node| {
+        let own = node.load(priorities);
+        let before = node.gather(Edges::Out, Join::Sum, |edge| {
+            edge.there(priorities).above(own)
+        });
+        node.store(registers.waits, before);
+        node.append(ready, node.index(), before.is_zero());
+    });
+    Ok(())
+}
+
+/// Colours the nodes that are ready, and finds those that are ready then. Each edge is visited
+/// once from the end that comes first, and again only by nodes that need colours beyond the
+/// first window.
+fn round(body: &mut ProgramBuilder, registers: Registers, [ready, next]: [List; 2]) {
+    let Registers {
+        colours,
+        used,
+        bases,
+        waits,
+    } = registers;
+    body.fill("nobody", next.1, 0);
+    let (list, count) = ready;
+    body.each("round", Over::List { list, count }, |node| {
+        node.changed(1);
+        let base = node.load(bases);
+        let is_first = base.is_zero();
+        let beyond = node.gather(Edges::Out, Join::Or, |edge| {
+            edge.until(is_first);
+            let colour = edge.latest(colours, edge.neighbour());
+            // No bit for colours below or above the window, or for none.
+            edge.constant(1_u64) << (colour - base)
+        });
+        let taken = is_first.select(node.latest(used, node.index()), beyond);
+        let free = (taken ^ u64::MAX).low_zeros();
+        let is_full = free.equals(WINDOW);
+        node.store(bases, is_full.select(base + WINDOW, base));
+        node.append(next, node.index(), is_full);
+        node.only(is_full.is_zero());
+        let colour = base + free;
+        node.store(colours, colour);
+        let bit = node.constant(1_u64) << colour;
+        node.each_edge(Edges::Out, |edge| {
+            let neighbour = edge.neighbour();
+            edge.only(edge.latest(colours, neighbour).equals(UNREACHED));
+            edge.scatter(used, neighbour, Join::Or, bit);
+            let before = edge.scatter(waits, neighbour, Join::Sum, u32::MAX);
+            edge.append(next, neighbour, before.equals(1));
+        });
+    });
+}
+
+/// The priority of a node: its degree, then chance. Hashes of different numbers differ.
 fn priority(node: Item<'_>) -> Value<'_> {
     let number = node.index();
-    let magnitude = node.degree(Edges::Out, number).to_f32().bits() >> 20;
-    number.below_high((magnitude << 20) | (number.hash() >> 12))
+    number.hash().below_high(node.degree(Edges::Out, number))
 }
 
 #[cfg(test)]

@@ -16,7 +16,9 @@ use super::{
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
-use crate::program::{Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, Value};
+use crate::program::{
+    Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
+};
 use crate::units::counted;
 
 /// The analysis `mis`.
@@ -86,18 +88,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         node.store(states, priority(node));
     });
     program.fixpoint("decide", question.max_iterations, |body| {
-        body.each("round", Over::Nodes, |node| {
-            let own = node.load(states);
-            // Decided nodes are left out.
-            node.only((own - 1).below(IN - 1));
-            let best = node.gather(Edges::Out, Join::Max, |edge| {
-                edge.latest(states, edge.neighbour())
-            });
-            let is_out = best.equals(IN);
-            let next = is_out.select(0_u64, own);
-            node.store(states, best.below(own).select(IN, next));
-            node.changed(1);
-        });
+        body.each("round", Over::Nodes, |node| decide(node, states));
     });
     program.each("members", Over::Nodes, |node| {
         node.store(members, node.load(states).equals(IN));
@@ -110,6 +101,27 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         parents: None,
         reading: Reading::Words,
     })
+}
+
+/// Puts a node into the set that comes before all of its undecided neighbours, and takes those
+/// out. A row ends at the first neighbour that comes before its node, be it decided or not.
+fn decide(node: Item<'_>, states: RegisterId) {
+    let own = node.latest(states, node.index());
+    node.only((own - 1).below(IN - 1));
+    let best = node.gather(Edges::Out, Join::Max, |edge| {
+        let theirs = edge.latest(states, edge.neighbour());
+        edge.until(theirs.above(own));
+        theirs
+    });
+    node.changed(1);
+    let (is_in, is_out) = (best.below(own), best.equals(IN));
+    node.only(is_in | is_out);
+    node.scatter(states, node.index(), Join::And, is_in.select(IN, 0_u64));
+    node.only(is_in);
+    node.scatter(states, node.index(), Join::Max, IN);
+    node.each_edge(Edges::Out, |edge| {
+        edge.scatter(states, edge.neighbour(), Join::And, 0_u64);
+    });
 }
 
 /// The priority of a node: by the magnitude of its degree, then by chance, then by number.

@@ -90,6 +90,9 @@ impl Analysis for Msf {
 struct Registers {
     /// The root of each node's tree.
     roots: RegisterId,
+    /// The least weight that leaves a node's tree at the node, [`NONE`] for one that has no such
+    /// edge, and so never has one again.
+    leaving: RegisterId,
     /// The least weight that leaves a root's tree, and the ends of that edge.
     lightest: RegisterId,
     picks: RegisterId,
@@ -108,6 +111,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     let mut program = ProgramBuilder::new(graph.nodes());
     let registers = Registers {
         roots: program.per_node("roots", Kind::U32)?,
+        leaving: program.per_node("leaving", Kind::U64)?,
         lightest: program.per_node("lightest", Kind::U64)?,
         picks: program.per_node("picks", Kind::U64)?,
         joins: program.per_node("joins", Kind::U32)?,
@@ -121,6 +125,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         node.store(registers.roots, node.index());
         node.store(registers.leads, node.index());
         node.store(registers.edges, NONE);
+        node.store(registers.leaving, 0_u64);
     });
     let condition = (registers.joined, question.max_iterations);
     program.while_nonzero("join trees", condition, |body| turn(body, registers));
@@ -142,15 +147,13 @@ fn weight<'c>(edge: Edge<'c>, registers: Registers) -> Value<'c> {
     }
 }
 
-fn turn(body: &mut ProgramBuilder, registers: Registers) {
+/// Finds the lightest edge that leaves each tree.
+fn pick(body: &mut ProgramBuilder, registers: Registers) {
     let Registers {
         roots,
+        leaving,
         lightest,
         picks,
-        joins,
-        leads,
-        edges,
-        joined,
         ..
     } = registers;
     body.each("forget", Over::Nodes, |node| {
@@ -158,28 +161,45 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
         node.store(picks, NONE);
     });
     body.each("lightest", Over::Nodes, |node| {
+        node.only(node.load(leaving).differs(NONE));
         let own = node.load(roots);
         let least = node.gather(Edges::Out, Join::Min, |edge| {
             let leaves = edge.there(roots).differs(own);
-            leaves.select(weight(edge, registers).to_u64(), NONE)
+            edge.only(leaves);
+            weight(edge, registers).to_u64()
         });
+        node.store(leaving, least);
         node.only(least.differs(NONE));
         node.scatter(lightest, own, Join::Min, least);
     });
     body.each("pick", Over::Nodes, |node| {
-        let own = node.load(roots);
-        let least = node.at(lightest, own);
+        let (own, least) = (node.load(roots), node.load(leaving));
         node.only(least.differs(NONE));
+        node.only(node.at(lightest, own).equals(least));
         let least = least.to_u32();
         let pick = node.gather(Edges::Out, Join::Min, |edge| {
             let leaves = edge.there(roots).differs(own);
-            let fits = leaves & weight(edge, registers).equals(least);
+            edge.only(leaves & weight(edge, registers).equals(least));
             let (number, other) = (edge.index(), edge.neighbour());
-            fits.select(number.max(other).below_high(number.min(other)), NONE)
+            number.max(other).below_high(number.min(other))
         });
         node.only(pick.differs(NONE));
         node.scatter(picks, own, Join::Min, pick);
     });
+}
+
+/// Joins each tree to the one that its lightest edge leads to.
+fn turn(body: &mut ProgramBuilder, registers: Registers) {
+    let Registers {
+        roots,
+        picks,
+        joins,
+        leads,
+        edges,
+        joined,
+        ..
+    } = registers;
+    pick(body, registers);
     body.each("join", Over::Nodes, |node| {
         let pick = node.load(picks);
         let own = node.index();

@@ -57,24 +57,8 @@ impl Analysis for Pagerank {
         Some(oracle::rank_tolerance(end.iterations))
     }
 
-    /// The highest rank, and the first node that has it.
     fn answer(&self, graph: &Graph, column: &Column) -> Answer {
-        let ranks = (0..).zip(column.floats().unwrap_or(&[]).iter().copied());
-        let higher = |a: (u32, f32), b: (u32, f32)| if b.1 > a.1 { b } else { a };
-        let Some((node, rank)) = ranks.reduce(higher) else {
-            return Answer::reached();
-        };
-        let node = graph.original_id(node);
-        Answer {
-            figures: vec![
-                Figure::new("highest_rank", rank),
-                Figure::new("highest_rank_node", node),
-            ],
-            sentence: Sentence::EveryNode {
-                value: "a rank",
-                more: format!("the highest {rank} of node {node}"),
-            },
-        }
+        highest_rank(graph, column)
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
@@ -89,6 +73,26 @@ impl Analysis for Pagerank {
 
     fn tiled_passes(&self, job: &Job) -> f64 {
         job.rounds
+    }
+}
+
+/// The highest rank, and the first node that has it.
+pub(super) fn highest_rank(graph: &Graph, column: &Column) -> Answer {
+    let ranks = (0..).zip(column.floats().unwrap_or(&[]).iter().copied());
+    let higher = |a: (u32, f32), b: (u32, f32)| if b.1 > a.1 { b } else { a };
+    let Some((node, rank)) = ranks.reduce(higher) else {
+        return Answer::reached();
+    };
+    let node = graph.original_id(node);
+    Answer {
+        figures: vec![
+            Figure::new("highest_rank", rank),
+            Figure::new("highest_rank_node", node),
+        ],
+        sentence: Sentence::EveryNode {
+            value: "a rank",
+            more: format!("the highest {rank} of node {node}"),
+        },
     }
 }
 

@@ -1,6 +1,6 @@
 //! Power iteration in double precision, and the tolerance of floats.
 
-use crate::analysis::Ranking;
+use crate::analysis::{End, Ranking};
 use crate::graph::Graph;
 use seawall_core::abi::rank::unit_exponent;
 
@@ -22,9 +22,23 @@ pub struct Ranked {
 #[must_use]
 pub fn ranks(graph: &Graph, damping: f32, iterations: u32) -> Ranked {
     let nodes = graph.nodes() as usize;
+    ranks_from(
+        graph,
+        (&vec![1.0 / nodes as f64; nodes], damping),
+        iterations,
+    )
+}
+
+/// [`ranks`] of a walker who starts at each node with the chance in `starts`, anew too.
+pub(crate) fn ranks_from(
+    graph: &Graph,
+    (starts, damping): (&[f64], f32),
+    iterations: u32,
+) -> Ranked {
+    let nodes = starts.len();
     let damping = f64::from(damping);
     let mut ranked = Ranked {
-        ranks: vec![1.0 / nodes as f64; nodes],
+        ranks: starts.to_vec(),
         change: 0.0,
         lost: vec![0.0; nodes],
     };
@@ -46,11 +60,15 @@ pub fn ranks(graph: &Graph, damping: f32, iterations: u32) -> Ranked {
                 losses[at] += lost / targets.len() as f64 + unit;
             }
         }
-        let base = (1.0 - damping + damping * jumping) / nodes as f64;
-        let next: Vec<f64> = sums.into_iter().map(|sum| base + damping * sum).collect();
-        let base_lost = jumping_lost / nodes as f64;
-        let losses = losses.into_iter().map(|lost| damping * (base_lost + lost));
-        ranked.lost = losses.collect();
+        let anew = 1.0 - damping + damping * jumping;
+        let each = starts.iter().zip(sums);
+        let next: Vec<f64> = each
+            .map(|(start, sum)| anew * start + damping * sum)
+            .collect();
+        let each = starts.iter().zip(losses);
+        ranked.lost = each
+            .map(|(start, lost)| damping * (jumping_lost * start + lost))
+            .collect();
         ranked.change = next
             .iter()
             .zip(&ranked.ranks)
@@ -78,7 +96,16 @@ pub fn rank_tolerance(iterations: u32) -> f64 {
 pub fn agrees(graph: &Graph, ranking: Ranking, ranks: &[f32], end: (u32, bool)) -> bool {
     let (iterations, converged) = end;
     let exact = self::ranks(graph, ranking.damping, iterations);
-    let relative = rank_tolerance(iterations);
+    let end = End {
+        iterations,
+        converged,
+    };
+    is_near(&exact, ranking, ranks, end)
+}
+
+/// [`agrees`], with the exact ranks after as many iterations.
+pub(crate) fn is_near(exact: &Ranked, ranking: Ranking, ranks: &[f32], end: End) -> bool {
+    let relative = rank_tolerance(end.iterations);
     let near = |(rank, (exact, lost)): (&f32, (&f64, &f64))| {
         (f64::from(*rank) - exact).abs() <= relative * exact + 2.0 * lost
     };
@@ -87,5 +114,5 @@ pub fn agrees(graph: &Graph, ranking: Ranking, ranks: &[f32], end: (u32, bool)) 
     let expected = exact.ranks.iter().zip(&exact.lost);
     ranks.len() == exact.ranks.len()
         && ranks.iter().zip(expected).all(near)
-        && (settled || !converged)
+        && (settled || !end.converged)
 }

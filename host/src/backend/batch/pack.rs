@@ -211,7 +211,7 @@ impl Pack {
                 index,
                 source: fault(
                     &self.tables[self.places[index].tables].program.wave_names,
-                    controls[index].fault,
+                    &controls[index],
                 ),
             }),
         }
@@ -248,6 +248,7 @@ fn bad_record() -> BackendError {
             ..Zeroable::zeroed()
         },
         wave_name: "the batch record".to_owned(),
+        missing: Vec::new(),
     }
 }
 

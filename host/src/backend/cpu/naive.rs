@@ -12,6 +12,7 @@ use crate::backend::threads::run_blocks;
 use crate::backend::walk::{LoopStage, Stage, stages};
 use crate::backend::{
     BackendError, Canceller, DeviceInfo, HostWork, RunStats, Session, SessionMemory, fault, fit,
+    host_fault,
 };
 use crate::graph::Graph;
 use crate::own::Walkers;
@@ -207,9 +208,9 @@ impl Running<'_, '_> {
             .loaded
             .as_ref()
             .ok_or(BackendError::NotLoaded)?;
-        match loaded.control.fault {
-            record if record.code != 0 => Err(fault(&loaded.program.wave_names, record)),
-            _ => Ok(()),
+        match loaded.control.fault.code {
+            0 => Ok(()),
+            _ => Err(fault(&loaded.program.wave_names, &loaded.control)),
         }
     }
 
@@ -227,7 +228,7 @@ impl Running<'_, '_> {
         let budget = Duration::from_nanos(self.session.limits.time_budget_ns);
         if self.started.elapsed() > budget {
             let record = stage.out_of_time(loaded.control.iteration);
-            return Err(fault(&loaded.program.wave_names, record));
+            return Err(host_fault(&loaded.program.wave_names, record));
         }
         Ok(true)
     }

@@ -265,9 +265,14 @@ impl Loaded {
         })
     }
 
-    /// Returns the error for a fault record, with the wave's name.
-    pub(super) fn fault(&self, record: FaultRecord) -> BackendError {
-        crate::backend::fault(&self.wave_names, record)
+    /// Returns the error for the fault of a control block, with the wave's name.
+    pub(super) fn fault(&self, control: &ControlRecord) -> BackendError {
+        crate::backend::fault(&self.wave_names, control)
+    }
+
+    /// Returns the error for a loop that the host ended.
+    pub(super) fn host_fault(&self, record: FaultRecord) -> BackendError {
+        crate::backend::host_fault(&self.wave_names, record)
     }
 }
 

@@ -137,7 +137,7 @@ impl<'a> Running<'a> {
             return Err(BackendError::Cancelled);
         }
         if self.started.elapsed() > self.budget {
-            return Err(self.program.fault(stage.out_of_time(state.iteration)));
+            return Err(self.program.host_fault(stage.out_of_time(state.iteration)));
         }
         Ok(false)
     }

@@ -433,7 +433,7 @@ fn finish(running: &mut Running<'_>) -> Result<ControlRecord, BackendError> {
         *word = *read;
     }
     if control.fault.code != 0 {
-        return Err(program.fault(control.fault));
+        return Err(program.fault(&control));
     }
     Ok(control)
 }

@@ -1,7 +1,8 @@
 //! Places for values: which temporary holds which, and instructions that say so.
 //!
 //! A value has its place from the step that makes it to the last that uses it. One that
-//! edges use keeps it to the end of their part, which runs many times.
+//! edges use keeps it beyond the end of their part, which runs many times: not even the value of
+//! the part's last step may take it.
 
 use super::steps::{Step, ValueSpec, Written};
 use crate::program::error::CodeError;
@@ -52,7 +53,7 @@ fn last_uses(written: &Written) -> Vec<usize> {
         let open = end.filter(|end| at <= *end);
         for id in &step.from {
             let of_item = written.values[*id as usize].part == 0;
-            let until = open.filter(|_| of_item).unwrap_or(at);
+            let until = open.filter(|_| of_item).map_or(at, |end| end + 1);
             last[*id as usize] = last[*id as usize].max(until);
         }
         if let Some(id) = step.to {

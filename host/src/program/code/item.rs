@@ -267,6 +267,12 @@ impl<'c> Edge<'c> {
         self.make(Kind::F32, Step::of(Op::EdgeWeight))
     }
 
+    /// Leaves this edge out from here on unless `condition` holds: nothing of it is joined.
+    pub fn only(self, condition: impl Operand<'c>) {
+        let condition = self.value(condition).expect("only", Kind::U32);
+        self.coder.act(Step::of(Op::Only).using([condition.id()]));
+    }
+
     /// Says that the rest of the row may be left out where `condition` holds.
     pub fn until(self, condition: impl Operand<'c>) {
         let condition = self.value(condition).expect("until", Kind::U32);

@@ -1,0 +1,297 @@
+//! Betweenness: how many shortest paths from the sources lead through every node, each path
+//! counted as its share of all shortest paths between its ends (Brandes, "A Faster Algorithm for
+//! Betweenness Centrality", 2001). Edges have no length.
+//!
+//! One source after the other: forward by levels, counting paths, and backward, adding up shares.
+//! A level is a list of nodes, so that work follows the edges and not the levels. Numbers of
+//! paths grow beyond any float, so they have exponents of their own. Sums are of whole numbers,
+//! so that every machine finds the same bits.
+
+pub(super) mod oracle;
+mod paths;
+mod registers;
+
+use self::registers::Registers;
+use super::room::padded;
+use super::{
+    Analysis, Answer, Bars, Built, Case, End, Facts, Figure, Found, Picture, Question, Reading,
+    Sentence,
+};
+use crate::column::Column;
+use crate::cost::{Job, Times, Worker};
+use crate::graph::Graph;
+use crate::program::{
+    Edges, Item, Join, Operand, Over, ProgramBuilder, ProgramError, RegisterId, Value,
+};
+use seawall_core::abi::UNREACHED;
+
+/// The analysis `betweenness`.
+pub(super) struct Betweenness;
+
+const FACTS: Facts = Facts {
+    name: "betweenness",
+    title: "Betweenness",
+    summary: "Shortest paths from the sources through every node, by their shares",
+    takes_sources: true,
+    picture: Picture {
+        title: "Nodes by betweenness",
+        axis: "betweenness",
+        bars: Bars::Suited,
+    },
+    ..Facts::PLAIN
+};
+
+/// Work beside that of a search.
+const WORK: Times = Times {
+    node: 30.0,
+    edge: 40.0,
+};
+
+/// Largest relative error of a score: each level adds a few roundings, and those of many levels
+/// rarely add up.
+const TOLERANCE_MAX: f64 = 0.01;
+
+impl Analysis for Betweenness {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        build(graph, question)
+    }
+
+    /// A run that a limit ended has counted the first sources.
+    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+        let Column::F32(scores) = found.values else {
+            return false;
+        };
+        let sources = &case.question.sources;
+        let counted = sources.len().min(case.end.iterations as usize);
+        if case.end.converged && counted < sources.len() {
+            return false;
+        }
+        let exact = oracle::scores(case.graph, &sources[..counted]);
+        let lost = f64::from(case.graph.edges()) * counted as f64 * 0.5_f64.powi(31);
+        let relative = tolerance(case.graph.nodes());
+        let near = |(score, exact): (&f32, &f64)| {
+            (f64::from(*score) - exact).abs() <= relative * exact + lost
+        };
+        scores.len() == exact.len() && scores.iter().zip(&exact).all(near)
+    }
+
+    /// In addition, a sum may lose the rounding to units.
+    fn tolerance(&self, column: &Column, _end: End) -> Option<f64> {
+        Some(tolerance(column.len() as u32))
+    }
+
+    fn answer(&self, graph: &Graph, column: &Column) -> Answer {
+        let scores = (0..).zip(column.floats().unwrap_or(&[]).iter().copied());
+        let higher = |a: (u32, f32), b: (u32, f32)| if b.1 > a.1 { b } else { a };
+        let Some((node, score)) = scores.reduce(higher) else {
+            return Answer::reached();
+        };
+        let node = graph.original_id(node);
+        Answer {
+            figures: vec![
+                Figure::new("highest_betweenness", score),
+                Figure::new("highest_betweenness_node", node),
+            ],
+            sentence: Sentence::EveryNode {
+                value: "a betweenness",
+                more: format!("the highest {score} of node {node}"),
+            },
+        }
+    }
+
+    fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
+        job.sources * worker.search_ns(job, WORK)
+    }
+}
+
+fn tolerance(nodes: u32) -> f64 {
+    (f64::from(nodes) * 12.0 * f64::from(f32::EPSILON)).min(TOLERANCE_MAX)
+}
+
+fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let registers = Registers::new(&mut program, question.sources.len() as u64)?;
+    let count = question.sources.len() as u32;
+    program.fill("no source yet", registers.turn, 0);
+    program.fill("there are sources", registers.goes_on, count);
+    program.iota("number the nodes", registers.numbers);
+    let cleared = [registers.order, registers.begins, registers.level];
+    for register in cleared {
+        program.fill("clear", register, 0);
+    }
+    program.each("no score yet", Over::Nodes, |node| {
+        node.store(registers.scores, 0.0_f32);
+        node.store(registers.shares, 0.0_f32);
+        node.store(registers.paths, 0_u64);
+    });
+    let condition = (registers.goes_on, question.max_iterations);
+    program.while_nonzero("each source", condition, |body| {
+        turn(body, (registers, count));
+    });
+    program.keep(registers.scores);
+    Ok(Built {
+        program,
+        inputs: padded(question.sources.clone()),
+        result: registers.scores,
+        parents: None,
+        reading: Reading::Floats,
+    })
+}
+
+/// Adds what the paths from a source come to.
+fn turn(body: &mut ProgramBuilder, (registers, count): (Registers, u32)) {
+    let Registers {
+        turn,
+        goes_on,
+        length,
+        depth,
+        ..
+    } = registers;
+    begin(body, registers);
+    body.while_nonzero("forward", (length, Question::UNLIMITED), |body| {
+        take_level(body, registers);
+        paths::count(body, registers);
+        discover(body, registers);
+    });
+    body.while_nonzero("backward", (depth, Question::UNLIMITED), |body| {
+        step_back(body, registers);
+        take_level(body, registers);
+        paths::share(body, registers);
+    });
+    body.each("next source", Over::Count(1), |one| {
+        let next = one.load(turn) + 1;
+        one.store(turn, next);
+        one.store(goes_on, next.below(count));
+    });
+}
+
+/// The source alone is found, and is the first level.
+fn begin(body: &mut ProgramBuilder, registers: Registers) {
+    let Registers {
+        sources,
+        turn,
+        levels,
+        order,
+        found,
+        length,
+        first,
+        depth,
+        ..
+    } = registers;
+    body.fill("nobody is found", levels, UNREACHED);
+    body.each("source", Over::Count(1), |one| {
+        let source = one.at(sources, one.load(turn));
+        one.scatter(levels, source, Join::Min, 0);
+        set(one, (order, 0), source);
+        one.store(found, 1);
+        one.store(length, 1);
+        one.store(first, 0);
+        one.store(depth, 0);
+    });
+}
+
+/// Stores a value of any number, for a wave of one item.
+fn set<'c>(one: Item<'c>, (to, index): (RegisterId, impl Operand<'c> + Copy), value: Value<'c>) {
+    one.scatter(to, index, Join::Min, 0);
+    one.scatter(to, index, Join::Max, value);
+}
+
+/// Copies the present level from the order.
+fn take_level(body: &mut ProgramBuilder, registers: Registers) {
+    let (list, count) = (registers.numbers, registers.length);
+    body.each("take the level", Over::List { list, count }, |place| {
+        let first = place.at(registers.first, 0);
+        let node = place.at(registers.order, first + place.index());
+        place.store(registers.level, node);
+    });
+}
+
+/// Finds the next level.
+fn discover(body: &mut ProgramBuilder, registers: Registers) {
+    let Registers {
+        levels,
+        order,
+        found,
+        begins,
+        level,
+        length,
+        first,
+        depth,
+        ..
+    } = registers;
+    let (list, count) = (level, length);
+    body.each("discover", Over::List { list, count }, |node| {
+        let next = node.at(depth, 0) + 1;
+        node.each_edge(Edges::Out, |edge| {
+            let neighbour = edge.neighbour();
+            edge.only(edge.latest(levels, neighbour).equals(UNREACHED));
+            let before = edge.scatter(levels, neighbour, Join::Min, next);
+            edge.append((order, found), neighbour, before.equals(UNREACHED));
+        });
+    });
+    body.each("next level", Over::Count(1), |one| {
+        let (own, begin) = (one.load(depth), one.load(first));
+        let end = begin + one.load(length);
+        set(one, (begins, own), begin);
+        one.store(first, end);
+        one.store(length, one.at(found, 0) - end);
+        one.store(depth, own + 1);
+    });
+}
+
+/// Turns to the level before the present one.
+fn step_back(body: &mut ProgramBuilder, registers: Registers) {
+    let Registers {
+        begins,
+        length,
+        first,
+        depth,
+        ..
+    } = registers;
+    body.each("step back", Over::Count(1), |one| {
+        let own = one.load(depth) - 1;
+        let begin = one.at(begins, own);
+        one.store(length, one.load(first) - begin);
+        one.store(first, begin);
+        one.store(depth, own);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::AnalysisKind;
+    use super::*;
+
+    #[test]
+    fn scores_that_are_none_are_refused() {
+        // Two ways from 0 to 3, and one on to 4.
+        let edges = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)];
+        let graph = Graph::from_edges(5, &edges, false).unwrap();
+        let question = Question::new(vec![0]);
+        let judge = |scores: [f32; 5], iterations: u32, converged: bool| {
+            let end = End {
+                iterations,
+                converged,
+            };
+            let case = Case {
+                graph: &graph,
+                question: &question,
+                end,
+            };
+            let values = &Column::F32(scores.to_vec());
+            let parents = None;
+            AnalysisKind::Betweenness
+                .room()
+                .check(&case, Found { values, parents })
+        };
+        let right = [0.0, 1.0, 1.0, 1.0, 0.0];
+        assert!(judge(right, 1, true));
+        assert!(!judge([0.0, 1.0, 1.01, 1.0, 0.0], 1, true));
+        assert!(!judge([4.0, 1.0, 1.0, 1.0, 0.0], 1, true), "an end");
+        assert!(judge([0.0; 5], 0, false) && !judge([0.0; 5], 0, true));
+    }
+}

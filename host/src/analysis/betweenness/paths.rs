@@ -1,0 +1,86 @@
+//! Numbers of shortest paths, and shares of them.
+//!
+//! A number of paths is a pair: 24 bits of a float's mantissa in its low word, the exponent in its
+//! high one. So the larger pair is the larger number.
+
+use super::registers::Registers;
+use crate::program::{Edge, Edges, Join, Over, ProgramBuilder, Value};
+
+/// Bits of a mantissa after its first one.
+const FRACTION: u32 = 23;
+/// Bits that sums have below the last one of their largest number.
+const GUARD: u32 = 8;
+/// Exponent of 1 in pairs; none is ever less.
+const ONE: u32 = 64;
+/// Units of a share in 1, as a power of two.
+const UNITS: u32 = 31;
+
+/// Counts the paths to the nodes of the present level.
+pub(super) fn count(body: &mut ProgramBuilder, registers: Registers) {
+    let Registers {
+        levels,
+        paths,
+        level,
+        length,
+        ..
+    } = registers;
+    let (list, count) = (level, length);
+    body.each("count paths", Over::List { list, count }, |node| {
+        let own = node.load(levels);
+        let before = |edge: Edge<'_>| edge.only(edge.there(levels).below(own));
+        let most = node.gather(Edges::In, Join::Max, |edge| {
+            before(edge);
+            edge.latest(paths, edge.neighbour())
+        });
+        let top = most.high();
+        let sum = node.gather(Edges::In, Join::Sum, |edge| {
+            before(edge);
+            let theirs = edge.latest(paths, edge.neighbour());
+            (theirs.to_u32().to_u64() << GUARD) >> (top - theirs.high())
+        });
+        let source = node.constant(u64::from(ONE) << 32 | 1 << FRACTION);
+        let counted = normal(sum, top);
+        node.store(paths, own.is_zero().select(source, counted));
+    });
+}
+
+/// The pair of `sum` units of a number with exponent `top`.
+fn normal<'c>(sum: Value<'c>, top: Value<'c>) -> Value<'c> {
+    let bits = sum.to_f32().bits();
+    let mantissa = (bits & ((1 << FRACTION) - 1)) | (1_u32 << FRACTION);
+    // The sum of a single number has this exponent.
+    const SINGLE: u32 = 127 + FRACTION + GUARD;
+    mantissa.below_high(top + (bits >> FRACTION) - SINGLE)
+}
+
+/// Adds up the shares of paths through the nodes of the present level, for the source.
+pub(super) fn share(body: &mut ProgramBuilder, registers: Registers) {
+    let Registers {
+        levels,
+        paths,
+        shares,
+        scores,
+        level,
+        length,
+        ..
+    } = registers;
+    let (list, count) = (level, length);
+    body.each("share paths", Over::List { list, count }, |node| {
+        let (next, mine) = (node.load(levels) + 1, node.load(paths));
+        let units = 2.0_f32.powi(UNITS as i32);
+        let (mantissa, exponent) = (mine.to_u32().to_f32() * units, mine.high());
+        let sum = node.gather(Edges::Out, Join::Sum, |edge| {
+            edge.only(edge.there(levels).equals(next));
+            let less = edge.there(paths).high() - exponent;
+            let ratio = mantissa / edge.there(paths).to_u32().to_f32();
+            let through = ratio * edge.latest(shares, edge.neighbour());
+            through.to_u64() >> less
+        });
+        let share = sum.to_f32() * 0.5_f32.powi(UNITS as i32);
+        node.store(shares, share + 1.0_f32);
+        // A path does not lead through its end.
+        let is_source = node.load(levels).is_zero();
+        let counted = is_source.select(0.0_f32, share);
+        node.store(scores, node.load(scores) + counted);
+    });
+}

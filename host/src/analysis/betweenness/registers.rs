@@ -1,0 +1,55 @@
+//! Registers of the program for betweenness.
+
+use crate::program::{Kind, ProgramBuilder, ProgramError, RegisterId};
+
+/// The registers of the program: a value a node, or one alone where the name is of a number.
+#[derive(Clone, Copy)]
+pub(super) struct Registers {
+    pub(super) sources: RegisterId,
+    /// Sources done, and whether there are more.
+    pub(super) turn: RegisterId,
+    pub(super) goes_on: RegisterId,
+    pub(super) levels: RegisterId,
+    /// Shortest paths from the source.
+    pub(super) paths: RegisterId,
+    /// Shares of the paths from the source that lead through each node and end after it, the one
+    /// that ends there included; and the sum of the others over sources.
+    pub(super) shares: RegisterId,
+    pub(super) scores: RegisterId,
+    /// Nodes in the order of their levels, and how many there are.
+    pub(super) order: RegisterId,
+    pub(super) found: RegisterId,
+    /// Where each level begins in that order.
+    pub(super) begins: RegisterId,
+    /// The numbers of all nodes: a list of them by their number.
+    pub(super) numbers: RegisterId,
+    /// The nodes of the present level, how many they are, and where they begin in the order.
+    pub(super) level: RegisterId,
+    pub(super) length: RegisterId,
+    pub(super) first: RegisterId,
+    /// Number of the level that comes next.
+    pub(super) depth: RegisterId,
+}
+
+impl Registers {
+    /// The registers for paths from `sources` nodes.
+    pub(super) fn new(program: &mut ProgramBuilder, sources: u64) -> Result<Self, ProgramError> {
+        Ok(Self {
+            sources: program.input("sources", sources)?,
+            turn: program.values("turn", Kind::U32, 1)?,
+            goes_on: program.values("goes on", Kind::U32, 1)?,
+            levels: program.per_node("levels", Kind::U32)?,
+            paths: program.per_node("paths", Kind::U64)?,
+            shares: program.per_node("shares", Kind::F32)?,
+            scores: program.per_node("scores", Kind::F32)?,
+            order: program.per_node("order", Kind::U32)?,
+            found: program.values("found", Kind::U32, 1)?,
+            begins: program.per_node("begins", Kind::U32)?,
+            numbers: program.per_node("numbers", Kind::U32)?,
+            level: program.per_node("level", Kind::U32)?,
+            length: program.values("length", Kind::U32, 1)?,
+            first: program.values("first", Kind::U32, 1)?,
+            depth: program.values("depth", Kind::U32, 1)?,
+        })
+    }
+}
