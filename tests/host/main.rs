@@ -19,5 +19,6 @@ mod outgrown;
 mod paths;
 mod plan_cache;
 mod programs;
+mod sessions;
 mod tiles;
 mod vectors;

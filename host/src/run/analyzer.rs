@@ -3,11 +3,12 @@
 use super::choose::{Choice, choose};
 use super::execute::{Answer, Planned, Submission, barriers};
 use super::explain::explain;
+use super::forecast::Ledger;
 use super::opened::Opened;
 use super::plan::{Target, check_opened, memory_of};
 use super::{Machine, Phase, RunError, RunRequest, steps};
 use crate::Cause;
-use crate::backend::{BackendError, Canceller};
+use crate::backend::{BackendError, Canceller, SessionWork};
 use crate::graph::Graph;
 use crate::outcome::{Dropped, RunOutcome, Times, waves};
 use crate::program::PlanCache;
@@ -124,6 +125,7 @@ impl<'g> Analyzer<'g> {
         };
         let planned = submission.plan((target, false), known.as_ref())?;
         submission.progress(Phase::Upload);
+        let is_new = choice.is_some();
         let (resident, uploaded_ns) = self.resident(&mut submission, choice)?;
         let target = resident.target;
         check_opened(
@@ -132,6 +134,12 @@ impl<'g> Analyzer<'g> {
             target.executor,
         )?;
         let session = resident.opened.session.as_mut();
+        let start = if is_new {
+            SessionWork::default()
+        } else {
+            session.work()
+        };
+        submission.ledger = Ledger::begin(start);
         let (planned, answer) = submission.settle(session, planned, target)?;
         let upload_ns = session.upload_ns().saturating_sub(uploaded_ns);
         let outcome = submission.outcome(&resident.opened, &planned, (answer, upload_ns));
@@ -222,6 +230,7 @@ impl Submission<'_, '_> {
             converged: end.converged,
             plan: planned.summary,
             plans: self.plan_counters(),
+            session: self.ledger.report(),
             memory: memory_of((graph, request), &planned.encoded, opened),
             topology: steps::topology_name(&stats.control),
             times: Times {

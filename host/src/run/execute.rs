@@ -1,6 +1,7 @@
 //! Execution of a request: program, plan, backend, result.
 
 use super::choose::Choice;
+use super::forecast::Ledger;
 use super::log::{Log, nanoseconds};
 use super::opened::{Opened, open};
 use super::plan::{Target, plan_program};
@@ -33,6 +34,7 @@ pub(super) struct Submission<'g, 'p> {
     plans: &'p mut PlanCache,
     progress: &'p mut dyn FnMut(Phase),
     pub(super) log: Log,
+    pub(super) ledger: Ledger,
 }
 
 /// A planned program, and the time of planning.
@@ -42,12 +44,22 @@ pub(super) struct Planned {
     pub(super) summary: PlanSummary,
     pub(super) plan_ns: u64,
     /// Whether the machine has it already.
-    is_loaded: bool,
+    pub(super) is_loaded: bool,
     /// Whether its runs are traced.
     is_traced: bool,
 }
 
 impl Planned {
+    /// Bytes of the registers that are read at the end.
+    pub(super) fn output_bytes(&self) -> u64 {
+        let registers = &self.encoded.registers;
+        let words = |id: RegisterId| {
+            let register = registers.get(id.number() as usize);
+            register.map_or(0, |register| u64::from(register.words))
+        };
+        4 * (words(self.built.result) + self.built.parents.map_or(0, words))
+    }
+
     /// Marks the program as loaded on the machine.
     pub(super) fn into_loaded(self) -> Self {
         Self {
@@ -83,6 +95,7 @@ impl<'g, 'p> Submission<'g, 'p> {
             plans,
             progress,
             log: Log::begin(),
+            ledger: Ledger::default(),
         }
     }
 
@@ -144,13 +157,13 @@ impl<'g, 'p> Submission<'g, 'p> {
         target: Target,
     ) -> Result<(Planned, Answer), RunError> {
         let mut spent = Spent::default();
-        match self.answer(session, &planned, &mut spent) {
+        match self.answer((session, target.executor), &planned, &mut spent) {
             Err(error) if steps::outgrew(&error) => {}
             answer => return Ok((planned, answer?)),
         }
         let mut wide = self.plan((target, true), None)?;
         wide.plan_ns += planned.plan_ns;
-        let again = self.answer(session, &wide, &mut spent)?;
+        let again = self.answer((session, target.executor), &wide, &mut spent)?;
         Ok((wide, again))
     }
 
@@ -169,10 +182,12 @@ impl<'g, 'p> Submission<'g, 'p> {
     /// Loads a program, runs it as often as requested and reads its result.
     fn answer(
         &mut self,
-        session: &mut dyn Session,
+        (session, executor): (&mut dyn Session, Executor),
         planned: &Planned,
         spent: &mut Spent,
     ) -> Result<Answer, RunError> {
+        self.ledger
+            .predict((self.graph, self.request), planned, executor);
         if !planned.is_loaded {
             session.trace_runs(self.request.explain);
             self.log
@@ -184,6 +199,7 @@ impl<'g, 'p> Submission<'g, 'p> {
         let read = read_back(session, &planned.built, self.graph.nodes());
         let readback_ns = nanoseconds(&self.log.clock).saturating_sub(reading);
         self.log.host("readback", reading, readback_ns);
+        self.ledger.count(session.work());
         spent.run_ns += run_ns;
         spent.readback_ns += readback_ns;
         let (values, parents) = read?;

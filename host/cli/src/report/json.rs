@@ -11,7 +11,9 @@ use super::head::Head;
 use super::weights::WeightsReport;
 use seawall::analysis::Answer;
 use seawall::backend::HostWork;
-use seawall::outcome::{Dropped, Memory, PlanCounters, PlanSummary, Rounds, RunOutcome, Times};
+use seawall::outcome::{
+    Dropped, Memory, PlanCounters, PlanSummary, Rounds, RunOutcome, SessionReport, Times,
+};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -40,6 +42,7 @@ struct Report<'a> {
     plan: Plan<'a>,
     memory: Memory,
     plan_cache: PlanCounters,
+    session: SessionReport,
     time_ns: Times,
     repeat: u32,
     device_barriers: u64,
@@ -83,6 +86,7 @@ impl<'a> Report<'a> {
             },
             memory: outcome.memory,
             plan_cache: outcome.plans,
+            session: outcome.session,
             time_ns: outcome.times,
             repeat: outcome.repeat,
             device_barriers: outcome.device_barriers,
