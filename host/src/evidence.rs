@@ -12,6 +12,7 @@ use crate::executor::{Executor, Machine};
 use crate::graph::Graph;
 use crate::program::{EncodedProgram, PlanRequest, ProgramError, RegisterId};
 use seawall_core::evidence::{BACKEND, Sample};
+use seawall_core::session::{ReadbackPolicy, ReuseTelemetry, SessionError, SessionProfile};
 use serde::Serialize;
 use std::num::NonZeroU32;
 use std::time::Instant;
@@ -67,6 +68,10 @@ pub struct Measurement {
     pub region: HostWork,
     /// Host allocations during the resident runs.
     pub allocations: u64,
+    /// Uploads of the graph by the resident side that the planner expects.
+    pub planned_reuse: ReuseTelemetry,
+    /// The same as the runs counted them.
+    pub reuse: ReuseTelemetry,
 }
 
 /// A comparison could not be measured.
@@ -91,6 +96,9 @@ pub enum EvidenceError {
         /// The side.
         side: &'static str,
     },
+    /// The resident session could not be planned.
+    #[error(transparent)]
+    Session(#[from] SessionError),
     /// The program could not be planned.
     #[error(transparent)]
     Program(#[from] ProgramError),
@@ -104,7 +112,9 @@ impl EvidenceError {
     #[must_use]
     pub fn cause(&self) -> Cause {
         match self {
-            Self::NoNode | Self::NotOnCpu { .. } | Self::Program(_) => Cause::Request,
+            Self::NoNode | Self::NotOnCpu { .. } | Self::Session(_) | Self::Program(_) => {
+                Cause::Request
+            }
             Self::NotCounted | Self::Differs { .. } => Cause::Failure,
             Self::Backend(error) => error.cause(),
         }
@@ -210,6 +220,9 @@ struct Sums {
     wall_ns: u64,
     region: HostWork,
     allocations: u64,
+    /// Runs that uploaded nothing.
+    warm: u64,
+    cold: u64,
 }
 
 impl<'g> Job<'g> {
@@ -236,6 +249,7 @@ impl<'g> Job<'g> {
         request: &EvidenceRequest<'_>,
     ) -> Result<Measurement, EvidenceError> {
         is_counting(request.allocations)?;
+        let planned = self.session(request).plan()?;
         self.check("host", host)?;
         self.check("resident kernel", resident)?;
         let (mut of_host, mut of_resident) = (Sums::default(), Sums::default());
@@ -260,6 +274,8 @@ impl<'g> Job<'g> {
             setup_ns: 0,
             region: of_resident.region,
             allocations: of_resident.allocations,
+            planned_reuse: planned.graph_reuse,
+            reuse: of_resident.reuse(planned.one_time_graph_upload_bytes),
         })
     }
 
@@ -275,7 +291,27 @@ impl<'g> Job<'g> {
         sums.wall_ns = sums.wall_ns.saturating_add(wall_ns);
         sums.allocations = sums.allocations.saturating_add(after.wrapping_sub(before));
         sums.region = sums.region.and(stats.region);
+        if stats.region.uploads == 0 {
+            sums.warm = sums.warm.saturating_add(1);
+        } else {
+            sums.cold = sums.cold.saturating_add(1);
+        }
         Ok(())
+    }
+
+    /// The resident session as the planner sees it.
+    fn session(&self, request: &EvidenceRequest<'_>) -> SessionProfile {
+        let words = |words: &[u32]| size_of_val(words) as u64;
+        SessionProfile {
+            graph_layout_hash: self.graph.layout_hash().max(1),
+            graph_bytes: words(self.graph.offsets()).saturating_add(words(self.graph.targets())),
+            run_count: u64::from(request.repetitions.get()),
+            per_run_frontier_bytes: self.program.input_bytes,
+            reusable_scratch_bytes: self.program.arena_bytes,
+            per_run_output_bytes: 4 * u64::from(self.graph.nodes()),
+            budget_bytes: request.machine.budget_bytes.unwrap_or(u64::MAX),
+            readback: ReadbackPolicy::FinalOnly,
+        }
     }
 
     fn check(&self, side: &'static str, session: &mut dyn Session) -> Result<(), EvidenceError> {
@@ -287,6 +323,21 @@ impl<'g> Job<'g> {
             Ok(())
         } else {
             Err(EvidenceError::Differs { side })
+        }
+    }
+}
+
+impl Sums {
+    /// Uploads of a graph of `bytes` bytes: one before the first run, and those of the runs. The
+    /// first run uses the one before it.
+    fn reuse(&self, bytes: u64) -> ReuseTelemetry {
+        let cold_uploads = self.cold.saturating_add(1);
+        let warm_reuses = self.warm.saturating_sub(1);
+        ReuseTelemetry {
+            cold_uploads,
+            warm_reuses,
+            upload_bytes: cold_uploads.saturating_mul(bytes),
+            avoided_upload_bytes: warm_reuses.saturating_mul(bytes),
         }
     }
 }
@@ -306,106 +357,5 @@ fn elapsed_ns(start: Instant) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::graph::{LoadOptions, load};
-    use seawall_core::evidence::{EvidenceError as Refusal, verify};
-    use std::sync::atomic::{AtomicU64, Ordering};
-
-    /// A counter that moves once, as if nothing but the probe allocated.
-    fn probed() -> impl Fn() -> u64 {
-        let calls = AtomicU64::new(0);
-        move || calls.fetch_add(1, Ordering::Relaxed).min(1)
-    }
-
-    fn request<'a>(
-        against: Orchestration,
-        allocations: &'a dyn Fn() -> u64,
-    ) -> EvidenceRequest<'a> {
-        EvidenceRequest {
-            machine: Machine::cpu(None),
-            settings: Settings::default(),
-            against,
-            repetitions: NonZeroU32::new(64).unwrap(),
-            allocations,
-        }
-    }
-
-    fn graph(name: &str) -> Graph {
-        load(name, &LoadOptions::default(), None).unwrap().graph
-    }
-
-    /// The sample of a comparison, as if of a device that evidence may come from.
-    fn as_of_a_gpu(measured: &Measurement) -> Sample<'static> {
-        let sample = measured.sample();
-        assert_eq!(sample.backend_id, "cpu");
-        Sample {
-            backend_id: BACKEND,
-            device_memory_bytes: 1 << 36,
-            compute_capability_major: 9,
-            graph_nodes: sample.graph_nodes.max(10_000),
-            graph_edges: sample.graph_edges.max(80_000),
-            ..sample
-        }
-    }
-
-    #[test]
-    fn a_resident_run_that_uploads_nothing_is_accepted() {
-        let graphs = ["gen:grid:8", "gen:grid:9"].map(graph);
-        let samples = graphs.each_ref().map(|graph| {
-            let measured = measure(graph, &request(Orchestration::Naive, &probed())).unwrap();
-            assert_eq!(
-                (measured.repetitions, measured.region),
-                (64, HostWork::default())
-            );
-            assert!(measured.setup_ns > 0 && measured.host_ns > 0);
-            as_of_a_gpu(&measured)
-        });
-        let proof = verify(&samples, 1e-9).unwrap();
-        assert_eq!((proof.sample_count, proof.total_repetitions), (2, 128));
-    }
-
-    #[test]
-    fn an_upload_in_the_region_of_the_resident_runs_is_refused() {
-        let graph = graph("gen:grid:8");
-        let machine = Machine::cpu(None);
-        let mut host = backend::open_naive(&graph, &machine).unwrap();
-        // A naive host in the place of the resident kernel uploads before every wave.
-        let mut resident = backend::open_naive(&graph, &machine).unwrap();
-        let sides: [&mut dyn Session; 2] = [host.as_mut(), resident.as_mut()];
-        let allocations = probed();
-        let asked = request(Orchestration::Naive, &allocations);
-        let sample = as_of_a_gpu(&compare(&graph, sides, &asked).unwrap());
-        assert!(sample.timed_graph_uploads >= 64 * 15, "{sample:?}");
-        let refused = verify(&[sample; 2], 1e-9).unwrap_err();
-        assert!(
-            matches!(refused, Refusal::PollutedTimedRegion { .. }),
-            "{refused}"
-        );
-    }
-
-    #[test]
-    fn allocations_of_resident_runs_are_counted_and_must_be() {
-        let graph = graph("gen:grid:8");
-        let calls = AtomicU64::new(0);
-        let busy = || calls.fetch_add(1, Ordering::Relaxed);
-        let asked = request(Orchestration::Naive, &busy);
-        let measured = measure(&graph, &asked).unwrap();
-        assert_eq!(measured.allocations, 64);
-        let idle = || 7;
-        let error = measure(&graph, &request(Orchestration::Naive, &idle)).unwrap_err();
-        assert!(matches!(error, EvidenceError::NotCounted), "{error}");
-    }
-
-    #[test]
-    fn orchestrations_of_a_gpu_and_empty_graphs_are_refused() {
-        let small = graph("gen:grid:2");
-        for against in [Orchestration::Launches, Orchestration::Graph] {
-            let error = measure(&small, &request(against, &probed())).unwrap_err();
-            assert!(matches!(error, EvidenceError::NotOnCpu { .. }), "{error}");
-        }
-        let empty = Graph::from_edges(0, &[], false).unwrap();
-        let error = measure(&empty, &request(Orchestration::Naive, &probed())).unwrap_err();
-        assert!(matches!(error, EvidenceError::NoNode), "{error}");
-    }
-}
+#[path = "evidence_tests.rs"]
+mod tests;

@@ -21,6 +21,7 @@ mod error;
 mod process;
 mod ptx;
 mod workspace;
+mod xz;
 
 use std::process::ExitCode;
 

@@ -12,7 +12,8 @@ mod record;
 mod walkers;
 
 pub use ptx::PtxError;
-pub(crate) use ptx::sources_of;
+#[cfg(feature = "cuda")]
+pub(crate) use ptx::{SOURCES, sources_of};
 pub use record::Lie;
 pub(crate) use record::first_lie;
 pub use seawall_core::abi::own::Declaration;

@@ -115,6 +115,8 @@ fn recorded_samples_hold_measured_times_and_counters() {
             (row[8], row[9]),
             (&*host.to_string(), &*resident.to_string())
         );
+        assert_eq!(sample["reuse"], sample["planned_reuse"]);
+        assert_eq!(sample["reuse"]["warm_reuses"], 2);
         // Threads take shared memory for each run, which the allocator of the program counts.
         assert!(sample["allocations"].as_u64().unwrap() >= 3, "{sample}");
         assert_eq!(

@@ -22,8 +22,9 @@ use seawall::evidence::{EvidenceRequest, Measurement, Orchestration, measure};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::file::write_whole;
 use seawall::graph::{LoadOptions, load};
-use seawall::units::{Count, Nanoseconds, counted};
+use seawall::units::{Count, Nanoseconds, bytes, counted};
 use seawall_core::evidence::{REPETITIONS_MIN, write_csv};
+use seawall_core::session::ReuseTelemetry;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -98,6 +99,8 @@ struct Row {
     speedup: f64,
     region: HostWork,
     allocations: u64,
+    reuse: ReuseTelemetry,
+    planned_reuse: ReuseTelemetry,
 }
 
 /// Measures, writes the file and reports.
@@ -168,6 +171,8 @@ impl RecordArgs {
             speedup: measured.sample().speedup_x(),
             region: measured.region,
             allocations: measured.allocations,
+            reuse: measured.reuse,
+            planned_reuse: measured.planned_reuse,
         }
     }
 }
@@ -205,6 +210,16 @@ impl Row {
             counted(self.region.uploads, "upload"),
             counted(self.region.host_synchronisations, "synchronisation"),
             counted(self.allocations, "allocation")
+        )?;
+        let agrees = if self.reuse == self.planned_reuse {
+            "as planned"
+        } else {
+            "not as planned"
+        };
+        writeln!(
+            out,
+            "  reused    {} of the graph not uploaded again, {agrees}",
+            bytes(self.reuse.avoided_upload_bytes)
         )
     }
 }
