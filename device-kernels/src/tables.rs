@@ -7,7 +7,7 @@ use crate::shared::{
     Area, GROUPS, GROUPS_HELD, LAUNCH, REGISTERS, REGISTERS_HELD, WAVES, WAVES_HELD,
 };
 use crate::tiles::{TILE_WORDS, Tiles};
-use crate::trace::Trace;
+use crate::trace::records::Trace;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, Region, RegisterRecord, WaveRecord};
 use seawall_core::abi::search::SearchPolicy;

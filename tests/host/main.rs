@@ -20,5 +20,6 @@ mod paths;
 mod plan_cache;
 mod programs;
 mod sessions;
+mod text;
 mod tiles;
 mod vectors;

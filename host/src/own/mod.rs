@@ -9,7 +9,6 @@
 
 mod ptx;
 mod record;
-mod walkers;
 
 pub use ptx::PtxError;
 #[cfg(feature = "cuda")]
@@ -17,7 +16,7 @@ pub(crate) use ptx::{SOURCES, sources_of};
 pub use record::Lie;
 pub(crate) use record::first_lie;
 pub use seawall_core::abi::own::Declaration;
-pub(crate) use walkers::{Walk, Walkers};
+pub(crate) use seawall_device::threads::{BUILT_IN, Walk, Walkers};
 
 use ptx::Ptx;
 use seawall_device::own::Waves;

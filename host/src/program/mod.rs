@@ -29,6 +29,7 @@ mod layout;
 mod encode;
 mod cache;
 mod error;
+mod text;
 
 pub use builder::{PlanRequest, ProgramBuilder};
 pub use cache::{PlanCache, PlanCounters};
@@ -43,6 +44,7 @@ pub(crate) use searched::{Searched, searched};
 pub use seawall_core::abi::code::{Edges, Join, Kind};
 pub use sets::Sets;
 pub use table_error::{CodeFault, TableError};
+pub use text::{GraphSize, TextError, TextProblem, TextProgram, TextResult, read_text};
 pub use triangles::Triangles;
 pub use vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
 
