@@ -7,7 +7,7 @@ use crate::shared::{
     Area, GROUPS, GROUPS_HELD, LAUNCH, REGISTERS, REGISTERS_HELD, WAVES, WAVES_HELD,
 };
 use crate::tiles::{TILE_WORDS, Tiles};
-use crate::trace::Trace;
+use crate::trace::records::Trace;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, Region, RegisterRecord, WaveRecord};
 use seawall_core::abi::search::SearchPolicy;
@@ -70,7 +70,9 @@ impl Wave {
     /// All parameters.
     #[inline(always)]
     pub fn parameters<G: Grid>(self, grid: G) -> [u32; 5] {
-        [0, 1, 2, 3, 4].map(|at| self.parameter(grid, at))
+        let at = |at| self.parameter(grid, at);
+        // No `map`: it became a call.
+        [at(0), at(1), at(2), at(3), at(4)]
     }
 }
 

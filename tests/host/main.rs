@@ -18,5 +18,6 @@ mod memory;
 mod outgrown;
 mod paths;
 mod programs;
+mod text;
 mod tiles;
 mod vectors;

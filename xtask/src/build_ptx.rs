@@ -10,7 +10,7 @@
 //! `PATH/ptx/NAME.sm_*.ptx`: its kernels know its waves and every built-in one.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
@@ -23,6 +23,7 @@ use crate::ptx::targets::{BOUNDS, OWN_BOUNDS, TARGETS, Target};
 use crate::ptx::toolchain::{Route, Toolchain};
 use crate::ptx::{entries, link, sources, symbols};
 use crate::workspace;
+use crate::xz;
 
 const TRIPLE: &str = "nvptx64-nvidia-cuda";
 const SOURCES: &str = "// sources: sha256 ";
@@ -73,7 +74,10 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
             stale.extend(build.difference(target, &text)?);
         } else {
             workspace::write(&target.path(), &text)?;
-            println!("wrote {} ({} bytes)", shown(target), text.len());
+            let packed = packed(&text)?;
+            write_bytes(&target.packed_path(), &packed)?;
+            let (plain, small) = (text.len(), packed.len());
+            println!("wrote {} ({plain} bytes, packed {small})", shown(target));
         }
     }
     if stale.is_empty() {
@@ -172,6 +176,9 @@ impl Build<'_> {
     fn difference(&self, target: &Target, built: &str) -> Result<Option<String>, Error> {
         let committed = workspace::read(&target.path())?;
         let name = shown(target);
+        if !is_packed(target, &committed)? {
+            return Ok(Some(format!("{name}.packed: of another text")));
+        }
         if field(&committed, SOURCES) != Some(self.sources) {
             return Ok(Some(format!("{name}: built from other sources")));
         }
@@ -227,6 +234,36 @@ fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
         .find_map(|line| line.strip_prefix(name))
 }
 
+/// The file that the library embeds: the line with the hash of the sources, which is read at
+/// every start, and the whole text packed by xz.
+fn packed(text: &str) -> Result<Vec<u8>, Error> {
+    let mut bytes = format!("{SOURCES}{}\n", sources_of(text).unwrap_or_default()).into_bytes();
+    bytes.extend(xz::pack(text.as_bytes())?);
+    Ok(bytes)
+}
+
+/// Whether the committed packed file holds `text`. Packers of other versions may write other
+/// bytes.
+fn is_packed(target: &Target, text: &str) -> Result<bool, Error> {
+    let path = target.packed_path();
+    let bytes = fs::read(&path).map_err(|source| Error::File {
+        doing: "reading",
+        path,
+        source,
+    })?;
+    let head = format!("{SOURCES}{}\n", sources_of(text).unwrap_or_default());
+    let plain = bytes.strip_prefix(head.as_bytes()).map(xz::unpack);
+    Ok(plain.flatten().as_deref() == Some(text.as_bytes()))
+}
+
+fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    fs::write(path, bytes).map_err(|source| Error::File {
+        doing: "writing",
+        path: path.to_path_buf(),
+        source,
+    })
+}
+
 fn shown(target: &Target) -> String {
     format!("host/ptx/seawall.{}.ptx", target.cpu())
 }
@@ -243,4 +280,25 @@ fn report(target: &Target, audit: &Audit) -> Result<(), Error> {
         findings: audit.errors.clone(),
         remedy: "define the function in device code, or remove what calls it",
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_committed_packed_files_hold_the_committed_texts() {
+        for target in TARGETS {
+            let text = workspace::read(&target.path()).unwrap();
+            assert!(is_packed(target, &text).unwrap(), "{}", shown(target));
+        }
+    }
+
+    #[test]
+    fn a_packed_text_begins_with_the_hash_of_its_sources() {
+        let text = format!("// Title\n{SOURCES}abc\ncode\n");
+        let packed = packed(&text).unwrap();
+        let rest = packed.strip_prefix(b"// sources: sha256 abc\n").unwrap();
+        assert_eq!(xz::unpack(rest).unwrap(), text.as_bytes());
+    }
 }

@@ -22,6 +22,7 @@ mod error;
 mod process;
 mod ptx;
 mod workspace;
+mod xz;
 
 use std::process::ExitCode;
 

@@ -7,11 +7,9 @@
 //! sources, or is refused by the driver. `host/src/backend/cuda/precompiled.rs` describes and
 //! reads the file.
 
-use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lzma_rust2::{XzOptions, XzReader, XzWriter};
 use object::Endianness;
 use object::read::elf::{ElfFile64, FileHeader};
 
@@ -20,6 +18,7 @@ use crate::error::Error;
 use crate::ptx::ptxas::Ptxas;
 use crate::ptx::targets::{Precompiled, TARGETS, precompiled};
 use crate::workspace;
+use crate::xz;
 
 const REMEDY: &str = "run `cargo xtask precompile` with NVIDIA's ptxas, and commit host/ptx";
 
@@ -55,7 +54,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let mut code = Vec::new();
     for wanted in precompiled() {
         let plain = assemble(&ptxas, &wanted)?;
-        let packed = pack(&plain)?;
+        let packed = xz::pack(&plain)?;
         let line = format!("{} {} {}", line_of(&wanted), packed.len(), plain.len());
         println!("{line}");
         index.push_str(&line);
@@ -105,15 +104,6 @@ fn assemble(ptxas: &Ptxas, wanted: &Precompiled) -> Result<Vec<u8>, Error> {
     let cpu = format!("sm_{}", wanted.capability);
     ptxas.assemble((&from, &to), &cpu, wanted.kernel)?;
     std::fs::read(&to).map_err(|source| at("reading", &to, source))
-}
-
-fn pack(plain: &[u8]) -> Result<Vec<u8>, Error> {
-    let pack = || -> std::io::Result<Vec<u8>> {
-        let mut writer = XzWriter::new(Vec::new(), XzOptions::with_preset(9))?;
-        writer.write_all(plain)?;
-        writer.finish()
-    };
-    pack().map_err(|source| at("packing", Path::new("code"), source))
 }
 
 fn at(doing: &'static str, path: &Path, source: std::io::Error) -> Error {
@@ -167,8 +157,7 @@ fn piece(line: &str, wanted: &str, code: &mut &[u8]) -> Option<Vec<u8>> {
     let (packed, bytes) = line.strip_prefix(wanted)?.trim_start().split_once(' ')?;
     let (piece, rest) = code.split_at_checked(packed.parse().ok()?)?;
     *code = rest;
-    let mut plain = Vec::new();
-    XzReader::new(piece, false).read_to_end(&mut plain).ok()?;
+    let plain = xz::unpack(piece)?;
     (plain.len() == bytes.parse::<usize>().ok()?).then_some(plain)
 }
 

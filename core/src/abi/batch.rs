@@ -33,7 +33,7 @@ pub struct BatchRecord {
 }
 assert_words!(BatchRecord, 12);
 
-/// What the blocks of a batch share while they run; zeroed before each run.
+/// State that the blocks of a batch share; zeroed before each run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

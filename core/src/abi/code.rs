@@ -1,9 +1,9 @@
-//! Code that a wave runs for each item: what users write without a kernel.
+//! Code that a wave runs for each item, written by users without a kernel.
 //!
 //! An [`Opcode::Each`](super::program::Opcode::Each) wave runs a list of
 //! [`Instruction`]s for each item of its domain: a node, a word, an entry of a list.
-//! Values live in [`TEMPS`] words a lane. A part of the code may run for each edge of an
-//! item and reduce what it finds there. There are no jumps, so code always ends.
+//! Values are in [`TEMPS`] words per lane. A part of the code may run for each edge of an
+//! item and reduce its findings. There are no jumps, so code always ends.
 
 mod join;
 mod op;
@@ -40,9 +40,9 @@ pub enum Edges {
 pub struct EdgesPart {
     /// Which edges.
     pub edges: Edges,
-    /// Whether the rest of a row may be left out once no reduction can change.
+    /// Whether the rest of a row may be skipped once no reduction can change.
     pub ends_early: bool,
-    /// How many of the part's last instructions are reductions.
+    /// Number of reductions, which are the part's last instructions.
     pub reductions: u32,
 }
 
@@ -123,7 +123,7 @@ pub const fn hash(word: u32) -> u32 {
 }
 
 /// Random bits that depend on a seed, a key and a counter alone: the same on every
-/// machine, and in whatever order they are asked for.
+/// machine and in every order.
 #[must_use]
 pub const fn random(seed: u32, key: u32, counter: u32) -> u32 {
     hash(hash(hash(seed ^ 0x9E37_79B9).wrapping_add(key)).wrapping_add(counter))

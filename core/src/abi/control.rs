@@ -122,7 +122,7 @@ pub enum LoopState {
     Exhausted = 2,
 }
 
-/// How a fixpoint ended.
+/// The end of a fixpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -201,7 +201,7 @@ pub struct ControlRecord {
     pub rounds: [u32; DEPTH_MAX as usize + 1],
     /// Keeps the records below aligned to a cache line.
     pub reserved: [u32; 10],
-    /// How each fixpoint ended.
+    /// The end of each fixpoint.
     pub loops: [LoopRecord; LOOPS_MAX],
 }
 assert_words!(ControlRecord, 192);

@@ -1,4 +1,4 @@
-//! What a wave reads and writes, and what it takes for granted about its registers.
+//! Registers that a wave reads and writes, and its requirements on them.
 //!
 //! Hot loops follow words of memory without looking at them: parents in a forest, nodes
 //! in a queue. That is sound only if nobody but the waves of the same family wrote those
@@ -6,7 +6,7 @@
 
 use super::program::Opcode;
 
-/// What holds of the words of a register, as far as kernels rely on it.
+/// A claim on the words of a register that kernels rely on.
 ///
 /// ```
 /// use seawall_core::abi::facts::Invariant;
@@ -30,9 +30,9 @@ pub enum Invariant {
     Peeling,
     /// A work register that holds a level of the searches from many sources.
     Sets,
-    /// What remains of every row of the graph, at the row's start.
+    /// The rest of every row of the graph, at the row's start.
     Rows,
-    /// How much remains of every row of the graph.
+    /// The length of the rest of every row of the graph.
     Lengths,
 }
 
@@ -43,7 +43,7 @@ impl Invariant {
         self == wanted || (self == Self::Fresh && wanted == Self::Frontier)
     }
 
-    /// What holds if this or `other` does, if anything.
+    /// The claim that holds if this or `other` does, if there is one.
     #[must_use]
     pub fn either(self, other: Self) -> Option<Self> {
         if other.satisfies(self) {
@@ -55,7 +55,7 @@ impl Invariant {
         }
     }
 
-    /// What waves that rely on this need, and how a program gets it.
+    /// The need of waves that rely on this, and the way for a program to meet it.
     #[must_use]
     pub const fn remedy(self) -> &'static str {
         match self {
@@ -72,7 +72,7 @@ impl Invariant {
     }
 }
 
-/// Where a wave may stand.
+/// The allowed place of a wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Stage {
@@ -148,13 +148,13 @@ pub struct Facts {
     /// Whether word `i` of what it writes depends on words `i` of what it reads alone. Its
     /// operands then have as many words as the destination at least.
     pub word_wise: bool,
-    /// How much it does.
+    /// The amount of its work.
     pub work: Work,
-    /// What it needs.
+    /// Its requirements.
     pub needs: &'static [Claim],
-    /// What holds when it has run, whatever was there before.
+    /// The claims that hold after it, whatever was there before.
     pub makes: &'static [Claim],
-    /// Where it may stand.
+    /// Its allowed place.
     pub stage: Stage,
 }
 

@@ -49,7 +49,7 @@ pub struct GroupRecord {
 }
 assert_words!(GroupRecord, 4);
 
-/// What a fixpoint's wave record holds in its parameters, by name.
+/// The parameters of a fixpoint's wave record, by name.
 ///
 /// ```
 /// use seawall_core::abi::program::{FixpointRecord, NO_REGISTER};
@@ -171,7 +171,7 @@ impl WhileRecord {
     }
 }
 
-/// Where a register lives.
+/// The memory of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]

@@ -83,7 +83,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The status of a word, or nothing if there is no such status.
+    /// The status of a word; `None` if there is no such status.
     #[must_use]
     pub const fn from_word(word: u32) -> Option<Self> {
         Some(match word {

@@ -9,7 +9,7 @@ use super::assert_words;
 use crate::topology::{Thresholds, TopologyPolicy};
 use bytemuck::{Pod, Zeroable};
 
-/// What an expansion does with the node at the far end of an edge. Word 3 was a
+/// The action of an expansion on the node at the far end of an edge. Word 3 was a
 /// visitor that stored nothing; it stays unused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -24,7 +24,7 @@ pub enum Visitor {
 }
 
 impl Visitor {
-    /// The visitor of a word, or nothing when the word names none.
+    /// Returns the visitor of a word; `None` if the word names none.
     #[must_use]
     pub const fn from_word(word: u32) -> Option<Self> {
         match word {
@@ -67,7 +67,7 @@ impl Step {
     /// Steps that there are.
     pub const COUNT: u32 = 7;
 
-    /// The step of a word, or nothing when the word names none.
+    /// Returns the step of a word; `None` if the word names none.
     #[must_use]
     pub const fn from_word(word: u32) -> Option<Self> {
         match word {
@@ -108,7 +108,7 @@ pub enum Holder {
 }
 
 impl Holder {
-    /// The holder of a word, or nothing when the word names none.
+    /// Returns the holder of a word; `None` if the word names none.
     #[must_use]
     pub const fn from_word(word: u32) -> Option<Self> {
         match word {
@@ -120,7 +120,7 @@ impl Holder {
     }
 }
 
-/// What one iteration found; filled by all blocks with atomic additions.
+/// The findings of one iteration; filled by all blocks with atomic additions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -138,7 +138,7 @@ pub struct FoundRecord {
 }
 assert_words!(FoundRecord, 32);
 
-/// Where a search stands between two steps.
+/// The state of a search between two steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -174,7 +174,7 @@ pub struct DriveRecord {
 }
 assert_words!(DriveRecord, 16);
 
-/// What decides the next step, chosen by the host once a run.
+/// Thresholds that decide the next step, chosen by the host once a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -245,7 +245,7 @@ pub const HEADER_WORDS: u32 = 256;
 /// Records in the ring of the header.
 pub const RING: u32 = 4;
 
-/// Where a frontier register of a graph keeps what, in words from its start.
+/// Places of the parts of a frontier register, in words from its start.
 ///
 /// ```
 /// use seawall_core::abi::search::FrontierLayout;

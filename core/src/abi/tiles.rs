@@ -19,7 +19,7 @@ use bytemuck::{Pod, Zeroable};
 /// Edges of a step, places that are left included.
 pub const STEP_EDGES: u32 = 128;
 
-/// Where the slot of an edge's row begins in its word.
+/// First bit of the slot of an edge's row in its word.
 pub const SLOT_SHIFT: u32 = 16;
 
 /// Largest distance of a source from the base of its step.
@@ -32,7 +32,7 @@ pub const SLOTS_MAX: u32 = DISTANCE_MAX;
 /// its source, so that reading what that passes on does no harm.
 pub const NO_EDGE: u32 = u32::MAX << SLOT_SHIFT;
 
-/// Where edge `index` of a step is stored in it.
+/// Place of edge `index` of a step in it.
 ///
 /// ```
 /// use seawall_core::abi::tiles::place_of;
@@ -59,7 +59,7 @@ pub struct TileRecord {
 }
 assert_words!(TileRecord, 4);
 
-/// Where the tiles of a graph are; all zero when it has none.
+/// Addresses of the tiles of a graph; all zero if it has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

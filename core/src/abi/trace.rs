@@ -119,7 +119,7 @@ impl StepReason {
         }
     }
 
-    /// The reason of a word, or nothing if the word names none.
+    /// Returns the reason of a word; `None` if the word names none.
     #[must_use]
     pub const fn from_word(word: u32) -> Option<Self> {
         Some(match word {

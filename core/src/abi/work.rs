@@ -18,11 +18,11 @@ pub const WORK_NODES: u32 = 1;
 /// Word of a counter record: the bound up to which nodes are settled or
 /// queued.
 pub const WORK_LEVEL: u32 = 2;
-/// Word of a counter record: least value of a node that waits behind the
+/// Word of a counter record: least value of a node that waits beyond the
 /// bound, or `u32::MAX`.
 pub const WORK_LEAST: u32 = 16;
 
-/// Where the parts of a work register are, in words.
+/// Places of the parts of a work register, in words.
 ///
 /// ```
 /// use seawall_core::abi::work::WorkLayout;
@@ -86,7 +86,7 @@ impl WorkLayout {
     }
 }
 
-/// First word behind `count` parts of `words` words that start at `first`;
+/// First word after `count` parts of `words` words that start at `first`;
 /// far below 2^64, as all counts are small.
 const fn after(first: u64, count: u32, words: u32) -> u64 {
     first.saturating_add((count as u64).saturating_mul(words as u64))

@@ -9,7 +9,7 @@ use crate::abi::ring::{
     RESULTS, Status, TASK, TenantRecord,
 };
 
-/// How a handler ends.
+/// The end of a handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Outcome {

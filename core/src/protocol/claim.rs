@@ -115,7 +115,7 @@ impl<'m, W: Words + ?Sized> Worker<'m, W> {
             || how == Shutdown::Drain as u32 && self.ring.waiting() == [0; PRIORITIES as usize]
     }
 
-    /// Takes the next slot, or nothing if none waits for this worker.
+    /// Takes the next slot; `None` if none waits for this worker.
     pub fn claim(&mut self) -> Option<Claim> {
         self.ring.count(field!(ControlBlock, heartbeat), 1);
         let passes_over = core::mem::replace(&mut self.put_back, false);

@@ -12,7 +12,7 @@ use crate::abi::ring::{ARGUMENTS, Continuation, ControlBlock, FaultCode, Kind, R
 const SYMBOLS_PER_TURN: u32 = 256;
 
 impl<W: Words + ?Sized> Ring<'_, W> {
-    /// Runs a claimed slot, or nothing if its kind needs a graph, a program or a user's
+    /// Runs a claimed slot; `None` if its kind needs a graph, a program or a user's
     /// handler.
     pub fn execute(&self, claim: &Claim) -> Option<Outcome> {
         let kind = match claim.work {

@@ -1,4 +1,4 @@
-//! How hosts hand work to resident workers, once for every machine.
+//! The protocol between hosts and resident workers, written once for every machine.
 //!
 //! A [`Ring`] is a view of shared words: a control block, slots, completions, a print
 //! log and the tenants' windows ([`crate::abi::ring`] has the records). Hosts publish,
@@ -19,7 +19,7 @@
 //!
 //! Every release names the load that it pairs with:
 //!
-//! | what is written | release | acquire |
+//! | written words | release | acquire |
 //! | --- | --- | --- |
 //! | payload of a slot | status, [`Ring::publish`] | status, [`Worker::claim`] |
 //! | continuation | status, [`Worker::answer`] | status, [`Worker::claim`] |

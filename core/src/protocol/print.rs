@@ -6,7 +6,7 @@ use crate::abi::ring::{ControlBlock, PRINT_WORDS, PrintRecord, RESULTS, SlotReco
 
 impl<W: Words + ?Sized> Ring<'_, W> {
     /// Writes a record. A writer that finds its place still being written by one that is
-    /// a whole log behind drops its record and counts it.
+    /// a whole log late drops its record and counts it.
     pub(super) fn print(&self, slot: &SlotRecord) -> Outcome {
         let number = self.count(field!(ControlBlock, prints), 1);
         let at = self.print_place(number);
@@ -34,7 +34,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         Outcome::Done([0; RESULTS])
     }
 
-    /// Record `number` of the log, or nothing if it is not written yet or no longer
+    /// Record `number` of the log; `None` if it is not written yet or no longer
     /// there.
     #[must_use]
     pub fn print_at(&self, number: u32) -> Option<PrintRecord> {

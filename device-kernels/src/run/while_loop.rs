@@ -27,9 +27,9 @@ use seawall_core::abi::program::{Opcode, WhileRecord};
 /// Iterations between two looks at a GPU's clock.
 const ITERATIONS_PER_LOOK: u32 = 16;
 
-/// How deep a loop may be.
+/// Depths of loops.
 pub(super) trait Level {
-    /// How many levels are below.
+    /// Number of levels below.
     const LEFT: u32;
 
     /// Runs a loop to its end. All lanes of the team take part.

@@ -17,6 +17,7 @@ use seawall::service::StartError;
 use super::evidence::EvidenceFailure;
 use super::flags;
 use super::plan::PlanError;
+use super::program::ProgramFailure;
 #[cfg(unix)]
 use super::query::QueryError;
 #[cfg(unix)]
@@ -33,6 +34,9 @@ pub(super) enum CliError {
     /// The plan's input is invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// The program of a text could not be read, planned or run.
+    #[error(transparent)]
+    Program(#[from] ProgramFailure),
     /// The evidence was refused.
     #[error(transparent)]
     Evidence(#[from] EvidenceFailure),
@@ -166,6 +170,7 @@ impl CliError {
         match self {
             Self::Graph(error) => error.cause(),
             Self::Plan(error) => error.cause(),
+            Self::Program(error) => error.cause(),
             Self::Evidence(error) => error.cause(),
             Self::Run(error) => error.cause(),
             Self::Write(error) => Cause::of_io(&error.source),

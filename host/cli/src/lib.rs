@@ -18,6 +18,7 @@ mod names;
 mod numbers;
 mod output;
 mod plan;
+mod program;
 mod progress;
 #[cfg(unix)]
 mod query;

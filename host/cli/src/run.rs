@@ -1,12 +1,14 @@
 //! `seawall run`: a graph, an analysis, a report.
 
 mod batch;
+mod program;
 mod results;
 mod topology;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -14,6 +16,7 @@ use clap::Args;
 
 use super::CliError;
 use super::files::Outputs;
+use super::program::ProgramFailure;
 use super::progress::ProgressLine;
 use super::sources::{SourceArgs, Sources};
 use super::weights::WeightArgs;
@@ -21,7 +24,7 @@ use crate::names::{AnalysisName, BackendName, ReadFormat};
 use crate::numbers::{above_zero, damping, seconds, size, thread_count, tolerance};
 use crate::report::table::TableColumn;
 use results::OutputArgs;
-use seawall::analysis::ranking_iterations_max;
+use seawall::analysis::{AnalysisKind, ranking_iterations_max};
 use seawall::batch::{is_batch, list_of};
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
 use seawall::outcome::{Dropped, Rounds, Weights};
@@ -42,6 +45,7 @@ Examples:
   seawall run gen:rmat:16:16 --analysis bfs --source 7 --explain
   seawall run gen:batch:8192:chain:512 --analysis bfs --source 0 --json
   seawall run graphs/ extra.mtx @more.txt --analysis cc --out components.csv
+  seawall run gen:rmat:12:8 --program examples/programs/components.json
 
 Files: Matrix Market (.mtx), edge list (.txt, .el, .csv), DIMACS and PACE (.gr), METIS
 (.graph), SciPy (.npz), ECL (.egr), Seawall binary (.swg), each also as .gz or .xz; - is
@@ -70,8 +74,17 @@ pub(super) struct RunArgs {
     #[arg(value_name = "GRAPH", required = true)]
     graphs: Vec<OsString>,
     /// The analysis to run.
-    #[arg(long, value_enum, value_name = "NAME")]
-    analysis: AnalysisName,
+    #[arg(
+        long,
+        value_enum,
+        value_name = "NAME",
+        required_unless_present = "program"
+    )]
+    analysis: Option<AnalysisName>,
+    /// Run the program of a JSON file instead, or - for standard input; auto is the cpu backend
+    /// then.
+    #[arg(long, value_name = "FILE", conflicts_with_all = NOT_OF_PROGRAMS)]
+    program: Option<PathBuf>,
     #[command(flatten)]
     sources: SourceArgs,
     #[command(flatten)]
@@ -171,12 +184,15 @@ fn max_iterations_help() -> String {
 /// Loads, runs and reports. Everything that can be refused before the graph is
 /// read is refused before.
 pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
+    if let Some(file) = &args.program {
+        return args.run_program(file);
+    }
     args.request(Vec::new()).check()?;
-    args.weights.check_for(args.analysis.0)?;
+    args.weights.check_for(args.analysis())?;
     let files = args.check_files()?;
     let sources = args.sources.read()?;
-    if args.analysis.0.takes_sources() {
-        args.analysis.0.check_sources(sources.len())?;
+    if args.analysis().takes_sources() {
+        args.analysis().check_sources(sources.len())?;
     }
     let [name] = args.graphs.as_slice() else {
         return batch::command(args, &sources, &files);
@@ -221,7 +237,51 @@ fn warn(text: &str) {
     let _ = writeln!(io::stderr(), "warning: {text}");
 }
 
+/// Options of analyses, which programs have not.
+const NOT_OF_PROGRAMS: [&str; 16] = [
+    "analysis",
+    "sources",
+    "sources_file",
+    "parents",
+    "each",
+    "topology",
+    "repeat",
+    "max_iterations",
+    "damping",
+    "tolerance",
+    "check",
+    "out",
+    "columns",
+    "explain",
+    "trace",
+    "plot",
+];
+
 impl RunArgs {
+    /// The analysis; a search where a program runs instead, which nobody asks about.
+    fn analysis(&self) -> AnalysisKind {
+        self.analysis.map_or(AnalysisKind::Bfs, |name| name.0)
+    }
+
+    /// Runs a program instead of an analysis.
+    fn run_program(&self, file: &Path) -> Result<ExitCode, CliError> {
+        let [graph] = self.graphs.as_slice() else {
+            let graphs = self.graphs.len();
+            return Err(ProgramFailure::Batch { graphs }.into());
+        };
+        program::command(program::Asked {
+            file,
+            graph,
+            options: LoadOptions {
+                weights: self.weights.choice(),
+                ..self.load_options()
+            },
+            machine: self.machine(),
+            json: self.output.json,
+            quiet: self.output.quiet,
+        })
+    }
+
     /// Tells whether standard output is for scripts.
     pub(super) fn is_for_scripts(&self) -> bool {
         self.output.json
@@ -230,7 +290,7 @@ impl RunArgs {
     /// The warning that a limit ended the analysis.
     fn cut(&self, rounds: &Rounds) -> String {
         let (Rounds::Levels(count) | Rounds::Iterations(count)) = *rounds;
-        let analysis = self.analysis.0;
+        let analysis = self.analysis();
         let after = format!(
             "{analysis} stopped at the limit, after {}",
             match rounds {
@@ -263,7 +323,7 @@ impl RunArgs {
     fn load_options(&self) -> LoadOptions {
         LoadOptions {
             undirected: self.undirected,
-            weights: self.weights.choice_for(self.analysis.0),
+            weights: self.weights.choice_for(self.analysis()),
             skip_columns: self.skip_columns,
             format: self.format.map(|format| format.0),
         }
@@ -285,7 +345,7 @@ impl RunArgs {
         let options = self.load_options();
         let hear = |done, total| line.bytes(done, total);
         let loaded = load(name, &options, Some(&hear))?;
-        if self.analysis.0.reads_weights() && loaded.graph.weights().is_none() {
+        if self.analysis().reads_weights() && loaded.graph.weights().is_none() {
             return Err(GraphError::NoWeights {
                 file: shown.into_owned(),
             }
@@ -306,7 +366,7 @@ impl RunArgs {
     }
 
     fn request(&self, sources: Vec<u32>) -> RunRequest {
-        let mut request = RunRequest::new(self.analysis.0, sources).on(self.machine());
+        let mut request = RunRequest::new(self.analysis(), sources).on(self.machine());
         request.repeat = self.limits.repeat;
         request.check = self.limits.check;
         request.max_iterations = self.limits.max_iterations;
@@ -327,7 +387,7 @@ impl RunArgs {
         name: &str,
         graph: &Graph,
     ) -> Result<Vec<u32>, CliError> {
-        if !self.analysis.0.takes_sources() {
+        if !self.analysis().takes_sources() {
             return Ok(Vec::new());
         }
         Ok(sources.nodes(graph, name)?)

@@ -13,7 +13,7 @@ use super::{
     BackendError, Canceller, DeviceInfo, HostWork, RunLimits, RunStats, Session, SessionMemory,
 };
 use crate::graph::{Graph, memory};
-use crate::own::{Walk, Walkers, first_lie};
+use crate::own::{BUILT_IN, Walk, Walkers, first_lie};
 use crate::program::{EncodedProgram, RegisterId};
 use crate::tiles::{TileShape, Tiles};
 use seawall_core::abi::control::ControlRecord;
@@ -377,7 +377,7 @@ fn walkers(program: &EncodedProgram, checks_facts: bool) -> Walkers {
     match program.used_waves() {
         Some(own) if checks_facts => own.checked(),
         Some(own) => own.walkers(),
-        None => Walkers::BUILT_IN,
+        None => BUILT_IN,
     }
 }
 

@@ -12,8 +12,26 @@ use std::marker::PhantomData;
 pub use super::gpu::{CudaOptions, DeviceLimits, GridShape, LoopNodes};
 pub use crate::executor::Executor;
 
+/// Kernels for a machine; there are none.
+#[derive(Debug)]
+pub enum Embedded {}
+
+impl Embedded {
+    /// As of the backend.
+    #[must_use]
+    pub fn target(&self) -> &'static str {
+        match *self {}
+    }
+
+    /// As of the backend.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match *self {}
+    }
+}
+
 /// The embedded kernels: none.
-pub const EMBEDDED: [(&str, &str); 0] = [];
+pub static EMBEDDED: [&Embedded; 0] = [];
 
 /// As of the backend: no machine.
 #[must_use]

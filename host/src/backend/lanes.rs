@@ -5,8 +5,6 @@
 //! `seawall info --calibrate --tune` measures them on another device.
 
 use crate::graph::Graph;
-use crate::program::encoded::EncodedProgram;
-use seawall_core::abi::program::Opcode;
 use serde::{Deserialize, Serialize};
 
 /// Dominant work of a program.
@@ -20,34 +18,6 @@ pub enum Work {
     Components,
     /// Passes over all nodes or edges.
     Passes,
-}
-
-impl Work {
-    /// Returns the dominant work of `program`, other than searching.
-    pub(super) fn of(program: &EncodedProgram) -> Self {
-        let has = |wanted: fn(Opcode) -> bool| {
-            let opcodes = program.waves.iter();
-            opcodes
-                .filter_map(|wave| Opcode::from_word(wave.opcode))
-                .any(wanted)
-        };
-        if has(|opcode| {
-            matches!(
-                opcode,
-                Opcode::StepPaths
-                    | Opcode::StepPathsWide
-                    | Opcode::StepPathsFloat
-                    | Opcode::StepPeel
-                    | Opcode::StepSets
-            )
-        }) {
-            Self::Rounds
-        } else if has(|opcode| matches!(opcode, Opcode::LinkSample | Opcode::LinkRest)) {
-            Self::Components
-        } else {
-            Self::Passes
-        }
-    }
 }
 
 /// Lanes of a block by work, each a multiple of 32.

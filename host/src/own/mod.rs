@@ -9,14 +9,14 @@
 
 mod ptx;
 mod record;
-mod walkers;
 
 pub use ptx::PtxError;
-pub(crate) use ptx::sources_of;
+#[cfg(feature = "cuda")]
+pub(crate) use ptx::{SOURCES, sources_of};
 pub use record::Lie;
 pub(crate) use record::first_lie;
 pub use seawall_core::abi::own::Declaration;
-pub(crate) use walkers::{Walk, Walkers};
+pub(crate) use seawall_device::threads::{BUILT_IN, Walk, Walkers};
 
 use ptx::Ptx;
 use seawall_device::own::Waves;

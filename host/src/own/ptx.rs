@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Text before the hash of the kernels' sources in a PTX file.
-const SOURCES: &str = "// sources: sha256 ";
+#[cfg(any(test, feature = "cuda"))]
+pub(crate) const SOURCES: &str = "// sources: sha256 ";
 
 /// Kernels for machines of a capability and later ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +91,7 @@ fn capability_of(text: &str) -> Option<u32> {
 }
 
 /// The hash of the sources of the kernels in a text, which its first lines state.
+#[cfg(any(test, feature = "cuda"))]
 pub(crate) fn sources_of(text: &str) -> Option<&str> {
     let mut lines = text.lines().take(4);
     lines.find_map(|line| line.strip_prefix(SOURCES))

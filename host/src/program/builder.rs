@@ -73,14 +73,14 @@ impl PartialEq for ProgramBuilder {
     }
 }
 
-/// How to plan a program.
+/// Options of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlanRequest {
     /// Bytes that the resident graph takes.
     pub resident_bytes: u64,
-    /// Bytes that graph and registers may take; nothing is unlimited.
+    /// Bytes that graph and registers may take; `None` sets no limit.
     pub budget_bytes: Option<u64>,
-    /// How waves are packed into groups.
+    /// The packing of waves into groups.
     pub strategy: Strategy,
 }
 

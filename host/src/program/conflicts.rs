@@ -10,7 +10,7 @@ struct Use {
     writes: bool,
 }
 
-/// What the waves of a group use.
+/// The registers that the waves of a group use.
 #[derive(Debug, Default)]
 pub(super) struct Conflicts {
     uses: Vec<Use>,

@@ -23,7 +23,7 @@ pub enum Over {
     List {
         /// The list, whole numbers.
         list: RegisterId,
-        /// How many entries it has: the first value of this register.
+        /// Number of its entries: the first value of this register.
         count: RegisterId,
     },
 }

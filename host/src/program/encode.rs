@@ -1,7 +1,7 @@
 //! From a builder's waves to the tables that executors walk.
 //!
-//! `layout` has the waves grouped and the registers placed; this file only translates
-//! that into records.
+//! `layout` groups the waves and places the registers; this file translates the result
+//! into records.
 
 use super::PlanSummary;
 use super::builder::{PlanRequest, ProgramBuilder};
@@ -134,7 +134,7 @@ impl<'b> Tables<'b> {
         }
     }
 
-    /// Adds records for `groups` of `waves`; gives the number of groups.
+    /// Adds records for `groups` of `waves`; returns their number.
     fn add_groups(
         &mut self,
         waves: &'b [WaveSpec],
@@ -241,7 +241,7 @@ fn loop_parameters(around: &Loop<'_>, body: &Body, (first_group, groups): (u32, 
     .to_parameters()
 }
 
-/// About how many words a block would handle in the time that code takes; nothing where
+/// About the number of words that a block handles in the time that code takes; `None` if
 /// that depends on edges.
 fn words_of_code(wave: &WaveSpec) -> Option<u64> {
     let is_edges = |at: &Instruction| at.op == Op::Edges as u32;

@@ -46,7 +46,7 @@ impl BuilderId {
     }
 }
 
-/// Which graph arrays a program reads beside the row offsets and targets.
+/// The graph arrays that a program reads beside the row offsets and targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GraphNeeds {
     /// Edge weights of this kind.
@@ -68,7 +68,7 @@ pub struct EncodedProgram {
     pub ids: Vec<RegisterId>,
     /// Top-level groups first, then the bodies of fixpoints.
     pub groups: Vec<GroupRecord>,
-    /// How many of them are top-level.
+    /// Number of top-level groups.
     pub top_groups: u32,
     /// Bytes that the planner counted for each group, by number; none for tables that were made
     /// by hand.
@@ -94,7 +94,7 @@ pub struct EncodedProgram {
 }
 
 impl EncodedProgram {
-    /// The identifier of register `number`, or nothing if there is no such register.
+    /// The identifier of register `number`; `None` if there is no such register.
     #[must_use]
     pub fn register(&self, number: u32) -> Option<RegisterId> {
         let by_hand = RegisterId::new(BuilderId::NONE, number);

@@ -48,13 +48,13 @@ pub enum ProgramError {
     /// A share of rank that no ranking passes on.
     #[error("a damping of {damping}; it is a share from 0 to below 1, such as 0.85")]
     Damping {
-        /// The damping asked for.
+        /// The requested damping.
         damping: f32,
     },
     /// A total change at which no ranking ends.
     #[error("a tolerance of {tolerance}; it is a total change from 0 to below 1, such as 0.0001")]
     Tolerance {
-        /// The tolerance asked for.
+        /// The requested tolerance.
         tolerance: f32,
     },
     /// A wave reads a register that no earlier wave writes.

@@ -16,7 +16,7 @@ use seawall_core::abi::facts::Stage;
 use seawall_core::wave::Dependency;
 use std::collections::BTreeSet;
 
-/// What hazards say about a list of waves.
+/// The dependencies of a list of waves.
 #[derive(Debug, Default)]
 pub(crate) struct Hazards {
     /// Sorted by the later wave, each pair once.

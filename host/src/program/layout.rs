@@ -281,7 +281,7 @@ impl Users {
 struct Around {
     /// With the names of the loops around it.
     name: String,
-    /// How many those are.
+    /// Their number.
     depth: u32,
 }
 

@@ -28,6 +28,7 @@ mod table_error;
 mod layout;
 mod encode;
 mod error;
+mod text;
 
 pub use builder::{PlanRequest, ProgramBuilder};
 pub use code::{Edge, Item, Operand, Value};
@@ -41,6 +42,7 @@ pub(crate) use searched::{Searched, searched};
 pub use seawall_core::abi::code::{Edges, Join, Kind};
 pub use sets::Sets;
 pub use table_error::{CodeFault, TableError};
+pub use text::{GraphSize, TextError, TextProblem, TextProgram, TextResult, read_text};
 pub use triangles::Triangles;
 pub use vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
 

@@ -1,4 +1,4 @@
-//! What an operation asks of its operands, checked as soon as a builder takes a wave.
+//! Requirements of operations on their operands, checked when a builder takes a wave.
 //!
 //! Kernels check lengths once more, for tables that no builder made. Lengths that
 //! follow from the edges of a graph are known to them alone.
@@ -58,7 +58,7 @@ impl Around<'_> {
     }
 }
 
-/// What `wave` needs at least.
+/// The least that `wave` needs.
 fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     let nodes = u64::from(around.nodes);
     let to = around.spec(wave.destination);

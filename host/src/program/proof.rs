@@ -7,7 +7,7 @@
 //! holds where. Any other write to the same memory ends that. Waves generate and kill
 //! facts and no fact depends on another, so a loop's body is settled after two passes.
 //!
-//! What depends on the graph is not looked at: kernels compare the lengths of registers
+//! Claims that depend on the graph are left to kernels, which compare the lengths of registers
 //! with its nodes and edges themselves.
 
 use super::conflicts::Conflicts;
@@ -37,7 +37,7 @@ pub(super) fn prove(program: &EncodedProgram) -> Result<(), TableError> {
     top.into_iter().try_for_each(|group| walk.group(group))
 }
 
-/// Where the walk is.
+/// The position of the walk.
 struct Walk<'p> {
     program: &'p EncodedProgram,
     holding: Holding,
@@ -242,7 +242,7 @@ impl<'p> Walk<'p> {
         })
     }
 
-    /// What a loop needs before it begins.
+    /// The requirements of a loop before it begins.
     fn enter(
         &mut self,
         wave: &WaveRecord,
@@ -437,7 +437,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// What holds of an operand after a wave that wrote it.
+    /// The claims on an operand after a wave that wrote it.
     fn left_by(
         &self,
         facts: &Facts,
@@ -452,7 +452,7 @@ impl<'p> Walk<'p> {
             let loops = self.loops;
             return Some(Holds { invariant, loops });
         }
-        // Where it did not hold before, it does not now.
+        // A claim that did not hold before does not hold now.
         let invariant = of(facts.needs)?;
         let held = self.holding.of(register, place)?;
         held.invariant

@@ -124,7 +124,7 @@ pub enum TableError {
         register: usize,
         /// Its first byte.
         offset_bytes: u64,
-        /// What it should be a multiple of.
+        /// The alignment that it should have.
         alignment_bytes: u64,
     },
     /// A wave writes what another one of its group uses.
@@ -157,7 +157,7 @@ pub enum TableError {
         wave: u32,
         /// Its name.
         name: String,
-        /// Where it may stand.
+        /// Its allowed place.
         stage: Stage,
     },
     /// A wave runs code that the table does not hold, or a part of a part of it.
@@ -260,7 +260,7 @@ impl CodeFault {
     }
 }
 
-/// Where a wave of `stage` belongs.
+/// The place of a wave of `stage`.
 const fn place_of(stage: Stage) -> &'static str {
     match stage {
         Stage::Any => "writes the frontier of the search that it is in; put it outside",

@@ -84,7 +84,7 @@ pub(crate) struct WaveSpec {
     pub(crate) parameters: [u32; 5],
     pub(crate) reads: Vec<Slot>,
     pub(crate) writes: Vec<Slot>,
-    /// Identifiers as the caller gave them, until the builder has taken the wave.
+    /// The caller's identifiers, until the builder has taken the wave.
     pub(crate) named: Vec<RegisterId>,
     pub(crate) body: Option<Body>,
     pub(crate) code: Vec<Instruction>,

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-/// How long a producer waits for room before it looks whether the service has closed.
+/// Time that a producer waits for room before it checks whether the service has closed.
 const LOOK_AFTER: Duration = Duration::from_millis(100);
 
 /// A tenant's way to a service. Clones post for the same tenant; any number of threads

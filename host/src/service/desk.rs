@@ -176,7 +176,7 @@ impl Desk {
         }
     }
 
-    /// Ends every ticket that has no answer: no worker will give one any more.
+    /// Ends every ticket that has no answer: no worker will answer any more.
     pub(super) fn end_all(&self) {
         for place in &self.flights {
             if let Some((_, letterbox)) = locked(place).expected.take() {

@@ -14,9 +14,9 @@ pub enum StartError {
     #[error(transparent)]
     Layout(#[from] LayoutError),
     /// More tenants than the table holds, or none.
-    #[error("{tenants} tenants; a service has from 1 to {most}")]
+    #[error("{tenants} tenants; a service has 1 to {most}")]
     Tenants {
-        /// Tenants asked for.
+        /// Requested tenants.
         tenants: usize,
         /// Most tenants.
         most: usize,
@@ -43,7 +43,7 @@ pub enum StartError {
     },
     /// Memory is short.
     #[error(
-        "the ring needs {bytes} bytes, which are not there; use smaller windows or fewer slots"
+        "the ring needs {bytes} bytes, more than are available; use smaller windows or fewer slots"
     )]
     OutOfMemory {
         /// Bytes of the ring.
@@ -54,7 +54,7 @@ pub enum StartError {
     Threads {
         /// The worker.
         worker: usize,
-        /// Workers asked for.
+        /// Requested workers.
         workers: usize,
         /// The error of the system.
         reason: String,

@@ -50,7 +50,7 @@ impl Log {
         self.lost
     }
 
-    /// The next line, or nothing if none is written yet.
+    /// The next line; `None` if none is written yet.
     pub fn next_line(&mut self) -> Option<Line> {
         loop {
             let ControlBlock { prints, .. } = self.shared.ring().control();

@@ -87,7 +87,7 @@ struct Shared {
     next_task: AtomicU32,
     /// Whether the service takes no more posts.
     gate: RwLock<bool>,
-    /// Whether handlers should give up.
+    /// Whether handlers should end.
     is_forced: AtomicBool,
     /// Whether no worker answers any more.
     is_over: AtomicBool,
@@ -220,7 +220,7 @@ impl Service {
         Ok(())
     }
 
-    /// The client of a tenant, from 1 on, at normal priority; nothing if there is no such
+    /// The client of a tenant, from 1 on, at normal priority; `None` if there is no such
     /// tenant.
     #[must_use]
     pub fn client(&self, tenant: u32) -> Option<Client> {

@@ -8,7 +8,7 @@ use seawall_core::abi::ring::FaultCode;
 use seawall_core::protocol::Refusal;
 use std::num::NonZeroUsize;
 
-/// A worker's sessions, opened when they are first asked for: each has an arena of its
+/// A worker's sessions, opened at their first use: each has an arena of its
 /// own, so workers run the same program at the same time.
 pub(super) struct Programs<'s> {
     shared: &'s Shared,

@@ -3,7 +3,7 @@
 use seawall_core::abi::ring::{Kind, TASK};
 use seawall_core::protocol::Short;
 
-/// How urgent a query is.
+/// The urgency of a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u32)]
 pub enum Priority {

@@ -42,7 +42,7 @@ pub struct Answer {
     pub turns: u32,
     /// The task that it belongs to, or 0.
     pub parent: u32,
-    /// The only kind that the entry which answered knew; nothing if it knew all.
+    /// The only kind that the entry which answered knew; `None` if it knew all.
     pub entry: Option<Kind>,
 }
 

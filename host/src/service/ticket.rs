@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// How a query ended.
+/// The end of a query.
 pub(super) type End = Result<Answer, TicketError>;
 
 /// Mailbox of one answer.

@@ -10,10 +10,10 @@ use seawall_core::protocol::{Claim, Outcome, Refusal, Worker};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// How long an idle worker sleeps at most before it looks again.
+/// Longest sleep of an idle worker before it looks again.
 const LONGEST_SLEEP: Duration = Duration::from_millis(200);
 
-/// How long a worker sleeps when all that waits cannot go on yet.
+/// Sleep of a worker if no waiting slot can go on yet.
 const SHORT_SLEEP: Duration = Duration::from_millis(1);
 
 /// One turn of a user's opcode.
@@ -43,7 +43,7 @@ impl Call<'_> {
         self.ring.epoch()
     }
 
-    /// Whether the handler should give up: its time is over or the service ends.
+    /// Whether the handler should end: its time is over or the service ends.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.deadline.check().is_err()

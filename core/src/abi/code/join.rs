@@ -19,7 +19,7 @@ impl Kind {
     /// Every kind.
     pub const ALL: [Self; 4] = [Self::U32, Self::I32, Self::F32, Self::U64];
 
-    /// The kind of a word, or nothing when the word names none.
+    /// Returns the kind of a word; `None` if the word names none.
     #[must_use]
     pub const fn from_word(word: u32) -> Option<Self> {
         match word {
@@ -41,7 +41,7 @@ impl Kind {
     }
 }
 
-/// How values become one.
+/// A way to join values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
@@ -56,7 +56,7 @@ pub enum Join {
     Or = 3,
     /// The bits that all have.
     And = 4,
-    /// 1 if any is not 0, else what was there: 0 at first.
+    /// 1 if any is not 0, else the value before: 0 at first.
     Any = 5,
 }
 
@@ -71,7 +71,7 @@ impl Join {
         Self::Any,
     ];
 
-    /// The join of a word, or nothing when the word names none.
+    /// Returns the join of a word; `None` if the word names none.
     #[must_use]
     pub const fn from_word(word: u32) -> Option<Self> {
         match word {
@@ -85,7 +85,7 @@ impl Join {
         }
     }
 
-    /// Whether values of `kind` are joined so.
+    /// Whether the join takes values of `kind`.
     #[must_use]
     pub const fn takes(self, kind: Kind) -> bool {
         match self {
@@ -107,9 +107,9 @@ impl Join {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Joined {
-    /// How.
+    /// The join.
     pub how: Join,
-    /// What.
+    /// The kind of its values.
     pub kind: Kind,
 }
 
@@ -120,7 +120,8 @@ impl Joined {
         self.how as u32 | (self.kind as u32) << 8
     }
 
-    /// Both of a word; nothing when it names none or values of the kind are not joined so.
+    /// Returns both from a word; `None` if it names none, or if the join does not take values of
+    /// the kind.
     #[must_use]
     pub const fn from_word(word: u32) -> Option<Self> {
         match (Join::from_word(word & 0xff), Kind::from_word(word >> 8)) {

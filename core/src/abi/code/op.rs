@@ -20,7 +20,7 @@ pub enum Op {
     EdgeNumber,
     /// `to` = the word of the edge's weight; edges that leave only.
     EdgeWeight,
-    /// `to` = how many [`Edges`](super::Edges) of kind `first` node `a` has.
+    /// `to` = number of node `a`'s [`Edges`](super::Edges) of kind `first`.
     Degree,
     /// `to` = number of the first of node `a`'s [`Edges`](super::Edges) of kind `first`.
     FirstEdge,
@@ -38,9 +38,9 @@ pub enum Op {
     Sub,
     /// `to = a * b`.
     Mul,
-    /// `to = a / b`, all ones where `b` is 0.
+    /// `to = a / b`, all ones if `b` is 0.
     Divide,
-    /// `to = a % b`, `a` where `b` is 0.
+    /// `to = a % b`, `a` if `b` is 0.
     Remainder,
     /// `to = min(a, b)`.
     Min,
@@ -130,9 +130,9 @@ pub enum Op {
     Hash,
     /// `to` = random bits of key `a` and counter `b` for seed `first`, [`random`](super::random).
     Random,
-    /// `to` = how many bits of `a` are set.
+    /// `to` = number of set bits of `a`.
     Ones,
-    /// `to` = how many zeros are below the lowest bit of `a`; all where it is 0.
+    /// `to` = number of zeros below the lowest set bit of `a`; all if it is 0.
     LowZeros,
     /// [`Op::Ones`] of a pair.
     OnesWide,
@@ -152,35 +152,35 @@ pub enum Op {
     FloatOfSigned,
     /// [`Op::FloatOf`] of a pair.
     FloatOfWide,
-    /// `to` = the float `a` without its fraction, within the limits; 0 where it is none.
+    /// `to` = the float `a` without its fraction, within the limits; 0 if it is no number.
     WordOf,
     /// [`Op::WordOf`] with a sign.
     SignedOf,
     /// [`Op::WordOf`] as a pair.
     WideOf,
-    /// Leaves the item out from here on, where `a` is 0; in a part for edges that edge alone.
+    /// Skips the rest of the code for the item if `a` is 0; in a part for edges, for that edge.
     Only,
     /// Word of the item in register `first` = `a`.
     Store,
     /// Pair of the item in register `first` = `a`.
     StoreWide,
-    /// Joins `b` to value `a` of register `first` as [`Joined`](super::Joined) `second`
-    /// says; `to` = what was there before.
+    /// Joins `b` to value `a` of register `first` by [`Joined`](super::Joined) `second`; `to` =
+    /// the value before.
     Scatter,
-    /// Joins `a` to value 0 of register `first` as [`Joined`](super::Joined) `second` says.
+    /// Joins `a` to value 0 of register `first` by [`Joined`](super::Joined) `second`.
     Fold,
     /// Puts `a` at the end of the list in register `first`, whose length word 0 of register
     /// `second` counts, where `b` is not 0.
     Append,
-    /// Raises the flag of the loop where `a` is not 0.
+    /// Raises the flag of the loop if `a` is not 0.
     Raise,
     /// Runs the next `second` instructions for each edge of the item, see
     /// [`EdgesPart`](super::EdgesPart).
     Edges,
-    /// Joins `a` of each edge to `to` of the item, as [`Joined`](super::Joined) `second`
-    /// says. `b` holds what a lane has found so far.
+    /// Joins `a` of each edge to `to` of the item by [`Joined`](super::Joined) `second`. `b`
+    /// holds a lane's findings so far.
     Reduce,
-    /// The rest of the row may be left out where `a` is not 0.
+    /// Allows to skip the rest of the row if `a` is not 0.
     Until,
 }
 
@@ -224,7 +224,7 @@ impl Form {
     }
 }
 
-/// How an instruction uses a register.
+/// The use of a register by an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Access {
@@ -237,10 +237,10 @@ pub enum Access {
 }
 
 impl Op {
-    /// How many there are.
+    /// Number of operations.
     pub const COUNT: u32 = Self::Until as u32 + 1;
 
-    /// The operation of a word, or nothing when the word names none.
+    /// Returns the operation of a word; `None` if the word names none.
     #[must_use]
     pub fn from_word(word: u32) -> Option<Self> {
         bytemuck::checked::try_cast(word).ok()
@@ -291,7 +291,7 @@ impl Op {
         }
     }
 
-    /// Registers that it uses: how it does [`Instruction::first`](super::Instruction::first) and
+    /// Its uses of the registers [`Instruction::first`](super::Instruction::first) and
     /// [`Instruction::second`](super::Instruction::second).
     #[must_use]
     pub const fn accesses(self) -> [Option<Access>; 2] {

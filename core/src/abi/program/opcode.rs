@@ -3,7 +3,7 @@
 use bytemuck::CheckedBitPattern;
 use core::fmt;
 
-/// What one wave does; the discriminant is the opcode word.
+/// The work of one wave; the discriminant is the opcode word.
 ///
 /// ```
 /// use seawall_core::abi::program::Opcode;
@@ -68,7 +68,7 @@ pub enum Opcode {
     /// Writes the most frequent label of a sample of `sources[0]` into the
     /// scalar `destination`.
     Majority = 19,
-    /// [`Opcode::Link`] for the edges behind the first `parameters[0]` of
+    /// [`Opcode::Link`] for the edges after the first `parameters[0]` of
     /// every node that is not yet in the component named by the scalar
     /// `sources[0]`.
     LinkRest = 20,
@@ -148,7 +148,7 @@ pub enum Opcode {
     /// As [`StepPaths`](Self::StepPaths), with the bits of floats for weights, distances
     /// and the width of bounds. What no path reaches is infinite.
     StepPathsFloat = 40,
-    /// Runs code for each item of a domain, see [`EachRecord`](super::EachRecord): words, nodes, or the first
+    /// Runs code for each item of a domain, see [`EachRecord`](super::EachRecord): words, nodes,
     /// entries of the list `sources[0]`, as many as word 0 of `sources[1]` says. What it
     /// reads and writes stands in its [code](super::super::code).
     Each = 41,
@@ -205,7 +205,7 @@ impl Opcode {
         Self::While,
     ];
 
-    /// The opcode of a word, or nothing when the word names none.
+    /// Returns the opcode of a word; `None` if the word names none.
     #[must_use]
     pub fn from_word(word: u32) -> Option<Self> {
         // A comparison: a table would lie in a GPU's slow memory.
@@ -219,7 +219,7 @@ impl fmt::Display for Opcode {
     }
 }
 
-/// How [`Opcode::Reduce`] joins words.
+/// The way in which [`Opcode::Reduce`] joins words.
 ///
 /// ```
 /// use seawall_core::abi::program::Reduction;
@@ -242,7 +242,7 @@ pub enum Reduction {
 }
 
 impl Reduction {
-    /// The reduction of a word, or nothing when the word names none.
+    /// Returns the reduction of a word; `None` if the word names none.
     #[must_use]
     pub const fn from_word(word: u32) -> Option<Self> {
         match word {

@@ -25,7 +25,7 @@ pub enum Kind {
     RunProgram = 8,
     /// Whether a node reaches another one.
     Reach = 9,
-    /// How far a node is from another one.
+    /// The distance of a node from another one.
     Distance = 10,
     /// The neighbours of a node.
     Neighbours = 11,
@@ -63,7 +63,7 @@ impl Kind {
         Self::User,
     ];
 
-    /// The kind of an opcode, or nothing if the opcode is reserved.
+    /// Returns the kind of an opcode; `None` if the opcode is reserved.
     ///
     /// ```
     /// use seawall_core::abi::ring::Kind;

@@ -27,6 +27,7 @@ pub(super) fn of(error: &CliError) -> Value {
             return json!({ "error": error.fields() });
         }
         CliError::Plan(error) => error.fields(),
+        CliError::Program(error) => error.fields(),
         CliError::Evidence(EvidenceFailure::Refused { fields, .. }) => {
             return json!({ "error": fields });
         }

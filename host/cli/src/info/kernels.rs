@@ -21,7 +21,10 @@ pub(super) struct KernelFile {
 pub(super) fn embedded() -> Vec<KernelFile> {
     EMBEDDED
         .iter()
-        .map(|&(target, text)| KernelFile::of(format!("seawall.{target}.ptx"), text))
+        .map(|kernels| {
+            let file = format!("seawall.{}.ptx", kernels.target());
+            KernelFile::of(file, kernels.text())
+        })
         .collect()
 }
 

@@ -3,11 +3,14 @@
 mod error;
 mod input;
 mod memory;
+mod program;
 
 use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use seawall::program::GraphSize;
 use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
 use seawall_core::error::ArenaError;
 use seawall_core::plan::execution::{Chooser, OverBudget};
@@ -27,6 +30,7 @@ Examples:
   seawall plan waves.json
   seawall plan waves.json --format json | jq .global_barriers
   seawall plan - --format svg < waves.json > plan.svg
+  seawall plan --program examples/programs/components.json --nodes 1000
   seawall plan waves.json --format dot --strategy in-order | dot -Tpng -o plan.png
 
 The input:
@@ -57,8 +61,17 @@ and exit code 2.";
 #[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct PlanArgs {
     /// File with the DAG as JSON; - for standard input.
-    #[arg(value_name = "FILE")]
-    file: String,
+    #[arg(value_name = "FILE", required_unless_present = "program")]
+    file: Option<String>,
+    /// Plan the program of a JSON file instead; as text or JSON.
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    program: Option<PathBuf>,
+    /// With --program: nodes of the graph.
+    #[arg(long, value_name = "N", default_value_t = 1 << 20, requires = "program")]
+    nodes: u32,
+    /// With --program: directed edges of the graph.
+    #[arg(long, value_name = "N", default_value_t = 1 << 24, requires = "program")]
+    edges: u32,
     /// Form of the output.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: PlanFormat,
@@ -135,11 +148,26 @@ impl PlanArgs {
 /// Reads, plans and shows. Errors in the input are reported twice: to scripts on standard output,
 /// to people on standard error.
 pub(super) fn command(args: &PlanArgs) -> Result<ExitCode, CliError> {
-    show(args).map(|()| ExitCode::SUCCESS)
+    let shown = match (&args.program, &args.file) {
+        (Some(file), _) => show_program(args, file),
+        (None, Some(file)) => show(args, file),
+        // Refused by the parser of arguments.
+        (None, None) => Ok(()),
+    };
+    shown.map(|()| ExitCode::SUCCESS)
 }
 
-fn show(args: &PlanArgs) -> Result<(), CliError> {
-    let program = Program::read(&args.file)?;
+fn show_program(args: &PlanArgs, file: &Path) -> Result<(), CliError> {
+    let graph = GraphSize {
+        nodes: args.nodes,
+        edges: args.edges,
+    };
+    let as_json = args.format() == PlanFormat::Json;
+    program::show(file, (graph, args.strategy.into()), as_json)
+}
+
+fn show(args: &PlanArgs, file: &str) -> Result<(), CliError> {
+    let program = Program::read(file)?;
     let mut memory = Memory::of(&program.dag());
     let strategy = args.strategy.into();
     let mut subject = Subject::new(PLANNED);

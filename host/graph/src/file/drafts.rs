@@ -3,9 +3,9 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use tempfile::TempPath;
+use std::time::SystemTime;
 
 /// The drafts of this process. A draft enters and leaves the list together with its file.
 static DRAFTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -42,7 +42,7 @@ fn remove_all(list: &[PathBuf]) {
 /// The unfinished content of a file; removed when dropped.
 #[derive(Debug)]
 pub(super) struct Draft {
-    path: Option<TempPath>,
+    path: Option<PathBuf>,
     place: PathBuf,
 }
 
@@ -52,8 +52,8 @@ impl Draft {
         check_writable(&place)?;
         let folder = place.parent().unwrap_or(Path::new("."));
         let mut list = drafts();
-        let (file, path) = builder().tempfile_in(folder)?.into_parts();
-        list.push(path.to_path_buf());
+        let (file, path) = create_in(folder)?;
+        list.push(path.clone());
         let path = Some(path);
         Ok((file, Self { path, place }))
     }
@@ -65,12 +65,13 @@ impl Draft {
         }
         // Some systems report a full disk only here.
         file.sync_all()?;
-        let Some(path) = self.path.take() else {
+        let Some(path) = &self.path else {
             return Ok(());
         };
         let mut list = drafts();
-        forget(&mut list, &path);
-        path.persist(&self.place)?;
+        fs::rename(path, &self.place)?;
+        forget(&mut list, path);
+        self.path = None;
         Ok(())
     }
 }
@@ -81,7 +82,8 @@ impl Drop for Draft {
             let mut list = drafts();
             forget(&mut list, &path);
             // Removed while the list is locked, so that a signal finds it either present or gone.
-            drop(path);
+            // One that cannot be removed stays.
+            let _ = fs::remove_file(path);
         }
     }
 }
@@ -90,16 +92,32 @@ fn forget(list: &mut Vec<PathBuf>, path: &Path) {
     list.retain(|known| known != path);
 }
 
-/// Gives a new file the permissions that the caller's mask leaves.
-fn builder() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".seawall-").suffix(".part");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
+/// Tries at most of names for a draft, each of which another process would have to guess.
+const NAMES_MAX: u32 = 1000;
+
+/// Creates a file under an unused name, with the permissions that the caller's mask leaves.
+fn create_in(folder: &Path) -> io::Result<(File, PathBuf)> {
+    let mut tries = 0;
+    loop {
+        let path = folder.join(draft_name());
+        tries += 1;
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < NAMES_MAX => {}
+            opened => return Ok((opened?, path)),
+        }
     }
-    builder
+}
+
+/// A name that no draft of this process had, and hardly one of another.
+fn draft_name() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let nanoseconds = now.map_or(0, |since| since.subsec_nanos());
+    format!(
+        ".seawall-{:x}-{number:x}-{nanoseconds:x}.part",
+        std::process::id()
+    )
 }
 
 /// Refuses to replace a read-only file, although its folder would allow it.

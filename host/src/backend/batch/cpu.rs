@@ -7,7 +7,7 @@ use super::{BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches, own
 use crate::backend::cpu::{self, Line};
 use crate::backend::threads::run_blocks;
 use crate::backend::{BackendError, Canceller, DeviceInfo, HostWork, RunLimits};
-use crate::own::{OwnWaves, Walkers};
+use crate::own::{BUILT_IN, OwnWaves};
 use seawall_core::abi::batch::BatchRecord;
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
@@ -60,7 +60,7 @@ impl<'g> CpuBatch<'g> {
         Ok(Self {
             searches,
             pack,
-            walk: own.map_or(Walkers::BUILT_IN, OwnWaves::walkers).batch,
+            walk: own.map_or(BUILT_IN, OwnWaves::walkers).batch,
             memory,
             device,
             canceller: Canceller::default(),

@@ -58,7 +58,7 @@ impl Mega {
             return Ok(());
         }
         let is_hot = ![Entry::Mega, Entry::OwnMega].contains(&entry);
-        let (flat, mode) = self.asked.for_work(Work::of(program), is_hot);
+        let (flat, mode) = self.asked.for_work(work_of(program), is_hot);
         let entry = match mode {
             LaunchMode::Interpreter if own.is_none() => Entry::Mega,
             LaunchMode::Interpreter | LaunchMode::Fused => entry,
@@ -144,6 +144,32 @@ fn kernel_for(program: &EncodedProgram) -> Option<&'static str> {
         .map(|wave| Opcode::from_word(wave.opcode));
     let known: Option<Vec<Opcode>> = opcodes.collect();
     known.map(seawall_device::megakernel_for)
+}
+
+/// Returns the dominant work of `program`, other than searching.
+fn work_of(program: &EncodedProgram) -> Work {
+    let has = |wanted: fn(Opcode) -> bool| {
+        let opcodes = program.waves.iter();
+        opcodes
+            .filter_map(|wave| Opcode::from_word(wave.opcode))
+            .any(wanted)
+    };
+    if has(|opcode| {
+        matches!(
+            opcode,
+            Opcode::StepPaths
+                | Opcode::StepPathsWide
+                | Opcode::StepPathsFloat
+                | Opcode::StepPeel
+                | Opcode::StepSets
+        )
+    }) {
+        Work::Rounds
+    } else if has(|opcode| matches!(opcode, Opcode::LinkSample | Opcode::LinkRest)) {
+        Work::Components
+    } else {
+        Work::Passes
+    }
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod context;
 mod memory;
 mod stream;
 mod staging;
+mod embedded;
 mod entry;
 mod module;
 mod precompiled;
@@ -42,7 +43,8 @@ pub use super::gpu::{CudaOptions, DeviceLimits, GridShape, LoopNodes};
 pub use crate::executor::Executor;
 pub use batch::CudaBatch;
 pub use device::probe;
-pub use module::{EMBEDDED, precompiled_for};
+pub use embedded::{EMBEDDED, Embedded};
+pub use module::precompiled_for;
 pub use session::CudaSession;
 
 use super::{BackendError, Session};

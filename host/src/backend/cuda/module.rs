@@ -7,6 +7,7 @@
 
 use super::bound::Bound;
 use super::context::Context;
+use super::embedded::{BASELINE, Embedded, HOPPER};
 use super::entry::Entry;
 use super::error::check;
 use super::precompiled;
@@ -21,19 +22,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Kernels for every device since Volta, zero-terminated.
-const BASELINE: &str = concat!(include_str!("../../../ptx/seawall.sm_70.ptx"), "\0");
-/// Kernels for Hopper and later, zero-terminated.
-const HOPPER: &str = concat!(include_str!("../../../ptx/seawall.sm_90.ptx"), "\0");
-
-/// The embedded kernels by target, oldest first, each text zero-terminated.
-pub const EMBEDDED: [(&str, &str); 2] = [("sm_70", BASELINE), ("sm_90", HOPPER)];
-
 /// Machines for which a kernel need not be compiled: `sm_90`. None where the code is of
 /// other sources than the PTX.
 #[must_use]
 pub fn precompiled_for() -> Vec<String> {
-    precompiled::machines(HOPPER)
+    precompiled::machines(HOPPER.sources())
 }
 
 /// Oldest capability that the baseline runs on.
@@ -41,11 +34,11 @@ const CAPABILITY_MIN: (u32, u32) = (7, 0);
 /// Bytes of the compiler's log that are kept.
 const LOG_BYTES: usize = 8 << 10;
 
-/// Returns the name of the embedded module for a capability, and its text.
-fn image_for(capability: (u32, u32)) -> Option<(&'static str, &'static str)> {
+/// Returns the embedded kernels for a capability.
+fn image_for(capability: (u32, u32)) -> Option<&'static Embedded> {
     match capability {
-        (major, _) if major >= 9 => Some(("sm_90", HOPPER)),
-        capability if capability >= CAPABILITY_MIN => Some(("sm_70", BASELINE)),
+        (major, _) if major >= 9 => Some(&HOPPER),
+        capability if capability >= CAPABILITY_MIN => Some(&BASELINE),
         _ => None,
     }
 }
@@ -70,8 +63,7 @@ struct Held {
 #[derive(Debug)]
 pub(super) struct Module {
     context: Rc<Context>,
-    image: &'static str,
-    text: &'static str,
+    image: &'static Embedded,
     loaded: RefCell<Vec<Held>>,
     load_ns: Cell<u64>,
 }
@@ -84,7 +76,7 @@ impl Module {
     pub(super) fn load(context: &Rc<Context>) -> Result<Rc<Self>, BackendError> {
         let info = &context.limits().info;
         let capability = info.compute_capability.unwrap_or((0, 0));
-        let (image, text) = image_for(capability).ok_or_else(|| BackendError::Unsupported {
+        let image = image_for(capability).ok_or_else(|| BackendError::Unsupported {
             device: info.name.clone(),
             reason: format!(
                 "its capability is {}.{}, 7.0 is the oldest that works",
@@ -94,7 +86,6 @@ impl Module {
         Ok(Rc::new(Self {
             context: Rc::clone(context),
             image,
-            text,
             loaded: RefCell::default(),
             load_ns: Cell::new(0),
         }))
@@ -102,7 +93,7 @@ impl Module {
 
     /// Target of this embedded module.
     pub(super) const fn image(&self) -> &'static str {
-        self.image
+        self.image.target()
     }
 
     /// Time that the driver took to compile the kernels requested so far, or to find them in its
@@ -122,7 +113,7 @@ impl Module {
         let text = text.ok_or_else(|| BackendError::NoPtx {
             device: info.name.clone(),
         })?;
-        check_sources(text, self.text)?;
+        check_sources(text, self.image.sources())?;
         Ok(Arc::clone(text))
     }
 
@@ -134,14 +125,14 @@ impl Module {
         }
         let started = Instant::now();
         let Wanted { entry, bound, own } = &wanted;
-        let text = own.as_deref().unwrap_or(self.text);
+        let text = own.as_deref();
         let precompiled = match own {
             None => self.precompiled(*entry, *bound),
             Some(_) => None,
         };
         let raw = match precompiled {
             Some(raw) => raw,
-            None => compile(&bound.apply(only(text, *entry)))?,
+            None => compile(&bound.apply(only(text.unwrap_or_else(|| self.image.text()), *entry)))?,
         };
         let spent = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.load_ns.set(self.load_ns.get().saturating_add(spent));
@@ -152,7 +143,7 @@ impl Module {
     /// Code made in advance, unless the driver does not take it: an older one may not.
     fn precompiled(&self, entry: Entry, bound: Bound) -> Option<CUmodule> {
         let capability = self.context.limits().info.compute_capability?;
-        let code = precompiled::code(self.text, capability, (entry, bound))?;
+        let code = precompiled::code(self.image.sources(), capability, (entry, bound))?;
         load(&code).ok()
     }
 
@@ -214,8 +205,8 @@ impl Drop for Module {
 }
 
 /// Refuses the PTX of waves that was built from other sources than the embedded kernels.
-fn check_sources(own: &str, embedded: &str) -> Result<(), BackendError> {
-    let [found, needed] = [own, embedded].map(|text| sources_of(text).unwrap_or("none"));
+fn check_sources(own: &str, needed: &str) -> Result<(), BackendError> {
+    let found = sources_of(own).unwrap_or("none");
     if found == needed {
         return Ok(());
     }
@@ -400,7 +391,7 @@ mod tests {
 
     #[test]
     fn each_capability_gets_the_newest_kernels_that_it_runs() {
-        let target = |capability| image_for(capability).map(|(name, _)| name);
+        let target = |capability| image_for(capability).map(Embedded::target);
         assert_eq!(target((6, 1)), None);
         assert_eq!(target((7, 0)), Some("sm_70"));
         assert_eq!(target((8, 9)), Some("sm_70"));
@@ -409,18 +400,8 @@ mod tests {
     }
 
     #[test]
-    fn embedded_modules_end_in_one_zero() {
-        for text in [BASELINE, HOPPER] {
-            assert_eq!(
-                text.bytes().position(|byte| byte == 0),
-                Some(text.len() - 1)
-            );
-        }
-    }
-
-    #[test]
     fn the_embedded_modules_hold_every_entry() {
-        for text in [BASELINE, HOPPER] {
+        for text in [&BASELINE, &HOPPER].map(Embedded::text) {
             for entry in Entry::ALL {
                 let name = entry.name().to_string_lossy();
                 assert!(text.contains(&format!(".entry {name}(")), "{name}");
@@ -430,7 +411,7 @@ mod tests {
 
     #[test]
     fn a_kernel_is_compiled_without_the_others() {
-        for text in [BASELINE, HOPPER] {
+        for text in [&BASELINE, &HOPPER].map(Embedded::text) {
             for entry in Entry::ALL {
                 let alone = only(text, entry);
                 assert!(alone.ends_with('\0') && alone.len() < text.len());
@@ -448,7 +429,7 @@ mod tests {
 
     #[test]
     fn the_persistent_kernels_can_be_compiled_for_smaller_blocks() {
-        for text in [BASELINE, HOPPER] {
+        for text in [&BASELINE, &HOPPER].map(Embedded::text) {
             for entry in [Entry::Mega, Entry::MegaSearch] {
                 let text = Bound::of(512, true).apply(only(text, entry));
                 assert_eq!(text.matches(".maxntid 512, 1, 1\n").count(), 1, "{entry:?}");
@@ -460,12 +441,14 @@ mod tests {
     #[test]
     fn waves_built_from_other_sources_are_refused_with_both_hashes() {
         let own = "// a\n// sources: sha256 abc\n";
-        let error = check_sources(own, HOPPER).unwrap_err().to_string();
+        let error = check_sources(own, HOPPER.sources())
+            .unwrap_err()
+            .to_string();
         assert!(
             error.contains("(abc)") && error.contains("build-ptx --crate"),
             "{error}"
         );
-        assert!(check_sources(BASELINE, HOPPER).is_ok());
+        assert!(check_sources(BASELINE.text(), HOPPER.sources()).is_ok());
     }
 
     #[test]

@@ -6,7 +6,6 @@
 use super::loaded::Loaded;
 use super::memory::Pinned;
 use super::resident::ResidentGraph;
-use super::running::Running;
 use super::stream::Stream;
 use crate::backend::BackendError;
 
@@ -45,23 +44,21 @@ impl Copies {
         })
     }
 
-    /// Queues the upload of the graph.
-    pub(super) fn upload(&self, running: &mut Running<'_>) -> Result<(), BackendError> {
+    /// Queues the upload of the graph; returns the number of copies.
+    pub(super) fn upload(&self, stream: &Stream) -> Result<u64, BackendError> {
         for (copy, address, bytes) in &self.arrays {
             // SAFETY: the address is that of the array's device memory, which the session keeps
             // longer than these copies, and nothing writes to the pinned memory.
-            unsafe { running.stream().copy_in(*address, copy, *bytes)? };
-            running.uploaded();
+            unsafe { stream.copy_in(*address, copy, *bytes)? };
         }
-        Ok(())
+        Ok(self.arrays.len() as u64)
     }
 
-    /// Queues the readback of the program's memory and waits for it.
-    pub(super) fn read_back(&self, running: &mut Running<'_>) -> Result<(), BackendError> {
+    /// Queues the readback of the program's memory, which the caller waits for before the next.
+    pub(super) fn read_back(&self, stream: &Stream) -> Result<(), BackendError> {
         let (address, bytes) = self.arena_place;
-        // SAFETY: the arena belongs to the loaded program, and nothing else uses the pinned memory
-        // before the wait.
-        unsafe { running.stream().copy_out(&self.arena, address, bytes)? };
-        running.wait()
+        // SAFETY: the arena belongs to the loaded program, and callers use the pinned memory no more
+        // before they have waited.
+        unsafe { stream.copy_out(&self.arena, address, bytes) }
     }
 }

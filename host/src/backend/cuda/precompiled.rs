@@ -15,39 +15,30 @@ const FILE: &[u8] = include_bytes!("../../../ptx/precompiled.bin");
 /// First line of the file.
 const FORMAT: &str = "seawall precompiled kernels 1";
 
-/// Text before the hash of its sources in a PTX file.
-const SOURCES: &str = "// sources: sha256 ";
-
 /// Largest unpacked piece, bytes.
 const CODE_MAX: usize = 16 << 20;
 
 /// Returns the machine code of `entry` within `bound` for a device of `capability`, if there is
-/// code of the same sources as `ptx`.
+/// code of these `sources`.
 pub(super) fn code(
-    ptx: &str,
+    sources: &str,
     capability: (u32, u32),
     (entry, bound): (Entry, Bound),
 ) -> Option<Vec<u8>> {
     let kernel = entry.name().to_str().ok()?;
-    let pieces = pieces(FILE, sources_of(ptx)?);
+    let pieces = pieces(FILE, sources);
     let fitting = pieces.filter(|piece| {
         piece.kernel == kernel && piece.lanes == bound.lanes() && piece.serves(capability)
     });
     fitting.max_by_key(|piece| piece.capability)?.unpacked()
 }
 
-/// Returns the machines with code of the same sources as `ptx`: `sm_90`.
-pub(super) fn machines(ptx: &str) -> Vec<String> {
-    let pieces = sources_of(ptx).map(|sources| pieces(FILE, sources));
-    let found = pieces.into_iter().flatten();
+/// Returns the machines with code of these `sources`: `sm_90`.
+pub(super) fn machines(sources: &str) -> Vec<String> {
+    let found = pieces(FILE, sources);
     let mut found: Vec<u32> = found.map(|piece| piece.capability).collect();
     found.dedup();
     found.iter().map(|number| format!("sm_{number}")).collect()
-}
-
-fn sources_of(ptx: &str) -> Option<&str> {
-    let mut lines = ptx.lines().take(4);
-    lines.find_map(|line| line.strip_prefix(SOURCES))
 }
 
 /// A kernel's code in the file.
@@ -148,14 +139,15 @@ mod tests {
     #[test]
     fn the_embedded_code_is_machine_code() {
         const ELF: &[u8] = b"\x7fELF";
-        for (target, ptx) in EMBEDDED {
+        for kernels in EMBEDDED {
+            let (target, sources) = (kernels.target(), kernels.sources());
             // There is no code between a change of the kernels and the next `precompile`.
-            for machine in machines(ptx) {
+            for machine in machines(sources) {
                 let number: u32 = machine[3..].parse().unwrap();
                 let capability = (number / 10, number % 10);
                 for lanes in [256, 640, 1024] {
                     let wanted = (Entry::MegaSearch, Bound::of(lanes, true));
-                    let code = code(ptx, capability, wanted).unwrap();
+                    let code = code(sources, capability, wanted).unwrap();
                     assert!(code.starts_with(ELF), "{target}, {machine}, {lanes}");
                 }
             }

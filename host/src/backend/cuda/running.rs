@@ -80,18 +80,20 @@ impl<'a> Running<'a> {
 
     /// Uploads the graph, if the host does so before every wave.
     pub(super) fn begin_wave(&mut self) -> Result<(), BackendError> {
-        match self.copies {
-            Some(copies) => copies.upload(self),
-            None => Ok(()),
+        if let Some(copies) = self.copies {
+            let uploads = copies.upload(self.stream)?;
+            self.host.uploads = self.host.uploads.saturating_add(uploads);
         }
+        Ok(())
     }
 
     /// Reads the program's memory back, if the host does so after every wave.
     pub(super) fn end_wave(&mut self) -> Result<(), BackendError> {
-        match self.copies {
-            Some(copies) => copies.read_back(self),
-            None => Ok(()),
-        }
+        let Some(copies) = self.copies else {
+            return Ok(());
+        };
+        copies.read_back(self.stream)?;
+        self.wait()
     }
 
     /// Counts launches.

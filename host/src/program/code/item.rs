@@ -84,7 +84,7 @@ impl<'c> Item<'c> {
         self.make(kind, Step::of(op).using([index.id()]).with(number, 0))
     }
 
-    /// How many edges of a kind node `node` has.
+    /// The number of edges of a kind of node `node`.
     #[must_use]
     pub fn degree(self, edges: Edges, node: impl Operand<'c>) -> Value<'c> {
         self.row(Op::Degree, edges, node)

@@ -91,7 +91,7 @@ impl<'r> Coder<'r> {
         spec.map_or("", |spec| spec.name)
     }
 
-    /// Notes that a register is used, and gives its number.
+    /// Notes that a register is used, and returns its number.
     pub(super) fn name(&self, register: RegisterId) -> u32 {
         self.named.borrow_mut().push(register);
         register.number()
@@ -155,7 +155,7 @@ impl<'r> Coder<'r> {
         }
     }
 
-    /// Begins a part for edges; gives the place of its step.
+    /// Begins a part for edges; returns the place of its step.
     pub(super) fn begin_edges(&self, edges: Edges) -> usize {
         let (begun, open) = self.parts.get();
         if open != 0 {

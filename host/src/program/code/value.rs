@@ -271,13 +271,13 @@ impl<'c> Value<'c> {
         self.make(Kind::U32, step.with(seed, 0))
     }
 
-    /// How many bits are set.
+    /// The number of bits that are set.
     #[must_use]
     pub fn ones(self) -> Self {
         self.unary("ones", whole(Op::Ones, Op::OnesWide), Kind::U32)
     }
 
-    /// How many zeros are below the lowest bit that is set.
+    /// The number of zeros below the lowest bit that is set.
     #[must_use]
     pub fn low_zeros(self) -> Self {
         let ops = whole(Op::LowZeros, Op::LowZerosWide);

@@ -1,0 +1,46 @@
+//! Entries for the threads of a CPU, as `entry` has them for a GPU.
+//!
+//! [`BUILT_IN`] is a static, so those that know the built-in waves are compiled with this
+//! crate. A crate that calls them compiles no kernel again, and this one compiles beside
+//! others that such a crate waits for.
+
+use crate::control::Stop;
+use crate::grid::host::HostGrid;
+use crate::launch::Launch;
+use crate::run::{Batch, BodyLaunch, run_batch, run_body, run_one_group, run_program};
+use crate::sets::{All, WaveSet};
+
+/// Walks a part of a program, in one thread.
+pub type Walk<What> = fn(HostGrid, Launch, What) -> Result<(), Stop>;
+
+/// Functions that know the same waves.
+#[derive(Clone, Copy, Debug)]
+pub struct Walkers {
+    /// Walks the whole program, without atomic operations if the grid has one thread.
+    pub program: Walk<()>,
+    /// Walks one group.
+    pub group: Walk<u32>,
+    /// Walks one group of a loop's body.
+    pub body: Walk<BodyLaunch>,
+    /// Walks graphs of a batch until none is left.
+    pub batch: fn(HostGrid, Batch),
+}
+
+/// Functions that know every built-in wave.
+pub static BUILT_IN: Walkers = Walkers::of::<All>();
+
+impl Walkers {
+    /// Functions that know the waves of `S`.
+    #[must_use]
+    pub const fn of<S: WaveSet>() -> Self {
+        Self {
+            program: |grid, launch, ()| match grid.alone() {
+                Some(grid) => run_program::<_, S>(grid, launch),
+                None => run_program::<_, S>(grid, launch),
+            },
+            group: |grid, launch, group| run_one_group::<_, S>(grid, launch, group),
+            body: |grid, launch, body| run_body::<_, S>(grid, launch, body),
+            batch: |grid, batch| run_batch::<_, S>(grid, batch),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Records of a trace, in memory that the leading block alone writes.
+
+use crate::grid::Grid;
+use crate::memory::{Proven, word_of};
+use seawall_core::abi::search::DriveRecord;
+use seawall_core::abi::trace::{GroupTrace, StepTrace, TraceHead};
+
+const HEAD_WORDS: u32 = (size_of::<TraceHead>() / 4) as u32;
+const GROUP_WORDS: u32 = (size_of::<GroupTrace>() / 4) as u32;
+const STEP_WORDS: u32 = (size_of::<StepTrace>() / 4) as u32;
+
+/// A trace in the device's memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Trace {
+    words: Proven,
+    groups: u32,
+}
+
+impl Trace {
+    /// The trace at `address`, of a table of `groups` groups.
+    ///
+    /// # Safety
+    /// There must be one with the room that it states, for the leading block alone, valid
+    /// for the whole run.
+    #[inline(always)]
+    #[must_use]
+    pub unsafe fn at(address: u64, groups: u32) -> Self {
+        // SAFETY: the trace is valid, by this function's contract, and callers stay in it.
+        let words = unsafe { Proven::trusted(address as *mut u32, u32::MAX) };
+        Self { words, groups }
+    }
+
+    #[inline(always)]
+    fn time<G: Grid>(self, grid: G, at: u32) -> u64 {
+        let [low, high] = [at, at + 1].map(|at| u64::from(self.words.load(grid, at)));
+        high << 32 | low
+    }
+
+    #[inline(always)]
+    fn set_time<G: Grid>(self, grid: G, at: u32, time: u64) {
+        self.words.store(grid, at, time as u32);
+        self.words.store(grid, at + 1, (time >> 32) as u32);
+    }
+
+    /// The record of a group of the table.
+    #[inline(always)]
+    fn group(self, index: u32) -> Option<u32> {
+        (index < self.groups).then(|| HEAD_WORDS + index * GROUP_WORDS)
+    }
+
+    /// The record of step `index` of all searches, if there is room for it.
+    #[inline(always)]
+    fn step<G: Grid>(self, grid: G, index: u32) -> Option<u32> {
+        let room = self.words.load(grid, word_of!(TraceHead, room));
+        (index < room).then(|| HEAD_WORDS + self.groups * GROUP_WORDS + index * STEP_WORDS)
+    }
+
+    pub(super) fn begin_group<G: Grid>(self, grid: G, index: u32) {
+        let Some(at) = self.group(index) else { return };
+        let now = grid.now_ns();
+        self.set_time(grid, at + word_of!(GroupTrace, begun_ns), now);
+        let runs = at + word_of!(GroupTrace, runs);
+        let before = self.words.load(grid, runs);
+        if before == 0 {
+            self.set_time(grid, at + word_of!(GroupTrace, first_ns), now);
+        }
+        self.words.store(grid, runs, before.saturating_add(1));
+    }
+
+    pub(super) fn end_group<G: Grid>(self, grid: G, index: u32, groups: u32) {
+        let Some(at) = self.group(index) else { return };
+        let begun = self.time(grid, at + word_of!(GroupTrace, begun_ns));
+        let spent = at + word_of!(GroupTrace, spent_ns);
+        let took = grid.now_ns().saturating_sub(begun);
+        let total = self.time(grid, spent).saturating_add(took);
+        self.set_time(grid, spent, total);
+        self.words
+            .store(grid, at + word_of!(GroupTrace, groups), groups);
+    }
+
+    /// Ends the last step of a search, unless it has ended.
+    pub(super) fn end_step<G: Grid>(self, grid: G) {
+        let steps = self.words.load(grid, word_of!(TraceHead, steps));
+        let last = steps
+            .checked_sub(1)
+            .and_then(|index| self.step(grid, index));
+        let Some(at) = last else { return };
+        let ended = at + word_of!(StepTrace, ended_ns);
+        if self.time(grid, ended) == 0 {
+            self.set_time(grid, ended, grid.now_ns());
+        }
+    }
+
+    pub(super) fn begin_step<G: Grid>(self, grid: G, wave: u32, drive: &DriveRecord) {
+        self.end_step(grid);
+        let counter = word_of!(TraceHead, steps);
+        let index = self.words.load(grid, counter);
+        self.words.store(grid, counter, index.saturating_add(1));
+        let Some(at) = self.step(grid, index) else {
+            return;
+        };
+        let words = [
+            drive.next,
+            drive.topology,
+            drive.reason,
+            drive.iteration,
+            drive.nodes,
+            drive.edges,
+            wave,
+        ];
+        for (at, word) in (at..).zip(words) {
+            self.words.store(grid, at, word);
+        }
+        self.set_time(grid, at + word_of!(StepTrace, begun_ns), grid.now_ns());
+    }
+}

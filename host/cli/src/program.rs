@@ -1,0 +1,115 @@
+//! Programs from text files, for `run` and `plan`.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use seawall::Cause;
+use seawall::backend::BackendError;
+use seawall::program::{GraphSize, ProgramError, TextError, TextProgram, read_text};
+use serde_json::{Value, json};
+
+/// A program of a text could not be read, planned or run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(super) enum ProgramFailure {
+    /// The file cannot be read.
+    #[error("{file}: cannot read: {source}")]
+    Unreadable {
+        /// File as the caller named it.
+        file: String,
+        /// The operating system's answer.
+        source: io::Error,
+    },
+    /// The text makes no sense.
+    #[error("{file}: {source}")]
+    Text {
+        /// File as the caller named it.
+        file: String,
+        /// The problem and its place.
+        source: TextError,
+    },
+    /// The run failed.
+    #[error(transparent)]
+    Run {
+        /// The failure.
+        source: BackendError,
+    },
+    /// A program for several graphs.
+    #[error("--program runs on one graph, and these are {graphs}; run it on each alone")]
+    Batch {
+        /// How many there are.
+        graphs: usize,
+    },
+}
+
+impl ProgramFailure {
+    pub(super) fn cause(&self) -> Cause {
+        match self {
+            Self::Unreadable { source, .. } => Cause::of_io(source),
+            Self::Text { .. } | Self::Batch { .. } => Cause::Request,
+            Self::Run { source } => source.cause(),
+        }
+    }
+
+    /// Its kind and fields.
+    pub(super) fn fields(&self) -> Value {
+        match self {
+            Self::Unreadable { file, source } => {
+                json!({"kind": "unreadable", "file": file, "reason": source.to_string()})
+            }
+            Self::Text { file, source } => match source {
+                TextError::Json { line, column, .. } => {
+                    json!({"kind": "invalid_json", "file": file, "line": line, "column": column})
+                }
+                TextError::At { place, .. } => {
+                    json!({"kind": "program_text", "file": file, "place": place})
+                }
+                _ => json!({"kind": "program", "file": file}),
+            },
+            Self::Run { .. } => json!({"kind": "program_run"}),
+            Self::Batch { graphs } => json!({"kind": "one_graph", "graphs": graphs}),
+        }
+    }
+}
+
+/// The text of a file.
+pub(super) struct ProgramFile {
+    file: String,
+    text: String,
+}
+
+/// Bytes that are read of a file: one more than any text may have.
+const BYTES_MAX: u64 = (1 << 20) + 1;
+
+/// Reads a file, or standard input for `-`.
+pub(super) fn read(file: &Path) -> Result<ProgramFile, ProgramFailure> {
+    let mut text = String::new();
+    let read = if file.as_os_str() == "-" {
+        io::stdin().lock().take(BYTES_MAX).read_to_string(&mut text)
+    } else {
+        File::open(file).and_then(|file| file.take(BYTES_MAX).read_to_string(&mut text))
+    };
+    let file = file.to_string_lossy().into_owned();
+    match read {
+        Ok(_) => Ok(ProgramFile { file, text }),
+        Err(source) => Err(ProgramFailure::Unreadable { file, source }),
+    }
+}
+
+impl ProgramFile {
+    /// Its program for graphs of a size.
+    pub(super) fn program(&self, graph: GraphSize) -> Result<TextProgram, ProgramFailure> {
+        read_text(&self.text, graph).map_err(|source| self.failure(source))
+    }
+
+    /// The failure of a program that makes no sense as a whole.
+    pub(super) fn refused(&self, source: ProgramError) -> ProgramFailure {
+        self.failure(source.into())
+    }
+
+    fn failure(&self, source: TextError) -> ProgramFailure {
+        let file = self.file.clone();
+        ProgramFailure::Text { file, source }
+    }
+}

@@ -1,0 +1,206 @@
+//! `seawall run --program`: a program from its text, on one graph.
+
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::error::CliError;
+use crate::output::print;
+use crate::program::{ProgramFailure, read};
+use seawall::backend::{BackendError, ProgramSession};
+use seawall::executor::{Executor, Machine};
+use seawall::graph::{Graph, LoadOptions, load};
+use seawall::program::{GraphSize, Kind, PlanRequest, PlanSummary, TextProgram, TextResult};
+use seawall::units::counted;
+
+/// A program, its graph and its machine.
+pub(super) struct Asked<'a> {
+    pub(super) file: &'a Path,
+    pub(super) graph: &'a OsStr,
+    pub(super) options: LoadOptions,
+    pub(super) machine: Machine,
+    pub(super) json: bool,
+    pub(super) quiet: bool,
+}
+
+/// Loads, runs and reports. A text that makes no sense is refused before the graph is read.
+pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
+    let text = read(asked.file)?;
+    text.program(GraphSize { nodes: 0, edges: 0 })?;
+    let started = Instant::now();
+    let graph = load(asked.graph, &asked.options, None)?.graph;
+    let load_ns = nanoseconds(started);
+    let program = text.program(GraphSize {
+        nodes: graph.nodes(),
+        edges: graph.edges(),
+    })?;
+    let plan = PlanRequest {
+        resident_bytes: 4 * (u64::from(graph.nodes()) + 1 + u64::from(graph.edges())),
+        budget_bytes: asked.machine.budget_bytes,
+        ..PlanRequest::default()
+    };
+    let (encoded, plan) = program
+        .program
+        .encode(&plan)
+        .map_err(|source| text.refused(source))?;
+    let ran = run(&graph, &asked.machine, (&program, &encoded))
+        .map_err(|source| ProgramFailure::Run { source })?;
+    let report = Report {
+        program: asked.file.to_string_lossy().into_owned(),
+        backend: asked.machine.executor.unwrap_or(Executor::Cpu),
+        nodes: graph.nodes(),
+        edges: graph.edges(),
+        plan,
+        time_ns: json!({"load": load_ns, "run": ran.run_ns}),
+        device: ran.device,
+        loops: ran.loops,
+        results: ran.results,
+    };
+    if asked.json {
+        print(|out| {
+            serde_json::to_writer(&mut *out, &report)?;
+            writeln!(out)
+        })?;
+    } else if !asked.quiet {
+        print(|out| report.write(out))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn nanoseconds(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Results of a run.
+struct Ran {
+    device: String,
+    loops: Vec<LoopEnd>,
+    results: Vec<ResultReport>,
+    run_ns: u64,
+}
+
+/// End of a loop on the top level.
+#[derive(Serialize)]
+struct LoopEnd {
+    iterations: u32,
+    converged: bool,
+}
+
+#[derive(Serialize)]
+struct ResultReport {
+    name: String,
+    kind: &'static str,
+    values: Vec<Value>,
+}
+
+fn run(
+    graph: &Graph,
+    machine: &Machine,
+    (program, encoded): (&TextProgram, &seawall::program::EncodedProgram),
+) -> Result<Ran, BackendError> {
+    let mut session = ProgramSession::open(graph, machine)?;
+    session.load(encoded)?;
+    for (register, words) in &program.inputs {
+        session.set_input(*register, words)?;
+    }
+    let started = Instant::now();
+    let stats = session.run()?;
+    let run_ns = nanoseconds(started);
+    let control = &stats.control;
+    let loops = control.loops.iter().take(control.loops_done as usize);
+    let loops = loops.map(|ended| LoopEnd {
+        iterations: ended.iterations,
+        converged: ended.converged != 0,
+    });
+    let mut words = Vec::new();
+    let mut results = Vec::new();
+    for result in &program.results {
+        session.read(result.register, &mut words)?;
+        results.push(shown(result, &words));
+    }
+    Ok(Ran {
+        device: session.device().name.clone(),
+        loops: loops.collect(),
+        results,
+        run_ns,
+    })
+}
+
+/// The values of a result in `words`; a float that is no number is null.
+fn shown(result: &TextResult, words: &[u32]) -> ResultReport {
+    let words = words.chunks_exact(result.kind.words() as usize);
+    let values = words.take(usize::try_from(result.count).unwrap_or(usize::MAX));
+    let value = |words: &[u32]| match (result.kind, words) {
+        (Kind::U32, [word]) => json!(word),
+        (Kind::I32, [word]) => json!(*word as i32),
+        (Kind::F32, [word]) => json!(f32::from_bits(*word)),
+        (_, [low, high]) => json!(u64::from(*low) | u64::from(*high) << 32),
+        _ => Value::Null,
+    };
+    ResultReport {
+        name: result.name.clone(),
+        kind: match result.kind {
+            Kind::U32 => "u32",
+            Kind::I32 => "i32",
+            Kind::F32 => "f32",
+            Kind::U64 => "u64",
+        },
+        values: values.map(value).collect(),
+    }
+}
+
+#[derive(Serialize)]
+struct Report {
+    program: String,
+    backend: Executor,
+    device: String,
+    nodes: u32,
+    edges: u32,
+    plan: PlanSummary,
+    loops: Vec<LoopEnd>,
+    results: Vec<ResultReport>,
+    time_ns: Value,
+}
+
+/// Values of a result that the text report shows.
+const SHOWN: usize = 8;
+
+impl Report {
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (nodes, edges) = (u64::from(self.nodes), u64::from(self.edges));
+        let size = (counted(nodes, "node"), counted(edges, "edge"));
+        writeln!(out, "{} on {}, {}", self.program, size.0, size.1)?;
+        writeln!(
+            out,
+            "  ran on    {} (backend {})",
+            self.device, self.backend
+        )?;
+        for ended in &self.loops {
+            let iterations = counted(u64::from(ended.iterations), "iteration");
+            let end = if ended.converged {
+                "converged"
+            } else {
+                "stopped at its limit"
+            };
+            writeln!(out, "  loop      {iterations}, {end}")?;
+        }
+        let groups = counted(u64::from(self.plan.groups), "group");
+        writeln!(out, "  plan      {groups}, {} bytes", self.plan.arena_bytes)?;
+        for result in &self.results {
+            let values = result.values.iter().take(SHOWN);
+            let values: Vec<String> = values.map(Value::to_string).collect();
+            let more = if result.values.len() > SHOWN {
+                " ..."
+            } else {
+                ""
+            };
+            writeln!(out, "  {:<10}{}{more}", result.name, values.join(" "))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,155 @@
+//! Registers of a program's text.
+
+use super::at::At;
+use super::error::{TextError, TextProblem};
+use crate::program::builder::ProgramBuilder;
+use crate::program::encoded::RegisterId;
+use seawall_core::abi::code::Kind;
+use std::collections::HashMap;
+
+/// Names of registers in errors of the builder: a text has as many at most.
+const NAMES: [&str; 64] = [
+    "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16",
+    "17", "18", "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31", "32",
+    "33", "34", "35", "36", "37", "38", "39", "40", "41", "42", "43", "44", "45", "46", "47", "48",
+    "49", "50", "51", "52", "53", "54", "55", "56", "57", "58", "59", "60", "61", "62", "63",
+];
+
+/// Kinds by name.
+const KINDS: [(&str, Kind); 4] = [
+    ("u32", Kind::U32),
+    ("i32", Kind::I32),
+    ("f32", Kind::F32),
+    ("u64", Kind::U64),
+];
+
+/// Sizes of the graph that a program is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GraphSize {
+    /// Its nodes.
+    pub nodes: u32,
+    /// Its directed edges.
+    pub edges: u32,
+}
+
+/// A register that is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextResult {
+    /// Its name in the text.
+    pub name: String,
+    /// The register.
+    pub register: RegisterId,
+    /// Kind of its values.
+    pub kind: Kind,
+    /// How many there are.
+    pub count: u64,
+}
+
+/// The registers of a text.
+#[derive(Debug, Default)]
+pub(super) struct Registers<'t> {
+    by_name: HashMap<&'t str, RegisterId>,
+    /// Registers that are kept.
+    pub(super) results: Vec<TextResult>,
+    /// Words of each input.
+    pub(super) inputs: Vec<(RegisterId, Vec<u32>)>,
+}
+
+impl<'t> Registers<'t> {
+    /// Adds the registers of the list `at` to `program`.
+    pub(super) fn read(
+        program: &mut ProgramBuilder,
+        at: &At<'t>,
+        graph: GraphSize,
+    ) -> Result<Self, TextError> {
+        let items = at.items()?;
+        if items.len() > NAMES.len() {
+            return Err(at.error(TextProblem::TooMany {
+                what: "registers",
+                found: items.len(),
+                most: NAMES.len(),
+            }));
+        }
+        let mut registers = Self::default();
+        for (item, shown) in items.iter().zip(NAMES) {
+            registers.add(program, (item, shown), graph)?;
+        }
+        Ok(registers)
+    }
+
+    fn add(
+        &mut self,
+        program: &mut ProgramBuilder,
+        (at, shown): (&At<'t>, &'static str),
+        graph: GraphSize,
+    ) -> Result<(), TextError> {
+        at.check_fields(&["name", "kind", "count", "values", "keep"])?;
+        let name = at.field("name")?;
+        let kind = at.field("kind")?.choice("kind", &KINDS)?;
+        let (register, count) = match at.optional("values")? {
+            Some(values) => {
+                let words = input_words(&values, kind)?;
+                let count = words.len() as u64 / u64::from(kind.words());
+                let register = program.input_values(shown, kind, count)?;
+                self.inputs.push((register, words));
+                (register, count)
+            }
+            None => {
+                let count = count_of(&at.field("count")?, graph)?;
+                (program.values(shown, kind, count)?, count)
+            }
+        };
+        if self.by_name.insert(name.text()?, register).is_some() {
+            let name = name.text()?.to_owned();
+            return Err(at.error(TextProblem::Twice { name }));
+        }
+        let keep = at.optional("keep")?;
+        if keep.map_or(Ok(false), |keep| keep.flag())? {
+            program.keep(register);
+            self.results.push(TextResult {
+                name: name.text()?.to_owned(),
+                register,
+                kind,
+                count,
+            });
+        }
+        Ok(())
+    }
+
+    /// The register that the string `at` names.
+    pub(super) fn named(&self, at: &At<'_>) -> Result<RegisterId, TextError> {
+        let found = self.by_name.get(at.text()?);
+        found.copied().ok_or_else(|| {
+            let mut known: Vec<&str> = self.by_name.keys().copied().collect();
+            known.sort_unstable();
+            at.unknown("register", &known.join(", "))
+        })
+    }
+}
+
+/// A number of values: of nodes, of edges or as it stands there.
+fn count_of(at: &At<'_>, graph: GraphSize) -> Result<u64, TextError> {
+    match at.as_text() {
+        None => at.word().map(u64::from),
+        Some("nodes") => Ok(graph.nodes.into()),
+        Some("edges") => Ok(graph.edges.into()),
+        Some(_) => Err(at.unknown("count", "nodes, edges and whole numbers")),
+    }
+}
+
+/// The words of a list of values.
+fn input_words(at: &At<'_>, kind: Kind) -> Result<Vec<u32>, TextError> {
+    let mut words = Vec::new();
+    for item in at.items()? {
+        match kind {
+            Kind::U32 => words.push(item.word()?),
+            Kind::I32 => words.push(item.signed()? as u32),
+            Kind::F32 => words.push(item.float()?.to_bits()),
+            Kind::U64 => {
+                let long = item.long()?;
+                words.extend([long as u32, (long >> 32) as u32]);
+            }
+        }
+    }
+    Ok(words)
+}

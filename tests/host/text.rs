@@ -1,0 +1,191 @@
+//! Programs as text: the examples find what they say, errors have their places, and no text makes
+//! the reader panic.
+
+use proptest::prelude::*;
+use seawall::backend::ProgramSession;
+use seawall::executor::Machine;
+use seawall::graph::{Graph, LoadOptions, WeightChoice, load};
+use seawall::program::{GraphSize, PlanRequest, TextError, TextProgram, read_text};
+use seawall_tests::graphs::EdgeList;
+use seawall_tests::oracle;
+use std::collections::HashMap;
+
+const COMPONENTS: &str = include_str!("../../examples/programs/components.json");
+const DEGREES: &str = include_str!("../../examples/programs/degrees.json");
+const DISTANCES: &str = include_str!("../../examples/programs/distances.json");
+
+const SIZE: GraphSize = GraphSize {
+    nodes: 10,
+    edges: 30,
+};
+
+/// Words of every result.
+fn run(text: &str, graph: &Graph) -> HashMap<String, Vec<u32>> {
+    let size = GraphSize {
+        nodes: graph.nodes(),
+        edges: graph.edges(),
+    };
+    let TextProgram {
+        program,
+        results,
+        inputs,
+    } = read_text(text, size).unwrap();
+    let (encoded, _) = program.encode(&PlanRequest::default()).unwrap();
+    let mut session = ProgramSession::open(graph, &Machine::cpu(None)).unwrap();
+    session.load(&encoded).unwrap();
+    for (register, words) in &inputs {
+        session.set_input(*register, words).unwrap();
+    }
+    session.run().unwrap();
+    let mut read = |result: seawall::program::TextResult| {
+        let mut words = Vec::new();
+        session.read(result.register, &mut words).unwrap();
+        (result.name, words)
+    };
+    results.into_iter().map(&mut read).collect()
+}
+
+#[test]
+fn the_example_of_components_finds_components() {
+    let list = EdgeList {
+        nodes: 9,
+        edges: vec![(0, 4), (4, 2), (3, 8), (5, 6), (6, 7), (7, 5)],
+        undirected: true,
+    };
+    let found = run(COMPONENTS, &list.graph().unwrap());
+    assert_eq!(found["labels"], oracle::components(&list));
+}
+
+#[test]
+fn the_example_of_degrees_lists_and_divides() {
+    // A path of four nodes: two with an even number of edges, 2 each.
+    let graph = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 3)], true).unwrap();
+    let found = run(DEGREES, &graph);
+    assert_eq!(found["how many"], [2]);
+    assert_eq!(f32::from_bits(found["mean"][0]), 2.0);
+}
+
+#[test]
+fn the_example_of_distances_finds_shortest_paths() {
+    let options = LoadOptions {
+        weights: WeightChoice::Given,
+        ..LoadOptions::default()
+    };
+    let graph = load("gen:rmat-directed:8:6", &options, None).unwrap().graph;
+    let expected = seawall::analysis::oracle::distances(&graph, &[0]);
+    let found = run(DISTANCES, &graph);
+    assert_eq!(
+        seawall::outcome::Column::U32(found["distances"].clone()),
+        expected
+    );
+}
+
+#[test]
+fn errors_say_where_they_are() {
+    let swaps = [
+        ("\"version\": 1", "\"version\": 2", "version: version 2"),
+        ("\"u32\"", "\"u16\"", "registers[0].kind: no kind"),
+        (
+            "\"nodes\", \"keep\"",
+            "\"nodes\", \"kept\"",
+            "registers[0]: no field",
+        ),
+        ("\"iota\"", "\"iotas\"", "waves[0].wave: no wave"),
+        (
+            "\"to\": \"labels\"",
+            "\"to\": \"label\"",
+            "waves[0].to: no register",
+        ),
+        (
+            "\"min\"",
+            "\"least\"",
+            "waves[1].body[0].code[1].join[0].how: no join",
+        ),
+        (
+            "[\"neighbour\"]",
+            "[\"index\", 1, 2, 3]",
+            "value[2][0]: no operation on three values",
+        ),
+        (
+            "\"changed\": 1",
+            "\"changed\": \"own\", \"be\": 1",
+            "code[4]: no field",
+        ),
+        (
+            "\"only\": [\"below\", \"least\", \"own\"]",
+            "\"only\": [\"below\", \"less\", \"own\"]",
+            "code[2].only[1]: no value",
+        ),
+        (
+            "\"only\": [\"below\"",
+            "\"until\": [\"below\"",
+            "code[2]: there is no edge",
+        ),
+        (
+            "\"only\": [\"below\", \"least\", \"own\"]",
+            "\"only\": -1",
+            "code[2].only: this is to be",
+        ),
+        (
+            "\"let\": \"least\"",
+            "\"let\": \"own\"",
+            "join[0].let: \"own\" is there already",
+        ),
+        ("\"version\": 1,", "\"version\": 1", "line 3, column 3"),
+    ];
+    for (from, to, expected) in swaps {
+        let text = COMPONENTS.replacen(from, to, 1);
+        assert_ne!(text, COMPONENTS, "{from}");
+        let error = read_text(&text, SIZE).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    let long = " ".repeat(2 << 20);
+    assert!(matches!(
+        read_text(&long, SIZE),
+        Err(TextError::TooLong { .. })
+    ));
+}
+
+#[test]
+fn a_program_that_makes_no_sense_is_refused_with_its_wave() {
+    let refused = |from: &str, to: &str| {
+        let text = COMPONENTS.replacen(from, to, 1);
+        let read = read_text(&text, SIZE).unwrap();
+        read.program
+            .encode(&PlanRequest::default())
+            .unwrap_err()
+            .to_string()
+    };
+    let mixed = refused(
+        "[\"below\", \"least\", \"own\"]",
+        "[\"below\", \"least\", [\"f32\", 1]]",
+    );
+    assert!(mixed.contains("wave look around"), "{mixed}");
+    let unfilled = refused(
+        "\"wave\": \"iota\", \"name\": \"own number\", \"to\": \"labels\"",
+        "\"wave\": \"each\", \"over\": {\"count\": 3}, \"code\": [{\"store\": \"labels\", \"value\": 1}]",
+    );
+    assert!(unfilled.contains("fill it first"), "{unfilled}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_change_of_a_text_makes_the_reader_panic(
+        which in 0..3_usize,
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 1..9_usize), 1..4),
+    ) {
+        let mut text = [COMPONENTS, DEGREES, DISTANCES][which].as_bytes().to_vec();
+        for (to, from, length) in changes {
+            // Some bytes of the text in the place of others.
+            let (to, from) = (to.index(text.len()), from.index(text.len()));
+            let piece = text[from..text.len().min(from + length)].to_vec();
+            text.splice(to..text.len().min(to + length), piece);
+        }
+        let text = String::from_utf8_lossy(&text);
+        if let Ok(read) = read_text(&text, SIZE) {
+            let _ = read.program.encode(&PlanRequest::default());
+        }
+    }
+}
