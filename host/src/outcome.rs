@@ -8,16 +8,17 @@ mod groups;
 mod waves;
 
 pub use crate::column::{Column, Rounds, SourceSets};
-pub use crate::program::PlanSummary;
+pub use crate::program::{PlanCounters, PlanSummary};
 pub use groups::{GroupSummary, StepSummary};
 pub(crate) use groups::{groups, steps};
 pub use waves::waves;
 
 use crate::analysis::{AnalysisKind, Answer};
-use crate::backend::HostWork;
+use crate::backend::{HostWork, SessionWork};
 use crate::column::fnv1a;
 use crate::executor::Executor;
 use crate::graph::{Loaded, Scale, WeightKind, WeightOrigin};
+use seawall_core::session::ReuseTelemetry;
 use serde::Serialize;
 
 /// Memory of a machine during a run, in bytes.
@@ -32,6 +33,23 @@ pub struct Memory {
     pub tiles_bytes: u64,
     /// The budget, if there was one.
     pub budget_bytes: Option<u64>,
+}
+
+/// Work of a request on its session, which may have a resident graph and program already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SessionReport {
+    /// The work that `core`'s session plan predicts. It has one synchronisation for each run;
+    /// executors that read back within loops have more.
+    pub predicted: SessionWork,
+    /// The work that the session counted.
+    pub counted: SessionWork,
+    /// Predicted bytes on the machine at once.
+    pub peak_bytes: u64,
+    /// Uploads of the graph that all runs of the session needed and avoided so far.
+    pub reuse: ReuseTelemetry,
+    /// Runs that found their graph on the machine, in millionths of all.
+    pub reuse_rate_ppm: Option<u32>,
 }
 
 /// Dropped edges of a file. The loader of the graph fills this in.
@@ -188,6 +206,10 @@ pub struct RunOutcome {
     pub plan: PlanSummary,
     /// The memory of the machine.
     pub memory: Memory,
+    /// Uses of the plans so far.
+    pub plans: PlanCounters,
+    /// Work of the session, as predicted and as counted.
+    pub session: SessionReport,
     /// Topology that most steps of a search had, by the planner's name; `none` without
     /// steps.
     pub topology: String,

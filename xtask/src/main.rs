@@ -16,6 +16,7 @@ mod licences;
 mod metadata;
 mod msrv;
 mod precompile;
+mod users;
 
 mod error;
 mod process;
@@ -59,6 +60,8 @@ enum Command {
     Licences,
     /// Check that no dependency needs a newer compiler than the workspace promises.
     Msrv,
+    /// Check that the product uses every public module of the planner.
+    Users,
 }
 
 fn main() -> ExitCode {
@@ -87,5 +90,6 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Header(options) => header::run(&options),
         Command::Licences => licences::run(),
         Command::Msrv => msrv::run(),
+        Command::Users => users::run(),
     }
 }

@@ -8,17 +8,17 @@
 //! Hysteresis needs the topology that an identity ran last. The caller's [`Subject`] holds it,
 //! since it must survive evictions and a capacity of 0 must answer like any other.
 //!
-//! Memory plans are not cached: each is a few additions.
+//! Memory plans are not cached: each is a few additions. [`Recent`], the map below the cache, also
+//! serves for values of a caller, such as programs that took long to plan.
 
 mod identity;
-mod lru;
+mod recent;
 
 pub use identity::{AnalysisKind, DeviceKey, Identity, Subject};
+pub use recent::{Ages, Hashed, Insertion, NIL, Recent, Slot};
 
 use crate::topology::memory::{ExecutionPlan, ExecutionRequest, MemoryError, fit};
-use crate::topology::{Decision, Metrics, Signals, Topology, TopologyPolicy};
-use heapless::Vec;
-use lru::{Ends, Insertion, Key, Lru, NIL, Slot};
+use crate::topology::{Decision, MetricClass, Metrics, Signals, Topology, TopologyPolicy};
 
 /// Counters of a cache; all saturate and survive [`PlanCache::clear`].
 ///
@@ -40,6 +40,20 @@ pub struct CacheCounters {
     pub insertions: u64,
     /// Keys replaced by newer ones.
     pub evictions: u64,
+}
+
+impl CacheCounters {
+    /// Counts a look-up that found its key.
+    pub const fn hit(&mut self) {
+        self.hits = self.hits.saturating_add(1);
+    }
+
+    /// Counts a look-up that found none, and the insertion that followed.
+    pub const fn missed(&mut self, insertion: Insertion) {
+        self.misses = self.misses.saturating_add(1);
+        self.insertions = self.insertions.saturating_add(insertion.stored as u64);
+        self.evictions = self.evictions.saturating_add(insertion.evicted as u64);
+    }
 }
 
 /// A bounded cache of raw choices under one policy that evicts the least recently used.
@@ -68,9 +82,34 @@ pub struct CacheCounters {
 pub struct PlanCache<const N: usize> {
     policy: TopologyPolicy,
     counters: CacheCounters,
-    ends: Ends,
+    ages: Ages,
     buckets: [u32; N],
-    slots: Vec<Slot, N>,
+    slots: [Slot<Choice, Topology>; N],
+}
+
+/// Key of a raw choice: an identity, and the class of its metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Choice {
+    identity: Identity,
+    class: MetricClass,
+}
+
+const _: () = assert!(
+    size_of::<Slot<Choice, Topology>>() <= 72,
+    "the documented size of a slot"
+);
+
+impl Hashed for Choice {
+    /// Multiplies and folds, one word after the other.
+    fn hash(&self) -> u64 {
+        let start = u64::from(self.class.0);
+        let hash = self.identity.words().iter().fold(start, |hash, word| {
+            let mixed = (hash ^ *word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            mixed ^ mixed.wrapping_shr(29)
+        });
+        hash.wrapping_mul(0xD6E8_FEB8_6659_FD93)
+    }
 }
 
 impl<const N: usize> PlanCache<N> {
@@ -86,9 +125,9 @@ impl<const N: usize> PlanCache<N> {
                 insertions: 0,
                 evictions: 0,
             },
-            ends: Ends::EMPTY,
+            ages: Ages::EMPTY,
             buckets: [NIL; N],
-            slots: Vec::new(),
+            slots: [Slot::EMPTY; N],
         }
     }
 
@@ -97,11 +136,7 @@ impl<const N: usize> PlanCache<N> {
         CacheView {
             policy: &self.policy,
             counters: &mut self.counters,
-            lru: Lru {
-                slots: self.slots.as_mut_view(),
-                buckets: &mut self.buckets,
-                ends: &mut self.ends,
-            },
+            choices: Recent::new(&mut self.slots, &mut self.buckets, &mut self.ages),
         }
     }
 
@@ -132,7 +167,7 @@ impl<const N: usize> PlanCache<N> {
 
     /// Forgets every key; the counters stay.
     pub fn clear(&mut self) {
-        self.view().lru.clear();
+        self.view().choices.clear();
     }
 
     /// The counters so far.
@@ -150,13 +185,13 @@ impl<const N: usize> PlanCache<N> {
     /// Keys stored.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.slots.len()
+        self.ages.used() as usize
     }
 
     /// Whether no key is stored.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
+        self.len() == 0
     }
 
     /// Most keys stored.
@@ -172,10 +207,24 @@ impl<const N: usize> PlanCache<N> {
 pub struct CacheView<'c> {
     policy: &'c TopologyPolicy,
     counters: &'c mut CacheCounters,
-    lru: Lru<'c>,
+    choices: Recent<'c, Choice, Topology>,
 }
 
-impl CacheView<'_> {
+impl<'c> CacheView<'c> {
+    /// A cache in memory of the caller.
+    #[must_use]
+    pub const fn new(
+        policy: &'c TopologyPolicy,
+        counters: &'c mut CacheCounters,
+        choices: Recent<'c, Choice, Topology>,
+    ) -> Self {
+        Self {
+            policy,
+            counters,
+            choices,
+        }
+    }
+
     /// Chooses a topology as [`PlanCache::select`] does.
     pub fn select(&mut self, subject: &mut Subject, signals: &Signals) -> Decision {
         let signals = subject.identity().device.admit(signals);
@@ -186,29 +235,22 @@ impl CacheView<'_> {
     }
 
     fn decide(&mut self, subject: &Subject, metrics: &Metrics) -> Decision {
-        let key = Key {
+        let key = Choice {
             identity: *subject.identity(),
             class: self.policy.class(metrics),
         };
-        let raw = self.raw(&key, metrics);
+        let raw = self.raw(key, metrics);
         self.policy.explain(metrics, raw, subject.latest())
     }
 
-    fn raw(&mut self, key: &Key, metrics: &Metrics) -> Topology {
-        if let Some(raw) = self.lru.get(key) {
-            self.counters.hits = self.counters.hits.saturating_add(1);
+    fn raw(&mut self, key: Choice, metrics: &Metrics) -> Topology {
+        if let Some(raw) = self.choices.get(&key).copied() {
+            self.counters.hit();
             return raw;
         }
-        self.counters.misses = self.counters.misses.saturating_add(1);
         let raw = self.policy.raw(metrics);
-        let insertion = self.lru.insert(key, raw);
-        self.count(insertion);
+        let insertion = self.choices.insert(key, raw);
+        self.counters.missed(insertion);
         raw
-    }
-
-    fn count(&mut self, insertion: Insertion) {
-        let c = &mut *self.counters;
-        c.insertions = c.insertions.saturating_add(u64::from(insertion.stored));
-        c.evictions = c.evictions.saturating_add(u64::from(insertion.evicted));
     }
 }

@@ -171,6 +171,9 @@ struct LimitArgs {
     /// Compare the result with a plain sequential implementation.
     #[arg(long)]
     check: bool,
+    /// Plan every program, also one that was planned before.
+    #[arg(long)]
+    no_plan_cache: bool,
 }
 
 fn max_iterations_help() -> String {
@@ -376,6 +379,7 @@ impl RunArgs {
         };
         request.topology = self.machine.topology.forced();
         request.detail = self.detail.detail();
+        request.reuse_plans = !self.limits.no_plan_cache;
         request.explain = self.output.explain || self.output.trace.is_some();
         request
     }

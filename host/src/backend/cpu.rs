@@ -11,6 +11,7 @@ use super::threads::{prepare, run_blocks};
 use super::trace::TraceMemory;
 use super::{
     BackendError, Canceller, DeviceInfo, HostWork, RunLimits, RunStats, Session, SessionMemory,
+    SessionWork,
 };
 use crate::graph::{Graph, memory};
 use crate::own::{BUILT_IN, Walk, Walkers, first_lie};
@@ -43,6 +44,7 @@ pub struct CpuSession<'g> {
     checks_facts: bool,
     loaded: Option<Loaded>,
     traces: bool,
+    work: SessionWork,
     canceller: Canceller,
 }
 
@@ -122,6 +124,7 @@ impl<'g> CpuSession<'g> {
             checks_facts: false,
             loaded: None,
             traces: false,
+            work: SessionWork::default(),
             canceller: Canceller::default(),
         })
     }
@@ -221,6 +224,7 @@ impl Session for CpuSession<'_> {
             control: Box::new(bytemuck::Zeroable::zeroed()),
             trace: trace.transpose()?,
         });
+        self.work.loaded();
         Ok(())
     }
 
@@ -248,6 +252,7 @@ impl Session for CpuSession<'_> {
             return Err(super::fault(&loaded.program.wave_names, &control));
         }
         lies?;
+        self.work.ran(inputs.len(), 1);
         Ok(RunStats {
             run_ns,
             host: HostWork::default(),
@@ -255,6 +260,14 @@ impl Session for CpuSession<'_> {
             region: HostWork::default(),
             control,
         })
+    }
+
+    fn work(&self) -> SessionWork {
+        SessionWork {
+            graph_uploads: 1,
+            graph_bytes: self.graph.memory_bytes() as u64,
+            ..self.work
+        }
     }
 
     fn memory(&self) -> SessionMemory {
@@ -279,6 +292,7 @@ impl Session for CpuSession<'_> {
         })?;
         words.extend_from_slice(found);
         loaded.outgrowing.settle();
+        self.work.read(words.len());
         Ok(())
     }
 }

@@ -69,7 +69,7 @@ impl TableLengths {
 }
 
 /// Bytes of a graph and of what of it `needs` names.
-fn graph_bytes(graph: &Graph, needs: GraphNeeds, executor: Executor) -> u64 {
+pub(crate) fn graph_bytes(graph: &Graph, needs: GraphNeeds, executor: Executor) -> u64 {
     let has_incoming = needs.incoming && !graph.is_symmetric();
     let rows = 4 * (u64::from(graph.nodes()) + 1);
     let edges = 4 * u64::from(graph.edges());

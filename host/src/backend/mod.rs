@@ -17,6 +17,7 @@ mod memory;
 mod record;
 mod threads;
 mod trace;
+mod work;
 mod walk;
 
 pub mod cpu;
@@ -217,6 +218,9 @@ pub trait Session {
     /// reports a fault.
     fn run(&mut self, inputs: &[u32]) -> Result<RunStats, BackendError>;
 
+    /// Returns what the session moved, allocated and waited for since it was opened.
+    fn work(&self) -> SessionWork;
+
     /// Returns the memory that the session holds.
     fn memory(&self) -> SessionMemory;
 
@@ -240,6 +244,8 @@ pub use error::BackendError;
 pub(crate) use fault::{fault, host_fault};
 pub(crate) use fit::check_answer;
 pub use footprint::{SessionMemory, session_bytes};
-pub(crate) use footprint::{TableLengths, resident_bytes};
+pub(crate) use footprint::{TableLengths, graph_bytes, resident_bytes};
 pub use program_session::ProgramSession;
 pub use trace::{GroupTime, STEPS_KEPT, StepTaken, Trace};
+pub(crate) use work::PROGRAM_ALLOCATIONS;
+pub use work::SessionWork;

@@ -1,7 +1,6 @@
 //! Execution of a batch: programs, one session, one result per graph.
 
 use super::choose::{Choice, choose};
-use super::programs::Programs;
 use super::{BatchError, BatchOutcome, GraphOutcome};
 use crate::analysis::{Found, Reading};
 use crate::backend::batch::cpu::CpuBatch;
@@ -9,9 +8,12 @@ use crate::backend::batch::{self as backend, BatchSession, BatchStats, Job};
 use crate::backend::{BackendError, Canceller, RunLimits, cuda};
 use crate::graph::Graph;
 use crate::outcome::Times;
+use crate::program::{PlanCache, PlanRequest};
 use crate::run::{Detail, Executor, Phase, RunError, RunRequest, steps};
 use rayon::prelude::*;
 use seawall_core::abi::control::ControlRecord;
+use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// A graph of a batch.
@@ -93,9 +95,32 @@ pub fn execute_until(
     canceller: Canceller,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<BatchOutcome, BatchError> {
+    let plans = &mut PlanCache::new(plans_of(graphs.len()));
+    execute_with(graphs, request, (canceller, plans), progress)
+}
+
+/// Most plans that a batch keeps for its graphs by itself.
+const PLANS_MAX: u16 = 4096;
+
+/// Number of plans that a batch keeps for `graphs` graphs.
+fn plans_of(graphs: usize) -> u16 {
+    u16::try_from(graphs).map_or(PLANS_MAX, |graphs| graphs.min(PLANS_MAX))
+}
+
+/// Runs as [`execute_until`], with plans that were made before and those for later batches.
+///
+/// # Errors
+/// As [`execute_until`].
+pub fn execute_with(
+    graphs: &[BatchGraph<'_>],
+    request: &RunRequest,
+    (canceller, plans): (Canceller, &mut PlanCache),
+    progress: &mut dyn FnMut(Phase),
+) -> Result<BatchOutcome, BatchError> {
     check_detail(request.detail)?;
     let mut submission = Submission {
         canceller,
+        plans,
         progress,
         wide: false,
     };
@@ -112,6 +137,7 @@ pub fn execute_until(
 /// A batch in progress.
 struct Submission<'p> {
     canceller: Canceller,
+    plans: &'p mut PlanCache,
     progress: &'p mut dyn FnMut(Phase),
     /// Whether distances have 64 bits.
     wide: bool,
@@ -127,8 +153,9 @@ impl Submission<'_> {
         (self.progress)(Phase::Plan);
         let started = Instant::now();
         let requests = requests(graphs, request);
-        let prepared = prepare_as(graphs, &requests, self.wide)?;
+        let prepared = prepare_as(graphs, &requests, (self.plans, self.wide))?;
         let plan = started.elapsed().as_nanos() as u64;
+        let programs = prepared.programs();
         let choice = choose(graphs, &requests);
         (self.progress)(Phase::Upload);
         let Opened {
@@ -162,7 +189,8 @@ impl Submission<'_> {
             backend_reason: reason,
             device: session.device().name.clone(),
             workers: session.workers(),
-            programs: prepared.programs.count(),
+            programs,
+            plans: self.plans.counters(),
             memory_bytes: session.memory_bytes(),
             graphs,
             dropped: crate::outcome::Dropped::default(),
@@ -221,7 +249,14 @@ pub struct Prepared<'g> {
     pub jobs: Vec<Job<'g>>,
     /// Reading of the result of each job.
     pub readings: Vec<Reading>,
-    programs: Programs,
+}
+
+impl Prepared<'_> {
+    /// Number of distinct programs.
+    fn programs(&self) -> u64 {
+        let tables = self.jobs.iter().map(|job| Arc::as_ptr(&job.program));
+        tables.collect::<HashSet<_>>().len() as u64
+    }
 }
 
 /// Builds and plans the program of every graph.
@@ -232,25 +267,29 @@ pub fn prepare<'g>(
     graphs: &[BatchGraph<'g>],
     requests: &[RunRequest],
 ) -> Result<Prepared<'g>, BatchError> {
-    prepare_as(graphs, requests, false)
+    let plans = &mut PlanCache::new(plans_of(graphs.len()));
+    prepare_as(graphs, requests, (plans, false))
 }
 
 /// Works as [`prepare`], with 64-bit distances if `wide`.
 fn prepare_as<'g>(
     graphs: &[BatchGraph<'g>],
     requests: &[RunRequest],
-    wide: bool,
+    (plans, wide): (&mut PlanCache, bool),
 ) -> Result<Prepared<'g>, BatchError> {
-    let mut programs = Programs::default();
+    let plan = PlanRequest::default();
     let mut jobs = Vec::with_capacity(graphs.len());
     let mut readings = Vec::with_capacity(graphs.len());
     for (graph, request) in graphs.iter().zip(requests) {
         let named = |source| named(graph, source);
         request.check_for(graph.graph).map_err(named)?;
         let built = steps::build(graph.graph, request, wide).map_err(named)?;
-        let program = programs
-            .encode(&built)
-            .map_err(|error| named(error.into()))?;
+        let planned = if request.reuse_plans {
+            plans.encode(&built.program, &plan)
+        } else {
+            plans.encode_anew(&built.program, &plan)
+        };
+        let (program, _) = planned.map_err(|error| named(error.into()))?;
         jobs.push(Job {
             graph: graph.graph,
             // An equal program numbers its registers in the same way.
@@ -262,11 +301,7 @@ fn prepare_as<'g>(
         });
         readings.push(built.reading);
     }
-    Ok(Prepared {
-        jobs,
-        readings,
-        programs,
-    })
+    Ok(Prepared { jobs, readings })
 }
 
 /// Computes the outcomes of all graphs, on all threads.

@@ -30,11 +30,10 @@ mod expand;
 mod list;
 mod name;
 mod outcome;
-mod programs;
 mod spec;
 
 pub use error::BatchError;
-pub use execute::{BatchGraph, execute, execute_until};
+pub use execute::{BatchGraph, execute, execute_until, execute_with};
 pub use execute::{Prepared, check_detail, prepare, requests};
 pub use expand::{NamedGraph, expand, is_batch, load};
 pub use name::list_of;

@@ -4,6 +4,7 @@ use crate::analysis::{AnalysisKind, Answer};
 use crate::backend::HostWork;
 use crate::executor::Executor;
 use crate::outcome::{Column, Dropped, Rounds, Times, Weights};
+use crate::program::PlanCounters;
 
 /// The content of a batch's report.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +22,8 @@ pub struct BatchOutcome {
     pub workers: u32,
     /// Distinct programs; graphs of one size usually share one.
     pub programs: u64,
+    /// Uses of the plans so far.
+    pub plans: PlanCounters,
     /// Device memory of the batch, bytes.
     pub memory_bytes: u64,
     /// A result for each graph, in the order given.
@@ -79,6 +82,7 @@ impl BatchOutcome {
             }
         }
         self.programs += again.programs;
+        self.plans = again.plans;
         self.memory_bytes = self.memory_bytes.max(again.memory_bytes);
         let (all, more) = (&mut self.times, again.times);
         all.plan += more.plan;

@@ -18,6 +18,7 @@ use seawall_core::abi::program::{
     EachRecord, FixpointRecord, GroupRecord, NO_REGISTER, Opcode, RegisterRecord, WaveRecord,
     WhileRecord,
 };
+use seawall_core::ratio::Bps;
 use std::collections::VecDeque;
 
 /// Most words that one block handles in about the time of a grid barrier.
@@ -63,8 +64,19 @@ fn encode(
     tables.add_bodies();
     tables.encoded.arena_bytes = summary.arena_bytes;
     tables.encoded.input_bytes = input_bytes;
+    tables.encoded.search.memory_pressure_bps = memory_pressure(request, &tables.encoded);
     prove(&tables.encoded).map_err(|error| by_name(builder, error))?;
     Ok((tables.encoded, summary))
+}
+
+/// Bytes of graph and plan over the budget, in basis points; 0 without a budget.
+fn memory_pressure(request: &PlanRequest, encoded: &EncodedProgram) -> u32 {
+    let regions = encoded.arena_bytes.saturating_add(encoded.input_bytes);
+    let needed = request.resident_bytes.saturating_add(regions);
+    let share = request
+        .budget_bytes
+        .and_then(|budget| Bps::share(needed, budget));
+    share.map_or(0, |share| share.0)
 }
 
 /// An error of tables in the words of their builder.

@@ -27,10 +27,12 @@ mod searched;
 mod table_error;
 mod layout;
 mod encode;
+mod cache;
 mod error;
 mod text;
 
 pub use builder::{PlanRequest, ProgramBuilder};
+pub use cache::{PlanCache, PlanCounters};
 pub use code::{Edge, Item, Operand, Value};
 pub use each::Over;
 pub use encoded::{EncodedProgram, GraphNeeds, RegisterId};

@@ -3,19 +3,22 @@
 use super::choose::{Choice, choose};
 use super::execute::{Answer, Planned, Submission, barriers};
 use super::explain::explain;
+use super::forecast::Ledger;
 use super::opened::Opened;
 use super::plan::{Target, check_opened, memory_of};
 use super::{Machine, Phase, RunError, RunRequest, steps};
 use crate::Cause;
-use crate::backend::{BackendError, Canceller};
+use crate::backend::{BackendError, Canceller, SessionWork};
 use crate::graph::Graph;
 use crate::outcome::{Dropped, RunOutcome, Times, waves};
+use crate::program::PlanCache;
 
 /// A resident graph that answers many requests.
 ///
 /// The first request opens its machine and uploads the graph. Later ones for the same [`Machine`]
 /// reuse the graph there. A request whose program differs from the last one only in its inputs,
-/// such as a search from other sources, also reuses the program. A request for another machine
+/// such as a search from other sources, also reuses the program; programs of earlier requests are
+/// not planned again. A request for another machine
 /// opens that one. If the choice is open, the first request makes it for all later ones.
 ///
 /// ```
@@ -35,6 +38,7 @@ use crate::outcome::{Dropped, RunOutcome, Times, waves};
 pub struct Analyzer<'g> {
     graph: &'g Graph,
     resident: Option<Resident<'g>>,
+    plans: PlanCache,
     canceller: Canceller,
 }
 
@@ -56,8 +60,21 @@ impl<'g> Analyzer<'g> {
         Self {
             graph,
             resident: None,
+            plans: PlanCache::default(),
             canceller: Canceller::default(),
         }
+    }
+
+    /// Returns the same analyzer with other plans, such as those of an analyzer of another graph.
+    #[must_use]
+    pub fn with_plans(self, plans: PlanCache) -> Self {
+        Self { plans, ..self }
+    }
+
+    /// Returns the plans for another analyzer.
+    #[must_use]
+    pub fn into_plans(self) -> PlanCache {
+        self.plans
     }
 
     /// Ends runs of this analyzer from another thread.
@@ -80,7 +97,10 @@ impl<'g> Analyzer<'g> {
         progress: &mut dyn FnMut(Phase),
     ) -> Result<RunOutcome, RunError> {
         request.check_for(self.graph)?;
-        let outcome = self.carry_out(Submission::begin((self.graph, request), progress));
+        let mut plans = std::mem::replace(&mut self.plans, PlanCache::new(0));
+        let told: (&mut PlanCache, &mut dyn FnMut(Phase)) = (&mut plans, progress);
+        let outcome = self.carry_out(Submission::begin((self.graph, request), told));
+        self.plans = plans;
         if outcome.as_ref().is_err_and(has_failed) {
             self.resident = None;
         }
@@ -103,8 +123,9 @@ impl<'g> Analyzer<'g> {
                 (Some(choice), target, None)
             }
         };
-        let planned = submission.plan((target, false), known)?;
+        let planned = submission.plan((target, false), known.as_ref())?;
         submission.progress(Phase::Upload);
+        let is_new = choice.is_some();
         let (resident, uploaded_ns) = self.resident(&mut submission, choice)?;
         let target = resident.target;
         check_opened(
@@ -113,6 +134,12 @@ impl<'g> Analyzer<'g> {
             target.executor,
         )?;
         let session = resident.opened.session.as_mut();
+        let start = if is_new {
+            SessionWork::default()
+        } else {
+            session.work()
+        };
+        submission.ledger = Ledger::begin(start);
         let (planned, answer) = submission.settle(session, planned, target)?;
         let upload_ns = session.upload_ns().saturating_sub(uploaded_ns);
         let outcome = submission.outcome(&resident.opened, &planned, (answer, upload_ns));
@@ -202,6 +229,8 @@ impl Submission<'_, '_> {
             rounds: analysis.rounds(&values, end.iterations),
             converged: end.converged,
             plan: planned.summary,
+            plans: self.plan_counters(),
+            session: self.ledger.report(),
             memory: memory_of((graph, request), &planned.encoded, opened),
             topology: steps::topology_name(&stats.control),
             times: Times {

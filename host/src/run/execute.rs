@@ -1,6 +1,7 @@
 //! Execution of a request: program, plan, backend, result.
 
 use super::choose::Choice;
+use super::forecast::Ledger;
 use super::log::{Log, nanoseconds};
 use super::opened::{Opened, open};
 use super::plan::{Target, plan_program};
@@ -11,8 +12,9 @@ use crate::backend::cpu::prepare_threads;
 use crate::backend::{RunStats, Session};
 use crate::graph::Graph;
 use crate::outcome::{Column, Event, PlanSummary, Track};
-use crate::program::EncodedProgram;
+use crate::program::{EncodedProgram, PlanCache, PlanCounters, RegisterId};
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Prepares everything of `request` that does not depend on its graph: threads, and the costs for
@@ -29,27 +31,33 @@ pub fn prepare(request: &RunRequest) {
 pub(super) struct Submission<'g, 'p> {
     pub(super) graph: &'g Graph,
     pub(super) request: &'p RunRequest,
+    plans: &'p mut PlanCache,
     progress: &'p mut dyn FnMut(Phase),
     pub(super) log: Log,
+    pub(super) ledger: Ledger,
 }
 
 /// A planned program, and the time of planning.
 pub(super) struct Planned {
     built: Built,
-    pub(super) encoded: EncodedProgram,
+    pub(super) encoded: Arc<EncodedProgram>,
     pub(super) summary: PlanSummary,
     pub(super) plan_ns: u64,
     /// Whether the machine has it already.
-    is_loaded: bool,
+    pub(super) is_loaded: bool,
     /// Whether its runs are traced.
     is_traced: bool,
 }
 
 impl Planned {
-    /// Returns the same program with other inputs.
-    fn with_inputs(mut self, inputs: Vec<u32>) -> Self {
-        self.built.inputs = inputs;
-        self
+    /// Bytes of the registers that are read at the end.
+    pub(super) fn output_bytes(&self) -> u64 {
+        let registers = &self.encoded.registers;
+        let words = |id: RegisterId| {
+            let register = registers.get(id.number() as usize);
+            register.map_or(0, |register| u64::from(register.words))
+        };
+        4 * (words(self.built.result) + self.built.parents.map_or(0, words))
     }
 
     /// Marks the program as loaded on the machine.
@@ -79,13 +87,15 @@ pub(super) struct Spent {
 impl<'g, 'p> Submission<'g, 'p> {
     pub(super) fn begin(
         (graph, request): (&'g Graph, &'p RunRequest),
-        progress: &'p mut dyn FnMut(Phase),
+        (plans, progress): (&'p mut PlanCache, &'p mut dyn FnMut(Phase)),
     ) -> Self {
         Self {
             graph,
             request,
+            plans,
             progress,
             log: Log::begin(),
+            ledger: Ledger::default(),
         }
     }
 
@@ -94,37 +104,37 @@ impl<'g, 'p> Submission<'g, 'p> {
         (self.progress)(phase);
     }
 
-    /// Builds, plans and encodes the program, with 64-bit distances if `wide`. Takes the plan of
-    /// `known` if that is the same program.
+    /// Builds, plans and encodes the program, with 64-bit distances if `wide`; `known` is the one
+    /// on the machine.
     pub(super) fn plan(
         &mut self,
         (target, wide): (Target, bool),
-        known: Option<Planned>,
+        known: Option<&Planned>,
     ) -> Result<Planned, RunError> {
         let start = Instant::now();
-        let built = steps::build(self.graph, self.request, wide)?;
-        let is_traced = self.request.explain;
-        let known = known
-            .filter(|known| known.is_traced == is_traced && known.built.program == built.program);
-        let mut planned = match known {
-            Some(known) => known.with_inputs(built.inputs),
-            None => self.plan_anew(built, target)?,
-        };
-        planned.plan_ns = nanoseconds(&start);
-        self.log.planned(planned.plan_ns);
-        Ok(planned)
-    }
-
-    fn plan_anew(&self, built: Built, target: Target) -> Result<Planned, RunError> {
-        let (encoded, summary) = plan_program((self.graph, self.request), &built, target)?;
+        let (graph, request) = (self.graph, self.request);
+        let mut built = steps::build(graph, request, wide)?;
+        let plans = &mut *self.plans;
+        let (encoded, summary) =
+            plan_program((graph, request), &mut built.program, (target, plans))?;
+        let is_traced = request.explain;
+        let is_same =
+            |known: &Planned| known.is_traced == is_traced && Arc::ptr_eq(&known.encoded, &encoded);
+        let plan_ns = nanoseconds(&start);
+        self.log.planned(plan_ns);
         Ok(Planned {
-            built,
+            is_loaded: known.is_some_and(is_same),
+            built: renamed(built, &encoded),
             encoded,
             summary,
-            plan_ns: 0,
-            is_loaded: false,
-            is_traced: self.request.explain,
+            plan_ns,
+            is_traced,
         })
+    }
+
+    /// Uses of the plans so far.
+    pub(super) fn plan_counters(&self) -> PlanCounters {
+        self.plans.counters()
     }
 
     /// Opens the machine, which ends with the upload of the graph.
@@ -147,13 +157,13 @@ impl<'g, 'p> Submission<'g, 'p> {
         target: Target,
     ) -> Result<(Planned, Answer), RunError> {
         let mut spent = Spent::default();
-        match self.answer(session, &planned, &mut spent) {
+        match self.answer((session, target.executor), &planned, &mut spent) {
             Err(error) if steps::outgrew(&error) => {}
             answer => return Ok((planned, answer?)),
         }
         let mut wide = self.plan((target, true), None)?;
         wide.plan_ns += planned.plan_ns;
-        let again = self.answer(session, &wide, &mut spent)?;
+        let again = self.answer((session, target.executor), &wide, &mut spent)?;
         Ok((wide, again))
     }
 
@@ -172,10 +182,12 @@ impl<'g, 'p> Submission<'g, 'p> {
     /// Loads a program, runs it as often as requested and reads its result.
     fn answer(
         &mut self,
-        session: &mut dyn Session,
+        (session, executor): (&mut dyn Session, Executor),
         planned: &Planned,
         spent: &mut Spent,
     ) -> Result<Answer, RunError> {
+        self.ledger
+            .predict((self.graph, self.request), planned, executor);
         if !planned.is_loaded {
             session.trace_runs(self.request.explain);
             self.log
@@ -187,6 +199,7 @@ impl<'g, 'p> Submission<'g, 'p> {
         let read = read_back(session, &planned.built, self.graph.nodes());
         let readback_ns = nanoseconds(&self.log.clock).saturating_sub(reading);
         self.log.host("readback", reading, readback_ns);
+        self.ledger.count(session.work());
         spent.run_ns += run_ns;
         spent.readback_ns += readback_ns;
         let (values, parents) = read?;
@@ -223,6 +236,17 @@ impl<'g, 'p> Submission<'g, 'p> {
             },
         )?;
         Ok((stats, steps::median(&mut runs)))
+    }
+}
+
+/// The same program, whose registers have the identifiers of its plan: an equal program numbers
+/// them in the same way.
+fn renamed(built: Built, plan: &EncodedProgram) -> Built {
+    let name = |register: RegisterId| plan.register(register.number()).unwrap_or(register);
+    Built {
+        result: name(built.result),
+        parents: built.parents.map(name),
+        ..built
     }
 }
 

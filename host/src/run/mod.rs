@@ -8,6 +8,7 @@ mod detail;
 mod error;
 mod execute;
 mod explain;
+mod forecast;
 mod log;
 mod opened;
 mod plan;

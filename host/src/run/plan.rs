@@ -4,14 +4,14 @@ use super::choose::{Choice, Narrow};
 use super::opened::Opened;
 use super::weigh::{Found, StepCosts};
 use super::{Executor, RunError, RunRequest};
-use crate::analysis::Built;
 use crate::backend;
 use crate::calibrate::SearchTuning;
 use crate::graph::Graph;
 use crate::outcome::{Memory, PlanSummary};
-use crate::program::{EncodedProgram, PlanRequest, ProgramError};
-use seawall_core::ratio::Bps;
+use crate::program::{EncodedProgram, PlanCache, PlanRequest, ProgramBuilder, ProgramError};
+use seawall_core::abi::search::SearchPolicy;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 /// Target of a plan.
 #[derive(Clone, Copy, Debug)]
@@ -37,45 +37,44 @@ impl Target {
                 .unwrap_or_else(|| StepCosts::of(&costs(), executor, is_alone)),
         }
     }
+
+    /// Sets the limits and costs of this machine for searches.
+    fn steer(self, search: &mut SearchPolicy) {
+        search.readback_bytes = self.step.readback_bytes;
+        search.step_ns = self.step.step_ns;
+        search.edge_ps = self.step.edge_ps;
+        if let Some(narrow) = self.narrow {
+            search.narrow_nodes = narrow.enter;
+            search.narrow_exit_nodes = narrow.leave;
+        }
+        if let Some(tuning) = self.search {
+            tuning.apply(search);
+        }
+    }
 }
 
-/// Plans and encodes a program for its target.
+/// Plans and encodes a program for its target, or takes its plan from `plans`.
 ///
 /// # Errors
 /// [`RunError::OverBudget`] with the least budget that works.
 pub(super) fn plan_program(
     (graph, request): (&Graph, &RunRequest),
-    built: &Built,
-    target: Target,
-) -> Result<(EncodedProgram, PlanSummary), RunError> {
-    let parts = (built.program.needs, built.program.table_lengths());
+    program: &mut ProgramBuilder,
+    (target, plans): (Target, &mut PlanCache),
+) -> Result<(Arc<EncodedProgram>, PlanSummary), RunError> {
+    target.steer(&mut program.search);
+    let parts = (program.needs, program.table_lengths());
     let plan = PlanRequest {
         resident_bytes: backend::resident_bytes(graph, parts, target.executor),
         budget_bytes: request.machine.budget_bytes,
         ..PlanRequest::default()
     };
-    let planned = built.program.encode(&plan);
-    let (mut encoded, summary) = planned.map_err(|error| of_request(request, error))?;
-    let needed = backend::session_bytes(graph, &encoded, target.executor);
-    let search = &mut encoded.search;
-    search.memory_pressure_bps = memory_pressure(needed, request.machine.budget_bytes);
-    search.readback_bytes = target.step.readback_bytes;
-    search.step_ns = target.step.step_ns;
-    search.edge_ps = target.step.edge_ps;
-    if let Some(narrow) = target.narrow {
-        encoded.search.narrow_nodes = narrow.enter;
-        encoded.search.narrow_exit_nodes = narrow.leave;
-    }
-    if let Some(tuning) = target.search {
-        tuning.apply(&mut encoded.search);
-    }
-    Ok((encoded, summary))
-}
-
-/// Needed over budgeted bytes, in basis points; 0 without a budget.
-fn memory_pressure(needed: u64, budget: Option<u64>) -> u32 {
-    let share = budget.and_then(|budget| Bps::share(needed, budget));
-    share.map_or(0, |share| share.0)
+    let planned = if request.reuse_plans {
+        plans.encode(program, &plan)
+    } else {
+        plans.encode_anew(program, &plan)
+    };
+    planned.map_err(|error| of_request(request, error))
 }
 
 fn of_request(request: &RunRequest, error: ProgramError) -> RunError {

@@ -35,6 +35,8 @@ pub struct RunRequest {
     /// Whether to measure the groups of the program and to keep the steps of searches, with
     /// predictions beside them.
     pub explain: bool,
+    /// Whether a plan may be that of an earlier request, which is the same.
+    pub reuse_plans: bool,
 }
 
 impl RunRequest {
@@ -52,6 +54,7 @@ impl RunRequest {
             topology: None,
             detail: Detail::Plain,
             explain: false,
+            reuse_plans: true,
         }
     }
 

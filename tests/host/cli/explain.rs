@@ -113,3 +113,45 @@ fn text_has_a_line_for_each_group_and_json_without_explain_has_none() {
     ));
     batch.refused(&["--explain"]);
 }
+
+#[test]
+fn plans_are_counted_and_a_run_without_the_cache_has_the_same_checksum() {
+    let run = |more: &[&str]| {
+        let run = [
+            "run",
+            "gen:grid:30",
+            "--analysis",
+            "bfs",
+            "--source",
+            "0",
+            "--json",
+        ];
+        finish(&mut seawall(&[&run[..], more].concat())).json()
+    };
+    let (with, without) = (run(&["--repeat", "3"]), run(&["--no-plan-cache"]));
+    assert_eq!(with["checksum"], without["checksum"]);
+    assert_eq!(
+        (
+            &with["plan_cache"]["encodes"],
+            &with["plan_cache"]["misses"]
+        ),
+        (&1.into(), &1.into())
+    );
+    assert_eq!(without["plan_cache"]["misses"], 0);
+    let batch = |more: &[&str]| {
+        let run = [
+            "run",
+            "gen:batch:50:chain:64",
+            "--analysis",
+            "bfs",
+            "--source",
+            "0",
+            "--json",
+        ];
+        finish(&mut seawall(&[&run[..], more].concat())).json()
+    };
+    let (with, without) = (batch(&[]), batch(&["--no-plan-cache"]));
+    assert_eq!(with["checksum"], without["checksum"]);
+    assert_eq!(with["plan_cache"]["encodes"], with["programs"]);
+    assert_eq!(without["plan_cache"]["encodes"], 50);
+}

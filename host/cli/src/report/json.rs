@@ -11,7 +11,9 @@ use super::head::Head;
 use super::weights::WeightsReport;
 use seawall::analysis::Answer;
 use seawall::backend::HostWork;
-use seawall::outcome::{Dropped, Memory, PlanSummary, Rounds, RunOutcome, Times};
+use seawall::outcome::{
+    Dropped, Memory, PlanCounters, PlanSummary, Rounds, RunOutcome, SessionReport, Times,
+};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -39,6 +41,8 @@ struct Report<'a> {
     reached_each: Option<Vec<u64>>,
     plan: Plan<'a>,
     memory: Memory,
+    plan_cache: PlanCounters,
+    session: SessionReport,
     time_ns: Times,
     repeat: u32,
     device_barriers: u64,
@@ -81,6 +85,8 @@ impl<'a> Report<'a> {
                 topology: &outcome.topology,
             },
             memory: outcome.memory,
+            plan_cache: outcome.plans,
+            session: outcome.session,
             time_ns: outcome.times,
             repeat: outcome.repeat,
             device_barriers: outcome.device_barriers,

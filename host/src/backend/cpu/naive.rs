@@ -11,8 +11,8 @@ use super::{
 use crate::backend::threads::run_blocks;
 use crate::backend::walk::{LoopStage, Stage, stages};
 use crate::backend::{
-    BackendError, Canceller, DeviceInfo, HostWork, RunStats, Session, SessionMemory, fault, fit,
-    host_fault,
+    BackendError, Canceller, DeviceInfo, HostWork, RunStats, Session, SessionMemory, SessionWork,
+    fault, fit, host_fault,
 };
 use crate::graph::Graph;
 use crate::own::Walkers;
@@ -298,6 +298,9 @@ impl Session for NaiveSession<'_> {
         let (host, run_ns) = (running.host, running.started.elapsed().as_nanos() as u64);
         copy.stages = stages;
         walked?;
+        self.inner
+            .work
+            .ran(inputs.len(), host.host_synchronisations);
         let loaded = self.inner.loaded.as_ref().ok_or(BackendError::NotLoaded)?;
         Ok(RunStats {
             run_ns,
@@ -306,6 +309,10 @@ impl Session for NaiveSession<'_> {
             trace: None,
             control: *loaded.control,
         })
+    }
+
+    fn work(&self) -> SessionWork {
+        self.inner.work()
     }
 
     fn memory(&self) -> SessionMemory {

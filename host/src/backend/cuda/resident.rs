@@ -174,6 +174,15 @@ impl<'g> ResidentGraph<'g> {
         self.upload_ns
     }
 
+    /// Bytes of the graph's arrays, without those by tiles.
+    pub(super) fn bytes(&self) -> u64 {
+        let rows = self.offsets.bytes() + self.targets.bytes();
+        let weights = self.weights.as_ref().map_or(0, DeviceMemory::bytes);
+        let incoming = self.incoming.as_ref();
+        let incoming = incoming.map_or(0, |rows| rows.offsets.bytes() + rows.targets.bytes());
+        rows + weights + incoming
+    }
+
     /// Bytes of incoming edges by tiles.
     pub(super) fn tiles_bytes(&self) -> u64 {
         self.tiles.as_ref().map_or(0, ResidentTiles::bytes)

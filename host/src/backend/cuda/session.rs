@@ -20,8 +20,8 @@ use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
 use super::{CudaOptions, Executor};
 use crate::backend::{
-    BackendError, Canceller, DeviceInfo, RunLimits, RunStats, Session, SessionMemory, Trace, fit,
-    outgrown,
+    BackendError, Canceller, DeviceInfo, RunLimits, RunStats, Session, SessionMemory, SessionWork,
+    Trace, fit, outgrown,
 };
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, GraphNeeds, RegisterId};
@@ -136,6 +136,7 @@ pub struct CudaSession<'g> {
     canceller: Canceller,
     brake: Option<Brake>,
     traces: bool,
+    work: SessionWork,
     context: Rc<Context>,
 }
 
@@ -192,6 +193,7 @@ impl<'g> CudaSession<'g> {
             canceller: Canceller::default(),
             brake: None,
             traces: false,
+            work: SessionWork::default(),
             context,
         })
     }
@@ -248,6 +250,7 @@ impl<'g> CudaSession<'g> {
             self.copies = Some(Copies::of(&self.stream, &self.graph, &loaded)?);
         }
         self.program = Some(loaded);
+        self.work.loaded();
         Ok(())
     }
 
@@ -314,6 +317,8 @@ impl<'g> CudaSession<'g> {
         end.record(&self.stream)?;
         let region = running.region();
         let control = finish(&mut running)?;
+        let waits = running.host().host_synchronisations;
+        self.work.ran(inputs.len(), waits);
         Ok(RunStats {
             run_ns: start.ns_until(end)?,
             host: running.host(),
@@ -460,6 +465,14 @@ impl Session for CudaSession<'_> {
         self.settled(result)
     }
 
+    fn work(&self) -> SessionWork {
+        SessionWork {
+            graph_uploads: 1,
+            graph_bytes: self.graph.bytes(),
+            ..self.work
+        }
+    }
+
     fn memory(&self) -> SessionMemory {
         let tiles_bytes = self.graph.tiles_bytes();
         let trace_bytes = self.program.as_ref().map_or(0, Loaded::trace_bytes);
@@ -486,6 +499,8 @@ impl Session for CudaSession<'_> {
         let checked = self.check_distances(register, words);
         if checked.is_err() {
             words.clear();
+        } else {
+            self.work.read(words.len());
         }
         checked
     }

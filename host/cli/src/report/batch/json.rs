@@ -12,7 +12,7 @@ use crate::report::weights::WeightsReport;
 use seawall::analysis::Answer;
 use seawall::backend::HostWork;
 use seawall::batch::{BatchOutcome, GraphOutcome};
-use seawall::outcome::{Dropped, Rounds, Times};
+use seawall::outcome::{Dropped, PlanCounters, Rounds, Times};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -28,6 +28,7 @@ struct Report<'a> {
     checksum: String,
     workers: u32,
     programs: u64,
+    plan_cache: PlanCounters,
     memory_bytes: u64,
     time_ns: Times,
     repeat: u32,
@@ -108,6 +109,7 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
         checksum: hexadecimal(outcome.checksum()),
         workers: outcome.workers,
         programs: outcome.programs,
+        plan_cache: outcome.plans,
         memory_bytes: outcome.memory_bytes,
         dropped: outcome.dropped,
         time_ns: outcome.times,

@@ -1,0 +1,70 @@
+//! Counters of a session: what it moved, allocated and waited for since it was opened.
+
+use serde::Serialize;
+
+/// Device allocations of a loaded program: arena, inputs, and tables with the control block.
+pub(crate) const PROGRAM_ALLOCATIONS: u64 = 3;
+
+/// Work of a session since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SessionWork {
+    /// Times that the graph became resident.
+    pub graph_uploads: u64,
+    /// Bytes of the graph that became resident; on the CPU they are used where they lie.
+    pub graph_bytes: u64,
+    /// Allocations for programs, those of traces not counted.
+    pub allocations: u64,
+    /// Runs.
+    pub runs: u64,
+    /// Bytes of inputs that runs copied to the machine.
+    pub input_bytes: u64,
+    /// Times that the host waited for a run, or within it.
+    pub synchronisations: u64,
+    /// Bytes of results that were read.
+    pub readback_bytes: u64,
+}
+
+impl SessionWork {
+    /// Counts a program that was loaded.
+    pub(crate) const fn loaded(&mut self) {
+        self.allocations = self.allocations.saturating_add(PROGRAM_ALLOCATIONS);
+    }
+
+    /// Counts a run with `inputs` words of inputs, for which the host waited `waits` times.
+    pub(crate) const fn ran(&mut self, inputs: usize, waits: u64) {
+        self.runs = self.runs.saturating_add(1);
+        self.input_bytes = self.input_bytes.saturating_add(4 * inputs as u64);
+        self.synchronisations = self.synchronisations.saturating_add(waits);
+    }
+
+    /// Counts a result of `words` words.
+    pub(crate) const fn read(&mut self, words: usize) {
+        self.readback_bytes = self.readback_bytes.saturating_add(4 * words as u64);
+    }
+
+    /// Combines two, counter by counter.
+    fn with(self, other: Self, combine: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            graph_uploads: combine(self.graph_uploads, other.graph_uploads),
+            graph_bytes: combine(self.graph_bytes, other.graph_bytes),
+            allocations: combine(self.allocations, other.allocations),
+            runs: combine(self.runs, other.runs),
+            input_bytes: combine(self.input_bytes, other.input_bytes),
+            synchronisations: combine(self.synchronisations, other.synchronisations),
+            readback_bytes: combine(self.readback_bytes, other.readback_bytes),
+        }
+    }
+
+    /// Returns the work beyond `before`.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        self.with(before, u64::saturating_sub)
+    }
+
+    /// Returns the work of both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        self.with(other, u64::saturating_add)
+    }
+}

@@ -1,0 +1,217 @@
+//! `cargo xtask users`: every public module of the planner runs in the product.
+//!
+//! A module that nothing but its own tests calls is not done. The product is the device
+//! crate, the library and the command line; the C interface only passes modules on, so
+//! it does not count. The table of ARCHITECTURE.md may claim no more than is true.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::error::Error;
+use crate::workspace;
+
+/// Parts of the product, with the folder of their sources.
+const ROOMS: [(&str, &str); 3] = [
+    ("device", "device-kernels/src"),
+    ("library", "host/src"),
+    ("command line", "host/cli/src"),
+];
+/// The list of the planner's modules.
+const MODULES: &str = "core/src/lib.rs";
+/// The file with the table.
+const TABLE: &str = "ARCHITECTURE.md";
+/// The heading before the table.
+const HEADING: &str = "## Where `core` runs";
+/// The planner's name in the sources of its users.
+const CRATE: &str = "seawall_core::";
+
+/// A module of the planner, and the rooms that use it.
+struct Module {
+    name: String,
+    users: BTreeSet<&'static str>,
+}
+
+/// Runs the command.
+pub(crate) fn run() -> Result<(), Error> {
+    let modules = modules(&workspace::root())?;
+    for Module { name, users } in &modules {
+        let users: Vec<&str> = users.iter().copied().collect();
+        println!("{name}: {}", users.join(", "));
+    }
+    judge(&modules, &workspace::read(&workspace::root().join(TABLE))?)
+}
+
+/// The modules of the workspace at `root`, with their users.
+fn modules(root: &Path) -> Result<Vec<Module>, Error> {
+    let list = workspace::read(&root.join(MODULES))?;
+    let mut modules: Vec<Module> = list.lines().filter_map(module).collect();
+    for (room, folder) in ROOMS {
+        for file in workspace::files_below(&root.join(folder))? {
+            if !is_product(&file) {
+                continue;
+            }
+            let used = used(&workspace::read(&file)?);
+            let found = modules
+                .iter_mut()
+                .filter(|module| used.contains(&module.name));
+            found.for_each(|module| {
+                module.users.insert(room);
+            });
+        }
+    }
+    Ok(modules)
+}
+
+fn module(line: &str) -> Option<Module> {
+    let name = line.strip_prefix("pub mod ")?.strip_suffix(';')?;
+    Some(Module {
+        name: name.to_owned(),
+        users: BTreeSet::new(),
+    })
+}
+
+/// Tells whether a file is source of the product and not of its tests.
+fn is_product(file: &Path) -> bool {
+    let is_rust = file.extension().is_some_and(|suffix| suffix == "rs");
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    is_rust && stem != "tests" && !stem.ends_with("_tests")
+}
+
+/// The planner's modules that a source names outside of comments and tests.
+fn used(source: &str) -> BTreeSet<String> {
+    let source = source
+        .split("\n#[cfg(test)]\nmod ")
+        .next()
+        .unwrap_or_default();
+    let is_code = |line: &&str| !line.trim_start().starts_with("//");
+    let code: Vec<&str> = source.lines().filter(is_code).collect();
+    let code = code.join("\n");
+    code.split(CRATE).skip(1).flat_map(first_names).collect()
+}
+
+/// The first names of a path, or of the paths of a list in braces.
+fn first_names(path: &str) -> Vec<String> {
+    let Some(list) = path.strip_prefix('{') else {
+        return vec![identifier(path)];
+    };
+    let (mut depth, mut names, mut is_first) = (1_u32, Vec::new(), true);
+    for (at, sign) in list.char_indices() {
+        match sign {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 1 => is_first = true,
+            _ if is_first && !sign.is_whitespace() => {
+                names.push(identifier(&list[at..]));
+                is_first = false;
+            }
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    names
+}
+
+fn identifier(text: &str) -> String {
+    let is_part = |sign: &char| sign.is_alphanumeric() || *sign == '_';
+    text.chars().take_while(is_part).collect()
+}
+
+/// Refuses modules without a user, and a table that omits a module or claims a user that
+/// there is not.
+fn judge(modules: &[Module], text: &str) -> Result<(), Error> {
+    let mut findings = Vec::new();
+    if modules.is_empty() {
+        findings.push(format!("{MODULES} lists no module"));
+    }
+    for module in modules {
+        if module.users.is_empty() {
+            findings.push(format!("{}: no user", module.name));
+        }
+        findings.extend(false_claims(module, text));
+    }
+    if findings.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Refused {
+        what: "modules of the planner that the product does not use as ARCHITECTURE.md says",
+        findings,
+        remedy: "call the module where the product decides, or delete it; then correct the table",
+    })
+}
+
+fn false_claims(module: &Module, text: &str) -> Vec<String> {
+    let table = text.split(HEADING).nth(1).unwrap_or_default();
+    let table = table.split("\n## ").next().unwrap_or_default();
+    let start = format!("| `{}` |", module.name);
+    let Some(row) = table.lines().find(|line| line.starts_with(&start)) else {
+        return vec![format!("{}: no row below {HEADING:?}", module.name)];
+    };
+    let claimed = row.split('|').nth(2).unwrap_or_default().split(',');
+    let is_false = |room: &&str| !module.users.contains(room);
+    let claims = claimed.map(str::trim).filter(is_false);
+    claims
+        .map(|room| format!("{}: not used by {room:?}", module.name))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_product_uses_every_module_as_its_table_says() {
+        let modules = modules(&workspace::root()).unwrap();
+        let table = workspace::read(&workspace::root().join(TABLE)).unwrap();
+        if let Err(refused) = judge(&modules, &table) {
+            panic!("{refused}");
+        }
+    }
+
+    #[test]
+    fn uses_are_found_in_paths_and_lists_and_not_in_comments_and_tests() {
+        let source = "use seawall_core::plan::{groups, layers};\n\
+             use seawall_core::{\n    abi::{program, ring},\n    ratio::Bps, wave,\n};\n\
+             /// As [`seawall_core::cache`] says.\n\
+             fn f() { seawall_core::launch::plan() }\n\
+             #[cfg(test)]\nmod tests {\n    use seawall_core::tuning;\n}\n";
+        let names: Vec<String> = used(source).into_iter().collect();
+        assert_eq!(names, ["abi", "launch", "plan", "ratio", "wave"]);
+    }
+
+    #[test]
+    fn tests_are_no_product() {
+        assert!(is_product(Path::new("host/src/run/plan.rs")));
+        for file in ["predict_tests.rs", "drive/tests.rs", "golden.txt"] {
+            assert!(!is_product(Path::new(file)), "{file}");
+        }
+    }
+
+    #[test]
+    fn modules_without_users_rows_or_true_claims_are_named() {
+        let module = |name: &str, users: &[&'static str]| Module {
+            name: name.to_owned(),
+            users: users.iter().copied().collect(),
+        };
+        let modules = [
+            module("plan", &["library"]),
+            module("tuning", &[]),
+            module("wave", &["device"]),
+        ];
+        let table = format!(
+            "{HEADING}\n\n| `plan` | device, library | order |\n| `tuning` | library | costs |\n\n## Next\n"
+        );
+        let refused = judge(&modules, &table).unwrap_err().to_string();
+        for finding in [
+            "plan: not used by \"device\"",
+            "tuning: no user",
+            "tuning: not used by \"library\"",
+            "wave: no row",
+        ] {
+            assert!(refused.contains(finding), "{refused}");
+        }
+        assert!(!refused.contains("plan: no user"), "{refused}");
+        assert!(judge(&[], "").is_err());
+    }
+}
