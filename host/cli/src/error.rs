@@ -16,7 +16,7 @@ use seawall::service::StartError;
 
 use super::evidence::EvidenceFailure;
 use super::flags;
-use super::plan::PlanError;
+use super::plan::error::PlanError;
 use super::program::ProgramFailure;
 #[cfg(unix)]
 use super::query::QueryError;

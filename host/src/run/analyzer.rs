@@ -1,11 +1,12 @@
 //! A graph that stays on its machine for many requests.
 
 use super::choose::{Choice, choose};
-use super::execute::{Answer, Planned, Submission, barriers};
+use super::execute::{Answer, Submission, barriers};
 use super::explain::explain;
 use super::forecast::Ledger;
 use super::opened::Opened;
 use super::plan::{Target, check_opened, memory_of};
+use super::planned::Planned;
 use super::{Machine, Phase, RunError, RunRequest, steps};
 use crate::Cause;
 use crate::backend::{BackendError, Canceller, SessionWork};

@@ -5,13 +5,14 @@ use super::forecast::Ledger;
 use super::log::{Log, nanoseconds};
 use super::opened::{Opened, open};
 use super::plan::{Target, plan_program};
+use super::planned::Planned;
 use super::weigh::Found;
 use super::{Executor, Phase, RunError, RunRequest, steps};
 use crate::analysis::{self, Built, End};
 use crate::backend::cpu::prepare_threads;
 use crate::backend::{RunStats, Session};
 use crate::graph::Graph;
-use crate::outcome::{Column, Event, PlanSummary, Track};
+use crate::outcome::{Column, Event, Track};
 use crate::program::{EncodedProgram, PlanCache, PlanCounters, RegisterId};
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -35,38 +36,6 @@ pub(super) struct Submission<'g, 'p> {
     progress: &'p mut dyn FnMut(Phase),
     pub(super) log: Log,
     pub(super) ledger: Ledger,
-}
-
-/// A planned program, and the time of planning.
-pub(super) struct Planned {
-    built: Built,
-    pub(super) encoded: Arc<EncodedProgram>,
-    pub(super) summary: PlanSummary,
-    pub(super) plan_ns: u64,
-    /// Whether the machine has it already.
-    pub(super) is_loaded: bool,
-    /// Whether its runs are traced.
-    is_traced: bool,
-}
-
-impl Planned {
-    /// Bytes of the registers that are read at the end.
-    pub(super) fn output_bytes(&self) -> u64 {
-        let registers = &self.encoded.registers;
-        let words = |id: RegisterId| {
-            let register = registers.get(id.number() as usize);
-            register.map_or(0, |register| u64::from(register.words))
-        };
-        4 * (words(self.built.result) + self.built.parents.map_or(0, words))
-    }
-
-    /// Marks the program as loaded on the machine.
-    pub(super) fn into_loaded(self) -> Self {
-        Self {
-            is_loaded: true,
-            ..self
-        }
-    }
 }
 
 /// Result of a program, and its times.

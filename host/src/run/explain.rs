@@ -2,8 +2,8 @@
 
 use super::RunRequest;
 use super::choose::sample_edges;
-use super::execute::Planned;
 use super::opened::Opened;
+use super::planned::Planned;
 use super::weigh;
 use crate::backend::RunStats;
 use crate::calibrate::predict_groups;

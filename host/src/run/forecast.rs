@@ -1,7 +1,7 @@
 //! What a request makes its session upload, allocate and wait for: predicted by `core`'s session
 //! plan before it runs, and counted.
 
-use super::execute::Planned;
+use super::planned::Planned;
 use super::{Executor, RunRequest};
 use crate::backend::{self, PROGRAM_ALLOCATIONS, SessionWork};
 use crate::graph::Graph;

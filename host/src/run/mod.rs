@@ -12,6 +12,7 @@ mod forecast;
 mod log;
 mod opened;
 mod plan;
+mod planned;
 mod request;
 pub(crate) mod steps;
 mod validate;

@@ -1,6 +1,6 @@
 //! `seawall plan`: a wave DAG in JSON, its plan as text, JSON or a picture.
 
-mod error;
+pub(super) mod error;
 mod input;
 mod memory;
 mod program;

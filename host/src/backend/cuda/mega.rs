@@ -59,10 +59,7 @@ impl Mega {
         }
         let is_hot = ![Entry::Mega, Entry::OwnMega].contains(&entry);
         let (flat, mode) = self.asked.for_work(work_of(program), is_hot);
-        let entry = match mode {
-            LaunchMode::Interpreter if own.is_none() => Entry::Mega,
-            LaunchMode::Interpreter | LaunchMode::Fused => entry,
-        };
+        let entry = in_mode(entry, mode);
         let kernel = kernel(&self.module, (entry, own), &flat)?;
         self.whole = Some(Grid::new(kernel, flat, Residency::Cooperative)?);
         Ok(())
@@ -123,6 +120,15 @@ fn clustered(kernel: &Kernel, asked: Asked) -> Result<Grid, BackendError> {
             clustered(kernel, Asked { cluster, ..asked })
         }
         (grid, _) => grid,
+    }
+}
+
+/// The kernel of a mode, among those that know the same programs: the general kernel has no
+/// code.
+fn in_mode(entry: Entry, mode: LaunchMode) -> Entry {
+    match (mode, entry) {
+        (LaunchMode::Interpreter, Entry::MegaCode) => Entry::MegaAll,
+        (LaunchMode::Interpreter | LaunchMode::Fused, entry) => entry,
     }
 }
 
@@ -203,6 +209,19 @@ mod tests {
             search: SearchPolicy::default(),
             own: None,
         }
+    }
+
+    #[test]
+    fn no_mode_sends_code_to_a_kernel_without_it() {
+        let all = [Entry::Mega, Entry::MegaAll, Entry::OwnMega];
+        for entry in all {
+            assert_eq!(in_mode(entry, LaunchMode::Interpreter), entry);
+        }
+        assert_eq!(
+            in_mode(Entry::MegaCode, LaunchMode::Interpreter),
+            Entry::MegaAll
+        );
+        assert_eq!(in_mode(Entry::MegaCode, LaunchMode::Fused), Entry::MegaCode);
     }
 
     #[test]
