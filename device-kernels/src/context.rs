@@ -106,6 +106,13 @@ impl<G: Grid> ContextRef<G> {
         }
     }
 
+    /// Whether the run has a trace.
+    #[inline(always)]
+    pub(crate) fn is_traced(self) -> bool {
+        // SAFETY: `Context::open` held the launch.
+        unsafe { Tables::held() }.is_traced(self.grid)
+    }
+
     /// Number of the running iteration.
     #[inline(always)]
     pub fn tag(self) -> Tag {

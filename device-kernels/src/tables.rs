@@ -220,6 +220,12 @@ impl Tables {
         (self.wide(grid, at) != 0).then(|| self.array(grid, at, self.edges(grid)))
     }
 
+    /// Whether the host wants a trace.
+    #[inline(always)]
+    pub fn is_traced<G: Grid>(self, grid: G) -> bool {
+        self.wide(grid, word_of!(LaunchRecord, trace)) != 0
+    }
+
     /// The trace to write, if the host wants one.
     #[inline(always)]
     pub fn trace<G: Grid>(self, grid: G) -> Option<Trace> {

@@ -1,7 +1,8 @@
 //! The trace of a run, where the host wants one: times of groups, steps of searches.
 //!
 //! The leading block writes it at points where it has nothing to wait for. A run without a
-//! trace pays for one word of shared memory that is looked at per group and per step.
+//! trace pays for a look at two words of shared memory per group and per step. All else is
+//! behind a call, so that it takes no registers from the loops around it.
 
 pub mod records;
 
@@ -9,8 +10,8 @@ use records::Trace;
 
 use crate::context::ContextRef;
 use crate::grid::Grid;
+use crate::search::shared_drive;
 use crate::tables::Wave;
-use seawall_core::abi::search::DriveRecord;
 
 /// The trace of a context, for the leading lane of the grid alone.
 #[inline(always)]
@@ -25,11 +26,13 @@ fn of<G: Grid>(cx: ContextRef<G>) -> Option<Trace> {
 pub(crate) fn begin_group<G: Grid>(cx: ContextRef<G>, index: u32) {
     #[cold]
     #[inline(never)]
-    fn begin<G: Grid>(trace: Trace, grid: G, index: u32) {
-        trace.begin_group(grid, index);
+    fn begin<G: Grid>(cx: ContextRef<G>, index: u32) {
+        if let Some(trace) = of(cx) {
+            trace.begin_group(cx.grid(), index);
+        }
     }
-    if let Some(trace) = of(cx) {
-        begin(trace, cx.grid(), index);
+    if cx.is_traced() {
+        begin(cx, index);
     }
 }
 
@@ -38,25 +41,29 @@ pub(crate) fn begin_group<G: Grid>(cx: ContextRef<G>, index: u32) {
 pub(crate) fn end_group<G: Grid>(cx: ContextRef<G>, index: u32, groups: u32) {
     #[cold]
     #[inline(never)]
-    fn end<G: Grid>(trace: Trace, grid: G, index: u32, groups: u32) {
-        trace.end_group(grid, index, groups);
+    fn end<G: Grid>(cx: ContextRef<G>, index: u32, groups: u32) {
+        if let Some(trace) = of(cx) {
+            trace.end_group(cx.grid(), index, groups);
+        }
     }
-    if let Some(trace) = of(cx) {
-        end(trace, cx.grid(), index, groups);
+    if cx.is_traced() {
+        end(cx, index, groups);
     }
 }
 
-/// Begins the step that `drive` asks for, of the search of `wave`; ends the one
-/// before.
+/// Begins the step that the search of `wave` takes now; ends the one before.
 #[inline(always)]
-pub(crate) fn begin_step<G: Grid>(cx: ContextRef<G>, wave: Wave, drive: &DriveRecord) {
+pub(crate) fn begin_step<G: Grid>(cx: ContextRef<G>, wave: Wave) {
     #[cold]
     #[inline(never)]
-    fn begin<G: Grid>(trace: Trace, grid: G, wave: Wave, drive: &DriveRecord) {
-        trace.begin_step(grid, wave.number(grid), drive);
+    fn begin<G: Grid>(cx: ContextRef<G>, wave: Wave) {
+        if let Some(trace) = of(cx) {
+            let grid = cx.grid();
+            trace.begin_step(grid, wave.number(grid), &shared_drive::read(grid));
+        }
     }
-    if let Some(trace) = of(cx) {
-        begin(trace, cx.grid(), wave, drive);
+    if cx.is_traced() {
+        begin(cx, wave);
     }
 }
 
@@ -65,10 +72,12 @@ pub(crate) fn begin_step<G: Grid>(cx: ContextRef<G>, wave: Wave, drive: &DriveRe
 pub(crate) fn end_step<G: Grid>(cx: ContextRef<G>) {
     #[cold]
     #[inline(never)]
-    fn end<G: Grid>(trace: Trace, grid: G) {
-        trace.end_step(grid);
+    fn end<G: Grid>(cx: ContextRef<G>) {
+        if let Some(trace) = of(cx) {
+            trace.end_step(cx.grid());
+        }
     }
-    if let Some(trace) = of(cx) {
-        end(trace, cx.grid());
+    if cx.is_traced() {
+        end(cx);
     }
 }

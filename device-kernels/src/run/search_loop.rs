@@ -67,7 +67,7 @@ pub(super) fn run_search<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> 
             return Err(Stop);
         }
         count(cx, drive);
-        trace::begin_step(cx, wave, drive);
+        trace::begin_step(cx, wave);
         if !bounds.alone {
             run_body::<G, S>(cx, wave)?;
         } else if drive.next == Step::Fused as u32 {
