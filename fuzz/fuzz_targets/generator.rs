@@ -65,7 +65,9 @@ fn plain(text: &str) -> Option<(u64, u64)> {
             .is_none_or(|seed| number(seed, 0, u64::MAX).is_some())
     };
     match *fields.as_slice() {
-        ["rmat" | "rmat-directed" | "uniform", scale, factor, ..] if fields.len() <= 4 && seed(3) => {
+        ["rmat" | "rmat-directed" | "uniform", scale, factor, ..]
+            if fields.len() <= 4 && seed(3) =>
+        {
             let nodes = 1_u64 << number(scale, 0, 31)?;
             Some((nodes, nodes * number(factor, 0, 1 << 16)?))
         }
