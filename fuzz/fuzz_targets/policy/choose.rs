@@ -187,7 +187,7 @@ pub(crate) fn launch(draw: &mut Draw<'_>) {
     let is_empty = request.queue_len == 0;
     assert_eq!(plan.topology == LaunchTopology::Empty, is_empty);
     assert!(plan.worker_groups <= limits.max_compute_workgroups_per_dimension);
-    assert!((1..=policy.thresholds().lanes_max).contains(&plan.lanes_per_group));
+    assert!((1..=policy.thresholds().lanes_max.max(1)).contains(&plan.lanes_per_group));
     assert!(plan.lanes_per_group <= limits.max_workgroup_size_x);
     assert!(plan.lanes_per_group <= limits.max_compute_invocations_per_workgroup);
     assert!(plan.slot_count >= request.queue_len);
