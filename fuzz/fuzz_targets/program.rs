@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use seawall::backend::{RunLimits, cpu::CpuSession};
 use seawall::program::{EncodedProgram, GraphNeeds, TableError};
 use seawall_core::abi::program::{
-    FixpointRecord, GroupRecord, Opcode, Reduction, Region, RegisterRecord, WaveRecord,
+    EachRecord, FixpointRecord, GroupRecord, Opcode, Reduction, Region, RegisterRecord, WaveRecord,
 };
 use seawall_core::abi::search::SearchPolicy;
 use seawall_fuzz::draw::Draw;
@@ -149,10 +149,7 @@ fn is_sound(program: &EncodedProgram) -> bool {
         .groups
         .iter()
         .all(|group| group.first_wave as usize + group.waves as usize <= program.waves.len());
-    let loops = program
-        .waves
-        .iter()
-        .filter(|wave| wave.opcode == Opcode::Fixpoint as u32);
+    let loops = program.waves.iter().filter(|wave| is_loop(wave));
     let in_groups = loops.into_iter().all(|wave| {
         let record = FixpointRecord::from_parameters(wave.parameters);
         let (first, count) = (record.first_group as usize, record.groups as usize);
@@ -173,7 +170,27 @@ fn is_sound(program: &EncodedProgram) -> bool {
         && keeps_loops_wide(program)
         && in_groups
         && in_regions
+        && runs_its_code(program)
         && runs_lie_together(program)
+}
+
+fn is_loop(wave: &WaveRecord) -> bool {
+    [Opcode::Fixpoint, Opcode::While]
+        .map(|opcode| opcode as u32)
+        .contains(&wave.opcode)
+}
+
+/// Whether waves of code run instructions of the table, over items that something stands for.
+fn runs_its_code(program: &EncodedProgram) -> bool {
+    let words = program.registers.iter().map(|register| register.words);
+    let most = words.chain([program.nodes, 1 << 16]).max();
+    let mut waves = program.waves.iter();
+    waves.all(|wave| {
+        let record = EachRecord::from_parameters(wave.parameters);
+        let end = u64::from(record.first) + u64::from(record.instructions);
+        wave.opcode != Opcode::Each as u32
+            || (Some(record.items) <= most && end <= program.code.len() as u64)
+    })
 }
 
 /// Whether no wave is in two groups.
@@ -193,7 +210,7 @@ fn keeps_loops_wide(program: &EncodedProgram) -> bool {
     top.iter().all(|group| {
         let first = group.first_wave as usize;
         let mut waves = program.waves[first..first + group.waves as usize].iter();
-        group.narrow == 0 || !waves.any(|wave| wave.opcode == Opcode::Fixpoint as u32)
+        group.narrow == 0 || !waves.any(is_loop)
     })
 }
 
