@@ -174,8 +174,8 @@ impl Control {
             .add(grid, word_of!(ControlRecord, waves_done), count);
     }
 
-    /// The wave that [`Control::note_wave`] stored, for a report from within a wave. On a
-    /// CPU, other blocks may be a wave ahead or behind.
+    /// The wave that [`Control::note_wave`] stored, for a report from within a wave. Other
+    /// blocks may be in an earlier or a later one.
     #[cold]
     pub fn noted_point<G: Grid>(self, grid: G) -> ProgramPoint {
         ProgramPoint {

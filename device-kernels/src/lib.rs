@@ -3,8 +3,8 @@
 //! Kernels here are generic over a [`grid::Grid`] and walk the tables of
 //! [`seawall_core::abi`]. Built for `nvptx64-nvidia-cuda` they are the persistent
 //! megakernel and its launch-by-launch twins (`entry`); built for a CPU they are the
-//! functions that its backend calls from one thread per block (`threads`). `codegen` says what is
-//! written so for the compilers, and why. This crate allocates nothing and knows no host.
+//! functions that its backend calls from one thread per block (`threads`). `codegen` names
+//! what is written for the compilers, and why. This crate allocates nothing and knows no host.
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(
     target_arch = "nvptx64",

@@ -2,7 +2,7 @@
 //!
 //! The leading block writes it at points where it has nothing to wait for. A run without a
 //! trace pays for a look at two words of shared memory per group and per step. All else is
-//! behind a call, so that it takes no registers from the loops around it.
+//! in functions of its own, so that it takes no registers from the loops around it.
 
 pub mod records;
 

@@ -11,6 +11,7 @@ use crate::column::Column;
 use crate::executor::{Executor, Machine};
 use crate::graph::Graph;
 use crate::program::{EncodedProgram, PlanRequest, ProgramError, RegisterId};
+use crate::units::elapsed_ns;
 use seawall_core::evidence::{BACKEND, Sample};
 use seawall_core::session::{ReadbackPolicy, ReuseTelemetry, SessionError, SessionProfile};
 use serde::Serialize;
@@ -87,6 +88,12 @@ pub enum EvidenceError {
         /// The requested orchestration.
         against: Orchestration,
     },
+    /// The executor keeps no kernel resident, so it would stand for what it is not.
+    #[error("the executor {executor} is not a resident kernel; take mega, or cpu to try")]
+    NotResident {
+        /// The executor.
+        executor: Executor,
+    },
     /// Allocations are not counted, so a measurement would prove nothing.
     #[error("this process does not count its allocations; install the counting allocator")]
     NotCounted,
@@ -112,9 +119,11 @@ impl EvidenceError {
     #[must_use]
     pub fn cause(&self) -> Cause {
         match self {
-            Self::NoNode | Self::NotOnCpu { .. } | Self::Session(_) | Self::Program(_) => {
-                Cause::Request
-            }
+            Self::NoNode
+            | Self::NotOnCpu { .. }
+            | Self::NotResident { .. }
+            | Self::Session(_)
+            | Self::Program(_) => Cause::Request,
             Self::NotCounted | Self::Differs { .. } => Cause::Failure,
             Self::Backend(error) => error.cause(),
         }
@@ -153,6 +162,9 @@ impl Measurement {
 pub fn measure(graph: &Graph, request: &EvidenceRequest<'_>) -> Result<Measurement, EvidenceError> {
     let machine = &request.machine;
     let executor = machine.executor.unwrap_or(Executor::Mega);
+    if matches!(executor, Executor::Launches | Executor::Graph) {
+        return Err(EvidenceError::NotResident { executor });
+    }
     let job = Job::of(graph)?;
     let mut host = open_host(graph, (executor, request))?;
     host.load(&job.program)?;
@@ -228,9 +240,7 @@ struct Sums {
 impl<'g> Job<'g> {
     /// A search from the node with most edges.
     fn of(graph: &'g Graph) -> Result<Self, EvidenceError> {
-        let rows = (0..graph.nodes()).zip(graph.offsets().windows(2));
-        let widest = rows.max_by_key(|(node, row)| (row[1] - row[0], std::cmp::Reverse(*node)));
-        let (source, _) = widest.ok_or(EvidenceError::NoNode)?;
+        let source = graph.widest_node().ok_or(EvidenceError::NoNode)?;
         let built = build(AnalysisKind::Bfs, graph, &Question::new(vec![source]))?;
         let (program, _) = built.program.encode(&PlanRequest::default())?;
         Ok(Self {
@@ -350,10 +360,6 @@ fn is_counting(allocations: &dyn Fn() -> u64) -> Result<(), EvidenceError> {
         return Err(EvidenceError::NotCounted);
     }
     Ok(())
-}
-
-fn elapsed_ns(start: Instant) -> u64 {
-    u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

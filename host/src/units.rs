@@ -1,8 +1,15 @@
 //! Formatting of bytes, times and counts with units.
 
 use std::fmt;
+use std::time::Instant;
 
 use bytesize::ByteSize;
+
+/// Nanoseconds since `start`.
+#[must_use]
+pub fn elapsed_ns(start: Instant) -> u64 {
+    u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
 
 /// Bytes in binary units, such as `1.5 KiB`.
 ///

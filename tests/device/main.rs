@@ -44,7 +44,7 @@ pub(crate) struct Options {
     time: Duration,
     /// Seed of the first case.
     seed: u64,
-    /// Where the PTX of `examples/own-wave` is.
+    /// Folder of the PTX of `examples/own-wave`.
     own_ptx: Option<PathBuf>,
 }
 

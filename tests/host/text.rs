@@ -189,3 +189,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn errors_of_the_whole_program_name_registers_as_the_text_does() {
+    let text = r#"{"version": 1, "registers": [
+        {"name": "far", "kind": "u32", "count": "nodes", "keep": true},
+        {"name": "near", "kind": "u32", "count": 3}
+    ], "waves": [{"wave": "iota", "to": "near"}, {"wave": "copy", "to": "far", "from": "near"}]}"#;
+    let read = read_text(text, SIZE).unwrap();
+    let error = read.program.encode(&PlanRequest::default()).unwrap_err();
+    assert!(error.to_string().contains("register near"), "{error}");
+}

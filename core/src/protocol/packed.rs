@@ -33,7 +33,7 @@ pub enum ShortOp {
 ///     Short { op: ShortOp::Store, address: 1, value: 7 },
 ///     Short { op: ShortOp::Load, address: 1, value: 0 },
 /// ];
-/// let arguments = Short::encode(&shorts).unwrap();
+/// let arguments = Short::encode(&shorts).unwrap_or_default();
 /// assert_eq!(arguments[..4], [2, 0x0301, 1, 7]);
 /// assert_eq!(Short::encode(&[Short::default(); 5]), None);
 /// ```

@@ -1,10 +1,11 @@
 //! The kernels of built-in waves. They are compiled only where this crate is the one that
 //! is built: kernels of other crates have names of their own.
 
+use super::bodies;
 use crate::grid::Grid;
 use crate::grid::nvptx::{CompactDevice, Device};
 use crate::launch::Launch;
-use crate::run::{self, Batch, BodyLaunch};
+use crate::run;
 use crate::sets::{All, CodeAlone, Ready, Searches};
 use seawall_core::abi::batch::BatchRecord;
 use seawall_core::abi::program::LaunchRecord;
@@ -16,8 +17,7 @@ use seawall_core::abi::program::LaunchRecord;
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn seawall_mega(record: *const LaunchRecord) {
     // SAFETY: the caller keeps this function's contract.
-    let launch = unsafe { Launch::new(record) };
-    let _ = run::run_program::<Device, Ready>(Device {}, launch);
+    unsafe { bodies::mega::<Ready>(record) }
 }
 
 /// The whole program when it only searches; a cooperative launch.
@@ -27,8 +27,7 @@ pub unsafe extern "ptx-kernel" fn seawall_mega(record: *const LaunchRecord) {
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn seawall_mega_search(record: *const LaunchRecord) {
     // SAFETY: the caller keeps this function's contract.
-    let launch = unsafe { Launch::new(record) };
-    let _ = run::run_program::<Device, Searches>(Device {}, launch);
+    unsafe { bodies::mega::<Searches>(record) }
 }
 
 /// The whole program when it runs code alone; a cooperative launch.
@@ -38,8 +37,7 @@ pub unsafe extern "ptx-kernel" fn seawall_mega_search(record: *const LaunchRecor
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn seawall_mega_code(record: *const LaunchRecord) {
     // SAFETY: the caller keeps this function's contract.
-    let launch = unsafe { Launch::new(record) };
-    let _ = run::run_program::<Device, CodeAlone>(Device {}, launch);
+    unsafe { bodies::mega::<CodeAlone>(record) }
 }
 
 /// The whole program, every family of opcodes; a cooperative launch.
@@ -49,8 +47,7 @@ pub unsafe extern "ptx-kernel" fn seawall_mega_code(record: *const LaunchRecord)
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn seawall_mega_all(record: *const LaunchRecord) {
     // SAFETY: the caller keeps this function's contract.
-    let launch = unsafe { Launch::new(record) };
-    let _ = run::run_program::<Device, All>(Device {}, launch);
+    unsafe { bodies::mega::<All>(record) }
 }
 
 /// One group of a program that runs code.
@@ -60,8 +57,7 @@ pub unsafe extern "ptx-kernel" fn seawall_mega_all(record: *const LaunchRecord) 
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn seawall_group_all(record: *const LaunchRecord, group: u32) {
     // SAFETY: the caller keeps this function's contract.
-    let launch = unsafe { Launch::new(record) };
-    let _ = run::run_one_group::<Device, All>(Device {}, launch, group);
+    unsafe { bodies::group::<All>(record, group) }
 }
 
 /// Counts an iteration of a loop on a register and decides whether another follows; one
@@ -88,13 +84,7 @@ pub unsafe extern "ptx-kernel" fn seawall_body_all(
     last: u32,
 ) {
     // SAFETY: the caller keeps this function's contract.
-    let launch = unsafe { Launch::new(record) };
-    let body = BodyLaunch {
-        fixpoint,
-        group,
-        last: last != 0,
-    };
-    let _ = run::run_body::<Device, All>(Device {}, launch, body);
+    unsafe { bodies::body::<All>(record, [fixpoint, group, last]) }
 }
 
 /// One top-level group.
@@ -104,8 +94,7 @@ pub unsafe extern "ptx-kernel" fn seawall_body_all(
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn seawall_group(record: *const LaunchRecord, group: u32) {
     // SAFETY: the caller keeps this function's contract.
-    let launch = unsafe { Launch::new(record) };
-    let _ = run::run_one_group::<Device, Ready>(Device {}, launch, group);
+    unsafe { bodies::group::<Ready>(record, group) }
 }
 
 /// Opens a loop; one block.
@@ -131,13 +120,7 @@ pub unsafe extern "ptx-kernel" fn seawall_body(
     last: u32,
 ) {
     // SAFETY: the caller keeps this function's contract.
-    let launch = unsafe { Launch::new(record) };
-    let body = BodyLaunch {
-        fixpoint,
-        group,
-        last: last != 0,
-    };
-    let _ = run::run_body::<Device, Ready>(Device {}, launch, body);
+    unsafe { bodies::body::<Ready>(record, [fixpoint, group, last]) }
 }
 
 /// Sets the condition of a CUDA graph's loop: whether it goes on; one block. The node's
@@ -188,8 +171,7 @@ pub unsafe extern "ptx-kernel" fn seawall_barriers(record: *const LaunchRecord, 
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn seawall_batch(record: *const BatchRecord) {
     // SAFETY: the caller keeps this function's contract.
-    let batch = unsafe { Batch::new(record) };
-    run::run_batch::<Device, Ready>(Device {}, batch);
+    unsafe { bodies::batch::<Device, Ready>(Device {}, record) }
 }
 
 /// A batch of graphs of which some run code, one graph a block at a time.
@@ -199,8 +181,7 @@ pub unsafe extern "ptx-kernel" fn seawall_batch(record: *const BatchRecord) {
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn seawall_batch_all(record: *const BatchRecord) {
     // SAFETY: the caller keeps this function's contract.
-    let batch = unsafe { Batch::new(record) };
-    run::run_batch::<Device, All>(Device {}, batch);
+    unsafe { bodies::batch::<Device, All>(Device {}, record) }
 }
 
 /// A batch of graphs whose programs only search, in small blocks.
@@ -210,6 +191,5 @@ pub unsafe extern "ptx-kernel" fn seawall_batch_all(record: *const BatchRecord) 
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn seawall_batch_search(record: *const BatchRecord) {
     // SAFETY: the caller keeps this function's contract.
-    let batch = unsafe { Batch::new(record) };
-    run::run_batch::<CompactDevice, Searches>(CompactDevice {}, batch);
+    unsafe { bodies::batch::<CompactDevice, Searches>(CompactDevice {}, record) }
 }

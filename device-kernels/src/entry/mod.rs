@@ -4,9 +4,9 @@
 //! early leaves a fault record in the control block, which the host reads back; so
 //! results are dropped here.
 
+pub mod bodies;
 #[cfg(seawall_kernels)]
 pub mod builtin;
-pub mod own;
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

@@ -10,36 +10,37 @@ macro_rules! kernels {
     ($waves:ty) => {
         #[cfg(target_arch = "nvptx64")]
         const _: () = {
-            use $crate::entry::own;
-            use $crate::entry::own::{BatchRecord, LaunchRecord};
+            use $crate::entry::bodies::{self, BatchRecord, LaunchRecord};
+            use $crate::grid::nvptx::Device;
+            use $crate::sets::With;
 
             /// A whole program; a cooperative launch.
             ///
             /// # Safety
-            /// As [`own::mega`].
+            /// As [`bodies::mega`].
             #[unsafe(no_mangle)]
             unsafe extern "ptx-kernel" fn seawall_own_mega(record: *const LaunchRecord) {
                 // SAFETY: the caller keeps this function's contract.
-                unsafe { own::mega::<$waves>(record) }
+                unsafe { bodies::mega::<With<$waves>>(record) }
             }
 
             /// One top-level group.
             ///
             /// # Safety
-            /// As [`own::group`].
+            /// As [`bodies::group`].
             #[unsafe(no_mangle)]
             unsafe extern "ptx-kernel" fn seawall_own_group(
                 record: *const LaunchRecord,
                 group: u32,
             ) {
                 // SAFETY: the caller keeps this function's contract.
-                unsafe { own::group::<$waves>(record, group) }
+                unsafe { bodies::group::<With<$waves>>(record, group) }
             }
 
             /// One group of a loop's body.
             ///
             /// # Safety
-            /// As [`own::body`].
+            /// As [`bodies::body`].
             #[unsafe(no_mangle)]
             unsafe extern "ptx-kernel" fn seawall_own_body(
                 record: *const LaunchRecord,
@@ -48,17 +49,17 @@ macro_rules! kernels {
                 last: u32,
             ) {
                 // SAFETY: the caller keeps this function's contract.
-                unsafe { own::body::<$waves>(record, [fixpoint, group, last]) }
+                unsafe { bodies::body::<With<$waves>>(record, [fixpoint, group, last]) }
             }
 
             /// A batch of graphs, one graph a block at a time.
             ///
             /// # Safety
-            /// As [`own::batch`].
+            /// As [`bodies::batch`].
             #[unsafe(no_mangle)]
             unsafe extern "ptx-kernel" fn seawall_own_batch(record: *const BatchRecord) {
                 // SAFETY: the caller keeps this function's contract.
-                unsafe { own::batch::<$waves>(record) }
+                unsafe { bodies::batch::<Device, With<$waves>>(Device {}, record) }
             }
         };
     };

@@ -9,7 +9,7 @@ pub trait Machine: sealed::Sealed + Copy {
     /// The grid of lanes.
     #[doc(hidden)]
     type Grid: Grid;
-    /// Who is told of each access.
+    /// Receiver of a note about each access.
     #[doc(hidden)]
     type Recorder: Recorder;
 }
@@ -87,7 +87,7 @@ pub struct Access {
     pub at: u32,
     /// The item that accesses it; `None` for the wave as a whole.
     pub item: Option<u32>,
-    /// What it does.
+    /// Kind of the access.
     pub how: How,
 }
 

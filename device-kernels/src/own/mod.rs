@@ -1,9 +1,10 @@
-//! Waves of other crates: what such a crate implements, and what its waves are given.
+//! Waves of other crates: the traits of such a crate, and the operands of its waves.
 //!
 //! A wave is a type that implements [`Wave`]: a name, the [`Facts`] about it and its code.
 //! The code is generic over the machine and runs on CPU threads and GPUs alike. A tuple of
-//! waves is a set ([`Waves`]); the number of a wave is its place there. [`kernels!`](crate::kernels) exports
-//! the kernels of a set, which know every built-in wave too.
+//! waves is a set ([`Waves`]); the number of a wave is its place there.
+//! [`kernels!`](crate::kernels) exports the kernels of a set, which know every built-in wave
+//! too.
 //!
 //! ```
 //! use seawall_device::own::{Facts, Fault, Machine, Operand, Running, Wave};

@@ -14,7 +14,7 @@ use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::facts::{Array, Facts, Operand};
 use seawall_core::abi::program::Reduction;
 
-/// What facts allow a wave, as bits: a fact is looked at on every machine.
+/// Rights that its facts give a wave, as bits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rights {
     reads: u8,
@@ -76,7 +76,7 @@ impl<'w, M: Machine> Running<'w, M> {
         }
     }
 
-    /// What a recorder is told of its begin.
+    /// The note of its begin for a recorder.
     pub(super) fn started(&self, number: u32, facts: Facts) -> Started {
         let words = Operand::ALL.map(|operand| self.find(operand).map_or(0, Words::len));
         Started {

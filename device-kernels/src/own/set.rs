@@ -15,9 +15,9 @@ pub trait Wave: 'static {
     /// Its name, for traces and faults.
     const NAME: &'static str;
 
-    /// What it reads and writes, whether it works word by word, and how much it does. A
-    /// host plans by these facts and cannot see whether they are true; `check_facts` of
-    /// its CPU session compares them with what the wave does.
+    /// Facts about its registers, the arrays that it reads and its work. A host plans by
+    /// them and cannot see whether they are true; a CPU session that checks facts compares
+    /// them with the accesses of the wave.
     const FACTS: Facts;
 
     /// Runs it. The code of an item must end by itself: a run that is cancelled ends
@@ -25,7 +25,8 @@ pub trait Wave: 'static {
     /// all lanes agree on what it returns.
     ///
     /// # Errors
-    /// What ends the run; [`FaultCode::BadParameter`] for parameters without a meaning.
+    /// The fault that ends the run; [`FaultCode::BadParameter`] for parameters without a
+    /// meaning.
     fn run<M: Machine>(wave: &mut Running<'_, M>) -> Result<(), FaultCode>;
 }
 

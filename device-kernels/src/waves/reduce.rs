@@ -34,7 +34,7 @@ pub fn run_reduce<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCod
     Ok(())
 }
 
-/// What joins with any word to that word.
+/// The neutral word of a reduction.
 #[inline(always)]
 pub(crate) fn identity(how: Reduction) -> u32 {
     if how == Reduction::Min { u32::MAX } else { 0 }

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use seawall::Cause;
 use seawall::backend::BackendError;
-use seawall::program::{GraphSize, ProgramError, TextError, TextProgram, read_text};
+use seawall::program::{
+    GraphSize, ProgramError, TEXT_BYTES_MAX, TextError, TextProgram, read_text,
+};
 use serde_json::{Value, json};
 
 /// A program of a text could not be read, planned or run.
@@ -80,7 +82,7 @@ pub(super) struct ProgramFile {
 }
 
 /// Bytes that are read of a file: one more than any text may have.
-const BYTES_MAX: u64 = (1 << 20) + 1;
+const BYTES_MAX: u64 = TEXT_BYTES_MAX as u64 + 1;
 
 /// Reads a file, or standard input for `-`.
 pub(super) fn read(file: &Path) -> Result<ProgramFile, ProgramFailure> {

@@ -29,7 +29,7 @@ use seawall::batch::{is_batch, list_of};
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
 use seawall::outcome::{Dropped, Rounds, Weights};
 use seawall::run::{Detail, Machine, Ranking, RunRequest, execute, prepare};
-use seawall::units::counted;
+use seawall::units::{counted, elapsed_ns};
 use topology::TopologyChoice;
 
 const EXAMPLES: &str = "\
@@ -211,7 +211,7 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     let weights = Weights::of(&loaded);
     let Loaded { graph, stats } = loaded;
     let name = &*name.to_string_lossy();
-    let load_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    let load_ns = elapsed_ns(started);
     let request = args.request(args.source_nodes(&sources, name, &graph)?);
     let mut outcome = execute(&graph, &request, &mut |phase| line.phase(phase))?;
     outcome.times.load = load_ns;

@@ -170,6 +170,14 @@ impl Graph {
         self.outgoing.neighbours(node)
     }
 
+    /// The node with most outgoing edges, the first of them; `None` without nodes. Takes one pass
+    /// over the row starts.
+    pub fn widest_node(&self) -> Option<u32> {
+        let rows = (0..self.nodes()).zip(self.offsets().windows(2));
+        let widest = rows.max_by_key(|(node, row)| (row[1] - row[0], std::cmp::Reverse(*node)));
+        widest.map(|(node, _)| node)
+    }
+
     /// Whether every edge is known to have its mirror image of the same weight.
     ///
     /// True for symmetric Matrix Market files, PACE files, `undirected` loads and the symmetric

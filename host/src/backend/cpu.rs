@@ -17,9 +17,11 @@ use crate::graph::{Graph, memory};
 use crate::own::{BUILT_IN, Walk, Walkers, first_lie};
 use crate::program::{EncodedProgram, RegisterId};
 use crate::tiles::{TileShape, Tiles};
-use seawall_core::abi::control::ControlRecord;
+use crate::units::elapsed_ns;
+use seawall_core::abi::control::{ControlRecord, FaultCode};
 use seawall_core::abi::program::{LaunchRecord, Region};
 use seawall_core::abi::tiles::TileTable;
+use seawall_device::control::ProgramPoint;
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::{HostGrid, Services};
@@ -245,7 +247,7 @@ impl Session for CpuSession<'_> {
             }
         }
         self.canceller.settle()?;
-        let run_ns = start.elapsed().as_nanos() as u64;
+        let run_ns = elapsed_ns(start);
         let control = *loaded.control;
         let lies = check_lies(&loaded.program);
         if control.fault.code != 0 {
@@ -437,8 +439,25 @@ fn run_block(
     // SAFETY: `launch_record` filled the record from live, exclusively
     // borrowed memory of the stated lengths, which outlives the threads.
     let launch = unsafe { Launch::new(launch) };
+    let stopper = StopsOthers { grid, launch };
     // A run that stops early leaves its reason in the control block.
     let _ = walk(grid, launch, ());
+    std::mem::forget(stopper);
+}
+
+/// Stops the other threads of a run if the code of a wave panics on this one, which unwinds to the
+/// caller of the run.
+struct StopsOthers {
+    grid: HostGrid,
+    launch: Launch,
+}
+
+impl Drop for StopsOthers {
+    fn drop(&mut self) {
+        let (grid, point) = (self.grid, ProgramPoint::default());
+        let control = self.launch.control(grid);
+        let _ = control.fault(grid, FaultCode::GivenUp, point);
+    }
 }
 
 /// The clock and the scheduler of this machine.
@@ -454,9 +473,16 @@ thread_local! {
 
 /// Calls `run`, a thread's part of a run that `canceller` ends.
 pub(super) fn obeying(canceller: &Canceller, run: impl FnOnce()) {
+    /// Forgets the limits, also if a wave panics.
+    struct Ends;
+    impl Drop for Ends {
+        fn drop(&mut self) {
+            OBEYED.set(None);
+        }
+    }
     OBEYED.set(Some(canceller.clone()));
+    let _ends = Ends;
     run();
-    OBEYED.set(None);
 }
 
 /// Returns the time. For a run that is to end all time is over, so that a kernel stops where it

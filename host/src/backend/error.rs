@@ -99,7 +99,7 @@ pub enum BackendError {
         wave: u32,
         /// Its name there.
         wave_name: String,
-        /// What is not true.
+        /// The fact that is not true.
         lie: Lie,
     },
     /// A program with waves of another crate for a GPU without their PTX.

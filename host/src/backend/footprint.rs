@@ -6,8 +6,8 @@
 
 use crate::executor::Executor;
 use crate::graph::Graph;
-use crate::program::EncodedProgram;
 use crate::program::encoded::GraphNeeds;
+use crate::program::{EncodedProgram, PlanRequest, ProgramBuilder};
 use seawall_core::abi::code::Instruction;
 use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, RegisterRecord, WaveRecord};
@@ -90,7 +90,7 @@ pub(crate) fn graph_bytes(graph: &Graph, needs: GraphNeeds, executor: Executor) 
 }
 
 /// Bytes beside arena and inputs that any plan of a program with such tables takes.
-pub(crate) fn resident_bytes(
+fn resident_bytes(
     graph: &Graph,
     (needs, tables): (GraphNeeds, TableLengths),
     executor: Executor,
@@ -101,6 +101,22 @@ pub(crate) fn resident_bytes(
         _ => 2 * GPU_BYTES_MIN,
     };
     graph_bytes(graph, needs, executor) + tables.bytes(executor) + smallest
+}
+
+/// The request to plan `program` for `graph` on `executor`, with all that is allocated there within
+/// `budget_bytes`.
+#[must_use]
+pub fn plan_request(
+    graph: &Graph,
+    program: &ProgramBuilder,
+    (executor, budget_bytes): (Executor, Option<u64>),
+) -> PlanRequest {
+    let parts = (program.needs, program.table_lengths());
+    PlanRequest {
+        resident_bytes: resident_bytes(graph, parts, executor),
+        budget_bytes,
+        ..PlanRequest::default()
+    }
 }
 
 /// Bytes that a session of `executor` allocates for `graph` and `program`.

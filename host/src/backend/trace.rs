@@ -44,7 +44,7 @@ pub struct StepTaken {
     pub wave: u32,
     /// Iteration of the search.
     pub iteration: u32,
-    /// What ran.
+    /// The step that ran.
     pub step: Step,
     /// The topology that was chosen; a step differs from it where the graph or the width of the
     /// frontier does not allow it.

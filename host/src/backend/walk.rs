@@ -1,8 +1,8 @@
 //! Order of a program's launches, and the check that its tables are consistent.
 //!
-//! Executors whose host launches each group walk [`Stage`]s instead of records. Building them checks the
-//! tables first, so that an inconsistent program is refused at load and not discovered by the
-//! device.
+//! Executors whose host launches each group walk [`Stage`]s instead of records. Building them
+//! checks the tables first, so that an inconsistent program is refused at load and not discovered
+//! by the device.
 
 use crate::backend::{BackendError, fit};
 use crate::program::encoded::EncodedProgram;
@@ -41,7 +41,7 @@ impl LoopStage {
     }
 }
 
-/// What the host launches next.
+/// The next launches of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     /// The ordinary waves of one group.

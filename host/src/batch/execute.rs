@@ -10,6 +10,7 @@ use crate::graph::Graph;
 use crate::outcome::Times;
 use crate::program::{PlanCache, PlanRequest};
 use crate::run::{Detail, Executor, Phase, RunError, RunRequest, steps};
+use crate::units::elapsed_ns;
 use rayon::prelude::*;
 use seawall_core::abi::control::ControlRecord;
 use std::collections::HashSet;
@@ -154,7 +155,7 @@ impl Submission<'_> {
         let started = Instant::now();
         let requests = requests(graphs, request);
         let prepared = prepare_as(graphs, &requests, (self.plans, self.wide))?;
-        let plan = started.elapsed().as_nanos() as u64;
+        let plan = elapsed_ns(started);
         let programs = prepared.programs();
         let choice = choose(graphs, &requests);
         (self.progress)(Phase::Upload);
@@ -173,7 +174,7 @@ impl Submission<'_> {
             .read_each()
             .map_err(|error| explain(graphs, request, error))?;
         let (words, outgrown) = sort_out(graphs, words)?;
-        let readback = started.elapsed().as_nanos() as u64;
+        let readback = elapsed_ns(started);
         if request.check {
             (self.progress)(Phase::Check);
         }

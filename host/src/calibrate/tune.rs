@@ -67,19 +67,13 @@ impl Job {
     fn build(&self) -> Result<(Built, EncodedProgram), MeasureError> {
         let question = Question {
             max_iterations: self.max_iterations,
-            ..Question::new(vec![busiest(&self.graph)])
+            // It reaches most of the graph.
+            ..Question::new(vec![self.graph.widest_node().unwrap_or(0)])
         };
         let built = build(self.analysis, &self.graph, &question)?;
         let (encoded, _) = built.program.encode(&PlanRequest::default())?;
         Ok((built, encoded))
     }
-}
-
-/// The node with most edges, which reaches most of a graph.
-fn busiest(graph: &Graph) -> u32 {
-    let rows = (0..graph.nodes()).zip(graph.offsets().windows(2));
-    let busiest = rows.max_by_key(|(_, row)| row[1] - row[0]);
-    busiest.map_or(0, |(node, _)| node)
 }
 
 /// Finds the best choices on GPU `ordinal`; compiling the kernels for all lanes takes minutes

@@ -45,7 +45,7 @@ pub struct StepSummary {
     pub search: String,
     /// Iteration of the search.
     pub iteration: u32,
-    /// What ran: a topology by the planner's name, or `compact`.
+    /// The step that ran: a topology by the planner's name, or `compact`.
     pub step: &'static str,
     /// The topology that was chosen.
     pub topology: &'static str,

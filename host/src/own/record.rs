@@ -1,7 +1,8 @@
-//! What waves read and write, compared with their facts.
+//! Accesses of waves, compared with their facts.
 //!
 //! A session that checks facts runs on one thread, which takes notes while a wave runs and
-//! compares them when it ends. Notes are a few bytes for each word that the wave touches.
+//! compares them when it ends. Notes take 24 bytes for each word of
+//! the wave's registers.
 
 use seawall_device::own::{Access, Facts, How, Operand, Recorder, Started, Work};
 use std::cell::RefCell;
@@ -50,7 +51,7 @@ pub enum Lie {
 }
 
 impl Lie {
-    /// What the wave did, and what to declare.
+    /// Describes it, and the declaration that would be true.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::LeftOut { operand, word } => format!(

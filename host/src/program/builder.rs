@@ -4,7 +4,7 @@ use super::encoded::{BuilderId, GraphNeeds, RegisterId};
 use super::error::ProgramError;
 use super::operands::{self, Around};
 use super::vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
-use super::wave::{Body, RegisterSpec, Slot, WaveSpec};
+use super::wave::{Body, Name, RegisterSpec, Slot, WaveSpec};
 use crate::backend::TableLengths;
 use crate::own::OwnWaves;
 use seawall_core::abi::code::Kind;
@@ -136,16 +136,16 @@ impl ProgramBuilder {
     ///
     /// # Errors
     /// [`ProgramError::RegisterTooLong`] beyond 2^32 - 1 words.
-    pub fn words(&mut self, name: &'static str, words: u64) -> Result<RegisterId, ProgramError> {
-        self.register(name, words, false)
+    pub fn words(&mut self, name: impl Into<Name>, words: u64) -> Result<RegisterId, ProgramError> {
+        self.register(name.into(), words, false)
     }
 
     /// A register of one bit a node.
     ///
     /// # Errors
     /// As [`ProgramBuilder::words`].
-    pub fn bitset(&mut self, name: &'static str) -> Result<RegisterId, ProgramError> {
-        self.register(name, u64::from(bitset_words(self.nodes)), false)
+    pub fn bitset(&mut self, name: impl Into<Name>) -> Result<RegisterId, ProgramError> {
+        self.register(name.into(), u64::from(bitset_words(self.nodes)), false)
     }
 
     /// A frontier register.
@@ -153,27 +153,29 @@ impl ProgramBuilder {
     /// # Errors
     /// As [`ProgramBuilder::words`]; a graph may have about a thousand million
     /// nodes.
-    pub fn frontier(&mut self, name: &'static str) -> Result<RegisterId, ProgramError> {
-        self.register(name, FrontierLayout::new(self.nodes).words(), false)
+    pub fn frontier(&mut self, name: impl Into<Name>) -> Result<RegisterId, ProgramError> {
+        self.register(name.into(), FrontierLayout::new(self.nodes).words(), false)
     }
 
     /// A register that the host writes before each run.
     ///
     /// # Errors
     /// As [`ProgramBuilder::words`].
-    pub fn input(&mut self, name: &'static str, words: u64) -> Result<RegisterId, ProgramError> {
-        self.register(name, words, true)
+    pub fn input(&mut self, name: impl Into<Name>, words: u64) -> Result<RegisterId, ProgramError> {
+        self.register(name.into(), words, true)
     }
 
     fn register(
         &mut self,
-        name: &'static str,
+        name: Name,
         words: u64,
         is_input: bool,
     ) -> Result<RegisterId, ProgramError> {
         let max = u64::from(u32::MAX);
-        let words =
-            u32::try_from(words).map_err(|_| ProgramError::RegisterTooLong { name, words, max })?;
+        let Ok(words) = u32::try_from(words) else {
+            let name = name.into_owned();
+            return Err(ProgramError::RegisterTooLong { name, words, max });
+        };
         let id = RegisterId::new(self.id, self.registers.len() as u32);
         self.makers.push(self.id);
         self.registers.push(RegisterSpec {

@@ -4,7 +4,7 @@ use super::builder::ProgramBuilder;
 use super::code::{Coder, Item, allocate};
 use super::encoded::RegisterId;
 use super::error::{CodeError, ProgramError};
-use super::wave::{Body, Slot, WaveSpec};
+use super::wave::{Body, Name, Slot, WaveSpec};
 use seawall_core::abi::code::{Access, Instruction, Kind, Op};
 use seawall_core::abi::program::{EachRecord, Opcode};
 use std::collections::BTreeSet;
@@ -35,11 +35,11 @@ impl ProgramBuilder {
     /// As [`ProgramBuilder::words`].
     pub fn values(
         &mut self,
-        name: &'static str,
+        name: impl Into<Name>,
         kind: Kind,
         count: u64,
     ) -> Result<RegisterId, ProgramError> {
-        self.kept_as(name, (kind, count), false)
+        self.kept_as(name.into(), (kind, count), false)
     }
 
     /// A register of `count` values of `kind` that the host writes before each run.
@@ -48,24 +48,28 @@ impl ProgramBuilder {
     /// As [`ProgramBuilder::words`].
     pub fn input_values(
         &mut self,
-        name: &'static str,
+        name: impl Into<Name>,
         kind: Kind,
         count: u64,
     ) -> Result<RegisterId, ProgramError> {
-        self.kept_as(name, (kind, count), true)
+        self.kept_as(name.into(), (kind, count), true)
     }
 
     /// A register of a value of `kind` a node.
     ///
     /// # Errors
     /// As [`ProgramBuilder::words`].
-    pub fn per_node(&mut self, name: &'static str, kind: Kind) -> Result<RegisterId, ProgramError> {
+    pub fn per_node(
+        &mut self,
+        name: impl Into<Name>,
+        kind: Kind,
+    ) -> Result<RegisterId, ProgramError> {
         self.values(name, kind, u64::from(self.nodes))
     }
 
     fn kept_as(
         &mut self,
-        name: &'static str,
+        name: Name,
         (kind, count): (Kind, u64),
         is_input: bool,
     ) -> Result<RegisterId, ProgramError> {
@@ -183,7 +187,7 @@ impl ProgramBuilder {
     fn check_uses(&self, uses: &Uses, over: Over, items: u32) -> Result<(), CodeError> {
         let name = |slot: &Slot| {
             let spec = self.registers.get(slot.0 as usize);
-            spec.map_or("", |spec| spec.name)
+            spec.map_or_else(String::new, |spec| spec.name.to_string())
         };
         if let Some(slot) = uses.races() {
             let register = name(&slot);
@@ -205,7 +209,7 @@ impl ProgramBuilder {
             let held = spec.words / spec.kind.words();
             if held < items {
                 return Err(CodeError::TooShort {
-                    register: spec.name,
+                    register: spec.name.to_string(),
                     held,
                     items,
                 });
@@ -329,178 +333,5 @@ impl Uses {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::program::PlanRequest;
-    use seawall_core::abi::code::{Edges, Join};
-
-    fn problem(code: impl for<'c> FnOnce(Item<'c>, [RegisterId; 3])) -> CodeError {
-        let mut program = ProgramBuilder::new(10);
-        let words = program.per_node("words", Kind::U32).unwrap();
-        let floats = program.per_node("floats", Kind::F32).unwrap();
-        let one = program.values("one", Kind::U32, 1).unwrap();
-        for register in [words, floats, one] {
-            program.fill("zero", register, 0);
-        }
-        program.each("wave", Over::Nodes, |item| code(item, [words, floats, one]));
-        match program.encode(&PlanRequest::default()) {
-            Err(ProgramError::Code { wave, problem }) => {
-                assert_eq!(wave, "wave");
-                problem
-            }
-            other => panic!("expected a refusal, got {other:?}"),
-        }
-    }
-
-    #[test]
-    fn kinds_are_not_mixed() {
-        let found = problem(|item, [words, floats, _]| {
-            item.store(words, item.load(words) + item.load(floats));
-        });
-        let (needed, found_kind) = (Kind::U32, Kind::F32);
-        assert!(
-            matches!(found, CodeError::Kind { needed: n, found: f, .. } if (n, f) == (needed, found_kind))
-        );
-        let found = problem(|item, [words, floats, _]| {
-            item.store(floats, item.load(words));
-        });
-        assert!(matches!(
-            found,
-            CodeError::RegisterKind {
-                register: "floats",
-                ..
-            }
-        ));
-    }
-
-    #[test]
-    fn a_register_that_code_fills_in_part_has_to_hold_something() {
-        let unwritten = |over: fn(RegisterId, RegisterId) -> Over, only: bool| {
-            let mut program = ProgramBuilder::new(10);
-            let list = program.per_node("list", Kind::U32).unwrap();
-            let count = program.values("count", Kind::U32, 1).unwrap();
-            let to = program.values("to", Kind::U32, 20).unwrap();
-            program.iota("list", list);
-            program.fill("count", count, 3);
-            program.each("wave", over(list, count), |item| {
-                if only {
-                    item.only(item.index().below(5));
-                }
-                item.store(to, 1);
-            });
-            program.keep(to);
-            let encoded = program.encode(&PlanRequest::default());
-            matches!(
-                encoded,
-                Err(ProgramError::UnwrittenRegister { register: "to", .. })
-            )
-        };
-        assert!(unwritten(|list, count| Over::List { list, count }, false));
-        assert!(unwritten(|_, _| Over::Count(20), true));
-        assert!(unwritten(|_, _| Over::Count(19), false));
-        assert!(!unwritten(|_, _| Over::Count(20), false));
-    }
-
-    #[test]
-    fn a_wave_goes_over_no_more_items_than_anything_has() {
-        let mut program = ProgramBuilder::new(10);
-        let sum = program.values("sum", Kind::U32, 1).unwrap();
-        program.fill("clear", sum, 0);
-        program.each("wave", Over::Count(65_537), |item| {
-            item.scatter(sum, 0, Join::Sum, 1);
-        });
-        program.keep(sum);
-        let (encoded, _) = program.encode(&PlanRequest::default()).unwrap();
-        let text = encoded.check().unwrap_err().to_string();
-        assert!(
-            text.contains("65537 items and this program allows 65536"),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn results_that_depend_on_who_comes_first_are_refused() {
-        let found = problem(|item, [words, ..]| {
-            let least = item.gather(Edges::Out, Join::Min, |edge| edge.there(words));
-            item.store(words, least);
-        });
-        assert!(matches!(
-            found,
-            CodeError::ReadsWhatItWrites { register: "words" }
-        ));
-        let found = problem(|item, [words, ..]| {
-            item.scatter(words, 0, Join::Sum, item.load(words));
-        });
-        assert!(matches!(
-            found,
-            CodeError::ReadsWhatItWrites { register: "words" }
-        ));
-    }
-
-    #[test]
-    fn registers_have_a_value_for_each_item() {
-        let found = problem(|item, [.., one]| item.store(one, 1));
-        let expected = CodeError::TooShort {
-            register: "one",
-            held: 1,
-            items: 10,
-        };
-        assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn values_of_edges_end_with_their_part() {
-        let found = problem(|item, [words, ..]| {
-            let mut kept = None;
-            item.each_edge(Edges::Out, |edge| kept = Some(edge.neighbour()));
-            if let Some(neighbour) = kept {
-                item.store(words, neighbour);
-            }
-        });
-        assert_eq!(found, CodeError::ValueOfEdge);
-    }
-
-    #[test]
-    fn no_value_of_an_edge_takes_the_place_of_one_that_the_next_edge_uses() {
-        let mut program = ProgramBuilder::new(10);
-        let words = program.per_node("words", Kind::U32).unwrap();
-        program.fill("clear", words, 0);
-        program.each("wave", Over::Nodes, |node| {
-            let (own, degree) = (node.index(), node.degree(Edges::Out, node.index()));
-            node.each_edge(Edges::Out, |edge| {
-                // Its last step makes a value that nobody uses.
-                edge.scatter(words, edge.neighbour() % degree, Join::Max, own);
-            });
-        });
-        let (encoded, _) = program.encode(&PlanRequest::default()).unwrap();
-        let begin = encoded
-            .code
-            .iter()
-            .position(|at| at.op == Op::Edges as u32)
-            .unwrap();
-        let place = |temp: u8| temp & !seawall_core::abi::code::OF_EDGE;
-        let part = &encoded.code[begin + 1..];
-        for at in part {
-            let form = at.form().unwrap();
-            for used in part.iter().flat_map(|at| &at.temps[1..]) {
-                let is_of_item = *used == place(*used) && *used > 0;
-                assert!(
-                    form.to == 0 || !is_of_item || place(at.temps[0]) != *used,
-                    "{part:?}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn too_many_values_at_a_time_are_refused() {
-        let found = problem(|item, [words, ..]| {
-            let all: Vec<_> = (0..20_u32).map(|number| item.index() + number).collect();
-            let sum = all.into_iter().reduce(|sum, value| sum + value);
-            if let Some(sum) = sum {
-                item.store(words, sum);
-            }
-        });
-        assert!(matches!(found, CodeError::TooManyValues { .. }));
-    }
-}
+#[path = "each_tests.rs"]
+mod tests;

@@ -90,7 +90,7 @@ fn by_name(builder: &ProgramBuilder, error: TableError) -> ProgramError {
         } => ProgramError::Unproven {
             wave,
             name,
-            register: builder.registers[register as usize].name,
+            register: builder.registers[register as usize].name.to_string(),
             needs,
         },
         other => ProgramError::Tables(other),

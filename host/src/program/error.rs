@@ -33,7 +33,7 @@ pub enum ProgramError {
         /// Name of the wave.
         wave: String,
         /// Name of the register.
-        register: &'static str,
+        register: String,
         /// Words that it has.
         words: u32,
         /// Words that the wave needs.
@@ -67,13 +67,13 @@ pub enum ProgramError {
         /// Its name.
         name: String,
         /// Name of the register.
-        register: &'static str,
+        register: String,
     },
     /// A register is kept that no wave writes, or a loop alone that may have no iteration.
     #[error("register {register} is kept, and no wave is sure to write it; fill it first")]
     UnwrittenResult {
         /// Name of the register.
-        register: &'static str,
+        register: String,
     },
     /// A register is longer than the tables can say.
     #[error(
@@ -81,7 +81,7 @@ pub enum ProgramError {
     )]
     RegisterTooLong {
         /// Name of the register.
-        name: &'static str,
+        name: String,
         /// Words that it needs.
         words: u64,
         /// The most words a register can have.
@@ -137,7 +137,7 @@ pub enum ProgramError {
         /// Its name.
         name: String,
         /// Name of the register.
-        register: &'static str,
+        register: String,
         /// The value that it must have.
         needs: Invariant,
     },
@@ -207,7 +207,7 @@ pub enum CodeError {
     #[error("register {register} holds values of {needed:?}, not of {found:?}; convert it")]
     RegisterKind {
         /// Name of the register.
-        register: &'static str,
+        register: String,
         /// Kind of the value.
         found: Kind,
         /// Kind of the register.
@@ -250,13 +250,13 @@ pub enum CodeError {
     )]
     ReadsWhatItWrites {
         /// Name of the register.
-        register: &'static str,
+        register: String,
     },
     /// A register has no value for each item.
     #[error("register {register} holds {held} values and there are {items} items; make it longer")]
     TooShort {
         /// Name of the register.
-        register: &'static str,
+        register: String,
         /// Values that it holds.
         held: u32,
         /// Items of the wave.

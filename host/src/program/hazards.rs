@@ -89,7 +89,7 @@ fn check_results(registers: &[RegisterSpec], uses: &[Uses]) -> Result<(), Progra
     match registers.iter().zip(uses).find(is_unfilled) {
         None => Ok(()),
         Some((spec, _)) => Err(ProgramError::UnwrittenResult {
-            register: spec.name,
+            register: spec.name.to_string(),
         }),
     }
 }
@@ -146,7 +146,7 @@ fn check_written(
     Err(ProgramError::UnwrittenRegister {
         wave: number,
         name: wave.name.clone(),
-        register: registers[at].name,
+        register: registers[at].name.to_string(),
     })
 }
 

@@ -10,18 +10,12 @@ use super::PlanSummary;
 use super::builder::{PlanRequest, ProgramBuilder};
 use super::error::ProgramError;
 use super::hazards::{Hazards, infer};
-use super::wave::{ALIGNMENT_BYTES, Body, RegisterSpec, WaveSpec};
+use super::planner::{Room, bytes_of, in_registers, run_planner, waves_of};
+use super::wave::{Body, RegisterSpec, WaveSpec};
 use seawall_core::abi::code::DEPTH_MAX;
 use seawall_core::abi::program::{Opcode, Region, RegisterRecord};
-use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
-use seawall_core::plan::execution::{Chooser, Request, least_budget};
-use seawall_core::plan::{
-    ArenaOptions, Budget, Execution, ExecutionError, Offsets, Requirements, Results, Strategy,
-    execution,
-};
-use seawall_core::scratch::{
-    ArenaScratchView, ExecutionScratchView, GroupScratchView, ScratchView,
-};
+use seawall_core::plan::execution::{Request, least_budget};
+use seawall_core::plan::{Budget, ExecutionError, Offsets, Results, Strategy};
 use seawall_core::wave::{Dag, Wave};
 
 /// A planned program.
@@ -378,76 +372,6 @@ fn check_body(around: &Around, body: &Body) -> Result<(), ProgramError> {
         });
     }
     Ok(())
-}
-
-/// A request whose regions are registers.
-fn in_registers<'a>(dag: Dag<'a>, budget: Budget, results: Results<'a>) -> Request<'a> {
-    Request {
-        arena: ArenaOptions {
-            alignment_bytes: ALIGNMENT_BYTES,
-            results,
-            ..ArenaOptions::default()
-        },
-        ..Request::new(dag, budget)
-    }
-}
-
-/// Plans with the topology that has one copy of scratch: registers are all that waves have,
-/// and how a frontier is searched is decided step by step on the device.
-fn run_planner<'a>(
-    request: &Request<'a>,
-    room: &'a mut Room,
-) -> Result<Execution<'a>, ExecutionError> {
-    let mut subject = Subject::new(Identity {
-        graph_layout_hash: 0,
-        analysis: AnalysisKind::Custom(0),
-        device: DeviceKey::default(),
-    });
-    let policy = seawall_core::topology::TopologyPolicy::DEFAULT;
-    execution(request, Chooser::plain(&policy, &mut subject), room.view())
-}
-
-fn waves_of(plan: &Execution<'_>) -> Vec<Vec<u32>> {
-    let groups = plan.groups.iter();
-    groups
-        .map(|group| group.waves.iter().map(|wave| wave.0).collect())
-        .collect()
-}
-
-fn bytes_of(plan: &Execution<'_>) -> Vec<u64> {
-    let groups = plan.groups.iter();
-    groups.map(|group| group.fused_bytes).collect()
-}
-
-/// The planner's working memory.
-struct Room {
-    needs: Requirements,
-    words: Vec<u32>,
-    longs: Vec<u64>,
-}
-
-impl Room {
-    fn for_dag(dag: &Dag<'_>) -> Self {
-        let needs = Requirements::for_dag(dag.waves.len(), dag.dependencies.len());
-        let layers = needs.layer_words + needs.dependency_words;
-        Self {
-            needs,
-            words: vec![0; layers + needs.pack_words + needs.arena_words],
-            longs: vec![0; needs.pack_bytes + needs.arena_offsets],
-        }
-    }
-
-    fn view(&mut self) -> ExecutionScratchView<'_> {
-        let (layers, words) = self.words.split_at_mut(self.needs.layer_words);
-        let (dependencies, words) = words.split_at_mut(self.needs.dependency_words);
-        let (pack, arena) = words.split_at_mut(self.needs.pack_words);
-        let (bytes, offsets) = self.longs.split_at_mut(self.needs.pack_bytes);
-        let layers = ScratchView::new(layers, dependencies);
-        ExecutionScratchView::new(
-            GroupScratchView::new(layers, pack, bytes),
-            ArenaScratchView::new(arena, offsets),
-        )
-    }
 }
 
 /// Offsets of the input registers and bytes of their region.

@@ -19,6 +19,7 @@ mod triangles;
 mod sets;
 mod joined;
 mod places;
+mod planner;
 mod conflicts;
 mod uses;
 mod proof;
@@ -44,7 +45,9 @@ pub(crate) use searched::{Searched, searched};
 pub use seawall_core::abi::code::{Edges, Join, Kind};
 pub use sets::Sets;
 pub use table_error::{CodeFault, TableError};
-pub use text::{GraphSize, TextError, TextProblem, TextProgram, TextResult, read_text};
+pub use text::{
+    GraphSize, TEXT_BYTES_MAX, TextError, TextProblem, TextProgram, TextResult, read_text,
+};
 pub use triangles::Triangles;
 pub use vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
 

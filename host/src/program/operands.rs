@@ -49,7 +49,7 @@ impl Around<'_> {
         match self.spec(slot) {
             Some(spec) if u64::from(spec.words) < needed => Err(ProgramError::RegisterTooShort {
                 wave: wave.name.clone(),
-                register: spec.name,
+                register: spec.name.to_string(),
                 words: spec.words,
                 needed,
             }),
@@ -129,7 +129,7 @@ pub(super) fn filled_in_part(around: Around<'_>, wave: &WaveSpec) -> Option<Slot
     wave.destination.filter(|_| writes_fewest).filter(is_longer)
 }
 
-/// What a wave of another crate needs: it checks its indices itself, but lanes take its words
+/// Requirements of a wave of another crate: it checks its indices itself, but lanes take its words
 /// through joined groups by their number.
 fn fewest_of_own(facts: &Facts, to: u64) -> Fewest {
     let to = if facts.word_wise { to } else { 0 };

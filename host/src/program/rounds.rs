@@ -4,7 +4,7 @@
 use super::builder::ProgramBuilder;
 use super::encoded::RegisterId;
 use super::error::ProgramError;
-use super::wave::WaveSpec;
+use super::wave::{Name, WaveSpec};
 use crate::graph::WeightKind;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::program::Opcode;
@@ -104,7 +104,7 @@ impl ProgramBuilder {
     ///
     /// # Errors
     /// As [`ProgramBuilder::words`]; a graph may have about 10^9 nodes.
-    pub fn work(&mut self, name: &'static str) -> Result<RegisterId, ProgramError> {
+    pub fn work(&mut self, name: impl Into<Name>) -> Result<RegisterId, ProgramError> {
         self.words(name, WorkLayout::new(self.nodes).words())
     }
 
@@ -112,7 +112,7 @@ impl ProgramBuilder {
     ///
     /// # Errors
     /// As [`ProgramBuilder::words`].
-    pub fn totals(&mut self, name: &'static str) -> Result<RegisterId, ProgramError> {
+    pub fn totals(&mut self, name: impl Into<Name>) -> Result<RegisterId, ProgramError> {
         self.words(name, u64::from(TOTALS_WORDS))
     }
 

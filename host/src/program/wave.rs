@@ -5,15 +5,19 @@ use seawall_core::abi::code::{Instruction, Kind};
 use seawall_core::abi::facts::{Facts, Operand};
 use seawall_core::abi::own::OWN_FIRST;
 use seawall_core::abi::program::Opcode;
+use std::borrow::Cow;
 
 /// The number of a register in its builder, once it is known to be one of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Slot(pub(crate) u32);
 
+/// Name of a register.
+pub(crate) type Name = Cow<'static, str>;
+
 /// A register before it has a place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RegisterSpec {
-    pub(crate) name: &'static str,
+    pub(crate) name: Name,
     pub(crate) words: u32,
     /// Kind of its values in code.
     pub(crate) kind: Kind,
@@ -32,7 +36,7 @@ impl RegisterSpec {
 /// registers share one.
 pub(crate) const ALIGNMENT_BYTES: u64 = 256;
 
-/// What a wave does.
+/// Action of a wave.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Does {
     /// A built-in opcode.

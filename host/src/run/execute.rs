@@ -2,7 +2,7 @@
 
 use super::choose::Choice;
 use super::forecast::Ledger;
-use super::log::{Log, nanoseconds};
+use super::log::Log;
 use super::opened::{Opened, open};
 use super::plan::{Target, plan_program};
 use super::planned::Planned;
@@ -14,6 +14,7 @@ use crate::backend::{RunStats, Session};
 use crate::graph::Graph;
 use crate::outcome::{Column, Event, Track};
 use crate::program::{EncodedProgram, PlanCache, PlanCounters, RegisterId};
+use crate::units::elapsed_ns;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Instant;
@@ -89,7 +90,7 @@ impl<'g, 'p> Submission<'g, 'p> {
         let is_traced = request.explain;
         let is_same =
             |known: &Planned| known.is_traced == is_traced && Arc::ptr_eq(&known.encoded, &encoded);
-        let plan_ns = nanoseconds(&start);
+        let plan_ns = elapsed_ns(start);
         self.log.planned(plan_ns);
         Ok(Planned {
             is_loaded: known.is_some_and(is_same),
@@ -113,7 +114,7 @@ impl<'g, 'p> Submission<'g, 'p> {
             .log
             .until_now("open", || open(graph, request, choice))?;
         let upload = opened.session.upload_ns();
-        let end = nanoseconds(&self.log.clock);
+        let end = elapsed_ns(self.log.clock);
         self.log.host("upload", end.saturating_sub(upload), upload);
         Ok(opened)
     }
@@ -164,9 +165,9 @@ impl<'g, 'p> Submission<'g, 'p> {
         }
         let (stats, run_ns) = self.repeat(session, &planned.built.inputs)?;
         (self.progress)(Phase::Readback);
-        let reading = nanoseconds(&self.log.clock);
+        let reading = elapsed_ns(self.log.clock);
         let read = read_back(session, &planned.built, self.graph.nodes());
-        let readback_ns = nanoseconds(&self.log.clock).saturating_sub(reading);
+        let readback_ns = elapsed_ns(self.log.clock).saturating_sub(reading);
         self.log.host("readback", reading, readback_ns);
         self.ledger.count(session.work());
         spent.run_ns += run_ns;
@@ -197,7 +198,7 @@ impl<'g, 'p> Submission<'g, 'p> {
             |repetition| {
                 let of = of.get();
                 (self.progress)(Phase::Run { repetition, of });
-                nanoseconds(&clock)
+                elapsed_ns(clock)
             },
             |event| {
                 runs.push(event.duration_ns);

@@ -10,7 +10,7 @@ use crate::calibrate::predict_groups;
 use crate::graph::Graph;
 use crate::outcome::{GroupSummary, StepSummary, WaveSummary, groups, steps};
 
-/// What a run did and why.
+/// Groups and steps of a run, with their reasons.
 #[derive(Default)]
 pub(super) struct Explanation {
     pub(super) groups: Vec<GroupSummary>,

@@ -1,5 +1,5 @@
-//! What a request makes its session upload, allocate and wait for: predicted by `core`'s session
-//! plan before it runs, and counted.
+//! Uploads, allocations and waits of a session for a request: predicted by `core`'s session plan
+//! before it runs, and counted.
 
 use super::planned::Planned;
 use super::{Executor, RunRequest};

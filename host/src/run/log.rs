@@ -1,17 +1,13 @@
 //! Events of a run, for the trace.
 
 use crate::outcome::{Event, Track};
+use crate::units::elapsed_ns;
 use std::time::Instant;
 
 /// The spans of a run, by its own clock.
 pub(super) struct Log {
     pub(super) clock: Instant,
     pub(super) events: Vec<Event>,
-}
-
-/// Returns the time since `clock` began, nanoseconds.
-pub(super) fn nanoseconds(clock: &Instant) -> u64 {
-    clock.elapsed().as_nanos() as u64
 }
 
 impl Log {
@@ -34,7 +30,7 @@ impl Log {
 
     /// Adds planning, which ends now, and before the first plan the choice of a machine.
     pub(super) fn planned(&mut self, plan_ns: u64) {
-        let start = nanoseconds(&self.clock).saturating_sub(plan_ns);
+        let start = elapsed_ns(self.clock).saturating_sub(plan_ns);
         if self.events.is_empty() {
             self.host("choose", 0, start);
         }
@@ -43,9 +39,9 @@ impl Log {
 
     /// Adds the span of the host in which `work` is done.
     pub(super) fn until_now<T>(&mut self, name: &str, work: impl FnOnce() -> T) -> T {
-        let start = nanoseconds(&self.clock);
+        let start = elapsed_ns(self.clock);
         let done = work();
-        let end = nanoseconds(&self.clock);
+        let end = elapsed_ns(self.clock);
         self.host(name, start, end.saturating_sub(start));
         done
     }

@@ -8,7 +8,7 @@ use crate::backend;
 use crate::calibrate::SearchTuning;
 use crate::graph::Graph;
 use crate::outcome::{Memory, PlanSummary};
-use crate::program::{EncodedProgram, PlanCache, PlanRequest, ProgramBuilder, ProgramError};
+use crate::program::{EncodedProgram, PlanCache, ProgramBuilder, ProgramError};
 use seawall_core::abi::search::SearchPolicy;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -63,12 +63,8 @@ pub(super) fn plan_program(
     (target, plans): (Target, &mut PlanCache),
 ) -> Result<(Arc<EncodedProgram>, PlanSummary), RunError> {
     target.steer(&mut program.search);
-    let parts = (program.needs, program.table_lengths());
-    let plan = PlanRequest {
-        resident_bytes: backend::resident_bytes(graph, parts, target.executor),
-        budget_bytes: request.machine.budget_bytes,
-        ..PlanRequest::default()
-    };
+    let budget_bytes = request.machine.budget_bytes;
+    let plan = backend::plan_request(graph, program, (target.executor, budget_bytes));
     let planned = if request.reuse_plans {
         plans.encode(program, &plan)
     } else {

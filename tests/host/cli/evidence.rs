@@ -161,6 +161,14 @@ fn what_cannot_be_recorded_writes_no_file() {
         finished.refused(&[graph, "the CPU has no"]);
         assert!(!std::path::Path::new(&file).exists());
     }
+    // Another executor would pass for the resident kernel.
+    for backend in ["launches", "graph"] {
+        let out = Fixture::new("speedups.csv", b"old");
+        let start = ["evidence", "record", "gen:grid:8", "--backend", backend];
+        let finished = finish(seawall(&start).args(["--out", out.path()]));
+        finished.refused(&["gen:grid:8", backend, "not a resident kernel"]);
+        assert_eq!(std::fs::read(out.path()).unwrap(), b"old");
+    }
     let (_folder, file, finished) = record(&["no-such-file"], &[]);
     finished.refused(&["no-such-file"]);
     assert!(!std::path::Path::new(&file).exists());

@@ -15,8 +15,9 @@ use seawall_device::own::{Array, Facts, Fault, Machine, Operand, Running, Wave};
 use seawall_tests::lanes;
 use seawall_tests::own::{CopyTwin, Twins};
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use Operand::{First, Second, To};
 
@@ -279,7 +280,7 @@ fn a_wave_that_vouches_for_a_forest_is_not_believed() {
     program.keep(parents);
     let error = program.encode(&PlanRequest::default()).unwrap_err();
     assert!(
-        matches!(error, ProgramError::Unproven { register: "to", .. }),
+        matches!(&error, ProgramError::Unproven { register, .. } if register == "to"),
         "{error}"
     );
 }
@@ -441,4 +442,43 @@ fn runs_of_own_waves_are_cancelled_and_end_with_their_time() {
         session.run(&[]).unwrap_err()
     });
     assert!(matches!(cancelled, BackendError::Cancelled), "{cancelled}");
+}
+
+wave!(Panics, PLAIN, |wave| {
+    let to = wave.write(To)?;
+    wave.each(to.len(), |item| {
+        assert!(item.index() + 1 < to.len(), "the wave's own panic");
+        item.store(to, item.index(), 0);
+    });
+});
+
+/// The other threads would wait at the next barrier until the time budget ends.
+#[test]
+fn a_wave_that_panics_ends_the_run_at_once_on_all_threads() {
+    const MANY: u32 = 100_000;
+    let mut program = ProgramBuilder::new(WORDS);
+    program.use_waves(&OwnWaves::of::<(Panics,)>());
+    let [from, to] = ["from", "to"].map(|name| program.words(name, MANY.into()).unwrap());
+    program.iota("number", from);
+    program.own::<Panics>("panic", Call::to(to).first(from));
+    program.copy("copy", from, to);
+    program.keep(from);
+    let (program, _) = program.encode(&PlanRequest::default()).unwrap();
+    let (sound, graph) = (chain(2), ring());
+    for threads in [1, 2, 3] {
+        let limits = RunLimits {
+            time_budget_ns: 60_000_000_000,
+        };
+        let threads = NonZeroUsize::new(threads);
+        let mut session = CpuSession::open(&graph, threads, limits).unwrap();
+        session.load(&program).unwrap();
+        let started = Instant::now();
+        let ended = catch_unwind(AssertUnwindSafe(|| session.run(&[])));
+        let panic = ended.unwrap_err();
+        let message = panic.downcast_ref::<&str>().copied();
+        assert_eq!(message, Some("the wave's own panic"));
+        assert!(started.elapsed() < Duration::from_secs(20), "{threads:?}");
+        session.load(&sound).unwrap();
+        session.run(&[]).unwrap();
+    }
 }

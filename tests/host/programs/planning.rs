@@ -108,7 +108,7 @@ fn a_loop_that_reads_before_it_writes_is_refused_and_the_reverse_is_not() {
     });
     let error = program.encode(&PlanRequest::default()).unwrap_err();
     assert!(
-        matches!(error, ProgramError::UnwrittenRegister { register: "a", .. }),
+        matches!(&error, ProgramError::UnwrittenRegister { register, .. } if register == "a"),
         "{error}"
     );
     let mut program = ProgramBuilder::new(10);

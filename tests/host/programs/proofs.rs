@@ -19,7 +19,7 @@ fn words(program: &mut ProgramBuilder, name: &'static str) -> RegisterId {
 }
 
 /// Builds a program that must be refused; returns the wave, its requirement and the register.
-fn refused(build: impl FnOnce(&mut ProgramBuilder)) -> (String, &'static str, Invariant) {
+fn refused(build: impl FnOnce(&mut ProgramBuilder)) -> (String, String, Invariant) {
     let mut program = ProgramBuilder::new(NODES);
     build(&mut program);
     match program.encode(&PlanRequest::default()) {
@@ -45,7 +45,10 @@ fn invented_parents_are_refused() {
             program.fill("anything", parents, 0x7000_0000);
             program.components("follow", step, parents);
         });
-        assert_eq!(found, ("follow".to_owned(), "parents", Invariant::Forest));
+        assert_eq!(
+            found,
+            ("follow".to_owned(), "parents".to_owned(), Invariant::Forest)
+        );
     }
 }
 
@@ -81,7 +84,11 @@ fn a_peeling_without_a_seed_is_refused() {
     });
     assert_eq!(
         found,
-        ("peel / round".to_owned(), "work", Invariant::Peeling)
+        (
+            "peel / round".to_owned(),
+            "work".to_owned(),
+            Invariant::Peeling
+        )
     );
 }
 
@@ -192,7 +199,10 @@ fn sets_and_triangles_of_unmade_memory_are_refused() {
         };
         program.count_triangles("count", triangles);
     });
-    assert_eq!(found, ("count".to_owned(), "forward", Invariant::Rows));
+    assert_eq!(
+        found,
+        ("count".to_owned(), "forward".to_owned(), Invariant::Rows)
+    );
 }
 
 #[test]

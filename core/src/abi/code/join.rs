@@ -31,6 +31,17 @@ impl Kind {
         }
     }
 
+    /// Its name in texts: `u32`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::U32 => "u32",
+            Self::I32 => "i32",
+            Self::F32 => "f32",
+            Self::U64 => "u64",
+        }
+    }
+
     /// Words of a value.
     #[must_use]
     pub const fn words(self) -> u32 {

@@ -14,7 +14,7 @@ use crate::report::table::TableColumn;
 use crate::sources::Sources;
 use seawall::batch::{BatchGraph, BatchOutcome, NamedGraph, execute, expand, load};
 use seawall::graph::file::write_whole;
-use seawall::units::counted;
+use seawall::units::{counted, elapsed_ns};
 
 /// Loads, runs and reports a batch. Everything that can be refused before the
 /// graphs are read is refused before.
@@ -41,7 +41,7 @@ pub(super) fn command(
     specs.iter().try_for_each(|spec| files.spare(&spec.name))?;
     line.say(format!("loading {} graphs", specs.len()));
     let graphs = load(specs, &args.load_options())?;
-    let load_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    let load_ns = elapsed_ns(started);
     let batch = graphs.iter().map(|graph| member(args, sources, graph));
     let batch = batch.collect::<Result<Vec<_>, _>>()?;
     let request = args.request(Vec::new());

@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use crate::error::CliError;
 use crate::output::print;
 use crate::program::{ProgramFailure, read};
-use seawall::backend::{BackendError, ProgramSession};
+use seawall::backend::{BackendError, ProgramSession, plan_request};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::{Graph, LoadOptions, load};
-use seawall::program::{GraphSize, Kind, PlanRequest, PlanSummary, TextProgram, TextResult};
-use seawall::units::counted;
+use seawall::program::{GraphSize, Kind, PlanSummary, TextProgram, TextResult};
+use seawall::units::{counted, elapsed_ns};
 
 /// A program, its graph and its machine.
 pub(super) struct Asked<'a> {
@@ -34,25 +34,21 @@ pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
     text.program(GraphSize { nodes: 0, edges: 0 })?;
     let started = Instant::now();
     let graph = load(asked.graph, &asked.options, None)?.graph;
-    let load_ns = nanoseconds(started);
+    let load_ns = elapsed_ns(started);
     let program = text.program(GraphSize {
         nodes: graph.nodes(),
         edges: graph.edges(),
     })?;
-    let plan = PlanRequest {
-        resident_bytes: 4 * (u64::from(graph.nodes()) + 1 + u64::from(graph.edges())),
-        budget_bytes: asked.machine.budget_bytes,
-        ..PlanRequest::default()
-    };
-    let (encoded, plan) = program
-        .program
-        .encode(&plan)
-        .map_err(|source| text.refused(source))?;
+    let executor = asked.machine.executor.unwrap_or(Executor::Cpu);
+    let budget_bytes = asked.machine.budget_bytes;
+    let request = plan_request(&graph, &program.program, (executor, budget_bytes));
+    let encoded = program.program.encode(&request);
+    let (encoded, plan) = encoded.map_err(|source| text.refused(source))?;
     let ran = run(&graph, &asked.machine, (&program, &encoded))
         .map_err(|source| ProgramFailure::Run { source })?;
     let report = Report {
         program: asked.file.to_string_lossy().into_owned(),
-        backend: asked.machine.executor.unwrap_or(Executor::Cpu),
+        backend: executor,
         nodes: graph.nodes(),
         edges: graph.edges(),
         plan,
@@ -70,10 +66,6 @@ pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
         print(|out| report.write(out))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn nanoseconds(since: Instant) -> u64 {
-    u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Results of a run.
@@ -110,7 +102,7 @@ fn run(
     }
     let started = Instant::now();
     let stats = session.run()?;
-    let run_ns = nanoseconds(started);
+    let run_ns = elapsed_ns(started);
     let control = &stats.control;
     let loops = control.loops.iter().take(control.loops_done as usize);
     let loops = loops.map(|ended| LoopEnd {
@@ -144,12 +136,7 @@ fn shown(result: &TextResult, words: &[u32]) -> ResultReport {
     };
     ResultReport {
         name: result.name.clone(),
-        kind: match result.kind {
-            Kind::U32 => "u32",
-            Kind::I32 => "i32",
-            Kind::F32 => "f32",
-            Kind::U64 => "u64",
-        },
+        kind: result.kind.name(),
         values: values.map(value).collect(),
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct Registers {
     /// Nodes in the order of their levels, and how many there are.
     pub(super) order: RegisterId,
     pub(super) found: RegisterId,
-    /// Where each level begins in that order.
+    /// Start of each level in that order.
     pub(super) begins: RegisterId,
     /// The numbers of all nodes: a list of them by their number.
     pub(super) numbers: RegisterId,

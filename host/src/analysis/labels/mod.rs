@@ -249,7 +249,7 @@ fn count(body: &mut ProgramBuilder, registers: Registers) {
         let found = found.max(node.load(best));
         node.store(best, found);
         let rest = node.load(left) - node.load(counted);
-        // What is left may be one label as often as that, which wins a draw if it is less.
+        // The rest may be one label as often as that, which wins a draw if it is less.
         let rest = rest.below(found.high()).select(0, rest);
         node.store(left, rest);
         node.changed(rest);

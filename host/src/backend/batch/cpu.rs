@@ -8,6 +8,7 @@ use crate::backend::cpu::{self, Line};
 use crate::backend::threads::run_blocks;
 use crate::backend::{BackendError, Canceller, DeviceInfo, HostWork, RunLimits};
 use crate::own::{BUILT_IN, OwnWaves};
+use crate::units::elapsed_ns;
 use seawall_core::abi::batch::BatchRecord;
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
@@ -64,7 +65,7 @@ impl<'g> CpuBatch<'g> {
             memory,
             device,
             canceller: Canceller::default(),
-            upload_ns: started.elapsed().as_nanos() as u64,
+            upload_ns: elapsed_ns(started),
         })
     }
 
@@ -104,7 +105,7 @@ impl BatchSession for CpuBatch<'_> {
         let started = Instant::now();
         run_threads((record, self.walk), self.pack.workers(), &self.canceller)?;
         self.canceller.settle()?;
-        let run_ns = started.elapsed().as_nanos() as u64;
+        let run_ns = elapsed_ns(started);
         self.pack
             .stats((run_ns, HostWork::default()), self.part(&zeroed))
     }

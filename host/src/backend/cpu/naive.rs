@@ -17,6 +17,7 @@ use crate::backend::{
 use crate::graph::Graph;
 use crate::own::Walkers;
 use crate::program::{EncodedProgram, RegisterId};
+use crate::units::elapsed_ns;
 use seawall_core::abi::control::LoopState;
 use seawall_core::abi::program::LaunchRecord;
 use seawall_device::grid::SHARED_WORDS;
@@ -295,7 +296,7 @@ impl Session for NaiveSession<'_> {
             host: HostWork::default(),
         };
         let walked = running.walk(&stages);
-        let (host, run_ns) = (running.host, running.started.elapsed().as_nanos() as u64);
+        let (host, run_ns) = (running.host, elapsed_ns(running.started));
         copy.stages = stages;
         walked?;
         self.inner

@@ -13,7 +13,7 @@ use super::entry::Entry;
 use super::launch::{Grid, Residency};
 use super::memory::DeviceMemory;
 use super::module::Module;
-use super::resident::{elapsed_ns, lane};
+use super::resident::lane;
 use super::shape::Asked;
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
@@ -21,6 +21,7 @@ use crate::backend::batch::{
     BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches, own_of,
 };
 use crate::backend::{BackendError, Canceller, DeviceInfo, HostWork};
+use crate::units::elapsed_ns;
 use seawall_core::abi::batch::BatchState;
 use seawall_core::abi::program::Opcode;
 use seawall_device::grid::{COMPACT_LANES, LANES_MAX};

@@ -27,6 +27,7 @@ mod launch;
 mod tables;
 mod resident;
 mod loaded;
+mod runner;
 mod running;
 mod brake;
 mod naive;

@@ -13,6 +13,7 @@ use super::error::check;
 use super::precompiled;
 use crate::backend::BackendError;
 use crate::own::{OwnWaves, sources_of};
+use crate::units::elapsed_ns;
 use cudarc::driver::sys::{
     self, CUfunction, CUfunction_attribute_enum as Attribute, CUjit_option, CUmodule,
 };
@@ -134,7 +135,7 @@ impl Module {
             Some(raw) => raw,
             None => compile(&bound.apply(only(text.unwrap_or_else(|| self.image.text()), *entry)))?,
         };
-        let spent = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let spent = elapsed_ns(started);
         self.load_ns.set(self.load_ns.get().saturating_add(spent));
         loaded.push(Held { wanted, raw });
         Ok(raw)

@@ -13,6 +13,7 @@ use crate::backend::{BackendError, fit};
 use crate::graph::Graph;
 use crate::program::encoded::GraphNeeds;
 use crate::tiles::{TileShape, Tiles};
+use crate::units::elapsed_ns;
 use seawall_core::abi::tiles::TileTable;
 use std::rc::Rc;
 use std::time::Instant;
@@ -289,9 +290,4 @@ pub(super) fn lane(
     largest: usize,
 ) -> Result<(Stream, Staging), BackendError> {
     Ok((Stream::new(context)?, Staging::new(context, largest)?))
-}
-
-/// Nanoseconds since `started`.
-pub(super) fn elapsed_ns(started: Instant) -> u64 {
-    u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }

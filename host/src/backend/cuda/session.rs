@@ -7,13 +7,11 @@
 use super::GridShape;
 use super::brake::{Brake, Watch};
 use super::context::Context;
-use super::graph::Graphs;
-use super::launches::Launches;
 use super::loaded::{Loaded, Surroundings};
-use super::mega::Mega;
 use super::module::Module;
 use super::naive::Copies;
 use super::resident::{ResidentGraph, Uploader, lane, largest_array};
+use super::runner::Runner;
 use super::running::Running;
 use super::shape::Asked;
 use super::staging::Staging;
@@ -33,89 +31,6 @@ use std::rc::Rc;
 /// Most slots of a tile: 128 KiB of shared memory, which leaves the rest of a
 /// multiprocessor's memory to the cache that reads go through.
 const TILE_SLOTS: u32 = 1 << 15;
-
-/// The three ways to run a program on a GPU.
-#[derive(Debug)]
-enum Runner {
-    Mega(Mega),
-    Launches(Launches),
-    Graph(Graphs),
-}
-
-impl Runner {
-    fn new(
-        executor: Executor,
-        module: &Rc<Module>,
-        (asked, options): (Asked, &CudaOptions),
-    ) -> Result<Self, BackendError> {
-        Ok(match executor {
-            Executor::Mega => Self::Mega(Mega::new(module, asked)?),
-            Executor::Launches => Self::Launches(Launches::new(module, asked)?),
-            Executor::Graph => {
-                let launches = Launches::new(module, asked)?;
-                Self::Graph(Graphs::new(module, launches, options.loops)?)
-            }
-            Executor::Cpu => return Err(BackendError::NotOnGpu { executor }),
-        })
-    }
-
-    fn clear(&mut self) {
-        if let Self::Graph(graphs) = self {
-            graphs.clear();
-        }
-    }
-
-    /// Chooses the kernels that run `program`.
-    fn choose(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
-        match self {
-            Self::Mega(mega) => mega.choose(program),
-            Self::Launches(launches) => launches.choose(program),
-            Self::Graph(graphs) => graphs.launches().choose(program),
-        }
-    }
-
-    /// Builds the launches of `loaded`.
-    fn prepare(&mut self, stream: &Stream, loaded: &Loaded) -> Result<(), BackendError> {
-        match self {
-            Self::Mega(_) | Self::Launches(_) => Ok(()),
-            Self::Graph(graphs) => graphs.prepare(stream, loaded),
-        }
-    }
-
-    /// Returns the words of shared memory, at most `wanted`, that blocks may request.
-    fn room(&mut self, wanted: u32) -> Result<u32, BackendError> {
-        match self {
-            Self::Mega(mega) => mega.room(wanted),
-            Self::Launches(launches) => launches.room(wanted),
-            Self::Graph(graphs) => graphs.launches().room(wanted),
-        }
-    }
-
-    /// Makes blocks request `words` words of shared memory.
-    fn ask(&mut self, words: u32) -> Result<(), BackendError> {
-        match self {
-            Self::Mega(mega) => mega.ask(words),
-            Self::Launches(launches) => launches.ask(words),
-            Self::Graph(graphs) => graphs.launches().ask(words),
-        }
-    }
-
-    fn queue(&self, running: &mut Running<'_>) -> Result<(), BackendError> {
-        match self {
-            Self::Mega(mega) => mega.queue(running),
-            Self::Launches(launches) => launches.queue(running),
-            Self::Graph(graphs) => graphs.queue(running),
-        }
-    }
-
-    fn shape(&self) -> GridShape {
-        match self {
-            Self::Mega(mega) => mega.shape(),
-            Self::Launches(launches) => launches.shape(),
-            Self::Graph(graphs) => graphs.shape(),
-        }
-    }
-}
 
 /// A resident graph on a CUDA device.
 ///

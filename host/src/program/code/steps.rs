@@ -86,9 +86,9 @@ impl<'r> Coder<'r> {
         spec.map_or(Kind::U32, |spec| spec.kind)
     }
 
-    pub(super) fn name_of(&self, register: RegisterId) -> &'static str {
+    pub(super) fn name_of(&self, register: RegisterId) -> String {
         let spec = self.registers.get(register.number() as usize);
-        spec.map_or("", |spec| spec.name)
+        spec.map_or_else(String::new, |spec| spec.name.to_string())
     }
 
     /// Notes that a register is used, and returns its number.

@@ -145,7 +145,7 @@ impl<'t> At<'t> {
         flag.ok_or_else(|| self.expected("true or false"))
     }
 
-    /// What `named` makes of the string.
+    /// The choice that the string names.
     pub(super) fn choice<T>(
         &self,
         what: &'static str,

@@ -25,7 +25,7 @@ pub use registers::{GraphSize, TextResult};
 const VERSION: u64 = 1;
 
 /// The longest text that is read, bytes.
-const BYTES_MAX: usize = 1 << 20;
+pub const TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// Iterations of a loop without a limit of its own.
 const UNLIMITED: u32 = u32::MAX - 1;
@@ -62,10 +62,10 @@ pub struct TextProgram {
 /// The first part that makes no sense, and its place. That the program itself makes sense is
 /// checked when it is encoded.
 pub fn read_text(text: &str, graph: GraphSize) -> Result<TextProgram, TextError> {
-    if text.len() > BYTES_MAX {
+    if text.len() > TEXT_BYTES_MAX {
         return Err(TextError::TooLong {
             bytes: text.len(),
-            most: BYTES_MAX,
+            most: TEXT_BYTES_MAX,
         });
     }
     let value = serde_json::from_str(text).map_err(|error| json_error(&error))?;

@@ -7,21 +7,8 @@ use crate::program::encoded::RegisterId;
 use seawall_core::abi::code::Kind;
 use std::collections::HashMap;
 
-/// Names of registers in errors of the builder: a text has as many at most.
-const NAMES: [&str; 64] = [
-    "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16",
-    "17", "18", "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31", "32",
-    "33", "34", "35", "36", "37", "38", "39", "40", "41", "42", "43", "44", "45", "46", "47", "48",
-    "49", "50", "51", "52", "53", "54", "55", "56", "57", "58", "59", "60", "61", "62", "63",
-];
-
-/// Kinds by name.
-const KINDS: [(&str, Kind); 4] = [
-    ("u32", Kind::U32),
-    ("i32", Kind::I32),
-    ("f32", Kind::F32),
-    ("u64", Kind::U64),
-];
+/// Most registers of a text.
+const REGISTERS_MAX: usize = 64;
 
 /// Sizes of the graph that a program is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,16 +50,16 @@ impl<'t> Registers<'t> {
         graph: GraphSize,
     ) -> Result<Self, TextError> {
         let items = at.items()?;
-        if items.len() > NAMES.len() {
+        if items.len() > REGISTERS_MAX {
             return Err(at.error(TextProblem::TooMany {
                 what: "registers",
                 found: items.len(),
-                most: NAMES.len(),
+                most: REGISTERS_MAX,
             }));
         }
         let mut registers = Self::default();
-        for (item, shown) in items.iter().zip(NAMES) {
-            registers.add(program, (item, shown), graph)?;
+        for item in &items {
+            registers.add(program, item, graph)?;
         }
         Ok(registers)
     }
@@ -80,12 +67,15 @@ impl<'t> Registers<'t> {
     fn add(
         &mut self,
         program: &mut ProgramBuilder,
-        (at, shown): (&At<'t>, &'static str),
+        at: &At<'t>,
         graph: GraphSize,
     ) -> Result<(), TextError> {
         at.check_fields(&["name", "kind", "count", "values", "keep"])?;
         let name = at.field("name")?;
-        let kind = at.field("kind")?.choice("kind", &KINDS)?;
+        let shown = name.text()?.to_owned();
+        let kind = at
+            .field("kind")?
+            .choice("kind", &Kind::ALL.map(|kind| (kind.name(), kind)))?;
         let (register, count) = match at.optional("values")? {
             Some(values) => {
                 let words = input_words(&values, kind)?;

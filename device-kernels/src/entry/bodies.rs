@@ -1,10 +1,11 @@
-//! What the kernels of another crate's waves do; [`kernels!`](crate::kernels) exports them.
+//! Bodies of kernels, for any set of waves: the built-in kernels export them for sets of this
+//! crate, [`kernels!`](crate::kernels) for those of others.
 
+use crate::grid::Grid;
 use crate::grid::nvptx::Device;
 use crate::launch::Launch;
-use crate::own::Waves;
 use crate::run::{self, Batch, BodyLaunch};
-use crate::sets::With;
+use crate::sets::WaveSet;
 pub use seawall_core::abi::batch::BatchRecord;
 pub use seawall_core::abi::program::LaunchRecord;
 
@@ -13,10 +14,10 @@ pub use seawall_core::abi::program::LaunchRecord;
 /// # Safety
 /// As [`Launch::new`]; all blocks must be co-resident.
 #[inline(always)]
-pub unsafe fn mega<W: Waves>(record: *const LaunchRecord) {
+pub unsafe fn mega<S: WaveSet>(record: *const LaunchRecord) {
     // SAFETY: the caller keeps this function's contract.
     let launch = unsafe { Launch::new(record) };
-    let _ = run::run_program::<Device, With<W>>(Device {}, launch);
+    let _ = run::run_program::<Device, S>(Device {}, launch);
 }
 
 /// One top-level group.
@@ -24,10 +25,10 @@ pub unsafe fn mega<W: Waves>(record: *const LaunchRecord) {
 /// # Safety
 /// As [`Launch::new`].
 #[inline(always)]
-pub unsafe fn group<W: Waves>(record: *const LaunchRecord, group: u32) {
+pub unsafe fn group<S: WaveSet>(record: *const LaunchRecord, group: u32) {
     // SAFETY: the caller keeps this function's contract.
     let launch = unsafe { Launch::new(record) };
-    let _ = run::run_one_group::<Device, With<W>>(Device {}, launch, group);
+    let _ = run::run_one_group::<Device, S>(Device {}, launch, group);
 }
 
 /// One group of a loop's body: the loop, the group, and whether it is the last one.
@@ -35,7 +36,7 @@ pub unsafe fn group<W: Waves>(record: *const LaunchRecord, group: u32) {
 /// # Safety
 /// As [`Launch::new`].
 #[inline(always)]
-pub unsafe fn body<W: Waves>(record: *const LaunchRecord, [fixpoint, group, last]: [u32; 3]) {
+pub unsafe fn body<S: WaveSet>(record: *const LaunchRecord, [fixpoint, group, last]: [u32; 3]) {
     // SAFETY: the caller keeps this function's contract.
     let launch = unsafe { Launch::new(record) };
     let body = BodyLaunch {
@@ -43,16 +44,16 @@ pub unsafe fn body<W: Waves>(record: *const LaunchRecord, [fixpoint, group, last
         group,
         last: last != 0,
     };
-    let _ = run::run_body::<Device, With<W>>(Device {}, launch, body);
+    let _ = run::run_body::<Device, S>(Device {}, launch, body);
 }
 
-/// A batch of graphs, one graph a block at a time.
+/// A batch of graphs on `grid`, one graph a block at a time.
 ///
 /// # Safety
 /// As [`Batch::new`].
 #[inline(always)]
-pub unsafe fn batch<W: Waves>(record: *const BatchRecord) {
+pub unsafe fn batch<G: Grid, S: WaveSet>(grid: G, record: *const BatchRecord) {
     // SAFETY: the caller keeps this function's contract.
     let batch = unsafe { Batch::new(record) };
-    run::run_batch::<Device, With<W>>(Device {}, batch);
+    run::run_batch::<G, S>(grid, batch);
 }

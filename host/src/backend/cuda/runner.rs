@@ -1,0 +1,98 @@
+//! The executors of a GPU behind one face.
+
+use super::GridShape;
+use super::graph::Graphs;
+use super::launches::Launches;
+use super::loaded::Loaded;
+use super::mega::Mega;
+use super::module::Module;
+use super::running::Running;
+use super::shape::Asked;
+use super::stream::Stream;
+use super::{CudaOptions, Executor};
+use crate::backend::BackendError;
+use crate::program::encoded::EncodedProgram;
+use std::rc::Rc;
+
+/// The three ways to run a program on a GPU.
+#[derive(Debug)]
+pub(super) enum Runner {
+    Mega(Mega),
+    Launches(Launches),
+    Graph(Graphs),
+}
+
+impl Runner {
+    pub(super) fn new(
+        executor: Executor,
+        module: &Rc<Module>,
+        (asked, options): (Asked, &CudaOptions),
+    ) -> Result<Self, BackendError> {
+        Ok(match executor {
+            Executor::Mega => Self::Mega(Mega::new(module, asked)?),
+            Executor::Launches => Self::Launches(Launches::new(module, asked)?),
+            Executor::Graph => {
+                let launches = Launches::new(module, asked)?;
+                Self::Graph(Graphs::new(module, launches, options.loops)?)
+            }
+            Executor::Cpu => return Err(BackendError::NotOnGpu { executor }),
+        })
+    }
+
+    pub(super) fn clear(&mut self) {
+        if let Self::Graph(graphs) = self {
+            graphs.clear();
+        }
+    }
+
+    /// Chooses the kernels that run `program`.
+    pub(super) fn choose(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
+        match self {
+            Self::Mega(mega) => mega.choose(program),
+            Self::Launches(launches) => launches.choose(program),
+            Self::Graph(graphs) => graphs.launches().choose(program),
+        }
+    }
+
+    /// Builds the launches of `loaded`.
+    pub(super) fn prepare(&mut self, stream: &Stream, loaded: &Loaded) -> Result<(), BackendError> {
+        match self {
+            Self::Mega(_) | Self::Launches(_) => Ok(()),
+            Self::Graph(graphs) => graphs.prepare(stream, loaded),
+        }
+    }
+
+    /// Returns the words of shared memory, at most `wanted`, that blocks may request.
+    pub(super) fn room(&mut self, wanted: u32) -> Result<u32, BackendError> {
+        match self {
+            Self::Mega(mega) => mega.room(wanted),
+            Self::Launches(launches) => launches.room(wanted),
+            Self::Graph(graphs) => graphs.launches().room(wanted),
+        }
+    }
+
+    /// Makes blocks request `words` words of shared memory.
+    pub(super) fn ask(&mut self, words: u32) -> Result<(), BackendError> {
+        match self {
+            Self::Mega(mega) => mega.ask(words),
+            Self::Launches(launches) => launches.ask(words),
+            Self::Graph(graphs) => graphs.launches().ask(words),
+        }
+    }
+
+    pub(super) fn queue(&self, running: &mut Running<'_>) -> Result<(), BackendError> {
+        match self {
+            Self::Mega(mega) => mega.queue(running),
+            Self::Launches(launches) => launches.queue(running),
+            Self::Graph(graphs) => graphs.queue(running),
+        }
+    }
+
+    pub(super) fn shape(&self) -> GridShape {
+        match self {
+            Self::Mega(mega) => mega.shape(),
+            Self::Launches(launches) => launches.shape(),
+            Self::Graph(graphs) => graphs.shape(),
+        }
+    }
+}
