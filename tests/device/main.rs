@@ -14,6 +14,7 @@
 
 mod batches;
 mod budgets;
+mod cancels;
 mod cases;
 mod evidence;
 mod faults;
@@ -128,7 +129,9 @@ fn main() -> ExitCode {
     let mut tally = Tally::default();
     for (executor, name) in EXECUTORS {
         faults::run(executor, name, options.quick, &mut tally);
+        cancels::run(executor, name, &mut tally);
     }
+    cancels::batches(&mut tally);
     run_own(&options, &mut tally);
     budgets::run(options.quick, &mut tally);
     batches::faults(options.quick, &mut tally);
