@@ -26,27 +26,47 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// assert!(analyzer.run(&request, &mut |_| ()).is_ok());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, Default)]
-pub struct Canceller(Arc<AtomicBool>);
+#[derive(Debug, Default)]
+pub struct Canceller(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// Whether a run has to end.
+    is_asked: AtomicBool,
+    /// Whether there ever was a second handle, by which another thread may ask.
+    is_shared: AtomicBool,
+}
+
+impl Clone for Canceller {
+    fn clone(&self) -> Self {
+        self.0.is_shared.store(true, Ordering::Release);
+        self.of_session()
+    }
+}
 
 impl Canceller {
     /// Ends the run in progress, or the next one.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Release);
+        self.0.is_asked.store(true, Ordering::Release);
     }
 
     /// Tells whether a run has to end.
     pub(super) fn is_asked(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+        self.0.is_asked.load(Ordering::Acquire)
     }
 
-    /// Tells whether another owner than an analyzer and its session could end a run.
+    /// Returns the handle that a session looks at; nobody asks by it.
+    pub(crate) fn of_session(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+
+    /// Tells whether anybody but its first owner could end a run.
     #[cfg_attr(
         not(feature = "cuda"),
         expect(dead_code, reason = "GPUs prepare for it")
     )]
     pub(super) fn is_shared(&self) -> bool {
-        Arc::strong_count(&self.0) > 2
+        self.0.is_shared.load(Ordering::Acquire)
     }
 
     /// Clears the request to end a run.
@@ -54,9 +74,32 @@ impl Canceller {
     /// # Errors
     /// [`BackendError::Cancelled`] if there was one.
     pub(super) fn settle(&self) -> Result<(), BackendError> {
-        match self.0.swap(false, Ordering::AcqRel) {
+        match self.0.is_asked.swap(false, Ordering::AcqRel) {
             true => Err(BackendError::Cancelled),
             false => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A session prepares for a cancelled run only if somebody could ask for one.
+    #[test]
+    fn any_second_handle_of_a_user_is_seen() {
+        let own = Canceller::default();
+        let looked_at = own.of_session();
+        assert!(!looked_at.is_shared());
+        let given = own.clone();
+        assert!(looked_at.is_shared());
+        given.cancel();
+        assert!(looked_at.is_asked());
+        assert!(matches!(looked_at.settle(), Err(BackendError::Cancelled)));
+        assert!(looked_at.settle().is_ok());
+
+        let direct = given.clone();
+        drop(own);
+        assert!(direct.is_shared(), "a session that holds a user's clone");
     }
 }

@@ -480,7 +480,7 @@ pub(super) fn obeying(canceller: &Canceller, run: impl FnOnce()) {
             OBEYED.set(None);
         }
     }
-    OBEYED.set(Some(canceller.clone()));
+    OBEYED.set(Some(canceller.of_session()));
     let _ends = Ends;
     run();
 }

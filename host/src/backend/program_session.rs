@@ -73,7 +73,7 @@ impl<'g> ProgramSession<'g> {
     #[must_use]
     pub fn over(mut session: Box<dyn Session + 'g>) -> Self {
         let canceller = Canceller::default();
-        session.cancel_by(canceller.clone());
+        session.cancel_by(canceller.of_session());
         Self {
             session,
             canceller,

@@ -165,7 +165,7 @@ impl Submission<'_> {
             reason,
         } = open(&prepared.jobs, request, choice)
             .map_err(|error| explain(graphs, request, error))?;
-        session.cancel_by(self.canceller.clone());
+        session.cancel_by(self.canceller.of_session());
         let (run, stats) = repeat(session.as_mut(), request, self.progress)
             .map_err(|error| explain(graphs, request, error))?;
         (self.progress)(Phase::Readback);

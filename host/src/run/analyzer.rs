@@ -161,7 +161,7 @@ impl<'g> Analyzer<'g> {
             return Ok((resident, uploaded_ns));
         };
         let mut opened = submission.open(choice.clone())?;
-        opened.session.cancel_by(self.canceller.clone());
+        opened.session.cancel_by(self.canceller.of_session());
         let resident = Resident {
             asked: submission.request.machine,
             target: Target::of(submission.request, &choice.opened(opened.executor)),

@@ -92,6 +92,24 @@ impl Pack {
         self.workers
     }
 
+    /// Number of graphs.
+    #[cfg_attr(
+        not(feature = "cuda"),
+        expect(dead_code, reason = "GPUs are told to end each")
+    )]
+    pub(crate) const fn graphs(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Offset of the control block of the first graph.
+    #[cfg_attr(
+        not(feature = "cuda"),
+        expect(dead_code, reason = "GPUs are told to end each")
+    )]
+    pub(crate) const fn controls_start(&self) -> u64 {
+        self.controls
+    }
+
     /// Size of the whole block, bytes.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes

@@ -7,7 +7,7 @@
 use super::CudaOptions;
 use super::GridShape;
 use super::bound::Bound;
-use super::brake::{Brake, FaultWord, Watch};
+use super::brake::{Brake, FaultWords, Watch};
 use super::context::Context;
 use super::entry::Entry;
 use super::launch::{Grid, Residency};
@@ -23,6 +23,7 @@ use crate::backend::batch::{
 use crate::backend::{BackendError, Canceller, DeviceInfo, HostWork};
 use crate::units::elapsed_ns;
 use seawall_core::abi::batch::BatchState;
+use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::program::Opcode;
 use seawall_device::grid::{COMPACT_LANES, LANES_MAX};
 use std::mem::offset_of;
@@ -166,7 +167,7 @@ impl<'g> CudaBatch<'g> {
     fn launch(&mut self) -> Result<(u64, HostWork), BackendError> {
         self.context.bind()?;
         if self.brake.is_none() && self.canceller.is_shared() {
-            self.brake = Some(Brake::new(&self.context)?);
+            self.brake = Some(Brake::new(&self.context, self.pack.graphs())?);
         }
         let mut host = HostWork::default();
         let [start, end] = &self.clock;
@@ -181,7 +182,7 @@ impl<'g> CudaBatch<'g> {
         end.record(&self.stream)?;
         let limit = self.time_budget.saturating_add(GRACE);
         let watch = Watch::new(&self.canceller, self.brake.as_ref());
-        let look = || watch.look(self.fault_word());
+        let look = || watch.look(&self.fault_words());
         self.stream
             .wait_beside("waiting for the batch to end", limit, look)?;
         host.host_synchronisations += 1;
@@ -190,10 +191,18 @@ impl<'g> CudaBatch<'g> {
         Ok((run_ns, host))
     }
 
-    /// The word whose fault keeps blocks from taking further graphs.
-    fn fault_word(&self) -> FaultWord {
-        let state = self.memory.address() + self.pack.zeroed().start;
-        FaultWord(state + offset_of!(BatchState, fault) as u64)
+    /// The word whose fault keeps blocks from taking further graphs, and those of the graphs
+    /// that they have.
+    fn fault_words(&self) -> [FaultWords; 2] {
+        let start = self.memory.address();
+        let state = start + self.pack.zeroed().start;
+        let graphs = FaultWords {
+            first: start + self.pack.controls_start() + offset_of!(ControlRecord, fault) as u64,
+            apart: size_of::<ControlRecord>(),
+            count: self.pack.graphs(),
+        };
+        let batch = FaultWords::one(state + offset_of!(BatchState, fault) as u64);
+        [batch, graphs]
     }
 
     /// Copies a range of the memory to [`Self::copy`].

@@ -8,41 +8,64 @@ use seawall_core::abi::control::FaultCode;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// A way past the run to a fault word that its kernels look at. Made before the run, because
+/// A way past the run to fault words that its kernels look at. Made before the run, because
 /// the driver may make whoever asks for memory wait for kernels.
 #[derive(Debug)]
 pub(super) struct Brake {
     stream: Stream,
-    word: Pinned,
+    words: Pinned,
 }
 
 impl Brake {
-    pub(super) fn new(context: &Rc<Context>) -> Result<Self, BackendError> {
-        let mut word = Pinned::take(context, size_of::<u32>())?;
-        // SAFETY: nothing copies from the word yet.
-        let bytes = unsafe { word.as_mut_slice() };
-        bytes.copy_from_slice(&(FaultCode::GivenUp as u32).to_ne_bytes());
+    /// Prepares to fill up to `words` fault words.
+    pub(super) fn new(context: &Rc<Context>, words: usize) -> Result<Self, BackendError> {
+        let mut pinned = Pinned::take(context, words.saturating_mul(size_of::<u32>()))?;
+        // SAFETY: nothing copies from the words yet.
+        let bytes = unsafe { pinned.as_mut_slice() };
+        for word in bytes.chunks_exact_mut(size_of::<u32>()) {
+            word.copy_from_slice(&(FaultCode::GivenUp as u32).to_ne_bytes());
+        }
         Ok(Self {
             stream: Stream::new(context)?,
-            word,
+            words: pinned,
         })
     }
 
-    /// Stores a fault into the word at `address`.
-    fn pull(&self, address: FaultWord) -> Result<(), BackendError> {
-        // SAFETY: the word belongs to the run that is under way; the copied one lives as long as
-        // the brake, and the wait below ends the copy.
-        unsafe {
-            self.stream
-                .copy_in(address.0, &self.word, size_of::<u32>())?
-        };
+    /// Stores a fault into all of `words`.
+    fn pull(&self, words: &[FaultWords]) -> Result<(), BackendError> {
+        for words in words {
+            // SAFETY: the words belong to the run that is under way; those copied live as long as
+            // the brake, and the wait below ends the copies.
+            unsafe {
+                self.stream
+                    .copy_words(words.first, words.apart, &self.words, words.count)?
+            };
+        }
         self.stream.wait("cancelling a run", COPY_LIMIT)
     }
 }
 
-/// Device address of a fault word of a run that is under way.
+/// Fault words of a run that is under way, on the device.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FaultWord(pub(super) u64);
+pub(super) struct FaultWords {
+    /// Address of the first.
+    pub(super) first: u64,
+    /// Bytes from one to the next.
+    pub(super) apart: usize,
+    /// Number of words.
+    pub(super) count: usize,
+}
+
+impl FaultWords {
+    /// Returns the one word at `address`.
+    pub(super) const fn one(address: u64) -> Self {
+        Self {
+            first: address,
+            apart: size_of::<u32>(),
+            count: 1,
+        }
+    }
+}
 
 /// Reasons that end a run, and the way to do it.
 #[derive(Debug)]
@@ -66,14 +89,14 @@ impl<'a> Watch<'a> {
         self.canceller.is_asked()
     }
 
-    /// Ends the kernels that look at `fault` if the run is to end; does so once.
-    pub(super) fn look(&self, fault: FaultWord) {
+    /// Ends the kernels that look at `words` if the run is to end; does so once.
+    pub(super) fn look(&self, words: &[FaultWords]) {
         let Some(brake) = self.brake.filter(|_| self.is_cancelled()) else {
             return;
         };
         if !self.is_pulled.replace(true) {
             // Without it the run ends at its time budget.
-            let _ = brake.pull(fault);
+            let _ = brake.pull(words);
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! All memory of a run is allocated here, so that a run itself allocates nothing.
 
-use super::brake::FaultWord;
+use super::brake::FaultWords;
 use super::context::Context;
 use super::memory::{DeviceMemory, Pinned};
 use super::resident::Uploader;
@@ -222,8 +222,8 @@ impl Loaded {
     }
 
     /// The fault word of the control block.
-    pub(super) fn fault_word(&self) -> FaultWord {
-        FaultWord(self.control_address() + offset_of!(ControlRecord, fault) as u64)
+    pub(super) fn fault_words(&self) -> FaultWords {
+        FaultWords::one(self.control_address() + offset_of!(ControlRecord, fault) as u64)
     }
 
     /// Device address of the input region.

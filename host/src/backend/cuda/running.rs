@@ -109,7 +109,7 @@ impl<'a> Running<'a> {
             .budget
             .saturating_sub(self.started.elapsed())
             .saturating_add(GRACE);
-        let look = || self.watch.look(self.program.fault_word());
+        let look = || self.watch.look(&[self.program.fault_words()]);
         self.stream
             .wait_beside("waiting for the run to end", limit, look)
     }

@@ -219,7 +219,7 @@ impl<'g> CudaSession<'g> {
         program.clear_trace(&mut uploader(&self.stream, &mut self.staging))?;
         let program = &*program;
         if self.brake.is_none() && self.canceller.is_shared() {
-            self.brake = Some(Brake::new(&self.context)?);
+            self.brake = Some(Brake::new(&self.context, 1)?);
         }
         let watch = Watch::new(&self.canceller, self.brake.as_ref());
         let limits = (self.limits.time_budget_ns, watch);

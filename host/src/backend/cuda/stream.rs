@@ -99,6 +99,44 @@ impl Stream {
         check("copying to the device", answer)
     }
 
+    /// Queues a copy of the first `count` words of `source` to a device address, each `apart`
+    /// bytes after the one before.
+    ///
+    /// # Safety
+    /// All these places must be live device memory, and `source` must stay alive and unwritten
+    /// until the copy has ended.
+    pub(super) unsafe fn copy_words(
+        &self,
+        destination: u64,
+        apart: usize,
+        source: &Pinned,
+        count: usize,
+    ) -> Result<(), BackendError> {
+        const WORD: usize = size_of::<u32>();
+        let copy = sys::CUDA_MEMCPY2D_st {
+            srcXInBytes: 0,
+            srcY: 0,
+            srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+            srcHost: source.pointer().cast(),
+            srcDevice: 0,
+            srcArray: std::ptr::null_mut(),
+            srcPitch: WORD,
+            dstXInBytes: 0,
+            dstY: 0,
+            dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            dstHost: std::ptr::null_mut(),
+            dstDevice: destination,
+            dstArray: std::ptr::null_mut(),
+            dstPitch: apart,
+            WidthInBytes: WORD,
+            Height: count.min(source.bytes() / WORD),
+        };
+        // SAFETY: as promised by the caller; the length is within `source`.
+        check("copying to the device", unsafe {
+            sys::cuMemcpy2DAsync_v2(&raw const copy, self.raw)
+        })
+    }
+
     /// Queues a copy of `bytes` bytes at a device address to the start of
     /// `destination`.
     ///
