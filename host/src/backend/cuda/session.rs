@@ -51,6 +51,8 @@ pub struct CudaSession<'g> {
     canceller: Canceller,
     brake: Option<Brake>,
     traces: bool,
+    /// Whether the starts of groups are marked in the stream.
+    marks: bool,
     work: SessionWork,
     context: Rc<Context>,
 }
@@ -90,7 +92,7 @@ impl<'g> CudaSession<'g> {
             stream: &stream,
             staging: &mut staging,
         };
-        let graph = ResidentGraph::upload(graph, uploader)?;
+        let graph = ResidentGraph::upload((graph, options.device), uploader)?;
         let clock = [Event::new(&context)?, Event::new(&context)?];
         let limits = options.limits;
         Ok(Self {
@@ -108,6 +110,7 @@ impl<'g> CudaSession<'g> {
             canceller: Canceller::default(),
             brake: None,
             traces: false,
+            marks: false,
             work: SessionWork::default(),
             context,
         })
@@ -223,8 +226,9 @@ impl<'g> CudaSession<'g> {
         }
         let watch = Watch::new(&self.canceller, self.brake.as_ref());
         let limits = (self.limits.time_budget_ns, watch);
-        let mut running =
-            Running::new(&self.stream, program, limits).with_copies(self.copies.as_ref());
+        let mut running = Running::new(&self.stream, program, limits)
+            .with_copies(self.copies.as_ref())
+            .with_marks(self.marks);
         let [start, end] = &self.clock;
         begin(&mut running)?;
         start.record(&self.stream)?;
@@ -234,10 +238,15 @@ impl<'g> CudaSession<'g> {
         let control = finish(&mut running)?;
         let waits = running.host().host_synchronisations;
         self.work.ran(inputs.len(), waits);
+        let host = running.host();
+        let marked = running.trace(&self.clock)?;
         Ok(RunStats {
             run_ns: start.ns_until(end)?,
-            host: running.host(),
-            trace: self.read_trace(&control)?,
+            host,
+            trace: match marked {
+                Some(marked) => Some(marked),
+                None => self.read_trace(&control)?,
+            },
             region,
             control,
         })
@@ -373,6 +382,7 @@ impl Session for CudaSession<'_> {
 
     fn trace_runs(&mut self, trace: bool) {
         self.traces = trace && matches!(self.runner, Runner::Mega(_));
+        self.marks = trace && matches!(self.runner, Runner::Launches(_));
     }
 
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
