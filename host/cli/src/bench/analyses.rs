@@ -6,7 +6,7 @@ use super::graphs::{self, Spec, five_sources};
 use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
 use super::section::Section;
 use super::setting::Setting;
-use super::timing::{self, Times, median, times};
+use super::timing::{self, Times, times};
 use seawall::analysis::{AnalysisKind, Built, Case as Asked, End, Found, Question, Ranking};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
@@ -284,18 +284,10 @@ impl Set<'_> {
     /// Returns medians over sources, per iteration where that is reported.
     fn median(&self, all: &[Times]) -> Times {
         let share = |times: &Times| match self.case.by_iteration {
-            true => f64::from(times.iterations.max(1)),
-            false => 1.0,
+            true => times.share(times.iterations.max(1)),
+            false => *times,
         };
-        let of = |read: fn(&Times) -> f64| {
-            let mut values: Vec<f64> = all.iter().map(|times| read(times) / share(times)).collect();
-            median(&mut values)
-        };
-        Times {
-            device_ns: of(|times| times.device_ns),
-            wall_ns: of(|times| times.wall_ns),
-            iterations: all.first().map_or(0, |times| times.iterations),
-        }
+        Times::over(&all.iter().map(share).collect::<Vec<_>>())
     }
 
     fn row(&self, ours: &Done, baseline: Baseline, clock: Clock) -> Row {

@@ -6,9 +6,8 @@
 //! choice.
 
 use super::BenchError;
-use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
+use super::row::{Baseline, Clock, Figure, Floor, Row, Spread, Unit};
 use super::setting::Setting;
-use super::timing::median;
 use seawall::graph::{Graph, LoadOptions, WeightChoice, load};
 use seawall::outcome::RunOutcome;
 use seawall::run::{AnalysisKind, Executor, Machine, RunError, RunRequest, execute};
@@ -176,7 +175,7 @@ fn opening_ns(device: u32) -> Result<f64, BenchError> {
                 start.elapsed().as_nanos() as f64
             })
             .collect();
-        median(&mut all)
+        Spread::of(&mut all).median
     };
     let whole_ns = command("mega") - command("cpu");
     let case = Case {
@@ -250,7 +249,10 @@ impl Case<'_> {
     /// Returns the comparison, and whether the choice was good.
     fn row(&self, rivals: &Rivals, name: &str) -> Result<(Row, bool), RunError> {
         let mut all = self.time(rivals)?;
-        let mut medians: Vec<f64> = all.iter_mut().map(|one| median(&mut one.times)).collect();
+        let mut medians: Vec<f64> = all
+            .iter_mut()
+            .map(|one| Spread::of(&mut one.times).median)
+            .collect();
         let ours_ns = medians.pop().unwrap_or_default();
         let chosen = all.pop().map_or_else(String::new, |auto| auto.device);
         let chosen = format!("auto: {chosen}");

@@ -4,7 +4,7 @@
 //! graphs to results, which adds packing, copies and reading back.
 
 use super::BenchError;
-use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
+use super::row::{Baseline, Clock, Figure, Floor, Row, Spread, Unit};
 use super::setting::Setting;
 use super::timing::{self, Times, calls};
 use rayon::prelude::*;
@@ -90,7 +90,7 @@ impl<'g> Work<'g> {
 
     /// Compares our times with another machine's, loaded and whole.
     fn rows(&self, ours: &Done, other: &Done) -> [Row; 2] {
-        let row = |what: &str, read: fn(&Done) -> f64| {
+        let row = |what: &str, read: fn(&Done) -> Spread| {
             let figure = |done: &Done| Figure::new(done.name.clone(), read(done));
             let what = format!("{}{what}", self.what);
             let baseline = Baseline::Measured(figure(other));

@@ -40,7 +40,7 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     };
     let name = "conditional while node";
     let node = setting.compare("loop", &[ITERATIONS]);
-    let baseline = match node.map(|text| text.trim().parse()) {
+    let baseline = match node.map(|text| text.trim().parse::<f64>()) {
         Ok(Ok(ns)) => Baseline::Measured(Figure::new(name, ns)),
         other => Baseline::Missing {
             name: name.to_owned(),
@@ -78,10 +78,5 @@ fn search(setting: &mut Setting<'_>, path: &Graph, machine: Machine) -> Result<T
     if built.reading.column(path.nodes(), words) != Column::U32(levels) {
         setting.differs(format!("loop: {name} gives wrong levels"));
     }
-    let share = f64::from(ITERATIONS);
-    Ok(Times {
-        device_ns: all.device_ns / share,
-        wall_ns: all.wall_ns / share,
-        ..all
-    })
+    Ok(all.share(ITERATIONS))
 }

@@ -28,10 +28,73 @@ impl Unit {
     /// Formats a time in this unit, with its name.
     #[must_use]
     pub fn text(self, ns: f64) -> String {
+        let name = match self {
+            Self::Nanoseconds => "ns",
+            Self::Milliseconds => "ms",
+        };
+        format!("{} {name}", self.number(ns))
+    }
+
+    /// Formats a time in this unit, without its name.
+    fn number(self, ns: f64) -> String {
         match self {
-            Self::Nanoseconds => format!("{ns:.0} ns"),
-            Self::Milliseconds if ns < 1e7 => format!("{:.3} ms", ns / 1e6),
-            Self::Milliseconds => format!("{:.1} ms", ns / 1e6),
+            Self::Nanoseconds => format!("{ns:.0}"),
+            Self::Milliseconds if ns < 1e7 => format!("{:.3}", ns / 1e6),
+            Self::Milliseconds => format!("{:.1}", ns / 1e6),
+        }
+    }
+}
+
+/// The median of repeated measurements, with the least and the greatest, nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spread {
+    /// The median.
+    pub median: f64,
+    /// The least and the greatest; `None` if there was one measurement.
+    pub range: Option<[f64; 2]>,
+}
+
+impl Spread {
+    /// Returns the spread of `values`, which it sorts; 0 if there are none.
+    #[must_use]
+    pub fn of(values: &mut [f64]) -> Self {
+        values.sort_unstable_by(f64::total_cmp);
+        let range = match *values {
+            [least, .., greatest] => Some([least, greatest]),
+            _ => None,
+        };
+        let median = values.get(values.len() / 2).copied().unwrap_or(0.0);
+        Self { median, range }
+    }
+
+    /// Returns the median of several medians, with the least and the greatest of all.
+    #[must_use]
+    pub fn over(parts: &[Self]) -> Self {
+        let mut medians: Vec<f64> = parts.iter().map(|part| part.median).collect();
+        let ends = |part: &Self| part.range.unwrap_or([part.median; 2]);
+        let join = |[a, b]: [f64; 2], [c, d]: [f64; 2]| [a.min(c), b.max(d)];
+        let joined = parts.iter().map(ends).reduce(join);
+        Self {
+            range: joined.filter(|[least, greatest]| least < greatest),
+            ..Self::of(&mut medians)
+        }
+    }
+
+    /// Returns the spread of one part of `parts` equal ones.
+    #[must_use]
+    pub fn share(self, parts: f64) -> Self {
+        Self {
+            median: self.median / parts,
+            range: self.range.map(|range| range.map(|end| end / parts)),
+        }
+    }
+}
+
+impl From<f64> for Spread {
+    fn from(median: f64) -> Self {
+        Self {
+            median,
+            range: None,
         }
     }
 }
@@ -43,15 +106,35 @@ pub struct Figure {
     pub name: String,
     /// Median time, nanoseconds.
     pub ns: f64,
+    /// The least and the greatest of the times of the median, nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range_ns: Option<[f64; 2]>,
 }
 
 impl Figure {
     /// A figure.
     #[must_use]
-    pub fn new(name: impl Into<String>, ns: f64) -> Self {
+    pub fn new(name: impl Into<String>, time: impl Into<Spread>) -> Self {
+        let Spread { median, range } = time.into();
         Self {
             name: name.into(),
-            ns,
+            ns: median,
+            range_ns: range,
+        }
+    }
+
+    /// Formats the time with its range and its subject.
+    #[must_use]
+    pub fn text(&self, unit: Unit) -> String {
+        let Self { name, ns, range_ns } = self;
+        match range_ns {
+            Some([least, greatest]) => format!(
+                "{} ({} – {}) {name}",
+                unit.text(*ns),
+                unit.number(*least),
+                unit.number(*greatest)
+            ),
+            None => format!("{} {name}", unit.text(*ns)),
         }
     }
 }
@@ -163,6 +246,21 @@ mod tests {
         let row = row(other).with_floor(Some(Floor::Ratio(0.79)));
         assert_eq!((row.ratio, row.met), (Some(0.8), Some(false)));
         assert_eq!(row.with_floor(Some(Floor::Ns(80.0))).met, Some(true));
+    }
+
+    #[test]
+    fn a_spread_has_median_and_ends() {
+        let spread = Spread::of(&mut [9e6, 1e6, 5e6]);
+        assert_eq!((spread.median, spread.range), (5e6, Some([1e6, 9e6])));
+        assert_eq!(Spread::of(&mut []), Spread::default());
+        assert_eq!(Spread::of(&mut [2.0]), Spread::from(2.0));
+
+        let over = Spread::over(&[spread, Spread::from(10e6), Spread::from(2e6)]);
+        assert_eq!((over.median, over.range), (5e6, Some([1e6, 10e6])));
+        assert_eq!(Spread::over(&[Spread::from(2.0)]), Spread::from(2.0));
+
+        let text = Figure::new("ours", over.share(2.0)).text(Unit::Milliseconds);
+        assert_eq!(text, "2.500 ms (0.500 – 5.000) ours");
     }
 
     #[test]

@@ -88,7 +88,7 @@ fn section(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
 
 fn cells(row: &Row) -> [String; 7] {
     let beside = match &row.baseline {
-        Baseline::Measured(other) => format!("{} {}", row.unit.text(other.ns), other.name),
+        Baseline::Measured(other) => other.text(row.unit),
         Baseline::Missing { name, why } => format!("{name}: {why}"),
     };
     let floor = row.floor.map_or_else(String::new, |floor| {
@@ -109,14 +109,14 @@ fn cells(row: &Row) -> [String; 7] {
     };
     [
         row.what.clone(),
-        format!("{} {}", row.unit.text(row.ours.ns), row.ours.name),
+        row.ours.text(row.unit),
         beside,
         row.ratio
             .map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.3}")),
         floor,
-        row.recorded.as_ref().map_or_else(String::new, |peer| {
-            format!("{} {}", row.unit.text(peer.ns), peer.name)
-        }),
+        row.recorded
+            .as_ref()
+            .map_or_else(String::new, |peer| peer.text(row.unit)),
         clock.to_owned(),
     ]
 }

@@ -1,5 +1,6 @@
 //! Times of a program on a machine, by both clocks.
 
+use super::row::Spread;
 use seawall::backend::{self, BackendError, Session, Settings};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
@@ -43,13 +44,13 @@ pub(super) fn open<'g>(
     backend::open(graph, executor, (machine, Settings::default()))
 }
 
-/// Median times of a program, nanoseconds.
+/// Times of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Times {
     /// Between two events on a GPU; equal to the wall time on a CPU.
-    pub(super) device_ns: f64,
+    pub(super) device_ns: Spread,
     /// From the call to its return.
-    pub(super) wall_ns: f64,
+    pub(super) wall_ns: Spread,
     /// Iterations of the program's first loop.
     pub(super) iterations: u32,
 }
@@ -86,25 +87,31 @@ pub(super) fn calls<E>(
         }
     };
     Ok(Times {
-        device_ns: median(&mut device),
-        wall_ns: median(&mut wall),
+        device_ns: Spread::of(&mut device),
+        wall_ns: Spread::of(&mut wall),
         iterations,
     })
 }
 
-/// Returns the median of `values`, 0 if there are none.
-pub(super) fn median(values: &mut [f64]) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
-}
+impl Times {
+    /// Returns the times of one of `parts` equal parts.
+    pub(super) fn share(self, parts: u32) -> Self {
+        let parts = f64::from(parts);
+        Self {
+            device_ns: self.device_ns.share(parts),
+            wall_ns: self.wall_ns.share(parts),
+            ..self
+        }
+    }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_median_is_the_middle_of_the_sorted_values() {
-        assert_eq!(median(&mut [9.0, 1.0, 5.0]), 5.0);
-        assert_eq!(median(&mut []), 0.0);
+    /// Returns medians and ends over several sets of runs, with the iterations of the last.
+    pub(super) fn over(all: &[Self]) -> Self {
+        let of =
+            |part: fn(&Self) -> Spread| Spread::over(&all.iter().map(part).collect::<Vec<_>>());
+        Self {
+            device_ns: of(|times| times.device_ns),
+            wall_ns: of(|times| times.wall_ns),
+            iterations: all.last().map_or(0, |times| times.iterations),
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::analyses::same;
 use super::graphs::RMAT;
 use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
 use super::setting::Setting;
-use super::timing::{self, Times, median, open, times};
+use super::timing::{self, Times, open, times};
 use seawall::analysis::{Reading, oracle};
 use seawall::backend::Session;
 use seawall::executor::{Executor, Machine};
@@ -155,15 +155,5 @@ fn side_by_side(
         Ok::<_, BenchError>(wave.reading().column(graph.nodes(), words))
     };
     let (left, right) = (column(ours.as_mut())?, column(other.as_mut())?);
-    Ok(((middle(&first), left), (middle(&second), right)))
-}
-
-/// Returns the medians of several turns.
-fn middle(turns: &[Times]) -> Times {
-    let of = |part: fn(&Times) -> f64| median(&mut turns.iter().map(part).collect::<Vec<_>>());
-    Times {
-        device_ns: of(|times| times.device_ns),
-        wall_ns: of(|times| times.wall_ns),
-        iterations: turns.last().map_or(0, |times| times.iterations),
-    }
+    Ok(((Times::over(&first), left), (Times::over(&second), right)))
 }
