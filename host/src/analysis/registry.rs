@@ -48,6 +48,8 @@ registry! {
     Labels => super::labels::Labels,
     Ppr => super::ppr::Ppr,
     Betweenness => super::betweenness::Betweenness,
+    Closeness => super::closeness::Closeness,
+    Eccentricity => super::eccentricity::Eccentricity,
 }
 
 impl AnalysisKind {

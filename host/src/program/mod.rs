@@ -17,6 +17,7 @@ mod rounds;
 mod own;
 mod triangles;
 mod sets;
+mod sweep;
 mod joined;
 mod places;
 mod planner;
@@ -43,7 +44,9 @@ pub use own::Call;
 pub use rounds::{Lengths, Paths, Ranks};
 pub(crate) use searched::{Searched, searched};
 pub use seawall_core::abi::code::{Edges, Join, Kind};
+pub use seawall_core::abi::sweep::Measure;
 pub use sets::Sets;
+pub use sweep::Sweep;
 pub use table_error::{CodeFault, TableError};
 pub use text::{
     GraphSize, TEXT_BYTES_MAX, TextError, TextProblem, TextProgram, TextResult, read_text,
