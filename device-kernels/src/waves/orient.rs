@@ -6,15 +6,16 @@
 //! Rows stay in place: the kept edges of a row move to its front, in order.
 
 use super::deal::{each_chunk, each_left};
+use super::spread::{Spot, Spread, lanes_before};
 use crate::block::block_scan;
 use crate::context::Context;
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven};
 
-/// Longest row that a lane reads alone.
-const SERIAL: u32 = 16;
-/// Longest row that a warp reads alone.
+/// Longest row that a warp reads.
 const WARP_ROW: u32 = 2048;
+/// Edges that a lane reads together.
+const EACH: usize = 4;
 
 /// The kept edges of a graph, row by row.
 #[derive(Clone, Copy, Debug)]
@@ -65,24 +66,57 @@ impl Forward {
         });
     }
 
-    /// Fills one row per lane; the warp fills longer ones together, one after another.
+    /// Fills one row per lane, except the longest. Lanes of a warp take even shares of
+    /// their edges.
     #[inline(always)]
     fn fill_chunk<G: Grid>(&self, grid: G, row: Row) {
-        if row != Row::NONE && row.degree() <= SERIAL {
-            self.fill_alone(grid, row);
+        if G::WARP == 1 {
+            if row != Row::NONE && row.degree() <= WARP_ROW {
+                self.fill_alone(grid, row);
+            }
+            return;
         }
-        let mut long = grid.ballot(row.degree() > SERIAL && row.degree() <= WARP_ROW);
-        while long != 0 {
-            let lane = long.trailing_zeros();
-            long &= long - 1;
-            self.fill_by_warp(
-                grid,
-                Row {
-                    node: grid.shuffle(row.node, lane),
-                    start: grid.shuffle(row.start, lane),
-                    end: grid.shuffle(row.end, lane),
-                },
-            );
+        let degree = if row.degree() <= WARP_ROW {
+            row.degree()
+        } else {
+            0
+        };
+        let spread = Spread::of(grid, degree);
+        let (mut kept, mut step) = (0, 0);
+        while step < spread.total {
+            // Codegen rule `LOADS_TOGETHER`.
+            let edges: [Spot; EACH] = core::array::from_fn(|k| spread.spot(grid, step, k as u32));
+            let rows = edges.map(|edge| Row {
+                node: grid.shuffle(row.node, edge.lane),
+                start: grid.shuffle(row.start, edge.lane),
+                end: grid.shuffle(row.end, edge.lane),
+            });
+            let looks: [(u32, bool); EACH] = core::array::from_fn(|k| {
+                if edges[k].exists {
+                    self.look(grid, rows[k], edges[k].at)
+                } else {
+                    (0, false)
+                }
+            });
+            for k in 0..EACH {
+                let (to, keeps) = looks[k];
+                let window = step + k as u32 * G::WARP;
+                let lanes = grid.ballot(keeps);
+                let first = grid.shuffle(spread.start, edges[k].lane);
+                let before = grid.shuffle(kept, edges[k].lane);
+                if keeps {
+                    let below = lanes & grid.lanes_below() & !lanes_before::<G>(first, window);
+                    let place = rows[k].start + before + below.count_ones();
+                    self.targets.store_weak(grid, place, to);
+                }
+                let end = spread.start + degree;
+                let own = lanes_before::<G>(end, window) & !lanes_before::<G>(spread.start, window);
+                kept += (lanes & own).count_ones();
+            }
+            step += EACH as u32 * G::WARP;
+        }
+        if row != Row::NONE && row.degree() <= WARP_ROW {
+            self.degrees.store_weak(grid, row.node, kept);
         }
     }
 
@@ -97,26 +131,6 @@ impl Forward {
             }
         }
         self.degrees.store_weak(grid, row.node, kept);
-    }
-
-    #[inline(always)]
-    fn fill_by_warp<G: Grid>(&self, grid: G, row: Row) {
-        let (mut kept, mut base) = (0, 0);
-        while base < row.degree() {
-            let at = base + grid.warp_lane();
-            let (to, keeps) = self.look(grid, row, at);
-            let lanes = grid.ballot(keeps);
-            if keeps {
-                let below = lanes & grid.lanes_below();
-                let place = row.start + kept + below.count_ones();
-                self.targets.store_weak(grid, place, to);
-            }
-            kept += lanes.count_ones();
-            base += G::WARP;
-        }
-        if grid.warp_lane() == 0 {
-            self.degrees.store_weak(grid, row.node, kept);
-        }
     }
 
     #[inline(always)]

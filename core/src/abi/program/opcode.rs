@@ -119,7 +119,9 @@ pub enum Opcode {
     /// Adds to the zero counts `destination` the triangles that every node is
     /// a corner of, found among the remaining rows `sources[0]` of lengths
     /// `sources[1]`; `parameters[0]` limits the entries of a row that are held
-    /// in shared memory at a time, where it is not 0.
+    /// in shared memory at a time, where it is not 0. If `parameters[1]` is not 0,
+    /// it counts each triangle at one corner only: of the two with an edge to the
+    /// third, that of the longer remaining row, then of the higher number.
     CountTriangles = 33,
     /// Stores in `destination` the smallest node one level before every node
     /// that has an edge to it, by the levels `sources[0]`; nodes of level 0
