@@ -74,6 +74,34 @@ fn analyses(seed: u64) -> Tried {
         .try_for_each(|asked| run_analysis(&mut session, (&graph, &list), asked, 1))
 }
 
+/// Triangles of dense graphs: rows that warps and blocks hold, in pieces too, and that are looked
+/// up from both ends of an edge.
+fn dense(seed: u64) -> Tried {
+    let mut random = Random::new(seed);
+    let nodes = 45 + random.below(25);
+    let pairs = (0..nodes).flat_map(|high| (0..high).map(move |low| (low, high)));
+    let edges = pairs.filter(|_| random.below(8) != 0).collect();
+    let list = EdgeList {
+        nodes,
+        edges,
+        undirected: true,
+    };
+    let graph = list.graph().unwrap();
+    let mut session = session(&graph, seed);
+    for analysis in [AnalysisKind::Triangles, AnalysisKind::TriangleTotal] {
+        let asked = Asked {
+            analysis,
+            sources: Vec::new(),
+            max_levels: UNLIMITED,
+            policy: SearchPolicy::default(),
+            incoming: false,
+            detail: Detail::Plain,
+        };
+        run_analysis(&mut session, (&graph, &list), &asked, 1)?;
+    }
+    Ok(())
+}
+
 /// Ranks, row by row and by tiles of rows.
 fn ranks(seed: u64) -> Tried {
     let (list, _) = draw_list(seed, 150);
@@ -194,6 +222,11 @@ fn each(seeds: u64, check: fn(u64) -> Tried) {
 #[test]
 fn analyses_on_warps_equal_the_oracles() {
     each(12, analyses);
+}
+
+#[test]
+fn triangles_of_long_rows_on_warps_equal_the_oracle() {
+    each(4, dense);
 }
 
 #[test]

@@ -116,6 +116,9 @@ pub fn triangles(list: &EdgeList) -> Vec<u32> {
     corners
 }
 
+/// Kept edges of a node that never finds triples from the node an edge comes from.
+const FEW: usize = 32;
+
 /// The nodes of a triple at which it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Corners {
@@ -125,10 +128,11 @@ pub enum Corners {
     First,
 }
 
-/// Triples that the triangle waves count, at their nodes: a listed edge from a
-/// node `a` to a node `b` of fewer kept edges, or of as many and of lower number, and a third node
-/// to which both have kept edges. An edge is kept if it is listed towards the node of more listed
-/// edges, or of as many and of higher number. In undirected graphs these triples are the triangles.
+/// Triples that the triangle waves count, at their nodes: a kept edge and a third node to which
+/// both of its ends have kept edges. An edge is kept if it is listed towards the node of more
+/// listed edges, or of as many and of higher number. A triple is found from the node that the kept
+/// edge leaves, unless the other one has more kept edges than that and than [`FEW`]: then from
+/// there, if the edge is listed there, too. In undirected graphs these triples are the triangles.
 #[must_use]
 pub fn oriented_triangles(list: &EdgeList, corners: Corners) -> Vec<u32> {
     let mut rows = vec![BTreeSet::new(); list.nodes as usize];
@@ -144,18 +148,23 @@ pub fn oriented_triangles(list: &EdgeList, corners: Corners) -> Vec<u32> {
         row.filter(|to| place(*to) > place(from)).collect()
     };
     let kept: Vec<_> = (0..list.nodes).map(kept).collect();
-    let length = |node: u32| (kept[node as usize].len(), node);
+    let length = |node: u32| kept[node as usize].len();
     let counted = match corners {
         Corners::All => 3,
         Corners::First => 1,
     };
     let mut corners = vec![0; rows.len()];
-    for (from, row) in (0..list.nodes).zip(&rows) {
-        for to in row.iter().filter(|to| length(**to) < length(from)) {
-            for third in kept[from as usize].intersection(&kept[*to as usize]) {
-                for corner in [from, *to, *third].into_iter().take(counted) {
-                    corners[corner as usize] += 1;
-                }
+    for (low, high) in
+        (0..list.nodes).flat_map(|low| kept[low as usize].iter().map(move |to| (low, *to)))
+    {
+        let at_low = length(high) <= length(low).max(FEW);
+        if !at_low && !rows[high as usize].contains(&low) {
+            continue;
+        }
+        let (first, second) = if at_low { (low, high) } else { (high, low) };
+        for third in kept[low as usize].intersection(&kept[high as usize]) {
+            for corner in [first, second, *third].into_iter().take(counted) {
+                corners[corner as usize] += 1;
             }
         }
     }

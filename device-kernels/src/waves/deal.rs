@@ -39,11 +39,7 @@ pub fn each_chunk<G: Grid>(team: &Team<G>, nodes: u32, mut visit: impl FnMut(u32
 /// share when they are ready for them, `size` nodes at a time, in their first lanes. A
 /// block operation with a block barrier before the first call.
 #[inline(always)]
-pub fn each_part<G: Grid>(
-    team: &Team<G>,
-    (nodes, size): (u32, u32),
-    mut visit: impl FnMut(u32),
-) {
+pub fn each_part<G: Grid>(team: &Team<G>, (nodes, size): (u32, u32), mut visit: impl FnMut(u32)) {
     if G::WARP == 1 {
         team.each_taken(nodes, visit);
         return;

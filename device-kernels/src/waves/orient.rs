@@ -3,7 +3,8 @@
 //! Of the two directions of an edge, the one to the node of higher degree remains, or to
 //! the higher number if degrees are equal. That order has no cycle, and no node keeps
 //! more edges than about the square root of twice their number, so hubs have short rows.
-//! Rows stay in place: the kept edges of a row move to its front, in order.
+//! Rows stay in place: the kept edges of a row move to its front, in order, the others to
+//! its back.
 
 use super::deal::{each_chunk, each_left};
 use super::spread::{Spot, Spread, lanes_before};
@@ -22,7 +23,7 @@ const EACH: usize = 4;
 pub(super) struct Forward {
     /// Rows of the graph.
     pub(super) rows: Csr,
-    /// The kept edges of each row, at its start; one word per edge.
+    /// The edges of each row, kept ones first; one word per edge.
     pub(super) targets: Proven,
     /// Number of kept edges of each row.
     pub(super) degrees: Proven,
@@ -104,9 +105,9 @@ impl Forward {
                 let lanes = grid.ballot(keeps);
                 let first = grid.shuffle(spread.start, edges[k].lane);
                 let before = grid.shuffle(kept, edges[k].lane);
-                if keeps {
+                if edges[k].exists {
                     let below = lanes & grid.lanes_below() & !lanes_before::<G>(first, window);
-                    let place = rows[k].start + before + below.count_ones();
+                    let place = rows[k].place(edges[k].at, before + below.count_ones(), keeps);
                     self.targets.store_weak(grid, place, to);
                 }
                 let end = spread.start + degree;
@@ -125,10 +126,10 @@ impl Forward {
         let mut kept = 0;
         for edge in row.start..row.end {
             let to = self.rows.target(grid, edge);
-            if row.keeps(grid, self.rows, to) {
-                self.targets.store_weak(grid, row.start + kept, to);
-                kept += 1;
-            }
+            let keeps = row.keeps(grid, self.rows, to);
+            let place = row.place(edge - row.start, kept, keeps);
+            self.targets.store_weak(grid, place, to);
+            kept += u32::from(keeps);
         }
         self.degrees.store_weak(grid, row.node, kept);
     }
@@ -140,8 +141,8 @@ impl Forward {
             let at = base.saturating_add(grid.lane());
             let (to, keeps) = self.look(grid, row, at);
             let (below, total) = block_scan(grid, u32::from(keeps));
-            if keeps {
-                let place = row.start + kept + below;
+            if at < row.degree() {
+                let place = row.place(at, kept + below, keeps);
                 self.targets.store_weak(grid, place, to);
             }
             kept += total;
@@ -188,6 +189,16 @@ impl Row {
     #[inline(always)]
     fn degree(self) -> u32 {
         self.end - self.start
+    }
+
+    /// Place of edge number `at` of the row, with `kept` kept ones before it.
+    #[inline(always)]
+    fn place(self, at: u32, kept: u32, keeps: bool) -> u32 {
+        if keeps {
+            self.start + kept
+        } else {
+            self.end - 1 - (at - kept)
+        }
     }
 
     /// Whether the edge to `to` is kept.

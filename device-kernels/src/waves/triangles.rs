@@ -4,11 +4,11 @@
 //! short. The two ends of an edge and a third node are a triangle if that node is in both
 //! of the rows that remain. Of these two, the longer one lies in shared memory, in a hash
 //! table ([`held_rows`](super::held_rows)), and lanes look up the entries of the shorter
-//! one. So an edge costs as many lookups as its shorter row has entries. A row is held
-//! once for all the edges whose longer row it is.
+//! one. So an edge costs as many lookups as its shorter row has entries, or [`FEW`]. A row
+//! is held once for all the edges that it is looked up for.
 //!
-//! Shares: a lane takes a short row of few edges, a warp most of the others, a block the
-//! longest rows and those of hubs. Triangles are counted in shared memory and in
+//! Shares: a lane takes the shortest rows, a warp most of the others, a block the longest
+//! ones and those of nodes with many edges. Triangles are counted in shared memory and in
 //! registers, which costs one atomic addition to device memory per edge at most and not
 //! per triangle.
 //!
@@ -29,14 +29,17 @@ use seawall_core::abi::program::Opcode;
 
 /// Longest row that a lane holds, in registers.
 const LANE_HELD: u32 = 4;
-/// Most edges of a node whose rows a lane looks up alone.
-const LANE_EDGES: u32 = 16;
-/// Most edges of a node whose rows a warp looks up alone.
-const WARP_EDGES: u32 = 4096;
+/// Longest row that is always looked up in that of the node whose edge remains, even if it
+/// is the longer one: nodes with shorter rows look at their remaining edges alone.
+const FEW: u32 = 32;
+/// Most lookups that a warp takes on, in shares of all edges, and at least.
+const WARP_WORK: (u32, u32) = (4, 4096);
 /// Longest row whose entries share a step of the warp with those of other rows.
 const SHORT: u32 = 32;
 /// Entries that a lane looks up together.
 const EACH: usize = 4;
+/// Neighbours of which a lone lane picks those with shorter rows together.
+const PICKED: usize = 32;
 /// Nodes between two looks of a warp at the clock.
 const NODES_PER_LOOK: u32 = 512;
 /// Nodes that a warp takes at a time if they have many edges, and if they have few.
@@ -105,6 +108,31 @@ struct Center {
     len: u32,
 }
 
+/// The most that a warp takes on.
+#[derive(Clone, Copy, Debug)]
+struct Most {
+    /// Entries of the row.
+    held: u32,
+    /// Lookups.
+    work: u64,
+}
+
+impl Most {
+    /// Hubs would keep a warp busy when all others have ended, so it leaves what is more
+    /// than a few shares of all work to the block. A lone lane is a block.
+    #[inline(always)]
+    fn of<G: Grid>(team: &Team<G>, edges: u32, held: u32) -> Self {
+        let (_, warps) = team.warps();
+        let share = u64::from(edges / warps.max(1));
+        let work = if G::WARP == 1 {
+            u64::MAX
+        } else {
+            (share * u64::from(WARP_WORK.0)).max(u64::from(WARP_WORK.1))
+        };
+        Self { held, work }
+    }
+}
+
 /// Who counts at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Taker {
@@ -122,23 +150,44 @@ impl Center {
         len: 0,
     };
 
+    /// Who counts here. A row of one entry has no common entry with that of the node in
+    /// this entry.
     #[inline(always)]
-    fn edges(self) -> u32 {
-        self.end - self.first
-    }
-
-    /// Who counts here, if warps hold `held` entries. A row of one entry has no common
-    /// entry with a row that is not longer.
-    #[inline(always)]
-    fn taker(self, held: u32) -> Taker {
+    fn taker(self, most: Most) -> Taker {
+        let work = if self.len > FEW {
+            u64::from(self.end - self.first) * u64::from(self.len)
+        } else {
+            0
+        };
         if self.len < 2 {
             Taker::Nobody
-        } else if self.len <= LANE_HELD && self.edges() <= LANE_EDGES {
+        } else if self.len <= LANE_HELD {
             Taker::Lane
-        } else if self.len <= held && self.edges() <= WARP_EDGES {
+        } else if self.len <= most.held && work <= most.work {
             Taker::Warp
         } else {
             Taker::Block
+        }
+    }
+
+    /// The edge after those to look at.
+    #[inline(always)]
+    fn looks(self) -> u32 {
+        if self.len > FEW {
+            self.end
+        } else {
+            self.first + self.len
+        }
+    }
+
+    /// The longest row to look up here, of the node that `edge` enters: all are as long as
+    /// the row here at most, or few, and each of two nodes is not looked up at the other.
+    #[inline(always)]
+    fn longest(self, edge: u32) -> u32 {
+        if edge < self.first + self.len {
+            self.len.max(FEW)
+        } else {
+            self.len - 1
         }
     }
 
@@ -164,6 +213,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
         let (nodes, edges) = (context.tables.nodes(grid), context.tables.edges(grid));
         count.by_lanes(team, nodes);
         let warp = Crew::warp(grid, held);
+        let most = Most::of(team, edges, warp.held);
         let mut late = false;
         // Warps of this block may still read shared memory for an earlier wave.
         grid.block_barrier();
@@ -176,14 +226,14 @@ impl<const CORNERS: bool> Count<CORNERS> {
         each_part(team, (nodes, size), |node| {
             late = late || is_late(team, node);
             if !late {
-                count.chunk(grid, &warp, (node, nodes));
+                count.chunk(grid, (&warp, most), (node, nodes));
             }
         });
         grid.block_barrier();
         late = grid.block_any(late);
         let block = Crew::block(grid, held);
         block.clear(grid);
-        let is_left = |node| count.center(grid, node).taker(warp.held) == Taker::Block;
+        let is_left = |node| count.center(grid, node).taker(most) == Taker::Block;
         each_left(team, nodes, is_left, |node| {
             late = late || grid.block_any(team.is_late());
             if !late {
@@ -232,7 +282,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
         each_chunk(team, nodes, |node| {
             if node < nodes {
                 let center = count.center(grid, node);
-                if center.taker(0) == Taker::Lane {
+                if (2..=LANE_HELD).contains(&center.len) {
                     count.by_lane(grid, center);
                 }
             }
@@ -251,67 +301,58 @@ impl<const CORNERS: bool> Count<CORNERS> {
                 NONE
             }
         });
-        let (mut own, mut edge) = (0, center.first);
-        while edge < center.end {
-            // Codegen rule `LOADS_TOGETHER`.
-            let others: [u32; EACH] = core::array::from_fn(|k| {
-                let at = edge.saturating_add(k as u32);
-                if at < center.end {
-                    self.forward.rows.target(grid, at)
-                } else {
-                    center.node
-                }
-            });
-            let rows = others.map(|node| self.shorter(grid, center, node));
-            let heads = rows.map(|(first, len)| {
-                if len != 0 {
-                    self.forward.target(grid, first)
-                } else {
-                    NONE
-                }
-            });
-            for k in 0..EACH {
-                let (first, len) = rows[k];
-                let (mut found, mut at, mut to) = (0, 0, heads[k]);
-                while at < len {
-                    if held.iter().fold(false, |any, node| any | (*node == to)) {
-                        self.add(grid, to, 1);
-                        found += 1;
-                    }
-                    at += 1;
-                    if at < len {
-                        to = self.forward.target(grid, first + at);
-                    }
-                }
-                self.add(grid, others[k], found);
-                own += found;
+        // Codegen rule `LOADS_TOGETHER`.
+        let rows = held.map(|node| {
+            if node == NONE {
+                (0, 0)
+            } else {
+                self.row_up_to(grid, node, FEW)
             }
-            edge = edge.saturating_add(EACH as u32);
+        });
+        let heads = rows.map(|(first, len)| {
+            if len != 0 {
+                self.forward.target(grid, first)
+            } else {
+                NONE
+            }
+        });
+        let mut own = 0;
+        for k in 0..LANE_HELD as usize {
+            let (first, len) = rows[k];
+            let (mut found, mut at, mut to) = (0, 0, heads[k]);
+            while at < len {
+                if held.iter().fold(false, |any, node| any | (*node == to)) {
+                    self.add(grid, to, 1);
+                    found += 1;
+                }
+                at += 1;
+                if at < len {
+                    to = self.forward.target(grid, first + at);
+                }
+            }
+            self.add(grid, held[k], found);
+            own += found;
         }
         self.add_found(grid, center.node, own);
     }
 
-    /// The remaining row of `node`: its first edge, and its length. The length is 0 if
-    /// that of `center` is the one to look up in the other, or is `node`'s own.
+    /// The remaining row of `node`: its first edge, and its length, 0 instead of more than
+    /// `longest`.
     #[inline(always)]
-    fn shorter<G: Grid>(&self, grid: G, center: Center, node: u32) -> (u32, u32) {
+    fn row_up_to<G: Grid>(&self, grid: G, node: u32, longest: u32) -> (u32, u32) {
         let (first, len) = self.forward.row(grid, node);
-        if (len, node) < (center.len, center.node) {
-            (first, len)
-        } else {
-            (first, 0)
-        }
+        (first, if len <= longest { len } else { 0 })
     }
 
     /// Counts at the nodes of a part that a warp takes, one after another.
     #[inline(always)]
-    fn chunk<G: Grid>(&self, grid: G, crew: &Crew, (node, nodes): (u32, u32)) {
+    fn chunk<G: Grid>(&self, grid: G, (crew, most): (&Crew, Most), (node, nodes): (u32, u32)) {
         let center = if node < nodes {
             self.center(grid, node)
         } else {
             Center::NONE
         };
-        let mut wanted = grid.ballot(center.taker(crew.held) == Taker::Warp);
+        let mut wanted = grid.ballot(center.taker(most) == Taker::Warp);
         while wanted != 0 {
             let lane = wanted.trailing_zeros();
             wanted &= wanted - 1;
@@ -352,22 +393,25 @@ impl<const CORNERS: bool> Count<CORNERS> {
         }
     }
 
-    /// Looks up the rows of all neighbours of `center` that are shorter than its own, and
-    /// returns this lane's finds.
+    /// Looks up the rows of the neighbours of `center` that are not longer than its own,
+    /// and returns this lane's finds.
     #[inline(always)]
     fn look_up<G: Grid>(&self, grid: G, (crew, table): (&Crew, &Table), center: Center) -> u32 {
+        if G::WARP == 1 {
+            return self.look_up_alone(grid, table, center);
+        }
         let (warp, warps) = crew.warp;
         let mut own = 0;
         let mut edge = center.first.saturating_add(warp * G::WARP);
-        while edge < center.end {
+        let end = center.looks();
+        while edge < end {
             let at = edge.saturating_add(grid.warp_lane());
             let (mut node, mut row) = (NONE, (0, 0));
-            if at < center.end {
-                node = self.forward.rows.target(grid, at);
-                row = self.shorter(grid, center, node);
+            if at < end {
+                node = self.forward.target(grid, at);
+                row = self.row_up_to(grid, node, center.longest(at));
             }
-            // A lone lane takes all rows one after another.
-            let is_short = row.1 <= SHORT && G::WARP > 1;
+            let is_short = row.1 <= SHORT;
             let short = if is_short { row.1 } else { 0 };
             let found = self.look_up_short(grid, table, (row.0, short));
             self.add(grid, node, found);
@@ -392,6 +436,36 @@ impl<const CORNERS: bool> Count<CORNERS> {
         own
     }
 
+    /// [`Self::look_up`] of a lone lane. A processor guesses wrong which of two rows is
+    /// shorter, so it picks the neighbours without a branch first.
+    #[inline(always)]
+    fn look_up_alone<G: Grid>(&self, grid: G, table: &Table, center: Center) -> u32 {
+        let (mut own, mut edge, end) = (0, center.first, center.looks());
+        while edge < end {
+            let stop = end.min(edge.saturating_add(PICKED as u32));
+            let (mut picked, mut count) = ([0; PICKED], 0);
+            for at in edge..stop {
+                let node = self.forward.target(grid, at);
+                let len = self.forward.degrees.load_weak(grid, node);
+                picked[count % PICKED] = node;
+                count += usize::from(len <= center.longest(at));
+            }
+            for node in picked.into_iter().take(count) {
+                let (first, len) = self.forward.row(grid, node);
+                let mut found = 0;
+                for edge in first..first + len {
+                    let nodes = [self.forward.target(grid, edge)];
+                    let [hit] = table.find::<G, 1, CORNERS>(grid, nodes);
+                    found += u32::from(hit);
+                }
+                self.add(grid, node, found);
+                own += found;
+            }
+            edge = stop;
+        }
+        own
+    }
+
     /// Looks up a row per lane, `len` edges from `first` on, and returns the finds in this
     /// lane's row. Lanes take even shares of all entries.
     #[inline(always)]
@@ -410,13 +484,16 @@ impl<const CORNERS: bool> Count<CORNERS> {
                 }
             });
             let hits = table.find::<G, EACH, CORNERS>(grid, nodes);
+            step += EACH as u32 * G::WARP;
+            if grid.ballot(hits.iter().fold(false, |any, hit| any | hit)) == 0 {
+                continue;
+            }
             for k in 0..EACH {
                 let lanes = grid.ballot(hits[k]);
-                let window = step + k as u32 * G::WARP;
+                let window = step - (EACH - k) as u32 * G::WARP;
                 let own = lanes_before::<G>(end, window) & !lanes_before::<G>(spread.start, window);
                 found += (lanes & own).count_ones();
             }
-            step += EACH as u32 * G::WARP;
         }
         found
     }

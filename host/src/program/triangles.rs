@@ -40,9 +40,8 @@ impl ProgramBuilder {
     }
 
     /// Adds each triangle to the count of one corner, which is less work than
-    /// [`Self::count_triangles`]: the sum of all words is the number of triangles. It is the one
-    /// of the longer row among the two corners whose edges to the third one remain, or of the
-    /// higher number if rows are equally long.
+    /// [`Self::count_triangles`]: the sum of all words is the number of triangles. It is
+    /// one of the two whose edges to the third one remain.
     pub fn count_triangles_once(&mut self, name: &str, triangles: Triangles) {
         let wave = WaveSpec::new(name, Opcode::CountTriangles).updating(triangles.corners);
         self.push(

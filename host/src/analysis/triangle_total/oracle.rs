@@ -2,9 +2,13 @@
 
 use crate::graph::Graph;
 
+/// Most nodes that a corner points at without being the one that counts.
+const FEW: usize = 32;
+
 /// Counts each triangle of a symmetric graph at one corner. Its edges point from the end of lower
-/// degree, or of lower number, to the other one. Two corners then point at the third: the count is
-/// at that of the two that points at more nodes, or has the higher number: O(edges * sqrt(edges)).
+/// degree, or of lower number, to the other one. Two corners then point at the third, and the
+/// count is at the lower one of the two, unless the other one points at more nodes than that and
+/// than 32: O(edges * sqrt(edges)).
 #[must_use]
 pub fn triangles_once(graph: &Graph) -> Vec<u32> {
     let place = |node: u32| (graph.neighbours(node).len(), node);
@@ -21,9 +25,12 @@ pub fn triangles_once(graph: &Graph) -> Vec<u32> {
         }
         for middle in neighbours {
             let other = &above[*middle as usize];
-            let common = other.iter().filter(|high| marked_by[**high as usize] == low);
-            let corner = (other.len(), *middle).max((neighbours.len(), low)).1;
-            counts[corner as usize] += common.count() as u32;
+            let common = other
+                .iter()
+                .filter(|high| marked_by[**high as usize] == low);
+            let is_long = other.len() > neighbours.len().max(FEW);
+            let corner = if is_long { *middle } else { low };
+            counts[corner as usize] += common.map(|_| 1).sum::<u32>();
         }
     }
     counts

@@ -89,7 +89,7 @@ pub(super) fn build(graph: &Graph, counts: Counts) -> Result<Built, ProgramError
         corners: program.words("corners", nodes)?,
         forward: program.words("forward edges", u64::from(graph.edges()))?,
         degrees: program.words("forward degrees", nodes)?,
-        held: std::env::var("TRI_HELD").ok().and_then(|w| w.parse().ok()).unwrap_or(0),
+        held: 0,
     };
     program.fill("clear corners", triangles.corners, 0);
     program.orient_edges("orient edges", triangles);

@@ -204,8 +204,7 @@ impl<'g> CudaSession<'g> {
         if !program.waves.iter().any(holds) {
             return Ok(0);
         }
-        let wanted = std::env::var("TRI_EXTRA").ok().and_then(|w| w.parse().ok()).unwrap_or(HELD_WORDS);
-        self.runner.room(wanted)
+        self.runner.room(HELD_WORDS)
     }
 
     /// Makes incoming edges by tiles if `needs` and options ask for them; returns the slots of the
