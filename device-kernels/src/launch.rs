@@ -51,6 +51,24 @@ impl Launch {
             && self.record.constant(grid, word_of!(LaunchRecord, version)) == VERSION
     }
 
+    /// Whether the tables were planned for another graph or machine than the resident ones. The
+    /// record is of this kernel's version.
+    #[inline(always)]
+    pub fn is_stale<G: Grid>(self, grid: G) -> bool {
+        let planned_for = self
+            .record
+            .constant_wide(grid, word_of!(LaunchRecord, planned_for));
+        if planned_for == 0 {
+            return false;
+        }
+        let resident = self
+            .record
+            .constant_wide(grid, word_of!(LaunchRecord, resident));
+        // SAFETY: `new` promises that the address is valid.
+        let resident = unsafe { Proven::trusted(resident as *mut u32, 2) };
+        resident.constant_wide(grid, 0) != planned_for
+    }
+
     /// The run's time budget in nanoseconds.
     #[inline(always)]
     pub fn time_budget_ns<G: Grid>(self, grid: G) -> u64 {

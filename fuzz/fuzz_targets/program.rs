@@ -123,6 +123,7 @@ fn tables(draw: &mut Draw<'_>) -> EncodedProgram {
         arena_bytes: draw.long(),
         input_bytes: draw.long(),
         needs: GraphNeeds::default(),
+        planned_for: 0,
         search: SearchPolicy::default(),
         own: None,
     }

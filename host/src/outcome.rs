@@ -52,6 +52,30 @@ pub struct SessionReport {
     pub reuse_rate_ppm: Option<u32>,
 }
 
+impl SessionReport {
+    /// Returns the report of a request on a session whose requests did `all` so far.
+    pub(crate) fn of(
+        (predicted, counted): (SessionWork, SessionWork),
+        all: SessionWork,
+        peak_bytes: u64,
+    ) -> Self {
+        let warm_reuses = all.runs.saturating_sub(all.graph_uploads);
+        let reuse = ReuseTelemetry {
+            cold_uploads: all.graph_uploads,
+            warm_reuses,
+            upload_bytes: all.graph_bytes,
+            avoided_upload_bytes: warm_reuses.saturating_mul(all.graph_bytes),
+        };
+        Self {
+            predicted,
+            counted,
+            peak_bytes,
+            reuse,
+            reuse_rate_ppm: reuse.reuse_rate().map(|rate| rate.0),
+        }
+    }
+}
+
 /// Dropped edges of a file. The loader of the graph fills this in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]

@@ -20,6 +20,8 @@ mod evidence;
 mod faults;
 mod lost;
 mod own;
+mod planning;
+mod stale;
 mod tally;
 
 use seawall::backend::cuda::{self, Executor};
@@ -133,6 +135,8 @@ fn main() -> ExitCode {
     }
     cancels::batches(&mut tally);
     run_own(&options, &mut tally);
+    stale::run(&mut tally);
+    planning::run((options.seed, options.quick), &mut tally);
     budgets::run(options.quick, &mut tally);
     batches::faults(options.quick, &mut tally);
     if !options.quick {

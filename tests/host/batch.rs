@@ -16,6 +16,7 @@ use seawall_core::abi::search::SearchPolicy;
 use seawall_core::topology::Topology;
 use seawall_tests::batches::{self, ANALYSES, BatchAsked, Member, run_batch, run_scripts};
 use seawall_tests::faulty;
+use seawall_tests::random::Random;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
@@ -319,4 +320,55 @@ fn a_register_moved_to_the_results_keeps_its_words() {
         batch.run().unwrap();
         assert_eq!(batch.read().unwrap(), vec![vec![faulty::SUM]; 5]);
     }
+}
+
+#[test]
+fn a_batch_moves_what_was_predicted_for_it() {
+    let mut random = Random::new(16);
+    for (count, kind) in (1..).zip(AnalysisKind::ALL) {
+        let graphs: Vec<Graph> = batches::members(3 * count, 60 * count, &mut random)
+            .iter()
+            .map(|member| member.list.graph().unwrap().with_drawn_weights(3))
+            .collect();
+        let started = |graph: &Graph| vec![0; usize::from(graph.nodes() > 0)];
+        let named: Vec<_> = graphs
+            .iter()
+            .filter(|graph| graph.nodes() > 0)
+            .map(|graph| BatchGraph::new("drawn", graph, started(graph)))
+            .collect();
+        for repeat in [1, 3] {
+            let mut request = RunRequest::new(kind, Vec::new()).on(Machine::cpu(None));
+            request.repeat = NonZeroU32::new(repeat).unwrap();
+            let outcome = execute(&named, &request, &mut |_| ()).unwrap();
+            let session = outcome.session;
+            assert_eq!(session.predicted, session.counted, "{kind}");
+            assert_eq!(session.peak_bytes, outcome.memory_bytes, "{kind}");
+            let counted = session.counted;
+            assert_eq!((counted.graph_uploads, counted.allocations), (1, 1));
+            assert_eq!((counted.runs, counted.input_bytes), (u64::from(repeat), 0));
+            let values: u64 = outcome.graphs.iter().map(|graph| graph.nodes).sum();
+            assert!(counted.readback_bytes >= 4 * values, "{kind}");
+            assert!(counted.graph_bytes <= outcome.memory_bytes, "{kind}");
+            assert_eq!(session.reuse.warm_reuses, u64::from(repeat) - 1);
+        }
+    }
+}
+
+#[test]
+fn a_batch_whose_paths_outgrow_their_words_is_predicted_with_both_submissions() {
+    let path = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 3)], false).unwrap();
+    let (long, _) = path.with_unit_weights().with_scaled_weights(4e9).unwrap();
+    let short = Graph::from_edges(2, &[(0, 1)], false).unwrap();
+    let short = short.with_unit_weights();
+    let named = [("short", &short), ("long", &long)];
+    let named = named.map(|(name, graph)| BatchGraph::new(name, graph, vec![0]));
+    let request = RunRequest::new(AnalysisKind::Sssp, Vec::new()).on(Machine::cpu(None));
+    let session = execute(&named, &request, &mut |_| ()).unwrap().session;
+    assert_eq!(session.predicted, session.counted);
+    assert_eq!(
+        (session.counted.graph_uploads, session.counted.runs),
+        (2, 2)
+    );
+    // 2 + 4 distances of 32 bits, then 4 of 64.
+    assert_eq!(session.counted.readback_bytes, 24 + 32);
 }

@@ -141,7 +141,9 @@ fn what_is_predicted_for_a_gpu_is_the_sum_of_its_allocations() {
                 + line(48 * encoded.waves.len())
                 + line(16 * encoded.registers.len())
                 + line(16 * encoded.code.len());
-            let allocated = rows * if incoming { 2 } else { 1 }
+            let digest = 256;
+            let allocated = digest
+                + rows * if incoming { 2 } else { 1 }
                 + if weights {
                     array(graph.targets().len())
                 } else {

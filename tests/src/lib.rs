@@ -20,3 +20,5 @@ pub mod batches;
 pub mod paths;
 pub mod lanes;
 pub mod hostile;
+pub mod stale;
+pub mod ladder;

@@ -52,6 +52,8 @@ pub enum FaultCode {
     NoRoom = 15,
     /// A wave of a crate of its own used an operand or an array that its facts leave out.
     Undeclared = 16,
+    /// The tables were planned for another graph or machine than the resident ones.
+    StalePlan = 17,
     /// A code that this version does not know; no kernel writes it.
     Unknown = u32::MAX,
 }
@@ -78,6 +80,7 @@ impl FaultCode {
             14 => Self::NoArray,
             15 => Self::NoRoom,
             16 => Self::Undeclared,
+            17 => Self::StalePlan,
             _ => Self::Unknown,
         }
     }
@@ -308,7 +311,7 @@ mod tests {
 
     #[test]
     fn fault_codes_survive_their_words() {
-        for word in 0..=FaultCode::Undeclared as u32 {
+        for word in 0..=FaultCode::StalePlan as u32 {
             assert_eq!(FaultCode::from_word(word) as u32, word);
         }
     }

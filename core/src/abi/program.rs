@@ -254,8 +254,13 @@ pub struct LaunchRecord {
     pub reserved: u32,
     /// [Trace](super::trace) to write, or 0.
     pub trace: u64,
+    /// Digest of the graph and the machine that the tables were planned for; 0 fits any.
+    pub planned_for: u64,
+    /// The digest of the resident graph and its machine, beside the graph's arrays. Kernels read
+    /// it if `planned_for` is not 0, and refuse tables that were planned for another one.
+    pub resident: u64,
 }
-assert_words!(LaunchRecord, 76);
+assert_words!(LaunchRecord, 80);
 
 #[cfg(test)]
 mod tests {

@@ -152,6 +152,9 @@ fn run_graph<G: Grid, S: WaveSet>(grid: G, launch: Launch, deadline: u64) -> Res
     if !launch.is_current(grid) {
         return Err(control.fault(grid, FaultCode::BadLaunch, ProgramPoint::default()));
     }
+    if launch.is_stale(grid) {
+        return Err(control.fault(grid, FaultCode::StalePlan, ProgramPoint::default()));
+    }
     let team = Team::whole(grid, control, deadline).alone();
     if team.is_out_of_time(ProgramPoint::default) {
         return Err(Stop);

@@ -10,15 +10,21 @@ use seawall_core::abi::control::FaultCode;
 /// Opens a run: checks the record and sets the deadline.
 ///
 /// # Errors
-/// If the record is of another version.
+/// If the record is of another version, or its tables were planned for another graph or machine.
 #[inline(always)]
 pub(super) fn open<G: Grid>(grid: G, launch: Launch) -> Result<Context<G>, Stop> {
     let control = launch.control(grid);
     if !launch.is_current(grid) {
         return Err(control.fault(grid, FaultCode::BadLaunch, ProgramPoint::default()));
     }
+    // The digest beside the graph is in flight while the tables are copied.
+    let is_stale = launch.is_stale(grid);
     let deadline = grid.now_ns().saturating_add(launch.time_budget_ns(grid));
-    Ok(Context::open(Team::whole(grid, control, deadline), launch))
+    let context = Context::open(Team::whole(grid, control, deadline), launch);
+    if is_stale {
+        return Err(control.fault(grid, FaultCode::StalePlan, ProgramPoint::default()));
+    }
+    Ok(context)
 }
 
 /// [`open`] for a launch that is a part of a run. If an earlier launch ended the run, it

@@ -26,6 +26,7 @@ use crate::report::table::TableColumn;
 use results::OutputArgs;
 use seawall::analysis::{AnalysisKind, ranking_iterations_max};
 use seawall::batch::{is_batch, list_of};
+use seawall::executor::Executor;
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
 use seawall::outcome::{Dropped, Rounds, Weights};
 use seawall::run::{Detail, Machine, Ranking, RunRequest, execute, prepare};
@@ -222,6 +223,9 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     if !outcome.converged {
         warn(&args.cut(&outcome.rounds));
     }
+    if request.explain && outcome.backend == Executor::Graph {
+        warn(UNTIMED);
+    }
     args.output.report(&outcome, &files)?;
     Ok(verdict(outcome.checked))
 }
@@ -233,6 +237,9 @@ fn verdict(checked: Option<bool>) -> ExitCode {
         ExitCode::SUCCESS
     }
 }
+
+/// Warning that groups have no times.
+const UNTIMED: &str = "no group has a time of its own: a CUDA graph runs all of them in one launch; use --backend launches or mega for times";
 
 /// Prints warnings to standard error.
 fn warn(text: &str) {

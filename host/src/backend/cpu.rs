@@ -3,9 +3,9 @@
 //! Threads, memory and tables are kept for the next run. The time of a run is wall time.
 
 use super::fit::{self, Ids};
+use super::identity::resident_digest;
 use super::memory::on_large_pages;
 use super::outgrown::{self, Outgrowing};
-use super::record::{self, Addresses, GraphAddresses, GraphSize, TableAddresses};
 pub use super::threads::{THREADS_MAX, available_threads};
 use super::threads::{prepare, run_blocks};
 use super::trace::TraceMemory;
@@ -13,6 +13,7 @@ use super::{
     BackendError, Canceller, DeviceInfo, HostWork, RunLimits, RunStats, Session, SessionMemory,
     SessionWork,
 };
+use crate::executor::Executor;
 use crate::graph::{Graph, memory};
 use crate::own::{BUILT_IN, Walk, Walkers, first_lie};
 use crate::program::{EncodedProgram, RegisterId};
@@ -20,7 +21,6 @@ use crate::tiles::{TileShape, Tiles};
 use crate::units::elapsed_ns;
 use seawall_core::abi::control::{ControlRecord, FaultCode};
 use seawall_core::abi::program::{LaunchRecord, Region};
-use seawall_core::abi::tiles::TileTable;
 use seawall_device::control::ProgramPoint;
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
@@ -32,12 +32,16 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 mod naive;
+mod place;
 pub(super) use naive::NaiveSession;
+use place::launch_record;
 
 /// A graph on the CPU.
 #[derive(Debug)]
 pub struct CpuSession<'g> {
     graph: &'g Graph,
+    /// Digest of the graph on this machine, which kernels read.
+    resident: Box<u64>,
     threads: u32,
     device: DeviceInfo,
     limits: RunLimits,
@@ -118,6 +122,7 @@ impl<'g> CpuSession<'g> {
         let device = device_of(threads)?;
         Ok(Self {
             graph,
+            resident: Box::new(resident_digest(graph, Executor::Cpu, 0)),
             threads: device.units,
             device,
             limits,
@@ -235,7 +240,8 @@ impl Session for CpuSession<'_> {
         fit::check_inputs(loaded.program.input_bytes, inputs)?;
         loaded.begin(inputs);
         let tiles = self.tiles.as_ref().filter(|_| loaded.program.needs.tiles);
-        let launch = launch_record(self.graph, loaded, tiles, self.limits);
+        let resident = (self.graph, &*self.resident);
+        let launch = launch_record(resident, loaded, tiles, self.limits);
         let extra = tiles.map_or(0, Tiles::slots);
         self.canceller.settle()?;
         let start = Instant::now();
@@ -322,69 +328,6 @@ impl Loaded {
         };
         let start = (record.offset_bytes / 4) as usize;
         Ok(&bytemuck::cast_slice::<_, u32>(region)[start..start + record.words as usize])
-    }
-}
-
-/// Returns the launch record with this process's addresses.
-fn launch_record(
-    graph: &Graph,
-    loaded: &mut Loaded,
-    tiles: Option<&Tiles>,
-    limits: RunLimits,
-) -> LaunchRecord {
-    let at = GraphAddresses {
-        tiles: tiles.map_or_else(TileTable::default, tile_table),
-        ..graph_addresses(graph, &loaded.program)
-    };
-    launch_record_at(graph, loaded, at, limits)
-}
-
-/// Returns this process's addresses of the arrays that `program` may read.
-fn graph_addresses(graph: &Graph, program: &EncodedProgram) -> GraphAddresses {
-    let incoming = (program.needs.incoming || graph.is_symmetric()).then(|| graph.incoming());
-    let address = |words: &[u32]| words.as_ptr() as u64;
-    GraphAddresses {
-        offsets: address(graph.offsets()),
-        targets: address(graph.targets()),
-        weights: graph.weights().map_or(0, address),
-        incoming_offsets: incoming.map_or(0, |rows| address(rows.offsets())),
-        incoming_targets: incoming.map_or(0, |rows| address(rows.targets())),
-        tiles: TileTable::default(),
-    }
-}
-
-/// Returns the launch record with the graph at the addresses `at`.
-fn launch_record_at(
-    graph: &Graph,
-    loaded: &mut Loaded,
-    at: GraphAddresses,
-    limits: RunLimits,
-) -> LaunchRecord {
-    let program = &loaded.program;
-    let at = Addresses {
-        graph: at,
-        tables: TableAddresses {
-            groups: program.groups.as_ptr() as u64,
-            waves: program.waves.as_ptr() as u64,
-            registers: program.registers.as_ptr() as u64,
-            code: program.code.as_ptr() as u64,
-        },
-        arena: loaded.arena.as_mut_ptr() as u64,
-        inputs: loaded.inputs.as_mut_ptr() as u64,
-        control: std::ptr::from_mut::<ControlRecord>(&mut loaded.control) as u64,
-        trace: loaded.trace.as_mut().map_or(0, TraceMemory::address),
-    };
-    record::launch_record(program, GraphSize::of(graph), &at, limits.time_budget_ns)
-}
-
-/// Returns the table with this process's addresses.
-fn tile_table(tiles: &Tiles) -> TileTable {
-    TileTable {
-        records: tiles.records().as_ptr() as u64,
-        edges: tiles.edges().as_ptr() as u64,
-        bases: tiles.bases().as_ptr() as u64,
-        rows: tiles.rows().as_ptr() as u64,
-        ..tiles.table()
     }
 }
 

@@ -4,7 +4,7 @@
 //! only a device could make have no values.
 
 use super::batch::{BatchError, BatchSession, BatchStats, Job};
-use super::{BackendError, Canceller, DeviceInfo, Session};
+use super::{BackendError, Canceller, DeviceInfo, Session, SessionWork};
 use crate::graph::Graph;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -98,6 +98,10 @@ impl BatchSession for CudaBatch<'_> {
     }
 
     fn memory_bytes(&self) -> u64 {
+        match self.never {}
+    }
+
+    fn work(&self) -> SessionWork {
         match self.never {}
     }
 

@@ -177,6 +177,12 @@ pub enum BackendError {
         /// Nodes of the graph.
         given: u32,
     },
+    /// The kernel found the digest of another graph or machine than the one that the program was
+    /// planned for.
+    #[error(
+        "the program was planned for another graph or machine than this session's; plan it again for this one"
+    )]
+    StalePlan,
     /// The tables of a program contradict each other.
     #[error("the encoded program is inconsistent: {problem}")]
     BadProgram {
@@ -270,6 +276,7 @@ impl BackendError {
             | Self::NoSuchRegister { .. }
             | Self::ForeignRegister { .. }
             | Self::OtherGraph { .. }
+            | Self::StalePlan
             | Self::BadProgram { .. }
             | Self::MissingGraphArray { .. }
             | Self::WrongWeights { .. }

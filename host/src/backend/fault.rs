@@ -11,6 +11,9 @@ const NAMED_MAX: usize = 8;
 /// Returns the error for a kernel that stopped itself and left `control`, in a program whose waves
 /// have these names.
 pub(crate) fn fault(wave_names: &[String], control: &ControlRecord) -> BackendError {
+    if FaultCode::from_word(control.fault.code) == FaultCode::StalePlan {
+        return BackendError::StalePlan;
+    }
     let missing = control.missing_blocks().take(NAMED_MAX).collect();
     fault_of(wave_names, control.fault, missing)
 }
@@ -45,7 +48,9 @@ pub(super) fn text(record: &FaultRecord, wave_name: &str, missing: &[u32]) -> St
         "wave {wave} ({wave_name}), {opcode}, iteration {iteration}, barrier epoch {epoch}"
     );
     match FaultCode::from_word(code) {
-        FaultCode::BadLaunch | FaultCode::BadBatch | FaultCode::GivenUp => what,
+        FaultCode::BadLaunch | FaultCode::BadBatch | FaultCode::GivenUp | FaultCode::StalePlan => {
+            what
+        }
         _ => format!("{what}; at {at}"),
     }
 }
@@ -110,6 +115,7 @@ fn what(record: &FaultRecord, missing: &[u32]) -> String {
         FaultCode::Undeclared => {
             "the wave used an operand or an array that its facts leave out; declare it"
         }
+        FaultCode::StalePlan => "the program was planned for another graph or machine",
         FaultCode::BadParameter => "a parameter of the wave is invalid",
         FaultCode::GivenUp => "the host gave the run up",
         FaultCode::Unknown => {
@@ -140,7 +146,7 @@ mod tests {
         let known = (0..99).filter(|code| FaultCode::from_word(*code) != FaultCode::Unknown);
         let codes: Vec<u32> = known.collect();
         let texts: BTreeSet<String> = codes.iter().map(|code| text_of(*code, 3)).collect();
-        assert_eq!((codes.len(), texts.len()), (17, 17), "{texts:#?}");
+        assert_eq!((codes.len(), texts.len()), (18, 18), "{texts:#?}");
         assert!(text_of(4711, 3).contains("fault code 4711"));
     }
 

@@ -4,7 +4,8 @@
 //! [`Session::memory`](super::Session::memory) says what was allocated. A test holds
 //! one against the other.
 
-use crate::executor::Executor;
+use super::identity::resident_digest;
+use crate::executor::{Executor, Machine};
 use crate::graph::Graph;
 use crate::program::encoded::GraphNeeds;
 use crate::program::{EncodedProgram, PlanRequest, ProgramBuilder};
@@ -86,7 +87,8 @@ pub(crate) fn graph_bytes(graph: &Graph, needs: GraphNeeds, executor: Executor) 
     let array = |bytes: u64| bytes.max(GPU_BYTES_MIN);
     let weights = needs.weights.map_or(0, |_| array(edges));
     let pairs = if has_incoming { 2 } else { 1 };
-    (array(rows) + array(edges)) * pairs + weights
+    let digest = GPU_BYTES_MIN;
+    (array(rows) + array(edges)) * pairs + weights + digest
 }
 
 /// Bytes beside arena and inputs that any plan of a program with such tables takes.
@@ -103,18 +105,20 @@ fn resident_bytes(
     graph_bytes(graph, needs, executor) + tables.bytes(executor) + smallest
 }
 
-/// The request to plan `program` for `graph` on `executor`, with all that is allocated there within
-/// `budget_bytes`.
+/// The request to plan `program` for `graph` on `executor` of `machine`, with all that is allocated
+/// there within the machine's budget. Kernels refuse such a plan on another machine, and beside
+/// another graph.
 #[must_use]
 pub fn plan_request(
     graph: &Graph,
     program: &ProgramBuilder,
-    (executor, budget_bytes): (Executor, Option<u64>),
+    (executor, machine): (Executor, &Machine),
 ) -> PlanRequest {
     let parts = (program.needs, program.table_lengths());
     PlanRequest {
         resident_bytes: resident_bytes(graph, parts, executor),
-        budget_bytes,
+        budget_bytes: machine.budget_bytes,
+        planned_for: resident_digest(graph, executor, machine.device),
         ..PlanRequest::default()
     }
 }

@@ -197,8 +197,9 @@ pub trait Session {
     /// Lets `canceller` end the runs of this session.
     fn cancel_by(&mut self, canceller: Canceller);
 
-    /// Sets whether later programs are loaded with room for a [`Trace`] of their runs. Only
-    /// machines that walk a program in one go write any; its memory counts to no budget.
+    /// Sets whether later runs have a [`Trace`]. Programs are then loaded with room for one, whose
+    /// memory counts to no budget. Without a persistent kernel it has the times of top-level groups
+    /// alone where the host launches each, and a CUDA graph has none.
     fn trace_runs(&mut self, trace: bool);
 
     /// Loads `program`, the one that [`Session::run`] runs: allocates its arena and uploads its
@@ -235,6 +236,7 @@ pub trait Session {
 }
 
 mod footprint;
+mod identity;
 mod error;
 mod fault;
 mod fit;
@@ -246,7 +248,8 @@ pub(crate) use fit::check_answer;
 pub use footprint::plan_request;
 pub use footprint::{SessionMemory, session_bytes};
 pub(crate) use footprint::{TableLengths, graph_bytes};
+pub use identity::resident_digest;
 pub use program_session::ProgramSession;
 pub use trace::{GroupTime, STEPS_KEPT, StepTaken, Trace};
-pub(crate) use work::PROGRAM_ALLOCATIONS;
 pub use work::SessionWork;
+pub(crate) use work::{BATCH_ALLOCATIONS, PROGRAM_ALLOCATIONS};

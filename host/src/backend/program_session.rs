@@ -1,7 +1,7 @@
 //! A program on a resident graph, whose inputs are set by register.
 
 use super::fit::Ids;
-use super::{BackendError, Canceller, DeviceInfo, RunStats, Session};
+use super::{BackendError, Canceller, DeviceInfo, RunStats, Session, SessionMemory, SessionWork};
 use crate::executor::{Executor, Machine};
 use crate::graph::Graph;
 use crate::program::{EncodedProgram, RegisterId};
@@ -85,6 +85,18 @@ impl<'g> ProgramSession<'g> {
     #[must_use]
     pub fn device(&self) -> &DeviceInfo {
         self.session.device()
+    }
+
+    /// Returns what the session moved, allocated and waited for since it was opened.
+    #[must_use]
+    pub fn work(&self) -> SessionWork {
+        self.session.work()
+    }
+
+    /// Returns the memory that the session holds.
+    #[must_use]
+    pub fn memory(&self) -> SessionMemory {
+        self.session.memory()
     }
 
     /// Ends runs of this session from another thread.

@@ -17,6 +17,8 @@ pub(super) struct GraphAddresses {
     pub(super) weights: u64,
     pub(super) incoming_offsets: u64,
     pub(super) incoming_targets: u64,
+    /// The digest of the graph and its machine.
+    pub(super) resident: u64,
     pub(super) tiles: TileTable,
 }
 
@@ -39,6 +41,8 @@ pub(super) struct Addresses {
     pub(super) control: u64,
     /// 0 if the run writes none.
     pub(super) trace: u64,
+    /// Share of the machine's memory that is taken, basis points; 0 if it does not count.
+    pub(super) memory_pressure_bps: u32,
 }
 
 /// Nodes and edges of a graph.
@@ -89,6 +93,10 @@ pub(super) fn launch_record(
         time_budget_ns,
         search: SearchPolicy {
             can_pull,
+            memory_pressure_bps: program
+                .search
+                .memory_pressure_bps
+                .max(at.memory_pressure_bps),
             ..program.search
         },
         tiles: at.graph.tiles,
@@ -96,6 +104,8 @@ pub(super) fn launch_record(
         code: length(program.code.len()),
         reserved: 0,
         trace: at.trace,
+        planned_for: program.planned_for,
+        resident: at.graph.resident,
     }
 }
 

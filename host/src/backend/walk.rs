@@ -61,6 +61,16 @@ pub(super) fn stages(program: &EncodedProgram) -> Result<Vec<Stage>, BackendErro
     Ok(stages_of(program, 0..program.top_groups))
 }
 
+/// The group of each stage of [`stages`].
+pub(super) fn groups_of_stages(program: &EncodedProgram) -> Vec<u32> {
+    let group = |index: u32| {
+        stages_of(program, index..index + 1)
+            .into_iter()
+            .map(move |_| index)
+    };
+    (0..program.top_groups).flat_map(group).collect()
+}
+
 /// The stages of some groups. The check has bounded how deep loops are.
 fn stages_of(program: &EncodedProgram, groups: Range<u32>) -> Vec<Stage> {
     let mut stages = Vec::new();
@@ -177,6 +187,7 @@ mod tests {
             arena_bytes: 64,
             input_bytes: 0,
             needs: GraphNeeds::default(),
+            planned_for: 0,
             search: SearchPolicy::default(),
             own: None,
         }

@@ -5,6 +5,9 @@ use serde::Serialize;
 /// Device allocations of a loaded program: arena, inputs, and tables with the control block.
 pub(crate) const PROGRAM_ALLOCATIONS: u64 = 3;
 
+/// Device allocations of a batch: one block for everything.
+pub(crate) const BATCH_ALLOCATIONS: u64 = 1;
+
 /// Work of a session since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -29,6 +32,13 @@ impl SessionWork {
     /// Counts a program that was loaded.
     pub(crate) const fn loaded(&mut self) {
         self.allocations = self.allocations.saturating_add(PROGRAM_ALLOCATIONS);
+    }
+
+    /// Counts a batch whose image of `bytes` bytes was uploaded, graphs and inputs with it.
+    pub(crate) const fn packed(&mut self, bytes: usize) {
+        self.graph_uploads = self.graph_uploads.saturating_add(1);
+        self.graph_bytes = self.graph_bytes.saturating_add(bytes as u64);
+        self.allocations = self.allocations.saturating_add(BATCH_ALLOCATIONS);
     }
 
     /// Counts a run with `inputs` words of inputs, for which the host waited `waits` times.

@@ -1,7 +1,7 @@
 //! Execution of a batch: programs, one session, one result per graph.
 
 use super::choose::{Choice, choose};
-use super::{BatchError, BatchOutcome, GraphOutcome};
+use super::{BatchError, BatchOutcome, GraphOutcome, forecast};
 use crate::analysis::{Found, Reading};
 use crate::backend::batch::cpu::CpuBatch;
 use crate::backend::batch::{self as backend, BatchSession, BatchStats, Job};
@@ -157,6 +157,7 @@ impl Submission<'_> {
         let prepared = prepare_as(graphs, &requests, (self.plans, self.wide))?;
         let plan = elapsed_ns(started);
         let programs = prepared.programs();
+        let predicted = forecast::predict(&prepared.jobs, request.repeat);
         let choice = choose(graphs, &requests);
         (self.progress)(Phase::Upload);
         let Opened {
@@ -193,6 +194,7 @@ impl Submission<'_> {
             programs,
             plans: self.plans.counters(),
             memory_bytes: session.memory_bytes(),
+            session: forecast::report(predicted, (session.work(), session.memory_bytes())),
             graphs,
             dropped: crate::outcome::Dropped::default(),
             times: Times {

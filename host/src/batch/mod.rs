@@ -27,6 +27,7 @@ mod choose;
 mod error;
 mod execute;
 mod expand;
+mod forecast;
 mod list;
 mod name;
 mod outcome;

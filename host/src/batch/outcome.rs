@@ -3,7 +3,7 @@
 use crate::analysis::{AnalysisKind, Answer};
 use crate::backend::HostWork;
 use crate::executor::Executor;
-use crate::outcome::{Column, Dropped, Rounds, Times, Weights};
+use crate::outcome::{Column, Dropped, Rounds, SessionReport, Times, Weights};
 use crate::program::PlanCounters;
 
 /// The content of a batch's report.
@@ -26,6 +26,8 @@ pub struct BatchOutcome {
     pub plans: PlanCounters,
     /// Device memory of the batch, bytes.
     pub memory_bytes: u64,
+    /// Work of the session, as predicted and as counted.
+    pub session: SessionReport,
     /// A result for each graph, in the order given.
     pub graphs: Vec<GraphOutcome>,
     /// Edges of the files that were dropped.
@@ -84,6 +86,10 @@ impl BatchOutcome {
         self.programs += again.programs;
         self.plans = again.plans;
         self.memory_bytes = self.memory_bytes.max(again.memory_bytes);
+        let (first, second) = (self.session, again.session);
+        let counted = first.counted.and(second.counted);
+        let both = (first.predicted.and(second.predicted), counted);
+        self.session = SessionReport::of(both, counted, self.memory_bytes);
         let (all, more) = (&mut self.times, again.times);
         all.plan += more.plan;
         all.upload += more.upload;

@@ -80,6 +80,10 @@ pub struct PlanRequest {
     pub resident_bytes: u64,
     /// Bytes that graph and registers may take; `None` sets no limit.
     pub budget_bytes: Option<u64>,
+    /// Digest of the resident graph and its machine, of
+    /// [`resident_digest`](crate::backend::resident_digest): kernels refuse the program beside
+    /// another one. 0 fits any graph of its size.
+    pub planned_for: u64,
     /// The packing of waves into groups.
     pub strategy: Strategy,
 }

@@ -148,7 +148,12 @@ fn hash_of(program: &ProgramBuilder, request: &PlanRequest) -> u64 {
         register.words.hash(&mut hasher);
     }
     hash_waves(&program.waves, &mut hasher);
-    (request.resident_bytes, request.budget_bytes).hash(&mut hasher);
+    (
+        request.resident_bytes,
+        request.budget_bytes,
+        request.planned_for,
+    )
+        .hash(&mut hasher);
     hasher.finish()
 }
 

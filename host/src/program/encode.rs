@@ -64,6 +64,7 @@ fn encode(
     tables.add_bodies();
     tables.encoded.arena_bytes = summary.arena_bytes;
     tables.encoded.input_bytes = input_bytes;
+    tables.encoded.planned_for = request.planned_for;
     tables.encoded.search.memory_pressure_bps = memory_pressure(request, &tables.encoded);
     prove(&tables.encoded).map_err(|error| by_name(builder, error))?;
     Ok((tables.encoded, summary))
@@ -139,6 +140,7 @@ impl<'b> Tables<'b> {
                 arena_bytes: 0,
                 input_bytes: 0,
                 needs: builder.needs,
+                planned_for: 0,
                 own: builder.own.clone(),
                 search: builder.search,
             },

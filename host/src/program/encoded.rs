@@ -87,6 +87,9 @@ pub struct EncodedProgram {
     pub input_bytes: u64,
     /// Graph arrays that the program reads.
     pub needs: GraphNeeds,
+    /// Digest of the graph and the machine that it was planned for, of
+    /// [`resident_digest`](crate::backend::resident_digest); 0 fits any graph of its size.
+    pub planned_for: u64,
     /// Thresholds of frontier searches.
     pub search: SearchPolicy,
     /// Waves of another crate, if it uses some.

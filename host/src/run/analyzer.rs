@@ -5,7 +5,7 @@ use super::execute::{Answer, Submission, barriers};
 use super::explain::explain;
 use super::forecast::Ledger;
 use super::opened::Opened;
-use super::plan::{Target, check_opened, memory_of};
+use super::plan::{Target, memory_of};
 use super::planned::Planned;
 use super::{Machine, Phase, RunError, RunRequest, steps};
 use crate::Cause;
@@ -66,7 +66,8 @@ impl<'g> Analyzer<'g> {
         }
     }
 
-    /// Returns the same analyzer with other plans, such as those of an analyzer of another graph.
+    /// Returns the same analyzer with other plans, such as those of an earlier analyzer. Plans are
+    /// for one graph and machine: they serve an equal graph, and leave room to others.
     #[must_use]
     pub fn with_plans(self, plans: PlanCache) -> Self {
         Self { plans, ..self }
@@ -116,7 +117,7 @@ impl<'g> Analyzer<'g> {
         {
             self.resident = None;
         }
-        let (choice, target, known) = match &mut self.resident {
+        let (choice, meant, known) = match &mut self.resident {
             Some(resident) => (None, resident.target, resident.loaded.take()),
             None => {
                 let choice = choose(self.graph, request);
@@ -124,16 +125,15 @@ impl<'g> Analyzer<'g> {
                 (Some(choice), target, None)
             }
         };
-        let planned = submission.plan((target, false), known.as_ref())?;
+        let mut planned = submission.plan((meant, false), known.as_ref())?;
         submission.progress(Phase::Upload);
         let is_new = choice.is_some();
         let (resident, uploaded_ns) = self.resident(&mut submission, choice)?;
         let target = resident.target;
-        check_opened(
-            (submission.graph, request),
-            &planned.encoded,
-            target.executor,
-        )?;
+        if target.executor != meant.executor {
+            // A plan for the machine that did not open is refused by the one that did.
+            planned = submission.plan((target, false), None)?;
+        }
         let session = resident.opened.session.as_mut();
         let start = if is_new {
             SessionWork::default()

@@ -6,6 +6,7 @@ use super::{Executor, RunRequest};
 use crate::backend::{self, PROGRAM_ALLOCATIONS, SessionWork};
 use crate::graph::Graph;
 use crate::outcome::SessionReport;
+use crate::program::EncodedProgram;
 use seawall_core::session::{ReadbackPolicy, ReuseTelemetry, SessionProfile};
 
 /// Predictions for a request and its counters, program by program: a search whose distances
@@ -82,27 +83,41 @@ impl Ledger {
 
     /// Returns the report of the request.
     pub(super) fn report(&self) -> SessionReport {
-        let SessionWork {
-            graph_uploads,
-            graph_bytes,
-            runs,
-            ..
-        } = self.now;
-        let warm_reuses = runs.saturating_sub(graph_uploads);
-        let reuse = ReuseTelemetry {
-            cold_uploads: graph_uploads,
-            warm_reuses,
-            upload_bytes: graph_bytes,
-            avoided_upload_bytes: warm_reuses.saturating_mul(graph_bytes),
-        };
-        SessionReport {
-            predicted: self.predicted,
-            counted: self.now.since(self.start),
-            peak_bytes: self.peak_bytes,
-            reuse,
-            reuse_rate_ppm: reuse.reuse_rate().map(|rate| rate.0),
-        }
+        let counted = self.now.since(self.start);
+        SessionReport::of((self.predicted, counted), self.now, self.peak_bytes)
     }
+}
+
+/// Reports a session of `executor` that was opened for `program`, ran it `runs` times, read
+/// `output_bytes` at the end and counted `counted`.
+#[must_use]
+pub fn program_report(
+    (graph, executor): (&Graph, Executor),
+    program: &EncodedProgram,
+    (runs, output_bytes): (u64, u64),
+    counted: SessionWork,
+) -> SessionReport {
+    let session = Profiled {
+        graph,
+        executor,
+        program,
+        output_bytes,
+    };
+    let plan = session.profile(runs).plan();
+    let predicted = plan.map_or_else(
+        |_| SessionWork::default(),
+        |plan| SessionWork {
+            graph_uploads: plan.graph_reuse.cold_uploads,
+            graph_bytes: plan.one_time_graph_upload_bytes,
+            allocations: PROGRAM_ALLOCATIONS,
+            runs,
+            input_bytes: plan.total_frontier_refresh_bytes,
+            synchronisations: runs,
+            readback_bytes: plan.host_readback_bytes,
+        },
+    );
+    let peak_bytes = plan.map_or(0, |plan| plan.peak_resident_bytes);
+    SessionReport::of((predicted, counted), counted, peak_bytes)
 }
 
 /// The session that the request would make alone, of its runs.
@@ -111,20 +126,44 @@ fn profile(
     planned: &Planned,
     executor: Executor,
 ) -> SessionProfile {
-    let program = &planned.encoded;
-    let graph_bytes = backend::graph_bytes(graph, program.needs, executor);
-    let output = planned.output_bytes();
-    let whole = backend::session_bytes(graph, program, executor);
-    let known = graph_bytes + program.input_bytes + output;
+    let session = Profiled {
+        graph,
+        executor,
+        program: &planned.encoded,
+        output_bytes: planned.output_bytes(),
+    };
     SessionProfile {
-        // The sizes that the plan follows from; never 0.
-        graph_layout_hash: u64::from(graph.nodes()) << 32 | u64::from(graph.edges()) | 1 << 63,
-        graph_bytes,
-        run_count: u64::from(request.repeat.get()),
-        per_run_frontier_bytes: program.input_bytes,
-        reusable_scratch_bytes: whole.saturating_sub(known),
-        per_run_output_bytes: output,
         budget_bytes: request.machine.budget_bytes.unwrap_or(u64::MAX),
-        readback: ReadbackPolicy::FinalOnly,
+        ..session.profile(u64::from(request.repeat.get()))
+    }
+}
+
+/// A program on a graph and a machine.
+struct Profiled<'a> {
+    graph: &'a Graph,
+    executor: Executor,
+    program: &'a EncodedProgram,
+    /// Bytes that are read at the end.
+    output_bytes: u64,
+}
+
+impl Profiled<'_> {
+    /// The session of `run_count` runs.
+    fn profile(&self, run_count: u64) -> SessionProfile {
+        let (graph, program) = (self.graph, self.program);
+        let graph_bytes = backend::graph_bytes(graph, program.needs, self.executor);
+        let whole = backend::session_bytes(graph, program, self.executor);
+        let known = graph_bytes + program.input_bytes + self.output_bytes;
+        SessionProfile {
+            // The sizes that the plan follows from; never 0.
+            graph_layout_hash: u64::from(graph.nodes()) << 32 | u64::from(graph.edges()) | 1 << 63,
+            graph_bytes,
+            run_count,
+            per_run_frontier_bytes: program.input_bytes,
+            reusable_scratch_bytes: whole.saturating_sub(known),
+            per_run_output_bytes: self.output_bytes,
+            budget_bytes: u64::MAX,
+            readback: ReadbackPolicy::FinalOnly,
+        }
     }
 }

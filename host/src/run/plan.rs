@@ -63,8 +63,8 @@ pub(super) fn plan_program(
     (target, plans): (Target, &mut PlanCache),
 ) -> Result<(Arc<EncodedProgram>, PlanSummary), RunError> {
     target.steer(&mut program.search);
-    let budget_bytes = request.machine.budget_bytes;
-    let plan = backend::plan_request(graph, program, (target.executor, budget_bytes));
+    let machine = &request.machine;
+    let plan = backend::plan_request(graph, program, (target.executor, machine));
     let planned = if request.reuse_plans {
         plans.encode(program, &plan)
     } else {
@@ -103,22 +103,5 @@ pub(super) fn memory_of(
         allocated_bytes: held.allocated_bytes,
         tiles_bytes: held.tiles_bytes,
         budget_bytes: request.machine.budget_bytes,
-    }
-}
-
-/// Refuses a program that was planned for another machine than the one that opened and does
-/// not fit there.
-///
-/// # Errors
-/// [`RunError::OverBudget`].
-pub(super) fn check_opened(
-    (graph, request): (&Graph, &RunRequest),
-    encoded: &EncodedProgram,
-    executor: Executor,
-) -> Result<(), RunError> {
-    let needed = backend::session_bytes(graph, encoded, executor);
-    match request.machine.budget_bytes {
-        Some(budget) if needed > budget => Err(over_budget(request, (needed, budget))),
-        _ => Ok(()),
     }
 }

@@ -19,6 +19,7 @@ mod output;
 mod paths;
 mod pictures;
 mod plan;
+mod sessions;
 mod sweep;
 mod topology;
 mod usage_errors;

@@ -9,6 +9,7 @@ mod own;
 mod proofs;
 mod planning;
 mod sessions;
+mod stale;
 mod watchdog;
 
 use seawall::backend::cpu::CpuSession;

@@ -15,7 +15,9 @@ use crate::program::{ProgramFailure, read};
 use seawall::backend::{BackendError, ProgramSession, plan_request};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::{Graph, LoadOptions, load};
+use seawall::outcome::SessionReport;
 use seawall::program::{GraphSize, Kind, PlanSummary, TextProgram, TextResult};
+use seawall::run::program_report;
 use seawall::units::{counted, elapsed_ns};
 
 /// A program, its graph and its machine.
@@ -40,8 +42,7 @@ pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
         edges: graph.edges(),
     })?;
     let executor = asked.machine.executor.unwrap_or(Executor::Cpu);
-    let budget_bytes = asked.machine.budget_bytes;
-    let request = plan_request(&graph, &program.program, (executor, budget_bytes));
+    let request = plan_request(&graph, &program.program, (executor, &asked.machine));
     let encoded = program.program.encode(&request);
     let (encoded, plan) = encoded.map_err(|source| text.refused(source))?;
     let ran = run(&graph, &asked.machine, (&program, &encoded))
@@ -55,6 +56,7 @@ pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
         time_ns: json!({"load": load_ns, "run": ran.run_ns}),
         device: ran.device,
         loops: ran.loops,
+        session: ran.session,
         results: ran.results,
     };
     if asked.json {
@@ -72,6 +74,7 @@ pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
 struct Ran {
     device: String,
     loops: Vec<LoopEnd>,
+    session: SessionReport,
     results: Vec<ResultReport>,
     run_ns: u64,
 }
@@ -115,12 +118,25 @@ fn run(
         session.read(result.register, &mut words)?;
         results.push(shown(result, &words));
     }
+    let executor = machine.executor.unwrap_or(Executor::Cpu);
+    let asked = (1, output_bytes(program, encoded));
+    let session_report = program_report((graph, executor), encoded, asked, session.work());
     Ok(Ran {
+        session: session_report,
         device: session.device().name.clone(),
         loops: loops.collect(),
         results,
         run_ns,
     })
+}
+
+/// Bytes of the registers that are read as results.
+fn output_bytes(program: &TextProgram, encoded: &seawall::program::EncodedProgram) -> u64 {
+    let words = |result: &TextResult| {
+        let register = encoded.registers.get(result.register.number() as usize);
+        register.map_or(0, |register| u64::from(register.words))
+    };
+    4 * program.results.iter().map(words).sum::<u64>()
 }
 
 /// The values of a result in `words`; a float that is no number is null.
@@ -150,6 +166,7 @@ struct Report {
     edges: u32,
     plan: PlanSummary,
     loops: Vec<LoopEnd>,
+    session: SessionReport,
     results: Vec<ResultReport>,
     time_ns: Value,
 }

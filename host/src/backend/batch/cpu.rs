@@ -6,7 +6,8 @@
 use super::{BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches, own_of};
 use crate::backend::cpu::{self, Line};
 use crate::backend::threads::run_blocks;
-use crate::backend::{BackendError, Canceller, DeviceInfo, HostWork, RunLimits};
+use crate::backend::{BackendError, Canceller, DeviceInfo, HostWork, RunLimits, SessionWork};
+use crate::executor::Executor;
 use crate::own::{BUILT_IN, OwnWaves};
 use crate::units::elapsed_ns;
 use seawall_core::abi::batch::BatchRecord;
@@ -27,6 +28,7 @@ pub struct CpuBatch<'g> {
     memory: Vec<Line>,
     device: DeviceInfo,
     canceller: Canceller,
+    work: SessionWork,
     upload_ns: u64,
 }
 
@@ -50,6 +52,7 @@ impl<'g> CpuBatch<'g> {
             workers: device.units,
             available_bytes: budget_bytes.unwrap_or(u64::MAX),
             time_budget_ns: limits.time_budget_ns,
+            machine: (Executor::Cpu, 0),
         };
         let own = own_of(jobs)?;
         let pack = Pack::new(jobs, room)?;
@@ -57,7 +60,10 @@ impl<'g> CpuBatch<'g> {
         let mut memory = cpu::lines("the batch", pack.bytes())?;
         let base = memory.as_mut_ptr() as u64;
         let image = bytemuck::cast_slice_mut::<_, u8>(&mut memory);
-        pack.write(jobs, base, &mut image[..pack.image_bytes() as usize]);
+        let image = &mut image[..pack.image_bytes() as usize];
+        pack.write(jobs, base, image);
+        let mut work = SessionWork::default();
+        work.packed(image.len());
         Ok(Self {
             searches,
             pack,
@@ -65,6 +71,7 @@ impl<'g> CpuBatch<'g> {
             memory,
             device,
             canceller: Canceller::default(),
+            work,
             upload_ns: elapsed_ns(started),
         })
     }
@@ -88,6 +95,10 @@ impl BatchSession for CpuBatch<'_> {
         self.pack.bytes()
     }
 
+    fn work(&self) -> SessionWork {
+        self.work
+    }
+
     fn upload_ns(&self) -> u64 {
         self.upload_ns
     }
@@ -106,12 +117,14 @@ impl BatchSession for CpuBatch<'_> {
         run_threads((record, self.walk), self.pack.workers(), &self.canceller)?;
         self.canceller.settle()?;
         let run_ns = elapsed_ns(started);
+        self.work.ran(0, 1);
         self.pack
             .stats((run_ns, HostWork::default()), self.part(&zeroed))
     }
 
     fn read_each(&mut self) -> Result<Vec<Result<Vec<u32>, BackendError>>, BatchError> {
         let words = self.pack.results(self.part(&self.pack.io()));
+        words.iter().for_each(|words| self.work.read(words.len()));
         Ok(self.searches.check(words))
     }
 }

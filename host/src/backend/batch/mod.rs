@@ -13,7 +13,7 @@ pub(crate) use pack::Pack;
 pub(crate) use place::Room;
 
 use super::outgrown::{self, Outgrowing};
-use super::{BackendError, Canceller, DeviceInfo, HostWork};
+use super::{BackendError, Canceller, DeviceInfo, HostWork, SessionWork};
 use crate::Cause;
 use crate::graph::Graph;
 use crate::own::OwnWaves;
@@ -62,6 +62,9 @@ pub trait BatchSession {
 
     /// Bytes that the batch takes on the machine: graphs, registers, tables.
     fn memory_bytes(&self) -> u64;
+
+    /// Returns what the batch moved, allocated and waited for since it was opened.
+    fn work(&self) -> SessionWork;
 
     /// Nanoseconds that packing and uploading took.
     fn upload_ns(&self) -> u64;

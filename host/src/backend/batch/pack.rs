@@ -1,7 +1,7 @@
 //! One block of memory for a whole batch, and the image that fills it.
 //!
 //! ```text
-//! batch record | launch records | tables | graphs | inputs and results | state | control blocks | arenas
+//! batch record | launch records | digests | tables | graphs | inputs and results | state | control blocks | arenas
 //! '--------------------- the image, uploaded once --------------------' '----- zeroed a run ----'
 //! ```
 //!
@@ -13,7 +13,8 @@ use super::place::{
 };
 use super::{BatchError, BatchStats, Job};
 use crate::backend::record::{Addresses, GraphAddresses, GraphSize, TableAddresses, launch_record};
-use crate::backend::{BackendError, HostWork, fault};
+use crate::backend::{BackendError, HostWork, fault, resident_digest};
+use crate::executor::Executor;
 use crate::graph::Graph;
 use bytemuck::Zeroable;
 use rayon::prelude::*;
@@ -35,7 +36,9 @@ pub(crate) struct Pack {
     workers: u32,
     arena_stride: u64,
     time_budget_ns: u64,
+    machine: (Executor, u32),
     launches: u64,
+    digests: u64,
     io: Range<u64>,
     state: u64,
     controls: u64,
@@ -60,6 +63,7 @@ impl Pack {
         let mut cursor = Cursor::default();
         cursor.take(size_of::<BatchRecord>() as u64);
         let launches = cursor.take(table::<LaunchRecord>(jobs.len()));
+        let digests = cursor.take(table::<u64>(jobs.len()));
         let (tables, users) = share_tables(jobs, &mut cursor)?;
         let mut places = place_graphs(jobs, &users, &mut cursor);
         let io_start = cursor.0;
@@ -78,7 +82,9 @@ impl Pack {
             workers,
             arena_stride,
             time_budget_ns: room.time_budget_ns,
+            machine: room.machine,
             launches,
+            digests,
             io,
             state,
             controls,
@@ -156,8 +162,19 @@ impl Pack {
             let start = self.launches + position * size_of::<LaunchRecord>() as u64;
             put(image, start, std::slice::from_ref(&launch));
         }
-        for (job, place) in jobs.iter().zip(&self.places) {
+        for (at, (job, place)) in jobs.iter().zip(&self.places).enumerate() {
             write_graph(job, place, image);
+            let digest = self.digest(job);
+            put(image, self.digests + table::<u64>(at), &[digest]);
+        }
+    }
+
+    /// The digest of a job's graph, if its program was planned for one.
+    fn digest(&self, job: &Job<'_>) -> u64 {
+        let (executor, device) = self.machine;
+        match job.program.planned_for {
+            0 => 0,
+            _ => resident_digest(job.graph, executor, device),
         }
     }
 
@@ -172,6 +189,7 @@ impl Pack {
             place.incoming
         };
         let address = |offset: Option<u64>| offset.map_or(0, |offset| base + offset);
+        let resident = base + self.digests + table::<u64>(at);
         let at = Addresses {
             graph: GraphAddresses {
                 offsets: base + place.offsets,
@@ -179,6 +197,7 @@ impl Pack {
                 weights: address(place.weights),
                 incoming_offsets: address(incoming.map(|(offsets, _)| offsets)),
                 incoming_targets: address(incoming.map(|(_, targets)| targets)),
+                resident,
                 tiles: TileTable::default(),
             },
             tables: TableAddresses {
@@ -191,6 +210,8 @@ impl Pack {
             inputs: base + place.io,
             control: base + self.controls + table::<ControlRecord>(at),
             trace: 0,
+            // A batch takes all the room that there is, to run more graphs at once.
+            memory_pressure_bps: 0,
         };
         launch_record(program, GraphSize::of(graph), &at, self.time_budget_ns)
     }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::analysis::{self, AnalysisKind, Question};
+use crate::executor::Executor;
 use crate::program::{EncodedProgram, PlanRequest, ProgramBuilder};
 use seawall_core::abi::program::{Region, RegisterRecord};
 use std::sync::Arc;
@@ -47,6 +48,7 @@ fn room(workers: u32, available_bytes: u64) -> Room {
         workers,
         available_bytes,
         time_budget_ns: 7,
+        machine: (Executor::Cpu, 0),
     }
 }
 

@@ -6,6 +6,7 @@
 use super::{BatchError, Job};
 use crate::backend::BackendError;
 use crate::backend::fit::{self, Ids};
+use crate::executor::Executor;
 use crate::program::{EncodedProgram, RegisterId};
 use seawall_core::abi::code::Instruction;
 use seawall_core::abi::program::{GroupRecord, Region, RegisterRecord, WaveRecord};
@@ -25,6 +26,8 @@ pub(crate) struct Room {
     pub(crate) available_bytes: u64,
     /// Time budget of a run, nanoseconds.
     pub(crate) time_budget_ns: u64,
+    /// The kind of machine and its number, of which graphs have a digest.
+    pub(crate) machine: (Executor, u32),
 }
 
 /// A program's tables, shared by all graphs that run it.

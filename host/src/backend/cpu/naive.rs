@@ -4,10 +4,8 @@
 //! launches the wave, waits, and copies all memory of the program back. The waves are those of
 //! every other executor.
 
-use super::{
-    CpuSession, Line, Loaded, RunLimits, SERVICES, graph_addresses, launch_record_at, lines,
-    walkers,
-};
+use super::place::{graph_addresses, launch_record_at};
+use super::{CpuSession, Line, Loaded, RunLimits, SERVICES, lines, walkers};
 use crate::backend::threads::run_blocks;
 use crate::backend::walk::{LoopStage, Stage, stages};
 use crate::backend::{
@@ -171,7 +169,12 @@ impl Running<'_, '_> {
     }
 
     fn launch(&mut self, kernel: Kernel) -> Result<(), BackendError> {
-        let CpuSession { graph, limits, .. } = *self.session;
+        let CpuSession {
+            graph,
+            limits,
+            ref resident,
+            ..
+        } = *self.session;
         let blocks = match kernel {
             Kernel::Begin(_) | Kernel::Again(_) => 1,
             Kernel::Group(_) | Kernel::Body(_) => self.session.threads,
@@ -181,7 +184,7 @@ impl Running<'_, '_> {
             .loaded
             .as_mut()
             .ok_or(BackendError::NotLoaded)?;
-        let mut at = graph_addresses(graph, &loaded.program);
+        let mut at = graph_addresses((graph, resident), &loaded.program);
         for address in [
             &mut at.offsets,
             &mut at.targets,

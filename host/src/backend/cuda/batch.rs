@@ -20,7 +20,8 @@ use super::stream::{COPY_LIMIT, Event, Stream};
 use crate::backend::batch::{
     BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches, own_of,
 };
-use crate::backend::{BackendError, Canceller, DeviceInfo, HostWork};
+use crate::backend::{BackendError, Canceller, DeviceInfo, HostWork, SessionWork};
+use crate::executor::Executor;
 use crate::units::elapsed_ns;
 use seawall_core::abi::batch::BatchState;
 use seawall_core::abi::control::ControlRecord;
@@ -65,6 +66,7 @@ pub struct CudaBatch<'g> {
     time_budget: Duration,
     canceller: Canceller,
     brake: Option<Brake>,
+    work: SessionWork,
     upload_ns: u64,
     context: Rc<Context>,
 }
@@ -102,6 +104,7 @@ impl<'g> CudaBatch<'g> {
             workers: most.shape().blocks,
             available_bytes: options.budget_bytes.map_or(free, |budget| budget.min(free)),
             time_budget_ns: options.limits.time_budget_ns,
+            machine: (Executor::Mega, options.device),
         };
         let pack = Pack::new(jobs, room)?;
         let searches = Searches::of(jobs)?;
@@ -120,6 +123,7 @@ impl<'g> CudaBatch<'g> {
             time_budget: Duration::from_nanos(options.limits.time_budget_ns),
             canceller: Canceller::default(),
             brake: None,
+            work: SessionWork::default(),
             upload_ns: 0,
             context,
         };
@@ -153,6 +157,7 @@ impl<'g> CudaBatch<'g> {
             self.staging
                 .upload(&self.stream, self.memory.address(), &image)?;
         }
+        self.work.packed(bytes);
         self.zero(self.pack.image_bytes()..self.pack.bytes())?;
         self.stream.wait("uploading the batch", COPY_LIMIT)
     }
@@ -246,6 +251,10 @@ impl BatchSession for CudaBatch<'_> {
         self.pack.bytes()
     }
 
+    fn work(&self) -> SessionWork {
+        self.work
+    }
+
     fn upload_ns(&self) -> u64 {
         self.upload_ns
     }
@@ -259,6 +268,7 @@ impl BatchSession for CudaBatch<'_> {
         let launched = self.launch();
         let timed = self.settled(launched)?;
         self.canceller.settle()?;
+        self.work.ran(0, timed.1.host_synchronisations);
         self.pack.stats(timed, &self.copy)
     }
 
@@ -266,7 +276,9 @@ impl BatchSession for CudaBatch<'_> {
         self.context.bind()?;
         let read = self.download(self.pack.io());
         self.settled(read)?;
-        Ok(self.searches.check(self.pack.results(&self.copy)))
+        let words = self.pack.results(&self.copy);
+        words.iter().for_each(|words| self.work.read(words.len()));
+        Ok(self.searches.check(words))
     }
 }
 

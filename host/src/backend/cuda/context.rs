@@ -11,6 +11,7 @@ use super::error::{beyond_reset, check, given_up, still_held};
 use super::lost::{Ledger, Way};
 use crate::backend::BackendError;
 use cudarc::driver::sys::{self, CUcontext, CUdevice};
+use seawall_core::ratio::Bps;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -119,6 +120,15 @@ impl Context {
             .set(self.used_bytes.get().saturating_sub(bytes));
     }
 
+    /// Share of the budget, or of the device's memory without one, that is taken, basis points. The
+    /// memory that other programs use counts as taken.
+    pub(super) fn memory_pressure_bps(&self) -> Result<u32, BackendError> {
+        let memory = self.limits.info.memory_bytes;
+        let used = self.used_bytes.get();
+        let limits = (memory, self.budget_bytes);
+        Ok(pressure(self.free_bytes()?, limits, used))
+    }
+
     /// Free device memory, bytes.
     pub(super) fn free_bytes(&self) -> Result<u64, BackendError> {
         let (mut free, mut total) = (0usize, 0usize);
@@ -189,6 +199,14 @@ fn available(free: u64, budget: Option<u64>, used: u64) -> u64 {
     budget.map_or(free, |budget| free.min(budget.saturating_sub(used)))
 }
 
+/// The larger share of the budget and of the device's memory that is taken, basis points.
+fn pressure(free: u64, (memory, budget): (u64, Option<u64>), used: u64) -> u32 {
+    let taken = memory.saturating_sub(free).max(used);
+    let of_device = Bps::share(taken, memory).map_or(0, |share| share.0);
+    let of_budget = budget.and_then(|budget| Bps::share(used, budget));
+    of_budget.map_or(of_device, |share| share.0.max(of_device))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,5 +217,15 @@ mod tests {
         assert_eq!(available(100, Some(80), 70), 10);
         assert_eq!(available(5, Some(80), 70), 5);
         assert_eq!(available(100, Some(60), 70), 0);
+    }
+
+    #[test]
+    fn pressure_is_that_of_the_scarcer_of_budget_and_memory() {
+        assert_eq!(pressure(75, (100, None), 20), 2_500);
+        assert_eq!(pressure(75, (100, Some(40)), 20), 5_000);
+        assert_eq!(pressure(4, (100, Some(400)), 90), 9_600);
+        // Memory that was taken a moment ago may still count as free.
+        assert_eq!(pressure(100, (100, None), 90), 9_000);
+        assert_eq!(pressure(0, (0, None), 0), 0);
     }
 }

@@ -150,7 +150,12 @@ impl Launches {
 
     /// Runs the program, with one wait per iteration of each loop.
     pub(super) fn queue(&self, running: &mut Running<'_>) -> Result<(), BackendError> {
-        self.queue_stages(running, running.program().stages())
+        let program = running.program();
+        for (stage, group) in program.stages().iter().zip(program.stage_groups()) {
+            running.begin_group(*group)?;
+            self.queue_stages(running, std::slice::from_ref(stage))?;
+        }
+        Ok(())
     }
 
     fn queue_stages(

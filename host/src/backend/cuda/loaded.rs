@@ -13,7 +13,7 @@ use crate::backend::fit::Ids;
 use crate::backend::outgrown::Outgrowing;
 use crate::backend::record::GraphAddresses;
 use crate::backend::trace::{Trace, TraceMemory};
-use crate::backend::walk::{Stage, stages};
+use crate::backend::walk::{Stage, groups_of_stages, stages};
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::{ControlRecord, FaultRecord};
@@ -55,6 +55,7 @@ pub(super) struct Loaded {
     registers: Vec<RegisterRecord>,
     wave_names: Vec<String>,
     stages: Vec<Stage>,
+    stage_groups: Vec<u32>,
     pub(super) staged_inputs: Pinned,
     pub(super) control: Pinned,
     pub(super) state: Pinned,
@@ -141,6 +142,7 @@ impl Loaded {
             ids: Ids::of(program),
             registers: program.registers.clone(),
             wave_names: program.wave_names.clone(),
+            stage_groups: groups_of_stages(program),
             stages,
             staged_inputs: Pinned::take(context, input_bytes)?,
             control: Pinned::take(context, size_of::<ControlRecord>())?,
@@ -158,8 +160,13 @@ impl Loaded {
         around: Surroundings<'_>,
         uploader: &mut Uploader<'_>,
     ) -> Result<(), BackendError> {
-        let image = self.placement(around).image(program);
         let stream = uploader.stream;
+        let placement = Placement {
+            // Everything of the run is allocated by now.
+            memory_pressure_bps: stream.context().memory_pressure_bps()?,
+            ..self.placement(around)
+        };
+        let image = placement.image(program);
         // SAFETY: all three blocks belong to `self`; freeing them waits for
         // the device, and the tables are as long as their image.
         unsafe {
@@ -184,6 +191,7 @@ impl Loaded {
                 .trace
                 .as_ref()
                 .map_or(0, |trace| trace.device.address()),
+            memory_pressure_bps: 0,
             time_budget_ns: around.time_budget_ns,
         }
     }
@@ -245,6 +253,11 @@ impl Loaded {
     /// The launches of the host, in order.
     pub(super) fn stages(&self) -> &[Stage] {
         &self.stages
+    }
+
+    /// The top-level group of each of these stages.
+    pub(super) fn stage_groups(&self) -> &[u32] {
+        &self.stage_groups
     }
 
     /// Returns the location of a register.

@@ -302,6 +302,7 @@ fn bare(tables: u64) -> Placement {
         nodes: 0,
         edges: 0,
         trace: 0,
+        memory_pressure_bps: 0,
         time_budget_ns: BUDGET_NS,
     }
 }

@@ -206,6 +206,7 @@ mod tests {
             arena_bytes: 0,
             input_bytes: 0,
             needs: GraphNeeds::default(),
+            planned_for: 0,
             search: SearchPolicy::default(),
             own: None,
         }

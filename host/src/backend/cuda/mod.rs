@@ -27,6 +27,7 @@ mod launch;
 mod tables;
 mod resident;
 mod loaded;
+mod marks;
 mod runner;
 mod running;
 mod brake;

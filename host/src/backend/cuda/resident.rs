@@ -9,7 +9,8 @@ use super::memory::DeviceMemory;
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Stream};
 use crate::backend::record::GraphAddresses;
-use crate::backend::{BackendError, fit};
+use crate::backend::{BackendError, fit, resident_digest};
+use crate::executor::Executor;
 use crate::graph::Graph;
 use crate::program::encoded::GraphNeeds;
 use crate::tiles::{TileShape, Tiles};
@@ -66,6 +67,8 @@ struct ResidentTiles {
 #[derive(Debug)]
 pub(super) struct ResidentGraph<'g> {
     graph: &'g Graph,
+    /// Digest of the graph on this device, which kernels read.
+    digest: DeviceMemory,
     offsets: DeviceMemory,
     targets: DeviceMemory,
     weights: Option<DeviceMemory>,
@@ -75,12 +78,14 @@ pub(super) struct ResidentGraph<'g> {
 }
 
 impl<'g> ResidentGraph<'g> {
-    /// Uploads rows and targets.
+    /// Uploads rows and targets, and the digest of the graph on GPU number `device`.
     pub(super) fn upload(
-        graph: &'g Graph,
+        (graph, device): (&'g Graph, u32),
         mut uploader: Uploader<'_>,
     ) -> Result<Self, BackendError> {
         let started = Instant::now();
+        let digest = resident_digest(graph, Executor::Mega, device);
+        let digest = uploader.put("the graph's digest", bytemuck::bytes_of(&digest))?;
         let offsets = uploader.put(
             "the graph's row offsets",
             bytemuck::cast_slice(graph.offsets()),
@@ -89,6 +94,7 @@ impl<'g> ResidentGraph<'g> {
         uploader.stream.wait("uploading the graph", COPY_LIMIT)?;
         Ok(Self {
             graph,
+            digest,
             offsets,
             targets,
             weights: None,
@@ -177,7 +183,7 @@ impl<'g> ResidentGraph<'g> {
 
     /// Bytes of the graph's arrays, without those by tiles.
     pub(super) fn bytes(&self) -> u64 {
-        let rows = self.offsets.bytes() + self.targets.bytes();
+        let rows = self.digest.bytes() + self.offsets.bytes() + self.targets.bytes();
         let weights = self.weights.as_ref().map_or(0, DeviceMemory::bytes);
         let incoming = self.incoming.as_ref();
         let incoming = incoming.map_or(0, |rows| rows.offsets.bytes() + rows.targets.bytes());
@@ -221,6 +227,7 @@ impl<'g> ResidentGraph<'g> {
             weights,
             incoming_offsets,
             incoming_targets,
+            resident: self.digest.address(),
             tiles: TileTable::default(),
         }
     }

@@ -5,10 +5,11 @@
 
 use super::brake::Watch;
 use super::loaded::{Loaded, STATE_BYTES, STATE_OFFSET};
+use super::marks::Marks;
 use super::naive::Copies;
-use super::stream::Stream;
+use super::stream::{Event, Stream};
 use crate::backend::walk::LoopStage;
-use crate::backend::{BackendError, HostWork};
+use crate::backend::{BackendError, HostWork, Trace};
 use seawall_core::abi::control::LoopState;
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,7 @@ pub(super) struct Running<'a> {
     host: HostWork,
     before_region: Option<HostWork>,
     copies: Option<&'a Copies>,
+    marks: Option<Marks>,
     watch: Watch<'a>,
 }
 
@@ -44,12 +46,34 @@ impl<'a> Running<'a> {
             host: HostWork::default(),
             before_region: None,
             copies: None,
+            marks: None,
         }
     }
 
     /// Makes the host copy before and after every wave.
     pub(super) fn with_copies(self, copies: Option<&'a Copies>) -> Self {
         Self { copies, ..self }
+    }
+
+    /// Marks the start of each group in the stream, if `marks`.
+    pub(super) fn with_marks(self, marks: bool) -> Self {
+        let marks = marks.then(Marks::default);
+        Self { marks, ..self }
+    }
+
+    /// Marks the start of a group, if that was requested.
+    pub(super) fn begin_group(&mut self, group: u32) -> Result<(), BackendError> {
+        match &mut self.marks {
+            Some(marks) => marks.begin(self.stream, group),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the times of the groups of a run from `start` to `end` that has ended, if they were
+    /// marked.
+    pub(super) fn trace(&self, [start, end]: &[Event; 2]) -> Result<Option<Trace>, BackendError> {
+        let marks = self.marks.as_ref();
+        marks.map(|marks| marks.trace((start, end))).transpose()
     }
 
     /// Stream of the run.

@@ -55,6 +55,8 @@ pub struct CudaSession<'g> {
     canceller: Canceller,
     brake: Option<Brake>,
     traces: bool,
+    /// Whether the starts of groups are marked in the stream.
+    marks: bool,
     work: SessionWork,
     context: Rc<Context>,
 }
@@ -94,7 +96,7 @@ impl<'g> CudaSession<'g> {
             stream: &stream,
             staging: &mut staging,
         };
-        let graph = ResidentGraph::upload(graph, uploader)?;
+        let graph = ResidentGraph::upload((graph, options.device), uploader)?;
         let clock = [Event::new(&context)?, Event::new(&context)?];
         let limits = options.limits;
         Ok(Self {
@@ -112,6 +114,7 @@ impl<'g> CudaSession<'g> {
             canceller: Canceller::default(),
             brake: None,
             traces: false,
+            marks: false,
             work: SessionWork::default(),
             context,
         })
@@ -237,8 +240,9 @@ impl<'g> CudaSession<'g> {
         }
         let watch = Watch::new(&self.canceller, self.brake.as_ref());
         let limits = (self.limits.time_budget_ns, watch);
-        let mut running =
-            Running::new(&self.stream, program, limits).with_copies(self.copies.as_ref());
+        let mut running = Running::new(&self.stream, program, limits)
+            .with_copies(self.copies.as_ref())
+            .with_marks(self.marks);
         let [start, end] = &self.clock;
         begin(&mut running)?;
         start.record(&self.stream)?;
@@ -248,10 +252,15 @@ impl<'g> CudaSession<'g> {
         let control = finish(&mut running)?;
         let waits = running.host().host_synchronisations;
         self.work.ran(inputs.len(), waits);
+        let host = running.host();
+        let marked = running.trace(&self.clock)?;
         Ok(RunStats {
             run_ns: start.ns_until(end)?,
-            host: running.host(),
-            trace: self.read_trace(&control)?,
+            host,
+            trace: match marked {
+                Some(marked) => Some(marked),
+                None => self.read_trace(&control)?,
+            },
             region,
             control,
         })
@@ -387,6 +396,7 @@ impl Session for CudaSession<'_> {
 
     fn trace_runs(&mut self, trace: bool) {
         self.traces = trace && matches!(self.runner, Runner::Mega(_));
+        self.marks = trace && matches!(self.runner, Runner::Launches(_));
     }
 
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {

@@ -83,6 +83,8 @@ pub(super) struct Placement {
     pub(super) edges: u32,
     /// Address of the trace to write, or 0.
     pub(super) trace: u64,
+    /// Share of the device's memory that is taken, basis points.
+    pub(super) memory_pressure_bps: u32,
     /// Time budget of a run, nanoseconds.
     pub(super) time_budget_ns: u64,
 }
@@ -103,6 +105,7 @@ impl Placement {
             inputs: self.inputs,
             control: self.tables + CONTROL_OFFSET,
             trace: self.trace,
+            memory_pressure_bps: self.memory_pressure_bps,
         };
         let size = GraphSize {
             nodes: self.nodes,
@@ -152,6 +155,7 @@ impl Placement {
             arena_bytes: 0,
             input_bytes: 0,
             needs: crate::program::encoded::GraphNeeds::default(),
+            planned_for: 0,
             own: None,
             search: SearchPolicy::default(),
         })
@@ -223,6 +227,7 @@ mod tests {
             arena_bytes: 0,
             input_bytes: 0,
             needs: GraphNeeds::default(),
+            planned_for: 0x46,
             own: None,
             search: SearchPolicy {
                 forced: 18,
@@ -242,6 +247,7 @@ mod tests {
                 weights: 0x42,
                 incoming_offsets: incoming,
                 incoming_targets: incoming + 1,
+                resident: 0x45,
                 tiles: TileTable {
                     records: 0x50,
                     tiles: 22,
@@ -251,6 +257,7 @@ mod tests {
             nodes: 19,
             edges: 20,
             trace: 0x60,
+            memory_pressure_bps: 0x61,
             time_budget_ns: 21,
         }
     }
@@ -281,6 +288,8 @@ mod tests {
         );
         assert_eq!((record.arena, record.inputs), (0x20_0000, 0x30_0000));
         assert_eq!(record.trace, 0x60);
+        assert_eq!(record.search.memory_pressure_bps, 0x61);
+        assert_eq!((record.planned_for, record.resident), (0x46, 0x45));
         assert_eq!(
             (record.offsets, record.targets, record.weights),
             (0x40, 0x41, 0x42)

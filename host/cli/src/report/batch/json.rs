@@ -12,7 +12,7 @@ use crate::report::weights::WeightsReport;
 use seawall::analysis::Answer;
 use seawall::backend::HostWork;
 use seawall::batch::{BatchOutcome, GraphOutcome};
-use seawall::outcome::{Dropped, PlanCounters, Rounds, Times};
+use seawall::outcome::{Dropped, PlanCounters, Rounds, SessionReport, Times};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -30,6 +30,7 @@ struct Report<'a> {
     programs: u64,
     plan_cache: PlanCounters,
     memory_bytes: u64,
+    session: SessionReport,
     time_ns: Times,
     repeat: u32,
     checked: Option<bool>,
@@ -111,6 +112,7 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
         programs: outcome.programs,
         plan_cache: outcome.plans,
         memory_bytes: outcome.memory_bytes,
+        session: outcome.session,
         dropped: outcome.dropped,
         time_ns: outcome.times,
         repeat: outcome.repeat,
