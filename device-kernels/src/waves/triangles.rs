@@ -488,9 +488,10 @@ impl<const CORNERS: bool> Count<CORNERS> {
             if grid.ballot(hits.iter().fold(false, |any, hit| any | hit)) == 0 {
                 continue;
             }
-            for k in 0..EACH {
-                let lanes = grid.ballot(hits[k]);
-                let window = step - (EACH - k) as u32 * G::WARP;
+            for (k, hit) in (0..).zip(&hits) {
+                let lanes = grid.ballot(*hit);
+                // This lane's row in the window of the step.
+                let window = step - EACH as u32 * G::WARP + k * G::WARP;
                 let own = lanes_before::<G>(end, window) & !lanes_before::<G>(spread.start, window);
                 found += (lanes & own).count_ones();
             }
