@@ -372,7 +372,8 @@ impl Drawer<'_> {
         let nodes = self.limits.nodes;
         let to = self.writable(|words| words >= nodes)?;
         let held = self.random.pick(&[0, 1, 3, 20])?;
-        Some(Wave::Triangles { to, held })
+        let once = self.random.once_in(2);
+        Some(Wave::Triangles { to, held, once })
     }
 
     fn level_limit(&mut self) -> u32 {

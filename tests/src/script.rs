@@ -182,6 +182,8 @@ pub enum Wave {
         to: Slot,
         /// Entries of a row held at a time; 0 for as many as fit.
         held: u32,
+        /// Whether each is counted at one corner only.
+        once: bool,
     },
 }
 
@@ -322,7 +324,7 @@ impl Assembler {
                 Wave::Reach { to, list, max } => self.add_reach(*to, *list, *max),
                 Wave::Components { to } => self.add_components(*to),
                 Wave::Parents { to, from } => self.add_parents(*to, *from),
-                Wave::Triangles { to, held } => self.add_triangles(*to, *held),
+                Wave::Triangles { to, held, once } => self.add_triangles(*to, (*held, *once)),
                 simple if self.twins => self.add_twin(simple),
                 simple => self.add_simple(simple),
             }
@@ -465,7 +467,7 @@ impl Assembler {
         self.program.parents("parents", to, from);
     }
 
-    fn add_triangles(&mut self, to: Slot, held: u32) {
+    fn add_triangles(&mut self, to: Slot, (held, once): (u32, bool)) {
         let Some([forward, degrees]) = self.oriented.pop() else {
             return;
         };
@@ -477,6 +479,10 @@ impl Assembler {
         };
         self.program.fill("clear", triangles.corners, 0);
         self.program.orient_edges("orient", triangles);
-        self.program.count_triangles("count", triangles);
+        if once {
+            self.program.count_triangles_once("count", triangles);
+        } else {
+            self.program.count_triangles("count", triangles);
+        }
     }
 }
