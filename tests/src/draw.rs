@@ -4,6 +4,8 @@
 //! enough, and no wave reads words that other lanes write in the same wave. Loops end by their
 //! limit, or because their facts only grow or only shrink.
 
+mod segments;
+
 use crate::draw_code::{Around, draw_code};
 use crate::graphs::draw_sources;
 use crate::random::Random;
@@ -188,6 +190,7 @@ impl Drawer<'_> {
             | Wave::Scatter { to, .. }
             | Wave::Gather { to, .. }
             | Wave::Reduce { to, .. }
+            | Wave::Segments { to, .. }
             | Wave::GenKill { to, .. }
             | Wave::Meet { to, .. }
             | Wave::Levels { to, .. }
@@ -211,7 +214,8 @@ impl Drawer<'_> {
 
     /// Draws a wave without a loop.
     fn simple(&mut self) -> Wave {
-        let drawn = match self.random.below(13) {
+        let drawn = match self.random.below(14) {
+            13 => self.segments(),
             0 => None,
             1 => self.writable(|_| true).map(|to| Wave::Iota { to }),
             2 => self.copy(),

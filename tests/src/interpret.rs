@@ -121,6 +121,12 @@ impl Interpreter<'_> {
                     body,
                 } => self.repeat_while(*condition, *max, body),
                 Wave::Code { over, steps } => self.code(*over, steps),
+                Wave::Segments { how, to, from, by } => {
+                    let numbers = self.words(*by).to_vec();
+                    let mut world =
+                        code::World::of_registers(&self.kinds, &mut self.left.registers);
+                    world.join_segments(*how, *to, (*from, &numbers));
+                }
                 other => self.step(other),
             }
         }
@@ -239,7 +245,7 @@ impl Interpreter<'_> {
                 let corners = oracle::oriented_triangles(self.list, corners);
                 self.set(to, |_, at| corners.get(at).copied().unwrap_or(0));
             }
-            Wave::Loop { .. } | Wave::While { .. } | Wave::Code { .. } => {}
+            Wave::Loop { .. } | Wave::While { .. } | Wave::Code { .. } | Wave::Segments { .. } => {}
         }
     }
 

@@ -4,13 +4,15 @@
 //! word by word, [`crate::draw`] makes random ones, and this file passes it to the
 //! [`ProgramBuilder`]. It knows no groups, arenas or barriers, since it tests these.
 
+mod patterns;
+
 use crate::code::{self, Step};
 use crate::graphs::EdgeList;
 use crate::own::{CombineTwin, CopyTwin, MeetTwin, ReduceTwin, Twins, truth_of};
 use seawall::own::OwnWaves;
 use seawall::program::{
-    BitOp, Call, ComponentStep, Kind, Mark, Meet, Over, ProgramBuilder, ProgramError, RegisterId,
-    Transfer, Triangles,
+    BitOp, Call, ComponentStep, Join, Kind, Mark, Meet, Over, ProgramBuilder, ProgramError,
+    RegisterId, Transfer, Triangles,
 };
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::program::Reduction;
@@ -106,6 +108,17 @@ pub enum Wave {
         from: Slot,
         /// Words per node, and the operation.
         meet: Meet,
+    },
+    /// Values joined by segment: that of value `i` is `by[i]` modulo the segments.
+    Segments {
+        /// How.
+        how: Join,
+        /// Destination, a value for each segment.
+        to: Slot,
+        /// The values, of the same kind.
+        from: Slot,
+        /// Words, another register, at least as many as values.
+        by: Slot,
     },
     /// Repeats waves until nothing changes.
     Loop {
@@ -306,6 +319,7 @@ impl Assembler {
                     body,
                 } => self.add_loop(*max, Some(*condition), body),
                 Wave::Code { over, steps } => self.add_code(*over, steps),
+                Wave::Segments { how, to, from, by } => self.add_segments(*how, *to, (*from, *by)),
                 Wave::Levels { to, list, max } => self.add_levels(*to, *list, *max),
                 Wave::Reach { to, list, max } => self.add_reach(*to, *list, *max),
                 Wave::Components { to } => self.add_components(*to),
@@ -377,6 +391,7 @@ impl Assembler {
             Wave::Loop { .. }
             | Wave::While { .. }
             | Wave::Code { .. }
+            | Wave::Segments { .. }
             | Wave::Levels { .. }
             | Wave::Reach { .. }
             | Wave::Components { .. }
@@ -413,24 +428,6 @@ impl Assembler {
         };
         self.program
             .each("code", over, |item| code::write(item, registers, steps));
-    }
-
-    /// A list of the nodes whose word in a register is below a limit.
-    fn list(&mut self, of: Slot, below: u32) -> Over {
-        let nodes = self.program_nodes;
-        let list = self.program.words("list", nodes.into());
-        let count = self.program.words("count", 1);
-        let (Ok(list), Ok(count)) = (list, count) else {
-            return Over::Nodes;
-        };
-        let of = self.at(of);
-        self.program.fill("empty", list, 0);
-        self.program.fill("none", count, 0);
-        self.program.each("list", Over::Nodes, |node| {
-            let is_below = node.load(of).to_u32().below(below);
-            node.append((list, count), node.index(), is_below);
-        });
-        Over::List { list, count }
     }
 
     fn search(&mut self, list: Slot, mark: Mark, max: u32) -> Option<RegisterId> {

@@ -10,11 +10,8 @@ use crate::shared::HELD_ROWS;
 pub(super) const NONE: u32 = u32::MAX;
 /// Slots of a table for each entry, where there is room.
 const SLOTS_EACH: u32 = 8;
-/// Slots for each entry of a warp's longest row. A step of a warp takes as long as the
-/// longest of its searches, and a block has room for longer rows.
-const WARP_FILL: u32 = 4;
-/// Slots for each entry of a block's longest piece of a row.
-const BLOCK_FILL: u32 = 2;
+/// Slots for each entry of the longest piece of a row.
+const FILL: u32 = 2;
 /// Fewest slots of a table.
 const SLOTS_LEAST: u32 = 32;
 const _: () = assert!(HELD_ROWS.words() / (LANES_MAX / 32) >= 2 * SLOTS_LEAST);
@@ -41,7 +38,7 @@ impl Crew {
         let warps = (grid.lanes() / G::WARP).clamp(1, LANES_MAX / 32);
         let number = grid.lane() / G::WARP % warps;
         let lane = (grid.warp_lane(), G::WARP);
-        Self::of(grid, (lane, (0, 1)), (number, warps), (held, WARP_FILL))
+        Self::of(grid, (lane, (0, 1)), (number, warps), held)
     }
 
     /// All lanes of the block. They hold at most `held` entries.
@@ -49,7 +46,7 @@ impl Crew {
     pub(super) fn block<G: Grid>(grid: G, held: u32) -> Self {
         let lane = (grid.lane(), grid.lanes());
         let warp = (grid.lane() / G::WARP, grid.lanes() / G::WARP);
-        Self::of(grid, (lane, warp), (0, 1), (held, BLOCK_FILL))
+        Self::of(grid, (lane, warp), (0, 1), held)
     }
 
     /// The lanes that get part `number` of `parts` of the memory.
@@ -58,7 +55,7 @@ impl Crew {
         grid: G,
         (lane, warp): ((u32, u32), (u32, u32)),
         (number, parts): (u32, u32),
-        (held, fill): (u32, u32),
+        held: u32,
     ) -> Self {
         let extra = grid.extra_words();
         let is_extra = extra > HELD_ROWS.words();
@@ -75,7 +72,7 @@ impl Crew {
             warp,
             place: grid.place(is_extra, first + number * 2 * room),
             room,
-            held: held.clamp(1, room / fill),
+            held: held.clamp(1, room / FILL),
         }
     }
 

@@ -78,7 +78,9 @@ fn generate((graph, needed): Sample, available: u64) -> Result<Option<Graph>, Me
     if needed > available {
         return Ok(None);
     }
-    Ok(Some(load(graph, &options, None)?.graph))
+    Ok(Some(
+        load(graph, &options, None)?.graph.with_drawn_weights(1),
+    ))
 }
 
 impl<'g> Job<'g> {
@@ -398,6 +400,10 @@ mod tests {
         for (kind, samples) in GRAPHS {
             let small = generate(samples[1], u64::MAX).unwrap().unwrap();
             assert_eq!(Kind::of(&small), kind, "{samples:?}");
+            for job in WORKS.map(|work| Job::of_work(&small, work)).concat() {
+                let (built, program) = job.build().unwrap();
+                crate::backend::check_answer(&program, &small, built.result).unwrap();
+            }
             for sample in samples {
                 assert!(generate(sample, 1 << 20).unwrap().is_none(), "{sample:?}");
             }
