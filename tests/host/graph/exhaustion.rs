@@ -27,12 +27,13 @@ fn a_graph_that_does_not_fit_is_an_error() {
     let errors = String::from_utf8_lossy(&child.stderr);
     assert!(child.status.success(), "{text}\n{errors}");
     assert!(text.contains("1 passed"), "{text}");
-    for part in ["generator", "edges", "incoming"] {
+    for part in ["generator", "edges", "incoming", "drawn", "unit"] {
         assert!(text.contains(&format!("{part}: refused")), "{text}");
     }
 }
 
 fn in_little_memory() {
+    weights_in_little_memory();
     for scale in [12, 18, 20, 22] {
         match graph::load(format!("gen:uniform:{scale}:24"), &WEIGHTED, None) {
             Ok(_) => {}
@@ -54,6 +55,33 @@ fn in_little_memory() {
             }
             Err(GraphError::Memory { .. }) => return println!("edges: refused"),
             Err(other) => panic!("{other}"),
+        }
+    }
+}
+
+/// Edges of the graphs that get weights: 16 MB of these each.
+const EDGES: u32 = 4_000_000;
+/// Bytes of a block that fills memory, and number of blocks that stay free: less than the weights.
+const BLOCK: usize = 1 << 20;
+const FREE_BLOCKS: usize = 8;
+
+/// Gives weights to graphs after the rest of memory was taken.
+fn weights_in_little_memory() {
+    let edges: Vec<(u32, u32)> = (0..EDGES).map(|node| (node, node + 1)).collect();
+    let chain = || Graph::from_edges(EDGES + 1, &edges, false).unwrap();
+    let (drawn, unit) = (chain(), chain());
+    let mut blocks: Vec<Vec<u8>> = Vec::with_capacity(1 << 12);
+    let mut block = Vec::new();
+    while block.try_reserve_exact(BLOCK).is_ok() {
+        blocks.push(std::mem::take(&mut block));
+    }
+    blocks.truncate(blocks.len().saturating_sub(FREE_BLOCKS));
+    let made = [drawn.with_drawn_weights(1), unit.with_unit_weights()];
+    drop(blocks);
+    for (name, made) in ["drawn", "unit"].into_iter().zip(made) {
+        match made {
+            Err(GraphError::Memory { .. }) => println!("{name}: refused"),
+            other => panic!("{name}: {other:?}"),
         }
     }
 }
