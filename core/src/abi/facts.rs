@@ -247,6 +247,7 @@ impl Opcode {
     /// assert_eq!(Opcode::Copy.facts().reads, [Operand::First]);
     /// ```
     #[must_use]
+    #[expect(clippy::too_many_lines, reason = "one table of all opcodes")]
     pub const fn facts(self) -> Facts {
         use Invariant::{Forest, Fresh, Frontier, Lengths, Paths, Peeling, Rows, Sets, Work};
         use Operand::{First, Second, Third, To};

@@ -49,6 +49,7 @@ pub use text::{
     GraphSize, TEXT_BYTES_MAX, TextError, TextProblem, TextProgram, TextResult, read_text,
 };
 pub use triangles::Triangles;
+pub(crate) use uses::register_of;
 pub use vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
 
 use serde::Serialize;
