@@ -301,6 +301,13 @@ impl Area {
         self.first + self.words
     }
 
+    /// Its first word.
+    #[inline(always)]
+    #[must_use]
+    pub const fn first(self) -> u32 {
+        self.first
+    }
+
     /// Its length in words.
     #[inline(always)]
     #[must_use]

@@ -219,7 +219,7 @@ fn run(
 }
 
 /// Analyses whose tables are changed.
-const KINDS: [(AnalysisKind, Detail); 17] = [
+const KINDS: [(AnalysisKind, Detail); 18] = [
     (AnalysisKind::Bfs, Detail::Plain),
     (AnalysisKind::Bfs, Detail::Parents),
     (AnalysisKind::Reach, Detail::Plain),
@@ -237,6 +237,7 @@ const KINDS: [(AnalysisKind, Detail); 17] = [
     (AnalysisKind::Labels, Detail::Plain),
     (AnalysisKind::Ppr, Detail::Plain),
     (AnalysisKind::Betweenness, Detail::Plain),
+    (AnalysisKind::TriangleTotal, Detail::Plain),
 ];
 
 /// How many analyses a case chooses from.
