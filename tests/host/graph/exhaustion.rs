@@ -69,19 +69,22 @@ const FREE_BLOCKS: usize = 8;
 fn weights_in_little_memory() {
     let edges: Vec<(u32, u32)> = (0..EDGES).map(|node| (node, node + 1)).collect();
     let chain = || Graph::from_edges(EDGES + 1, &edges, false).unwrap();
-    let (drawn, unit) = (chain(), chain());
+    refused("drawn", chain(), |graph| graph.with_drawn_weights(1));
+    refused("unit", chain(), Graph::with_unit_weights);
+}
+
+/// Fills memory and has `graph` changed, which must be refused.
+fn refused(name: &str, graph: Graph, change: fn(Graph) -> Result<Graph, GraphError>) {
     let mut blocks: Vec<Vec<u8>> = Vec::with_capacity(1 << 12);
     let mut block = Vec::new();
     while block.try_reserve_exact(BLOCK).is_ok() {
         blocks.push(std::mem::take(&mut block));
     }
     blocks.truncate(blocks.len().saturating_sub(FREE_BLOCKS));
-    let made = [drawn.with_drawn_weights(1), unit.with_unit_weights()];
+    let changed = change(graph).map(|graph| graph.edges());
     drop(blocks);
-    for (name, made) in ["drawn", "unit"].into_iter().zip(made) {
-        match made {
-            Err(GraphError::Memory { .. }) => println!("{name}: refused"),
-            other => panic!("{name}: {other:?}"),
-        }
+    match changed {
+        Err(GraphError::Memory { .. }) => println!("{name}: refused"),
+        other => panic!("{name}: {other:?}"),
     }
 }
