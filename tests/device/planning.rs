@@ -48,7 +48,8 @@ fn compare(number: usize, seed: u64) -> Result<(), String> {
     let mut random = Random::new(seed ^ number as u64);
     let shape = SHAPES[number % SHAPES.len()];
     let list = graphs::draw(shape, 1 + random.below(3_000), true, &mut random);
-    let graph = list.graph().map_err(text)?.with_drawn_weights(seed);
+    let graph = list.graph().map_err(text)?;
+    let graph = graph.with_drawn_weights(seed).map_err(text)?;
     if graph.nodes() == 0 {
         return Ok(());
     }

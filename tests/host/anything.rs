@@ -53,7 +53,7 @@ fn graph() -> impl Strategy<Value = Graph> {
         let edges: &[(u32, u32)] = if nodes == 0 { &[] } else { &edges };
         let graph = Graph::from_edges(nodes, edges, undirected).unwrap();
         if weighted {
-            graph.with_drawn_weights(7)
+            graph.with_drawn_weights(7).unwrap()
         } else {
             graph
         }

@@ -97,7 +97,7 @@ pub fn run_batch(
         let graph = member.list.graph().map_err(text)?;
         let weighted = asked.analysis.reads_weights();
         Ok::<_, String>(if weighted {
-            graph.with_drawn_weights(5)
+            graph.with_drawn_weights(5).map_err(text)?
         } else {
             graph
         })

@@ -165,7 +165,7 @@ impl Worker {
         self.levels_ns(job) + nodes_ns + self.first_levels_ns(job)
     }
 
-    /// What levels that threads share cost in the first of a job's runs alone, nanoseconds.
+    /// Cost of levels that threads share, in the first run of a job only, nanoseconds.
     fn first_levels_ns(&self, job: &Job) -> f64 {
         let threads = self.shared.map_or(0.0, |(threads, _)| threads);
         let first_run = job.tally.levels[CLASSES - 1] * threads * FIRST_LEVEL_NS;

@@ -52,6 +52,7 @@ pub use text::{
     read_text_with,
 };
 pub use triangles::Triangles;
+pub(crate) use uses::register_of;
 pub use vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
 
 use serde::Serialize;
