@@ -128,11 +128,11 @@ pub enum Corners {
     First,
 }
 
-/// Triples that the triangle waves count, at their nodes: a kept edge and a third node to which
-/// both of its ends have kept edges. An edge is kept if it is listed towards the node of more
-/// listed edges, or of as many and of higher number. A triple is found from the node that the kept
-/// edge leaves, unless the other one has more kept edges than that and than [`FEW`]: then from
-/// there, if the edge is listed there, too. In undirected graphs these triples are the triangles.
+/// Triples that the triangle waves count, at their nodes: an edge and a third node to which both
+/// of its ends have kept edges. An edge is kept if it is listed towards the node of more listed
+/// edges, or of as many and of higher number. Each node looks at its kept edges, up to nodes that
+/// have as many as it or [`FEW`]. With more than [`FEW`] it also looks at its other edges, to nodes
+/// that have fewer. In undirected graphs these triples are the triangles, each found once.
 #[must_use]
 pub fn oriented_triangles(list: &EdgeList, corners: Corners) -> Vec<u32> {
     let mut rows = vec![BTreeSet::new(); list.nodes as usize];
@@ -154,15 +154,18 @@ pub fn oriented_triangles(list: &EdgeList, corners: Corners) -> Vec<u32> {
         Corners::First => 1,
     };
     let mut corners = vec![0; rows.len()];
-    for (low, high) in
-        (0..list.nodes).flat_map(|low| kept[low as usize].iter().map(move |to| (low, *to)))
+    for (first, second) in
+        (0..list.nodes).flat_map(|node| rows[node as usize].iter().map(move |to| (node, *to)))
     {
-        let at_low = length(high) <= length(low).max(FEW);
-        if !at_low && !rows[high as usize].contains(&low) {
+        let looks = if place(second) > place(first) {
+            length(second) <= length(first).max(FEW)
+        } else {
+            length(first) > FEW && length(second) < length(first)
+        };
+        if !looks {
             continue;
         }
-        let (first, second) = if at_low { (low, high) } else { (high, low) };
-        for third in kept[low as usize].intersection(&kept[high as usize]) {
+        for third in kept[first as usize].intersection(&kept[second as usize]) {
             for corner in [first, second, *third].into_iter().take(counted) {
                 corners[corner as usize] += 1;
             }

@@ -79,7 +79,7 @@ fn generate((graph, needed): Sample, available: u64) -> Result<Option<Graph>, Me
         return Ok(None);
     }
     Ok(Some(
-        load(graph, &options, None)?.graph.with_drawn_weights(1),
+        load(graph, &options, None)?.graph.with_drawn_weights(1)?,
     ))
 }
 
