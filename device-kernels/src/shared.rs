@@ -102,7 +102,7 @@ pub const SAMPLE: Area = Area::scratch(256);
 
 /// Overlay of full blocks that run code: the item whose edges a block visits together.
 pub const EACH_ITEM: Area = Area::scratch(1);
-/// Which lanes have such items, a vote per warp.
+/// Lanes that have such items, one vote per warp.
 pub const EACH_VOTES: Area = Area::after(EACH_ITEM, LANES_MAX / 32);
 /// Temporaries of code, a word per lane each.
 pub const EACH_TEMPS: Area = Area::after(EACH_VOTES, TEMPS as u32 * LANES_MAX);
@@ -299,6 +299,13 @@ impl Area {
 
     const fn end(self) -> u32 {
         self.first + self.words
+    }
+
+    /// Its first word.
+    #[inline(always)]
+    #[must_use]
+    pub const fn first(self) -> u32 {
+        self.first
     }
 
     /// Its length in words.

@@ -222,10 +222,12 @@ fn details(
     tally: &mut Tally,
 ) {
     if case.list.undirected {
-        let asked = case.asked(AnalysisKind::Triangles);
-        tally.check(("triangles, three runs each", name), case.repeat(), || {
-            run_analysis(session, (graph, &case.list), &asked, 3)
-        });
+        for analysis in [AnalysisKind::Triangles, AnalysisKind::TriangleTotal] {
+            let asked = case.asked(analysis);
+            tally.check(("triangles, three runs each", name), case.repeat(), || {
+                run_analysis(session, (graph, &case.list), &asked, 3)
+            });
+        }
     }
     for max_levels in [UNLIMITED, 3] {
         let parents = Asked {

@@ -129,22 +129,31 @@ fn main() -> ExitCode {
         if options.quick { " --quick" } else { "" }
     );
     let mut tally = Tally::default();
+    // A run that is cut off tells how far it came.
+    let started = Instant::now();
+    let begin = |part: &str| println!("{:6.1} s  {part}", started.elapsed().as_secs_f64());
+    begin("faults and cancelled runs");
     for (executor, name) in EXECUTORS {
         faults::run(executor, name, options.quick, &mut tally);
         cancels::run(executor, name, &mut tally);
     }
     cancels::batches(&mut tally);
+    begin("waves of other crates");
     run_own(&options, &mut tally);
+    begin("plans, budgets, faults of batches");
     stale::run(&mut tally);
     planning::run((options.seed, options.quick), &mut tally);
     budgets::run(options.quick, &mut tally);
     batches::faults(options.quick, &mut tally);
     if !options.quick {
+        begin("evidence");
         evidence::run(&mut tally);
     }
+    begin("drawn cases");
     run_cases(&options, &mut tally);
     // A checker would report it.
     if !options.quick {
+        begin("a lost context");
         lost::run(&mut tally);
     }
     tally.print();

@@ -96,6 +96,7 @@ proptest! {
     fn triangles_equal_those_of_marked_neighbours(case in weighted()) {
         let graph = unweighted(&(case.0, case.1, true));
         words(&graph, AnalysisKind::Triangles, &[]);
+        words(&graph, AnalysisKind::TriangleTotal, &[]);
     }
 
     #[test]
@@ -242,6 +243,9 @@ fn triangles_are_counted_at_each_corner() {
     let graph = Graph::from_edges(40, &clique, true).unwrap();
     let outcome = run(&graph, &request(AnalysisKind::Triangles, &[], 2));
     assert_eq!(outcome.values, Column::U32(vec![39 * 38 / 2; 40]));
+    assert_eq!(outcome.answer.figure("triangles"), Some(40 * 39 * 38 / 6));
+    let outcome = run(&graph, &request(AnalysisKind::TriangleTotal, &[], 2));
+    assert_eq!(outcome.checked, Some(true));
     assert_eq!(outcome.answer.figure("triangles"), Some(40 * 39 * 38 / 6));
 }
 

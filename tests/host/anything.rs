@@ -19,7 +19,7 @@ use seawall_core::abi::program::Reduction;
 use seawall_core::topology::Topology;
 use std::num::{NonZeroU32, NonZeroUsize};
 
-const ANALYSES: [AnalysisKind; 7] = [
+const ANALYSES: [AnalysisKind; 8] = [
     AnalysisKind::Bfs,
     AnalysisKind::Reach,
     AnalysisKind::Cc,
@@ -27,6 +27,7 @@ const ANALYSES: [AnalysisKind; 7] = [
     AnalysisKind::Pagerank,
     AnalysisKind::Kcore,
     AnalysisKind::Triangles,
+    AnalysisKind::TriangleTotal,
 ];
 
 /// Mostly small numbers, and the ones around every limit.
@@ -52,7 +53,7 @@ fn graph() -> impl Strategy<Value = Graph> {
         let edges: &[(u32, u32)] = if nodes == 0 { &[] } else { &edges };
         let graph = Graph::from_edges(nodes, edges, undirected).unwrap();
         if weighted {
-            graph.with_drawn_weights(7)
+            graph.with_drawn_weights(7).unwrap()
         } else {
             graph
         }

@@ -121,7 +121,7 @@ proptest! {
 }
 
 fn weighted(member: &Member) -> Graph {
-    member.list.graph().unwrap().with_drawn_weights(3)
+    member.list.graph().unwrap().with_drawn_weights(3).unwrap()
 }
 
 fn named<'g>(graphs: &'g [Graph], members: &[Member]) -> Vec<BatchGraph<'g>> {
@@ -328,7 +328,7 @@ fn a_batch_moves_what_was_predicted_for_it() {
     for (count, kind) in (1..).zip(AnalysisKind::ALL) {
         let graphs: Vec<Graph> = batches::members(3 * count, 60 * count, &mut random)
             .iter()
-            .map(|member| member.list.graph().unwrap().with_drawn_weights(3))
+            .map(|member| member.list.graph().unwrap().with_drawn_weights(3).unwrap())
             .collect();
         let started = |graph: &Graph| vec![0; usize::from(graph.nodes() > 0)];
         let named: Vec<_> = graphs
@@ -357,9 +357,10 @@ fn a_batch_moves_what_was_predicted_for_it() {
 #[test]
 fn a_batch_whose_paths_outgrow_their_words_is_predicted_with_both_submissions() {
     let path = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 3)], false).unwrap();
-    let (long, _) = path.with_unit_weights().with_scaled_weights(4e9).unwrap();
+    let path = path.with_unit_weights().unwrap();
+    let (long, _) = path.with_scaled_weights(4e9).unwrap();
     let short = Graph::from_edges(2, &[(0, 1)], false).unwrap();
-    let short = short.with_unit_weights();
+    let short = short.with_unit_weights().unwrap();
     let named = [("short", &short), ("long", &long)];
     let named = named.map(|(name, graph)| BatchGraph::new(name, graph, vec![0]));
     let request = RunRequest::new(AnalysisKind::Sssp, Vec::new()).on(Machine::cpu(None));

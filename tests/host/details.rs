@@ -1,6 +1,7 @@
 //! Parents of a search and sets of sources on the CPU backend, against independent oracles, and
 //! equal for any number of threads.
 
+use crate::drawn;
 use proptest::prelude::*;
 use seawall::Cause;
 use seawall::backend::RunLimits;
@@ -9,9 +10,7 @@ use seawall::graph::Graph;
 use seawall::outcome::{Column, Rounds, RunOutcome};
 use seawall::run::{AnalysisKind, Detail, Machine, RunError, RunRequest, execute};
 use seawall_core::abi::search::SearchPolicy;
-use seawall_tests::graphs::{self, SHAPES};
 use seawall_tests::harness::{Asked, run_analysis};
-use seawall_tests::random::Random;
 use std::num::{NonZeroU32, NonZeroUsize};
 
 const UNLIMITED: u32 = u32::MAX - 1;
@@ -56,16 +55,10 @@ proptest! {
 
     #[test]
     fn parents_and_sets_equal_the_oracles(
-        shape in proptest::sample::select(&SHAPES[..]),
-        nodes in 0_u32..3000,
-        undirected in any::<bool>(),
+        (list, mut sources) in drawn::graphs(3000),
         limit in prop_oneof![Just(UNLIMITED), 0..6_u32],
-        seed in any::<u64>(),
     ) {
-        let mut random = Random::new(seed);
-        let list = graphs::draw(shape, nodes, undirected, &mut random);
         let graph = list.graph().unwrap();
-        let mut sources = graphs::draw_sources(list.nodes, &mut random);
         sources.truncate(140);
         for (analysis, detail) in [PARENTS, EACH] {
             let asked = Asked {

@@ -18,7 +18,8 @@ fn graph(number: usize) -> Graph {
     let shape = SHAPES[number % SHAPES.len()];
     let undirected = number.is_multiple_of(2);
     let list = graphs::draw(shape, nodes, undirected, &mut random);
-    list.graph().unwrap().with_drawn_weights(number as u64)
+    let graph = list.graph().unwrap();
+    graph.with_drawn_weights(number as u64).unwrap()
 }
 
 /// The analyses that the graph admits, with every detail.

@@ -27,7 +27,7 @@ fn each_request_moves_what_was_predicted_for_it() {
     for (number, shape) in SHAPES.into_iter().enumerate() {
         let mut random = Random::new(number as u64);
         let graph = draw(shape, 200, true, &mut random).graph().unwrap();
-        let graph = graph.with_drawn_weights(7);
+        let graph = graph.with_drawn_weights(7).unwrap();
         let mut analyzer = Analyzer::new(&graph);
         for round in 0..2 {
             for (kind, repeat) in AnalysisKind::ALL
@@ -79,7 +79,8 @@ fn a_second_run_uploads_and_allocates_nothing_but_its_inputs() {
 #[test]
 fn a_search_that_outgrows_its_words_is_predicted_with_both_programs() {
     let graph = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 3)], false).unwrap();
-    let (graph, _) = graph.with_unit_weights().with_scaled_weights(4e9).unwrap();
+    let graph = graph.with_unit_weights().unwrap();
+    let (graph, _) = graph.with_scaled_weights(4e9).unwrap();
     let outcome = run(&mut Analyzer::new(&graph), &request(AnalysisKind::Sssp, 2));
     assert_eq!(
         (

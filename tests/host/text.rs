@@ -5,13 +5,16 @@ use proptest::prelude::*;
 use seawall::backend::ProgramSession;
 use seawall::executor::Machine;
 use seawall::graph::{Graph, LoadOptions, WeightChoice, load};
-use seawall::program::{GraphSize, PlanRequest, TextError, TextProgram, read_text};
+use seawall::own::OwnWaves;
+use seawall::program::{GraphSize, PlanRequest, TextError, TextProgram, read_text, read_text_with};
 use seawall_tests::graphs::EdgeList;
 use seawall_tests::oracle;
+use seawall_tests::own::{CopyTwin, Twins};
 use std::collections::HashMap;
 
 const COMPONENTS: &str = include_str!("../../examples/programs/components.json");
 const DEGREES: &str = include_str!("../../examples/programs/degrees.json");
+const LISTS: &str = include_str!("../../examples/programs/lists.json");
 const DISTANCES: &str = include_str!("../../examples/programs/distances.json");
 
 const SIZE: GraphSize = GraphSize {
@@ -78,6 +81,144 @@ fn the_example_of_distances_finds_shortest_paths() {
         seawall::outcome::Column::U32(found["distances"].clone()),
         expected
     );
+}
+
+#[test]
+fn the_example_of_lists_searches_lists_and_joins_by_segment() {
+    let list = EdgeList {
+        nodes: 9,
+        edges: vec![(0, 4), (4, 2), (2, 8), (0, 6), (6, 7), (7, 5)],
+        undirected: true,
+    };
+    let graph = list.graph().unwrap();
+    let found = run(LISTS, &graph);
+    let levels = oracle::levels(&list, &[0], u32::MAX);
+    assert_eq!(found["levels"], levels);
+    // Nodes 1 and 3 have no edges.
+    assert_eq!(found["reached"][0], 0b1_1111_0101);
+    let none = u32::MAX;
+    assert_eq!(found["nearest"], [4, none, 4, none, 0, 7, 0, 6, 2]);
+    let least = i32::MIN as u32;
+    assert_eq!(found["farthest"], [1, least, 3, least, 2, 2, 2, 3, 2]);
+    // Levels are 0 . 2 . 1 3 1 2 3.
+    assert_eq!(found["listed"], [3]);
+    assert_eq!(found["by level"], [1, 2, 2, 2, 0, 0, 0, 2]);
+    let mut edges = 0..graph.edges();
+    for node in 0..9_u32 {
+        let ends = |edge: &&(u32, u32)| edge.0 == node || edge.1 == node;
+        let degree = list.edges.iter().filter(ends).count();
+        let row = edges.by_ref().take(degree);
+        let most = row.map(seawall_core::abi::code::hash).max().unwrap_or(0);
+        assert_eq!(found["of rows"][node as usize], most, "row {node}");
+    }
+}
+
+#[test]
+fn own_waves_are_called_by_name() {
+    let text = r#"{"version": 1, "registers": [
+        {"name": "a", "kind": "u32", "count": 5, "keep": true},
+        {"name": "b", "kind": "u32", "count": 5}
+    ], "waves": [
+        {"wave": "iota", "to": "b"},
+        {"wave": "own", "call": "CopyTwin", "to": "a", "first": "b"}
+    ]}"#;
+    let name = <CopyTwin as seawall_device::own::Wave>::NAME;
+    let text = text.replace("CopyTwin", name);
+    let own = OwnWaves::of::<Twins>();
+    let TextProgram {
+        program, results, ..
+    } = read_text_with(&text, SIZE, Some(&own)).unwrap();
+    let (encoded, _) = program.encode(&PlanRequest::default()).unwrap();
+    let graph = Graph::from_edges(10, &[(0, 1)], false).unwrap();
+    let mut session = ProgramSession::open(&graph, &Machine::cpu(None)).unwrap();
+    session.load(&encoded).unwrap();
+    session.run().unwrap();
+    let mut words = Vec::new();
+    session.read(results[0].register, &mut words).unwrap();
+    assert_eq!(words, [0, 1, 2, 3, 4]);
+    let refused = |text: &str, own| read_text_with(text, SIZE, own).unwrap_err().to_string();
+    let unknown = refused(&text.replace(name, "Nothing"), Some(&own));
+    assert!(
+        unknown.starts_with("waves[1].call: no own wave"),
+        "{unknown}"
+    );
+    assert!(unknown.contains(name), "{unknown}");
+    assert!(refused(&text, None).contains("without a set"));
+    let many = text.replace(
+        "\"to\": \"a\"",
+        "\"parameters\": [1, 2, 3, 4, 5, 6], \"to\": \"a\"",
+    );
+    assert!(refused(&many, Some(&own)).contains("6 parameters, and at most 5"));
+    let twice = text.replace("\"first\"", "\"second\"");
+    let read = read_text_with(&twice, SIZE, Some(&own)).unwrap();
+    assert!(read.program.encode(&PlanRequest::default()).is_err());
+}
+
+#[test]
+fn errors_of_searches_and_segments_say_where_they_are() {
+    let swaps = [
+        (
+            "\"levels\": \"levels\"",
+            "\"levels\": \"levels\", \"parents\": \"even\"",
+            "waves[0]: a search stores",
+        ),
+        (
+            "\"from\": \"sources\"",
+            "\"from\": \"source\"",
+            "waves[0].from: no register",
+        ),
+        (
+            "\"kind\": \"frontier\"",
+            "\"kind\": \"frontier\", \"keep\": true",
+            "registers[1]: no field",
+        ),
+        (
+            "\"kind\": \"bitset\"",
+            "\"kind\": \"bits\"",
+            "registers[2].kind: no kind",
+        ),
+        ("\"node\": \"near\", ", "", "join[0]: node is missing"),
+        (
+            "\"how\": \"argmax\"",
+            "\"how\": \"max\"",
+            "join[0]: no field",
+        ),
+        (
+            "\"mask\": \"even\"",
+            "\"mask\": 3",
+            "waves[7].mask: this is to be",
+        ),
+        (
+            "\"numbers\": \"levels to 7\"",
+            "\"numbers\": \"levels to 7\", \"rows\": \"in\"",
+            "waves[8]: segments are rows",
+        ),
+        (
+            "\"rows\": \"out\"",
+            "\"rows\": \"up\"",
+            "waves[9].rows: no direction",
+        ),
+        (
+            "\"rows\": \"out\"",
+            "\"row\": \"out\"",
+            "waves[9]: no field",
+        ),
+    ];
+    for (from, to, expected) in swaps {
+        let text = LISTS.replacen(from, to, 1);
+        assert_ne!(text, LISTS, "{from}");
+        let error = read_text(&text, SIZE).unwrap_err().to_string();
+        assert!(error.contains(expected), "{from}: {error}");
+    }
+    // Of values of 64 bits there is no least neighbour.
+    let wide = LISTS.replacen(
+        "[\"there\", \"levels\"]",
+        "[\"to_u64\", [\"there\", \"levels\"]]",
+        1,
+    );
+    let read = read_text(&wide, SIZE).unwrap();
+    let error = read.program.encode(&PlanRequest::default()).unwrap_err();
+    assert!(error.to_string().contains("argmin"), "{error}");
 }
 
 #[test]
@@ -173,10 +314,10 @@ proptest! {
 
     #[test]
     fn no_change_of_a_text_makes_the_reader_panic(
-        which in 0..3_usize,
+        which in 0..4_usize,
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 1..9_usize), 1..4),
     ) {
-        let mut text = [COMPONENTS, DEGREES, DISTANCES][which].as_bytes().to_vec();
+        let mut text = [COMPONENTS, DEGREES, DISTANCES, LISTS][which].as_bytes().to_vec();
         for (to, from, length) in changes {
             // Some bytes of the text in the place of others.
             let (to, from) = (to.index(text.len()), from.index(text.len()));

@@ -1,14 +1,13 @@
 //! Sums gathered by tiles of rows on the CPU, by the kernels of GPUs: the same ranks, bit for bit,
 //! as row by row.
 
+use crate::drawn;
 use proptest::prelude::*;
 use seawall::backend::RunLimits;
 use seawall::backend::cpu::CpuSession;
 use seawall::graph::Graph;
 use seawall::tiles::{TileShape, Tiles};
-use seawall_tests::graphs::{self, SHAPES};
 use seawall_tests::harness::run_ranks;
-use seawall_tests::random::Random;
 use std::num::NonZeroUsize;
 
 /// Runs ranks by tiles of `shape` on `threads` threads.
@@ -24,17 +23,14 @@ proptest! {
 
     #[test]
     fn ranks_by_tiles_equal_those_by_rows(
-        shape in proptest::sample::select(SHAPES.to_vec()),
-        nodes in 1..900_u32,
-        undirected: bool,
-        seed: u64,
+        (list, _) in drawn::graphs(900),
         blocks in 1..6_u32,
         slots in 66..500_u32,
         threads in 1..4_usize,
     ) {
-        let list = graphs::draw(shape, nodes, undirected, &mut Random::new(seed));
         let graph = list.graph().unwrap();
         let tiles = TileShape { blocks, slots, always: true };
+        prop_assume!(graph.nodes() > 0);
         prop_assert_eq!(Tiles::of(&graph, tiles).is_some(), graph.edges() > 0);
         run(&graph, tiles, threads).map_err(TestCaseError::fail)?;
     }

@@ -73,20 +73,14 @@ struct Serving {
 
 impl Serving {
     fn start() -> Self {
+        Self::on("gen:grid:10")
+    }
+
+    fn on(graph: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let socket = folder.path().join("socket");
-        let child = std::process::Command::new(PROGRAM)
-            .args(["serve", "gen:grid:10", "--threads", "2", "--socket"])
-            .arg(&socket)
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
+        let child = serve(graph, &folder.path().join("socket"));
         let serving = Self { child, folder };
-        let began = Instant::now();
-        while !serving.socket().exists() {
-            assert!(began.elapsed() < Duration::from_secs(30));
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait_until(|| serving.socket().exists());
         serving
     }
 
@@ -114,6 +108,23 @@ impl Serving {
         );
         self.child.wait().unwrap().code()
     }
+}
+
+fn wait_until(holds: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < Duration::from_secs(30));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn serve(graph: &str, socket: &Path) -> Child {
+    std::process::Command::new(PROGRAM)
+        .args(["serve", graph, "--threads", "2", "--socket"])
+        .arg(socket)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap()
 }
 
 impl Drop for Serving {
@@ -220,7 +231,57 @@ fn sigterm_answers_what_was_asked_and_removes_the_socket() {
 }
 
 #[test]
-fn a_path_that_is_taken_is_refused_and_a_dead_socket_replaced() {
+fn sigterm_answers_queries_that_are_open() {
+    const OPEN: u64 = 16;
+    const SIDE: u64 = 1000;
+    let serving = Serving::on("gen:grid:1000");
+    let asker = serving.connect();
+    let last = SIDE * SIDE - 1;
+    let mut lines = String::new();
+    for id in 0..OPEN {
+        let query = json!({"id": id, "op": "distance", "source": id, "target": last});
+        lines += &format!("{query}\n");
+    }
+    (&asker).write_all(lines.as_bytes()).unwrap();
+    let watcher = serving.connect();
+    let began = Instant::now();
+    let delivered = loop {
+        let stats = &ask(&watcher, r#"{"op":"stats"}"#)["stats"];
+        if stats["submitted"].as_u64().unwrap() >= OPEN {
+            break stats["delivered"].as_u64().unwrap();
+        }
+        assert!(began.elapsed() < Duration::from_secs(30));
+    };
+    assert_eq!(serving.terminate(), Some(0));
+    assert!(delivered < OPEN, "all {OPEN} ended before the signal");
+    let answers: Vec<Value> = BufReader::new(&asker)
+        .lines()
+        .map(|line| serde_json::from_str(&line.unwrap()).unwrap())
+        .collect();
+    assert_eq!(answers.len() as u64, OPEN);
+    for id in 0..OPEN {
+        let hops = 2 * (SIDE - 1) - id;
+        assert_eq!(answer(&answers, &json!(id))["distance"], hops);
+    }
+}
+
+#[test]
+fn a_dead_socket_is_replaced() {
+    let mut serving = Serving::start();
+    // Nothing removes the socket of a process that is killed.
+    serving.child.kill().unwrap();
+    serving.child.wait().unwrap();
+    assert!(serving.socket().exists());
+    serving.child = serve("gen:grid:10", &serving.socket());
+    wait_until(|| UnixStream::connect(serving.socket()).is_ok());
+    assert_eq!(ask(&serving.connect(), REACH)["reached"], true);
+    let socket = serving.socket();
+    assert_eq!(serving.terminate(), Some(0));
+    assert!(!socket.exists());
+}
+
+#[test]
+fn a_path_that_is_taken_is_refused() {
     let serving = Serving::start();
     let refuse = |path: &Path| {
         let output = Command::new(PROGRAM)

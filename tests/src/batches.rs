@@ -20,7 +20,7 @@ use seawall_core::abi::search::SearchPolicy;
 use std::sync::Arc;
 
 /// Every analysis that has a program.
-pub const ANALYSES: [AnalysisKind; 7] = [
+pub const ANALYSES: [AnalysisKind; 8] = [
     AnalysisKind::Bfs,
     AnalysisKind::Reach,
     AnalysisKind::Cc,
@@ -28,6 +28,7 @@ pub const ANALYSES: [AnalysisKind; 7] = [
     AnalysisKind::Kcore,
     AnalysisKind::Pagerank,
     AnalysisKind::Triangles,
+    AnalysisKind::TriangleTotal,
 ];
 
 /// A drawn graph of a batch.
@@ -96,7 +97,7 @@ pub fn run_batch(
         let graph = member.list.graph().map_err(text)?;
         let weighted = asked.analysis.reads_weights();
         Ok::<_, String>(if weighted {
-            graph.with_drawn_weights(5)
+            graph.with_drawn_weights(5).map_err(text)?
         } else {
             graph
         })

@@ -4,6 +4,8 @@
 //! enough, and no wave reads words that other lanes write in the same wave. Loops end by their
 //! limit, or because their facts only grow or only shrink.
 
+mod segments;
+
 use crate::draw_code::{Around, draw_code};
 use crate::graphs::draw_sources;
 use crate::random::Random;
@@ -188,6 +190,7 @@ impl Drawer<'_> {
             | Wave::Scatter { to, .. }
             | Wave::Gather { to, .. }
             | Wave::Reduce { to, .. }
+            | Wave::Segments { to, .. }
             | Wave::GenKill { to, .. }
             | Wave::Meet { to, .. }
             | Wave::Levels { to, .. }
@@ -211,7 +214,8 @@ impl Drawer<'_> {
 
     /// Draws a wave without a loop.
     fn simple(&mut self) -> Wave {
-        let drawn = match self.random.below(13) {
+        let drawn = match self.random.below(14) {
+            13 => self.segments(),
             0 => None,
             1 => self.writable(|_| true).map(|to| Wave::Iota { to }),
             2 => self.copy(),
@@ -368,7 +372,8 @@ impl Drawer<'_> {
         let nodes = self.limits.nodes;
         let to = self.writable(|words| words >= nodes)?;
         let held = self.random.pick(&[0, 1, 3, 20])?;
-        Some(Wave::Triangles { to, held })
+        let once = self.random.once_in(2);
+        Some(Wave::Triangles { to, held, once })
     }
 
     fn level_limit(&mut self) -> u32 {

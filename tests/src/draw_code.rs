@@ -3,7 +3,7 @@
 //! Results depend on no order: a register that some items change is not read by others,
 //! and what is added up is no float. Places in registers are taken modulo their length.
 
-use crate::code::{Binary, Gathering, Id, Over, Step, Unary};
+use crate::code::{Binary, Found, Gathering, Id, Over, Step, Unary};
 use crate::graphs::EdgeList;
 use crate::random::Random;
 use crate::script::{Register, Script, Slot, Wave};
@@ -282,7 +282,7 @@ impl Drawer<'_> {
         let to = self.random.pick(&Kind::ALL)?;
         let choice = self.random.below(8);
         let (how, made) = match (choice, kind) {
-            (0, Kind::U32) => (Unary::Hash, Kind::U32),
+            (0, _) => (Unary::Hash, Kind::U32),
             (1, Kind::U32 | Kind::I32 | Kind::U64) => (Unary::Ones, Kind::U32),
             (2, Kind::U32 | Kind::I32 | Kind::U64) => (Unary::LowZeros, Kind::U32),
             (3, Kind::U64) => (Unary::High, Kind::U32),
@@ -335,6 +335,11 @@ impl Drawer<'_> {
             body,
             value,
         };
+        if kind != Kind::U64 && self.random.once_in(3) {
+            let [largest, node] = [(); 2].map(|()| self.random.once_in(2));
+            let made = if node { Kind::U32 } else { kind };
+            return Some(self.push(made, Step::Arg(gathering, Found { largest, node })));
+        }
         Some(self.push(kind, Step::Gather(gathering)))
     }
 }

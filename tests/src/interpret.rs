@@ -5,7 +5,7 @@
 
 use crate::code::{self, Over, Step, World};
 use crate::graphs::EdgeList;
-use crate::oracle;
+use crate::oracle::{self, Corners};
 use crate::script::{Script, Slot, Wave};
 use seawall::program::{BitOp, Kind, Meet};
 use seawall_core::abi::UNREACHED;
@@ -121,6 +121,12 @@ impl Interpreter<'_> {
                     body,
                 } => self.repeat_while(*condition, *max, body),
                 Wave::Code { over, steps } => self.code(*over, steps),
+                Wave::Segments { how, to, from, by } => {
+                    let numbers = self.words(*by).to_vec();
+                    let mut world =
+                        code::World::of_registers(&self.kinds, &mut self.left.registers);
+                    world.join_segments(*how, *to, (*from, &numbers));
+                }
                 other => self.step(other),
             }
         }
@@ -234,11 +240,12 @@ impl Interpreter<'_> {
                 self.set(to, |_, at| parents.get(at).copied().unwrap_or(UNREACHED));
             }
             // The entries held at a time change no count.
-            Wave::Triangles { to, held: _ } => {
-                let corners = oracle::oriented_triangles(self.list);
+            Wave::Triangles { to, held: _, once } => {
+                let corners = if once { Corners::First } else { Corners::All };
+                let corners = oracle::oriented_triangles(self.list, corners);
                 self.set(to, |_, at| corners.get(at).copied().unwrap_or(0));
             }
-            Wave::Loop { .. } | Wave::While { .. } | Wave::Code { .. } => {}
+            Wave::Loop { .. } | Wave::While { .. } | Wave::Code { .. } | Wave::Segments { .. } => {}
         }
     }
 

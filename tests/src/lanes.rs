@@ -10,7 +10,7 @@ use seawall::backend::BackendError;
 use seawall_core::abi::program::LaunchRecord;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::{HostGrid, Services};
-use seawall_device::grid::{Grid, LANES_MAX, SHARED_WORDS};
+use seawall_device::grid::{Grid, LANES_MAX, PLACE, SHARED_WORDS};
 use seawall_device::launch::Launch;
 use seawall_device::run::run_program;
 use seawall_device::sets::With;
@@ -222,6 +222,25 @@ unsafe impl Grid for Lane<'_> {
     unsafe fn extra_add(self, at: u32, value: u32) -> u32 {
         self.word(SHARED_WORDS as u32 + at)
             .fetch_add(value, Ordering::Relaxed)
+    }
+    fn place(self, extra: bool, at: u32) -> u32 {
+        let first = if extra { SHARED_WORDS as u32 } else { 0 };
+        (first + at) * PLACE
+    }
+    unsafe fn place_load(self, place: u32) -> u32 {
+        self.word(place / PLACE).load(Ordering::Relaxed)
+    }
+    unsafe fn place_store(self, place: u32, value: u32) {
+        self.word(place / PLACE).store(value, Ordering::Relaxed);
+    }
+    unsafe fn place_add(self, place: u32, value: u32) {
+        self.word(place / PLACE).fetch_add(value, Ordering::Relaxed);
+    }
+    unsafe fn place_swap_if(self, place: u32, expected: u32, value: u32) -> u32 {
+        let word = self.word(place / PLACE);
+        let (done, other) = (Ordering::Relaxed, Ordering::Relaxed);
+        let (Ok(previous) | Err(previous)) = word.compare_exchange(expected, value, done, other);
+        previous
     }
     unsafe fn peer_load(self, _peer: u32, at: u32) -> u32 {
         // SAFETY: the same contract; a cluster has one block here.

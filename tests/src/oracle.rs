@@ -116,11 +116,25 @@ pub fn triangles(list: &EdgeList) -> Vec<u32> {
     corners
 }
 
-/// Triples of kept edges `a` to `b`, `b` to `c`, `a` to `c` that each node is part of. An edge is
-/// kept if it is listed towards the node of more listed edges, or of higher number. In undirected
-/// graphs these are the triangles, in directed ones the counts of the triangle waves.
+/// Kept edges of a node that never finds triples from the node an edge comes from.
+const FEW: usize = 32;
+
+/// The nodes of a triple at which it is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Corners {
+    /// All three.
+    All,
+    /// The one that the triple is found from.
+    First,
+}
+
+/// Triples that the triangle waves count, at their nodes: an edge and a third node to which both
+/// of its ends have kept edges. An edge is kept if it is listed towards the node of more listed
+/// edges, or of as many and of higher number. Each node looks at its kept edges, up to nodes that
+/// have as many as it or [`FEW`]. With more than [`FEW`] it also looks at its other edges, to nodes
+/// that have fewer. In undirected graphs these triples are the triangles, each found once.
 #[must_use]
-pub fn oriented_triangles(list: &EdgeList) -> Vec<u32> {
+pub fn oriented_triangles(list: &EdgeList, corners: Corners) -> Vec<u32> {
     let mut rows = vec![BTreeSet::new(); list.nodes as usize];
     for &(from, to) in list.edges.iter().filter(|(from, to)| from != to) {
         rows[from as usize].insert(to);
@@ -134,13 +148,26 @@ pub fn oriented_triangles(list: &EdgeList) -> Vec<u32> {
         row.filter(|to| place(*to) > place(from)).collect()
     };
     let kept: Vec<_> = (0..list.nodes).map(kept).collect();
+    let length = |node: u32| kept[node as usize].len();
+    let counted = match corners {
+        Corners::All => 3,
+        Corners::First => 1,
+    };
     let mut corners = vec![0; rows.len()];
-    for (first, row) in kept.iter().enumerate() {
-        for second in row {
-            for third in kept[*second as usize].intersection(row) {
-                for corner in [first, *second as usize, *third as usize] {
-                    corners[corner] += 1;
-                }
+    for (first, second) in
+        (0..list.nodes).flat_map(|node| rows[node as usize].iter().map(move |to| (node, *to)))
+    {
+        let looks = if place(second) > place(first) {
+            length(second) <= length(first).max(FEW)
+        } else {
+            length(first) > FEW && length(second) < length(first)
+        };
+        if !looks {
+            continue;
+        }
+        for third in kept[first as usize].intersection(&kept[second as usize]) {
+            for corner in [first, second, *third].into_iter().take(counted) {
+                corners[corner as usize] += 1;
             }
         }
     }
@@ -213,6 +240,7 @@ mod tests {
             undirected: true,
         };
         assert_eq!(triangles(&list), [2, 1, 2, 1, 0]);
-        assert_eq!(oriented_triangles(&list), [2, 1, 2, 1, 0]);
+        assert_eq!(oriented_triangles(&list, Corners::All), [2, 1, 2, 1, 0]);
+        assert_eq!(oriented_triangles(&list, Corners::First), [1, 0, 0, 1, 0]);
     }
 }

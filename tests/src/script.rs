@@ -4,13 +4,15 @@
 //! word by word, [`crate::draw`] makes random ones, and this file passes it to the
 //! [`ProgramBuilder`]. It knows no groups, arenas or barriers, since it tests these.
 
+mod patterns;
+
 use crate::code::{self, Step};
 use crate::graphs::EdgeList;
 use crate::own::{CombineTwin, CopyTwin, MeetTwin, ReduceTwin, Twins, truth_of};
 use seawall::own::OwnWaves;
 use seawall::program::{
-    BitOp, Call, ComponentStep, Kind, Mark, Meet, Over, ProgramBuilder, ProgramError, RegisterId,
-    Transfer, Triangles,
+    BitOp, Call, ComponentStep, Join, Kind, Mark, Meet, Over, ProgramBuilder, ProgramError,
+    RegisterId, Transfer, Triangles,
 };
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::program::Reduction;
@@ -107,6 +109,17 @@ pub enum Wave {
         /// Words per node, and the operation.
         meet: Meet,
     },
+    /// Values joined by segment: that of value `i` is `by[i]` modulo the segments.
+    Segments {
+        /// How.
+        how: Join,
+        /// Destination, a value for each segment.
+        to: Slot,
+        /// The values, of the same kind.
+        from: Slot,
+        /// Words, another register, at least as many as values.
+        by: Slot,
+    },
     /// Repeats waves until nothing changes.
     Loop {
         /// Most iterations.
@@ -169,6 +182,8 @@ pub enum Wave {
         to: Slot,
         /// Entries of a row held at a time; 0 for as many as fit.
         held: u32,
+        /// Whether each is counted at one corner only.
+        once: bool,
     },
 }
 
@@ -304,11 +319,12 @@ impl Assembler {
                     body,
                 } => self.add_loop(*max, Some(*condition), body),
                 Wave::Code { over, steps } => self.add_code(*over, steps),
+                Wave::Segments { how, to, from, by } => self.add_segments(*how, *to, (*from, *by)),
                 Wave::Levels { to, list, max } => self.add_levels(*to, *list, *max),
                 Wave::Reach { to, list, max } => self.add_reach(*to, *list, *max),
                 Wave::Components { to } => self.add_components(*to),
                 Wave::Parents { to, from } => self.add_parents(*to, *from),
-                Wave::Triangles { to, held } => self.add_triangles(*to, *held),
+                Wave::Triangles { to, held, once } => self.add_triangles(*to, (*held, *once)),
                 simple if self.twins => self.add_twin(simple),
                 simple => self.add_simple(simple),
             }
@@ -375,6 +391,7 @@ impl Assembler {
             Wave::Loop { .. }
             | Wave::While { .. }
             | Wave::Code { .. }
+            | Wave::Segments { .. }
             | Wave::Levels { .. }
             | Wave::Reach { .. }
             | Wave::Components { .. }
@@ -411,24 +428,6 @@ impl Assembler {
         };
         self.program
             .each("code", over, |item| code::write(item, registers, steps));
-    }
-
-    /// A list of the nodes whose word in a register is below a limit.
-    fn list(&mut self, of: Slot, below: u32) -> Over {
-        let nodes = self.program_nodes;
-        let list = self.program.words("list", nodes.into());
-        let count = self.program.words("count", 1);
-        let (Ok(list), Ok(count)) = (list, count) else {
-            return Over::Nodes;
-        };
-        let of = self.at(of);
-        self.program.fill("empty", list, 0);
-        self.program.fill("none", count, 0);
-        self.program.each("list", Over::Nodes, |node| {
-            let is_below = node.load(of).to_u32().below(below);
-            node.append((list, count), node.index(), is_below);
-        });
-        Over::List { list, count }
     }
 
     fn search(&mut self, list: Slot, mark: Mark, max: u32) -> Option<RegisterId> {
@@ -468,7 +467,7 @@ impl Assembler {
         self.program.parents("parents", to, from);
     }
 
-    fn add_triangles(&mut self, to: Slot, held: u32) {
+    fn add_triangles(&mut self, to: Slot, (held, once): (u32, bool)) {
         let Some([forward, degrees]) = self.oriented.pop() else {
             return;
         };
@@ -480,6 +479,10 @@ impl Assembler {
         };
         self.program.fill("clear", triangles.corners, 0);
         self.program.orient_edges("orient", triangles);
-        self.program.count_triangles("count", triangles);
+        if once {
+            self.program.count_triangles_once("count", triangles);
+        } else {
+            self.program.count_triangles("count", triangles);
+        }
     }
 }

@@ -321,7 +321,7 @@ typedef struct {
   uint64_t output;
 } SeawallOffsets;
 
-// What a step was measured to do; 0 for what is unknown.
+// Measured figures of a step; 0 for each that is unknown.
 typedef struct {
   // Nodes of the graph.
   uint64_t nodes;
@@ -381,7 +381,7 @@ typedef struct {
   uint32_t grid_sync;
   // The topology that ran last, one of `SeawallExecutionTopology`; any other number for none.
   uint32_t previous;
-  // What a step was measured to do.
+  // Measured figures of a step.
   SeawallSignals signals;
   // The dispatch to size; null for none.
   const SeawallLaunchRequest *launch;

@@ -15,7 +15,7 @@ use crate::entry::{arena_options, as_groups, as_offsets, finish, program, strate
 use crate::records::{Arena, ArenaOptions, Budget, Dag, Groups, Offsets};
 use crate::status::{Failure, Problem, Status};
 
-/// What a step was measured to do; 0 for what is unknown.
+/// Measured figures of a step; 0 for each that is unknown.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Signals {
@@ -81,7 +81,7 @@ pub struct ExecutionRequest {
     pub grid_sync: u32,
     /// The topology that ran last, one of `SeawallExecutionTopology`; any other number for none.
     pub previous: u32,
-    /// What a step was measured to do.
+    /// Measured figures of a step.
     pub signals: Signals,
     /// The dispatch to size; null for none.
     pub launch: *const LaunchRequest,

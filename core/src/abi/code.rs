@@ -38,7 +38,7 @@ pub enum Edges {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct EdgesPart {
-    /// Which edges.
+    /// The edges.
     pub edges: Edges,
     /// Whether the rest of a row may be skipped once no reduction can change.
     pub ends_early: bool,

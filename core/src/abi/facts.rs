@@ -117,6 +117,8 @@ pub enum Work {
     Nothing,
     /// A few accesses for each word of an operand: narrow where those are few.
     Words(Operand),
+    /// As many, but always wide.
+    WideWords(Operand),
     /// More, or an amount that only the graph knows: always wide.
     Wide,
 }
@@ -193,6 +195,11 @@ impl Facts {
         Self { work, ..self }
     }
 
+    const fn wide_per_word_of(self, operand: Operand) -> Self {
+        let work = Work::WideWords(operand);
+        Self { work, ..self }
+    }
+
     const fn idle(self) -> Self {
         let work = Work::Nothing;
         Self { work, ..self }
@@ -240,6 +247,7 @@ impl Opcode {
     /// assert_eq!(Opcode::Copy.facts().reads, [Operand::First]);
     /// ```
     #[must_use]
+    #[expect(clippy::too_many_lines, reason = "one table of all opcodes")]
     pub const fn facts(self) -> Facts {
         use Invariant::{Forest, Fresh, Frontier, Lengths, Paths, Peeling, Rows, Sets, Work};
         use Operand::{First, Second, Third, To};
@@ -250,7 +258,9 @@ impl Opcode {
             Self::Fill => Facts::of(&[], &[To]).word_wise(),
             Self::Iota => Facts::of(&[], &[To]).word_wise().making(&[(To, Forest)]),
             Self::Copy => Facts::of(&[First], &[To]).word_wise(),
-            Self::Scatter | Self::Majority | Self::Parents => Facts::of(&[First], &[To]),
+            Self::Scatter => Facts::of(&[First], &[To]).wide_per_word_of(To),
+            Self::Majority => Facts::of(&[First], &[To]).wide_per_word_of(First),
+            Self::Parents => Facts::of(&[First], &[To]),
             Self::And | Self::Or | Self::AndNot | Self::Xor => {
                 Facts::of(&[First, Second], &[To]).word_wise()
             }
@@ -260,22 +270,30 @@ impl Opcode {
                 Facts::of(&[To, First], &[To]).reading(&[Array::Incoming])
             }
             Self::GenKill => Facts::of(&[To, First, Second, Third], &[To]).per_word_of(To),
-            Self::Reset => Facts::of(&[], &[To]).making(&[(To, Fresh)]),
+            Self::Reset => Facts::of(&[], &[To])
+                .making(&[(To, Fresh)])
+                .wide_per_word_of(To),
             Self::Seed => Facts::of(&[To, First, Second], &[To, Second])
                 .needing(&[(To, Fresh)])
                 .per_word_of(First),
             Self::Expand => Facts::of(&[To, First], &[To, First])
                 .needing(&[(First, Frontier)])
                 .at(Stage::Search),
-            Self::Visited => Facts::of(&[First], &[To]).needing(&[(First, Frontier)]),
-            Self::Link | Self::Compress | Self::LinkSample => {
-                Facts::of(&[To], &[To]).needing(&[(To, Forest)])
-            }
+            Self::Visited => Facts::of(&[First], &[To])
+                .needing(&[(First, Frontier)])
+                .wide_per_word_of(First),
+            Self::Link | Self::LinkSample => Facts::of(&[To], &[To]).needing(&[(To, Forest)]),
+            Self::Compress => Facts::of(&[To], &[To])
+                .needing(&[(To, Forest)])
+                .wide_per_word_of(To),
             Self::LinkRest => Facts::of(&[To, First], &[To]).needing(&[(To, Forest)]),
-            Self::ResetWork => Facts::of(&[], &[To]).making(&[(To, Work)]),
+            Self::ResetWork => Facts::of(&[], &[To])
+                .making(&[(To, Work)])
+                .wide_per_word_of(To),
             Self::SeedPaths | Self::SeedPathsWide => Facts::of(&[To, First, Second], &[To, First])
                 .needing(&[(First, Work)])
                 .making(&[(First, Paths)])
+                .wide_per_word_of(Second)
                 .at(Stage::BeforeLoop),
             Self::StepPaths | Self::StepPathsWide => Facts::of(&[To, First], &[To, First])
                 .needing(&[(First, Paths)])
@@ -288,6 +306,7 @@ impl Opcode {
             Self::SeedPeel => Facts::of(&[First], &[To, First])
                 .needing(&[(First, Work)])
                 .making(&[(First, Peeling)])
+                .wide_per_word_of(To)
                 .at(Stage::BeforeLoop),
             Self::StepPeel => Facts::of(&[To, First], &[To, First])
                 .needing(&[(First, Peeling)])
@@ -295,6 +314,7 @@ impl Opcode {
             Self::SeedSets => Facts::of(&[To, First, Second, Third], &[To, First, Second])
                 .needing(&[(First, Work)])
                 .making(&[(First, Sets)])
+                .wide_per_word_of(Third)
                 .at(Stage::BeforeLoop),
             Self::StepSets => Facts::of(&[To, First, Second], &[To, First, Second])
                 .needing(&[(First, Sets)])
@@ -309,9 +329,12 @@ impl Opcode {
                 Facts::of(&[To, First, Second, Third], &[To, First, Second, Third]).at(Stage::Round)
             }
             Self::SettleSweep => Facts::of(&[To, First, Second], &[To]).per_word_of(Second),
-            Self::SeedRanks => Facts::of(&[Third], &[To, First, Second, Third]),
-            Self::ApplyRanks => Facts::of(&[To, First, Second, Third], &[To, First, Second, Third]),
-            Self::SettleRanks => Facts::of(&[To], &[To]),
+            Self::SeedRanks => {
+                Facts::of(&[Third], &[To, First, Second, Third]).wide_per_word_of(To)
+            }
+            Self::ApplyRanks => Facts::of(&[To, First, Second, Third], &[To, First, Second, Third])
+                .wide_per_word_of(To),
+            Self::SettleRanks => Facts::of(&[To], &[To]).wide_per_word_of(To),
             Self::OrientEdges => {
                 Facts::of(&[], &[To, First]).making(&[(To, Rows), (First, Lengths)])
             }

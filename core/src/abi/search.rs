@@ -52,7 +52,7 @@ pub enum Step {
     Sparse = 1,
     /// Push from a queue into a bitset, compacted by the next step.
     Hybrid = 2,
-    /// Pull over incoming edges, a warp a word of the bitset.
+    /// Pull over incoming edges, one warp per word of the bitset.
     Dense = 3,
     /// Pull over incoming edges, a block a tile whose unvisited nodes are
     /// first gathered in shared memory.
@@ -159,9 +159,9 @@ pub struct DriveRecord {
     pub unexplored_edges: u32,
     /// Word of the [`Holder`] of the frontier.
     pub holder: u32,
-    /// Which of the two visited bitsets is current.
+    /// Number of the current visited bitset, 0 or 1.
     pub visited: u32,
-    /// Which of the two queues is current.
+    /// Number of the current queue, 0 or 1.
     pub queue: u32,
     /// 1 when the search ended because nothing was left.
     pub converged: u32,

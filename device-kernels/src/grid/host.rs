@@ -6,7 +6,7 @@
 //! the cost of a locked instruction.
 
 use super::dealer::Dealer;
-use super::{Grid, SHARED_WORDS};
+use super::{Grid, PLACE, SHARED_WORDS};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Services of the operating system for the CPU grid.
@@ -225,6 +225,37 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
     unsafe fn extra_add(self, at: u32, value: u32) -> u32 {
         // SAFETY: `with_extra` promises these words.
         unsafe { self.shared_add(SHARED_WORDS as u32 + at, value) }
+    }
+    #[inline(always)]
+    fn place(self, extra: bool, at: u32) -> u32 {
+        let first = if extra { SHARED_WORDS as u32 } else { 0 };
+        (first + at) * PLACE
+    }
+    #[inline(always)]
+    unsafe fn place_load(self, place: u32) -> u32 {
+        // SAFETY: a place is that of a word, which is valid by this method's contract.
+        unsafe { self.shared.add((place / PLACE) as usize).read() }
+    }
+    #[inline(always)]
+    unsafe fn place_store(self, place: u32, value: u32) {
+        // SAFETY: as in `place_load`.
+        unsafe { self.shared.add((place / PLACE) as usize).write(value) }
+    }
+    #[inline(always)]
+    unsafe fn place_add(self, place: u32, value: u32) {
+        // SAFETY: the same contract, and the memory is this thread's own.
+        unsafe { self.place_store(place, self.place_load(place).wrapping_add(value)) }
+    }
+    #[inline(always)]
+    unsafe fn place_swap_if(self, place: u32, expected: u32, value: u32) -> u32 {
+        // SAFETY: the same contract, and the memory is this thread's own.
+        unsafe {
+            let previous = self.place_load(place);
+            if previous == expected {
+                self.place_store(place, value);
+            }
+            previous
+        }
     }
     #[inline(always)]
     unsafe fn peer_load(self, _peer: u32, at: u32) -> u32 {

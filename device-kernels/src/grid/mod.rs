@@ -43,6 +43,9 @@ pub const fn shared_words(lanes: u32) -> usize {
 /// [`shared_words`] of the largest blocks.
 pub const SHARED_WORDS: usize = shared_words(LANES_MAX);
 
+/// Distance of neighbouring words' places: see [`Grid::place`].
+pub const PLACE: u32 = 4;
+
 /// Most blocks of a cluster.
 pub const CLUSTER_MAX: u32 = 16;
 
@@ -151,6 +154,30 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `at` must be below [`Grid::extra_words`].
     unsafe fn extra_add(self, at: u32, value: u32) -> u32;
+    /// Place of word `at` of the shared memory that the launch asked for, if `extra`, else
+    /// of [`shared_words`]. Neighbouring words are [`PLACE`] apart.
+    fn place(self, extra: bool, at: u32) -> u32;
+    /// Reads the word of shared memory at `place`.
+    ///
+    /// # Safety
+    /// `place` must be that of a word that [`Grid::shared_load`] or [`Grid::extra_load`]
+    /// may read.
+    unsafe fn place_load(self, place: u32) -> u32;
+    /// Writes the word of shared memory at `place`.
+    ///
+    /// # Safety
+    /// As [`Grid::place_load`].
+    unsafe fn place_store(self, place: u32, value: u32);
+    /// Adds to the word of shared memory at `place`, atomically.
+    ///
+    /// # Safety
+    /// As [`Grid::place_load`].
+    unsafe fn place_add(self, place: u32, value: u32);
+    /// Replaces `expected` by `value` at `place` and returns the previous value.
+    ///
+    /// # Safety
+    /// As [`Grid::place_load`].
+    unsafe fn place_swap_if(self, place: u32, expected: u32, value: u32) -> u32;
     /// Reads word `at` of the shared memory of block `peer` of the cluster.
     ///
     /// # Safety

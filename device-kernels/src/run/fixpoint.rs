@@ -27,11 +27,21 @@ use seawall_core::abi::program::{FixpointRecord, NO_REGISTER};
 pub(super) fn run_fixpoint<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
     let grid = cx.grid();
     let record = FixpointRecord::from_parameters(wave.parameters(grid));
+    // Loops are built twice, so that rounds of a run without a trace do not look for one.
+    let traced = cx.is_traced();
     if record.frontier == NO_REGISTER {
-        return run_flagged::<G, S>(cx, wave);
+        return if traced {
+            run_flagged::<G, S, true>(cx, wave)
+        } else {
+            run_flagged::<G, S, false>(cx, wave)
+        };
     }
     if S::FAMILIES & family::SEARCH != 0 {
-        return run_search::<G, S>(cx, wave);
+        return if traced {
+            run_search::<G, S, true>(cx, wave)
+        } else {
+            run_search::<G, S, false>(cx, wave)
+        };
     }
     let (control, point) = (cx.context().team.control, point_of(grid, wave, 0));
     Err(control.fault(grid, FaultCode::UnknownOpcode, point))
@@ -42,7 +52,10 @@ const ITERATIONS_PER_LOOK: u32 = 16;
 
 /// Repeats the body until an iteration leaves the changed flag untouched.
 #[inline(never)]
-fn run_flagged<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
+fn run_flagged<G: Grid, S: WaveSet, const TRACED: bool>(
+    cx: ContextRef<G>,
+    wave: Wave,
+) -> Result<(), Stop> {
     let (grid, tag) = (cx.grid(), cx.tag());
     open(&cx.context());
     // Tags grow over the whole run, so a flag raised by an earlier loop or iteration
@@ -65,9 +78,13 @@ fn run_flagged<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(),
         for group in record.first_group..record.first_group.saturating_add(record.groups) {
             if group != record.first_group {
                 cx.context().team.barrier(point)?;
-                trace::end_group(cx, group - 1, 1);
+                if TRACED {
+                    trace::end_group(cx, group - 1, 1);
+                }
             }
-            trace::begin_group(cx, group);
+            if TRACED {
+                trace::begin_group(cx, group);
+            }
             run_waves::<G, S>(cx, group, iteration)?;
         }
         let team = cx.context().team;
@@ -75,8 +92,10 @@ fn run_flagged<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(),
             BROADCAST.store(grid, team.control.changed(grid));
             next();
         })?;
-        let after = record.first_group.saturating_add(record.groups);
-        trace::end_group(cx, after.saturating_sub(1), 1);
+        if TRACED {
+            let after = record.first_group.saturating_add(record.groups);
+            trace::end_group(cx, after.saturating_sub(1), 1);
+        }
         end.iterations += 1;
         // A fast block may have raised the next iteration's tag already; it went on
         // because the flag had this one.

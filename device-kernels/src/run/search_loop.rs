@@ -51,7 +51,10 @@ impl Bounds {
 /// # Errors
 /// If the run stops; the fault record says why.
 #[inline(never)]
-pub(super) fn run_search<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
+pub(super) fn run_search<G: Grid, S: WaveSet, const TRACED: bool>(
+    cx: ContextRef<G>,
+    wave: Wave,
+) -> Result<(), Stop> {
     open(cx, wave)?;
     let grid = cx.grid();
     let point = || point_now(grid, wave);
@@ -67,9 +70,11 @@ pub(super) fn run_search<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> 
             return Err(Stop);
         }
         count(cx, drive);
-        trace::begin_step(cx, wave);
+        if TRACED {
+            trace::begin_step(cx, wave);
+        }
         if !bounds.alone {
-            run_body::<G, S>(cx, wave)?;
+            run_body::<G, S, TRACED>(cx, wave)?;
         } else if drive.next == Step::Fused as u32 {
             slot ^= 1;
             run_in_few_blocks(cx, wave, slot)?;
@@ -225,7 +230,10 @@ fn expands<G: Grid>(cx: ContextRef<G>, index: u32, frontier: u32) -> bool {
 /// Runs a body that is more than the expansion. Its waves read the drive record from
 /// memory.
 #[inline(never)]
-fn run_body<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
+fn run_body<G: Grid, S: WaveSet, const TRACED: bool>(
+    cx: ContextRef<G>,
+    wave: Wave,
+) -> Result<(), Stop> {
     let grid = cx.grid();
     let point = || point_now(grid, wave);
     let record = FixpointRecord::from_parameters(wave.parameters(grid));
@@ -236,10 +244,14 @@ fn run_body<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(), St
             frontier.set_drive(grid, 0, &shared_drive::read(grid));
         }
         team.barrier(point)?;
-        trace::begin_group(cx, group);
+        if TRACED {
+            trace::begin_group(cx, group);
+        }
         run_waves::<G, S>(cx, group, point().iteration)?;
         cx.context().team.barrier(point)?;
-        trace::end_group(cx, group, 1);
+        if TRACED {
+            trace::end_group(cx, group, 1);
+        }
     }
     Ok(())
 }

@@ -36,12 +36,10 @@ pub fn each_chunk<G: Grid>(team: &Team<G>, nodes: u32, mut visit: impl FnMut(u32
 }
 
 /// [`each_chunk`] for nodes that differ much in work: warps take parts of the block's
-/// share when they are ready for them, a few nodes at a time, in their first lanes. A
+/// share when they are ready for them, `size` nodes at a time, in their first lanes. A
 /// block operation with a block barrier before the first call.
 #[inline(always)]
-pub fn each_part<G: Grid>(team: &Team<G>, nodes: u32, mut visit: impl FnMut(u32)) {
-    /// Nodes of a part: a sector of their rows' starts.
-    const PART: u32 = 8;
+pub fn each_part<G: Grid>(team: &Team<G>, (nodes, size): (u32, u32), mut visit: impl FnMut(u32)) {
     if G::WARP == 1 {
         team.each_taken(nodes, visit);
         return;
@@ -59,11 +57,11 @@ pub fn each_part<G: Grid>(team: &Team<G>, nodes: u32, mut visit: impl FnMut(u32)
             taken = unsafe { LEFT_COUNT.add(grid, 0, 1) };
         }
         let part = u64::from(grid.shuffle(taken, 0)) * u64::from(team.size());
-        let first = (part + u64::from(team.rank())) * u64::from(PART);
+        let first = (part + u64::from(team.rank())) * u64::from(size);
         if first >= u64::from(nodes) {
             return;
         }
-        visit(if grid.warp_lane() < PART {
+        visit(if grid.warp_lane() < size {
             (first as u32).saturating_add(grid.warp_lane())
         } else {
             u32::MAX

@@ -6,6 +6,7 @@
 //! warp. A warp takes as many rows at a time as it has lanes, and finds the row of an
 //! edge by a search among them.
 
+use super::spread::owner;
 use crate::block::warp_scan;
 use crate::grid::Grid;
 use crate::memory::Csr;
@@ -152,19 +153,6 @@ impl Rows {
 #[inline(always)]
 fn saturate(place: u64) -> u32 {
     place.min(u64::from(u32::MAX)) as u32
-}
-
-/// The last lane whose `start` is at most `value`; starts ascend from 0 on.
-#[inline(always)]
-fn owner<G: Grid>(grid: G, start: u32, value: u32) -> u32 {
-    let (mut low, mut half) = (0, G::WARP / 2);
-    while half > 0 {
-        if grid.shuffle(start, low + half) <= value {
-            low += half;
-        }
-        half /= 2;
-    }
-    low
 }
 
 /// The last of `nodes` rows that `is_before` accepts. It accepts the first row, and no

@@ -6,6 +6,7 @@
 pub mod words;
 pub mod each;
 pub mod reduce;
+mod spread;
 pub mod edges;
 pub mod components;
 pub mod flow;

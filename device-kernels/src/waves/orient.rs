@@ -3,25 +3,27 @@
 //! Of the two directions of an edge, the one to the node of higher degree remains, or to
 //! the higher number if degrees are equal. That order has no cycle, and no node keeps
 //! more edges than about the square root of twice their number, so hubs have short rows.
-//! Rows stay in place: the kept edges of a row move to its front, in order.
+//! Rows stay in place: the kept edges of a row move to its front, in order, the others to
+//! its back.
 
 use super::deal::{each_chunk, each_left};
+use super::spread::{Spot, Spread, lanes_before};
 use crate::block::block_scan;
 use crate::context::Context;
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven};
 
-/// Longest row that a lane reads alone.
-const SERIAL: u32 = 16;
-/// Longest row that a warp reads alone.
+/// Longest row that a warp reads.
 const WARP_ROW: u32 = 2048;
+/// Edges that a lane reads together.
+const EACH: usize = 4;
 
 /// The kept edges of a graph, row by row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Forward {
     /// Rows of the graph.
     pub(super) rows: Csr,
-    /// The kept edges of each row, at its start; one word per edge.
+    /// The edges of each row, kept ones first; one word per edge.
     pub(super) targets: Proven,
     /// Number of kept edges of each row.
     pub(super) degrees: Proven,
@@ -65,24 +67,57 @@ impl Forward {
         });
     }
 
-    /// Fills one row per lane; the warp fills longer ones together, one after another.
+    /// Fills one row per lane, except the longest. Lanes of a warp take even shares of
+    /// their edges.
     #[inline(always)]
     fn fill_chunk<G: Grid>(&self, grid: G, row: Row) {
-        if row != Row::NONE && row.degree() <= SERIAL {
-            self.fill_alone(grid, row);
+        if G::WARP == 1 {
+            if row != Row::NONE && row.degree() <= WARP_ROW {
+                self.fill_alone(grid, row);
+            }
+            return;
         }
-        let mut long = grid.ballot(row.degree() > SERIAL && row.degree() <= WARP_ROW);
-        while long != 0 {
-            let lane = long.trailing_zeros();
-            long &= long - 1;
-            self.fill_by_warp(
-                grid,
-                Row {
-                    node: grid.shuffle(row.node, lane),
-                    start: grid.shuffle(row.start, lane),
-                    end: grid.shuffle(row.end, lane),
-                },
-            );
+        let degree = if row.degree() <= WARP_ROW {
+            row.degree()
+        } else {
+            0
+        };
+        let spread = Spread::of(grid, degree);
+        let (mut kept, mut step) = (0, 0);
+        while step < spread.total {
+            // Codegen rule `LOADS_TOGETHER`.
+            let edges: [Spot; EACH] = core::array::from_fn(|k| spread.spot(grid, step, k as u32));
+            let rows = edges.map(|edge| Row {
+                node: grid.shuffle(row.node, edge.lane),
+                start: grid.shuffle(row.start, edge.lane),
+                end: grid.shuffle(row.end, edge.lane),
+            });
+            let looks: [(u32, bool); EACH] = core::array::from_fn(|k| {
+                if edges[k].exists {
+                    self.look(grid, rows[k], edges[k].at)
+                } else {
+                    (0, false)
+                }
+            });
+            for k in 0..EACH {
+                let (to, keeps) = looks[k];
+                let window = step + k as u32 * G::WARP;
+                let lanes = grid.ballot(keeps);
+                let first = grid.shuffle(spread.start, edges[k].lane);
+                let before = grid.shuffle(kept, edges[k].lane);
+                if edges[k].exists {
+                    let below = lanes & grid.lanes_below() & !lanes_before::<G>(first, window);
+                    let place = rows[k].place(edges[k].at, before + below.count_ones(), keeps);
+                    self.targets.store_weak(grid, place, to);
+                }
+                let end = spread.start + degree;
+                let own = lanes_before::<G>(end, window) & !lanes_before::<G>(spread.start, window);
+                kept += (lanes & own).count_ones();
+            }
+            step += EACH as u32 * G::WARP;
+        }
+        if row != Row::NONE && row.degree() <= WARP_ROW {
+            self.degrees.store_weak(grid, row.node, kept);
         }
     }
 
@@ -91,32 +126,12 @@ impl Forward {
         let mut kept = 0;
         for edge in row.start..row.end {
             let to = self.rows.target(grid, edge);
-            if row.keeps(grid, self.rows, to) {
-                self.targets.store_weak(grid, row.start + kept, to);
-                kept += 1;
-            }
+            let keeps = row.keeps(grid, self.rows, to);
+            let place = row.place(edge - row.start, kept, keeps);
+            self.targets.store_weak(grid, place, to);
+            kept += u32::from(keeps);
         }
         self.degrees.store_weak(grid, row.node, kept);
-    }
-
-    #[inline(always)]
-    fn fill_by_warp<G: Grid>(&self, grid: G, row: Row) {
-        let (mut kept, mut base) = (0, 0);
-        while base < row.degree() {
-            let at = base + grid.warp_lane();
-            let (to, keeps) = self.look(grid, row, at);
-            let lanes = grid.ballot(keeps);
-            if keeps {
-                let below = lanes & grid.lanes_below();
-                let place = row.start + kept + below.count_ones();
-                self.targets.store_weak(grid, place, to);
-            }
-            kept += lanes.count_ones();
-            base += G::WARP;
-        }
-        if grid.warp_lane() == 0 {
-            self.degrees.store_weak(grid, row.node, kept);
-        }
     }
 
     #[inline(always)]
@@ -126,8 +141,8 @@ impl Forward {
             let at = base.saturating_add(grid.lane());
             let (to, keeps) = self.look(grid, row, at);
             let (below, total) = block_scan(grid, u32::from(keeps));
-            if keeps {
-                let place = row.start + kept + below;
+            if at < row.degree() {
+                let place = row.place(at, kept + below, keeps);
                 self.targets.store_weak(grid, place, to);
             }
             kept += total;
@@ -174,6 +189,16 @@ impl Row {
     #[inline(always)]
     fn degree(self) -> u32 {
         self.end - self.start
+    }
+
+    /// Place of edge number `at` of the row, with `kept` kept ones before it.
+    #[inline(always)]
+    fn place(self, at: u32, kept: u32, keeps: bool) -> u32 {
+        if keeps {
+            self.start + kept
+        } else {
+            self.end - 1 - (at - kept)
+        }
     }
 
     /// Whether the edge to `to` is kept.

@@ -1,20 +1,24 @@
-//! Triangles at every node of a symmetric graph.
+//! Triangles of a symmetric graph, at each corner or at one of them.
 //!
-//! Every edge is kept in one direction ([`orient`](super::orient)), so a triangle is
-//! found once, from its lowest corner `a`: its corner `c` is in the row of `a` and in the
-//! row of a node `b` that is in the row of `a`. The row of `a` lies in shared memory with
-//! a small hash table, in which lanes look up the rows of all `b`. Triangles are counted
-//! there too, so counting costs one atomic addition to device memory per edge and not per
-//! triangle.
+//! Every edge is kept in one direction ([`orient`](super::orient)), so that rows are
+//! short. The two ends of an edge and a third node are a triangle if that node is in both
+//! of the rows that remain. Of these two, the longer one lies in shared memory, in a hash
+//! table ([`held_rows`](super::held_rows)), and lanes look up the entries of the shorter
+//! one. So an edge costs as many lookups as its shorter row has entries, or [`FEW`]. A row
+//! is held once for all the edges that it is looked up for.
+//!
+//! Shares: a lane takes the shortest rows, a warp most of the others, a block the longest
+//! ones and those of nodes with many edges. Triangles are counted in shared memory and in
+//! registers, which costs one atomic addition to device memory per edge at most and not
+//! per triangle.
 //!
 //! A node is a corner of at most as many triangles as the graph has edges, so counts fit
 //! a word.
 
-use super::deal::{each_left, each_part, warp_sum};
-use super::held_rows::{Crew, ENTRY};
+use super::deal::{each_chunk, each_left, each_part};
+use super::held_rows::{Crew, NONE, Table};
 use super::orient::Forward;
-use crate::block::owner;
-
+use super::spread::{Spread, lanes_before};
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
 use crate::memory::Proven;
@@ -23,12 +27,27 @@ use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
-/// Longest row that a lane looks up alone, or looks up entry by entry in a longer one.
-const SERIAL: u32 = 16;
-/// Ratio of lengths from which on a lone lane looks up the held row in the other one.
-const LONGER: u32 = 4;
+/// Longest row that a lane holds, in registers.
+const LANE_HELD: u32 = 4;
+/// Longest row that is always looked up in that of the node whose edge remains, even if it
+/// is the longer one: nodes with shorter rows look at their remaining edges alone.
+const FEW: u32 = 32;
+/// Most lookups that a warp takes on, in shares of all edges, and at least.
+const WARP_WORK: (u32, u32) = (16, 4096);
+/// Longest row whose entries share a step of the warp with those of other rows.
+const SHORT: u32 = 32;
+/// Entries of short rows that a lane looks up together.
+const EACH: usize = 4;
+/// Entries of a long row that a lane looks up together.
+const PAIR: usize = 2;
+/// Neighbours of which a lone lane picks those with shorter rows together.
+const PICKED: usize = 32;
 /// Nodes between two looks of a warp at the clock.
 const NODES_PER_LOOK: u32 = 512;
+/// Nodes that a warp takes at a time if they have many edges, and if they have few.
+const PARTS: (u32, u32) = (8, 32);
+/// Fewest edges of a node, on average, that are many.
+const MANY: u32 = 8;
 
 /// Runs an opcode of this family.
 ///
@@ -58,60 +77,169 @@ pub fn run_triangles<G: Grid>(
         forward(wave.destination(grid), wave.source(grid, 0))?.fill(context);
         return Ok(());
     }
-    let count = Count {
-        forward: forward(wave.source(grid, 0), wave.source(grid, 1))?,
-        // SAFETY: indices are nodes of the graph.
-        corners: unsafe { tables.proven_of(grid, wave.destination(grid), nodes)? },
-    };
+    let forward = forward(wave.source(grid, 0), wave.source(grid, 1))?;
     let held = match wave.parameter(grid, 0) {
         0 => u32::MAX,
         held => held,
     };
-    count.all(context, held)
+    // SAFETY: indices are nodes of the graph.
+    let counts = unsafe { tables.proven_of(grid, wave.destination(grid), nodes)? };
+    if wave.parameter(grid, 1) == 0 {
+        Count::<true> { forward, counts }.all(context, held)
+    } else {
+        Count::<false> { forward, counts }.all(context, held)
+    }
 }
 
-/// The registers of a counting wave.
+/// The registers of a counting wave: it counts a triangle at each corner if `CORNERS`,
+/// else where it is found, which needs no counters.
 #[derive(Clone, Copy, Debug)]
-struct Count {
+struct Count<const CORNERS: bool> {
     forward: Forward,
-    corners: Proven,
+    counts: Proven,
 }
 
-/// A row, and the length of its held piece.
+/// A node whose row is held.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
-    /// First edge of the row, and its length.
-    row: (u32, u32),
-    /// Entries held.
+struct Center {
+    node: u32,
+    /// Its first edge, which is also the first that remains, and the one after its last.
+    first: u32,
+    end: u32,
+    /// Number of the remaining edges.
     len: u32,
 }
 
-impl Count {
-    /// Counts this team's share: short rows by warps, then long ones by blocks.
+/// The most that a warp takes on.
+#[derive(Clone, Copy, Debug)]
+struct Most {
+    /// Entries of the row.
+    held: u32,
+    /// Lookups.
+    work: u64,
+}
+
+impl Most {
+    /// Hubs would keep a warp busy when all others have ended, so it leaves what is more
+    /// than a few shares of all work to the block. A lone lane is a block.
+    #[inline(always)]
+    fn of<G: Grid>(team: &Team<G>, edges: u32, held: u32) -> Self {
+        let (_, warps) = team.warps();
+        let share = u64::from(edges / warps.max(1));
+        let work = if G::WARP == 1 {
+            u64::MAX
+        } else {
+            (share * u64::from(WARP_WORK.0)).max(u64::from(WARP_WORK.1))
+        };
+        Self { held, work }
+    }
+}
+
+/// Who counts at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Taker {
+    Nobody,
+    Lane,
+    Warp,
+    Block,
+}
+
+impl Center {
+    const NONE: Self = Self {
+        node: NONE,
+        first: 0,
+        end: 0,
+        len: 0,
+    };
+
+    /// Who counts here. A row of one entry has no common entry with that of the node in
+    /// this entry.
+    #[inline(always)]
+    fn taker(self, most: Most) -> Taker {
+        let work = if self.len > FEW {
+            u64::from(self.end - self.first) * u64::from(self.len)
+        } else {
+            0
+        };
+        if self.len < 2 {
+            Taker::Nobody
+        } else if self.len <= LANE_HELD {
+            Taker::Lane
+        } else if self.len <= most.held && work <= most.work {
+            Taker::Warp
+        } else {
+            Taker::Block
+        }
+    }
+
+    /// The edge after those to look at.
+    #[inline(always)]
+    fn looks(self) -> u32 {
+        if self.len > FEW {
+            self.end
+        } else {
+            self.first + self.len
+        }
+    }
+
+    /// The longest row to look up here, of the node that `edge` enters: all are as long as
+    /// the row here at most, or few, and each of two nodes is not looked up at the other.
+    #[inline(always)]
+    fn longest(self, edge: u32) -> u32 {
+        if edge < self.first + self.len {
+            self.len.max(FEW)
+        } else {
+            self.len - 1
+        }
+    }
+
+    /// The center in lane `from`.
+    #[inline(always)]
+    fn of_lane<G: Grid>(self, grid: G, from: u32) -> Self {
+        Self {
+            node: grid.shuffle(self.node, from),
+            first: grid.shuffle(self.first, from),
+            end: grid.shuffle(self.end, from),
+            len: grid.shuffle(self.len, from),
+        }
+    }
+}
+
+impl<const CORNERS: bool> Count<CORNERS> {
+    /// Counts this team's share: rows of lanes, then those of warps, then of blocks.
     #[inline(never)]
     fn all<G: Grid>(&self, context: &Context<G>, held: u32) -> Result<(), FaultCode> {
+        // Codegen rule `BY_VALUE`.
+        let count = *self;
         let (team, grid) = (&context.team, context.team.grid);
-        let nodes = context.tables.nodes(grid);
+        let (nodes, edges) = (context.tables.nodes(grid), context.tables.edges(grid));
+        count.by_lanes(team, nodes);
         let warp = Crew::warp(grid, held);
+        let most = Most::of(team, edges, warp.held);
         let mut late = false;
         // Warps of this block may still read shared memory for an earlier wave.
         grid.block_barrier();
         warp.clear(grid);
-        each_part(team, nodes, |node| {
+        let size = if edges / MANY > nodes {
+            PARTS.0
+        } else {
+            PARTS.1
+        };
+        each_part(team, (nodes, size), |node| {
             late = late || is_late(team, node);
             if !late {
-                self.chunk(grid, &warp, (node, nodes));
+                count.chunk(grid, (&warp, most), (node, nodes));
             }
         });
         grid.block_barrier();
         late = grid.block_any(late);
-        let is_left = |node| self.forward.degrees.load_weak(grid, node) > warp.held;
         let block = Crew::block(grid, held);
         block.clear(grid);
+        let is_left = |node| count.center(grid, node).taker(most) == Taker::Block;
         each_left(team, nodes, is_left, |node| {
             late = late || grid.block_any(team.is_late());
             if !late {
-                self.row(grid, &block, node);
+                count.row(grid, &block, count.center(grid, node));
             }
         });
         if grid.block_any(late) {
@@ -120,195 +248,286 @@ impl Count {
         Ok(())
     }
 
-    /// Counts at the nodes of a chunk whose rows the warp can hold, one after another.
     #[inline(always)]
-    fn chunk<G: Grid>(&self, grid: G, crew: &Crew, (node, nodes): (u32, u32)) {
-        let degree = if node < nodes {
-            self.forward.degrees.load_weak(grid, node)
+    fn center<G: Grid>(&self, grid: G, node: u32) -> Center {
+        let (first, end) = self.forward.rows.row(grid, node);
+        Center {
+            node,
+            first,
+            end,
+            len: self.forward.degrees.load_weak(grid, node),
+        }
+    }
+
+    /// Adds `count` to that of a corner.
+    #[inline(always)]
+    fn add<G: Grid>(&self, grid: G, node: u32, count: u32) {
+        if CORNERS {
+            self.add_found(grid, node, count);
+        }
+    }
+
+    /// Adds `count` to that of the node where it was found.
+    #[inline(always)]
+    fn add_found<G: Grid>(&self, grid: G, node: u32, count: u32) {
+        if count != 0 {
+            self.counts.add(grid, node, count);
+        }
+    }
+
+    /// Counts at the nodes that lanes take.
+    #[inline(never)]
+    fn by_lanes<G: Grid>(&self, team: &Team<G>, nodes: u32) {
+        // Codegen rule `BY_VALUE`.
+        let count = *self;
+        let grid = team.grid;
+        each_chunk(team, nodes, |node| {
+            if node < nodes {
+                let center = count.center(grid, node);
+                if (2..=LANE_HELD).contains(&center.len) {
+                    count.by_lane(grid, center);
+                }
+            }
+            // Codegen rule `CONVERGE`.
+            grid.warp_barrier();
+        });
+    }
+
+    /// Counts at `center` with this lane alone.
+    #[inline(always)]
+    fn by_lane<G: Grid>(&self, grid: G, center: Center) {
+        let held: [u32; LANE_HELD as usize] = core::array::from_fn(|at| {
+            if (at as u32) < center.len {
+                self.forward.target(grid, center.first + at as u32)
+            } else {
+                NONE
+            }
+        });
+        // Codegen rule `LOADS_TOGETHER`.
+        let rows = held.map(|node| {
+            if node == NONE {
+                (0, 0)
+            } else {
+                self.row_up_to(grid, node, FEW)
+            }
+        });
+        let heads = rows.map(|(first, len)| {
+            if len != 0 {
+                self.forward.target(grid, first)
+            } else {
+                NONE
+            }
+        });
+        let mut own = 0;
+        for k in 0..LANE_HELD as usize {
+            let (first, len) = rows[k];
+            let (mut found, mut at, mut to) = (0, 0, heads[k]);
+            while at < len {
+                if held.iter().fold(false, |any, node| any | (*node == to)) {
+                    self.add(grid, to, 1);
+                    found += 1;
+                }
+                at += 1;
+                if at < len {
+                    to = self.forward.target(grid, first + at);
+                }
+            }
+            self.add(grid, held[k], found);
+            own += found;
+        }
+        self.add_found(grid, center.node, own);
+    }
+
+    /// The remaining row of `node`: its first edge, and its length, 0 instead of more than
+    /// `longest`.
+    #[inline(always)]
+    fn row_up_to<G: Grid>(&self, grid: G, node: u32, longest: u32) -> (u32, u32) {
+        let (first, len) = self.forward.row(grid, node);
+        (first, if len <= longest { len } else { 0 })
+    }
+
+    /// Counts at the nodes of a part that a warp takes, one after another.
+    #[inline(always)]
+    fn chunk<G: Grid>(&self, grid: G, (crew, most): (&Crew, Most), (node, nodes): (u32, u32)) {
+        let center = if node < nodes {
+            self.center(grid, node)
         } else {
-            0
+            Center::NONE
         };
-        let mut wanted = grid.ballot(degree > 1 && degree <= crew.held);
+        let mut wanted = grid.ballot(center.taker(most) == Taker::Warp);
         while wanted != 0 {
             let lane = wanted.trailing_zeros();
             wanted &= wanted - 1;
-            self.row(grid, crew, grid.shuffle(node, lane));
+            self.row(grid, crew, center.of_lane(grid, lane));
         }
     }
 
-    /// Counts the triangles whose lowest corner is `node`, one piece of its row after
-    /// another. All lanes of the crew take part.
+    /// Counts at `center`, one piece of its row after another. All lanes of the crew take
+    /// part.
     #[inline(never)]
-    fn row<G: Grid>(&self, grid: G, crew: &Crew, node: u32) {
+    fn row<G: Grid>(&self, grid: G, crew: &Crew, center: Center) {
         // Codegen rule `BY_VALUE`.
         let (count, crew) = (*self, *crew);
-        let row = count.forward.row(grid, node);
         let (mut own, mut first) = (0, 0);
-        while first < row.1 {
-            let len = (row.1 - first).min(crew.held);
-            count.hold(grid, &crew, (row.0 + first, len));
+        while first < center.len {
+            let len = (center.len - first).min(crew.held);
+            let table = crew.table(len);
+            crew.each(len, |at| {
+                let edge = center.first + first + at;
+                table.put(grid, count.forward.target(grid, edge));
+            });
             crew.meet(grid);
-            own += count.look_up(grid, &crew, Piece { row, len });
+            own += count.look_up(grid, (&crew, &table), center);
             crew.meet(grid);
-            count.settle(grid, &crew, (row.0 + first, len));
+            crew.each(table.slots(), |slot| {
+                if CORNERS {
+                    let (node, found) = table.counted(grid, slot);
+                    count.add(grid, node, found);
+                }
+                table.clear(grid, slot);
+            });
             crew.meet(grid);
             first += len;
         }
-        count.add(grid, node, warp_sum(grid, own));
-    }
-
-    /// Adds `count`, known to all lanes of the warp, to that of `node`.
-    #[inline(always)]
-    fn add<G: Grid>(&self, grid: G, node: u32, count: u32) {
-        if grid.warp_lane() == 0 && count != 0 {
-            self.corners.add(grid, node, count);
+        let sum = grid.warp_sum(own);
+        if grid.warp_lane() == 0 {
+            count.add_found(grid, center.node, sum);
         }
     }
 
-    /// Puts `len` entries from `edge` on into shared memory and the table, and
-    /// clears their counters.
+    /// Looks up the rows of the neighbours of `center` that are not longer than its own,
+    /// and returns this lane's finds.
     #[inline(always)]
-    fn hold<G: Grid>(&self, grid: G, crew: &Crew, (edge, len): (u32, u32)) {
-        let mut at = crew.lane.0;
-        while at < len {
-            let to = self.forward.target(grid, edge + at);
-            // SAFETY: a crew's memory has `WORDS` words for each entry.
-            unsafe {
-                crew.list.store(grid, at, to);
-                crew.list.store(grid, crew.counter(at), 0);
-                crew.list.add(grid, crew.slot(to), ENTRY + at + 1);
-            }
-            at += crew.lane.1;
+    fn look_up<G: Grid>(&self, grid: G, (crew, table): (&Crew, &Table), center: Center) -> u32 {
+        if G::WARP == 1 {
+            return self.look_up_alone(grid, table, center);
         }
-    }
-
-    /// Adds the counters of the held entries to those of their nodes, and
-    /// empties their slots.
-    #[inline(always)]
-    fn settle<G: Grid>(&self, grid: G, crew: &Crew, (edge, len): (u32, u32)) {
-        let mut at = crew.lane.0;
-        while at < len {
-            let node = self.forward.target(grid, edge + at);
-            // SAFETY: as in `hold`.
-            let count = unsafe {
-                crew.list.store(grid, crew.slot(node), 0);
-                crew.list.load(grid, crew.counter(at))
-            };
-            if count != 0 {
-                self.corners.add(grid, node, count);
-            }
-            at += crew.lane.1;
-        }
-    }
-
-    /// Looks up the rows of all nodes of `piece.row` in its held piece, or the piece in a
-    /// row that is much longer, and returns this lane's finds. A lane takes a row alone
-    /// if either is short; a warp takes the others.
-    #[inline(always)]
-    fn look_up<G: Grid>(&self, grid: G, crew: &Crew, piece: Piece) -> u32 {
         let (warp, warps) = crew.warp;
-        let (mut own, mut base) = (0, warp);
-        while base < piece.row.1 {
-            let at = base.saturating_add(warps * grid.warp_lane());
-            let (mut node, mut start, mut len) = (0, 0, 0);
-            if at < piece.row.1 {
-                node = self.forward.target(grid, piece.row.0 + at);
-                (start, len) = self.forward.row(grid, node);
+        let mut own = 0;
+        let mut edge = center.first.saturating_add(warp);
+        let end = center.looks();
+        while edge < end {
+            // Neighbours go to warps in turn, as a block often has few for each.
+            let at = edge.saturating_add(warps * grid.warp_lane());
+            let (mut node, mut row) = (NONE, (0, 0));
+            if at < end {
+                node = self.forward.target(grid, at);
+                row = self.row_up_to(grid, node, center.longest(at));
             }
-            let by_held =
-                len > SERIAL && (piece.len <= SERIAL || (G::WARP == 1 && len / LONGER > piece.len));
-            let mut found = 0;
-            if by_held {
-                for held in 0..piece.len {
-                    found += self.find_held(grid, crew, (held, start, len));
-                }
-            } else if len <= SERIAL {
-                for edge in start..start + len {
-                    let to = self.forward.target(grid, edge);
-                    found += self.find(grid, crew, (piece.len, to));
-                }
-            }
-            if found != 0 {
-                self.corners.add(grid, node, found);
-            }
+            let is_short = row.1 <= SHORT;
+            let short = if is_short { row.1 } else { 0 };
+            let found = self.look_up_short(grid, table, (row.0, short))
+                + self.look_up_long(grid, table, (row.0, row.1 - short));
+            self.add(grid, node, found);
             own += found;
-            let mut long = grid.ballot(len > SERIAL && !by_held);
-            while long != 0 {
-                let lane = long.trailing_zeros();
-                long &= long - 1;
-                let start = grid.shuffle(start, lane);
-                let end = start + grid.shuffle(len, lane);
-                let mut found = 0;
-                let mut edge = start.saturating_add(grid.warp_lane());
-                let target = |edge| {
-                    if edge < end {
-                        self.forward.target(grid, edge)
-                    } else {
-                        0
-                    }
-                };
-                let mut to = target(edge);
-                while edge < end {
-                    // The next edge is in flight while this one is looked up.
-                    edge = edge.saturating_add(G::WARP);
-                    let next = target(edge);
-                    found += self.find(grid, crew, (piece.len, to));
-                    to = next;
-                }
-                // Codegen rule `CONVERGE`.
-                grid.warp_barrier();
-                self.add(grid, grid.shuffle(node, lane), warp_sum(grid, found));
-                own += found;
-            }
-            base = base.saturating_add(warps * G::WARP);
+            edge = edge.saturating_add(warps * G::WARP);
         }
         own
     }
 
-    /// Counts held entry `at` and returns 1 if it is a target of the `len` edges from
-    /// `start` on, at least one; else returns 0.
+    /// [`Self::look_up`] of a lone lane. A processor guesses wrong which of two rows is
+    /// shorter, so it picks the neighbours without a branch first.
     #[inline(always)]
-    fn find_held<G: Grid>(&self, grid: G, crew: &Crew, (at, start, len): (u32, u32, u32)) -> u32 {
-        // SAFETY: the entry was stored by `hold`.
-        let node = unsafe { crew.list.load(grid, at) };
-        let (mut low, mut span) = (start, len);
-        while span > 1 {
-            let half = span / 2;
-            if self.forward.target(grid, low + half) <= node {
-                low += half;
-                span -= half;
-            } else {
-                span = half;
+    fn look_up_alone<G: Grid>(&self, grid: G, table: &Table, center: Center) -> u32 {
+        let (mut own, mut edge, end) = (0, center.first, center.looks());
+        while edge < end {
+            let stop = end.min(edge.saturating_add(PICKED as u32));
+            let (mut picked, mut count) = ([0; PICKED], 0);
+            for at in edge..stop {
+                let node = self.forward.target(grid, at);
+                let len = self.forward.degrees.load_weak(grid, node);
+                picked[count % PICKED] = node;
+                count += usize::from(len <= center.longest(at));
             }
+            for node in picked.into_iter().take(count) {
+                let (first, len) = self.forward.row(grid, node);
+                let mut found = 0;
+                for edge in first..first + len {
+                    let nodes = [self.forward.target(grid, edge)];
+                    let [hit] = table.find::<G, 1, CORNERS>(grid, nodes);
+                    found += u32::from(hit);
+                }
+                self.add(grid, node, found);
+                own += found;
+            }
+            edge = stop;
         }
-        if self.forward.target(grid, low) != node {
-            return 0;
-        }
-        // SAFETY: the entry's counter was stored by `hold`.
-        unsafe { crew.list.add(grid, crew.counter(at), 1) };
-        1
+        own
     }
 
-    /// Counts `to` and returns 1 if it is among the `len` held entries; else returns 0.
+    /// Looks up a row per lane, `len` edges from `first` on, and returns the finds in this
+    /// lane's row. Lanes take even shares of all entries.
     #[inline(always)]
-    fn find<G: Grid>(&self, grid: G, crew: &Crew, (len, to): (u32, u32)) -> u32 {
-        // SAFETY: slots are in the crew's memory. A slot with a single entry holds its
-        // number; other entries are searched for.
-        unsafe {
-            let slot = crew.list.load(grid, crew.slot(to));
-            let at = if slot < 2 * ENTRY {
-                (slot % ENTRY).wrapping_sub(1)
-            } else if crew.list.load(grid, 0) <= to {
-                owner(grid, crew.list, len, to)
-            } else {
-                return 0;
-            };
-            if at >= len || crew.list.load(grid, at) != to {
-                return 0;
+    fn look_up_short<G: Grid>(&self, grid: G, table: &Table, (first, len): (u32, u32)) -> u32 {
+        let spread = Spread::of(grid, len);
+        let end = spread.start + len;
+        let (mut found, mut step) = (0, 0);
+        while step < spread.total {
+            let nodes: [u32; EACH] = core::array::from_fn(|k| {
+                let spot = spread.spot(grid, step, k as u32);
+                let edge = grid.shuffle(first, spot.lane).wrapping_add(spot.at);
+                if spot.exists {
+                    self.forward.target(grid, edge)
+                } else {
+                    NONE
+                }
+            });
+            let hits = table.find::<G, EACH, CORNERS>(grid, nodes);
+            step += EACH as u32 * G::WARP;
+            if grid.ballot(hits.iter().fold(false, |any, hit| any | hit)) == 0 {
+                continue;
             }
-            crew.list.add(grid, crew.counter(at), 1);
+            for (k, hit) in (0..).zip(&hits) {
+                let lanes = grid.ballot(*hit);
+                // This lane's row in the window of the step.
+                let window = step - EACH as u32 * G::WARP + k * G::WARP;
+                let own = lanes_before::<G>(end, window) & !lanes_before::<G>(spread.start, window);
+                found += (lanes & own).count_ones();
+            }
         }
-        1
+        found
+    }
+
+    /// Looks up a row per lane, `len` edges from `first` on, one after another with all
+    /// lanes of the warp, and returns the finds in this lane's row.
+    #[inline(always)]
+    fn look_up_long<G: Grid>(&self, grid: G, table: &Table, (first, len): (u32, u32)) -> u32 {
+        let mut rows = grid.ballot(len != 0);
+        let (mut lane, mut edge, mut end) = (NONE, 0, 0);
+        // The next entries of this row or another, and the lane whose row it is.
+        let mut fetch = || {
+            let mut nodes = [NONE; PAIR];
+            if edge >= end {
+                if rows == 0 {
+                    return (NONE, nodes);
+                }
+                lane = rows.trailing_zeros();
+                rows &= rows - 1;
+                edge = grid.shuffle(first, lane);
+                end = edge + grid.shuffle(len, lane);
+            }
+            for (k, node) in (0..).zip(&mut nodes) {
+                let at = edge.saturating_add(k * G::WARP + grid.warp_lane());
+                if at < end {
+                    *node = self.forward.target(grid, at);
+                }
+            }
+            edge = edge.saturating_add(PAIR as u32 * G::WARP);
+            (lane, nodes)
+        };
+        // Two more are in flight while some are looked up.
+        let (mut these, mut next) = (fetch(), fetch());
+        let mut found = 0;
+        while these.0 != NONE {
+            let after = fetch();
+            let [one, other] = table.find::<G, PAIR, CORNERS>(grid, these.1);
+            let count = grid.ballot(one).count_ones() + grid.ballot(other).count_ones();
+            if grid.warp_lane() == these.0 {
+                found += count;
+            }
+            (these, next) = (next, after);
+        }
+        found
     }
 }
 

@@ -37,6 +37,28 @@ pub(super) enum ProgramFailure {
         /// The failure.
         source: BackendError,
     },
+    /// `--out` without a result.
+    #[error("--out writes results, and the program keeps none; add \"keep\": true to a register")]
+    NoResult,
+    /// A name that a column cannot have.
+    #[error(
+        "--out cannot name a column {name:?}; \"index\" is the first one, and names in .npy are ASCII without quotes"
+    )]
+    ColumnName {
+        /// The name.
+        name: String,
+    },
+    /// Results of different lengths, in a file whose rows are whole.
+    #[error(
+        "a .npy file has whole rows, and {:?} has {} values, {:?} has {}; write .csv or .json, or keep one of them",
+        names[0], counts[0], names[1], counts[1]
+    )]
+    Lengths {
+        /// Two results.
+        names: [String; 2],
+        /// How many values they have.
+        counts: [u64; 2],
+    },
     /// A program for several graphs.
     #[error("--program runs on one graph, and these are {graphs}; run it on each alone")]
     Batch {
@@ -49,7 +71,11 @@ impl ProgramFailure {
     pub(super) fn cause(&self) -> Cause {
         match self {
             Self::Unreadable { source, .. } => Cause::of_io(source),
-            Self::Text { .. } | Self::Batch { .. } => Cause::Request,
+            Self::Text { .. }
+            | Self::Batch { .. }
+            | Self::NoResult
+            | Self::ColumnName { .. }
+            | Self::Lengths { .. } => Cause::Request,
             Self::Run { source } => source.cause(),
         }
     }
@@ -70,6 +96,11 @@ impl ProgramFailure {
                 _ => json!({"kind": "program", "file": file}),
             },
             Self::Run { .. } => json!({"kind": "program_run"}),
+            Self::NoResult => json!({"kind": "no_result"}),
+            Self::ColumnName { name } => json!({"kind": "column_name", "name": name}),
+            Self::Lengths { names, counts } => {
+                json!({"kind": "result_lengths", "names": names, "counts": counts})
+            }
             Self::Batch { graphs } => json!({"kind": "one_graph", "graphs": graphs}),
         }
     }

@@ -1,6 +1,7 @@
 //! `seawall run`: a graph, an analysis, a report.
 
 mod batch;
+mod columns;
 mod program;
 mod results;
 mod topology;
@@ -248,7 +249,7 @@ fn warn(text: &str) {
 }
 
 /// Options of analyses, which programs have not.
-const NOT_OF_PROGRAMS: [&str; 16] = [
+const NOT_OF_PROGRAMS: [&str; 15] = [
     "analysis",
     "sources",
     "sources_file",
@@ -260,7 +261,6 @@ const NOT_OF_PROGRAMS: [&str; 16] = [
     "damping",
     "tolerance",
     "check",
-    "out",
     "columns",
     "explain",
     "trace",
@@ -279,8 +279,12 @@ impl RunArgs {
             let graphs = self.graphs.len();
             return Err(ProgramFailure::Batch { graphs }.into());
         };
+        let files = self.check_files()?;
+        files.spare(file.as_os_str())?;
         program::command(program::Asked {
             file,
+            table: self.output.table()?,
+            is_for_rows: files.take_standard_output(),
             graph,
             options: LoadOptions {
                 weights: self.weights.choice(),

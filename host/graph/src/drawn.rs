@@ -3,19 +3,26 @@
 use rayon::prelude::*;
 
 use super::csr::Csr;
+use super::memory::{self, Shortage};
 use super::mix::mix;
 
 /// Largest generated weight.
 const WEIGHT_MAX: u64 = 64;
 
+/// Rows that are drawn together: blocks rather than rows, because splitting is sequential and
+/// drawing is not.
+const BLOCK: u32 = 1 << 12;
+
 /// Draws one weight of 1 to 64 per edge, from its ends regardless of their order.
-pub(super) fn draw_weights(csr: &Csr, seed: u64) -> Vec<u32> {
+///
+/// # Errors
+/// [`Shortage`] if there is not enough memory.
+pub(super) fn draw_weights(csr: &Csr, seed: u64) -> Result<Vec<u32>, Shortage> {
     let salt = mix(seed);
-    let mut weights = vec![0u32; csr.targets().len()];
+    let mut weights = memory::zeroed::<u32>(csr.targets().len())?;
     let mut rows: Vec<(u32, &mut [u32])> = Vec::new();
+    memory::reserve_exact(&mut rows, csr.nodes().div_ceil(BLOCK) as usize)?;
     let mut rest = weights.as_mut_slice();
-    // Blocks of rows rather than rows, because splitting is sequential and drawing is not.
-    const BLOCK: u32 = 1 << 12;
     for first in (0..csr.nodes()).step_by(BLOCK as usize) {
         let last = csr.nodes().min(first.saturating_add(BLOCK)) - 1;
         let (block, tail) = rest.split_at_mut(csr.row(last).end - csr.row(first).start);
@@ -30,7 +37,7 @@ pub(super) fn draw_weights(csr: &Csr, seed: u64) -> Vec<u32> {
             }
         }
     });
-    weights
+    Ok(weights)
 }
 
 fn weight_of(from: u32, to: u32, salt: u64) -> u32 {

@@ -74,7 +74,9 @@ pub(super) fn generate(shape: &Generator, name: &str, weights: bool) -> Result<G
     );
     let graph = Graph::from_parts(csr, symmetric, Ids::Offset(0));
     Ok(if weights {
-        graph.with_drawn_weights(shape.seed())
+        graph
+            .draw_weights(shape.seed())
+            .map_err(|short| GraphError::memory(name, short))?
     } else {
         graph
     })

@@ -4,7 +4,7 @@
 //! knowing any format.
 
 use super::format::{Compression, Format};
-use super::{Graph, GraphError, Scale, ScaleError, memory};
+use super::{Graph, GraphError, Scale, ScaleError};
 
 /// Options for reading or generating a graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -135,9 +135,9 @@ impl Loaded {
             WeightChoice::Ignored => (graph, None),
             WeightChoice::Given => (graph, Some(stats.format.weight_origin())),
             WeightChoice::Unit => {
-                memory::check(u64::from(graph.edges()) * 4)
-                    .map_err(|short| GraphError::memory(name, short))?;
-                (graph.with_unit_weights(), Some(WeightOrigin::Unit))
+                let graph = graph.unit_weights();
+                let graph = graph.map_err(|short| GraphError::memory(name, short))?;
+                (graph, Some(WeightOrigin::Unit))
             }
             WeightChoice::Scaled(factor) => {
                 let scaled = graph.with_scaled_weights(factor);

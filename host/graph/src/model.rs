@@ -248,9 +248,21 @@ impl Graph {
     /// and `seed`.
     ///
     /// Both directions of an edge get the same weight. Existing weights are replaced.
-    #[must_use]
-    pub fn with_drawn_weights(self, seed: u64) -> Self {
-        let weights = drawn::draw_weights(&self.outgoing, seed);
+    ///
+    /// # Errors
+    /// [`GraphError::Memory`].
+    pub fn with_drawn_weights(self, seed: u64) -> Result<Self, GraphError> {
+        self.draw_weights(seed).map_err(too_large)
+    }
+
+    /// Works as [`with_drawn_weights`](Self::with_drawn_weights), for callers that name the graph.
+    pub(super) fn draw_weights(self, seed: u64) -> Result<Self, Shortage> {
+        let weights = drawn::draw_weights(&self.outgoing, seed)?;
+        Ok(self.with_weights(weights))
+    }
+
+    /// Returns the same graph with these whole weights, one per edge.
+    pub(super) fn with_weights(self, weights: Vec<u32>) -> Self {
         self.map_rows(|rows| Csr {
             weights: Some(weights),
             ..rows
@@ -316,7 +328,7 @@ impl Graph {
 /// Name of a list of edges in errors.
 const IN_MEMORY: &str = "edges in memory";
 
-fn too_large(short: Shortage) -> GraphError {
+pub(super) fn too_large(short: Shortage) -> GraphError {
     GraphError::memory(IN_MEMORY, short)
 }
 
@@ -376,7 +388,7 @@ mod tests {
     fn drawn_weights_agree_in_both_directions_and_change_the_hash() {
         let plain = Graph::from_edges(5, &[(0, 1), (1, 2), (3, 4), (0, 4)], true).unwrap();
         let hash = plain.layout_hash();
-        let graph = plain.with_drawn_weights(3);
+        let graph = plain.with_drawn_weights(3).unwrap();
         assert_ne!(graph.layout_hash(), hash);
         assert_eq!(
             graph.outgoing().transpose().unwrap().weights(),

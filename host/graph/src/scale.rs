@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::Cause;
-use super::csr::Csr;
-use super::model::Graph;
+use super::memory::{self, Shortage};
+use super::model::{Graph, too_large};
 use super::weights::WeightKind;
+use super::{Cause, GraphError};
 
 /// A factor on all weights, and its effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,14 +80,22 @@ impl Graph {
     /// ```
     /// use seawall_graph::Graph;
     ///
-    /// let graph = Graph::from_edges(3, &[(0, 1), (1, 2)], false)?.with_unit_weights();
+    /// let graph = Graph::from_edges(3, &[(0, 1), (1, 2)], false)?.with_unit_weights()?;
     /// assert_eq!(graph.weights(), Some(&[1, 1][..]));
     /// # Ok::<(), seawall_graph::GraphError>(())
     /// ```
-    #[must_use]
-    pub fn with_unit_weights(self) -> Self {
-        let weights = vec![1; self.edges() as usize];
-        self.with_weights(weights)
+    ///
+    /// # Errors
+    /// [`GraphError::Memory`].
+    pub fn with_unit_weights(self) -> Result<Self, GraphError> {
+        self.unit_weights().map_err(too_large)
+    }
+
+    /// Works as [`with_unit_weights`](Self::with_unit_weights), for callers that name the graph.
+    pub(super) fn unit_weights(self) -> Result<Self, Shortage> {
+        let mut weights = memory::zeroed::<u32>(self.edges() as usize)?;
+        weights.par_iter_mut().for_each(|weight| *weight = 1);
+        Ok(self.with_weights(weights))
     }
 
     /// Returns the same graph with its weights times `factor`, rounded to the nearest whole
@@ -144,14 +152,6 @@ impl Graph {
             weight,
             factor,
         }
-    }
-
-    /// Returns the same graph with these whole weights, one per edge.
-    fn with_weights(self, weights: Vec<u32>) -> Self {
-        self.map_rows(|rows| Csr {
-            weights: Some(weights),
-            ..rows
-        })
     }
 }
 

@@ -22,6 +22,7 @@ mod kcore;
 mod pagerank;
 mod reach;
 mod sssp;
+mod triangle_total;
 mod triangles;
 mod widest;
 mod mis;

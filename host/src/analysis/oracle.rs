@@ -14,4 +14,5 @@ pub use super::pagerank::oracle::{Ranked, agrees, rank_tolerance, ranks};
 pub use super::reach::oracle::{reached, reached_from};
 pub use super::scc::oracle::strong_components;
 pub use super::sssp::oracle::{distances, distances_in_doubles};
+pub use super::triangle_total::oracle::triangles_once;
 pub use super::triangles::oracle::triangles;

@@ -48,6 +48,7 @@ registry! {
     Labels => super::labels::Labels,
     Ppr => super::ppr::Ppr,
     Betweenness => super::betweenness::Betweenness,
+    TriangleTotal => super::triangle_total::TriangleTotal,
     Closeness => super::closeness::Closeness,
     Eccentricity => super::eccentricity::Eccentricity,
 }

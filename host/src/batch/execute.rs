@@ -484,6 +484,7 @@ fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> Gr
         rounds: analysis.rounds(&values, end.iterations),
         converged: end.converged,
         topology: steps::topology_name(control),
+        started_ns: clock(control.started_ns),
         run_ns: clock(control.ended_ns).saturating_sub(clock(control.started_ns)),
         checked,
         check_tolerance: checked.and_then(|_| analysis.tolerance(&values, end)),

@@ -60,6 +60,8 @@ pub struct GraphOutcome {
     pub converged: bool,
     /// Topology that most steps had; `none` without steps.
     pub topology: String,
+    /// Clock of the machine at the graph's first wave in the last repetition, nanoseconds.
+    pub started_ns: u64,
     /// Time from the graph's first wave to its last on the worker that ran it,
     /// in the last repetition, nanoseconds.
     pub run_ns: u64,

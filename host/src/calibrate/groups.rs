@@ -6,9 +6,10 @@
 
 use crate::analysis::AnalysisKind;
 use crate::cost::{Job, Worker};
-use crate::program::EncodedProgram;
+use crate::program::{EncodedProgram, register_of};
 use seawall_core::abi::code::Op as CodeOp;
-use seawall_core::abi::program::{EachRecord, GroupRecord, NO_REGISTER, Opcode, WaveRecord};
+use seawall_core::abi::facts::Work;
+use seawall_core::abi::program::{EachRecord, GroupRecord, Opcode, WaveRecord};
 
 /// Predicts the top-level groups of `program`, nanoseconds each.
 #[must_use]
@@ -68,26 +69,16 @@ fn words_of_code(program: &EncodedProgram, wave: &WaveRecord) -> Option<u64> {
 
 /// Words that a wave handles one by one; nothing for loops and passes over edges.
 fn words(program: &EncodedProgram, wave: &WaveRecord) -> Option<u64> {
-    use Opcode as Op;
-    let words = |register: u32| {
-        let register = program.registers.get(register as usize);
-        register.map_or(0, |register| u64::from(register.words))
-    };
-    Some(match Opcode::from_word(wave.opcode)? {
-        Op::Nop | Op::Stall => 0,
-        Op::Fill | Op::Iota | Op::Copy | Op::And | Op::Or | Op::AndNot | Op::Xor => {
-            words(wave.destination)
+    let opcode = Opcode::from_word(wave.opcode)?;
+    if opcode == Opcode::Each {
+        return words_of_code(program, wave);
+    }
+    match opcode.facts().work {
+        Work::Nothing => Some(0),
+        Work::Words(operand) | Work::WideWords(operand) => {
+            let register = program.registers.get(register_of(wave, operand) as usize);
+            Some(register.map_or(0, |register| u64::from(register.words)))
         }
-        Op::Gather | Op::GenKill | Op::Scatter | Op::Compress | Op::Reset | Op::ResetWork => {
-            words(wave.destination)
-        }
-        Op::Seed | Op::Reduce | Op::Majority | Op::Visited => words(wave.sources[0]),
-        Op::SeedPaths | Op::SeedPathsWide | Op::SeedSets => {
-            let sources = wave.sources.iter().filter(|source| **source != NO_REGISTER);
-            sources.map(|source| words(*source)).min().unwrap_or(0)
-        }
-        Op::Each => words_of_code(program, wave)?,
-        Op::SeedPeel | Op::SeedRanks | Op::ApplyRanks | Op::SettleRanks => words(wave.destination),
-        _ => return None,
-    })
+        Work::Wide => None,
+    }
 }

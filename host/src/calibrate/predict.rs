@@ -58,7 +58,7 @@ pub fn predict(analysis: AnalysisKind, job: &Job, costs: &Costs) -> Prediction {
     let run_ns = |worker| run_ns(analysis, job, &worker);
     Prediction {
         one_ns: run_ns(Worker::thread(costs.cpu.one, bytes)),
-        all_ns: run_ns(Worker::threads(costs.cpu.all, bytes)),
+        all_ns: run_ns(Worker::threads(&costs.cpu, bytes)),
         threads: costs.cpu.threads,
         gpu_ns: run_ns(Worker::that_hides_misses(costs.gpu.run)),
         upload_ns: bytes * costs.gpu.upload_byte_ns,

@@ -1,6 +1,6 @@
 //! Price of work on one machine.
 
-use super::figures::{CLASSES, MachineCosts};
+use super::figures::{CLASSES, CpuCosts, MachineCosts};
 use super::job::Job;
 
 /// Size from which on a graph no longer fits the CPU's caches, bytes.
@@ -20,6 +20,11 @@ const NODE_EDGES: f64 = 1.0;
 /// Work of code, which is looked up instruction by instruction, as a multiple of a pass. A
 /// guess: no run of code was fitted yet.
 const STEPPED: f64 = 8.0;
+
+/// Share of one thread in what a shared level of a search takes longer in a first run,
+/// nanoseconds: three to four such levels of random graphs took 2.4 to 6 ms longer on 16 threads
+/// than predicted from later runs (2026-11-23).
+const FIRST_LEVEL_NS: f64 = 60e3;
 
 /// Work of an analysis as a multiple of a plain search.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,7 +51,8 @@ pub struct Worker {
     node: f64,
     /// An edge of a pass whose node values do not fit the caches.
     edge: f64,
-    is_shared: bool,
+    /// Threads that share the work, and the prices of one of them.
+    shared: Option<(f64, MachineCosts)>,
 }
 
 impl Worker {
@@ -57,7 +63,7 @@ impl Worker {
             costs,
             node: 1.0,
             edge: 1.0,
-            is_shared: false,
+            shared: None,
         }
     }
 
@@ -69,23 +75,23 @@ impl Worker {
             costs,
             node: if bytes > CACHE_BYTES { node } else { 1.0 },
             edge,
-            is_shared: false,
+            shared: None,
         }
     }
 
-    /// Returns several CPU threads, if `bytes` bytes of graphs share the caches.
+    /// Returns all CPU threads, if `bytes` bytes of graphs share the caches.
     #[must_use]
-    pub fn threads(costs: MachineCosts, bytes: f64) -> Self {
+    pub fn threads(costs: &CpuCosts, bytes: f64) -> Self {
         Self {
-            is_shared: true,
-            ..Self::thread(costs, bytes)
+            shared: Some((f64::from(costs.threads), costs.one)),
+            ..Self::thread(costs.all, bytes)
         }
     }
 
     /// Tells whether threads share the work and change the same words.
     #[must_use]
     pub const fn is_shared(&self) -> bool {
-        self.is_shared
+        self.shared.is_some()
     }
 
     /// Cost of starting a run, nanoseconds.
@@ -94,12 +100,14 @@ impl Worker {
         self.costs.start_ns
     }
 
-    /// Returns the same machine with the price of the widest levels on every level, times `share`.
+    /// Returns the same machine with the price of the widest levels on every level, times `share`,
+    /// for rounds that all threads share.
     #[must_use]
     pub fn with_wide_levels(mut self, share: f64) -> Self {
         let mut wide = self.costs.levels[CLASSES - 1];
         wide.level_ns *= share;
         self.costs.levels = [wide; CLASSES];
+        self.shared = self.shared.map(|_| (0.0, self.costs));
         self
     }
 
@@ -133,20 +141,35 @@ impl Worker {
 
     /// Cost of a search's levels once, and of its nodes `times` times, each at the price of a node
     /// or of its edges, whichever is more. Nanoseconds.
+    ///
+    /// Of several threads, one searches narrow levels alone, edges included.
     #[must_use]
     pub fn search_ns(&self, job: &Job, times: Times) -> f64 {
-        let edge_ns = if job.can_pull {
-            self.costs.edge_ns
-        } else {
-            self.costs.gather_ns
+        let edges_ns = |costs: MachineCosts| {
+            let edge_ns = if job.can_pull {
+                costs.edge_ns
+            } else {
+                costs.gather_ns
+            };
+            job.degree() * edge_ns * times.edge
         };
-        let edges_ns = job.degree() * edge_ns * times.edge;
-        let nodes = job.tally.nodes.iter().zip(&self.costs.levels);
-        let node_ns = |node_ns: f64| node_ns * (self.node * times.node);
-        let nodes_ns: f64 = nodes
-            .map(|(nodes, cost)| nodes * node_ns(cost.node_ns).max(edges_ns))
+        let wide = edges_ns(self.costs);
+        let narrow = self.shared.map_or(wide, |(_, alone)| edges_ns(alone));
+        let prices = [narrow, narrow, narrow, wide];
+        let classes = job.tally.nodes.iter().zip(&self.costs.levels).zip(prices);
+        let nodes_ns: f64 = classes
+            .map(|((nodes, cost), edges_ns)| {
+                nodes * (cost.node_ns * (self.node * times.node)).max(edges_ns)
+            })
             .sum();
-        self.levels_ns(job) + nodes_ns
+        self.levels_ns(job) + nodes_ns + self.first_levels_ns(job)
+    }
+
+    /// Cost of levels that threads share, in the first run of a job only, nanoseconds.
+    fn first_levels_ns(&self, job: &Job) -> f64 {
+        let threads = self.shared.map_or(0.0, |(threads, _)| threads);
+        let first_run = job.tally.levels[CLASSES - 1] * threads * FIRST_LEVEL_NS;
+        first_run / job.repeat.max(1.0)
     }
 
     /// Factor on the price of an edge in a pass over `job`.

@@ -200,7 +200,7 @@ impl<'b> Tables<'b> {
             match wave.does.facts().work {
                 Work::Nothing => Some(0),
                 Work::Words(operand) => Some(wave.operand(operand).map_or(0, words)),
-                Work::Wide => None,
+                Work::WideWords(_) | Work::Wide => None,
             }
         };
         waves

@@ -15,6 +15,7 @@ mod code;
 mod each;
 mod rounds;
 mod own;
+mod patterns;
 mod triangles;
 mod sets;
 mod sweep;
@@ -41,6 +42,7 @@ pub use encoded::{EncodedProgram, GraphNeeds, RegisterId};
 pub use error::{CodeError, OwnError, ProgramError};
 pub use operands::{check_damping, check_tolerance};
 pub use own::Call;
+pub use patterns::Segments;
 pub use rounds::{Lengths, Paths, Ranks};
 pub(crate) use searched::{Searched, searched};
 pub use seawall_core::abi::code::{Edges, Join, Kind};
@@ -50,8 +52,10 @@ pub use sweep::Sweep;
 pub use table_error::{CodeFault, TableError};
 pub use text::{
     GraphSize, TEXT_BYTES_MAX, TextError, TextProblem, TextProgram, TextResult, read_text,
+    read_text_with,
 };
 pub use triangles::Triangles;
+pub(crate) use uses::register_of;
 pub use vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
 
 use serde::Serialize;

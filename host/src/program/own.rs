@@ -60,7 +60,7 @@ impl Call {
         self
     }
 
-    fn operand(mut self, operand: Operand, register: RegisterId) -> Self {
+    pub(super) fn operand(mut self, operand: Operand, register: RegisterId) -> Self {
         self.registers[operand as usize] = Some(register);
         self
     }
@@ -122,11 +122,36 @@ impl ProgramBuilder {
         self.refuse(ProgramError::Own { wave, problem });
     }
 
+    /// Runs a wave of the set in use by its number and declaration.
+    pub(super) fn own_declared(
+        &mut self,
+        name: &str,
+        declared: (u32, &'static Declaration),
+        call: Call,
+    ) {
+        match self.declared_wave(name, declared, call) {
+            Ok(wave) => self.push(wave),
+            Err(problem) => {
+                let wave = name.to_owned();
+                self.refuse(ProgramError::Own { wave, problem });
+            }
+        }
+    }
+
     fn own_wave<W: Wave>(&mut self, name: &str, call: Call) -> Result<WaveSpec, OwnError> {
         let wanted = Declaration::new(W::NAME, W::FACTS);
         let list = self.own.as_ref().map_or(&[][..], OwnWaves::list);
         let found = (0..).zip(list).find(|(_, declared)| **declared == wanted);
-        let (number, declaration) = found.ok_or(OwnError::NoSuchWave { name: W::NAME })?;
+        let declared = found.ok_or(OwnError::NoSuchWave { name: W::NAME })?;
+        self.declared_wave(name, declared, call)
+    }
+
+    fn declared_wave(
+        &mut self,
+        name: &str,
+        (number, declaration): (u32, &Declaration),
+        call: Call,
+    ) -> Result<WaveSpec, OwnError> {
         let facts = declaration.facts();
         call.check(&facts)?;
         for array in facts.arrays {

@@ -1,4 +1,4 @@
-//! Which registers hold distances of 32 bits when a program has ended.
+//! Registers that hold distances of 32 bits after a program has ended.
 
 use super::encoded::{EncodedProgram, RegisterId, is_loop};
 use super::places::place_of;

@@ -10,7 +10,7 @@ pub enum TableError {
     /// More entries than 32 bits count.
     #[error("{entries} {table}, more than 32 bits count")]
     TooMany {
-        /// Which table.
+        /// The table.
         table: &'static str,
         /// Its entries.
         entries: usize,

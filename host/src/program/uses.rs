@@ -6,7 +6,7 @@ use seawall_core::abi::facts::Operand;
 use seawall_core::abi::program::{EachRecord, NO_REGISTER, Opcode, WaveRecord, WhileRecord};
 
 /// Operand `operand` of `wave`.
-pub(super) fn register_of(wave: &WaveRecord, operand: Operand) -> u32 {
+pub(crate) fn register_of(wave: &WaveRecord, operand: Operand) -> u32 {
     match operand {
         Operand::To => wave.destination,
         Operand::First => wave.sources[0],

@@ -66,7 +66,8 @@ impl<'g> Analyzer<'g> {
         }
     }
 
-    /// Returns the same analyzer with other plans, such as those of an analyzer of another graph.
+    /// Returns the same analyzer with other plans, such as those of an earlier analyzer. Plans are
+    /// for one graph and machine: they serve an equal graph, and leave room to others.
     #[must_use]
     pub fn with_plans(self, plans: PlanCache) -> Self {
         Self { plans, ..self }

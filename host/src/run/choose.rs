@@ -385,4 +385,62 @@ mod tests {
         assert_eq!(joined(None, text("b")), text("b"));
         assert_eq!(joined(text("a"), None), text("a"));
     }
+
+    /// Single commands on 16 threads of one machine, from the loaded graph to the result: whether
+    /// one thread was faster (2026-11-23, medians). Cases closer than a tenth are left out.
+    #[test]
+    fn small_jobs_get_the_number_of_threads_that_was_faster() {
+        use AnalysisKind::{Bfs, Cc, Kcore, Reach, Sssp, Triangles};
+        let one_thread = [
+            ("gen:grid:64", Bfs),
+            ("gen:grid:64", Sssp),
+            ("gen:rmat:10:16", Bfs),
+            ("gen:uniform:12:8", Bfs),
+            ("gen:uniform:12:8", Cc),
+            ("gen:rmat:14:16", Bfs),
+            ("gen:rmat:14:16", Reach),
+            ("gen:uniform:16:8", Bfs),
+            ("gen:grid:256", Bfs),
+            ("gen:grid:256", Kcore),
+        ];
+        let all_threads = [
+            ("gen:rmat:14:16", Cc),
+            ("gen:rmat:14:16", Sssp),
+            ("gen:rmat:14:16", Kcore),
+            ("gen:uniform:16:8", Cc),
+            ("gen:uniform:16:8", Sssp),
+            ("gen:grid:256", Sssp),
+            ("gen:grid:256", Triangles),
+            ("gen:chain:262144", Cc),
+        ];
+        let costs = Costs {
+            cpu: crate::cost::CpuCosts::default_for(16),
+            gpu: crate::cost::GpuCosts::default(),
+        };
+        let best = |name: &str, analysis: AnalysisKind| {
+            let graph = crate::graph::load(name, &Default::default(), None)
+                .unwrap()
+                .graph;
+            let busiest = (0..64)
+                .max_by_key(|node| (graph.neighbours(*node).len(), std::cmp::Reverse(*node)));
+            let sources = busiest.filter(|_| analysis.takes_sources());
+            let request = RunRequest::new(analysis, sources.into_iter().collect());
+            let job = job(&graph, &request, sample_edges(&graph));
+            predicted(&job, &request, costs).best_cpu()
+        };
+        for (name, analysis) in one_thread {
+            assert_eq!(
+                best(name, analysis),
+                Candidate::OneThread,
+                "{analysis} {name}"
+            );
+        }
+        for (name, analysis) in all_threads {
+            assert_eq!(
+                best(name, analysis),
+                Candidate::AllThreads,
+                "{analysis} {name}"
+            );
+        }
+    }
 }

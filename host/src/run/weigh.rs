@@ -84,7 +84,7 @@ pub(super) fn worker(
     if units == 1 {
         return Worker::thread(costs.one, job.graph_bytes());
     }
-    Worker::threads(costs.all, job.graph_bytes())
+    Worker::threads(&costs, job.graph_bytes())
 }
 
 /// Cost of a step of a search, as its policy weighs it on the device.

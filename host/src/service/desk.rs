@@ -1,4 +1,4 @@
-//! Which slots are free, and whose answer each of the others will hold.
+//! Free slots, and the query whose answer each of the others will hold.
 
 use super::error::TicketError;
 use super::reply::answer_of;

@@ -2,6 +2,7 @@
 
 use super::{Finished, Fixture, finish, seawall};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 const SEARCH: [&str; 6] = ["--analysis", "bfs", "--source", "0", "--backend", "cpu"];
 
@@ -163,14 +164,45 @@ fn requests_for_a_single_graph_are_refused() {
         ];
         finish(&mut seawall(&arguments)).refused(&[backend, "use mega or cpu"]);
     }
-    for (option, file) in [("--trace", "t.json"), ("--plot", "p.svg")] {
-        let folder = Fixture::new("x", b"");
-        run(&["gen:batch:2:chain:4"], &[option, &folder.beside(file)])
-            .refused(&[option, "one graph"]);
-    }
+    let folder = Fixture::new("x", b"");
+    run(
+        &["gen:batch:2:chain:4"],
+        &["--plot", &folder.beside("p.svg")],
+    )
+    .refused(&["--plot", "one graph"]);
     let each = ["--analysis", "reach", "--source", "0", "--each"];
     finish(seawall(&["run", "gen:batch:2:chain:4"]).args(each)).refused(&["--each", "one graph"]);
     run(&["gen:batch:2:chain:4"], &["--parents"]).refused(&["--parents", "one graph"]);
+}
+
+#[test]
+fn a_trace_has_each_graph_once_and_those_of_a_row_follow_each_other() {
+    let folder = Fixture::new("x", b"");
+    let path = folder.beside("t.json");
+    let more = ["--trace", &path, "--threads", "3"];
+    assert_eq!(run(&["gen:batch:40:chain:300"], &more).code, 0);
+    let trace: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let graphs: Vec<_> = events
+        .iter()
+        .filter(|event| event["cat"] == "graph")
+        .collect();
+    let names: BTreeSet<_> = graphs.iter().map(|graph| graph["name"].as_str()).collect();
+    assert_eq!((graphs.len(), names.len()), (40, 40));
+    let rows: BTreeSet<_> = graphs.iter().map(|graph| graph["tid"].as_u64()).collect();
+    assert!(rows.len() <= 3, "{rows:?}");
+    let number = |event: &Value, field: &str| event[field].as_f64().unwrap();
+    for row in graphs.iter().map(|graph| &graph["tid"]) {
+        let row = graphs.iter().filter(|graph| graph["tid"] == *row);
+        let times: Vec<_> = row
+            .map(|graph| [number(graph, "ts"), number(graph, "dur")])
+            .collect();
+        // Microseconds in floats are rounded.
+        let follows = |pair: &[[f64; 2]]| pair[0][0] + pair[0][1] <= pair[1][0] + 1e-3;
+        assert!(times.windows(2).all(follows), "{times:?}");
+    }
+    let phases = events.iter().filter(|event| event["cat"] == "phase");
+    assert_eq!(phases.count(), 5);
 }
 
 #[test]

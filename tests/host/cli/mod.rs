@@ -3,6 +3,7 @@
 mod answers;
 mod batch;
 mod bench;
+mod columns;
 mod costs;
 mod details;
 mod evidence;

@@ -1,5 +1,5 @@
 //! Edges that each format leaves out: every self loop, every duplicate, counted.
-use super::formats::{archive, egr, npy};
+use super::binaries::{archive, egr, npy};
 use super::{PLAIN, WEIGHTED, load_as};
 use seawall::graph::{Format, LoadOptions, Loaded};
 

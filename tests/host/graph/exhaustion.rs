@@ -27,12 +27,13 @@ fn a_graph_that_does_not_fit_is_an_error() {
     let errors = String::from_utf8_lossy(&child.stderr);
     assert!(child.status.success(), "{text}\n{errors}");
     assert!(text.contains("1 passed"), "{text}");
-    for part in ["generator", "edges", "incoming"] {
+    for part in ["generator", "edges", "incoming", "drawn", "unit"] {
         assert!(text.contains(&format!("{part}: refused")), "{text}");
     }
 }
 
 fn in_little_memory() {
+    weights_in_little_memory();
     for scale in [12, 18, 20, 22] {
         match graph::load(format!("gen:uniform:{scale}:24"), &WEIGHTED, None) {
             Ok(_) => {}
@@ -55,5 +56,35 @@ fn in_little_memory() {
             Err(GraphError::Memory { .. }) => return println!("edges: refused"),
             Err(other) => panic!("{other}"),
         }
+    }
+}
+
+/// Edges of the graphs that get weights: 16 MB of these each.
+const EDGES: u32 = 4_000_000;
+/// Bytes of a block that fills memory, and number of blocks that stay free: less than the weights.
+const BLOCK: usize = 1 << 20;
+const FREE_BLOCKS: usize = 8;
+
+/// Gives weights to graphs after the rest of memory was taken.
+fn weights_in_little_memory() {
+    let edges: Vec<(u32, u32)> = (0..EDGES).map(|node| (node, node + 1)).collect();
+    let chain = || Graph::from_edges(EDGES + 1, &edges, false).unwrap();
+    refused("drawn", chain(), |graph| graph.with_drawn_weights(1));
+    refused("unit", chain(), Graph::with_unit_weights);
+}
+
+/// Fills memory and has `graph` changed, which must be refused.
+fn refused(name: &str, graph: Graph, change: fn(Graph) -> Result<Graph, GraphError>) {
+    let mut blocks: Vec<Vec<u8>> = Vec::with_capacity(1 << 12);
+    let mut block = Vec::new();
+    while block.try_reserve_exact(BLOCK).is_ok() {
+        blocks.push(std::mem::take(&mut block));
+    }
+    blocks.truncate(blocks.len().saturating_sub(FREE_BLOCKS));
+    let changed = change(graph).map(|graph| graph.edges());
+    drop(blocks);
+    match changed {
+        Err(GraphError::Memory { .. }) => println!("{name}: refused"),
+        other => panic!("{name}: {other:?}"),
     }
 }

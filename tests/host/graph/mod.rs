@@ -1,4 +1,5 @@
 //! Graph files end to end: round trips, and errors of broken files.
+mod binaries;
 mod dropped;
 mod errors;
 #[cfg(target_os = "linux")]

@@ -114,12 +114,16 @@ pub enum Opcode {
     SettleRanks = 31,
     /// Keeps one direction of every edge, towards the higher degree, then the
     /// higher number: stores what remains of every row at the row's start in
-    /// `destination`, a word an edge, and its length in `sources[0]`.
+    /// `destination`, a word an edge, the row's other edges after it, and the
+    /// length of what remains in `sources[0]`.
     OrientEdges = 32,
     /// Adds to the zero counts `destination` the triangles that every node is
     /// a corner of, found among the remaining rows `sources[0]` of lengths
     /// `sources[1]`; `parameters[0]` limits the entries of a row that are held
-    /// in shared memory at a time, where it is not 0.
+    /// in shared memory at a time, where it is not 0. If `parameters[1]` is not 0,
+    /// it counts each triangle at one corner only: of the two with a remaining
+    /// edge to the third, the one that has a remaining edge to the other, unless the
+    /// other's row is longer and has more than 32 entries.
     CountTriangles = 33,
     /// Stores in `destination` the smallest node one level before every node
     /// that has an edge to it, by the levels `sources[0]`; nodes of level 0

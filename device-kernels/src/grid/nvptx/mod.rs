@@ -206,6 +206,35 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     unsafe fn extra_add(self, at: u32, value: u32) -> u32 {
         atomic!("shared.add.u32", reg32 extra_address(at), reg32 value)
     }
+    #[inline(always)]
+    fn place(self, extra: bool, at: u32) -> u32 {
+        if extra {
+            extra_address(at)
+        } else {
+            Self::shared_address(at)
+        }
+    }
+    #[inline(always)]
+    unsafe fn place_load(self, place: u32) -> u32 {
+        load!("ld.shared.u32", reg32 place)
+    }
+    #[inline(always)]
+    unsafe fn place_store(self, place: u32, value: u32) {
+        store!("st.shared.u32", reg32 place, value);
+    }
+    #[inline(always)]
+    unsafe fn place_add(self, place: u32, value: u32) {
+        store!("red.shared.add.u32", reg32 place, value);
+    }
+    #[inline(always)]
+    unsafe fn place_swap_if(self, place: u32, expected: u32, value: u32) -> u32 {
+        let previous: u32;
+        // SAFETY: the word is in shared memory, by this method's contract.
+        unsafe {
+            asm!("atom.shared.cas.b32 {}, [{}], {}, {};", out(reg32) previous, in(reg32) place, in(reg32) expected, in(reg32) value, options(nostack))
+        };
+        previous
+    }
     #[cfg(seawall_sm = "90")]
     #[inline(always)]
     unsafe fn peer_load(self, peer: u32, at: u32) -> u32 {

@@ -3,7 +3,7 @@
 //! The code lies in the launch's table and was checked by the host: it names
 //! temporaries that there are, and its parts for edges end inside of it. Lanes of a warp
 //! walk it together, an item each, so that they may vote on the way; a lane whose item is
-//! left out walks along. Temporaries lie in the block's shared memory, a word a lane: so
+//! left out walks along. Temporaries lie in the block's shared memory, one word per lane: so
 //! lanes that help with the edges of another lane's item read its values there.
 
 mod change;

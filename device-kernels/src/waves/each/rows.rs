@@ -198,7 +198,7 @@ impl<G: Grid> Rows<G> {
         let votes = grid.ballot(wants);
         let warp = grid.lane() / G::WARP;
         if grid.warp_lane() == 0 {
-            // SAFETY: a word a warp, of which a block has at most 32.
+            // SAFETY: one word per warp, and a block has at most 32 warps.
             unsafe { EACH_VOTES.store(grid, warp, votes) };
         }
         grid.block_barrier();

@@ -21,7 +21,7 @@ struct Trace<'a> {
 
 #[derive(Serialize)]
 #[serde(tag = "ph")]
-enum Entry<'a> {
+pub(super) enum Entry<'a> {
     #[serde(rename = "M")]
     Name {
         name: &'static str,
@@ -53,19 +53,19 @@ enum Entry<'a> {
 }
 
 #[derive(Serialize)]
-struct NameArgs {
+pub(super) struct NameArgs {
     name: String,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum SpanArgs<'a> {
+pub(super) enum SpanArgs<'a> {
     Wave(WaveArgs<'a>),
     Step(&'a StepSummary),
 }
 
 #[derive(Serialize)]
-struct WaveArgs<'a> {
+pub(super) struct WaveArgs<'a> {
     opcode: &'a str,
     group: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -124,8 +124,38 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     let waves = outcome.waves.iter();
     events.extend(waves.map(|wave| timed(wave, group(wave), start)));
     events.extend(outcome.steps.iter().map(|taken| step(taken, start)));
+    finish(events, out)
+}
+
+/// Writes the object.
+pub(super) fn finish(events: Vec<Entry<'_>>, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer(&mut *out, &Trace { events, unit: "ns" })?;
     writeln!(out)
+}
+
+/// Names a row, or the process.
+pub(super) fn named_row(row: Option<u32>, name: String) -> Entry<'static> {
+    match row {
+        None => label("process_name", 0, name),
+        Some(row) => label("thread_name", row, name),
+    }
+}
+
+/// A span with its name and category, its row, its start and its duration in nanoseconds.
+pub(super) fn span_of<'a>(
+    (name, cat): (&'a str, &'static str),
+    tid: u32,
+    (start_ns, duration_ns): (u64, u64),
+) -> Entry<'a> {
+    Entry::Span {
+        name,
+        cat,
+        pid: PROCESS,
+        tid,
+        ts: start_ns as f64 / 1e3,
+        dur: duration_ns as f64 / 1e3,
+        args: None,
+    }
 }
 
 fn label(what: &'static str, tid: u32, name: String) -> Entry<'static> {
@@ -138,15 +168,9 @@ fn label(what: &'static str, tid: u32, name: String) -> Entry<'static> {
 }
 
 fn span(event: &Event, shift_ns: u64) -> Entry<'_> {
-    Entry::Span {
-        name: &event.name,
-        cat: "phase",
-        pid: PROCESS,
-        tid: row(event.track),
-        ts: event.start_ns.saturating_add(shift_ns) as f64 / 1e3,
-        dur: event.duration_ns as f64 / 1e3,
-        args: None,
-    }
+    let start_ns = event.start_ns.saturating_add(shift_ns);
+    let time = (start_ns, event.duration_ns);
+    span_of((&event.name, "phase"), row(event.track), time)
 }
 
 /// A wave for the time of its group, or a mark if that was not measured.

@@ -9,7 +9,7 @@ use crate::CliError;
 use crate::files::Outputs;
 use crate::output::print;
 use crate::progress::ProgressLine;
-use crate::report::batch::{json, rows::BatchRows, text};
+use crate::report::batch::{json, rows::BatchRows, text, trace};
 use crate::report::table::TableColumn;
 use crate::sources::Sources;
 use seawall::batch::{BatchGraph, BatchOutcome, NamedGraph, execute, expand, load};
@@ -26,7 +26,6 @@ pub(super) fn command(
     let output = &args.output;
     for (option, is_given) in [
         ("--explain", output.explain),
-        ("--trace", output.trace.is_some()),
         ("--plot", output.plot.is_some()),
     ] {
         if is_given {
@@ -85,6 +84,9 @@ fn write(
         let rows = BatchRows::new(outcome, &original);
         write_whole(path, |to| rows.write(table.format, &table.columns, to))?;
     }
+    if let Some(path) = &out.trace {
+        write_whole(path, |to| trace::write(outcome, to))?;
+    }
     Ok(())
 }
 
@@ -110,9 +112,9 @@ fn report(args: &RunArgs, outcome: &BatchOutcome, files: &Outputs) -> Result<(),
     }
     print(|to| {
         text::write(outcome, to)?;
-        match &out.out {
-            Some(path) => writeln!(to, "  {:<10}{}", "wrote", path.display()),
-            None => Ok(()),
-        }
+        let written = [&out.out, &out.trace].into_iter().flatten();
+        written
+            .into_iter()
+            .try_for_each(|path| writeln!(to, "  {:<10}{}", "wrote", path.display()))
     })
 }

@@ -6,14 +6,17 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
+use super::columns::{self, ResultColumn};
 use crate::error::CliError;
 use crate::output::print;
 use crate::program::{ProgramFailure, read};
+use crate::report::table::RowFormat;
 use seawall::backend::{BackendError, ProgramSession, plan_request};
 use seawall::executor::{Executor, Machine};
+use seawall::graph::file::write_whole;
 use seawall::graph::{Graph, LoadOptions, load};
 use seawall::outcome::SessionReport;
 use seawall::program::{GraphSize, Kind, PlanSummary, TextProgram, TextResult};
@@ -26,6 +29,10 @@ pub(super) struct Asked<'a> {
     pub(super) graph: &'a OsStr,
     pub(super) options: LoadOptions,
     pub(super) machine: Machine,
+    /// The file of `--out`, and its format.
+    pub(super) table: Option<(&'a Path, RowFormat)>,
+    /// Whether standard output takes that file.
+    pub(super) is_for_rows: bool,
     pub(super) json: bool,
     pub(super) quiet: bool,
 }
@@ -33,7 +40,10 @@ pub(super) struct Asked<'a> {
 /// Loads, runs and reports. A text that makes no sense is refused before the graph is read.
 pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
     let text = read(asked.file)?;
-    text.program(GraphSize { nodes: 0, edges: 0 })?;
+    let sketch = text.program(GraphSize { nodes: 0, edges: 0 })?;
+    if let Some((_, format)) = asked.table {
+        columns::check(&sketch.results, format)?;
+    }
     let started = Instant::now();
     let graph = load(asked.graph, &asked.options, None)?.graph;
     let load_ns = elapsed_ns(started);
@@ -41,6 +51,9 @@ pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
         nodes: graph.nodes(),
         edges: graph.edges(),
     })?;
+    if let Some((_, format)) = asked.table {
+        columns::check_lengths(&program.results, format)?;
+    }
     let executor = asked.machine.executor.unwrap_or(Executor::Cpu);
     let request = plan_request(&graph, &program.program, (executor, &asked.machine));
     let encoded = program.program.encode(&request);
@@ -59,12 +72,16 @@ pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
         session: ran.session,
         results: ran.results,
     };
+    if let Some((path, format)) = asked.table {
+        let columns: Vec<_> = report.results.iter().map(ResultReport::column).collect();
+        write_whole(path, |out| columns::write(&columns, format, out))?;
+    }
     if asked.json {
         print(|out| {
             serde_json::to_writer(&mut *out, &report)?;
             writeln!(out)
         })?;
-    } else if !asked.quiet {
+    } else if !(asked.quiet || asked.is_for_rows) {
         print(|out| report.write(out))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -89,8 +106,23 @@ struct LoopEnd {
 #[derive(Serialize)]
 struct ResultReport {
     name: String,
-    kind: &'static str,
+    #[serde(serialize_with = "named")]
+    kind: Kind,
     values: Vec<Value>,
+}
+
+fn named<S: Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(kind.name())
+}
+
+impl ResultReport {
+    fn column(&self) -> ResultColumn<'_> {
+        ResultColumn {
+            name: &self.name,
+            kind: self.kind,
+            values: &self.values,
+        }
+    }
 }
 
 fn run(
@@ -152,7 +184,7 @@ fn shown(result: &TextResult, words: &[u32]) -> ResultReport {
     };
     ResultReport {
         name: result.name.clone(),
-        kind: result.kind.name(),
+        kind: result.kind,
         values: values.map(value).collect(),
     }
 }

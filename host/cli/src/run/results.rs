@@ -92,6 +92,14 @@ impl OutputArgs {
         Ok(Some(TableChoice { format, columns }))
     }
 
+    /// The file of `--out` and its format.
+    pub(super) fn table(&self) -> Result<Option<(&Path, RowFormat)>, CliError> {
+        let Some(path) = &self.out else {
+            return Ok(None);
+        };
+        Ok(Some((path, row_format(path)?)))
+    }
+
     /// Returns the requested columns, or all that are `known`.
     fn columns(&self, known: &'static [TableColumn]) -> Result<Vec<TableColumn>, CliError> {
         for (at, column) in self.columns.iter().enumerate() {

@@ -42,7 +42,7 @@ impl Analysis for Triangles {
     }
 
     fn build(&self, graph: &Graph, _question: &Question) -> Result<Built, ProgramError> {
-        build(graph)
+        build(graph, Counts::Corners)
     }
 
     fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
@@ -62,13 +62,27 @@ impl Analysis for Triangles {
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
-        let passes = (PASSES_OF_DEGREE * job.degree()).max(PASSES_LEAST);
-        worker.passes_ns(job, passes, LEVELS)
+        cost_ns(job, worker)
     }
 }
 
+/// Time of a run, nanoseconds.
+pub(super) fn cost_ns(job: &Job, worker: &Worker) -> f64 {
+    let passes = (PASSES_OF_DEGREE * job.degree()).max(PASSES_LEAST);
+    worker.passes_ns(job, passes, LEVELS)
+}
+
+/// The corners at which a triangle is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Counts {
+    /// All three.
+    Corners,
+    /// One of them.
+    Once,
+}
+
 /// Keeps one direction of every edge, and intersects rows. The graph must be symmetric.
-fn build(graph: &Graph) -> Result<Built, ProgramError> {
+pub(super) fn build(graph: &Graph, counts: Counts) -> Result<Built, ProgramError> {
     let nodes = u64::from(graph.nodes());
     let mut program = ProgramBuilder::new(graph.nodes());
     let triangles = program::Triangles {
@@ -79,7 +93,10 @@ fn build(graph: &Graph) -> Result<Built, ProgramError> {
     };
     program.fill("clear corners", triangles.corners, 0);
     program.orient_edges("orient edges", triangles);
-    program.count_triangles("count triangles", triangles);
+    match counts {
+        Counts::Corners => program.count_triangles("count triangles", triangles),
+        Counts::Once => program.count_triangles_once("count triangles", triangles),
+    }
     program.keep(triangles.corners);
     Ok(Built {
         program,

@@ -36,7 +36,7 @@ pub(super) struct Launches {
     chosen: Chosen,
 }
 
-/// Which kernels run the program at hand.
+/// Kernels that run the current program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chosen {
     Ready,

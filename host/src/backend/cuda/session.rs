@@ -26,11 +26,15 @@ use crate::program::encoded::{EncodedProgram, GraphNeeds, RegisterId};
 use crate::tiles::TileShape;
 use bytemuck::Zeroable;
 use seawall_core::abi::control::ControlRecord;
+use seawall_core::abi::program::{Opcode, WaveRecord};
 use std::rc::Rc;
 
 /// Most slots of a tile: 128 KiB of shared memory, which leaves the rest of a
 /// multiprocessor's memory to the cache that reads go through.
 const TILE_SLOTS: u32 = 1 << 15;
+
+/// Words of shared memory for rows that are held: as many, for the same reason.
+const HELD_WORDS: u32 = TILE_SLOTS;
 
 /// A resident graph on a CUDA device.
 ///
@@ -155,8 +159,9 @@ impl<'g> CudaSession<'g> {
         self.graph.complete(program.needs, uploader)?;
         self.runner.choose(program)?;
         let mut slots = self.make_tiles(program.needs)?;
+        let held = self.room_for_rows(program)?;
         let loaded = loop {
-            self.runner.ask(slots)?;
+            self.runner.ask(slots.max(held))?;
             match self.load_tables(program, slots > 0) {
                 // Tiles only save time: memory that a program requires comes first.
                 Err(BackendError::OutOfMemory { .. }) if self.graph.drop_tiles() => slots = 0,
@@ -194,6 +199,15 @@ impl<'g> CudaSession<'g> {
             staging: &mut self.staging,
         };
         Loaded::load(program, around, uploader)
+    }
+
+    /// Returns the words of shared memory for the rows that `program` holds there.
+    fn room_for_rows(&mut self, program: &EncodedProgram) -> Result<u32, BackendError> {
+        let holds = |wave: &WaveRecord| wave.opcode == Opcode::CountTriangles as u32;
+        if !program.waves.iter().any(holds) {
+            return Ok(0);
+        }
+        self.runner.room(HELD_WORDS)
     }
 
     /// Makes incoming edges by tiles if `needs` and options ask for them; returns the slots of the

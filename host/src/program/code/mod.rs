@@ -6,11 +6,13 @@
 //! number, is remembered and returned when the program is encoded.
 
 mod allocate;
+mod arg;
 mod item;
 mod steps;
 mod value;
 
 pub(super) use allocate::allocate;
+pub(super) use arg::Extreme;
 pub use item::{Edge, Item};
 pub(super) use steps::Coder;
 pub use value::{Operand, Value};

@@ -255,11 +255,13 @@ impl<'c> Value<'c> {
         self.make(yes.kind, step)
     }
 
-    /// Bits that depend on all bits of this word.
+    /// Bits that depend on all bits of this value.
     #[must_use]
     pub fn hash(self) -> Self {
-        let ops = [Some(Op::Hash), Some(Op::Hash), Some(Op::Hash), None];
-        self.unary("hash", ops, Kind::U32)
+        match self.kind {
+            Kind::U64 => (self.to_u32() ^ self.high().hash()).hash(),
+            _ => self.unary("hash", [Some(Op::Hash); 4], Kind::U32),
+        }
     }
 
     /// Random bits for this key: of a counter and a seed, the same on every machine.
@@ -288,6 +290,16 @@ impl<'c> Value<'c> {
     #[must_use]
     pub fn bits(self) -> Self {
         self.recast("bits", Kind::U32)
+    }
+
+    /// The float that has the bits of this word.
+    pub(super) fn as_float(self) -> Self {
+        self.recast("as_float", Kind::F32)
+    }
+
+    /// Refuses the code that this value is of.
+    pub(super) fn refuse(self, problem: CodeError) {
+        self.coder.refuse(problem);
     }
 
     fn recast(self, what: &'static str, kind: Kind) -> Self {

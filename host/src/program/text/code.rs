@@ -4,11 +4,11 @@ use super::at::At;
 use super::error::{TextError, TextProblem};
 use super::registers::Registers;
 use super::values::{EDGES, Names};
-use crate::program::code::{Item, Value};
-use seawall_core::abi::code::Join;
+use crate::program::code::{Edge, Extreme, Item, Value};
+use seawall_core::abi::code::{Join, Kind};
 
 /// Joins by name.
-const JOINS: [(&str, Join); 6] = [
+pub(super) const JOINS: [(&str, Join); 6] = [
     ("min", Join::Min),
     ("max", Join::Max),
     ("sum", Join::Sum),
@@ -16,6 +16,9 @@ const JOINS: [(&str, Join); 6] = [
     ("and", Join::And),
     ("any", Join::Any),
 ];
+
+/// Joins that find a node, by name.
+const EXTREMES: [(&str, Extreme); 2] = [("argmin", Extreme::Least), ("argmax", Extreme::Largest)];
 
 /// Most values that edges join at a time.
 const JOINS_MAX: usize = 3;
@@ -154,37 +157,67 @@ impl<'t, 'c> Writer<'_, 't, 'c> {
     /// The part for edges at `at`, with `joins`.
     fn part<const N: usize>(&mut self, at: &At<'t>, joins: [&At<'t>; N]) -> Result<(), TextError> {
         let edges = at.field("edges")?.choice("direction", &EDGES)?;
-        let mut written = Ok(());
+        let mut written = Ok([Kind::U32; N]);
         let found = self.names.item().edges(edges, |edge| {
             let mut inner = Writer {
                 names: self.names.at_edge(edge),
             };
-            inner.part_of_edge(at, joins).unwrap_or_else(|error| {
-                written = Err(error);
-                let nothing = edge.constant(0_u32);
-                [(Join::Sum, nothing); N]
-            })
+            match inner.part_of_edge((at, edge), joins) {
+                Ok(found) => {
+                    written = Ok(found.map(|(_, _, kind)| kind));
+                    found.map(|(how, value, _)| (how, value))
+                }
+                Err(error) => {
+                    written = Err(error);
+                    let nothing = edge.constant(0_u32);
+                    [(Join::Sum, nothing); N]
+                }
+            }
         });
-        written?;
-        for (join, value) in joins.into_iter().zip(found) {
-            self.names.bind(&join.field("let")?, value)?;
+        let found = found.into_iter().zip(written?);
+        for (join, (value, kind)) in joins.into_iter().zip(found) {
+            self.bind_joined(join, (value, kind))?;
         }
         Ok(())
     }
 
+    /// Names what a join of edges found.
+    fn bind_joined(
+        &mut self,
+        join: &At<'t>,
+        (value, kind): (Value<'c>, Kind),
+    ) -> Result<(), TextError> {
+        let Some(extreme) = extreme(join)? else {
+            return self.names.bind(&join.field("let")?, value);
+        };
+        let [value, node] = extreme.parts(value, kind);
+        if let Some(name) = join.optional("let")? {
+            self.names.bind(&name, value)?;
+        }
+        self.names.bind(&join.field("node")?, node)
+    }
+
     fn part_of_edge<const N: usize>(
         &mut self,
-        at: &At<'t>,
+        (at, edge): (&At<'t>, Edge<'c>),
         joins: [&At<'t>; N],
-    ) -> Result<[(Join, Value<'c>); N], TextError> {
+    ) -> Result<[(Join, Value<'c>, Kind); N], TextError> {
         if let Some(code) = at.optional("code")? {
             self.statements(&code)?;
         }
         let mut found = Vec::with_capacity(N);
         for join in joins {
-            join.check_fields(&["let", "how", "value"])?;
-            let how = join.field("how")?.choice("join", &JOINS)?;
-            found.push((how, self.value(join, "value")?));
+            let extreme = extreme(join)?;
+            join.check_fields(match extreme {
+                Some(_) => &["let", "how", "value", "node"],
+                None => &["let", "how", "value"],
+            })?;
+            let value = self.value(join, "value")?;
+            let (how, joined) = match extreme {
+                Some(extreme) => (Join::Min, extreme.pair(edge, value)),
+                None => (join.field("how")?.choice("join", &JOINS)?, value),
+            };
+            found.push((how, joined, value.kind()));
         }
         let count = found.len();
         found.try_into().map_err(|_| {
@@ -195,4 +228,12 @@ impl<'t, 'c> Writer<'_, 't, 'c> {
             })
         })
     }
+}
+
+/// The extreme that a join of edges finds, if it finds one.
+fn extreme(join: &At<'_>) -> Result<Option<Extreme>, TextError> {
+    let how = join.field("how")?;
+    let mut known = EXTREMES.iter();
+    let found = known.find(|(name, _)| how.as_text() == Some(name));
+    Ok(found.map(|(_, extreme)| *extreme))
 }

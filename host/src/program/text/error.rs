@@ -88,6 +88,12 @@ pub enum TextProblem {
         /// The version that is read.
         known: u64,
     },
+    /// A search that is to store levels and parents.
+    #[error("a search stores levels or parents; leave one of them out")]
+    TwoMarks,
+    /// Segments that are rows and numbered.
+    #[error("segments are rows or have numbers; leave one of them out")]
+    TwoSegments,
     /// Something of an edge, where there is none.
     #[error("there is no edge here; put it into the code of edges")]
     NoEdge,

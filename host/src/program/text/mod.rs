@@ -7,12 +7,14 @@
 
 mod at;
 mod code;
+mod composed;
 mod error;
 mod registers;
 mod values;
 
 use self::at::At;
 use self::registers::Registers;
+use crate::own::OwnWaves;
 use crate::program::builder::ProgramBuilder;
 use crate::program::each::Over;
 use crate::program::encoded::RegisterId;
@@ -62,6 +64,18 @@ pub struct TextProgram {
 /// The first part that makes no sense, and its place. That the program itself makes sense is
 /// checked when it is encoded.
 pub fn read_text(text: &str, graph: GraphSize) -> Result<TextProgram, TextError> {
+    read_text_with(text, graph, None)
+}
+
+/// Reads a program that may call the waves of a set by their names.
+///
+/// # Errors
+/// As [`read_text`].
+pub fn read_text_with(
+    text: &str,
+    graph: GraphSize,
+    own: Option<&OwnWaves>,
+) -> Result<TextProgram, TextError> {
     if text.len() > TEXT_BYTES_MAX {
         return Err(TextError::TooLong {
             bytes: text.len(),
@@ -80,8 +94,16 @@ pub fn read_text(text: &str, graph: GraphSize) -> Result<TextProgram, TextError>
         }
     }
     let mut program = ProgramBuilder::new(graph.nodes);
+    if let Some(own) = own {
+        program.use_waves(own);
+    }
     let registers = Registers::read(&mut program, &at.field("registers")?, graph)?;
-    add_waves(&mut program, &registers, &at.field("waves")?)?;
+    let mut target = Target {
+        program: &mut program,
+        registers: &registers,
+        own,
+    };
+    target.add_waves(&at.field("waves")?)?;
     let Registers {
         results, inputs, ..
     } = registers;
@@ -103,13 +125,11 @@ fn json_error(error: &serde_json::Error) -> TextError {
     }
 }
 
-fn add_waves(
-    program: &mut ProgramBuilder,
-    registers: &Registers<'_>,
-    list: &At<'_>,
-) -> Result<(), TextError> {
-    let mut items = list.items()?.into_iter();
-    items.try_for_each(|at| add_wave(program, registers, &at))
+/// A program that waves are added to, and what they may name.
+struct Target<'p, 'r> {
+    program: &'p mut ProgramBuilder,
+    registers: &'r Registers<'r>,
+    own: Option<&'r OwnWaves>,
 }
 
 /// The fields that every wave may have.
@@ -123,86 +143,107 @@ const REDUCTIONS: [(&str, Reduction); 5] = [
     ("max", Reduction::Max),
 ];
 
-fn add_wave(
-    program: &mut ProgramBuilder,
-    registers: &Registers<'_>,
-    at: &At<'_>,
-) -> Result<(), TextError> {
-    let name = match at.optional("name")? {
-        Some(name) => name.text()?,
-        None => at.place(),
-    };
-    let check = |fields: &[&str]| at.check_fields(&[&COMMON, fields].concat());
-    let register = |field| registers.named(&at.field(field)?);
-    let kind = at.field("wave")?;
-    match kind.text()? {
-        "fill" => {
-            check(&["to", "value"])?;
-            program.fill(name, register("to")?, at.field("value")?.word()?);
-        }
-        "iota" => {
-            check(&["to"])?;
-            program.iota(name, register("to")?);
-        }
-        "copy" => {
-            check(&["to", "from"])?;
-            program.copy(name, register("to")?, register("from")?);
-        }
-        "reduce" => {
-            check(&["to", "from", "how"])?;
-            let how = at.field("how")?.choice("reduction", &REDUCTIONS)?;
-            program.reduce(name, how, register("to")?, register("from")?);
-        }
-        "each" => {
-            check(&["over", "code"])?;
-            add_code(program, registers, (name, at))?;
-        }
-        "fixpoint" | "while" => add_loop(program, registers, (name, at))?,
-        _ => {
-            let known = "fill, iota, copy, reduce, each, fixpoint, while";
-            return Err(kind.unknown("wave", known));
-        }
+impl Target<'_, '_> {
+    fn add_waves(&mut self, list: &At<'_>) -> Result<(), TextError> {
+        let mut items = list.items()?.into_iter();
+        items.try_for_each(|at| self.add_wave(&at))
     }
-    Ok(())
-}
 
-/// Adds a loop: on a register where the text names one.
-fn add_loop(
-    program: &mut ProgramBuilder,
-    registers: &Registers<'_>,
-    (name, at): (&str, &At<'_>),
-) -> Result<(), TextError> {
-    let (limit, body) = (limit(at)?, at.field("body")?);
-    let mut added = Ok(());
-    let add = |program: &mut ProgramBuilder| added = add_waves(program, registers, &body);
-    if at.field("wave")?.text()? == "fixpoint" {
-        at.check_fields(&["wave", "name", "limit", "body"])?;
-        program.fixpoint(name, limit, add);
-    } else {
-        at.check_fields(&["wave", "name", "register", "limit", "body"])?;
-        let condition = registers.named(&at.field("register")?)?;
-        program.while_nonzero(name, (condition, limit), add);
+    fn add_wave(&mut self, at: &At<'_>) -> Result<(), TextError> {
+        let name = match at.optional("name")? {
+            Some(name) => name.text()?,
+            None => at.place(),
+        };
+        let kind = at.field("wave")?;
+        match kind.text()? {
+            "fill" | "iota" | "copy" | "reduce" | "visited" => self.add_plain(name, at),
+            "each" => self.add_code(name, at),
+            "fixpoint" | "while" => self.add_loop(name, at),
+            "search" => self.search(name, at),
+            "compact" => self.compact(name, at),
+            "segmented_reduce" => self.segments(name, at),
+            "own" => self.own(name, at),
+            _ => {
+                let known = "fill, iota, copy, reduce, visited, each, fixpoint, while, search, \
+                    compact, segmented_reduce, own";
+                Err(kind.unknown("wave", known))
+            }
+        }
     }
-    added
+
+    /// Adds a wave that is one operation on whole registers.
+    fn add_plain(&mut self, name: &str, at: &At<'_>) -> Result<(), TextError> {
+        let check = |fields: &[&str]| at.check_fields(&[&COMMON, fields].concat());
+        let register = |field| self.registers.named(&at.field(field)?);
+        match at.field("wave")?.text()? {
+            "fill" => {
+                check(&["to", "value"])?;
+                let value = at.field("value")?.word()?;
+                self.program.fill(name, register("to")?, value);
+            }
+            "iota" => {
+                check(&["to"])?;
+                self.program.iota(name, register("to")?);
+            }
+            "copy" => {
+                check(&["to", "from"])?;
+                let (to, from) = (register("to")?, register("from")?);
+                self.program.copy(name, to, from);
+            }
+            "visited" => {
+                check(&["to", "frontier"])?;
+                let (to, frontier) = (register("to")?, register("frontier")?);
+                self.program.visited(name, to, frontier);
+            }
+            _ => {
+                check(&["to", "from", "how"])?;
+                let how = at.field("how")?.choice("reduction", &REDUCTIONS)?;
+                let (to, from) = (register("to")?, register("from")?);
+                self.program.reduce(name, how, to, from);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a loop: on a register where the text names one.
+    fn add_loop(&mut self, name: &str, at: &At<'_>) -> Result<(), TextError> {
+        let (limit, body) = (limit(at)?, at.field("body")?);
+        let (registers, own) = (self.registers, self.own);
+        let mut added = Ok(());
+        let add = |program: &mut ProgramBuilder| {
+            let mut target = Target {
+                program,
+                registers,
+                own,
+            };
+            added = target.add_waves(&body);
+        };
+        if at.field("wave")?.text()? == "fixpoint" {
+            at.check_fields(&["wave", "name", "limit", "body"])?;
+            self.program.fixpoint(name, limit, add);
+        } else {
+            at.check_fields(&["wave", "name", "register", "limit", "body"])?;
+            let condition = registers.named(&at.field("register")?)?;
+            self.program.while_nonzero(name, (condition, limit), add);
+        }
+        added
+    }
+
+    fn add_code(&mut self, name: &str, at: &At<'_>) -> Result<(), TextError> {
+        at.check_fields(&["wave", "name", "over", "code"])?;
+        let over = over(&at.field("over")?, self.registers)?;
+        let code = at.field("code")?;
+        let mut written = Ok(());
+        self.program.each(name, over, |item| {
+            written = code::write(item, self.registers, &code);
+        });
+        written
+    }
 }
 
 fn limit(at: &At<'_>) -> Result<u32, TextError> {
     let limit = at.optional("limit")?;
     limit.map_or(Ok(UNLIMITED), |limit| limit.word())
-}
-
-fn add_code(
-    program: &mut ProgramBuilder,
-    registers: &Registers<'_>,
-    (name, at): (&str, &At<'_>),
-) -> Result<(), TextError> {
-    let over = over(&at.field("over")?, registers)?;
-    let code = at.field("code")?;
-    let mut written = Ok(());
-    program.each(name, over, |item| {
-        written = code::write(item, registers, &code);
-    });
-    written
 }
 
 /// The items of a wave of code.

@@ -73,18 +73,27 @@ impl<'t> Registers<'t> {
         at.check_fields(&["name", "kind", "count", "values", "keep"])?;
         let name = at.field("name")?;
         let shown = name.text()?.to_owned();
-        let kind = at
-            .field("kind")?
-            .choice("kind", &Kind::ALL.map(|kind| (kind.name(), kind)))?;
-        let (register, count) = match at.optional("values")? {
-            Some(values) => {
+        let kind = kind_of(&at.field("kind")?)?;
+        let (register, count) = match (kind, at.optional("values")?) {
+            (TextKind::Frontier, _) => {
+                at.check_fields(&["name", "kind"])?;
+                (program.frontier(shown)?, 0)
+            }
+            (TextKind::Bitset, _) => {
+                at.check_fields(&["name", "kind", "keep"])?;
+                // The register is longer, for whole rounds of a warp.
+                let words = graph.nodes.div_ceil(u32::BITS);
+                (program.bitset(shown)?, u64::from(words))
+            }
+            (TextKind::Of(kind), Some(values)) => {
+                at.check_fields(&["name", "kind", "values", "keep"])?;
                 let words = input_words(&values, kind)?;
                 let count = words.len() as u64 / u64::from(kind.words());
                 let register = program.input_values(shown, kind, count)?;
                 self.inputs.push((register, words));
                 (register, count)
             }
-            None => {
+            (TextKind::Of(kind), None) => {
                 let count = count_of(&at.field("count")?, graph)?;
                 (program.values(shown, kind, count)?, count)
             }
@@ -99,7 +108,7 @@ impl<'t> Registers<'t> {
             self.results.push(TextResult {
                 name: name.text()?.to_owned(),
                 register,
-                kind,
+                kind: kind.of_values(),
                 count,
             });
         }
@@ -115,6 +124,35 @@ impl<'t> Registers<'t> {
             at.unknown("register", &known.join(", "))
         })
     }
+}
+
+/// A kind of register.
+#[derive(Clone, Copy, Debug)]
+enum TextKind {
+    /// Values.
+    Of(Kind),
+    /// The frontier of a search.
+    Frontier,
+    /// A bit for each node.
+    Bitset,
+}
+
+impl TextKind {
+    const fn of_values(self) -> Kind {
+        match self {
+            Self::Of(kind) => kind,
+            Self::Frontier | Self::Bitset => Kind::U32,
+        }
+    }
+}
+
+fn kind_of(at: &At<'_>) -> Result<TextKind, TextError> {
+    let values = Kind::ALL.map(|kind| (kind.name(), TextKind::Of(kind)));
+    let others = [
+        ("frontier", TextKind::Frontier),
+        ("bitset", TextKind::Bitset),
+    ];
+    at.choice("kind", &[&values[..], &others[..]].concat())
 }
 
 /// A number of values: of nodes, of edges or as it stands there.

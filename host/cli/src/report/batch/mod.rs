@@ -3,3 +3,4 @@
 pub mod json;
 pub mod rows;
 pub mod text;
+pub mod trace;

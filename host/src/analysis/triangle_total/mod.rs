@@ -1,0 +1,58 @@
+//! The number of triangles: each counted once, at one of its corners.
+
+pub(super) mod oracle;
+
+use super::triangles;
+use super::{
+    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Sentence,
+};
+use crate::column::Column;
+use crate::cost::{Job, Worker};
+use crate::graph::Graph;
+use crate::program::ProgramError;
+use crate::units::counted;
+
+/// The analysis `triangle-total`.
+pub(super) struct TriangleTotal;
+
+const FACTS: Facts = Facts {
+    name: "triangle-total",
+    title: "Triangles, each counted once",
+    summary: "Number of triangles: each counted at one of its corners",
+    is_undirected: true,
+    picture: Picture {
+        title: "Nodes by the triangles counted there",
+        axis: "triangles counted at the node",
+        bars: Bars::Suited,
+    },
+    ..Facts::PLAIN
+};
+
+impl Analysis for TriangleTotal {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn build(&self, graph: &Graph, _question: &Question) -> Result<Built, ProgramError> {
+        triangles::build(graph, triangles::Counts::Once)
+    }
+
+    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+        *found.values == Column::U32(oracle::triangles_once(case.graph))
+    }
+
+    fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
+        let Column::U32(counts) = column else {
+            return Answer::reached();
+        };
+        let triangles = counts.iter().map(|count| u64::from(*count)).sum::<u64>();
+        Answer {
+            figures: vec![Figure::count("triangles", "triangle", triangles)],
+            sentence: Sentence::Graph(counted(triangles, "triangle")),
+        }
+    }
+
+    fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
+        triangles::cost_ns(job, worker)
+    }
+}

@@ -1,0 +1,92 @@
+//! Waves of code that many programs need: lists of what a mask selects, and joins by segment.
+
+use super::builder::ProgramBuilder;
+use super::each::Over;
+use super::encoded::RegisterId;
+use seawall_core::abi::code::{Edges, Join, Joined, Kind};
+
+/// Values that are joined to one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Segments {
+    /// Those of the edges of each node, in the order of [`Edge::number`](super::Edge::number):
+    /// the rows of the graph. The result has a value for each node.
+    Rows(Edges),
+    /// Those with the same number in this register, which has one for each value. A number beyond
+    /// the result ends the run with a fault. A segment without values has the value that changes
+    /// no other.
+    Numbered(RegisterId),
+}
+
+impl ProgramBuilder {
+    /// Lists the numbers of the values of `mask` that are not 0, in any order. The first value of
+    /// `count` becomes the length of the list. The list has to be filled before, with anything;
+    /// one that is too short ends the run with a fault.
+    ///
+    /// ```
+    /// use seawall::program::{Kind, Over, ProgramBuilder};
+    /// let mut program = ProgramBuilder::new(1000);
+    /// let mask = program.per_node("mask", Kind::U32)?;
+    /// let list = program.per_node("list", Kind::U32)?;
+    /// let count = program.values("count", Kind::U32, 1)?;
+    /// program.each("choose", Over::Nodes, |node| node.store(mask, node.index() % 3));
+    /// program.fill("empty", list, 0);
+    /// program.compact("list them", (list, count), mask);
+    /// program.each("visit them", Over::List { list, count }, |node| node.store(mask, 5));
+    /// program.keep(mask);
+    /// program.encode(&Default::default())?;
+    /// # Ok::<(), seawall::program::ProgramError>(())
+    /// ```
+    pub fn compact(
+        &mut self,
+        name: &str,
+        (list, count): (RegisterId, RegisterId),
+        mask: RegisterId,
+    ) {
+        self.fill("none listed", count, 0);
+        self.each(name, Over::Values(mask), |item| {
+            let is_chosen = item.load(mask).is_zero().is_zero();
+            item.append((list, count), item.index(), is_chosen);
+        });
+    }
+
+    /// Joins the values of `from` segment by segment, to one value of `to` for each.
+    ///
+    /// ```
+    /// use seawall::program::{Join, Kind, Over, ProgramBuilder, Segments};
+    /// let mut program = ProgramBuilder::new(1000);
+    /// let [values, teams] = [program.per_node("values", Kind::U32)?, program.per_node("teams", Kind::U32)?];
+    /// let best = program.values("best", Kind::U32, 10)?;
+    /// program.each("draw", Over::Nodes, |node| {
+    ///     node.store(values, node.index().hash());
+    ///     node.store(teams, node.index() % 10);
+    /// });
+    /// program.segmented_reduce("best of each team", Join::Max, best, (values, Segments::Numbered(teams)));
+    /// program.keep(best);
+    /// program.encode(&Default::default())?;
+    /// # Ok::<(), seawall::program::ProgramError>(())
+    /// ```
+    pub fn segmented_reduce(
+        &mut self,
+        name: &str,
+        how: Join,
+        to: RegisterId,
+        (from, segments): (RegisterId, Segments),
+    ) {
+        match segments {
+            Segments::Rows(edges) => self.each(name, Over::Nodes, |node| {
+                let all = node.gather(edges, how, |edge| edge.at(from, edge.number()));
+                node.store(to, all);
+            }),
+            Segments::Numbered(numbers) => {
+                let spec = self.registers.get(to.number() as usize);
+                let kind = spec.map_or(Kind::U32, |spec| spec.kind);
+                // Both words of a pair that changes no other are the same.
+                self.fill("identity", to, Joined { how, kind }.identity() as u32);
+                self.each(name, Over::Values(from), |item| {
+                    let (segment, value) = (item.load(numbers), item.load(from));
+                    item.scatter(to, segment, how, value);
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Results of programs in files.
+
+use super::{finish, seawall};
+use serde_json::{Value, json};
+use std::path::Path;
+
+const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/programs");
+
+/// Three squares, a sum of two words, and halves.
+const SQUARES: &str = r#"{"version": 1, "registers": [
+    {"name": "squares", "kind": "u32", "count": "nodes", "keep": true},
+    {"name": "halves, of", "kind": "f32", "count": "nodes", "keep": true},
+    {"name": "below", "kind": "i32", "count": "nodes", "keep": true},
+    {"name": "long", "kind": "u64", "count": "nodes", "keep": true}
+], "waves": [{"wave": "each", "over": "nodes", "code": [
+    {"store": "squares", "value": ["mul", ["index"], ["index"]]},
+    {"store": "halves, of", "value": ["div", ["to_f32", ["index"]], ["sub", ["f32", 2], ["to_f32", ["mul", 2, ["is_zero", ["index"]]]]]]},
+    {"store": "below", "value": ["sub", ["i32", 0], ["to_i32", ["index"]]]},
+    {"store": "long", "value": ["below_high", 5, ["index"]]}
+]}]}"#;
+
+fn run(folder: &Path, program: &str, out: &str) -> (super::Finished, Vec<u8>) {
+    let [program_file, out] = ["program.json", out].map(|name| folder.join(name));
+    std::fs::write(&program_file, program).unwrap();
+    let [program_file, out_file] = [&program_file, &out].map(|path| path.to_str().unwrap());
+    let arguments = [
+        "run",
+        "gen:chain:3",
+        "--program",
+        program_file,
+        "--out",
+        out_file,
+        "-q",
+    ];
+    let finished = finish(&mut seawall(&arguments));
+    (finished, std::fs::read(&out).unwrap_or_default())
+}
+
+#[test]
+fn results_of_a_program_are_columns_of_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (done, csv) = run(folder.path(), SQUARES, "x.csv");
+    assert_eq!(
+        (done.code, done.stdout.as_str()),
+        (0, ""),
+        "{}",
+        done.stderr
+    );
+    let expected = "index,squares,\"halves, of\",below,long\n\
+        0,0,,0,5\n1,1,0.5,-1,4294967301\n2,4,1.0,-2,8589934597\n";
+    assert_eq!(String::from_utf8(csv).unwrap(), expected);
+    let (_, rows) = run(folder.path(), SQUARES, "x.json");
+    let rows: Value = serde_json::from_slice(&rows).unwrap();
+    let first = json!({"index": 0, "squares": 0, "halves, of": null, "below": 0, "long": 5});
+    assert_eq!(rows[0], first);
+    assert_eq!(rows[2]["below"], -2);
+    assert_eq!(rows.as_array().unwrap().len(), 3);
+    let (_, bytes) = run(folder.path(), SQUARES, "x.npy");
+    let length = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let header = String::from_utf8_lossy(&bytes[10..10 + length]);
+    let fields = "[('index', '<u8'), ('squares', '<u4'), ('halves, of', '<f4'), \
+        ('below', '<i4'), ('long', '<u8'), ]";
+    assert!(header.contains(fields), "{header}");
+    assert!(header.contains("'shape': (3, )"), "{header}");
+    assert_eq!(bytes.len(), 10 + length + 3 * 28);
+    let last = &bytes[bytes.len() - 28..];
+    let parts = [
+        &last[..8],
+        &last[8..12],
+        &last[12..16],
+        &last[16..20],
+        &last[20..],
+    ];
+    let words = [
+        &2_u64.to_le_bytes()[..],
+        &4_u32.to_le_bytes(),
+        &1.0_f32.to_le_bytes(),
+        &(-2_i32).to_le_bytes(),
+        &(5 | 2_u64 << 32).to_le_bytes(),
+    ];
+    assert_eq!(parts, words);
+}
+
+#[test]
+fn shorter_results_end_early_but_not_in_arrays() {
+    let folder = tempfile::tempdir().unwrap();
+    let lists = std::fs::read_to_string(format!("{PROGRAMS}/lists.json")).unwrap();
+    let (done, csv) = run(folder.path(), &lists, "x.csv");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let csv = String::from_utf8(csv).unwrap();
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(
+        lines[0],
+        "index,reached,levels,nearest,farthest,listed,by level,of rows"
+    );
+    assert_eq!(lines.len(), 9, "{csv}");
+    assert!(lines[8].starts_with("7,,,,,,"), "{csv}");
+    let (done, bytes) = run(folder.path(), &lists, "x.npy");
+    done.refused(&["whole rows", "\"reached\"", "\"levels\""]);
+    assert!(bytes.is_empty());
+    let names = [("squares", "index", "x.csv"), ("squares", "it's", "x.npy")];
+    for (from, to, out) in names {
+        let text = SQUARES.replace(&format!("\"{from}\""), &format!("\"{to}\""));
+        run(folder.path(), &text, out).0.refused(&[to, "column"]);
+    }
+    let none = SQUARES.replace(", \"keep\": true", "");
+    run(folder.path(), &none, "x.csv")
+        .0
+        .refused(&["keeps none"]);
+    run(folder.path(), SQUARES, "x.parquet")
+        .0
+        .refused(&["x.parquet"]);
+    let (done, program) = run(folder.path(), SQUARES, "program.json");
+    assert_eq!(done.code, 2);
+    assert_eq!(program, SQUARES.as_bytes(), "the program stays");
+}
