@@ -38,7 +38,7 @@ pub const SWEEP_FARTHEST: u32 = 3;
 /// use seawall_core::abi::sweep::SweepLayout;
 /// let layout = SweepLayout::new(64);
 /// assert_eq!(layout.changed(4), layout.changed(1));
-/// assert_eq!(layout.words(), layout.changed(2) + 2);
+/// assert_eq!(layout.words(), layout.changed(2) + layout.bitset_words);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
