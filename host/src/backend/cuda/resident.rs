@@ -89,9 +89,10 @@ impl<'g> ResidentGraph<'g> {
             bytemuck::cast_slice(graph.offsets()),
         )?;
         let targets = uploader.put("the graph's edges", bytemuck::cast_slice(graph.targets()))?;
-        uploader.stream.wait("uploading the graph", COPY_LIMIT)?;
+        // After the large arrays, so that these lie where they lay without it.
         let digest = resident_digest(graph, Executor::Mega, device);
         let digest = uploader.put("the graph's digest", bytemuck::bytes_of(&digest))?;
+        uploader.stream.wait("uploading the graph", COPY_LIMIT)?;
         Ok(Self {
             graph,
             digest,
