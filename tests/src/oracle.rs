@@ -241,6 +241,6 @@ mod tests {
         };
         assert_eq!(triangles(&list), [2, 1, 2, 1, 0]);
         assert_eq!(oriented_triangles(&list, Corners::All), [2, 1, 2, 1, 0]);
-        assert_eq!(oriented_triangles(&list, Corners::First), [1, 0, 0, 1, 0]);
+        assert_eq!(oriented_triangles(&list, Corners::First), [1, 1, 0, 0, 0]);
     }
 }
