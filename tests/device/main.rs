@@ -135,7 +135,7 @@ fn main() -> ExitCode {
     begin("faults and cancelled runs");
     for (executor, name) in EXECUTORS {
         faults::run(executor, name, options.quick, &mut tally);
-        cancels::run(executor, name, &mut tally);
+        cancels::run(executor, name, options.quick, &mut tally);
     }
     cancels::batches(&mut tally);
     begin("waves of other crates");

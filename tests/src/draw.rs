@@ -468,7 +468,7 @@ mod tests {
                 seen.insert(text.split(' ').next().unwrap().to_owned());
             }
         }
-        assert_eq!(seen.len(), 17, "{seen:?}");
+        assert_eq!(seen.len(), 18, "{seen:?}");
     }
 
     #[test]

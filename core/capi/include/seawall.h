@@ -1,5 +1,5 @@
 // Seawall's planner for C; written by `cargo xtask header`, do not edit.
-// Sources: sha256 6dbd998c0b68fdd4a0b07787228cfbc38f5dfe23d47d1c672363034c28b5c619
+// Sources: sha256 3f0f3fb2ba601e0c52d71fe394cd8d15dd842fe1c3aa80e963483ea6ab7a130e
 // Writer: cbindgen 0.29.4
 
 #ifndef SEAWALL_H

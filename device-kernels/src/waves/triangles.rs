@@ -3,8 +3,8 @@
 //! Every edge is kept in one direction ([`orient`](super::orient)), so that rows are
 //! short. The two ends of an edge and a third node are a triangle if that node is in both
 //! of the rows that remain. Of these two, the longer one lies in shared memory, in a hash
-//! table ([`held_rows`](super::held_rows)), and lanes look up the entries of the shorter
-//! one. So an edge costs as many lookups as its shorter row has entries, or [`FEW`]. A row
+//! table (`held_rows`), and lanes look up the entries of the shorter
+//! one. So an edge costs as many lookups as its shorter row has entries, or `FEW`. A row
 //! is held once for all the edges that it is looked up for.
 //!
 //! Shares: a lane takes the shortest rows, a warp most of the others, a block the longest

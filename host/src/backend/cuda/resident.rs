@@ -84,13 +84,14 @@ impl<'g> ResidentGraph<'g> {
         mut uploader: Uploader<'_>,
     ) -> Result<Self, BackendError> {
         let started = Instant::now();
-        let digest = resident_digest(graph, Executor::Mega, device);
-        let digest = uploader.put("the graph's digest", bytemuck::bytes_of(&digest))?;
         let offsets = uploader.put(
             "the graph's row offsets",
             bytemuck::cast_slice(graph.offsets()),
         )?;
         let targets = uploader.put("the graph's edges", bytemuck::cast_slice(graph.targets()))?;
+        // After the large arrays, so that these lie where they lay without it.
+        let digest = resident_digest(graph, Executor::Mega, device);
+        let digest = uploader.put("the graph's digest", bytemuck::bytes_of(&digest))?;
         uploader.stream.wait("uploading the graph", COPY_LIMIT)?;
         Ok(Self {
             graph,
