@@ -51,8 +51,8 @@ pub use sets::Sets;
 pub use sweep::Sweep;
 pub use table_error::{CodeFault, TableError};
 pub use text::{
-    GraphSize, TEXT_BYTES_MAX, TextError, TextProblem, TextProgram, TextResult, read_text,
-    read_text_with,
+    GraphSize, TEXT_BYTES_MAX, TextError, TextInput, TextProblem, TextProgram, TextResult,
+    read_text, read_text_with,
 };
 pub use triangles::Triangles;
 pub(crate) use uses::register_of;
