@@ -38,7 +38,9 @@ fuzz_target!(|bytes: &[u8]| {
         let mut session = ProgramSession::open(&graph, &machine).expect("one thread");
         session.load(&encoded).ok()?;
         for input in &read.inputs {
-            session.set_input(input.register, &input.words).expect("an input");
+            session
+                .set_input(input.register, &input.words)
+                .expect("an input");
         }
         session.run().ok()?;
         let mut words = Vec::new();
