@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use seawall::graph::Graph;
 use seawall::outcome::{Column, RunOutcome};
 use seawall::run::{AnalysisKind, Machine, RunRequest, execute};
+use seawall_core::abi::code::hash;
 use seawall_tests::graphs::{self, EdgeList, SHAPES};
 use seawall_tests::oracle;
 use seawall_tests::random::Random;
@@ -352,5 +353,52 @@ proptest! {
                 word => prop_assert_eq!(*float, word as f32),
             }
         }
+    }
+}
+
+/// The colours that nodes take one after another, by degree and then by hash, the largest first.
+fn greedy(graph: &Graph) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..graph.nodes()).collect();
+    let degree = |node: u32| graph.neighbours(node).len();
+    order.sort_by_key(|node| std::cmp::Reverse((degree(*node), hash(*node))));
+    let mut colours = vec![u32::MAX; order.len()];
+    for node in order {
+        let row = graph.neighbours(node);
+        let taken: Vec<u32> = row.iter().map(|other| colours[*other as usize]).collect();
+        let free = (0..).find(|colour| !taken.contains(colour)).unwrap();
+        colours[node as usize] = free;
+    }
+    colours
+}
+
+#[test]
+fn nodes_with_many_edges_are_coloured_like_one_after_another() {
+    let mut random = Random::new(11);
+    for hubs in [1, 7, 170] {
+        let nodes = 620 + random.below(40);
+        let list = graphs::with_hubs(nodes, hubs, &mut random);
+        let graph = undirected(&list);
+        let outcome = run(&graph, AnalysisKind::Colouring, &[], None);
+        let colours = words(&outcome);
+        assert_eq!(colours, greedy(&graph), "{hubs} hubs");
+        if hubs == 170 {
+            assert!(colours.iter().any(|colour| *colour > 64), "one window");
+        }
+        for limit in [1, 2, 9] {
+            run(&graph, AnalysisKind::Colouring, &[], Some(limit));
+        }
+    }
+}
+
+#[test]
+fn long_circles_are_strong_components() {
+    for nodes in [2, 30, 200] {
+        let mut edges: Vec<_> = (0..nodes).map(|node| (node, (node + 1) % nodes)).collect();
+        // Nodes before the circle, and nodes after it.
+        edges.extend([(nodes, 1), (nodes + 1, nodes), (0, nodes + 2)]);
+        let graph = Graph::from_edges(nodes + 3, &edges, false).unwrap();
+        let outcome = run(&graph, AnalysisKind::Scc, &[], None);
+        let expected = (0..nodes + 3).map(|node| if node < nodes { 0 } else { node });
+        assert_eq!(words(&outcome), expected.collect::<Vec<_>>());
     }
 }

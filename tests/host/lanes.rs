@@ -12,7 +12,7 @@ use seawall::tiles::TileShape;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::composed::{COMPOSED, run_composed};
 use seawall_tests::draw::{self, Limits, UNLIMITED};
-use seawall_tests::graphs::{EdgeList, SHAPES, Shape, draw, draw_sources};
+use seawall_tests::graphs::{EdgeList, SHAPES, Shape, draw, draw_sources, with_hubs};
 use seawall_tests::harness::{ANALYSES, Asked, compare, run_analysis, run_ranks, run_script};
 use seawall_tests::lanes;
 use seawall_tests::paths::{Weights, run_paths};
@@ -184,6 +184,18 @@ fn composed(seed: u64) -> Tried {
     run_composed(&mut session(&graph, seed), &graph, kind, &[0])
 }
 
+/// A colouring where some rows are long enough for the lists of hubs.
+fn hubs(seed: u64) -> Tried {
+    let list = with_hubs(570, 3, &mut Random::new(seed));
+    let graph = list.graph().unwrap();
+    run_composed(
+        &mut session(&graph, seed),
+        &graph,
+        AnalysisKind::Colouring,
+        &[],
+    )
+}
+
 /// Random programs, and long runs of operations on words.
 fn programs(seed: u64) -> Tried {
     let (list, mut random) = draw_list(seed, 50);
@@ -237,6 +249,11 @@ fn triangles_of_long_rows_on_warps_equal_the_oracle() {
 #[test]
 fn analyses_of_code_on_warps_are_correct() {
     each(3 * COMPOSED.len() as u64, composed);
+}
+
+#[test]
+fn nodes_of_many_edges_are_coloured_on_warps() {
+    each(2, hubs);
 }
 
 #[test]

@@ -42,10 +42,10 @@ pub fn run_composed(
     let stats = session.run(&built.inputs).map_err(text)?;
     let mut words = Vec::new();
     session.read(built.result, &mut words).map_err(text)?;
-    let ended = stats.control.loops[0];
+    let loops = &stats.control.loops[..stats.control.loops_done as usize];
     let end = End {
-        iterations: ended.iterations,
-        converged: ended.converged != 0,
+        iterations: loops.iter().map(|ended| ended.iterations).sum(),
+        converged: loops.iter().all(|ended| ended.converged != 0),
     };
     if !end.converged {
         return Err(format!("{kind} ended after {} iterations", end.iterations));

@@ -198,6 +198,23 @@ fn beads(nodes: u32) -> Vec<(u32, u32)> {
     edges
 }
 
+/// A graph in which `hubs` nodes have an edge to about eleven in twelve of all others, and the
+/// others have a few among themselves.
+#[must_use]
+pub fn with_hubs(nodes: u32, hubs: u32, random: &mut Random) -> EdgeList {
+    let mut edges = Vec::new();
+    for hub in 0..hubs {
+        edges.extend((hub + 1..nodes).map(|other| (hub, other)));
+    }
+    edges.retain(|_| random.below(12) != 0);
+    edges.extend((0..nodes).map(|_| (random.below(nodes), random.below(nodes))));
+    EdgeList {
+        nodes,
+        edges,
+        undirected: true,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

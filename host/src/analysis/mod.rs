@@ -30,6 +30,7 @@ mod colouring;
 mod scc;
 mod msf;
 mod labels;
+mod lists;
 mod ppr;
 mod betweenness;
 mod sweep;

@@ -41,12 +41,21 @@ fn first_loop(control: &ControlRecord) -> Option<&LoopRecord> {
     (control.loops_done > 0).then_some(&control.loops[0])
 }
 
-/// Returns the end of the main loop; a program without a loop ends after one iteration.
+/// Returns the end of a program: the loops of an analysis follow each other, and all of them have to
+/// converge. A program without a loop ends after one iteration.
 pub(crate) fn end_of(control: &ControlRecord) -> End {
-    let record = first_loop(control);
+    let loops = &control.loops[..(control.loops_done as usize).min(control.loops.len())];
+    if loops.is_empty() {
+        let (iterations, converged) = (1, true);
+        return End {
+            iterations,
+            converged,
+        };
+    }
+    let all = loops.iter().map(|ended| ended.iterations);
     End {
-        iterations: record.map_or(1, |record| record.iterations),
-        converged: record.is_none_or(|record| record.converged != 0),
+        iterations: all.fold(0, u32::saturating_add),
+        converged: loops.iter().all(|ended| ended.converged != 0),
     }
 }
 

@@ -6,10 +6,17 @@
 //! priorities alone.
 //!
 //! A node that gets its colour tells the neighbours that wait for it, and lists those that wait
-//! for nobody any more. So edges are visited about twice, however many rounds there are.
+//! for nobody any more. So edges are visited about twice, however many rounds there are. Lists take
+//! turns, and a round empties the list of the one after it, so that it takes one barrier.
+//!
+//! Nodes with very many edges wait for each other longest, and telling all of their neighbours in
+//! every round would take longer still. So they come first, and look at those that precede them
+//! alone ([`hubs`]); the others learn of their colours at once.
 
+mod hubs;
 mod oracle;
 
+use super::lists::{List, list, of_turn};
 use super::{
     Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading,
     Sentence, Values,
@@ -21,6 +28,7 @@ use crate::program::{
     Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
 };
 use crate::units::counted;
+use hubs::Hubs;
 use seawall_core::abi::UNREACHED;
 
 /// The analysis `colouring`.
@@ -45,6 +53,9 @@ const PASSES: [f64; 2] = [4.0, 60.0];
 
 /// Colours that a node looks at in a round.
 const WINDOW: u32 = u64::BITS;
+
+/// Colours that neighbours tell a node of.
+const TOLD: u32 = u32::BITS;
 
 impl Analysis for Colouring {
     fn facts(&self) -> &'static Facts {
@@ -82,35 +93,45 @@ impl Analysis for Colouring {
     }
 }
 
-/// The registers of the program, a value a node each but for the counts.
+/// The registers of the program, a value a node each.
 #[derive(Clone, Copy)]
 struct Registers {
+    priorities: RegisterId,
     colours: RegisterId,
-    /// Bits of the colours below [`WINDOW`] that neighbours have.
+    /// Bits of the colours below [`TOLD`] that neighbours have.
     used: RegisterId,
     /// The first colour that a node has not looked at yet.
     bases: RegisterId,
-    /// How many neighbours come before a node and have no colour yet.
+    /// How many neighbours come before a node and have no colour yet: of a hub all, of others
+    /// those that are no hubs.
     waits: RegisterId,
 }
-
-/// A list of nodes and its length.
-type List = (RegisterId, RegisterId);
 
 fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     let mut program = ProgramBuilder::new(graph.nodes());
     let registers = Registers {
+        priorities: program.per_node("priorities", Kind::U64)?,
         colours: program.per_node("colours", Kind::U32)?,
-        used: program.per_node("used", Kind::U64)?,
+        used: program.per_node("used", Kind::U32)?,
         bases: program.per_node("bases", Kind::U32)?,
         waits: program.per_node("waits", Kind::U32)?,
     };
-    let ready = list(&mut program, ["ready", "ready count"])?;
-    let next = list(&mut program, ["next", "next count"])?;
-    begin(&mut program, registers, ready)?;
+    let lists = [
+        list(&mut program, ["ready", "ready count"])?,
+        list(&mut program, ["next", "next count"])?,
+        list(&mut program, ["later", "later count"])?,
+    ];
+    let hubs = Hubs::of(&mut program, graph)?;
+    begin(&mut program, registers, hubs, lists[0]);
+    if let Some(hubs) = hubs {
+        hubs.colour(&mut program, registers, question.max_iterations);
+    }
     program.fixpoint("colour", question.max_iterations, |body| {
-        round(body, registers, [ready, next]);
-        round(body, registers, [next, ready]);
+        for turn in 0..3 {
+            let [now, next, later] = of_turn(lists, turn);
+            body.fill("nobody", later.1, 0);
+            round(body, registers, [now, next]);
+        }
     });
     program.keep(registers.colours);
     Ok(Built {
@@ -122,55 +143,56 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     })
 }
 
-/// An empty list with room for every node.
-fn list(
-    program: &mut ProgramBuilder,
-    [list, count]: [&'static str; 2],
-) -> Result<List, ProgramError> {
-    let made = (
-        program.per_node(list, Kind::U32)?,
-        program.values(count, Kind::U32, 1)?,
-    );
-    program.fill(list, made.0, 0);
-    program.fill(count, made.1, 0);
-    Ok(made)
-}
-
 /// Counts who comes before each node; those whom nobody precedes are ready.
-fn begin(
-    program: &mut ProgramBuilder,
-    registers: Registers,
-    ready: List,
-) -> Result<(), ProgramError> {
-    let priorities = program.per_node("priorities", Kind::U64)?;
+fn begin(program: &mut ProgramBuilder, registers: Registers, hubs: Option<Hubs>, ready: List) {
+    let Registers {
+        priorities,
+        colours,
+        used,
+        bases,
+        waits,
+    } = registers;
     program.each("draw priorities", Over::Nodes, |node| {
         node.store(priorities, priority(node));
-        node.store(registers.colours, UNREACHED);
-        node.store(registers.used, 0_u64);
-        node.store(registers.bases, 0);
+        node.store(colours, UNREACHED);
+        node.store(used, 0);
+        node.store(bases, 0);
+        if let Some(hubs) = hubs {
+            node.append(hubs.list, node.index(), hubs::is_hub(node));
+        }
     });
     program.each("count who comes before", Over::Nodes, |node| {
-        let own = node.load(priorities);
+        // Those from one after this one's priority on, and below that of the least hub.
+        let first = node.load(priorities) + 1;
+        let is_hub = hubs.map(|_| hubs::is_hub(node));
+        let end = match is_hub {
+            Some(is_hub) => is_hub.select(u64::MAX, hubs::LEAST_PRIORITY),
+            None => node.constant(u64::MAX),
+        };
+        let count = end - first;
         let before = node.gather(Edges::Out, Join::Sum, |edge| {
-            edge.there(priorities).above(own)
+            (edge.there(priorities) - first).below(count)
         });
-        node.store(registers.waits, before);
-        node.append(ready, node.index(), before.is_zero());
+        node.store(waits, before);
+        let is_ready = match is_hub {
+            Some(is_hub) => before.is_zero() & is_hub.is_zero(),
+            None => before.is_zero(),
+        };
+        node.append(ready, node.index(), is_ready);
     });
-    Ok(())
 }
 
 /// Colours the nodes that are ready, and finds those that are ready then. Each edge is visited
-/// once from the end that comes first, and again only by nodes that need colours beyond the
-/// first window.
+/// once from the end that comes first, and again only by nodes that need colours beyond those that
+/// they were told of.
 fn round(body: &mut ProgramBuilder, registers: Registers, [ready, next]: [List; 2]) {
     let Registers {
         colours,
         used,
         bases,
         waits,
+        ..
     } = registers;
-    body.fill("nobody", next.1, 0);
     let (list, count) = ready;
     body.each("round", Over::List { list, count }, |node| {
         node.changed(1);
@@ -182,15 +204,18 @@ fn round(body: &mut ProgramBuilder, registers: Registers, [ready, next]: [List; 
             // No bit for colours below or above the window, or for none.
             edge.constant(1_u64) << (colour - base)
         });
-        let taken = is_first.select(node.latest(used, node.index()), beyond);
+        let told = node.latest(used, node.index());
+        // Nobody tells of the colours from TOLD on: they count as used.
+        let taken = is_first.select(told.below_high(u32::MAX), beyond);
         let free = (taken ^ u64::MAX).low_zeros();
         let is_full = free.equals(WINDOW);
-        node.store(bases, is_full.select(base + WINDOW, base));
+        let next_base = base + is_first.select(TOLD, WINDOW);
+        node.store(bases, is_full.select(next_base, base));
         node.append(next, node.index(), is_full);
         node.only(is_full.is_zero());
         let colour = base + free;
         node.store(colours, colour);
-        let bit = node.constant(1_u64) << colour;
+        let bit = node.constant(1_u32) << colour;
         node.each_edge(Edges::Out, |edge| {
             let neighbour = edge.neighbour();
             edge.only(edge.latest(colours, neighbour).equals(UNREACHED));

@@ -6,9 +6,13 @@
 //! with few edges come first, as they keep few others out (Burtscher, Devale, Azimi,
 //! Jaiganesh, Powers, "A High-Quality and Fast Maximal Independent Set Implementation for
 //! GPUs", 2018). The set follows from the priorities alone.
+//!
+//! A round looks at the nodes that are undecided: it lists those of the next one. Lists take
+//! turns, and a round empties the list of the one after it, so that it takes one barrier.
 
 mod oracle;
 
+use super::lists::{List, list, of_turn};
 use super::{
     Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading,
     Sentence, Values,
@@ -43,7 +47,7 @@ const PASSES: [f64; 2] = [1.5, 10.0];
 
 /// State of a node that is in the set. One that is out of it has 0, all others their
 /// priority.
-const IN: u64 = u64::MAX;
+const IN: u32 = u32::MAX;
 
 impl Analysis for Mis {
     fn facts(&self) -> &'static Facts {
@@ -82,13 +86,30 @@ impl Analysis for Mis {
 
 fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     let mut program = ProgramBuilder::new(graph.nodes());
-    let states = program.per_node("states", Kind::U64)?;
+    let states = program.per_node("states", Kind::U32)?;
     let members = program.per_node("members", Kind::U32)?;
+    let lists = [
+        list(&mut program, ["undecided", "undecided count"])?,
+        list(&mut program, ["undecided next", "next count"])?,
+        list(&mut program, ["undecided later", "later count"])?,
+    ];
+    let shape = Shape::of(graph.nodes());
     program.each("draw priorities", Over::Nodes, |node| {
-        node.store(states, priority(node));
+        node.store(states, priority(node, shape));
+    });
+    program.each("first round", Over::Nodes, |node| {
+        decide(node, states, lists[0]);
     });
     program.fixpoint("decide", question.max_iterations, |body| {
-        body.each("round", Over::Nodes, |node| decide(node, states));
+        for turn in 0..3 {
+            let [now, next, later] = of_turn(lists, turn);
+            let (list, count) = now;
+            body.fill("nobody", later.1, 0);
+            body.each("round", Over::List { list, count }, |node| {
+                node.changed(1);
+                decide(node, states, next);
+            });
+        }
     });
     program.each("members", Over::Nodes, |node| {
         node.store(members, node.load(states).equals(IN));
@@ -104,8 +125,9 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
 }
 
 /// Puts a node into the set that comes before all of its undecided neighbours, and takes those
-/// out. A row ends at the first neighbour that comes before its node, be it decided or not.
-fn decide(node: Item<'_>, states: RegisterId) {
+/// out; lists one that has to wait. A row ends at the first neighbour that comes before its node,
+/// be it decided or not.
+fn decide(node: Item<'_>, states: RegisterId, next: List) {
     let own = node.latest(states, node.index());
     node.only((own - 1).below(IN - 1));
     let best = node.gather(Edges::Out, Join::Max, |edge| {
@@ -113,24 +135,64 @@ fn decide(node: Item<'_>, states: RegisterId) {
         edge.until(theirs.above(own));
         theirs
     });
-    node.changed(1);
-    let (is_in, is_out) = (best.below(own), best.equals(IN));
-    node.only(is_in | is_out);
-    node.scatter(states, node.index(), Join::And, is_in.select(IN, 0_u64));
-    node.only(is_in);
+    // One that is in takes its neighbours out itself.
+    node.append(next, node.index(), best.above(own) & best.differs(IN));
+    node.only(best.below(own));
     node.scatter(states, node.index(), Join::Max, IN);
     node.each_edge(Edges::Out, |edge| {
-        edge.scatter(states, edge.neighbour(), Join::And, 0_u64);
+        edge.scatter(states, edge.neighbour(), Join::Min, 0);
     });
 }
 
-/// The priority of a node: by the magnitude of its degree, then by chance, then by number.
-fn priority(node: Item<'_>) -> Value<'_> {
+/// How the bits of a priority are shared out.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    /// Bits of a number that is different for each node.
+    chance: u32,
+    /// Bits of the magnitude of a degree that are left out.
+    dropped: u32,
+}
+
+/// Bits that tell the magnitudes of degrees apart: their exponents and the bit below.
+const MAGNITUDE_BITS: u32 = 6;
+
+impl Shape {
+    fn of(nodes: u32) -> Self {
+        let chance = u32::BITS - nodes.saturating_sub(1).leading_zeros();
+        // The last bit keeps priorities apart from the states 0 and IN.
+        let room = u32::BITS - 1 - chance.min(u32::BITS - 1);
+        Self {
+            chance: chance.max(2),
+            dropped: MAGNITUDE_BITS.saturating_sub(room),
+        }
+    }
+}
+
+/// The priority of a node: by the magnitude of its degree, then by chance. No two nodes have the
+/// same.
+fn priority(node: Item<'_>, shape: Shape) -> Value<'_> {
     let number = node.index();
+    // A float's exponent, and the first bit of its fraction, are 254 for 1 and 0 for 0.
     let magnitude = node.degree(Edges::Out, number).to_f32().bits() >> 22;
-    let few = (node.constant(511_u32) - magnitude) << 20;
-    let chance = number.hash() >> 12;
-    number.below_high(few | chance)
+    let magnitude = (magnitude.max(253) - 253).min((1_u32 << MAGNITUDE_BITS) - 1);
+    let few = (node.constant((1_u32 << MAGNITUDE_BITS) - 1) - magnitude) >> shape.dropped;
+    let priority = (few << shape.chance) | mixed(number, shape.chance);
+    priority + 1
+}
+
+/// Mixes the low `bits` bits of a number; different ones stay different. Numbers of 32 bits stay
+/// as they are: a mixed one could be as large as a state.
+fn mixed(number: Value<'_>, bits: u32) -> Value<'_> {
+    if bits >= u32::BITS {
+        return number;
+    }
+    let mask = u32::MAX >> (u32::BITS - bits);
+    let mut mixed = number;
+    for factor in [0x9E37_79B1_u32, 0x7FEB_352D, 0x846C_A68B] {
+        mixed = (mixed * factor) & mask;
+        mixed = mixed ^ (mixed >> (bits / 2));
+    }
+    mixed
 }
 
 #[cfg(test)]

@@ -4,6 +4,9 @@
 //! Every tree of the forest so far takes the lightest edge that leaves it, and trees that
 //! meet become one, until none is left (Borůvka, 1926). Edges of one weight are told apart
 //! by their ends, so that the forest is unique and no circle is closed.
+//!
+//! A node keeps the lightest of its edges that leave its tree, and looks at its row again only once
+//! that edge leads into the tree: edges never leave a tree again.
 
 mod oracle;
 
@@ -90,8 +93,8 @@ impl Analysis for Msf {
 struct Registers {
     /// The root of each node's tree.
     roots: RegisterId,
-    /// The least weight that leaves a node's tree at the node, [`NONE`] for one that has no such
-    /// edge, and so never has one again.
+    /// The lightest edge that leaves a node's tree at the node: its weight above the node at its
+    /// other end. [`NONE`] for a node that has no such edge, and so never has one again.
     leaving: RegisterId,
     /// The least weight that leaves a root's tree, and the ends of that edge.
     lightest: RegisterId,
@@ -102,8 +105,8 @@ struct Registers {
     leads: RegisterId,
     /// The edge by which a root has joined another.
     edges: RegisterId,
-    /// Roots that joined another in this turn.
-    joined: RegisterId,
+    /// The list of roots that joined another in this turn, and its length.
+    joined: (RegisterId, RegisterId),
     weights: WeightKind,
 }
 
@@ -112,22 +115,30 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     let registers = Registers {
         roots: program.per_node("roots", Kind::U32)?,
         leaving: program.per_node("leaving", Kind::U64)?,
-        lightest: program.per_node("lightest", Kind::U64)?,
+        lightest: program.per_node("lightest", Kind::U32)?,
         picks: program.per_node("picks", Kind::U64)?,
         joins: program.per_node("joins", Kind::U32)?,
         leads: program.per_node("leads", Kind::U32)?,
         edges: program.per_node("edges", Kind::U64)?,
-        joined: program.values("joined", Kind::U32, 1)?,
+        joined: (
+            program.per_node("joined", Kind::U32)?,
+            program.values("joined count", Kind::U32, 1)?,
+        ),
         weights: graph.weight_kind().unwrap_or(WeightKind::Integer),
     };
-    program.fill("begin", registers.joined, 1);
+    let (list, joined) = registers.joined;
+    program.fill("nobody joined", list, 0);
+    program.fill("begin", joined, 1);
     program.each("trees of one node", Over::Nodes, |node| {
         node.store(registers.roots, node.index());
         node.store(registers.leads, node.index());
         node.store(registers.edges, NONE);
-        node.store(registers.leaving, 0_u64);
+        // No edge leads from a node to itself: all nodes look for one.
+        node.store(registers.leaving, node.index().to_u64());
+        node.store(registers.lightest, u32::MAX);
+        node.store(registers.picks, NONE);
     });
-    let condition = (registers.joined, question.max_iterations);
+    let condition = (joined, question.max_iterations);
     program.while_nonzero("join trees", condition, |body| turn(body, registers));
     program.keep(registers.edges);
     Ok(Built {
@@ -156,34 +167,34 @@ fn pick(body: &mut ProgramBuilder, registers: Registers) {
         picks,
         ..
     } = registers;
-    body.each("forget", Over::Nodes, |node| {
-        node.store(lightest, NONE);
-        node.store(picks, NONE);
-    });
-    body.each("lightest", Over::Nodes, |node| {
-        node.only(node.load(leaving).differs(NONE));
+    body.each("look again", Over::Nodes, |node| {
+        let known = node.load(leaving);
+        node.only(known.differs(NONE));
         let own = node.load(roots);
+        node.only(node.at(roots, known.to_u32()).equals(own));
+        // At one node, edges of one weight order by their ends as by the other end alone.
         let least = node.gather(Edges::Out, Join::Min, |edge| {
-            let leaves = edge.there(roots).differs(own);
-            edge.only(leaves);
-            weight(edge, registers).to_u64()
+            let other = edge.neighbour();
+            edge.only(edge.at(roots, other).differs(own));
+            other.below_high(weight(edge, registers))
         });
         node.store(leaving, least);
-        node.only(least.differs(NONE));
-        node.scatter(lightest, own, Join::Min, least);
+    });
+    body.each("lightest", Over::Nodes, |node| {
+        let known = node.load(leaving);
+        node.only(known.differs(NONE));
+        let (own, weight) = (node.load(roots), known.high());
+        // Many nodes share a root, and a look is cheaper than a change.
+        node.only(node.latest(lightest, own).above(weight));
+        node.scatter(lightest, own, Join::Min, weight);
     });
     body.each("pick", Over::Nodes, |node| {
-        let (own, least) = (node.load(roots), node.load(leaving));
-        node.only(least.differs(NONE));
-        node.only(node.at(lightest, own).equals(least));
-        let least = least.to_u32();
-        let pick = node.gather(Edges::Out, Join::Min, |edge| {
-            let leaves = edge.there(roots).differs(own);
-            edge.only(leaves & weight(edge, registers).equals(least));
-            let (number, other) = (edge.index(), edge.neighbour());
-            number.max(other).below_high(number.min(other))
-        });
-        node.only(pick.differs(NONE));
+        let known = node.load(leaving);
+        node.only(known.differs(NONE));
+        let own = node.load(roots);
+        node.only(node.at(lightest, own).equals(known.high()));
+        let (number, other) = (node.index(), known.to_u32());
+        let pick = number.max(other).below_high(number.min(other));
         node.scatter(picks, own, Join::Min, pick);
     });
 }
@@ -196,7 +207,8 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
         joins,
         leads,
         edges,
-        joined,
+        joined: (list, joined),
+        lightest,
         ..
     } = registers;
     pick(body, registers);
@@ -219,10 +231,14 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
         node.store(leads, stays.select(own, to));
         node.only(stays.is_zero());
         node.store(edges, node.load(picks));
-        node.fold(joined, Join::Sum, 1);
+        node.append((list, joined), own, 1);
     });
     body.fixpoint("follow", Question::UNLIMITED, |body| {
-        body.each("leap", Over::Nodes, |node| {
+        let over = Over::List {
+            list,
+            count: joined,
+        };
+        body.each("leap", over, |node| {
             let own = node.latest(leads, node.index());
             let next = node.latest(leads, own);
             node.only(next.differs(own));
@@ -232,6 +248,8 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
     });
     body.each("name roots", Over::Nodes, |node| {
         node.store(roots, node.at(leads, node.load(roots)));
+        node.store(lightest, u32::MAX);
+        node.store(picks, NONE);
     });
 }
 

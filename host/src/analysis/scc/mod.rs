@@ -1,12 +1,19 @@
 //! Strongly connected components: nodes that reach each other along directed edges.
 //!
-//! Every node learns the largest node that reaches it and the largest that it reaches.
+//! Most graphs have one large component. It is that of the node with the most pairs of edges, if
+//! any: what this node reaches is searched, and what reaches it, and both together are the component
+//! (Fleischer, Hendrickson, Pinar, "On Identifying Strongly Connected Components in Parallel",
+//! 2000). A search that takes too many steps is given up.
+//!
+//! For the rest, every node learns the largest node that reaches it and the largest that it reaches.
 //! If both are the same, that one is in its component; if they differ, no component
 //! holds both of two nodes with different pairs, and their edges no longer count
 //! (Alabandi, Sands, Biros, Burtscher, "A High-Performance Algorithm for Finding Strongly
 //! Connected Components on GPUs", 2023). What is largest passes on by leaps: what reaches the largest node
-//! that reaches a node reaches it too.
+//! that reaches a node reaches it too. Before that, nodes are taken out that no edge enters, or none
+//! leaves.
 
+mod large;
 pub(super) mod oracle;
 
 use super::{
@@ -75,6 +82,9 @@ impl Analysis for Scc {
     }
 }
 
+/// The part of nodes whose component is known.
+const GONE: u64 = u64::MAX;
+
 /// The registers of the program, a value a node each but for the count.
 #[derive(Clone, Copy)]
 struct Registers {
@@ -82,7 +92,8 @@ struct Registers {
     before: RegisterId,
     /// The largest node that a node reaches, as far as is known.
     after: RegisterId,
-    /// Both of the last turn: edges between different ones no longer count.
+    /// Both of the last turn, or [`GONE`] once the component is known: edges between different
+    /// ones no longer count.
     parts: RegisterId,
     /// A node of the component, [`UNREACHED`] while it is not known.
     found: RegisterId,
@@ -103,7 +114,6 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         program.per_node("least", Kind::U32)?,
         program.per_node("labels", Kind::U32)?,
     );
-    program.fill("all are left", registers.left, graph.nodes());
     program.each("one part", Over::Nodes, |node| {
         node.store(registers.parts, 0);
         node.store(registers.before, 0);
@@ -112,6 +122,8 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         node.store(least, UNREACHED);
         node.store(labels, UNREACHED);
     });
+    trim(&mut program, registers);
+    large::take_out(&mut program, registers)?;
     let condition = (registers.left, question.max_iterations);
     program.while_nonzero("take components out", condition, |body| {
         turn(body, registers)
@@ -119,6 +131,8 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     program.each("least of each", Over::Nodes, |node| {
         let found = node.load(registers.found);
         node.only(found.differs(UNREACHED));
+        // Many nodes may be in one component, and a look is cheaper than a change.
+        node.only(node.latest(least, found).above(node.index()));
         node.scatter(least, found, Join::Min, node.index());
     });
     program.each("label", Over::Nodes, |node| {
@@ -136,6 +150,29 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     })
 }
 
+/// Rounds of [`trim`]: each finds what the one before made single. Longer chains are left to the
+/// leaps, which are faster there.
+const TRIMS: usize = 2;
+
+/// Takes out nodes that no edge enters, or none leaves, of those that count.
+fn trim(body: &mut ProgramBuilder, registers: Registers) {
+    let Registers { parts, found, .. } = registers;
+    for _ in 0..TRIMS {
+        body.each("trim", Over::Nodes, |node| {
+            let part = node.latest(parts, node.index());
+            node.only(part.differs(GONE));
+            let [is_entered, is_left] = [Edges::In, Edges::Out].map(|edges| {
+                node.gather(edges, Join::Any, |edge| {
+                    edge.latest(parts, edge.neighbour()).equals(part)
+                })
+            });
+            node.only((is_entered & is_left).is_zero());
+            node.store(found, node.index());
+            node.store(parts, GONE);
+        });
+    }
+}
+
 /// Finds the largest nodes along what edges still count, and takes out whose component
 /// that tells.
 fn turn(body: &mut ProgramBuilder, registers: Registers) {
@@ -147,26 +184,29 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
         left,
     } = registers;
     body.each("begin with itself", Over::Nodes, |node| {
-        node.only(node.load(found).equals(UNREACHED));
+        node.only(node.load(parts).differs(GONE));
         node.store(before, node.index());
         node.store(after, node.index());
     });
     body.fixpoint("largest", Question::UNLIMITED, |body| {
-        body.each("look before", Over::Nodes, |node| {
-            look(node, (parts, found), (Edges::In, before));
-        });
-        body.each("look after", Over::Nodes, |node| {
-            look(node, (parts, found), (Edges::Out, after));
+        body.each("look around", Over::Nodes, |node| {
+            let part = node.load(parts);
+            node.only(part.differs(GONE));
+            look(node, (parts, part), (Edges::In, before));
+            look(node, (parts, part), (Edges::Out, after));
         });
     });
-    body.fill("count anew", left, 0);
     body.each("take out", Over::Nodes, |node| {
-        node.only(node.load(found).equals(UNREACHED));
+        node.only(node.load(parts).differs(GONE));
         let (first, last) = (node.load(before), node.load(after));
-        node.store(parts, first.below_high(last));
         let is_found = first.equals(last);
+        node.store(parts, is_found.select(GONE, first.below_high(last)));
         node.store(found, is_found.select(first, UNREACHED));
-        node.fold(left, Join::Sum, is_found.is_zero());
+    });
+    trim(body, registers);
+    body.fill("count anew", left, 0);
+    body.each("count", Over::Nodes, |node| {
+        node.fold(left, Join::Sum, node.load(parts).differs(GONE));
     });
 }
 
@@ -174,17 +214,14 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
 /// to what those have that it points to.
 fn look<'c>(
     node: Item<'c>,
-    (parts, found): (RegisterId, RegisterId),
+    (parts, part): (RegisterId, Value<'c>),
     (edges, largest): (Edges, RegisterId),
 ) {
-    node.only(node.load(found).equals(UNREACHED));
-    let (part, own) = (node.load(parts), node.latest(largest, node.index()));
+    let own = node.latest(largest, node.index());
     let best: Value<'c> = node.gather(edges, Join::Max, |edge| {
         let neighbour = edge.neighbour();
-        let is_same = edge.at(parts, neighbour).equals(part);
-        let is_left = edge.at(found, neighbour).equals(UNREACHED);
-        let theirs = edge.latest(largest, neighbour);
-        (is_same & is_left).select(theirs, 0)
+        edge.only(edge.at(parts, neighbour).equals(part));
+        edge.latest(largest, neighbour)
     });
     let best = best.max(own);
     let best = best.max(node.latest(largest, best));

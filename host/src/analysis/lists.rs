@@ -1,0 +1,26 @@
+//! Lists of nodes that programs fill and look through in rounds.
+
+use crate::program::{Kind, ProgramBuilder, ProgramError, RegisterId};
+
+/// A list of nodes and its length.
+pub(super) type List = (RegisterId, RegisterId);
+
+/// An empty list with room for every node.
+pub(super) fn list(
+    program: &mut ProgramBuilder,
+    [list, count]: [&'static str; 2],
+) -> Result<List, ProgramError> {
+    let made = (
+        program.per_node(list, Kind::U32)?,
+        program.values(count, Kind::U32, 1)?,
+    );
+    program.fill(list, made.0, 0);
+    program.fill(count, made.1, 0);
+    Ok(made)
+}
+
+/// The lists of a round: that of now, the next one, which it fills, and the one after that, which
+/// it empties. With three that take turns, a round takes one barrier.
+pub(super) fn of_turn(lists: [List; 3], turn: usize) -> [List; 3] {
+    [0, 1, 2].map(|after| lists[(turn + after) % 3])
+}
