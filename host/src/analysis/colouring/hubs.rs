@@ -9,7 +9,7 @@ use super::super::lists::{List, list};
 use super::{Registers, WINDOW};
 use crate::graph::Graph;
 use crate::program::{
-    Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
+    Edge, Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
 };
 use seawall_core::abi::UNREACHED;
 
@@ -33,7 +33,7 @@ pub(super) struct Hubs {
     /// The first slot of each hub.
     firsts: RegisterId,
     /// How many neighbours each hub has listed.
-    listed: RegisterId,
+    lengths: RegisterId,
     /// A neighbour that a hub waits for; itself if it has yet to look for one.
     awaited: RegisterId,
 }
@@ -65,11 +65,11 @@ impl Hubs {
             slots: program.values("slots", Kind::U32, slots + 1)?,
             end: program.values("slots taken", Kind::U32, 1)?,
             firsts: program.per_node("first slots", Kind::U32)?,
-            listed: program.per_node("listed", Kind::U32)?,
+            lengths: program.per_node("listed", Kind::U32)?,
             awaited: program.per_node("awaited", Kind::U32)?,
         };
         program.fill("no slot is taken", hubs.end, 1);
-        program.fill("no neighbour is listed", hubs.listed, 0);
+        program.fill("no neighbour is listed", hubs.lengths, 0);
         program.fill("slots are empty", hubs.slots, 0);
         program.fill("no first slot", hubs.firsts, 1);
         program.fill("nobody is awaited", hubs.awaited, 0);
@@ -91,7 +91,7 @@ impl Hubs {
             hub.each_edge(Edges::Out, |edge| {
                 let neighbour = edge.neighbour();
                 edge.only(edge.at(registers.priorities, neighbour).above(own));
-                let at = edge.scatter(self.listed, edge.index(), Join::Sum, 1);
+                let at = edge.scatter(self.lengths, edge.index(), Join::Sum, 1);
                 edge.scatter(self.slots, first + at, Join::Max, neighbour);
             });
         });
@@ -122,30 +122,52 @@ impl Hubs {
         let last = first + hub.load(registers.waits) - 1;
         // Slots beside the edges of the row, the first ones at the first ones.
         let shift = first - hub.first_edge(Edges::Out, hub.index());
+        // Of those without a colour, the one with the fewest edges will have its colour last.
         let awaited = hub.gather(Edges::Out, Join::Min, |edge| {
-            let slot = edge.number() + shift;
-            edge.until(last.at_most(slot));
-            edge.only(slot.at_most(last));
-            let neighbour = edge.at(self.slots, slot);
+            let neighbour = self.listed(edge, shift, last);
             edge.only(edge.latest(colours, neighbour).equals(UNREACHED));
-            neighbour
+            neighbour.below_high(edge.degree(Edges::Out, neighbour))
         });
+        let awaited = awaited.to_u32();
         let base = hub.load(bases);
-        let taken = hub.gather(Edges::Out, Join::Or, |edge| {
-            let slot = edge.number() + shift;
-            edge.until(last.at_most(slot));
-            edge.only(slot.at_most(last));
-            let colour = edge.latest(colours, edge.at(self.slots, slot));
-            // No bit for colours below or above the window, or for none.
-            edge.constant(1_u64) << (colour - base)
-        });
-        let free = (taken ^ u64::MAX).low_zeros();
-        let is_full = free.equals(WINDOW);
-        hub.store(bases, is_full.select(base + WINDOW, base));
+        let colour = base + self.free_from(hub, (colours, base), (shift, last));
+        // A second look where the first window is full, at no slot where it is not.
+        let is_full = (colour - base).equals(WINDOW);
+        let last = is_full.select(last, hub.load(self.firsts) - 1);
+        let more = self.free_from(hub, (colours, colour), (shift, last));
+        let base = hub.load(bases);
+        let is_full = (colour - base).equals(WINDOW);
+        let lacks = more.equals(WINDOW);
+        let next_base = colour + lacks.select(WINDOW, 0);
+        hub.store(bases, is_full.select(next_base, base));
         // One that has to look at more colours looks again.
         let is_last = awaited.equals(u32::MAX);
         hub.store(self.awaited, is_last.select(hub.index(), awaited));
-        hub.only(is_last & is_full.is_zero());
-        hub.store(colours, base + free);
+        hub.only(is_last & lacks.is_zero());
+        hub.store(colours, colour + more);
+    }
+
+    /// The neighbour in the slot beside `edge`, if it is not after the last one.
+    fn listed<'c>(self, edge: Edge<'c>, shift: Value<'c>, last: Value<'c>) -> Value<'c> {
+        let slot = edge.number() + shift;
+        edge.until(last.at_most(slot));
+        edge.only(slot.at_most(last));
+        edge.at(self.slots, slot)
+    }
+
+    /// How many colours from `base` on the listed neighbours have one after another, at most
+    /// [`WINDOW`]; 0 if there is no slot up to the last one.
+    fn free_from<'c>(
+        self,
+        hub: Item<'c>,
+        (colours, base): (RegisterId, Value<'c>),
+        (shift, last): (Value<'c>, Value<'c>),
+    ) -> Value<'c> {
+        let taken = hub.gather(Edges::Out, Join::Or, |edge| {
+            let colour = edge.latest(colours, self.listed(edge, shift, last));
+            // No bit for colours below or above the window, or for none.
+            edge.constant(1_u64) << (colour - base)
+        });
+        (taken ^ u64::MAX).low_zeros()
     }
 }
