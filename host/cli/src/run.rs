@@ -32,9 +32,8 @@ use seawall::executor::Executor;
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
 use seawall::outcome::{Dropped, Rounds, RunOutcome, Weights};
 use seawall::run::{Detail, Machine, Ranking, RunRequest, execute, prepare};
-use seawall::stream::Streamed;
 use seawall::units::{counted, elapsed_ns};
-use stream::{StreamArgs, Streaming};
+use stream::StreamArgs;
 use topology::TopologyChoice;
 
 const EXAMPLES: &str = "\
@@ -216,7 +215,7 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     let line = ProgressLine::new(args.output.quiet);
     let (outcome, nodes) = args.run(name, &sources, &line)?;
     drop(line);
-    args.output.write(&outcome, nodes.graph(), rows)?;
+    args.output.write(&outcome, &nodes, rows)?;
     if !outcome.converged {
         warn(&args.cut(&outcome.rounds));
     }
@@ -225,21 +224,6 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     }
     args.output.report(&outcome, &files)?;
     Ok(verdict(outcome.checked))
-}
-
-/// The nodes of a run, with their ids.
-enum Nodes {
-    Resident(Graph),
-    Streamed(Streamed),
-}
-
-impl Nodes {
-    fn graph(&self) -> &Graph {
-        match self {
-            Self::Resident(graph) => graph,
-            Self::Streamed(streamed) => streamed.nodes(),
-        }
-    }
 }
 
 fn verdict(checked: Option<bool>) -> ExitCode {
@@ -284,27 +268,24 @@ impl RunArgs {
         self.analysis.map_or(AnalysisKind::Bfs, |name| name.0)
     }
 
-    /// Runs on the resident graph, or on streamed edges if it does not fit.
+    /// Runs on the resident graph, or on streamed edges if it does not fit. Returns the outcome and
+    /// the nodes with their ids.
     fn run(
         &self,
         name: &OsStr,
         sources: &Sources,
         line: &ProgressLine,
-    ) -> Result<(RunOutcome, Nodes), CliError> {
-        let streamed = |streaming: Streaming| {
-            let (outcome, streamed) = self.run_streamed(streaming, (name, sources), line)?;
-            Ok((outcome, Nodes::Streamed(streamed)))
-        };
+    ) -> Result<(RunOutcome, Graph), CliError> {
+        let streamed = |streaming| self.run_streamed(streaming, (name, sources), line);
         if let Some(streaming) = self.streaming(name)? {
             return streamed(streaming);
         }
         match self.run_resident(name, sources, line) {
-            Ok((outcome, graph)) => Ok((outcome, Nodes::Resident(graph))),
             Err(CliError::Run(refused)) => match self.streaming_instead(name, &refused)? {
                 Some(streaming) => streamed(streaming),
                 None => Err(refused.into()),
             },
-            Err(error) => Err(error),
+            other => other,
         }
     }
 

@@ -111,6 +111,12 @@ impl Streamed {
         &self.nodes
     }
 
+    /// Returns the nodes, and frees the starts of the rows.
+    #[must_use]
+    pub fn into_nodes(self) -> Graph {
+        self.nodes
+    }
+
     /// Ends runs from another thread, between windows.
     #[must_use]
     pub fn canceller(&self) -> Canceller {

@@ -9,8 +9,10 @@ use seawall::stream::StreamOptions;
 use seawall_core::topology::Topology;
 
 fn grid() -> Kept {
-    let mut options = LoadOptions::default();
-    options.weights = seawall::graph::WeightChoice::Given;
+    let options = LoadOptions {
+        weights: seawall::graph::WeightChoice::Given,
+        ..LoadOptions::default()
+    };
     let grid = load("gen:grid:150", &options, None).unwrap().graph;
     Kept::of(&grid)
 }

@@ -11,7 +11,7 @@ use crate::numbers::size;
 use crate::progress::ProgressLine;
 use crate::sources::Sources;
 use seawall::graph::disk::SwgFile;
-use seawall::graph::{Format, WeightChoice};
+use seawall::graph::{Format, Graph, WeightChoice};
 use seawall::outcome::RunOutcome;
 use seawall::run::RunError;
 use seawall::stream::{
@@ -174,7 +174,7 @@ impl RunArgs {
         streaming: Streaming,
         (name, sources): (&OsStr, &Sources),
         line: &ProgressLine,
-    ) -> Result<(RunOutcome, Streamed), CliError> {
+    ) -> Result<(RunOutcome, Graph), CliError> {
         let name = &*name.to_string_lossy();
         line.say(format!("reading the nodes of {name}"));
         let started = Instant::now();
@@ -187,6 +187,6 @@ impl RunArgs {
         let mut outcome = streamed.run(&request, options, &mut |phase| line.phase(phase))?;
         outcome.times.load = load_ns;
         outcome.backend_reason = streaming.reason;
-        Ok((outcome, streamed))
+        Ok((outcome, streamed.into_nodes()))
     }
 }
