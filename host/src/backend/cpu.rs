@@ -257,7 +257,10 @@ impl Session for CpuSession<'_> {
         let control = *loaded.control;
         let lies = check_lies(&loaded.program);
         if control.fault.code != 0 {
-            return Err(super::fault(&loaded.program.wave_names, &control));
+            return Err(super::fault(
+                &super::NamedWaves::of(&loaded.program),
+                &control,
+            ));
         }
         lies?;
         self.work.ran(inputs.len(), 1);

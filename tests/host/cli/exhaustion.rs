@@ -139,6 +139,21 @@ fn the_time_budget_holds_with_any_number_of_threads() {
     }
 }
 
+/// Thousands of threads that wait for each other get a core in turn.
+#[test]
+fn the_time_budget_holds_where_threads_wait_for_a_core() {
+    let folder = Fixture::new("x", b"");
+    for (threads, budget) in [(1024, 0.01), (4096, 0.01), (4096, 0.5)] {
+        let script = format!(
+            "$S run gen:grid:512 --analysis pagerank --tolerance 0 --max-iterations 1000000 --backend cpu --threads {threads} --time-budget {budget}"
+        );
+        let start = std::time::Instant::now();
+        shell(&folder, &script).failed("time budget");
+        let elapsed = start.elapsed();
+        assert!(elapsed.as_secs() < 10, "{script}: {elapsed:?}");
+    }
+}
+
 #[test]
 fn output_without_a_reader_is_not_a_crash() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_seawall-under-test"));
