@@ -37,8 +37,10 @@ fuzz_target!(|bytes: &[u8]| {
     let run = || {
         let mut session = ProgramSession::open(&graph, &machine).expect("one thread");
         session.load(&encoded).ok()?;
-        for (register, words) in &read.inputs {
-            session.set_input(*register, words).expect("an input");
+        for input in &read.inputs {
+            session
+                .set_input(input.register, &input.words)
+                .expect("an input");
         }
         session.run().ok()?;
         let mut words = Vec::new();

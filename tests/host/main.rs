@@ -14,6 +14,7 @@ mod explain;
 mod graph;
 mod lanes;
 mod limits;
+mod many;
 mod memory;
 mod outgrown;
 mod paths;

@@ -36,8 +36,8 @@ fn run(text: &str, graph: &Graph) -> HashMap<String, Vec<u32>> {
     let (encoded, _) = program.encode(&PlanRequest::default()).unwrap();
     let mut session = ProgramSession::open(graph, &Machine::cpu(None)).unwrap();
     session.load(&encoded).unwrap();
-    for (register, words) in &inputs {
-        session.set_input(*register, words).unwrap();
+    for input in &inputs {
+        session.set_input(input.register, &input.words).unwrap();
     }
     session.run().unwrap();
     let mut read = |result: seawall::program::TextResult| {

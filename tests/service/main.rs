@@ -6,6 +6,7 @@ mod life;
 mod orders;
 #[cfg(unix)]
 mod serve;
+mod waits;
 
 use seawall::graph::{Graph, LoadOptions};
 use seawall::service::{Client, Config, Query, Reply, Service, TicketError};

@@ -219,7 +219,7 @@ fn run(
 }
 
 /// Analyses whose tables are changed.
-const KINDS: [(AnalysisKind, Detail); 18] = [
+const KINDS: [(AnalysisKind, Detail); 20] = [
     (AnalysisKind::Bfs, Detail::Plain),
     (AnalysisKind::Bfs, Detail::Parents),
     (AnalysisKind::Reach, Detail::Plain),
@@ -238,6 +238,8 @@ const KINDS: [(AnalysisKind, Detail); 18] = [
     (AnalysisKind::Ppr, Detail::Plain),
     (AnalysisKind::Betweenness, Detail::Plain),
     (AnalysisKind::TriangleTotal, Detail::Plain),
+    (AnalysisKind::Closeness, Detail::Plain),
+    (AnalysisKind::Eccentricity, Detail::Plain),
 ];
 
 /// How many analyses a case chooses from.

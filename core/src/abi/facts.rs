@@ -319,6 +319,16 @@ impl Opcode {
             Self::StepSets => Facts::of(&[To, First, Second], &[To, First, Second])
                 .needing(&[(First, Sets)])
                 .at(Stage::Round),
+            Self::SeedSweep => Facts::of(&[To, First, Second, Third], &[To, First, Second])
+                .per_word_of(Third)
+                .at(Stage::BeforeLoop),
+            Self::Sweep => Facts::of(&[To, First, Second, Third], &[To, First, Second, Third])
+                .reading(&[Array::Incoming])
+                .at(Stage::Round),
+            Self::SweepBack => {
+                Facts::of(&[To, First, Second, Third], &[To, First, Second, Third]).at(Stage::Round)
+            }
+            Self::SettleSweep => Facts::of(&[To, First, Second], &[To]).per_word_of(Second),
             Self::SeedRanks => {
                 Facts::of(&[Third], &[To, First, Second, Third]).wide_per_word_of(To)
             }

@@ -14,6 +14,7 @@ pub mod control;
 pub mod search;
 pub mod work;
 pub mod rank;
+pub mod sweep;
 pub mod tiles;
 pub mod trace;
 pub mod batch;

@@ -7,7 +7,7 @@ use crate::sets::WaveSet;
 use crate::tables::Wave;
 use crate::waves::{
     components, each, families_of, family, flow, parents, paths, peel, rank, reduce, sets, stall,
-    triangles, words,
+    sweep, triangles, words,
 };
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::own::own_number;
@@ -68,6 +68,9 @@ pub(super) fn run_wave<G: Grid, S: WaveSet>(
     }
     if S::FAMILIES & family::SETS != 0 && families == family::SETS {
         return sets::run_sets(cx, opcode, wave);
+    }
+    if S::FAMILIES & family::SWEEP != 0 && families == family::SWEEP {
+        return sweep::run_sweep(cx, opcode, wave);
     }
     if S::FAMILIES & family::CODE != 0 && opcode == Opcode::Each {
         return each::run_each(cx, wave);

@@ -23,6 +23,8 @@ pub mod rank;
 pub mod deal;
 pub mod parents;
 pub mod sets;
+pub mod sweep;
+mod sweep_counts;
 pub mod orient;
 mod held_rows;
 pub mod triangles;
@@ -57,6 +59,8 @@ pub mod family {
     pub const LONG_PATHS: u32 = 1024;
     /// Code of programs, and loops within each other.
     pub const CODE: u32 = 2048;
+    /// Sweeps of searches from many sources.
+    pub const SWEEP: u32 = 4096;
     /// Every family.
     pub const ALL: u32 = u32::MAX;
     /// Every family but [`CODE`], which only programs that run code pay for.
@@ -100,5 +104,8 @@ pub const fn families_of(opcode: Opcode) -> u32 {
         Opcode::OrientEdges | Opcode::CountTriangles => family::TRIANGLES,
         Opcode::SeedSets | Opcode::StepSets => family::SETS,
         Opcode::Each | Opcode::While => family::CODE,
+        Opcode::SeedSweep | Opcode::Sweep | Opcode::SweepBack | Opcode::SettleSweep => {
+            family::SWEEP
+        }
     }
 }

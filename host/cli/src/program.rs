@@ -7,7 +7,7 @@ use std::path::Path;
 use seawall::Cause;
 use seawall::backend::BackendError;
 use seawall::program::{
-    GraphSize, ProgramError, TEXT_BYTES_MAX, TextError, TextProgram, read_text,
+    GraphSize, Kind, ProgramError, TEXT_BYTES_MAX, TextError, TextProgram, read_text,
 };
 use serde_json::{Value, json};
 
@@ -59,6 +59,30 @@ pub(super) enum ProgramFailure {
         /// How many values they have.
         counts: [u64; 2],
     },
+    /// Two programs of a service with one name.
+    #[error("{file}: a program is called {name:?} already; rename one of the files")]
+    SameName {
+        /// File as the caller named it.
+        file: String,
+        /// Its name without folder and extension.
+        name: String,
+    },
+    /// A program of a service without a result.
+    #[error("{file}: the program keeps no result; add \"keep\": true to a register")]
+    NothingKept {
+        /// File as the caller named it.
+        file: String,
+    },
+    /// A program of a service with too many input words.
+    #[error("{file}: the inputs have {words} words, and a service takes {most} at most")]
+    LongInputs {
+        /// File as the caller named it.
+        file: String,
+        /// Words of its inputs.
+        words: u64,
+        /// Words that are taken.
+        most: u64,
+    },
     /// A program for several graphs.
     #[error("--program runs on one graph, and these are {graphs}; run it on each alone")]
     Batch {
@@ -74,6 +98,9 @@ impl ProgramFailure {
             Self::Text { .. }
             | Self::Batch { .. }
             | Self::NoResult
+            | Self::SameName { .. }
+            | Self::NothingKept { .. }
+            | Self::LongInputs { .. }
             | Self::ColumnName { .. }
             | Self::Lengths { .. } => Cause::Request,
             Self::Run { source } => source.cause(),
@@ -96,6 +123,13 @@ impl ProgramFailure {
                 _ => json!({"kind": "program", "file": file}),
             },
             Self::Run { .. } => json!({"kind": "program_run"}),
+            Self::SameName { file, name } => {
+                json!({"kind": "same_name", "file": file, "name": name})
+            }
+            Self::NothingKept { file } => json!({"kind": "no_result", "file": file}),
+            Self::LongInputs { file, words, most } => {
+                json!({"kind": "long_inputs", "file": file, "words": words, "most": most})
+            }
             Self::NoResult => json!({"kind": "no_result"}),
             Self::ColumnName { name } => json!({"kind": "column_name", "name": name}),
             Self::Lengths { names, counts } => {
@@ -145,4 +179,16 @@ impl ProgramFile {
         let file = self.file.clone();
         ProgramFailure::Text { file, source }
     }
+}
+
+/// The values of a kind in `words`, as JSON; a float that is no number is null.
+pub(super) fn values(kind: Kind, words: &[u32]) -> impl Iterator<Item = Value> {
+    let words = words.chunks_exact(kind.words() as usize);
+    words.map(move |words| match (kind, words) {
+        (Kind::U32, [word]) => json!(word),
+        (Kind::I32, [word]) => json!(*word as i32),
+        (Kind::F32, [word]) => json!(f32::from_bits(*word)),
+        (_, [low, high]) => json!(u64::from(*low) | u64::from(*high) << 32),
+        _ => Value::Null,
+    })
 }

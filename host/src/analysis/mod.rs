@@ -32,6 +32,9 @@ mod msf;
 mod labels;
 mod ppr;
 mod betweenness;
+mod sweep;
+mod closeness;
+mod eccentricity;
 
 pub use answer::{Answer, Figure, Number, Sentence};
 pub use facts::{Bars, Facts, Picture, Values};

@@ -6,6 +6,8 @@
 pub use super::betweenness::oracle::scores as betweenness;
 pub use super::bfs::oracle::{levels, parents};
 pub use super::cc::oracle::components;
+pub use super::closeness::oracle::closeness;
+pub use super::eccentricity::oracle::eccentricities;
 pub use super::kcore::oracle::cores;
 pub use super::labels::oracle::labels;
 pub use super::pagerank::oracle::{Ranked, agrees, rank_tolerance, ranks};

@@ -49,6 +49,8 @@ registry! {
     Ppr => super::ppr::Ppr,
     Betweenness => super::betweenness::Betweenness,
     TriangleTotal => super::triangle_total::TriangleTotal,
+    Closeness => super::closeness::Closeness,
+    Eccentricity => super::eccentricity::Eccentricity,
 }
 
 impl AnalysisKind {

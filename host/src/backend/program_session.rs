@@ -5,7 +5,6 @@ use super::{BackendError, Canceller, DeviceInfo, RunStats, Session, SessionMemor
 use crate::executor::{Executor, Machine};
 use crate::graph::Graph;
 use crate::program::{EncodedProgram, RegisterId};
-use seawall_core::abi::program::Region;
 use std::ops::Range;
 
 /// A graph on a machine, and a program that runs on it any number of times.
@@ -146,15 +145,12 @@ impl<'g> ProgramSession<'g> {
 
 impl Inputs {
     fn of(program: &EncodedProgram) -> Self {
-        let place = |register: &seawall_core::abi::program::RegisterRecord| {
-            let start = (register.offset_bytes / 4) as usize;
-            let range = start..start + register.words as usize;
-            (register.region == Region::Input as u32).then_some((range, false))
-        };
+        let registers = 0..program.registers.len() as u32;
+        let places = registers.map(|number| Some((program.input_words(number)?, false)));
         Self {
             ids: Some(Ids::of(program)),
             words: vec![0; (program.input_bytes / 4) as usize],
-            places: program.registers.iter().map(place).collect(),
+            places: places.collect(),
         }
     }
 

@@ -62,6 +62,7 @@ pub(super) fn stages(program: &EncodedProgram) -> Result<Vec<Stage>, BackendErro
 }
 
 /// The group of each stage of [`stages`].
+#[cfg(feature = "cuda")]
 pub(super) fn groups_of_stages(program: &EncodedProgram) -> Vec<u32> {
     let group = |index: u32| {
         stages_of(program, index..index + 1)

@@ -4,8 +4,9 @@ use crate::graph::WeightKind;
 use crate::own::OwnWaves;
 use seawall_core::abi::code::Instruction;
 use seawall_core::abi::facts::Facts;
-use seawall_core::abi::program::{GroupRecord, Opcode, RegisterRecord, WaveRecord};
+use seawall_core::abi::program::{GroupRecord, Opcode, Region, RegisterRecord, WaveRecord};
 use seawall_core::abi::search::SearchPolicy;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Names a register of the builder that returned it; every other builder refuses it.
@@ -104,6 +105,16 @@ impl EncodedProgram {
         let index = number as usize;
         let id = self.ids.get(index).copied().unwrap_or(by_hand);
         (index < self.registers.len()).then_some(id)
+    }
+
+    /// Words of the input region that are those of input register `number`; `None` if there is no
+    /// such input.
+    #[must_use]
+    pub fn input_words(&self, number: u32) -> Option<Range<usize>> {
+        let register = self.registers.get(number as usize)?;
+        let start = (register.offset_bytes / 4) as usize;
+        let range = start..start.checked_add(register.words as usize)?;
+        (register.region == Region::Input as u32).then_some(range)
     }
 
     /// The facts about the opcode of a wave, if the program knows it.

@@ -18,6 +18,7 @@ mod own;
 mod patterns;
 mod triangles;
 mod sets;
+mod sweep;
 mod joined;
 mod places;
 mod planner;
@@ -45,11 +46,13 @@ pub use patterns::Segments;
 pub use rounds::{Lengths, Paths, Ranks};
 pub(crate) use searched::{Searched, searched};
 pub use seawall_core::abi::code::{Edges, Join, Kind};
+pub use seawall_core::abi::sweep::Measure;
 pub use sets::Sets;
+pub use sweep::Sweep;
 pub use table_error::{CodeFault, TableError};
 pub use text::{
-    GraphSize, TEXT_BYTES_MAX, TextError, TextProblem, TextProgram, TextResult, read_text,
-    read_text_with,
+    GraphSize, TEXT_BYTES_MAX, TextError, TextInput, TextProblem, TextProgram, TextResult,
+    read_text, read_text_with,
 };
 pub use triangles::Triangles;
 pub(crate) use uses::register_of;

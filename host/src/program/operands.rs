@@ -9,6 +9,7 @@ use seawall_core::abi::facts::Facts;
 use seawall_core::abi::program::Opcode;
 use seawall_core::abi::rank::TOTALS_WORDS;
 use seawall_core::abi::search::{FrontierLayout, bitset_words};
+use seawall_core::abi::sweep::{SWEEP_TOTALS, SweepLayout};
 use seawall_core::abi::work::WorkLayout;
 
 /// Fewest words of the destination and of each source.
@@ -100,6 +101,18 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
         Opcode::OrientEdges => (0, [nodes, 0, 0, 0]),
         Opcode::CountTriangles => (nodes, [0, nodes, 0, 0]),
         Opcode::Parents => (nodes, [nodes, 0, 0, 0]),
+        Opcode::SeedSweep | Opcode::Sweep | Opcode::SweepBack => {
+            let sets = each(wave.parameters[0]);
+            let state = u64::from(SweepLayout::new(around.nodes).words());
+            let bits = 32 * u64::from(wave.parameters[0].max(1));
+            let odd = if opcode == Opcode::SeedSweep { 0 } else { sets };
+            (sets, [state, bits * u64::from(SWEEP_TOTALS), odd, 0])
+        }
+        Opcode::SettleSweep => {
+            let list = around.spec(wave.sources[1]);
+            let list = list.map_or(0, |spec| u64::from(spec.words));
+            (nodes, [list * u64::from(SWEEP_TOTALS), 0, 0, 0])
+        }
         Opcode::SeedSets | Opcode::StepSets => {
             let sets = each(wave.parameters[0]);
             (sets, [work, sets, 0, 0])

@@ -209,6 +209,11 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// Posts further queries, and the fence, at `priority`.
+    pub const fn set_priority(&mut self, priority: Priority) {
+        self.client.priority = priority;
+    }
+
     /// Posts a query of the batch, as [`Client::submit`].
     ///
     /// # Errors

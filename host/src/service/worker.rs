@@ -158,7 +158,12 @@ impl Bench<'_> {
                 let read = ring.read_window(slot.tenant, second, &mut inputs);
                 let words = read.and_then(|()| self.programs.run(first, &inputs, &deadline));
                 let place = (fourth, fifth);
-                Outcome::from(words.and_then(|words| write(ring, slot.tenant, place, words)))
+                let written = words.and_then(|words| {
+                    // A late result would reach a place that another query may have by now.
+                    deadline.check()?;
+                    write(ring, slot.tenant, place, words)
+                });
+                Outcome::from(written)
             }
             Ok(_) => self.user(claim, deadline),
         }

@@ -159,11 +159,27 @@ pub enum Opcode {
     /// Repeats body groups while word 0 of a register is not 0. The parameters are a
     /// [`WhileRecord`](super::WhileRecord).
     While = 42,
+    /// Puts source `k` of the node list `sources[2]` as bit `k` into the set of its node in
+    /// `destination`, `parameters[0]` words a node, opens the state `sources[0]` for the
+    /// loop that follows, and counts the sources in the totals `sources[1]`; all zero
+    /// before.
+    SeedSweep = 43,
+    /// One level of the searches from all sources, over all nodes: joins the sets of every
+    /// node's predecessors to its own, from one of `destination` and `sources[2]` to the
+    /// other, in turn. Adds to the totals `sources[1]` and raises the fixpoint's flag if a
+    /// set grows.
+    Sweep = 44,
+    /// As [`Sweep`](Self::Sweep), against the edges: joins the sets of successors.
+    SweepBack = 45,
+    /// Stores in `destination`, for the nodes of the list `sources[1]`, the
+    /// [`Measure`](super::super::sweep::Measure) in `parameters[0]` of the totals
+    /// `sources[0]`.
+    SettleSweep = 46,
 }
 
 impl Opcode {
     /// Every opcode, in order of its word.
-    pub const ALL: [Self; 43] = [
+    pub const ALL: [Self; 47] = [
         Self::Nop,
         Self::Fill,
         Self::Iota,
@@ -207,6 +223,10 @@ impl Opcode {
         Self::StepPathsFloat,
         Self::Each,
         Self::While,
+        Self::SeedSweep,
+        Self::Sweep,
+        Self::SweepBack,
+        Self::SettleSweep,
     ];
 
     /// Returns the opcode of a word; `None` if the word names none.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::columns::{self, ResultColumn};
 use crate::error::CliError;
 use crate::output::print;
-use crate::program::{ProgramFailure, read};
+use crate::program::{ProgramFailure, read, values};
 use crate::report::table::RowFormat;
 use seawall::backend::{BackendError, ProgramSession, plan_request};
 use seawall::executor::{Executor, Machine};
@@ -132,8 +132,8 @@ fn run(
 ) -> Result<Ran, BackendError> {
     let mut session = ProgramSession::open(graph, machine)?;
     session.load(encoded)?;
-    for (register, words) in &program.inputs {
-        session.set_input(*register, words)?;
+    for input in &program.inputs {
+        session.set_input(input.register, &input.words)?;
     }
     let started = Instant::now();
     let stats = session.run()?;
@@ -171,21 +171,13 @@ fn output_bytes(program: &TextProgram, encoded: &seawall::program::EncodedProgra
     4 * program.results.iter().map(words).sum::<u64>()
 }
 
-/// The values of a result in `words`; a float that is no number is null.
+/// The values of a result in `words`.
 fn shown(result: &TextResult, words: &[u32]) -> ResultReport {
-    let words = words.chunks_exact(result.kind.words() as usize);
-    let values = words.take(usize::try_from(result.count).unwrap_or(usize::MAX));
-    let value = |words: &[u32]| match (result.kind, words) {
-        (Kind::U32, [word]) => json!(word),
-        (Kind::I32, [word]) => json!(*word as i32),
-        (Kind::F32, [word]) => json!(f32::from_bits(*word)),
-        (_, [low, high]) => json!(u64::from(*low) | u64::from(*high) << 32),
-        _ => Value::Null,
-    };
+    let count = usize::try_from(result.count).unwrap_or(usize::MAX);
     ResultReport {
         name: result.name.clone(),
         kind: result.kind,
-        values: values.map(value).collect(),
+        values: values(result.kind, words).take(count).collect(),
     }
 }
 

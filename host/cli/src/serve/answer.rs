@@ -2,15 +2,26 @@
 
 use serde_json::{Value, json};
 
+use crate::program::values;
 use seawall::graph::Graph;
-use seawall::service::{Answer, Client, Reply, Span, SubmitError, TicketError};
+use seawall::program::Kind;
+use seawall::service::{Answer, Client, Refusal, Reply, Span, SubmitError, TicketError};
 
 /// Context of an answer, beside its ticket.
 #[derive(Debug)]
 pub(super) struct Form {
     pub(super) id: Value,
-    /// Place of the neighbours of an answer.
-    pub(super) neighbours: Option<Span>,
+    /// Words of the client's window that the answer shows.
+    pub(super) shown: Option<Shown>,
+}
+
+/// Words of the window that an answer shows.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Shown {
+    /// Nodes.
+    Neighbours(Span),
+    /// Values of a program's result.
+    Values(Kind, Span),
 }
 
 impl Form {
@@ -30,24 +41,46 @@ impl Form {
     }
 
     fn reply(&self, answer: &Answer, client: &Client, graph: &Graph) -> Value {
-        match (answer.reply, self.neighbours) {
-            (Reply::Written { words, overflow }, Some(span)) => {
-                let mut nodes = vec![0; words.min(span.words) as usize];
-                if let Err(refusal) = client.read(span.address, &mut nodes) {
-                    return json!({"error": {"kind": "fault", "message": refusal.to_string()}});
+        match (answer.reply, self.shown) {
+            (Reply::Written { words, overflow }, Some(shown)) => {
+                match shown.line((words, overflow), client, graph) {
+                    Ok(line) => line,
+                    Err(refusal) => {
+                        json!({"error": {"kind": "fault", "message": refusal.to_string()}})
+                    }
                 }
-                let ids: Vec<u64> = nodes
-                    .into_iter()
-                    .map(|node| graph.original_id(node))
-                    .collect();
-                json!({"neighbours": ids, "overflow": overflow})
             }
             (Reply::Reached(reached), _) => json!({"reached": reached}),
             (Reply::Distance(distance), _) => json!({"distance": distance}),
             (Reply::Word(word), _) => json!({"value": word}),
             (Reply::Packed(words), _) => json!({"values": words}),
+            (Reply::Epoch(epoch), _) => json!({"epoch": epoch}),
             _ => json!({"done": true}),
         }
+    }
+}
+
+impl Shown {
+    /// The line of `words` that were written, and `overflow` that had no room.
+    fn line(
+        self,
+        (words, overflow): (u32, u32),
+        client: &Client,
+        graph: &Graph,
+    ) -> Result<Value, Refusal> {
+        let (Self::Neighbours(span) | Self::Values(_, span)) = self;
+        let mut read = vec![0; words.min(span.words) as usize];
+        client.read(span.address, &mut read)?;
+        Ok(match self {
+            Self::Neighbours(_) => {
+                let ids = read.into_iter().map(|node| graph.original_id(node));
+                json!({"neighbours": ids.collect::<Vec<u64>>(), "overflow": overflow})
+            }
+            Self::Values(kind, _) => {
+                let values: Vec<Value> = values(kind, &read).collect();
+                json!({"values": values, "overflow": overflow / kind.words()})
+            }
+        })
     }
 }
 

@@ -5,6 +5,7 @@
 //! so that none can take what belongs to another.
 
 mod answer;
+mod programs;
 mod request;
 mod session;
 #[cfg(unix)]
@@ -23,8 +24,9 @@ use clap::Args;
 use super::CliError;
 use super::progress::ProgressLine;
 use super::weights::WeightArgs;
+use programs::Programs;
 use seawall::backend::cpu::available_threads;
-use seawall::graph::{LoadOptions, load};
+use seawall::graph::{Graph, LoadOptions, load};
 use seawall::service::{Config, Service, Tenant};
 use session::Session;
 use stop::Stop;
@@ -33,11 +35,14 @@ const EXAMPLES: &str = "\
 Examples:
   echo '{\"id\":1,\"op\":\"distance\",\"source\":0,\"target\":99}' | seawall serve gen:grid:10
   seawall serve roads.gr --socket /tmp/roads.sock
+  echo '{\"op\":\"run\",\"program\":\"components\",\"limit\":9}' |
+    seawall serve gen:grid:10 --program examples/programs/components.json
   seawall query --socket /tmp/roads.sock '{\"op\":\"reach\",\"source\":1,\"target\":2}'
 
 One JSON object a line: op is nop, reach, distance (metric hops or weights), neighbours (limit),
-load, store, add, compare_swap, copy, packed, print or stats; id and priority (critical, high,
-normal, low, idle) are free. Answers come in the order in which queries end, with their ids.
+run (program, inputs, result, limit), load, store, add, compare_swap, copy, automaton, packed,
+print, fence or stats; id, priority (critical, high, normal, low, idle) and batch are free. The
+answer of a fence comes after those of all queries of its batch. Answers come in the order in which queries end, with their ids.
 The end of the input and SIGTERM answer what was asked before, and end.";
 
 /// Clients at the same time: tenants that a service has.
@@ -48,6 +53,12 @@ pub(super) const OPEN: usize = 16;
 
 /// Neighbours of one answer at most.
 pub(super) const NEIGHBOURS: u32 = 1 << 10;
+
+/// Words of a program's result in one answer at most.
+pub(super) const RESULT_WORDS: u32 = 1 << 12;
+
+/// Batches of a client that have no fence yet, at most.
+pub(super) const BATCHES: usize = 2;
 
 /// Words of a client's window that its queries may name.
 pub(super) const WINDOW: u32 = 1 << 16;
@@ -63,6 +74,10 @@ pub(super) struct ServeArgs {
     #[cfg(unix)]
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
+    /// Program that clients may run, as text (docs/program-text.md), by the name of its file
+    /// without folder and extension. May be given several times.
+    #[arg(long, value_name = "FILE")]
+    program: Vec<PathBuf>,
     /// Take every edge in both directions.
     #[arg(long)]
     undirected: bool,
@@ -89,15 +104,17 @@ pub(super) fn command(args: &ServeArgs) -> Result<ExitCode, CliError> {
     let hear = |done, total| line.bytes(done, total);
     let graph = Arc::new(load(&args.graph, &options, Some(&hear))?.graph);
     drop(line);
-    let service = Service::start(Arc::clone(&graph), config(args.threads))?;
+    let programs = Programs::read(&args.program, &graph)?;
+    let service = Service::start(Arc::clone(&graph), config(args.threads, &programs))?;
+    let served = Arc::new(Served { graph, programs });
     #[cfg(unix)]
     if let Some(path) = &args.socket {
-        socket::serve(path, &service, &graph, &stop)?;
+        socket::serve(path, &service, &served, &stop)?;
         drop(service.shut_down());
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(client) = service.client(1) {
-        let session = Session::new(client, graph);
+        let session = Session::new(client, served);
         let input = io::BufReader::new(io::stdin());
         let left = session.run(input, io::stdout(), &stop);
         let left = left.map_err(CliError::Thread)?;
@@ -107,19 +124,27 @@ pub(super) fn command(args: &ServeArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Objects of the service that clients name.
+#[derive(Debug)]
+struct Served {
+    graph: Arc<Graph>,
+    programs: Programs,
+}
+
 /// A tenant for each client, with room for all of its open queries at every priority.
-fn config(threads: Option<NonZeroUsize>) -> Config {
+fn config(threads: Option<NonZeroUsize>, programs: &Programs) -> Config {
     let workers = threads.unwrap_or_else(available_threads);
     let tenant = Tenant {
         // One client's slow queries leave a worker to the others.
         quota: (workers.get() as u32).saturating_sub(1).max(1),
-        window_words: WINDOW + OPEN as u32 * NEIGHBOURS,
+        window_words: WINDOW + OPEN as u32 * programs.room_words(),
         ..Tenant::default()
     };
     Config {
         workers: Some(workers),
         slots: [(CLIENTS * OPEN) as u32; 5],
         tenants: vec![tenant; CLIENTS],
+        programs: programs.of_service.clone(),
         ..Config::default()
     }
 }

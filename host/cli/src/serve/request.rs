@@ -1,9 +1,12 @@
 //! One line of a client: a query and what to call it.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{NEIGHBOURS, WINDOW};
+use super::programs::{Run, RunLine};
+use super::{NEIGHBOURS, Served, WINDOW};
 use seawall::graph::Graph;
 use seawall::service::{Metric, Priority, Query, Short, ShortOp, Span};
 
@@ -15,6 +18,8 @@ pub(super) const LINE_MAX: usize = 1 << 16;
 pub(super) struct Request {
     pub(super) id: Value,
     pub(super) priority: Priority,
+    /// The client's name for the batch that it belongs to.
+    pub(super) batch: Option<String>,
     pub(super) asked: Asked,
 }
 
@@ -25,6 +30,10 @@ pub(super) enum Asked {
     Query(Query),
     /// The neighbours of a node, of which so many fit the answer.
     Neighbours { node: u32, limit: u32 },
+    /// A run of a program.
+    Run(Run),
+    /// The end of a batch.
+    Fence,
     /// Statistics of the service.
     Stats,
 }
@@ -42,6 +51,7 @@ struct Line {
     id: Value,
     #[serde(default)]
     priority: Level,
+    batch: Option<String>,
     #[serde(flatten)]
     op: Op,
 }
@@ -103,6 +113,19 @@ enum Op {
     Print {
         words: Vec<u32>,
     },
+    Automaton {
+        table: u32,
+        from: u32,
+        words: u32,
+    },
+    Run {
+        program: String,
+        #[serde(default)]
+        inputs: BTreeMap<String, Value>,
+        result: Option<String>,
+        limit: Option<u32>,
+    },
+    Fence,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -135,7 +158,7 @@ impl PackedOp {
 }
 
 /// Reads a line; nodes are named by the ids of the graph's file.
-pub(super) fn read(line: &[u8], graph: &Graph) -> Result<Request, Bad> {
+pub(super) fn read(line: &[u8], served: &Served) -> Result<Request, Bad> {
     let bad = |id: Value, error: Value| Bad { id, error };
     let value: Value = serde_json::from_slice(line).map_err(|error| {
         let message = format!("no JSON object on this line: {error}");
@@ -146,10 +169,11 @@ pub(super) fn read(line: &[u8], graph: &Graph) -> Result<Request, Bad> {
         let error = json!({"kind": "bad_query", "message": error.to_string()});
         bad(id.clone(), error)
     })?;
-    let asked = asked(line.op, graph).map_err(|error| bad(id, error))?;
+    let asked = asked(line.op, served).map_err(|error| bad(id, error))?;
     Ok(Request {
         id: line.id,
         priority: priority(line.priority),
+        batch: line.batch,
         asked,
     })
 }
@@ -164,10 +188,25 @@ const fn priority(level: Level) -> Priority {
     }
 }
 
-fn asked(op: Op, graph: &Graph) -> Result<Asked, Value> {
-    let node = |id: u64| node_of(graph, id);
+fn asked(op: Op, served: &Served) -> Result<Asked, Value> {
+    let node = |id: u64| node_of(&served.graph, id);
     Ok(Asked::Query(match op {
         Op::Stats => return Ok(Asked::Stats),
+        Op::Fence => return Ok(Asked::Fence),
+        Op::Run {
+            program,
+            inputs,
+            result,
+            limit,
+        } => {
+            let line = RunLine {
+                program,
+                inputs,
+                result,
+                limit,
+            };
+            return served.programs.run(&line).map(Asked::Run);
+        }
         Op::Neighbours { node: id, limit } => {
             let limit = limit.unwrap_or(NEIGHBOURS).min(NEIGHBOURS);
             let node = node(id)?;
@@ -232,6 +271,14 @@ fn memory_query(op: Op) -> Result<Query, Value> {
             Query::Packed(shorts)
         }
         Op::Print { words } => Query::Print(words),
+        Op::Automaton { table, from, words } => Query::Automaton {
+            table: inside(table, 2)?,
+            input: Span {
+                address: inside(from, words)?,
+                words,
+            },
+            parent: 0,
+        },
         _ => Query::Nop,
     })
 }

@@ -15,12 +15,12 @@ use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 
-use super::answer::{Form, refused};
+use super::answer::{Form, Shown, refused};
+use super::programs::Run;
 use super::request::{self, Asked, Bad, LINE_MAX};
 use super::stop::Stop;
-use super::{NEIGHBOURS, OPEN, WINDOW};
-use seawall::graph::Graph;
-use seawall::service::{Client, Query, Span, Ticket};
+use super::{BATCHES, OPEN, Served, WINDOW};
+use seawall::service::{Batch, Client, Priority, Query, Span, SubmitError, Ticket};
 
 /// Events of a client.
 enum Event {
@@ -41,7 +41,7 @@ enum Event {
 /// A client's side of the service.
 pub(super) struct Session {
     client: Client,
-    graph: Arc<Graph>,
+    served: Arc<Served>,
 }
 
 /// Wakes the writer of a client when a query ends.
@@ -58,8 +58,8 @@ impl Wake for Ended {
 }
 
 impl Session {
-    pub(super) fn new(client: Client, graph: Arc<Graph>) -> Self {
-        Self { client, graph }
+    pub(super) fn new(client: Client, served: Arc<Served>) -> Self {
+        Self { client, served }
     }
 
     /// Serves `input` until it ends or the service is to stop, and writes what was asked
@@ -83,7 +83,8 @@ impl Session {
         let _told = stop.tell(Box::new(move || drop(over.send(Event::Over))));
         let reader = Reader {
             client: self.client.clone(),
-            graph: Arc::clone(&self.graph),
+            served: Arc::clone(&self.served),
+            batches: HashMap::new(),
             events: events.clone(),
             free,
         };
@@ -113,27 +114,30 @@ pub(super) struct Left {
 /// Reads lines and posts queries.
 struct Reader {
     client: Client,
-    graph: Arc<Graph>,
+    served: Arc<Served>,
+    /// Batches that have no fence yet, by the client's names.
+    batches: HashMap<String, Batch>,
     events: Sender<Event>,
     free: Receiver<usize>,
 }
 
 impl Reader {
-    fn run(self, mut input: impl BufRead) {
+    fn run(mut self, mut input: impl BufRead) {
         let mut line = Vec::new();
         while let Ok(true) = next_line(&mut input, &mut line) {
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
             let Ok(room) = self.free.recv() else { break };
-            if self.events.send(self.event(room, &line)).is_err() {
+            let event = self.event(room, &line);
+            if self.events.send(event).is_err() {
                 break;
             }
         }
         let _ = self.events.send(Event::Over);
     }
 
-    fn event(&self, room: usize, line: &[u8]) -> Event {
+    fn event(&mut self, room: usize, line: &[u8]) -> Event {
         if line.len() > LINE_MAX {
             let message = format!("a line of more than {LINE_MAX} bytes");
             let error = json!({"kind": "long_line", "message": message});
@@ -142,7 +146,7 @@ impl Reader {
                 line: json!({"id": null, "error": error}),
             };
         }
-        match request::read(line, &self.graph) {
+        match request::read(line, &self.served) {
             Ok(request) => self.post(room, request),
             Err(Bad { id, error }) => Event::Said {
                 room,
@@ -151,40 +155,90 @@ impl Reader {
         }
     }
 
-    fn post(&self, room: usize, request: request::Request) -> Event {
+    fn post(&mut self, room: usize, request: request::Request) -> Event {
         let id = request.id;
-        let (query, neighbours) = match request.asked {
-            Asked::Query(query) => (query, None),
-            Asked::Neighbours { node, limit } => {
-                let to = Span {
-                    address: WINDOW + room as u32 * NEIGHBOURS,
-                    words: limit,
-                };
-                (Query::Neighbours { node, to }, Some(to))
-            }
-            Asked::Stats => {
-                let line = self.stats(&id);
-                return Event::Said { room, line };
-            }
-        };
-        let client = self.client.with_priority(request.priority);
-        match client.submit(query) {
-            Ok(ticket) => Event::Posted {
+        match self.posted(room, (request.priority, request.batch), request.asked) {
+            Ok(Posted::Query(ticket, shown)) => Event::Posted {
                 room,
-                form: Form { id, neighbours },
+                form: Form { id, shown },
                 ticket,
             },
+            Ok(Posted::Stats) => {
+                let line = self.stats(&id);
+                Event::Said { room, line }
+            }
             Err(error) => Event::Said {
                 room,
-                line: json!({"id": id, "error": refused(&error)}),
+                line: json!({"id": id, "error": error}),
             },
         }
     }
-}
 
-impl Reader {
+    fn posted(
+        &mut self,
+        room: usize,
+        (priority, batch): (Priority, Option<String>),
+        asked: Asked,
+    ) -> Result<Posted, Value> {
+        let first = WINDOW + room as u32 * self.served.programs.room_words();
+        let (query, shown) = match asked {
+            Asked::Query(query) => (query, None),
+            Asked::Neighbours { node, limit } => {
+                let to = span(first, limit);
+                (Query::Neighbours { node, to }, Some(Shown::Neighbours(to)))
+            }
+            Asked::Run(run) => self.run_query(first, run)?,
+            Asked::Fence => return self.fence((priority, batch)).map(Posted::of),
+            Asked::Stats => return Ok(Posted::Stats),
+        };
+        let ticket = match batch {
+            None => self.client.with_priority(priority).submit(query),
+            Some(name) => self.batch(name, priority)?.submit(query),
+        };
+        let ticket = ticket.map_err(|error| refused(&error))?;
+        Ok(Posted::Query(ticket, shown))
+    }
+
+    /// Puts a run's inputs into the window, before the place of its result.
+    fn run_query(&self, first: u32, run: Run) -> Result<(Query, Option<Shown>), Value> {
+        let inputs = span(first, run.inputs.len() as u32);
+        let written = self.client.write(inputs.address, &run.inputs);
+        written.map_err(|refusal| refused(&SubmitError::Refused(refusal)))?;
+        let to = span(first + inputs.words, run.words);
+        let query = Query::Run {
+            program: run.number,
+            inputs,
+            to,
+        };
+        Ok((query, Some(Shown::Values(run.kind, to))))
+    }
+
+    /// The client's batch of this name; its first query opens it.
+    fn batch(&mut self, name: String, priority: Priority) -> Result<&mut Batch, Value> {
+        if !self.batches.contains_key(&name) {
+            if self.batches.len() == BATCHES {
+                let message = format!("{BATCHES} batches are open; post the fence of one");
+                return Err(json!({"kind": "batches", "message": message}));
+            }
+            let batch = self.client.batch().map_err(|error| refused(&error))?;
+            self.batches.insert(name.clone(), batch);
+        }
+        let batch = self.batches.get_mut(&name);
+        let batch = batch.ok_or_else(|| no_batch(&name))?;
+        batch.set_priority(priority);
+        Ok(batch)
+    }
+
+    fn fence(&mut self, (priority, name): (Priority, Option<String>)) -> Result<Ticket, Value> {
+        let name = name.unwrap_or_default();
+        let batch = self.batches.remove(&name);
+        let mut batch = batch.ok_or_else(|| no_batch(&name))?;
+        batch.set_priority(priority);
+        batch.fence().map_err(|error| refused(&error))
+    }
+
     fn stats(&self, id: &Value) -> Value {
-        let graph = &self.graph;
+        let graph = &self.served.graph;
         let last = graph.nodes().checked_sub(1);
         let ids = last.map(|last| [graph.original_id(0), graph.original_id(last)]);
         json!({
@@ -192,6 +246,29 @@ impl Reader {
             "graph": {"nodes": graph.nodes(), "edges": graph.edges(), "ids": ids}
         })
     }
+}
+
+/// A request that was carried out so far.
+enum Posted {
+    /// A query, and words that its answer shows.
+    Query(Ticket, Option<Shown>),
+    /// Statistics, which need no query.
+    Stats,
+}
+
+impl Posted {
+    const fn of(ticket: Ticket) -> Self {
+        Self::Query(ticket, None)
+    }
+}
+
+const fn span(address: u32, words: u32) -> Span {
+    Span { address, words }
+}
+
+fn no_batch(name: &str) -> Value {
+    let message = format!("no query names the batch {name:?}");
+    json!({"kind": "no_such_batch", "batch": name, "message": message})
 }
 
 /// Reads a line, of which at most a byte more than a line may have is kept; false at the
@@ -245,7 +322,7 @@ impl<W: Write> Writer<'_, W> {
         let Poll::Ready(end) = Pin::new(ticket).poll(&mut context) else {
             return Ok(());
         };
-        let line = form.line(end, &self.session.client, &self.session.graph);
+        let line = form.line(end, &self.session.client, &self.session.served.graph);
         self.open.remove(&room);
         self.write(room, &line)
     }

@@ -11,9 +11,8 @@ use std::time::Duration;
 
 use super::session::Session;
 use super::stop::Stop;
-use super::{CLIENTS, WINDOW};
+use super::{CLIENTS, Served, WINDOW};
 use seawall::Cause;
-use seawall::graph::Graph;
 use seawall::service::{Client, Service};
 
 /// Time between two looks for clients and for the end.
@@ -57,7 +56,7 @@ impl SocketError {
 pub(super) fn serve(
     path: &Path,
     service: &Service,
-    graph: &Arc<Graph>,
+    served: &Arc<Served>,
     stop: &Stop,
 ) -> Result<(), SocketError> {
     let socket = Socket::open(path)?;
@@ -78,30 +77,42 @@ pub(super) fn serve(
                 refuse(&stream);
                 continue;
             };
-            let free = &free;
-            scope.spawn(move || {
+            let give_back = |client| {
+                let mut free = free.lock().unwrap_or_else(PoisonError::into_inner);
+                free.push(client);
+            };
+            let spare = client.clone();
+            let thread = std::thread::Builder::new().name("seawall-session".to_owned());
+            let started = thread.spawn_scoped(scope, move || {
                 // A client that leaves or does not read ends its own session alone.
-                let _ = attend(&stream, &client, graph, stop);
+                let _ = attend(&stream, &client, served, stop);
                 let _ = stream.shutdown(Shutdown::Both);
                 // Its requests may still write to its window.
                 while !client.is_idle() {
                     std::thread::sleep(LOOK);
                 }
-                free.lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push(client);
+                give_back(client);
             });
+            if started.is_err() {
+                // Its stream is closed with the thread that did not start.
+                give_back(spare);
+            }
         }
     });
     Ok(())
 }
 
-fn attend(stream: &UnixStream, client: &Client, graph: &Arc<Graph>, stop: &Stop) -> io::Result<()> {
+fn attend(
+    stream: &UnixStream,
+    client: &Client,
+    served: &Arc<Served>,
+    stop: &Stop,
+) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_write_timeout(Some(PATIENCE))?;
     // Nothing of the client before is left.
     let _ = client.write(0, &vec![0; WINDOW as usize]);
-    let session = Session::new(client.clone(), Arc::clone(graph));
+    let session = Session::new(client.clone(), Arc::clone(served));
     let left = session.run(BufReader::new(stream.try_clone()?), stream, stop)?;
     stream.shutdown(Shutdown::Both)?;
     // Nothing panics on that thread, and its stream is closed.

@@ -17,6 +17,12 @@ impl<'t> At<'t> {
         Self { value, place }
     }
 
+    /// A list of values that stands alone, by its name.
+    pub(super) fn value_of(name: &str, value: &'t Value) -> Self {
+        let place = name.to_owned();
+        Self { value, place }
+    }
+
     /// The place, such as `waves[2]`.
     pub(super) fn place(&self) -> &str {
         &self.place

@@ -80,6 +80,14 @@ pub enum TextProblem {
         /// How many may be.
         most: usize,
     },
+    /// A list of another length.
+    #[error("{found} values, and it takes {expected}")]
+    Count {
+        /// Values of the list.
+        found: usize,
+        /// Values that it is to have.
+        expected: usize,
+    },
     /// A text of another version.
     #[error("version {found}; this one reads version {known}")]
     Version {

@@ -17,11 +17,10 @@ use self::registers::Registers;
 use crate::own::OwnWaves;
 use crate::program::builder::ProgramBuilder;
 use crate::program::each::Over;
-use crate::program::encoded::RegisterId;
 use seawall_core::abi::program::Reduction;
 
 pub use error::{TextError, TextProblem};
-pub use registers::{GraphSize, TextResult};
+pub use registers::{GraphSize, TextInput, TextResult};
 
 /// The version of the form.
 const VERSION: u64 = 1;
@@ -39,8 +38,8 @@ pub struct TextProgram {
     pub program: ProgramBuilder,
     /// Its results, in the order of the text.
     pub results: Vec<TextResult>,
-    /// Words of its inputs.
-    pub inputs: Vec<(RegisterId, Vec<u32>)>,
+    /// Its inputs, in the order of the text.
+    pub inputs: Vec<TextInput>,
 }
 
 /// Reads the program in `text` for graphs of a size.

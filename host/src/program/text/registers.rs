@@ -5,6 +5,7 @@ use super::error::{TextError, TextProblem};
 use crate::program::builder::ProgramBuilder;
 use crate::program::encoded::RegisterId;
 use seawall_core::abi::code::Kind;
+use serde_json::Value;
 use std::collections::HashMap;
 
 /// Most registers of a text.
@@ -32,14 +33,46 @@ pub struct TextResult {
     pub count: u64,
 }
 
+/// An input register, and its values in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextInput {
+    /// Its name in the text.
+    pub name: String,
+    /// The register.
+    pub register: RegisterId,
+    /// Kind of its values.
+    pub kind: Kind,
+    /// The words of its values.
+    pub words: Vec<u32>,
+}
+
+impl TextInput {
+    /// The words of other values for this input, a JSON list of as many numbers.
+    ///
+    /// # Errors
+    /// A list of another length, or a value that is not of the input's kind, with its place.
+    pub fn words_of(&self, values: &Value) -> Result<Vec<u32>, TextError> {
+        let at = At::value_of(&self.name, values);
+        let words = input_words(&at, self.kind)?;
+        if words.len() == self.words.len() {
+            return Ok(words);
+        }
+        let each = self.kind.words() as usize;
+        Err(at.error(TextProblem::Count {
+            found: words.len() / each,
+            expected: self.words.len() / each,
+        }))
+    }
+}
+
 /// The registers of a text.
 #[derive(Debug, Default)]
 pub(super) struct Registers<'t> {
     by_name: HashMap<&'t str, RegisterId>,
     /// Registers that are kept.
     pub(super) results: Vec<TextResult>,
-    /// Words of each input.
-    pub(super) inputs: Vec<(RegisterId, Vec<u32>)>,
+    /// Its inputs.
+    pub(super) inputs: Vec<TextInput>,
 }
 
 impl<'t> Registers<'t> {
@@ -90,7 +123,12 @@ impl<'t> Registers<'t> {
                 let words = input_words(&values, kind)?;
                 let count = words.len() as u64 / u64::from(kind.words());
                 let register = program.input_values(shown, kind, count)?;
-                self.inputs.push((register, words));
+                self.inputs.push(TextInput {
+                    name: name.text()?.to_owned(),
+                    register,
+                    kind,
+                    words,
+                });
                 (register, count)
             }
             (TextKind::Of(kind), None) => {
