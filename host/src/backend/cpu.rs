@@ -165,7 +165,7 @@ impl<'g> CpuSession<'g> {
     }
 
     /// Runs the session on another implementation of [`Grid`]: `machine` runs the kernel of a
-    /// launch record, and gives each block the stated number of additional words of shared memory.
+    /// launch record, and provides each block with the stated number of additional words of shared memory.
     /// It must not return before all lanes have.
     ///
     /// [`Grid`]: seawall_device::grid::Grid

@@ -113,6 +113,21 @@ fn threads_that_cannot_start_are_a_failure() {
     assert_eq!(shell(&folder, plan).code, 0);
 }
 
+/// Whatever a thread's start finds no memory for, the command ends with a message.
+#[test]
+fn threads_that_find_no_memory_end_with_a_message() {
+    let folder = Fixture::new("graph.el", b"0 1\n1 2\n");
+    for kibibytes in (60_000..400_000).step_by(7_001) {
+        let script = format!(
+            "ulimit -v {kibibytes}; $S run graph.el --analysis cc --backend cpu --threads 60 -q"
+        );
+        let finished = shell(&folder, &script);
+        let (code, text) = (finished.code, &finished.stderr);
+        let message = text.starts_with("error: ") && text.lines().count() == 1;
+        assert!(code == 0 || code == 1 && message, "{script}: {code} {text}");
+    }
+}
+
 /// The budget holds for any number of threads; most of the measured time is that of making the
 /// graph.
 #[test]

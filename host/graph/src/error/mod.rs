@@ -157,7 +157,7 @@ pub enum GraphError {
     },
     /// A METIS file has fewer lines than nodes.
     #[error(
-        "{file}: the header promises {promised} nodes, one a line, the file has {found} lines for them"
+        "{file}: the header promises {promised} nodes, one per line, the file has {found} lines for them"
     )]
     RowCount {
         /// File as the caller named it.
