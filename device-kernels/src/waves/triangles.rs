@@ -135,7 +135,7 @@ impl Most {
     }
 }
 
-/// Who counts at a node.
+/// The lanes that count at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Taker {
     Nobody,
@@ -152,7 +152,7 @@ impl Center {
         len: 0,
     };
 
-    /// Who counts here. A row of one entry has no common entry with that of the node in
+    /// Returns the lanes that count here. A row of one entry has no common entry with that of the node in
     /// this entry.
     #[inline(always)]
     fn taker(self, most: Most) -> Taker {
