@@ -2,9 +2,11 @@
 
 use super::poison::{Plain, WINDOW, layout, memory, post, slot, work};
 use seawall_core::abi::ring::{
-    BATCHES, ControlBlock, FaultCode, Kind, PRINT_WORDS, SlotRecord, Status, TENANTS, TenantRecord,
+    BATCHES, ControlBlock, FaultCode, Kind, LevelRecord, PRINT_WORDS, PrintRecord, SlotRecord,
+    Status, TENANTS, TenantRecord,
 };
-use seawall_core::protocol::{Refusal, Ring};
+use seawall_core::protocol::{Outcome, Refusal, Ring, Worker};
+use std::cell::Cell;
 use std::mem::offset_of;
 
 /// A tenant without rights.
@@ -16,13 +18,15 @@ const BEYOND: u32 = 5;
 
 const ALL: u32 = u32::MAX;
 
+/// First word of a tenant's record.
+fn record(tenant: u32) -> usize {
+    let tenants = offset_of!(ControlBlock, tenants) / 4;
+    tenants + tenant as usize * (size_of::<TenantRecord>() / 4)
+}
+
 /// A ring with those tenants.
 fn ring_memory() -> Plain {
     let memory = memory();
-    let record = |tenant: u32| {
-        let tenants = offset_of!(ControlBlock, tenants) / 4;
-        tenants + tenant as usize * (size_of::<TenantRecord>() / 4)
-    };
     let (mask, words) = (
         offset_of!(TenantRecord, mask) / 4,
         offset_of!(TenantRecord, window_words) / 4,
@@ -176,15 +180,98 @@ fn slots_just_inside_all_bounds_are_admitted() {
 }
 
 #[test]
-fn numbers_beyond_the_ring_name_no_slot_and_no_batch() {
+fn numbers_beyond_the_ring_name_no_tenant_no_slot_and_no_batch() {
     let memory = ring_memory();
     let ring = Ring::new(&memory, layout());
-    let before: Vec<u32> = memory.0.iter().map(|word| word.get()).collect();
+    // Words after the tenants that would be rights, were they a tenant's.
+    memory.0[record(TENANTS) + offset_of!(TenantRecord, mask) / 4].set(Kind::TENANT_MASK);
+    let refusal = Refusal::new(FaultCode::BadTenant, TENANTS);
+    assert_eq!(
+        ring.admit(&raw(Kind::Nop.opcode(), TENANTS, 2)),
+        Err(refusal)
+    );
+    assert_eq!(ring.tenant(TENANTS), TenantRecord::default());
     // Words after the slots are completions, whose first word is 0 like that of an empty slot.
     assert!(!ring.reserve(layout().slots()));
-    for batch in [0, BATCHES + 1, u32::MAX] {
+    let words = || memory.0.iter().map(Cell::get).collect::<Vec<u32>>();
+    memory.0.iter().for_each(|word| word.set(7));
+    for batch in [0, BATCHES + 1] {
         ring.open_batch(batch);
     }
-    let after: Vec<u32> = memory.0.iter().map(|word| word.get()).collect();
-    assert_eq!(after, before);
+    assert!(words().iter().all(|word| *word == 7));
+    ring.open_batch(BATCHES);
+    assert!(words().contains(&0));
+}
+
+#[test]
+fn a_worker_claims_no_slot_beyond_the_ring() {
+    let memory = ring_memory();
+    let ring = Ring::new(&memory, layout());
+    post(ring, &[one(Kind::Nop, &[])]);
+    // The record of the priority names words after the slots, which look like a posted one.
+    let level = offset_of!(ControlBlock, levels) + 2 * size_of::<LevelRecord>();
+    memory.0[(level + offset_of!(LevelRecord, first)) / 4].set(layout().slots());
+    let beyond: [u32; 16] = bytemuck::cast(SlotRecord {
+        status: Status::Published as u32,
+        ..one(Kind::Nop, &[])
+    });
+    for (at, word) in (layout().slot(layout().slots())..).zip(beyond) {
+        memory.0[at as usize].set(word);
+    }
+    assert!(Worker::new(ring, None).claim().is_none());
+}
+
+#[test]
+fn a_slot_among_those_of_another_priority_is_a_fault() {
+    let memory = ring_memory();
+    let ring = Ring::new(&memory, layout());
+    post(ring, &[one(Kind::Nop, &[])]);
+    let index = ring.slots_of(2).start;
+    let priority = (offset_of!(SlotRecord, priority) / 4) as u32;
+    memory.0[(layout().slot(index) + priority) as usize].set(1);
+    let _ = work(ring);
+    let record = ring.completion(index);
+    let found = (FaultCode::from_word(record.fault), record.results[0]);
+    assert_eq!(found, (FaultCode::BadPriority, 1));
+}
+
+#[test]
+fn a_printed_record_of_an_impossible_length_is_not_read() {
+    let memory = ring_memory();
+    let ring = Ring::new(&memory, layout());
+    post(ring, &[one(Kind::Print, &[2, 5, 6])]);
+    let _ = work(ring);
+    let record = ring.print_at(0).unwrap();
+    assert_eq!((record.words, record.text[..2].to_vec()), (2, vec![5, 6]));
+    let words = layout().print(0) as usize + offset_of!(PrintRecord, words) / 4;
+    memory.0[words].set(PRINT_WORDS as u32 + 1);
+    assert_eq!(ring.print_at(0), None);
+}
+
+#[test]
+fn a_worker_leaves_the_ring_of_another_version() {
+    for at in [
+        offset_of!(ControlBlock, magic),
+        offset_of!(ControlBlock, version),
+    ] {
+        let memory = ring_memory();
+        let ring = Ring::new(&memory, layout());
+        assert!(!Worker::new(ring, None).should_end());
+        memory.0[at / 4].set(9);
+        assert!(Worker::new(ring, None).should_end());
+    }
+}
+
+#[test]
+fn a_tenant_has_no_more_slots_at_once_than_its_quota() {
+    let memory = ring_memory();
+    let ring = Ring::new(&memory, layout());
+    memory.0[record(READER) + offset_of!(TenantRecord, quota) / 4].set(1);
+    let load = slot(Kind::Load, READER, 2, &[0]);
+    post(ring, &[load, load]);
+    let mut workers = [Worker::new(ring, None), Worker::new(ring, None)];
+    let first = workers[0].claim().unwrap();
+    assert!(workers[1].claim().is_none());
+    workers[0].answer(first, Outcome::word(0));
+    assert!(workers[1].claim().is_some());
 }
