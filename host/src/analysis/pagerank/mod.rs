@@ -5,7 +5,7 @@ pub(super) mod oracle;
 
 use super::{
     Analysis, Answer, Bars, Built, Case, End, Facts, Figure, Found, Picture, Question, Ranking,
-    Reading, Sentence,
+    Reading, Sentence, Streaming,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -20,6 +20,7 @@ const FACTS: Facts = Facts {
     title: "PageRank",
     summary: "Rank of every node",
     ranks: true,
+    streams: Some(Streaming::Ranks),
     picture: Picture {
         title: "Nodes by rank",
         axis: "rank",
