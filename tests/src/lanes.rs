@@ -259,6 +259,7 @@ unsafe impl Grid for Lane<'_> {
     memory! {
         constant(word: *const u32) -> u32;
         constant4(word: *const u32) -> [u32; 4];
+        constant4_kept(word: *const u32) -> [u32; 4];
         load_weak(word: *const u32) -> u32;
         store_weak(word: *mut u32, value: u32) -> ();
         load_weak4(word: *const u32) -> [u32; 4];

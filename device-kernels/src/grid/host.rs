@@ -289,6 +289,11 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
         unsafe { word.cast::<[u32; 4]>().read() }
     }
     #[inline(always)]
+    unsafe fn constant4_kept(self, word: *const u32) -> [u32; 4] {
+        // SAFETY: the same contract.
+        unsafe { self.constant4(word) }
+    }
+    #[inline(always)]
     unsafe fn prefetch(self, word: *const u32) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a hint for any address, on every processor of this kind.

@@ -202,6 +202,12 @@ pub unsafe trait Grid: Copy {
     /// `word` must be aligned to 16 bytes, and four words from it on valid for
     /// reads and constant during the run.
     unsafe fn constant4(self, word: *const u32) -> [u32; 4];
+    /// Reads four neighbouring words that nothing writes during the run and that many lanes
+    /// read: they stay in the first-level cache, where there is one.
+    ///
+    /// # Safety
+    /// As for [`Grid::constant4`].
+    unsafe fn constant4_kept(self, word: *const u32) -> [u32; 4];
     /// Fetches a word that nothing writes into a cache, without waiting for it.
     ///
     /// # Safety

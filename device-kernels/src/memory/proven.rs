@@ -56,6 +56,14 @@ impl Proven {
         unsafe { grid.constant4(self.place(index)) }
     }
 
+    /// See [`Grid::constant4_kept`]; `index` is a multiple of four.
+    #[inline(always)]
+    pub fn constant4_kept<G: Grid>(self, grid: G, index: u32) -> [u32; 4] {
+        debug_assert!(index.is_multiple_of(4) && index + 3 < self.len);
+        // SAFETY: as for `constant4`.
+        unsafe { grid.constant4_kept(self.place(index)) }
+    }
+
     /// Words `index` and `index + 1`, see [`Words::constant`], as one.
     #[inline(always)]
     pub fn constant_wide<G: Grid>(self, grid: G, index: u32) -> u64 {

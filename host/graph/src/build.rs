@@ -1,16 +1,23 @@
-//! Turns unsorted edges into clean rows, within the memory of the edges.
+//! Turns unsorted edges into clean rows, on all threads and within the memory of the edges.
 //!
 //! Edges come in any order, with duplicates and self loops. They leave as [`Csr`] rows: sorted,
 //! each edge once (the lightest if weighted), no loops. The adjacency of a directed graph is
 //! packed into the front of the edge buffer, so the peak is the buffer plus offsets: twice the
-//! result. An undirected edge is buffered once and becomes two, so its peak is twice the result as
-//! well. Reading and id mapping happen before.
+//! result. An undirected edge is buffered once, with its lower end first, and becomes two
+//! ([`mirrored`]), again within twice the result. The result is the same for any number of
+//! threads. Reading and id mapping happen before.
+
+mod merge;
+mod mirrored;
+mod parts;
 
 use rayon::prelude::*;
 
 use super::csr::Csr;
 use super::memory::{self, Shortage};
 use super::radix;
+use merge::merge;
+use parts::Cuts;
 
 /// Most directed edges that 32-bit offsets address.
 pub(super) const MAX_EDGES: u64 = u32::MAX as u64;
@@ -65,38 +72,29 @@ pub(super) fn rows<const N: usize>(
 where
     [u32; N]: bytemuck::Pod,
 {
-    let self_loops = drop_self_loops(&mut edges);
     if direction == Direction::Both {
         edges
             .par_iter_mut()
             .for_each(|edge| edge[..2].sort_unstable());
     }
     radix::sort(&mut edges, nodes);
-    let before = edges.len();
-    merge_duplicates(&mut edges);
-    let duplicates = (before - edges.len()) as u64;
-    edges.shrink_to_fit();
+    let cleaned = merge(&mut edges);
     let csr = match direction {
         Direction::Directed => directed_rows(edges, nodes)?,
-        Direction::Both => mirrored_rows(&edges, nodes)?,
-    };
-    let cleaned = Cleaned {
-        self_loops,
-        duplicates,
+        Direction::Both => mirrored::mirrored_rows(edges, nodes)?,
     };
     Ok((csr, cleaned))
 }
 
+/// Packs sorted edges without duplicates into rows.
 fn directed_rows<const N: usize>(edges: Edges<N>, nodes: u32) -> Result<Csr, Shortage>
 where
     [u32; N]: bytemuck::Pod,
 {
-    let mut offsets = memory::zeroed::<u32>(nodes as usize + 1)?;
-    edges
-        .iter()
-        .for_each(|edge| offsets[edge[0] as usize + 1] += 1);
-    accumulate(&mut offsets);
-    let (targets, weights) = pack(edges)?;
+    let cuts = Cuts::of(&edges);
+    let offsets = cuts.offsets(&edges, nodes)?;
+    let weights = (N == 3).then(|| column(&edges, N - 1)).transpose()?;
+    let targets = pack(edges, &cuts);
     Ok(Csr {
         offsets,
         targets,
@@ -104,79 +102,35 @@ where
     })
 }
 
-/// Builds rows of both directions from sorted edges whose lower end comes first.
-///
-/// Needs no second sort: row `x` receives its lower neighbours, in order, while their rows are
-/// read, and then its own higher ones.
-fn mirrored_rows<const N: usize>(edges: &[[u32; N]], nodes: u32) -> Result<Csr, Shortage> {
-    let mut next = memory::zeroed::<u32>(nodes as usize + 1)?;
-    for edge in edges {
-        next[edge[0] as usize + 1] += 1;
-        next[edge[1] as usize + 1] += 1;
-    }
-    accumulate(&mut next);
-    let mut targets = memory::zeroed::<u32>(2 * edges.len())?;
-    let mut weights = memory::zeroed::<u32>(if N == 3 { targets.len() } else { 0 })?;
-    for edge in edges {
-        for (from, to) in [(edge[0], edge[1]), (edge[1], edge[0])] {
-            let at = next[from as usize] as usize;
-            next[from as usize] += 1;
-            targets[at] = to;
-            if N == 3 {
-                weights[at] = edge[N - 1];
-            }
-        }
-    }
-    // Every cursor now points to the start of the next row; shifting by one restores the offsets.
-    next.rotate_right(1);
-    next[0] = 0;
-    if let Some(last) = next.last_mut() {
-        *last = targets.len() as u32;
-    }
-    let weights = (N == 3).then_some(weights);
-    Ok(Csr {
-        offsets: next,
-        targets,
-        weights,
-    })
-}
-
-/// Turns counts, each one place to the right, into row starts.
-fn accumulate(counts: &mut [u32]) {
-    let mut sum = 0;
-    for count in counts {
-        sum += *count;
-        *count = sum;
-    }
-}
-
-/// Keeps the lightest of equal edges; the edges are sorted.
-fn merge_duplicates<const N: usize>(edges: &mut Edges<N>) {
-    edges.dedup_by(|later, kept| {
-        let same = later[0] == kept[0] && later[1] == kept[1];
-        if same && N == 3 {
-            kept[N - 1] = kept[N - 1].min(later[N - 1]);
-        }
-        same
-    });
+/// Copies one word of every edge.
+fn column<const N: usize>(edges: &[[u32; N]], at: usize) -> Result<Vec<u32>, Shortage> {
+    let mut words = memory::zeroed::<u32>(edges.len())?;
+    words
+        .par_iter_mut()
+        .zip(edges)
+        .for_each(|(word, edge)| *word = edge[at]);
+    Ok(words)
 }
 
 /// Moves the targets to the front of the buffer and frees the rest.
-fn pack<const N: usize>(edges: Edges<N>) -> Result<(Vec<u32>, Option<Vec<u32>>), Shortage>
+fn pack<const N: usize>(edges: Edges<N>, cuts: &Cuts) -> Vec<u32>
 where
     [u32; N]: bytemuck::Pod,
 {
-    let all = edges.iter().map(|edge| edge[N - 1]);
-    let weights = (N == 3).then(|| memory::collect(edges.len(), all));
-    let weights = weights.transpose()?;
     let count = edges.len();
     let mut words: Vec<u32> = bytemuck::allocation::cast_vec(edges);
-    for at in 0..count {
-        words[at] = words[at * N + 1];
+    let parts = cuts.split(&mut words, N);
+    parts.into_par_iter().for_each(|part| {
+        for at in 0..part.len() / N {
+            part[at] = part[at * N + 1];
+        }
+    });
+    for part in cuts.ranges() {
+        words.copy_within(N * part.start..N * part.start + part.len(), part.start);
     }
     words.truncate(count);
     words.shrink_to_fit();
-    Ok((words, weights))
+    words
 }
 
 #[cfg(test)]
@@ -251,6 +205,66 @@ mod tests {
                 prop_assert!(csr.neighbours(node).is_sorted());
             }
             prop_assert_eq!(found, expected);
+        }
+    }
+
+    /// Draws more edges than one thread sorts alone, with loops and duplicates, some rows long.
+    fn many(nodes: u32, count: usize) -> Vec<[u32; 3]> {
+        let stream = crate::mix::Stream::new(5, u64::from(nodes));
+        let draw = |at: usize| {
+            let word = stream.word(at as u64);
+            let (low, high) = (word as u32 >> 4, (word >> 32) as u32);
+            let from = if word.is_multiple_of(5) { 7 } else { low };
+            [from % nodes, high % nodes, (word >> 9) as u32 % 100]
+        };
+        (0..count).map(draw).collect()
+    }
+
+    fn expected(edges: &[[u32; 3]], both: bool) -> (BTreeMap<(u32, u32), u32>, Cleaned) {
+        let (mut all, mut cleaned) = (BTreeMap::new(), Cleaned::default());
+        for &[a, b, weight] in edges {
+            let end = if both { (a.min(b), a.max(b)) } else { (a, b) };
+            if a == b {
+                cleaned.self_loops += 1;
+            } else if let Some(known) = all.insert(end, weight) {
+                all.insert(end, weight.min(known));
+                cleaned.duplicates += 1;
+            }
+        }
+        if both {
+            let turned: Vec<_> = all.iter().map(|(&(a, b), &w)| ((b, a), w)).collect();
+            all.extend(turned);
+        }
+        (all, cleaned)
+    }
+
+    #[test]
+    fn many_edges_make_the_same_rows_on_any_number_of_threads() {
+        for (nodes, both) in [(40_000, false), (40_000, true), (300, true), (70, false)] {
+            let edges = many(nodes, 300_000);
+            let (all, dropped) = expected(&edges, both);
+            let targets: Vec<u32> = all.keys().map(|end| end.1).collect();
+            let weights: Vec<u32> = all.values().copied().collect();
+            let plain: Vec<[u32; 2]> = edges.iter().map(|edge| [edge[0], edge[1]]).collect();
+            let direction = Direction::of(both);
+            for threads in [1, 2, 3, 7] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+                let pool = pool.build().unwrap();
+                let (csr, cleaned) = pool
+                    .install(|| rows(edges.clone(), nodes, direction))
+                    .unwrap();
+                assert_eq!(cleaned, dropped, "{nodes} nodes, {threads} threads");
+                assert!(csr.targets() == targets && csr.weights() == Some(&weights));
+                let (bare, cleaned) = pool
+                    .install(|| rows(plain.clone(), nodes, direction))
+                    .unwrap();
+                assert_eq!(cleaned, dropped);
+                assert!(bare.targets() == targets && bare.offsets() == csr.offsets());
+                for node in 0..nodes {
+                    let row = all.range((node, 0)..=(node, u32::MAX));
+                    assert_eq!(csr.degree(node) as usize, row.count());
+                }
+            }
         }
     }
 

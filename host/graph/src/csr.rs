@@ -189,7 +189,7 @@ fn parts_for(edges: usize) -> usize {
 }
 
 /// Cuts all rows into consecutive ranges with about the same number of edges.
-fn split_rows(offsets: &[u32], parts: usize) -> Vec<std::ops::Range<u32>> {
+pub(super) fn split_rows(offsets: &[u32], parts: usize) -> Vec<std::ops::Range<u32>> {
     let nodes = offsets.len() - 1;
     let edges = u64::from(offsets[nodes]);
     let mut cuts: Vec<u32> = (0..=parts as u64)

@@ -5,6 +5,10 @@
 //! .19), uniform random graphs, grids, and a chain that resembles a control-flow graph.
 //! [`super::spec`] parses the text of a specification.
 
+mod near;
+
+use std::array::from_fn;
+
 use rayon::prelude::*;
 
 use super::build::{self, Direction, Edges, MAX_EDGES};
@@ -21,9 +25,9 @@ const STREAM_EDGES: u64 = 1;
 const STREAM_NAMES: u64 = 2;
 const STREAM_JUMPS: u64 = 3;
 /// Quadrant probabilities of the Kronecker graph, as parts of 2^32.
-const RMAT_A: u64 = (0.57 * 4_294_967_296.0) as u64;
-const RMAT_AB: u64 = (0.76 * 4_294_967_296.0) as u64;
-const RMAT_ABC: u64 = (0.95 * 4_294_967_296.0) as u64;
+const RMAT_A: u32 = (0.57 * 4_294_967_296.0) as u32;
+const RMAT_AB: u32 = (0.76 * 4_294_967_296.0) as u32;
+const RMAT_ABC: u32 = (0.95 * 4_294_967_296.0) as u32;
 
 /// Builds the graph of a specification.
 ///
@@ -83,7 +87,7 @@ pub(super) fn generate(shape: &Generator, name: &str, weights: bool) -> Result<G
 }
 
 /// Bytes that a graph takes while it is generated: random edges are sorted before they become
-/// rows, which takes as much again.
+/// rows, which takes as much again, offsets included.
 fn peak_bytes(shape: &Generator, weights: bool) -> u64 {
     let (nodes, edges) = shape.counts();
     let copies = match shape {
@@ -91,12 +95,16 @@ fn peak_bytes(shape: &Generator, weights: bool) -> u64 {
         Generator::Grid { .. } | Generator::Chain { .. } => 1,
     };
     let columns = copies + u64::from(weights);
-    (nodes + columns * edges).saturating_mul(4)
+    (copies * nodes + columns * edges).saturating_mul(4)
 }
 
-/// Draws the ends of the edge with a given index.
+/// Edges that are drawn side by side, so that a compiler can use vectors.
+const LANES: usize = 8;
+
+/// Draws the ends of edges.
 trait Draw: Sync {
-    fn edge(&self, index: u64) -> [u32; 2];
+    /// Draws the edge with index `first` and those after it.
+    fn edges(&self, first: u64) -> [[u32; 2]; LANES];
 }
 
 /// Draws edges, `edge_factor` times as many as nodes, and builds their rows.
@@ -106,10 +114,12 @@ fn random(
     direction: Direction,
 ) -> Result<Csr, Shortage> {
     let drawn = u64::from(nodes) * u64::from(edge_factor);
-    let mut edges = Edges::<2>::new();
-    memory::reserve_exact(&mut edges, drawn as usize)?;
-    let all = (0..drawn as usize).into_par_iter();
-    edges.par_extend(all.map(|index| draw.edge(index as u64)));
+    let mut edges: Edges<2> = memory::zeroed(drawn as usize)?;
+    let lanes = edges.par_chunks_mut(LANES).enumerate();
+    lanes.for_each(|(at, part)| {
+        let drawn = draw.edges((at * LANES) as u64);
+        part.copy_from_slice(&drawn[..part.len()]);
+    });
     Ok(build::rows(edges, nodes, direction)?.0)
 }
 
@@ -131,22 +141,36 @@ impl Rmat {
 
 impl Draw for Rmat {
     /// Descends `scale` quadrants, two per random word.
-    fn edge(&self, index: u64) -> [u32; 2] {
-        let stream = self.edges.at(index);
-        let (mut from, mut to) = (0u32, 0u32);
-        let mut word = 0;
-        for level in 0..self.scale {
-            word = if level % 2 == 0 {
-                stream.word(u64::from(level))
-            } else {
-                word >> 32
-            };
-            let r = word & 0xffff_ffff;
-            from = (from << 1) | u32::from(r >= RMAT_AB);
-            to = (to << 1) | u32::from((RMAT_A..RMAT_AB).contains(&r) || r >= RMAT_ABC);
+    fn edges(&self, first: u64) -> [[u32; 2]; LANES] {
+        let streams: [Stream; LANES] = from_fn(|lane| self.edges.at(first + lane as u64));
+        let mut levels = [[0; LANES]; u32::BITS as usize];
+        let pairs = levels.chunks_exact_mut(2).zip((0..self.scale).step_by(2));
+        for (pair, level) in pairs {
+            for (lane, stream) in streams.iter().enumerate() {
+                let word = stream.word(u64::from(level));
+                (pair[0][lane], pair[1][lane]) = (word as u32, (word >> 32) as u32);
+            }
         }
-        [self.names.of(from), self.names.of(to)]
+        let [from, to] = quadrants(&levels[..self.scale as usize]);
+        from_fn(|lane| [self.names.of(from[lane]), self.names.of(to[lane])])
     }
+}
+
+/// Turns random words, one per level, into the bits of sources and targets.
+///
+/// Three comparisons tell a quadrant: the second one is the source's bit, the parity of all three
+/// the target's. A function of its own, so that the comparisons are vectors wherever it is called.
+#[inline(never)]
+fn quadrants(levels: &[[u32; LANES]]) -> [[u32; LANES]; 2] {
+    let [mut a, mut ab, mut abc] = [[0; LANES]; 3];
+    for words in levels {
+        for lane in 0..LANES {
+            a[lane] = 2 * a[lane] + u32::from(words[lane] >= RMAT_A);
+            ab[lane] = 2 * ab[lane] + u32::from(words[lane] >= RMAT_AB);
+            abc[lane] = 2 * abc[lane] + u32::from(words[lane] >= RMAT_ABC);
+        }
+    }
+    [ab, from_fn(|lane| a[lane] ^ ab[lane] ^ abc[lane])]
 }
 
 struct Uniform {
@@ -164,9 +188,11 @@ impl Uniform {
 }
 
 impl Draw for Uniform {
-    fn edge(&self, index: u64) -> [u32; 2] {
-        let word = self.edges.at(index).word(0);
-        [word as u32 & self.mask, (word >> 32) as u32 & self.mask]
+    fn edges(&self, first: u64) -> [[u32; 2]; LANES] {
+        from_fn(|lane| {
+            let word = self.edges.at(first + lane as u64).word(0);
+            [word as u32 & self.mask, (word >> 32) as u32 & self.mask]
+        })
     }
 }
 
@@ -202,53 +228,27 @@ impl Names {
 
 /// Four neighbours per node, numbered row by row, without wrap-around.
 fn grid(width: u32, height: u32) -> Result<Csr, Shortage> {
-    let nodes = width * height;
-    let (mut offsets, mut targets) = (Vec::new(), Vec::new());
-    memory::reserve_exact(&mut offsets, nodes as usize + 1)?;
-    let (w, h) = (u64::from(width), u64::from(height));
-    memory::reserve_exact(&mut targets, (4 * w * h - 2 * w - 2 * h) as usize)?;
-    offsets.push(0u32);
-    for y in 0..height {
-        for x in 0..width {
-            let node = y * width + x;
-            let near = [
-                (y > 0).then(|| node - width),
-                (x > 0).then(|| node - 1),
-                (x + 1 < width).then(|| node + 1),
-                (y + 1 < height).then(|| node + width),
-            ];
-            targets.extend(near.into_iter().flatten());
-            offsets.push(targets.len() as u32);
-        }
-    }
-    Ok(Csr {
-        offsets,
-        targets,
-        weights: None,
+    near::rows(width * height, |node| {
+        let (x, y) = (node % width, node / width);
+        let near = [
+            (y > 0).then(|| node - width),
+            (x > 0).then(|| node - 1),
+            (x + 1 < width).then(|| node + 1),
+            (y + 1 < height).then(|| node + width),
+        ];
+        near.into_iter().flatten()
     })
 }
 
 /// `i -> i + 1`, and from a quarter of the nodes also `i -> i + 2..=16`.
 fn chain(nodes: u32, seed: u64) -> Result<Csr, Shortage> {
     let stream = Stream::new(seed, STREAM_JUMPS);
-    let (mut offsets, mut targets) = (Vec::new(), Vec::new());
-    memory::reserve_exact(&mut offsets, nodes as usize + 1)?;
-    memory::reserve_exact(&mut targets, nodes as usize / 4 * 5)?;
-    offsets.push(0u32);
-    for node in 0..nodes {
+    near::rows(nodes, |node| {
         let word = stream.word(u64::from(node));
         let jump = (word & 3 == 0).then(|| 2 + (word >> 32) as u32 % 15);
-        let ends = [Some(1), jump]
-            .into_iter()
-            .flatten()
-            .filter_map(|step| node.checked_add(step));
-        targets.extend(ends.filter(|&end| end < nodes));
-        offsets.push(targets.len() as u32);
-    }
-    Ok(Csr {
-        offsets,
-        targets,
-        weights: None,
+        let ends = [Some(1), jump].into_iter().flatten();
+        ends.filter_map(move |step| node.checked_add(step))
+            .filter(move |&end| end < nodes)
     })
 }
 

@@ -93,6 +93,50 @@ fn random_graphs_are_symmetric_clean_and_depend_on_the_seed_alone() {
 }
 
 #[test]
+fn every_shape_has_the_same_bytes_for_any_number_of_threads() {
+    for spec in [
+        "gen:rmat:15:16:3",
+        "gen:rmat-directed:15:16:3",
+        "gen:uniform:15:16:3",
+        "gen:uniform:3:50000:3",
+        "gen:grid:301x200",
+        "gen:chain:100001:3",
+    ] {
+        for weights in [false, true] {
+            let with = |threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+                let pool = pool.build().unwrap();
+                pool.install(|| graph(spec, weights)).unwrap()
+            };
+            let one = with(1);
+            assert_eq!(one.weights().is_some(), weights);
+            for threads in [2, 3, 7] {
+                let other = with(threads);
+                let parts = |graph: &Graph| {
+                    let arrays = (graph.offsets().to_vec(), graph.targets().to_vec());
+                    (arrays, graph.weights().map(<[u32]>::to_vec))
+                };
+                assert!(parts(&one) == parts(&other), "{spec}, {threads} threads");
+            }
+        }
+    }
+}
+
+/// Measured figures name these shapes, so their hashes are those of the first generators.
+#[test]
+fn published_shapes_stay_as_they_are() {
+    for (spec, hash) in [
+        ("gen:rmat:12:16", 0x52f1_c7bc_cda0_43cf),
+        ("gen:rmat-directed:12:16", 0x7db2_49fa_28c6_8139),
+        ("gen:uniform:12:16", 0xad87_a111_d68f_eb3e),
+        ("gen:grid:100x90", 0x4553_8742_61c7_8258),
+        ("gen:chain:10000", 0x91d5_b5a9_bbc9_a65c),
+    ] {
+        assert_eq!(graph(spec, false).unwrap().layout_hash(), hash, "{spec}");
+    }
+}
+
+#[test]
 fn a_directed_kronecker_graph_has_the_edges_of_the_undirected_one_in_one_direction() {
     let with_threads = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);

@@ -3,7 +3,10 @@
 //! A graph of 100 M edges must not be copied while it is sorted: the edge buffer is already twice
 //! the adjacency. So this is a most-significant-digit radix sort that permutes within the buffer
 //! (the American flag sort of McIlroy, Bostic and McIlroy, 1993) and recurses over buckets on all
-//! threads. It knows nothing of graphs beyond the key of an edge.
+//! threads. Buckets too large for one thread are made by all of them: each permutes a stripe, and
+//! [`stripes`] brings the buckets together. It knows nothing of graphs beyond the key of an edge.
+
+mod stripes;
 
 use rayon::prelude::*;
 
@@ -11,6 +14,14 @@ const DIGIT_BITS: u32 = 8;
 const BUCKETS: usize = 1 << DIGIT_BITS;
 /// Below this size a comparison sort stays in the cache and is faster than another pass.
 const SMALL: usize = 1 << 12;
+/// Edges that are sorted by rows: with their targets beside them, they fit a second-level cache.
+const ROW_WISE: std::ops::RangeInclusive<usize> = 64..=1 << 16;
+/// Most bits of the source that distinguish their rows.
+const ROW_BITS: u32 = 12;
+/// With fewer edges, one thread permutes them all.
+const STRIPED: usize = 1 << 18;
+/// Stripes a thread, as threads differ in speed.
+const STRIPES: usize = 4;
 
 /// The sort key of an edge: source in the high half, target in the low half.
 #[inline]
@@ -31,13 +42,17 @@ pub(super) fn sort<const N: usize>(edges: &mut [[u32; N]], nodes: u32) {
         return;
     }
     let id_bits = (u32::BITS - nodes.saturating_sub(1).leading_zeros()).max(1);
-    partition(
-        edges,
-        Digits {
-            id_bits,
-            left: 2 * id_bits,
-        },
-    );
+    let threads = rayon::current_num_threads();
+    let alone = if threads == 1 {
+        usize::MAX
+    } else {
+        STRIPED.max(edges.len() / (2 * threads))
+    };
+    let digits = Digits {
+        id_bits,
+        left: 2 * id_bits,
+    };
+    partition(edges, digits, alone);
 }
 
 /// Key bits that are still unsorted: the low `left` of source and target joined without gap.
@@ -63,13 +78,23 @@ impl Digits {
     }
 }
 
-fn partition<const N: usize>(edges: &mut [[u32; N]], digits: Digits) {
+/// Sorts by the digits that are left; up to `alone` edges are permuted by one thread.
+fn partition<const N: usize>(edges: &mut [[u32; N]], digits: Digits, alone: usize) {
+    let row_bits = digits.left.saturating_sub(digits.id_bits);
+    let is_row_wise = N == 2 && row_bits <= ROW_BITS && edges.len() >= 1 << row_bits;
+    if is_row_wise && ROW_WISE.contains(&edges.len()) {
+        sort_rows(edges, (1 << row_bits) - 1);
+        return;
+    }
     if edges.len() <= SMALL || digits.left == 0 {
         edges.sort_unstable_by_key(key);
         return;
     }
-    let counts = histogram(edges, digits);
-    permute(edges, digits, &counts);
+    let counts = if edges.len() <= alone {
+        permute(edges, digits)
+    } else {
+        permute_together(edges, digits)
+    };
     let mut buckets = Vec::with_capacity(BUCKETS);
     let mut rest = edges;
     for &count in &counts {
@@ -79,29 +104,59 @@ fn partition<const N: usize>(edges: &mut [[u32; N]], digits: Digits) {
     }
     buckets
         .into_par_iter()
-        .for_each(|bucket| partition(bucket, digits.next()));
+        .for_each(|bucket| partition(bucket, digits.next(), alone));
 }
 
-fn histogram<const N: usize>(edges: &[[u32; N]], digits: Digits) -> [usize; BUCKETS] {
-    let count = |part: &[[u32; N]]| {
-        let mut counts = [0usize; BUCKETS];
-        for edge in part {
-            counts[digits.of(edge)] += 1;
+/// Sorts edges whose sources differ in the bits of `mask`: counts them by row, then sorts rows.
+fn sort_rows<const N: usize>(edges: &mut [[u32; N]], mask: u32) {
+    let mut ends = [0u32; 1 << ROW_BITS];
+    for edge in edges.iter() {
+        ends[(edge[0] & mask) as usize] += 1;
+    }
+    let mut sum = 0;
+    for end in &mut ends[..=mask as usize] {
+        sum += std::mem::replace(end, sum);
+    }
+    let mut targets = vec![0u32; edges.len()];
+    for edge in edges.iter() {
+        let end = &mut ends[(edge[0] & mask) as usize];
+        targets[*end as usize] = edge[1];
+        *end += 1;
+    }
+    let high = edges.first().map_or(0, |edge| edge[0] & !mask);
+    let mut start = 0;
+    for (row, &end) in (high..=high | mask).zip(&ends) {
+        let range = start..end as usize;
+        targets[range.clone()].sort_unstable();
+        for (edge, &target) in edges[range.clone()].iter_mut().zip(&targets[range]) {
+            (edge[0], edge[1]) = (row, target);
         }
-        counts
-    };
+        start = end as usize;
+    }
+}
+
+/// Moves every edge into its bucket, by all threads; returns the sizes of the buckets.
+fn permute_together<const N: usize>(edges: &mut [[u32; N]], digits: Digits) -> [usize; BUCKETS] {
+    let stripe = edges.len().div_ceil(STRIPES * rayon::current_num_threads());
     let add = |mut a: [usize; BUCKETS], b: [usize; BUCKETS]| {
         a.iter_mut().zip(b).for_each(|(x, y)| *x += y);
         a
     };
-    edges
-        .par_chunks(1 << 18)
-        .map(count)
-        .reduce(|| [0; BUCKETS], add)
+    let counts = edges
+        .par_chunks_mut(stripe)
+        .map(|stripe| permute(stripe, digits))
+        .reduce(|| [0; BUCKETS], add);
+    stripes::bring_together(edges, stripe, digits);
+    counts
 }
 
-/// Moves every edge into its bucket by following the cycles of the permutation.
-fn permute<const N: usize>(edges: &mut [[u32; N]], digits: Digits, counts: &[usize; BUCKETS]) {
+/// Moves every edge into its bucket by following the cycles of the permutation; returns the sizes
+/// of the buckets.
+fn permute<const N: usize>(edges: &mut [[u32; N]], digits: Digits) -> [usize; BUCKETS] {
+    let mut counts = [0usize; BUCKETS];
+    for edge in edges.iter() {
+        counts[digits.of(edge)] += 1;
+    }
     let mut next = [0usize; BUCKETS];
     let mut end = [0usize; BUCKETS];
     let mut sum = 0;
@@ -124,6 +179,7 @@ fn permute<const N: usize>(edges: &mut [[u32; N]], digits: Digits, counts: &[usi
             }
         }
     }
+    counts
 }
 
 #[cfg(test)]
@@ -154,6 +210,18 @@ mod tests {
     }
 
     #[test]
+    fn stripes_sort_like_a_comparison_sort() {
+        for (threads, nodes) in [(2, 1 << 20), (3, 1000), (7, 2), (7, u32::MAX)] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let mut edges = noise(STRIPED + 12_345, nodes);
+            let mut expected = edges.clone();
+            expected.sort_unstable();
+            pool.build().unwrap().install(|| sort(&mut edges, nodes));
+            assert!(edges == expected, "{threads} threads, {nodes} nodes");
+        }
+    }
+
+    #[test]
     fn one_heavy_source_sorts() {
         let mut edges: Vec<[u32; 2]> = (0..100_000).map(|i| [5, (i * 7919) % 100_003]).collect();
         let mut expected = edges.clone();
@@ -163,6 +231,19 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn stripes_of_any_length_come_together(
+            ends in prop::collection::vec((0u32..16, 0u32..16), 1..300), stripe in 1usize..50
+        ) {
+            let digits = Digits { id_bits: 4, left: 8 };
+            let mut edges: Vec<[u32; 2]> = ends.iter().map(|&(a, b)| [a, b]).collect();
+            let mut expected = edges.clone();
+            expected.sort_unstable();
+            edges.chunks_mut(stripe).for_each(|stripe| { permute(stripe, digits); });
+            stripes::bring_together(&mut edges, stripe, digits);
+            prop_assert_eq!(edges, expected);
+        }
+
         #[test]
         fn weighted_edges_keep_their_weights(ends in prop::collection::vec((0u32..300, 0u32..300), 0..9000)) {
             let mut edges: Vec<[u32; 3]> = ends.iter().map(|&(a, b)| [a, b, a * 1000 + b]).collect();

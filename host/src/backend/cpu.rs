@@ -180,7 +180,7 @@ impl<'g> CpuSession<'g> {
 ///
 /// # Errors
 /// [`BackendError::TooManyThreads`] for more than [`THREADS_MAX`].
-pub(super) fn device_of(threads: Option<NonZeroUsize>) -> Result<DeviceInfo, BackendError> {
+pub(crate) fn device_of(threads: Option<NonZeroUsize>) -> Result<DeviceInfo, BackendError> {
     let threads = threads.unwrap_or_else(available_threads).get();
     if threads > THREADS_MAX {
         return Err(BackendError::TooManyThreads {

@@ -99,8 +99,9 @@ const USUAL_BLOCKS: [u32; 3] = [256, 640, LANES_MAX];
 /// Largest block that kernels are written for.
 const LANES_MAX: u32 = 1024;
 
-/// Kernels of batches.
-const BATCHES: [&str; 2] = ["seawall_batch", "seawall_batch_search"];
+/// Other kernels that are made in advance, for the largest blocks alone: those of programs of
+/// code, and of batches.
+const FULL_BLOCKS: [&str; 3] = ["seawall_mega_code", "seawall_batch", "seawall_batch_search"];
 
 /// A kernel whose machine code is made in advance.
 pub(crate) struct Precompiled {
@@ -117,7 +118,7 @@ pub(crate) fn precompiled() -> Vec<Precompiled> {
     let kernels = PERSISTENT
         .into_iter()
         .flat_map(|kernel| USUAL_BLOCKS.map(|lanes| (kernel, lanes)))
-        .chain(BATCHES.map(|kernel| (kernel, LANES_MAX)));
+        .chain(FULL_BLOCKS.map(|kernel| (kernel, LANES_MAX)));
     let kernels: Vec<_> = kernels.collect();
     MACHINES
         .into_iter()

@@ -287,6 +287,10 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         load4!(concat!("ld.global.nc", streaming!(), ".v4.u32"), reg64 word, nomem)
     }
     #[inline(always)]
+    unsafe fn constant4_kept(self, word: *const u32) -> [u32; 4] {
+        load4!("ld.global.nc.v4.u32", reg64 word, nomem)
+    }
+    #[inline(always)]
     unsafe fn prefetch(self, word: *const u32) {
         // SAFETY: a prefetch changes no memory.
         unsafe { asm!("prefetch.global.L2 [{}];", in(reg64) word, options(nostack)) };

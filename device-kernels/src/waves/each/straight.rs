@@ -1,6 +1,6 @@
 //! Runs instructions one after another, up to the next part that is for edges.
 
-use super::temps::{A, B, C, Fetched, TO, Temps, fetch};
+use super::temps::{A, B, C, Fetched, TO, Temps, fetch_from};
 use super::{Part, change, values};
 use crate::context::ContextRef;
 use crate::grid::Grid;
@@ -81,10 +81,11 @@ fn walk<G: Grid>(
         },
         flags: u32::from(active) | SETTLED,
     };
+    let code = cx.context().tables.code(grid);
     let mut at = first;
     let mut any = grid.ballot(active) != 0;
     while at < end {
-        let instruction = fetch(cx, at);
+        let instruction = fetch_from(grid, code, at);
         let Some(op) = Op::from_word(instruction.op) else {
             break;
         };

@@ -2,6 +2,7 @@
 
 use crate::context::ContextRef;
 use crate::grid::Grid;
+use crate::memory::Proven;
 use crate::shared::EACH_TEMPS;
 use seawall_core::abi::code::{Edges, EdgesPart, Instruction, OF_EDGE, Op, TEMPS};
 
@@ -14,8 +15,15 @@ const WORDS: u32 = (size_of::<Instruction>() / 4) as u32;
 #[inline(always)]
 pub(super) fn fetch<G: Grid>(cx: ContextRef<G>, at: u32) -> Fetched {
     let grid = cx.grid();
-    let code = cx.context().tables.code(grid);
-    let [op, temps, first, second] = code.constant4(grid, at * WORDS);
+    fetch_from(grid, cx.context().tables.code(grid), at)
+}
+
+/// Instruction `at` of the table `code`. All warps of all blocks read the same few lines, so
+/// these have to stay in the first-level cache: one slice of the second level would have to
+/// answer everyone.
+#[inline(always)]
+pub(super) fn fetch_from<G: Grid>(grid: G, code: Proven, at: u32) -> Fetched {
+    let [op, temps, first, second] = code.constant4_kept(grid, at * WORDS);
     Fetched {
         op,
         temps,

@@ -239,6 +239,12 @@ pub enum GraphError {
         /// Nodes allowed for any number of edges.
         limit: u64,
     },
+    /// A file was written to while its edges were read.
+    #[error("{file}: the file changed while it was read; run again when nothing writes to it")]
+    Changed {
+        /// File as the caller named it.
+        file: String,
+    },
     /// A `gen:` specification is wrong.
     #[error("{spec}: {problem}")]
     Generator {
@@ -327,7 +333,7 @@ impl GraphError {
             | Self::Scale { .. }
             | Self::OtherFormat { .. }
             | Self::NoWeights { .. } => Cause::Request,
-            Self::Memory { .. } | Self::Threads { .. } => Cause::Failure,
+            Self::Changed { .. } | Self::Memory { .. } | Self::Threads { .. } => Cause::Failure,
         }
     }
 }

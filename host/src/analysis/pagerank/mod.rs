@@ -5,6 +5,7 @@ pub(super) mod oracle;
 
 use super::{
     Analysis, Answer, Bars, Built, Case, End, Facts, Found, Picture, Question, Ranking, Reading,
+    Streaming,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -19,6 +20,7 @@ const FACTS: Facts = Facts {
     title: "PageRank",
     summary: "Rank of every node",
     ranks: true,
+    streams: Some(Streaming::Ranks),
     picture: Picture {
         title: "Nodes by rank",
         axis: "rank",
