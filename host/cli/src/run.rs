@@ -58,7 +58,7 @@ standard input.
 Generators: gen:rmat:SCALE:EDGEFACTOR[:SEED], gen:rmat-directed:SCALE:EDGEFACTOR[:SEED],
 gen:uniform:SCALE:EDGEFACTOR[:SEED], gen:grid:WIDTH[xHEIGHT], gen:chain:NODES[:SEED].
 
-Batches: several graphs run in one submission, one a block or thread at a time, and
+Batches: several graphs run in one submission, one per block or thread at a time, and
 each has its own result. Name several, a folder (its graph files, by name), @LIST (a
 text file, one graph a line, # starts a comment, paths are relative to the list), or
 gen:batch:COUNT:SHAPE (such as chain:512, with COUNT seeds). Sources are looked for in
