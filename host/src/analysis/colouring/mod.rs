@@ -90,7 +90,7 @@ struct Registers {
     used: RegisterId,
     /// The first colour that a node has not looked at yet.
     bases: RegisterId,
-    /// How many neighbours come before a node and have no colour yet.
+    /// Neighbours that come before a node and have no colour yet.
     waits: RegisterId,
 }
 
