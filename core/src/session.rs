@@ -47,7 +47,7 @@ pub struct SessionProfile {
     pub per_run_output_bytes: u64,
     /// Bytes that the session may use.
     pub budget_bytes: u64,
-    /// When results are read back.
+    /// Times at which results are read back.
     pub readback: ReadbackPolicy,
 }
 

@@ -38,7 +38,7 @@ pub const PIECES: Slot<1> = Slot::after(EPOCH);
 pub const MISSES: Slot<1> = Slot::after(PIECES);
 /// The first such index, and the length that it was not below.
 pub const MISSED: Slot<2> = Slot::after(MISSES);
-/// When blocks stop themselves, low word first.
+/// Time at which blocks stop themselves, low word first.
 pub const DEADLINE: Slot<2> = Slot::after(MISSED);
 /// Number of the running iteration.
 pub const TAG: Slot<1> = Slot::after(DEADLINE);

@@ -32,6 +32,26 @@ impl Executor {
             Self::Mega => "mega",
         }
     }
+
+    /// A few words for help.
+    #[must_use]
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::Cpu => "One-lane blocks on threads",
+            Self::Launches => "One kernel launch per group",
+            Self::Graph => "A CUDA graph",
+            Self::Mega => "The persistent megakernel",
+        }
+    }
+
+    /// Whether it runs on a GPU: it then has memory and costs of its own.
+    #[must_use]
+    pub const fn is_on_gpu(self) -> bool {
+        match self {
+            Self::Cpu => false,
+            Self::Launches | Self::Graph | Self::Mega => true,
+        }
+    }
 }
 
 impl fmt::Display for Executor {

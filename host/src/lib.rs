@@ -4,7 +4,8 @@
 //! of `seawall-core` to an executor ([`backend`]); [`analysis`] holds ready
 //! programs, and [`run`] takes a request from a graph to a result,
 //! [`batch`] one for many graphs at once; [`service`] keeps workers resident
-//! that answer queries about one graph.
+//! that answer queries about one graph, and [`stream`] runs analyses of graphs whose edges stay on
+//! disk.
 
 pub use seawall_graph as graph;
 pub use seawall_graph::Cause;
@@ -22,6 +23,7 @@ pub mod calibrate;
 pub mod evidence;
 pub mod outcome;
 pub mod run;
+pub mod stream;
 pub mod batch;
 pub mod service;
 

@@ -18,6 +18,7 @@ use crate::backend::{HostWork, SessionWork};
 use crate::column::fnv1a;
 use crate::executor::Executor;
 use crate::graph::{Loaded, Scale, WeightKind, WeightOrigin};
+pub use crate::stream::{PassSummary, StreamReport};
 use seawall_core::session::ReuseTelemetry;
 use serde::Serialize;
 
@@ -264,6 +265,8 @@ pub struct RunOutcome {
     pub steps: Vec<StepSummary>,
     /// Number of all these steps.
     pub steps_total: u32,
+    /// The edges that were read while the run needed them; `None` if the graph was resident.
+    pub stream: Option<StreamReport>,
 }
 
 impl RunOutcome {

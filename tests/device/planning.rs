@@ -1,4 +1,4 @@
-//! What planning promises of runs on a GPU: rules that decide, bytes and work as predicted, and
+//! Promises of planning about runs on a GPU: rules that decide, bytes and work as predicted, and
 //! times of groups.
 
 use crate::tally::Tally;

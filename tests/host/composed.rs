@@ -1,12 +1,13 @@
 //! Analyses that are written without device code, on the CPU backend: judged by what their
 //! results must be, and by implementations that share nothing with them.
 
+use crate::drawn;
 use proptest::prelude::*;
 use seawall::graph::Graph;
 use seawall::outcome::{Column, RunOutcome};
 use seawall::run::{AnalysisKind, Machine, RunRequest, execute};
 use seawall_core::abi::code::hash;
-use seawall_tests::graphs::{self, EdgeList, SHAPES};
+use seawall_tests::graphs::{self, EdgeList};
 use seawall_tests::oracle;
 use seawall_tests::random::Random;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -37,9 +38,8 @@ fn words(outcome: &RunOutcome) -> &[u32] {
 }
 
 fn case() -> impl Strategy<Value = (EdgeList, bool)> {
-    let shape = proptest::sample::select(&SHAPES[..]);
-    (shape, 0..200_u32, any::<u64>(), any::<bool>()).prop_map(|(shape, nodes, seed, both)| {
-        let list = graphs::draw(shape, nodes, both, &mut Random::new(seed));
+    drawn::graphs(200).prop_map(|(list, _)| {
+        let both = list.undirected;
         (list, both)
     })
 }

@@ -56,7 +56,20 @@ fn kept<T: Clone + std::fmt::Debug>(items: Vec<T>) -> impl Strategy<Value = Vec<
 
 /// Choices for a case that is drawn from them; fewer and smaller ones make a smaller case.
 pub(crate) fn choices(most: usize) -> impl Strategy<Value = Random> {
-    collection::vec(any::<u32>(), 0..most).prop_map(Random::of_choices)
+    words(most).prop_map(Random::of_choices)
+}
+
+/// The words of fewer than `most` choices. Half a word each: as good for choosing, and twice as
+/// fast to shrink.
+pub(crate) fn words(most: usize) -> impl Strategy<Value = Vec<u32>> {
+    let choice = any::<u16>().prop_map(|half| u32::from(half) << 16 | u32::from(half));
+    collection::vec(choice, 0..most)
+}
+
+/// Choices for fewer than `most` waves. A shrinking case drops whole waves first, since they are
+/// drawn first.
+pub(crate) fn waves(most: usize) -> impl Strategy<Value = Vec<Vec<u32>>> {
+    collection::vec(words(40), 1..most)
 }
 
 /// A failure that any long enough path shows ends as the shortest one.

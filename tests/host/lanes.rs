@@ -2,6 +2,10 @@
 //!
 //! `SEAWALL_LANES_SECONDS=N` draws new cases for N seconds.
 
+use crate::drawn::{Drawn, choices, graphs, waves, words};
+use proptest::collection::hash_set;
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use seawall::analysis::{self, Question};
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{RunLimits, Session};
@@ -12,12 +16,13 @@ use seawall::tiles::TileShape;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::composed::{COMPOSED, run_composed};
 use seawall_tests::draw::{self, Limits, UNLIMITED};
-use seawall_tests::graphs::{EdgeList, SHAPES, Shape, draw, draw_sources, with_hubs};
+use seawall_tests::graphs::{EdgeList, with_hubs};
 use seawall_tests::harness::{ANALYSES, Asked, compare, run_analysis, run_ranks, run_script};
 use seawall_tests::lanes;
 use seawall_tests::paths::{Weights, run_paths};
 use seawall_tests::random::Random;
 use seawall_tests::straight;
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
@@ -28,36 +33,27 @@ const LIMITS: RunLimits = RunLimits {
     time_budget_ns: 110_000_000_000,
 };
 
-/// A session whose blocks have warps. It has few lanes, as a meeting of threads takes long.
-fn session(graph: &Graph, seed: u64) -> CpuSession<'_> {
+/// A session whose blocks have warps: on machine 0 of one block and one warp, on later ones of
+/// more. It has few lanes, as a meeting of threads takes long.
+fn session(graph: &Graph, machine: u32) -> CpuSession<'_> {
     let session = CpuSession::open(graph, None, LIMITS).unwrap();
-    session.with_machine(match seed % 4 {
-        0 => lanes::run::<2, 64>,
+    session.with_machine(match machine {
+        0 => lanes::run::<1, 32>,
         1 => lanes::run::<1, 96>,
         2 => lanes::run::<3, 32>,
+        3 => lanes::run::<2, 64>,
         // Shared memory as a launch asks for it: more than a block's own.
         _ => |launch, extra| lanes::run::<2, 96>(launch, extra.max(9_000)),
     })
 }
 
-fn draw_list(seed: u64, nodes: u32) -> (EdgeList, Random) {
-    let mut random = Random::new(seed);
-    let shape = SHAPES[seed as usize % SHAPES.len()];
-    let nodes = if shape == Shape::Path {
-        nodes / 3
-    } else {
-        nodes
-    };
-    let undirected = random.once_in(2);
-    (draw(shape, nodes, undirected, &mut random), random)
-}
+/// Machines of [`session`].
+const MACHINES: std::ops::Range<u32> = 0..5;
 
 /// Runs every analysis that has its own oracle.
-fn analyses(seed: u64) -> Tried {
-    let (list, mut random) = draw_list(seed, 150);
+fn analyses(((list, sources), machine, mut random): (Drawn, u32, Random)) -> Tried {
     let graph = list.graph().unwrap();
-    let mut session = session(&graph, seed);
-    let sources = draw_sources(list.nodes, &mut random);
+    let mut session = session(&graph, machine);
     let mut asked = |analysis, detail| Asked {
         analysis,
         sources: sources.clone(),
@@ -81,18 +77,16 @@ fn analyses(seed: u64) -> Tried {
 
 /// Triangles of dense graphs: rows that warps and blocks hold, in pieces too, and that are looked
 /// up from both ends of an edge.
-fn dense(seed: u64) -> Tried {
-    let mut random = Random::new(seed);
-    let nodes = 45 + random.below(25);
+fn dense((nodes, missing, machine): (u32, HashSet<(u32, u32)>, u32)) -> Tried {
     let pairs = (0..nodes).flat_map(|high| (0..high).map(move |low| (low, high)));
-    let edges = pairs.filter(|_| random.below(8) != 0).collect();
+    let edges = pairs.filter(|pair| !missing.contains(pair)).collect();
     let list = EdgeList {
         nodes,
         edges,
         undirected: true,
     };
     let graph = list.graph().unwrap();
-    let mut session = session(&graph, seed);
+    let mut session = session(&graph, machine);
     for analysis in [AnalysisKind::Triangles, AnalysisKind::TriangleTotal] {
         let asked = Asked {
             analysis,
@@ -108,24 +102,27 @@ fn dense(seed: u64) -> Tried {
 }
 
 /// Ranks, row by row and by tiles of rows.
-fn ranks(seed: u64) -> Tried {
-    let (list, _) = draw_list(seed, 150);
+fn ranks(((list, _), machine): (Drawn, u32)) -> Tried {
     let graph = list.graph().unwrap();
     if graph.nodes() == 0 {
         return Ok(());
     }
-    run_ranks(&mut session(&graph, seed), &graph, 3, 1)?;
+    run_ranks(&mut session(&graph, machine), &graph, 3, 1)?;
     let shape = TileShape {
         blocks: 2,
         slots: 70,
         always: true,
     };
-    run_ranks(&mut session(&graph, seed).with_tiles(shape), &graph, 3, 1)
+    run_ranks(
+        &mut session(&graph, machine).with_tiles(shape),
+        &graph,
+        3,
+        1,
+    )
 }
 
 /// Shortest paths and core numbers, compared with one lane per block.
-fn rounds(seed: u64) -> Tried {
-    let (list, mut random) = draw_list(seed, 120);
+fn rounds(((list, _), machine, mut random): (Drawn, u32, Random)) -> Tried {
     let edges: Vec<_> = list
         .edges
         .iter()
@@ -156,7 +153,7 @@ fn rounds(seed: u64) -> Tried {
         let wanted = read(&mut plain);
         compare(
             &kind.to_string(),
-            &read(&mut session(&graph, seed)),
+            &read(&mut session(&graph, machine)),
             &wanted,
         )?;
     }
@@ -164,114 +161,147 @@ fn rounds(seed: u64) -> Tried {
 }
 
 /// Shortest paths of every kind of distance, compared with an independent oracle.
-fn paths(seed: u64) -> Tried {
-    let (list, mut random) = draw_list(seed, 70);
+fn paths(((list, _), machine, mut random): (Drawn, u32, Random)) -> Tried {
     let weights = Weights::draw(list.edges.len(), &mut random);
     let graph = weights.graph(&list).unwrap();
-    run_paths(&mut session(&graph, seed), (&graph, &list, &weights), &[0])
+    run_paths(
+        &mut session(&graph, machine),
+        (&graph, &list, &weights),
+        &[0],
+    )
 }
 
 /// Analyses of code, on graphs with rows for a lane, a warp and a block.
-fn composed(seed: u64) -> Tried {
-    let (list, mut random) = draw_list(seed, 70);
+fn composed(kind: AnalysisKind, ((list, _), machine, mut random): (Drawn, u32, Random)) -> Tried {
     let weigh = |(from, to): &(u32, u32)| (*from, *to, random.below(9));
     let edges: Vec<_> = list.edges.iter().map(weigh).collect();
     let graph = Graph::from_weighted_edges(list.nodes, &edges, true).unwrap();
     if graph.nodes() == 0 {
         return Ok(());
     }
-    let kind = COMPOSED[seed as usize % COMPOSED.len()];
-    run_composed(&mut session(&graph, seed), &graph, kind, &[0])
+    run_composed(&mut session(&graph, machine), &graph, kind, &[0])
 }
 
 /// A colouring where some rows are long enough for the lists of hubs.
-fn hubs(seed: u64) -> Tried {
-    let list = with_hubs(570, 3, &mut Random::new(seed));
+fn hubs((machine, mut random): (u32, Random)) -> Tried {
+    let list = with_hubs(570, 3, &mut random);
     let graph = list.graph().unwrap();
     run_composed(
-        &mut session(&graph, seed),
+        &mut session(&graph, machine),
         &graph,
         AnalysisKind::Colouring,
         &[],
     )
 }
 
-/// Random programs, and long runs of operations on words.
-fn programs(seed: u64) -> Tried {
-    let (list, mut random) = draw_list(seed, 50);
+/// Random programs.
+fn programs(
+    ((list, _), machine, waves, registers, twins): (Drawn, u32, Vec<Vec<u32>>, Vec<u32>, bool),
+) -> Tried {
     let graph = list.graph().unwrap();
-    let mut session = session(&graph, seed);
     let limits = Limits {
         nodes: list.nodes,
-        waves: 1 + random.below(12),
+        waves: waves.len() as u32,
         words: 300,
     };
-    let mut script = draw::draw(limits, &mut random);
-    script.twins = seed.is_multiple_of(2);
-    run_script(&mut session, &list, &script, 1)?;
-    let mut script = straight::draw(1 + random.below(60), 1 + random.below(3000), &mut random);
-    script.twins = seed.is_multiple_of(2);
-    run_script(&mut session, &list, &script, 1)
+    let mut script = draw::of_choices(limits, registers, &waves);
+    script.twins = twins;
+    run_script(&mut session(&graph, machine), &list, &script, 1)
+        .map_err(|error| format!("{error}\n{:#?}", script.waves))
 }
 
-/// Runs `check` for some seeds, or for the time in the environment.
-fn each(seeds: u64, check: fn(u64) -> Tried) {
+/// Long runs of operations on words.
+fn operations((waves, words, machine, twins, mut random): (u32, u32, u32, bool, Random)) -> Tried {
+    let list = EdgeList {
+        nodes: 3,
+        edges: vec![(0, 1), (1, 2)],
+        undirected: false,
+    };
+    let graph = list.graph().unwrap();
+    let mut script = straight::draw(waves, words, &mut random);
+    script.twins = twins;
+    run_script(&mut session(&graph, machine), &list, &script, 1)
+        .map_err(|error| format!("{error}\n{:#?}", script.waves))
+}
+
+/// Runs `check` on some cases, or for the time in the environment. A case that fails shrinks for
+/// two minutes.
+fn each<S: Strategy>(cases: u32, strategy: S, check: impl Fn(S::Value) -> Tried) {
     let seconds = std::env::var("SEAWALL_LANES_SECONDS");
     let seconds = seconds.ok().and_then(|text| text.parse().ok());
-    let first = if seconds.is_some() {
-        std::time::UNIX_EPOCH.elapsed().unwrap().as_secs() << 16
-    } else {
-        0
-    };
     let (started, time) = (Instant::now(), Duration::from_secs(seconds.unwrap_or(0)));
-    let mut seed = first;
-    while seed - first < seeds || started.elapsed() < time {
-        if let Err(problem) = check(seed) {
-            panic!("seed {seed}: {problem}");
+    let mut tried = 0;
+    while tried == 0 || started.elapsed() < time {
+        let mut runner = TestRunner::new(ProptestConfig {
+            cases,
+            failure_persistence: None,
+            max_shrink_time: 120_000,
+            ..ProptestConfig::default()
+        });
+        let run = runner.run(&strategy, |case| check(case).map_err(TestCaseError::fail));
+        if let Err(problem) = run {
+            panic!("{problem}");
         }
-        seed += 1;
+        tried += cases;
     }
     if seconds.is_some() {
-        println!("{} cases from seed {first} on", seed - first);
+        println!("{tried} cases");
     }
 }
 
 #[test]
 fn analyses_on_warps_equal_the_oracles() {
-    each(12, analyses);
+    each(12, (graphs(150), MACHINES, choices(30)), analyses);
 }
 
 #[test]
 fn triangles_of_long_rows_on_warps_equal_the_oracle() {
-    each(4, dense);
+    let missing = hash_set((0..64_u32, 0..64_u32), 0..500);
+    each(3, (45..64_u32, missing, MACHINES), dense);
 }
 
 #[test]
 fn analyses_of_code_on_warps_are_correct() {
-    each(3 * COMPOSED.len() as u64, composed);
+    for kind in COMPOSED {
+        let check = |case| composed(kind, case);
+        each(2, (graphs(70), MACHINES, choices(300)), check);
+    }
 }
 
 #[test]
 fn nodes_of_many_edges_are_coloured_on_warps() {
-    each(2, hubs);
+    each(2, (MACHINES, any::<u64>().prop_map(Random::new)), hubs);
 }
 
 #[test]
 fn ranks_on_warps_equal_those_of_one_thread() {
-    each(12, ranks);
+    each(12, (graphs(150), MACHINES), ranks);
 }
 
 #[test]
 fn paths_and_cores_on_warps_equal_those_of_one_thread() {
-    each(12, rounds);
+    each(12, (graphs(120), MACHINES, choices(500)), rounds);
 }
 
 #[test]
 fn paths_of_every_kind_on_warps_equal_an_oracle() {
-    each(24, paths);
+    each(24, (graphs(70), MACHINES, choices(300)), paths);
 }
 
 #[test]
 fn programs_on_warps_equal_the_interpreter() {
-    each(12, programs);
+    let case = (graphs(50), MACHINES, waves(12), words(100), any::<bool>());
+    each(12, case, programs);
+}
+
+#[test]
+fn many_word_operations_on_warps_equal_the_interpreter() {
+    let case = (
+        1..60_u32,
+        1..3000_u32,
+        MACHINES,
+        any::<bool>(),
+        choices(500),
+    );
+    each(12, case, operations);
 }

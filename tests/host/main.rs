@@ -21,6 +21,8 @@ mod paths;
 mod plan_cache;
 mod programs;
 mod sessions;
+#[cfg(unix)]
+mod streams;
 mod text;
 mod tiles;
 mod vectors;

@@ -3,6 +3,7 @@
 //!
 //! Loom does not model load buffering, nor the scopes of a GPU: this is no proof for one.
 
+mod admits;
 mod mutation;
 mod poison;
 

@@ -3,9 +3,12 @@
 use super::words::{BATCH, EPOCH, LoomWords, Site};
 use loom::thread;
 use seawall_core::abi::ring::{
-    Continuation, Kind, RESULTS, SlotRecord, Status, TASK, TenantRecord,
+    Continuation, ControlBlock, Kind, RESULTS, SlotRecord, Status, TASK, TenantRecord,
 };
-use seawall_core::protocol::{AGEING_AFTER, Claim, Layout, Outcome, Ring, Setup, Worker};
+use seawall_core::protocol::{
+    AGEING_AFTER, Claim, Layout, Outcome, Ring, Scope, Setup, Words, Worker, Write,
+};
+use std::mem::offset_of;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -295,6 +298,38 @@ fn every_slot_is_claimed_once() {
 }
 
 /// Two hosts that reserve the same slot do not both get it.
+#[test]
+fn two_workers_never_have_more_slots_of_a_tenant_than_its_quota() {
+    let first_tenant = (offset_of!(ControlBlock, tenants) + size_of::<TenantRecord>()) / 4;
+    let word_of = move |byte: usize| (first_tenant + byte / 4) as u32;
+    let running = word_of(offset_of!(TenantRecord, running));
+    let quota = word_of(offset_of!(TenantRecord, quota));
+    let modelled = move |layout: Layout| vec![layout.slot(0), layout.slot(1), running];
+    check(1, modelled, None, move |shared| {
+        shared.with(|ring| {
+            ring.memory().store(quota, 1, Write::Relaxed, Scope::System);
+            for level in 0..2 {
+                assert!(ring.reserve(level));
+                ring.publish(level, &slot(Kind::Nop, level, &[]));
+            }
+        });
+        let held = Arc::new(AtomicU32::new(0));
+        let work = |ring: Ring<'_, LoomWords>, held: &AtomicU32| {
+            let mut worker = Worker::new(ring, None);
+            if let Some(claim) = worker.claim() {
+                assert_eq!(held.fetch_add(1, Ordering::Relaxed), 0, "quota");
+                thread::yield_now();
+                held.fetch_sub(1, Ordering::Relaxed);
+                worker.answer(claim, Outcome::word(1));
+            }
+        };
+        let theirs = Arc::clone(&held);
+        let other = shared.spawn(move |ring| work(ring, &theirs));
+        shared.with(|ring| work(ring, &held));
+        other.join().unwrap();
+    });
+}
+
 #[test]
 fn a_slot_is_reserved_by_one_host() {
     let modelled = |layout: Layout| vec![layout.slot(0)];

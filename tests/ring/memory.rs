@@ -42,12 +42,12 @@ pub(crate) enum Side {
     Worker,
 }
 
-/// What an actor has seen: of each word, the number of its newest known value.
+/// The knowledge of an actor: of each word, the number of the newest value that it has seen.
 type View = Vec<u32>;
 
 struct Value {
     word: u32,
-    /// What whoever released it had seen.
+    /// The knowledge of the actor that released it.
     view: Option<Arc<View>>,
 }
 

@@ -35,7 +35,7 @@ pub(crate) enum Deaths {
     Worker,
 }
 
-/// What the actors know beside the ring: no part of the simulated memory.
+/// Knowledge of the actors beside the ring: no part of the simulated memory.
 #[derive(Default)]
 struct Books {
     /// Producers that have not ended.
@@ -70,7 +70,7 @@ impl Drawn {
 /// Runs the service of `seed`.
 ///
 /// # Errors
-/// What did not hold.
+/// A property that did not hold.
 pub(crate) fn run(seed: u64, deaths: Deaths, weakened: Option<Order>) -> Result<(), String> {
     let mut random = Random::new(seed);
     let mut drawn = Drawn::new(&mut random);
@@ -382,7 +382,7 @@ fn draw(batch: u32, random: &mut Random) -> (Kind, Vec<u32>, Expected) {
     }
 }
 
-/// What must hold when everybody has ended.
+/// Checks the properties that hold when every actor has ended.
 fn judge(memory: &Memory, drawn: &Drawn, books: &Books, deaths: Deaths) -> Result<(), String> {
     let reader = memory.actor(Side::Host, None);
     let mut control = None;

@@ -6,6 +6,7 @@ use seawall::service::{
     Client, Config, FaultCode, Kind, Metric, Query, Refusal, Reply, Short, ShortOp, Span,
     StartError, SubmitError, Tenant,
 };
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 #[track_caller]
@@ -246,6 +247,14 @@ fn a_service_that_cannot_be_is_refused() {
     assert!(matches!(
         start(many),
         StartError::Tenants { tenants: 16, .. }
+    ));
+    let crowded = Config {
+        workers: NonZeroUsize::new(4097),
+        ..Config::default()
+    };
+    assert!(matches!(
+        start(crowded),
+        StartError::TooManyWorkers { workers: 4097, .. }
     ));
     let idle = Tenant {
         quota: 0,

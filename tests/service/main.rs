@@ -40,7 +40,7 @@ fn reply(client: &Client, query: Query) -> Reply {
     client.submit(query).unwrap().wait(LONG).unwrap().reply
 }
 
-/// How a query that is posted fails.
+/// Posts a query and returns its fault.
 #[track_caller]
 fn fault(client: &Client, query: Query) -> seawall::service::Refusal {
     match client.submit(query).unwrap().wait(LONG) {

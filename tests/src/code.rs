@@ -123,7 +123,7 @@ pub struct Gathering {
     pub value: Id,
 }
 
-/// What is asked about an extreme value.
+/// The question about an extreme value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Whether the largest is wanted, not the least.
@@ -150,7 +150,7 @@ pub enum Step {
     Latest(Slot, Id),
     /// The value of the node at the other end.
     There(Slot),
-    /// How many edges of a kind the item has, which is a node.
+    /// The number of edges of a kind that the item has, which is a node.
     Degree(Edges),
     /// Operation on two values.
     Binary(Binary, Id, Id),
@@ -186,7 +186,7 @@ pub enum Step {
 pub struct Registers<'a> {
     /// Names.
     pub ids: &'a [RegisterId],
-    /// How many values each holds.
+    /// Values that each holds.
     pub values: &'a [u32],
 }
 

@@ -112,7 +112,7 @@ fn fits(around: Around<'_>, wave: &Wave) -> bool {
     )
 }
 
-/// How far back values are used.
+/// The farthest instruction back whose value is used.
 const WINDOW: usize = 3;
 
 impl Drawer<'_> {

@@ -242,10 +242,10 @@ const KINDS: [(AnalysisKind, Detail); 20] = [
     (AnalysisKind::Eccentricity, Detail::Plain),
 ];
 
-/// How many analyses a case chooses from.
+/// The number of analyses that a case chooses from.
 pub const ANALYSES: u32 = KINDS.len() as u32;
 
-/// How many kinds of changes there are.
+/// The number of kinds of changes.
 pub const CHANGES: u32 = 12;
 
 /// The tables of an analysis.

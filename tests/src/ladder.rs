@@ -63,6 +63,9 @@ pub fn ladder(policy: &mut SearchPolicy) {
 fn nearly_narrow(policy: &mut SearchPolicy) {
     ladder(policy);
     policy.narrow_nodes = 4;
+    // A fused step ends as soon as its frontier is no longer narrow, so that the next one is
+    // decided by pressures.
+    policy.narrow_exit_nodes = 4;
     policy.pull_edges_min = 100;
     policy.readback_bytes = 4_096;
     policy.step_ns = 1_000;

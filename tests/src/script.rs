@@ -297,7 +297,7 @@ struct Assembler {
     twins: bool,
     program: ProgramBuilder,
     program_nodes: u32,
-    /// How many values each register holds.
+    /// Values that each register holds.
     values: Vec<u32>,
     registers: Vec<RegisterId>,
     frontiers: Vec<RegisterId>,

@@ -67,7 +67,7 @@ pub struct ExecutionRequest {
     pub dag: Dag,
     /// Bytes that may be used.
     pub budget: Budget,
-    /// How regions are laid out.
+    /// The way in which regions are laid out.
     pub arena: ArenaOptions,
     /// Alignment to fall back to where the arena does not fit; 0 keeps the one asked for.
     pub least_alignment_bytes: u64,

@@ -38,7 +38,7 @@ pub enum Status {
     Overflow = 21,
     /// A wave alone exceeds a group; numbers: wave, its bytes, bytes of a group.
     WaveOverBudget = 22,
-    /// What is alive at once exceeds the budget; numbers: the least budget that works, budget
+    /// The regions that are alive at once exceed the budget; numbers: the least budget that works, budget
     /// bytes.
     ArenaOverBudget = 23,
     /// A group exceeds the budget under a topology; numbers: topology, its bytes, budget bytes.

@@ -29,7 +29,7 @@ assert_words!(TraceHead, 4);
 #[repr(C)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct GroupTrace {
-    /// How often it ran.
+    /// Number of its runs.
     pub runs: u32,
     /// Groups that this record is for: itself, and those that one block ran after it
     /// without a grid barrier. 0 if it is in the record of an earlier one, or never ran.

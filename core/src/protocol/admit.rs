@@ -5,7 +5,7 @@ use super::refusal::Refusal;
 use super::window::Window;
 use super::{Ring, Words};
 use crate::abi::ring::{
-    ARGUMENTS, BATCHES, FaultCode, Kind, OWNER, PRINT_WORDS, PRIORITIES, SlotRecord, TENANTS,
+    ARGUMENTS, BATCHES, FaultCode, Kind, OWNER, PRINT_WORDS, PRIORITIES, SlotRecord,
 };
 
 impl<W: Words + ?Sized> Ring<'_, W> {
@@ -15,7 +15,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     /// The first thing that is wrong with it.
     pub fn admit(&self, slot: &SlotRecord) -> Result<Kind, Refusal> {
         let mask = self.tenant(slot.tenant).mask;
-        if slot.tenant >= TENANTS || mask == 0 {
+        if mask == 0 {
             return Err(Refusal::new(FaultCode::BadTenant, slot.tenant));
         }
         if slot.level() >= PRIORITIES {

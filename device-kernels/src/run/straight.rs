@@ -105,7 +105,7 @@ fn run_others<G: Grid, S: WaveSet>(cx: ContextRef<G>, first: u32, end: u32) -> R
     Ok(())
 }
 
-/// How many groups from `first` on run one after the other without a barrier, where the
+/// Number of groups from `first` on that run one after the other without a barrier, where the
 /// first is more than operations on words: that one, and if its waves are of another crate
 /// and work word by word, joined ones of that kind.
 #[inline(always)]

@@ -12,8 +12,12 @@ use seawall_core::abi::control::{FaultCode, FaultRecord};
 /// on where the ticket lies in memory: at some places, two barriers in three poll twice.
 const FIRST_POLL_CYCLES: u32 = 280;
 
-/// Polls of a waiting lane between two looks at the clock and the fault word.
-const POLLS_PER_LOOK: u32 = 1024;
+/// Polls of a waiting lane between two looks at the clock and the fault word. A thread of a CPU
+/// yields its core between polls, and gets it back after all threads that wait for it: with
+/// thousands of them, 1024 polls take seconds.
+const fn polls_per_look<G: Grid>() -> u32 {
+    if G::ITEMS == 1 { 1024 } else { 32 }
+}
 
 /// Rounds of a loop between two looks at the clock: `on_a_gpu` there, 1 on a CPU, where a
 /// round of a large graph takes long and a look some 30 ns.
@@ -126,7 +130,7 @@ impl<G: Grid> Team<G> {
             }
             polls = polls.wrapping_add(1);
             self.grid.pause(polls);
-            if !polls.is_multiple_of(POLLS_PER_LOOK) {
+            if !polls.is_multiple_of(polls_per_look::<G>()) {
                 continue;
             }
             let point = point();

@@ -145,7 +145,7 @@ impl Table {
         self.slots
     }
 
-    /// Where a search for `node` begins, by Fibonacci hashing.
+    /// The place where a search for `node` begins, by Fibonacci hashing.
     #[inline(always)]
     fn first(&self, node: u32) -> u32 {
         node.wrapping_mul(0x9E37_79B9) >> self.shift

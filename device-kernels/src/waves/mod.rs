@@ -27,6 +27,7 @@ pub mod sweep;
 mod sweep_counts;
 pub mod orient;
 mod held_rows;
+mod center;
 pub mod triangles;
 pub mod stall;
 

@@ -178,6 +178,27 @@ fn give_up(bytes: usize) -> ! {
     end()
 }
 
+/// Has a thread whose start finds no memory end the process as a failed allocation does. The
+/// standard library panics there, outside of what a caller can catch, and then aborts.
+pub(crate) fn end_where_threads_find_no_memory() {
+    let others = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let place = panic.location().map_or("", std::panic::Location::file);
+        if is_start_of_thread(place) {
+            give_up(SIGNAL_STACK_BYTES);
+        }
+        others(panic);
+    }));
+}
+
+/// Bytes of the stack for signals that a thread allocates at its start, with its guard page.
+const SIGNAL_STACK_BYTES: usize = 16 << 10;
+
+/// Whether a panic in the file `place` is that of a thread without a stack for signals.
+fn is_start_of_thread(place: &str) -> bool {
+    place.ends_with("stack_overflow.rs")
+}
+
 fn message(short: &Shortage, out: &mut dyn Write) -> io::Result<()> {
     let Shortage { needed, available } = short;
     write!(

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use serde::{Serialize, Serializer};
 
 use super::CliError;
@@ -36,8 +37,8 @@ pub(super) struct ConvertArgs {
     #[arg(value_name = "IN")]
     input: OsString,
     /// File to write; its suffix chooses the format: .mtx, .el,
-    /// .txt, .csv, .gr, .graph, .egr, .swg.
-    #[arg(value_name = "OUT")]
+    /// .txt, .csv, .gr, .graph, .egr, .swg; or - for standard output, with --to.
+    #[arg(value_name = "OUT", value_parser = PathBufValueParser::new().map(named))]
     output: PathBuf,
     /// Format to write when the suffix should not choose it.
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -62,6 +63,14 @@ pub(super) struct ConvertArgs {
     /// Print no report and no progress; --json still prints.
     #[arg(short, long)]
     quiet: bool,
+}
+
+/// Names the standard output by a path, in place of a file of the name `-`.
+fn named(output: PathBuf) -> PathBuf {
+    match output.to_str() {
+        Some("-") => PathBuf::from("/dev/stdout"),
+        _ => output,
+    }
 }
 
 impl ConvertArgs {

@@ -14,7 +14,9 @@ pub(super) fn of_run(error: &RunError) -> &'static str {
     match error {
         RunError::Directed { .. } => " (--undirected)",
         RunError::WrongDetail { detail, .. } => of_detail(*detail),
-        RunError::OverBudget { .. } => " (--budget)",
+        RunError::OverBudget { .. } | RunError::StreamOverBudget { .. } => " (--budget)",
+        RunError::CannotStream { .. } => " (--stream)",
+        RunError::StreamTime { .. } => " (--time-budget)",
         RunError::NoSearch { .. } => " (--topology)",
         RunError::NoSource { .. } => " (--source N or --sources-file FILE)",
         RunError::NoTime => " (--time-budget)",

@@ -76,6 +76,7 @@ enum Command {
 /// Returns the exit code; messages are already printed.
 #[must_use]
 pub fn main() -> ExitCode {
+    allocator::end_where_threads_find_no_memory();
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     if failure::asks_for_json(&arguments) {
         allocator::tell_scripts();

@@ -56,7 +56,7 @@ pub(super) enum ProgramFailure {
     Lengths {
         /// Two results.
         names: [String; 2],
-        /// How many values they have.
+        /// Number of their values.
         counts: [u64; 2],
     },
     /// Two programs of a service with one name.
@@ -86,7 +86,7 @@ pub(super) enum ProgramFailure {
     /// A program for several graphs.
     #[error("--program runs on one graph, and these are {graphs}; run it on each alone")]
     Batch {
-        /// How many there are.
+        /// Number of values found.
         graphs: usize,
     },
 }

@@ -4,6 +4,7 @@ mod batch;
 mod columns;
 mod program;
 mod results;
+mod stream;
 mod topology;
 
 use std::ffi::{OsStr, OsString};
@@ -29,9 +30,10 @@ use seawall::analysis::{AnalysisKind, ranking_iterations_max};
 use seawall::batch::{is_batch, list_of};
 use seawall::executor::Executor;
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
-use seawall::outcome::{Dropped, Rounds, Weights};
+use seawall::outcome::{Dropped, Rounds, RunOutcome, Weights};
 use seawall::run::{Detail, Machine, Ranking, RunRequest, execute, prepare};
 use seawall::units::{counted, elapsed_ns};
+use stream::StreamArgs;
 use topology::TopologyChoice;
 
 const EXAMPLES: &str = "\
@@ -48,6 +50,7 @@ Examples:
   seawall run gen:batch:8192:chain:512 --analysis bfs --source 0 --json
   seawall run graphs/ extra.mtx @more.txt --analysis cc --out components.csv
   seawall run gen:rmat:12:8 --program examples/programs/components.json
+  seawall run web.swg --analysis pagerank --budget 2GiB --json | jq .streamed_bytes
 
 Files: Matrix Market (.mtx), edge list (.txt, .el, .csv), DIMACS and PACE (.gr), METIS
 (.graph), SciPy (.npz), ECL (.egr), Seawall binary (.swg), each also as .gz or .xz; - is
@@ -55,7 +58,7 @@ standard input.
 Generators: gen:rmat:SCALE:EDGEFACTOR[:SEED], gen:rmat-directed:SCALE:EDGEFACTOR[:SEED],
 gen:uniform:SCALE:EDGEFACTOR[:SEED], gen:grid:WIDTH[xHEIGHT], gen:chain:NODES[:SEED].
 
-Batches: several graphs run in one submission, one a block or thread at a time, and
+Batches: several graphs run in one submission, one per block or thread at a time, and
 each has its own result. Name several, a folder (its graph files, by name), @LIST (a
 text file, one graph a line, # starts a comment, paths are relative to the list), or
 gen:batch:COUNT:SHAPE (such as chain:512, with COUNT seeds). Sources are looked for in
@@ -105,6 +108,8 @@ pub(super) struct RunArgs {
     weights: WeightArgs,
     #[command(flatten)]
     machine: MachineArgs,
+    #[command(flatten)]
+    stream: StreamArgs,
     #[command(flatten)]
     limits: LimitArgs,
     #[command(flatten)]
@@ -208,23 +213,13 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     let has_parents = args.detail.parents;
     let rows = args.output.check(|_| TableColumn::of_run(has_parents))?;
     let line = ProgressLine::new(args.output.quiet);
-    let started = Instant::now();
-    let loaded = args.load_beside(name, &line)?;
-    let weights = Weights::of(&loaded);
-    let Loaded { graph, stats } = loaded;
-    let name = &*name.to_string_lossy();
-    let load_ns = elapsed_ns(started);
-    let request = args.request(args.source_nodes(&sources, name, &graph)?);
-    let mut outcome = execute(&graph, &request, &mut |phase| line.phase(phase))?;
-    outcome.times.load = load_ns;
-    outcome.dropped = Dropped::of(&stats);
-    outcome.weights = weights;
+    let (outcome, nodes) = args.run(name, &sources, &line)?;
     drop(line);
-    args.output.write(&outcome, &graph, rows)?;
+    args.output.write(&outcome, &nodes, rows)?;
     if !outcome.converged {
         warn(&args.cut(&outcome.rounds));
     }
-    if request.explain && outcome.backend == Executor::Graph {
+    if args.request(Vec::new()).explain && outcome.backend == Executor::Graph {
         warn(UNTIMED);
     }
     args.output.report(&outcome, &files)?;
@@ -271,6 +266,47 @@ impl RunArgs {
     /// The analysis; a search where a program runs instead, which nobody asks about.
     fn analysis(&self) -> AnalysisKind {
         self.analysis.map_or(AnalysisKind::Bfs, |name| name.0)
+    }
+
+    /// Runs on the resident graph, or on streamed edges if it does not fit. Returns the outcome and
+    /// the nodes with their ids.
+    fn run(
+        &self,
+        name: &OsStr,
+        sources: &Sources,
+        line: &ProgressLine,
+    ) -> Result<(RunOutcome, Graph), CliError> {
+        let streamed = |streaming| self.run_streamed(streaming, (name, sources), line);
+        if let Some(streaming) = self.streaming(name)? {
+            return streamed(streaming);
+        }
+        match self.run_resident(name, sources, line) {
+            Err(CliError::Run(refused)) => match self.streaming_instead(name, &refused)? {
+                Some(streaming) => streamed(streaming),
+                None => Err(refused.into()),
+            },
+            other => other,
+        }
+    }
+
+    fn run_resident(
+        &self,
+        name: &OsStr,
+        sources: &Sources,
+        line: &ProgressLine,
+    ) -> Result<(RunOutcome, Graph), CliError> {
+        let started = Instant::now();
+        let loaded = self.load_beside(name, line)?;
+        let weights = Weights::of(&loaded);
+        let Loaded { graph, stats } = loaded;
+        let load_ns = elapsed_ns(started);
+        let nodes = self.source_nodes(sources, &name.to_string_lossy(), &graph)?;
+        let request = self.request(nodes);
+        let mut outcome = execute(&graph, &request, &mut |phase| line.phase(phase))?;
+        outcome.times.load = load_ns;
+        outcome.dropped = Dropped::of(&stats);
+        outcome.weights = weights;
+        Ok((outcome, graph))
     }
 
     /// Runs a program instead of an analysis.

@@ -4,7 +4,7 @@
 //! starts at a multiple of 64 bytes, so that it is read at once into the array that the graph
 //! keeps. The header's counts determine every position; there are no pointers. Sections: offsets,
 //! targets, weights (if flagged), original ids (if flagged). Reading and writing are elsewhere;
-//! this is the only description of the bytes.
+//! this is the only description of the bytes. Offsets are words of 32 bits, or of 64 if flagged.
 
 use std::ops::Range;
 
@@ -35,6 +35,11 @@ pub(super) const WEIGHTS: u32 = 2;
 pub(super) const TABLE: u32 = 4;
 /// The weights are floats; goes with [`WEIGHTS`].
 pub(super) const FLOATS: u32 = 8;
+/// Offsets are words of 64 bits, so that there may be more edges than 32 bits count.
+pub(super) const WIDE: u32 = 16;
+
+/// Most edges of a file whose offsets have 64 bits: positions in it stay far below 2^64.
+const MAX_WIDE_EDGES: u64 = 1 << 56;
 
 /// The first 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -101,14 +106,14 @@ impl Header {
                 computed,
             });
         }
-        let known = header.flags & !(SYMMETRIC | WEIGHTS | TABLE | FLOATS) == 0;
+        let known = header.flags & !(SYMMETRIC | WEIGHTS | TABLE | FLOATS | WIDE) == 0;
         let floats_weigh = header.has(WEIGHTS) || !header.has(FLOATS);
         if !(known && floats_weigh) || header.reserved != [0; 2] {
             return Err(BinaryProblem::Flags {
                 found: header.flags,
             });
         }
-        if header.nodes > MAX_NODES || header.edges > MAX_EDGES {
+        if header.nodes > MAX_NODES || header.edges > header.max_edges() {
             return Err(BinaryProblem::Counts {
                 nodes: header.nodes,
                 edges: header.edges,
@@ -126,6 +131,20 @@ impl Header {
     /// Tells whether a flag is set.
     pub(super) fn has(&self, flag: u32) -> bool {
         self.flags & flag != 0
+    }
+
+    /// Most edges that its offsets count.
+    fn max_edges(&self) -> u64 {
+        if self.has(WIDE) {
+            MAX_WIDE_EDGES
+        } else {
+            MAX_EDGES
+        }
+    }
+
+    /// Bytes of an offset.
+    pub(super) fn offset_bytes(&self) -> u64 {
+        if self.has(WIDE) { 8 } else { 4 }
     }
 
     /// Kind of the weight words.
@@ -155,7 +174,7 @@ impl Header {
             end = start + bytes;
             start..end
         };
-        let offsets = take(4 * (self.nodes + 1));
+        let offsets = take(self.offset_bytes() * (self.nodes + 1));
         let targets = take(4 * self.edges);
         let weights = self.has(WEIGHTS).then(|| take(4 * self.edges));
         let ids = self.has(TABLE).then(|| take(8 * self.nodes));
@@ -211,7 +230,12 @@ mod tests {
 
     #[test]
     fn unknown_flags_are_refused() {
-        for (flags, known) in [(WEIGHTS | FLOATS, true), (FLOATS, false), (16, false)] {
+        for (flags, known) in [
+            (WEIGHTS | FLOATS, true),
+            (FLOATS, false),
+            (WIDE, true),
+            (32, false),
+        ] {
             let header = Header::new(3, 2, flags, 0);
             let parsed = Header::parse(&bytemuck::cast(header));
             assert_eq!(parsed.is_ok(), known, "{flags}");
@@ -219,13 +243,25 @@ mod tests {
     }
 
     #[test]
-    fn counts_beyond_32_bits_are_refused() {
-        let mut header = Header::new(1, 1, 0, 0);
-        header.edges = 1_000_000_000_000_000_000;
-        header.checksum = header.compute_checksum();
-        assert!(matches!(
-            Header::parse(&bytemuck::cast(header)),
-            Err(BinaryProblem::Counts { .. })
-        ));
+    fn counts_beyond_the_offsets_are_refused() {
+        for (flags, edges, fits) in [
+            (0, MAX_EDGES, true),
+            (0, 1 << 32, false),
+            (WIDE, 1 << 32, true),
+            (WIDE, 1_000_000_000_000_000_000, false),
+        ] {
+            let mut header = Header::new(1, 1, flags, 0);
+            header.edges = edges;
+            header.checksum = header.compute_checksum();
+            let parsed = Header::parse(&bytemuck::cast(header));
+            let refused = matches!(parsed, Err(BinaryProblem::Counts { .. }));
+            assert_eq!(refused, !fits, "{flags} {edges}");
+        }
+    }
+
+    #[test]
+    fn wide_offsets_take_twice_the_room() {
+        let sections = Header::new(20, 33, WIDE, 0).sections();
+        assert_eq!((sections.offsets, sections.targets), (64..232, 256..388));
     }
 }

@@ -28,21 +28,133 @@ pub enum Format {
     Generated,
 }
 
+/// Facts about a format: the only place that has them.
+struct Facts {
+    name: &'static str,
+    title: &'static str,
+    summary: &'static str,
+    /// The first one is for messages.
+    suffixes: &'static [&'static str],
+    is_written: bool,
+}
+
+const fn facts(
+    [name, title, summary]: [&'static str; 3],
+    suffixes: &'static [&'static str],
+    is_written: bool,
+) -> Facts {
+    Facts {
+        name,
+        title,
+        summary,
+        suffixes,
+        is_written,
+    }
+}
+
+impl Format {
+    /// All formats of files. A suffix that two of them share is the first one's.
+    pub const ALL: [Self; 9] = [
+        Self::MatrixMarket,
+        Self::EdgeList,
+        Self::Csv,
+        Self::Metis,
+        Self::Npz,
+        Self::Ecl,
+        Self::Dimacs,
+        Self::Pace,
+        Self::Binary,
+    ];
+
+    const fn facts(self) -> Facts {
+        const LISTS: &[&str] = &["el", "txt", "edges", "edgelist", "tsv"];
+        match self {
+            Self::MatrixMarket => facts(["mtx", "Matrix Market", "Matrix Market"], &["mtx"], true),
+            Self::EdgeList => facts(["el", "edge list", "Edge list"], LISTS, true),
+            Self::Csv => {
+                let title = "comma-separated table";
+                facts(["csv", title, "Comma-separated table"], &["csv"], true)
+            }
+            Self::Metis => {
+                let words = ["metis", "METIS", "METIS adjacency"];
+                facts(words, &["graph", "metis"], true)
+            }
+            Self::Ecl => {
+                let words = ["egr", "ECL binary", "Binary of the ECL graph codes"];
+                facts(words, &["egr"], true)
+            }
+            Self::Npz => {
+                let words = ["npz", "SciPy sparse matrix", "Sparse matrix of SciPy"];
+                facts(words, &["npz"], false)
+            }
+            Self::Dimacs => {
+                let words = ["dimacs", "DIMACS", "DIMACS shortest paths (`p sp`)"];
+                facts(words, &["gr"], true)
+            }
+            Self::Pace => {
+                let words = ["pace", "PACE", "PACE treewidth (`p tw`)"];
+                facts(words, &["gr"], true)
+            }
+            Self::Binary => {
+                let words = ["swg", "Seawall binary", "Seawall's own binary"];
+                facts(words, &["swg"], true)
+            }
+            Self::Generated => facts(["gen", "generated", "Generated"], &[], false),
+        }
+    }
+
+    /// The name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.facts().name
+    }
+
+    /// A few words for help.
+    #[must_use]
+    pub const fn summary(self) -> &'static str {
+        self.facts().summary
+    }
+
+    /// Whether graphs are written in it.
+    #[must_use]
+    pub const fn is_written(self) -> bool {
+        self.facts().is_written
+    }
+
+    /// The format of a file's suffix; DIMACS for `.gr`, which PACE has too.
+    pub(super) fn of_suffix(suffix: &str) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|format| format.facts().suffixes.contains(&suffix))
+    }
+
+    /// The suffixes of the formats that are written.
+    pub(super) fn written_suffixes() -> String {
+        let mut suffixes: Vec<String> = Vec::new();
+        for format in Self::ALL.into_iter().filter(|format| format.is_written()) {
+            let own = format.facts().suffixes.iter();
+            suffixes.extend(own.map(|suffix| format!(".{suffix}")));
+        }
+        suffixes.dedup();
+        suffixes.join(", ")
+    }
+}
+
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::MatrixMarket => "Matrix Market",
-            Self::EdgeList => "edge list",
-            Self::Csv => "comma-separated table",
-            Self::Metis => "METIS",
-            Self::Ecl => "ECL binary",
-            Self::Npz => "SciPy sparse matrix",
-            Self::Dimacs => "DIMACS",
-            Self::Pace => "PACE",
-            Self::Binary => "Seawall binary",
-            Self::Generated => "generated",
-        })
+        f.write_str(self.facts().title)
     }
+}
+
+/// The suffix of a file's name in lower case, and the compression that a further one states.
+pub(super) fn suffix_of(name: &str) -> (String, Compression) {
+    let name = name.to_ascii_lowercase();
+    let (name, compression) = match (name.strip_suffix(".gz"), name.strip_suffix(".xz")) {
+        (Some(inner), _) => (inner, Compression::Gzip),
+        (_, Some(inner)) => (inner, Compression::Xz),
+        _ => (name.as_str(), Compression::None),
+    };
+    let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
+    (suffix.to_owned(), compression)
 }
 
 /// Compression of a file.
@@ -73,6 +185,29 @@ impl Format {
         match self {
             Self::Csv => Self::EdgeList,
             other => other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suffixes_are_seen_under_compression() {
+        let format_of = |name| Format::of_suffix(&suffix_of(name).0);
+        assert_eq!(format_of("a/b.MTX.gz"), Some(Format::MatrixMarket));
+        assert_eq!(format_of("x.gr.xz"), Some(Format::Dimacs));
+        assert_eq!(format_of("x.el"), Some(Format::EdgeList));
+        assert_eq!(format_of("standard input"), None);
+    }
+
+    #[test]
+    fn names_tell_formats_apart_and_every_one_has_a_suffix() {
+        for (at, format) in Format::ALL.into_iter().enumerate() {
+            assert!(!format.facts().suffixes.is_empty(), "{format}");
+            let others = &Format::ALL[..at];
+            assert!(others.iter().all(|other| other.name() != format.name()));
         }
     }
 }

@@ -11,6 +11,7 @@ mod build;
 mod cause;
 mod check;
 mod csr;
+pub mod disk;
 mod drawn;
 mod error;
 pub mod file;

@@ -22,7 +22,8 @@ pub enum WeightKind {
 
 impl WeightKind {
     /// Tells whether a word can be a weight of this kind.
-    pub(super) const fn holds(self, word: u32) -> bool {
+    #[must_use]
+    pub const fn holds(self, word: u32) -> bool {
         match self {
             Self::Integer => true,
             Self::Float => word < INFINITY,

@@ -1,5 +1,7 @@
 //! Answers of analyses in numbers, computed from their columns.
 
+use crate::column::Column;
+use crate::graph::Graph;
 use crate::units::counted;
 use serde::{Serialize, Serializer};
 
@@ -100,6 +102,15 @@ impl Figure {
     }
 }
 
+/// Returns the highest finite float, and the first node that has it by its id in the file.
+pub(super) fn highest(graph: &Graph, column: &Column) -> Option<(u64, f32)> {
+    let scores = (0..).zip(column.floats().unwrap_or(&[]).iter().copied());
+    let scores = scores.filter(|(_, score)| score.is_finite());
+    let higher = |a: (u32, f32), b: (u32, f32)| if b.1 > a.1 { b } else { a };
+    let (node, score) = scores.reduce(higher)?;
+    Some((graph.original_id(node), score))
+}
+
 impl Answer {
     /// Nodes are reached, without further words.
     #[must_use]
@@ -108,6 +119,25 @@ impl Answer {
             figures: Vec::new(),
             sentence: Sentence::Reached {
                 more: String::new(),
+            },
+        }
+    }
+
+    /// States the highest value by the names of its figures, and how a value is called with its
+    /// article.
+    pub(super) fn highest(
+        (graph, column): (&Graph, &Column),
+        [score_name, node_name]: [&'static str; 2],
+        value: &'static str,
+    ) -> Self {
+        let Some((node, score)) = highest(graph, column) else {
+            return Self::reached();
+        };
+        Self {
+            figures: vec![Figure::new(score_name, score), Figure::new(node_name, node)],
+            sentence: Sentence::EveryNode {
+                value,
+                more: format!("the highest {score} of node {node}"),
             },
         }
     }

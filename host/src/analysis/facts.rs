@@ -24,6 +24,8 @@ pub struct Facts {
     pub searches: bool,
     /// Whether it takes the parameters of a ranking.
     pub ranks: bool,
+    /// How it works on edges that stream from a file, if it can.
+    pub streams: Option<Streaming>,
     /// Details beyond the plain column.
     pub details: &'static [Detail],
     /// Drawing of its column.
@@ -42,6 +44,7 @@ impl Facts {
         reads_weights: false,
         searches: false,
         ranks: false,
+        streams: None,
         details: &[],
         picture: Picture {
             title: "",
@@ -49,6 +52,21 @@ impl Facts {
             bars: Bars::Even,
         },
     };
+}
+
+/// Work on edges that stream from a file while the values of nodes stay in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Streaming {
+    /// Levels from the sources.
+    Levels,
+    /// As [`Self::Levels`], of which only whether there is one counts.
+    Reached,
+    /// Distances from the sources along weights.
+    Lengths,
+    /// The smallest node of each component.
+    Components,
+    /// Shares that nodes pass on.
+    Ranks,
 }
 
 /// Meaning of the values of a column.

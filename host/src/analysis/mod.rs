@@ -38,7 +38,7 @@ mod closeness;
 mod eccentricity;
 
 pub use answer::{Answer, Figure, Number, Sentence};
-pub use facts::{Bars, Facts, Picture, Values};
+pub use facts::{Bars, Facts, Picture, Streaming, Values};
 pub use question::{Detail, Question, Ranking};
 pub use reading::Reading;
 pub use registry::{AnalysisKind, AnyOf};

@@ -51,7 +51,7 @@ impl Canceller {
     }
 
     /// Tells whether a run has to end.
-    pub(super) fn is_asked(&self) -> bool {
+    pub(crate) fn is_asked(&self) -> bool {
         self.0.is_asked.load(Ordering::Acquire)
     }
 
@@ -73,7 +73,7 @@ impl Canceller {
     ///
     /// # Errors
     /// [`BackendError::Cancelled`] if there was one.
-    pub(super) fn settle(&self) -> Result<(), BackendError> {
+    pub(crate) fn settle(&self) -> Result<(), BackendError> {
         match self.0.is_asked.swap(false, Ordering::AcqRel) {
             true => Err(BackendError::Cancelled),
             false => Ok(()),

@@ -165,7 +165,7 @@ impl<'g> CpuSession<'g> {
     }
 
     /// Runs the session on another implementation of [`Grid`]: `machine` runs the kernel of a
-    /// launch record, and gives each block the stated number of additional words of shared memory.
+    /// launch record, and provides each block with the stated number of additional words of shared memory.
     /// It must not return before all lanes have.
     ///
     /// [`Grid`]: seawall_device::grid::Grid
@@ -180,7 +180,7 @@ impl<'g> CpuSession<'g> {
 ///
 /// # Errors
 /// [`BackendError::TooManyThreads`] for more than [`THREADS_MAX`].
-pub(super) fn device_of(threads: Option<NonZeroUsize>) -> Result<DeviceInfo, BackendError> {
+pub(crate) fn device_of(threads: Option<NonZeroUsize>) -> Result<DeviceInfo, BackendError> {
     let threads = threads.unwrap_or_else(available_threads).get();
     if threads > THREADS_MAX {
         return Err(BackendError::TooManyThreads {
@@ -257,7 +257,10 @@ impl Session for CpuSession<'_> {
         let control = *loaded.control;
         let lies = check_lies(&loaded.program);
         if control.fault.code != 0 {
-            return Err(super::fault(&loaded.program.wave_names, &control));
+            return Err(super::fault(
+                &super::NamedWaves::of(&loaded.program),
+                &control,
+            ));
         }
         lies?;
         self.work.ran(inputs.len(), 1);

@@ -1,6 +1,7 @@
 //! Messages for the fault record of a run.
 
 use super::BackendError;
+use crate::program::EncodedProgram;
 use seawall_core::abi::control::{ControlRecord, FaultCode, FaultRecord};
 use seawall_core::abi::own::own_number;
 use seawall_core::abi::program::Opcode;
@@ -8,26 +9,53 @@ use seawall_core::abi::program::Opcode;
 /// Most missing blocks that a message names.
 const NAMED_MAX: usize = 8;
 
-/// Returns the error for a kernel that stopped itself and left `control`, in a program whose waves
-/// have these names.
-pub(crate) fn fault(wave_names: &[String], control: &ControlRecord) -> BackendError {
+/// Names and opcode words of a program's waves, by number.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedWaves(Vec<(String, u32)>);
+
+impl NamedWaves {
+    pub(crate) fn of(program: &EncodedProgram) -> Self {
+        let mut waves: Vec<_> = program
+            .wave_names
+            .iter()
+            .map(|name| (name.clone(), 0))
+            .collect();
+        for record in &program.waves {
+            if let Some((_, opcode)) = waves.get_mut(record.wave as usize) {
+                *opcode = record.opcode;
+            }
+        }
+        Self(waves)
+    }
+}
+
+/// Returns the error for a kernel that stopped itself and left `control`, in a program with these
+/// waves.
+pub(crate) fn fault(waves: &NamedWaves, control: &ControlRecord) -> BackendError {
     if FaultCode::from_word(control.fault.code) == FaultCode::StalePlan {
         return BackendError::StalePlan;
     }
     let missing = control.missing_blocks().take(NAMED_MAX).collect();
-    fault_of(wave_names, control.fault, missing)
+    fault_of(waves, control.fault, missing)
 }
 
 /// Returns the error for a loop that the host ended.
-pub(crate) fn host_fault(wave_names: &[String], record: FaultRecord) -> BackendError {
-    fault_of(wave_names, record, Vec::new())
+pub(crate) fn host_fault(waves: &NamedWaves, record: FaultRecord) -> BackendError {
+    fault_of(waves, record, Vec::new())
 }
 
-fn fault_of(wave_names: &[String], record: FaultRecord, missing: Vec<u32>) -> BackendError {
-    let wave_name = wave_names.get(record.wave as usize);
+fn fault_of(waves: &NamedWaves, mut record: FaultRecord, missing: Vec<u32>) -> BackendError {
+    let (wave_name, opcode) = match waves.0.get(record.wave as usize) {
+        Some((name, opcode)) => (name.clone(), *opcode),
+        None => ("unnamed".to_owned(), record.opcode),
+    };
+    // A thread that gives up within a wave knows the wave's number alone.
+    if record.opcode == 0 {
+        record.opcode = opcode;
+    }
     BackendError::Fault {
         record,
-        wave_name: wave_name.cloned().unwrap_or_else(|| "unnamed".to_owned()),
+        wave_name,
         missing,
     }
 }
@@ -94,7 +122,7 @@ fn what(record: &FaultRecord, missing: &[u32]) -> String {
         FaultCode::NestedFixpoint => "a fixpoint is in the body of another one; unroll one",
         FaultCode::TimeBudget => {
             return format!(
-                "the time budget ended inside a loop of block {block}; raise it if the work is only long"
+                "the time budget ended during the work of block {block}; raise it if the work is only long"
             );
         }
         FaultCode::BadIndex => {

@@ -55,17 +55,16 @@ impl TableLengths {
         let registers = size_of::<RegisterRecord>().saturating_mul(self.registers);
         let code = size_of::<Instruction>().saturating_mul(self.code);
         let control = size_of::<ControlRecord>();
-        match executor {
-            Executor::Cpu => [control, groups, waves, registers, code].map(|part| part as u64),
-            Executor::Launches | Executor::Graph | Executor::Mega => {
-                let record = size_of::<LaunchRecord>().next_multiple_of(GPU_BYTES_MIN as usize);
-                // The control block follows the launch record.
-                [record + control, groups, waves, registers, code]
-                    .map(|part| (part as u64).next_multiple_of(GPU_BYTES_MIN))
-            }
+        let rest = [groups, waves, registers, code];
+        if !executor.is_on_gpu() {
+            return (control + rest.iter().sum::<usize>()) as u64;
         }
-        .iter()
-        .sum()
+        // The control block follows the launch record.
+        let record = size_of::<LaunchRecord>().next_multiple_of(GPU_BYTES_MIN as usize);
+        let parts = [record + control].into_iter().chain(rest);
+        parts
+            .map(|part| (part as u64).next_multiple_of(GPU_BYTES_MIN))
+            .sum()
     }
 }
 
@@ -74,7 +73,7 @@ pub(crate) fn graph_bytes(graph: &Graph, needs: GraphNeeds, executor: Executor) 
     let has_incoming = needs.incoming && !graph.is_symmetric();
     let rows = 4 * (u64::from(graph.nodes()) + 1);
     let edges = 4 * u64::from(graph.edges());
-    if executor == Executor::Cpu {
+    if !executor.is_on_gpu() {
         let held = graph.memory_bytes() as u64;
         let is_there = graph.has_incoming_rows();
         return held
@@ -97,10 +96,11 @@ fn resident_bytes(
     (needs, tables): (GraphNeeds, TableLengths),
     executor: Executor,
 ) -> u64 {
-    let smallest = match executor {
-        Executor::Cpu => 0,
+    let smallest = if executor.is_on_gpu() {
         // An arena or an input region of nothing is an allocation too.
-        _ => 2 * GPU_BYTES_MIN,
+        2 * GPU_BYTES_MIN
+    } else {
+        0
     };
     graph_bytes(graph, needs, executor) + tables.bytes(executor) + smallest
 }
@@ -126,9 +126,10 @@ pub fn plan_request(
 /// Bytes that a session of `executor` allocates for `graph` and `program`.
 #[must_use]
 pub fn session_bytes(graph: &Graph, program: &EncodedProgram, executor: Executor) -> u64 {
-    let least = match executor {
-        Executor::Cpu => 0,
-        _ => GPU_BYTES_MIN,
+    let least = if executor.is_on_gpu() {
+        GPU_BYTES_MIN
+    } else {
+        0
     };
     let regions = [program.arena_bytes, program.input_bytes];
     let regions = regions.map(|bytes| bytes.next_multiple_of(256).max(least));

@@ -29,9 +29,10 @@ const WORDS_MAX: usize = 4096;
 /// ```
 #[must_use]
 pub fn resident_digest(graph: &Graph, executor: Executor, device: u32) -> u64 {
-    let machine = match executor {
-        Executor::Cpu => 0,
-        Executor::Launches | Executor::Graph | Executor::Mega => 1 + u64::from(device),
+    let machine = if executor.is_on_gpu() {
+        1 + u64::from(device)
+    } else {
+        0
     };
     let kind = graph.weight_kind().map_or(0, |kind| 1 + kind as u64);
     let facts = [

@@ -7,7 +7,8 @@
 use super::BackendError;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
+use std::thread::Builder;
 
 /// Most threads of a run: more than any machine has would wait for each other at every barrier.
 pub const THREADS_MAX: usize = 4096;
@@ -37,6 +38,9 @@ pub(super) fn run_blocks(count: u32, block: impl Fn(u32) + Sync) -> Result<(), B
         block(0);
         return Ok(());
     }
+    if count as usize > available_threads().get() {
+        return run_once(count, block);
+    }
     let team = Team::of(count)?;
     let block = &block;
     team.0.in_place_scope(|scope| {
@@ -45,6 +49,45 @@ pub(super) fn run_blocks(count: u32, block: impl Fn(u32) + Sync) -> Result<(), B
     });
     team.rest();
     Ok(())
+}
+
+/// [`run_blocks`] for more threads than the machine runs at once, on threads of this run alone.
+/// Those of a pool look for work at each other, which takes seconds where there are thousands.
+fn run_once(count: u32, block: impl Fn(u32) + Sync) -> Result<(), BackendError> {
+    let all_started = RwLock::new(false);
+    let mut start = all_started.write().unwrap_or_else(PoisonError::into_inner);
+    let member = |number: u32| {
+        if *all_started.read().unwrap_or_else(PoisonError::into_inner) {
+            block(number);
+        }
+    };
+    std::thread::scope(|scope| {
+        let member = &member;
+        let threads: Result<Vec<_>, _> = (1..count)
+            .map(|number| {
+                let thread = Builder::new().name(format!("seawall-{number}"));
+                thread.spawn_scoped(scope, move || member(number))
+            })
+            .collect();
+        *start = threads.is_ok();
+        drop(start);
+        let threads = threads.map_err(|error| not_started(count as usize, &error))?;
+        block(0);
+        for thread in threads {
+            if let Err(panic) = thread.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Returns the error for a run whose threads did not all start.
+fn not_started(threads: usize, error: &dyn std::fmt::Display) -> BackendError {
+    BackendError::Threads {
+        threads,
+        reason: error.to_string(),
+    }
 }
 
 /// Starts the threads that a run with `count` of them will need, unless they exist or would not be
@@ -80,10 +123,8 @@ impl Team {
             .num_threads(others)
             .thread_name(|place| format!("seawall-{}", place + 1))
             .build();
-        team.map(Self).map_err(|error| BackendError::Threads {
-            threads: others + 1,
-            reason: error.to_string(),
-        })
+        team.map(Self)
+            .map_err(|error| not_started(others + 1, &error))
     }
 
     /// Keeps the team for a later run, unless more threads would then wait than the machine runs
@@ -133,9 +174,42 @@ mod tests {
     }
 
     #[test]
+    fn a_panic_on_a_further_thread_reaches_the_caller() {
+        let many = 2 * available_threads().get() as u32;
+        for count in [many, many + 1] {
+            let caught = std::panic::catch_unwind(|| {
+                run_blocks(count, |block| assert_ne!(block, count - 1, "the last one"))
+            });
+            let message = caught.unwrap_err().downcast::<String>().unwrap();
+            assert!(message.contains("the last one"), "{message}");
+        }
+    }
+
+    #[test]
+    fn thousands_of_threads_start_and_end_within_seconds() {
+        let (start, ran) = (std::time::Instant::now(), AtomicU32::new(0));
+        run_blocks(THREADS_MAX as u32, |_| {
+            ran.fetch_add(1, Ordering::Relaxed);
+        })
+        .unwrap();
+        assert_eq!(ran.into_inner(), THREADS_MAX as u32);
+        assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+    }
+
+    #[test]
     fn no_more_threads_wait_than_the_machine_runs_at_once() {
-        let many = 3 * available_threads().get() as u32;
-        run_blocks(many, |_| ()).unwrap();
+        let all = available_threads().get();
+        let meeting = Barrier::new(3 * all);
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    run_blocks(all as u32, |_| {
+                        meeting.wait();
+                    })
+                    .unwrap();
+                });
+            }
+        });
         let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
         let waiting: usize = idle.iter().map(ThreadPool::current_num_threads).sum();
         assert!(waiting <= available_threads().get());

@@ -29,7 +29,7 @@ pub struct GroupTime {
     pub group: u32,
     /// Groups measured together, this one first: one block ran them without a grid barrier.
     pub groups: u32,
-    /// How often it ran.
+    /// Number of its runs.
     pub runs: u32,
     /// Start of its first run since the start of the program, nanoseconds.
     pub start_ns: u64,

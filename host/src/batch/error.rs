@@ -23,7 +23,7 @@ pub enum BatchError {
         folder: String,
     },
     /// A list without a line that names a graph.
-    #[error("{list}: the list names no graph; write one a line")]
+    #[error("{list}: the list names no graph; write one per line")]
     EmptyList {
         /// The list as the caller named it.
         list: String,

@@ -77,7 +77,7 @@ pub struct Job {
     pub sources: f64,
     /// Expected rounds, for analyses that can predict them, up to the limit of the request.
     pub rounds: f64,
-    /// How often the program runs on the resident graph.
+    /// Runs of the program on the resident graph.
     pub repeat: f64,
 }
 

@@ -25,7 +25,7 @@ pub struct GroupSummary {
     pub reason: String,
     /// Predicted time of all its runs, nanoseconds; bodies count to their loops.
     pub predicted_ns: Option<u64>,
-    /// How often it ran, if the machine measured that.
+    /// Number of its runs, if the machine measured it.
     pub runs: Option<u32>,
     /// Time of these runs, barriers after them included, nanoseconds.
     pub measured_ns: Option<u64>,

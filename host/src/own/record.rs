@@ -136,7 +136,7 @@ struct Notebook {
     seen: Option<Lie>,
 }
 
-/// How a wave used a word.
+/// A wave's use of a word.
 #[derive(Clone, Copy, Default)]
 struct Use {
     /// An item that read it as it was before the wave, and another one.

@@ -61,7 +61,7 @@ pub use vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
 use serde::Serialize;
 
 /// A program's plan in numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PlanSummary {
     /// Groups of waves between grid barriers.

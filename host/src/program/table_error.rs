@@ -255,7 +255,7 @@ impl CodeFault {
             Self::Place => "stands where it cannot run",
             Self::Temporary => "uses a temporary that there is not",
             Self::Register => "uses a register that the table does not hold",
-            Self::Part => "begins edges that end behind the table",
+            Self::Part => "begins edges that end after the table",
         }
     }
 }

@@ -252,6 +252,7 @@ impl Submission<'_, '_> {
             groups: explanation.groups,
             steps: explanation.steps,
             steps_total: explanation.steps_total,
+            stream: None,
             values,
             parents,
         }

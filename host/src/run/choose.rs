@@ -42,7 +42,7 @@ impl Choice {
     pub(super) fn opened(self, executor: Executor) -> Self {
         Self {
             executor: Some(executor),
-            step: self.step.filter(|_| executor != Executor::Cpu),
+            step: self.step.filter(|_| executor.is_on_gpu()),
             ..self
         }
     }
@@ -77,13 +77,17 @@ fn choose_with(graph: &Graph, request: &RunRequest, probe: Probe<'_>) -> Choice 
         settings: Settings::default(),
     };
     let found = Found::get();
-    if request.machine.executor == Some(Executor::Cpu) && request.machine.threads.is_some() {
+    let is_for_cpu = request
+        .machine
+        .executor
+        .is_some_and(|asked| !asked.is_on_gpu());
+    if is_for_cpu && request.machine.threads.is_some() {
         return asked.tuned_for_threads(found);
     }
     let job = job(graph, request, sample_edges(graph));
     let blind = predicted(&job, request, found.costs(request, None));
     match request.machine.executor {
-        Some(Executor::Cpu) => {
+        Some(_) if is_for_cpu => {
             let threads = threads(request, &blind);
             return Choice { threads, ..asked }.tuned_for_threads(found);
         }

@@ -6,6 +6,8 @@
 use crate::Cause;
 use crate::analysis::{AnalysisKind, AnyOf, Detail};
 use crate::backend::BackendError;
+use crate::graph::GraphError;
+use crate::units::Nanoseconds;
 use seawall_core::topology::Topology;
 
 /// A run could not start or could not finish.
@@ -65,7 +67,8 @@ pub enum RunError {
     },
     /// The budget does not hold the graph and the smallest plan.
     #[error(
-        "{analysis} needs {needed_bytes} bytes and the budget is {budget_bytes}; raise it to at least that"
+        "{analysis} needs {needed_bytes} bytes and the budget is {budget_bytes}; raise it to at least that{}",
+        instead(*analysis)
     )]
     OverBudget {
         /// The requested analysis.
@@ -75,6 +78,43 @@ pub enum RunError {
         /// Bytes of the budget.
         budget_bytes: u64,
     },
+    /// The budget does not hold the nodes and the smallest windows of a streamed run.
+    #[error(
+        "{analysis} with streamed edges needs {needed_bytes} bytes for its nodes and windows and the budget is {budget_bytes}; raise it to at least that"
+    )]
+    StreamOverBudget {
+        /// The requested analysis.
+        analysis: AnalysisKind,
+        /// Least bytes that work.
+        needed_bytes: u64,
+        /// Bytes of the budget.
+        budget_bytes: u64,
+    },
+    /// The request cannot run on edges that stream.
+    #[error(
+        "the edges cannot stream: {what}; {} of a .swg file do, on the cpu backend",
+        AnyOf::with(|facts| facts.streams.is_some())
+    )]
+    CannotStream {
+        /// The requested analysis.
+        analysis: AnalysisKind,
+        /// The reason.
+        what: String,
+    },
+    /// The time budget of a streamed run ended.
+    #[error(
+        "the time budget of {} ended in pass {pass} over the edges; raise it if the work is only long",
+        Nanoseconds(*time_budget_ns)
+    )]
+    StreamTime {
+        /// The pass, from 1.
+        pass: u64,
+        /// The time budget, nanoseconds.
+        time_budget_ns: u64,
+    },
+    /// The file of a streamed run cannot be read, is invalid, or changed.
+    #[error(transparent)]
+    Stream(#[from] GraphError),
     /// A shape of search was forced on a program that does not search.
     #[error(
         "the topology {topology} shapes frontier searches and {analysis} runs none; leave it out, or run {}",
@@ -94,6 +134,19 @@ pub enum RunError {
     Backend(#[from] BackendError),
 }
 
+/// The way around a budget, if there is one.
+fn instead(analysis: AnalysisKind) -> String {
+    match analysis.facts().streams {
+        Some(_) => {
+            ", or stream the edges from an uncompressed .swg file, on the cpu backend".to_owned()
+        }
+        None => format!(
+            "; only {} can stream edges, from a .swg file",
+            AnyOf::with(|facts| facts.streams.is_some())
+        ),
+    }
+}
+
 impl RunError {
     /// Returns the cause: the request or the machine.
     #[must_use]
@@ -103,12 +156,16 @@ impl RunError {
             | Self::Directed { .. }
             | Self::WrongDetail { .. }
             | Self::OverBudget { .. }
+            | Self::StreamOverBudget { .. }
+            | Self::CannotStream { .. }
             | Self::NoSearch { .. }
             | Self::NoSource { .. }
             | Self::TooManySources { .. }
             | Self::NoSuchSource { .. }
             | Self::NoTime
             | Self::Program(_) => Cause::Request,
+            Self::StreamTime { .. } => Cause::Failure,
+            Self::Stream(error) => error.cause(),
             Self::Backend(error) => error.cause(),
         }
     }

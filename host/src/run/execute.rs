@@ -23,7 +23,8 @@ use std::time::Instant;
 /// `auto`. A command calls it while its graph is read; otherwise the first run does this work. A
 /// failure is reported by that run.
 pub fn prepare(request: &RunRequest) {
-    if matches!(request.machine.executor, None | Some(Executor::Cpu)) {
+    let asked = request.machine.executor;
+    if asked.is_none_or(|executor| !executor.is_on_gpu()) {
         Found::get();
         let _ = prepare_threads(request.machine.threads);
     }

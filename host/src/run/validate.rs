@@ -41,14 +41,20 @@ impl RunRequest {
     /// As there, and for sources that are missing or not nodes, missing weights, and edges without
     /// their reverse.
     pub fn check_for(&self, graph: &Graph) -> Result<(), RunError> {
+        self.check_for_nodes(graph.nodes())?;
+        check_graph(graph, self.analysis)
+    }
+
+    /// Works as [`RunRequest::check`], and checks the sources for a graph of `nodes` nodes.
+    pub(crate) fn check_for_nodes(&self, nodes: u32) -> Result<(), RunError> {
         self.check()?;
-        let (nodes, sources) = (graph.nodes(), self.sources());
+        let sources = self.sources();
         self.analysis.check_sources(sources.len())?;
         let missing = sources.iter().find(|source| **source >= nodes);
         if let Some(&source_node) = missing {
             return Err(RunError::NoSuchSource { source_node, nodes });
         }
-        check_graph(graph, self.analysis)
+        Ok(())
     }
 }
 

@@ -75,7 +75,7 @@ pub(super) fn worker(
     job: &Job,
 ) -> Worker {
     let found = Found::get();
-    if executor != Executor::Cpu {
+    if executor.is_on_gpu() {
         let limits = limits_of(request.machine.device);
         let key = limits.ok().map(|limits| Key::of_device(&limits));
         return Worker::that_hides_misses(found.costs(request, key.as_ref()).gpu.run);

@@ -2,6 +2,7 @@
 
 use super::error::StartError;
 use super::worker::Call;
+use crate::backend::cpu::{THREADS_MAX, available_threads};
 use crate::program::{EncodedProgram, RegisterId};
 use seawall_core::abi::ring::{Kind, TENANTS, TenantRecord};
 use seawall_core::protocol::Outcome;
@@ -104,6 +105,21 @@ impl fmt::Debug for Config {
 }
 
 impl Config {
+    /// Returns the number of workers.
+    ///
+    /// # Errors
+    /// [`StartError::TooManyWorkers`] for more than [`THREADS_MAX`].
+    pub(super) fn worker_count(&self) -> Result<u32, StartError> {
+        let workers = self.workers.unwrap_or_else(available_threads).get();
+        if workers > THREADS_MAX {
+            return Err(StartError::TooManyWorkers {
+                workers,
+                most: THREADS_MAX,
+            });
+        }
+        Ok(workers as u32)
+    }
+
     /// The table of tenants, the owner first, and the words of all windows.
     pub(super) fn tenant_records(&self) -> Result<(Vec<TenantRecord>, u32), StartError> {
         let most = TENANTS as usize - 1;

@@ -49,6 +49,14 @@ pub enum StartError {
         /// Bytes of the ring.
         bytes: u64,
     },
+    /// More workers than a machine has a use for.
+    #[error("{workers} workers are more than {most}; use fewer")]
+    TooManyWorkers {
+        /// Requested workers.
+        workers: usize,
+        /// Most workers.
+        most: usize,
+    },
     /// The system starts no more threads.
     #[error("worker {worker} of {workers} could not be started: {reason}; use fewer")]
     Threads {

@@ -50,7 +50,6 @@ pub use stats::{Stats, TenantStats};
 pub use ticket::Ticket;
 pub use worker::Call;
 
-use crate::backend::cpu::available_threads;
 use crate::graph::Graph;
 use bell::Bell;
 use client::Post;
@@ -112,8 +111,7 @@ impl Shared {
         let layout = Layout::new(config.slots, config.print_records, window_words)?;
         let words = SharedWords::new(layout.words())?;
         let ring = Ring::new(&words, layout);
-        let workers = config.workers.unwrap_or_else(available_threads).get();
-        let workers = u32::try_from(workers).unwrap_or(u32::MAX);
+        let workers = config.worker_count()?;
         ring.format(&Setup {
             tenants: &tenants,
             workers: 1,

@@ -113,6 +113,21 @@ fn threads_that_cannot_start_are_a_failure() {
     assert_eq!(shell(&folder, plan).code, 0);
 }
 
+/// Whatever a thread's start finds no memory for, the command ends with a message.
+#[test]
+fn threads_that_find_no_memory_end_with_a_message() {
+    let folder = Fixture::new("graph.el", b"0 1\n1 2\n");
+    for kibibytes in (60_000..400_000).step_by(7_001) {
+        let script = format!(
+            "ulimit -v {kibibytes}; $S run graph.el --analysis cc --backend cpu --threads 60 -q"
+        );
+        let finished = shell(&folder, &script);
+        let (code, text) = (finished.code, &finished.stderr);
+        let message = text.starts_with("error: ") && text.lines().count() == 1;
+        assert!(code == 0 || code == 1 && message, "{script}: {code} {text}");
+    }
+}
+
 /// The budget holds for any number of threads; most of the measured time is that of making the
 /// graph.
 #[test]
@@ -136,6 +151,21 @@ fn the_time_budget_holds_with_any_number_of_threads() {
             shell(&folder, &script).failed("time budget");
             assert!(start.elapsed().as_secs() < 20, "{script}");
         }
+    }
+}
+
+/// Thousands of threads that wait for each other get a core in turn.
+#[test]
+fn the_time_budget_holds_where_threads_wait_for_a_core() {
+    let folder = Fixture::new("x", b"");
+    for (threads, budget) in [(1024, 0.01), (4096, 0.01), (4096, 0.5)] {
+        let script = format!(
+            "$S run gen:grid:512 --analysis pagerank --tolerance 0 --max-iterations 1000000 --backend cpu --threads {threads} --time-budget {budget}"
+        );
+        let start = std::time::Instant::now();
+        shell(&folder, &script).failed("time budget");
+        let elapsed = start.elapsed();
+        assert!(elapsed.as_secs() < 10, "{script}: {elapsed:?}");
     }
 }
 

@@ -178,8 +178,10 @@ mod unix {
         }
         let script = format!("{SEARCH} --quiet --out /dev/fd/3 3> kept && cat kept");
         assert_eq!(run_shell(&folder, &script).stdout, ROWS);
-        let script = "$S convert gen:chain:3 /dev/stdout --to el --no-weights | tail -n 2";
-        assert_eq!(run_shell(&folder, script).stdout, "0\t1\n1\t2\n");
+        for name in ["/dev/stdout", "-"] {
+            let script = format!("$S convert gen:chain:3 {name} --to el --no-weights | tail -n 2");
+            assert_eq!(run_shell(&folder, &script).stdout, "0\t1\n1\t2\n");
+        }
         let script = format!("{SEARCH} --out /dev/null --trace /dev/null --plot /dev/null");
         assert_eq!(run_shell(&folder, &script).code, 0);
     }

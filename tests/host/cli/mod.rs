@@ -21,6 +21,8 @@ mod paths;
 mod pictures;
 mod plan;
 mod sessions;
+#[cfg(unix)]
+mod streams;
 mod sweep;
 mod topology;
 mod usage_errors;

@@ -73,6 +73,10 @@ fn invalid_numbers_are_refused_with_the_expected_range() {
         let refused = finish(&mut seawall(&["run", "gen:grid:8", &joined]));
         refused.refused(&[expected]);
     }
+    for command in ["run", "serve"] {
+        let refused = finish(&mut seawall(&[command, "gen:grid:8", "--threads=4097"]));
+        refused.refused(&["from 1 to 4096"]);
+    }
 }
 
 #[test]

@@ -297,7 +297,7 @@ fn metis_rows_are_read_with_all_their_formats() {
     for (text, expected) in [
         (
             "3 1\n2\n",
-            ": the header promises 3 nodes, one a line, the file has 1 lines",
+            ": the header promises 3 nodes, one per line, the file has 1 lines",
         ),
         (
             "2 2\n2\n1\n",

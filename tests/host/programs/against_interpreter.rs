@@ -1,5 +1,6 @@
 //! Random programs equal the interpreter.
 
+use crate::drawn::{waves, words};
 use proptest::prelude::*;
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{RunLimits, open_naive};
@@ -13,32 +14,20 @@ use seawall_tests::script::{Register, Script, Wave};
 use seawall_tests::straight;
 use std::num::NonZeroUsize;
 
-/// The choices of a case, at most `most` of them. Half a word each: as good for choosing, and
-/// twice as fast to shrink.
-fn choices(most: usize) -> impl Strategy<Value = Vec<u32>> {
-    let choice = any::<u16>().prop_map(|half| u32::from(half) << 16 | u32::from(half));
-    proptest::collection::vec(choice, 0..most)
-}
-
-/// A shrinking case drops whole waves first, since they are drawn first.
-fn waves() -> impl Strategy<Value = Vec<Vec<u32>>> {
-    proptest::collection::vec(choices(40), 1..24)
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 120, max_shrink_iters: 100_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn random_programs_equal_the_interpreter(
-        waves in waves(),
+        waves in waves(24),
         twins in any::<bool>(),
         shape in proptest::sample::select(&SHAPES[..]),
         nodes in 0_u32..300,
         words in 1_u32..9000,
         threads in proptest::sample::select(vec![1_usize, 2, 3, 8]),
         undirected in any::<bool>(),
-        of_graph in choices(1000),
-        registers in choices(300),
+        of_graph in words(1000),
+        registers in words(300),
     ) {
         let list = graphs::draw(shape, nodes, undirected, &mut Random::of_choices(of_graph));
         let limits = Limits { nodes: list.nodes, waves: waves.len() as u32, words };
@@ -59,7 +48,7 @@ proptest! {
         twins in any::<bool>(),
         words in 1_u32..5000,
         threads in proptest::sample::select(vec![1_usize, 2, 5]),
-        choices in choices(1500),
+        choices in words(1500),
     ) {
         let mut random = Random::of_choices(choices);
         let list = graphs::draw(Shape::Path, 3, false, &mut random);
@@ -76,14 +65,14 @@ proptest! {
 
     #[test]
     fn random_programs_in_naive_host_loops_equal_the_interpreter(
-        waves in waves(),
+        waves in waves(24),
         shape in proptest::sample::select(&SHAPES[..]),
         nodes in 0_u32..200,
         words in 1_u32..3000,
         threads in proptest::sample::select(vec![1_usize, 2, 3]),
         undirected in any::<bool>(),
-        of_graph in choices(600),
-        registers in choices(300),
+        of_graph in words(600),
+        registers in words(300),
     ) {
         let list = graphs::draw(shape, nodes, undirected, &mut Random::of_choices(of_graph));
         let limits = Limits { nodes: list.nodes, waves: waves.len() as u32, words };

@@ -1,11 +1,13 @@
 //! Programs that would not end, and their watchdog.
 
-use super::{fault_of, plan, run_watched};
-use seawall::backend::BackendError;
+use super::{bare, fault_of, plan, run_watched};
+use seawall::backend::cpu::CpuSession;
+use seawall::backend::{BackendError, RunLimits, Session};
 use seawall::program::ProgramBuilder;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 use seawall_tests::faulty;
+use std::num::NonZeroUsize;
 
 #[test]
 fn the_watchdog_names_the_wave_and_counts_missing_blocks() {
@@ -64,6 +66,27 @@ fn a_block_without_waiting_blocks_reports_itself() {
         (wave_name.as_str(), record.opcode),
         (faulty::STALL, Opcode::Stall as u32)
     );
+}
+
+/// Threads leave long waves when the time is over, and know only the number of the wave.
+#[test]
+fn a_wave_that_threads_leave_is_named_with_its_opcode() {
+    const WORDS: u64 = 1 << 20;
+    let mut program = ProgramBuilder::new(100);
+    let a = program.words("a", WORDS).unwrap();
+    program.fill("fill for long", a, 1);
+    let program = plan(&program);
+    let graph = bare(100);
+    let limits = RunLimits { time_budget_ns: 1 };
+    for threads in [1, 2] {
+        let mut session = CpuSession::open(&graph, NonZeroUsize::new(threads), limits).unwrap();
+        session.load(&program).unwrap();
+        let (record, wave_name) = fault_of(session.run(&[]));
+        let code = FaultCode::from_word(record.code);
+        assert!(matches!(code, FaultCode::TimeBudget | FaultCode::Watchdog));
+        let named = (wave_name.as_str(), record.opcode);
+        assert_eq!(named, ("fill for long", Opcode::Fill as u32));
+    }
 }
 
 #[test]

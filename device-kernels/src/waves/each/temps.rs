@@ -47,7 +47,7 @@ pub(super) const A: u32 = 1;
 pub(super) const B: u32 = 2;
 pub(super) const C: u32 = 3;
 
-/// Whose temporaries a lane uses: its own for an edge, the owner's for its item.
+/// The temporaries that a lane uses: its own for an edge, the owner's for its item.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Temps<G> {
     pub(super) grid: G,

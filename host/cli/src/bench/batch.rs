@@ -117,7 +117,7 @@ impl<'g> Work<'g> {
         };
         let whole = calls(whole, setting.quick)?;
         if !right || !last.is_some_and(|outcome| self.is_right(&outcome)) {
-            setting.differs(format!("{}: {name} gives wrong levels", self.what));
+            setting.differs(format!("{}: {name} returns wrong levels", self.what));
         }
         Ok(Done {
             name,

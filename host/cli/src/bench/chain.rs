@@ -86,7 +86,7 @@ fn chain(setting: &mut Setting<'_>, machine: Machine) -> Result<Times, BenchErro
     let mut words = Vec::new();
     session.read(result, &mut words)?;
     if words != expected() {
-        setting.differs(format!("{}: {name} gives a wrong end", what()));
+        setting.differs(format!("{}: {name} returns a wrong end", what()));
     }
     Ok(all.share(WAVES))
 }

@@ -76,7 +76,7 @@ fn search(setting: &mut Setting<'_>, path: &Graph, machine: Machine) -> Result<T
     session.read(built.result, &mut words)?;
     let levels = oracle::levels(path, &[0], u32::MAX - 1);
     if built.reading.column(path.nodes(), words) != Column::U32(levels) {
-        setting.differs(format!("loop: {name} gives wrong levels"));
+        setting.differs(format!("loop: {name} returns wrong levels"));
     }
     Ok(all.share(ITERATIONS))
 }

@@ -27,6 +27,7 @@ pub(super) fn fields(error: &GraphError) -> Value {
         GraphError::Unwritable { file, format, what } => json!({
             "kind": "format_cannot_hold", "file": file, "format": format.to_string(), "what": what
         }),
+        GraphError::Changed { file } => json!({"kind": "changed", "file": file}),
         GraphError::NoWeights { file } => json!({"kind": "no_weights", "file": file}),
         GraphError::Scale { file, problem } => scale(file, problem),
         GraphError::Memory {

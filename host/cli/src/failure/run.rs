@@ -46,6 +46,22 @@ pub(super) fn fields(error: &RunError) -> Value {
             "kind": "over_budget", "analysis": analysis.name(), "needed_bytes": needed_bytes,
             "budget_bytes": budget_bytes
         }),
+        RunError::StreamOverBudget {
+            analysis,
+            needed_bytes,
+            budget_bytes,
+        } => json!({
+            "kind": "over_budget", "analysis": analysis.name(), "needed_bytes": needed_bytes,
+            "budget_bytes": budget_bytes, "streamed": true
+        }),
+        RunError::CannotStream { analysis, what } => {
+            json!({"kind": "cannot_stream", "analysis": analysis.name(), "reason": what})
+        }
+        RunError::StreamTime {
+            pass,
+            time_budget_ns,
+        } => json!({"kind": "time_budget", "pass": pass, "time_budget_ns": time_budget_ns}),
+        RunError::Stream(error) => graph::fields(error),
         RunError::NoSearch { analysis, topology } => json!({
             "kind": "no_search", "analysis": analysis.name(), "topology": topology.name()
         }),

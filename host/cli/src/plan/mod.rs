@@ -53,7 +53,7 @@ one that works. With --strategy in-order the groups are those of the conformance
 vectors, which count each group by itself; where no arena for them fits, there is
 none (\"arena\": null).
 
-An input that cannot be planned gives {\"error\": {\"kind\": ...}} on standard output
+An input that cannot be planned prints {\"error\": {\"kind\": ...}} on standard output
 and exit code 2.";
 
 /// Plan a wave DAG: group its waves and place the barriers.

@@ -63,7 +63,7 @@ enum LoadOp {
     Nop,
     /// Whether one random node reaches another.
     Reach,
-    /// How many edges one random node is from another.
+    /// Edges on the way from one random node to another.
     Distance,
 }
 

@@ -1,4 +1,4 @@
-//! How long queries took: numbers and a picture.
+//! Latencies of queries: numbers and a picture.
 
 use std::io::{self, Write};
 

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use seawall::outcome::{GroupSummary, RunOutcome, StepSummary};
+use super::stream;
+use seawall::outcome::{GroupSummary, PassSummary, RunOutcome, StepSummary};
 use seawall::units::{Count, Nanoseconds, bytes};
 
 /// Lines of steps in the text; the rest are counted.
@@ -16,6 +17,8 @@ pub(super) struct Explanation<'a> {
     groups: &'a [GroupSummary],
     steps: &'a [StepSummary],
     steps_total: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passes: Option<&'a [PassSummary]>,
 }
 
 impl<'a> Explanation<'a> {
@@ -24,6 +27,7 @@ impl<'a> Explanation<'a> {
             groups: &outcome.groups,
             steps: &outcome.steps,
             steps_total: outcome.steps_total,
+            passes: outcome.stream.as_ref().map(|stream| &*stream.pass_list),
         }
     }
 }
@@ -33,6 +37,9 @@ impl<'a> Explanation<'a> {
 /// # Errors
 /// If `out` fails.
 pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(report) = &outcome.stream {
+        return stream::explain(out, report);
+    }
     let head = ["group", "bytes", "predicted", "measured", "runs", "waves"];
     writeln!(out)?;
     line(out, head)?;

@@ -12,7 +12,8 @@ use super::weights::WeightsReport;
 use seawall::analysis::Answer;
 use seawall::backend::HostWork;
 use seawall::outcome::{
-    Dropped, Memory, PlanCounters, PlanSummary, Rounds, RunOutcome, SessionReport, Times,
+    Dropped, Memory, PlanCounters, PlanSummary, Rounds, RunOutcome, SessionReport, StreamReport,
+    Times,
 };
 
 #[derive(Serialize)]
@@ -41,6 +42,10 @@ struct Report<'a> {
     reached_each: Option<Vec<u64>>,
     plan: Plan<'a>,
     memory: Memory,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    streamed_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<&'a StreamReport>,
     plan_cache: PlanCounters,
     session: SessionReport,
     time_ns: Times,
@@ -85,6 +90,8 @@ impl<'a> Report<'a> {
                 topology: &outcome.topology,
             },
             memory: outcome.memory,
+            streamed_bytes: outcome.stream.as_ref().map(|stream| stream.streamed_bytes),
+            stream: outcome.stream.as_ref(),
             plan_cache: outcome.plans,
             session: outcome.session,
             time_ns: outcome.times,

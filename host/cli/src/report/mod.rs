@@ -14,5 +14,6 @@ pub mod text;
 pub mod trace;
 
 mod head;
+mod stream;
 pub(crate) mod svg;
 pub(crate) mod weights;

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::head::{Head, row};
+use super::stream;
 use super::weights;
 use seawall::analysis::Sentence;
 use seawall::backend::HostWork;
@@ -31,10 +32,10 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     if let Some(equal) = outcome.checked {
         row(out, "check", &verdict(equal, outcome.check_tolerance))?;
     }
-    row(out, "plan", &plan(outcome))?;
-    row(out, "memory", &memory(&outcome.plan, &outcome.memory))?;
-    row(out, "barriers", &barriers(outcome.device_barriers))?;
-    row(out, "host", &host(&outcome.host))?;
+    match &outcome.stream {
+        Some(report) => stream::write(out, report, &outcome.memory)?,
+        None => costs(outcome, out)?,
+    }
     row(
         out,
         "checksum",
@@ -42,6 +43,14 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     )?;
     writeln!(out)?;
     times(out, &outcome.times, (outcome.repeat, outcome.edges))
+}
+
+/// Rows of the plan of a resident run and of what it took.
+fn costs(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
+    row(out, "plan", &plan(outcome))?;
+    row(out, "memory", &memory(&outcome.plan, &outcome.memory))?;
+    row(out, "barriers", &barriers(outcome.device_barriers))?;
+    row(out, "host", &host(&outcome.host))
 }
 
 /// Sources named in the report; the rest are counted.

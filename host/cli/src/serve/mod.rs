@@ -22,6 +22,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::CliError;
+use super::numbers::thread_count;
 use super::progress::ProgressLine;
 use super::weights::WeightArgs;
 use programs::Programs;
@@ -82,7 +83,7 @@ pub(super) struct ServeArgs {
     #[arg(long)]
     undirected: bool,
     /// Worker threads; all of the machine's when not given.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = thread_count)]
     threads: Option<NonZeroUsize>,
     #[command(flatten)]
     weights: WeightArgs,

@@ -18,7 +18,7 @@ use seawall::service::{Client, Service};
 /// Time between two looks for clients and for the end.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How long a client may take to read an answer before it is dropped.
+/// Time that a client may take to read an answer before it is dropped.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A socket could not be opened.

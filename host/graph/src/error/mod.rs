@@ -65,7 +65,8 @@ pub enum GraphError {
     },
     /// A writer's path has no suffix that names a format.
     #[error(
-        "{file}: no format has this suffix; use .mtx, .el, .txt, .csv, .gr, .graph, .egr, .swg, with .gz or .xz after it if wanted"
+        "{file}: no format that is written has this suffix; use {}, with .gz or .xz after it if wanted",
+        Format::written_suffixes()
     )]
     UnknownSuffix {
         /// File as the caller named it.
@@ -157,7 +158,7 @@ pub enum GraphError {
     },
     /// A METIS file has fewer lines than nodes.
     #[error(
-        "{file}: the header promises {promised} nodes, one a line, the file has {found} lines for them"
+        "{file}: the header promises {promised} nodes, one per line, the file has {found} lines for them"
     )]
     RowCount {
         /// File as the caller named it.
@@ -237,6 +238,12 @@ pub enum GraphError {
         edges: u64,
         /// Nodes allowed for any number of edges.
         limit: u64,
+    },
+    /// A file was written to while its edges were read.
+    #[error("{file}: the file changed while it was read; run again when nothing writes to it")]
+    Changed {
+        /// File as the caller named it.
+        file: String,
     },
     /// A `gen:` specification is wrong.
     #[error("{spec}: {problem}")]
@@ -326,7 +333,7 @@ impl GraphError {
             | Self::Scale { .. }
             | Self::OtherFormat { .. }
             | Self::NoWeights { .. } => Cause::Request,
-            Self::Memory { .. } | Self::Threads { .. } => Cause::Failure,
+            Self::Changed { .. } | Self::Memory { .. } | Self::Threads { .. } => Cause::Failure,
         }
     }
 }

@@ -8,7 +8,8 @@ use rayon::prelude::*;
 
 use super::source::Source;
 use super::words::Words;
-use crate::binary::{HEADER_BYTES, Header, SYMMETRIC, TABLE};
+use crate::binary::{HEADER_BYTES, Header, SYMMETRIC, TABLE, WIDE};
+use crate::build::MAX_EDGES;
 use crate::check;
 use crate::csr::Csr;
 use crate::format::Format;
@@ -56,9 +57,17 @@ fn parts(words: &mut Words<'_>, weights: bool) -> Result<Parts, GraphError> {
     words.promised = HEADER_BYTES as u64;
     words.fill(&mut bytes)?;
     let header = Header::parse(&bytes).map_err(|problem| words.bad(problem))?;
+    if header.edges > MAX_EDGES {
+        let (nodes, edges) = (header.nodes, header.edges);
+        return Err(words.bad(BinaryProblem::Counts { nodes, edges }));
+    }
     let sections = header.sections();
     words.promised = sections.end;
-    let offsets = section(words, &sections.offsets)?;
+    let offsets = if header.has(WIDE) {
+        narrow(section(words, &sections.offsets)?)
+    } else {
+        section(words, &sections.offsets)?
+    };
     let targets = section(words, &sections.targets)?;
     let weights = match sections.weights.filter(|_| weights) {
         Some(weights) => Some(section(words, &weights)?),
@@ -79,6 +88,12 @@ fn parts(words: &mut Words<'_>, weights: bool) -> Result<Parts, GraphError> {
         },
         ids,
     })
+}
+
+/// Offsets of 64 bits as 32 bits; one that does not fit is out of order in any form.
+fn narrow(offsets: Vec<u64>) -> Vec<u32> {
+    let word = |offset: u64| u32::try_from(offset).unwrap_or(u32::MAX);
+    offsets.into_par_iter().map(word).collect()
 }
 
 /// Reads the words of a section, after skipping the padding before it.

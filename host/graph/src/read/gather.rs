@@ -19,7 +19,6 @@ use super::parsed::Parsed;
 use super::quote::quote;
 use super::rows::{Rows, line_beyond};
 use super::source::Source;
-use super::suffix::Suffix;
 use super::table::Wish;
 use crate::build::{self, Direction, Edges, MAX_NODES, drop_self_loops};
 use crate::ids::Ids;
@@ -131,7 +130,7 @@ impl Gather<'_> {
 
     fn open(&self) -> Result<Opened, GraphError> {
         let mut opening = Opening::new(
-            Suffix::named(self.options.format, self.name),
+            super::named(self.options, self.name),
             Wish {
                 weights: self.options.weights.are_read(),
                 skip_columns: self.options.skip_columns,

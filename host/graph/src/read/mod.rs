@@ -23,17 +23,16 @@ mod quote;
 mod rows;
 mod seen;
 mod source;
-mod suffix;
 mod table;
 mod weight;
 mod words;
 mod zip;
 
 use super::binary::MAGIC;
+use super::format::suffix_of;
 use super::{BinaryProblem, Format, GraphError, LoadOptions, Loaded, Progress};
 use source::Source;
 use std::ffi::OsStr;
-use suffix::Suffix;
 
 /// Loads a file or standard input.
 pub(super) fn load_file(
@@ -53,10 +52,18 @@ pub(super) fn load_file(
 /// ```
 #[must_use]
 pub fn is_graph_name(name: &str) -> bool {
-    let is_table = [".csv", ".csv.gz", ".csv.xz"]
-        .iter()
-        .any(|suffix| name.to_ascii_lowercase().ends_with(suffix));
-    is_binary_name(name) || Suffix::of(name) != Suffix::Other && !is_table
+    !matches!(format_of(name), None | Some(Format::Csv | Format::Npz))
+}
+
+/// The format by a file's name.
+fn format_of(name: &str) -> Option<Format> {
+    Format::of_suffix(&suffix_of(name).0)
+}
+
+/// The format of a file whose content does not state it: the one that the caller named, else that
+/// of the file's name.
+fn named(options: &LoadOptions, name: &str) -> Option<Format> {
+    options.format.or_else(|| format_of(name))
 }
 
 /// Loads the bytes of a reader.
@@ -84,15 +91,14 @@ fn load_source(
     if head.starts_with(&zip::MAGIC) {
         return npz::load_npz(source, options);
     }
-    let suffix = Suffix::named(options.format, &source.name);
-    if suffix == Suffix::Ecl || ecl::starts(head) {
+    let named = named(options, &source.name);
+    if named == Some(Format::Ecl) || ecl::starts(head) {
         return ecl::load_ecl(source, options, progress);
     }
     if head.is_empty() {
         return Err(GraphError::Empty { file: source.name });
     }
-    let is_binary = options.format.is_none() && is_binary_name(&source.name);
-    if is_binary || options.format == Some(Format::Binary) {
+    if named == Some(Format::Binary) {
         return Err(GraphError::Binary {
             file: source.name,
             format: ".swg",
@@ -100,11 +106,4 @@ fn load_source(
         });
     }
     gather::load_text(source, options, progress)
-}
-
-fn is_binary_name(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    [".swg", ".swg.gz", ".swg.xz"]
-        .iter()
-        .any(|suffix| name.ends_with(suffix))
 }

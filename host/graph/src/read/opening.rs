@@ -9,7 +9,6 @@ use super::layout::{Header, Layout, Values};
 use super::matrix::{self, Matrix};
 use super::quote::quote;
 use super::rows::Rows;
-use super::suffix::Suffix;
 use super::table::{self, First, Wish};
 use crate::build::{MAX_EDGES, MAX_NODES};
 use crate::{Format, LineProblem};
@@ -41,16 +40,17 @@ enum State {
 
 /// The lines before the first edge.
 pub(super) struct Opening {
-    suffix: Suffix,
+    /// The format that the caller or the file's name states.
+    named: Option<Format>,
     wish: Wish,
     state: State,
 }
 
 impl Opening {
     /// Starts at the first line.
-    pub(super) fn new(suffix: Suffix, wish: Wish) -> Self {
+    pub(super) fn new(named: Option<Format>, wish: Wish) -> Self {
         Self {
-            suffix,
+            named,
             wish,
             state: State::Start,
         }
@@ -88,16 +88,20 @@ impl Opening {
             return matrix::banner(line, self.wish.weights)
                 .map(|matrix| Some(State::Matrix(matrix)));
         }
-        Ok(match (self.suffix, line.first()) {
-            (Suffix::Matrix, _) => return Err(matrix::wrong_banner(line)),
-            (_, None) => None,
-            (Suffix::Challenge, _) => Some(State::Challenge),
-            (Suffix::Metis, _) => Some(State::Metis),
-            (Suffix::EdgeList, _) => Some(edge_list),
-            (Suffix::Other, _) if table::names_ends(line) => Some(edge_list),
-            (Suffix::Other, Some(b'c' | b'p')) => Some(State::Challenge),
-            (Suffix::Other, Some(b'#' | b'%' | b'-' | b'0'..=b'9')) => Some(edge_list),
-            (Suffix::Other | Suffix::Ecl, Some(_)) => None,
+        Ok(match (self.named, line.first()) {
+            (Some(Format::MatrixMarket), _) => return Err(matrix::wrong_banner(line)),
+            (_, None) | (Some(Format::Ecl), _) => None,
+            (Some(Format::Dimacs | Format::Pace), _) => Some(State::Challenge),
+            (Some(Format::Metis), _) => Some(State::Metis),
+            (Some(Format::EdgeList | Format::Csv), _) => Some(edge_list),
+            (None | Some(Format::Npz | Format::Binary | Format::Generated), Some(first)) => {
+                match first {
+                    _ if table::names_ends(line) => Some(edge_list),
+                    b'c' | b'p' => Some(State::Challenge),
+                    b'#' | b'%' | b'-' | b'0'..=b'9' => Some(edge_list),
+                    _ => None,
+                }
+            }
         })
     }
 
@@ -252,9 +256,9 @@ fn nodes_in_comment(line: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn step(suffix: Suffix, lines: &[&str]) -> Result<Step, LineProblem> {
+    fn step(named: Option<Format>, lines: &[&str]) -> Result<Step, LineProblem> {
         let mut opening = Opening::new(
-            suffix,
+            named,
             Wish {
                 weights: true,
                 skip_columns: false,
@@ -267,13 +271,13 @@ mod tests {
         last
     }
 
-    fn message(suffix: Suffix, lines: &[&str]) -> String {
-        step(suffix, lines).unwrap_err().to_string()
+    fn message(named: Option<Format>, lines: &[&str]) -> String {
+        step(named, lines).unwrap_err().to_string()
     }
 
     #[test]
     fn content_decides_without_a_suffix() {
-        let done = |lines: &[&str]| match step(Suffix::Other, lines).unwrap() {
+        let done = |lines: &[&str]| match step(None, lines).unwrap() {
             Step::Done(layout) | Step::Edge(layout) => layout.format,
             other => panic!("{other:?}"),
         };
@@ -282,56 +286,49 @@ mod tests {
         assert_eq!(done(&["c x", "p sp 4 5"]), Format::Dimacs);
         assert_eq!(done(&["p tw 4 5"]), Format::Pace);
         assert_eq!(done(&["# x", "1\t2"]), Format::EdgeList);
-        assert!(matches!(
-            step(Suffix::Other, &["<html>"]),
-            Ok(Step::Unknown)
-        ));
+        assert!(matches!(step(None, &["<html>"]), Ok(Step::Unknown)));
     }
 
     #[test]
     fn bad_headers_name_their_fault() {
         let mtx = "%%MatrixMarket matrix coordinate real general";
-        assert!(message(Suffix::Matrix, &["1 2 3"]).starts_with("wrong banner (\"1 2 3\")"));
         assert!(
-            message(
-                Suffix::Other,
-                &["%%MatrixMarket matrix array pattern general"]
-            )
-            .contains("(pattern)")
+            message(Some(Format::MatrixMarket), &["1 2 3"]).starts_with("wrong banner (\"1 2 3\")")
+        );
+        assert!(
+            message(None, &["%%MatrixMarket matrix array pattern general"]).contains("(pattern)")
+        );
+        assert!(
+            message(None, &["%%MatrixMarket matrix coordinate complex general"])
+                .contains("(complex)")
         );
         assert!(
             message(
-                Suffix::Other,
-                &["%%MatrixMarket matrix coordinate complex general"]
-            )
-            .contains("(complex)")
-        );
-        assert!(
-            message(
-                Suffix::Other,
+                None,
                 &["%%MatrixMarket matrix coordinate real skew-symmetric"]
             )
             .contains("(skew-symmetric)")
         );
-        assert!(message(Suffix::Other, &["%%MatrixMarket matrix"]).contains("wrong banner"));
+        assert!(message(None, &["%%MatrixMarket matrix"]).contains("wrong banner"));
         assert_eq!(
-            message(Suffix::Other, &[mtx, "3 -3 1"]),
+            message(None, &[mtx, "3 -3 1"]),
             "the column count is negative (-3)"
         );
         assert!(
-            message(Suffix::Other, &[mtx, "3 3 1000000000000000000"])
+            message(None, &[mtx, "3 3 1000000000000000000"])
                 .contains("the entry count is too large")
         );
-        assert!(message(Suffix::Other, &[mtx, "3 4 1"]).contains("not square (3 x 4)"));
-        assert!(message(Suffix::Other, &[mtx, "3 3"]).contains("ends before the entry count"));
-        assert!(message(Suffix::Challenge, &["p col 3 3"]).contains("(col)"));
-        assert!(message(Suffix::Challenge, &["1 2"]).contains("wrong banner"));
-        assert!(message(Suffix::Challenge, &["p sp 3 3 3"]).contains("unexpected field"));
+        assert!(message(None, &[mtx, "3 4 1"]).contains("not square (3 x 4)"));
+        assert!(message(None, &[mtx, "3 3"]).contains("ends before the entry count"));
+        assert!(message(Some(Format::Dimacs), &["p col 3 3"]).contains("(col)"));
+        assert!(message(Some(Format::Dimacs), &["1 2"]).contains("wrong banner"));
+        assert!(message(Some(Format::Dimacs), &["p sp 3 3 3"]).contains("unexpected field"));
     }
 
     #[test]
     fn the_node_count_of_a_comment_is_a_hint() {
-        let Step::Edge(layout) = step(Suffix::EdgeList, &["# Nodes: 7 Edges: 3", "1 2"]).unwrap()
+        let Step::Edge(layout) =
+            step(Some(Format::EdgeList), &["# Nodes: 7 Edges: 3", "1 2"]).unwrap()
         else {
             panic!("no edge")
         };

@@ -12,7 +12,7 @@ mod text;
 
 use std::path::Path;
 
-use super::format::{Compression, Format};
+use super::format::{Compression, Format, suffix_of};
 use super::{Graph, GraphError, WeightKind};
 use sink::Sink;
 
@@ -107,32 +107,17 @@ fn check_writable(graph: &Graph, format: Format, name: &str) -> Result<(), Graph
             refused("more than 2147483647 nodes or edges")
         }
         Format::Ecl if graph.weights().is_some_and(is_large) => refused("weights above 2147483647"),
-        Format::Npz | Format::Generated => refused("graphs written by this program"),
+        _ if !format.is_written() => refused("graphs written by this program"),
         _ => Ok(()),
     }
 }
 
-fn suffix_of(name: &str) -> (String, Compression) {
-    let name = name.to_ascii_lowercase();
-    let (name, compression) = match (name.strip_suffix(".gz"), name.strip_suffix(".xz")) {
-        (Some(inner), _) => (inner, Compression::Gzip),
-        (_, Some(inner)) => (inner, Compression::Xz),
-        _ => (name.as_str(), Compression::None),
-    };
-    let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
-    (suffix.to_owned(), compression)
-}
-
+/// The format of a suffix; `.gr` is PACE where that holds the graph.
 fn format_of(suffix: &str, graph: &Graph) -> Option<Format> {
-    Some(match suffix {
-        "mtx" => Format::MatrixMarket,
-        "txt" | "el" | "edges" | "edgelist" | "tsv" => Format::EdgeList,
-        "csv" => Format::Csv,
-        "graph" | "metis" => Format::Metis,
-        "egr" => Format::Ecl,
-        "gr" if graph.is_symmetric() && graph.weights().is_none() => Format::Pace,
-        "gr" => Format::Dimacs,
-        "swg" => Format::Binary,
-        _ => return None,
-    })
+    let format = Format::of_suffix(suffix).filter(|format| format.is_written());
+    let is_plain = graph.is_symmetric() && graph.weights().is_none();
+    match format {
+        Some(Format::Dimacs) if is_plain => Some(Format::Pace),
+        other => other,
+    }
 }

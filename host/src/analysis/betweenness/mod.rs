@@ -13,10 +13,7 @@ mod registers;
 
 use self::registers::Registers;
 use super::room::padded;
-use super::{
-    Analysis, Answer, Bars, Built, Case, End, Facts, Figure, Found, Picture, Question, Reading,
-    Sentence,
-};
+use super::{Analysis, Answer, Bars, Built, Case, End, Facts, Found, Picture, Question, Reading};
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
 use crate::graph::Graph;
@@ -85,22 +82,8 @@ impl Analysis for Betweenness {
     }
 
     fn answer(&self, graph: &Graph, column: &Column) -> Answer {
-        let scores = (0..).zip(column.floats().unwrap_or(&[]).iter().copied());
-        let higher = |a: (u32, f32), b: (u32, f32)| if b.1 > a.1 { b } else { a };
-        let Some((node, score)) = scores.reduce(higher) else {
-            return Answer::reached();
-        };
-        let node = graph.original_id(node);
-        Answer {
-            figures: vec![
-                Figure::new("highest_betweenness", score),
-                Figure::new("highest_betweenness_node", node),
-            ],
-            sentence: Sentence::EveryNode {
-                value: "a betweenness",
-                more: format!("the highest {score} of node {node}"),
-            },
-        }
+        let names = ["highest_betweenness", "highest_betweenness_node"];
+        Answer::highest((graph, column), names, "a betweenness")
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {

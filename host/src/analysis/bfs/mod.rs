@@ -5,7 +5,7 @@ pub(super) mod oracle;
 use super::room::padded;
 use super::{
     Analysis, Answer, Bars, Built, Case, Detail, Facts, Figure, Found, Number, Picture, Question,
-    Reading, Sentence, Values,
+    Reading, Sentence, Streaming, Values,
 };
 use crate::column::{Column, Rounds};
 use crate::cost::{Job, Times, Worker};
@@ -24,6 +24,7 @@ const FACTS: Facts = Facts {
     values: Values::NumbersOfReached,
     takes_sources: true,
     searches: true,
+    streams: Some(Streaming::Levels),
     details: &[Detail::Parents],
     picture: Picture {
         title: "Frontier at each level",

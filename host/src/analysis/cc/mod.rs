@@ -3,7 +3,8 @@
 pub(super) mod oracle;
 
 use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Found, Picture, Question, Reading, Values,
+    Analysis, Answer, Bars, Built, Case, Facts, Found, Picture, Question, Reading, Streaming,
+    Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -18,6 +19,7 @@ const FACTS: Facts = Facts {
     title: "Connected components",
     summary: "Connected components, directions ignored: the smallest node of each",
     values: Values::Nodes,
+    streams: Some(Streaming::Components),
     picture: Picture {
         title: "Nodes by the size of their component",
         axis: "nodes in the component",

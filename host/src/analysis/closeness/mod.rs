@@ -7,6 +7,7 @@
 
 pub(super) mod oracle;
 
+use super::answer::highest;
 use super::sweep::{self, Sought};
 use super::{
     Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading,
@@ -55,13 +56,9 @@ impl Analysis for Closeness {
     }
 
     fn answer(&self, graph: &Graph, column: &Column) -> Answer {
-        let scores = (0..).zip(column.floats().unwrap_or(&[]).iter().copied());
-        let scores = scores.filter(|(_, score)| score.is_finite());
-        let higher = |a: (u32, f32), b: (u32, f32)| if b.1 > a.1 { b } else { a };
-        let Some((node, score)) = scores.reduce(higher) else {
+        let Some((node, score)) = highest(graph, column) else {
             return Answer::reached();
         };
-        let node = graph.original_id(node);
         Answer {
             figures: vec![
                 Figure::new("highest_closeness", score),

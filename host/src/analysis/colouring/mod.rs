@@ -102,8 +102,8 @@ struct Registers {
     used: RegisterId,
     /// The first colour that a node has not looked at yet.
     bases: RegisterId,
-    /// How many neighbours come before a node and have no colour yet: of a hub all, of others
-    /// those that are no hubs.
+    /// Neighbours that come before a node and have no colour yet: of a hub all, of others those
+    /// that are no hubs.
     waits: RegisterId,
 }
 

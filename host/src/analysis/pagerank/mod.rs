@@ -4,8 +4,8 @@
 pub(super) mod oracle;
 
 use super::{
-    Analysis, Answer, Bars, Built, Case, End, Facts, Figure, Found, Picture, Question, Ranking,
-    Reading, Sentence,
+    Analysis, Answer, Bars, Built, Case, End, Facts, Found, Picture, Question, Ranking, Reading,
+    Streaming,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -20,6 +20,7 @@ const FACTS: Facts = Facts {
     title: "PageRank",
     summary: "Rank of every node",
     ranks: true,
+    streams: Some(Streaming::Ranks),
     picture: Picture {
         title: "Nodes by rank",
         axis: "rank",
@@ -78,22 +79,11 @@ impl Analysis for Pagerank {
 
 /// The highest rank, and the first node that has it.
 pub(super) fn highest_rank(graph: &Graph, column: &Column) -> Answer {
-    let ranks = (0..).zip(column.floats().unwrap_or(&[]).iter().copied());
-    let higher = |a: (u32, f32), b: (u32, f32)| if b.1 > a.1 { b } else { a };
-    let Some((node, rank)) = ranks.reduce(higher) else {
-        return Answer::reached();
-    };
-    let node = graph.original_id(node);
-    Answer {
-        figures: vec![
-            Figure::new("highest_rank", rank),
-            Figure::new("highest_rank_node", node),
-        ],
-        sentence: Sentence::EveryNode {
-            value: "a rank",
-            more: format!("the highest {rank} of node {node}"),
-        },
-    }
+    Answer::highest(
+        (graph, column),
+        ["highest_rank", "highest_rank_node"],
+        "a rank",
+    )
 }
 
 /// Start even, then gather, apply and settle until nothing moves.

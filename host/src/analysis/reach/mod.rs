@@ -5,7 +5,8 @@ pub(super) mod oracle;
 
 use super::room::padded;
 use super::{
-    Analysis, Answer, Bars, Built, Case, Detail, Facts, Found, Picture, Question, Reading, Values,
+    Analysis, Answer, Bars, Built, Case, Detail, Facts, Found, Picture, Question, Reading,
+    Streaming, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -22,6 +23,7 @@ const FACTS: Facts = Facts {
     values: Values::Flags,
     takes_sources: true,
     searches: true,
+    streams: Some(Streaming::Reached),
     details: &[Detail::EachSource],
     picture: Picture {
         title: "Nodes reached",

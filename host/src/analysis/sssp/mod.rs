@@ -6,7 +6,8 @@ mod program;
 use super::bfs::farthest;
 use super::falling::has_settled;
 use super::{
-    Analysis, Answer, Bars, Built, Case, End, Facts, Figure, Found, Picture, Question, Values,
+    Analysis, Answer, Bars, Built, Case, End, Facts, Figure, Found, Picture, Question, Streaming,
+    Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -24,6 +25,7 @@ const FACTS: Facts = Facts {
     values: Values::NumbersOfReached,
     takes_sources: true,
     reads_weights: true,
+    streams: Some(Streaming::Lengths),
     picture: Picture {
         title: "Nodes by distance",
         axis: "distance",

@@ -1,5 +1,6 @@
 //! Triangles at one corner each, by marking the neighbours of a node at a time.
 
+use crate::analysis::triangles::oracle::rows_above;
 use crate::graph::Graph;
 
 /// Most nodes that a corner points at without being the one that counts.
@@ -11,12 +12,7 @@ const FEW: usize = 32;
 /// than 32: O(edges * sqrt(edges)).
 #[must_use]
 pub fn triangles_once(graph: &Graph) -> Vec<u32> {
-    let place = |node: u32| (graph.neighbours(node).len(), node);
-    let above = |node: u32| -> Vec<u32> {
-        let neighbours = graph.neighbours(node).iter().copied();
-        neighbours.filter(|to| place(*to) > place(node)).collect()
-    };
-    let above: Vec<Vec<u32>> = (0..graph.nodes()).map(above).collect();
+    let above = rows_above(graph);
     let mut marked_by = vec![u32::MAX; above.len()];
     let mut counts = vec![0; above.len()];
     for (low, neighbours) in (0..).zip(&above) {

@@ -2,16 +2,21 @@
 
 use crate::graph::Graph;
 
+/// Returns the neighbours of each node that come after it by degree, then by number.
+pub(in crate::analysis) fn rows_above(graph: &Graph) -> Vec<Vec<u32>> {
+    let place = |node: u32| (graph.neighbours(node).len(), node);
+    let above = |node: u32| {
+        let neighbours = graph.neighbours(node).iter().copied();
+        neighbours.filter(|to| place(*to) > place(node)).collect()
+    };
+    (0..graph.nodes()).map(above).collect()
+}
+
 /// Counts the triangles of a symmetric graph at each corner. Each is found from its corner of
 /// least degree: O(edges * sqrt(edges)).
 #[must_use]
 pub fn triangles(graph: &Graph) -> Vec<u32> {
-    let place = |node: u32| (graph.neighbours(node).len(), node);
-    let above = |node: u32| -> Vec<u32> {
-        let neighbours = graph.neighbours(node).iter().copied();
-        neighbours.filter(|to| place(*to) > place(node)).collect()
-    };
-    let above: Vec<Vec<u32>> = (0..graph.nodes()).map(above).collect();
+    let above = rows_above(graph);
     let mut marked_by = vec![u32::MAX; above.len()];
     let mut corners = vec![0; above.len()];
     for (low, neighbours) in (0..).zip(&above) {

@@ -13,7 +13,7 @@ use super::place::{
 };
 use super::{BatchError, BatchStats, Job};
 use crate::backend::record::{Addresses, GraphAddresses, GraphSize, TableAddresses, launch_record};
-use crate::backend::{BackendError, HostWork, fault, resident_digest};
+use crate::backend::{BackendError, HostWork, NamedWaves, fault, resident_digest};
 use crate::executor::Executor;
 use crate::graph::Graph;
 use bytemuck::Zeroable;
@@ -249,7 +249,7 @@ impl Pack {
             Some(Some(index)) => Err(BatchError::Job {
                 index,
                 source: fault(
-                    &self.tables[self.places[index].tables].program.wave_names,
+                    &NamedWaves::of(&self.tables[self.places[index].tables].program),
                     &controls[index],
                 ),
             }),

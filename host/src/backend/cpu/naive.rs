@@ -9,8 +9,8 @@ use super::{CpuSession, Line, Loaded, RunLimits, SERVICES, lines, walkers};
 use crate::backend::threads::run_blocks;
 use crate::backend::walk::{LoopStage, Stage, stages};
 use crate::backend::{
-    BackendError, Canceller, DeviceInfo, HostWork, RunStats, Session, SessionMemory, SessionWork,
-    fault, fit, host_fault,
+    BackendError, Canceller, DeviceInfo, HostWork, NamedWaves, RunStats, Session, SessionMemory,
+    SessionWork, fault, fit, host_fault,
 };
 use crate::graph::Graph;
 use crate::own::Walkers;
@@ -214,7 +214,7 @@ impl Running<'_, '_> {
             .ok_or(BackendError::NotLoaded)?;
         match loaded.control.fault.code {
             0 => Ok(()),
-            _ => Err(fault(&loaded.program.wave_names, &loaded.control)),
+            _ => Err(fault(&NamedWaves::of(&loaded.program), &loaded.control)),
         }
     }
 
@@ -232,7 +232,7 @@ impl Running<'_, '_> {
         let budget = Duration::from_nanos(self.session.limits.time_budget_ns);
         if self.started.elapsed() > budget {
             let record = stage.out_of_time(loaded.control.iteration);
-            return Err(host_fault(&loaded.program.wave_names, record));
+            return Err(host_fault(&NamedWaves::of(&loaded.program), record));
         }
         Ok(true)
     }

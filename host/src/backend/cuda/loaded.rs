@@ -8,12 +8,12 @@ use super::memory::{DeviceMemory, Pinned};
 use super::resident::Uploader;
 use super::stream::COPY_LIMIT;
 use super::tables::{CONTROL_OFFSET, Layout, Placement};
-use crate::backend::BackendError;
 use crate::backend::fit::Ids;
 use crate::backend::outgrown::Outgrowing;
 use crate::backend::record::GraphAddresses;
 use crate::backend::trace::{Trace, TraceMemory};
 use crate::backend::walk::{Stage, groups_of_stages, stages};
+use crate::backend::{BackendError, NamedWaves};
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::{ControlRecord, FaultRecord};
@@ -53,7 +53,7 @@ pub(super) struct Loaded {
     ids: Ids,
     pub(super) outgrowing: Outgrowing,
     registers: Vec<RegisterRecord>,
-    wave_names: Vec<String>,
+    waves: NamedWaves,
     stages: Vec<Stage>,
     stage_groups: Vec<u32>,
     pub(super) staged_inputs: Pinned,
@@ -141,7 +141,7 @@ impl Loaded {
             input_bytes,
             ids: Ids::of(program),
             registers: program.registers.clone(),
-            wave_names: program.wave_names.clone(),
+            waves: NamedWaves::of(program),
             stage_groups: groups_of_stages(program),
             stages,
             staged_inputs: Pinned::take(context, input_bytes)?,
@@ -280,12 +280,12 @@ impl Loaded {
 
     /// Returns the error for the fault of a control block, with the wave's name.
     pub(super) fn fault(&self, control: &ControlRecord) -> BackendError {
-        crate::backend::fault(&self.wave_names, control)
+        crate::backend::fault(&self.waves, control)
     }
 
     /// Returns the error for a loop that the host ended.
     pub(super) fn host_fault(&self, record: FaultRecord) -> BackendError {
-        crate::backend::host_fault(&self.wave_names, record)
+        crate::backend::host_fault(&self.waves, record)
     }
 }
 

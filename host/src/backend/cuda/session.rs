@@ -81,7 +81,7 @@ impl<'g> CudaSession<'g> {
         graph: &'g Graph,
         options: CudaOptions,
     ) -> Result<Self, BackendError> {
-        if executor == Executor::Cpu {
+        if !executor.is_on_gpu() {
             return Err(BackendError::NotOnGpu { executor });
         }
         let context = Context::open(options.device, options.budget_bytes)?;

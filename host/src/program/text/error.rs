@@ -75,9 +75,9 @@ pub enum TextProblem {
     TooMany {
         /// The things.
         what: &'static str,
-        /// How many there are.
+        /// Number found.
         found: usize,
-        /// How many may be.
+        /// Number allowed.
         most: usize,
     },
     /// A list of another length.

@@ -29,7 +29,7 @@ pub struct TextResult {
     pub register: RegisterId,
     /// Kind of its values.
     pub kind: Kind,
-    /// How many there are.
+    /// Number of values.
     pub count: u64,
 }
 

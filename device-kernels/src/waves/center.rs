@@ -1,0 +1,118 @@
+//! A node whose row is held while triangles are counted, and the lanes that count there.
+
+use super::held_rows::NONE;
+use crate::grid::Grid;
+use crate::team::Team;
+
+/// Longest row that a lane holds, in registers.
+pub(super) const LANE_HELD: u32 = 4;
+/// Longest row that is always looked up in that of the node whose edge remains, even if it
+/// is the longer one: nodes with shorter rows look at their remaining edges alone.
+pub(super) const FEW: u32 = 32;
+/// Most lookups that a warp takes on, in shares of all edges, and at least.
+const WARP_WORK: (u32, u32) = (16, 4096);
+/// A node whose row is held.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Center {
+    pub(super) node: u32,
+    /// Its first edge, which is also the first that remains, and the one after its last.
+    pub(super) first: u32,
+    pub(super) end: u32,
+    /// Number of the remaining edges.
+    pub(super) len: u32,
+}
+
+/// The most that a warp takes on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Most {
+    /// Entries of the row.
+    pub(super) held: u32,
+    /// Lookups.
+    pub(super) work: u64,
+}
+
+impl Most {
+    /// Hubs would keep a warp busy when all others have ended, so it leaves what is more
+    /// than a few shares of all work to the block. A lone lane is a block.
+    #[inline(always)]
+    pub(super) fn of<G: Grid>(team: &Team<G>, edges: u32, held: u32) -> Self {
+        let (_, warps) = team.warps();
+        let share = u64::from(edges / warps.max(1));
+        let work = if G::WARP == 1 {
+            u64::MAX
+        } else {
+            (share * u64::from(WARP_WORK.0)).max(u64::from(WARP_WORK.1))
+        };
+        Self { held, work }
+    }
+}
+
+/// The lanes that count at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taker {
+    Nobody,
+    Lane,
+    Warp,
+    Block,
+}
+
+impl Center {
+    pub(super) const NONE: Self = Self {
+        node: NONE,
+        first: 0,
+        end: 0,
+        len: 0,
+    };
+
+    /// Returns the lanes that count here. A row of one entry has no common entry with that
+    /// of the node in this entry.
+    #[inline(always)]
+    pub(super) fn taker(self, most: Most) -> Taker {
+        let work = if self.len > FEW {
+            u64::from(self.end - self.first) * u64::from(self.len)
+        } else {
+            0
+        };
+        if self.len < 2 {
+            Taker::Nobody
+        } else if self.len <= LANE_HELD {
+            Taker::Lane
+        } else if self.len <= most.held && work <= most.work {
+            Taker::Warp
+        } else {
+            Taker::Block
+        }
+    }
+
+    /// The edge after those to look at.
+    #[inline(always)]
+    pub(super) fn looks(self) -> u32 {
+        if self.len > FEW {
+            self.end
+        } else {
+            self.first + self.len
+        }
+    }
+
+    /// The longest row to look up here, of the node that `edge` enters: all are as long as
+    /// the row here at most, or few, and each of two nodes is not looked up at the other.
+    #[inline(always)]
+    pub(super) fn longest(self, edge: u32) -> u32 {
+        if edge < self.first + self.len {
+            self.len.max(FEW)
+        } else {
+            self.len - 1
+        }
+    }
+
+    /// The center in lane `from`.
+    #[inline(always)]
+    pub(super) fn of_lane<G: Grid>(self, grid: G, from: u32) -> Self {
+        Self {
+            node: grid.shuffle(self.node, from),
+            first: grid.shuffle(self.first, from),
+            end: grid.shuffle(self.end, from),
+            len: grid.shuffle(self.len, from),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Runs whose edges stream from a `.swg` file: when, and how they are read.
+
+use clap::{Args, ValueEnum};
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::Instant;
+
+use super::RunArgs;
+use crate::CliError;
+use crate::numbers::size;
+use crate::progress::ProgressLine;
+use crate::sources::Sources;
+use seawall::graph::disk::SwgFile;
+use seawall::graph::{Format, Graph, WeightChoice};
+use seawall::outcome::RunOutcome;
+use seawall::run::RunError;
+use seawall::stream::{
+    Caching, ReaderChoice, StreamOptions, Streamed, check_streams, reason_to_stream,
+};
+use seawall::units::elapsed_ns;
+
+#[derive(Debug, Args)]
+pub(super) struct StreamArgs {
+    /// Whether the edges of a .swg file stay there and stream through a few buffers, with bfs,
+    /// reach, cc, sssp and pagerank on the cpu backend; auto streams what does not fit the budget.
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    stream: When,
+    /// Bytes of the windows in which edges stream, such as 1MiB [default: what the budget leaves,
+    /// at most 4MiB].
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    stream_window: Option<u64>,
+    /// Reader of streamed edges.
+    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    stream_reader: ReaderName,
+    /// Whether streamed edges are read around the page cache.
+    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    stream_caching: CachingName,
+}
+
+/// When edges stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum When {
+    /// Where the resident graph exceeds the budget or the memory.
+    #[default]
+    Auto,
+    /// Always, or the command fails.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// A reader.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum ReaderName {
+    /// `io_uring` where the system has it, threads elsewhere.
+    #[default]
+    Auto,
+    /// `io_uring`.
+    Uring,
+    /// Threads that read at positions.
+    Threads,
+}
+
+/// Whether reads go around the page cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum CachingName {
+    /// Around it if the edges exceed the memory that is left.
+    #[default]
+    Auto,
+    /// Around it, where the file system allows.
+    Direct,
+    /// Through it.
+    Cached,
+}
+
+/// A run that streams.
+pub(super) struct Streaming {
+    file: SwgFile,
+    /// Why, where nobody asked for it.
+    pub(super) reason: Option<String>,
+}
+
+impl StreamArgs {
+    fn options(&self, weights: WeightChoice) -> StreamOptions {
+        let mut options = StreamOptions::default();
+        options.window_bytes = self.stream_window;
+        options.reader = match self.stream_reader {
+            ReaderName::Auto => ReaderChoice::Auto,
+            ReaderName::Uring => ReaderChoice::Uring,
+            ReaderName::Threads => ReaderChoice::Threads,
+        };
+        options.caching = match self.stream_caching {
+            CachingName::Auto => Caching::Auto,
+            CachingName::Direct => Caching::Direct,
+            CachingName::Cached => Caching::Cached,
+        };
+        options.unit_weights = weights == WeightChoice::Unit;
+        options
+    }
+}
+
+impl RunArgs {
+    /// Returns the run on the edges of `name` if they must stream, or shall.
+    pub(super) fn streaming(&self, name: &OsStr) -> Result<Option<Streaming>, CliError> {
+        let reason = |file: &SwgFile| reason_to_stream(file, &self.request(Vec::new()));
+        Ok(match self.stream.stream {
+            When::Never => None,
+            When::Always => {
+                check_streams(&self.request(Vec::new()))?;
+                let file = self.streamed_file(name)?.ok_or_else(|| self.cannot(name))?;
+                let reason = None;
+                Some(Streaming { file, reason })
+            }
+            When::Auto => self.streamed_file(name)?.and_then(|file| {
+                let reason = Some(reason(&file)?);
+                Some(Streaming { file, reason })
+            }),
+        })
+    }
+
+    /// Returns the run on streamed edges after the resident graph was refused as too large.
+    pub(super) fn streaming_instead(
+        &self,
+        name: &OsStr,
+        refused: &RunError,
+    ) -> Result<Option<Streaming>, CliError> {
+        let RunError::OverBudget {
+            needed_bytes,
+            budget_bytes,
+            ..
+        } = *refused
+        else {
+            return Ok(None);
+        };
+        if self.stream.stream == When::Never || check_streams(&self.request(Vec::new())).is_err() {
+            return Ok(None);
+        }
+        let reason = seawall::stream::reason_over_budget(needed_bytes, budget_bytes);
+        let reason = Some(reason);
+        let file = self.streamed_file(name)?;
+        Ok(file.map(|file| Streaming { file, reason }))
+    }
+
+    /// Opens the graph if it is a plain `.swg` file whose edges are taken as they are.
+    fn streamed_file(&self, name: &OsStr) -> Result<Option<SwgFile>, CliError> {
+        let is_other = self.format.is_some_and(|format| format.0 != Format::Binary);
+        let weights = self.weights.choice_for(self.analysis());
+        if is_other || matches!(weights, WeightChoice::Scaled(_)) {
+            return Ok(None);
+        }
+        let file = SwgFile::open(Path::new(name))?;
+        Ok(file.filter(|file| !self.undirected || file.is_symmetric()))
+    }
+
+    /// The error for edges that were to stream.
+    fn cannot(&self, name: &OsStr) -> CliError {
+        let name = name.to_string_lossy();
+        let what = match (self.undirected, self.weights.choice_for(self.analysis())) {
+            (_, WeightChoice::Scaled(_)) => {
+                format!("weights of {name} would be scaled; convert it with --scale-weights")
+            }
+            (true, _) => format!(
+                "{name} is no .swg file with all edges in both directions; convert it with --undirected"
+            ),
+            _ => format!("{name} is no uncompressed .swg file; convert it"),
+        };
+        let analysis = self.analysis();
+        RunError::CannotStream { analysis, what }.into()
+    }
+
+    /// Runs on streamed edges; returns the outcome and the nodes with their ids.
+    pub(super) fn run_streamed(
+        &self,
+        streaming: Streaming,
+        (name, sources): (&OsStr, &Sources),
+        line: &ProgressLine,
+    ) -> Result<(RunOutcome, Graph), CliError> {
+        let name = &*name.to_string_lossy();
+        line.say(format!("reading the nodes of {name}"));
+        let started = Instant::now();
+        let streamed = Streamed::of(streaming.file)?;
+        let load_ns = elapsed_ns(started);
+        let request = self.request(self.source_nodes(sources, name, streamed.nodes())?);
+        let options = self
+            .stream
+            .options(self.weights.choice_for(self.analysis()));
+        let mut outcome = streamed.run(&request, options, &mut |phase| line.phase(phase))?;
+        outcome.times.load = load_ns;
+        outcome.backend_reason = streaming.reason;
+        Ok((outcome, streamed.into_nodes()))
+    }
+}

@@ -1,0 +1,338 @@
+//! A `.swg` file, opened to read its edges piece by piece.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::rows::{RowError, Rows};
+use crate::binary::{HEADER_BYTES, Header, MAGIC, SYMMETRIC, Sections, TABLE, WIDE};
+use crate::csr::Csr;
+use crate::ids::Ids;
+use crate::memory;
+use crate::{BinaryProblem, Graph, GraphError, WeightKind};
+
+/// Bytes read at once.
+const STEP_BYTES: usize = 1 << 20;
+
+/// An open `.swg` file of which only the header was read.
+#[derive(Debug)]
+pub struct SwgFile {
+    path: PathBuf,
+    file: File,
+    state: State,
+    header: Header,
+    sections: Sections,
+}
+
+/// The nodes of a file: the starts of their rows, and their ids.
+#[derive(Debug)]
+pub struct DiskNodes {
+    /// Starts of the rows.
+    pub rows: Rows,
+    /// The same nodes, with their ids in the file, and no edges.
+    pub nodes: Graph,
+}
+
+/// What tells that a file was written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct State {
+    bytes: u64,
+    modified: Option<SystemTime>,
+    /// Time of the last change, also of one that set the other time back, and the file's names:
+    /// removing one is a change too.
+    changed: (i64, i64),
+    names: u64,
+}
+
+impl State {
+    fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        let (changed, names) = {
+            use std::os::unix::fs::MetadataExt;
+            ((metadata.ctime(), metadata.ctime_nsec()), metadata.nlink())
+        };
+        #[cfg(not(unix))]
+        let (changed, names) = ((0, 0), 1);
+        Self {
+            bytes: metadata.len(),
+            modified: metadata.modified().ok(),
+            changed,
+            names,
+        }
+    }
+
+    /// Tells whether the content is that of `earlier`, as far as the system says.
+    fn is_of(&self, earlier: &Self) -> bool {
+        let is_alike = (self.bytes, self.modified) == (earlier.bytes, earlier.modified);
+        is_alike && (self.changed == earlier.changed || self.names != earlier.names)
+    }
+}
+
+impl SwgFile {
+    /// Opens a file and checks its header and its length. `None` if it is no regular file, or
+    /// does not start as a `.swg`: compressed files and other formats do not.
+    ///
+    /// # Errors
+    /// [`GraphError::Io`], [`GraphError::Binary`].
+    pub fn open(path: &Path) -> Result<Option<Self>, GraphError> {
+        let failed = |action| failed(path, action);
+        let is_regular = |metadata: &Metadata| metadata.is_file();
+        if !path.metadata().as_ref().is_ok_and(is_regular) {
+            return Ok(None);
+        }
+        let mut file = File::open(path).map_err(failed("open"))?;
+        let metadata = file.metadata().map_err(failed("read"))?;
+        let mut bytes = [0; HEADER_BYTES];
+        let held = fill(&mut file, &mut bytes).map_err(failed("read"))?;
+        if !bytes[..held].starts_with(&MAGIC) {
+            return Ok(None);
+        }
+        let state = State::of(&metadata);
+        let length = |promised| BinaryProblem::Length {
+            promised,
+            found: state.bytes,
+        };
+        if held < HEADER_BYTES {
+            return Err(bad(path, length(HEADER_BYTES as u64)));
+        }
+        let header = Header::parse(&bytes).map_err(|problem| bad(path, problem))?;
+        let sections = header.sections();
+        if sections.end != state.bytes {
+            return Err(bad(path, length(sections.end)));
+        }
+        Ok(Some(Self {
+            path: path.to_owned(),
+            file,
+            state,
+            header,
+            sections,
+        }))
+    }
+
+    /// Reads the starts of the rows and the ids, and checks them. Takes four bytes for each node,
+    /// and eight for each id if the file has a table of them.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and [`GraphError::Memory`].
+    pub fn nodes(&self) -> Result<DiskNodes, GraphError> {
+        let rows = if self.header.has(WIDE) {
+            self.starts(8, |bytes| u64::from_le_bytes(first(bytes)))?
+        } else {
+            self.starts(4, |bytes| u64::from(u32::from_le_bytes(first(bytes))))?
+        };
+        if rows.edges() != self.edges() {
+            return Err(self.bad(BinaryProblem::Offset {
+                node: self.header.nodes,
+                value: rows.edges(),
+            }));
+        }
+        let short = |short| GraphError::memory(&self.name(), short);
+        let ids = match &self.sections.ids {
+            Some(_) => Ids::Table(self.ids()?),
+            None => Ids::Offset(self.header.first_id),
+        };
+        let none = Csr {
+            offsets: memory::zeroed(self.header.nodes as usize + 1).map_err(short)?,
+            targets: Vec::new(),
+            weights: None,
+        };
+        let nodes = Graph::from_parts(none, self.is_symmetric(), ids);
+        Ok(DiskNodes { rows, nodes })
+    }
+
+    fn starts(&self, width: usize, word: impl Fn(&[u8]) -> u64) -> Result<Rows, GraphError> {
+        let wrong = |error| match error {
+            RowError::Order { row, start } => self.bad(BinaryProblem::Offset {
+                node: row,
+                value: start,
+            }),
+            RowError::Memory(short) => GraphError::memory(&self.name(), short),
+        };
+        let mut rows = Rows::with_room(self.header.nodes as u32).map_err(wrong)?;
+        self.each(&self.sections.offsets, |bytes| {
+            bytes
+                .chunks_exact(width)
+                .try_for_each(|bytes| rows.push(word(bytes)))
+                .map_err(wrong)
+        })?;
+        Ok(rows)
+    }
+
+    fn ids(&self) -> Result<Vec<u64>, GraphError> {
+        let mut ids: Vec<u64> = Vec::new();
+        memory::reserve_exact(&mut ids, self.header.nodes as usize)
+            .map_err(|short| GraphError::memory(&self.name(), short))?;
+        let section = self.sections.ids.clone().unwrap_or(0..0);
+        self.each(&section, |bytes| {
+            for bytes in bytes.chunks_exact(8) {
+                let value = u64::from_le_bytes(first(bytes));
+                if ids.last().is_some_and(|last| *last >= value) {
+                    let node = ids.len() as u64;
+                    return Err(self.bad(BinaryProblem::Ids { node, value }));
+                }
+                ids.push(value);
+            }
+            Ok(())
+        })?;
+        Ok(ids)
+    }
+
+    /// Reads a section piece by piece; pieces are whole words of 8 bytes but for the last one.
+    fn each(
+        &self,
+        section: &std::ops::Range<u64>,
+        mut take: impl FnMut(&[u8]) -> Result<(), GraphError>,
+    ) -> Result<(), GraphError> {
+        let mut file = &self.file;
+        let failed = failed(&self.path, "read");
+        file.seek(SeekFrom::Start(section.start)).map_err(&failed)?;
+        let mut buffer = vec![0; STEP_BYTES];
+        let mut at = section.start;
+        while at < section.end {
+            let want = (section.end - at).min(STEP_BYTES as u64) as usize;
+            let held = fill(&mut file, &mut buffer[..want]).map_err(&failed)?;
+            if held < want {
+                return Err(self.short(at + held as u64));
+            }
+            take(&buffer[..want])?;
+            at += want as u64;
+        }
+        Ok(())
+    }
+
+    /// The path that it was opened by.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path in messages.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.path.to_string_lossy().into_owned()
+    }
+
+    /// The open file.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Number of nodes.
+    #[must_use]
+    pub fn node_count(&self) -> u32 {
+        self.header.nodes as u32
+    }
+
+    /// Number of directed edges.
+    #[must_use]
+    pub fn edges(&self) -> u64 {
+        self.header.edges
+    }
+
+    /// Whether the file claims that every edge has its mirror image; nothing here checks it.
+    #[must_use]
+    pub fn is_symmetric(&self) -> bool {
+        self.header.has(SYMMETRIC)
+    }
+
+    /// Whether the file has a table of ids.
+    #[must_use]
+    pub fn has_ids(&self) -> bool {
+        self.header.has(TABLE)
+    }
+
+    /// Kind of the weights, if the file has any.
+    #[must_use]
+    pub fn weight_kind(&self) -> Option<WeightKind> {
+        self.sections
+            .weights
+            .as_ref()
+            .map(|_| self.header.weight_kind())
+    }
+
+    /// Place of the targets in the file: a little-endian word for each edge, in the order of rows.
+    #[must_use]
+    pub fn targets(&self) -> std::ops::Range<u64> {
+        self.sections.targets.clone()
+    }
+
+    /// Place of the weights, likewise.
+    #[must_use]
+    pub fn weights(&self) -> Option<std::ops::Range<u64>> {
+        self.sections.weights.clone()
+    }
+
+    /// Refuses a file that was written to since it was opened.
+    ///
+    /// # Errors
+    /// [`GraphError::Changed`], [`GraphError::Io`].
+    pub fn check_unchanged(&self) -> Result<(), GraphError> {
+        let metadata = self.file.metadata();
+        let now = State::of(&metadata.map_err(failed(&self.path, "read"))?);
+        if now.is_of(&self.state) {
+            return Ok(());
+        }
+        if now.bytes != self.state.bytes {
+            return Err(self.short(now.bytes));
+        }
+        Err(GraphError::Changed { file: self.name() })
+    }
+
+    /// The error for a file of `found` bytes.
+    #[must_use]
+    pub fn short(&self, found: u64) -> GraphError {
+        self.bad(BinaryProblem::Length {
+            promised: self.sections.end,
+            found,
+        })
+    }
+
+    /// The error for invalid content.
+    #[must_use]
+    pub fn bad(&self, problem: BinaryProblem) -> GraphError {
+        bad(&self.path, problem)
+    }
+
+    /// The error for a read that the system refused.
+    #[must_use]
+    pub fn unread(&self, source: io::Error) -> GraphError {
+        failed(&self.path, "read")(source)
+    }
+}
+
+/// The first bytes of a slice that has as many.
+fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.first_chunk().copied().unwrap_or([0; N])
+}
+
+/// Fills the buffer as far as there are bytes.
+fn fill(mut file: impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut held = 0;
+    while held < buffer.len() {
+        match file.read(&mut buffer[held..]) {
+            Ok(0) => break,
+            Ok(count) => held += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(held)
+}
+
+fn bad(path: &Path, problem: BinaryProblem) -> GraphError {
+    GraphError::Binary {
+        file: path.to_string_lossy().into_owned(),
+        format: ".swg",
+        problem,
+    }
+}
+
+fn failed(path: &Path, action: &'static str) -> impl Fn(io::Error) -> GraphError {
+    move |source| GraphError::Io {
+        file: path.to_string_lossy().into_owned(),
+        action,
+        source,
+    }
+}

@@ -1,0 +1,327 @@
+//! Requests on a file: what streams, and the outcome.
+
+use super::read::{Caching, ReaderChoice};
+use super::report::Tally;
+use super::room::Sizes;
+use super::run::{Found, Plan, Run};
+use crate::analysis::{self, Detail, End, Streaming};
+use crate::backend::cpu::device_of;
+use crate::backend::{Canceller, HostWork};
+use crate::executor::Executor;
+use crate::graph::disk::{DiskNodes, Rows, SwgFile};
+use crate::graph::{Graph, GraphError, LoadOptions, WeightChoice, WeightOrigin, load};
+use crate::outcome::{Dropped, Event, Memory, RunOutcome, SessionReport, Times, Track, Weights};
+use crate::program::{PlanCounters, PlanSummary};
+use crate::run::{Phase, RunError, RunRequest, steps};
+use crate::units::elapsed_ns;
+use std::path::Path;
+use std::time::Instant;
+
+/// Options of streams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StreamOptions {
+    /// Bytes of a window, rounded up to a power of two from 64 to 2^30; by default a few MiB, less where the
+    /// budget is small.
+    pub window_bytes: Option<u64>,
+    /// The reader.
+    pub reader: ReaderChoice,
+    /// Whether reads go around the page cache.
+    pub caching: Caching,
+    /// Take the weight 1 on every edge.
+    pub unit_weights: bool,
+}
+
+/// A graph whose edges stay in its file.
+///
+/// ```
+/// use seawall::graph::{LoadOptions, load, save};
+/// use seawall::run::{AnalysisKind, Machine, RunRequest, execute};
+/// use seawall::stream::{StreamOptions, Streamed};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("grid.swg");
+/// let graph = load("gen:grid:50", &LoadOptions::default(), None)?.graph;
+/// save(&graph, &path, None)?;
+///
+/// let streamed = Streamed::open(&path)?.expect("a .swg file");
+/// let request = RunRequest::new(AnalysisKind::Bfs, vec![0]).on(Machine::cpu(None));
+/// let outcome = streamed.run(&request, StreamOptions::default(), &mut |_| ())?;
+/// assert_eq!(outcome.values, execute(&graph, &request, &mut |_| ())?.values);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Streamed {
+    pub(super) file: SwgFile,
+    pub(super) rows: Rows,
+    pub(super) nodes: Graph,
+    canceller: Canceller,
+}
+
+/// Tells whether `request` can stream, on any file.
+///
+/// # Errors
+/// [`RunError::CannotStream`].
+pub fn check_streams(request: &RunRequest) -> Result<Streaming, RunError> {
+    let analysis = request.analysis;
+    let refuse = |what| RunError::CannotStream { analysis, what };
+    let Some(streaming) = analysis.facts().streams else {
+        return Err(refuse(format!("{analysis} runs on resident graphs alone")));
+    };
+    if request.detail == Detail::EachSource {
+        return Err(refuse(
+            "sets of sources are found on resident graphs alone".to_owned(),
+        ));
+    }
+    if request.topology.is_some() {
+        return Err(refuse("a streamed search has no topology".to_owned()));
+    }
+    match request.machine.executor {
+        None | Some(Executor::Cpu) => Ok(streaming),
+        Some(executor) => Err(refuse(format!("the backend {executor} does not stream"))),
+    }
+}
+
+impl Streamed {
+    /// Opens a file and reads the starts of its rows. `None` if it is no plain `.swg` file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is invalid; if there is no memory for its nodes.
+    pub fn open(path: &Path) -> Result<Option<Self>, GraphError> {
+        SwgFile::open(path)?.map(Self::of).transpose()
+    }
+
+    /// Works as [`Self::open`], for an open file.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn of(file: SwgFile) -> Result<Self, GraphError> {
+        let DiskNodes { rows, nodes } = file.nodes()?;
+        Ok(Self {
+            file,
+            rows,
+            nodes,
+            canceller: Canceller::default(),
+        })
+    }
+
+    /// The nodes of the graph with their ids in the file, and without edges.
+    #[must_use]
+    pub fn nodes(&self) -> &Graph {
+        &self.nodes
+    }
+
+    /// Returns the nodes, and frees the starts of the rows.
+    #[must_use]
+    pub fn into_nodes(self) -> Graph {
+        self.nodes
+    }
+
+    /// Ends runs from another thread, between windows.
+    #[must_use]
+    pub fn canceller(&self) -> Canceller {
+        self.canceller.clone()
+    }
+
+    /// Runs `request` on the CPU; `progress` is called at the start of each phase.
+    ///
+    /// Memory is the budget of the request: starts of rows and values of nodes, and buffers for
+    /// windows with the rest, at most a few for each thread. A check reads the whole graph, outside
+    /// of the budget.
+    ///
+    /// # Errors
+    /// As [`RunRequest::check_for`]; [`RunError::CannotStream`]; [`RunError::StreamOverBudget`];
+    /// [`RunError::Stream`] if the file changed or is invalid; [`RunError::StreamTime`] at the end
+    /// of the time budget.
+    pub fn run(
+        &self,
+        request: &RunRequest,
+        options: StreamOptions,
+        progress: &mut dyn FnMut(Phase),
+    ) -> Result<RunOutcome, RunError> {
+        let streaming = check_streams(request)?;
+        request.check_for_nodes(self.file.node_count())?;
+        let has_weights = options.unit_weights || self.file.weight_kind().is_some();
+        if request.analysis.reads_weights() && !has_weights {
+            let analysis = request.analysis;
+            return Err(RunError::NoWeights { analysis });
+        }
+        let device = device_of(request.machine.threads)?;
+        progress(Phase::Plan);
+        let clock = Instant::now();
+        let mut work = Work {
+            run: Run {
+                input: self,
+                request,
+                options,
+                canceller: &self.canceller,
+                started: clock,
+            },
+            tally: Tally::default(),
+            events: Vec::new(),
+        };
+        let sizes = Sizes {
+            nodes: self.file.node_count(),
+            edges: self.file.edges(),
+            weighted: request.analysis.reads_weights() && !options.unit_weights,
+            streaming,
+            wide: false,
+            parents: request.detail == Detail::Parents,
+            threads: device.units as usize,
+        };
+        let mut plan = work.run.plan(sizes)?;
+        let plan_ns = elapsed_ns(clock);
+        let (found, run_ns) = work.repeat((clock, sizes), &mut plan, progress)?;
+        let end = found.end;
+        let mut outcome = self.outcome(request, (found, work.events), (&plan, &work.tally));
+        outcome.device = device.name;
+        outcome.times.plan = plan_ns;
+        outcome.times.run = run_ns;
+        if request.check {
+            progress(Phase::Check);
+            self.check(request, options, (&mut outcome, end))?;
+        }
+        Ok(outcome)
+    }
+
+    /// Compares the result with that of a plain sequential implementation on the loaded graph.
+    fn check(
+        &self,
+        request: &RunRequest,
+        options: StreamOptions,
+        (outcome, end): (&mut RunOutcome, End),
+    ) -> Result<(), RunError> {
+        let weights = match (request.analysis.reads_weights(), options.unit_weights) {
+            (false, _) => WeightChoice::Ignored,
+            (true, false) => WeightChoice::Given,
+            (true, true) => WeightChoice::Unit,
+        };
+        let asked = LoadOptions {
+            weights,
+            ..LoadOptions::default()
+        };
+        let graph = load(self.file.path(), &asked, None)?.graph;
+        let found = analysis::Found {
+            values: &outcome.values,
+            parents: outcome.parents.as_deref(),
+        };
+        outcome.checked = Some(steps::is_equal(&graph, request, end, found));
+        outcome.check_tolerance = request.analysis.room().tolerance(&outcome.values, end);
+        Ok(())
+    }
+
+    /// The outcome of a run, without its device and its times.
+    fn outcome(
+        &self,
+        request: &RunRequest,
+        (found, events): (Found, Vec<Event>),
+        (plan, tally): (&Plan, &Tally),
+    ) -> RunOutcome {
+        let analysis = request.analysis.room();
+        let (nodes, values) = (&self.nodes, found.values);
+        RunOutcome {
+            analysis: request.analysis,
+            backend: Executor::Cpu,
+            backend_reason: None,
+            device: String::new(),
+            nodes: u64::from(self.file.node_count()),
+            edges: self.file.edges(),
+            dropped: Dropped::default(),
+            weights: self.weights(plan),
+            sources: steps::original_ids(nodes, request.sources()),
+            reached: analysis.reached(&values),
+            rounds: analysis.rounds(&values, found.end.iterations),
+            converged: found.end.converged,
+            plan: PlanSummary::default(),
+            memory: Memory {
+                predicted_bytes: plan.room.bytes,
+                allocated_bytes: plan.room.bytes,
+                tiles_bytes: 0,
+                budget_bytes: request.machine.budget_bytes,
+            },
+            plans: PlanCounters::default(),
+            session: SessionReport::default(),
+            topology: "none".to_owned(),
+            times: Times::default(),
+            repeat: request.repeat.get(),
+            device_barriers: 0,
+            host: HostWork::default(),
+            checked: None,
+            check_tolerance: None,
+            answer: analysis.answer(nodes, &values),
+            events,
+            waves: Vec::new(),
+            groups: Vec::new(),
+            steps: Vec::new(),
+            steps_total: 0,
+            stream: Some(tally.report(&plan.windows, plan.room.buffers)),
+            values,
+            parents: found.parents,
+        }
+    }
+
+    /// The weights that a run read.
+    fn weights(&self, plan: &Plan) -> Option<Weights> {
+        if plan.sizes.streaming != Streaming::Lengths {
+            return None;
+        }
+        let origin = if plan.sizes.weighted {
+            WeightOrigin::File
+        } else {
+            WeightOrigin::Unit
+        };
+        Some(Weights {
+            origin,
+            kind: self
+                .file
+                .weight_kind()
+                .filter(|_| plan.sizes.weighted)
+                .unwrap_or_default(),
+            rounded: 0,
+            scale: None,
+        })
+    }
+}
+
+/// The repetitions of a run.
+struct Work<'a> {
+    run: Run<'a>,
+    tally: Tally,
+    events: Vec<Event>,
+}
+
+impl Work<'_> {
+    /// Runs as often as requested; returns the last result and the median of the times.
+    fn repeat(
+        &mut self,
+        (clock, sizes): (Instant, Sizes),
+        plan: &mut Plan,
+        progress: &mut dyn FnMut(Phase),
+    ) -> Result<(Found, u64), RunError> {
+        let of = self.run.request.repeat.get();
+        let mut times = Vec::new();
+        let mut repetition = 1;
+        loop {
+            progress(Phase::Run { repetition, of });
+            let start_ns = elapsed_ns(clock);
+            self.tally = Tally::default();
+            self.run.started = Instant::now();
+            if repetition > 1 {
+                *plan = self.run.plan(sizes)?;
+            }
+            let found = self.run.run(plan, &mut self.tally)?;
+            let duration_ns = elapsed_ns(self.run.started);
+            times.push(duration_ns);
+            self.events.push(Event {
+                name: format!("run {repetition}"),
+                track: Track::Device,
+                start_ns,
+                duration_ns,
+            });
+            if repetition >= of {
+                return Ok((found, steps::median(&mut times)));
+            }
+            repetition += 1;
+        }
+    }
+}

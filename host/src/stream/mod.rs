@@ -1,0 +1,46 @@
+//! Analyses of graphs whose edges stay on disk.
+//!
+//! A `.swg` file's nodes fit the memory, its edges do not: values of nodes stay resident, and the
+//! edges flow through a few buffers, window by window, in as many passes as the analysis needs.
+//! Reads are in flight while threads compute. Columns are those of a resident run, bit for bit.
+//!
+//! The rooms, from the file to the column:
+//!
+//! * `windows` places windows in the file, `buffer` has memory for them, `room` sizes both from a
+//!   budget;
+//! * `read` fills buffers: by `io_uring`, or by threads;
+//! * `sweep` moves buffers between reader and threads: a pass. A [`View`] is what a kernel gets;
+//! * `checks` refuses edges that are no edges of the graph;
+//! * `relax`, `parents`, `components`, `ranks`, `outgrown` are the kernels; `marks` and `bits` tell
+//!   which windows a search needs;
+//! * `choose` says when a graph streams by itself, `execute` takes a request;
+//! * `pass` is for work of a caller's own, in buffers of the caller's;
+//! * `run` makes passes of kernels until the analysis ends, `report` says what was read.
+
+mod bits;
+mod buffer;
+mod checks;
+mod choose;
+mod components;
+mod execute;
+mod marks;
+mod outgrown;
+mod parents;
+mod pass;
+mod ranks;
+mod read;
+mod relax;
+mod report;
+mod room;
+mod run;
+mod sweep;
+mod view;
+mod windows;
+
+pub use choose::{reason_over_budget, reason_to_stream};
+pub use execute::{StreamOptions, Streamed, check_streams};
+pub use pass::Pass;
+pub use read::{Caching, ReaderChoice};
+pub use report::{PASSES_KEPT, PassSummary, StreamReport};
+pub use view::View;
+pub use windows::Windows;

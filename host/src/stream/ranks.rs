@@ -1,0 +1,170 @@
+//! Ranks by power iteration: each pass pushes the shares of nodes along their edges.
+//!
+//! Shares are whole units and are added as integers, with the units and roundings of the resident
+//! waves (`device-kernels/src/waves/rank.rs`). Integers add up alike in any order, so ranks are
+//! the same, bit for bit, as those of a resident run.
+
+use super::checks::target;
+use super::sweep::Kernel;
+use super::view::View;
+use crate::graph::BinaryProblem;
+use crate::graph::disk::Rows;
+use crate::graph::memory::{Shortage, zeroed};
+use seawall_core::abi::rank::unit_exponent;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Units of a total in 1.
+const UNITS: f32 = (1_u64 << 60) as f32;
+
+/// Largest exponent with which the shares of all edges add up to less than 2^63.
+const EXPONENT_MAX: u32 = 62;
+
+/// Units of the sums of shares.
+#[derive(Clone, Copy, Debug)]
+struct Scale {
+    /// Units in 1.
+    up: f32,
+    /// A unit.
+    down: f32,
+}
+
+impl Scale {
+    fn of(edges: u64) -> Self {
+        let exponent = u32::try_from(edges).map_or_else(
+            |_| (24 + 64 - (edges - 1).leading_zeros()).min(EXPONENT_MAX),
+            unit_exponent,
+        );
+        Self {
+            up: f32::from_bits((127 + exponent) << 23),
+            down: f32::from_bits((127 - exponent) << 23),
+        }
+    }
+
+    /// `share` in units, rounded down.
+    #[inline]
+    fn units(self, share: f32) -> u64 {
+        (share * self.up) as i64 as u64
+    }
+
+    /// `sum` as a float, rounded to the nearest.
+    #[inline]
+    fn part(self, sum: u64) -> f32 {
+        sum as i64 as f32 * self.down
+    }
+}
+
+/// A ranking in progress.
+pub(super) struct Ranking<'a> {
+    rows: &'a Rows,
+    scale: Scale,
+    damping: f32,
+    /// Whether one thread does all work.
+    alone: bool,
+    ranks: Vec<AtomicU32>,
+    sums: Vec<AtomicU64>,
+    /// Mass of nodes without edges, in units of a total.
+    dangling: AtomicU64,
+}
+
+impl<'a> Ranking<'a> {
+    /// Bytes of a node.
+    pub(super) const NODE_BYTES: u64 = 12;
+
+    /// Gives every node the same rank.
+    pub(super) fn new(rows: &'a Rows, (damping, threads): (f32, usize)) -> Result<Self, Shortage> {
+        let nodes = rows.len();
+        let rank = 1.0 / nodes as f32;
+        let ranks: Vec<u32> = zeroed(nodes as usize)?;
+        let sums: Vec<u64> = zeroed(nodes as usize)?;
+        let mut ranking = Self {
+            rows,
+            scale: Scale::of(rows.edges()),
+            damping,
+            alone: threads == 1,
+            ranks: ranks.into_iter().map(AtomicU32::new).collect(),
+            sums: sums.into_iter().map(AtomicU64::new).collect(),
+            dangling: AtomicU64::new(0),
+        };
+        let mut dangling = 0_u64;
+        for (row, own) in (0..).zip(&mut ranking.ranks) {
+            *own.get_mut() = rank.to_bits();
+            if rows.degree(row) == 0 {
+                dangling = dangling.wrapping_add(units(rank));
+            }
+        }
+        *ranking.dangling.get_mut() = dangling;
+        Ok(ranking)
+    }
+
+    /// Makes new ranks from the sums of a pass, while nobody adds to them; returns the sum of all changes, in units.
+    pub(super) fn apply(&self) -> u64 {
+        let Self {
+            rows,
+            scale,
+            damping,
+            ..
+        } = *self;
+        let lost = part(self.dangling.load(Ordering::Relaxed));
+        let base = (1.0 - damping + damping * lost) / rows.len() as f32;
+        let (mut change, mut dangling) = (0_u64, 0_u64);
+        for (row, (own, sum)) in (0..).zip(self.ranks.iter().zip(&self.sums)) {
+            let total = sum.load(Ordering::Relaxed);
+            sum.store(0, Ordering::Relaxed);
+            let old = f32::from_bits(own.load(Ordering::Relaxed));
+            let rank = base + damping * scale.part(total);
+            let step = if rank > old { rank - old } else { old - rank };
+            change = change.wrapping_add(units(step));
+            own.store(rank.to_bits(), Ordering::Relaxed);
+            if rows.degree(row) == 0 {
+                dangling = dangling.wrapping_add(units(rank));
+            }
+        }
+        self.dangling.store(dangling, Ordering::Relaxed);
+        change
+    }
+
+    /// The ranks.
+    pub(super) fn into_ranks(self) -> Vec<f32> {
+        let rank = |rank: AtomicU32| f32::from_bits(rank.into_inner());
+        self.ranks.into_iter().map(rank).collect()
+    }
+}
+
+impl Kernel for Ranking<'_> {
+    fn take(&self, view: &View<'_>, _: &dyn Fn() -> bool) -> Result<(), BinaryProblem> {
+        view.each_row(|row, edges| {
+            let rank = f32::from_bits(self.ranks[row as usize].load(Ordering::Relaxed));
+            let share = self.scale.units(rank / self.rows.degree(row) as f32);
+            if share == 0 {
+                return Ok(());
+            }
+            for at in edges {
+                let Some(sum) = self.sums.get(view.targets[at] as usize) else {
+                    return Err(target(view, at, self.sums.len() as u32));
+                };
+                if self.alone {
+                    let old = sum.load(Ordering::Relaxed);
+                    sum.store(old.wrapping_add(share), Ordering::Relaxed);
+                } else {
+                    sum.fetch_add(share, Ordering::Relaxed);
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Tells whether ranks that changed by `change` units have settled.
+pub(super) fn has_settled(change: u64, tolerance: f32) -> bool {
+    change <= units(tolerance)
+}
+
+/// `value` in units of a total, rounded down; 0 unless it is a number above 0.
+fn units(value: f32) -> u64 {
+    ((value * UNITS) as i64).max(0) as u64
+}
+
+/// A total as a float, rounded to the nearest.
+fn part(sum: u64) -> f32 {
+    sum as f32 * (1.0 / UNITS)
+}

@@ -1,0 +1,142 @@
+//! Readers: they fill buffers with pieces of a file, several at a time.
+//!
+//! A buffer moves into a reader and comes back filled, so nobody sees it in between. Buffers are
+//! the caller's, who may take them from anywhere: pinned memory that a device reads works as well.
+
+mod threads;
+#[cfg(target_os = "linux")]
+mod uring;
+
+use super::windows::Part;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::thread::Scope;
+
+/// A buffer on its way.
+pub(super) struct Fill<'b> {
+    /// Its number.
+    pub(super) slot: usize,
+    /// The window that it is for.
+    pub(super) window: usize,
+    /// The buffer.
+    pub(super) bytes: &'b mut [u8],
+    /// The pieces of the file that it gets.
+    pub(super) parts: [Option<Part>; 2],
+}
+
+/// A buffer that came back, and how that ended.
+pub(super) struct Filled<'b> {
+    pub(super) fill: Fill<'b>,
+    pub(super) end: io::Result<()>,
+}
+
+/// Fills buffers.
+pub(super) trait Reader<'b> {
+    /// Begins to fill a buffer.
+    fn submit(&mut self, fill: Fill<'b>);
+
+    /// Waits until a buffer is filled. `None` if none is on its way.
+    fn reap(&mut self) -> Option<Filled<'b>>;
+}
+
+/// A way to read, as asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReaderChoice {
+    /// `io_uring` where the system has it, threads elsewhere.
+    #[default]
+    Auto,
+    /// `io_uring`.
+    Uring,
+    /// Threads with positional reads.
+    Threads,
+}
+
+/// Whether reads go around the page cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Caching {
+    /// Around it if the edges do not fit the memory that is left, through it otherwise: a later
+    /// pass then finds them there.
+    #[default]
+    Auto,
+    /// Around it, where the file system allows.
+    Direct,
+    /// Through it.
+    Cached,
+}
+
+/// A file as readers read it.
+pub(super) struct Source<'f> {
+    /// The file that was checked.
+    pub(super) file: &'f File,
+    /// The same file, read around the page cache.
+    pub(super) direct: Option<&'f File>,
+}
+
+impl<'f> Source<'f> {
+    fn file(&self) -> &'f File {
+        self.direct.unwrap_or(self.file)
+    }
+}
+
+/// Opens the file around the page cache; `None` if the system or the file system has no such way,
+/// or if the path now names another file.
+pub(super) fn open_direct(path: &Path, file: &File) -> Option<File> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+        let mut options = std::fs::OpenOptions::new();
+        options.read(true).custom_flags(libc::O_DIRECT);
+        let direct = options.open(path).ok()?;
+        let id = |file: &File| file.metadata().ok().map(|data| (data.dev(), data.ino()));
+        let is_same = id(&direct).is_some_and(|it| Some(it) == id(file));
+        // A sector into aligned memory tells whether such reads work with this alignment.
+        let mut sector = super::buffer::Buffers::new(1, super::windows::SECTOR).ok()?;
+        let mut buffers = sector.split();
+        let works = direct.read_at(buffers.first_mut()?, 0).is_ok();
+        (is_same && works).then_some(direct)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (path, file);
+        None
+    }
+}
+
+/// A reader and its name.
+pub(super) type Named<'b, 'f> = (Box<dyn Reader<'b> + 'f>, &'static str);
+
+/// Starts a reader for `slots` buffers, whose memory is that of `buffers`.
+///
+/// # Errors
+/// The system's answer if the chosen reader does not start.
+pub(super) fn start<'s, 'b: 's, 'f: 's>(
+    scope: &'s Scope<'s, '_>,
+    source: Source<'f>,
+    (choice, buffers): (ReaderChoice, &mut [&'b mut [u8]]),
+) -> io::Result<Named<'b, 's>> {
+    let file = source.file();
+    #[cfg(target_os = "linux")]
+    if choice != ReaderChoice::Threads {
+        match uring::Uring::start(file, buffers) {
+            Ok(reader) => {
+                let name = reader.name();
+                return Ok((Box::new(reader), name));
+            }
+            Err(error) if choice == ReaderChoice::Uring => return Err(error),
+            Err(_) => {}
+        }
+    }
+    if cfg!(not(target_os = "linux")) && choice == ReaderChoice::Uring {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    let reader = threads::Threads::start(scope, file, buffers.len())?;
+    Ok((Box::new(reader), "threads"))
+}
+
+/// The error of a file that ends before the bytes that were to come.
+fn cut() -> io::Error {
+    io::ErrorKind::UnexpectedEof.into()
+}

@@ -1,0 +1,309 @@
+//! Passes over the edges: windows flow from the file through a reader to threads that compute.
+//!
+//! Buffers go round. One is filled by the reader while threads compute with others; the last
+//! thread of a pass to finish ends it. A pass leaves out windows that its kernel does not want.
+
+use super::checks::Checked;
+use super::read::{self, Caching, Fill, Reader, ReaderChoice, Source};
+use super::view::View;
+use super::windows::{WORD, Windows};
+use crate::backend::{BackendError, Canceller};
+use crate::graph::BinaryProblem;
+use crate::graph::disk::{Rows, SwgFile};
+use crate::run::RunError;
+use crate::stream::report::{PassSummary, Tally};
+use crate::units::elapsed_ns;
+use std::fs::File;
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, Scope};
+use std::time::{Duration, Instant};
+
+/// Work on the edges of a window, by several threads on several windows at a time.
+pub(super) trait Kernel: Sync {
+    /// Tells whether the window has work. Asked before it is read.
+    fn wants(&self, _window: usize) -> bool {
+        true
+    }
+
+    /// Does the work of a window; may leave some of it for a later pass once the run `is_over`.
+    ///
+    /// # Errors
+    /// If an edge is invalid.
+    fn take(&self, view: &View<'_>, is_over: &dyn Fn() -> bool) -> Result<(), BinaryProblem>;
+}
+
+/// Everything that passes have in common.
+pub(super) struct Setup<'a> {
+    pub(super) file: &'a SwgFile,
+    pub(super) rows: &'a Rows,
+    pub(super) windows: &'a Windows,
+    pub(super) checked: &'a Checked,
+    /// Threads that compute.
+    pub(super) threads: usize,
+    pub(super) reader: ReaderChoice,
+    /// The file, read around the page cache.
+    pub(super) direct: Option<File>,
+    pub(super) limits: Limits<'a>,
+}
+
+/// Limits of a run, looked at between windows.
+pub(super) struct Limits<'a> {
+    pub(super) started: Instant,
+    pub(super) time_budget_ns: u64,
+    pub(super) canceller: &'a Canceller,
+}
+
+impl Limits<'_> {
+    /// Tells whether the run has to end.
+    fn are_over(&self) -> bool {
+        self.canceller.is_asked() || self.started.elapsed() >= self.budget()
+    }
+
+    fn budget(&self) -> Duration {
+        Duration::from_nanos(self.time_budget_ns)
+    }
+
+    /// Ends a run that has to.
+    fn check(&self, passes: u64) -> Result<(), RunError> {
+        if self.canceller.is_asked() {
+            self.canceller.settle()?;
+        }
+        if self.started.elapsed() < self.budget() {
+            return Ok(());
+        }
+        Err(RunError::StreamTime {
+            pass: passes + 1,
+            time_budget_ns: self.time_budget_ns,
+        })
+    }
+}
+
+/// Tells whether reads should go around the page cache.
+pub(super) fn direct(file: &SwgFile, caching: Caching) -> Option<File> {
+    let edges = file.targets();
+    let bytes = edges.end - edges.start;
+    let room = crate::graph::memory::physical();
+    let is_wanted = match caching {
+        Caching::Direct => true,
+        Caching::Cached => false,
+        Caching::Auto => room.is_some_and(|room| bytes > room),
+    };
+    is_wanted
+        .then(|| read::open_direct(file.path(), file.file()))
+        .flatten()
+}
+
+/// A window with its work done, and its buffer.
+struct Done<'b> {
+    slot: usize,
+    bytes: &'b mut [u8],
+    end: Result<(), BinaryProblem>,
+}
+
+/// The machinery of passes while it runs.
+pub(super) struct Sweep<'s, 'b, 'a> {
+    setup: &'s Setup<'a>,
+    kernel: &'s dyn Kernel,
+    reader: Box<dyn Reader<'b> + 's>,
+    free: Vec<(usize, &'b mut [u8])>,
+    to: Sender<Fill<'b>>,
+    from: Receiver<Done<'b>>,
+    computing: usize,
+    tally: &'s mut Tally,
+}
+
+/// Starts a reader and threads, and calls `drive`, which makes passes of `kernel`.
+pub(super) fn sweep<'b, R>(
+    setup: &Setup<'_>,
+    (kernel, mut buffers): (&dyn Kernel, Vec<&'b mut [u8]>),
+    tally: &mut Tally,
+    drive: impl FnOnce(&mut Sweep<'_, 'b, '_>) -> Result<R, RunError>,
+) -> Result<R, RunError> {
+    std::thread::scope(|scope| {
+        let source = Source {
+            file: setup.file.file(),
+            direct: setup.direct.as_ref(),
+        };
+        let (reader, name) = read::start(scope, source, (setup.reader, &mut buffers))
+            .map_err(|error| setup.file.unread(error))?;
+        tally.reader = name;
+        tally.direct = setup.direct.is_some();
+        let (to, work) = channel();
+        let (done, from) = channel();
+        let work = Arc::new(Mutex::new(work));
+        for _ in 0..setup.threads {
+            let crew = Worker {
+                setup,
+                kernel,
+                work: Arc::clone(&work),
+                done: done.clone(),
+            };
+            crew.start(scope)?;
+        }
+        // Only threads hold it from here on, so that their end is seen.
+        drop(done);
+        let mut sweep = Sweep {
+            setup,
+            kernel,
+            reader,
+            free: buffers.into_iter().enumerate().collect(),
+            to,
+            from,
+            computing: 0,
+            tally,
+        };
+        drive(&mut sweep)
+    })
+}
+
+/// A thread that computes.
+struct Worker<'s, 'b, 'a> {
+    setup: &'s Setup<'a>,
+    kernel: &'s dyn Kernel,
+    work: Arc<Mutex<Receiver<Fill<'b>>>>,
+    done: Sender<Done<'b>>,
+}
+
+impl<'s, 'b: 's> Worker<'s, 'b, '_> {
+    fn start(self, scope: &'s Scope<'s, '_>) -> Result<(), RunError>
+    where
+        Self: 's,
+    {
+        let threads = self.setup.threads;
+        let thread = Builder::new().name("seawall-stream".to_owned());
+        let started = thread.spawn_scoped(scope, move || while self.next().is_some() {});
+        started.map_err(|error| BackendError::Threads {
+            threads,
+            reason: error.to_string(),
+        })?;
+        Ok(())
+    }
+
+    /// Takes a window; `None` after the last one.
+    fn next(&self) -> Option<()> {
+        let next = self
+            .work
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .recv();
+        let fill = next.ok()?;
+        let end = self.take(&fill);
+        let (slot, bytes) = (fill.slot, fill.bytes);
+        self.done.send(Done { slot, bytes, end }).ok()
+    }
+
+    fn take(&self, fill: &Fill<'_>) -> Result<(), BinaryProblem> {
+        let Setup {
+            windows,
+            rows,
+            checked,
+            limits,
+            ..
+        } = self.setup;
+        let Some(view) = View::of((windows, rows), fill.window, fill.bytes) else {
+            return Ok(());
+        };
+        checked.check(&view)?;
+        self.kernel.take(&view, &|| limits.are_over())
+    }
+}
+
+impl<'b> Sweep<'_, 'b, '_> {
+    /// Passes over all windows that the kernel wants, in order.
+    ///
+    /// # Errors
+    /// If the file changed or cannot be read, an edge is invalid, the time is over, or somebody
+    /// cancelled.
+    pub(super) fn pass(&mut self) -> Result<(), RunError> {
+        let started = Instant::now();
+        let mut pass = PassSummary::default();
+        let mut next = 0;
+        loop {
+            self.setup.limits.check(self.tally.passes)?;
+            self.collect()?;
+            next = self.submit(next, &mut pass);
+            match self.reader.reap() {
+                Some(filled) => {
+                    filled.end.map_err(|error| self.unread(error))?;
+                    self.computing += 1;
+                    // Threads end only after the sender is dropped.
+                    let _ = self.to.send(filled.fill);
+                }
+                None if self.computing > 0 => self.wait()?,
+                None if next < self.setup.windows.len() => {}
+                None => break,
+            }
+        }
+        self.setup.file.check_unchanged()?;
+        pass.duration_ns = elapsed_ns(started);
+        self.tally.add(pass);
+        Ok(())
+    }
+
+    /// Hands free buffers to the reader, for the windows from `next` on that have work.
+    fn submit(&mut self, mut next: usize, pass: &mut PassSummary) -> usize {
+        let windows = self.setup.windows;
+        while next < windows.len() {
+            if !self.kernel.wants(next) {
+                pass.skip(edge_bytes(windows, next));
+                next += 1;
+                continue;
+            }
+            let Some((slot, bytes)) = self.free.pop() else {
+                break;
+            };
+            let parts = windows.parts(next);
+            let fill = Fill {
+                slot,
+                window: next,
+                bytes,
+                parts,
+            };
+            pass.read(edge_bytes(windows, next));
+            self.reader.submit(fill);
+            next += 1;
+        }
+        next
+    }
+
+    /// Takes the buffers that threads are done with.
+    fn collect(&mut self) -> Result<(), RunError> {
+        while let Ok(done) = self.from.try_recv() {
+            self.take(done)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for a buffer that a thread is done with.
+    fn wait(&mut self) -> Result<(), RunError> {
+        match self.from.recv() {
+            Ok(done) => self.take(done),
+            // All threads panicked, which the end of the scope passes on.
+            Err(_) => Err(BackendError::Cancelled.into()),
+        }
+    }
+
+    fn take(&mut self, done: Done<'b>) -> Result<(), RunError> {
+        self.computing -= 1;
+        self.free.push((done.slot, done.bytes));
+        done.end
+            .map_err(|problem| self.setup.file.bad(problem).into())
+    }
+
+    fn unread(&self, error: io::Error) -> RunError {
+        let file = self.setup.file;
+        if let Err(changed) = file.check_unchanged() {
+            return changed.into();
+        }
+        file.unread(error).into()
+    }
+}
+
+/// Bytes of the edges of a window.
+fn edge_bytes(windows: &Windows, window: usize) -> u64 {
+    let edges = windows.edges(window);
+    let each = windows.parts(window).iter().flatten().count() as u64;
+    (edges.end - edges.start) * WORD * each
+}
