@@ -49,6 +49,39 @@ impl Bits {
     pub(super) fn is_empty(&self) -> bool {
         self.0.iter().all(|word| word.load(Ordering::Acquire) == 0)
     }
+}
+
+/// A large set of which few numbers are taken at a time: words with numbers are found by a word
+/// for each 64 of them.
+#[derive(Debug)]
+pub(super) struct Sparse {
+    numbers: Bits,
+    /// Words of `numbers` that may not be empty.
+    words: Bits,
+}
+
+impl Sparse {
+    /// Bytes for the numbers below `count`.
+    pub(super) const fn bytes(count: u64) -> u64 {
+        Bits::bytes(count) + Bits::bytes(count.div_ceil(64))
+    }
+
+    /// An empty set of numbers below `count`.
+    pub(super) fn new(count: usize) -> Result<Self, Shortage> {
+        Ok(Self {
+            numbers: Bits::new(count)?,
+            words: Bits::new(count.div_ceil(64))?,
+        })
+    }
+
+    /// Adds a number, as [`Bits::set`].
+    #[inline]
+    pub(super) fn set(&self, number: usize) {
+        self.numbers.set(number);
+        if !self.words.has(number / 64) {
+            self.words.set(number / 64);
+        }
+    }
 
     /// Removes the numbers of a range and calls `take` with each. Those of a word leave together.
     #[inline]
@@ -57,24 +90,51 @@ impl Bits {
         range: Range<usize>,
         mut take: impl FnMut(usize) -> Result<(), E>,
     ) -> Result<(), E> {
-        let words = range.start / 64..range.end.div_ceil(64).min(self.0.len());
-        for at in words {
-            let base = 64 * at;
-            let from = range.start.saturating_sub(base);
-            let to = (range.end - base).min(64);
-            let mask = u64::MAX << from & u64::MAX >> (64 - to);
-            let word = &self.0[at];
-            if word.load(Ordering::Relaxed) & mask == 0 {
-                continue;
-            }
-            let mut taken = word.fetch_and(!mask, Ordering::AcqRel) & mask;
-            while taken != 0 {
-                take(base + taken.trailing_zeros() as usize)?;
-                taken &= taken - 1;
+        let words = range.start / 64..range.end.div_ceil(64).min(self.numbers.0.len());
+        for at in words.start / 64..words.end.div_ceil(64) {
+            let of_word = |word: u64| word & mask(&words, 64 * at);
+            let mut left = of_word(self.words.0[at].load(Ordering::Acquire));
+            while left != 0 {
+                let word = 64 * at + left.trailing_zeros() as usize;
+                left &= left - 1;
+                self.take_word(word, mask(&range, 64 * word), &mut take)?;
             }
         }
         Ok(())
     }
+
+    /// Removes the numbers under a mask of a word. A word that others take numbers of too stays
+    /// marked.
+    #[inline]
+    fn take_word<E>(
+        &self,
+        word: usize,
+        mask: u64,
+        take: &mut impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let numbers = &self.numbers.0[word];
+        if mask == u64::MAX {
+            // Before the numbers: who adds one after they were taken sees that the word is not
+            // marked, since both change the numbers by read-modify-writes.
+            self.words.take(word);
+        } else if numbers.load(Ordering::Acquire) & mask == 0 {
+            return Ok(());
+        }
+        let mut taken = numbers.fetch_and(!mask, Ordering::AcqRel) & mask;
+        while taken != 0 {
+            take(64 * word + taken.trailing_zeros() as usize)?;
+            taken &= taken - 1;
+        }
+        Ok(())
+    }
+}
+
+/// Bits of the word from number `base` on that are in a range, which meets the word.
+#[inline]
+fn mask(range: &Range<usize>, base: usize) -> u64 {
+    let from = range.start.saturating_sub(base);
+    let to = (range.end - base).min(64);
+    u64::MAX << from & u64::MAX >> (64 - to)
 }
 
 #[cfg(test)]
@@ -84,7 +144,7 @@ mod tests {
     #[test]
     fn a_range_is_taken_and_nothing_beside_it() {
         for (from, to) in [(0, 0), (3, 64), (63, 65), (64, 128), (70, 200), (0, 200)] {
-            let bits = Bits::new(200).unwrap();
+            let bits = Sparse::new(200).unwrap();
             (0..200).for_each(|number| bits.set(number));
             let mut taken = Vec::new();
             bits.take_each(from..to, |number| {
@@ -93,9 +153,17 @@ mod tests {
             })
             .unwrap();
             assert_eq!(taken, (from..to).collect::<Vec<_>>());
-            let left: Vec<_> = (0..200).filter(|number| bits.has(*number)).collect();
+            let has = |number: &usize| bits.numbers.has(*number);
+            let left: Vec<_> = (0..200).filter(has).collect();
             let expected: Vec<_> = (0..200).filter(|at| !(from..to).contains(at)).collect();
             assert_eq!(left, expected);
+            let mut rest = Vec::new();
+            bits.take_each(0..200, |number| {
+                rest.push(number);
+                Ok::<_, ()>(())
+            })
+            .unwrap();
+            assert_eq!(rest, expected);
         }
     }
 

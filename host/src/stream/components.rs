@@ -66,7 +66,7 @@ impl Components {
 }
 
 impl Kernel for Components {
-    fn take(&self, view: &View<'_>) -> Result<(), BinaryProblem> {
+    fn take(&self, view: &View<'_>, _: &dyn Fn() -> bool) -> Result<(), BinaryProblem> {
         let nodes = self.0.len() as u32;
         view.each_row(|row, edges| {
             for at in edges {

@@ -5,7 +5,7 @@
 //! for each window are enough. A window with any such bit has one itself; a pass leaves out all
 //! others.
 
-use super::bits::Bits;
+use super::bits::{Bits, Sparse};
 use super::view::View;
 use super::windows::Windows;
 use crate::graph::disk::Rows;
@@ -17,7 +17,7 @@ pub(super) struct Marks<'a> {
     rows: &'a Rows,
     windows: &'a Windows,
     /// Rows within one window.
-    inner: Bits,
+    inner: Sparse,
     /// Windows whose first row began earlier and has work here.
     entering: Bits,
     /// Windows whose last row continues and has work here.
@@ -29,7 +29,7 @@ pub(super) struct Marks<'a> {
 impl<'a> Marks<'a> {
     /// Bytes for these numbers of rows and windows.
     pub(super) const fn bytes(rows: u32, windows: u64) -> u64 {
-        Bits::bytes(rows as u64) + 3 * Bits::bytes(windows)
+        Sparse::bytes(rows as u64) + 3 * Bits::bytes(windows)
     }
 
     pub(super) fn new(rows: &'a Rows, windows: &'a Windows) -> Result<Self, Shortage> {
@@ -37,7 +37,7 @@ impl<'a> Marks<'a> {
         Ok(Self {
             rows,
             windows,
-            inner: Bits::new(rows.len() as usize)?,
+            inner: Sparse::new(rows.len() as usize)?,
             entering: Bits::new(count)?,
             leaving: Bits::new(count)?,
             active: Bits::new(count)?,
@@ -71,15 +71,15 @@ impl<'a> Marks<'a> {
         self.active.is_empty()
     }
 
-    /// Takes the work of a window, also what it gives itself, until there is none: calls `take`
-    /// with each row and the indices of its edges.
+    /// Takes the work of a window, also what it gives itself, until there is none or the run
+    /// is over: calls `take` with each row and the indices of its edges.
     pub(super) fn take<E>(
         &self,
-        view: &View<'_>,
+        (view, is_over): (&View<'_>, &dyn Fn() -> bool),
         mut take: impl FnMut(u32, Range<usize>) -> Result<(), E>,
     ) -> Result<(), E> {
         let window = view.window;
-        while self.active.take(window) {
+        while !is_over() && self.active.take(window) {
             let first = view.rows.start;
             if self.entering.take(window) {
                 take(first, view.row(first))?;

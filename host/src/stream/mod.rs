@@ -14,6 +14,7 @@
 //! * `relax`, `parents`, `components`, `ranks`, `outgrown` are the kernels; `marks` and `bits` tell
 //!   which windows a search needs;
 //! * `choose` says when a graph streams by itself, `execute` takes a request;
+//! * `pass` is for work of a caller's own, in buffers of the caller's;
 //! * `run` makes passes of kernels until the analysis ends, `report` says what was read.
 
 mod bits;
@@ -25,6 +26,7 @@ mod execute;
 mod marks;
 mod outgrown;
 mod parents;
+mod pass;
 mod ranks;
 mod read;
 mod relax;
@@ -37,6 +39,7 @@ mod windows;
 
 pub use choose::{reason_over_budget, reason_to_stream};
 pub use execute::{StreamOptions, Streamed, check_streams};
+pub use pass::Pass;
 pub use read::{Caching, ReaderChoice};
 pub use report::{PASSES_KEPT, PassSummary, StreamReport};
 pub use view::View;

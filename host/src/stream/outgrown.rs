@@ -32,7 +32,7 @@ impl<'a> Outgrown<'a> {
 }
 
 impl Kernel for Outgrown<'_> {
-    fn take(&self, view: &View<'_>) -> Result<(), BinaryProblem> {
+    fn take(&self, view: &View<'_>, _: &dyn Fn() -> bool) -> Result<(), BinaryProblem> {
         let weights = view.weights.unwrap_or(&[]);
         view.each_row(|row, edges| {
             let distance = self.distances[row as usize];

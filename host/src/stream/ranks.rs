@@ -131,7 +131,7 @@ impl<'a> Ranking<'a> {
 }
 
 impl Kernel for Ranking<'_> {
-    fn take(&self, view: &View<'_>) -> Result<(), BinaryProblem> {
+    fn take(&self, view: &View<'_>, _: &dyn Fn() -> bool) -> Result<(), BinaryProblem> {
         view.each_row(|row, edges| {
             let rank = f32::from_bits(self.ranks[row as usize].load(Ordering::Relaxed));
             let share = self.scale.units(rank / self.rows.degree(row) as f32);

@@ -230,8 +230,8 @@ impl<L: Length> Kernel for Search<'_, L> {
         self.marks.is_active(window)
     }
 
-    fn take(&self, view: &View<'_>) -> Result<(), BinaryProblem> {
+    fn take(&self, view: &View<'_>, is_over: &dyn Fn() -> bool) -> Result<(), BinaryProblem> {
         self.marks
-            .take(view, |row, edges| self.relax(view, row, edges))
+            .take((view, is_over), |row, edges| self.relax(view, row, edges))
     }
 }

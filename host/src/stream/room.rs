@@ -13,11 +13,6 @@ const WINDOW_MAX: u64 = 4 << 20;
 /// Bytes of the smallest windows: shorter reads are slow on most disks.
 const WINDOW_MIN: u64 = 64 << 10;
 
-/// Smallest and largest windows that a caller may ask for. Sections of a file are aligned to the
-/// smallest, and one read has fewer than 2^31 bytes.
-const ASKED_MIN: u64 = 64;
-const ASKED_MAX: u64 = 1 << 30;
-
 /// Buffers beyond those that threads compute with: two reads are in flight while one more is
 /// handed over.
 const AHEAD: u64 = 3;
@@ -76,7 +71,7 @@ impl Sizes {
             }
             Streaming::Components | Streaming::Ranks => 0,
         };
-        let memory = buffers * Windows::buffer_bytes(window_bytes, self.weighted);
+        let memory = buffers * Windows::buffer_bytes_of(window_bytes, self.weighted);
         Room {
             window_bytes,
             buffers,
@@ -101,7 +96,7 @@ impl Sizes {
     pub(super) fn plan(&self, budget: Option<u64>, asked: Option<u64>) -> Result<Room, u64> {
         let budget = budget.unwrap_or(u64::MAX);
         if let Some(window_bytes) = asked {
-            let window_bytes = window_bytes.clamp(ASKED_MIN, ASKED_MAX).next_power_of_two();
+            let window_bytes = Windows::rounded(window_bytes);
             let room = self.room(window_bytes, self.buffers());
             return if room.bytes <= budget {
                 Ok(room)

@@ -116,7 +116,7 @@ impl Run<'_> {
         drive: impl FnOnce(&mut Sweep<'_, '_, '_>) -> Result<R, RunError>,
     ) -> Result<R, RunError> {
         let file = &self.input.file;
-        let each = Windows::buffer_bytes(plan.room.window_bytes, plan.sizes.weighted);
+        let each = plan.windows.buffer_bytes();
         let mut buffers = Buffers::new(plan.room.buffers as usize, each).map_err(short)?;
         let setup = Setup {
             file,

@@ -27,11 +27,11 @@ pub(super) trait Kernel: Sync {
         true
     }
 
-    /// Does the work of a window.
+    /// Does the work of a window; may leave some of it for a later pass once the run `is_over`.
     ///
     /// # Errors
     /// If an edge is invalid.
-    fn take(&self, view: &View<'_>) -> Result<(), BinaryProblem>;
+    fn take(&self, view: &View<'_>, is_over: &dyn Fn() -> bool) -> Result<(), BinaryProblem>;
 }
 
 /// Everything that passes have in common.
@@ -56,13 +56,21 @@ pub(super) struct Limits<'a> {
 }
 
 impl Limits<'_> {
+    /// Tells whether the run has to end.
+    fn are_over(&self) -> bool {
+        self.canceller.is_asked() || self.started.elapsed() >= self.budget()
+    }
+
+    fn budget(&self) -> Duration {
+        Duration::from_nanos(self.time_budget_ns)
+    }
+
     /// Ends a run that has to.
     fn check(&self, passes: u64) -> Result<(), RunError> {
         if self.canceller.is_asked() {
             self.canceller.settle()?;
         }
-        let budget = Duration::from_nanos(self.time_budget_ns);
-        if self.started.elapsed() < budget {
+        if self.started.elapsed() < self.budget() {
             return Ok(());
         }
         Err(RunError::StreamTime {
@@ -191,13 +199,14 @@ impl<'s, 'b: 's> Worker<'s, 'b, '_> {
             windows,
             rows,
             checked,
+            limits,
             ..
         } = self.setup;
         let Some(view) = View::of((windows, rows), fill.window, fill.bytes) else {
             return Ok(());
         };
         checked.check(&view)?;
-        self.kernel.take(&view)
+        self.kernel.take(&view, &|| limits.are_over())
     }
 }
 

@@ -14,6 +14,11 @@ pub(super) const WORD: u64 = 4;
 /// Alignment of reads that go around the page cache, and of buffers.
 pub(super) const SECTOR: u64 = 4096;
 
+/// Smallest and largest windows. Sections of a file are aligned to the smallest, and one read has
+/// fewer than 2^31 bytes.
+const SMALLEST: u64 = 64;
+const LARGEST: u64 = 1 << 30;
+
 /// Places of the windows of a file.
 #[derive(Clone, Debug)]
 pub struct Windows {
@@ -69,10 +74,9 @@ impl Part {
 impl Windows {
     /// Divides the edges of `file`, whose rows are `rows`, into windows of `bytes` bytes, rounded
     /// up to a power of two; weights are read too if they are `weighted`.
-    #[must_use]
-    pub fn new(file: &SwgFile, rows: &Rows, (bytes, weighted): (u64, bool)) -> Self {
+    pub(super) fn new(file: &SwgFile, rows: &Rows, (bytes, weighted): (u64, bool)) -> Self {
         let targets = file.targets();
-        let shift = bytes.max(WORD).next_power_of_two().ilog2();
+        let shift = Self::rounded(bytes).ilog2();
         let mut windows = Self {
             base: targets.start - targets.start % SECTOR.min(1 << shift),
             weights: file.weights().filter(|_| weighted),
@@ -87,6 +91,17 @@ impl Windows {
         first_rows.push(rows.len());
         windows.first_rows = first_rows;
         windows
+    }
+
+    /// The size of a window of about `bytes` bytes.
+    pub(super) fn rounded(bytes: u64) -> u64 {
+        bytes.clamp(SMALLEST, LARGEST).next_power_of_two()
+    }
+
+    /// Bytes that the buffer of a window takes.
+    #[must_use]
+    pub fn buffer_bytes(&self) -> u64 {
+        Self::buffer_bytes_of(self.bytes(), self.weights.is_some())
     }
 
     fn count_of(bytes: u64, shift: u32) -> usize {
@@ -151,7 +166,7 @@ impl Windows {
     }
 
     /// Bytes of a buffer for windows of `bytes` bytes.
-    pub(super) fn buffer_bytes(bytes: u64, weighted: bool) -> u64 {
+    pub(super) fn buffer_bytes_of(bytes: u64, weighted: bool) -> u64 {
         let targets = bytes.max(SECTOR) + SECTOR;
         if weighted {
             2 * targets + SECTOR

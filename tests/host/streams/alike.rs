@@ -5,10 +5,11 @@ use seawall::analysis::{Detail, oracle};
 use seawall::graph::{Graph, WeightKind};
 use seawall::outcome::Column;
 use seawall::run::{AnalysisKind, execute};
-use seawall::stream::{Caching, ReaderChoice, StreamOptions};
+use seawall::stream::{Caching, Pass, ReaderChoice, StreamOptions};
 use seawall_tests::graphs::{self, EdgeList, SHAPES};
 use seawall_tests::random::Random;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::sync::Mutex;
 
 /// A graph of many shapes, sizes and kinds of weights.
 fn graph(number: usize) -> Graph {
@@ -46,7 +47,7 @@ fn options(number: usize) -> StreamOptions {
 
 #[test]
 fn columns_are_those_of_resident_runs() {
-    for number in 0..120 {
+    for number in 0..72 {
         let graph = graph(number);
         let kept = Kept::of(&graph);
         let source = (number as u32 * 7) % graph.nodes();
@@ -193,4 +194,70 @@ fn searches_leave_out_windows_without_work() {
         "{report:?}"
     );
     assert!(report.skipped_bytes > 10 * report.streamed_bytes);
+}
+
+/// Rows that lower the row before them: no sweep in order of rows does more than one at a time.
+#[test]
+fn paths_against_the_order_of_rows_take_no_pass_for_each_row() {
+    let nodes = 100_000;
+    let edges: Vec<_> = (1..nodes).map(|node| (node, node - 1)).collect();
+    let path = Graph::from_edges(nodes, &edges, false).unwrap();
+    let request = on(AnalysisKind::Bfs, &[nodes - 1], 2);
+    let outcome = Kept::of(&path).run(&request, windows(1 << 16)).unwrap();
+    let levels = oracle::levels(&path, &[nodes - 1], u32::MAX);
+    assert_eq!(outcome.values, Column::U32(levels));
+    let report = outcome.stream.unwrap();
+    assert!(report.passes <= report.windows, "{report:?}");
+}
+
+/// Every edge comes once, with its row and its weight, whoever owns the buffers.
+#[test]
+fn a_pass_of_a_caller_sees_each_edge_once() {
+    for number in 0..24 {
+        let graph = graph(number);
+        let streamed = Kept::of(&graph).open();
+        let plan = streamed.windows([64, 256, 8192][number % 3], true);
+        let each = plan.buffer_bytes() as usize + 4096;
+        let mut memory = vec![0; (1 + number % 4) * each];
+        let found = Mutex::new(Vec::new());
+        let mut pass = Pass::new(memory.chunks_exact_mut(each).collect());
+        pass.threads = NonZeroUsize::new(1 + number % 3).unwrap();
+        let report = streamed.pass(&plan, pass, &|window| {
+            let mut found = found.lock().unwrap();
+            for row in window.rows.clone() {
+                let weights = window.weights.unwrap();
+                found.extend(
+                    window
+                        .row(row)
+                        .map(|at| (row, window.targets[at], weights[at])),
+                );
+            }
+        });
+        assert_eq!(report.unwrap().passes, 1);
+        let mut expected = Vec::new();
+        for node in 0..graph.nodes() {
+            let edges = graph.outgoing().row(node);
+            let edge = |at: usize| (node, graph.targets()[at], graph.weights().unwrap()[at]);
+            expected.extend(edges.map(edge));
+        }
+        let mut found = found.into_inner().unwrap();
+        found.sort_unstable();
+        assert_eq!(found, expected, "graph {number}");
+    }
+}
+
+#[test]
+fn buffers_that_are_too_short_are_refused() {
+    let streamed = Kept::of(&graph(5)).open();
+    let plan = streamed.windows(256, false);
+    let mut memory = vec![0; plan.buffer_bytes() as usize - 1];
+    for buffers in [vec![], vec![&mut memory[..]]] {
+        let refused = streamed
+            .pass(&plan, Pass::new(buffers), &|_| {})
+            .unwrap_err();
+        assert!(
+            refused.to_string().contains("the buffer of a window"),
+            "{refused}"
+        );
+    }
 }
