@@ -13,6 +13,9 @@ use crate::shared::{ROUND_ROWS, ROUND_SHIFTS, ROUND_STARTS, ROUND_VALUES};
 use crate::team::Team;
 use seawall_core::abi::work::WORK_EDGES;
 
+/// Queue entries by which a one-lane block fetches rows ahead of their use.
+const AHEAD: u32 = 8;
+
 /// An edge of a queued node.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkEdge {
@@ -98,6 +101,42 @@ pub fn select<G: Grid>(
     }
 }
 
+/// [`select`] in one-lane blocks, while nobody writes `values`: words are read sixteen at
+/// a time, and `may` tells by a word alone whether its node can be wanted.
+#[inline(always)]
+pub fn select_some<G: Grid>(
+    team: &Team<G>,
+    (values, count): (Proven, u32),
+    sink: &Sink,
+    may: impl Fn(u32) -> bool,
+    mut wanted: impl FnMut(u32, u32) -> bool,
+) {
+    const EACH: u32 = 16;
+    let grid = team.grid;
+    let mut held = Held::default();
+    let mut take = |node: u32| {
+        if wanted(node, values.constant(grid, node)) {
+            held.add(team, sink, node);
+        }
+    };
+    team.each(count.div_ceil(EACH), |part| {
+        let first = part * EACH;
+        if count - first < EACH {
+            (first..count).for_each(&mut take);
+            return;
+        }
+        // No branch in the loop, so that the comparisons are vectors.
+        let mut any = false;
+        for k in 0..EACH {
+            any |= may(values.constant(grid, first + k));
+        }
+        if any {
+            (first..first + EACH).for_each(&mut take);
+        }
+    });
+    append(team, sink, &held.finds);
+}
+
 /// Appends the nodes of `list` that `wanted` accepts. All lanes of the team take part.
 /// Lists are short, so each warp appends its lanes' finds at once.
 #[inline(always)]
@@ -152,17 +191,18 @@ impl Held {
 
 /// Calls `row` for every queued node and `edge` for each of its edges; the targets that
 /// `edge` accepts go to the sink. A node whose edges are in several shares is visited
-/// once per share. All lanes of the team take part.
+/// once per share. A one-lane block calls `ahead` for nodes that come later, with the
+/// number of their first edge. All lanes of the team take part.
 #[inline(always)]
 pub fn expand<G: Grid>(
     team: &Team<G>,
     source: &Source,
     sink: &Sink,
-    row: impl Fn(u32) -> u32,
+    (row, ahead): (impl Fn(u32) -> u32, impl Fn(u32, u32)),
     mut edge: impl FnMut(WorkEdge) -> bool,
 ) {
     if G::WARP == 1 {
-        walk(team, source, sink, (row, edge));
+        walk(team, source, sink, (row, ahead, edge));
         return;
     }
     let grid = team.grid;
@@ -293,7 +333,11 @@ fn walk<G: Grid>(
     team: &Team<G>,
     source: &Source,
     sink: &Sink,
-    (row, mut edge): (impl Fn(u32) -> u32, impl FnMut(WorkEdge) -> bool),
+    (row, ahead, mut edge): (
+        impl Fn(u32) -> u32,
+        impl Fn(u32, u32),
+        impl FnMut(WorkEdge) -> bool,
+    ),
 ) {
     let grid = team.grid;
     let bound =
@@ -305,6 +349,12 @@ fn walk<G: Grid>(
     let mut entry = find_row(grid, source, at);
     let mut held = Held::default();
     while at < end {
+        if entry + AHEAD < source.nodes {
+            let later = entry + AHEAD;
+            let start = source.queue.starts.load_weak(grid, later);
+            source.rows.prefetch_target(grid, start);
+            ahead(source.queue.nodes.load_weak(grid, later), start);
+        }
         let node = source.queue.nodes.load_weak(grid, entry);
         let prefix = source.queue.prefix.load_weak(grid, entry);
         let counts = (source.nodes, source.edges);

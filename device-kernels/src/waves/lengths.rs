@@ -40,6 +40,8 @@ pub(super) trait Lengths: Copy {
     fn place(self, length: Self::Length) -> u32;
     /// The bound `width` after the place `least`, at least the next one.
     fn bound(self, least: u32, width: u32) -> u32;
+    /// A third of a width, at least the least one.
+    fn third(self, width: u32) -> u32;
 }
 
 /// The sums of distances of one word; all else about such distances is the same.
@@ -51,6 +53,8 @@ pub(super) trait OneWord: Copy {
     fn add(before: u32, weight: u32) -> u32;
     /// The bound `width` after `least`, at least the next one.
     fn bound(least: u32, width: u32) -> u32;
+    /// A third of a width, at least the least one.
+    fn third(width: u32) -> u32;
 }
 
 /// A whole number. A path of length `u32::MAX` or more is none.
@@ -67,6 +71,10 @@ impl OneWord for Whole {
     #[inline(always)]
     fn bound(least: u32, width: u32) -> u32 {
         least.saturating_add(width)
+    }
+    #[inline(always)]
+    fn third(width: u32) -> u32 {
+        (width / 3).max(1)
     }
 }
 
@@ -92,6 +100,10 @@ impl OneWord for Float {
         let bound = (f32::from_bits(least) + f32::from_bits(width)).to_bits();
         // A width below the last bit of the distance must not keep the bound where it is.
         bound.max(least.saturating_add(1)).min(u32::MAX - 1)
+    }
+    #[inline(always)]
+    fn third(width: u32) -> u32 {
+        (f32::from_bits(width) / 3.0).to_bits().max(1)
     }
 }
 
@@ -131,6 +143,10 @@ impl<W: OneWord> Lengths for W {
     #[inline(always)]
     fn bound(self, least: u32, width: u32) -> u32 {
         W::bound(least, width)
+    }
+    #[inline(always)]
+    fn third(self, width: u32) -> u32 {
+        W::third(width)
     }
 }
 
@@ -186,5 +202,9 @@ impl Lengths for Wide {
     #[inline(always)]
     fn bound(self, least: u32, width: u32) -> u32 {
         least.saturating_add(width)
+    }
+    #[inline(always)]
+    fn third(self, width: u32) -> u32 {
+        (width / 3).max(1)
     }
 }

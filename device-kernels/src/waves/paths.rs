@@ -12,7 +12,7 @@
 //! falls, so no relaxation is missed. `Lengths` says what a distance is: a word, two
 //! words or a float. Bounds are words in any case.
 
-use super::expand::{append_list, expand, select};
+use super::expand::{append_list, expand, select, select_some};
 use super::expand_rows::{BATCH, Batch, are_short, expand_rows};
 use super::lengths::{Float, Lengths, Whole, Wide};
 use super::work::{Round, Work, values_and_work, work_of};
@@ -38,7 +38,7 @@ pub fn run_paths<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resu
     }
     if opcode == Opcode::SeedPaths {
         let list = tables.register(grid, wave.source(grid, 1))?;
-        let width = width(grid, wave);
+        let width = width(grid, Whole, wave);
         seed(
             cx,
             Whole,
@@ -75,7 +75,7 @@ pub fn run_long_paths<G: Grid>(
         return step_wide(cx, lengths, wave);
     }
     let list = tables.register(grid, wave.source(grid, 1))?;
-    let width = width(grid, wave);
+    let width = width(grid, lengths, wave);
     seed(
         cx,
         lengths,
@@ -118,7 +118,7 @@ fn step<G: Grid, L: Lengths>(
         return relax(distances, work.words());
     }
     if round.least != u32::MAX {
-        let level = lengths.bound(round.least, width(grid, wave));
+        let level = lengths.bound(round.least, width(grid, lengths, wave));
         let bounds = (round.level, level);
         return queue(cx, lengths, distances, work.words(), bounds);
     }
@@ -126,9 +126,17 @@ fn step<G: Grid, L: Lengths>(
 }
 
 /// The width by which the bound of distances grows.
+///
+/// The wave's suits a GPU, where a round costs more than some relaxations too many. Threads
+/// of a CPU take a third of it.
 #[inline(always)]
-fn width<G: Grid>(grid: G, wave: Wave) -> u32 {
-    wave.parameter(grid, 0).max(1)
+fn width<G: Grid, L: Lengths>(grid: G, lengths: L, wave: Wave) -> u32 {
+    let width = wave.parameter(grid, 0).max(1);
+    if G::WARP == 1 {
+        lengths.third(width)
+    } else {
+        width
+    }
 }
 
 /// The arrays and counters of a relaxing round.
@@ -174,6 +182,10 @@ fn seed<G: Grid, L: Lengths>(
 #[inline(always)]
 fn claim<G: Grid>(grid: G, marks: Proven, node: u32) -> bool {
     let bit = 1_u32 << (node & 31);
+    if G::WARP == 1 && marks.load_weak(grid, node >> 5) & bit != 0 {
+        // A look spares a thread of a CPU the locked instruction.
+        return false;
+    }
     marks.or(grid, node >> 5, bit) & bit == 0
 }
 
@@ -225,7 +237,11 @@ fn relax<G: Grid, L: Lengths>(
             relax_batch(grid, (lengths, paths), (batch, marks), &mut least)
         });
     } else {
-        expand(team, &source, &sink, row, |edge| {
+        let ahead = |node: u32, edge: u32| {
+            distances.prefetch(grid, node * L::WORDS);
+            weights.prefetch(grid, edge);
+        };
+        expand(team, &source, &sink, (row, ahead), |edge| {
             let weight = weights.constant(grid, edge.index);
             let length = lengths.sum(grid, distances, (edge.value, weight));
             if length >= lengths.seen(grid, distances, edge.to)
@@ -300,7 +316,7 @@ fn queue<G: Grid, L: Lengths>(
     let all = (distances, context.tables.nodes(grid));
     let marks = work.marks(tag.wrapping_add(1));
     let mut least = u32::MAX;
-    select(&context.team, all, &work.sink(context), |node, word| {
+    let wanted = |node: u32, word: u32| {
         let length = lengths.scanned(grid, distances, (node, word));
         let place = lengths.place(length);
         if length == L::NEVER || place < from {
@@ -311,7 +327,14 @@ fn queue<G: Grid, L: Lengths>(
             return false;
         }
         claim(grid, marks, node)
-    });
+    };
+    if G::WARP == 1 && L::WORDS == 1 {
+        // The word is the place. It is below `u32::MAX` where a path leads to the node.
+        let may = |word: u32| word.wrapping_sub(from) < u32::MAX - from;
+        select_some(&context.team, all, &work.sink(context), may, wanted);
+    } else {
+        select(&context.team, all, &work.sink(context), wanted);
+    }
     work.wait_warp(grid, context.tag, least);
     Ok(())
 }

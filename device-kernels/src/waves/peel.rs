@@ -67,7 +67,7 @@ fn peel<G: Grid>(cx: ContextRef<G>, cores: Proven, work: Proven) -> Result<(), F
         team,
         &work.source(rows, tag, &round),
         &work.sink(context),
-        |_| 0,
+        (|_| 0, |_, _| ()),
         |edge| {
             if cores.load_weak(grid, edge.to) <= level {
                 return false;

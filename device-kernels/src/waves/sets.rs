@@ -133,7 +133,7 @@ fn step<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
         team,
         &work.source(rows, tag, &round),
         &work.sink(context),
-        row,
+        (row, |_, _| ()),
         |edge| {
             let mut grows = false;
             for word in 0..words {

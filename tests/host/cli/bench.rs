@@ -32,6 +32,7 @@ fn a_quick_benchmark_runs_everywhere_and_lists_omissions() {
         "batch",
         "cpu",
         "wide",
+        "load",
     ] {
         assert!(sections.contains(&section), "{section} has no row");
     }

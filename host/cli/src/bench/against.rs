@@ -1,7 +1,9 @@
 //! Comparison with an earlier report: `bench --against FILE`.
 //!
-//! Rows match if section, subject and the name of our figure are equal. Times of other devices or
-//! of small graphs say nothing about a change, so such reports are refused.
+//! Rows match if section, subject and the name of our figure are equal. A row is slower if both
+//! its median and its least time are: one unlucky run moves the median of five, and one lucky run
+//! the least. Times of other devices or of small graphs say nothing about a change, so such
+//! reports are refused.
 
 use super::{BenchReport, Row};
 use serde::Deserialize;
@@ -69,6 +71,37 @@ struct EarlierRow {
 struct EarlierFigure {
     name: String,
     ns: f64,
+    range_ns: Option<[f64; 2]>,
+}
+
+/// A row that is in both reports.
+struct Pair<'r> {
+    row: &'r Row,
+    before_ns: f64,
+    /// Our least time over the earlier one, where both are known.
+    least_ratio: Option<f64>,
+}
+
+impl Pair<'_> {
+    fn has_slower_median(&self) -> bool {
+        self.row.ours.ns > self.before_ns * (1.0 + SLOWER)
+    }
+
+    fn is_slower(&self) -> bool {
+        self.has_slower_median() && self.least_ratio.is_none_or(|ratio| ratio > 1.0 + SLOWER)
+    }
+
+    fn text(&self) -> String {
+        let (row, before_ns) = (self.row, self.before_ns);
+        format!(
+            "SLOWER: {}, {}: {}, {} before, {:.2} times",
+            row.what,
+            row.ours.name,
+            row.unit.text(row.ours.ns),
+            row.unit.text(before_ns),
+            row.ours.ns / before_ns
+        )
+    }
 }
 
 impl Earlier {
@@ -110,14 +143,19 @@ impl Earlier {
             });
         }
         let common = report.rows.iter().filter_map(|row| self.pair(row));
-        let common: Vec<(&Row, f64)> = common.collect();
+        let common: Vec<Pair<'_>> = common.collect();
         let slower: Vec<String> = common
             .iter()
-            .filter(|(row, before_ns)| row.ours.ns > before_ns * (1.0 + SLOWER))
-            .map(|(row, before_ns)| slower(row, *before_ns))
+            .filter(|pair| pair.is_slower())
+            .map(Pair::text)
             .collect();
+        let unsure = common
+            .iter()
+            .filter(|pair| pair.has_slower_median() && !pair.is_slower());
+        let unsure = unsure.count();
         let summary = format!(
-            "against version {}: {} of {} rows are in both, {} slower by more than {:.0} %",
+            "against version {}: {} of {} rows are in both, {} slower by more than {:.0} %, \
+             {unsure} by the median alone",
             self.version,
             common.len(),
             report.rows.len(),
@@ -130,15 +168,21 @@ impl Earlier {
         Ok(passed)
     }
 
-    /// `row` with its earlier time, if it was measured.
-    fn pair<'r>(&self, row: &'r Row) -> Option<(&'r Row, f64)> {
+    /// `row` beside the earlier one, if that was measured.
+    fn pair<'r>(&self, row: &'r Row) -> Option<Pair<'r>> {
         let section = row.section.name();
         let mut earlier = self.rows.iter().filter(|earlier| {
             (earlier.section.as_str(), &earlier.what, &earlier.ours.name)
                 == (section.as_str(), &row.what, &row.ours.name)
         });
-        let before_ns = earlier.next()?.ours.ns;
-        (before_ns > 0.0).then_some((row, before_ns))
+        let before = &earlier.next()?.ours;
+        let least = row.ours.range_ns.zip(before.range_ns);
+        let least = least.filter(|(_, [before, _])| *before > 0.0);
+        (before.ns > 0.0).then_some(Pair {
+            row,
+            before_ns: before.ns,
+            least_ratio: least.map(|([ours, _], [before, _])| ours / before),
+        })
     }
 }
 
@@ -146,17 +190,6 @@ fn setting(device: Option<&str>, threads: usize, quick: bool) -> String {
     let device = device.unwrap_or("no GPU");
     let sizes = if quick { "small" } else { "full" };
     format!("{device}, {threads} CPU threads and {sizes} graphs")
-}
-
-fn slower(row: &Row, before_ns: f64) -> String {
-    format!(
-        "SLOWER: {}, {}: {}, {} before, {:.2} times",
-        row.what,
-        row.ours.name,
-        row.unit.text(row.ours.ns),
-        row.unit.text(before_ns),
-        row.ours.ns / before_ns
-    )
 }
 
 #[cfg(test)]
@@ -209,6 +242,27 @@ mod tests {
             "{summary}"
         );
         assert!(before.judge(&mut report(&[99.0]), Path::new("f")).unwrap());
+    }
+
+    #[test]
+    fn a_row_is_slower_by_its_median_and_its_least_time() {
+        let with = |median: f64, range: [f64; 2]| {
+            let mut one = report(&[median]);
+            one.rows[0].ours.range_ns = Some(range);
+            one
+        };
+        let before = earlier(&with(100.0, [90.0, 120.0]));
+        let mut unlucky = with(118.0, [91.0, 300.0]);
+        assert!(before.judge(&mut unlucky, Path::new("f")).unwrap());
+        let note = unlucky.notes.concat();
+        assert!(
+            note.contains("0 slower by more than 5 %, 1 by the median alone"),
+            "{note}"
+        );
+        let mut slow = with(106.0, [99.0, 110.0]);
+        assert!(!before.judge(&mut slow, Path::new("f")).unwrap());
+        // Without a range the median decides.
+        assert!(!before.judge(&mut report(&[118.0]), Path::new("f")).unwrap());
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod batch;
 mod chain;
 pub(crate) mod command;
 mod graphs;
+mod load;
 mod nvcc;
 mod peers;
 mod repeated;
@@ -28,7 +29,7 @@ mod wide;
 
 pub use against::{AgainstError, Earlier};
 pub use nvcc::NvccError;
-pub use row::{Baseline, Clock, Figure, Floor, Row, Unit};
+pub use row::{Amount, Baseline, Clock, Figure, Floor, Row, Unit};
 pub use section::Section;
 pub use table::{write_json, write_text};
 
@@ -130,6 +131,7 @@ pub fn run(
             | Section::Cpu => analyses::rows(&mut setting)?,
             Section::Batch => batch::rows(&mut setting)?,
             Section::Wide => wide::rows(&mut setting)?,
+            Section::Load => load::rows(&mut setting)?,
             Section::Auto => auto::rows(&mut setting)?,
         }
     }

@@ -164,6 +164,28 @@ pub enum Floor {
     Ratio(f64),
 }
 
+/// Amount of work that a time is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Amount {
+    /// Directed edges of the result.
+    Edges(u64),
+    /// Bytes that are read.
+    Bytes(u64),
+}
+
+impl Amount {
+    /// Formats the amount per second, in millions.
+    #[must_use]
+    pub fn rate(self, ns: f64) -> String {
+        let (count, name) = match self {
+            Self::Edges(count) => (count, "M edges/s"),
+            Self::Bytes(count) => (count, "MB/s"),
+        };
+        format!("{:.0} {name}", count as f64 * 1e3 / ns)
+    }
+}
+
 /// One comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
@@ -182,6 +204,9 @@ pub struct Row {
     /// Time of the strongest special program, recorded elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Figure>,
+    /// Work of one run, where a rate says more than a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount: Option<Amount>,
     /// Our time over the baseline's.
     pub ratio: Option<f64>,
     /// The goal, on the machine that floors are stated for.
@@ -206,6 +231,7 @@ impl Row {
             ours,
             baseline,
             recorded: None,
+            amount: None,
             ratio,
             floor: None,
             met: None,
@@ -216,6 +242,13 @@ impl Row {
     #[must_use]
     pub fn shown_in(mut self, unit: Unit) -> Self {
         self.unit = unit;
+        self
+    }
+
+    /// Sets the amount of work.
+    #[must_use]
+    pub fn of(mut self, amount: Amount) -> Self {
+        self.amount = Some(amount);
         self
     }
 
@@ -261,6 +294,12 @@ mod tests {
 
         let text = Figure::new("ours", over.share(2.0)).text(Unit::Milliseconds);
         assert_eq!(text, "2.500 ms (0.500 – 5.000) ours");
+    }
+
+    #[test]
+    fn a_rate_is_the_amount_per_second_in_millions() {
+        assert_eq!(Amount::Edges(31_400_000).rate(1e9), "31 M edges/s");
+        assert_eq!(Amount::Bytes(1_000_000_000).rate(5e8), "2000 MB/s");
     }
 
     #[test]

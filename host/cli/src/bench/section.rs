@@ -31,13 +31,15 @@ pub enum Section {
     Cpu,
     /// One wave over every edge of a large graph.
     Wide,
+    /// Making graphs: generators, rows, text.
+    Load,
     /// The choice of `auto`, against all alternatives.
     Auto,
 }
 
 impl Section {
     /// Every section in the order of the report.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Barrier,
         Self::Chain,
         Self::Loop,
@@ -50,6 +52,7 @@ impl Section {
         Self::Batch,
         Self::Cpu,
         Self::Wide,
+        Self::Load,
         Self::Auto,
     ];
 
@@ -76,6 +79,7 @@ impl Section {
             Self::Batch => "Many small graphs in one submission",
             Self::Cpu => "CPU backend",
             Self::Wide => "Wide waves over every edge",
+            Self::Load => "Making graphs",
             Self::Auto => "What auto chooses, a whole command",
         }
     }

@@ -109,7 +109,13 @@ fn cells(row: &Row) -> [String; 7] {
     };
     [
         row.what.clone(),
-        row.ours.text(row.unit),
+        match row.amount {
+            Some(amount) => {
+                let rate = amount.rate(row.ours.ns);
+                format!("{}, {rate}", row.ours.text(row.unit))
+            }
+            None => row.ours.text(row.unit),
+        },
         beside,
         row.ratio
             .map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.3}")),
