@@ -3,9 +3,22 @@
 //! If they were started on demand, a system that refuses threads would cause a panic.
 
 use std::error::Error;
+use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
 use crate::GraphError;
+
+/// Most threads that the environment may ask for, unless the machine runs more at once. Idle ones
+/// look for work at each other, so thousands are busy with that alone.
+const ASKED_MAX: usize = 256;
+
+/// The threads that the environment asks for; 0 leaves their number to the machine.
+fn asked() -> usize {
+    let asked = std::env::var("RAYON_NUM_THREADS").ok();
+    let asked = asked.and_then(|text| text.parse::<usize>().ok());
+    let machine = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    asked.unwrap_or(0).min(machine.max(ASKED_MAX))
+}
 
 /// Starts the shared threads unless they run already.
 ///
@@ -17,10 +30,13 @@ pub fn start() -> Result<(), GraphError> {
         return Ok(());
     }
     static STARTED: OnceLock<Result<(), String>> = OnceLock::new();
-    let started = STARTED.get_or_init(|| match rayon::ThreadPoolBuilder::new().build_global() {
-        // An error without a source means that a caller started them before.
-        Err(error) if error.source().is_some() => Err(error.to_string()),
-        _ => Ok(()),
+    let started = STARTED.get_or_init(|| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(asked());
+        match pool.build_global() {
+            // An error without a source means that a caller started them before.
+            Err(error) if error.source().is_some() => Err(error.to_string()),
+            _ => Ok(()),
+        }
     });
     started
         .clone()

@@ -134,12 +134,14 @@ impl Calibration {
     /// # Errors
     /// As for [`Self::load`].
     pub fn load_from(path: &Path) -> Result<Option<Self>, StoreError> {
-        let io = |source| StoreError::Io {
+        let io = |source: io::Error| StoreError::Io {
             path: path.to_owned(),
             source,
         };
-        let file = match std::fs::File::open(path) {
-            Ok(file) => file,
+        let file = match std::fs::metadata(path) {
+            // A pipe would be waited for, and a device may never end.
+            Ok(found) if !found.is_file() => return Err(io(io::Error::other("it is no file"))),
+            Ok(_) => std::fs::File::open(path).map_err(io)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(io(error)),
         };
@@ -382,6 +384,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("costs.json");
         let good = serde_json::to_string(&measured()).unwrap();
+        #[cfg(unix)]
+        {
+            let device = Calibration::load_from(Path::new("/dev/null")).unwrap_err();
+            assert!(device.to_string().contains("it is no file"), "{device}");
+        }
         for (text, reason) in [
             ("", "EOF"),
             ("{\"format\": 3}", "invalid type"),

@@ -109,6 +109,8 @@ fn threads_that_cannot_start_are_a_failure() {
         let script = format!("RUST_MIN_STACK=70368744177664 {script}");
         shell(&folder, &script).failed("threads");
     }
+    let crowd = "RAYON_NUM_THREADS=99999999 $S run graph.el --analysis cc --backend cpu";
+    assert_eq!(shell(&folder, crowd).code, 0);
     let plan = r#"echo '{"waves":[],"dependencies":[]}' | RUST_MIN_STACK=70368744177664 $S plan -"#;
     assert_eq!(shell(&folder, plan).code, 0);
 }
