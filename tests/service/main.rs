@@ -3,6 +3,8 @@
 mod answers;
 mod hostile;
 mod life;
+#[cfg(unix)]
+mod lines;
 mod orders;
 #[cfg(unix)]
 mod serve;
