@@ -244,14 +244,13 @@ fn warn(text: &str) {
 }
 
 /// Options of analyses, which programs have not.
-const NOT_OF_PROGRAMS: [&str; 15] = [
+const NOT_OF_PROGRAMS: [&str; 14] = [
     "analysis",
     "sources",
     "sources_file",
     "parents",
     "each",
     "topology",
-    "repeat",
     "max_iterations",
     "damping",
     "tolerance",
@@ -327,6 +326,7 @@ impl RunArgs {
                 ..self.load_options()
             },
             machine: self.machine(),
+            repeat: self.limits.repeat,
             json: self.output.json,
             quiet: self.output.quiet,
         })

@@ -42,6 +42,8 @@ fn every_kind_of_run_reports_the_work_that_was_predicted() {
         let graph = "gen:rmat:8:8";
         let run = ["run", graph, "--undirected", "--program", program, "--json"];
         assert_eq!(session(&run)["counted"]["runs"], 1, "{program}");
+        let repeated = [&run[..], &["--repeat", "3"]].concat();
+        assert_eq!(session(&repeated)["counted"]["runs"], 3, "{program}");
         programs += 1;
     }
     assert!(programs > 0);

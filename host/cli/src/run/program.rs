@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -21,7 +22,7 @@ use seawall::graph::{Graph, LoadOptions, load};
 use seawall::outcome::SessionReport;
 use seawall::program::{GraphSize, Kind, PlanSummary, TextProgram, TextResult};
 use seawall::run::program_report;
-use seawall::units::{counted, elapsed_ns};
+use seawall::units::{Nanoseconds, counted, elapsed_ns};
 
 /// A program, its graph and its machine.
 pub(super) struct Asked<'a> {
@@ -29,6 +30,8 @@ pub(super) struct Asked<'a> {
     pub(super) graph: &'a OsStr,
     pub(super) options: LoadOptions,
     pub(super) machine: Machine,
+    /// How many times it runs.
+    pub(super) repeat: NonZeroU32,
     /// The file of `--out`, and its format.
     pub(super) table: Option<(&'a Path, RowFormat)>,
     /// Whether standard output takes that file.
@@ -58,7 +61,7 @@ pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
     let request = plan_request(&graph, &program.program, (executor, &asked.machine));
     let encoded = program.program.encode(&request);
     let (encoded, plan) = encoded.map_err(|source| text.refused(source))?;
-    let ran = run(&graph, &asked.machine, (&program, &encoded))
+    let ran = run(&graph, &asked.machine, (&program, &encoded), asked.repeat)
         .map_err(|source| ProgramFailure::Run { source })?;
     let report = Report {
         program: asked.file.to_string_lossy().into_owned(),
@@ -66,6 +69,7 @@ pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
         nodes: graph.nodes(),
         edges: graph.edges(),
         plan,
+        repeat: asked.repeat.get(),
         time_ns: json!({"load": load_ns, "run": ran.run_ns}),
         device: ran.device,
         loops: ran.loops,
@@ -93,6 +97,7 @@ struct Ran {
     loops: Vec<LoopEnd>,
     session: SessionReport,
     results: Vec<ResultReport>,
+    /// Median of all runs.
     run_ns: u64,
 }
 
@@ -129,15 +134,27 @@ fn run(
     graph: &Graph,
     machine: &Machine,
     (program, encoded): (&TextProgram, &seawall::program::EncodedProgram),
+    repeat: NonZeroU32,
 ) -> Result<Ran, BackendError> {
     let mut session = ProgramSession::open(graph, machine)?;
     session.load(encoded)?;
     for input in &program.inputs {
         session.set_input(input.register, &input.words)?;
     }
-    let started = Instant::now();
-    let stats = session.run()?;
-    let run_ns = elapsed_ns(started);
+    let mut timed = || {
+        let started = Instant::now();
+        let stats = session.run()?;
+        Ok((elapsed_ns(started), stats))
+    };
+    let (first_ns, mut stats) = timed()?;
+    let mut times = vec![first_ns];
+    for _ in 1..repeat.get() {
+        let (run_ns, again) = timed()?;
+        times.push(run_ns);
+        stats = again;
+    }
+    times.sort_unstable();
+    let run_ns = times[times.len() / 2];
     let control = &stats.control;
     let loops = control.loops.iter().take(control.loops_done as usize);
     let loops = loops.map(|ended| LoopEnd {
@@ -151,7 +168,7 @@ fn run(
         results.push(shown(result, &words));
     }
     let executor = machine.executor.unwrap_or(Executor::Cpu);
-    let asked = (1, output_bytes(program, encoded));
+    let asked = (u64::from(repeat.get()), output_bytes(program, encoded));
     let session_report = program_report((graph, executor), encoded, asked, session.work());
     Ok(Ran {
         session: session_report,
@@ -189,6 +206,7 @@ struct Report {
     nodes: u32,
     edges: u32,
     plan: PlanSummary,
+    repeat: u32,
     loops: Vec<LoopEnd>,
     session: SessionReport,
     results: Vec<ResultReport>,
@@ -208,6 +226,13 @@ impl Report {
             "  ran on    {} (backend {})",
             self.device, self.backend
         )?;
+        if let Some(run_ns) = self.time_ns["run"].as_u64() {
+            let time = Nanoseconds(run_ns);
+            match self.repeat {
+                1 => writeln!(out, "  run       {time}")?,
+                repeat => writeln!(out, "  run       {time}  median of {repeat}")?,
+            }
+        }
         for ended in &self.loops {
             let iterations = counted(u64::from(ended.iterations), "iteration");
             let end = if ended.converged {
