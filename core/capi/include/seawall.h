@@ -1,5 +1,5 @@
 // Seawall's planner for C; written by `cargo xtask header`, do not edit.
-// Sources: sha256 3f0f3fb2ba601e0c52d71fe394cd8d15dd842fe1c3aa80e963483ea6ab7a130e
+// Sources: sha256 934543559458aecf584c343430f6d19915184e6a5596a16ad96e472d97c7d0c7
 // Writer: cbindgen 0.29.4
 
 #ifndef SEAWALL_H
@@ -40,7 +40,7 @@ enum SeawallStatus
   SEAWALL_STATUS_OVERFLOW = 21,
   // A wave alone exceeds a group; numbers: wave, its bytes, bytes of a group.
   SEAWALL_STATUS_WAVE_OVER_BUDGET = 22,
-  // What is alive at once exceeds the budget; numbers: the least budget that works, budget
+  // The regions that are alive at once exceed the budget; numbers: the least budget that works, budget
   // bytes.
   SEAWALL_STATUS_ARENA_OVER_BUDGET = 23,
   // A group exceeds the budget under a topology; numbers: topology, its bytes, budget bytes.
@@ -367,7 +367,7 @@ typedef struct {
   SeawallDag dag;
   // Bytes that may be used.
   SeawallBudget budget;
-  // How regions are laid out.
+  // The way in which regions are laid out.
   SeawallArenaOptions arena;
   // Alignment to fall back to where the arena does not fit; 0 keeps the one asked for.
   uint64_t least_alignment_bytes;
