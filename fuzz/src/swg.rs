@@ -7,6 +7,7 @@ const SYMMETRIC: u32 = 1;
 const WEIGHTS: u32 = 2;
 const TABLE: u32 = 4;
 const FLOATS: u32 = 8;
+const WIDE: u32 = 16;
 
 /// A cursor over sections, each at a multiple of 64 bytes.
 struct Sections<'a> {
@@ -25,6 +26,12 @@ impl<'a> Sections<'a> {
         let section = self.take(count.checked_mul(4)?)?;
         let words = section.chunks_exact(4);
         Some(words.map(|word| word_at(word, 0)).collect())
+    }
+
+    fn longs(&mut self, count: u64) -> Option<Vec<u64>> {
+        let section = self.take(count.checked_mul(8)?)?;
+        let longs = section.chunks_exact(8);
+        Some(longs.map(|long| long_at(long, 0)).collect())
     }
 }
 
@@ -47,7 +54,7 @@ pub fn is_sound(bytes: &[u8], weights: bool) -> bool {
 fn body(bytes: &[u8], wanted: bool) -> Option<bool> {
     let (flags, nodes, edges) = (word_at(bytes, 12), long_at(bytes, 16), long_at(bytes, 24));
     let reserved = long_at(bytes, 40) | long_at(bytes, 48);
-    let known = flags < 16 && (flags & FLOATS == 0 || flags & WEIGHTS != 0);
+    let known = flags < 32 && (flags & FLOATS == 0 || flags & WEIGHTS != 0);
     let ids_fit = long_at(bytes, 32).checked_add(nodes).is_some();
     if word_at(bytes, 8) != 1 || !known || reserved != 0 || !ids_fit {
         return Some(false);
@@ -56,17 +63,20 @@ fn body(bytes: &[u8], wanted: bool) -> Option<bool> {
         bytes,
         at: HEADER_BYTES,
     };
-    let offsets = sections.words(nodes.checked_add(1)?)?;
+    let ends = nodes.checked_add(1)?;
+    let offsets = match flags & WIDE {
+        0 => sections.words(ends)?.into_iter().map(u64::from).collect(),
+        _ => sections.longs(ends)?,
+    };
     let targets = sections.words(edges)?;
     let weights = match flags & WEIGHTS {
         0 => None,
         _ => Some(sections.words(edges)?),
     };
     let table = match flags & TABLE {
-        0 => &[],
-        _ => sections.take(nodes.checked_mul(8)?)?,
+        0 => Vec::new(),
+        _ => sections.longs(nodes)?,
     };
-    let table: Vec<u64> = table.chunks_exact(8).map(|id| long_at(id, 0)).collect();
     let weights = weights.filter(|_| wanted);
     let floats = flags & FLOATS != 0;
     let weigh = |word: &u32| !floats || *word < f32::INFINITY.to_bits();
@@ -74,7 +84,7 @@ fn body(bytes: &[u8], wanted: bool) -> Option<bool> {
         sections.at == bytes.len()
             && offsets[0] == 0
             && offsets.is_sorted()
-            && offsets.last().copied().map(u64::from) == Some(edges)
+            && offsets.last() == Some(&edges)
             && table.is_sorted_by(|a, b| a < b)
             && weights.iter().flatten().all(weigh)
             && are_rows(&offsets, &targets)
@@ -82,7 +92,7 @@ fn body(bytes: &[u8], wanted: bool) -> Option<bool> {
     )
 }
 
-fn are_rows(offsets: &[u32], targets: &[u32]) -> bool {
+fn are_rows(offsets: &[u64], targets: &[u32]) -> bool {
     let nodes = offsets.len() - 1;
     let mut rows = (0..).zip(offsets.windows(2));
     rows.all(|(node, row)| {
@@ -92,7 +102,7 @@ fn are_rows(offsets: &[u32], targets: &[u32]) -> bool {
     })
 }
 
-fn is_mirrored(offsets: &[u32], targets: &[u32], weights: Option<&[u32]>) -> bool {
+fn is_mirrored(offsets: &[u64], targets: &[u32], weights: Option<&[u32]>) -> bool {
     let mut edges = BTreeMap::new();
     for (from, row) in (0_u32..).zip(offsets.windows(2)) {
         for edge in row[0] as usize..row[1] as usize {
