@@ -6,8 +6,10 @@
 //!
 //! ```text
 //! cargo build --release -p seawall-tests --test device
-//! device [--quick] [--seconds N] [--own-ptx FOLDER]
+//! device [--quick] [--seconds N] [--own-ptx FOLDER] [--part NAME]...
 //! ```
+//!
+//! Without `--part`, all of [`PARTS`] run that the other options allow.
 //!
 //! `SEED=N` repeats a run from its first case. FOLDER is what `cargo xtask build-ptx --crate
 //! examples/own-wave` writes; without it, waves of other crates are left out, as a line says.
@@ -37,6 +39,16 @@ const EXECUTORS: [(Executor, &str); 3] = [
     (Executor::Graph, "graph"),
 ];
 
+/// The parts of the tests, in their order, with the line that opens each.
+const PARTS: [(&str, &str); 6] = [
+    ("faults", "faults and cancelled runs"),
+    ("own", "waves of other crates"),
+    ("plans", "plans, budgets, faults of batches"),
+    ("evidence", "evidence"),
+    ("cases", "drawn cases"),
+    ("lost", "a lost context"),
+];
+
 /// Options of the tests.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
@@ -49,6 +61,8 @@ pub(crate) struct Options {
     seed: u64,
     /// Folder of the PTX of `examples/own-wave`.
     own_ptx: Option<PathBuf>,
+    /// Names of the parts to run; empty stands for all.
+    parts: Vec<String>,
 }
 
 impl Options {
@@ -56,6 +70,7 @@ impl Options {
         let mut quick = false;
         let mut seconds = None;
         let mut own_ptx = None;
+        let mut parts = Vec::new();
         let mut arguments = arguments.peekable();
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
@@ -68,9 +83,18 @@ impl Options {
                     let folder = arguments.next().ok_or("--own-ptx takes a folder")?;
                     own_ptx = Some(PathBuf::from(folder));
                 }
+                "--part" => {
+                    let name = arguments.next().unwrap_or_default();
+                    if !PARTS.iter().any(|part| part.0 == name) {
+                        let names = PARTS.map(|part| part.0).join(", ");
+                        return Err(format!("--part takes one of {names}"));
+                    }
+                    parts.push(name);
+                }
                 other => {
                     return Err(format!(
-                        "unknown option {other}; there are --quick, --seconds N and --own-ptx FOLDER"
+                        "unknown option {other}; there are --quick, --seconds N, \
+                         --own-ptx FOLDER and --part NAME"
                     ));
                 }
             }
@@ -80,7 +104,15 @@ impl Options {
             time: Duration::from_secs(seconds.unwrap_or(if quick { 20 } else { 120 })),
             seed: seed()?,
             own_ptx,
+            parts,
         })
+    }
+
+    /// Whether the part `name` is to run. A checker would report a lost context and slows the
+    /// pairs of the evidence down, so both are left out of quick runs.
+    fn wants(&self, name: &str) -> bool {
+        let allowed = !(self.quick && matches!(name, "evidence" | "lost"));
+        allowed && (self.parts.is_empty() || self.parts.iter().any(|part| part == name))
     }
 }
 
@@ -131,36 +163,40 @@ fn main() -> ExitCode {
     let mut tally = Tally::default();
     // A run that is cut off tells how far it came.
     let started = Instant::now();
-    let begin = |part: &str| println!("{:6.1} s  {part}", started.elapsed().as_secs_f64());
-    begin("faults and cancelled runs");
-    for (executor, name) in EXECUTORS {
-        faults::run(executor, name, options.quick, &mut tally);
-        cancels::run(executor, name, options.quick, &mut tally);
-    }
-    cancels::batches(&mut tally);
-    begin("waves of other crates");
-    run_own(&options, &mut tally);
-    begin("plans, budgets, faults of batches");
-    stale::run(&mut tally);
-    planning::run((options.seed, options.quick), &mut tally);
-    budgets::run(options.quick, &mut tally);
-    batches::faults(options.quick, &mut tally);
-    if !options.quick {
-        begin("evidence");
-        evidence::run(&mut tally);
-    }
-    begin("drawn cases");
-    run_cases(&options, &mut tally);
-    // A checker would report it.
-    if !options.quick {
-        begin("a lost context");
-        lost::run(&mut tally);
+    for (name, title) in PARTS {
+        if options.wants(name) {
+            println!("{:6.1} s  {title}", started.elapsed().as_secs_f64());
+            run_part(name, &options, &mut tally);
+        }
     }
     tally.print();
     if tally.failed() == 0 {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
+    }
+}
+
+/// Runs the part `name` of [`PARTS`].
+fn run_part(name: &str, options: &Options, tally: &mut Tally) {
+    match name {
+        "faults" => {
+            for (executor, name) in EXECUTORS {
+                faults::run(executor, name, options.quick, tally);
+                cancels::run(executor, name, options.quick, tally);
+            }
+            cancels::batches(tally);
+        }
+        "own" => run_own(options, tally),
+        "plans" => {
+            stale::run(tally);
+            planning::run((options.seed, options.quick), tally);
+            budgets::run(options.quick, tally);
+            batches::faults(options.quick, tally);
+        }
+        "evidence" => evidence::run(tally),
+        "cases" => run_cases(options, tally),
+        _ => lost::run(tally),
     }
 }
 
