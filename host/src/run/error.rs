@@ -22,6 +22,22 @@ pub enum RunError {
         /// The requested analysis.
         analysis: AnalysisKind,
     },
+    /// A whole weight that the results of the analysis have no number for.
+    #[error(
+        "{analysis} takes whole weights up to {most}, and the edge from {from} to {to} has {weight}; scale the weights down"
+    )]
+    WeightTooLarge {
+        /// The requested analysis.
+        analysis: AnalysisKind,
+        /// Start of the edge.
+        from: u32,
+        /// Its end.
+        to: u32,
+        /// Its weight.
+        weight: u32,
+        /// The largest weight of the analysis.
+        most: u32,
+    },
     /// The analysis is about undirected graphs and some edge has no reverse.
     #[error(
         "{analysis} needs every edge in both directions and the graph is directed; load it with both"
@@ -153,6 +169,7 @@ impl RunError {
     pub fn cause(&self) -> Cause {
         match self {
             Self::NoWeights { .. }
+            | Self::WeightTooLarge { .. }
             | Self::Directed { .. }
             | Self::WrongDetail { .. }
             | Self::OverBudget { .. }

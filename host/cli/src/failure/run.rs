@@ -20,6 +20,16 @@ pub(super) fn fields(error: &RunError) -> Value {
         RunError::Directed { analysis } => {
             json!({"kind": "directed", "analysis": analysis.name()})
         }
+        RunError::WeightTooLarge {
+            analysis,
+            from,
+            to,
+            weight,
+            most,
+        } => json!({
+            "kind": "weight_too_large", "analysis": analysis.name(), "from": from, "to": to,
+            "weight": weight, "most": most
+        }),
         RunError::WrongDetail {
             detail,
             of,

@@ -93,7 +93,7 @@ fn row(track: Track) -> u32 {
 /// start of loading.
 ///
 /// # Errors
-/// When `out` fails.
+/// [`std::io::Error`] of `out`.
 pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     let load = Event {
         name: "load".to_owned(),

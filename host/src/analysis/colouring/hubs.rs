@@ -32,7 +32,7 @@ pub(super) struct Hubs {
     end: RegisterId,
     /// The first slot of each hub.
     firsts: RegisterId,
-    /// How many neighbours each hub has listed.
+    /// Number of listed neighbours of each hub.
     lengths: RegisterId,
     /// A neighbour that a hub waits for; itself if it has yet to look for one.
     awaited: RegisterId,
@@ -155,7 +155,7 @@ impl Hubs {
         edge.at(self.slots, slot)
     }
 
-    /// How many colours from `base` on the listed neighbours have one after another, at most
+    /// Number of consecutive colours from `base` on that the listed neighbours have, at most
     /// [`WINDOW`]; 0 if there is no slot up to the last one.
     fn free_from<'c>(
         self,
