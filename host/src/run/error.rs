@@ -117,6 +117,14 @@ pub enum RunError {
         /// The reason.
         what: String,
     },
+    /// The result of a streamed run cannot be checked.
+    #[error("the check of a streamed {analysis} loads the graph: {what}; leave the check out")]
+    CannotCheck {
+        /// The requested analysis.
+        analysis: AnalysisKind,
+        /// The reason.
+        what: String,
+    },
     /// The time budget of a streamed run ended.
     #[error(
         "the time budget of {} ended in pass {pass} over the edges; raise it if the work is only long",
@@ -175,6 +183,7 @@ impl RunError {
             | Self::OverBudget { .. }
             | Self::StreamOverBudget { .. }
             | Self::CannotStream { .. }
+            | Self::CannotCheck { .. }
             | Self::NoSearch { .. }
             | Self::NoSource { .. }
             | Self::TooManySources { .. }

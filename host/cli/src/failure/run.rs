@@ -67,6 +67,9 @@ pub(super) fn fields(error: &RunError) -> Value {
         RunError::CannotStream { analysis, what } => {
             json!({"kind": "cannot_stream", "analysis": analysis.name(), "reason": what})
         }
+        RunError::CannotCheck { analysis, what } => {
+            json!({"kind": "cannot_check", "analysis": analysis.name(), "reason": what})
+        }
         RunError::StreamTime {
             pass,
             time_budget_ns,
