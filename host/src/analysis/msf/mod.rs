@@ -78,7 +78,10 @@ impl Analysis for Msf {
                     noun: None,
                 },
             ],
-            sentence: Sentence::Graph(format!("a forest of {}", counted(count, "edge"))),
+            sentence: Sentence::Graph(format!(
+                "a forest of {} and weight {weight}",
+                counted(count, "edge")
+            )),
         }
     }
 
