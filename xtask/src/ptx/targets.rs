@@ -99,9 +99,13 @@ const USUAL_BLOCKS: [u32; 3] = [256, 640, LANES_MAX];
 /// Largest block that kernels are written for.
 const LANES_MAX: u32 = 1024;
 
-/// Other kernels that are made in advance, for the largest blocks alone: those of programs of
-/// code, and of batches.
-const FULL_BLOCKS: [&str; 3] = ["seawall_mega_code", "seawall_batch", "seawall_batch_search"];
+/// Other kernels that are made in advance, and their blocks: that of programs of code, as
+/// `host/src/backend/cuda/mega.rs` runs it, and those of batches.
+const OTHERS: [(&str, u32); 3] = [
+    ("seawall_mega_code", 512),
+    ("seawall_batch", LANES_MAX),
+    ("seawall_batch_search", LANES_MAX),
+];
 
 /// A kernel whose machine code is made in advance.
 pub(crate) struct Precompiled {
@@ -118,7 +122,7 @@ pub(crate) fn precompiled() -> Vec<Precompiled> {
     let kernels = PERSISTENT
         .into_iter()
         .flat_map(|kernel| USUAL_BLOCKS.map(|lanes| (kernel, lanes)))
-        .chain(FULL_BLOCKS.map(|kernel| (kernel, LANES_MAX)));
+        .chain(OTHERS);
     let kernels: Vec<_> = kernels.collect();
     MACHINES
         .into_iter()
