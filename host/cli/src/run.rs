@@ -211,8 +211,10 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     if is_batch(&args.graphs) {
         return batch::command(args, &sources, &files);
     }
-    let has_parents = args.detail.parents;
-    let rows = args.output.check(|_| TableColumn::of_run(has_parents))?;
+    let (values, has_parents) = (args.analysis().facts().values, args.detail.parents);
+    let rows = args
+        .output
+        .check(|_| TableColumn::of_run(values, has_parents))?;
     let line = ProgressLine::new(args.output.quiet);
     let (outcome, nodes) = args.run(name, &sources, &line)?;
     drop(line);

@@ -106,7 +106,7 @@ pub(crate) struct Traced<'a> {
 /// start of loading.
 ///
 /// # Errors
-/// When `out` fails.
+/// [`std::io::Error`] of `out`.
 pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     let traced = Traced {
         load_ns: outcome.times.load,

@@ -33,7 +33,7 @@ pub(super) struct Asked<'a> {
     pub(super) graph: &'a OsStr,
     pub(super) options: LoadOptions,
     pub(super) machine: Machine,
-    /// How many times it runs.
+    /// Number of runs.
     pub(super) repeat: NonZeroU32,
     /// The file of `--out`, and its format.
     pub(super) table: Option<(&'a Path, RowFormat)>,

@@ -142,7 +142,12 @@ fn in_mode(entry: Entry, mode: LaunchMode) -> Entry {
 
 /// The kernel that fits `program`.
 fn entry_for(program: &EncodedProgram) -> Entry {
-    const NARROW: [Entry; 3] = [Entry::MegaSearch, Entry::MegaCode, Entry::MegaAll];
+    const NARROW: [Entry; 4] = [
+        Entry::MegaSearch,
+        Entry::MegaRounds,
+        Entry::MegaCode,
+        Entry::MegaAll,
+    ];
     let name = kernel_for(program);
     let is_named =
         |entry: &Entry| name.is_some_and(|name| entry.name().to_bytes() == name.as_bytes());
