@@ -114,8 +114,7 @@ impl Hubs {
     pub(super) fn colour(self, program: &mut ProgramBuilder, registers: Registers, limit: u32) {
         let over = over(self.list);
         program.each("take slots", over, |hub| {
-            let follow = followers(hub, registers);
-            let number = hub.gather(Edges::Out, Join::Sum, |edge| follow(edge));
+            let number = hub.gather(Edges::Out, Join::Sum, followers(hub, registers));
             hub.store(self.firsts, hub.scatter(self.end, 0, Join::Sum, number));
             let place = hub.scatter(self.places_end, 0, Join::Sum, WORDS);
             hub.store(self.places, place);
