@@ -4,6 +4,7 @@ mod batch;
 mod columns;
 mod program;
 mod results;
+mod spans;
 mod stream;
 mod topology;
 
@@ -246,7 +247,7 @@ fn warn(text: &str) {
 }
 
 /// Options of analyses, which programs have not.
-const NOT_OF_PROGRAMS: [&str; 14] = [
+const NOT_OF_PROGRAMS: [&str; 12] = [
     "analysis",
     "sources",
     "sources_file",
@@ -258,8 +259,6 @@ const NOT_OF_PROGRAMS: [&str; 14] = [
     "tolerance",
     "check",
     "columns",
-    "explain",
-    "trace",
     "plot",
 ];
 
@@ -318,6 +317,10 @@ impl RunArgs {
         };
         let files = self.check_files()?;
         files.spare(file.as_os_str())?;
+        let machine = self.machine();
+        if self.output.is_timed() && machine.executor == Some(Executor::Graph) {
+            warn(UNTIMED);
+        }
         program::command(program::Asked {
             file,
             table: self.output.table()?,
@@ -327,9 +330,11 @@ impl RunArgs {
                 weights: self.weights.choice(),
                 ..self.load_options()
             },
-            machine: self.machine(),
+            machine,
             repeat: self.limits.repeat,
             json: self.output.json,
+            explain: self.output.explain,
+            trace: self.output.trace.as_deref(),
             quiet: self.output.quiet,
         })
     }

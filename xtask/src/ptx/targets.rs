@@ -103,7 +103,7 @@ const USUAL_BLOCKS: [(&str, &[u32]); 6] = [
     ("seawall_mega", &[640, LANES_MAX]),
     ("seawall_mega_search", &[256, 640, LANES_MAX]),
     ("seawall_mega_rounds", &[256, 640]),
-    ("seawall_mega_code", &[LANES_MAX]),
+    ("seawall_mega_code", &[512]),
     ("seawall_batch", &[LANES_MAX]),
     ("seawall_batch_search", &[LANES_MAX]),
 ];
