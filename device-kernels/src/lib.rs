@@ -43,7 +43,7 @@ pub mod entry;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod threads;
 
-use sets::{CodeAlone, Ready, Searches, WaveSet as _};
+use sets::{CodeAlone, Ready, Rounds, Searches, WaveSet as _};
 use waves::families_of;
 
 /// Name of the batch kernel that fits programs of these opcodes. The one for searches
@@ -67,6 +67,7 @@ pub fn megakernel_for(
 ) -> &'static str {
     match families_of_all(opcodes) {
         families if is_within(families, Searches::FAMILIES) => "seawall_mega_search",
+        families if is_within(families, Rounds::FAMILIES) => "seawall_mega_rounds",
         families if is_within(families, Ready::FAMILIES) => "seawall_mega",
         families if is_within(families, CodeAlone::FAMILIES) => "seawall_mega_code",
         _ => "seawall_mega_all",

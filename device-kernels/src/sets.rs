@@ -44,6 +44,14 @@ impl WaveSet for Searches {
     const FAMILIES: u32 = family::SEARCH | family::WORDS;
 }
 
+/// Shortest paths, core numbers and sets of sources, and operations on words beside them.
+#[derive(Debug)]
+pub struct Rounds;
+
+impl WaveSet for Rounds {
+    const FAMILIES: u32 = family::ROUNDS;
+}
+
 /// Every built-in wave but code.
 #[derive(Debug)]
 pub struct Ready;

@@ -101,11 +101,17 @@ pub const HELD_ROWS: Area = Area::after(LEFT_NODES, 4 * 2048);
 pub const SAMPLE: Area = Area::scratch(256);
 
 /// Overlay of full blocks that run code: the item whose edges a block visits together.
-pub const EACH_ITEM: Area = Area::scratch(1);
-/// Lanes that have such items, one vote per warp.
-pub const EACH_VOTES: Area = Area::after(EACH_ITEM, LANES_MAX / 32);
-/// Temporaries of code, a word per lane each.
-pub const EACH_TEMPS: Area = Area::after(EACH_VOTES, TEMPS as u32 * LANES_MAX);
+pub const EACH_ITEM: Area = Area::scratch(4);
+/// Items that a lane runs code for at a time, on machines with warps.
+pub const EACH_SLOTS: u32 = 4;
+/// Lanes that have such items, one vote per warp and slot.
+pub const EACH_VOTES: Area = Area::after(EACH_ITEM, EACH_SLOTS * LANES_MAX / 32);
+/// Lanes of a block that run code in the memory that every block has; the others wait.
+pub const EACH_LANES: u32 = 256;
+/// Words of temporaries of a lane: one per slot each.
+pub const EACH_LANE: u32 = TEMPS as u32 * EACH_SLOTS;
+/// Temporaries of code.
+pub const EACH_TEMPS: Area = Area::after(EACH_VOTES, EACH_LANE * EACH_LANES);
 
 /// Entries that each of the two queues of a fused search can hold, in blocks of at most
 /// `lanes` lanes.

@@ -292,7 +292,11 @@ fn add_composite(program: &mut ProgramBuilder, registers: &Registers, call: &Cal
         22 => program.seed_paths("seed", paths, c),
         23 => program.seed_ranks("even", ranks),
         24 => program.fixpoint("rank", x, |body| {
-            body.step_ranks(ranks, (call.share, call.share))
+            if y % 2 == 0 {
+                body.step_ranks(ranks, (call.share, call.share));
+            } else {
+                body.step_ranks_by_rows(ranks, (call.share, call.share));
+            }
         }),
         25 => program.seed_sets("sets", sets, d),
         26 => program.fixpoint("sets", x, |body| body.step_sets("step", sets)),

@@ -391,6 +391,18 @@ fn nodes_with_many_edges_are_coloured_like_one_after_another() {
 }
 
 #[test]
+fn hubs_that_need_more_colours_than_they_are_told_of_look_for_them() {
+    let nodes = 530;
+    let pairs = (0..nodes).flat_map(|from| (0..from).map(move |to| (from, to)));
+    let pairs: Vec<_> = pairs.collect();
+    let graph = Graph::from_edges(nodes, &pairs, true).unwrap();
+    let outcome = run(&graph, AnalysisKind::Colouring, &[], None);
+    let mut colours = words(&outcome).to_vec();
+    colours.sort_unstable();
+    assert!(colours.into_iter().eq(0..nodes));
+}
+
+#[test]
 fn long_circles_are_strong_components() {
     for nodes in [2, 30, 200] {
         let mut edges: Vec<_> = (0..nodes).map(|node| (node, (node + 1) % nodes)).collect();

@@ -6,9 +6,11 @@ use seawall::backend::cpu::{CpuSession, THREADS_MAX};
 use seawall::backend::{BackendError, RunLimits, Session};
 use seawall::batch::{self, BatchError};
 use seawall::calibrate::Calibration;
-use seawall::graph::{self, Graph};
-use seawall::program::{PlanRequest, ProgramBuilder, ProgramError};
-use seawall::run::{AnalysisKind, RunError, SOURCES_MAX};
+use seawall::graph::{self, Graph, LoadOptions};
+use seawall::program::{
+    GraphSize, PlanRequest, ProgramBuilder, ProgramError, TEXT_BYTES_MAX, TextError, read_text,
+};
+use seawall::run::{self, AnalysisKind, RunError, RunRequest, SOURCES_MAX};
 use seawall_core::abi::batch::GRAPHS_MAX;
 use seawall_core::abi::control::LOOPS_MAX;
 use std::io::Read;
@@ -222,5 +224,77 @@ fn sizes_are_exact_below_2_to_the_64() {
         "99999999999.5EiB",
     ] {
         assert!(size(large).is_err(), "{large}");
+    }
+}
+
+/// Every analysis of weights has a number for the largest, or refuses it by its edge.
+#[test]
+fn the_largest_weights_are_exact_or_refused() {
+    let options = LoadOptions {
+        undirected: true,
+        ..WEIGHTED
+    };
+    for weight in [u32::MAX - 2, u32::MAX - 1, u32::MAX] {
+        let list = format!("0 1 1\n0 2 {weight}\n");
+        let graph = load_as("a.el", list.as_bytes(), &options);
+        let graph = graph.unwrap().graph;
+        for analysis in AnalysisKind::ALL {
+            if !analysis.reads_weights() {
+                continue;
+            }
+            let mut request = RunRequest::new(analysis, vec![0]);
+            request.check = true;
+            match run::execute(&graph, &request, &mut |_| {}) {
+                Ok(outcome) => {
+                    assert_eq!(outcome.checked, Some(true), "{analysis}, {weight}");
+                    let answer = format!("{:?} {:?}", outcome.values, outcome.answer);
+                    let exact = [u64::from(weight), u64::from(weight) + 1];
+                    let is_told = exact
+                        .iter()
+                        .any(|number| answer.contains(&number.to_string()));
+                    assert!(is_told, "{analysis}, {weight}: {answer}");
+                }
+                Err(RunError::WeightTooLarge { from, to, most, .. }) => {
+                    assert_eq!((from, to), (0, 2), "{analysis}");
+                    assert!(most < weight, "{analysis}, {weight}");
+                }
+                Err(other) => panic!("{analysis}, {weight}: {other}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn programs_as_text_have_limits() {
+    let size = GraphSize { nodes: 2, edges: 0 };
+    let long = " ".repeat(TEXT_BYTES_MAX + 1);
+    let error = read_text(&long, size).unwrap_err();
+    assert!(matches!(
+        error,
+        TextError::TooLong {
+            most: TEXT_BYTES_MAX,
+            ..
+        }
+    ));
+    let text = |registers: usize| {
+        let register = |number| format!(r#"{{"name":"r{number}","kind":"u32","count":1}}"#);
+        let list: Vec<_> = (0..registers).map(register).collect();
+        let list = list.join(",");
+        format!(r#"{{"version":1,"registers":[{list}],"waves":[]}}"#)
+    };
+    assert!(read_text(&text(64), size).is_ok());
+    let error = read_text(&text(65), size).unwrap_err().to_string();
+    assert!(error.contains("65") && error.contains("64"), "{error}");
+}
+
+#[test]
+fn lines_of_lists_have_64_kibibytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("list");
+    for (bytes, is_long) in [((64 << 10) - 2, false), (64 << 10, true)] {
+        std::fs::write(&list, format!("#{}\n", "x".repeat(bytes))).unwrap();
+        let error = batch::expand(&[format!("@{}", list.display())]).unwrap_err();
+        let long = matches!(error, BatchError::LongLine { line: 1, .. });
+        assert_eq!(long, is_long, "{bytes}: {error}");
     }
 }

@@ -5,6 +5,7 @@
 
 mod memory;
 mod service;
+mod wraps;
 
 use memory::Order;
 use service::{Deaths, run};

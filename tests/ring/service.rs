@@ -117,7 +117,7 @@ pub(crate) fn run(seed: u64, deaths: Deaths, weakened: Option<Order>) -> Result<
         }
         let (layout, books) = (drawn.layout, &books);
         let keeper = &keeper;
-        scope.spawn(move || keeper.play(|| keep(Ring::new(keeper, layout), books, deaths)));
+        scope.spawn(move || keeper.play(|| keep((keeper, layout), books, deaths)));
     });
     match memory.problem() {
         Some(problem) => Err(problem),
@@ -197,14 +197,22 @@ fn take_turns(claim: &Claim) -> Outcome {
 }
 
 /// Ends the service when all producers have ended.
-fn keep(ring: Ring<'_, Seen<'_>>, books: &Books, deaths: Deaths) {
+fn keep((seen, layout): (&Seen<'_>, Layout), books: &Books, deaths: Deaths) {
+    let ring = Ring::new(seen, layout);
+    let look = || {
+        let waiting = ring.waiting();
+        let most = layout.levels();
+        if waiting.iter().zip(most).any(|(now, most)| *now > most) {
+            seen.fail(format!("{waiting:?} slots wait of {most:?}"));
+        }
+    };
     while books.producers.load(Ordering::SeqCst) > 0 {
-        let _ = ring.waiting();
+        look();
     }
     ring.shut_down(Shutdown::Drain);
     if deaths != Deaths::None {
         for _ in 0..GRACE {
-            let _ = ring.waiting();
+            look();
         }
         ring.shut_down(Shutdown::Now);
     }

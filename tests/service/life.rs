@@ -4,12 +4,10 @@ use super::{LONG, reply, start, workers};
 use seawall::service::{
     Config, FaultCode, Outcome, Priority, Query, Refusal, Reply, Service, SubmitError, TicketError,
 };
-use seawall_core::protocol::hash_of;
-use seawall_tests::random::Random;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
@@ -44,82 +42,6 @@ const fn gate() -> Query {
         opcode: GATE,
         arguments: [0; 11],
     }
-}
-
-#[test]
-fn random_work_of_many_producers_is_conserved() {
-    let mut config = Config {
-        workers: workers(3),
-        slots: [8; 5],
-        ..Config::default()
-    };
-    // Yields as often as its first argument says, and requeues after each second turn.
-    config.handlers.insert(
-        50,
-        Arc::new(|call| {
-            let mut task = call.continuation();
-            task.data += 1;
-            match task.data {
-                turn if turn > call.arguments()[0] => Outcome::word(turn),
-                turn if turn % 2 == 0 => Outcome::Requeue(task),
-                _ => Outcome::Yield(task),
-            }
-        }),
-    );
-    let service = start(config);
-    let expected = AtomicU32::new(0);
-    let faults = AtomicU32::new(0);
-    std::thread::scope(|scope| {
-        for seed in 0..4 {
-            let client = service.client(1).unwrap();
-            let (expected, faults) = (&expected, &faults);
-            scope.spawn(move || {
-                let mut random = Random::new(seed);
-                let mut open = Vec::new();
-                for _ in 0..3000 {
-                    let priority = Priority::ALL[random.below(5) as usize];
-                    let turns = random.below(6);
-                    let mut arguments = [0; 11];
-                    arguments[0] = turns;
-                    let query = match random.below(4) {
-                        0 => Query::User {
-                            opcode: 50,
-                            arguments,
-                        },
-                        1 => Query::User {
-                            opcode: 51,
-                            arguments,
-                        },
-                        2 => Query::Add {
-                            address: 0,
-                            value: 1,
-                        },
-                        _ => Query::Nop,
-                    };
-                    let ticket = client.with_priority(priority).submit(query).unwrap();
-                    expected.fetch_add(hash_of(ticket.task()), Ordering::Relaxed);
-                    open.push(ticket);
-                }
-                for ticket in open {
-                    let failed = ticket.wait(LONG).is_err();
-                    faults.fetch_add(u32::from(failed), Ordering::Relaxed);
-                }
-            });
-        }
-    });
-    let stats = service.shut_down();
-    // The order to end is a task of its own, with the next number.
-    let end = hash_of(12_001);
-    assert_eq!(stats.checksum, expected.into_inner().wrapping_add(end));
-    assert_eq!(
-        (stats.submitted, stats.delivered, stats.ended),
-        (12_001, 12_001, 12_001)
-    );
-    assert_eq!(stats.faults, faults.into_inner());
-    assert!(stats.faults > 2000 && stats.yields > 1000 && stats.requeues > 1000);
-    assert_eq!(stats.waiting, [0; 5]);
-    assert_eq!(stats.tenants[0].served, 12_000);
-    assert_eq!(stats.tenants[0].running, 0);
 }
 
 #[test]

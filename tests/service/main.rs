@@ -1,6 +1,7 @@
 //! The resident service on CPU threads.
 
 mod answers;
+mod conserved;
 mod hostile;
 mod life;
 #[cfg(unix)]

@@ -110,7 +110,7 @@ impl Serving {
     }
 }
 
-fn wait_until(holds: impl Fn() -> bool) {
+fn wait_until(mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
         assert!(began.elapsed() < Duration::from_secs(30));
@@ -342,4 +342,51 @@ fn a_query_prints_its_answer_and_a_load_its_latencies() {
         .output()
         .unwrap();
     assert_eq!(nobody.status.code(), Some(2));
+}
+
+fn entries(folder: &Path) -> usize {
+    std::fs::read_dir(folder).unwrap().count()
+}
+
+#[test]
+fn a_lack_of_descriptors_leaves_nothing_beside_the_socket() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("socket");
+    let (mut served, mut failed) = (0, 0);
+    for descriptors in 4..20 {
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", "ulimit -n $0 && exec \"$@\""])
+            .arg(descriptors.to_string())
+            .args([
+                PROGRAM,
+                "serve",
+                "gen:chain:3",
+                "-q",
+                "--threads",
+                "1",
+                "--socket",
+            ])
+            .arg(&socket)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut has_ended = false;
+        wait_until(|| {
+            has_ended = child.try_wait().unwrap().is_some();
+            // The folder that the socket came from goes a moment after the socket is there.
+            has_ended || socket.exists() && entries(folder.path()) == 1
+        });
+        if has_ended {
+            failed += 1;
+        } else {
+            served += 1;
+            child.kill().unwrap();
+            child.wait().unwrap();
+            std::fs::remove_file(&socket).unwrap();
+        }
+        assert_eq!(entries(folder.path()), 0, "{descriptors} descriptors");
+    }
+    assert!(served > 0 && failed > 0, "{served} served, {failed} failed");
 }

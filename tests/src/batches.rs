@@ -141,7 +141,7 @@ fn built(members: &[Member], graphs: &[Graph], asked: &BatchAsked) -> Result<Vec
 /// Returns a job with its own program.
 ///
 /// # Errors
-/// When the program cannot be planned.
+/// The planner's error as text.
 pub fn job<'g>(graph: &'g Graph, built: &Built) -> Result<Job<'g>, String> {
     let (program, _) = built
         .program
@@ -159,7 +159,7 @@ pub fn job<'g>(graph: &'g Graph, built: &Built) -> Result<Job<'g>, String> {
 /// searches.
 ///
 /// # Errors
-/// When the program cannot be planned.
+/// The planner's error as text.
 pub fn short_frontier(graph: &Graph) -> Result<Job<'_>, String> {
     let question = Question::new(vec![0]);
     let built = analysis::build(AnalysisKind::Bfs, graph, &question).map_err(text)?;

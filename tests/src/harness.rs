@@ -13,7 +13,7 @@ use seawall::backend::cpu::CpuSession;
 use seawall::backend::{RunLimits, RunStats, Session};
 use seawall::graph::Graph;
 use seawall::outcome::Column;
-use seawall::program::PlanRequest;
+use seawall::program::{EncodedProgram, PlanRequest, ProgramBuilder, Ranks, RegisterId};
 use seawall::run::{AnalysisKind, Detail, Ranking};
 use seawall_core::abi::control::LOOPS_MAX;
 use seawall_core::abi::search::SearchPolicy;
@@ -137,7 +137,7 @@ pub fn run_analysis(
 }
 
 /// Checks ranks of `graph` after at most `iterations` iterations, `times` times in one load: bit
-/// for bit equal to one CPU thread that gathers row by row, and near those in double precision.
+/// for bit equal to one CPU thread that gathers row by row, and near those in double precision; with both ways to gather.
 ///
 /// # Errors
 /// The first failure or difference.
@@ -147,16 +147,52 @@ pub fn run_ranks(
     iterations: u32,
     times: u32,
 ) -> Result<(), String> {
+    [false, true]
+        .into_iter()
+        .try_for_each(|by_rows| run_ranks_by(session, graph, (iterations, by_rows), times))
+}
+
+/// A ranking, with the result; `by_rows` tells how it gathers.
+fn ranking_program(
+    graph: &Graph,
+    ranking: Ranking,
+    (iterations, by_rows): (u32, bool),
+) -> Result<(EncodedProgram, RegisterId), String> {
+    let nodes = u64::from(graph.nodes());
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let ranks = Ranks {
+        ranks: program.words("ranks", nodes).map_err(text)?,
+        contributions: program.words("contributions", nodes).map_err(text)?,
+        sums: program.words("sums", 2 * nodes).map_err(text)?,
+        totals: program.totals("totals").map_err(text)?,
+    };
+    let step = (ranking.damping, ranking.tolerance);
+    program.fill("clear totals", ranks.totals, 0);
+    program.seed_ranks("start even", ranks);
+    program.fixpoint("rank", iterations, |body| {
+        if by_rows {
+            body.step_ranks_by_rows(ranks, step);
+        } else {
+            body.step_ranks(ranks, step);
+        }
+    });
+    program.keep(ranks.ranks);
+    let (encoded, _) = program.encode(&PlanRequest::default()).map_err(text)?;
+    Ok((encoded, ranks.ranks))
+}
+
+fn run_ranks_by(
+    session: &mut dyn Session,
+    graph: &Graph,
+    how: (u32, bool),
+    times: u32,
+) -> Result<(), String> {
     let ranking = Ranking::default();
-    let mut question = Question::new(Vec::new());
-    question.max_iterations = iterations;
-    let built = analysis::build(AnalysisKind::Pagerank, graph, &question).map_err(text)?;
-    let request = PlanRequest::default();
-    let (encoded, _) = built.program.encode(&request).map_err(text)?;
+    let (encoded, result) = ranking_program(graph, ranking, how)?;
     let ranks = |session: &mut dyn Session| {
         let stats = session.run(&[]).map_err(text)?;
         let mut words = Vec::new();
-        session.read(built.result, &mut words).map_err(text)?;
+        session.read(result, &mut words).map_err(text)?;
         Ok::<_, String>((stats.control.loops[0], words))
     };
     let one = Some(NonZeroUsize::MIN);

@@ -233,6 +233,24 @@ unsafe impl Grid for Lane<'_> {
     unsafe fn place_store(self, place: u32, value: u32) {
         self.word(place / PLACE).store(value, Ordering::Relaxed);
     }
+    unsafe fn place_load4(self, place: u32) -> [u32; 4] {
+        assert!(
+            place.is_multiple_of(4 * PLACE),
+            "shared words at place {place}"
+        );
+        // SAFETY: the same contract.
+        [0, 1, 2, 3].map(|at| unsafe { self.place_load(place + at * PLACE) })
+    }
+    unsafe fn place_store4(self, place: u32, values: [u32; 4]) {
+        assert!(
+            place.is_multiple_of(4 * PLACE),
+            "shared words at place {place}"
+        );
+        for (at, value) in (0..).zip(values) {
+            // SAFETY: the same contract.
+            unsafe { self.place_store(place + at * PLACE, value) };
+        }
+    }
     unsafe fn place_add(self, place: u32, value: u32) {
         self.word(place / PLACE).fetch_add(value, Ordering::Relaxed);
     }

@@ -20,6 +20,13 @@ pub const TEMPS: u8 = 11;
 /// Bit of a temporary's number: it belongs to an edge, not to the item whose edge it is.
 pub const OF_EDGE: u8 = 0x80;
 
+/// In place of the temporary `b`, or else of `a`: the operand is the word [`Instruction::first`], of
+/// operations that [`Op::takes_word`].
+pub const WORD: u8 = 0x7f;
+
+/// In place of the temporary `to` of [`Op::Scatter`]: nobody asks for the value before.
+pub const NOBODY: u8 = 0x7f;
+
 /// Most loops within each other.
 pub const DEPTH_MAX: u32 = 3;
 
@@ -85,7 +92,17 @@ impl Instruction {
     #[must_use]
     pub fn form(&self) -> Option<Form> {
         let op = Op::from_word(self.op)?;
-        let form = op.form();
+        let mut form = op.form();
+        let [to, a, b, _] = self.temps;
+        if op.takes_word() {
+            let [first, second, third] = form.from;
+            form.from = match (a, b) {
+                (_, WORD) => [first, 0, third],
+                // A pair is no word.
+                (WORD, _) if first == 1 => [0, second, third],
+                _ => form.from,
+            };
+        }
         let words = match op {
             Op::Scatter | Op::Fold | Op::Reduce => Joined::from_word(self.second)?.kind.words(),
             _ => return Some(form),
@@ -96,7 +113,7 @@ impl Instruction {
                 ..form
             },
             Op::Scatter => Form {
-                to: words,
+                to: if to == NOBODY { 0 } else { words },
                 from: [1, words, 0],
                 ..form
             },

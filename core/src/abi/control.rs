@@ -5,7 +5,7 @@ use super::code::DEPTH_MAX;
 use super::search::Step;
 use bytemuck::{Pod, Zeroable};
 
-/// Why a kernel stopped itself.
+/// Reason why a kernel stopped itself.
 ///
 /// ```
 /// use seawall_core::abi::control::FaultCode;

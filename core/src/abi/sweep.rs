@@ -75,7 +75,7 @@ impl SweepLayout {
     }
 }
 
-/// What a sweep stores for each source.
+/// Result that a sweep stores for each source.
 ///
 /// ```
 /// use seawall_core::abi::sweep::Measure;

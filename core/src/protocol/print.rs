@@ -58,10 +58,13 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     }
 }
 
-/// The sequence of a written record: neither 0 nor [`PrintRecord::BUSY`].
+/// The sequence of a written record: neither 0 nor [`PrintRecord::BUSY`]. The two numbers that have
+/// these take sequences of records half the numbers away, which no log is long enough to hold
+/// beside them.
 const fn sequence_of(number: u32) -> u32 {
     match number.wrapping_add(1) {
-        0 | PrintRecord::BUSY => 1,
+        0 => 1 << 31,
+        PrintRecord::BUSY => (1 << 31) - 1,
         sequence => sequence,
     }
 }

@@ -19,6 +19,15 @@ pub struct Setup<'a> {
     pub ageing_after: u32,
 }
 
+/// Slots that were posted and not claimed, where neither count may be of the same time.
+const fn waiting_of(posted: u32, claimed: u32) -> u32 {
+    let waiting = posted.wrapping_sub(claimed);
+    if waiting.cast_signed() < 0 {
+        return 0;
+    }
+    waiting
+}
+
 impl<W: Words + ?Sized> Ring<'_, W> {
     /// Writes the control block and empties slots, log and windows. No worker may run.
     pub fn format(&self, setup: &Setup<'_>) {
@@ -146,14 +155,19 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         self.set(field!(ControlBlock, ageing_after), ageing_after);
     }
 
-    /// Published slots that no worker has, of every priority.
+    /// Published slots that no worker has, of every priority; those that change hands meanwhile
+    /// may count.
     #[must_use]
     pub fn waiting(&self) -> [u32; PRIORITIES as usize] {
-        core::array::from_fn(|level| {
-            let at = self.level_at(level as u32);
+        let mut waiting = self.layout.levels();
+        for (level, most) in (0..).zip(&mut waiting) {
+            let at = self.level_at(level);
+            // In this order, as a slot may be posted and claimed between the two looks.
+            let claimed = self.get(at.wrapping_add(CLAIMED));
             let posted = self.get(at.wrapping_add(POSTED));
-            posted.wrapping_sub(self.get(at.wrapping_add(CLAIMED)))
-        })
+            *most = waiting_of(posted, claimed).min(*most);
+        }
+        waiting
     }
 
     /// First word of the record of a priority; of the last one for those beyond.

@@ -6,7 +6,7 @@ use crate::grid::Grid;
 use crate::grid::nvptx::{CompactDevice, Device};
 use crate::launch::Launch;
 use crate::run;
-use crate::sets::{All, CodeAlone, Ready, Searches};
+use crate::sets::{All, CodeAlone, Ready, Rounds, Searches};
 use seawall_core::abi::batch::BatchRecord;
 use seawall_core::abi::program::LaunchRecord;
 
@@ -28,6 +28,17 @@ pub unsafe extern "ptx-kernel" fn seawall_mega(record: *const LaunchRecord) {
 pub unsafe extern "ptx-kernel" fn seawall_mega_search(record: *const LaunchRecord) {
     // SAFETY: the caller keeps this function's contract.
     unsafe { bodies::mega::<Searches>(record) }
+}
+
+/// The whole program when it finds paths, core numbers or sets of sources; a cooperative
+/// launch.
+///
+/// # Safety
+/// As [`Launch::new`]; all blocks must be co-resident.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_mega_rounds(record: *const LaunchRecord) {
+    // SAFETY: the caller keeps this function's contract.
+    unsafe { bodies::mega::<Rounds>(record) }
 }
 
 /// The whole program when it runs code alone; a cooperative launch.

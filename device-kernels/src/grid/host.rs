@@ -242,6 +242,18 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
         unsafe { self.shared.add((place / PLACE) as usize).write(value) }
     }
     #[inline(always)]
+    unsafe fn place_load4(self, place: u32) -> [u32; 4] {
+        // SAFETY: as in `place_load`, for each word.
+        [0, 1, 2, 3].map(|at| unsafe { self.place_load(place + at * PLACE) })
+    }
+    #[inline(always)]
+    unsafe fn place_store4(self, place: u32, values: [u32; 4]) {
+        for (at, value) in (0..).zip(values) {
+            // SAFETY: as in `place_load`, for each word.
+            unsafe { self.place_store(place + at * PLACE, value) };
+        }
+    }
+    #[inline(always)]
     unsafe fn place_add(self, place: u32, value: u32) {
         // SAFETY: the same contract, and the memory is this thread's own.
         unsafe { self.place_store(place, self.place_load(place).wrapping_add(value)) }

@@ -163,11 +163,21 @@ pub unsafe trait Grid: Copy {
     /// `place` must be that of a word that [`Grid::shared_load`] or [`Grid::extra_load`]
     /// may read.
     unsafe fn place_load(self, place: u32) -> u32;
+    /// Reads the four neighbouring words of shared memory from `place` on.
+    ///
+    /// # Safety
+    /// As [`Grid::place_load`] for each; the first word's number is a multiple of four.
+    unsafe fn place_load4(self, place: u32) -> [u32; 4];
     /// Writes the word of shared memory at `place`.
     ///
     /// # Safety
     /// As [`Grid::place_load`].
     unsafe fn place_store(self, place: u32, value: u32);
+    /// Writes the four neighbouring words of shared memory from `place` on.
+    ///
+    /// # Safety
+    /// As [`Grid::place_load4`].
+    unsafe fn place_store4(self, place: u32, values: [u32; 4]);
     /// Adds to the word of shared memory at `place`, atomically.
     ///
     /// # Safety

@@ -103,7 +103,7 @@ fn begin_while<G: Grid>(context: &Context<G>, wave: Wave, record: WhileRecord) -
 /// lane does. Launched after the last group of its body.
 ///
 /// # Errors
-/// When the wave is no such loop, or the register is missing.
+/// [`FaultCode`] of a wave that is no such loop, or of a missing register.
 #[inline(always)]
 pub fn again<G: Grid>(grid: G, launch: Launch, index: u32) -> Result<(), Stop> {
     let context = resume(grid, launch)?;

@@ -35,7 +35,7 @@ pub(super) trait Level {
     /// Runs a loop to its end. All lanes of the team take part.
     ///
     /// # Errors
-    /// When the run stops; the fault record says why.
+    /// [`Stop`] of the run; the fault record says why.
     fn run<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop>;
 }
 
@@ -124,7 +124,7 @@ fn iteration<G: Grid, L: Level, S: WaveSet>(
 /// Runs the loops of a group.
 ///
 /// # Errors
-/// When the run stops.
+/// [`Stop`] of the run.
 #[inline(always)]
 pub(super) fn run_loops<G: Grid, L: Level, S: WaveSet>(
     cx: ContextRef<G>,

@@ -1,6 +1,6 @@
 //! Sums the contributions of every node's predecessors.
 //!
-//! Warps take even shares of the edges, whatever rows they are in. Sums are integers, so
+//! If all rows are short, every lane takes a row. Otherwise warps take even shares of the edges, whatever rows they are in. Sums are integers, so
 //! a row's sum is the difference between the running sums at its ends, and parts of a row
 //! in several shares are added.
 
@@ -14,7 +14,11 @@ use crate::team::Team;
 /// Adds the predecessors' contributions to the zero sums. Takes references, the exception
 /// to codegen rule `BY_VALUE`.
 #[inline(never)]
-pub(super) fn gather<G: Grid>(context: &Context<G>, contributions: Proven, sums: Proven) {
+pub(super) fn gather<G: Grid>(
+    context: &Context<G>,
+    short_rows: bool,
+    (contributions, sums): (Proven, Proven),
+) {
     let (team, grid) = (&context.team, context.team.grid);
     let pull = Pull {
         rows: context.tables.incoming(grid),
@@ -26,6 +30,8 @@ pub(super) fn gather<G: Grid>(context: &Context<G>, contributions: Proven, sums:
     };
     if G::WARP == 1 {
         pull.by_rows(team);
+    } else if short_rows {
+        pull.by_lanes(team);
     } else {
         pull.by_edges(team);
     }
@@ -95,6 +101,34 @@ impl Pull {
         team.each_taken(self.nodes, |node| {
             let (start, end) = self.rows.row(grid, node);
             self.store(grid, node, self.row_in_units(grid, start, end));
+        });
+    }
+
+    /// Every lane takes whole rows, [`EACH`] edges at a time, so that their loads are in flight
+    /// together.
+    #[inline(always)]
+    fn by_lanes<G: Grid>(&self, team: &Team<G>) {
+        let grid = team.grid;
+        team.each(self.nodes, |node| {
+            let (mut edge, end) = self.rows.row(grid, node);
+            let mut sum = 0_u64;
+            while edge < end {
+                let mut sources = [u32::MAX; LANE];
+                for (k, source) in sources.iter_mut().enumerate() {
+                    let at = edge.saturating_add(k as u32);
+                    if at < end {
+                        *source = self.rows.target(grid, at);
+                    }
+                }
+                for source in sources {
+                    if source != u32::MAX {
+                        let bits = self.contributions.load_weak(grid, source);
+                        sum = sum.wrapping_add(self.scale.units(f32::from_bits(bits)));
+                    }
+                }
+                edge = edge.saturating_add(EACH);
+            }
+            self.store(grid, node, sum);
         });
     }
 

@@ -66,6 +66,8 @@ pub mod family {
     pub const ALL: u32 = u32::MAX;
     /// Every family but [`CODE`], which only programs that run code pay for.
     pub const READY: u32 = !CODE;
+    /// Families of programs that work in many rounds, each over the nodes that the last one found.
+    pub const ROUNDS: u32 = PATHS | LONG_PATHS | PEEL | SETS | WORDS | REDUCE;
     /// Families of programs of code alone.
     pub const CODE_ALONE: u32 = CODE | WORDS | REDUCE;
 }

@@ -57,7 +57,8 @@ pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
         if !tables.has_incoming(grid) {
             return Err(FaultCode::NoArray);
         }
-        gather::gather(context, contributions, sums);
+        let short_rows = wave.parameter(grid, 0) != 0;
+        gather::gather(context, short_rows, (contributions, sums));
         return Ok(());
     }
     let ranks = Ranks {
@@ -72,7 +73,10 @@ pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
     if opcode == Opcode::SeedRanks {
         ranks.seed(context);
     } else {
-        ranks.apply(context, f32::from_bits(wave.parameter(grid, 0)));
+        let damping = f32::from_bits(wave.parameter(grid, 0));
+        // Rows store their sums; tiles and shares of edges add to them.
+        let clears = wave.parameter(grid, 1) == 0 || tables.tiles(grid).is_some();
+        ranks.apply(context, damping, clears);
     }
     Ok(())
 }
@@ -125,9 +129,9 @@ impl Ranks {
         dangling
     }
 
-    /// Makes new ranks from the sums, and clears the sums.
+    /// Makes new ranks from the sums, and clears the sums if the next gathering adds to them.
     #[inline(never)]
-    fn apply<G: Grid>(&self, context: &Context<G>, damping: f32) {
+    fn apply<G: Grid>(&self, context: &Context<G>, damping: f32, clears: bool) {
         let (team, grid) = (&context.team, context.team.grid);
         let nodes = context.tables.nodes(grid);
         let rows = context.tables.outgoing(grid);
@@ -137,7 +141,7 @@ impl Ranks {
         let (mut change, mut dangling) = (0_u64, 0_u64);
         team.each_taken(nodes, |node| {
             let sum = wide(grid, self.sums, 2 * node);
-            if sum != 0 {
+            if clears && sum != 0 {
                 self.sums.store_weak(grid, 2 * node, 0);
                 self.sums.store_weak(grid, 2 * node + 1, 0);
             }

@@ -6,7 +6,7 @@ const DIGITS: usize = 12;
 /// Most words that a count holds.
 const WORDS_MAX: u32 = (1 << DIGITS) - 1;
 
-/// How many of the added words have each bit: 32 binary numbers, whose digits `k` are the
+/// Number of added words that have each bit: 32 binary numbers, whose digits `k` are the
 /// bits of word `k`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counts {

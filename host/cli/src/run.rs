@@ -4,6 +4,7 @@ mod batch;
 mod columns;
 mod program;
 mod results;
+mod spans;
 mod stream;
 mod topology;
 
@@ -210,8 +211,10 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     if is_batch(&args.graphs) {
         return batch::command(args, &sources, &files);
     }
-    let has_parents = args.detail.parents;
-    let rows = args.output.check(|_| TableColumn::of_run(has_parents))?;
+    let (values, has_parents) = (args.analysis().facts().values, args.detail.parents);
+    let rows = args
+        .output
+        .check(|_| TableColumn::of_run(values, has_parents))?;
     let line = ProgressLine::new(args.output.quiet);
     let (outcome, nodes) = args.run(name, &sources, &line)?;
     drop(line);
@@ -244,7 +247,7 @@ fn warn(text: &str) {
 }
 
 /// Options of analyses, which programs have not.
-const NOT_OF_PROGRAMS: [&str; 14] = [
+const NOT_OF_PROGRAMS: [&str; 12] = [
     "analysis",
     "sources",
     "sources_file",
@@ -256,8 +259,6 @@ const NOT_OF_PROGRAMS: [&str; 14] = [
     "tolerance",
     "check",
     "columns",
-    "explain",
-    "trace",
     "plot",
 ];
 
@@ -316,6 +317,10 @@ impl RunArgs {
         };
         let files = self.check_files()?;
         files.spare(file.as_os_str())?;
+        let machine = self.machine();
+        if self.output.is_timed() && machine.executor == Some(Executor::Graph) {
+            warn(UNTIMED);
+        }
         program::command(program::Asked {
             file,
             table: self.output.table()?,
@@ -325,9 +330,11 @@ impl RunArgs {
                 weights: self.weights.choice(),
                 ..self.load_options()
             },
-            machine: self.machine(),
+            machine,
             repeat: self.limits.repeat,
             json: self.output.json,
+            explain: self.output.explain,
+            trace: self.output.trace.as_deref(),
             quiet: self.output.quiet,
         })
     }

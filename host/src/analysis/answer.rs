@@ -4,6 +4,7 @@ use crate::column::Column;
 use crate::graph::Graph;
 use crate::units::counted;
 use serde::{Serialize, Serializer};
+use std::fmt;
 
 /// Summary of a column for the whole graph.
 ///
@@ -38,6 +39,18 @@ pub enum Number {
     Whole(u64),
     /// A float, as columns hold them.
     Real(f32),
+    /// A sum of floats.
+    Double(f64),
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(number) => number.fmt(f),
+            Self::Real(number) => number.fmt(f),
+            Self::Double(number) => number.fmt(f),
+        }
+    }
 }
 
 impl From<u64> for Number {
@@ -97,7 +110,7 @@ impl Figure {
     pub fn counted(&self) -> Option<String> {
         match self.value {
             Number::Whole(count) => Some(counted(count, self.noun?)),
-            Number::Real(_) => None,
+            Number::Real(_) | Number::Double(_) => None,
         }
     }
 }
@@ -171,7 +184,7 @@ impl Answer {
         let found = self.figures.iter().find(|figure| figure.name == name)?;
         match found.value {
             Number::Whole(number) => Some(number),
-            Number::Real(_) => None,
+            Number::Real(_) | Number::Double(_) => None,
         }
     }
 

@@ -20,11 +20,13 @@ pub struct Facts {
     pub is_undirected: bool,
     /// Whether it reads edge weights.
     pub reads_weights: bool,
+    /// The largest whole weight that it takes.
+    pub weight_max: u32,
     /// Whether it searches with frontiers, whose steps can be given a shape.
     pub searches: bool,
     /// Whether it takes the parameters of a ranking.
     pub ranks: bool,
-    /// How it works on edges that stream from a file, if it can.
+    /// Its way to work on edges that stream from a file, if it has one.
     pub streams: Option<Streaming>,
     /// Details beyond the plain column.
     pub details: &'static [Detail],
@@ -42,6 +44,7 @@ impl Facts {
         takes_sources: false,
         is_undirected: false,
         reads_weights: false,
+        weight_max: u32::MAX,
         searches: false,
         ranks: false,
         streams: None,
@@ -80,6 +83,11 @@ pub enum Values {
     Flags,
     /// A node for every node.
     Nodes,
+    /// A node for reached nodes; the largest number marks all others.
+    NodesOfReached,
+    /// An edge for reached nodes, its larger end above the smaller one in 64 bits; the largest
+    /// number marks all others.
+    Edges,
 }
 
 /// Drawing of a column: nodes counted by their values.

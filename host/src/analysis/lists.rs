@@ -10,8 +10,18 @@ pub(super) fn list(
     program: &mut ProgramBuilder,
     [list, count]: [&'static str; 2],
 ) -> Result<List, ProgramError> {
+    let room = u64::from(program.nodes);
+    short_list(program, [list, count], room)
+}
+
+/// An empty list with room for `room` nodes.
+pub(super) fn short_list(
+    program: &mut ProgramBuilder,
+    [list, count]: [&'static str; 2],
+    room: u64,
+) -> Result<List, ProgramError> {
     let made = (
-        program.per_node(list, Kind::U32)?,
+        program.values(list, Kind::U32, room)?,
         program.values(count, Kind::U32, 1)?,
     );
     program.fill(list, made.0, 0);

@@ -116,7 +116,9 @@ fn reached(values: Values, column: &Column) -> u64 {
     let count = match column {
         Column::U32(words) => match values {
             Values::Flags => words.iter().filter(|flag| **flag != 0).count(),
-            Values::NumbersOfReached => words.iter().filter(|word| **word != UNREACHED).count(),
+            Values::NumbersOfReached | Values::NodesOfReached | Values::Edges => {
+                words.iter().filter(|word| **word != UNREACHED).count()
+            }
             Values::Numbers | Values::Nodes => words.len(),
         },
         Column::U64(words) => words.iter().filter(|word| **word != u64::MAX).count(),

@@ -104,6 +104,12 @@ impl<'g> ProgramSession<'g> {
         self.canceller.clone()
     }
 
+    /// Sets whether later runs are traced, which costs a program that is loaded afterwards some
+    /// memory.
+    pub fn trace_runs(&mut self, trace: bool) {
+        self.session.trace_runs(trace);
+    }
+
     /// Loads `program`, without inputs.
     ///
     /// # Errors

@@ -35,11 +35,11 @@ pub(super) fn read(path: &Path, specs: &mut Vec<Spec>) -> Result<(), BatchError>
     loop {
         line.clear();
         number += 1;
-        let piece = (&mut lines).take(LINE_MAX).read_until(b'\n', &mut line);
+        let piece = (&mut lines).take(LINE_MAX + 1).read_until(b'\n', &mut line);
         if piece.map_err(io("read"))? == 0 {
             break;
         }
-        if line.len() as u64 == LINE_MAX {
+        if line.len() as u64 > LINE_MAX {
             return Err(BatchError::LongLine {
                 list: list.to_owned(),
                 line: number,

@@ -103,8 +103,8 @@ impl ProgramBuilder {
         let coder = Coder::new(&self.registers);
         code(Item::new(&coder));
         let written = coder.finish();
-        let done = written.and_then(|written| {
-            let code = allocate(&written)?;
+        let done = written.and_then(|mut written| {
+            let code = allocate(&mut written)?;
             Ok((written, code))
         });
         match done {

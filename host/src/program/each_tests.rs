@@ -158,6 +158,61 @@ fn no_value_of_an_edge_takes_the_place_of_one_that_the_next_edge_uses() {
 }
 
 #[test]
+fn the_least_and_the_largest_of_neighbours_fit_one_wave() {
+    for kind in [Kind::U32, Kind::I32, Kind::F32] {
+        let mut program = ProgramBuilder::new(10);
+        let given = program.input_values("given", kind, 10).unwrap();
+        let [low, high] = ["low", "high"].map(|name| program.per_node(name, Kind::U32).unwrap());
+        let [least, most] = ["least", "most"].map(|name| program.per_node(name, kind).unwrap());
+        program.each("both", Over::Nodes, |node| {
+            let [value, first] = node.argmin(Edges::Out, |edge| edge.there(given));
+            let [other, last] = node.argmax(Edges::Out, |edge| edge.there(given));
+            node.store(low, first);
+            node.store(high, last);
+            node.store(least, value);
+            node.store(most, other);
+        });
+        program.keep(low);
+        program.encode(&PlanRequest::default()).unwrap();
+    }
+}
+
+#[test]
+fn constants_are_words_of_instructions_and_values_without_use_are_not_made() {
+    let mut program = ProgramBuilder::new(10);
+    let words = program.per_node("words", Kind::U32).unwrap();
+    program.fill("clear", words, 0);
+    program.each("wave", Over::Nodes, |node| {
+        let number = node.index();
+        let _ = number * 3;
+        node.store(
+            words,
+            (node.constant(7_u32) + number) - (node.constant(9_u32) - number),
+        );
+        node.each_edge(Edges::Out, |edge| {
+            let _ = edge.neighbour() ^ 5;
+            edge.only(edge.neighbour().above(6));
+        });
+    });
+    program.keep(words);
+    let (encoded, _) = program.encode(&PlanRequest::default()).unwrap();
+    let ops: Vec<_> = encoded.code.iter().map(|at| at.op).collect();
+    let expected = [
+        Op::Item,
+        Op::Add,
+        Op::Sub,
+        Op::Sub,
+        Op::Store,
+        Op::Edges,
+        Op::Neighbour,
+        Op::Below,
+        Op::Only,
+    ];
+    assert_eq!(ops, expected.map(|op| op as u32));
+    assert_eq!(encoded.code[5].second, 3);
+}
+
+#[test]
 fn too_many_values_at_a_time_are_refused() {
     let found = problem(|item, [words, ..]| {
         let all: Vec<_> = (0..20_u32).map(|number| item.index() + number).collect();

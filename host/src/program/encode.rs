@@ -28,8 +28,8 @@ impl ProgramBuilder {
     /// Plans the program and encodes it for the executors.
     ///
     /// # Errors
-    /// When a register is read before it is written, or the plan does not fit
-    /// the budget.
+    /// [`ProgramError`] for a register that is read before it is written, and for a plan that
+    /// exceeds the budget.
     pub fn encode(
         &self,
         request: &PlanRequest,

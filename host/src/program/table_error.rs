@@ -232,7 +232,7 @@ pub enum TableError {
     },
 }
 
-/// Why an instruction cannot be run.
+/// Reason why an instruction cannot be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CodeFault {

@@ -22,6 +22,22 @@ pub enum RunError {
         /// The requested analysis.
         analysis: AnalysisKind,
     },
+    /// A whole weight that the results of the analysis have no number for.
+    #[error(
+        "{analysis} takes whole weights up to {most}, and the edge from {from} to {to} has {weight}; scale the weights down"
+    )]
+    WeightTooLarge {
+        /// The requested analysis.
+        analysis: AnalysisKind,
+        /// Start of the edge.
+        from: u32,
+        /// Its end.
+        to: u32,
+        /// Its weight.
+        weight: u32,
+        /// The largest weight of the analysis.
+        most: u32,
+    },
     /// The analysis is about undirected graphs and some edge has no reverse.
     #[error(
         "{analysis} needs every edge in both directions and the graph is directed; load it with both"
@@ -101,6 +117,14 @@ pub enum RunError {
         /// The reason.
         what: String,
     },
+    /// The result of a streamed run cannot be checked.
+    #[error("the check of a streamed {analysis} loads the graph: {what}; leave the check out")]
+    CannotCheck {
+        /// The requested analysis.
+        analysis: AnalysisKind,
+        /// The reason.
+        what: String,
+    },
     /// The time budget of a streamed run ended.
     #[error(
         "the time budget of {} ended in pass {pass} over the edges; raise it if the work is only long",
@@ -153,11 +177,13 @@ impl RunError {
     pub fn cause(&self) -> Cause {
         match self {
             Self::NoWeights { .. }
+            | Self::WeightTooLarge { .. }
             | Self::Directed { .. }
             | Self::WrongDetail { .. }
             | Self::OverBudget { .. }
             | Self::StreamOverBudget { .. }
             | Self::CannotStream { .. }
+            | Self::CannotCheck { .. }
             | Self::NoSearch { .. }
             | Self::NoSource { .. }
             | Self::TooManySources { .. }

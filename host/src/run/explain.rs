@@ -8,7 +8,8 @@ use super::weigh;
 use crate::backend::RunStats;
 use crate::calibrate::predict_groups;
 use crate::graph::Graph;
-use crate::outcome::{GroupSummary, StepSummary, WaveSummary, groups, steps};
+use crate::outcome::{GroupSummary, StepSummary, WaveSummary, groups, steps, waves};
+use crate::program::EncodedProgram;
 
 /// Groups and steps of a run, with their reasons.
 #[derive(Default)]
@@ -37,5 +38,33 @@ pub(super) fn explain(
         groups: groups(program, waves, (trace, &predicted)),
         steps: trace.map_or_else(Vec::new, |trace| steps(trace, &program.wave_names)),
         steps_total: trace.map_or(0, |trace| trace.steps_total),
+    }
+}
+
+/// Groups, waves and steps of a program that a session ran, with their reasons.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ProgramExplanation {
+    /// Its groups, without predicted times: costs are those of analyses.
+    pub groups: Vec<GroupSummary>,
+    /// Its waves, in the order of their groups.
+    pub waves: Vec<WaveSummary>,
+    /// The steps of its searches that the trace has room for.
+    pub steps: Vec<StepSummary>,
+    /// All of its searches' steps.
+    pub steps_total: u32,
+}
+
+/// Explains a run of `program`; its times are there if the session traced it
+/// ([`ProgramSession::trace_runs`](crate::backend::ProgramSession::trace_runs)).
+#[must_use]
+pub fn explain_program(program: &EncodedProgram, stats: &RunStats) -> ProgramExplanation {
+    let trace = stats.trace.as_ref();
+    let waves = waves(program, &stats.control);
+    ProgramExplanation {
+        groups: groups(program, &waves, (trace, &[])),
+        steps: trace.map_or_else(Vec::new, |trace| steps(trace, &program.wave_names)),
+        steps_total: trace.map_or(0, |trace| trace.steps_total),
+        waves,
     }
 }

@@ -23,6 +23,7 @@ pub use crate::executor::{Executor, Machine};
 pub use analyzer::{Analyzer, execute};
 pub use error::RunError;
 pub use execute::prepare;
+pub use explain::{ProgramExplanation, explain_program};
 pub use forecast::program_report;
 pub use request::{Phase, RunRequest};
 pub use validate::SOURCES_MAX;

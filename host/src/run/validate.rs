@@ -5,7 +5,7 @@
 use super::{AnalysisKind, Ranking, RunError, RunRequest};
 use crate::backend::BackendError;
 use crate::backend::cpu::THREADS_MAX;
-use crate::graph::Graph;
+use crate::graph::{Graph, WeightKind};
 use crate::program::{check_damping, check_tolerance};
 
 /// Most sources of a run: a register counts its words in 32 bits, and the input region
@@ -38,8 +38,8 @@ impl RunRequest {
     /// Works as [`RunRequest::check`], and checks that `graph` fits the request.
     ///
     /// # Errors
-    /// As there, and for sources that are missing or not nodes, missing weights, and edges without
-    /// their reverse.
+    /// As there, and for sources that are missing or not nodes, missing weights, weights beyond
+    /// those of the analysis, and edges without their reverse.
     pub fn check_for(&self, graph: &Graph) -> Result<(), RunError> {
         self.check_for_nodes(graph.nodes())?;
         check_graph(graph, self.analysis)
@@ -99,11 +99,35 @@ impl AnalysisKind {
     }
 }
 
+/// Refuses whole weights beyond those of the analysis, by their first edge. One pass over the
+/// weights if it has a limit.
+fn check_weights(graph: &Graph, analysis: AnalysisKind) -> Result<(), RunError> {
+    let most = analysis.facts().weight_max;
+    let (Some(weights), Some(WeightKind::Integer)) = (graph.weights(), graph.weight_kind()) else {
+        return Ok(());
+    };
+    if !analysis.reads_weights() || most == u32::MAX {
+        return Ok(());
+    }
+    let Some(edge) = weights.iter().position(|weight| *weight > most) else {
+        return Ok(());
+    };
+    let rows = graph.offsets();
+    Err(RunError::WeightTooLarge {
+        analysis,
+        from: rows.partition_point(|start| *start as usize <= edge) as u32 - 1,
+        to: graph.targets()[edge],
+        weight: weights[edge],
+        most,
+    })
+}
+
 /// Refuses a graph that the analysis does not support.
 fn check_graph(graph: &Graph, analysis: AnalysisKind) -> Result<(), RunError> {
     if analysis.reads_weights() && graph.weights().is_none() {
         return Err(RunError::NoWeights { analysis });
     }
+    check_weights(graph, analysis)?;
     if analysis.is_undirected() && !graph.is_symmetric() {
         return Err(RunError::Directed { analysis });
     }

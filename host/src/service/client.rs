@@ -35,7 +35,7 @@ pub(super) struct Post {
     pub(super) closes: Option<u32>,
 }
 
-/// Why a post has no ticket.
+/// Reason why a post has no ticket.
 pub(super) enum Held {
     Full,
     Closed,

@@ -17,7 +17,7 @@ pub(super) struct Flight {
     pub(super) expected: Option<(Kind, Arc<Letterbox>)>,
     /// The batch that a fence closes.
     pub(super) closes: Option<u32>,
-    /// When the keeper first found the slot claimed, if it has been since.
+    /// Time at which the keeper first found the slot claimed, if it has been since.
     pub(super) claimed_since: Option<Instant>,
     /// Its client; `None` if nothing is on its way.
     pub(super) tenant: Option<u32>,

@@ -16,7 +16,7 @@ pub enum Priority {
     Normal = 2,
     /// After most.
     Low = 3,
-    /// When nothing else waits, or after having waited for long.
+    /// Claimed once nothing else waits, or after a long wait.
     Idle = 4,
 }
 

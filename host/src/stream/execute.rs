@@ -9,11 +9,11 @@ use crate::backend::cpu::device_of;
 use crate::backend::{Canceller, HostWork};
 use crate::executor::Executor;
 use crate::graph::disk::{DiskNodes, Rows, SwgFile};
-use crate::graph::{Graph, GraphError, LoadOptions, WeightChoice, WeightOrigin, load};
+use crate::graph::{Graph, GraphError, LoadOptions, WeightChoice, WeightOrigin, load, memory};
 use crate::outcome::{Dropped, Event, Memory, RunOutcome, SessionReport, Times, Track, Weights};
 use crate::program::{PlanCounters, PlanSummary};
 use crate::run::{Phase, RunError, RunRequest, steps};
-use crate::units::elapsed_ns;
+use crate::units::{bytes, elapsed_ns};
 use std::path::Path;
 use std::time::Instant;
 
@@ -126,11 +126,12 @@ impl Streamed {
     /// Runs `request` on the CPU; `progress` is called at the start of each phase.
     ///
     /// Memory is the budget of the request: starts of rows and values of nodes, and buffers for
-    /// windows with the rest, at most a few for each thread. A check reads the whole graph, outside
-    /// of the budget.
+    /// windows with the rest, at most a few for each thread. A check loads the whole graph, outside
+    /// of the budget, and is refused before the run if there is no memory for it.
     ///
     /// # Errors
-    /// As [`RunRequest::check_for`]; [`RunError::CannotStream`]; [`RunError::StreamOverBudget`];
+    /// As [`RunRequest::check_for`]; [`RunError::CannotStream`]; [`RunError::CannotCheck`];
+    /// [`RunError::StreamOverBudget`];
     /// [`RunError::Stream`] if the file changed or is invalid; [`RunError::StreamTime`] at the end
     /// of the time budget.
     pub fn run(
@@ -145,6 +146,9 @@ impl Streamed {
         if request.analysis.reads_weights() && !has_weights {
             let analysis = request.analysis;
             return Err(RunError::NoWeights { analysis });
+        }
+        if request.check {
+            self.check_has_room(request, options)?;
         }
         let device = device_of(request.machine.threads)?;
         progress(Phase::Plan);
@@ -182,6 +186,32 @@ impl Streamed {
             self.check(request, options, (&mut outcome, end))?;
         }
         Ok(outcome)
+    }
+
+    /// Tells whether the graph can be loaded for a check.
+    ///
+    /// # Errors
+    /// [`RunError::CannotCheck`].
+    fn check_has_room(&self, request: &RunRequest, options: StreamOptions) -> Result<(), RunError> {
+        let analysis = request.analysis;
+        let refuse = |what| Err(RunError::CannotCheck { analysis, what });
+        let edges = self.file.edges();
+        if edges > u64::from(u32::MAX) {
+            return refuse(format!(
+                "a resident graph has fewer than 2^32 edges and this one {edges}"
+            ));
+        }
+        let reads_weights = analysis.reads_weights() && !options.unit_weights;
+        let arrays = 1 + u64::from(reads_weights);
+        // Starts of rows, edges, and a word for each node of the plain implementation.
+        let least = 4 * (2 * u64::from(self.file.node_count()) + 1) + 4 * arrays * edges;
+        memory::check(least).or_else(|short| {
+            refuse(format!(
+                "it takes {} at least and {} of memory are left",
+                bytes(least),
+                bytes(short.available)
+            ))
+        })
     }
 
     /// Compares the result with that of a plain sequential implementation on the loaded graph.

@@ -1,4 +1,4 @@
-//! What a streamed run read.
+//! The reads of a streamed run.
 
 use super::windows::Windows;
 use serde::Serialize;
@@ -34,7 +34,7 @@ impl PassSummary {
     }
 }
 
-/// What all passes read so far, and how.
+/// The reads of all passes so far, and their way.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     pub(super) reader: &'static str,

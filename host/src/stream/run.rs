@@ -40,7 +40,7 @@ pub(super) struct Plan {
     checked: Checked,
 }
 
-/// What a run found.
+/// Findings of a run.
 pub(super) struct Found {
     pub(super) values: Column,
     pub(super) parents: Option<Vec<u32>>,

@@ -155,3 +155,37 @@ fn plans_are_counted_and_a_run_without_the_cache_has_the_same_checksum() {
     assert_eq!(with["plan_cache"]["encodes"], with["programs"]);
     assert_eq!(without["plan_cache"]["encodes"], 50);
 }
+
+#[test]
+fn a_program_as_text_has_times_of_its_groups_and_a_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("trace.json");
+    let program = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../examples/programs/components.json"
+    );
+    let mut arguments = vec!["run", "gen:rmat:9:8", "--program", program, "--explain"];
+    arguments.extend(["--repeat", "2", "--trace", trace.to_str().unwrap()]);
+    let text = finish(&mut seawall(&arguments)).stdout;
+    assert!(text.contains("look around (body of spread)"), "{text}");
+    arguments.push("--json");
+    let report = finish(&mut seawall(&arguments)).json();
+    let groups = report["explain"]["groups"].as_array().unwrap();
+    let body = groups.iter().find(|group| group["body_of"] == "spread");
+    let iterations = &report["loops"][0]["iterations"];
+    assert_eq!(&body.unwrap()["runs"], iterations, "{report}");
+    let loops = groups.iter().filter(|group| group["body_of"].is_null());
+    assert!(
+        loops.clone().any(|group| group["measured_ns"].is_u64()),
+        "{report}"
+    );
+    assert!(loops.clone().all(|group| group["predicted_ns"].is_null()));
+    let events: Value = serde_json::from_slice(&std::fs::read(&trace).unwrap()).unwrap();
+    let events = events["traceEvents"].as_array().unwrap();
+    let named = |end: &str| {
+        let names = events.iter().filter_map(|event| event["name"].as_str());
+        names.filter(|name| name.ends_with(end)).count()
+    };
+    assert_eq!((named("run 2"), named("run 3")), (1, 0));
+    assert_eq!(named("look around"), 1);
+}

@@ -15,6 +15,7 @@ mod failures;
 mod files;
 mod formats;
 mod help;
+mod ids;
 mod input_errors;
 mod output;
 mod paths;

@@ -1,12 +1,14 @@
 //! Files with offsets of 64 bits, and one with more than 2^32 edges.
 
 use super::{Kept, STREAMING, on, reading, windows};
+use seawall::Cause;
 use seawall::graph::{Graph, LoadOptions, load, save};
 use seawall::outcome::Column;
-use seawall::run::AnalysisKind;
-use seawall::stream::{Caching, ReaderChoice};
+use seawall::run::{AnalysisKind, RunError};
+use seawall::stream::{Caching, ReaderChoice, StreamOptions};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::process::Command;
 
 const WIDE: u32 = 16;
 
@@ -73,20 +75,20 @@ fn offsets_of_64_bits_load_and_stream_alike() {
 
 /// Nodes with many edges each, of which no search ever needs one.
 const UNREAD: u64 = 70_000;
-/// Their edges: together more than 2^32.
+/// Their edges: together more than 2^32, and fewer.
 const EACH: u64 = 65_000;
+const FEWER: u64 = 61_000;
 
 /// A sparse file: a path 0, 1, 2 whose rows lie before and after edges that were never written.
-/// Node 1's row starts beyond 2^32.
-fn huge(path: &std::path::Path) -> u64 {
+/// With [`EACH`], node `UNREAD + 1`'s row starts beyond 2^32.
+fn huge(path: &std::path::Path, each: u64) -> u64 {
     let nodes = UNREAD + 3;
-    let last = 1 + UNREAD * EACH;
+    let last = 1 + UNREAD * each;
     let edges = last + 2;
-    assert!(last > 1 << 32);
     let file = File::create(path).unwrap();
     file.write_all_at(&header(WIDE, nodes, edges), 0).unwrap();
     let mut offsets = vec![0_u64];
-    offsets.extend((0..=UNREAD).map(|row| 1 + row * EACH));
+    offsets.extend((0..=UNREAD).map(|row| 1 + row * each));
     offsets.extend([edges, edges]);
     let bytes: Vec<u8> = offsets
         .iter()
@@ -118,7 +120,8 @@ fn huge(path: &std::path::Path) -> u64 {
 fn a_graph_of_more_than_2_to_the_32_edges_streams() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("huge.swg");
-    let edges = huge(&path);
+    let edges = huge(&path, EACH);
+    assert!(edges > 1 << 32);
     let streamed = seawall::stream::Streamed::open(&path).unwrap().unwrap();
     for reader in [ReaderChoice::Auto, ReaderChoice::Threads] {
         for caching in [Caching::Cached, Caching::Direct] {
@@ -141,4 +144,33 @@ fn a_graph_of_more_than_2_to_the_32_edges_streams() {
         refused.to_string().contains("do not fit 32-bit"),
         "{refused}"
     );
+}
+
+/// Neither run reads an edge: the refusal comes first.
+#[test]
+fn a_check_that_cannot_load_the_graph_is_refused_before_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("huge.swg");
+    huge(&path, EACH);
+    let mut request = on(AnalysisKind::Cc, &[], 2);
+    request.check = true;
+    let streamed = seawall::stream::Streamed::open(&path).unwrap().unwrap();
+    let refused = streamed.run(&request, StreamOptions::default(), &mut |_| {});
+    let refused = refused.unwrap_err();
+    assert!(matches!(refused, RunError::CannotCheck { .. }), "{refused}");
+    assert!(refused.to_string().contains("fewer than 2^32 edges"));
+    assert_eq!(refused.cause(), Cause::Request);
+    let edges = huge(&path, FEWER);
+    assert!(edges < 1 << 32);
+    let output = Command::new("sh")
+        .args(["-c", "ulimit -v 2000000; exec \"$0\" \"$@\""])
+        .arg(env!("CARGO_BIN_EXE_seawall-under-test"))
+        .args(["run", "--analysis", "cc", "--check", "--stream", "always"])
+        .args(["--backend", "cpu", "--threads", "2", "--json", "-q"])
+        .arg(&path)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("takes 15.9 GiB at least and "), "{text}");
 }

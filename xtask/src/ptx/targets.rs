@@ -59,6 +59,7 @@ pub(crate) struct Bounds {
 pub(crate) const BOUNDS: &[Bounds] = &[
     full_block("seawall_mega"),
     full_block("seawall_mega_search"),
+    full_block("seawall_mega_rounds"),
     full_block("seawall_mega_code"),
     full_block("seawall_mega_all"),
     full_block("seawall_group_all"),
@@ -85,23 +86,27 @@ pub(crate) const OWN_BOUNDS: &[Bounds] = &[
 
 /// The kernels that the host has compiled for smaller blocks too, and the lanes of
 /// those; `host/src/backend/cuda/bound.rs` does it.
-pub(crate) const PERSISTENT: [&str; 2] = ["seawall_mega", "seawall_mega_search"];
+pub(crate) const PERSISTENT: [&str; 3] =
+    ["seawall_mega", "seawall_mega_search", "seawall_mega_rounds"];
 pub(crate) const SMALLER_BLOCKS: [u32; 3] = [256, 512, 640];
 
 /// Machines whose code is made in advance, compute capability times ten; each serves
 /// later ones of its major version.
 const MACHINES: [u32; 4] = [80, 90, 100, 120];
 
-/// Blocks for which persistent kernels are made in advance: those that a run takes unless
-/// it is asked for others.
-const USUAL_BLOCKS: [u32; 3] = [256, 640, LANES_MAX];
-
 /// Largest block that kernels are written for.
 const LANES_MAX: u32 = 1024;
 
-/// Other kernels that are made in advance, for the largest blocks alone: those of programs of
-/// code, and of batches.
-const FULL_BLOCKS: [&str; 3] = ["seawall_mega_code", "seawall_batch", "seawall_batch_search"];
+/// The kernels that are made in advance, each with the lanes of the blocks that a run takes
+/// unless it is asked for others.
+const USUAL_BLOCKS: [(&str, &[u32]); 6] = [
+    ("seawall_mega", &[640, LANES_MAX]),
+    ("seawall_mega_search", &[256, 640, LANES_MAX]),
+    ("seawall_mega_rounds", &[256, 640]),
+    ("seawall_mega_code", &[512]),
+    ("seawall_batch", &[LANES_MAX]),
+    ("seawall_batch_search", &[LANES_MAX]),
+];
 
 /// A kernel whose machine code is made in advance.
 pub(crate) struct Precompiled {
@@ -115,10 +120,9 @@ pub(crate) struct Precompiled {
 
 /// Every kernel whose machine code is made in advance.
 pub(crate) fn precompiled() -> Vec<Precompiled> {
-    let kernels = PERSISTENT
+    let kernels = USUAL_BLOCKS
         .into_iter()
-        .flat_map(|kernel| USUAL_BLOCKS.map(|lanes| (kernel, lanes)))
-        .chain(FULL_BLOCKS.map(|kernel| (kernel, LANES_MAX)));
+        .flat_map(|(kernel, blocks)| blocks.iter().map(move |&lanes| (kernel, lanes)));
     let kernels: Vec<_> = kernels.collect();
     MACHINES
         .into_iter()

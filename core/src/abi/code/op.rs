@@ -291,6 +291,21 @@ impl Op {
         }
     }
 
+    /// Whether an operand of one word may be that of the instruction, see [`WORD`](super::WORD).
+    #[must_use]
+    pub const fn takes_word(self) -> bool {
+        let of_words = self as u32 >= Self::Add as u32 && self as u32 <= Self::AtMostFloat as u32;
+        of_words || matches!(self, Self::ShiftLeftWide | Self::ShiftRightWide)
+    }
+
+    /// Whether it makes a value of others and does nothing else: no access to memory.
+    #[must_use]
+    pub const fn only_makes(self) -> bool {
+        let is_access =
+            self as u32 >= Self::Degree as u32 && self as u32 <= Self::LatestWide as u32;
+        !is_access && (self as u32) < Self::Only as u32
+    }
+
     /// Its uses of the registers [`Instruction::first`](super::Instruction::first) and
     /// [`Instruction::second`](super::Instruction::second).
     #[must_use]

@@ -102,11 +102,13 @@ pub enum Opcode {
     SeedRanks = 28,
     /// Adds the contributions `sources[0]` of the predecessors of every node
     /// to the sums `destination`, pairs of words in units of 2^-k, where k is
-    /// [`unit_exponent`](super::super::rank::unit_exponent) of the graph's edges.
+    /// [`unit_exponent`](super::super::rank::unit_exponent) of the graph's edges. If
+    /// `parameters[0]` is not 0, lanes take whole rows and store the sums.
     GatherRanks = 29,
     /// Turns the sums `sources[1]` into ranks `destination`, their
-    /// contributions `sources[0]` and totals `sources[2]`, and clears them;
-    /// `parameters[0]` holds the bits of the damping.
+    /// contributions `sources[0]` and totals `sources[2]`; `parameters[0]`
+    /// holds the bits of the damping. Clears the sums if `parameters[1]` is 0, as a gathering that
+    /// adds to them needs.
     ApplyRanks = 30,
     /// Closes an iteration in the totals `destination`; raises the fixpoint's
     /// flag when the ranks changed by more than `parameters[0]` (bits of a

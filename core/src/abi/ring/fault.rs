@@ -1,6 +1,6 @@
 //! Faults: the ends of slots that could not be done.
 
-/// Why a slot was refused or ended in a fault.
+/// Reason of a refusal or of a slot's fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]

@@ -223,6 +223,21 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         store!("st.shared.u32", reg32 place, value);
     }
     #[inline(always)]
+    unsafe fn place_load4(self, place: u32) -> [u32; 4] {
+        load4!("ld.shared.v4.u32", reg32 place, readonly)
+    }
+    #[inline(always)]
+    unsafe fn place_store4(self, place: u32, [first, second, third, fourth]: [u32; 4]) {
+        // SAFETY: the words are in shared memory, by this method's contract.
+        unsafe {
+            asm!(
+                "st.shared.v4.u32 [{}], {{{}, {}, {}, {}}};",
+                in(reg32) place, in(reg32) first, in(reg32) second, in(reg32) third, in(reg32) fourth,
+                options(nostack)
+            );
+        }
+    }
+    #[inline(always)]
     unsafe fn place_add(self, place: u32, value: u32) {
         store!("red.shared.add.u32", reg32 place, value);
     }

@@ -1,8 +1,9 @@
 //! Changes of registers: pairs, joins by many lanes at a time, lists.
 
+use super::slots::{Pairs4, Words4, each, has, mask};
 use super::values;
 use crate::grid::Grid;
-use crate::memory::{Proven, Words};
+use crate::memory::{Proven, Words, note_missed};
 use seawall_core::abi::code::{Join, Joined, Kind};
 
 /// Pair `index` of `words`, if there is one.
@@ -15,30 +16,6 @@ fn pair<G: Grid>(grid: G, words: Words, index: u32) -> Option<(Proven, u32)> {
     words
         .holds(grid, high)
         .then(|| (unsafe { words.proven() }, high - 1))
-}
-
-/// Pair `index`; 0 for one out of range.
-#[inline(always)]
-pub(super) fn load_weak<G: Grid>(grid: G, from: Words, index: u32) -> u64 {
-    pair(grid, from, index).map_or(0, |(words, at)| {
-        let [low, high] = [at, at + 1].map(|at| words.load_weak(grid, at));
-        u64::from(low) | u64::from(high) << 32
-    })
-}
-
-/// Pair `index` as it is now; 0 for one out of range.
-#[inline(always)]
-pub(super) fn load<G: Grid>(grid: G, from: Words, index: u32) -> u64 {
-    pair(grid, from, index).map_or(0, |(words, at)| words.load_wide(grid, at))
-}
-
-/// Stores pair `index`; nothing for one out of range.
-#[inline(always)]
-pub(super) fn store_weak<G: Grid>(grid: G, to: Words, index: u32, value: u64) {
-    if let Some((words, at)) = pair(grid, to, index) {
-        words.store_weak(grid, at, value as u32);
-        words.store_weak(grid, at + 1, (value >> 32) as u32);
-    }
 }
 
 /// Joins a value to value `index` and tells what was there; 0 for an index out of range.
@@ -110,22 +87,117 @@ fn change_pair<G: Grid>(
     }
 }
 
-/// Puts the `value`s of the lanes that `put` theirs at the end of a list, one addition a
-/// warp. What finds no room is noted as an index out of range.
+/// The slots of `on` whose value `index` there is, of `held` ones. The others are noted.
 #[inline(always)]
-pub(super) fn append<G: Grid>(grid: G, (list, count): (Words, Words), value: u32, put: bool) {
-    let votes = grid.ballot(put);
-    if votes == 0 {
+pub(super) fn within<G: Grid>(grid: G, index: Words4, (held, on): (u32, u32)) -> u32 {
+    let there = on & mask::<G>(|slot| index[slot] < held);
+    if there != on {
+        note(grid, index, (held, on & !there));
+    }
+    there
+}
+
+#[inline(always)]
+fn note<G: Grid>(grid: G, index: Words4, (held, missed): (u32, u32)) {
+    let [first, second, third, fourth] = index;
+    let index = match missed.trailing_zeros() {
+        0 => first,
+        1 => second,
+        2 => third,
+        _ => fourth,
+    };
+    note_missed(grid, index, held);
+}
+
+/// [`change`] of a word by each slot of `on`; together, as each takes long.
+#[inline(always)]
+pub(super) fn change_words<G: Grid>(
+    grid: G,
+    (to, joined): (Words, Joined),
+    (index, value): (Words4, Words4),
+    on: u32,
+) -> Words4 {
+    let there = within(grid, index, (to.len(), on));
+    // SAFETY: the words are used where `there` has their slot, so they are there.
+    let words = unsafe { to.proven() };
+    let each_there = |of: fn(Proven, G, u32, u32) -> u32| {
+        each::<G, _>(|slot| {
+            if has(there, slot) {
+                of(words, grid, index[slot], value[slot])
+            } else {
+                0
+            }
+        })
+    };
+    match (joined.how, joined.kind) {
+        (Join::Sum, Kind::U32 | Kind::I32) => each_there(Proven::add),
+        (Join::Min, Kind::U32) => each_there(Proven::min),
+        (Join::Max, Kind::U32) => each_there(Proven::max),
+        (Join::Or, _) => each_there(Proven::or),
+        _ => each::<G, _>(|slot| {
+            if has(there, slot) {
+                change(grid, to, index[slot], (joined, u64::from(value[slot]))) as u32
+            } else {
+                0
+            }
+        }),
+    }
+}
+
+/// [`change`] of a pair by each slot of `on`.
+#[inline(always)]
+pub(super) fn change_pairs<G: Grid>(
+    grid: G,
+    (to, joined): (Words, Joined),
+    (index, value): (Words4, Pairs4),
+    on: u32,
+) -> Pairs4 {
+    let there = within(grid, index, (to.len() / 2, on));
+    // SAFETY: as in `change_words`; registers start at multiples of 16 bytes.
+    let words = unsafe { to.proven() };
+    let each_there = |of: fn(Proven, G, u32, u64) -> u64| {
+        each::<G, _>(|slot| {
+            if has(there, slot) {
+                of(words, grid, 2 * index[slot], value[slot])
+            } else {
+                0
+            }
+        })
+    };
+    match joined.how {
+        Join::Sum => each_there(Proven::add_wide),
+        Join::Min => each_there(Proven::min_wide),
+        _ => each::<G, _>(|slot| {
+            if has(there, slot) {
+                change(grid, to, index[slot], (joined, value[slot]))
+            } else {
+                0
+            }
+        }),
+    }
+}
+
+/// Puts the `value`s of the slots in `put` at the end of a list, one addition a warp. What
+/// finds no room is noted as an index out of range.
+#[inline(always)]
+pub(super) fn append<G: Grid>(grid: G, (list, count): (Words, Words), value: Words4, put: u32) {
+    let votes = each::<G, _>(|slot| grid.ballot(has(put, slot)));
+    let [first, second, third, fourth] = votes.map(u32::count_ones);
+    let all = first + second + third + fourth;
+    if all == 0 {
         return;
     }
-    let leader = votes.trailing_zeros();
-    let mut first = 0;
-    if grid.warp_lane() == leader {
-        first = count.add(grid, 0, votes.count_ones());
+    let mut start = 0;
+    if grid.warp_lane() == 0 {
+        start = count.add(grid, 0, all);
     }
-    let first = grid.shuffle(first, leader);
-    if put {
-        let below = (votes & grid.lanes_below()).count_ones();
-        list.store_weak(grid, first.saturating_add(below), value);
-    }
+    let start = grid.shuffle(start, 0);
+    let before = [0, first, first + second, first + second + third];
+    each::<G, _>(|slot| {
+        if has(put, slot) {
+            let below = (votes[slot] & grid.lanes_below()).count_ones();
+            let at = start.saturating_add(before[slot] + below);
+            list.store_weak(grid, at, value[slot]);
+        }
+    });
 }

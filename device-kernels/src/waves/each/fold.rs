@@ -1,7 +1,7 @@
 //! Result of all items of a wave: each lane keeps a part, and warps join theirs to the
 //! register once, at the end.
 
-use super::temps::{B, Fetched, Temps, fetch};
+use super::temps::{B, Fetched, Room, Temps, fetch};
 use super::{Part, change, values};
 use crate::context::ContextRef;
 use crate::grid::Grid;
@@ -12,17 +12,17 @@ use seawall_core::abi::code::{Joined, Kind, Op};
 pub(super) fn begin<G: Grid>(cx: ContextRef<G>, code: Part) {
     each_fold(cx, code, |temps, at, joined| {
         let is_wide = joined.kind == Kind::U64;
-        temps.set_value(at, B, is_wide, joined.identity());
+        temps.fill(at, B, is_wide, joined.identity());
     });
 }
 
 /// Joins what the lanes have found to the registers. A warp operation.
 #[inline(never)]
 pub(super) fn end<G: Grid>(cx: ContextRef<G>, code: Part) {
+    let grid = cx.grid();
     each_fold(cx, code, |temps, at, joined| {
-        let grid = temps.grid;
-        let own = temps.value(at, B, joined.kind == Kind::U64);
-        let all = join_warp(grid, joined, own);
+        let own = temps.join(at, B, joined);
+        let all = join_lanes(grid, joined, own, G::WARP);
         if grid.warp_lane() != 0 || all == joined.identity() {
             return;
         }
@@ -39,23 +39,26 @@ fn each_fold<G: Grid>(
     mut visit: impl FnMut(Temps<G>, Fetched, Joined),
 ) {
     let grid = cx.grid();
-    let owner = grid.lane();
+    let room = Room::of(grid);
+    if grid.lane() >= room.lanes {
+        return;
+    }
     for at in first..end {
         let instruction = fetch(cx, at);
         if instruction.op != Op::Fold as u32 {
             continue;
         }
         if let Some(joined) = Joined::from_word(instruction.second) {
-            visit(Temps { grid, owner }, instruction, joined);
+            visit(room.of_lane(grid, grid.lane()), instruction, joined);
         }
     }
 }
 
-/// Joins the `value`s of the warp's lanes, which all take part.
+/// Joins the `value`s of each `lanes` lanes of a warp, a power of two. All of the warp take part.
 #[inline(always)]
-pub(super) fn join_warp<G: Grid>(grid: G, joined: Joined, value: u64) -> u64 {
+pub(super) fn join_lanes<G: Grid>(grid: G, joined: Joined, value: u64, lanes: u32) -> u64 {
     let mut all = value;
-    let mut delta = G::WARP / 2;
+    let mut delta = lanes / 2;
     while delta > 0 {
         let from = grid.warp_lane() ^ delta;
         let low = grid.shuffle(all as u32, from);

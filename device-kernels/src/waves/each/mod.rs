@@ -2,13 +2,15 @@
 //!
 //! The code lies in the launch's table and was checked by the host: it names
 //! temporaries that there are, and its parts for edges end inside of it. Lanes of a warp
-//! walk it together, an item each, so that they may vote on the way; a lane whose item is
-//! left out walks along. Temporaries lie in the block's shared memory, one word per lane: so
+//! walk it together, some items each, so that they may vote on the way; a lane whose items are
+//! left out walks along. Temporaries lie in the block's shared memory, one word per item: so
 //! lanes that help with the edges of another lane's item read its values there.
 
+mod access;
 mod change;
 mod fold;
 mod rows;
+mod slots;
 mod straight;
 mod temps;
 mod values;
@@ -16,9 +18,12 @@ mod values;
 use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::memory::{Words, none_missed};
+use crate::shared::EACH_SLOTS;
 use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{EachRecord, NO_REGISTER};
+use slots::{Words4, has, mask};
+use temps::Room;
 
 /// A part of the code: its first instruction and the one after its last.
 pub(super) type Part = (u32, u32);
@@ -69,39 +74,49 @@ fn list_of<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<Option<(Words, u32)
 }
 
 /// Deals the items out: to threads as they ask, or to the lanes of warps, whose chunks go
-/// to the blocks in turn. All warps of a block take as many chunks, since a block may have
-/// to meet at an item with many edges.
+/// to the blocks in turn. A short list is shared out among all warps. All warps of a block take as
+/// many chunks, since a block may have to meet at an item with many edges.
 #[inline(always)]
 fn each<G: Grid>(cx: ContextRef<G>, code: Part, (items, list): (u32, Option<Words>)) {
     let (team, grid) = (cx.context().team, cx.grid());
     let item_at = |at: u32| list.map_or(at, |list| list.load_weak(grid, at));
     if G::WARP == 1 {
-        return team.each_taken(items, |at| item(cx, code, item_at(at), true));
+        return team.each_taken(items, |at| item(cx, code, [item_at(at), 0, 0, 0], 1));
     }
+    let lanes = Room::of(grid).lanes;
+    let warps = lanes / G::WARP * team.size();
+    let chunk = items.div_ceil(warps).clamp(1, G::WARP);
+    let is_used = grid.lane() < lanes && grid.warp_lane() < chunk;
     let warp = grid.lane() / G::WARP;
-    let own = u64::from((warp * team.size() + team.rank()) * G::WARP + grid.warp_lane());
-    let stride = u64::from(team.size() * grid.lanes());
+    let own = u64::from((warp * team.size() + team.rank()) * chunk + grid.warp_lane());
+    let stride = u64::from(warps * chunk);
     let mut tile = 0_u64;
     while tile < u64::from(items) {
-        let at = tile + own;
-        let is_there = at < u64::from(items);
-        let number = if is_there { item_at(at as u32) } else { 0 };
-        item(cx, code, number, is_there);
-        tile += stride;
+        let at = |slot: usize| tile + stride * slot as u64 + own;
+        let there = mask::<G>(|slot| is_used && at(slot) < u64::from(items));
+        let numbers = slots::each::<G, _>(|slot| {
+            if has(there, slot) {
+                item_at(at(slot) as u32)
+            } else {
+                0
+            }
+        });
+        item(cx, code, numbers, there);
+        tile += stride * u64::from(EACH_SLOTS);
     }
 }
 
-/// Runs the code for an item, or along with other lanes where there is none.
+/// Runs the code for items, or along with other lanes where there is none.
 #[inline(always)]
-fn item<G: Grid>(cx: ContextRef<G>, (first, end): Part, item: u32, is_there: bool) {
-    let (mut at, mut active) = (first, is_there);
+fn item<G: Grid>(cx: ContextRef<G>, (first, end): Part, items: Words4, there: u32) {
+    let (mut at, mut active) = (first, there);
     while at < end {
-        let place = straight::Place::of_item(cx.grid(), item);
+        let place = straight::Place::of_items(items);
         let (next, flags) = straight::run(cx, (at, end), place, active);
-        active = flags & straight::ACTIVE != 0;
+        active = flags & straight::ACTIVE;
         at = next;
         if at < end {
-            at = rows::run(cx, at, item, active);
+            at = rows::run(cx, at, items, active);
         }
     }
 }

@@ -1,40 +1,78 @@
 //! Runs a part of the code for each edge of each item's row.
 //!
-//! Short rows stay with the lane whose item it is; longer ones get a warp, one after the
-//! other, and the longest the whole block. What a lane has found of a row lies in a
-//! temporary of its own and is joined at the row's end.
+//! Short rows stay with the lane whose item it is; longer ones get a group of lanes, or a warp,
+//! one after the other, and the longest the whole block. What a lane has found of a row lies in
+//! temporaries of its own and is joined at the row's end.
 
-use super::fold::join_warp;
-use super::straight::{ACTIVE, ENOUGH, Place, SETTLED, is_node, rows_of, run as walk};
-use super::temps::{B, Fetched, TO, Temps, fetch};
-use super::values;
+use super::access::rows_of;
+use super::fold::join_lanes;
+use super::slots::{Words4, each, has, mask, used};
+use super::straight::{ACTIVE, ENOUGH, Place, SETTLED, owner_of, run as walk};
+use super::temps::{B, Fetched, Room, TO, fetch};
+use super::{change, values};
 use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::memory::Csr;
-use crate::shared::{EACH_ITEM, EACH_VOTES};
+use crate::shared::{EACH_ITEM, EACH_SLOTS, EACH_VOTES};
 use seawall_core::abi::code::{EdgesPart, Joined, Kind};
 
 /// Most edges of a row that its lane handles alone.
-const OWN_EDGES: u32 = 8;
+const OWN_EDGES: u32 = 2 * EACH_SLOTS;
 
-/// A block takes rows of more edges than this many times its lanes.
-const BLOCK_ROUNDS: u32 = 2;
+/// Lanes of a small group.
+const GROUP: u32 = 8;
+
+/// Most edges of a row that a small group handles.
+const GROUP_EDGES: u32 = 8 * GROUP * EACH_SLOTS;
 
 /// The part and whose rows it is for.
 #[derive(Clone, Copy, Debug)]
 struct Rows<G> {
     cx: ContextRef<G>,
     grid: G,
+    room: Room,
     csr: Csr,
     /// First instruction, first reduction, and the end.
     body: (u32, u32, u32),
     ends_early: bool,
 }
 
-/// Runs the part that begins at `at`; tells where it ends. All lanes of the block call
-/// this, in warps that have more than one.
+/// A row of edges and whose it is.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    item: u32,
+    start: u32,
+    degree: u32,
+}
+
+impl Row {
+    const NONE: Self = Self {
+        item: 0,
+        start: 0,
+        degree: 0,
+    };
+}
+
+/// Runs the part that begins at `at` for the slots of `active`; tells where it ends. All lanes of
+/// the block call this, in warps that have more than one.
+#[inline(always)]
+pub(super) fn run<G: Grid>(cx: ContextRef<G>, at: u32, items: Words4, active: u32) -> u32 {
+    let [first, second, third, fourth] = items;
+    visit(cx, at, first, second, third, fourth, active)
+}
+
+/// [`run`] by words: what a call takes by reference lies in local memory.
 #[inline(never)]
-pub(super) fn run<G: Grid>(cx: ContextRef<G>, at: u32, item: u32, active: bool) -> u32 {
+#[expect(clippy::too_many_arguments, reason = "see above")]
+fn visit<G: Grid>(
+    cx: ContextRef<G>,
+    at: u32,
+    first: u32,
+    second: u32,
+    third: u32,
+    fourth: u32,
+    active: u32,
+) -> u32 {
     let grid = cx.grid();
     let begin = fetch(cx, at);
     let part = EdgesPart::from_word(begin.first);
@@ -43,26 +81,20 @@ pub(super) fn run<G: Grid>(cx: ContextRef<G>, at: u32, item: u32, active: bool) 
     let rows = Rows {
         cx,
         grid,
+        room: Room::of(grid),
         csr: rows_of(grid, tables, part.edges as u32),
         body: (at + 1, end - part.reductions, end),
         ends_early: part.ends_early,
     };
-    let is_there = active && is_node(grid, item, tables.nodes(grid));
-    let (start, stop) = if is_there {
-        rows.csr.row(grid, item)
-    } else {
-        (0, 0)
-    };
-    rows.begin();
-    let degree = stop - start;
-    if G::WARP == 1 {
-        rows.alone(item, (start, degree));
-        return end;
+    let items = [first, second, third, fourth];
+    let there = change::within(grid, items, (tables.nodes(grid), active));
+    if grid.lane() < rows.room.lanes {
+        rows.begin();
+        rows.by_lanes(items, there);
     }
-    let most = grid.lanes() * BLOCK_ROUNDS;
-    rows.alone(item, (start, if degree <= OWN_EDGES { degree } else { 0 }));
-    rows.by_warps(item, (start, degree), degree > OWN_EDGES && degree <= most);
-    rows.by_block(item, degree > most);
+    if G::WARP > 1 {
+        rows.by_block(items, there);
+    }
     end
 }
 
@@ -78,180 +110,258 @@ impl<G: Grid> Rows<G> {
         }
     }
 
+    /// The row of an item, if it is there.
     #[inline(always)]
-    fn temps(&self, owner: u32) -> Temps<G> {
-        let grid = self.grid;
-        Temps { grid, owner }
+    fn row(&self, item: u32, is_there: bool) -> Row {
+        if !is_there {
+            return Row::NONE;
+        }
+        let (start, stop) = self.csr.row(self.grid, item);
+        Row {
+            item,
+            start,
+            degree: stop - start,
+        }
     }
 
-    /// Sets what the item's row comes to, and what the lane has found, to what changes
-    /// nothing.
+    /// Most edges of a row that a warp handles.
+    #[inline(always)]
+    fn warp_edges(&self) -> u32 {
+        self.room.lanes * EACH_SLOTS
+    }
+
+    /// Sets what the items' rows come to to what changes nothing.
     #[inline(always)]
     fn begin(&self) {
-        let own = self.temps(self.grid.lane());
+        let own = self.room.of_lane(self.grid, self.grid.lane());
         self.each_reduction(|at, joined| {
-            let is_wide = joined.kind == Kind::U64;
-            own.set_value(at, TO, is_wide, joined.identity());
+            own.fill(at, TO, joined.kind == Kind::U64, joined.identity());
         });
-        self.forget();
     }
 
+    /// Sets what the lane has found to what changes nothing.
     #[inline(always)]
     fn forget(&self) {
-        let own = self.temps(self.grid.lane());
+        let own = self.room.of_lane(self.grid, self.grid.lane());
         self.each_reduction(|at, joined| {
-            let is_wide = joined.kind == Kind::U64;
-            own.set_value(at, B, is_wide, joined.identity());
+            own.fill(at, B, joined.kind == Kind::U64, joined.identity());
         });
     }
 
-    /// Runs the part for an edge, or along with other lanes; tells whether the row may
-    /// end.
+    /// Goes through the rows that need no block, slot by slot. A warp operation.
     #[inline(always)]
-    fn edge(&self, (item, owner): (u32, u32), edge: u32, on: bool) -> bool {
-        let mut neighbour = 0;
-        if on {
-            neighbour = self.csr.target(self.grid, edge);
+    fn by_lanes(&self, [first, second, third, fourth]: Words4, there: u32) {
+        let grid = self.grid;
+        let most = self.warp_edges();
+        let mut rotating = (first, second, third, fourth);
+        for slot in 0..used::<G>() {
+            let (item, second, third, fourth) = rotating;
+            rotating = (second, third, fourth, item);
+            let row = self.row(item, has(there, slot as usize));
+            if G::WARP == 1 {
+                self.by_groups(slot, row, row.degree > 0, 1);
+                continue;
+            }
+            let is_own = row.degree > 0 && row.degree <= OWN_EDGES;
+            let is_group = row.degree > OWN_EDGES && row.degree <= GROUP_EDGES.min(most);
+            let is_warp = row.degree > GROUP_EDGES && row.degree <= most;
+            if grid.ballot(is_own) != 0 {
+                self.by_groups(slot, row, is_own, 1);
+            }
+            self.by_groups(slot, row, is_group, GROUP);
+            self.by_groups(slot, row, is_warp, G::WARP);
         }
+    }
+
+    /// Groups of `lanes` lanes go through the rows of the lanes that `wants` it. A warp
+    /// operation.
+    #[inline(always)]
+    fn by_groups(&self, slot: u32, row: Row, wants: bool, lanes: u32) {
+        let grid = self.grid;
+        let warp = grid.lane() - grid.warp_lane();
+        let mut wanted = grid.ballot(wants);
+        while wanted != 0 {
+            let (lane, found) = if lanes == 1 {
+                wanted = 0;
+                (grid.warp_lane(), row)
+            } else {
+                let lane = taken(&mut wanted, grid.warp_lane() / lanes, G::WARP / lanes);
+                let from = |word: u32| grid.shuffle(word, lane & (G::WARP - 1));
+                let found = Row {
+                    item: from(row.item),
+                    start: from(row.start),
+                    degree: from(row.degree),
+                };
+                (lane, found)
+            };
+            let is_there = if lanes == 1 { wants } else { lane < G::WARP };
+            let found = if is_there { found } else { Row::NONE };
+            let owner = (warp + (lane & (G::WARP - 1)), slot);
+            self.group(found, owner, (is_there, lanes));
+        }
+    }
+
+    /// Each group of `lanes` lanes goes through a row, and stores what it comes to. A warp
+    /// operation.
+    #[inline(always)]
+    fn group(&self, row: Row, owner: (u32, u32), (is_there, lanes): (bool, u32)) {
+        let grid = self.grid;
+        self.forget();
+        // Lanes read what an item's lane holds.
+        grid.warp_barrier();
+        let first = grid.warp_lane() & (lanes - 1);
+        self.share(row, owner, (first, lanes));
+        self.each_reduction(|at, joined| {
+            let own = self.room.of_lane(grid, grid.lane()).join(at, B, joined);
+            let all = join_lanes(grid, joined, own, lanes);
+            if first == 0 && is_there {
+                let of_item = self.room.at_edges(grid, owner);
+                of_item.set_item(at, TO, joined.kind == Kind::U64, all);
+            }
+        });
+        grid.warp_barrier();
+    }
+
+    /// Goes through the edges of a row with some lanes, of which this is number `first` of
+    /// `lanes`: with a block's, or with those of a group of the warp.
+    #[inline(always)]
+    fn share(&self, row: Row, owner: (u32, u32), (first, lanes): (u32, u32)) {
+        let grid = self.grid;
+        let group = if lanes < G::WARP {
+            ((1 << lanes) - 1) << (grid.warp_lane() - first)
+        } else {
+            u32::MAX
+        };
+        let mut k = first;
+        let mut enough = false;
+        loop {
+            let rest = if enough { 0 } else { row.degree };
+            let on = mask::<G>(|slot| k.saturating_add(slot as u32 * lanes) < rest);
+            if grid.ballot(on != 0) == 0 {
+                return;
+            }
+            let edge = row.start.wrapping_add(k);
+            let found = self.edges(row.item, owner_of(owner.0, owner.1), (edge, lanes), on);
+            enough |= grid.ballot(found) & group != 0;
+            k = k.saturating_add(lanes * used::<G>());
+        }
+    }
+
+    /// Runs the part for edges, or along with other lanes; tells whether the row may end.
+    #[inline(always)]
+    fn edges(&self, item: u32, owner: u32, (edge, step): (u32, u32), on: u32) -> bool {
+        let ends = each::<G, _>(|slot| {
+            if has(on, slot) {
+                self.csr.target(self.grid, edge + step * slot as u32)
+            } else {
+                0
+            }
+        });
         let place = Place {
+            ends,
             item,
-            neighbour,
             edge,
+            step,
             owner,
         };
         let (_, flags) = walk(self.cx, (self.body.0, self.body.2), place, on);
         // An edge that was left out has reduced nothing, and so settles nothing.
-        let settled = self.ends_early && flags & SETTLED != 0 && flags & ACTIVE != 0;
-        settled || flags & ENOUGH != 0
+        let settled = flags & flags >> SETTLED & ACTIVE != 0;
+        self.ends_early && settled || flags & ENOUGH != 0
     }
 
-    /// Every lane goes through its own row. A warp operation.
+    /// The block goes through the longest rows. A block operation.
     #[inline(always)]
-    fn alone(&self, item: u32, (start, degree): (u32, u32)) {
+    fn by_block(&self, items: Words4, there: u32) {
         let grid = self.grid;
-        let own = grid.lane();
-        let (mut k, mut on) = (0, degree > 0);
-        while grid.ballot(on) != 0 {
-            let enough = self.edge((item, own), start.wrapping_add(k), on);
-            k += 1;
-            on = on && k < degree && !enough;
-        }
-        if degree > 0 {
-            self.each_reduction(|at, joined| {
-                let is_wide = joined.kind == Kind::U64;
-                let found = self.temps(own).value(at, B, is_wide);
-                self.temps(own).set_value(at, TO, is_wide, found);
-            });
-        }
-    }
-
-    /// Goes through the edges `start..start + degree` of a row with some lanes, of which
-    /// this is number `first` of `lanes`.
-    #[inline(always)]
-    fn share(&self, place: (u32, u32), (start, degree): (u32, u32), (first, lanes): (u32, u32)) {
-        let mut k = first;
-        let mut enough = false;
-        loop {
-            let on = k < degree && !enough;
-            if self.grid.ballot(on) == 0 {
-                return;
-            }
-            let found = self.edge(place, start.wrapping_add(k), on);
-            enough = self.grid.ballot(found) != 0;
-            k = k.saturating_add(lanes);
-        }
-    }
-
-    /// The warp goes through the rows of the lanes that `wants` it. A warp operation.
-    #[inline(always)]
-    fn by_warps(&self, item: u32, (start, degree): (u32, u32), wants: bool) {
-        let grid = self.grid;
-        let mut wanted = grid.ballot(wants);
-        let warp = grid.lane() - grid.warp_lane();
-        while wanted != 0 {
-            let lane = wanted.trailing_zeros();
-            wanted &= wanted - 1;
-            self.forget();
-            grid.warp_barrier();
-            let from = |word: u32| grid.shuffle(word, lane);
-            let (row, place) = ((from(start), from(degree)), (from(item), warp + lane));
-            self.share(place, row, (grid.warp_lane(), G::WARP));
-            self.each_reduction(|at, joined| {
-                let is_wide = joined.kind == Kind::U64;
-                let own = self.temps(grid.lane()).value(at, B, is_wide);
-                let all = join_warp(grid, joined, own);
-                if grid.warp_lane() == lane {
-                    self.temps(grid.lane()).set_value(at, TO, is_wide, all);
-                }
-            });
-            grid.warp_barrier();
-        }
-    }
-
-    /// The block goes through the rows of the lanes that `wants` it. A block operation.
-    #[inline(always)]
-    fn by_block(&self, item: u32, wants: bool) {
-        let grid = self.grid;
-        if !grid.block_any(wants) {
+        let most = self.warp_edges();
+        let wants = mask::<G>(|slot| has(there, slot) && self.row(items[slot], true).degree > most);
+        if !grid.block_any(wants != 0) {
             return;
         }
-        let votes = grid.ballot(wants);
+        let votes = each::<G, _>(|slot| grid.ballot(has(wants, slot)));
         let warp = grid.lane() / G::WARP;
         if grid.warp_lane() == 0 {
-            // SAFETY: one word per warp, and a block has at most 32 warps.
-            unsafe { EACH_VOTES.store(grid, warp, votes) };
+            each::<G, _>(|slot| {
+                let place = warp * EACH_SLOTS + slot as u32;
+                // SAFETY: a word per warp and slot, and a block has at most 32 warps.
+                unsafe { EACH_VOTES.store(grid, place, votes[slot]) };
+            });
         }
         grid.block_barrier();
-        for warp in 0..grid.lanes() / G::WARP {
+        for place in 0..grid.lanes() / G::WARP * EACH_SLOTS {
             // SAFETY: as above.
-            let mut wanted = unsafe { EACH_VOTES.load(grid, warp) };
+            let mut wanted = unsafe { EACH_VOTES.load(grid, place) };
+            let slot = place % EACH_SLOTS;
+            let [first, second, third, fourth] = items;
+            let item = match slot {
+                0 => first,
+                1 => second,
+                2 => third,
+                _ => fourth,
+            };
             while wanted != 0 {
-                let owner = warp * G::WARP + wanted.trailing_zeros();
+                let owner = place / EACH_SLOTS * G::WARP + wanted.trailing_zeros();
                 wanted &= wanted - 1;
-                self.together(item, owner);
+                self.together(item, (owner, slot));
             }
         }
     }
 
-    /// The block goes through the row of lane `owner`. A block operation.
+    /// The block goes through the row of an item of lane `owner`. A block operation.
     #[inline(always)]
-    fn together(&self, item: u32, owner: u32) {
+    fn together(&self, item: u32, owner: (u32, u32)) {
         let grid = self.grid;
-        if grid.lane() == owner {
+        let works = grid.lane() < self.room.lanes;
+        if grid.lane() == owner.0 {
             // SAFETY: a fixed word.
             unsafe { EACH_ITEM.store(grid, 0, item) };
         }
-        self.forget();
         grid.block_barrier();
-        // SAFETY: a fixed word.
-        let item = unsafe { EACH_ITEM.load(grid, 0) };
-        let (start, stop) = self.csr.row(grid, item);
-        let row = (start, stop - start);
-        self.share((item, owner), row, (grid.lane(), grid.lanes()));
-        self.each_reduction(|at, joined| {
-            let is_wide = joined.kind == Kind::U64;
-            let temps = self.temps(grid.lane());
-            let all = join_warp(grid, joined, temps.value(at, B, is_wide));
-            temps.set_value(at, B, is_wide, all);
-        });
+        if works {
+            self.forget();
+            // SAFETY: a fixed word.
+            let row = self.row(unsafe { EACH_ITEM.load(grid, 0) }, true);
+            self.share(row, owner, (grid.lane(), self.room.lanes));
+            self.each_reduction(|at, joined| {
+                let own = self.room.of_lane(grid, grid.lane());
+                let all = own.join(at, B, joined);
+                let all = join_lanes(grid, joined, all, G::WARP);
+                own.fill(at, B, joined.kind == Kind::U64, all);
+            });
+        }
         grid.block_barrier();
-        if grid.lane() == owner {
-            self.each_reduction(|at, joined| self.gather(at, joined));
+        if grid.lane() == owner.0 {
+            self.each_reduction(|at, joined| self.gather(at, joined, owner));
         }
         grid.block_barrier();
     }
 
-    /// Joins what the warps have found to this lane's item.
+    /// Joins what the warps have found to an item of this lane.
     #[inline(always)]
-    fn gather(&self, at: Fetched, joined: Joined) {
-        let (is_wide, grid) = (joined.kind == Kind::U64, self.grid);
+    fn gather(&self, at: Fetched, joined: Joined, owner: (u32, u32)) {
+        let grid = self.grid;
+        let is_wide = joined.kind == Kind::U64;
         let mut all = joined.identity();
-        for warp in 0..grid.lanes() / G::WARP {
-            let found = self
-                .temps(grid.lane())
-                .value_of(at, B, is_wide, warp * G::WARP);
-            all = values::join(joined, all, found);
+        for warp in 0..self.room.lanes / G::WARP {
+            let found = self.room.of_lane(grid, warp * G::WARP);
+            all = values::join(joined, all, found.first(at, B, is_wide));
         }
-        self.temps(grid.lane()).set_value(at, TO, is_wide, all);
+        let of_item = self.room.at_edges(grid, owner);
+        of_item.set_item(at, TO, is_wide, all);
     }
+}
+
+/// The lane for group `group` of `groups`: they take the lowest lanes of `wanted` in turn. One of
+/// [`u32::BITS`] and more if there are not as many.
+#[inline(always)]
+fn taken(wanted: &mut u32, group: u32, groups: u32) -> u32 {
+    let mut lane = u32::BITS;
+    for turn in 0..groups {
+        if turn == group {
+            lane = wanted.trailing_zeros();
+        }
+        *wanted &= wanted.wrapping_sub(1);
+    }
+    lane
 }

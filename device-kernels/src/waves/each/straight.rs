@@ -1,60 +1,80 @@
 //! Runs instructions one after another, up to the next part that is for edges.
 
-use super::temps::{A, B, C, Fetched, TO, Temps, fetch_from};
+use super::slots::{ALL, SLOTS, Words4, each, has, mask};
+use super::temps::{A, B, C, Fetched, Room, TO, Temps, fetch, fetch_from};
 use super::{Part, change, values};
 use crate::context::ContextRef;
 use crate::grid::Grid;
-use crate::memory::{Csr, Words, note_missed};
-use crate::tables::Tables;
-use seawall_core::abi::code::{Edges, Joined, Kind, Op, random};
+use crate::shared::EACH_SLOTS;
+use seawall_core::abi::code::{Joined, Kind, Op, random};
 
-/// Flag: the item is still in.
-pub(super) const ACTIVE: u32 = 1;
+/// Flags of [`run`]: a bit per slot that is still in.
+pub(super) const ACTIVE: u32 = ALL;
 /// Flag: the rest of the row may be left out.
-pub(super) const ENOUGH: u32 = 2;
-/// Flag: every reduction of the part holds a value that no other changes.
-pub(super) const SETTLED: u32 = 4;
+pub(super) const ENOUGH: u32 = 1 << EACH_SLOTS;
 
 /// Position of a lane. Words alone, which calls hand on in registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
+    /// The items of the slots, or the nodes at the other ends of the edges.
+    pub(super) ends: Words4,
+    /// The item whose edges these are.
     pub(super) item: u32,
-    pub(super) neighbour: u32,
+    /// Edge of the first slot, and the distance to that of the next one.
     pub(super) edge: u32,
-    /// Lane of the block whose item it is.
+    pub(super) step: u32,
+    /// Lane of the block whose item it is, and slot of that lane; [`OF_ITEMS`] for items.
     pub(super) owner: u32,
 }
 
+/// In place of an owner: the slots are items.
+const OF_ITEMS: u32 = u32::MAX;
+
+/// An owner as a word.
+#[inline(always)]
+pub(super) const fn owner_of(lane: u32, slot: u32) -> u32 {
+    lane * EACH_SLOTS + slot
+}
+
 impl Place {
-    /// A lane at an item of its own.
+    /// A lane at items of its own.
     #[inline(always)]
-    pub(super) fn of_item<G: Grid>(grid: G, item: u32) -> Self {
+    pub(super) fn of_items(items: Words4) -> Self {
         Self {
-            item,
-            neighbour: 0,
+            ends: items,
+            item: 0,
             edge: 0,
-            owner: grid.lane(),
+            step: 0,
+            owner: OF_ITEMS,
         }
     }
 }
 
-/// Runs the instructions `at..end` up to a part for edges; tells where it stopped, and
-/// flags. All lanes of the warp call this with the same part.
+/// Runs the instructions `at..end` for the slots of `active` up to a part for edges; tells where
+/// it stopped, and flags: the slots that are still in, [`ENOUGH`], and above it the slots for which
+/// every reduction holds a value that no other changes. All lanes of the warp call this with the
+/// same part.
 #[inline(always)]
-pub(super) fn run<G: Grid>(
-    cx: ContextRef<G>,
-    part: Part,
-    place: Place,
-    active: bool,
-) -> (u32, u32) {
-    let Place {
-        item,
-        neighbour,
-        edge,
-        owner,
-    } = place;
-    walk(cx, part.0, part.1, item, neighbour, edge, owner, active)
+pub(super) fn run<G: Grid>(cx: ContextRef<G>, part: Part, place: Place, active: u32) -> (u32, u32) {
+    let [first, second, third, fourth] = place.ends;
+    walk(
+        cx,
+        part.0,
+        part.1,
+        first,
+        second,
+        third,
+        fourth,
+        place.item,
+        place.edge,
+        place.step,
+        place.owner,
+        active,
+    )
 }
+
+/// First bit of the settled slots among the flags.
+pub(super) const SETTLED: u32 = EACH_SLOTS + 1;
 
 /// [`run`] by words: what a call takes by reference lies in local memory.
 #[inline(never)]
@@ -63,259 +83,302 @@ fn walk<G: Grid>(
     cx: ContextRef<G>,
     first: u32,
     end: u32,
+    end_0: u32,
+    end_1: u32,
+    end_2: u32,
+    end_3: u32,
     item: u32,
-    neighbour: u32,
     edge: u32,
+    step: u32,
     owner: u32,
-    active: bool,
+    active: u32,
 ) -> (u32, u32) {
     let grid = cx.grid();
+    let after = |at: u32| {
+        if owner == OF_ITEMS {
+            next_edges(cx, (at, end))
+        } else {
+            end
+        }
+    };
+    if grid.ballot(active != 0) == 0 {
+        return (after(first), 0);
+    }
+    let room = Room::of(grid);
     let mut lane = Lane {
         cx,
-        temps: Temps { grid, owner },
+        grid,
+        temps: if owner == OF_ITEMS {
+            room.of_lane(grid, grid.lane())
+        } else {
+            room.at_edges(grid, (owner / EACH_SLOTS, owner % EACH_SLOTS))
+        },
         place: Place {
+            ends: [end_0, end_1, end_2, end_3],
             item,
-            neighbour,
             edge,
+            step,
             owner,
         },
-        flags: u32::from(active) | SETTLED,
+        active,
+        settled: ALL,
+        enough: false,
     };
     let code = cx.context().tables.code(grid);
     let mut at = first;
-    let mut any = grid.ballot(active) != 0;
+    let mut next = fetch_from(grid, code, at);
     while at < end {
-        let instruction = fetch_from(grid, code, at);
+        let instruction = next;
+        // Fetched while this one runs; the last one again, as there may be none after it.
+        next = fetch_from(grid, code, (at + 1).min(end - 1));
         let Some(op) = Op::from_word(instruction.op) else {
             break;
         };
         if op == Op::Edges {
-            return (at, lane.flags);
+            return (at, lane.flags());
         }
-        if any {
-            lane.step(op, instruction);
+        lane.step(op, instruction);
+        at += 1;
+        if op == Op::Only && grid.ballot(lane.active != 0) == 0 {
+            return (after(at), lane.flags());
         }
-        if op == Op::Only {
-            any = grid.ballot(lane.flags & ACTIVE != 0) != 0;
-        }
+    }
+    (end, lane.flags())
+}
+
+/// The next part for edges among the instructions `at..end`, or the end.
+#[inline(always)]
+fn next_edges<G: Grid>(cx: ContextRef<G>, (mut at, end): Part) -> u32 {
+    while at < end && fetch(cx, at).op != Op::Edges as u32 {
         at += 1;
     }
-    (end, lane.flags)
+    at
 }
 
 /// A lane and what it runs with.
 #[derive(Clone, Copy, Debug)]
-struct Lane<G> {
-    cx: ContextRef<G>,
-    temps: Temps<G>,
-    place: Place,
-    flags: u32,
+pub(super) struct Lane<G> {
+    pub(super) cx: ContextRef<G>,
+    pub(super) grid: G,
+    pub(super) temps: Temps<G>,
+    pub(super) place: Place,
+    /// Slots that are in.
+    pub(super) active: u32,
+    /// Slots whose reductions hold values that no other changes.
+    settled: u32,
+    enough: bool,
 }
 
-/// Whether `op` is one of those from `first` to `last`.
+/// Whether `op` is one of those up to `last`.
 #[inline(always)]
-const fn is_among(op: Op, first: Op, last: Op) -> bool {
-    (op as u32).wrapping_sub(first as u32) <= last as u32 - first as u32
+const fn is_up_to(op: Op, last: Op) -> bool {
+    op as u32 <= last as u32
 }
 
 impl<G: Grid> Lane<G> {
     #[inline(always)]
-    fn is_active(&self) -> bool {
-        self.flags & ACTIVE != 0
+    fn flags(&self) -> u32 {
+        self.active | u32::from(self.enough) << EACH_SLOTS | self.settled << SETTLED
     }
 
-    /// Runs an instruction. Values are made in every lane, as that costs nothing; memory
-    /// is left alone by lanes whose item is out.
+    /// Runs an instruction. Values are made in every slot, as that costs nothing; memory
+    /// is left alone by slots that are out.
     #[inline(always)]
     fn step(&mut self, op: Op, at: Fetched) {
-        let temps = self.temps;
-        if is_among(op, Op::Constant, Op::EdgeWeight) {
-            return self.make(op, at);
+        if is_up_to(op, Op::AtMostFloat) {
+            return self.word(op, at);
         }
-        if is_among(op, Op::Degree, Op::FirstEdge) {
-            return temps.set(at, TO, self.row(op, at));
+        if is_up_to(op, Op::AtMostWide) {
+            return self.wide(op, at);
         }
-        if is_among(op, Op::Load, Op::LatestWide) {
-            return self.load(op, at);
-        }
-        if is_among(op, Op::Add, Op::AtMostFloat) {
-            let word = values::word(op, temps.word(at, A), temps.word(at, B));
-            return temps.set(at, TO, word);
-        }
-        if is_among(op, Op::AddWide, Op::XorWide) {
-            let pair = values::wide(op, temps.wide(at, A), temps.wide(at, B));
-            return temps.set_value(at, TO, true, pair);
-        }
-        if is_among(op, Op::ShiftLeftWide, Op::ShiftRightWide) {
-            let by = u64::from(temps.word(at, B));
-            let pair = values::wide(op, temps.wide(at, A), by);
-            return temps.set_value(at, TO, true, pair);
-        }
-        if is_among(op, Op::EqualWide, Op::AtMostWide) {
-            let word = values::narrow(op, temps.wide(at, A), temps.wide(at, B));
-            return temps.set(at, TO, word);
-        }
-        if is_among(op, Op::Select, Op::WideOf) {
+        if is_up_to(op, Op::WideOf) {
             return self.convert(op, at);
         }
         self.effect(op, at);
     }
 
+    /// Words, and what is loaded.
+    #[inline(always)]
+    fn word(&self, op: Op, at: Fetched) {
+        if is_up_to(op, Op::EdgeWeight) {
+            return self.make(op, at);
+        }
+        if is_up_to(op, Op::FirstEdge) {
+            return self.row(op, at);
+        }
+        if is_up_to(op, Op::LatestWide) {
+            return self.load(op, at);
+        }
+        let temps = self.temps;
+        let words = values::words::<G>(op, temps.operand(at, A), temps.operand(at, B));
+        temps.set(at, TO, words);
+    }
+
+    /// Pairs, and comparisons of them.
+    #[inline(always)]
+    fn wide(&self, op: Op, at: Fetched) {
+        let temps = self.temps;
+        let a = temps.pairs(at, A);
+        if is_up_to(op, Op::ShiftRightWide) {
+            let b = if is_up_to(op, Op::XorWide) {
+                temps.pairs(at, B)
+            } else {
+                temps.operand(at, B).map(u64::from)
+            };
+            return temps.set_pairs(at, TO, values::wide::<G>(op, a, b));
+        }
+        temps.set(at, TO, values::narrow::<G>(op, a, temps.pairs(at, B)));
+    }
+
     /// Values that come from where the lane is.
     #[inline(always)]
     fn make(&self, op: Op, at: Fetched) {
-        let word = match op {
-            Op::Item => self.place.item,
-            Op::Neighbour => self.place.neighbour,
-            Op::EdgeNumber => self.place.edge,
-            Op::EdgeWeight => self.weight(),
-            _ => at.first,
+        let (temps, place) = (self.temps, self.place);
+        let words = match op {
+            Op::Item if place.owner != OF_ITEMS => [place.item; SLOTS],
+            Op::Item | Op::Neighbour => place.ends,
+            Op::EdgeNumber => self.edges(),
+            Op::EdgeWeight => self.weights(),
+            Op::ConstantWide => {
+                let pair = u64::from(at.first) | u64::from(at.second) << 32;
+                return temps.fill(at, TO, true, pair);
+            }
+            _ => [at.first; SLOTS],
         };
-        let pair = u64::from(word) | u64::from(at.second) << 32;
-        self.temps.set_value(at, TO, op == Op::ConstantWide, pair);
+        temps.set(at, TO, words);
     }
 
     #[inline(always)]
-    fn weight(&self) -> u32 {
-        let grid = self.temps.grid;
-        match self.cx.context().tables.weights(grid) {
-            Some(weights) if self.is_active() => weights.constant(grid, self.place.edge),
-            _ => 0,
-        }
-    }
-
-    /// A property of a node's row; 0 for a number that is no node.
-    #[inline(always)]
-    fn row(&self, op: Op, at: Fetched) -> u32 {
-        let (grid, node) = (self.temps.grid, self.temps.word(at, A));
-        let tables = self.cx.context().tables;
-        if !self.is_active() || !is_node(grid, node, tables.nodes(grid)) {
-            return 0;
-        }
-        let (start, end) = rows_of(grid, tables, at.first).row(grid, node);
-        if op == Op::Degree { end - start } else { start }
-    }
-
-    /// Register `index`, or one without words.
-    #[inline(always)]
-    fn register(&self, index: u32) -> Words {
-        let found = self.cx.context().tables.register(self.temps.grid, index);
-        // SAFETY: an array of no words is valid.
-        found.unwrap_or_else(|_| unsafe { Words::new(core::ptr::null_mut(), 0) })
-    }
-
-    #[inline(always)]
-    fn load(&self, op: Op, at: Fetched) {
-        let (temps, grid) = (self.temps, self.temps.grid);
-        let is_wide = matches!(op, Op::LoadWide | Op::LatestWide);
-        let mut value = 0;
-        if self.is_active() {
-            let (from, index) = (self.register(at.first), temps.word(at, A));
-            value = match op {
-                Op::Load => u64::from(from.load_weak(grid, index)),
-                Op::Latest => u64::from(from.load(grid, index)),
-                Op::LoadWide => change::load_weak(grid, from, index),
-                _ => change::load(grid, from, index),
-            };
-        }
-        temps.set_value(at, TO, is_wide, value);
+    pub(super) fn edges(&self) -> Words4 {
+        let Place { edge, step, .. } = self.place;
+        each::<G, _>(|slot| edge.wrapping_add(step.wrapping_mul(slot as u32)))
     }
 
     /// Values that come of others in other ways.
     #[inline(always)]
     fn convert(&self, op: Op, at: Fetched) {
         let temps = self.temps;
-        let (value, is_wide) = match op {
-            Op::Select | Op::SelectWide => {
-                let is_wide = op == Op::SelectWide;
-                let which = if temps.word(at, A) != 0 { B } else { C };
-                (temps.value(at, which, is_wide), is_wide)
+        let words = match op {
+            Op::Select => {
+                let [which, b, c] = [A, B, C].map(|from| temps.words(at, from));
+                each::<G, _>(|slot| if which[slot] != 0 { b[slot] } else { c[slot] })
+            }
+            Op::SelectWide => {
+                let which = temps.words(at, A);
+                let [b, c] = [B, C].map(|from| temps.pairs(at, from));
+                let pair = |slot: usize| if which[slot] != 0 { b[slot] } else { c[slot] };
+                return temps.set_pairs(at, TO, each::<G, _>(pair));
             }
             Op::Random => {
-                let bits = random(at.first, temps.word(at, A), temps.word(at, B));
-                (u64::from(bits), false)
+                let [key, counter] = [A, B].map(|from| temps.words(at, from));
+                each::<G, _>(|slot| random(at.first, key[slot], counter[slot]))
             }
             Op::OnesWide | Op::LowZerosWide | Op::LowWord | Op::HighWord | Op::FloatOfWide => {
-                (u64::from(values::narrow(op, temps.wide(at, A), 0)), false)
+                let a = temps.pairs(at, A);
+                values::narrow::<G>(op, a, a)
             }
-            Op::Widen => (u64::from(temps.word(at, A)), true),
-            Op::WideOf => (f32::from_bits(temps.word(at, A)) as u64, true),
+            Op::Widen | Op::WideOf => {
+                let is_whole = op == Op::Widen;
+                let wide = |word: u32| {
+                    if is_whole {
+                        u64::from(word)
+                    } else {
+                        f32::from_bits(word) as u64
+                    }
+                };
+                return temps.set_pairs(at, TO, temps.words(at, A).map(wide));
+            }
             Op::Pair => {
-                let (low, high) = (temps.word(at, A), temps.word(at, B));
-                (u64::from(low) | u64::from(high) << 32, true)
+                let [low, high] = [A, B].map(|from| temps.words(at, from));
+                let pair = |slot: usize| u64::from(low[slot]) | u64::from(high[slot]) << 32;
+                return temps.set_pairs(at, TO, each::<G, _>(pair));
             }
-            _ => (u64::from(values::word(op, temps.word(at, A), 0)), false),
+            _ => values::of_words::<G>(op, temps.words(at, A)),
         };
-        temps.set_value(at, TO, is_wide, value);
+        temps.set(at, TO, words);
     }
 
     /// Instructions that change more than a temporary.
     #[inline(always)]
     fn effect(&mut self, op: Op, at: Fetched) {
-        let (temps, grid) = (self.temps, self.temps.grid);
-        if op == Op::Append {
-            let put = self.is_active() && temps.word(at, B) != 0;
-            let (list, count) = (self.register(at.first), self.register(at.second));
-            return change::append(grid, (list, count), temps.word(at, A), put);
-        }
-        if !self.is_active() {
-            return;
-        }
+        let temps = self.temps;
         match op {
-            Op::Only if temps.word(at, A) == 0 => self.flags &= !ACTIVE,
-            Op::Store => {
-                let to = self.register(at.first);
-                to.store_weak(grid, self.place.item, temps.word(at, A));
+            Op::Only => self.active &= self.set_in(at, A),
+            Op::Store | Op::StoreWide => self.store(op, at),
+            Op::Append => {
+                let put = self.active & self.set_in(at, B);
+                let (list, count) = (self.register(at.first), self.register(at.second));
+                change::append(self.grid, (list, count), temps.words(at, A), put);
             }
-            Op::StoreWide => {
-                let to = self.register(at.first);
-                change::store_weak(grid, to, self.place.item, temps.wide(at, A));
-            }
-            Op::Raise if temps.word(at, A) != 0 => self.cx.tag().raise(grid),
-            Op::Until if temps.word(at, A) != 0 => self.flags |= ENOUGH,
+            Op::Raise if self.active & self.set_in(at, A) != 0 => self.cx.tag().raise(self.grid),
+            Op::Until => self.enough |= self.active & self.set_in(at, A) != 0,
             Op::Scatter | Op::Fold | Op::Reduce => self.join(op, at),
             _ => {}
         }
     }
 
-    /// Instructions that join a value to others.
+    /// The slots whose word `which` is not 0.
+    #[inline(always)]
+    fn set_in(&self, at: Fetched, which: u32) -> u32 {
+        let words = self.temps.words(at, which);
+        mask::<G>(|slot| words[slot] != 0)
+    }
+
+    /// Instructions that join values to others.
     #[inline(always)]
     fn join(&mut self, op: Op, at: Fetched) {
-        let (temps, grid) = (self.temps, self.temps.grid);
+        let (temps, grid, active) = (self.temps, self.grid, self.active);
         let Some(joined) = Joined::from_word(at.second) else {
             return;
         };
         let is_wide = joined.kind == Kind::U64;
         if op == Op::Scatter {
-            let (to, index) = (self.register(at.first), temps.word(at, A));
-            let value = temps.value(at, B, is_wide);
-            let before = change::change(grid, to, index, (joined, value));
-            return temps.set_value(at, TO, is_wide, before);
+            let (to, index) = ((self.register(at.first), joined), temps.words(at, A));
+            // Without a question for the values before, nothing waits for them.
+            let is_asked = !at.is_nobody(TO);
+            if is_wide {
+                let before = change::change_pairs(grid, to, (index, temps.pairs(at, B)), active);
+                if is_asked {
+                    temps.set_pairs(at, TO, before);
+                }
+            } else if is_asked {
+                let values = (index, temps.words(at, B));
+                temps.set(at, TO, change::change_words(grid, to, values, active));
+            } else {
+                change::change_words(grid, to, (index, temps.words(at, B)), active);
+            }
+            return;
         }
-        let so_far = temps.value(at, B, is_wide);
-        let now = values::join(joined, so_far, temps.value(at, A, is_wide));
-        temps.set_value(at, B, is_wide, now);
-        if op == Op::Reduce && joined.end() != Some(now) {
-            self.flags &= !SETTLED;
+        let end = joined.end();
+        let settled = if is_wide {
+            let (so_far, more) = (temps.pairs(at, B), temps.pairs(at, A));
+            let now = values::join_pairs::<G>(joined.how, so_far, more);
+            let now = |slot: usize| {
+                if has(active, slot) {
+                    now[slot]
+                } else {
+                    so_far[slot]
+                }
+            };
+            let now = each::<G, _>(now);
+            temps.set_pairs(at, B, now);
+            mask::<G>(|slot| end == Some(now[slot]))
+        } else {
+            let (so_far, more) = (temps.words(at, B), temps.words(at, A));
+            let now = values::join_words::<G>(joined, so_far, more);
+            let now = |slot: usize| {
+                if has(active, slot) {
+                    now[slot]
+                } else {
+                    so_far[slot]
+                }
+            };
+            let now = each::<G, _>(now);
+            temps.set(at, B, now);
+            mask::<G>(|slot| end == Some(u64::from(now[slot])))
+        };
+        if op == Op::Reduce {
+            self.settled &= settled;
         }
     }
-}
-
-/// The rows of edges of a kind, which the launch holds.
-#[inline(always)]
-pub(super) fn rows_of<G: Grid>(grid: G, tables: Tables, edges: u32) -> Csr {
-    if edges == Edges::Out as u32 {
-        tables.outgoing(grid)
-    } else {
-        tables.incoming(grid)
-    }
-}
-
-/// Whether there is a node `item`; notes it where there is none.
-#[inline(always)]
-pub(super) fn is_node<G: Grid>(grid: G, item: u32, nodes: u32) -> bool {
-    if item >= nodes {
-        note_missed(grid, item, nodes);
-    }
-    item < nodes
 }

@@ -1,12 +1,14 @@
 //! Temporaries of a lane, and the instructions that name them.
 
+use super::slots::{Pairs4, SLOTS, Words4, each};
+use super::{Part, values};
 use crate::context::ContextRef;
-use crate::grid::Grid;
+use crate::grid::{Grid, PLACE};
 use crate::memory::Proven;
-use crate::shared::EACH_TEMPS;
-use seawall_core::abi::code::{Edges, EdgesPart, Instruction, OF_EDGE, Op, TEMPS};
-
-use super::Part;
+use crate::shared::{EACH_LANE, EACH_LANES, EACH_SLOTS, EACH_TEMPS};
+use seawall_core::abi::code::{
+    Edges, EdgesPart, Instruction, Joined, Kind, NOBODY, OF_EDGE, Op, TEMPS, WORD,
+};
 
 /// Words of an instruction.
 const WORDS: u32 = (size_of::<Instruction>() / 4) as u32;
@@ -41,94 +43,213 @@ pub(super) struct Fetched {
     pub(super) second: u32,
 }
 
+impl Fetched {
+    /// Whether there is no temporary in place of `which`: [`WORD`], or [`NOBODY`].
+    #[inline(always)]
+    pub(super) fn is_nobody(self, which: u32) -> bool {
+        const { assert!(WORD == NOBODY) };
+        self.temps >> (8 * which) & 0xff == u32::from(WORD)
+    }
+}
+
 /// Byte of temporary `which` in the word of an instruction: `to`, `a`, `b`, `c`.
 pub(super) const TO: u32 = 0;
 pub(super) const A: u32 = 1;
 pub(super) const B: u32 = 2;
 pub(super) const C: u32 = 3;
 
-/// The temporaries that a lane uses: its own for an edge, the owner's for its item.
+/// Bytes of a word in all slots.
+const ROW: u32 = EACH_SLOTS * PLACE;
+
+/// The memory of a block's temporaries: a row of all lanes for each, and in it the slots of a lane
+/// side by side.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Temps<G> {
-    pub(super) grid: G,
-    /// The lane of the block whose item it is.
-    pub(super) owner: u32,
+pub(super) struct Room {
+    /// Place of the first word.
+    first: u32,
+    /// Lanes that have temporaries, whole warps.
+    pub(super) lanes: u32,
 }
 
-impl<G: Grid> Temps<G> {
+impl Room {
+    /// What the launch asked for, if that serves more lanes than the memory that every block has.
     #[inline(always)]
-    fn place(self, instruction: Fetched, which: u32) -> u32 {
-        let temp = instruction.temps >> (8 * which) & 0xff;
-        let own = temp & u32::from(OF_EDGE) != 0;
-        let lane = if own { self.grid.lane() } else { self.owner };
-        let number = temp & !u32::from(OF_EDGE);
-        debug_assert!(number < u32::from(TEMPS), "temporary {number}");
-        number * self.grid.lanes() + lane
-    }
-
-    /// A word.
-    #[inline(always)]
-    pub(super) fn word(self, instruction: Fetched, which: u32) -> u32 {
-        // SAFETY: the host checked that there is such a temporary, for which there is room.
-        unsafe { EACH_TEMPS.load(self.grid, self.place(instruction, which)) }
-    }
-
-    /// A pair.
-    #[inline(always)]
-    pub(super) fn wide(self, instruction: Fetched, which: u32) -> u64 {
-        let at = self.place(instruction, which);
-        // SAFETY: as above, also for the word after it.
-        let [low, high] = unsafe {
-            [
-                EACH_TEMPS.load(self.grid, at),
-                EACH_TEMPS.load(self.grid, at + self.grid.lanes()),
-            ]
-        };
-        u64::from(low) | u64::from(high) << 32
-    }
-
-    /// A word, or a pair if `is_wide`.
-    #[inline(always)]
-    pub(super) fn value(self, instruction: Fetched, which: u32, is_wide: bool) -> u64 {
-        if is_wide {
-            self.wide(instruction, which)
-        } else {
-            u64::from(self.word(instruction, which))
+    pub(super) fn of<G: Grid>(grid: G) -> Self {
+        let most = grid.extra_words() / EACH_LANE / G::WARP * G::WARP;
+        let is_extra = most > EACH_LANES;
+        let first = if is_extra { 0 } else { EACH_TEMPS.first() };
+        let served = if is_extra { most } else { EACH_LANES };
+        Self {
+            first: grid.place(is_extra, first),
+            lanes: grid.lanes().min(served),
         }
     }
 
-    /// The word of lane `lane` of the block in a temporary of an edge.
+    /// The temporaries of lane `lane`.
     #[inline(always)]
-    pub(super) fn value_of(self, at: Fetched, which: u32, is_wide: bool, lane: u32) -> u64 {
-        let own = self.place(at, which) - self.grid.lane();
-        let word = |from: u32| {
-            // SAFETY: as for `word`, for a lane of the block.
-            unsafe { EACH_TEMPS.load(self.grid, from + lane) }
-        };
-        let high = if is_wide {
-            word(own + self.grid.lanes())
-        } else {
-            0
-        };
-        u64::from(word(own)) | u64::from(high) << 32
+    pub(super) fn of_lane<G: Grid>(self, grid: G, lane: u32) -> Temps<G> {
+        debug_assert!(lane < self.lanes, "lane {lane} of {}", self.lanes);
+        let own = self.first + lane * ROW;
+        Temps {
+            grid,
+            own,
+            of_item: own,
+            next: self.lanes * ROW,
+            own_flag: u32::from(OF_EDGE),
+        }
     }
 
-    /// Stores a word.
+    /// The temporaries of this lane at edges of the item in slot `slot` of lane `owner`.
     #[inline(always)]
-    pub(super) fn set(self, instruction: Fetched, which: u32, word: u32) {
-        // SAFETY: as for `word`.
-        unsafe { EACH_TEMPS.store(self.grid, self.place(instruction, which), word) }
+    pub(super) fn at_edges<G: Grid>(self, grid: G, (owner, slot): (u32, u32)) -> Temps<G> {
+        Temps {
+            of_item: self.first + owner * ROW + slot * PLACE,
+            own_flag: 0,
+            ..self.of_lane(grid, grid.lane())
+        }
+    }
+}
+
+/// The temporaries that a lane uses.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Temps<G> {
+    grid: G,
+    /// Place of the lane's own.
+    own: u32,
+    /// Place of those of the item whose edges it visits.
+    of_item: u32,
+    /// Distance from one to the next.
+    next: u32,
+    /// [`OF_EDGE`] if the temporaries of items are the lane's own too.
+    own_flag: u32,
+}
+
+impl<G: Grid> Temps<G> {
+    /// How far temporary `which` is from the first, and whether it is the lane's own.
+    #[inline(always)]
+    fn place(self, instruction: Fetched, which: u32) -> (u32, bool) {
+        let temp = instruction.temps >> (8 * which) & 0xff;
+        let number = temp & !u32::from(OF_EDGE);
+        debug_assert!(number < u32::from(TEMPS), "temporary {number}");
+        let is_own = (temp | self.own_flag) & u32::from(OF_EDGE) != 0;
+        (number * self.next, is_own)
     }
 
-    /// Stores a word, or a pair if `is_wide`.
     #[inline(always)]
-    pub(super) fn set_value(self, instruction: Fetched, which: u32, is_wide: bool, value: u64) {
-        let at = self.place(instruction, which);
-        // SAFETY: as for `wide`.
+    fn load(self, (far, is_own): (u32, bool)) -> Words4 {
+        // SAFETY: the host checked that there is such a temporary, for which there is room; rows
+        // and lanes begin at multiples of four words.
         unsafe {
-            EACH_TEMPS.store(self.grid, at, value as u32);
+            if G::WARP == 1 {
+                let place = if is_own { self.own } else { self.of_item };
+                return [self.grid.place_load(place + far), 0, 0, 0];
+            }
+            if is_own {
+                self.grid.place_load4(self.own + far)
+            } else {
+                [self.grid.place_load(self.of_item + far); SLOTS]
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn store(self, far: u32, words: Words4) {
+        // SAFETY: as for `load`.
+        unsafe {
+            if G::WARP == 1 {
+                return self.grid.place_store(self.own + far, words[0]);
+            }
+            self.grid.place_store4(self.own + far, words);
+        }
+    }
+
+    /// A word of each slot; an item's word in all of them, at its edges.
+    #[inline(always)]
+    pub(super) fn words(self, instruction: Fetched, which: u32) -> Words4 {
+        self.load(self.place(instruction, which))
+    }
+
+    /// An operand that may be a word of the instruction.
+    #[inline(always)]
+    pub(super) fn operand(self, instruction: Fetched, which: u32) -> Words4 {
+        if instruction.is_nobody(which) {
+            return [instruction.first; SLOTS];
+        }
+        self.words(instruction, which)
+    }
+
+    /// A pair of each slot.
+    #[inline(always)]
+    pub(super) fn pairs(self, instruction: Fetched, which: u32) -> Pairs4 {
+        let (far, is_own) = self.place(instruction, which);
+        let low = self.load((far, is_own));
+        let high = self.load((far + self.next, is_own));
+        each::<G, _>(|slot| u64::from(low[slot]) | u64::from(high[slot]) << 32)
+    }
+
+    /// Stores a word of each slot. Code makes values of its own alone.
+    #[inline(always)]
+    pub(super) fn set(self, instruction: Fetched, which: u32, words: Words4) {
+        self.store(self.place(instruction, which).0, words);
+    }
+
+    /// Stores a pair of each slot.
+    #[inline(always)]
+    pub(super) fn set_pairs(self, instruction: Fetched, which: u32, pairs: Pairs4) {
+        let far = self.place(instruction, which).0;
+        self.store(far, pairs.map(|pair| pair as u32));
+        self.store(far + self.next, pairs.map(|pair| (pair >> 32) as u32));
+    }
+
+    /// Stores a value in each slot: a word, or a pair if `is_wide`.
+    #[inline(always)]
+    pub(super) fn fill(self, instruction: Fetched, which: u32, is_wide: bool, value: u64) {
+        let far = self.place(instruction, which).0;
+        self.store(far, [value as u32; SLOTS]);
+        if is_wide {
+            self.store(far + self.next, [(value >> 32) as u32; SLOTS]);
+        }
+    }
+
+    /// What the slots of `which` come to.
+    #[inline(always)]
+    pub(super) fn join(self, instruction: Fetched, which: u32, joined: Joined) -> u64 {
+        let all = if joined.kind == Kind::U64 {
+            self.pairs(instruction, which)
+        } else {
+            self.words(instruction, which).map(u64::from)
+        };
+        if G::WARP == 1 {
+            return all[0];
+        }
+        let [first, second, third, fourth] = all;
+        let [first, third] = [
+            values::join(joined, first, second),
+            values::join(joined, third, fourth),
+        ];
+        values::join(joined, first, third)
+    }
+
+    /// The first slot of `which`.
+    #[inline(always)]
+    pub(super) fn first(self, instruction: Fetched, which: u32, is_wide: bool) -> u64 {
+        if is_wide {
+            self.pairs(instruction, which)[0]
+        } else {
+            u64::from(self.words(instruction, which)[0])
+        }
+    }
+
+    /// Stores a value of the item whose edges these are: a word, or a pair if `is_wide`.
+    #[inline(always)]
+    pub(super) fn set_item(self, instruction: Fetched, which: u32, is_wide: bool, value: u64) {
+        let place = self.of_item + self.place(instruction, which).0;
+        // SAFETY: as for `load`.
+        unsafe {
+            self.grid.place_store(place, value as u32);
             if is_wide {
-                EACH_TEMPS.store(self.grid, at + self.grid.lanes(), (value >> 32) as u32);
+                let place = place + self.next;
+                self.grid.place_store(place, (value >> 32) as u32);
             }
         }
     }

@@ -1,107 +1,171 @@
-//! Operations on values: no memory, no tables.
+//! Operations on values: no memory, no tables. Each tells apart what it is once for all slots.
 
+use super::slots::{Pairs4, Words4, each};
+use crate::grid::Grid;
 use seawall_core::abi::code::{Join, Joined, Kind, Op, hash};
 
-/// Word made from the words `a` and `b`.
 #[inline(always)]
-pub(super) fn word(op: Op, a: u32, b: u32) -> u32 {
-    let (x, y) = (f32::from_bits(a), f32::from_bits(b));
+fn both<G: Grid>(a: Words4, b: Words4, of: impl Fn(u32, u32) -> u32) -> Words4 {
+    each::<G, _>(|slot| of(a[slot], b[slot]))
+}
+
+#[inline(always)]
+fn floats<G: Grid>(a: Words4, b: Words4, of: impl Fn(f32, f32) -> f32) -> Words4 {
+    both::<G>(a, b, |a, b| {
+        of(f32::from_bits(a), f32::from_bits(b)).to_bits()
+    })
+}
+
+#[inline(always)]
+fn one<G: Grid>(a: Words4, of: impl Fn(u32) -> u32) -> Words4 {
+    each::<G, _>(|slot| of(a[slot]))
+}
+
+/// Words made from the words `a` and `b`.
+#[inline(always)]
+pub(super) fn words<G: Grid>(op: Op, a: Words4, b: Words4) -> Words4 {
     match op {
-        Op::Add => a.wrapping_add(b),
-        Op::Sub => a.wrapping_sub(b),
-        Op::Mul => a.wrapping_mul(b),
-        Op::Divide => a.checked_div(b).unwrap_or(u32::MAX),
-        Op::Remainder => a.checked_rem(b).unwrap_or(a),
-        Op::Min => a.min(b),
-        Op::Max => a.max(b),
-        Op::And => a & b,
-        Op::Or => a | b,
-        Op::Xor => a ^ b,
-        Op::ShiftLeft => a.checked_shl(b).unwrap_or(0),
-        Op::ShiftRight => a.checked_shr(b).unwrap_or(0),
-        Op::ShiftRightSigned => ((a as i32) >> b.min(31)) as u32,
-        Op::MinSigned => (a as i32).min(b as i32) as u32,
-        Op::MaxSigned => (a as i32).max(b as i32) as u32,
-        Op::AddFloat => (x + y).to_bits(),
-        Op::SubFloat => (x - y).to_bits(),
-        Op::MulFloat => (x * y).to_bits(),
-        Op::DivideFloat => (x / y).to_bits(),
-        Op::MinFloat => {
-            if x < y {
-                a
-            } else {
-                b
-            }
-        }
-        Op::MaxFloat => {
-            if x > y {
-                a
-            } else {
-                b
-            }
-        }
-        Op::Hash => hash(a),
-        Op::Ones => a.count_ones(),
-        Op::LowZeros => a.trailing_zeros(),
-        Op::FloatOf => (a as f32).to_bits(),
-        Op::FloatOfSigned => (a as i32 as f32).to_bits(),
-        Op::WordOf => x as u32,
-        Op::SignedOf => x as i32 as u32,
-        _ => u32::from(holds(op, a, b)),
+        Op::Add => both::<G>(a, b, u32::wrapping_add),
+        Op::Sub => both::<G>(a, b, u32::wrapping_sub),
+        Op::Mul => both::<G>(a, b, u32::wrapping_mul),
+        Op::Divide => both::<G>(a, b, |a, b| a.checked_div(b).unwrap_or(u32::MAX)),
+        Op::Remainder => both::<G>(a, b, |a, b| a.checked_rem(b).unwrap_or(a)),
+        Op::Min => both::<G>(a, b, u32::min),
+        Op::Max => both::<G>(a, b, u32::max),
+        Op::And => both::<G>(a, b, |a, b| a & b),
+        Op::Or => both::<G>(a, b, |a, b| a | b),
+        Op::Xor => both::<G>(a, b, |a, b| a ^ b),
+        Op::ShiftLeft => both::<G>(a, b, |a, b| a.checked_shl(b).unwrap_or(0)),
+        Op::ShiftRight => both::<G>(a, b, |a, b| a.checked_shr(b).unwrap_or(0)),
+        Op::ShiftRightSigned => both::<G>(a, b, |a, b| ((a as i32) >> b.min(31)) as u32),
+        Op::MinSigned => both::<G>(a, b, |a, b| (a as i32).min(b as i32) as u32),
+        Op::MaxSigned => both::<G>(a, b, |a, b| (a as i32).max(b as i32) as u32),
+        Op::AddFloat => floats::<G>(a, b, |x, y| x + y),
+        Op::SubFloat => floats::<G>(a, b, |x, y| x - y),
+        Op::MulFloat => floats::<G>(a, b, |x, y| x * y),
+        Op::DivideFloat => floats::<G>(a, b, |x, y| x / y),
+        Op::MinFloat => both::<G>(a, b, |a, b| if is_below(a, b) { a } else { b }),
+        Op::MaxFloat => both::<G>(a, b, |a, b| if is_below(b, a) { a } else { b }),
+        _ => holds::<G>(op, a, b),
     }
+}
+
+/// Words made from the words `a`.
+#[inline(always)]
+pub(super) fn of_words<G: Grid>(op: Op, a: Words4) -> Words4 {
+    match op {
+        Op::Hash => one::<G>(a, hash),
+        Op::Ones => one::<G>(a, u32::count_ones),
+        Op::LowZeros => one::<G>(a, u32::trailing_zeros),
+        Op::FloatOf => one::<G>(a, |a| (a as f32).to_bits()),
+        Op::FloatOfSigned => one::<G>(a, |a| (a as i32 as f32).to_bits()),
+        Op::WordOf => one::<G>(a, |a| f32::from_bits(a) as u32),
+        Op::SignedOf => one::<G>(a, |a| f32::from_bits(a) as i32 as u32),
+        _ => Words4::default(),
+    }
+}
+
+/// Whether the float `a` is below the float `b`.
+#[inline(always)]
+fn is_below(a: u32, b: u32) -> bool {
+    f32::from_bits(a) < f32::from_bits(b)
 }
 
 /// Whether a comparison of words holds.
 #[inline(always)]
-fn holds(op: Op, a: u32, b: u32) -> bool {
-    let (x, y) = (f32::from_bits(a), f32::from_bits(b));
+fn holds<G: Grid>(op: Op, a: Words4, b: Words4) -> Words4 {
+    let signed = |of: fn(&i32, &i32) -> bool| {
+        both::<G>(a, b, |a, b| u32::from(of(&(a as i32), &(b as i32))))
+    };
+    let floats = |of: fn(&f32, &f32) -> bool| {
+        both::<G>(a, b, |a, b| {
+            u32::from(of(&f32::from_bits(a), &f32::from_bits(b)))
+        })
+    };
     match op {
-        Op::Equal => a == b,
-        Op::NotEqual => a != b,
-        Op::Below => a < b,
-        Op::AtMost => a <= b,
-        Op::BelowSigned => (a as i32) < b as i32,
-        Op::AtMostSigned => a as i32 <= b as i32,
-        Op::EqualFloat => x == y,
-        Op::NotEqualFloat => x != y,
-        Op::BelowFloat => x < y,
-        Op::AtMostFloat => x <= y,
-        _ => false,
+        Op::Equal => both::<G>(a, b, |a, b| u32::from(a == b)),
+        Op::NotEqual => both::<G>(a, b, |a, b| u32::from(a != b)),
+        Op::Below => both::<G>(a, b, |a, b| u32::from(a < b)),
+        Op::AtMost => both::<G>(a, b, |a, b| u32::from(a <= b)),
+        Op::BelowSigned => signed(PartialOrd::lt),
+        Op::AtMostSigned => signed(PartialOrd::le),
+        Op::EqualFloat => floats(PartialEq::eq),
+        Op::NotEqualFloat => floats(PartialEq::ne),
+        Op::BelowFloat => floats(PartialOrd::lt),
+        Op::AtMostFloat => floats(PartialOrd::le),
+        _ => Words4::default(),
     }
 }
 
-/// Pair made from the pairs `a` and `b`.
 #[inline(always)]
-pub(super) fn wide(op: Op, a: u64, b: u64) -> u64 {
+fn pairs<G: Grid>(a: Pairs4, b: Pairs4, of: impl Fn(u64, u64) -> u64) -> Pairs4 {
+    each::<G, _>(|slot| of(a[slot], b[slot]))
+}
+
+/// Pairs made from the pairs `a` and `b`.
+#[inline(always)]
+pub(super) fn wide<G: Grid>(op: Op, a: Pairs4, b: Pairs4) -> Pairs4 {
     match op {
-        Op::AddWide => a.wrapping_add(b),
-        Op::SubWide => a.wrapping_sub(b),
-        Op::MulWide => a.wrapping_mul(b),
-        Op::MinWide => a.min(b),
-        Op::MaxWide => a.max(b),
-        Op::AndWide => a & b,
-        Op::OrWide => a | b,
-        Op::XorWide => a ^ b,
-        Op::ShiftLeftWide => a.checked_shl(b as u32).unwrap_or(0),
-        Op::ShiftRightWide => a.checked_shr(b as u32).unwrap_or(0),
-        _ => 0,
+        Op::AddWide => pairs::<G>(a, b, u64::wrapping_add),
+        Op::SubWide => pairs::<G>(a, b, u64::wrapping_sub),
+        Op::MulWide => pairs::<G>(a, b, u64::wrapping_mul),
+        Op::MinWide => pairs::<G>(a, b, u64::min),
+        Op::MaxWide => pairs::<G>(a, b, u64::max),
+        Op::AndWide => pairs::<G>(a, b, |a, b| a & b),
+        Op::OrWide => pairs::<G>(a, b, |a, b| a | b),
+        Op::XorWide => pairs::<G>(a, b, |a, b| a ^ b),
+        Op::ShiftLeftWide => pairs::<G>(a, b, |a, b| a.checked_shl(b as u32).unwrap_or(0)),
+        Op::ShiftRightWide => pairs::<G>(a, b, |a, b| a.checked_shr(b as u32).unwrap_or(0)),
+        _ => Pairs4::default(),
     }
 }
 
-/// Word made from the pairs `a` and `b`.
+/// Words made from the pairs `a` and `b`.
 #[inline(always)]
-pub(super) fn narrow(op: Op, a: u64, b: u64) -> u32 {
+pub(super) fn narrow<G: Grid>(op: Op, a: Pairs4, b: Pairs4) -> Words4 {
+    let made = |of: fn(u64, u64) -> u32| each::<G, _>(|slot| of(a[slot], b[slot]));
     match op {
-        Op::EqualWide => u32::from(a == b),
-        Op::NotEqualWide => u32::from(a != b),
-        Op::BelowWide => u32::from(a < b),
-        Op::AtMostWide => u32::from(a <= b),
-        Op::OnesWide => a.count_ones(),
-        Op::LowZerosWide => a.trailing_zeros(),
-        Op::LowWord => a as u32,
-        Op::HighWord => (a >> 32) as u32,
-        Op::FloatOfWide => (a as f32).to_bits(),
-        _ => 0,
+        Op::EqualWide => made(|a, b| u32::from(a == b)),
+        Op::NotEqualWide => made(|a, b| u32::from(a != b)),
+        Op::BelowWide => made(|a, b| u32::from(a < b)),
+        Op::AtMostWide => made(|a, b| u32::from(a <= b)),
+        Op::OnesWide => made(|a, _| a.count_ones()),
+        Op::LowZerosWide => made(|a, _| a.trailing_zeros()),
+        Op::LowWord => made(|a, _| a as u32),
+        Op::HighWord => made(|a, _| (a >> 32) as u32),
+        Op::FloatOfWide => made(|a, _| (a as f32).to_bits()),
+        _ => Words4::default(),
+    }
+}
+
+/// [`join`] of the words of all slots.
+#[inline(always)]
+pub(super) fn join_words<G: Grid>(joined: Joined, a: Words4, b: Words4) -> Words4 {
+    match (joined.how, joined.kind) {
+        (Join::Any, _) => both::<G>(a, b, |a, b| if b != 0 { 1 } else { a }),
+        (Join::Or, _) => both::<G>(a, b, |a, b| a | b),
+        (Join::And, _) => both::<G>(a, b, |a, b| a & b),
+        (Join::Sum, Kind::F32) => floats::<G>(a, b, |a, b| a + b),
+        (Join::Sum, _) => both::<G>(a, b, u32::wrapping_add),
+        (Join::Min, Kind::I32) => both::<G>(a, b, |a, b| (a as i32).min(b as i32) as u32),
+        (Join::Max, Kind::I32) => both::<G>(a, b, |a, b| (a as i32).max(b as i32) as u32),
+        (Join::Min, Kind::F32) => both::<G>(a, b, |a, b| if is_below(b, a) { b } else { a }),
+        (Join::Max, Kind::F32) => both::<G>(a, b, |a, b| if is_below(a, b) { b } else { a }),
+        (Join::Min, _) => both::<G>(a, b, u32::min),
+        (Join::Max, _) => both::<G>(a, b, u32::max),
+    }
+}
+
+/// [`join`] of the pairs of all slots.
+#[inline(always)]
+pub(super) fn join_pairs<G: Grid>(how: Join, a: Pairs4, b: Pairs4) -> Pairs4 {
+    match how {
+        Join::Sum => pairs::<G>(a, b, u64::wrapping_add),
+        Join::Or => pairs::<G>(a, b, |a, b| a | b),
+        Join::And => pairs::<G>(a, b, |a, b| a & b),
+        Join::Min => pairs::<G>(a, b, u64::min),
+        Join::Max => pairs::<G>(a, b, u64::max),
+        Join::Any => pairs::<G>(a, b, |a, b| if b != 0 { 1 } else { a }),
     }
 }
 

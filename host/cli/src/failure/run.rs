@@ -20,6 +20,16 @@ pub(super) fn fields(error: &RunError) -> Value {
         RunError::Directed { analysis } => {
             json!({"kind": "directed", "analysis": analysis.name()})
         }
+        RunError::WeightTooLarge {
+            analysis,
+            from,
+            to,
+            weight,
+            most,
+        } => json!({
+            "kind": "weight_too_large", "analysis": analysis.name(), "from": from, "to": to,
+            "weight": weight, "most": most
+        }),
         RunError::WrongDetail {
             detail,
             of,
@@ -56,6 +66,9 @@ pub(super) fn fields(error: &RunError) -> Value {
         }),
         RunError::CannotStream { analysis, what } => {
             json!({"kind": "cannot_stream", "analysis": analysis.name(), "reason": what})
+        }
+        RunError::CannotCheck { analysis, what } => {
+            json!({"kind": "cannot_check", "analysis": analysis.name(), "reason": what})
         }
         RunError::StreamTime {
             pass,

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::stream;
 use seawall::outcome::{GroupSummary, PassSummary, RunOutcome, StepSummary};
+use seawall::run::ProgramExplanation;
 use seawall::units::{Count, Nanoseconds, bytes};
 
 /// Lines of steps in the text; the rest are counted.
@@ -13,7 +14,7 @@ const LINES_MAX: usize = 40;
 
 /// The explanation in JSON.
 #[derive(Serialize)]
-pub(super) struct Explanation<'a> {
+pub(crate) struct Explanation<'a> {
     groups: &'a [GroupSummary],
     steps: &'a [StepSummary],
     steps_total: u32,
@@ -30,6 +31,15 @@ impl<'a> Explanation<'a> {
             passes: outcome.stream.as_ref().map(|stream| &*stream.pass_list),
         }
     }
+
+    pub(crate) fn of_program(told: &'a ProgramExplanation) -> Self {
+        Self {
+            groups: &told.groups,
+            steps: &told.steps,
+            steps_total: told.steps_total,
+            passes: None,
+        }
+    }
 }
 
 /// Writes the groups of a run, and the steps of its searches.
@@ -40,14 +50,24 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     if let Some(report) = &outcome.stream {
         return stream::explain(out, report);
     }
+    let total = outcome.steps_total;
+    write_groups(&outcome.groups, (&outcome.steps, total), out)
+}
+
+/// Writes groups, and the steps of searches that are known of all that there were.
+pub(crate) fn write_groups(
+    groups: &[GroupSummary],
+    steps: (&[StepSummary], u32),
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let head = ["group", "bytes", "predicted", "measured", "runs", "waves"];
     writeln!(out)?;
     line(out, head)?;
-    for group in &outcome.groups {
+    for group in groups {
         line(out, cells(group).each_ref().map(String::as_str))?;
         writeln!(out, "  {:>5}  {}: {}", "", group.topology, group.reason)?;
     }
-    steps(outcome, out)
+    write_steps(steps, out)
 }
 
 fn line(out: &mut dyn Write, cells: [&str; 6]) -> io::Result<()> {
@@ -118,14 +138,14 @@ impl<'a> Stretch<'a> {
 }
 
 /// Writes the steps of searches, equal neighbours on one line.
-fn steps(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
-    if outcome.steps.is_empty() {
+fn write_steps((steps, total): (&[StepSummary], u32), out: &mut dyn Write) -> io::Result<()> {
+    if steps.is_empty() {
         return Ok(());
     }
     let alike = |a: &StepSummary, b: &StepSummary| {
         (&a.search, a.step, a.reason) == (&b.search, b.step, b.reason)
     };
-    let stretches = outcome.steps.chunk_by(alike);
+    let stretches = steps.chunk_by(alike);
     let stretches: Vec<_> = stretches.filter_map(Stretch::of).collect();
     writeln!(
         out,
@@ -137,7 +157,7 @@ fn steps(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     }
     let shown = stretches.iter().take(LINES_MAX);
     let shown: u32 = shown.map(|stretch| stretch.steps).sum();
-    match outcome.steps_total.saturating_sub(shown) {
+    match total.saturating_sub(shown) {
         0 => Ok(()),
         rest => writeln!(out, "  and {} more steps", Count(u64::from(rest))),
     }

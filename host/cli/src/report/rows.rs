@@ -62,6 +62,7 @@ impl<'a> Rows<'a> {
             node: (self.original)(node),
             value: self.value(node),
             parent: self.parent(node),
+            ends: self.ends(node),
         })
     }
 
@@ -81,8 +82,21 @@ impl<'a> Rows<'a> {
         let is_reached = value != Column::UNREACHED;
         match self.analysis.facts().values {
             Meaning::Nodes => Cell::Id(Some((self.original)(value))),
-            Meaning::NumbersOfReached => Cell::Whole(is_reached.then_some(value)),
+            Meaning::NodesOfReached => Cell::Id(is_reached.then(|| (self.original)(value))),
+            Meaning::NumbersOfReached | Meaning::Edges => Cell::Whole(is_reached.then_some(value)),
             Meaning::Numbers | Meaning::Flags => Cell::Whole(Some(value)),
+        }
+    }
+
+    /// The ends of a node's edge, the smaller first.
+    fn ends(&self, node: u32) -> [Option<u64>; 2] {
+        match (self.analysis.facts().values, self.column) {
+            (Meaning::Edges, Column::U64(edges)) => {
+                let edge = Some(edges[node as usize]).filter(|edge| *edge != u64::MAX);
+                let end = |shift: u32| edge.map(|edge| (self.original)((edge >> shift) as u32));
+                [end(0), end(u32::BITS)]
+            }
+            _ => [None; 2],
         }
     }
 
@@ -115,7 +129,7 @@ mod tests {
 
     fn some_of(outcome: &RunOutcome, format: RowFormat, columns: &[TableColumn]) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let all = TableColumn::of_run(outcome.parents.is_some());
+        let all = TableColumn::of_run(outcome.analysis.facts().values, outcome.parents.is_some());
         let columns = if columns.is_empty() { all } else { columns };
         Rows::new(outcome, &|node| u64::from(node) + 100)
             .write(format, columns, &mut bytes)
@@ -191,6 +205,28 @@ mod tests {
         outcome.values = Column::U32(vec![0, 0, 2, 2]);
         let text = csv(&outcome, &[]);
         assert_eq!(text, "node,value\n100,100\n101,100\n102,102\n103,102\n");
+    }
+
+    #[test]
+    fn ends_of_edges_are_ids_in_columns_of_their_own() {
+        let mut outcome = outcome();
+        outcome.analysis = AnalysisKind::Msf;
+        outcome.values = Column::U64(vec![u64::MAX, 1 << 32, 3 << 32 | 1]);
+        assert_eq!(
+            csv(&outcome, &[]),
+            "node,from,to\n100,,\n101,100,101\n102,101,103\n"
+        );
+        let (dtype, _, body) = npy(&outcome, &[]);
+        assert_eq!(dtype, "[('node', '<u8'), ('from', '<u8'), ('to', '<u8'), ]");
+        assert_eq!(body[8..24], [255; 16]);
+    }
+
+    #[test]
+    fn nodes_of_some_are_ids_or_missing() {
+        let mut outcome = outcome();
+        outcome.analysis = AnalysisKind::Scc;
+        outcome.values = Column::U32(vec![0, u32::MAX]);
+        assert_eq!(csv(&outcome, &[]), "node,value\n100,100\n101,\n");
     }
 
     #[test]

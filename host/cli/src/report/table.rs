@@ -51,6 +51,10 @@ pub enum TableColumn {
     Value,
     /// Id of the node's parent.
     Parent,
+    /// Id of the smaller end of the node's edge.
+    From,
+    /// Id of its larger end.
+    To,
 }
 
 impl TableColumn {
@@ -63,25 +67,30 @@ impl TableColumn {
             Self::Node => "node",
             Self::Value => "value",
             Self::Parent => "parent",
+            Self::From => "from",
+            Self::To => "to",
         }
     }
 
-    /// Columns of a run's table.
+    /// Columns of a run's table, whose values mean `values`.
     #[must_use]
-    pub const fn of_run(parents: bool) -> &'static [Self] {
-        if parents {
-            &[Self::Node, Self::Value, Self::Parent]
-        } else {
-            &[Self::Node, Self::Value]
+    pub const fn of_run(values: Meaning, parents: bool) -> &'static [Self] {
+        match (values, parents) {
+            (Meaning::Edges, _) => &[Self::Node, Self::From, Self::To],
+            (_, true) => &[Self::Node, Self::Value, Self::Parent],
+            (_, false) => &[Self::Node, Self::Value],
         }
     }
 
     /// Columns of a batch's table; arrays of NumPy cannot hold texts of arbitrary length.
     #[must_use]
-    pub const fn of_batch(format: RowFormat) -> &'static [Self] {
-        match format {
-            RowFormat::Csv | RowFormat::Json => &[Self::Graph, Self::Name, Self::Node, Self::Value],
-            RowFormat::Npy => &[Self::Graph, Self::Node, Self::Value],
+    pub const fn of_batch(values: Meaning, format: RowFormat) -> &'static [Self] {
+        use TableColumn::{From, Graph, Name, Node, To, Value};
+        match (values, format) {
+            (Meaning::Edges, RowFormat::Npy) => &[Graph, Node, From, To],
+            (Meaning::Edges, _) => &[Graph, Name, Node, From, To],
+            (_, RowFormat::Npy) => &[Graph, Node, Value],
+            (_, _) => &[Graph, Name, Node, Value],
         }
     }
 }
@@ -154,6 +163,7 @@ pub(super) struct Row<'a> {
     pub(super) node: u64,
     pub(super) value: Cell<'a>,
     pub(super) parent: Option<u64>,
+    pub(super) ends: [Option<u64>; 2],
 }
 
 impl<'a> Row<'a> {
@@ -164,6 +174,8 @@ impl<'a> Row<'a> {
             TableColumn::Node => Cell::Id(Some(self.node)),
             TableColumn::Value => self.value,
             TableColumn::Parent => Cell::Id(self.parent),
+            TableColumn::From => Cell::Id(self.ends[0]),
+            TableColumn::To => Cell::Id(self.ends[1]),
         }
     }
 }
@@ -192,7 +204,7 @@ impl Values {
     pub(super) fn of(kind: AnalysisKind, column: &Column) -> Self {
         match column {
             Column::U32(_) => match kind.facts().values {
-                Meaning::Nodes => Self::Ids,
+                Meaning::Nodes | Meaning::NodesOfReached | Meaning::Edges => Self::Ids,
                 Meaning::Numbers | Meaning::NumbersOfReached | Meaning::Flags => Self::Whole,
             },
             Column::F32(_) => Self::Real,
@@ -363,7 +375,9 @@ fn layout(table: &dyn Table, columns: &[TableColumn]) -> io::Result<(DType, Vec<
 fn type_of(column: TableColumn, values: Values) -> io::Result<DType> {
     match column {
         TableColumn::Graph => plain("<u4"),
-        TableColumn::Node | TableColumn::Parent => plain("<u8"),
+        TableColumn::Node | TableColumn::Parent | TableColumn::From | TableColumn::To => {
+            plain("<u8")
+        }
         TableColumn::Value => values.numpy(),
         TableColumn::Name => Err(io::Error::other("NumPy arrays hold no names of graphs")),
     }

@@ -89,41 +89,64 @@ fn row(track: Track) -> u32 {
     }
 }
 
+/// What a trace shows of a run.
+pub(crate) struct Traced<'a> {
+    /// Duration of loading, which comes first.
+    pub(crate) load_ns: u64,
+    /// Name of the machine.
+    pub(crate) device: String,
+    /// Spans since the end of loading.
+    pub(crate) events: &'a [Event],
+    pub(crate) waves: &'a [WaveSummary],
+    pub(crate) groups: &'a [GroupSummary],
+    pub(crate) steps: &'a [StepSummary],
+}
+
 /// Writes the trace as one JSON object; its times are microseconds from the
 /// start of loading.
 ///
 /// # Errors
-/// When `out` fails.
+/// [`std::io::Error`] of `out`.
 pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
+    let traced = Traced {
+        load_ns: outcome.times.load,
+        device: format!("{} ({})", outcome.device, outcome.backend),
+        events: &outcome.events,
+        waves: &outcome.waves,
+        groups: &outcome.groups,
+        steps: &outcome.steps,
+    };
+    write_traced(traced, out)
+}
+
+/// [`write`] of any run.
+pub(crate) fn write_traced(traced: Traced<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let loaded = traced.load_ns;
     let load = Event {
         name: "load".to_owned(),
         track: Track::Host,
         start_ns: 0,
-        duration_ns: outcome.times.load,
+        duration_ns: loaded,
     };
-    let device = format!("{} ({})", outcome.device, outcome.backend);
     let mut events = vec![
         label("process_name", 0, "seawall".to_owned()),
         label("thread_name", row(Track::Host), "host".to_owned()),
-        label("thread_name", row(Track::Device), device),
+        label("thread_name", row(Track::Device), traced.device),
         label("thread_name", WAVES, "waves, by their groups".to_owned()),
         label("thread_name", STEPS, "steps of searches".to_owned()),
         span(&load, 0),
     ];
-    let loaded = outcome.times.load;
-    events.extend(outcome.events.iter().map(|event| span(event, loaded)));
-    let mut runs = outcome.events.iter();
+    events.extend(traced.events.iter().map(|event| span(event, loaded)));
+    let mut runs = traced.events.iter();
     let last = runs.rfind(|event| event.track == Track::Device);
     let start = last.map_or(0, |run| run.start_ns).saturating_add(loaded);
     let group = |wave: &WaveSummary| {
-        outcome
-            .groups
-            .iter()
-            .find(|group| group.group == wave.group)
+        let mut groups = traced.groups.iter();
+        groups.find(|group| group.group == wave.group)
     };
-    let waves = outcome.waves.iter();
+    let waves = traced.waves.iter();
     events.extend(waves.map(|wave| timed(wave, group(wave), start)));
-    events.extend(outcome.steps.iter().map(|taken| step(taken, start)));
+    events.extend(traced.steps.iter().map(|taken| step(taken, start)));
     finish(events, out)
 }
 

@@ -33,7 +33,10 @@ pub(super) fn command(
         }
     }
     seawall::batch::check_detail(args.detail.detail())?;
-    let rows = args.output.check(TableColumn::of_batch)?;
+    let values = args.analysis().facts().values;
+    let rows = args
+        .output
+        .check(|format| TableColumn::of_batch(values, format))?;
     let line = ProgressLine::new(args.output.quiet);
     let started = Instant::now();
     let specs = expand(&args.graphs)?;

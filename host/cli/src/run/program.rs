@@ -11,17 +11,20 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::columns::{self, ResultColumn};
+use super::spans::Spans;
 use crate::error::CliError;
 use crate::output::print;
 use crate::program::{ProgramFailure, read, values};
+use crate::report::explain::{Explanation, write_groups};
 use crate::report::table::RowFormat;
+use crate::report::trace;
 use seawall::backend::{BackendError, ProgramSession, plan_request};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::file::write_whole;
 use seawall::graph::{Graph, LoadOptions, load};
-use seawall::outcome::SessionReport;
-use seawall::program::{GraphSize, Kind, PlanSummary, TextProgram, TextResult};
-use seawall::run::program_report;
+use seawall::outcome::{Event, SessionReport};
+use seawall::program::{EncodedProgram, GraphSize, Kind, PlanSummary, TextProgram, TextResult};
+use seawall::run::{ProgramExplanation, explain_program, program_report};
 use seawall::units::{Nanoseconds, counted, elapsed_ns};
 
 /// A program, its graph and its machine.
@@ -30,14 +33,24 @@ pub(super) struct Asked<'a> {
     pub(super) graph: &'a OsStr,
     pub(super) options: LoadOptions,
     pub(super) machine: Machine,
-    /// How many times it runs.
+    /// Number of runs.
     pub(super) repeat: NonZeroU32,
     /// The file of `--out`, and its format.
     pub(super) table: Option<(&'a Path, RowFormat)>,
     /// Whether standard output takes that file.
     pub(super) is_for_rows: bool,
     pub(super) json: bool,
+    /// Whether the report has groups with their times.
+    pub(super) explain: bool,
+    /// The file of `--trace`.
+    pub(super) trace: Option<&'a Path>,
     pub(super) quiet: bool,
+}
+
+impl Asked<'_> {
+    fn is_traced(&self) -> bool {
+        self.explain || self.trace.is_some()
+    }
 }
 
 /// Loads, runs and reports. A text that makes no sense is refused before the graph is read.
@@ -61,8 +74,13 @@ pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
     let request = plan_request(&graph, &program.program, (executor, &asked.machine));
     let encoded = program.program.encode(&request);
     let (encoded, plan) = encoded.map_err(|source| text.refused(source))?;
-    let ran = run(&graph, &asked.machine, (&program, &encoded), asked.repeat)
+    let ran = run(&graph, &asked, (&program, &encoded))
         .map_err(|source| ProgramFailure::Run { source })?;
+    if let Some(path) = asked.trace {
+        let device = format!("{} ({executor})", ran.device);
+        let traced = ran.traced((load_ns, device));
+        write_whole(path, |out| trace::write_traced(traced, out))?;
+    }
     let report = Report {
         program: asked.file.to_string_lossy().into_owned(),
         backend: executor,
@@ -75,6 +93,7 @@ pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
         loops: ran.loops,
         session: ran.session,
         results: ran.results,
+        explain: asked.explain.then_some(Explained(ran.told)),
     };
     if let Some((path, format)) = asked.table {
         let columns: Vec<_> = report.results.iter().map(ResultReport::column).collect();
@@ -99,6 +118,22 @@ struct Ran {
     results: Vec<ResultReport>,
     /// Median of all runs.
     run_ns: u64,
+    /// Spans since the graph was loaded.
+    events: Vec<Event>,
+    told: ProgramExplanation,
+}
+
+impl Ran {
+    fn traced(&self, (load_ns, device): (u64, String)) -> trace::Traced<'_> {
+        trace::Traced {
+            load_ns,
+            device,
+            events: &self.events,
+            waves: &self.told.waves,
+            groups: &self.told.groups,
+            steps: &self.told.steps,
+        }
+    }
 }
 
 /// End of a loop on the top level.
@@ -132,55 +167,59 @@ impl ResultReport {
 
 fn run(
     graph: &Graph,
-    machine: &Machine,
-    (program, encoded): (&TextProgram, &seawall::program::EncodedProgram),
-    repeat: NonZeroU32,
+    asked: &Asked<'_>,
+    (program, encoded): (&TextProgram, &EncodedProgram),
 ) -> Result<Ran, BackendError> {
-    let mut session = ProgramSession::open(graph, machine)?;
-    session.load(encoded)?;
+    let mut spans = Spans::new();
+    let mut session = spans.host("open", || ProgramSession::open(graph, &asked.machine))?;
+    session.trace_runs(asked.is_traced());
+    spans.host("load program", || session.load(encoded))?;
     for input in &program.inputs {
         session.set_input(input.register, &input.words)?;
     }
-    let mut timed = || {
-        let started = Instant::now();
-        let stats = session.run()?;
-        Ok((elapsed_ns(started), stats))
-    };
-    let (first_ns, mut stats) = timed()?;
-    let mut times = vec![first_ns];
-    for _ in 1..repeat.get() {
-        let (run_ns, again) = timed()?;
-        times.push(run_ns);
-        stats = again;
+    let mut stats = spans.run(|| session.run())?;
+    for _ in 1..asked.repeat.get() {
+        stats = spans.run(|| session.run())?;
     }
-    times.sort_unstable();
-    let run_ns = times[times.len() / 2];
+    let results = spans.host("readback", || read_all(&mut session, program))?;
     let control = &stats.control;
     let loops = control.loops.iter().take(control.loops_done as usize);
     let loops = loops.map(|ended| LoopEnd {
         iterations: ended.iterations,
         converged: ended.converged != 0,
     });
-    let mut words = Vec::new();
-    let mut results = Vec::new();
-    for result in &program.results {
-        session.read(result.register, &mut words)?;
-        results.push(shown(result, &words));
-    }
-    let executor = machine.executor.unwrap_or(Executor::Cpu);
-    let asked = (u64::from(repeat.get()), output_bytes(program, encoded));
-    let session_report = program_report((graph, executor), encoded, asked, session.work());
+    let executor = asked.machine.executor.unwrap_or(Executor::Cpu);
+    let moved = (
+        u64::from(asked.repeat.get()),
+        output_bytes(program, encoded),
+    );
+    let session_report = program_report((graph, executor), encoded, moved, session.work());
     Ok(Ran {
         session: session_report,
         device: session.device().name.clone(),
         loops: loops.collect(),
         results,
-        run_ns,
+        run_ns: spans.median_run_ns(),
+        told: explain_program(encoded, &stats),
+        events: spans.events,
     })
 }
 
+fn read_all(
+    session: &mut ProgramSession<'_>,
+    program: &TextProgram,
+) -> Result<Vec<ResultReport>, BackendError> {
+    let mut words = Vec::new();
+    let results = program.results.iter();
+    let results = results.map(|result| {
+        session.read(result.register, &mut words)?;
+        Ok(shown(result, &words))
+    });
+    results.collect()
+}
+
 /// Bytes of the registers that are read as results.
-fn output_bytes(program: &TextProgram, encoded: &seawall::program::EncodedProgram) -> u64 {
+fn output_bytes(program: &TextProgram, encoded: &EncodedProgram) -> u64 {
     let words = |result: &TextResult| {
         let register = encoded.registers.get(result.register.number() as usize);
         register.map_or(0, |register| u64::from(register.words))
@@ -210,7 +249,18 @@ struct Report {
     loops: Vec<LoopEnd>,
     session: SessionReport,
     results: Vec<ResultReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explain: Option<Explained>,
     time_ns: Value,
+}
+
+/// Groups of a program and their times, as reports show them.
+struct Explained(ProgramExplanation);
+
+impl Serialize for Explained {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Explanation::of_program(&self.0).serialize(serializer)
+    }
 }
 
 /// Values of a result that the text report shows.
@@ -254,6 +304,11 @@ impl Report {
             };
             writeln!(out, "  {:<10}{}{more}", result.name, values.join(" "))?;
         }
-        Ok(())
+        match &self.explain {
+            Some(Explained(told)) => {
+                write_groups(&told.groups, (&told.steps, told.steps_total), out)
+            }
+            None => Ok(()),
+        }
     }
 }

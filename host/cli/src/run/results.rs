@@ -54,6 +54,11 @@ pub(super) struct TableChoice {
 }
 
 impl OutputArgs {
+    /// Whether an output has times of groups.
+    pub(super) fn is_timed(&self) -> bool {
+        self.explain || self.trace.is_some()
+    }
+
     /// Returns the outputs, all different and writable.
     pub(super) fn files(&self) -> Result<Outputs, CliError> {
         let mut files = Outputs::default();

@@ -37,10 +37,10 @@ pub(super) struct StreamArgs {
     stream_caching: CachingName,
 }
 
-/// When edges stream.
+/// Condition under which edges stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum When {
-    /// Where the resident graph exceeds the budget or the memory.
+    /// If the resident graph exceeds the budget or the memory.
     #[default]
     Auto,
     /// Always, or the command fails.

@@ -66,7 +66,7 @@ impl Session {
     /// before. Returns the thread that reads, which may hang in a read for ever.
     ///
     /// # Errors
-    /// When that thread cannot be started.
+    /// [`std::io::Error`] of a thread that cannot be started.
     pub(super) fn run(
         &self,
         input: impl BufRead + Send + 'static,

@@ -146,11 +146,10 @@ impl Socket {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
-        let draft = tempfile::tempdir_in(beside).map_err(failed)?;
-        let draft_path = draft.path().join("s");
-        let listener = UnixListener::bind(&draft_path).map_err(failed)?;
-        std::fs::set_permissions(&draft_path, Permissions::from_mode(0o600)).map_err(failed)?;
-        std::fs::rename(&draft_path, path).map_err(failed)?;
+        let draft = Draft::beside(beside).map_err(failed)?;
+        let listener = UnixListener::bind(&draft.socket).map_err(failed)?;
+        std::fs::set_permissions(&draft.socket, Permissions::from_mode(0o600)).map_err(failed)?;
+        std::fs::rename(&draft.socket, path).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         Ok(Self {
             listener,
@@ -162,6 +161,29 @@ impl Socket {
 impl Drop for Socket {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// A folder that its owner alone may enter, with the socket in it until it is moved.
+struct Draft {
+    folder: PathBuf,
+    socket: PathBuf,
+}
+
+impl Draft {
+    fn beside(parent: &Path) -> io::Result<Self> {
+        let folder = tempfile::tempdir_in(parent)?.keep();
+        let socket = folder.join("s");
+        Ok(Self { folder, socket })
+    }
+}
+
+impl Drop for Draft {
+    /// Removes the folder by names alone: walking through it takes a descriptor, and a lack of
+    /// those may be the reason of a failure.
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.socket);
+        let _ = std::fs::remove_dir(&self.folder);
     }
 }
 

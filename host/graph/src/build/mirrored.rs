@@ -110,7 +110,7 @@ fn join(lower: Csr, higher: Csr) -> Result<Csr, Shortage> {
     })
 }
 
-/// Where the rows of two halves meet.
+/// Place where the rows of two halves meet.
 struct Join<'a> {
     parts: Vec<Range<u32>>,
     /// Row starts of the lower half.

@@ -34,7 +34,7 @@ pub struct DiskNodes {
     pub nodes: Graph,
 }
 
-/// What tells that a file was written to.
+/// Marks that change once a file is written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct State {
     bytes: u64,

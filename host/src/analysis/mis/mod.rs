@@ -144,7 +144,7 @@ fn decide(node: Item<'_>, states: RegisterId, next: List) {
     });
 }
 
-/// How the bits of a priority are shared out.
+/// Layout of the bits of a priority.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     /// Bits of a number that is different for each node.

@@ -29,7 +29,7 @@ const FACTS: Facts = Facts {
     name: "msf",
     title: "Minimum spanning forest",
     summary: "A minimum spanning forest: for every node but one of a component an edge, as its ends",
-    values: Values::NumbersOfReached,
+    values: Values::Edges,
     is_undirected: true,
     reads_weights: true,
     picture: Picture {
@@ -78,7 +78,10 @@ impl Analysis for Msf {
                     noun: None,
                 },
             ],
-            sentence: Sentence::Graph(format!("a forest of {}", counted(count, "edge"))),
+            sentence: Sentence::Graph(format!(
+                "a forest of {} and weight {weight}",
+                counted(count, "edge")
+            )),
         }
     }
 

@@ -69,8 +69,7 @@ pub(super) fn weight<'e>(graph: &Graph, edges: impl Iterator<Item = &'e u64>) ->
     };
     let words = edges.filter_map(of);
     if graph.weight_kind() == Some(WeightKind::Float) {
-        let sum: f64 = words.map(|word| f64::from(f32::from_bits(word))).sum();
-        return Number::Real(sum as f32);
+        return Number::Double(words.map(|word| f64::from(f32::from_bits(word))).sum());
     }
     Number::Whole(words.map(u64::from).sum())
 }

@@ -100,8 +100,13 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     let limit = question.max_iterations.min(iterations_max(damping));
     program.fill("clear totals", ranks.totals, 0);
     program.seed_ranks("start even", ranks);
+    let step = (damping, question.ranking.tolerance);
     program.fixpoint("rank", limit, |body| {
-        body.step_ranks(ranks, (damping, question.ranking.tolerance));
+        if has_short_rows(graph) {
+            body.step_ranks_by_rows(ranks, step);
+        } else {
+            body.step_ranks(ranks, step);
+        }
     });
     program.keep(ranks.ranks);
     Ok(Built {
@@ -111,6 +116,18 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         parents: None,
         reading: Reading::Floats,
     })
+}
+
+/// Longest row of incoming edges that a lane sums alone.
+const SHORT_ROW: u32 = 32;
+
+/// Whether lanes take whole rows: on average at most 8 edges, as on roads, and none longer than
+/// [`SHORT_ROW`]. One pass over the row starts if the average is that low.
+fn has_short_rows(graph: &Graph) -> bool {
+    let mean = u64::from(graph.edges()) / u64::from(graph.nodes().max(1));
+    let is_short = |row: &[u32]| row[1] - row[0] <= SHORT_ROW;
+    let rows = (mean <= 8).then(|| graph.try_incoming());
+    matches!(rows, Some(Ok(rows)) if rows.offsets().windows(2).all(is_short))
 }
 
 /// Iterations after which ranks change by rounding alone: iteration `k`

@@ -34,7 +34,7 @@ const FACTS: Facts = Facts {
     name: "scc",
     title: "Strongly connected components",
     summary: "Strongly connected components: the smallest node of each",
-    values: Values::NumbersOfReached,
+    values: Values::NodesOfReached,
     picture: Picture {
         title: "Nodes by the size of their component",
         axis: "nodes in the component",

@@ -28,6 +28,7 @@ const FACTS: Facts = Facts {
     values: Values::NumbersOfReached,
     takes_sources: true,
     reads_weights: true,
+    weight_max: WEIGHT_MAX,
     picture: Picture {
         title: "Nodes by the width of their widest path",
         axis: "width",
@@ -46,8 +47,8 @@ const WORK: Times = Times {
 /// in results.
 pub(super) const UNBOUNDED: u32 = u32::MAX - 1;
 
-/// The largest width of an edge; wider ones count as this.
-pub(super) const WIDTH_MAX: u32 = u32::MAX - 2;
+/// The largest weight of an edge, below the two marks.
+const WEIGHT_MAX: u32 = UNBOUNDED - 1;
 
 impl Analysis for Widest {
     fn facts(&self) -> &'static Facts {
@@ -116,7 +117,7 @@ impl Width {
 
     fn of(self, edge: Edge<'_>) -> Value<'_> {
         match self {
-            Self::Whole => edge.weight().min(WIDTH_MAX) + 1,
+            Self::Whole => edge.weight() + 1,
             Self::Float => edge.float_weight(),
         }
     }

@@ -1,6 +1,6 @@
 //! Widest paths by Dijkstra's algorithm with the largest width first.
 
-use super::{UNBOUNDED, WIDTH_MAX};
+use super::UNBOUNDED;
 use crate::analysis::Number;
 use crate::column::Column;
 use crate::graph::{Graph, WeightKind};
@@ -11,16 +11,16 @@ use std::collections::BinaryHeap;
 /// their bits. O((nodes + edges) log nodes).
 pub(super) fn widths(graph: &Graph, sources: &[u32]) -> Column {
     if graph.weight_kind() == Some(WeightKind::Float) {
-        let bits = widest(graph, sources, (f32::MAX.to_bits(), u32::MAX));
+        let bits = widest(graph, sources, f32::MAX.to_bits());
         let float = |width: Option<u32>| width.map_or(f32::INFINITY, f32::from_bits);
         return Column::F32(bits.into_iter().map(float).collect());
     }
-    let words = widest(graph, sources, (UNBOUNDED, WIDTH_MAX));
+    let words = widest(graph, sources, UNBOUNDED);
     let word = |width: Option<u32>| width.unwrap_or(UNREACHED);
     Column::U32(words.into_iter().map(word).collect())
 }
 
-fn widest(graph: &Graph, sources: &[u32], (start, most): (u32, u32)) -> Vec<Option<u32>> {
+fn widest(graph: &Graph, sources: &[u32], start: u32) -> Vec<Option<u32>> {
     let mut widths = vec![None; graph.nodes() as usize];
     let mut heap = BinaryHeap::new();
     for source in sources {
@@ -35,7 +35,7 @@ fn widest(graph: &Graph, sources: &[u32], (start, most): (u32, u32)) -> Vec<Opti
         }
         for edge in graph.outgoing().row(node) {
             let weight = graph.weights().map_or(1, |weights| weights[edge]);
-            let through = width.min(weight.min(most));
+            let through = width.min(weight);
             let to = graph.targets()[edge];
             if Some(through) > widths[to as usize] {
                 widths[to as usize] = Some(through);

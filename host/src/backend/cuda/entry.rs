@@ -9,6 +9,8 @@ pub(super) enum Entry {
     Mega,
     /// Walks a whole program that only searches, with fewer registers.
     MegaSearch,
+    /// Walks a whole program of paths, core numbers or sets of sources.
+    MegaRounds,
     /// Walks a whole program that runs code alone.
     MegaCode,
     /// Walks any program.
@@ -48,9 +50,10 @@ pub(super) enum Entry {
 impl Entry {
     /// Every entry of the embedded modules, in the order of this enum.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 15] = [
+    pub(super) const ALL: [Self; 16] = [
         Self::Mega,
         Self::MegaSearch,
+        Self::MegaRounds,
         Self::MegaCode,
         Self::MegaAll,
         Self::GroupAll,
@@ -71,6 +74,7 @@ impl Entry {
         match self {
             Self::Mega => c"seawall_mega",
             Self::MegaSearch => c"seawall_mega_search",
+            Self::MegaRounds => c"seawall_mega_rounds",
             Self::MegaCode => c"seawall_mega_code",
             Self::MegaAll => c"seawall_mega_all",
             Self::GroupAll => c"seawall_group_all",
@@ -94,7 +98,8 @@ impl Entry {
     /// Number of 32-bit parameters after the address of the launch or batch record.
     pub(super) const fn words(self) -> usize {
         match self {
-            Self::Mega | Self::MegaSearch | Self::MegaCode | Self::MegaAll | Self::OwnMega => 0,
+            Self::Mega | Self::MegaSearch | Self::MegaRounds => 0,
+            Self::MegaCode | Self::MegaAll | Self::OwnMega => 0,
             Self::Batch | Self::BatchSearch | Self::BatchAll | Self::OwnBatch => 0,
             Self::Group | Self::GroupAll | Self::OwnGroup => 1,
             Self::Begin | Self::Again | Self::Barriers => 1,

@@ -223,9 +223,12 @@ impl Parameters {
 
 const fn doing(entry: Entry) -> &'static str {
     match entry {
-        Entry::Mega | Entry::MegaSearch | Entry::MegaCode | Entry::MegaAll | Entry::OwnMega => {
-            "launching the persistent kernel"
-        }
+        Entry::Mega
+        | Entry::MegaSearch
+        | Entry::MegaRounds
+        | Entry::MegaCode
+        | Entry::MegaAll
+        | Entry::OwnMega => "launching the persistent kernel",
         Entry::Group | Entry::GroupAll | Entry::OwnGroup => "launching a group",
         Entry::Begin => "launching the start of a loop",
         Entry::Body | Entry::BodyAll | Entry::OwnBody => "launching a loop's body",

@@ -19,6 +19,11 @@ use seawall_core::launch::LaunchMode;
 use std::rc::Rc;
 use std::sync::Arc;
 
+/// Most lanes of a block that runs code alone. A lane runs code for four items at a time, so these
+/// have as many accesses in flight as twice the lanes with one each; more lanes would leave the
+/// interpreter fewer registers than it needs.
+const CODE_LANES: u32 = 512;
+
 /// The persistent kernels and their shapes.
 #[derive(Debug)]
 pub(super) struct Mega {
@@ -58,7 +63,10 @@ impl Mega {
             return Ok(());
         }
         let is_hot = ![Entry::Mega, Entry::OwnMega].contains(&entry);
-        let (flat, mode) = self.asked.for_work(work_of(program), is_hot);
+        let (mut flat, mode) = self.asked.for_work(work_of(program), is_hot);
+        if entry == Entry::MegaCode && self.asked.lanes.is_none() {
+            flat.lanes = flat.lanes.map(|lanes| lanes.min(CODE_LANES));
+        }
         let entry = in_mode(entry, mode);
         let kernel = kernel(&self.module, (entry, own), &flat)?;
         self.whole = Some(Grid::new(kernel, flat, Residency::Cooperative)?);
@@ -134,7 +142,12 @@ fn in_mode(entry: Entry, mode: LaunchMode) -> Entry {
 
 /// The kernel that fits `program`.
 fn entry_for(program: &EncodedProgram) -> Entry {
-    const NARROW: [Entry; 3] = [Entry::MegaSearch, Entry::MegaCode, Entry::MegaAll];
+    const NARROW: [Entry; 4] = [
+        Entry::MegaSearch,
+        Entry::MegaRounds,
+        Entry::MegaCode,
+        Entry::MegaAll,
+    ];
     let name = kernel_for(program);
     let is_named =
         |entry: &Entry| name.is_some_and(|name| entry.name().to_bytes() == name.as_bytes());

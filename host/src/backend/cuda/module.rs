@@ -431,7 +431,7 @@ mod tests {
     #[test]
     fn the_persistent_kernels_can_be_compiled_for_smaller_blocks() {
         for text in [&BASELINE, &HOPPER].map(Embedded::text) {
-            for entry in [Entry::Mega, Entry::MegaSearch] {
+            for entry in [Entry::Mega, Entry::MegaSearch, Entry::MegaRounds] {
                 let text = Bound::of(512, true).apply(only(text, entry));
                 assert_eq!(text.matches(".maxntid 512, 1, 1\n").count(), 1, "{entry:?}");
                 assert_eq!(text.matches(".maxntid").count(), 1, "{entry:?}");

@@ -27,6 +27,7 @@ use crate::tiles::TileShape;
 use bytemuck::Zeroable;
 use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::program::{Opcode, WaveRecord};
+use seawall_device::shared::{EACH_LANE, EACH_LANES};
 use std::rc::Rc;
 
 /// Most slots of a tile: 128 KiB of shared memory, which leaves the rest of a
@@ -159,7 +160,9 @@ impl<'g> CudaSession<'g> {
         self.graph.complete(program.needs, uploader)?;
         self.runner.choose(program)?;
         let mut slots = self.make_tiles(program.needs)?;
-        let held = self.room_for_rows(program)?;
+        let held = self
+            .room_for_rows(program)?
+            .max(self.room_for_code(program)?);
         let loaded = loop {
             self.runner.ask(slots.max(held))?;
             match self.load_tables(program, slots > 0) {
@@ -208,6 +211,15 @@ impl<'g> CudaSession<'g> {
             return Ok(0);
         }
         self.runner.room(HELD_WORDS)
+    }
+
+    /// Returns the words of shared memory that let every lane of a block run the code of `program`.
+    fn room_for_code(&mut self, program: &EncodedProgram) -> Result<u32, BackendError> {
+        let lanes = self.runner.shape().lanes;
+        if program.code.is_empty() || lanes <= EACH_LANES {
+            return Ok(0);
+        }
+        self.runner.room(lanes * EACH_LANE)
     }
 
     /// Makes incoming edges by tiles if `needs` and options ask for them; returns the slots of the

@@ -229,6 +229,21 @@ mod tests {
     }
 
     #[test]
+    fn a_narrower_kernel_has_the_same_shape() {
+        let options = CudaOptions::default();
+        let mut asked = Asked::for_mega(&graph(100, 2), &options, &hopper());
+        for (nodes, edges) in [(100, 200), (1 << 22, 1 << 24), (1 << 22, 1 << 28)] {
+            if let Some(site) = &mut asked.site {
+                (site.nodes, site.edges) = (nodes, edges);
+            }
+            for work in [Work::Searches, Work::Rounds, Work::Components, Work::Passes] {
+                let shape = |is_hot| asked.for_work(work, is_hot).0;
+                assert_eq!(shape(true), shape(false), "{work:?}, {nodes} nodes");
+            }
+        }
+    }
+
+    #[test]
     fn graphs_of_low_degree_are_searched_in_clusters() {
         let options = CudaOptions::default();
         let cluster = |graph: &Graph, limits: &DeviceLimits, work| {

@@ -4,15 +4,17 @@
 //! edges use keeps it beyond the end of their part, which runs many times: not even the value of
 //! the part's last step may take it.
 
+use super::fold::fold;
 use super::steps::{Step, ValueSpec, Written};
 use crate::program::error::CodeError;
-use seawall_core::abi::code::{Instruction, Kind, OF_EDGE, Op, TEMPS};
+use seawall_core::abi::code::{Instruction, Kind, NOBODY, OF_EDGE, Op, TEMPS, WORD};
 
 /// The instructions of what was written.
 ///
 /// # Errors
 /// [`CodeError::TooManyValues`] when there are more at a time than there are places.
-pub(in crate::program) fn allocate(written: &Written) -> Result<Vec<Instruction>, CodeError> {
+pub(in crate::program) fn allocate(written: &mut Written) -> Result<Vec<Instruction>, CodeError> {
+    fold(written);
     let mut places = Places {
         last: last_uses(written),
         values: &written.values,
@@ -122,15 +124,23 @@ impl Places<'_> {
         extra: Option<u8>,
     ) -> Result<Instruction, CodeError> {
         let mut temps = [0; 4];
-        for (temp, id) in temps[1..].iter_mut().zip(&step.from) {
-            *temp = self.of(*id);
+        let mut from = step.from.iter();
+        for (at, temp) in temps[1..].iter_mut().enumerate() {
+            *temp = match step.word {
+                Some(word) if word == at => WORD,
+                _ => from.next().map_or(0, |id| self.of(*id)),
+            };
         }
         if let Some(place) = extra {
             temps[2] = place | OF_EDGE;
         }
         // A value may take the place of one that this step is the last to use.
         self.release(at + 1);
-        if let Some(id) = step.to {
+        let is_asked = |id: &u32| step.op != Op::Scatter || self.last[*id as usize] > at;
+        if step.to.is_some() && step.to.filter(is_asked).is_none() {
+            temps[0] = NOBODY;
+        }
+        if let Some(id) = step.to.filter(is_asked) {
             if self.held[id as usize].is_none() {
                 let (kind, until) = (self.values[id as usize].kind, self.last[id as usize]);
                 self.held[id as usize] = Some(self.take(kind, until)?);

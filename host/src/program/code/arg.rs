@@ -95,7 +95,7 @@ fn ordered(value: Value<'_>) -> Value<'_> {
         Kind::I32 => value.bits() ^ SIGN,
         Kind::F32 => {
             let bits = value.bits();
-            bits ^ (bits >> 31).select(u32::MAX, SIGN)
+            bits ^ (signs(bits) | SIGN)
         }
         Kind::U64 => {
             let (what, kind) = ("argmin or argmax", Kind::U64);
@@ -105,11 +105,16 @@ fn ordered(value: Value<'_>) -> Value<'_> {
     }
 }
 
+/// All bits like the first one.
+fn signs(word: Value<'_>) -> Value<'_> {
+    (word.to_i32() >> 31).bits()
+}
+
 /// The value that [`ordered`] maps to `key`.
 fn value_of(key: Value<'_>, kind: Kind) -> Value<'_> {
     match kind {
         Kind::U32 | Kind::U64 => key,
         Kind::I32 => (key ^ SIGN).to_i32(),
-        Kind::F32 => (key ^ (key >> 31).select(SIGN, u32::MAX)).as_float(),
+        Kind::F32 => (key ^ ((signs(key) ^ u32::MAX) | SIGN)).as_float(),
     }
 }

@@ -7,6 +7,7 @@
 
 mod allocate;
 mod arg;
+mod fold;
 mod item;
 mod steps;
 mod value;

@@ -23,6 +23,8 @@ pub(super) struct Step {
     pub(super) from: Vec<u32>,
     pub(super) first: u32,
     pub(super) second: u32,
+    /// The operand that is the word `first`, if one is.
+    pub(super) word: Option<usize>,
 }
 
 /// Writes steps down.
@@ -212,6 +214,7 @@ impl Step {
             from: Vec::new(),
             first: 0,
             second: 0,
+            word: None,
         }
     }
 

@@ -98,7 +98,7 @@ fn hexadecimal(checksum: u64) -> String {
 /// concurrent with others; `time_ns.run` is the whole batch's.
 ///
 /// # Errors
-/// When `out` fails.
+/// [`std::io::Error`] of `out`.
 pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     let report = Report {
         head: Head::from(outcome),

@@ -26,7 +26,7 @@ impl<'a> BatchRows<'a> {
     /// the nodes, buffered by `out` alone.
     ///
     /// # Errors
-    /// When `out` fails.
+    /// [`std::io::Error`] of `out`.
     pub fn write(
         &self,
         format: RowFormat,

@@ -17,7 +17,7 @@ const GRAPHS_SHOWN: usize = 12;
 /// Writes the report: totals, the first graphs, costs.
 ///
 /// # Errors
-/// When `out` fails.
+/// [`std::io::Error`] of `out`.
 pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     let size = format!(
         "{}: {}, {}",

@@ -19,7 +19,7 @@ const GRAPHS: u32 = 3;
 /// Writes the trace as one JSON object; its times are microseconds from the start of loading.
 ///
 /// # Errors
-/// When `out` fails.
+/// [`std::io::Error`] of `out`.
 pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     let times = outcome.times;
     let device = format!("{} ({})", outcome.device, outcome.backend);

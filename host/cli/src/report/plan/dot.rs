@@ -8,7 +8,7 @@ use seawall::units::{bytes, counted};
 /// Writes the plan for `dot`. Linear in waves and dependencies.
 ///
 /// # Errors
-/// When `out` fails.
+/// [`std::io::Error`] of `out`.
 pub fn write(view: &PlanView<'_>, out: &mut dyn Write) -> io::Result<()> {
     let barriers = counted(view.groups.summary().global_barriers, "global barrier");
     writeln!(out, "digraph plan {{")?;

@@ -78,7 +78,7 @@ impl<'a> Detail<'a> {
 /// budget, which `no_arena` then explains.
 ///
 /// # Errors
-/// When `out` fails.
+/// [`std::io::Error`] of `out`.
 pub fn write(view: &PlanView<'_>, out: &mut dyn Write) -> io::Result<()> {
     let report = Report {
         groups: view.groups,

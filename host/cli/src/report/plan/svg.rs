@@ -14,7 +14,7 @@ const HEADING_LEFT: f64 = 20.0;
 /// Draws the plan as SVG. Linear in waves and dependencies.
 ///
 /// # Errors
-/// When `out` fails.
+/// [`std::io::Error`] of `out`.
 pub fn write(view: &PlanView<'_>, out: &mut dyn Write) -> io::Result<()> {
     let layout = Layout::of(view.groups, view.dag.waves.len());
     let (width, height) = layout.size();

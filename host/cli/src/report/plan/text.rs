@@ -20,7 +20,7 @@ const WIDTH: usize = 72;
 /// output is bounded for plans of any size.
 ///
 /// # Errors
-/// When `out` fails.
+/// [`std::io::Error`] of `out`.
 pub fn write(view: &PlanView<'_>, out: &mut dyn Write) -> io::Result<()> {
     heading(view, out)?;
     for (number, group) in view.groups.iter().take(GROUPS_SHOWN).enumerate() {

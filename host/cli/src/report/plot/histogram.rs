@@ -43,7 +43,7 @@ impl Histogram {
         match &outcome.values {
             Column::U32(labels) if bars == Bars::Groups => Self::sizes(labels),
             Column::U32(words) => {
-                let has_all = values != Values::NumbersOfReached;
+                let has_all = !matches!(values, Values::NumbersOfReached | Values::NodesOfReached);
                 let told = words.iter().copied();
                 let told = told.filter(|word| has_all || *word != Column::UNREACHED);
                 Self::spread(bars, told.map(u64::from))

@@ -1,0 +1,45 @@
+//! Values of the slots of a lane, which runs each instruction for several items, or edges, at a
+//! time: so that reading an instruction and telling what it is costs a quarter.
+
+use crate::grid::Grid;
+use crate::shared::EACH_SLOTS;
+
+/// [`EACH_SLOTS`] as a length.
+pub(super) const SLOTS: usize = EACH_SLOTS as usize;
+
+/// A word of each slot.
+pub(super) type Words4 = [u32; SLOTS];
+
+/// A pair of words of each slot.
+pub(super) type Pairs4 = [u64; SLOTS];
+
+/// Every slot, a bit each.
+pub(super) const ALL: u32 = (1 << EACH_SLOTS) - 1;
+
+/// Slots in use: one on a CPU, where the next item may depend on what this one stores.
+#[inline(always)]
+pub(super) const fn used<G: Grid>() -> u32 {
+    if G::WARP == 1 { 1 } else { EACH_SLOTS }
+}
+
+/// What `of` makes for each slot in use. Written out: codegen rule `NO_INDEXED_ARRAYS`.
+#[inline(always)]
+pub(super) fn each<G: Grid, T: Copy + Default>(of: impl Fn(usize) -> T) -> [T; SLOTS] {
+    if G::WARP == 1 {
+        return [of(0), T::default(), T::default(), T::default()];
+    }
+    [of(0), of(1), of(2), of(3)]
+}
+
+/// The slots for which `of` holds, a bit each.
+#[inline(always)]
+pub(super) fn mask<G: Grid>(of: impl Fn(usize) -> bool) -> u32 {
+    let [first, second, third, fourth] = each::<G, u32>(|slot| u32::from(of(slot)));
+    first | second << 1 | third << 2 | fourth << 3
+}
+
+/// Whether `mask` has slot `slot`.
+#[inline(always)]
+pub(super) const fn has(mask: u32, slot: usize) -> bool {
+    mask >> slot & 1 != 0
+}

@@ -1,0 +1,151 @@
+//! Every posted task ends exactly once: producers and service agree about the sum of the hashes of
+//! all tasks, and about all counts.
+//!
+//! `cargo test --release -p seawall-tests --test service -- --ignored conserved --nocapture` posts a
+//! hundred million slots; `SLOTS=N` posts as many.
+
+use super::{LONG, start, workers};
+use seawall::service::{Client, Config, Outcome, Priority, Query, Service, Ticket};
+use seawall_core::protocol::hash_of;
+use seawall_tests::random::Random;
+use std::collections::VecDeque;
+use std::time::Instant;
+
+/// Slots of each priority.
+const SLOTS: u32 = 8;
+/// Threads that post.
+const PRODUCERS: u32 = 4;
+/// Tickets that a producer has at a time: more than there are slots, so that it waits for room.
+const UNDER_WAY: usize = 100;
+/// Opcode of tasks of several turns.
+const TURNS: u32 = 50;
+/// Opcode without a handler.
+const UNKNOWN: u32 = 51;
+
+/// What producers know of their tasks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Books {
+    hashes: u32,
+    faults: u32,
+    added: u32,
+    turns: u64,
+}
+
+/// A service with a handler that yields and requeues as often as its first argument says.
+fn with_turns() -> Service {
+    let mut config = Config {
+        workers: workers(3),
+        slots: [SLOTS; 5],
+        ..Config::default()
+    };
+    config.handlers.insert(
+        TURNS,
+        std::sync::Arc::new(|call| {
+            let mut task = call.continuation();
+            task.data += 1;
+            match task.data {
+                turn if turn > call.arguments()[0] => Outcome::word(turn),
+                turn if turn % 2 == 0 => Outcome::Requeue(task),
+                _ => Outcome::Yield(task),
+            }
+        }),
+    );
+    start(config)
+}
+
+fn draw(random: &mut Random, books: &mut Books) -> Query {
+    let mut arguments = [0; 11];
+    match random.below(4) {
+        0 => {
+            arguments[0] = random.below(6);
+            books.turns += u64::from(arguments[0]);
+            let opcode = TURNS;
+            Query::User { opcode, arguments }
+        }
+        1 => {
+            books.faults += 1;
+            let opcode = UNKNOWN;
+            Query::User { opcode, arguments }
+        }
+        2 => {
+            let value = random.below(1000);
+            books.added = books.added.wrapping_add(value);
+            Query::Add { address: 0, value }
+        }
+        _ => Query::Nop,
+    }
+}
+
+/// Posts `tasks` tasks, and waits for all of them.
+fn produce(client: &Client, seed: u64, tasks: u64) -> Books {
+    let mut random = Random::new(seed);
+    let mut books = Books::default();
+    let mut failed = 0;
+    let mut open = VecDeque::new();
+    let mut end = |ticket: Ticket| failed += u32::from(ticket.wait(LONG).is_err());
+    for _ in 0..tasks {
+        let priority = Priority::ALL[random.below(5) as usize];
+        let query = draw(&mut random, &mut books);
+        let ticket = client.with_priority(priority).submit(query).unwrap();
+        books.hashes = books.hashes.wrapping_add(hash_of(ticket.task()));
+        open.push_back(ticket);
+        if open.len() > UNDER_WAY {
+            open.pop_front().into_iter().for_each(&mut end);
+        }
+    }
+    open.into_iter().for_each(end);
+    assert_eq!(failed, books.faults);
+    books
+}
+
+/// Posts at least `slots` random tasks, and checks all sums.
+fn conserves(slots: u64) {
+    let tasks = slots.div_ceil(u64::from(PRODUCERS));
+    let service = with_turns();
+    let all = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..PRODUCERS)
+            .map(|seed| {
+                let client = service.client(1).unwrap();
+                scope.spawn(move || produce(&client, seed.into(), tasks))
+            })
+            .collect();
+        let books = threads.into_iter().map(|thread| thread.join().unwrap());
+        books.fold(Books::default(), |all, one| Books {
+            hashes: all.hashes.wrapping_add(one.hashes),
+            faults: all.faults + one.faults,
+            added: all.added.wrapping_add(one.added),
+            turns: all.turns + one.turns,
+        })
+    });
+    let mut word = [0];
+    service.client(1).unwrap().read(0, &mut word).unwrap();
+    assert_eq!(word, [all.added]);
+    let stats = service.shut_down();
+    // The order to end is a task of its own, with the next number.
+    let posted = tasks * u64::from(PRODUCERS);
+    let end = hash_of(posted as u32 + 1);
+    assert_eq!(stats.checksum, all.hashes.wrapping_add(end));
+    assert_eq!((stats.submitted, stats.delivered), (posted + 1, posted + 1));
+    assert_eq!(u64::from(stats.ended), posted + 1);
+    assert_eq!(stats.faults, all.faults);
+    let turns = u64::from(stats.yields) + u64::from(stats.requeues);
+    assert_eq!(turns, all.turns);
+    assert_eq!(stats.waiting, [0; 5]);
+    assert_eq!(u64::from(stats.tenants[0].served), posted);
+    assert_eq!(stats.tenants[0].running, 0);
+}
+
+#[test]
+fn random_work_of_many_producers_is_conserved() {
+    conserves(12_000);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_hundred_million_slots_are_conserved() {
+    let asked = std::env::var("SLOTS").ok();
+    let slots = asked.map_or(100_000_000, |text| text.parse().expect("SLOTS: a number"));
+    let started = Instant::now();
+    conserves(slots);
+    println!("{slots} slots in {:.1} s", started.elapsed().as_secs_f64());
+}
