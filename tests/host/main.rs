@@ -16,6 +16,7 @@ mod lanes;
 mod limits;
 mod many;
 mod memory;
+mod narrow_rounds;
 mod outgrown;
 mod paths;
 mod plan_cache;

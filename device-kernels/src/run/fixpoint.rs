@@ -6,6 +6,7 @@
 
 use super::books::{close, open, point_of};
 use super::group::run_waves;
+use super::lone;
 use super::search_loop::run_search;
 use crate::context::ContextRef;
 use crate::control::{LoopEnd, Stop};
@@ -72,6 +73,10 @@ fn run_flagged<G: Grid, S: WaveSet, const TRACED: bool>(
         let is_last = tag.now(grid) == u32::MAX;
         if end.iterations >= record.max_iterations || end.converged || is_last {
             break;
+        }
+        if lone::suits(cx) && lone::is_narrow(cx, &record, lone::BEGINS) {
+            lone::run_lone::<G, S, TRACED>(cx, wave, &mut end)?;
+            continue;
         }
         let iteration = end.iterations;
         let point = || point_of(grid, wave, iteration);

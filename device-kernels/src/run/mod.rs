@@ -8,6 +8,7 @@ mod group;
 mod straight;
 mod books;
 mod search_loop;
+mod lone;
 mod fixpoint;
 mod while_loop;
 mod program;
