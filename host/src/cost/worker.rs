@@ -17,9 +17,11 @@ const MISSES: [f64; 2] = [1.8, 4.0];
 /// Largest cost of a node in a pass, in edges.
 const NODE_EDGES: f64 = 1.0;
 
-/// Work of code, which is looked up instruction by instruction, as a multiple of a pass. A
-/// guess: no run of code was fitted yet.
-const STEPPED: f64 = 8.0;
+/// Work of code, which is looked up instruction by instruction, as a multiple of a pass: on a machine
+/// that hides its cache misses, and on threads. Fitted together with the passes of `mis`, `msf`,
+/// `scc`, `colouring` and `labels` to an H200 and graphs of 2^22 nodes, and to one of 2 shared x86-64
+/// cores and graphs of 2^18 (2026-11-23).
+const STEPPED: [f64; 2] = [8.0, 24.0];
 
 /// Share of one thread in what a shared level of a search takes longer in a first run,
 /// nanoseconds: three to four such levels of random graphs took 2.4 to 6 ms longer on 16 threads
@@ -51,6 +53,8 @@ pub struct Worker {
     node: f64,
     /// An edge of a pass whose node values do not fit the caches.
     edge: f64,
+    /// Work of code, as a multiple of a pass.
+    stepped: f64,
     /// Threads that share the work, and the prices of one of them.
     shared: Option<(f64, MachineCosts)>,
 }
@@ -63,6 +67,7 @@ impl Worker {
             costs,
             node: 1.0,
             edge: 1.0,
+            stepped: STEPPED[0],
             shared: None,
         }
     }
@@ -75,6 +80,7 @@ impl Worker {
             costs,
             node: if bytes > CACHE_BYTES { node } else { 1.0 },
             edge,
+            stepped: STEPPED[1],
             shared: None,
         }
     }
@@ -123,7 +129,7 @@ impl Worker {
     /// `passes` passes over all edges by waves of code, and `levels` wide levels, nanoseconds.
     #[must_use]
     pub fn code_ns(&self, job: &Job, passes: f64, levels: f64) -> f64 {
-        self.passes_ns(job, STEPPED * passes, levels)
+        self.passes_ns(job, self.stepped * passes, levels)
     }
 
     /// Cost of an edge of a pass whose values are in the caches, nanoseconds.

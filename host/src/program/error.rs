@@ -263,7 +263,9 @@ pub enum CodeError {
         items: u32,
     },
     /// More values at a time than there is room for.
-    #[error("more values are in use at a time than {most} words hold; split the wave in two")]
+    #[error(
+        "more values are in use at a time than {most} words hold, of which 64-bit values take two, and results of edges twice as many; store some in registers and load them in a second wave"
+    )]
     TooManyValues {
         /// Words that there are.
         most: u32,

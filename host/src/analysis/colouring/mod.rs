@@ -49,7 +49,7 @@ const FACTS: Facts = Facts {
 };
 
 /// Passes over all edges, and levels in between.
-const PASSES: [f64; 2] = [4.0, 60.0];
+const PASSES: [f64; 2] = [5.0, 60.0];
 
 /// Colours that a node looks at in a round.
 const WINDOW: u32 = u64::BITS;

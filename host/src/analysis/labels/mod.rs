@@ -42,7 +42,7 @@ const FACTS: Facts = Facts {
 };
 
 /// Passes over all edges, and levels in between.
-const PASSES: [f64; 2] = [80.0, 400.0];
+const PASSES: [f64; 2] = [140.0, 400.0];
 
 /// Rounds without a limit: labels may change forever, so Graphalytics sets a number.
 const ROUNDS: u32 = 10;

@@ -43,7 +43,7 @@ const FACTS: Facts = Facts {
 };
 
 /// Passes over all edges, and levels in between.
-const PASSES: [f64; 2] = [1.5, 10.0];
+const PASSES: [f64; 2] = [0.6, 10.0];
 
 /// State of a node that is in the set. One that is out of it has 0, all others their
 /// priority.

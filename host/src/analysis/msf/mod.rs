@@ -41,7 +41,7 @@ const FACTS: Facts = Facts {
 };
 
 /// Passes over all edges, and levels in between.
-const PASSES: [f64; 2] = [16.0, 80.0];
+const PASSES: [f64; 2] = [7.0, 80.0];
 
 /// Stands for no edge.
 const NONE: u64 = u64::MAX;

@@ -44,7 +44,7 @@ const FACTS: Facts = Facts {
 };
 
 /// Passes over all edges, and levels in between.
-const PASSES: [f64; 2] = [16.0, 60.0];
+const PASSES: [f64; 2] = [6.0, 60.0];
 
 impl Analysis for Scc {
     fn facts(&self) -> &'static Facts {
