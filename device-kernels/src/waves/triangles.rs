@@ -32,8 +32,6 @@ use seawall_core::abi::program::Opcode;
 const SHORT: u32 = 32;
 /// Entries of short rows that a lane looks up together.
 const EACH: usize = 4;
-/// Entries of a long row that a lane looks up together.
-const PAIR: usize = 2;
 /// Neighbours of which a lone lane picks those with shorter rows together.
 const PICKED: usize = 32;
 /// Nodes between two looks of a warp at the clock.
@@ -292,11 +290,10 @@ impl<const CORNERS: bool> Count<CORNERS> {
         }
         let (warp, warps) = crew.warp;
         let mut own = 0;
-        let mut edge = center.first.saturating_add(warp);
+        let mut edge = center.first.saturating_add(warp * G::WARP);
         let end = center.looks();
         while edge < end {
-            // Neighbours go to warps in turn, as a block often has few for each.
-            let at = edge.saturating_add(warps * grid.warp_lane());
+            let at = edge.saturating_add(grid.warp_lane());
             let (mut node, mut row) = (NONE, (0, 0));
             if at < end {
                 node = self.forward.target(grid, at);
@@ -304,10 +301,24 @@ impl<const CORNERS: bool> Count<CORNERS> {
             }
             let is_short = row.1 <= SHORT;
             let short = if is_short { row.1 } else { 0 };
-            let found = self.look_up_short(grid, table, (row.0, short))
-                + self.look_up_long(grid, table, (row.0, row.1 - short));
+            let found = self.look_up_short(grid, table, (row.0, short));
             self.add(grid, node, found);
             own += found;
+            let mut long = grid.ballot(row.1 != 0 && !is_short);
+            while long != 0 {
+                let lane = long.trailing_zeros();
+                long &= long - 1;
+                let first = grid.shuffle(row.0, lane);
+                let end = first + grid.shuffle(row.1, lane);
+                let found = self.look_up_long(grid, table, (first, end));
+                own += found;
+                if CORNERS {
+                    let (node, sum) = (grid.shuffle(node, lane), grid.warp_sum(found));
+                    if grid.warp_lane() == 0 {
+                        self.add(grid, node, sum);
+                    }
+                }
+            }
             edge = edge.saturating_add(warps * G::WARP);
         }
         own
@@ -376,46 +387,40 @@ impl<const CORNERS: bool> Count<CORNERS> {
         found
     }
 
-    /// Looks up a row per lane, `len` edges from `first` on, one after another with all
-    /// lanes of the warp, and returns the finds in this lane's row.
+    /// Looks up a row with all lanes of the warp and returns this lane's finds.
     #[inline(always)]
-    fn look_up_long<G: Grid>(&self, grid: G, table: &Table, (first, len): (u32, u32)) -> u32 {
-        let mut rows = grid.ballot(len != 0);
-        let (mut lane, mut edge, mut end) = (NONE, 0, 0);
-        // The next entries of this row or another, and the lane whose row it is.
-        let mut fetch = || {
-            let mut nodes = [NONE; PAIR];
-            if edge >= end {
-                if rows == 0 {
-                    return (NONE, nodes);
-                }
-                lane = rows.trailing_zeros();
-                rows &= rows - 1;
-                edge = grid.shuffle(first, lane);
-                end = edge + grid.shuffle(len, lane);
+    fn look_up_long<G: Grid>(&self, grid: G, table: &Table, (first, end): (u32, u32)) -> u32 {
+        let (mut found, mut edge) = (0, first);
+        while edge < end {
+            if end - edge > 2 * G::WARP {
+                found += self.look_up_step::<G, 4>(grid, table, (edge, end));
+                edge = edge.saturating_add(4 * G::WARP);
+            } else {
+                found += self.look_up_step::<G, 2>(grid, table, (edge, end));
+                edge = edge.saturating_add(2 * G::WARP);
             }
-            for (k, node) in (0..).zip(&mut nodes) {
-                let at = edge.saturating_add(k * G::WARP + grid.warp_lane());
-                if at < end {
-                    *node = self.forward.target(grid, at);
-                }
-            }
-            edge = edge.saturating_add(PAIR as u32 * G::WARP);
-            (lane, nodes)
-        };
-        // Two more are in flight while some are looked up.
-        let (mut these, mut next) = (fetch(), fetch());
-        let mut found = 0;
-        while these.0 != NONE {
-            let after = fetch();
-            let [one, other] = table.find::<G, PAIR, CORNERS>(grid, these.1);
-            let count = grid.ballot(one).count_ones() + grid.ballot(other).count_ones();
-            if grid.warp_lane() == these.0 {
-                found += count;
-            }
-            (these, next) = (next, after);
         }
         found
+    }
+
+    /// Looks up `K` entries per lane from `edge` on, as far as `end`; returns the finds.
+    #[inline(always)]
+    fn look_up_step<G: Grid, const K: usize>(
+        &self,
+        grid: G,
+        table: &Table,
+        (edge, end): (u32, u32),
+    ) -> u32 {
+        let nodes: [u32; K] = core::array::from_fn(|k| {
+            let at = edge.saturating_add(k as u32 * G::WARP + grid.warp_lane());
+            if at < end {
+                self.forward.target(grid, at)
+            } else {
+                NONE
+            }
+        });
+        let hits = table.find::<G, K, CORNERS>(grid, nodes);
+        hits.iter().map(|hit| u32::from(*hit)).sum()
     }
 }
 
