@@ -3,10 +3,11 @@
 //! If they were started on demand, a system that refuses threads would cause a panic.
 
 use std::error::Error;
+use std::io;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-use crate::GraphError;
+use crate::{GraphError, memory};
 
 /// Most threads that the environment may ask for, unless the machine runs more at once. Idle ones
 /// look for work at each other, so thousands are busy with that alone.
@@ -20,6 +21,25 @@ fn asked() -> usize {
     asked.unwrap_or(0).min(machine.max(ASKED_MAX))
 }
 
+/// Room that a thread's start is given: its stack of 2 MiB, and some for what the C library
+/// allocates there. That library ends the process if it finds none.
+const START_BYTES: u64 = 16 << 20;
+
+/// Checks that the address space has room for a thread to start. Takes none, as threads that
+/// are starting need it.
+///
+/// # Errors
+/// [`io::ErrorKind::OutOfMemory`] if there is none.
+pub fn check_start() -> io::Result<()> {
+    match memory::address_space() {
+        Some(left) if left < START_BYTES => {
+            let message = format!("a thread needs {START_BYTES} bytes of memory, {left} are left");
+            Err(io::Error::new(io::ErrorKind::OutOfMemory, message))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Starts the shared threads unless they run already.
 ///
 /// # Errors
@@ -31,6 +51,7 @@ pub fn start() -> Result<(), GraphError> {
     }
     static STARTED: OnceLock<Result<(), String>> = OnceLock::new();
     let started = STARTED.get_or_init(|| {
+        check_start().map_err(|error| error.to_string())?;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(asked());
         match pool.build_global() {
             // An error without a source means that a caller started them before.

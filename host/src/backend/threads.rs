@@ -5,6 +5,7 @@
 //! are kept for later runs of the process and sleep in between.
 
 use super::BackendError;
+use crate::graph::threads::check_start;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
@@ -65,6 +66,7 @@ fn run_once(count: u32, block: impl Fn(u32) + Sync) -> Result<(), BackendError> 
         let member = &member;
         let threads: Result<Vec<_>, _> = (1..count)
             .map(|number| {
+                check_start()?;
                 let thread = Builder::new().name(format!("seawall-{number}"));
                 thread.spawn_scoped(scope, move || member(number))
             })
@@ -119,6 +121,7 @@ impl Team {
     }
 
     fn start(others: usize) -> Result<Self, BackendError> {
+        check_start().map_err(|error| not_started(others + 1, &error))?;
         let team = ThreadPoolBuilder::new()
             .num_threads(others)
             .thread_name(|place| format!("seawall-{}", place + 1))
