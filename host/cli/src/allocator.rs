@@ -29,6 +29,21 @@ pub(crate) fn allocations() -> u64 {
     ALLOCATIONS.load(Ordering::Relaxed)
 }
 
+/// Keeps what all threads allocate in one arena of the C library if the address space is limited.
+/// Starting threads would otherwise reserve up to 128 MiB each, and that library ends the process
+/// if the next one finds not even a page.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub(crate) fn share_one_arena() {
+    if seawall::graph::memory::address_space().is_some() {
+        // SAFETY: the call sets a number, before any other thread runs.
+        unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+    }
+}
+
+/// Other C libraries have no arenas.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub(crate) const fn share_one_arena() {}
+
 /// The system's allocator, which never takes the last memory.
 #[derive(Debug, Default)]
 pub struct Allocator {

@@ -77,6 +77,7 @@ enum Command {
 #[must_use]
 pub fn main() -> ExitCode {
     allocator::end_where_threads_find_no_memory();
+    allocator::share_one_arena();
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     if failure::asks_for_json(&arguments) {
         allocator::tell_scripts();

@@ -145,7 +145,9 @@ fn machine() -> Option<u64> {
     Some(bytes("MemAvailable:")?.saturating_add(bytes("SwapFree:").unwrap_or(0)))
 }
 
-pub(crate) fn address_space() -> Option<u64> {
+/// Returns the bytes that the limit of the address space leaves; `None` without a limit.
+#[must_use]
+pub fn address_space() -> Option<u64> {
     let (mut limits, mut status) = ([0; 4096], [0; 4096]);
     let limit = number_after(read("/proc/self/limits", &mut limits)?, "Max address space")?;
     let used = number_after(read("/proc/self/status", &mut status)?, "VmSize:")?;
