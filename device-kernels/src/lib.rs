@@ -36,6 +36,7 @@ pub mod search;
 pub mod own;
 pub mod sets;
 pub mod run;
+pub mod serve;
 pub mod codegen;
 
 #[cfg(target_arch = "nvptx64")]

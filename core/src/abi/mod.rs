@@ -19,6 +19,7 @@ pub mod tiles;
 pub mod trace;
 pub mod batch;
 pub mod ring;
+pub mod serve;
 
 /// First word of an encoded launch: `SWL1` in little-endian ASCII.
 pub const MAGIC: u32 = 0x314C_5753;

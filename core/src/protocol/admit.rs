@@ -14,7 +14,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     /// # Errors
     /// The first thing that is wrong with it.
     pub fn admit(&self, slot: &SlotRecord) -> Result<Kind, Refusal> {
-        let mask = self.tenant(slot.tenant).mask;
+        let mask = self.mask_of(slot.tenant);
         if mask == 0 {
             return Err(Refusal::new(FaultCode::BadTenant, slot.tenant));
         }
@@ -30,7 +30,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         if is_owners || mask & kind.bit() == 0 {
             return Err(Refusal::new(FaultCode::NotPermitted, slot.opcode));
         }
-        check_arguments(kind, &slot.arguments, self.window(slot.tenant))?;
+        check_arguments(kind, &slot.arguments, || self.window(slot.tenant))?;
         Ok(kind)
     }
 }
@@ -52,24 +52,30 @@ impl SlotRecord {
 fn check_arguments(
     kind: Kind,
     arguments: &[u32; ARGUMENTS],
-    window: Window,
+    window: impl Fn() -> Window,
 ) -> Result<(), Refusal> {
     let [first, second, third, fourth, fifth, ..] = *arguments;
+    // Kinds that name no address read no window.
+    let at = |address| window().at(address).map(drop);
+    let span = |address, words| window().span(address, words);
     match kind {
         Kind::Nop | Kind::Reach | Kind::Shutdown | Kind::User => Ok(()),
-        Kind::Store | Kind::Add | Kind::Load | Kind::CompareSwap => window.at(first).map(drop),
-        Kind::Copy => both(window.span(first, third), window.span(second, third)),
-        Kind::DfaStep => both(window.span(first, 2), window.span(second, third)),
+        Kind::Store | Kind::Add | Kind::Load | Kind::CompareSwap => at(first),
+        Kind::Copy => both(span(first, third), span(second, third)),
+        Kind::DfaStep => both(span(first, 2), span(second, third)),
         Kind::BatchFence if first == 0 || first > BATCHES => {
             Err(Refusal::new(FaultCode::BadBatch, first))
         }
         Kind::BatchFence => Ok(()),
-        Kind::RunProgram => both(window.span(second, third), window.span(fourth, fifth)),
+        Kind::RunProgram => both(span(second, third), span(fourth, fifth)),
         Kind::Distance => at_most(third, 1),
-        Kind::Neighbours => window.span(second, third).map(drop),
-        Kind::Packed => packed::decode(arguments)?
-            .into_iter()
-            .try_for_each(|short| short.check(window)),
+        Kind::Neighbours => span(second, third).map(drop),
+        Kind::Packed => {
+            let window = window();
+            packed::decode(arguments)?
+                .into_iter()
+                .try_for_each(|short| short.check(window))
+        }
         Kind::Print => at_most(first, PRINT_WORDS as u32),
     }
 }

@@ -104,7 +104,11 @@ impl<W: Words + ?Sized> Worker<'_, W> {
             Ok(_) => Status::Done,
             Err(_) => Status::Fault,
         };
-        ring.set_status(claim.index, ended);
+        if ring.words.seals() {
+            ring.seal((claim.index, ended), &words, claim.leaves_traces());
+        } else {
+            ring.set_status(claim.index, ended);
+        }
         ring.count_member(claim.slot.batch());
     }
 
@@ -127,7 +131,7 @@ impl<W: Words + ?Sized> Worker<'_, W> {
                 Status::Fault
             } as u32,
             fault: result.err().map_or(0, |refusal| refusal.code as u32),
-            epoch: self.ring.epoch(),
+            epoch: self.ring.get(field!(ControlBlock, epoch)),
             entry: self.only().map_or(0, |kind| (kind as u32).wrapping_add(1)),
             turns: task.yields.saturating_add(task.requeues).saturating_add(1),
             parent: task.parent,
@@ -165,6 +169,14 @@ fn is_known(flags: u32) -> bool {
 }
 
 impl Claim {
+    /// Whether it may have written words besides its completion that its poster reads.
+    const fn leaves_traces(&self) -> bool {
+        !matches!(
+            self.work,
+            Err(_) | Ok(Kind::Nop | Kind::Load | Kind::Reach | Kind::Distance | Kind::Shutdown)
+        )
+    }
+
     /// The continuation of kinds that have one.
     fn suspended(&self) -> Option<Continuation> {
         let has_one = matches!(self.work, Ok(Kind::BatchFence | Kind::DfaStep | Kind::User));

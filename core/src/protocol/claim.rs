@@ -123,6 +123,25 @@ impl<'m, W: Words + ?Sized> Worker<'m, W> {
         fresh.or_else(|| self.scan(false))
     }
 
+    /// Takes a slot that was handed to this worker and to no other, which never lies among those
+    /// that wait; `None` while its tenant's quota is used up.
+    pub fn accept(&mut self, index: u32, slot: &SlotRecord) -> Option<Claim> {
+        let ring = self.ring;
+        ring.count(field!(ControlBlock, heartbeat), 1);
+        let is_counted = ring.enter(slot.tenant);
+        if is_counted == Some(false) {
+            return None;
+        }
+        let level = ring.level_of(index);
+        Some(Claim {
+            index,
+            level,
+            slot: *slot,
+            work: ring.work_of(slot, level),
+            is_counted: is_counted == Some(true),
+        })
+    }
+
     fn scan(&mut self, only_fresh: bool) -> Option<Claim> {
         let ageing_after = self.ring.get(field!(ControlBlock, ageing_after));
         let from_below = self.pace.is_from_below(ageing_after);
@@ -228,8 +247,8 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     }
 
     fn may_run(&self, slot: &SlotRecord, (from, only): (Status, Option<Kind>)) -> bool {
-        let tenant = self.tenant(slot.tenant);
-        let has_room = tenant.mask == 0 || tenant.running < tenant.quota;
+        let (mask, quota) = (self.mask_of(slot.tenant), self.quota_of(slot.tenant));
+        let has_room = mask == 0 || self.running_of(slot.tenant) < quota;
         if !has_room {
             self.count(Self::passed_over_at(slot.tenant), 1);
         }
@@ -246,7 +265,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     /// Counts a claimed slot of a tenant: false if its quota is used up, nothing if
     /// there is no such tenant.
     fn enter(&self, tenant: u32) -> Option<bool> {
-        let TenantRecord { mask, quota, .. } = self.tenant(tenant);
+        let (mask, quota) = (self.mask_of(tenant), self.quota_of(tenant));
         if mask == 0 {
             return None;
         }

@@ -19,19 +19,19 @@ impl<W: Words + ?Sized> Ring<'_, W> {
             Ok(kind) => kind,
             Err(refusal) => return Some(Outcome::Fault(refusal)),
         };
-        let window = self.window(claim.slot.tenant);
+        let window = || self.window(claim.slot.tenant);
         let arguments = &claim.slot.arguments;
         Some(match kind {
             Kind::Nop => Outcome::Done([0; RESULTS]),
             Kind::Store | Kind::Add | Kind::Load | Kind::CompareSwap => {
-                Outcome::from(self.touch(kind, arguments, window))
+                Outcome::from(self.touch(kind, arguments, window()))
             }
-            Kind::Copy => Outcome::from(self.copy(arguments, window)),
+            Kind::Copy => Outcome::from(self.copy(arguments, window())),
             Kind::DfaStep => self
-                .run_automaton(claim, window)
+                .run_automaton(claim, window())
                 .unwrap_or_else(Outcome::Fault),
             Kind::BatchFence => self.fence(claim),
-            Kind::Packed => Outcome::from(self.run_packed(arguments, window)),
+            Kind::Packed => Outcome::from(self.run_packed(arguments, window())),
             Kind::Print => self.print(&claim.slot),
             Kind::Shutdown => {
                 self.shut_down(Shutdown::Drain);

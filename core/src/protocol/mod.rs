@@ -32,6 +32,8 @@
 //! Each word is changed by read-modify-write on one side only, so that a machine whose
 //! atomics do not reach the other side's memory can run this: hosts add to `posted`,
 //! workers to `claimed`; a slot belongs to whoever its status says.
+//!
+//! Where workers have memory of their own, [`post`] brings slots there, and answers back.
 
 mod admit;
 mod answer;
@@ -39,6 +41,7 @@ mod claim;
 mod execute;
 mod layout;
 mod packed;
+pub mod post;
 mod print;
 mod publish;
 mod refusal;

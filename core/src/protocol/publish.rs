@@ -81,6 +81,16 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         first..first.wrapping_add(slots)
     }
 
+    /// The priority of the place of a slot.
+    pub(super) fn level_of(&self, index: u32) -> u32 {
+        let levels = self.layout.levels();
+        let firsts = levels.iter().scan(0_u32, |first, slots| {
+            *first = first.wrapping_add(*slots);
+            Some(*first)
+        });
+        firsts.filter(|end| *end <= index).count() as u32
+    }
+
     /// Takes a slot that holds nothing, to fill it; false if it holds something.
     #[must_use]
     pub fn reserve(&self, index: u32) -> bool {
@@ -103,6 +113,12 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         // Counted before it can be claimed: a count that is too high costs a look in
         // vain, one that is too low a slot that nobody looks for.
         self.count(self.level_at(slot.level()).wrapping_add(POSTED), 1);
+        self.set_status(index, Status::Published);
+    }
+
+    /// Marks a reserved slot as handed to the workers, where another way than this memory brings
+    /// its payload to them.
+    pub fn mark_posted(&self, index: u32) {
         self.set_status(index, Status::Published);
     }
 

@@ -1,6 +1,6 @@
 //! The memory that a tenant's opcodes reach.
 
-use super::layout::words_of;
+use super::layout::{field, words_of};
 use super::refusal::Refusal;
 use super::{Read, Ring, Scope, Swap, Update, Words, Write};
 use crate::abi::ring::{ControlBlock, FaultCode, TENANTS, TenantRecord};
@@ -33,7 +33,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     /// First word of a tenant's record.
     pub(super) const fn tenant_at(tenant: u32) -> u32 {
         let before = tenant.wrapping_mul(words_of::<TenantRecord>());
-        super::layout::field!(ControlBlock, tenants).wrapping_add(before)
+        field!(ControlBlock, tenants).wrapping_add(before)
     }
 
     /// Rights and counters of a tenant; all zero if there is no such tenant.
@@ -47,14 +47,42 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         bytemuck::cast(words)
     }
 
+    /// A word of a tenant's record; 0 if there is no such tenant.
+    #[inline(always)]
+    fn tenant_word(&self, tenant: u32, field: u32) -> u32 {
+        if tenant >= TENANTS {
+            return 0;
+        }
+        self.get(Self::tenant_at(tenant).wrapping_add(field))
+    }
+
+    /// The kinds that a tenant may post; 0 if there is no such tenant.
+    #[inline(always)]
+    pub(super) fn mask_of(&self, tenant: u32) -> u32 {
+        self.tenant_word(tenant, field!(TenantRecord, mask))
+    }
+
+    /// Slots of a tenant that may be claimed at the same time.
+    #[inline(always)]
+    pub(super) fn quota_of(&self, tenant: u32) -> u32 {
+        self.tenant_word(tenant, field!(TenantRecord, quota))
+    }
+
+    /// Slots of a tenant that are claimed.
+    #[inline(always)]
+    pub(super) fn running_of(&self, tenant: u32) -> u32 {
+        self.tenant_word(tenant, field!(TenantRecord, running))
+    }
+
     /// The window of a tenant. A record that reaches beyond the windows has none.
     pub(super) fn window(&self, tenant: u32) -> Window {
-        let record = self.tenant(tenant);
-        let end = record.window_first.checked_add(record.window_words);
+        let first = self.tenant_word(tenant, field!(TenantRecord, window_first));
+        let words = self.tenant_word(tenant, field!(TenantRecord, window_words));
+        let end = first.checked_add(words);
         let is_inside = end.is_some_and(|end| end <= self.layout.window_words());
         Window {
-            first: self.layout.windows().wrapping_add(record.window_first),
-            words: if is_inside { record.window_words } else { 0 },
+            first: self.layout.windows().wrapping_add(first),
+            words: if is_inside { words } else { 0 },
         }
     }
 
@@ -109,16 +137,14 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn read_words(&self, at: u32, to: &mut [u32]) {
-        for (index, word) in (at..).zip(to) {
-            *word = self.get(index);
-        }
+        self.words.load_run(at, to);
     }
 
+    #[inline(always)]
     pub(super) fn write_words(&self, at: u32, from: &[u32]) {
-        for (index, word) in (at..).zip(from) {
-            self.set(index, *word);
-        }
+        self.words.store_run(at, from);
     }
 }
 

@@ -65,4 +65,23 @@ pub trait Words {
     fn swap_if(&self, at: u32, swap: Swap, order: Update, scope: Scope) -> u32;
     /// Adds, wrapping, and returns the previous value.
     fn add(&self, at: u32, value: u32, order: Update, scope: Scope) -> u32;
+    /// Whether waiting for one's stores to arrive costs so much that answers are sealed instead
+    /// ([`post`](super::post)).
+    fn seals(&self) -> bool {
+        false
+    }
+    /// Reads neighbouring words of one record, in any order.
+    #[inline(always)]
+    fn load_run(&self, at: u32, to: &mut [u32]) {
+        for (index, word) in (at..).zip(to) {
+            *word = self.load(index, Read::Relaxed, Scope::System);
+        }
+    }
+    /// Writes neighbouring words of one record, in any order.
+    #[inline(always)]
+    fn store_run(&self, at: u32, from: &[u32]) {
+        for (index, word) in (at..).zip(from) {
+            self.store(index, *word, Write::Relaxed, Scope::System);
+        }
+    }
 }

@@ -6,9 +6,11 @@ use crate::grid::Grid;
 use crate::grid::nvptx::{CompactDevice, Device};
 use crate::launch::Launch;
 use crate::run;
+use crate::serve::Serve;
 use crate::sets::{All, CodeAlone, Ready, Rounds, Searches};
 use seawall_core::abi::batch::BatchRecord;
 use seawall_core::abi::program::LaunchRecord;
+use seawall_core::abi::serve::ServeRecord;
 
 /// The whole program, every family of opcodes but code; a cooperative launch.
 ///
@@ -203,4 +205,15 @@ pub unsafe extern "ptx-kernel" fn seawall_batch_all(record: *const BatchRecord) 
 pub unsafe extern "ptx-kernel" fn seawall_batch_search(record: *const BatchRecord) {
     // SAFETY: the caller keeps this function's contract.
     unsafe { bodies::batch::<CompactDevice, Searches>(CompactDevice {}, record) }
+}
+
+/// A service: couriers, a clerk and workers that stay until a host ends them.
+///
+/// # Safety
+/// As [`Serve::new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_serve(record: *const ServeRecord) {
+    // SAFETY: the caller keeps this function's contract.
+    let serve = unsafe { Serve::new(record) };
+    crate::serve::serve(Device {}, serve);
 }

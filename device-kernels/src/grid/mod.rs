@@ -19,6 +19,8 @@ pub mod dealer;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod host;
 
+use seawall_core::protocol::{Read, Scope, Swap, Update, Write};
+
 /// Largest number of lanes of a block.
 pub const LANES_MAX: u32 = 1024;
 
@@ -318,6 +320,34 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `word` must be valid for reads.
     unsafe fn poll(self, word: *const u32) -> u32;
+
+    /// Reads a word that a host may write, or that this machine's workers alone share, in this
+    /// order.
+    ///
+    /// # Safety
+    /// `word` must be valid for reads.
+    unsafe fn load_word(self, word: *const u32, order: Read, scope: Scope) -> u32;
+    /// Writes a word that a host may read, in this order.
+    ///
+    /// # Safety
+    /// `word` must be valid for writes.
+    unsafe fn store_word(self, word: *mut u32, value: u32, order: Write, scope: Scope);
+    /// Swaps a word if it is as expected and returns the previous value; no host may change the
+    /// word at the same time.
+    ///
+    /// # Safety
+    /// `word` must be valid for reads and writes.
+    unsafe fn swap_word(self, word: *mut u32, swap: Swap, order: Update, scope: Scope) -> u32;
+    /// Adds to a word and returns the previous value; no host may change the word at the same
+    /// time.
+    ///
+    /// # Safety
+    /// `word` must be valid for reads and writes.
+    unsafe fn add_word(self, word: *mut u32, value: u32, order: Update, scope: Scope) -> u32;
+    /// Orders all earlier accesses of this lane before all later ones, for hosts too.
+    fn fence_system(self);
+    /// Passes about `ns` nanoseconds and leaves the machine to others meanwhile.
+    fn rest(self, ns: u32);
 
     /// Number of this lane in its warp.
     #[inline(always)]

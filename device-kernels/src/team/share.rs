@@ -127,6 +127,20 @@ impl<G: Grid> Team<G> {
         }
     }
 
+    /// [`Team::each_taken`], on a GPU `K` items at a time as by [`Team::each_of`]. Missing
+    /// items are not below `count`.
+    #[inline(always)]
+    pub fn each_taken_of<const K: usize>(&self, count: u32, mut items: impl FnMut(&[u32; K])) {
+        if G::ITEMS == 1 {
+            return self.each_of(count, items);
+        }
+        self.each_taken(count, |item| {
+            let mut some = [u32::MAX; K];
+            some[0] = item;
+            items(&some);
+        });
+    }
+
     /// Calls `items` for this lane's share of `0..count`, `K` items at a time, so that
     /// their loads are in flight together. If a lane has fewer left, the other items are
     /// not below `count`. Few items go to many blocks. Which lane gets an item depends on

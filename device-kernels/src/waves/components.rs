@@ -8,7 +8,7 @@
 use super::edges::{Edge, Rows, each_edge};
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
-use crate::memory::{Proven, Words};
+use crate::memory::{Csr, Proven, Words};
 use crate::shared::SAMPLE;
 use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
@@ -16,6 +16,12 @@ use seawall_core::abi::program::Opcode;
 
 /// Nodes whose labels are sampled for the largest component.
 const SAMPLES: u32 = SAMPLE.words();
+
+/// Labels of the sample that all lanes count before one lane decides alone.
+const TRIES: u32 = 4;
+
+/// Nodes that a lane takes at a time, so that their accesses overlap.
+const TOGETHER: usize = 4;
 
 /// Runs an opcode of this family.
 ///
@@ -49,7 +55,14 @@ pub fn run_components<G: Grid>(
     let join = |edge: Edge| link(grid, parents, edge.from, edge.to);
     match opcode {
         Opcode::Compress => compress(context, parents, nodes),
-        Opcode::LinkSample => link_sample(context, parents, nodes, wave.parameter(grid, 0)),
+        Opcode::LinkSample => {
+            let [sample, skip] = [0, 1].map(|at| wave.parameter(grid, at));
+            if sample == 1 {
+                link_one(context, parents, nodes, skip);
+            } else {
+                link_sample(context, parents, nodes, (skip, sample));
+            }
+        }
         Opcode::LinkRest => {
             let largest = tables
                 .register_of(grid, wave.source(grid, 0), 1)?
@@ -130,12 +143,19 @@ fn link<G: Grid>(grid: G, parents: Proven, a: u32, b: u32) {
     }
 }
 
-fn link_sample<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32, sample: u32) {
+/// Joins `sample` edges of every node, those after the first `skip`.
+fn link_sample<G: Grid>(
+    context: &Context<G>,
+    parents: Proven,
+    nodes: u32,
+    (skip, sample): (u32, u32),
+) {
     let grid = context.team.grid;
     let rows = context.tables.outgoing(grid);
     let links = |node| {
         let (start, end) = rows.row(grid, node);
-        for edge in start..end.min(start.saturating_add(sample)) {
+        let first = start.saturating_add(skip);
+        for edge in first..end.min(first.saturating_add(sample)) {
             link(grid, parents, node, rows.target(grid, edge));
         }
     };
@@ -150,19 +170,99 @@ fn link_sample<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32, sampl
     }
 }
 
+/// Joins edge `edge` of every node.
+fn link_one<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32, edge: u32) {
+    let grid = context.team.grid;
+    let graph = (context.tables.outgoing(grid), nodes);
+    let links = |some: &[u32; TOGETHER]| link_some(grid, graph, parents, (some, edge));
+    if G::TAKES {
+        // As above.
+        context.team.each_range(nodes, u32::MAX, |first, end| {
+            (first..end).for_each(|node| links(&[node, u32::MAX, u32::MAX, u32::MAX]));
+        });
+    } else {
+        context.team.each_of(nodes, links);
+    }
+}
+
+/// Joins edge `edge` of the row of each of `some` nodes that has as many.
+///
+/// A root goes below a smaller neighbour right away, wherever that is in its tree. Paths
+/// get longer, but nobody climbs yet (Jaiganesh, Burtscher: "A High-Performance Connected
+/// Components Implementation for GPUs", HPDC 2018).
+#[inline(always)]
+fn link_some<G: Grid>(
+    grid: G,
+    (rows, nodes): (Csr, u32),
+    parents: Proven,
+    (some, edge): (&[u32; TOGETHER], u32),
+) {
+    const NONE: u32 = u32::MAX;
+    let (mut to, mut own) = ([NONE; TOGETHER], [NONE; TOGETHER]);
+    for k in 0..TOGETHER {
+        if some[k] < nodes {
+            let (start, end) = rows.row(grid, some[k]);
+            if edge < end - start {
+                to[k] = rows.target(grid, start + edge);
+                own[k] = parents.load_weak(grid, some[k]);
+            }
+        }
+    }
+    // A hook returns the root that it took, a look the parent; the same as the own one if
+    // the edge is settled.
+    let mut above = own;
+    for k in 0..TOGETHER {
+        if to[k] < some[k] && own[k] == some[k] {
+            above[k] = parents.swap_if(grid, some[k], some[k], to[k]);
+        } else if to[k] != NONE {
+            above[k] = parents.load_weak(grid, to[k]);
+        }
+    }
+    // Codegen rule `NO_INDEXED_ARRAYS`.
+    let mut left = 0;
+    for k in 0..TOGETHER {
+        left |= u32::from(above[k] != own[k]) << k;
+    }
+    let [mut first, mut second, mut third, fourth] = *some;
+    let [mut end, mut next, mut later, last] = to;
+    while left != 0 {
+        if left & 1 != 0 {
+            link(grid, parents, first, end);
+        }
+        left >>= 1;
+        (first, second, third) = (second, third, fourth);
+        (end, next, later) = (next, later, last);
+    }
+}
+
+/// Points every node at its root.
+///
+/// No root gets a parent meanwhile, and words that changed since lead upwards too: an old
+/// word of a cache will do at first. Each node's word has one writer: a second one could
+/// put an older ancestor over its root.
 fn compress<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32) {
     let grid = context.team.grid;
-    context.team.each_taken(nodes, |node| {
-        // Each node's word has one writer here: a second one could put an older ancestor
-        // over its root.
-        let mut at = parents.load(grid, node);
-        loop {
-            let above = parents.load(grid, at);
-            if above == at {
-                break;
+    context.team.each_taken_of(nodes, |some: &[u32; TOGETHER]| {
+        let mut at = [0; TOGETHER];
+        for k in 0..TOGETHER {
+            if some[k] < nodes {
+                at[k] = parents.load_weak(grid, some[k]);
             }
-            parents.store(grid, node, above);
-            at = above;
+        }
+        let mut above = at;
+        for k in 0..TOGETHER {
+            if some[k] < nodes {
+                above[k] = parents.load_weak(grid, at[k]);
+            }
+        }
+        while above != at {
+            for k in 0..TOGETHER {
+                if above[k] != at[k] {
+                    parents.store(grid, some[k], above[k]);
+                    at[k] = above[k];
+                    above[k] = parents.load(grid, at[k]);
+                }
+            }
         }
     });
 }
@@ -185,13 +285,20 @@ fn majority<G: Grid>(cx: ContextRef<G>, to: Words, labels: Proven) {
         at += grid.lanes();
     }
     grid.block_barrier();
+    // SAFETY: the sample was stored above.
+    let label = |at| unsafe { SAMPLE.load(grid, at) };
+    let found = (0..TRIES).map(label).find(|candidate| {
+        let mut count = 0;
+        let mut base = 0;
+        while base < SAMPLES {
+            let at = base + grid.lane();
+            count += grid.block_count(at < SAMPLES && label(at) == *candidate);
+            base += grid.lanes();
+        }
+        2 * count > SAMPLES
+    });
     if grid.lane() == 0 {
-        // SAFETY: the sample was stored above.
-        to.store_weak(
-            grid,
-            0,
-            most_frequent(|at| unsafe { SAMPLE.load(grid, at) }),
-        );
+        to.store_weak(grid, 0, found.unwrap_or_else(|| most_frequent(label)));
     }
     grid.block_barrier();
 }

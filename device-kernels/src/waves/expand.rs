@@ -16,15 +16,45 @@ use seawall_core::abi::work::WORK_EDGES;
 /// Queue entries by which a one-lane block fetches rows ahead of their use.
 const AHEAD: u32 = 8;
 
-/// An edge of a queued node.
+/// Edges that a lane has in flight at a time, in rounds with more than one for it.
+const EACH: usize = 4;
+
+/// Up to `K` edges of queued nodes.
 #[derive(Clone, Copy, Debug)]
-pub struct WorkEdge {
-    /// Node that it enters.
-    pub to: u32,
-    /// Its number in the rows.
-    pub index: u32,
-    /// The word that the row's visitor returned for the node that it leaves.
-    pub value: u32,
+pub struct Edges<const K: usize> {
+    /// Nodes that they enter.
+    pub to: [u32; K],
+    /// Their numbers in the rows.
+    pub index: [u32; K],
+    /// The words that the row's visitor returned for the nodes that they leave.
+    pub value: [u32; K],
+    /// One bit per edge that there is.
+    pub mask: u32,
+}
+
+/// Decides what happens at edges.
+pub trait Visit {
+    /// Whether accesses of several edges overlap, so that a lane takes as many at a time.
+    const TOGETHER: bool;
+
+    /// Visits edges; returns a bit for each whose target goes to the sink.
+    fn visit<const K: usize>(&mut self, edges: &Edges<K>) -> u32;
+}
+
+impl<const K: usize> Edges<K> {
+    const NONE: Self = Self {
+        to: [0; K],
+        index: [0; K],
+        value: [0; K],
+        mask: 0,
+    };
+
+    /// Whether there is an edge `k`.
+    #[inline(always)]
+    #[must_use]
+    pub fn has(&self, k: usize) -> bool {
+        self.mask >> k & 1 != 0
+    }
 }
 
 /// Appends every lane's finds to the sink, with one atomic addition per warp; nodes
@@ -189,8 +219,8 @@ impl Held {
     }
 }
 
-/// Calls `row` for every queued node and `edge` for each of its edges; the targets that
-/// `edge` accepts go to the sink. A node whose edges are in several shares is visited
+/// Calls `row` for every queued node and `visitor` for its edges; the targets whose bits
+/// it returns go to the sink. A node whose edges are in several shares is visited
 /// once per share. A one-lane block calls `ahead` for nodes that come later, with the
 /// number of their first edge. All lanes of the team take part.
 #[inline(always)]
@@ -199,10 +229,10 @@ pub fn expand<G: Grid>(
     source: &Source,
     sink: &Sink,
     (row, ahead): (impl Fn(u32) -> u32, impl Fn(u32, u32)),
-    mut edge: impl FnMut(WorkEdge) -> bool,
+    mut visitor: impl Visit,
 ) {
     if G::WARP == 1 {
-        walk(team, source, sink, (row, ahead, edge));
+        walk(team, source, sink, (row, ahead, visitor));
         return;
     }
     let grid = team.grid;
@@ -212,17 +242,12 @@ pub fn expand<G: Grid>(
         let at = first as u32;
         let edges = (source.edges - at).min(tile);
         let rows = load_rows(grid, source, (at, edges), &row);
-        let mut base = 0;
-        while base < edges {
-            let number = base + grid.lane();
-            let mut finds = Finds::<1>::NONE;
-            if number < edges {
-                let work = edge_of(grid, source, (at, rows), number);
-                finds.nodes[0] = work.to;
-                finds.mask = u32::from(edge(work));
-            }
-            append(team, sink, &finds);
-            base += grid.lanes();
+        let share = Share { at, edges, rows };
+        let visitor = &mut visitor;
+        if edges > grid.lanes() && is_together(visitor) {
+            share.visit::<G, EACH>(team, (source, sink), visitor);
+        } else {
+            share.visit::<G, 1>(team, (source, sink), visitor);
         }
         grid.block_barrier();
         first += u64::from(team.size()) * u64::from(tile);
@@ -238,17 +263,85 @@ fn tile_of<G: Grid>(team: &Team<G>, edges: u32) -> u32 {
     even.saturating_mul(lanes).min(most)
 }
 
-/// Edge `number` of a share whose rows lie in shared memory.
+/// [`Visit::TOGETHER`] of a visitor.
 #[inline(always)]
-fn edge_of<G: Grid>(grid: G, source: &Source, (first, rows): (u32, u32), number: u32) -> WorkEdge {
-    let at = owner(grid, ROUND_STARTS, rows, number);
-    // SAFETY: `at` is below `rows`, at most `ROUND_ROWS`.
-    let (shift, value) = unsafe { (ROUND_SHIFTS.load(grid, at), ROUND_VALUES.load(grid, at)) };
-    let index = (first + number).wrapping_add(shift);
-    WorkEdge {
-        to: source.rows.target(grid, index),
-        index,
-        value,
+const fn is_together<V: Visit>(_: &V) -> bool {
+    V::TOGETHER
+}
+
+/// Edges of a block whose rows lie in shared memory.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    /// Edges of the queue before them.
+    at: u32,
+    edges: u32,
+    rows: u32,
+}
+
+impl Share {
+    /// Visits `K` edges per lane at a time.
+    #[inline(always)]
+    fn visit<G: Grid, const K: usize>(
+        self,
+        team: &Team<G>,
+        (source, sink): (&Source, &Sink),
+        visitor: &mut impl Visit,
+    ) {
+        let mut base = 0;
+        while base < self.edges {
+            let taken = self.edges_from::<G, K>(team.grid, source, base);
+            let finds = Finds {
+                nodes: taken.to,
+                mask: visitor.visit(&taken),
+            };
+            append(team, sink, &finds);
+            base += K as u32 * team.grid.lanes();
+        }
+    }
+
+    /// This lane's edges from number `base` on.
+    #[inline(always)]
+    fn edges_from<G: Grid, const K: usize>(self, grid: G, source: &Source, base: u32) -> Edges<K> {
+        let number = |k: usize| base + k as u32 * grid.lanes() + grid.lane();
+        let owners = self.owners::<G, K>(grid, number);
+        let mut edges = Edges::NONE;
+        for (k, owner) in owners.iter().enumerate() {
+            if number(k) < self.edges {
+                // SAFETY: an owner is below `rows`, at most `ROUND_ROWS`.
+                let (shift, value) = unsafe {
+                    (
+                        ROUND_SHIFTS.load(grid, *owner),
+                        ROUND_VALUES.load(grid, *owner),
+                    )
+                };
+                edges.index[k] = (self.at + number(k)).wrapping_add(shift);
+                edges.value[k] = value;
+                edges.to[k] = source.rows.target(grid, edges.index[k]);
+                edges.mask |= 1 << k;
+            }
+        }
+        edges
+    }
+
+    /// The row of each `number`. Several searches take equal steps, so that they overlap.
+    #[inline(always)]
+    fn owners<G: Grid, const K: usize>(self, grid: G, number: impl Fn(usize) -> u32) -> [u32; K] {
+        if K == 1 {
+            return [owner(grid, ROUND_STARTS, self.rows, number(0)); K];
+        }
+        let mut owners = [0; K];
+        let mut half = 1 << (31 - self.rows.max(1).leading_zeros());
+        while half != 0 {
+            for (k, owner) in owners.iter_mut().enumerate() {
+                let at = *owner + half;
+                // SAFETY: `at` is below `rows`, at most `ROUND_ROWS`.
+                if at < self.rows && unsafe { ROUND_STARTS.load(grid, at) } <= number(k) {
+                    *owner = at;
+                }
+            }
+            half >>= 1;
+        }
+        owners
     }
 }
 
@@ -333,11 +426,7 @@ fn walk<G: Grid>(
     team: &Team<G>,
     source: &Source,
     sink: &Sink,
-    (row, ahead, mut edge): (
-        impl Fn(u32) -> u32,
-        impl Fn(u32, u32),
-        impl FnMut(WorkEdge) -> bool,
-    ),
+    (row, ahead, mut visitor): (impl Fn(u32) -> u32, impl Fn(u32, u32), impl Visit),
 ) {
     let grid = team.grid;
     let bound =
@@ -364,7 +453,13 @@ fn walk<G: Grid>(
         while at < row_end {
             let index = start + (at - prefix);
             let to = source.rows.target(grid, index);
-            if edge(WorkEdge { to, index, value }) {
+            let edge = Edges {
+                to: [to],
+                index: [index],
+                value: [value],
+                mask: 1,
+            };
+            if visitor.visit(&edge) != 0 {
                 held.add(team, sink, to);
             }
             at += 1;

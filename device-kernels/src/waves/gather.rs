@@ -1,8 +1,8 @@
 //! Sums the contributions of every node's predecessors.
 //!
-//! If all rows are short, every lane takes a row. Otherwise warps take even shares of the edges, whatever rows they are in. Sums are integers, so
-//! a row's sum is the difference between the running sums at its ends, and parts of a row
-//! in several shares are added.
+//! If all rows are short, every lane takes a row. Otherwise warps take even shares of the
+//! edges, whatever rows they are in. Sums are integers, so a row's sum is the difference
+//! between the running sums at its ends, and parts of a row in several shares are added.
 
 use super::edges::last_row;
 use super::scale::{Scale, move_wide};

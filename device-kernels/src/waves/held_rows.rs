@@ -1,20 +1,28 @@
-//! Rows in shared memory: a hash table of entries, and a counter for each.
+//! Rows in shared memory: a hash table of entries, and a counter for each if wanted.
 //!
 //! A table has open addressing and is at most half full. It lies in the memory that the
 //! launch asked for, if that is more than the block's own.
+//!
+//! An entry that was in the way of another has a mark, so a search ends at the first slot
+//! without one. In a table of many slots few entries have it: a lookup reads one slot.
 
+use super::sieve::{SIEVE_WORDS, Sieve};
 use crate::grid::{Grid, LANES_MAX, PLACE};
 use crate::shared::HELD_ROWS;
 
 /// No entry: a free slot. No node has this number.
 pub(super) const NONE: u32 = u32::MAX;
-/// Slots of a table for each entry, where there is room.
-const SLOTS_EACH: u32 = 8;
-/// Slots for each entry of the longest piece of a row.
-const FILL: u32 = 2;
+/// The mark of an entry that was in the way of another.
+pub(super) const CHAINED: u32 = 1 << 31;
+/// Slots of a warp's and of a block's table for each entry, where there is room.
+const SLOTS_EACH: (u32, u32) = (8, 64);
+/// Slots for each entry of the longest piece of a row, with counters and without: tables
+/// without have room for as many slots more.
+const FILL: (u32, u32) = (2, 4);
 /// Fewest slots of a table.
 const SLOTS_LEAST: u32 = 32;
 const _: () = assert!(HELD_ROWS.words() / (LANES_MAX / 32) >= 2 * SLOTS_LEAST);
+const _: () = assert!(HELD_ROWS.words() / (LANES_MAX / 32) >= SIEVE_WORDS);
 
 /// Lanes that count at one node, a warp or all of a block, and their shared memory.
 #[derive(Clone, Copy, Debug)]
@@ -27,31 +35,33 @@ pub(super) struct Crew {
     place: u32,
     /// Slots that there is room for, a power of two.
     room: u32,
+    /// Words of a slot: its entry, and its counter if there is one.
+    words: u32,
     /// Entries that are held at a time.
     pub(super) held: u32,
 }
 
 impl Crew {
-    /// This lane's warp. It holds at most `held` entries.
+    /// This lane's warp. It holds at most `held` entries, with counters if `COUNTS`.
     #[inline(always)]
-    pub(super) fn warp<G: Grid>(grid: G, held: u32) -> Self {
+    pub(super) fn warp<G: Grid, const COUNTS: bool>(grid: G, held: u32) -> Self {
         let warps = (grid.lanes() / G::WARP).clamp(1, LANES_MAX / 32);
         let number = grid.lane() / G::WARP % warps;
         let lane = (grid.warp_lane(), G::WARP);
-        Self::of(grid, (lane, (0, 1)), (number, warps), held)
+        Self::of::<G, COUNTS>(grid, (lane, (0, 1)), (number, warps), held)
     }
 
-    /// All lanes of the block. They hold at most `held` entries.
+    /// All lanes of the block. They hold at most `held` entries, with counters if `COUNTS`.
     #[inline(always)]
-    pub(super) fn block<G: Grid>(grid: G, held: u32) -> Self {
+    pub(super) fn block<G: Grid, const COUNTS: bool>(grid: G, held: u32) -> Self {
         let lane = (grid.lane(), grid.lanes());
         let warp = (grid.lane() / G::WARP, grid.lanes() / G::WARP);
-        Self::of(grid, (lane, warp), (0, 1), held)
+        Self::of::<G, COUNTS>(grid, (lane, warp), (0, 1), held)
     }
 
     /// The lanes that get part `number` of `parts` of the memory.
     #[inline(always)]
-    fn of<G: Grid>(
+    fn of<G: Grid, const COUNTS: bool>(
         grid: G,
         (lane, warp): ((u32, u32), (u32, u32)),
         (number, parts): (u32, u32),
@@ -64,44 +74,59 @@ impl Crew {
         } else {
             (HELD_ROWS.first(), HELD_ROWS.words())
         };
-        // A slot has two words: its entry and its counter.
-        let slots = words / parts / 2;
-        let room = 1 << slots.ilog2();
+        let (each, fill) = if COUNTS { (2, FILL.0) } else { (1, FILL.1) };
+        let room = 1 << (words / parts / each).ilog2();
         Self {
             lane,
             warp,
-            place: grid.place(is_extra, first + number * 2 * room),
+            place: grid.place(is_extra, first + number * each * room),
             room,
-            held: held.clamp(1, room / FILL),
+            words: each,
+            held: held.clamp(1, room / fill),
         }
     }
 
     /// Empties the memory of every table and waits for all lanes of the crew.
     #[inline(always)]
     pub(super) fn clear<G: Grid>(&self, grid: G) {
-        let all = Table {
-            place: self.place,
-            counters: self.place + self.room * PLACE,
-            slots: self.room,
-            shift: 0,
-        };
+        let all = self.with_slots(self.room);
         self.each(self.room, |slot| all.clear(grid, slot));
         self.meet(grid);
     }
 
     /// The table for `len` entries, at most [`Crew::held`]: empty, after [`Crew::clear`],
-    /// if each one before was emptied slot by slot.
+    /// if each one before was emptied slot by slot. Entries are below [`CHAINED`] if
+    /// `is_chained`; if not, a search ends at a free slot alone.
     #[inline(always)]
-    pub(super) fn table(&self, len: u32) -> Table {
-        let slots = (len * SLOTS_EACH)
+    pub(super) fn table(&self, len: u32, is_chained: bool) -> Table {
+        let is_warp = self.warp.1 == 1;
+        let each = if is_warp { SLOTS_EACH.0 } else { SLOTS_EACH.1 };
+        let slots = (len * each)
             .next_power_of_two()
             .clamp(SLOTS_LEAST, self.room);
         Table {
+            mark: if is_chained { CHAINED } else { 0 },
+            ..self.with_slots(slots)
+        }
+    }
+
+    #[inline(always)]
+    fn with_slots(&self, slots: u32) -> Table {
+        Table {
             place: self.place,
             counters: self.place + self.room * PLACE,
+            counts: self.words == 2,
             slots,
             shift: slots.leading_zeros() + 1,
+            mark: 0,
         }
+    }
+
+    /// A set of nodes in the memory of tables: empty after [`Crew::clear`], if each table
+    /// before was emptied slot by slot.
+    #[inline(always)]
+    pub(super) fn sieve(&self) -> Sieve {
+        Sieve { place: self.place }
     }
 
     /// Calls `visit` with the numbers of this lane's share of `count` entries or slots.
@@ -132,8 +157,12 @@ pub(super) struct Table {
     place: u32,
     /// Place of its first counter, the same for tables of any size.
     counters: u32,
+    /// Whether there are counters.
+    counts: bool,
     /// Number of slots, a power of two.
     slots: u32,
+    /// [`CHAINED`], or 0 if nodes may have this bit.
+    mark: u32,
     /// Bits of a hash below those that number a slot.
     shift: u32,
 }
@@ -170,10 +199,13 @@ impl Table {
     /// Empties `slot` and clears its counter.
     #[inline(always)]
     pub(super) fn clear<G: Grid>(&self, grid: G, slot: u32) {
-        // SAFETY: the crew's memory has two words for each slot.
+        // SAFETY: the crew's memory has a word for each slot, and another one where there
+        // are counters.
         unsafe {
             grid.place_store(self.entry(slot), NONE);
-            grid.place_store(self.counter(slot), 0);
+            if self.counts {
+                grid.place_store(self.counter(slot), 0);
+            }
         }
     }
 
@@ -184,20 +216,24 @@ impl Table {
         loop {
             // SAFETY: as in `clear`.
             let before = unsafe { grid.place_swap_if(self.entry(slot), NONE, node) };
-            if before == NONE || before == node {
+            if before == NONE || before & !self.mark == node {
                 return;
+            }
+            if before & self.mark != self.mark {
+                // SAFETY: as in `clear`. If this fails, another lane has set the mark.
+                unsafe { grid.place_swap_if(self.entry(slot), before, before | self.mark) };
             }
             slot = self.next(slot);
         }
     }
 
-    /// The entry in `slot`, and its count.
+    /// The entry in `slot`, and its count, 0 if there is none.
     #[inline(always)]
     pub(super) fn counted<G: Grid>(&self, grid: G, slot: u32) -> (u32, u32) {
         // SAFETY: as in `clear`.
         unsafe {
             (
-                grid.place_load(self.entry(slot)),
+                grid.place_load(self.entry(slot)) & !self.mark,
                 grid.place_load(self.counter(slot)),
             )
         }
@@ -216,25 +252,25 @@ impl Table {
         let load = |slot: u32| unsafe { grid.place_load(self.entry(slot)) };
         let mut slots: [u32; K] = core::array::from_fn(|k| self.first(nodes[k]));
         // Codegen rule `LOADS_TOGETHER`: a missing node reads a slot, too.
-        let mut entries: [u32; K] = core::array::from_fn(|k| {
-            let entry = load(slots[k]);
-            if nodes[k] == NONE { NONE } else { entry }
-        });
-        loop {
-            let open: [bool; K] =
-                core::array::from_fn(|k| entries[k] != nodes[k] && entries[k] != NONE);
+        let mut words: [u32; K] = core::array::from_fn(|k| load(slots[k]));
+        let found = loop {
+            let found: [bool; K] =
+                core::array::from_fn(|k| words[k] & !self.mark == nodes[k] && nodes[k] != NONE);
+            let open: [bool; K] = core::array::from_fn(|k| {
+                let is_chained = words[k] != NONE && words[k] & self.mark == self.mark;
+                is_chained && !found[k] && nodes[k] != NONE
+            });
             let any = open.iter().fold(false, |any, open| any | open);
             if grid.ballot(any) == 0 {
-                break;
+                break found;
             }
             for k in 0..K {
                 if open[k] {
                     slots[k] = self.next(slots[k]);
-                    entries[k] = load(slots[k]);
+                    words[k] = load(slots[k]);
                 }
             }
-        }
-        let found = core::array::from_fn(|k| entries[k] != NONE);
+        };
         if COUNTS {
             for k in 0..K {
                 if found[k] {
@@ -244,5 +280,66 @@ impl Table {
             }
         }
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::SHARED_WORDS;
+    use crate::grid::dealer::Dealer;
+    use crate::grid::host::{HostGrid, Services};
+
+    const SERVICES: Services = Services {
+        now_ns: || 0,
+        yield_now: || (),
+    };
+
+    /// Holds rows of `len` nodes from `base` on, each `step` after the one before, and looks up
+    /// their entries and the nodes in between.
+    fn holds<const COUNTS: bool>((base, step): (u32, u32), is_chained: bool) {
+        let (mut shared, dealer) = (vec![0; SHARED_WORDS], Dealer::default());
+        // SAFETY: the words and the dealer are this thread's own.
+        let grid = unsafe { HostGrid::new((0, 1), shared.as_mut_ptr(), &dealer, SERVICES) };
+        let crew = Crew::warp::<_, COUNTS>(grid, u32::MAX);
+        crew.clear(grid);
+        for len in [1, 7, 300, crew.held] {
+            let table = crew.table(len, is_chained);
+            let node = |at: u32| base + at * step;
+            (0..len).for_each(|at| table.put(grid, node(at)));
+            table.put(grid, node(0));
+            let find = |node| table.find::<_, 1, COUNTS>(grid, [node]);
+            for at in 0..len {
+                assert_eq!(find(node(at)), [true], "entry {at} of {len}");
+                assert_eq!(find(node(at) + 1), [false], "after entry {at} of {len}");
+            }
+            assert_eq!(find(NONE), [false]);
+            let mut counted = 0;
+            for slot in 0..table.slots() {
+                if COUNTS {
+                    let (entry, count) = table.counted(grid, slot);
+                    assert!(count == 0 || count == 1 && (entry - base).is_multiple_of(step));
+                    counted += count;
+                }
+                table.clear(grid, slot);
+            }
+            assert_eq!(counted, if COUNTS { len } else { 0 });
+        }
+    }
+
+    #[test]
+    fn tables_find_their_entries_and_no_other_nodes() {
+        for step in [2, 3, 1 << 12, 0x1_0001] {
+            holds::<true>((5, step), true);
+            holds::<false>((5, step), true);
+        }
+    }
+
+    #[test]
+    fn tables_without_marks_hold_nodes_of_any_number() {
+        for base in [5, CHAINED - 300, CHAINED] {
+            holds::<true>((base, 3), false);
+            holds::<false>((base, 3), false);
+        }
     }
 }

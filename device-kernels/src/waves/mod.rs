@@ -26,9 +26,11 @@ pub mod sets;
 pub mod sweep;
 mod sweep_counts;
 pub mod orient;
+mod sieve;
 mod held_rows;
 mod center;
 pub mod triangles;
+mod few_kept;
 pub mod stall;
 
 use seawall_core::abi::program::Opcode;

@@ -50,14 +50,20 @@ impl Forward {
         let nodes = context.tables.nodes(grid);
         // Codegen rule `BY_VALUE`.
         let forward = *self;
+        let mut is_any_left = false;
         each_chunk(team, nodes, |node| {
             let row = if node < nodes {
                 Row::of(grid, forward.rows, node)
             } else {
                 Row::NONE
             };
+            is_any_left |= row.degree() > WARP_ROW;
             forward.fill_chunk(grid, row);
         });
+        // A block's share is the same for rows that are left, but not that of a lone lane.
+        if !grid.block_any(is_any_left) && G::WARP != 1 {
+            return;
+        }
         let is_left = |node| {
             let (start, end) = forward.rows.row(grid, node);
             end - start > WARP_ROW
@@ -92,12 +98,18 @@ impl Forward {
                 start: grid.shuffle(row.start, edge.lane),
                 end: grid.shuffle(row.end, edge.lane),
             });
-            let looks: [(u32, bool); EACH] = core::array::from_fn(|k| {
+            // A missing edge is the first one of all.
+            let edge = |k: usize| {
                 if edges[k].exists {
-                    self.look(grid, rows[k], edges[k].at)
+                    rows[k].start + edges[k].at
                 } else {
-                    (0, false)
+                    0
                 }
+            };
+            let targets: [u32; EACH] = core::array::from_fn(|k| self.rows.target(grid, edge(k)));
+            let ends = targets.map(|to| Row::of(grid, self.rows, to));
+            let looks: [(u32, bool); EACH] = core::array::from_fn(|k| {
+                (targets[k], edges[k].exists && rows[k].is_before(ends[k]))
             });
             for k in 0..EACH {
                 let (to, keeps) = looks[k];
@@ -204,7 +216,12 @@ impl Row {
     /// Whether the edge to `to` is kept.
     #[inline(always)]
     fn keeps<G: Grid>(self, grid: G, rows: Csr, to: u32) -> bool {
-        let (start, end) = rows.row(grid, to);
-        (end - start, to) > (self.degree(), self.node)
+        self.is_before(Self::of(grid, rows, to))
+    }
+
+    /// Whether an edge to the node of row `other` is kept.
+    #[inline(always)]
+    fn is_before(self, other: Self) -> bool {
+        (other.degree(), other.node) > (self.degree(), self.node)
     }
 }

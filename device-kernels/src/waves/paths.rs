@@ -3,7 +3,7 @@
 //! Every round relaxes the edges of the queued nodes. A node whose distance falls below
 //! the bound is queued for the next round. One beyond the bound waits, and only its
 //! distance says so: waiting nodes have a finite distance that is not below the bound.
-//! When the queue is empty, a round collects the nodes below the next bound, which starts
+//! Once the queue is empty, a round collects the nodes below the next bound, which starts
 //! at the least waiting distance (Davidson, Baxter, Garland, Owens: "Work-Efficient
 //! Parallel GPU Methods for Single-Source Shortest Paths", IPDPS 2014, with the far pile
 //! replaced by a scan over distances).
@@ -12,7 +12,7 @@
 //! falls, so no relaxation is missed. `Lengths` says what a distance is: a word, two
 //! words or a float. Bounds are words in any case.
 
-use super::expand::{append_list, expand, select, select_some};
+use super::expand::{Edges, Visit, append_list, expand, select, select_some};
 use super::expand_rows::{BATCH, Batch, are_short, expand_rows};
 use super::lengths::{Float, Lengths, Whole, Wide};
 use super::work::{Round, Work, values_and_work, work_of};
@@ -241,24 +241,60 @@ fn relax<G: Grid, L: Lengths>(
             distances.prefetch(grid, node * L::WORDS);
             weights.prefetch(grid, edge);
         };
-        expand(team, &source, &sink, (row, ahead), |edge| {
-            let weight = weights.constant(grid, edge.index);
-            let length = lengths.sum(grid, distances, (edge.value, weight));
-            if length >= lengths.seen(grid, distances, edge.to)
-                || length >= lengths.lower(grid, distances, edge.to, length)
-            {
-                return false;
-            }
-            let place = lengths.place(length);
-            if place >= round.level {
-                least = least.min(place);
-                return false;
-            }
-            claim(grid, marks, edge.to)
-        });
+        let relax = Relax {
+            grid,
+            lengths,
+            paths,
+            marks,
+            least: &mut least,
+        };
+        expand(team, &source, &sink, (row, ahead), relax);
     }
     work.wait_warp(grid, context.tag, least);
     Ok(())
+}
+
+/// Relaxes edges of any nodes at once (codegen rule `LOADS_TOGETHER`).
+struct Relax<'r, G, L> {
+    grid: G,
+    lengths: L,
+    paths: &'r Paths,
+    marks: Proven,
+    least: &'r mut u32,
+}
+
+impl<G: Grid, L: Lengths> Visit for Relax<'_, G, L> {
+    const TOGETHER: bool = L::WORDS == 1;
+
+    #[inline(always)]
+    fn visit<const K: usize>(&mut self, edges: &Edges<K>) -> u32 {
+        let (grid, lengths, distances) = (self.grid, self.lengths, self.paths.distances);
+        let (mut sums, mut before) = ([L::NEVER; K], [L::Length::default(); K]);
+        for k in 0..K {
+            if edges.has(k) {
+                let weight = self.paths.weights.constant(grid, edges.index[k]);
+                sums[k] = lengths.sum(grid, distances, (edges.value[k], weight));
+                before[k] = lengths.seen(grid, distances, edges.to[k]);
+            }
+        }
+        for k in 0..K {
+            if sums[k] < before[k] {
+                before[k] = lengths.lower(grid, distances, edges.to[k], sums[k]);
+            }
+        }
+        let mut mask = 0;
+        for k in 0..K {
+            if sums[k] < before[k] {
+                let place = lengths.place(sums[k]);
+                if place >= self.paths.round.level {
+                    *self.least = (*self.least).min(place);
+                } else {
+                    mask |= u32::from(claim(grid, self.marks, edges.to[k])) << k;
+                }
+            }
+        }
+        mask
+    }
 }
 
 /// Relaxes up to four edges of one node at once (codegen rule `LOADS_TOGETHER`) and

@@ -4,7 +4,7 @@
 //! of neighbours, but never below the level that is being peeled, so a removed node keeps
 //! the level of its removal. Levels without nodes are skipped.
 
-use super::expand::{expand, select};
+use super::expand::{Edges, Visit, expand, select};
 use super::work::{Round, Work, values_and_work};
 use crate::context::ContextRef;
 use crate::grid::Grid;
@@ -68,18 +68,47 @@ fn peel<G: Grid>(cx: ContextRef<G>, cores: Proven, work: Proven) -> Result<(), F
         &work.source(rows, tag, &round),
         &work.sink(context),
         (|_| 0, |_, _| ()),
-        |edge| {
-            if cores.load_weak(grid, edge.to) <= level {
-                return false;
-            }
-            let before = cores.add(grid, edge.to, u32::MAX);
-            if before <= level {
-                cores.add(grid, edge.to, 1);
-            }
-            before == level.wrapping_add(1)
-        },
+        Lower { grid, cores, level },
     );
     Ok(())
+}
+
+/// Lowers the degrees of the nodes that edges enter, down to `level`.
+#[derive(Clone, Copy, Debug)]
+struct Lower<G> {
+    grid: G,
+    cores: Proven,
+    level: u32,
+}
+
+impl<G: Grid> Visit for Lower<G> {
+    const TOGETHER: bool = true;
+
+    #[inline(always)]
+    fn visit<const K: usize>(&mut self, edges: &Edges<K>) -> u32 {
+        let Self { grid, cores, level } = *self;
+        let mut degrees = [0; K];
+        for (k, degree) in degrees.iter_mut().enumerate() {
+            if edges.has(k) {
+                *degree = cores.load_weak(grid, edges.to[k]);
+            }
+        }
+        // Nodes that are done stay so, whenever their words were read.
+        let mut before = [level; K];
+        for k in 0..K {
+            if degrees[k] > level {
+                before[k] = cores.add(grid, edges.to[k], u32::MAX);
+            }
+        }
+        let mut found = 0;
+        for k in 0..K {
+            if degrees[k] > level && before[k] <= level {
+                cores.add(grid, edges.to[k], 1);
+            }
+            found |= u32::from(before[k] == level.wrapping_add(1)) << k;
+        }
+        found
+    }
 }
 
 /// The degrees of the nodes of the next level, from the first to the last.

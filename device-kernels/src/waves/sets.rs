@@ -7,7 +7,7 @@
 //! lanes run. A queued node brings its other set up to date; nodes without edges are
 //! never queued, so the result is the union of both sets.
 
-use super::expand::{append_list, expand};
+use super::expand::{Edges, Visit, append_list, expand};
 use super::work::{Work, work_of};
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
@@ -134,19 +134,50 @@ fn step<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
         &work.source(rows, tag, &round),
         &work.sink(context),
         (row, |_, _| ()),
-        |edge| {
-            let mut grows = false;
-            for word in 0..words {
-                let to = edge.to * words + word;
-                let bits =
-                    now.load_weak(grid, edge.value * words + word) & !now.load_weak(grid, to);
-                join(grid, then, to, bits);
-                grows |= bits != 0;
-            }
-            grows && claim(grid, marks, edge.to)
+        Spread {
+            grid,
+            words,
+            sets: (now, then),
+            marks,
         },
     );
     Ok(())
+}
+
+/// Joins the sets of nodes to those of their successors.
+#[derive(Clone, Copy, Debug)]
+struct Spread<G> {
+    grid: G,
+    words: u32,
+    /// Sets of this round and of the next one.
+    sets: (Proven, Proven),
+    marks: Proven,
+}
+
+impl<G: Grid> Visit for Spread<G> {
+    /// The words of a set overlap already.
+    const TOGETHER: bool = false;
+
+    #[inline(always)]
+    fn visit<const K: usize>(&mut self, edges: &Edges<K>) -> u32 {
+        let (grid, words, (now, then)) = (self.grid, self.words, self.sets);
+        let mut found = 0;
+        for k in 0..K {
+            if !edges.has(k) {
+                continue;
+            }
+            let mut grows = false;
+            for word in 0..words {
+                let to = edges.to[k] * words + word;
+                let from = now.load_weak(grid, edges.value[k] * words + word);
+                let bits = from & !now.load_weak(grid, to);
+                join(grid, then, to, bits);
+                grows |= bits != 0;
+            }
+            found |= u32::from(grows && claim(grid, self.marks, edges.to[k])) << k;
+        }
+        found
+    }
 }
 
 /// Adds `bits` to word `at`, unless they are seen to be there.

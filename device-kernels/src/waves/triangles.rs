@@ -7,8 +7,8 @@
 //! one. So an edge costs as many lookups as its shorter row has entries, or `FEW`. A row
 //! is held once for all the edges that it is looked up for.
 //!
-//! Shares: a lane takes the shortest rows, a warp most of the others, a block the longest
-//! ones and those of nodes with many edges. Triangles are counted in shared memory and in
+//! Shares: a lane takes the shortest rows, a warp most of the others (short ones in
+//! `few_kept`), a block the longest ones and those of nodes with many edges. Triangles are counted in shared memory and in
 //! registers, which costs one atomic addition to device memory per edge at most and not
 //! per triangle.
 //!
@@ -17,7 +17,7 @@
 
 use super::center::{Center, FEW, LANE_HELD, Most, Taker};
 use super::deal::{each_chunk, each_left, each_part};
-use super::held_rows::{Crew, NONE, Table};
+use super::held_rows::{CHAINED, Crew, NONE, Table};
 use super::orient::Forward;
 use super::spread::{Spread, lanes_before};
 use crate::context::{Context, ContextRef};
@@ -86,8 +86,8 @@ pub fn run_triangles<G: Grid>(
 /// The registers of a counting wave: it counts a triangle at each corner if `CORNERS`,
 /// else where it is found, which needs no counters.
 #[derive(Clone, Copy, Debug)]
-struct Count<const CORNERS: bool> {
-    forward: Forward,
+pub(super) struct Count<const CORNERS: bool> {
+    pub(super) forward: Forward,
     counts: Proven,
 }
 
@@ -99,35 +99,48 @@ impl<const CORNERS: bool> Count<CORNERS> {
         let count = *self;
         let (team, grid) = (&context.team, context.team.grid);
         let (nodes, edges) = (context.tables.nodes(grid), context.tables.edges(grid));
-        count.by_lanes(team, nodes);
-        let warp = Crew::warp(grid, held);
-        let most = Most::of(team, edges, warp.held);
-        let mut late = false;
-        // Warps of this block may still read shared memory for an earlier wave.
-        grid.block_barrier();
-        warp.clear(grid);
+        let longest = count.by_lanes(team, nodes);
         let size = if edges / MANY > nodes {
             PARTS.0
         } else {
             PARTS.1
         };
-        each_part(team, (nodes, size), |node| {
-            late = late || is_late(team, node);
-            if !late {
-                count.chunk(grid, (&warp, most), (node, nodes));
-            }
-        });
+        // Parts of a warp's size are the chunks that lanes took. A block that met no longer
+        // rows there need not look for them.
+        let is_same = G::WARP != 1 && size == G::WARP;
+        // Warps of this block may still read shared memory for an earlier wave: these are
+        // block barriers.
+        let is_any = grid.block_any(longest > LANE_HELD) || G::WARP == 1;
+        let is_any_long = grid.block_any(longest > FEW) || !is_same;
+        if !is_any && is_same {
+            return Ok(());
+        }
+        let warp = Crew::warp::<G, CORNERS>(grid, held);
+        let most = Most::of(team, edges, warp.held);
+        warp.clear(grid);
+        let mut late = G::WARP != 1 && count.by_few(team, (nodes, size), (&warp, most));
+        grid.block_barrier();
+        if is_any_long {
+            each_part(team, (nodes, size), |node| {
+                late = late || is_late(team, node);
+                if !late {
+                    count.chunk(grid, (&warp, most), (node, nodes));
+                }
+            });
+        }
         grid.block_barrier();
         late = grid.block_any(late);
-        let block = Crew::block(grid, held);
-        block.clear(grid);
-        let is_left = |node| count.center(grid, node).taker(most) == Taker::Block;
-        each_left(team, nodes, is_left, |node| {
-            late = late || grid.block_any(team.is_late());
-            if !late {
-                count.row(grid, &block, count.center(grid, node));
-            }
-        });
+        if is_any {
+            let block = Crew::block::<G, CORNERS>(grid, held);
+            block.clear(grid);
+            let is_left = |node| count.center(grid, node).taker(most) == Taker::Block;
+            each_left(team, nodes, is_left, |node| {
+                late = late || grid.block_any(team.is_late());
+                if !late {
+                    count.row(grid, &block, count.center(grid, node));
+                }
+            });
+        }
         if grid.block_any(late) {
             return Err(FaultCode::TimeBudget);
         }
@@ -135,7 +148,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
     }
 
     #[inline(always)]
-    fn center<G: Grid>(&self, grid: G, node: u32) -> Center {
+    pub(super) fn center<G: Grid>(&self, grid: G, node: u32) -> Center {
         let (first, end) = self.forward.rows.row(grid, node);
         Center {
             node,
@@ -147,7 +160,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
 
     /// Adds `count` to that of a corner.
     #[inline(always)]
-    fn add<G: Grid>(&self, grid: G, node: u32, count: u32) {
+    pub(super) fn add<G: Grid>(&self, grid: G, node: u32, count: u32) {
         if CORNERS {
             self.add_found(grid, node, count);
         }
@@ -155,21 +168,22 @@ impl<const CORNERS: bool> Count<CORNERS> {
 
     /// Adds `count` to that of the node where it was found.
     #[inline(always)]
-    fn add_found<G: Grid>(&self, grid: G, node: u32, count: u32) {
+    pub(super) fn add_found<G: Grid>(&self, grid: G, node: u32, count: u32) {
         if count != 0 {
             self.counts.add(grid, node, count);
         }
     }
 
-    /// Counts at the nodes that lanes take.
+    /// Counts at the nodes that lanes take, and returns the longest row that this lane met.
     #[inline(never)]
-    fn by_lanes<G: Grid>(&self, team: &Team<G>, nodes: u32) {
+    fn by_lanes<G: Grid>(&self, team: &Team<G>, nodes: u32) -> u32 {
         // Codegen rule `BY_VALUE`.
         let count = *self;
-        let grid = team.grid;
+        let (grid, mut longest) = (team.grid, 0);
         each_chunk(team, nodes, |node| {
             if node < nodes {
                 let center = count.center(grid, node);
+                longest = longest.max(center.len);
                 if (2..=LANE_HELD).contains(&center.len) {
                     count.by_lane(grid, center);
                 }
@@ -177,33 +191,25 @@ impl<const CORNERS: bool> Count<CORNERS> {
             // Codegen rule `CONVERGE`.
             grid.warp_barrier();
         });
+        longest
     }
 
     /// Counts at `center` with this lane alone.
     #[inline(always)]
     fn by_lane<G: Grid>(&self, grid: G, center: Center) {
+        // Codegen rule `LOADS_TOGETHER`: a missing entry is the last one again, and an empty
+        // row has the first edge.
         let held: [u32; LANE_HELD as usize] = core::array::from_fn(|at| {
-            if (at as u32) < center.len {
-                self.forward.target(grid, center.first + at as u32)
-            } else {
-                NONE
-            }
+            let at = (at as u32).min(center.len - 1);
+            self.forward.target(grid, center.first + at)
         });
-        // Codegen rule `LOADS_TOGETHER`.
-        let rows = held.map(|node| {
-            if node == NONE {
-                (0, 0)
-            } else {
-                self.row_up_to(grid, node, FEW)
-            }
+        let rows = held.map(|node| self.forward.row(grid, node));
+        let rows: [(u32, u32); LANE_HELD as usize] = core::array::from_fn(|at| {
+            let (first, len) = rows[at];
+            let is_looked_up = (at as u32) < center.len && (1..=FEW).contains(&len);
+            if is_looked_up { (first, len) } else { (0, 0) }
         });
-        let heads = rows.map(|(first, len)| {
-            if len != 0 {
-                self.forward.target(grid, first)
-            } else {
-                NONE
-            }
-        });
+        let heads = rows.map(|(first, _)| self.forward.target(grid, first));
         let mut own = 0;
         for k in 0..LANE_HELD as usize {
             let (first, len) = rows[k];
@@ -227,7 +233,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
     /// The remaining row of `node`: its first edge, and its length, 0 instead of more than
     /// `longest`.
     #[inline(always)]
-    fn row_up_to<G: Grid>(&self, grid: G, node: u32, longest: u32) -> (u32, u32) {
+    pub(super) fn row_up_to<G: Grid>(&self, grid: G, node: u32, longest: u32) -> (u32, u32) {
         let (first, len) = self.forward.row(grid, node);
         (first, if len <= longest { len } else { 0 })
     }
@@ -240,7 +246,8 @@ impl<const CORNERS: bool> Count<CORNERS> {
         } else {
             Center::NONE
         };
-        let mut wanted = grid.ballot(center.taker(most) == Taker::Warp);
+        let is_left = G::WARP == 1 || center.len > FEW;
+        let mut wanted = grid.ballot(is_left && center.taker(most) == Taker::Warp);
         while wanted != 0 {
             let lane = wanted.trailing_zeros();
             wanted &= wanted - 1;
@@ -255,9 +262,10 @@ impl<const CORNERS: bool> Count<CORNERS> {
         // Codegen rule `BY_VALUE`.
         let (count, crew) = (*self, *crew);
         let (mut own, mut first) = (0, 0);
+        let is_chained = count.forward.degrees.len() < CHAINED;
         while first < center.len {
             let len = (center.len - first).min(crew.held);
-            let table = crew.table(len);
+            let table = crew.table(len, is_chained);
             crew.each(len, |at| {
                 let edge = center.first + first + at;
                 table.put(grid, count.forward.target(grid, edge));
@@ -288,12 +296,14 @@ impl<const CORNERS: bool> Count<CORNERS> {
         if G::WARP == 1 {
             return self.look_up_alone(grid, table, center);
         }
+        // Neighbours in turn: in sorted rows, those with long rows may lie together.
         let (warp, warps) = crew.warp;
+        let spot = grid.warp_lane() * warps + warp;
         let mut own = 0;
-        let mut edge = center.first.saturating_add(warp * G::WARP);
+        let mut first = center.first;
         let end = center.looks();
-        while edge < end {
-            let at = edge.saturating_add(grid.warp_lane());
+        while first < end {
+            let at = first.saturating_add(spot);
             let (mut node, mut row) = (NONE, (0, 0));
             if at < end {
                 node = self.forward.target(grid, at);
@@ -308,9 +318,9 @@ impl<const CORNERS: bool> Count<CORNERS> {
             while long != 0 {
                 let lane = long.trailing_zeros();
                 long &= long - 1;
-                let first = grid.shuffle(row.0, lane);
-                let end = first + grid.shuffle(row.1, lane);
-                let found = self.look_up_long(grid, table, (first, end));
+                let start = grid.shuffle(row.0, lane);
+                let end = start + grid.shuffle(row.1, lane);
+                let found = self.look_up_long(grid, table, (start, end));
                 own += found;
                 if CORNERS {
                     let (node, sum) = (grid.shuffle(node, lane), grid.warp_sum(found));
@@ -319,7 +329,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
                     }
                 }
             }
-            edge = edge.saturating_add(warps * G::WARP);
+            first = first.saturating_add(warps * G::WARP);
         }
         own
     }
@@ -427,7 +437,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
 /// Whether the run's time is over, by a look now and then; lanes of a warp return the
 /// same.
 #[inline(always)]
-fn is_late<G: Grid>(team: &Team<G>, node: u32) -> bool {
+pub(super) fn is_late<G: Grid>(team: &Team<G>, node: u32) -> bool {
     let first = team.grid.shuffle(node, 0);
     first.is_multiple_of(NODES_PER_LOOK) && team.grid.ballot(team.is_late()) != 0
 }

@@ -40,7 +40,7 @@ pub(crate) fn share_one_arena() {
     }
 }
 
-/// Other C libraries have no arenas.
+/// Leaves other C libraries as they are: the setting is one of glibc's.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(crate) const fn share_one_arena() {}
 

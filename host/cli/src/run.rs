@@ -333,6 +333,7 @@ impl RunArgs {
             machine,
             repeat: self.limits.repeat,
             json: self.output.json,
+            is_timed: self.output.is_timed(),
             explain: self.output.explain,
             trace: self.output.trace.as_deref(),
             quiet: self.output.quiet,

@@ -49,7 +49,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What threads take for themselves.
+/// Memory that threads take for themselves.
 const FIXED_BYTES: usize = 1 << 20;
 
 /// Checks that making a graph takes at most 2.2 times its memory.

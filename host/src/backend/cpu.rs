@@ -33,6 +33,7 @@ use std::time::Instant;
 
 mod naive;
 mod place;
+pub(crate) mod serve;
 pub(super) use naive::NaiveSession;
 use place::launch_record;
 

@@ -212,3 +212,21 @@ mod tests {
         }
     }
 }
+
+/// As of the backend.
+pub(crate) mod serve {
+    use super::absent;
+    use crate::backend::BackendError;
+    use crate::backend::serve::{Serving, Started};
+    use std::time::Duration;
+
+    /// Fails, as there is no device.
+    pub(crate) fn run(
+        _: &Serving<'_>,
+        _: u32,
+        _: impl FnOnce(Started) + Send,
+        _: (impl Fn() -> bool, Duration),
+    ) -> Result<(), BackendError> {
+        Err(absent())
+    }
+}

@@ -23,6 +23,8 @@ mod walk;
 pub mod cpu;
 pub mod gpu;
 pub mod lanes;
+pub(crate) mod pages;
+pub(crate) mod serve;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 #[cfg(not(feature = "cuda"))]

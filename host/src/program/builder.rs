@@ -366,9 +366,10 @@ impl ProgramBuilder {
         let wave = match step {
             ComponentStep::Link => WaveSpec::new(name, Opcode::Link).updating(parents),
             ComponentStep::Compress => WaveSpec::new(name, Opcode::Compress).updating(parents),
-            ComponentStep::LinkSample { edges } => WaveSpec::new(name, Opcode::LinkSample)
+            ComponentStep::LinkSample { skip, edges } => WaveSpec::new(name, Opcode::LinkSample)
                 .updating(parents)
-                .with(0, edges),
+                .with(0, edges)
+                .with(1, skip),
             ComponentStep::Majority { to } => WaveSpec::new(name, Opcode::Majority)
                 .writing(to)
                 .reading(0, parents),

@@ -66,8 +66,10 @@ pub enum ComponentStep {
     Link,
     /// Point every node at its root.
     Compress,
-    /// Link the first edges of every node.
+    /// Link some edges of every node.
     LinkSample {
+        /// Edges at the start of each row that are left out.
+        skip: u32,
         /// Number of edges.
         edges: u32,
     },

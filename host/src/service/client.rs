@@ -5,11 +5,11 @@ use super::desk::Flight;
 use super::error::SubmitError;
 use super::query::{Priority, Query};
 use super::stats::Stats;
-use super::ticket::{Letterbox, Ticket};
+use super::ticket::{Letterbox, Ticket, Watch};
 use seawall_core::abi::ring::{ARGUMENTS, BATCHES, Kind, SlotRecord, TASK};
 use seawall_core::protocol::Refusal;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 /// Time that a producer waits for room before it checks whether the service has closed.
@@ -168,11 +168,9 @@ impl Client {
     /// Posts if a slot is free. The gate stays open meanwhile, so that a service that
     /// has closed knows of every post.
     fn post_now(&self, slot: SlotRecord, post: &Post) -> Result<Ticket, Held> {
-        let is_closed = self.shared.gate.read();
-        let is_closed = is_closed.unwrap_or_else(PoisonError::into_inner);
-        if *is_closed {
+        let Some(_open) = self.shared.gate.pass() else {
             return Err(Held::Closed);
-        }
+        };
         self.post_slot(slot, post)
     }
 
@@ -193,9 +191,19 @@ impl Client {
             tenant: Some(self.tenant),
         };
         shared.desk.expect(index, flight);
-        shared.ring().publish(index, &slot);
+        let Some(posts) = &shared.posts else {
+            shared.ring().publish(index, &slot);
+            shared.bell.ring();
+            return Ok(Ticket::new(task, letterbox, None));
+        };
+        shared.ring().mark_posted(index);
+        posts.post(index, &slot);
         shared.bell.ring();
-        Ok(Ticket::new(task, letterbox))
+        let watch = Watch {
+            shared: Arc::clone(shared),
+            index,
+        };
+        Ok(Ticket::new(task, letterbox, Some(watch)))
     }
 }
 

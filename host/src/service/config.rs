@@ -12,6 +12,9 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Blocks of a GPU that work, unless a number is given.
+pub const BLOCKS: NonZeroUsize = NonZeroUsize::new(96).unwrap();
+
 /// A user's opcode: one turn in, its outcome out. It should look at
 /// [`Call::is_over`] now and then.
 pub type Handler = dyn Fn(&Call<'_>) -> Outcome + Send + Sync;
@@ -59,10 +62,37 @@ impl Tenant {
     }
 }
 
+/// The machine whose workers serve.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum On {
+    /// Threads of the CPU.
+    #[default]
+    Threads,
+    /// Blocks of a kernel that stays on a GPU.
+    Gpu {
+        /// Number of the device.
+        device: u32,
+    },
+    /// The blocks of that kernel, on threads of the CPU: to test it without a GPU.
+    Blocks,
+}
+
+impl On {
+    /// Blocks of a kernel that stays on this GPU.
+    #[must_use]
+    pub const fn gpu(device: u32) -> Self {
+        Self::Gpu { device }
+    }
+}
+
 /// Sizes, tenants and limits of a service.
 #[derive(Clone)]
 pub struct Config {
-    /// Worker threads; all of the machine's when not given.
+    /// The machine whose workers serve.
+    pub on: On,
+    /// Worker threads, or blocks of a GPU; as many as the machine runs at once when not given.
+    /// A GPU has fewer if its memory is short: each takes 24 bytes a node.
     pub workers: Option<NonZeroUsize>,
     /// Slots of each priority, the most urgent first.
     pub slots: [u32; 5],
@@ -81,6 +111,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
+            on: On::Threads,
             workers: None,
             slots: [64, 64, 256, 64, 64],
             tenants: vec![Tenant::default()],
@@ -95,6 +126,7 @@ impl Default for Config {
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Config")
+            .field("on", &self.on)
             .field("workers", &self.workers)
             .field("slots", &self.slots)
             .field("tenants", &self.tenants)
@@ -110,7 +142,12 @@ impl Config {
     /// # Errors
     /// [`StartError::TooManyWorkers`] for more than [`THREADS_MAX`].
     pub(super) fn worker_count(&self) -> Result<u32, StartError> {
-        let workers = self.workers.unwrap_or_else(available_threads).get();
+        let usual = match self.on {
+            On::Gpu { .. } => BLOCKS,
+            On::Threads => available_threads(),
+            On::Blocks => NonZeroUsize::MIN,
+        };
+        let workers = self.workers.unwrap_or(usual).get();
         if workers > THREADS_MAX {
             return Err(StartError::TooManyWorkers {
                 workers,
@@ -148,6 +185,17 @@ impl Config {
             first = first.saturating_add(tenant.window_words);
         }
         Ok((records, first))
+    }
+
+    /// Refuses what only threads can do.
+    pub(super) fn check_machine(&self) -> Result<(), StartError> {
+        let what = match self.on {
+            On::Threads => return Ok(()),
+            _ if !self.programs.is_empty() => "programs",
+            _ if !self.handlers.is_empty() => "handlers of users' opcodes",
+            _ => return Ok(()),
+        };
+        Err(StartError::NeedsThreads { what })
     }
 
     pub(super) fn check_handlers(&self) -> Result<(), StartError> {

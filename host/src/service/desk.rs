@@ -2,12 +2,14 @@
 
 use super::error::TicketError;
 use super::reply::answer_of;
+use super::room::Room;
+use super::spread::Spread;
 use super::ticket::{End, Letterbox};
 use super::{Shared, SharedRing};
 use seawall_core::abi::ring::{BATCHES, FaultCode, Kind, PRIORITIES, Status, TENANTS};
 use seawall_core::protocol::Refusal;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A post on its way.
@@ -23,25 +25,18 @@ pub(super) struct Flight {
     pub(super) tenant: Option<u32>,
 }
 
-/// Slots of one priority that hold nothing.
-#[derive(Debug)]
-struct Free {
-    slots: Mutex<Vec<u32>>,
-    returned: Condvar,
-}
-
 /// The books of the host.
 #[derive(Debug)]
 pub(super) struct Desk {
-    free: [Free; PRIORITIES as usize],
+    free: [Room; PRIORITIES as usize],
     flights: Vec<Mutex<Flight>>,
     batches: Mutex<Vec<u32>>,
     /// Batches that were dropped without a fence, and their members.
     orphans: Mutex<Vec<(u32, u32)>>,
     /// Slots on their way, by tenant.
-    open: [AtomicU32; TENANTS as usize],
-    pub(super) submitted: AtomicU64,
-    pub(super) delivered: AtomicU64,
+    open: [Spread; TENANTS as usize],
+    pub(super) submitted: Spread,
+    pub(super) delivered: Spread,
     pub(super) overrun: AtomicU64,
 }
 
@@ -52,66 +47,54 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Desk {
     pub(super) fn new(ring: SharedRing<'_>) -> Self {
         Self {
-            free: std::array::from_fn(|level| Free {
-                // The first slot is taken first.
-                slots: Mutex::new(ring.slots_of(level as u32).rev().collect()),
-                returned: Condvar::new(),
-            }),
+            free: std::array::from_fn(|level| Room::new(ring.slots_of(level as u32))),
             flights: (0..ring.layout().slots())
                 .map(|_| Mutex::default())
                 .collect(),
             batches: Mutex::new((1..=BATCHES).rev().collect()),
             orphans: Mutex::default(),
             open: Default::default(),
-            submitted: AtomicU64::new(0),
-            delivered: AtomicU64::new(0),
+            submitted: Spread::default(),
+            delivered: Spread::default(),
             overrun: AtomicU64::new(0),
         }
     }
 
     /// A free slot of a priority.
     pub(super) fn take(&self, level: u32) -> Option<u32> {
-        locked(&self.free.get(level as usize)?.slots).pop()
+        self.free.get(level as usize)?.take()
     }
 
     /// Waits until a slot of a priority may be free.
     pub(super) fn wait_for_room(&self, level: u32, longest: Duration) {
-        let Some(free) = self.free.get(level as usize) else {
-            return;
-        };
-        let slots = locked(&free.slots);
-        if slots.is_empty() {
-            // The caller looks again, however it was woken.
-            drop(free.returned.wait_timeout(slots, longest));
+        if let Some(free) = self.free.get(level as usize) {
+            free.wait(longest);
         }
     }
 
     /// Wakes those who wait for room, to find the service closed.
     pub(super) fn wake_all(&self) {
-        for free in &self.free {
-            drop(locked(&free.slots));
-            free.returned.notify_all();
-        }
+        self.free.iter().for_each(Room::wake_all);
     }
 
     pub(super) fn expect(&self, index: u32, flight: Flight) {
-        self.submitted.fetch_add(1, Ordering::Relaxed);
+        self.submitted.add(1);
         if let Some(open) = self.open_of(flight.tenant) {
-            open.fetch_add(1, Ordering::Relaxed);
+            open.add(1);
         }
         if let Some(place) = self.flights.get(index as usize) {
             *locked(place) = flight;
         }
     }
 
-    fn open_of(&self, tenant: Option<u32>) -> Option<&AtomicU32> {
+    fn open_of(&self, tenant: Option<u32>) -> Option<&Spread> {
         self.open.get(tenant? as usize)
     }
 
     /// Whether no slot of a tenant is on its way, so that none writes to its window.
     pub(super) fn is_idle(&self, tenant: u32) -> bool {
         let open = self.open_of(Some(tenant));
-        open.is_none_or(|open| open.load(Ordering::Acquire) == 0)
+        open.is_none_or(|open| open.sum() == 0)
     }
 
     /// Delivers the answer of a slot that ended, and frees it. Whoever finds it ended
@@ -121,15 +104,14 @@ impl Desk {
             return;
         };
         let mut flight = locked(place);
-        if !matches!(ring.poll(index), Some(Status::Done | Status::Fault)) {
+        let Some(record) = ring.ended(index) else {
             return;
-        }
-        let record = ring.completion(index);
+        };
         let flight_now = std::mem::take(&mut *flight);
         ring.release(index);
         drop(flight);
         if let Some(open) = self.open_of(flight_now.tenant) {
-            open.fetch_sub(1, Ordering::Release);
+            open.take();
         }
         if let Some(batch) = flight_now.closes {
             locked(&self.batches).push(batch);
@@ -142,15 +124,23 @@ impl Desk {
     }
 
     fn deliver(&self, letterbox: &Letterbox, end: End) {
-        self.delivered.fetch_add(1, Ordering::Relaxed);
+        self.delivered.add(1);
         letterbox.deliver(end);
     }
 
     fn give_back(&self, ring: SharedRing<'_>, index: u32) {
         for (level, free) in (0..).zip(&self.free) {
             if ring.slots_of(level).contains(&index) {
-                locked(&free.slots).push(index);
-                free.returned.notify_one();
+                free.give_back(index);
+            }
+        }
+    }
+
+    /// Delivers the answers of all slots that ended.
+    pub(super) fn harvest_all(&self, ring: SharedRing<'_>) {
+        for index in 0..ring.layout().slots() {
+            if ring.may_have_ended(index) {
+                self.harvest(ring, index);
             }
         }
     }

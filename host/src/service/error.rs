@@ -41,6 +41,15 @@ pub enum StartError {
         /// The problem.
         source: BackendError,
     },
+    /// What only workers on threads have.
+    #[error("{what} need workers on threads; serve without them, or on the CPU")]
+    NeedsThreads {
+        /// Configured and missing there.
+        what: &'static str,
+    },
+    /// The machine cannot serve.
+    #[error("{0}")]
+    Machine(#[source] BackendError),
     /// Memory is short.
     #[error(
         "the ring needs {bytes} bytes, more than are available; use smaller windows or fewer slots"
@@ -75,7 +84,7 @@ impl StartError {
     pub fn cause(&self) -> Cause {
         match self {
             Self::OutOfMemory { .. } | Self::Threads { .. } => Cause::Failure,
-            Self::Program { source, .. } => source.cause(),
+            Self::Program { source, .. } | Self::Machine(source) => source.cause(),
             _ => Cause::Request,
         }
     }

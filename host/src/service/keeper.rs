@@ -38,6 +38,12 @@ pub(super) fn run(shared: &Shared) {
     }
 }
 
+/// A look at a service whose workers need no steering.
+pub(super) fn tick(shared: &Shared) {
+    shared.desk.end_overrun(shared.ring(), shared.slot_budget);
+    shared.desk.adopt(shared);
+}
+
 impl Seen {
     /// Sizes and steers the workers from what happened since the last look.
     fn steer(&mut self, shared: &Shared) {

@@ -1,12 +1,13 @@
 //! The ring's words as atomics of this process.
 
 use super::error::StartError;
+use crate::backend::pages::Pages;
 use seawall_core::protocol::{Read, Scope, Swap, Update, Words, Write};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
-/// Words that threads share. Both scopes are the same here.
+/// Words that threads share, and a device that serves. Both scopes are the same to threads.
 #[derive(Debug)]
-pub struct SharedWords(Vec<AtomicU32>);
+pub struct SharedWords(Pages);
 
 impl SharedWords {
     /// `words` words of 0.
@@ -14,14 +15,15 @@ impl SharedWords {
     /// # Errors
     /// [`StartError::OutOfMemory`] when there is not so much memory.
     pub fn new(words: u32) -> Result<Self, StartError> {
-        let mut memory = Vec::new();
-        memory
-            .try_reserve_exact(words as usize)
-            .map_err(|_| StartError::OutOfMemory {
-                bytes: u64::from(words) * 4,
-            })?;
-        memory.resize_with(words as usize, AtomicU32::default);
-        Ok(Self(memory))
+        let pages = Pages::new(words).ok_or(StartError::OutOfMemory {
+            bytes: u64::from(words) * 4,
+        })?;
+        Ok(Self(pages))
+    }
+
+    /// The pages that they lie in.
+    pub(super) const fn pages(&self) -> &Pages {
+        &self.0
     }
 }
 
@@ -39,7 +41,7 @@ impl Words for SharedWords {
             Read::Relaxed => Ordering::Relaxed,
             Read::Acquire => Ordering::Acquire,
         };
-        self.0.get(at as usize).map_or(0, |word| word.load(order))
+        self.0.get(at).map_or(0, |word| word.load(order))
     }
 
     fn store(&self, at: u32, value: u32, order: Write, _: Scope) {
@@ -47,13 +49,13 @@ impl Words for SharedWords {
             Write::Relaxed => Ordering::Relaxed,
             Write::Release => Ordering::Release,
         };
-        if let Some(word) = self.0.get(at as usize) {
+        if let Some(word) = self.0.get(at) {
             word.store(value, order);
         }
     }
 
     fn swap_if(&self, at: u32, swap: Swap, order: Update, _: Scope) -> u32 {
-        let Some(word) = self.0.get(at as usize) else {
+        let Some(word) = self.0.get(at) else {
             return 0;
         };
         let failed = match order {
@@ -65,7 +67,7 @@ impl Words for SharedWords {
     }
 
     fn add(&self, at: u32, value: u32, order: Update, _: Scope) -> u32 {
-        let word = self.0.get(at as usize);
+        let word = self.0.get(at);
         word.map_or(0, |word| word.fetch_add(value, update(order)))
     }
 }

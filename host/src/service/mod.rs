@@ -28,17 +28,21 @@ mod encode;
 mod error;
 mod keeper;
 mod log;
+mod machine;
 mod memory;
 mod programs;
+mod posts;
 mod query;
 mod reply;
+mod room;
 mod search;
+mod spread;
 mod stats;
 mod ticket;
 mod worker;
 
 pub use client::{Batch, Client};
-pub use config::{Config, Handler, Program, Tenant};
+pub use config::{BLOCKS, Config, Handler, On, Program, Tenant};
 pub use error::{StartError, SubmitError, TicketError};
 pub use log::{Line, Log};
 pub use memory::SharedWords;
@@ -50,15 +54,18 @@ pub use stats::{Stats, TenantStats};
 pub use ticket::Ticket;
 pub use worker::Call;
 
+use crate::backend::serve::Started;
 use crate::graph::Graph;
 use bell::Bell;
 use client::Post;
 use desk::Desk;
+use posts::Posts;
 use seawall_core::abi::ring::{ARGUMENTS, OWNER, Shutdown};
 use seawall_core::protocol::{AGEING_AFTER, Layout, Ring, Setup};
+use spread::Gate;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -76,6 +83,10 @@ struct Shared {
     words: SharedWords,
     layout: Layout,
     desk: Desk,
+    /// Queues of posts, where workers do not share this memory.
+    posts: Option<Posts>,
+    /// The machine that serves, once it does.
+    machine: OnceLock<Started>,
     bell: Bell,
     graph: Arc<Graph>,
     programs: Vec<Program>,
@@ -85,7 +96,7 @@ struct Shared {
     tenants: u32,
     next_task: AtomicU32,
     /// Whether the service takes no more posts.
-    gate: RwLock<bool>,
+    gate: Gate,
     /// Whether handlers should end.
     is_forced: AtomicBool,
     /// Whether no worker answers any more.
@@ -106,6 +117,7 @@ impl std::fmt::Debug for Shared {
 impl Shared {
     fn new(graph: Arc<Graph>, config: Config) -> Result<Self, StartError> {
         config.check_handlers()?;
+        config.check_machine()?;
         check_programs(&graph, &config.programs)?;
         let (tenants, window_words) = config.tenant_records()?;
         let layout = Layout::new(config.slots, config.print_records, window_words)?;
@@ -114,14 +126,20 @@ impl Shared {
         let workers = config.worker_count()?;
         ring.format(&Setup {
             tenants: &tenants,
-            workers: 1,
+            workers: if config.on == On::Threads { 1 } else { workers },
             ageing_after: AGEING_AFTER,
         });
         let desk = Desk::new(ring);
+        let posts = match config.on {
+            On::Threads => None,
+            On::Gpu { .. } | On::Blocks => Some(Posts::new(layout.slots())?),
+        };
         Ok(Self {
             words,
             layout,
             desk,
+            posts,
+            machine: OnceLock::new(),
             bell: Bell::default(),
             graph,
             programs: config.programs,
@@ -130,7 +148,7 @@ impl Shared {
             workers,
             tenants: config.tenants.len() as u32,
             next_task: AtomicU32::new(1),
-            gate: RwLock::new(false),
+            gate: Gate::default(),
             is_forced: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
             alive: AtomicU32::new(0),
@@ -143,8 +161,8 @@ impl Shared {
 
     /// Whether some ticket waits for its answer.
     fn is_busy(&self) -> bool {
-        let delivered = self.desk.delivered.load(Ordering::Relaxed);
-        self.desk.submitted.load(Ordering::Relaxed) != delivered
+        let delivered = self.desk.delivered.sum();
+        self.desk.submitted.sum() != delivered
     }
 
     fn has_ended(&self) -> bool {
@@ -152,7 +170,7 @@ impl Shared {
     }
 
     fn close(&self) {
-        *self.gate.write().unwrap_or_else(PoisonError::into_inner) = true;
+        self.gate.close();
         self.desk.wake_all();
     }
 }
@@ -182,11 +200,16 @@ impl Service {
     /// # Errors
     /// As [`StartError`] says; no thread is left then.
     pub fn start(graph: Arc<Graph>, config: Config) -> Result<Self, StartError> {
+        let on = config.on;
         let shared = Arc::new(Shared::new(graph, config)?);
         let mut service = Self {
             shared,
             threads: Vec::new(),
         };
+        if on != On::Threads {
+            service.start_machine(on)?;
+            return Ok(service);
+        }
         for number in 0..service.shared.workers {
             service.shared.alive.fetch_add(1, Ordering::Relaxed);
             service.spawn(number, move |shared| {
@@ -194,14 +217,26 @@ impl Service {
                 shared.alive.fetch_sub(1, Ordering::Release);
             })?;
         }
-        service.spawn(service.shared.workers, keeper::run)?;
+        service.spawn(service.shared.workers, |shared| keeper::run(shared))?;
         Ok(service)
+    }
+
+    /// Starts the kernel of a service, and the thread that collects its answers.
+    fn start_machine(&mut self, on: On) -> Result<(), StartError> {
+        let (tell, hear) = std::sync::mpsc::channel();
+        self.shared.alive.fetch_add(1, Ordering::Relaxed);
+        self.spawn(0, move |shared| machine::run(shared, on, &tell))?;
+        // The thread that would tell always does before it ends.
+        if let Ok(Err(error)) = hear.recv() {
+            return Err(StartError::Machine(error));
+        }
+        self.spawn(1, machine::collect)
     }
 
     fn spawn(
         &mut self,
         number: u32,
-        body: impl FnOnce(&Shared) + Send + 'static,
+        body: impl FnOnce(&Arc<Shared>) + Send + 'static,
     ) -> Result<(), StartError> {
         let shared = Arc::clone(&self.shared);
         let thread = std::thread::Builder::new().name(format!("seawall-service-{number}"));
@@ -275,7 +310,7 @@ impl Service {
     fn wait_for_ends(&self) {
         let shared = &self.shared;
         let most = shared.slot_budget.saturating_add(GRACE);
-        let ends = || shared.desk.delivered.load(Ordering::Relaxed);
+        let ends = || shared.desk.delivered.sum();
         let (mut seen, mut since) = (ends(), Instant::now());
         while shared.is_busy() && since.elapsed() < most {
             let changes = shared.bell.changes();

@@ -9,6 +9,8 @@ use std::sync::atomic::Ordering;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Stats {
+    /// The machine that serves: a GPU by its name, or threads.
+    pub machine: String,
     /// Queries posted.
     pub submitted: u64,
     /// Tickets that have their answer or their error.
@@ -78,9 +80,11 @@ pub(super) fn of(shared: &Shared) -> Stats {
     let control = shared.ring().control();
     let tenants = control.tenants.iter().skip(1);
     let tenants = tenants.take(shared.tenants as usize);
+    let machine = shared.machine.get();
     Stats {
-        submitted: shared.desk.submitted.load(Ordering::Relaxed),
-        delivered: shared.desk.delivered.load(Ordering::Relaxed),
+        machine: machine.map_or_else(|| "threads".to_owned(), |machine| machine.name.clone()),
+        submitted: shared.desk.submitted.sum(),
+        delivered: shared.desk.delivered.sum(),
         overrun: shared.desk.overrun.load(Ordering::Relaxed),
         ended: control.done,
         faults: control.faults,

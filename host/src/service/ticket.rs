@@ -1,5 +1,6 @@
 //! Tickets: where the answer to a post arrives, once.
 
+use super::Shared;
 use super::error::TicketError;
 use super::reply::Answer;
 use std::future::Future;
@@ -25,6 +26,12 @@ struct Inside {
 }
 
 impl Letterbox {
+    /// Whether the end has come.
+    fn has_ended(&self) -> bool {
+        let inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        inside.end.is_some()
+    }
+
     /// Delivers the end; a later one changes nothing.
     pub(super) fn deliver(&self, end: End) {
         let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
@@ -38,16 +45,62 @@ impl Letterbox {
     }
 }
 
+/// A slot whose answer comes from another machine: nobody there delivers it.
+#[derive(Debug)]
+pub(super) struct Watch {
+    pub(super) shared: Arc<Shared>,
+    pub(super) index: u32,
+}
+
+impl Watch {
+    /// Delivers the answer if it has come.
+    fn look(&self) {
+        let ring = self.shared.ring();
+        if ring.may_have_ended(self.index) {
+            self.shared.desk.harvest(ring, self.index);
+        }
+    }
+}
+
+/// Time for which a waiting thread looks for an answer of another machine before it sleeps.
+const SPIN: Duration = Duration::from_micros(200);
+
 /// A claim to the answer to one query: wait for it, await it, or drop it.
 #[derive(Debug)]
 pub struct Ticket {
     task: u32,
     letterbox: Arc<Letterbox>,
+    watch: Option<Watch>,
 }
 
 impl Ticket {
-    pub(super) const fn new(task: u32, letterbox: Arc<Letterbox>) -> Self {
-        Self { task, letterbox }
+    pub(super) const fn new(task: u32, letterbox: Arc<Letterbox>, watch: Option<Watch>) -> Self {
+        Self {
+            task,
+            letterbox,
+            watch,
+        }
+    }
+
+    /// Looks for the answer where it arrives, for a while.
+    fn spin(&self, timeout: Option<Duration>) {
+        let Some(watch) = &self.watch else {
+            return;
+        };
+        let most = timeout.unwrap_or(SPIN).min(SPIN);
+        let began = Instant::now();
+        loop {
+            for _ in 0..32 {
+                watch.look();
+                if self.letterbox.has_ended() {
+                    return;
+                }
+                std::hint::spin_loop();
+            }
+            if began.elapsed() >= most {
+                return;
+            }
+        }
     }
 
     /// The number of its task, which wraps.
@@ -64,6 +117,7 @@ impl Ticket {
     /// [`TicketError::Fault`] and [`TicketError::Ended`] when it failed.
     pub fn wait(&self, timeout: Option<Duration>) -> End {
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        self.spin(timeout);
         let lock = self.letterbox.inside.lock();
         let mut inside = lock.unwrap_or_else(PoisonError::into_inner);
         loop {

@@ -21,8 +21,8 @@ use std::time::Instant;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamOptions {
-    /// Bytes of a window, rounded up to a power of two from 64 to 2^30; by default a few MiB, less where the
-    /// budget is small.
+    /// Bytes of a window, rounded up to a power of two from 64 to 2^30; by default a few MiB,
+    /// less if the budget is small.
     pub window_bytes: Option<u64>,
     /// The reader.
     pub reader: ReaderChoice,

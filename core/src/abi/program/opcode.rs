@@ -62,8 +62,8 @@ pub enum Opcode {
     /// `destination[i] = 0` for every word, then `destination[v] =
     /// parameters[0]` for every node `v` of the list `sources[0]`.
     Scatter = 17,
-    /// Joins the ends of the first `parameters[0]` edges of every node, a
-    /// sample that finds most components (Afforest).
+    /// Joins the ends of `parameters[0]` edges of every node, those after the first
+    /// `parameters[1]`: a sample that finds most components (Afforest).
     LinkSample = 18,
     /// Writes the most frequent label of a sample of `sources[0]` into the
     /// scalar `destination`.
@@ -107,8 +107,8 @@ pub enum Opcode {
     GatherRanks = 29,
     /// Turns the sums `sources[1]` into ranks `destination`, their
     /// contributions `sources[0]` and totals `sources[2]`; `parameters[0]`
-    /// holds the bits of the damping. Clears the sums if `parameters[1]` is 0, as a gathering that
-    /// adds to them needs.
+    /// holds the bits of the damping. Clears the sums if `parameters[1]` is 0 or the session
+    /// holds tiles, as a gathering that adds to them needs.
     ApplyRanks = 30,
     /// Closes an iteration in the totals `destination`; raises the fixpoint's
     /// flag when the ranks changed by more than `parameters[0]` (bits of a

@@ -116,6 +116,22 @@ impl Kind {
         1_u32.wrapping_shl(self as u32)
     }
 
+    /// Whether it ends in the turn in which it begins, after a few accesses to memory.
+    #[must_use]
+    pub const fn is_short(self) -> bool {
+        matches!(
+            self,
+            Self::Nop
+                | Self::Store
+                | Self::Add
+                | Self::Load
+                | Self::CompareSwap
+                | Self::Packed
+                | Self::Print
+                | Self::Shutdown
+        )
+    }
+
     /// Mask of every kind that a tenant may have.
     pub const TENANT_MASK: u32 = 0xFFFF & !Self::Shutdown.bit();
 }

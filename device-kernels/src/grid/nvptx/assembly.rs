@@ -80,6 +80,22 @@ macro_rules! store {
     };
 }
 
+/// Writes four words side by side.
+macro_rules! store4 {
+    ($operation:literal, $class:ident $address:expr, $values:expr) => {{
+        let [first, second, third, fourth] = $values;
+        // SAFETY: the words are valid and aligned, by the method's contract.
+        unsafe {
+            core::arch::asm!(
+                concat!($operation, " [{}], {{{}, {}, {}, {}}};"),
+                in($class) $address,
+                in(reg32) first, in(reg32) second, in(reg32) third, in(reg32) fourth,
+                options(nostack)
+            );
+        }
+    }};
+}
+
 /// Changes a word, or a pair of words, and returns the previous value.
 macro_rules! atomic {
     ($operation:literal, $class:ident $address:expr, $of:ident $value:expr) => {{
@@ -90,4 +106,22 @@ macro_rules! atomic {
     }};
 }
 
-pub(super) use {address_of, atomic, load, load_now, load4, special_register, store, streaming};
+/// Swaps a word if it is as expected, in an order and a scope.
+macro_rules! swap {
+    ($how:literal, $address:expr, $swap:expr) => {{
+        let previous: u32;
+        // SAFETY: the word is valid, by the method's contract.
+        unsafe {
+            core::arch::asm!(
+                concat!("atom.", $how, ".global.cas.b32 {}, [{}], {}, {};"),
+                out(reg32) previous, in(reg64) $address,
+                in(reg32) $swap.expected, in(reg32) $swap.value, options(nostack)
+            );
+        }
+        previous
+    }};
+}
+
+pub(super) use {
+    address_of, atomic, load, load_now, load4, special_register, store, store4, streaming, swap,
+};

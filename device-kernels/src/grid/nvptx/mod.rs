@@ -8,9 +8,12 @@ mod assembly;
 mod intrinsics;
 
 use super::{COMPACT_LANES, Grid, LANES_MAX, shared_words};
-use assembly::{address_of, atomic, load, load_now, load4, special_register, store, streaming};
+use assembly::{
+    address_of, atomic, load, load_now, load4, special_register, store, store4, streaming, swap,
+};
 use core::arch::{asm, global_asm, nvptx};
 use intrinsics::*;
+use seawall_core::protocol::{Read, Scope, Swap, Update, Write};
 
 const _: () = assert!(
     shared_words(LANES_MAX) * 4 == 49152 && shared_words(COMPACT_LANES) * 4 == 8704,
@@ -227,15 +230,8 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         load4!("ld.shared.v4.u32", reg32 place, readonly)
     }
     #[inline(always)]
-    unsafe fn place_store4(self, place: u32, [first, second, third, fourth]: [u32; 4]) {
-        // SAFETY: the words are in shared memory, by this method's contract.
-        unsafe {
-            asm!(
-                "st.shared.v4.u32 [{}], {{{}, {}, {}, {}}};",
-                in(reg32) place, in(reg32) first, in(reg32) second, in(reg32) third, in(reg32) fourth,
-                options(nostack)
-            );
-        }
+    unsafe fn place_store4(self, place: u32, values: [u32; 4]) {
+        store4!("st.shared.v4.u32", reg32 place, values);
     }
     #[inline(always)]
     unsafe fn place_add(self, place: u32, value: u32) {
@@ -323,15 +319,8 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         load4!("ld.global.v4.u32", reg64 word, readonly)
     }
     #[inline(always)]
-    unsafe fn store_weak4(self, word: *mut u32, [first, second, third, fourth]: [u32; 4]) {
-        // SAFETY: the words are valid and aligned, by this method's contract.
-        unsafe {
-            asm!(
-                "st.global.v4.u32 [{}], {{{}, {}, {}, {}}};",
-                in(reg64) word, in(reg32) first, in(reg32) second, in(reg32) third, in(reg32) fourth,
-                options(nostack)
-            );
-        }
+    unsafe fn store_weak4(self, word: *mut u32, values: [u32; 4]) {
+        store4!("st.global.v4.u32", reg64 word, values);
     }
     #[inline(always)]
     unsafe fn load(self, word: *const u32) -> u32 {
@@ -406,6 +395,84 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     #[inline(always)]
     unsafe fn poll(self, word: *const u32) -> u32 {
         load_now!("ld.acquire.gpu.global.u32", reg32 word)
+    }
+    #[inline(always)]
+    unsafe fn load_word(self, word: *const u32, order: Read, scope: Scope) -> u32 {
+        match (order, scope) {
+            (Read::Relaxed, Scope::Device) => {
+                load_now!("ld.relaxed.gpu.global.u32", reg32 word)
+            }
+            (Read::Relaxed, Scope::System) => {
+                load_now!("ld.relaxed.sys.global.u32", reg32 word)
+            }
+            (Read::Acquire, Scope::Device) => {
+                load_now!("ld.acquire.gpu.global.u32", reg32 word)
+            }
+            (Read::Acquire, Scope::System) => {
+                load_now!("ld.acquire.sys.global.u32", reg32 word)
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn store_word(self, word: *mut u32, value: u32, order: Write, scope: Scope) {
+        match (order, scope) {
+            (Write::Relaxed, Scope::Device) => {
+                store!("st.relaxed.gpu.global.u32", reg64 word, value);
+            }
+            (Write::Relaxed, Scope::System) => {
+                store!("st.relaxed.sys.global.u32", reg64 word, value);
+            }
+            (Write::Release, Scope::Device) => {
+                store!("st.release.gpu.global.u32", reg64 word, value);
+            }
+            (Write::Release, Scope::System) => {
+                store!("st.release.sys.global.u32", reg64 word, value);
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn swap_word(self, word: *mut u32, swap: Swap, order: Update, scope: Scope) -> u32 {
+        match (order, scope) {
+            (Update::Relaxed, Scope::Device) => swap!("relaxed.gpu", word, swap),
+            (Update::Relaxed, Scope::System) => swap!("relaxed.sys", word, swap),
+            (Update::Acquire, Scope::Device) => swap!("acquire.gpu", word, swap),
+            (Update::Acquire, Scope::System) => swap!("acquire.sys", word, swap),
+            (Update::Release, Scope::Device) => swap!("release.gpu", word, swap),
+            (Update::Release, Scope::System) => swap!("release.sys", word, swap),
+        }
+    }
+    #[inline(always)]
+    unsafe fn add_word(self, word: *mut u32, value: u32, order: Update, scope: Scope) -> u32 {
+        match (order, scope) {
+            (Update::Relaxed, Scope::Device) => {
+                atomic!("relaxed.gpu.global.add.u32", reg64 word, reg32 value)
+            }
+            (Update::Relaxed, Scope::System) => {
+                atomic!("relaxed.sys.global.add.u32", reg64 word, reg32 value)
+            }
+            (Update::Acquire, Scope::Device) => {
+                atomic!("acquire.gpu.global.add.u32", reg64 word, reg32 value)
+            }
+            (Update::Acquire, Scope::System) => {
+                atomic!("acquire.sys.global.add.u32", reg64 word, reg32 value)
+            }
+            (Update::Release, Scope::Device) => {
+                atomic!("release.gpu.global.add.u32", reg64 word, reg32 value)
+            }
+            (Update::Release, Scope::System) => {
+                atomic!("release.sys.global.add.u32", reg64 word, reg32 value)
+            }
+        }
+    }
+    #[inline(always)]
+    fn fence_system(self) {
+        // SAFETY: a fence changes no memory.
+        unsafe { asm!("fence.acq_rel.sys;", options(nostack)) };
+    }
+    #[inline(always)]
+    fn rest(self, ns: u32) {
+        // SAFETY: sleeping changes no memory.
+        unsafe { asm!("nanosleep.u32 {};", in(reg32) ns, options(nostack)) };
     }
 }
 

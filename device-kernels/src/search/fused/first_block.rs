@@ -37,7 +37,7 @@ impl Search {
             let leave = if crew.blocks == 1 {
                 limits.widest
             } else {
-                FIRST_BLOCK_EXIT
+                limits.widest.min(FIRST_BLOCK_EXIT)
             };
             loop {
                 verdict = self.iterate(queues, team, run, (limits, bounds));

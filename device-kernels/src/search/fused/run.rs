@@ -31,7 +31,7 @@ pub fn run_fused<G: Grid>(cx: ContextRef<G>, slot: u32, bounds: Bounds) -> Resul
     let (context, grid) = (&cx.context(), cx.grid());
     let outcome = Search::current(grid).fuse(context, slot, &bounds);
     if crew_size(&context.team) > 1 {
-        // When the run stops, blocks end, and their shared memory with them, which others
+        // Once the run stops, blocks end, and their shared memory with them, which others
         // may still read. Nobody ends before all have arrived here with what they read.
         grid.cluster_barrier(true);
     }

@@ -1,7 +1,7 @@
 //! Accesses of code to the graph and to registers.
 
 use super::change;
-use super::slots::{SLOTS, Words4, each, has};
+use super::slots::{SLOTS, Words4, each_of};
 use super::straight::Lane;
 use super::temps::{A, Fetched, TO};
 use crate::grid::Grid;
@@ -17,13 +17,7 @@ impl<G: Grid> Lane<G> {
             return [0; SLOTS];
         };
         let edges = self.edges();
-        each::<G, _>(|slot| {
-            if has(active, slot) {
-                weights.constant(grid, edges[slot])
-            } else {
-                0
-            }
-        })
+        each_of::<G, _>(active, |slot| weights.constant(grid, edges[slot]))
     }
 
     /// A property of nodes' rows; 0 for a number that is no node.
@@ -35,13 +29,10 @@ impl<G: Grid> Lane<G> {
         let there = change::within(grid, nodes, (tables.nodes(grid), self.active));
         let csr = rows_of(grid, tables, at.first);
         let of = |slot: usize| {
-            if !has(there, slot) {
-                return 0;
-            }
             let (start, end) = csr.row(grid, nodes[slot]);
             if op == Op::Degree { end - start } else { start }
         };
-        temps.set(at, TO, each::<G, _>(of));
+        temps.set(at, TO, each_of::<G, _>(there, of));
     }
 
     /// Register `index`, or one without words.
@@ -62,9 +53,6 @@ impl<G: Grid> Lane<G> {
             // bytes.
             let from = unsafe { from.proven() };
             let pair = |slot: usize| {
-                if !has(there, slot) {
-                    return 0;
-                }
                 let place = 2 * index[slot];
                 if op == Op::LatestWide {
                     return from.load_wide(grid, place);
@@ -72,27 +60,15 @@ impl<G: Grid> Lane<G> {
                 let [low, high] = [place, place + 1].map(|place| from.load_weak(grid, place));
                 u64::from(low) | u64::from(high) << 32
             };
-            return temps.set_pairs(at, TO, each::<G, _>(pair));
+            return temps.set_pairs(at, TO, each_of::<G, _>(there, pair));
         }
         let there = change::within(grid, index, (from.len(), self.active));
         // SAFETY: read where `there` has the slot.
         let from = unsafe { from.proven() };
         let words = if op == Op::Latest {
-            each::<G, _>(|slot| {
-                if has(there, slot) {
-                    from.load(grid, index[slot])
-                } else {
-                    0
-                }
-            })
+            each_of::<G, _>(there, |slot| from.load(grid, index[slot]))
         } else {
-            each::<G, _>(|slot| {
-                if has(there, slot) {
-                    from.load_weak(grid, index[slot])
-                } else {
-                    0
-                }
-            })
+            each_of::<G, _>(there, |slot| from.load_weak(grid, index[slot]))
         };
         temps.set(at, TO, words);
     }
@@ -107,11 +83,9 @@ impl<G: Grid> Lane<G> {
             // SAFETY: written where `there` has the slot, and registers start at multiples of
             // 16 bytes.
             let to = unsafe { to.proven() };
-            each::<G, _>(|slot| {
-                if has(there, slot) {
-                    to.store_weak(grid, 2 * items[slot], pairs[slot] as u32);
-                    to.store_weak(grid, 2 * items[slot] + 1, (pairs[slot] >> 32) as u32);
-                }
+            each_of::<G, _>(there, |slot| {
+                to.store_weak(grid, 2 * items[slot], pairs[slot] as u32);
+                to.store_weak(grid, 2 * items[slot] + 1, (pairs[slot] >> 32) as u32);
             });
             return;
         }
@@ -119,11 +93,7 @@ impl<G: Grid> Lane<G> {
         let words = temps.words(at, A);
         // SAFETY: written where `there` has the slot.
         let to = unsafe { to.proven() };
-        each::<G, _>(|slot| {
-            if has(there, slot) {
-                to.store_weak(grid, items[slot], words[slot]);
-            }
-        });
+        each_of::<G, _>(there, |slot| to.store_weak(grid, items[slot], words[slot]));
     }
 }
 

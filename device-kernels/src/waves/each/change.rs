@@ -1,6 +1,6 @@
 //! Changes of registers: pairs, joins by many lanes at a time, lists.
 
-use super::slots::{Pairs4, Words4, each, has, mask};
+use super::slots::{Pairs4, Words4, each, each_of, has, mask};
 use super::values;
 use crate::grid::Grid;
 use crate::memory::{Proven, Words, note_missed};
@@ -121,25 +121,15 @@ pub(super) fn change_words<G: Grid>(
     // SAFETY: the words are used where `there` has their slot, so they are there.
     let words = unsafe { to.proven() };
     let each_there = |of: fn(Proven, G, u32, u32) -> u32| {
-        each::<G, _>(|slot| {
-            if has(there, slot) {
-                of(words, grid, index[slot], value[slot])
-            } else {
-                0
-            }
-        })
+        each_of::<G, _>(there, |slot| of(words, grid, index[slot], value[slot]))
     };
     match (joined.how, joined.kind) {
         (Join::Sum, Kind::U32 | Kind::I32) => each_there(Proven::add),
         (Join::Min, Kind::U32) => each_there(Proven::min),
         (Join::Max, Kind::U32) => each_there(Proven::max),
         (Join::Or, _) => each_there(Proven::or),
-        _ => each::<G, _>(|slot| {
-            if has(there, slot) {
-                change(grid, to, index[slot], (joined, u64::from(value[slot]))) as u32
-            } else {
-                0
-            }
+        _ => each_of::<G, _>(there, |slot| {
+            change(grid, to, index[slot], (joined, u64::from(value[slot]))) as u32
         }),
     }
 }
@@ -156,23 +146,13 @@ pub(super) fn change_pairs<G: Grid>(
     // SAFETY: as in `change_words`; registers start at multiples of 16 bytes.
     let words = unsafe { to.proven() };
     let each_there = |of: fn(Proven, G, u32, u64) -> u64| {
-        each::<G, _>(|slot| {
-            if has(there, slot) {
-                of(words, grid, 2 * index[slot], value[slot])
-            } else {
-                0
-            }
-        })
+        each_of::<G, _>(there, |slot| of(words, grid, 2 * index[slot], value[slot]))
     };
     match joined.how {
         Join::Sum => each_there(Proven::add_wide),
         Join::Min => each_there(Proven::min_wide),
-        _ => each::<G, _>(|slot| {
-            if has(there, slot) {
-                change(grid, to, index[slot], (joined, value[slot]))
-            } else {
-                0
-            }
+        _ => each_of::<G, _>(there, |slot| {
+            change(grid, to, index[slot], (joined, value[slot]))
         }),
     }
 }
@@ -193,11 +173,9 @@ pub(super) fn append<G: Grid>(grid: G, (list, count): (Words, Words), value: Wor
     }
     let start = grid.shuffle(start, 0);
     let before = [0, first, first + second, first + second + third];
-    each::<G, _>(|slot| {
-        if has(put, slot) {
-            let below = (votes[slot] & grid.lanes_below()).count_ones();
-            let at = start.saturating_add(before[slot] + below);
-            list.store_weak(grid, at, value[slot]);
-        }
+    each_of::<G, _>(put, |slot| {
+        let below = (votes[slot] & grid.lanes_below()).count_ones();
+        let at = start.saturating_add(before[slot] + below);
+        list.store_weak(grid, at, value[slot]);
     });
 }

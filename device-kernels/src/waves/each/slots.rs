@@ -22,13 +22,41 @@ pub(super) const fn used<G: Grid>() -> u32 {
     if G::WARP == 1 { 1 } else { EACH_SLOTS }
 }
 
-/// What `of` makes for each slot in use. Written out: codegen rule `NO_INDEXED_ARRAYS`.
+/// The values that `of` makes for the slots in use. Written out: codegen rule `NO_INDEXED_ARRAYS`.
 #[inline(always)]
 pub(super) fn each<G: Grid, T: Copy + Default>(of: impl Fn(usize) -> T) -> [T; SLOTS] {
     if G::WARP == 1 {
         return [of(0), T::default(), T::default(), T::default()];
     }
     [of(0), of(1), of(2), of(3)]
+}
+
+/// [`each`] for the slots of `on`; the default for others.
+#[inline(always)]
+pub(super) fn each_of<G: Grid, T: Copy + Default>(on: u32, of: impl Fn(usize) -> T) -> [T; SLOTS] {
+    each::<G, T>(|slot| {
+        if has(on, slot) {
+            of(slot)
+        } else {
+            T::default()
+        }
+    })
+}
+
+/// The values of `some` for the slots of `on`, those of `others` elsewhere.
+#[inline(always)]
+pub(super) fn chosen<G: Grid, T: Copy + Default>(
+    on: u32,
+    some: [T; SLOTS],
+    others: [T; SLOTS],
+) -> [T; SLOTS] {
+    each::<G, T>(|slot| {
+        if has(on, slot) {
+            some[slot]
+        } else {
+            others[slot]
+        }
+    })
 }
 
 /// The slots for which `of` holds, a bit each.

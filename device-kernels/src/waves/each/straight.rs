@@ -1,6 +1,6 @@
 //! Runs instructions one after another, up to the next part that is for edges.
 
-use super::slots::{ALL, SLOTS, Words4, each, has, mask};
+use super::slots::{ALL, SLOTS, Words4, chosen, each, mask};
 use super::temps::{A, B, C, Fetched, Room, TO, Temps, fetch, fetch_from};
 use super::{Part, change, values};
 use crate::context::ContextRef;
@@ -353,27 +353,13 @@ impl<G: Grid> Lane<G> {
         let settled = if is_wide {
             let (so_far, more) = (temps.pairs(at, B), temps.pairs(at, A));
             let now = values::join_pairs::<G>(joined.how, so_far, more);
-            let now = |slot: usize| {
-                if has(active, slot) {
-                    now[slot]
-                } else {
-                    so_far[slot]
-                }
-            };
-            let now = each::<G, _>(now);
+            let now = chosen::<G, _>(active, now, so_far);
             temps.set_pairs(at, B, now);
             mask::<G>(|slot| end == Some(now[slot]))
         } else {
             let (so_far, more) = (temps.words(at, B), temps.words(at, A));
             let now = values::join_words::<G>(joined, so_far, more);
-            let now = |slot: usize| {
-                if has(active, slot) {
-                    now[slot]
-                } else {
-                    so_far[slot]
-                }
-            };
-            let now = each::<G, _>(now);
+            let now = chosen::<G, _>(active, now, so_far);
             temps.set(at, B, now);
             mask::<G>(|slot| end == Some(u64::from(now[slot])))
         };

@@ -72,7 +72,8 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// What the launch asked for, if that serves more lanes than the memory that every block has.
+    /// The memory that the launch asked for, if that serves more lanes than the memory that
+    /// every block has.
     #[inline(always)]
     pub(super) fn of<G: Grid>(grid: G) -> Self {
         let most = grid.extra_words() / EACH_LANE / G::WARP * G::WARP;
@@ -125,7 +126,7 @@ pub(super) struct Temps<G> {
 }
 
 impl<G: Grid> Temps<G> {
-    /// How far temporary `which` is from the first, and whether it is the lane's own.
+    /// The distance of temporary `which` from the first, and whether it is the lane's own.
     #[inline(always)]
     fn place(self, instruction: Fetched, which: u32) -> (u32, bool) {
         let temp = instruction.temps >> (8 * which) & 0xff;
@@ -211,7 +212,7 @@ impl<G: Grid> Temps<G> {
         }
     }
 
-    /// What the slots of `which` come to.
+    /// The values of the slots of `which`, joined.
     #[inline(always)]
     pub(super) fn join(self, instruction: Fetched, which: u32, joined: Joined) -> u64 {
         let all = if joined.kind == Kind::U64 {

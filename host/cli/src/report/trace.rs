@@ -89,7 +89,7 @@ fn row(track: Track) -> u32 {
     }
 }
 
-/// What a trace shows of a run.
+/// The parts of a run that a trace shows.
 pub(crate) struct Traced<'a> {
     /// Duration of loading, which comes first.
     pub(crate) load_ns: u64,

@@ -40,17 +40,13 @@ pub(super) struct Asked<'a> {
     /// Whether standard output takes that file.
     pub(super) is_for_rows: bool,
     pub(super) json: bool,
+    /// Whether runs measure the times of groups.
+    pub(super) is_timed: bool,
     /// Whether the report has groups with their times.
     pub(super) explain: bool,
     /// The file of `--trace`.
     pub(super) trace: Option<&'a Path>,
     pub(super) quiet: bool,
-}
-
-impl Asked<'_> {
-    fn is_traced(&self) -> bool {
-        self.explain || self.trace.is_some()
-    }
 }
 
 /// Loads, runs and reports. A text that makes no sense is refused before the graph is read.
@@ -172,7 +168,7 @@ fn run(
 ) -> Result<Ran, BackendError> {
     let mut spans = Spans::new();
     let mut session = spans.host("open", || ProgramSession::open(graph, &asked.machine))?;
-    session.trace_runs(asked.is_traced());
+    session.trace_runs(asked.is_timed);
     spans.host("load program", || session.load(encoded))?;
     for input in &program.inputs {
         session.set_input(input.register, &input.words)?;

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::CliError;
 use super::numbers::thread_count;
@@ -28,7 +28,7 @@ use super::weights::WeightArgs;
 use programs::Programs;
 use seawall::backend::cpu::available_threads;
 use seawall::graph::{Graph, LoadOptions, load};
-use seawall::service::{Config, Service, Tenant};
+use seawall::service::{BLOCKS, Config, On, Service, Tenant};
 use session::Session;
 use stop::Stop;
 
@@ -82,7 +82,13 @@ pub(super) struct ServeArgs {
     /// Take every edge in both directions.
     #[arg(long)]
     undirected: bool,
-    /// Worker threads; all of the machine's when not given.
+    /// Machine that answers; auto takes threads of the CPU.
+    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    backend: ServeBackend,
+    /// Number of the GPU.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    device: u32,
+    /// Worker threads, or blocks of a GPU; as many as the machine runs at once when not given.
     #[arg(long, value_name = "N", value_parser = thread_count)]
     threads: Option<NonZeroUsize>,
     #[command(flatten)]
@@ -90,6 +96,18 @@ pub(super) struct ServeArgs {
     /// Print no progress.
     #[arg(short, long)]
     quiet: bool,
+}
+
+/// Machines that answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum ServeBackend {
+    /// Threads of the CPU.
+    #[default]
+    Auto,
+    /// Threads of the CPU.
+    Cpu,
+    /// A kernel that stays on a GPU; it runs no programs.
+    Mega,
 }
 
 /// Serves until the input or a signal ends it.
@@ -106,7 +124,7 @@ pub(super) fn command(args: &ServeArgs) -> Result<ExitCode, CliError> {
     let graph = Arc::new(load(&args.graph, &options, Some(&hear))?.graph);
     drop(line);
     let programs = Programs::read(&args.program, &graph)?;
-    let service = Service::start(Arc::clone(&graph), config(args.threads, &programs))?;
+    let service = Service::start(Arc::clone(&graph), config(args, &programs))?;
     let served = Arc::new(Served { graph, programs });
     #[cfg(unix)]
     if let Some(path) = &args.socket {
@@ -133,8 +151,12 @@ struct Served {
 }
 
 /// A tenant for each client, with room for all of its open queries at every priority.
-fn config(threads: Option<NonZeroUsize>, programs: &Programs) -> Config {
-    let workers = threads.unwrap_or_else(available_threads);
+fn config(args: &ServeArgs, programs: &Programs) -> Config {
+    let (on, usual) = match args.backend {
+        ServeBackend::Auto | ServeBackend::Cpu => (On::Threads, available_threads()),
+        ServeBackend::Mega => (On::gpu(args.device), BLOCKS),
+    };
+    let workers = args.threads.unwrap_or(usual);
     let tenant = Tenant {
         // One client's slow queries leave a worker to the others.
         quota: (workers.get() as u32).saturating_sub(1).max(1),
@@ -142,6 +164,7 @@ fn config(threads: Option<NonZeroUsize>, programs: &Programs) -> Config {
         ..Tenant::default()
     };
     Config {
+        on,
         workers: Some(workers),
         slots: [(CLIENTS * OPEN) as u32; 5],
         tenants: vec![tenant; CLIENTS],

@@ -54,7 +54,7 @@ fn halve<const N: usize>(pieces: Vec<Piece<'_, N>>, digits: Digits, buckets: Ran
     let middle = buckets.start.midpoint(buckets.end);
     let lower_of = |edges: &[[u32; N]]| edges.partition_point(|edge| digits.of(edge) < middle);
     let mut room: usize = pieces.iter().map(|piece| lower_of(piece.edges)).sum();
-    // What is in place on both sides, and what is not.
+    // Keys that are in place on both sides, and those that are not.
     let (mut low, mut high) = (Vec::new(), Vec::new());
     let (mut too_high, mut too_low) = (Vec::new(), Vec::new());
     for piece in pieces {

@@ -1,7 +1,7 @@
 //! The ids below 2^31 that an edge list names, and their ranks.
 //!
 //! A bit for each number up to the largest id is fastest, but a short file can name a large id.
-//! Where the bits would take more memory than the ids themselves, the ids are sorted instead. So
+//! If the bits would take more memory than the ids themselves, the ids are sorted instead. So
 //! memory follows the file, not the numbers in it.
 
 use std::ops::Range;

@@ -1,12 +1,17 @@
 //! Colours of the nodes with very many edges, which come before all others.
 //!
-//! Such nodes are few, most of their neighbours come after them, and the chain of those that wait for
-//! each other has thousands. Each lists the others of its neighbours that follow it, once, in the
-//! slots of a register. When it has its colour, it tells those alone. So all rounds together
-//! visit each edge between such nodes once, and a round costs little.
+//! Such nodes are few, most of their neighbours come after them, and the chain of those that precede
+//! each other has thousands. But a hub need not wait for all that precede it: it takes the least colour
+//! that is left to it once none of them can take that one any more, as each has its colour or a larger
+//! least one (a shortcut of Alabandi, Powers, Burtscher, "Increasing the Parallelism of Graph Coloring
+//! via Shortcutting", 2020). The colours are the same, in about as many rounds as there are colours.
+//!
+//! A hub that has its colour tells those that follow it. One that waits watches a single hub that keeps
+//! it from its colour, and looks for another only when that one no longer does. Hubs far down the order
+//! would look in vain for long, so they join once few of those before them are left.
 
 use super::super::lists::{List, of_turn, short_list};
-use super::{Registers, WINDOW};
+use super::Registers;
 use crate::graph::Graph;
 use crate::program::{
     Edge, Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
@@ -17,46 +22,75 @@ use seawall_core::abi::UNREACHED;
 /// leave long rows to the rounds of other nodes.
 const DEGREE: u32 = 512;
 
+/// While fewer hubs than these are left to colour, more join: as few as keep all rounds busy.
+const WINDOW: u32 = 1024;
+
 /// Least priority of a hub; priorities have the degree in their high word.
 pub(super) const LEAST_PRIORITY: u64 = (DEGREE as u64 + 1) << 32;
 
-/// Words of the colours that a hub is told of, a bit each. No more than a hub has edges.
-const WORDS: u32 = 16;
+/// Most words of the colours that hubs are told of. A graph that needs more has no hubs.
+const MOST_WORDS: u64 = 1 << 30;
 
-/// Colours that a hub is told of.
-const TOLD: u32 = WORDS * u32::BITS;
+/// Bit of [`Hubs::least`]: the hub has this colour.
+const IS_TAKEN: u32 = 1 << 31;
 
-/// The registers of hubs.
+/// The registers of hubs, which have numbers of their own.
 #[derive(Clone, Copy)]
 pub(super) struct Hubs {
+    /// How many there are, and the number of none.
+    count: u32,
+    /// Hubs of a higher degree join at once.
+    bar: u32,
+    /// Words of the colours that a hub is told of, a bit each.
+    words: u32,
     /// The hubs.
     pub(super) list: List,
-    /// The hubs that wait for nobody any more. Lists take turns, and a round empties the list of
-    /// the one after it.
-    ready: [List; 3],
-    /// Hubs to which none of the colours that they know of is left, now and after another look.
-    full: [List; 2],
-    /// The hubs that follow each hub, hub after hub.
+    /// Hubs of a higher degree have joined, before the last time that it was lowered and since.
+    bars: [RegisterId; 2],
+    /// The hubs that have joined and have no colour. Lists take turns, and a round empties the list of the one after it.
+    left: [List; 3],
+    /// The number of a hub, and how many have one.
+    numbers: RegisterId,
+    numbered: RegisterId,
+    /// The hubs next to each hub, hub after hub: those that follow it, then those that precede it.
     slots: RegisterId,
     /// The slot after the last one that is taken. No list begins at slot 0, so that each has a
     /// slot before it.
     end: RegisterId,
-    /// The first slot of each hub.
+    /// The first slot of each hub, and the first of those that precede it.
     firsts: RegisterId,
-    /// How many hubs each hub has listed.
-    lengths: RegisterId,
-    /// The colours that hubs were told of, [`WORDS`] words each.
+    middles: RegisterId,
+    /// How many of both were listed, by number.
+    listed: RegisterId,
+    /// The colours that hubs were told of, by number.
     told: RegisterId,
-    /// The first of these words of each hub, and of the next hub to take some.
-    places: RegisterId,
-    places_end: RegisterId,
-    /// Not 0 while hubs are left to colour.
-    left: RegisterId,
+    /// The least colour that is left to a hub, by number, or its colour and [`IS_TAKEN`].
+    least: RegisterId,
+    /// The number of the hub that each watches.
+    watched: RegisterId,
 }
 
 /// Whether a node is a hub.
 pub(super) fn is_hub(node: Item<'_>) -> Value<'_> {
     node.degree(Edges::Out, node.index()).above(DEGREE)
+}
+
+/// The largest number of nodes that have at least as many edges, less one, each: who comes first by
+/// degree needs no more colours.
+fn most_colours(graph: &Graph) -> u32 {
+    let mut above = vec![0_u32; graph.nodes() as usize + 1];
+    let last = above.len() - 1;
+    for row in graph.offsets().windows(2) {
+        above[(row[1] - row[0] + 1).min(last as u32) as usize] += 1;
+    }
+    let mut found = 0;
+    for colours in (1..=last).rev() {
+        found += above[colours];
+        if found as usize >= colours {
+            return colours as u32;
+        }
+    }
+    1
 }
 
 impl Hubs {
@@ -66,84 +100,75 @@ impl Hubs {
         graph: &Graph,
     ) -> Result<Option<Self>, ProgramError> {
         let degrees = graph.offsets().windows(2).map(|row| row[1] - row[0]);
-        let hubs = degrees.filter(|degree| *degree > DEGREE);
-        let (count, edges) = hubs.fold((0_u64, 0_u64), |(count, edges), degree| {
-            (count + 1, edges + u64::from(degree))
-        });
-        if count == 0 {
+        let mut degrees: Vec<u32> = degrees.filter(|degree| *degree > DEGREE).collect();
+        degrees.sort_unstable_by(|one, other| other.cmp(one));
+        let count = degrees.len() as u32;
+        let edges: u64 = degrees.iter().copied().map(u64::from).sum();
+        let room = u64::from(count);
+        let words = most_colours(graph) / u32::BITS + 1;
+        if count == 0 || room * u64::from(words) > MOST_WORDS {
             return Ok(None);
         }
-        // An edge between hubs is listed at one end.
-        let pairs = count * (count - 1) / 2;
-        let slots = pairs.min(edges).min(u64::from(graph.edges()).div_ceil(2));
-        let mut list = |names| short_list(program, names, count);
+        let slots = edges.min(room * (room - 1));
+        let mut list = |names| short_list(program, names, room);
         let lists = [
             list(["hubs", "hub count"])?,
-            list(["hubs ready", "hubs ready count"])?,
+            list(["hubs left", "hubs left count"])?,
             list(["hubs next", "hubs next count"])?,
             list(["hubs later", "hubs later count"])?,
-            list(["full hubs", "full count"])?,
-            list(["full hubs next", "full next count"])?,
         ];
-        let [list, now, next, later, full, full_next] = lists;
+        let [list, now, next, later] = lists;
         let hubs = Self {
+            count,
+            bar: degrees.get(WINDOW as usize).copied().unwrap_or(DEGREE),
+            bars: [
+                program.values("bar before", Kind::U32, 1)?,
+                program.values("bar", Kind::U32, 1)?,
+            ],
+            words,
             list,
-            ready: [now, next, later],
-            full: [full, full_next],
+            left: [now, next, later],
+            numbers: program.per_node("hub numbers", Kind::U32)?,
+            numbered: program.values("hubs numbered", Kind::U32, 1)?,
             slots: program.values("slots", Kind::U32, slots + 1)?,
             end: program.values("slots taken", Kind::U32, 1)?,
             firsts: program.per_node("first slots", Kind::U32)?,
-            lengths: program.per_node("listed", Kind::U32)?,
-            told: program.values("told", Kind::U32, count * u64::from(WORDS))?,
-            places: program.per_node("places", Kind::U32)?,
-            places_end: program.values("places taken", Kind::U32, 1)?,
-            left: program.values("hubs are left", Kind::U32, 1)?,
+            middles: program.per_node("slots before", Kind::U32)?,
+            listed: program.values("listed", Kind::U32, 2 * room)?,
+            told: program.values("told", Kind::U32, room * u64::from(words))?,
+            least: program.values("least colours", Kind::U32, room + 1)?,
+            watched: program.per_node("watched", Kind::U32)?,
         };
-        program.fill("no slot is taken", hubs.end, 1);
-        program.fill("no hub is listed", hubs.lengths, 0);
+        program.fill("nobody joined before", hubs.bars[0], u32::MAX);
+        program.fill("who joins at once", hubs.bars[1], hubs.bar);
+        program.fill("no hub has a number", hubs.numbers, 0);
+        program.fill("no number is taken", hubs.numbered, 0);
         program.fill("slots are empty", hubs.slots, 0);
+        program.fill("no slot is taken", hubs.end, 1);
         program.fill("no first slot", hubs.firsts, 1);
+        program.fill("no slot before", hubs.middles, 1);
+        program.fill("no hub is listed", hubs.listed, 0);
         program.fill("nobody is told", hubs.told, 0);
-        program.fill("no places", hubs.places, 0);
-        program.fill("no place is taken", hubs.places_end, 0);
-        program.fill("hubs are left", hubs.left, 1);
+        program.fill("every colour is left", hubs.least, 0);
+        program.fill("nobody is watched", hubs.watched, count);
         Ok(Some(hubs))
     }
 
     /// Colours the hubs, and tells the other nodes. `waits` has how many hubs precede each hub.
     pub(super) fn colour(self, program: &mut ProgramBuilder, registers: Registers, limit: u32) {
-        let over = over(self.list);
-        program.each("take slots", over, |hub| {
-            let number = hub.gather(Edges::Out, Join::Sum, followers(hub, registers));
-            hub.store(self.firsts, hub.scatter(self.end, 0, Join::Sum, number));
-            let place = hub.scatter(self.places_end, 0, Join::Sum, WORDS);
-            hub.store(self.places, place);
-            let is_ready = hub.load(registers.waits).is_zero();
-            hub.append(self.ready[0], hub.index(), is_ready);
-        });
-        program.each("list who follows", over, |hub| {
-            let follow = followers(hub, registers);
-            let first = hub.load(self.firsts);
-            hub.each_edge(Edges::Out, |edge| {
-                edge.only(follow(edge));
-                let at = edge.scatter(self.lengths, edge.index(), Join::Sum, 1);
-                edge.scatter(self.slots, first + at, Join::Max, edge.neighbour());
-            });
-        });
-        program.while_nonzero("colour hubs", (self.left, limit), |body| {
-            body.fixpoint("hubs that are told", limit, |body| {
-                for turn in 0..3 {
-                    let [now, next, later] = of_turn(self.ready, turn);
-                    body.fill("nobody", later.1, 0);
-                    body.each("hubs", self::over(now), |hub| {
-                        self.round(hub, registers, next);
-                    });
-                }
-            });
-            self.look(body, registers);
+        self.meet(program, registers);
+        program.fixpoint("colour hubs", limit, |body| {
+            self.join(body);
+            for turn in 0..3 {
+                let [now, next, later] = of_turn(self.left, turn);
+                body.fill("nobody", later.1, 0);
+                body.each("hubs", over(now), |hub| self.round(hub, registers, next));
+            }
         });
         // A limit may leave hubs without a colour: nobody may list those.
-        program.each("leave hubs out", over, |hub| hub.store(registers.waits, 0));
+        program.each("leave hubs out", over(self.list), |hub| {
+            hub.store(registers.waits, 0);
+        });
         program.each("learn of hubs", Over::Nodes, |node| {
             let colours = registers.colours;
             node.only(node.load(colours).equals(UNREACHED));
@@ -154,83 +179,110 @@ impl Hubs {
         });
     }
 
-    /// Takes the least colour that is left of those that a hub was told of.
-    fn round(self, hub: Item<'_>, registers: Registers, next: List) {
-        hub.changed(1);
-        let place = hub.load(self.places);
-        let first = hub.first_edge(Edges::Out, hub.index());
-        // Words beside the edges of the row, the first ones at the first ones.
-        let free = hub.gather(Edges::Out, Join::Min, |edge| {
-            let at = edge.number() - first;
-            edge.until(at.above(WORDS - 2));
-            edge.only(at.below(WORDS));
-            let word = edge.latest(self.told, place + at);
-            edge.until(word.differs(u32::MAX));
-            edge.only(word.differs(u32::MAX));
-            (at << 5) + (word ^ u32::MAX).low_zeros()
-        });
-        let is_full = free.equals(u32::MAX);
-        hub.append(self.full[0], hub.index(), is_full);
-        hub.only(is_full.is_zero());
-        self.settle(hub, registers, (free, next));
-    }
-
-    /// Looks at the next colours beyond those that hubs are told of, for the full ones.
-    fn look(self, body: &mut ProgramBuilder, registers: Registers) {
-        let Registers { colours, bases, .. } = registers;
-        let [now, next] = self.full;
-        for (now, next) in [(now, next), (next, now)] {
-            body.each("look beyond", over(now), |hub| {
-                let base = hub.load(bases).max(TOLD);
-                let taken = hub.gather(Edges::Out, Join::Or, |edge| {
-                    let colour = edge.latest(colours, edge.neighbour());
-                    // No bit for colours below or above the window, or for none.
-                    edge.constant(1_u64) << (colour - base)
-                });
-                let free = (taken ^ u64::MAX).low_zeros();
-                let is_full = free.equals(WINDOW);
-                hub.store(bases, base + WINDOW);
-                hub.append(next, hub.index(), is_full);
-                hub.only(is_full.is_zero());
-                self.settle(hub, registers, (base + free, self.ready[0]));
+    /// Gives the hubs numbers, and lists the hubs next to each.
+    fn meet(self, program: &mut ProgramBuilder, registers: Registers) {
+        let priorities = registers.priorities;
+        program.each("take slots", over(self.list), |hub| {
+            let count = hub.load(priorities) - LEAST_PRIORITY;
+            let follow = hub.gather(Edges::Out, Join::Sum, |edge| {
+                (edge.there(priorities) - LEAST_PRIORITY).below(count)
             });
-            body.fill("nobody is full", now.1, 0);
-        }
-        body.each("who is left", Over::Count(1), |one| {
-            let [full, ready] = [self.full[0].1, self.ready[0].1];
-            one.store(self.left, one.at(full, 0) | one.at(ready, 0));
+            let number = follow + hub.load(registers.waits);
+            let first = hub.scatter(self.end, 0, Join::Sum, number);
+            hub.store(self.firsts, first);
+            hub.store(self.middles, first + follow);
+            hub.store(self.numbers, hub.scatter(self.numbered, 0, Join::Sum, 1));
+            let degree = hub.degree(Edges::Out, hub.index());
+            hub.append(self.left[0], hub.index(), degree.above(self.bar));
+        });
+        program.each("list neighbours", over(self.list), |hub| {
+            let own = hub.load(priorities);
+            let [first, middle] = [self.firsts, self.middles].map(|from| hub.load(from));
+            let counts = hub.load(self.numbers) * 2;
+            hub.each_edge(Edges::Out, |edge| {
+                let theirs = edge.there(priorities);
+                edge.only(edge.constant(LEAST_PRIORITY).at_most(theirs));
+                let precedes = own.below(theirs);
+                let at = edge.scatter(self.listed, counts + precedes, Join::Sum, 1);
+                let at = precedes.select(middle, first) + at;
+                edge.scatter(self.slots, at, Join::Max, edge.there(self.numbers));
+            });
+        });
+        program.each("nobody has no colour", Over::Count(1), |one| {
+            one.scatter(self.least, self.count, Join::Max, u32::MAX);
         });
     }
 
-    /// Gives a hub its colour, tells the hubs that follow it, and lists those that wait for nobody
-    /// then.
-    fn settle<'c>(self, hub: Item<'c>, registers: Registers, (colour, next): (Value<'c>, List)) {
-        hub.store(registers.colours, colour);
-        let is_told = colour.below(TOLD);
-        let word = (colour >> 5).min(WORDS - 1);
-        let bit = is_told << (colour & 31);
-        let first = hub.load(self.firsts);
-        let last = first + hub.load(self.lengths) - 1;
-        let shift = first - hub.first_edge(Edges::Out, hub.index());
-        hub.each_edge(Edges::Out, |edge| {
-            let slot = edge.number() + shift;
-            edge.until(last.at_most(slot));
-            edge.only(slot.at_most(last));
-            let follower = edge.at(self.slots, slot);
-            let place = edge.at(self.places, follower) + word;
-            edge.scatter(self.told, place, Join::Or, bit);
-            let before = edge.scatter(registers.waits, follower, Join::Sum, u32::MAX);
-            edge.append(next, follower, before.equals(1));
+    /// Lets hubs of the next degrees join if few are left.
+    fn join(self, body: &mut ProgramBuilder) {
+        let [before, bar] = self.bars;
+        body.each("lower the bar", Over::Count(1), |one| {
+            let is_low = one.at(self.left[0].1, 0).below(WINDOW);
+            let now = one.load(bar);
+            let lower = (now - (now >> 4)).max(DEGREE);
+            one.store(before, now);
+            one.store(bar, is_low.select(lower, now));
+            one.changed(now.above(DEGREE));
         });
+        body.each("join", over(self.list), |hub| {
+            let degree = hub.degree(Edges::Out, hub.index());
+            let joins = degree.at_most(hub.at(before, 0)) & degree.above(hub.at(bar, 0));
+            hub.append(self.left[0], hub.index(), joins);
+        });
+    }
+
+    /// Takes the least colour that is left to a hub, if no hub that precedes it can take that one.
+    fn round<'c>(self, hub: Item<'c>, registers: Registers, next: List) {
+        hub.changed(1);
+        let number = hub.load(self.numbers);
+        let begin = (hub.latest(self.least, number) >> 5) << 5;
+        let told = number * self.words + (begin >> 5);
+        let free = (hub.latest(self.told, told) ^ u32::MAX).low_zeros();
+        let colour = begin + free;
+        hub.scatter(self.least, number, Join::Max, colour);
+        let taken = colour | IS_TAKEN;
+        // Whether a hub with this entry in `least` has the colour, or may get it.
+        let may_take = |least: Value<'c>| least.at_most(colour) | least.equals(taken);
+        let watched = hub.latest(self.least, hub.load(self.watched));
+        let waits = free.equals(u32::BITS) | may_take(watched);
+        hub.append(next, hub.index(), waits);
+        hub.only(waits.is_zero());
+        let middle = hub.load(self.middles);
+        let shift = middle - hub.first_edge(Edges::Out, hub.index());
+        let last = middle + hub.load(registers.waits) - 1;
+        // One more than the number of a hub that may take the colour.
+        let found = hub.gather(Edges::Out, Join::Max, |edge| {
+            let other = self.beside(edge, [shift, last]);
+            let is_taker = may_take(edge.latest(self.least, other));
+            edge.until(is_taker);
+            edge.only(is_taker);
+            other + 1
+        });
+        hub.append(next, hub.index(), found);
+        hub.store(self.watched, found.is_zero().select(self.count, found - 1));
+        hub.only(found.is_zero());
+        hub.store(registers.colours, colour);
+        hub.scatter(self.least, number, Join::Max, taken);
+        let (word, bit) = (colour >> 5, hub.constant(1_u32) << (colour & 31));
+        let shift = hub.load(self.firsts) - hub.first_edge(Edges::Out, hub.index());
+        let last = hub.load(self.middles) - 1;
+        hub.each_edge(Edges::Out, |edge| {
+            let follower = self.beside(edge, [shift, last]);
+            let told = follower * self.words + word;
+            edge.scatter(self.told, told, Join::Or, bit);
+        });
+    }
+
+    /// The number of the hub in the slot that is `shift` after the number of the edge; slots after
+    /// `last` are left out.
+    fn beside<'c>(self, edge: Edge<'c>, [shift, last]: [Value<'c>; 2]) -> Value<'c> {
+        let slot = edge.number() + shift;
+        edge.until(last.at_most(slot));
+        edge.only(slot.at_most(last));
+        edge.at(self.slots, slot)
     }
 }
 
 fn over((list, count): List) -> Over {
     Over::List { list, count }
-}
-
-/// Tells whether an edge leads to a hub that follows `hub`.
-fn followers<'c>(hub: Item<'c>, registers: Registers) -> impl Fn(Edge<'c>) -> Value<'c> {
-    let count = hub.load(registers.priorities) - LEAST_PRIORITY;
-    move |edge| (edge.there(registers.priorities) - LEAST_PRIORITY).below(count)
 }

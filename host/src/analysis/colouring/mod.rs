@@ -10,8 +10,8 @@
 //! turns, and a round empties the list of the one after it, so that it takes one barrier.
 //!
 //! Nodes with very many edges wait for each other longest, and telling all of their neighbours in
-//! every round would take longer still. So they come first, and look at those that precede them
-//! alone ([`hubs`]); the others learn of their colours at once.
+//! every round would take longer still. So they come first, by a way of their own ([`hubs`]); the
+//! others learn of their colours at once.
 
 mod hubs;
 mod oracle;
@@ -51,7 +51,7 @@ const FACTS: Facts = Facts {
 /// Passes over all edges, and levels in between.
 const PASSES: [f64; 2] = [5.0, 60.0];
 
-/// Colours that a node looks at in a round.
+/// Colours that a node looks at in a round once all that it is told of are taken.
 const WINDOW: u32 = u64::BITS;
 
 /// Colours that neighbours tell a node of.
@@ -100,7 +100,7 @@ struct Registers {
     colours: RegisterId,
     /// Bits of the colours below [`TOLD`] that neighbours have.
     used: RegisterId,
-    /// The first colour that a node has not looked at yet.
+    /// The first colour that a node has not looked at yet, from [`TOLD`] on.
     bases: RegisterId,
     /// Neighbours that come before a node and have no colour yet: of a hub all, of others those
     /// that are no hubs.
@@ -121,6 +121,11 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         list(&mut program, ["next", "next count"])?,
         list(&mut program, ["later", "later count"])?,
     ];
+    let fulls = [
+        list(&mut program, ["full", "full count"])?,
+        list(&mut program, ["full next", "full next count"])?,
+        list(&mut program, ["full later", "full later count"])?,
+    ];
     let hubs = Hubs::of(&mut program, graph)?;
     begin(&mut program, registers, hubs, lists[0]);
     if let Some(hubs) = hubs {
@@ -129,8 +134,11 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     program.fixpoint("colour", question.max_iterations, |body| {
         for turn in 0..3 {
             let [now, next, later] = of_turn(lists, turn);
+            let [full, full_next, full_later] = of_turn(fulls, turn);
             body.fill("nobody", later.1, 0);
-            round(body, registers, [now, next]);
+            body.fill("nobody is full", full_later.1, 0);
+            round(body, registers, [now, next, full]);
+            look(body, registers, [full, next, full_next]);
         }
     });
     program.keep(registers.colours);
@@ -183,53 +191,68 @@ fn begin(program: &mut ProgramBuilder, registers: Registers, hubs: Option<Hubs>,
 }
 
 /// Colours the nodes that are ready, and finds those that are ready then. Each edge is visited
-/// once from the end that comes first, and again only by nodes that need colours beyond those that
-/// they were told of.
-fn round(body: &mut ProgramBuilder, registers: Registers, [ready, next]: [List; 2]) {
-    let Registers {
-        colours,
-        used,
-        bases,
-        waits,
-        ..
-    } = registers;
+/// once from the end that comes first. Lists those that need colours beyond those that they were told of.
+fn round(body: &mut ProgramBuilder, registers: Registers, [ready, next, full]: [List; 3]) {
     let (list, count) = ready;
     body.each("round", Over::List { list, count }, |node| {
         node.changed(1);
-        let base = node.load(bases);
-        let is_first = base.is_zero();
-        let beyond = node.gather(Edges::Out, Join::Or, |edge| {
-            edge.until(is_first);
+        let told = node.latest(registers.used, node.index());
+        let colour = (told ^ u32::MAX).low_zeros();
+        let is_full = colour.equals(TOLD);
+        node.append(full, node.index(), is_full);
+        node.only(is_full.is_zero());
+        settle(node, registers, (colour, next));
+    });
+}
+
+/// Looks at the colours of all neighbours of the nodes in `full`, a window of colours at a time.
+fn look(body: &mut ProgramBuilder, registers: Registers, [full, next, full_next]: [List; 3]) {
+    let Registers { colours, bases, .. } = registers;
+    let (list, count) = full;
+    body.each("look beyond", Over::List { list, count }, |node| {
+        node.changed(1);
+        let base = node.load(bases).max(TOLD);
+        let taken = node.gather(Edges::Out, Join::Or, |edge| {
             let colour = edge.latest(colours, edge.neighbour());
             // No bit for colours below or above the window, or for none.
             edge.constant(1_u64) << (colour - base)
         });
-        let told = node.latest(used, node.index());
-        // Nobody tells of the colours from TOLD on: they count as used.
-        let taken = is_first.select(told.below_high(u32::MAX), beyond);
         let free = (taken ^ u64::MAX).low_zeros();
         let is_full = free.equals(WINDOW);
-        let next_base = base + is_first.select(TOLD, WINDOW);
-        node.store(bases, is_full.select(next_base, base));
-        node.append(next, node.index(), is_full);
+        node.store(bases, base + WINDOW);
+        node.append(full_next, node.index(), is_full);
         node.only(is_full.is_zero());
-        let colour = base + free;
-        node.store(colours, colour);
-        let bit = node.constant(1_u32) << colour;
-        node.each_edge(Edges::Out, |edge| {
-            let neighbour = edge.neighbour();
-            edge.only(edge.latest(colours, neighbour).equals(UNREACHED));
-            edge.scatter(used, neighbour, Join::Or, bit);
-            let before = edge.scatter(waits, neighbour, Join::Sum, u32::MAX);
-            edge.append(next, neighbour, before.equals(1));
-        });
+        settle(node, registers, (base + free, next));
     });
 }
 
-/// The priority of a node: its degree, then chance. Hashes of different numbers differ.
+/// Gives a node its colour, tells the neighbours without one, and lists those that wait for nobody
+/// then.
+fn settle<'c>(node: Item<'c>, registers: Registers, (colour, next): (Value<'c>, List)) {
+    let Registers {
+        colours,
+        used,
+        waits,
+        ..
+    } = registers;
+    node.store(colours, colour);
+    let bit = node.constant(1_u32) << colour;
+    node.each_edge(Edges::Out, |edge| {
+        let neighbour = edge.neighbour();
+        edge.only(edge.latest(colours, neighbour).equals(UNREACHED));
+        edge.scatter(used, neighbour, Join::Or, bit);
+        let before = edge.scatter(waits, neighbour, Join::Sum, u32::MAX);
+        edge.append(next, neighbour, before.equals(1));
+    });
+}
+
+/// An odd number near the golden ratio of all words: multiples of it are different and spread.
+const SPREAD: u32 = 0x9E37_79B1;
+
+/// The priority of a node: its degree, then a number that no other has.
 fn priority(node: Item<'_>) -> Value<'_> {
     let number = node.index();
-    number.hash().below_high(node.degree(Edges::Out, number))
+    (number * SPREAD).below_high(node.degree(Edges::Out, number))
 }
 
 #[cfg(test)]

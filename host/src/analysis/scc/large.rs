@@ -11,6 +11,10 @@ use seawall_core::abi::UNREACHED;
 /// steps find fast.
 const ROUNDS: u32 = 6;
 
+/// A step that finds fewer nodes is narrow. A search that is narrow after its first round is given up:
+/// it would end too late, or its component is small.
+const WIDE: u32 = 64;
+
 /// A search along edges of a kind. Its lists take turns, and a step empties the one after the next.
 #[derive(Clone, Copy)]
 struct Search {
@@ -40,7 +44,7 @@ pub(super) fn take_out(
     });
     program.each("begin at the pivot", Over::Count(1), |one| {
         let pivot = one.at(pivot, 0);
-        // Who is left has edges of both kinds, and so a pair.
+        // A node that is left has edges of both kinds, and so a pair.
         one.only(pivot.high());
         for search in [ahead, behind] {
             one.append(search.lists[0], pivot.to_u32(), 1);
@@ -54,8 +58,11 @@ pub(super) fn take_out(
             behind.step(body, registers, turn);
         }
         body.each("look at the rounds", Over::Count(1), |one| {
-            let rest = one.load(rounds) - 1;
+            let before = one.load(rounds);
             let found = one.at(ahead.lists[0].1, 0) | one.at(behind.lists[0].1, 0);
+            let is_narrow = before.equals(ROUNDS) & found.below(WIDE);
+            // No round is left to a search that has found few so far, unless it has ended.
+            let rest = is_narrow.select(1, before) - 1;
             one.store(rounds, rest);
             one.store(goes_on, rest.differs(0) & found.differs(0));
         });

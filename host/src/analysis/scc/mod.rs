@@ -188,14 +188,19 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
         node.store(before, node.index());
         node.store(after, node.index());
     });
-    body.fixpoint("largest", Question::UNLIMITED, |body| {
-        body.each("look around", Over::Nodes, |node| {
-            let part = node.load(parts);
-            node.only(part.differs(GONE));
-            look(node, (parts, part), (Edges::In, before));
-            look(node, (parts, part), (Edges::Out, after));
+    // One direction after the other: they may take different numbers of rounds.
+    for (name, wave, edges, largest) in [
+        ("largest before", "look back", Edges::In, before),
+        ("largest after", "look ahead", Edges::Out, after),
+    ] {
+        body.fixpoint(name, Question::UNLIMITED, |body| {
+            body.each(wave, Over::Nodes, |node| {
+                let part = node.load(parts);
+                node.only(part.differs(GONE));
+                look(node, (parts, part), (edges, largest));
+            });
         });
-    });
+    }
     body.each("take out", Over::Nodes, |node| {
         node.only(node.load(parts).differs(GONE));
         let (first, last) = (node.load(before), node.load(after));
@@ -210,6 +215,9 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
     });
 }
 
+/// Leaps of a look: a look at a node further away costs less than another round.
+const LEAPS: usize = 6;
+
 /// Raises what a node has in `largest` to what its neighbours of the same part have, and
 /// to what those have that it points to.
 fn look<'c>(
@@ -223,8 +231,10 @@ fn look<'c>(
         edge.only(edge.at(parts, neighbour).equals(part));
         edge.latest(largest, neighbour)
     });
-    let best = best.max(own);
-    let best = best.max(node.latest(largest, best));
+    let mut best = best.max(own);
+    for _ in 0..LEAPS {
+        best = best.max(node.latest(largest, best));
+    }
     node.store(largest, best);
     node.changed(best.differs(own));
 }

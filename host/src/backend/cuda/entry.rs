@@ -37,6 +37,8 @@ pub(super) enum Entry {
     Batch,
     /// The same in small blocks, for batches whose programs only search.
     BatchSearch,
+    /// Serves until the host ends it.
+    Serve,
     /// Walks a whole program with waves of another crate, whose PTX holds it.
     OwnMega,
     /// Runs the ordinary waves of one top-level group of such a program.
@@ -50,7 +52,7 @@ pub(super) enum Entry {
 impl Entry {
     /// Every entry of the embedded modules, in the order of this enum.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 16] = [
+    pub(super) const ALL: [Self; 17] = [
         Self::Mega,
         Self::MegaSearch,
         Self::MegaRounds,
@@ -67,6 +69,7 @@ impl Entry {
         Self::Barriers,
         Self::Batch,
         Self::BatchSearch,
+        Self::Serve,
     ];
 
     /// Name of the kernel.
@@ -88,6 +91,7 @@ impl Entry {
             Self::Barriers => c"seawall_barriers",
             Self::Batch => c"seawall_batch",
             Self::BatchSearch => c"seawall_batch_search",
+            Self::Serve => c"seawall_serve",
             Self::OwnMega => c"seawall_own_mega",
             Self::OwnGroup => c"seawall_own_group",
             Self::OwnBody => c"seawall_own_body",
@@ -101,6 +105,7 @@ impl Entry {
             Self::Mega | Self::MegaSearch | Self::MegaRounds => 0,
             Self::MegaCode | Self::MegaAll | Self::OwnMega => 0,
             Self::Batch | Self::BatchSearch | Self::BatchAll | Self::OwnBatch => 0,
+            Self::Serve => 0,
             Self::Group | Self::GroupAll | Self::OwnGroup => 1,
             Self::Begin | Self::Again | Self::Barriers => 1,
             Self::Body | Self::BodyAll | Self::OwnBody | Self::While => 3,

@@ -36,6 +36,7 @@ mod mega;
 mod launches;
 mod graph;
 mod session;
+pub(crate) mod serve;
 mod shape;
 mod batch;
 mod bound;

@@ -1,0 +1,225 @@
+//! Posts: how a slot reaches workers whose memory is not the host's.
+//!
+//! A queue of posts is an array of records that hosts fill in turn and one courier reads in
+//! turn. Nobody writes a word that says how far they are: the reader knows the number of
+//! the next post, and a record is that post when its stamp is. The stamp sums up all words,
+//! so a record of which only some words have arrived is not taken, whatever their order.
+//! Records of an earlier round, and empty ones, have other stamps: the number of the post
+//! is a part of it.
+//!
+//! Answers that come the other way are sealed alike: the status of the slot holds a stamp of the
+//! completion. Only where a slot's traces lie in other words too does its worker wait for them.
+
+use super::layout::words_of;
+use super::{Read, Ring, Scope, Words, Write, hash_of};
+use crate::abi::ring::{CompletionRecord, SlotRecord, Status};
+use crate::abi::serve::{POST_WORDS, PostRecord};
+
+/// Share of the word at `place` of a post in its stamp; that of the stamp itself is 0.
+#[must_use]
+pub const fn share_of(place: u32, word: u32) -> u32 {
+    if place == 0 {
+        return 0;
+    }
+    // Odd, so that one word that differs always makes another sum.
+    word.wrapping_mul(hash_of(place.wrapping_mul(0x9E37_79B9)) | 1)
+}
+
+/// The stamp of post `number` whose words have `shares` in sum.
+#[must_use]
+pub const fn stamp_of(shares: u32, number: u32) -> u32 {
+    shares.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9E37_79B1))
+}
+
+impl PostRecord {
+    /// Post `number` of a queue: the slot `index`.
+    #[must_use]
+    pub fn sealed((index, slot): (u32, &SlotRecord), number: u32) -> Self {
+        let mut post = Self {
+            index,
+            opcode: slot.opcode,
+            tenant: slot.tenant,
+            priority: slot.priority,
+            arguments: slot.arguments,
+            ..Self::default()
+        };
+        post.stamp = stamp_of(post.shares(), number);
+        post
+    }
+
+    /// Its slot.
+    #[must_use]
+    pub const fn slot(&self) -> SlotRecord {
+        SlotRecord {
+            status: 0,
+            opcode: self.opcode,
+            tenant: self.tenant,
+            priority: self.priority,
+            arguments: self.arguments,
+        }
+    }
+
+    /// Whether all of its words are those of post `number`.
+    #[must_use]
+    pub fn is_whole(&self, number: u32) -> bool {
+        self.stamp == stamp_of(self.shares(), number)
+    }
+
+    fn shares(&self) -> u32 {
+        let words: [u32; POST_WORDS as usize] = bytemuck::cast(*self);
+        let shares = (0..).zip(words).map(|(place, word)| share_of(place, word));
+        shares.fold(0, u32::wrapping_add)
+    }
+}
+
+/// Words of a completion.
+type CompletionWords = [u32; words_of::<CompletionRecord>() as usize];
+
+/// Bits of a sealed status that hold the status.
+const STATUS_BITS: u32 = 3;
+
+/// The status of a slot that ended so, with the stamp of its completion.
+fn seal_of(ended: Status, words: &CompletionWords) -> u32 {
+    let mut stamp = 0_u32;
+    for (place, word) in (1..).zip(words) {
+        stamp = stamp.wrapping_add(share_of(place, *word));
+    }
+    // Never a plain status.
+    let stamp = (stamp ^ (stamp >> 29)) | 1;
+    stamp.wrapping_shl(STATUS_BITS) | ended as u32
+}
+
+/// Whether a status, sealed or plain, is that of a slot that ended.
+#[must_use]
+pub const fn is_end(status: u32) -> bool {
+    // Done is 3 and Fault is 7; no other status has these bits.
+    status & 3 == 3
+}
+
+impl<W: Words + ?Sized> Ring<'_, W> {
+    /// Whether the status of a slot is that of one that ended; its completion may still be on
+    /// its way.
+    #[must_use]
+    pub fn may_have_ended(&self, index: u32) -> bool {
+        let at = self.layout.slot(index);
+        is_end(self.words.load(at, Read::Relaxed, Scope::System))
+    }
+
+    /// The answer of a slot that ended, and with it all that was written before.
+    #[must_use]
+    pub fn ended(&self, index: u32) -> Option<CompletionRecord> {
+        let at = self.layout.slot(index);
+        let word = self.words.load(at, Read::Acquire, Scope::System);
+        if !is_end(word) {
+            return None;
+        }
+        let record = self.completion(index);
+        let ended = Status::from_word(word & 7)?;
+        let is_whole = word == ended as u32 || word == seal_of(ended, &bytemuck::cast(record));
+        is_whole.then_some(record)
+    }
+
+    /// Shows that a slot ended. `leaves_traces` if it wrote words besides its completion.
+    pub(super) fn seal(
+        &self,
+        (index, ended): (u32, Status),
+        words: &CompletionWords,
+        leaves_traces: bool,
+    ) {
+        let at = self.layout.slot(index);
+        let order = if leaves_traces {
+            Write::Release
+        } else {
+            Write::Relaxed
+        };
+        self.words
+            .store(at, seal_of(ended, words), order, Scope::System);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seals_are_ends_and_no_plain_statuses() {
+        for word in 0..8 {
+            let status = Status::from_word(word).map(|status| status as u32);
+            let ends = matches!(status, Some(3 | 7));
+            assert_eq!(is_end(word), ends, "{word}");
+        }
+        for task in 0..1000 {
+            let words: CompletionWords = bytemuck::cast(CompletionRecord {
+                task,
+                ..CompletionRecord::default()
+            });
+            for ended in [Status::Done, Status::Fault] {
+                let seal = seal_of(ended, &words);
+                assert!(is_end(seal) && seal > 7 && seal & 7 == ended as u32);
+            }
+        }
+    }
+
+    #[test]
+    fn a_seal_is_of_one_completion() {
+        let first = CompletionRecord {
+            task: 5,
+            results: [7; 9],
+            ..CompletionRecord::default()
+        };
+        let first: CompletionWords = bytemuck::cast(first);
+        let seal = seal_of(Status::Done, &first);
+        let mut others = 0;
+        for (at, _) in first.iter().enumerate() {
+            for bit in 0..32 {
+                let mut words = first;
+                words[at] ^= 1 << bit;
+                others += u32::from(seal_of(Status::Done, &words) != seal);
+            }
+        }
+        assert_eq!(others, 16 * 32);
+        assert_ne!(seal_of(Status::Fault, &first), seal);
+    }
+
+    fn post(task: u32, number: u32) -> PostRecord {
+        let mut slot = SlotRecord {
+            opcode: 3,
+            tenant: 1,
+            priority: 2,
+            ..SlotRecord::default()
+        };
+        slot.arguments[0] = 77;
+        slot.arguments[11] = task;
+        PostRecord::sealed((5, &slot), number)
+    }
+
+    #[test]
+    fn a_post_is_whole_under_its_own_number_alone() {
+        let whole = post(9, 4);
+        assert!(whole.is_whole(4));
+        assert_eq!(whole.slot().arguments[11], 9);
+        for other in [3, 5, 4 + 512, u32::MAX] {
+            assert!(!whole.is_whole(other), "{other}");
+        }
+        for number in [0, 1, 511, 1 << 31] {
+            assert!(!PostRecord::default().is_whole(number), "{number}");
+        }
+    }
+
+    #[test]
+    fn a_post_of_which_words_are_missing_is_not_whole() {
+        let (old, new) = (post(9, 4), post(521, 516));
+        let [old, new]: [[u32; 32]; 2] = [bytemuck::cast(old), bytemuck::cast(new)];
+        for arrived in 0..1_u32 << 12 {
+            let mut words = old;
+            for (at, word) in words.iter_mut().enumerate() {
+                // Each bit stands for words that arrive together.
+                if arrived >> (at % 12) & 1 != 0 {
+                    *word = new[at];
+                }
+            }
+            let post: PostRecord = bytemuck::cast(words);
+            assert_eq!(post.is_whole(516), words == new, "{arrived:#x}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! A service's resident kernel: blocks that stay, and answer what hosts post.
+//!
+//! Blocks have one of three trades. A courier empties a queue of posts, answers
+//! short work at once, and puts the rest into the ring of this machine. The clerk
+//! carries the orders of the hosts in and the counters out. All others are workers,
+//! which run the claims of [`seawall_core::protocol`] on that ring. Each polls with one warp or
+//! one lane and rests when there is nothing to do.
+//!
+//! Control block and slots lie in this machine's memory, where all read-modify-writes of workers
+//! are. Completions, statuses, log and windows lie in the hosts' memory.
+
+mod clerk;
+mod courier;
+mod lengths;
+mod pairs;
+mod places;
+mod record;
+mod worker;
+
+pub use record::{Serve, scratch_words};
+
+use crate::grid::Grid;
+use record::Trade;
+use seawall_core::abi::ring::Shutdown;
+
+/// Serves until a host orders the end. Every lane of the grid calls this once; blocks need not be
+/// co-resident, as long as couriers and the clerk are.
+#[inline(always)]
+pub fn serve<G: Grid>(grid: G, serve: Serve) {
+    let Some(layout) = serve.layout(grid) else {
+        return;
+    };
+    match serve.trade(grid) {
+        Trade::Courier(number) => courier::run(grid, (serve, layout), number),
+        Trade::Clerk => clerk::run(grid, (serve, layout)),
+        Trade::Worker(number) => worker::run(grid, (serve, layout), number),
+    }
+}
+
+/// Whether workers and couriers end now. An orderly end comes when all tickets have their answers,
+/// which the host knows; so it is none here.
+const fn is_over(shutdown: u32) -> bool {
+    shutdown == Shutdown::Now as u32
+}

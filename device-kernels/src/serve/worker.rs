@@ -1,0 +1,270 @@
+//! Workers: blocks that claim slots, and search with all of their lanes.
+//!
+//! Lane 0 looks for work, claims and answers; the others wait at a barrier, which costs nothing.
+
+use super::is_over;
+use super::lengths::Lengths;
+use super::pairs::Pairs;
+use super::places::Places;
+use super::record::Serve;
+use crate::grid::Grid;
+use crate::memory::word_of;
+use seawall_core::abi::ring::{ControlBlock, FaultCode, Kind, RESULTS};
+use seawall_core::protocol::{Claim, Layout, Outcome, Read, Refusal, Ring, Scope, Worker};
+
+/// Longest rest between two looks for work, nanoseconds.
+const REST_NS: u32 = 2_000;
+
+/// Rest of a worker that the service does not need now, nanoseconds.
+const SPARE_NS: u32 = 50_000;
+
+/// The board in the block's shared memory on which lane 0 writes what all lanes do.
+const BOARD: u32 = 0;
+
+/// First word after the board.
+pub(super) const BEHIND_BOARD: u32 = 16;
+
+/// What all lanes do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Task {
+    End,
+    Hops,
+    Lengths,
+    Neighbours,
+}
+
+/// Serves as worker `number` until the end.
+#[inline(never)]
+pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout), number: u32) {
+    let words = [serve.device(grid), serve.host(grid)];
+    // SAFETY: `Serve::new` promises these words for the layout.
+    let places = unsafe { Places::new(grid, words, layout) };
+    let ring = Ring::new(&places, layout);
+    let mut bench = Bench {
+        grid,
+        serve,
+        number,
+        worker: Worker::new(ring, None),
+    };
+    loop {
+        let mut held = None;
+        if grid.lane() == 0 {
+            held = bench.next();
+        }
+        grid.block_barrier();
+        let [task, first, second, third] = [0, 1, 2, 3].map(|at| board(grid, at));
+        let outcome = match task_of(task) {
+            Task::End => break,
+            Task::Hops => bench.hops((first, second), third != 0),
+            Task::Lengths => bench.lengths((first, second)),
+            Task::Neighbours => bench.neighbours(ring, [first, second, third]),
+        };
+        grid.block_barrier();
+        if let Some(claim) = held {
+            bench.worker.answer(claim, Outcome::from(outcome));
+        }
+    }
+    if grid.lane() == 0 {
+        serve.leave(grid, layout);
+    }
+}
+
+const fn task_of(word: u32) -> Task {
+    match word {
+        1 => Task::Hops,
+        2 => Task::Lengths,
+        3 => Task::Neighbours,
+        _ => Task::End,
+    }
+}
+
+#[inline(always)]
+fn board<G: Grid>(grid: G, at: u32) -> u32 {
+    // SAFETY: the board is among the block's words.
+    unsafe { grid.shared_load(BOARD + at) }
+}
+
+#[inline(always)]
+fn write<G: Grid>(grid: G, task: Task, words: [u32; 4]) {
+    let [first, second, third, tenant] = words;
+    for (at, word) in (BOARD..).zip([task as u32, first, second, third, tenant]) {
+        // SAFETY: the board is among the block's words.
+        unsafe { grid.shared_store(at, word) };
+    }
+}
+
+/// A worker's means.
+struct Bench<'m, G> {
+    grid: G,
+    serve: Serve,
+    number: u32,
+    worker: Worker<'m, Places<G>>,
+}
+
+impl<G: Grid> Bench<'_, G> {
+    /// A control word that hosts write.
+    fn order(&self, at: u32) -> u32 {
+        let word = self.serve.device(self.grid).wrapping_add(at as usize);
+        // SAFETY: the device's ring begins with the control block.
+        unsafe { self.grid.load_word(word, Read::Relaxed, Scope::Device) }
+    }
+
+    /// Claims and answers until there is work for all lanes, which is on the board then; one lane
+    /// calls this.
+    #[inline(never)]
+    fn next(&mut self) -> Option<Claim> {
+        let grid = self.grid;
+        let mut rest_ns = 0;
+        loop {
+            if is_over(self.order(word_of!(ControlBlock, shutdown))) {
+                write(grid, Task::End, [0; 4]);
+                return None;
+            }
+            if self.number >= self.order(word_of!(ControlBlock, workers)) {
+                grid.rest(SPARE_NS);
+                continue;
+            }
+            let Some(claim) = self.worker.claim() else {
+                rest_ns = (rest_ns * 2 + 32).min(REST_NS);
+                grid.rest(rest_ns);
+                continue;
+            };
+            rest_ns = 0;
+            let ring = self.worker.ring();
+            let outcome = match ring.execute(&claim) {
+                Some(outcome) => outcome,
+                None => match self.prepare(&claim) {
+                    Ok((task, words)) => {
+                        write(grid, task, words);
+                        return Some(claim);
+                    }
+                    Err(refusal) => Outcome::Fault(refusal),
+                },
+            };
+            if matches!(outcome, Outcome::Requeue(_)) {
+                // What it waits for takes others at least as long.
+                rest_ns = REST_NS;
+            }
+            self.worker.answer(claim, outcome);
+            grid.rest(rest_ns);
+        }
+    }
+
+    /// What all lanes do for a claim.
+    fn prepare(&self, claim: &Claim) -> Result<(Task, [u32; 4]), Refusal> {
+        let slot = claim.slot();
+        let [first, second, third, ..] = slot.arguments;
+        let kind = claim.work()?;
+        let words = [first, second, third, slot.tenant];
+        self.check_node(first, kind)?;
+        if matches!(kind, Kind::Reach | Kind::Distance) {
+            self.check_node(second, kind)?;
+        }
+        match kind {
+            Kind::Reach => Ok((Task::Hops, [first, second, 0, slot.tenant])),
+            Kind::Distance if third == 0 => Ok((Task::Hops, [first, second, 1, slot.tenant])),
+            Kind::Distance if self.serve.weights(self.grid).is_some() => Ok((Task::Lengths, words)),
+            Kind::Distance => Err(Refusal::new(FaultCode::BadArgument, third)),
+            Kind::Neighbours => Ok((Task::Neighbours, words)),
+            Kind::RunProgram => Err(Refusal::new(FaultCode::NoSuchProgram, first)),
+            _ => Err(Refusal::new(FaultCode::UnknownOpcode, slot.opcode)),
+        }
+    }
+
+    fn check_node(&self, node: u32, kind: Kind) -> Result<(), Refusal> {
+        let names_one = matches!(kind, Kind::Reach | Kind::Distance | Kind::Neighbours);
+        if names_one && node >= self.serve.nodes(self.grid) {
+            return Err(Refusal::new(FaultCode::NoSuchNode, node));
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn deadline(&self) -> Deadline<G> {
+        let budget = self.serve.slot_budget_ns(self.grid);
+        Deadline {
+            grid: self.grid,
+            at_ns: self.grid.now_ns().saturating_add(budget),
+            shutdown: self
+                .serve
+                .device(self.grid)
+                .wrapping_add(word_of!(ControlBlock, shutdown) as usize),
+        }
+    }
+
+    /// Whether there is a path, or how many edges a shortest one has.
+    #[inline(always)]
+    fn hops(&self, pair: (u32, u32), counts: bool) -> Result<[u32; RESULTS], Refusal> {
+        let pairs = Pairs::new(self.grid, self.serve, self.number);
+        let hops = pairs.hops(pair, &self.deadline())?;
+        Ok(match hops {
+            Some(hops) if counts => results([1, hops, 0]),
+            Some(_) => results([1, 0, 0]),
+            None => results([0; 3]),
+        })
+    }
+
+    /// The sum of weights of a lightest path.
+    #[inline(always)]
+    fn lengths(&self, pair: (u32, u32)) -> Result<[u32; RESULTS], Refusal> {
+        let lengths = Lengths::new(self.grid, self.serve, self.number);
+        let length = lengths.length(pair, &self.deadline())?;
+        Ok(length.map_or(results([0; 3]), |length| {
+            results([1, length as u32, (length >> 32) as u32])
+        }))
+    }
+
+    /// Writes what fits of a node's neighbours, a lane each, and counts the rest.
+    #[inline(always)]
+    fn neighbours(
+        &self,
+        ring: Ring<'_, Places<G>>,
+        [node, address, capacity]: [u32; 3],
+    ) -> Result<[u32; RESULTS], Refusal> {
+        let grid = self.grid;
+        let rows = self.serve.outgoing(grid);
+        let tenant = board(grid, 4);
+        let (first, end) = rows.row(grid, node);
+        let count = end - first;
+        let fitting = count.min(capacity);
+        let mut at = grid.lane();
+        while at < fitting {
+            let word = [rows.target(grid, first + at)];
+            ring.write_window(tenant, address + at, &word)?;
+            at += grid.lanes();
+        }
+        Ok(results([fitting, count - fitting, 0]))
+    }
+}
+
+/// The time until which a search may go on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deadline<G> {
+    grid: G,
+    at_ns: u64,
+    shutdown: *const u32,
+}
+
+impl<G: Grid> Deadline<G> {
+    /// Whether the time is over, or the service ends by force.
+    #[inline(always)]
+    pub(super) fn is_over(&self) -> bool {
+        // SAFETY: the word is that of the device's control block.
+        let shutdown = unsafe {
+            self.grid
+                .load_word(self.shutdown, Read::Relaxed, Scope::Device)
+        };
+        is_over(shutdown) || self.grid.now_ns() >= self.at_ns
+    }
+}
+
+/// The refusal of a slot that takes too long.
+pub(super) const LATE: Refusal = Refusal::new(FaultCode::TimeBudget, 0);
+
+fn results([first, second, third]: [u32; 3]) -> [u32; RESULTS] {
+    let mut results = [0; RESULTS];
+    for (result, word) in results.iter_mut().zip([first, second, third]) {
+        *result = word;
+    }
+    results
+}

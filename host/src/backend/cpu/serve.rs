@@ -1,0 +1,71 @@
+//! The kernel of services on threads, one for each block.
+
+use super::SERVICES;
+use crate::backend::BackendError;
+use crate::backend::serve::{ServeAddresses, Serving, Started};
+use crate::backend::threads::run_blocks;
+use seawall_core::abi::ring::ControlBlock;
+use seawall_device::grid::SHARED_WORDS;
+use seawall_device::grid::dealer::Dealer;
+use seawall_device::grid::host::{HostGrid, Services};
+use seawall_device::serve::{Serve, scratch_words, serve};
+use std::time::Duration;
+
+/// Runs the kernel that GPUs run, and returns when the service ends.
+///
+/// # Errors
+/// [`BackendError::Threads`] if the system starts no more; `started` was not called then.
+pub(crate) fn run(
+    serving: &Serving<'_>,
+    started: impl FnOnce(Started) + Send,
+) -> Result<(), BackendError> {
+    let mut own = vec![0_u32; serving.own_words() as usize];
+    let control = size_of::<ControlBlock>() / 4;
+    for (at, word) in (0..).zip(&mut own[..control]) {
+        let ordered = serving.ring.get(at);
+        *word = ordered.map_or(0, |word| word.load(std::sync::atomic::Ordering::Relaxed));
+    }
+    let stride = scratch_words(serving.graph.nodes()).next_multiple_of(2);
+    // Pairs of words, so that they are aligned.
+    let pairs = stride as usize / 2 * serving.workers as usize;
+    let mut scratch = vec![0_u64; pairs];
+    let (rows, incoming) = (serving.graph.outgoing(), serving.graph.incoming());
+    let weights = serving.graph.weights().unwrap_or(&[]);
+    let address = |words: &[u32]| words.as_ptr().addr() as u64;
+    let record = serving.record(&ServeAddresses {
+        host: serving.ring.start().expose_provenance() as u64,
+        posts: serving.posts.start().expose_provenance() as u64,
+        device: own.as_mut_ptr().expose_provenance() as u64,
+        scratch: scratch.as_mut_ptr().expose_provenance() as u64,
+        scratch_stride: stride * 4,
+        graph: [
+            rows.offsets(),
+            rows.targets(),
+            weights,
+            incoming.offsets(),
+            incoming.targets(),
+        ]
+        .map(address),
+    });
+    let blocks = serving.couriers + 1 + serving.workers;
+    let (dealer, address) = (Dealer::new(), (&raw const record).expose_provenance());
+    started(Started {
+        name: "blocks on threads".to_owned(),
+        workers: serving.workers,
+    });
+    run_blocks(blocks, |block| {
+        let mut shared = vec![0_u32; SHARED_WORDS];
+        let services = Services {
+            // Blocks of services wait for hosts most of their time.
+            yield_now: || std::thread::sleep(Duration::from_micros(20)),
+            ..SERVICES
+        };
+        // SAFETY: `shared` belongs to this thread and outlives the call, as does the dealer.
+        let grid =
+            unsafe { HostGrid::new((block, blocks), shared.as_mut_ptr(), &dealer, services) };
+        // SAFETY: the record and all that it points to outlive the blocks, with the lengths that
+        // its sizes give; hosts use the ring and the posts as atomics.
+        let served = unsafe { Serve::new(std::ptr::with_exposed_provenance(address)) };
+        serve(grid, served);
+    })
+}

@@ -1,0 +1,263 @@
+//! A service's kernel on a device.
+//!
+//! The ring that hosts see and the queues of posts are ordinary memory of the host, registered
+//! while the kernel runs. The kernel stays until the service orders its end. One that does not
+//! end then takes the context with it: all that it may still touch is leaked.
+
+use super::context::Context;
+use super::entry::Entry;
+use super::error::{NOT_READY, check, no_answer};
+use super::memory::DeviceMemory;
+use super::module::{Kernel, Module};
+use super::resident::{ResidentGraph, Uploader, lane, largest_array};
+use super::staging::Staging;
+use super::stream::{COPY_LIMIT, Stream};
+use crate::backend::BackendError;
+use crate::backend::pages::Pages;
+use crate::backend::serve::{ServeAddresses, Serving, Started};
+use crate::graph::WeightKind;
+use crate::program::encoded::GraphNeeds;
+use bytemuck::{Zeroable, bytes_of};
+use cudarc::driver::sys;
+use seawall_core::abi::ring::ControlBlock;
+use seawall_device::serve::scratch_words;
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Lanes of a block.
+const LANES: u32 = 512;
+/// Time between two looks at the kernel.
+const LOOK: Duration = Duration::from_millis(5);
+/// Part of the free memory that searches of workers may take.
+const SCRATCH_SHARE: u64 = 4;
+
+/// Memory of the host that a device reaches where it lies.
+struct Registered<'a> {
+    context: Rc<Context>,
+    pages: &'a Pages,
+    address: u64,
+}
+
+impl<'a> Registered<'a> {
+    fn new(context: &Rc<Context>, pages: &'a Pages) -> Result<Self, BackendError> {
+        const MAPPED: u32 = sys::CU_MEMHOSTREGISTER_DEVICEMAP;
+        let start = pages.start().cast();
+        // SAFETY: whole pages of the host, which outlive this; nothing else registers them.
+        check("registering the ring", unsafe {
+            sys::cuMemHostRegister_v2(start, pages.bytes(), MAPPED)
+        })?;
+        let mut registered = Self {
+            context: Rc::clone(context),
+            pages,
+            address: 0,
+        };
+        // SAFETY: one valid address to write to; the memory was registered for this above.
+        check("mapping the ring", unsafe {
+            sys::cuMemHostGetDevicePointer_v2(&raw mut registered.address, start, 0)
+        })?;
+        Ok(registered)
+    }
+}
+
+impl Drop for Registered<'_> {
+    fn drop(&mut self) {
+        if self.context.is_given_up() {
+            return;
+        }
+        // As for device memory: errors here mean a broken context.
+        let _ = self.context.bind();
+        // SAFETY: registered by `new`, and no kernel uses it any more.
+        let _ = unsafe { sys::cuMemHostUnregister(self.pages.start().cast()) };
+    }
+}
+
+/// Runs the kernel, and returns when the service ends, which `is_over` says. After that the
+/// kernel has `most` to end.
+///
+/// # Errors
+/// As for opening a session; the device's own error if the kernel fails; the error of a silent
+/// device if it does not end. Then it may still use the serving's memory, which must never be
+/// freed.
+pub(crate) fn run(
+    serving: &Serving<'_>,
+    device: u32,
+    started: impl FnOnce(Started) + Send,
+    (is_over, most): (impl Fn() -> bool, Duration),
+) -> Result<(), BackendError> {
+    let context = Context::open(device, None)?;
+    let served = serve(&context, (serving, device), started, (is_over, most));
+    if let Err(error) = &served {
+        context.note(error);
+    }
+    served
+}
+
+fn serve(
+    context: &Rc<Context>,
+    (serving, device): (&Serving<'_>, u32),
+    started: impl FnOnce(Started) + Send,
+    (is_over, most): (impl Fn() -> bool, Duration),
+) -> Result<(), BackendError> {
+    let resident = Resident::prepare(context, (serving, device))?;
+    resident.launch()?;
+    started(Started {
+        name: context.limits().info.name.clone(),
+        workers: resident.workers,
+    });
+    resident.watch(is_over, most)
+}
+
+/// All that the kernel uses. Fields are dropped in order.
+struct Resident<'a> {
+    record: DeviceMemory,
+    /// Memory that the record points to.
+    _held: (ResidentGraph<'a>, DeviceMemory, DeviceMemory),
+    _mapped: [Registered<'a>; 2],
+    kernel: Kernel,
+    stream: Stream,
+    blocks: u32,
+    workers: u32,
+}
+
+impl<'a> Resident<'a> {
+    /// Takes and fills the memory of a service.
+    fn prepare(
+        context: &Rc<Context>,
+        (serving, device): (&Serving<'a>, u32),
+    ) -> Result<Self, BackendError> {
+        let kernel = Module::load(context)?.kernel(Entry::Serve)?;
+        let (stream, mut staging) = lane(context, largest_array(serving.graph))?;
+        let graph = upload((serving, device), (&stream, &mut staging))?;
+        let mapped = [
+            Registered::new(context, serving.ring)?,
+            Registered::new(context, serving.posts)?,
+        ];
+        let own = DeviceMemory::take(context, "the ring", u64::from(serving.own_words()) * 4)?;
+        let stride = (scratch_words(serving.graph.nodes()) * 4).next_multiple_of(256);
+        let workers = workers(&kernel, serving, stride)?;
+        let what = "the searches of a service";
+        let scratch = DeviceMemory::take(context, what, stride * u64::from(workers))?;
+        let addresses = graph.addresses();
+        let record = serving.record(&ServeAddresses {
+            host: mapped[0].address,
+            posts: mapped[1].address,
+            device: own.address(),
+            scratch: scratch.address(),
+            scratch_stride: stride,
+            graph: [
+                addresses.offsets,
+                addresses.targets,
+                addresses.weights,
+                addresses.incoming_offsets,
+                addresses.incoming_targets,
+            ],
+        });
+        // SAFETY: both are live memory of these lengths; the ring begins with a control block. The
+        // copies are waited for below.
+        unsafe {
+            stream.zero(own.address(), own.bytes())?;
+            stream.zero(scratch.address(), scratch.bytes())?;
+            let control = control_of(serving.ring);
+            staging.upload(&stream, own.address(), bytes_of(&control))?;
+        }
+        let mut uploader = Uploader {
+            stream: &stream,
+            staging: &mut staging,
+        };
+        let record = uploader.put("the record of a service", bytes_of(&record))?;
+        stream.wait("preparing the service", COPY_LIMIT)?;
+        Ok(Self {
+            record,
+            _held: (graph, own, scratch),
+            _mapped: mapped,
+            kernel,
+            stream,
+            blocks: serving.couriers + 1 + workers,
+            workers,
+        })
+    }
+
+    fn launch(&self) -> Result<(), BackendError> {
+        let mut address = self.record.address();
+        let mut parameters = [(&raw mut address).cast()];
+        let (kernel, stream) = (self.kernel.raw(), self.stream.raw());
+        let (list, extra) = (parameters.as_mut_ptr(), std::ptr::null_mut());
+        // SAFETY: the kernel takes the address of a serve record, which is complete; all that it
+        // points to lives until the kernel has ended, or is leaked with the context.
+        check("launching the service", unsafe {
+            sys::cuLaunchKernel(
+                kernel,
+                self.blocks,
+                1,
+                1,
+                LANES,
+                1,
+                1,
+                0,
+                stream,
+                list,
+                extra,
+            )
+        })
+    }
+
+    /// Waits until the kernel has ended.
+    fn watch(&self, is_over: impl Fn() -> bool, most: Duration) -> Result<(), BackendError> {
+        let mut ordered: Option<Instant> = None;
+        loop {
+            // SAFETY: the stream lives.
+            let answer = unsafe { sys::cuStreamQuery(self.stream.raw()) };
+            if answer as u32 != NOT_READY {
+                return check("serving", answer);
+            }
+            if is_over() {
+                let since = ordered.get_or_insert_with(Instant::now).elapsed();
+                if since > most {
+                    self.stream.context().give_up();
+                    return Err(no_answer("ending the service", since.as_millis()));
+                }
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+/// Uploads all arrays of the graph that searches read.
+fn upload<'a>(
+    (serving, device): (&Serving<'a>, u32),
+    (stream, staging): (&Stream, &mut Staging),
+) -> Result<ResidentGraph<'a>, BackendError> {
+    let needs = GraphNeeds {
+        weights: serving.is_weighted().then_some(WeightKind::Integer),
+        incoming: true,
+        tiles: false,
+    };
+    let uploader = Uploader { stream, staging };
+    let mut graph = ResidentGraph::upload((serving.graph, device), uploader)?;
+    graph.complete(needs, Uploader { stream, staging })?;
+    Ok(graph)
+}
+
+/// Blocks that work: as many as asked for, if they are resident at once and memory holds their
+/// searches.
+fn workers(kernel: &Kernel, serving: &Serving<'_>, stride: u64) -> Result<u32, BackendError> {
+    let context = kernel.context();
+    let per_unit = kernel.blocks_per_unit(LANES, 0)?;
+    let resident = per_unit.saturating_mul(context.limits().info.units);
+    let beside = resident.saturating_sub(serving.couriers + 1);
+    let room = context.free_bytes()? / SCRATCH_SHARE / stride;
+    let room = u32::try_from(room).unwrap_or(u32::MAX);
+    Ok(serving.workers.min(beside).min(room).max(1))
+}
+
+/// The control block that hosts wrote.
+fn control_of(ring: &Pages) -> ControlBlock {
+    let mut control = [ControlBlock::zeroed()];
+    let words: &mut [u32] = bytemuck::cast_slice_mut(&mut control);
+    for (at, word) in (0..).zip(words) {
+        *word = ring.get(at).map_or(0, |word| word.load(Ordering::Relaxed));
+    }
+    let [control] = control;
+    control
+}

@@ -1,0 +1,95 @@
+//! Services whose workers are blocks of a grid: what a machine is given to run one.
+
+use super::pages::Pages;
+use crate::graph::{Graph, WeightKind};
+use seawall_core::abi::VERSION;
+use seawall_core::abi::serve::{MAGIC, ServeRecord};
+use seawall_core::protocol::Layout;
+
+/// A service to run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Serving<'a> {
+    /// The graph.
+    pub(crate) graph: &'a Graph,
+    /// Layout of the ring.
+    pub(crate) layout: Layout,
+    /// The ring that hosts see, whose control block is written.
+    pub(crate) ring: &'a Pages,
+    /// Queues of posts.
+    pub(crate) posts: &'a Pages,
+    /// Queues, and so couriers.
+    pub(crate) couriers: u32,
+    /// Posts of a queue.
+    pub(crate) posts_each: u32,
+    /// Most blocks that work.
+    pub(crate) workers: u32,
+    /// Time that a slot may take, nanoseconds.
+    pub(crate) slot_budget_ns: u64,
+}
+
+/// A machine that serves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Started {
+    /// Its name.
+    pub(crate) name: String,
+    /// Blocks that work.
+    pub(crate) workers: u32,
+}
+
+/// Addresses of a machine's own memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ServeAddresses {
+    pub(super) host: u64,
+    pub(super) posts: u64,
+    pub(super) device: u64,
+    pub(super) scratch: u64,
+    pub(super) scratch_stride: u64,
+    /// Offsets, targets, weights, and the same of incoming edges without weights.
+    pub(super) graph: [u64; 5],
+}
+
+impl Serving<'_> {
+    /// Whether the edges have weights whose sums are lengths.
+    pub(super) fn is_weighted(&self) -> bool {
+        self.graph.weight_kind() == Some(WeightKind::Integer)
+    }
+
+    /// Words of the ring that the machine keeps to itself.
+    pub(super) fn own_words(&self) -> u32 {
+        self.layout.completion(0) + (size_of::<seawall_core::abi::serve::ServeState>() / 4) as u32
+    }
+
+    /// The record for the kernel.
+    pub(super) fn record(&self, addresses: &ServeAddresses) -> ServeRecord {
+        let [
+            offsets,
+            targets,
+            weights,
+            incoming_offsets,
+            incoming_targets,
+        ] = addresses.graph;
+        ServeRecord {
+            magic: MAGIC,
+            version: VERSION,
+            levels: self.layout.levels(),
+            prints: self.layout.prints(),
+            window_words: self.layout.window_words(),
+            couriers: self.couriers,
+            posts_each: self.posts_each,
+            nodes: self.graph.nodes(),
+            edges: self.graph.edges(),
+            is_weighted: u32::from(self.is_weighted()),
+            host: addresses.host,
+            device: addresses.device,
+            posts: addresses.posts,
+            offsets,
+            targets,
+            weights,
+            incoming_offsets,
+            incoming_targets,
+            scratch: addresses.scratch,
+            scratch_stride: addresses.scratch_stride,
+            slot_budget_ns: self.slot_budget_ns,
+        }
+    }
+}

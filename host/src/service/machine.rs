@@ -1,0 +1,97 @@
+//! Services on machines with memory of their own: the kernel's thread, and that which collects
+//! answers.
+
+use super::{GRACE, On, Shared, keeper};
+use crate::backend::serve::{Serving, Started};
+use crate::backend::{BackendError, cpu, cuda};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+/// Time between two looks while answers are missing.
+const LOOK: Duration = Duration::from_micros(50);
+
+/// Time between two looks while none is.
+const QUIET_LOOK: Duration = Duration::from_millis(1);
+
+/// Time without a query after which the service sleeps until the next one.
+const QUIET: Duration = Duration::from_millis(200);
+
+/// Longest sleep.
+const LONGEST_SLEEP: Duration = Duration::from_millis(500);
+
+/// Time between two looks of the keeper.
+const KEEP: Duration = Duration::from_millis(10);
+
+/// Whether the machine serves, or why it does not.
+pub(super) type Told = Sender<Result<(), BackendError>>;
+
+/// The thread of the kernel. It tells once when it has started or failed.
+pub(super) fn run(shared: &Arc<Shared>, on: On, tell: &Told) {
+    let served = serve(shared, on, tell);
+    if let Err(error) = served {
+        // A kernel that does not end may still use the ring.
+        std::mem::forget(Arc::clone(shared));
+        // Nobody hears of what happens after the start; tickets end with an error.
+        let _ = tell.send(Err(error));
+    }
+    shared.close();
+    shared.is_over.store(true, Ordering::Relaxed);
+    shared.desk.harvest_all(shared.ring());
+    shared.alive.fetch_sub(1, Ordering::Release);
+    shared.desk.end_all();
+    shared.bell.ring();
+}
+
+fn serve(shared: &Arc<Shared>, on: On, tell: &Told) -> Result<(), BackendError> {
+    let Some(posts) = &shared.posts else {
+        return Ok(());
+    };
+    let serving = Serving {
+        graph: &shared.graph,
+        layout: shared.layout,
+        ring: shared.words.pages(),
+        posts: posts.words().pages(),
+        couriers: super::posts::QUEUES,
+        posts_each: posts.each(),
+        workers: shared.workers,
+        slot_budget_ns: u64::try_from(shared.slot_budget.as_nanos()).unwrap_or(u64::MAX),
+    };
+    let started = |started: Started| {
+        // This is called once.
+        let _ = shared.machine.set(started);
+        let _ = tell.send(Ok(()));
+    };
+    match on {
+        On::Gpu { device } => {
+            let most = shared.slot_budget.saturating_add(GRACE / 2);
+            let is_over = || shared.is_forced.load(Ordering::Relaxed);
+            cuda::serve::run(&serving, device, started, (is_over, most))
+        }
+        On::Blocks | On::Threads => cpu::serve::run(&serving, started),
+    }
+}
+
+/// Collects answers for those who sleep, and keeps the service.
+pub(super) fn collect(shared: &Arc<Shared>) {
+    let (mut active, mut kept) = (Instant::now(), Instant::now());
+    while !shared.has_ended() {
+        let changes = shared.bell.changes();
+        let is_busy = shared.is_busy();
+        if is_busy {
+            shared.desk.harvest_all(shared.ring());
+            active = Instant::now();
+        }
+        if kept.elapsed() >= KEEP {
+            keeper::tick(shared);
+            kept = Instant::now();
+        }
+        if active.elapsed() > QUIET {
+            shared.bell.wait(changes, LONGEST_SLEEP);
+            active = Instant::now();
+        } else {
+            std::thread::sleep(if is_busy { LOOK } else { QUIET_LOOK });
+        }
+    }
+}

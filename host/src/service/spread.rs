@@ -1,0 +1,94 @@
+//! Counters and locks in parts, so that threads rarely meet in one cache line.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
+/// Parts of everything that is spread.
+pub(super) const PARTS: usize = 8;
+
+/// The part of this thread, which stays the same.
+pub(super) fn part_of_thread() -> usize {
+    static THREADS: AtomicU32 = AtomicU32::new(0);
+    thread_local! {
+        static NUMBER: u32 = THREADS.fetch_add(1, Ordering::Relaxed);
+    }
+    NUMBER.with(|number| *number as usize % PARTS)
+}
+
+/// Something in cache lines of its own.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(super) struct Line<T>(pub(super) T);
+
+/// A counter.
+#[derive(Debug, Default)]
+pub(super) struct Spread([Line<AtomicU64>; PARTS]);
+
+impl Spread {
+    /// Adds to the part of this thread, after everything that this thread did before.
+    pub(super) fn add(&self, count: u64) {
+        if let Some(Line(part)) = self.0.get(part_of_thread()) {
+            part.fetch_add(count, Ordering::Release);
+        }
+    }
+
+    /// Takes 1 away, as [`Spread::add`].
+    pub(super) fn take(&self) {
+        self.add(u64::MAX);
+    }
+
+    /// The sum. Changes that come while it is taken may be in it or not.
+    pub(super) fn sum(&self) -> u64 {
+        let parts = self.0.iter().map(|Line(part)| part.load(Ordering::Acquire));
+        parts.fold(0, u64::wrapping_add)
+    }
+}
+
+/// Whether posts are taken. Many threads keep it open at a time, and one closes it.
+#[derive(Debug, Default)]
+pub(super) struct Gate([Line<RwLock<bool>>; PARTS]);
+
+impl Gate {
+    /// Keeps the gate open as long as the answer lives; `None` if it is closed.
+    pub(super) fn pass(&self) -> Option<RwLockReadGuard<'_, bool>> {
+        let Line(part) = self.0.get(part_of_thread())?;
+        let is_closed = part.read().unwrap_or_else(PoisonError::into_inner);
+        (!*is_closed).then_some(is_closed)
+    }
+
+    /// Closes it, when nobody keeps it open.
+    pub(super) fn close(&self) {
+        for Line(part) in &self.0 {
+            *part.write().unwrap_or_else(PoisonError::into_inner) = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_all_threads_are_in_the_sum() {
+        let counter = Spread::default();
+        std::thread::scope(|scope| {
+            for _ in 0..2 * PARTS {
+                scope.spawn(|| (0..100).for_each(|_| counter.add(3)));
+            }
+        });
+        counter.take();
+        assert_eq!(counter.sum(), 2 * PARTS as u64 * 300 - 1);
+    }
+
+    #[test]
+    fn a_closed_gate_lets_no_thread_pass() {
+        let gate = Gate::default();
+        assert!(gate.pass().is_some());
+        gate.close();
+        std::thread::scope(|scope| {
+            for _ in 0..PARTS {
+                scope.spawn(|| assert!(gate.pass().is_none()));
+            }
+        });
+    }
+}
