@@ -6,10 +6,13 @@
 //!
 //! ```text
 //! cargo build --release -p seawall-tests --test device
-//! device [--quick] [--seconds N] [--own-ptx FOLDER] [--part NAME]...
+//! device [--quick] [--seconds N] [--slots N] [--own-ptx FOLDER] [--part NAME]...
+//! device --load GRAPH...
 //! ```
 //!
-//! Without `--part`, all of [`PARTS`] run that the other options allow.
+//! Without `--part`, all of [`PARTS`] run that the other options allow. `--slots` is the number of
+//! slots that the books of a service have. `--load` prints the times of a service on each graph, on
+//! the GPU and on threads, and tests nothing.
 //!
 //! `SEED=N` repeats a run from its first case. FOLDER is what `cargo xtask build-ptx --crate
 //! examples/own-wave` writes; without it, waves of other crates are left out, as a line says.
@@ -23,6 +26,7 @@ mod faults;
 mod lost;
 mod own;
 mod planning;
+mod service;
 mod stale;
 mod tally;
 
@@ -40,10 +44,11 @@ const EXECUTORS: [(Executor, &str); 3] = [
 ];
 
 /// The parts of the tests, in their order, with the line that opens each.
-const PARTS: [(&str, &str); 6] = [
+const PARTS: [(&str, &str); 7] = [
     ("faults", "faults and cancelled runs"),
     ("own", "waves of other crates"),
     ("plans", "plans, budgets, faults of batches"),
+    ("service", "a service"),
     ("evidence", "evidence"),
     ("cases", "drawn cases"),
     ("lost", "a lost context"),
@@ -63,6 +68,10 @@ pub(crate) struct Options {
     own_ptx: Option<PathBuf>,
     /// Names of the parts to run; empty stands for all.
     parts: Vec<String>,
+    /// Slots that the service's books have.
+    slots: Option<u64>,
+    /// Graphs on which a service is measured, instead of all parts.
+    loads: Vec<String>,
 }
 
 impl Options {
@@ -71,6 +80,7 @@ impl Options {
         let mut seconds = None;
         let mut own_ptx = None;
         let mut parts = Vec::new();
+        let (mut slots, mut loads) = (None, Vec::new());
         let mut arguments = arguments.peekable();
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
@@ -79,6 +89,11 @@ impl Options {
                     let value = arguments.next().and_then(|value| value.parse().ok());
                     seconds = Some(value.ok_or("--seconds takes a whole number")?);
                 }
+                "--slots" => {
+                    let value = arguments.next().and_then(|value| value.parse().ok());
+                    slots = Some(value.ok_or("--slots takes a whole number")?);
+                }
+                "--load" => loads.push(arguments.next().ok_or("--load takes a graph")?),
                 "--own-ptx" => {
                     let folder = arguments.next().ok_or("--own-ptx takes a folder")?;
                     own_ptx = Some(PathBuf::from(folder));
@@ -93,8 +108,8 @@ impl Options {
                 }
                 other => {
                     return Err(format!(
-                        "unknown option {other}; there are --quick, --seconds N, \
-                         --own-ptx FOLDER and --part NAME"
+                        "unknown option {other}; there are --quick, --seconds N, --slots N, \
+                         --own-ptx FOLDER, --part NAME and --load GRAPH"
                     ));
                 }
             }
@@ -105,6 +120,8 @@ impl Options {
             seed: seed()?,
             own_ptx,
             parts,
+            slots,
+            loads,
         })
     }
 
@@ -160,6 +177,16 @@ fn main() -> ExitCode {
         options.seed,
         if options.quick { " --quick" } else { "" }
     );
+    if !options.loads.is_empty() {
+        let measured = options.loads.iter().map(|spec| service::measure(spec));
+        return match measured.collect::<Result<(), String>>() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(problem) => {
+                eprintln!("{problem}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     let mut tally = Tally::default();
     // A run that is cut off tells how far it came.
     let started = Instant::now();
@@ -194,6 +221,7 @@ fn run_part(name: &str, options: &Options, tally: &mut Tally) {
             budgets::run(options.quick, tally);
             batches::faults(options.quick, tally);
         }
+        "service" => service::run((options.seed, options.quick), options.slots, tally),
         "evidence" => evidence::run(tally),
         "cases" => run_cases(options, tally),
         _ => lost::run(tally),
@@ -207,7 +235,7 @@ fn run_own(options: &Options, tally: &mut Tally) {
         return;
     };
     for executor in EXECUTORS {
-        own::run(executor, (folder, options.seed), tally);
+        own::run(executor, (folder, options.seed, options.quick), tally);
     }
     own::batches((folder, options.seed), tally);
 }

@@ -285,6 +285,17 @@ fn programs_as_text_have_limits() {
     assert!(read_text(&text(64), size).is_ok());
     let error = read_text(&text(65), size).unwrap_err().to_string();
     assert!(error.contains("65") && error.contains("64"), "{error}");
+    let text = |joins: usize| {
+        let join = |number| format!(r#"{{"let":"n{number}","how":"sum","value":1}}"#);
+        let list: Vec<_> = (0..joins).map(join).collect();
+        let list = list.join(",");
+        let code = format!(r#"[{{"edges":"out","join":[{list}]}}]"#);
+        let wave = format!(r#"{{"wave":"each","name":"sum","over":"nodes","code":{code}}}"#);
+        format!(r#"{{"version":1,"registers":[],"waves":[{wave}]}}"#)
+    };
+    read_text(&text(3), size).unwrap();
+    let error = read_text(&text(4), size).unwrap_err().to_string();
+    assert!(error.contains("4 joins"), "{error}");
 }
 
 #[test]

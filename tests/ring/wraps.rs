@@ -145,7 +145,7 @@ fn check_log(ring: Ring<'_, SharedWords>, posted: &[Posted], kept: u32) {
     seen.sort_unstable();
     seen.dedup();
     assert_eq!(seen.len(), found, "a record was read twice");
-    // Where the places of a log do not divide the numbers, one begins anew when they wrap.
+    // If the places of a log do not divide the numbers, one begins anew when they wrap.
     let least = if kept.is_power_of_two() { kept } else { 1 };
     assert!(found as u32 >= least.min(EACH), "{found} of {kept}");
 }
@@ -174,7 +174,7 @@ fn check_counts(ring: Ring<'_, SharedWords>, first_task: u32, turns_of_fence: u3
     assert_eq!((tenant.running, control.prints_dropped), (0, 0));
     for kind in KINDS {
         let KindRecord { done, faults } = control.kinds[kind as usize];
-        // What a worker refuses counts as no kind's.
+        // A slot that a worker refuses counts as no kind's.
         let good = if kind == Kind::Load { 0 } else { EACH };
         assert_eq!((grown(done), grown(faults)), (good, 0), "{kind:?}");
     }

@@ -1,6 +1,7 @@
 //! The resident service on CPU threads.
 
 mod answers;
+mod blocks;
 mod conserved;
 mod hostile;
 mod life;
@@ -10,6 +11,7 @@ mod orders;
 #[cfg(unix)]
 mod serve;
 mod waits;
+mod warps;
 
 use seawall::graph::{Graph, LoadOptions};
 use seawall::service::{Client, Config, Query, Reply, Service, TicketError};

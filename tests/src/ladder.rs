@@ -75,7 +75,7 @@ fn nearly_narrow(policy: &mut SearchPolicy) {
 /// Changes of a policy, with the graph whose search they are for.
 type Case = (&'static str, fn(&mut SearchPolicy));
 
-const CASES: [Case; 12] = [
+const CASES: [Case; 13] = [
     ("gen:grid:40", |_| ()),
     ("gen:grid:40", |policy| {
         policy.forced = Topology::Dense as u32
@@ -95,8 +95,13 @@ const CASES: [Case; 12] = [
         policy.memory_pressure_bps = 8_800;
     }),
     ("gen:grid:60", nearly_narrow),
-    // Up to 16 blocks of a cluster hold four nodes each.
+    // Up to 16 blocks of a cluster hold four nodes each, or eight.
     ("gen:grid:120", nearly_narrow),
+    ("gen:grid:200", |policy| {
+        nearly_narrow(policy);
+        policy.narrow_nodes = 8;
+        policy.narrow_exit_nodes = 8;
+    }),
 ];
 
 /// Runs all cases; none may change the levels of its search.

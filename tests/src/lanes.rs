@@ -8,6 +8,7 @@
 use crate::own::Twins;
 use seawall::backend::BackendError;
 use seawall_core::abi::program::LaunchRecord;
+use seawall_core::protocol::{Read, Scope, Swap, Update, Write};
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::{HostGrid, Services};
 use seawall_device::grid::{Grid, LANES_MAX, PLACE, SHARED_WORDS};
@@ -296,6 +297,16 @@ unsafe impl Grid for Lane<'_> {
         signal(word: *mut u32) -> ();
         arrive(word: *mut u32) -> u32;
         poll(word: *const u32) -> u32;
+        load_word(word: *const u32, order: Read, scope: Scope) -> u32;
+        store_word(word: *mut u32, value: u32, order: Write, scope: Scope) -> ();
+        swap_word(word: *mut u32, swap: Swap, order: Update, scope: Scope) -> u32;
+        add_word(word: *mut u32, value: u32, order: Update, scope: Scope) -> u32;
+    }
+    fn fence_system(self) {
+        self.host.fence_system();
+    }
+    fn rest(self, _ns: u32) {
+        self.pause(0);
     }
 }
 
@@ -311,7 +322,21 @@ pub fn run<const BLOCKS: u32, const LANES: u32>(
     launch: &LaunchRecord,
     extra: u32,
 ) -> Result<(), BackendError> {
-    let (blocks, lanes) = (BLOCKS, LANES);
+    each((BLOCKS, LANES), extra, |grid| {
+        // SAFETY: the session filled the record from memory that outlives the run.
+        let launch = unsafe { Launch::new(launch) };
+        // A run that stops early leaves its reason in the control block.
+        let _ = run_program::<Lane<'_>, With<Twins>>(grid, launch);
+    });
+    Ok(())
+}
+
+/// Calls `body` on each lane of so many blocks of so many lanes, whole warps of them, with this
+/// many additional words of shared memory.
+///
+/// # Panics
+/// If a lane panics, or lanes do not meet.
+pub fn each((blocks, lanes): (u32, u32), extra: u32, body: impl Fn(Lane<'_>) + Sync) {
     let failed = AtomicBool::new(false);
     let words = SHARED_WORDS + extra as usize;
     let each: Vec<Block<'_>> = (0..blocks)
@@ -326,19 +351,18 @@ pub fn run<const BLOCKS: u32, const LANES: u32>(
     std::thread::scope(|scope| {
         for (number, block) in (0..blocks).zip(&each) {
             for lane in 0..lanes {
-                let failed = &failed;
+                let (failed, body) = (&failed, &body);
                 let name = format!("block {number}, lane {lane}");
                 let thread = std::thread::Builder::new().name(name);
                 let spawned = thread.spawn_scoped(scope, move || {
                     let watch = Watch(failed);
-                    run_lane(launch, (number, blocks), (lane, lanes, extra), block);
+                    run_lane((number, blocks), (lane, lanes, extra), block, body);
                     std::mem::forget(watch);
                 });
                 spawned.expect("threads for all lanes");
             }
         }
     });
-    Ok(())
 }
 
 /// Informs the other lanes if this one panics.
@@ -351,10 +375,10 @@ impl Drop for Watch<'_> {
 }
 
 fn run_lane(
-    launch: &LaunchRecord,
     (number, blocks): (u32, u32),
     (lane, lanes, extra): (u32, u32, u32),
     block: &Block<'_>,
+    body: impl Fn(Lane<'_>),
 ) {
     let services = Services {
         now_ns,
@@ -370,10 +394,7 @@ fn run_lane(
         extra,
         block,
     };
-    // SAFETY: the session filled the record from memory that outlives the run.
-    let launch = unsafe { Launch::new(launch) };
-    // A run that stops early leaves its reason in the control block.
-    let _ = run_program::<Lane<'_>, With<Twins>>(grid, launch);
+    body(grid);
 }
 
 fn now_ns() -> u64 {

@@ -22,3 +22,4 @@ pub mod lanes;
 pub mod hostile;
 pub mod stale;
 pub mod ladder;
+pub mod serving;

@@ -38,7 +38,7 @@ fn invented_parents_are_refused() {
     for step in [
         ComponentStep::Link,
         ComponentStep::Compress,
-        ComponentStep::LinkSample { edges: 2 },
+        ComponentStep::LinkSample { skip: 0, edges: 2 },
     ] {
         let found = refused(|program| {
             let parents = words(program, "parents");

@@ -70,6 +70,11 @@ pub(crate) const BOUNDS: &[Bounds] = &[
     full_block("seawall_barriers"),
     full_block("seawall_batch"),
     Bounds {
+        kernel: "seawall_serve",
+        lanes: 512,
+        blocks: 1,
+    },
+    Bounds {
         kernel: "seawall_batch_search",
         lanes: 128,
         blocks: 8,
