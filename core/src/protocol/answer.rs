@@ -2,6 +2,7 @@
 
 use super::claim::Claim;
 use super::layout::{field, words_of};
+use super::post::{CompletionWords, seal_of};
 use super::refusal::Refusal;
 use super::{Ring, Scope, Update, Words, Worker, hash_of};
 use crate::abi::ring::{
@@ -93,25 +94,39 @@ impl<W: Words + ?Sized> Worker<'_, W> {
 
     fn end(&self, claim: &Claim, result: Result<[u32; RESULTS], Refusal>) {
         let ring = self.ring;
-        let record = self.completion(claim, result);
-        let words: [u32; words_of::<CompletionRecord>() as usize] = bytemuck::cast(record);
-        ring.write_words(ring.layout.completion(claim.index), &words);
-        if claim.is_counted {
-            ring.leave(claim.slot.tenant);
+        let ending = self.ending(claim, result);
+        ring.write_words(ending.completion, &ending.words);
+        for (at, value) in ending.counts {
+            if value != 0 {
+                ring.count(at, value);
+            }
         }
-        self.count_end(claim, result.err());
+        ring.show_end(&ending, || seal_of(ending.ended, &ending.words));
+    }
+
+    /// How a slot ends, of which nothing is written yet. Whoever writes the completion and the
+    /// counts calls [`Ring::show_end`] then.
+    #[inline(always)]
+    pub fn ending(&self, claim: &Claim, result: Result<[u32; RESULTS], Refusal>) -> Ending {
         let ended = match result {
             Ok(_) => Status::Done,
             Err(_) => Status::Fault,
         };
-        if ring.words.seals() {
-            ring.seal((claim.index, ended), &words, claim.leaves_traces());
-        } else {
-            ring.set_status(claim.index, ended);
+        Ending {
+            index: claim.index,
+            completion: self.ring.layout.completion(claim.index),
+            words: bytemuck::cast(self.completion(claim, result)),
+            counts: self.counts(claim, result.is_err()),
+            ended,
+            fault: result
+                .err()
+                .map(|refusal| (refusal.code, claim.slot.opcode)),
+            leaves_traces: claim.leaves_traces(),
+            batch: claim.slot.batch(),
         }
-        ring.count_member(claim.slot.batch());
     }
 
+    #[inline(always)]
     fn completion(
         &self,
         claim: &Claim,
@@ -139,26 +154,59 @@ impl<W: Words + ?Sized> Worker<'_, W> {
         }
     }
 
-    /// Adds the end of a slot to the books.
-    fn count_end(&self, claim: &Claim, refusal: Option<Refusal>) {
-        let ring = self.ring;
-        ring.count(field!(ControlBlock, done), 1);
-        ring.count(field!(ControlBlock, checksum), hash_of(claim.slot.task()));
-        if self.only().is_some() {
-            ring.count(field!(ControlBlock, answered_by_one), 1);
-        }
-        if let Ok(kind) = claim.work {
-            ring.count_kind(kind, refusal.is_some());
-        }
-        if let Some(refusal) = refusal {
-            ring.count(field!(ControlBlock, faults), 1);
-            ring.set(field!(ControlBlock, last_fault), refusal.code as u32);
-            ring.set(field!(ControlBlock, last_fault_opcode), claim.slot.opcode);
-        }
-        if claim.is_counted {
-            ring.count_tenant(claim.slot.tenant, refusal.is_some());
-        }
+    /// The additions of an end to the books.
+    #[inline(always)]
+    fn counts(&self, claim: &Claim, is_fault: bool) -> [(u32, u32); COUNTS] {
+        let tenant = Ring::<W>::tenant_at(claim.slot.tenant);
+        let kind = claim.work.map_or(0, |kind| kind as u32);
+        let kind = field!(ControlBlock, kinds)
+            .wrapping_add(kind.wrapping_mul(words_of::<KindRecord>()))
+            .wrapping_add(u32::from(is_fault));
+        let in_tenant = |field: u32| tenant.wrapping_add(field);
+        let counted = u32::from(claim.is_counted);
+        [
+            (field!(ControlBlock, done), 1),
+            (field!(ControlBlock, checksum), hash_of(claim.slot.task())),
+            (kind, u32::from(claim.work.is_ok())),
+            (in_tenant(field!(TenantRecord, served)), counted),
+            (
+                in_tenant(field!(TenantRecord, running)),
+                counted.wrapping_neg(),
+            ),
+            (
+                in_tenant(field!(TenantRecord, faults)),
+                counted & u32::from(is_fault),
+            ),
+            (field!(ControlBlock, faults), u32::from(is_fault)),
+            (
+                field!(ControlBlock, answered_by_one),
+                u32::from(self.only().is_some()),
+            ),
+        ]
     }
+}
+
+/// Additions to the books at the end of a slot, some of which may be 0.
+pub const COUNTS: usize = 8;
+
+/// How a slot ends.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Ending {
+    /// Number of the slot.
+    pub index: u32,
+    /// First word of its completion in the ring.
+    pub completion: u32,
+    /// The words of the completion.
+    pub words: CompletionWords,
+    /// Words of the ring, and what is added to each.
+    pub counts: [(u32, u32); COUNTS],
+    /// Its last status.
+    pub ended: Status,
+    /// Why it failed, and its opcode.
+    fault: Option<(FaultCode, u32)>,
+    leaves_traces: bool,
+    batch: u32,
 }
 
 /// First word of a continuation in its slot.
@@ -193,18 +241,20 @@ impl crate::abi::ring::SlotRecord {
 }
 
 impl<W: Words + ?Sized> Ring<'_, W> {
-    fn count_kind(&self, kind: Kind, is_fault: bool) {
-        let before = (kind as u32).wrapping_mul(words_of::<KindRecord>());
-        let at = field!(ControlBlock, kinds).wrapping_add(before);
-        self.count(at.wrapping_add(u32::from(is_fault)), 1);
-    }
-
-    fn count_tenant(&self, tenant: u32, is_fault: bool) {
-        let at = Self::tenant_at(tenant);
-        self.count(at.wrapping_add(field!(TenantRecord, served)), 1);
-        if is_fault {
-            self.count(at.wrapping_add(field!(TenantRecord, faults)), 1);
+    /// Shows that a slot ended, once its completion is written, and tells its batch. `seal` is of
+    /// that completion, for machines that need one.
+    #[inline(always)]
+    pub fn show_end(&self, ending: &Ending, seal: impl FnOnce() -> u32) {
+        if let Some((code, opcode)) = ending.fault {
+            self.set(field!(ControlBlock, last_fault), code as u32);
+            self.set(field!(ControlBlock, last_fault_opcode), opcode);
         }
+        if self.words.seals() {
+            self.seal(ending.index, seal(), ending.leaves_traces);
+        } else {
+            self.set_status(ending.index, ending.ended);
+        }
+        self.count_member(ending.batch);
     }
 
     /// Tells a batch that one of its slots ended.

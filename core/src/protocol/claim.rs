@@ -125,19 +125,20 @@ impl<'m, W: Words + ?Sized> Worker<'m, W> {
 
     /// Takes a slot that was handed to this worker and to no other, which never lies among those
     /// that wait; `None` while its tenant's quota is used up.
+    #[inline(always)]
     pub fn accept(&mut self, index: u32, slot: &SlotRecord) -> Option<Claim> {
         let ring = self.ring;
         ring.count(field!(ControlBlock, heartbeat), 1);
-        let is_counted = ring.enter(slot.tenant);
+        let level = ring.level_of(index);
+        let (is_counted, work) = ring.enter(slot.tenant, || ring.work_of(slot, level));
         if is_counted == Some(false) {
             return None;
         }
-        let level = ring.level_of(index);
         Some(Claim {
             index,
             level,
             slot: *slot,
-            work: ring.work_of(slot, level),
+            work,
             is_counted: is_counted == Some(true),
         })
     }
@@ -205,7 +206,7 @@ fn try_slot<W: Words + ?Sized>(
     }
     ring.count(ring.level_at(level).wrapping_add(CLAIMED), 1);
     let slot = ring.slot(index);
-    let is_counted = ring.enter(slot.tenant);
+    let (is_counted, work) = ring.enter(slot.tenant, || ring.work_of(&slot, level));
     if is_counted == Some(false) || !ring.is_due(&slot, from) || !knows(only, &slot) {
         if is_counted == Some(true) {
             ring.leave(slot.tenant);
@@ -217,7 +218,7 @@ fn try_slot<W: Words + ?Sized>(
         index,
         level,
         slot,
-        work: ring.work_of(&slot, level),
+        work,
         is_counted: is_counted == Some(true),
     })
 }
@@ -238,6 +239,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
 
     /// The request of a claimed slot. A slot of another priority than those it lies
     /// among would be served out of turn.
+    #[inline(always)]
     fn work_of(&self, slot: &SlotRecord, level: u32) -> Result<Kind, Refusal> {
         let kind = self.admit(slot)?;
         if slot.level() != level {
@@ -263,19 +265,22 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     }
 
     /// Counts a claimed slot of a tenant: false if its quota is used up, nothing if
-    /// there is no such tenant.
-    fn enter(&self, tenant: u32) -> Option<bool> {
+    /// there is no such tenant. It does something else until the count arrives.
+    #[inline(always)]
+    fn enter<T>(&self, tenant: u32, meanwhile: impl FnOnce() -> T) -> (Option<bool>, T) {
         let (mask, quota) = (self.mask_of(tenant), self.quota_of(tenant));
         if mask == 0 {
-            return None;
+            return (None, meanwhile());
         }
         let running = Self::tenant_at(tenant).wrapping_add(field!(TenantRecord, running));
-        if self.count(running, 1) < quota {
-            return Some(true);
+        let before = self.count(running, 1);
+        let found = meanwhile();
+        if before < quota {
+            return (Some(true), found);
         }
         self.leave(tenant);
         self.count(Self::passed_over_at(tenant), 1);
-        Some(false)
+        (Some(false), found)
     }
 
     pub(super) fn leave(&self, tenant: u32) {

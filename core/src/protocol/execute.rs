@@ -12,20 +12,34 @@ use crate::abi::ring::{ARGUMENTS, Continuation, ControlBlock, FaultCode, Kind, R
 const SYMBOLS_PER_TURN: u32 = 256;
 
 impl<W: Words + ?Sized> Ring<'_, W> {
+    /// Runs a claimed slot that touches at most one word of its window, for one result; `None` if
+    /// its kind does more.
+    #[inline(always)]
+    pub fn execute_light(&self, claim: &Claim) -> Option<Result<u32, Refusal>> {
+        match claim.work {
+            Err(refusal) => Some(Err(refusal)),
+            Ok(Kind::Nop) => Some(Ok(0)),
+            Ok(kind @ (Kind::Store | Kind::Add | Kind::Load | Kind::CompareSwap)) => {
+                let window = self.window(claim.slot.tenant);
+                Some(self.touch(kind, &claim.slot.arguments, window))
+            }
+            Ok(_) => None,
+        }
+    }
+
     /// Runs a claimed slot; `None` if its kind needs a graph, a program or a user's
     /// handler.
     pub fn execute(&self, claim: &Claim) -> Option<Outcome> {
-        let kind = match claim.work {
-            Ok(kind) => kind,
-            Err(refusal) => return Some(Outcome::Fault(refusal)),
-        };
+        if let Some(result) = self.execute_light(claim) {
+            return Some(match result {
+                Ok(word) => Outcome::word(word),
+                Err(refusal) => Outcome::Fault(refusal),
+            });
+        }
+        let kind = claim.work.ok()?;
         let window = || self.window(claim.slot.tenant);
         let arguments = &claim.slot.arguments;
         Some(match kind {
-            Kind::Nop => Outcome::Done([0; RESULTS]),
-            Kind::Store | Kind::Add | Kind::Load | Kind::CompareSwap => {
-                Outcome::from(self.touch(kind, arguments, window()))
-            }
             Kind::Copy => Outcome::from(self.copy(arguments, window())),
             Kind::DfaStep => self
                 .run_automaton(claim, window())
@@ -37,6 +51,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
                 self.shut_down(Shutdown::Drain);
                 Outcome::Done([0; RESULTS])
             }
+            Kind::Nop | Kind::Store | Kind::Add | Kind::Load | Kind::CompareSwap => return None,
             Kind::RunProgram | Kind::Reach | Kind::Distance | Kind::Neighbours | Kind::User => {
                 return None;
             }
@@ -44,20 +59,20 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     }
 
     /// One operation on one word.
+    #[inline(always)]
     fn touch(
         &self,
         kind: Kind,
         arguments: &[u32; ARGUMENTS],
         window: Window,
-    ) -> Result<[u32; RESULTS], Refusal> {
+    ) -> Result<u32, Refusal> {
         let [address, second, third, ..] = *arguments;
         let at = window.at(address)?;
         let swap = Swap {
             expected: second,
             value: third,
         };
-        let mut results = [0; RESULTS];
-        results[0] = match kind {
+        Ok(match kind {
             Kind::Store => {
                 self.set(at, second);
                 0
@@ -65,8 +80,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
             Kind::Add => self.count(at, second),
             Kind::Load => self.get(at),
             _ => self.words.swap_if(at, swap, Update::Relaxed, Scope::System),
-        };
-        Ok(results)
+        })
     }
 
     /// Copies words as if through memory of its own where source and target overlap.

@@ -49,7 +49,7 @@ mod schedule;
 mod window;
 mod words;
 
-pub use answer::Outcome;
+pub use answer::{COUNTS, Ending, Outcome};
 pub use claim::{Claim, Worker};
 pub use layout::{Layout, LayoutError};
 pub use packed::{Short, ShortOp};

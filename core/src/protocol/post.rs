@@ -73,19 +73,26 @@ impl PostRecord {
 }
 
 /// Words of a completion.
-type CompletionWords = [u32; words_of::<CompletionRecord>() as usize];
+pub type CompletionWords = [u32; words_of::<CompletionRecord>() as usize];
 
 /// Bits of a sealed status that hold the status.
 const STATUS_BITS: u32 = 3;
 
 /// The status of a slot that ended so, with the stamp of its completion.
-fn seal_of(ended: Status, words: &CompletionWords) -> u32 {
-    let mut stamp = 0_u32;
+pub(super) fn seal_of(ended: Status, words: &CompletionWords) -> u32 {
+    let mut shares = 0_u32;
     for (place, word) in (1..).zip(words) {
-        stamp = stamp.wrapping_add(share_of(place, *word));
+        shares = shares.wrapping_add(share_of(place, *word));
     }
-    // Never a plain status.
-    let stamp = (stamp ^ (stamp >> 29)) | 1;
+    seal_of_shares(ended, shares)
+}
+
+/// The same for a completion whose words have `shares` in sum, those at places from 1 on.
+#[must_use]
+pub const fn seal_of_shares(ended: Status, shares: u32) -> u32 {
+    // Mixed, as the status takes three bits of it; never 0, which makes a plain status.
+    let stamp = hash_of(shares) >> STATUS_BITS;
+    let stamp = if stamp == 0 { 1 } else { stamp };
     stamp.wrapping_shl(STATUS_BITS) | ended as u32
 }
 
@@ -119,21 +126,16 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         is_whole.then_some(record)
     }
 
-    /// Shows that a slot ended. `leaves_traces` if it wrote words besides its completion.
-    pub(super) fn seal(
-        &self,
-        (index, ended): (u32, Status),
-        words: &CompletionWords,
-        leaves_traces: bool,
-    ) {
+    /// Stores a sealed status. `leaves_traces` if the slot wrote words besides its completion.
+    #[inline(always)]
+    pub(super) fn seal(&self, index: u32, seal: u32, leaves_traces: bool) {
         let at = self.layout.slot(index);
         let order = if leaves_traces {
             Write::Release
         } else {
             Write::Relaxed
         };
-        self.words
-            .store(at, seal_of(ended, words), order, Scope::System);
+        self.words.store(at, seal, order, Scope::System);
     }
 }
 

@@ -82,6 +82,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     }
 
     /// The priority of the place of a slot.
+    #[inline(always)]
     pub(super) fn level_of(&self, index: u32) -> u32 {
         let levels = self.layout.levels();
         let firsts = levels.iter().scan(0_u32, |first, slots| {

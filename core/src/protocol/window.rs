@@ -75,6 +75,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     }
 
     /// The window of a tenant. A record that reaches beyond the windows has none.
+    #[inline(always)]
     pub(super) fn window(&self, tenant: u32) -> Window {
         let first = self.tenant_word(tenant, field!(TenantRecord, window_first));
         let words = self.tenant_word(tenant, field!(TenantRecord, window_words));

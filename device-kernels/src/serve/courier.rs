@@ -2,11 +2,13 @@
 //!
 //! One warp looks at the next post, a lane at each of its words, so that a look is one access to
 //! the hosts' memory. Two looks are under way at a time, half of their time apart. After two looks
-//! in a row that found a post, the next ones take several; lanes then handle a post each.
+//! in a row that found a post, the next ones take several; lanes then handle a post each. A post
+//! that comes alone is answered by [all lanes](super::together).
 
 use super::is_over;
-use super::places::Places;
+use super::places::{Places, TENANT_WORDS};
 use super::record::Serve;
+use super::together;
 use crate::grid::Grid;
 use seawall_core::abi::ring::{ARGUMENTS, ControlBlock, Kind, SlotRecord};
 use seawall_core::abi::serve::POST_WORDS;
@@ -27,6 +29,9 @@ const REST_NS: u32 = 20_000;
 /// First word of the block's shared memory that keeps the rights of tenants, behind the posts.
 const KEPT: u32 = POSTS as u32 * POST_WORDS;
 
+/// First word after these.
+pub(super) const BEHIND_RIGHTS: u32 = KEPT + TENANT_WORDS;
+
 const SHUTDOWN_AT: usize = core::mem::offset_of!(ControlBlock, shutdown) / 4;
 
 /// Empties queue `number` until the end.
@@ -45,47 +50,28 @@ pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout), number: u3
         place: serve.queue(grid, number),
     };
     let mut next = 0_u32;
-    let (mut in_vain, mut in_a_row) = (0_u32, 0_u32);
-    let mut ahead = queue.word(next, grid.warp_lane());
+    let mut in_a_row = 0_u32;
     loop {
-        // SAFETY: the control block is the first part of the device's ring.
-        let shutdown = unsafe {
-            let word = device.wrapping_add(SHUTDOWN_AT);
-            grid.load_word(word, Read::Relaxed, Scope::Device)
-        };
-        let found = if in_a_row < 2 {
-            let later = queue.word(next, grid.warp_lane());
-            let found = queue.take(next, [ahead]);
-            ahead = later;
-            found
-        } else {
-            queue.look(next)
-        };
-        // The lanes agree, for one tells all.
-        if grid.shuffle(u32::from(is_over(shutdown)), 0) != 0 {
+        let (found, looks) = queue.wait(device.wrapping_add(SHUTDOWN_AT), (next, in_a_row >= 2));
+        if found == 0 {
             break;
         }
-        let mut post = grid.warp_lane();
-        while post < found {
-            handle(&mut worker, queue.post(post));
-            post += G::WARP;
+        if found == 1 {
+            together::handle(grid, &mut worker, || queue.post(0));
+        } else {
+            let mut post = grid.warp_lane();
+            while post < found {
+                handle(&mut worker, queue.post(post));
+                post += G::WARP;
+            }
         }
         grid.warp_barrier();
         next = next.wrapping_add(found);
-        if found > 0 {
-            (in_vain, in_a_row) = (0, in_a_row.saturating_add(1));
-            ahead = queue.word(next, grid.warp_lane());
-            if in_a_row < 2 {
-                grid.delay(HALF_LOOK);
-            }
-            continue;
-        }
-        (in_vain, in_a_row) = (in_vain.saturating_add(1), 0);
-        if in_vain > PATIENT {
-            grid.rest((in_vain - PATIENT).min(REST_NS));
+        in_a_row = if looks == 0 {
+            in_a_row.saturating_add(1)
         } else {
-            grid.pause(in_vain);
-        }
+            1
+        };
     }
     if grid.lane() == 0 {
         serve.leave(grid, layout);
@@ -93,8 +79,11 @@ pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout), number: u3
 }
 
 /// Answers short work whose tenant has room, and leaves the rest to the workers.
-#[inline(always)]
-fn handle<G: Grid>(worker: &mut Worker<'_, Places<G>>, (index, slot): (u32, SlotRecord)) {
+#[inline(never)]
+pub(super) fn handle<G: Grid>(
+    worker: &mut Worker<'_, Places<G>>,
+    (index, slot): (u32, SlotRecord),
+) {
     let ring = worker.ring();
     if index >= ring.layout().slots() {
         return;
@@ -127,14 +116,53 @@ struct Queue<G> {
 }
 
 impl<G: Grid> Queue<G> {
-    /// Looks at several posts from number `next` on; how many of them have come.
-    #[inline(always)]
-    fn look(self, next: u32) -> u32 {
-        let mut heads = [0; POSTS];
-        for (post, head) in (0..).zip(&mut heads) {
-            *head = self.word(next.wrapping_add(post), self.grid.warp_lane());
+    /// Waits for the post with number `next`: how many have come from it on, whose words are in the
+    /// block's shared memory then, and the looks in vain before. None comes after the end, which
+    /// the word `shutdown` tells. The first look is for several posts if `many`.
+    ///
+    /// A function of its own, so that what is under way between two looks stays in registers.
+    #[inline(never)]
+    fn wait(self, shutdown: *const u32, (next, many): (u32, bool)) -> (u32, u32) {
+        let grid = self.grid;
+        let lane = grid.warp_lane();
+        // SAFETY: the control block is the first part of the device's ring.
+        let order = || unsafe { grid.load_word(shutdown, Read::Relaxed, Scope::Device) };
+        let mut in_vain = 0_u32;
+        if many && grid.shuffle(u32::from(is_over(order())), 0) == 0 {
+            let found = self.take(next, self.heads::<POSTS>(next));
+            if found > 0 {
+                return (found, 0);
+            }
+            in_vain = 1;
         }
-        self.take(next, heads)
+        let mut ahead = self.word(next, lane);
+        if !many {
+            grid.delay(HALF_LOOK);
+        }
+        loop {
+            let order = order();
+            let later = self.word(next, lane);
+            let found = self.take(next, [ahead]);
+            // The lanes agree, for one tells all.
+            let is_over = grid.shuffle(u32::from(is_over(order)), 0) != 0;
+            if is_over || found > 0 {
+                return (if is_over { 0 } else { found }, in_vain);
+            }
+            ahead = later;
+            in_vain = in_vain.saturating_add(1);
+            if in_vain > PATIENT {
+                grid.rest((in_vain - PATIENT).min(REST_NS));
+            } else {
+                grid.pause(in_vain);
+            }
+        }
+    }
+
+    /// This lane's words of several posts from number `next` on.
+    #[inline(always)]
+    fn heads<const MOST: usize>(self, next: u32) -> [u32; MOST] {
+        let lane = self.grid.warp_lane();
+        core::array::from_fn(|post| self.word(next.wrapping_add(post as u32), lane))
     }
 
     /// How many of these posts from number `next` on have come, of each of which this lane has
@@ -142,25 +170,30 @@ impl<G: Grid> Queue<G> {
     #[inline(always)]
     fn take<const MOST: usize>(self, next: u32, heads: [u32; MOST]) -> u32 {
         let grid = self.grid;
-        let lane = grid.warp_lane();
         let mut found = 0;
-        for (post, head) in (0..).zip(heads) {
-            let number = next.wrapping_add(post);
-            let mut shares = self.keep(post, lane, head);
-            let mut place = lane + G::WARP;
-            while place < POST_WORDS {
-                let word = self.word(number, place);
-                shares = shares.wrapping_add(self.keep(post, place, word));
-                place += G::WARP;
-            }
-            let stamp = grid.shuffle(head, 0);
-            let shares = grid.warp_sum(shares);
-            if post == found && stamp == post::stamp_of(shares, number) {
-                found += 1;
-            }
+        for (post, head) in (0..).zip(&heads) {
+            let is_here = self.has_come((post, next.wrapping_add(post)), *head);
+            found += u32::from(is_here && post == found);
         }
         grid.warp_barrier();
         found
+    }
+
+    /// Whether the post with this number has come, which then is in place `post` of the block's
+    /// shared memory.
+    #[inline(always)]
+    fn has_come(self, (post, number): (u32, u32), head: u32) -> bool {
+        let grid = self.grid;
+        let lane = grid.warp_lane();
+        let mut shares = self.keep(post, lane, head);
+        let mut place = lane + G::WARP;
+        while place < POST_WORDS {
+            let word = self.word(number, place);
+            shares = shares.wrapping_add(self.keep(post, place, word));
+            place += G::WARP;
+        }
+        let stamp = grid.shuffle(head, 0);
+        stamp == post::stamp_of(grid.warp_sum(shares), number)
     }
 
     #[inline(always)]

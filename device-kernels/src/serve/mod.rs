@@ -15,6 +15,7 @@ mod lengths;
 mod pairs;
 mod places;
 mod record;
+mod together;
 mod worker;
 
 pub use record::{Serve, scratch_words};

@@ -23,7 +23,7 @@ const _: () = assert!(BATCHES_AT + BATCHES == CONTROL_WORDS);
 /// First word of the records of tenants, words of one and of all.
 const TENANTS_AT: u32 = (core::mem::offset_of!(ControlBlock, tenants) / 4) as u32;
 const TENANT: u32 = (size_of::<TenantRecord>() / 4) as u32;
-const TENANT_WORDS: u32 = TENANT * TENANTS;
+pub(super) const TENANT_WORDS: u32 = TENANT * TENANTS;
 const _: () = {
     assert!(TENANT == 8 && TENANTS_AT.is_multiple_of(8));
     // Mask, quota and window, which nothing changes.
