@@ -3,7 +3,6 @@
 use std::io;
 
 use crate::bench::{AgainstError, BenchError};
-use crate::report::table::TableColumn;
 use seawall::Cause;
 use seawall::analysis::{AnalysisKind, AnyOf};
 use seawall::batch::BatchError;
@@ -103,21 +102,18 @@ pub(super) enum CliError {
         path: String,
     },
     /// A column that is not in the table.
-    #[error(
-        "--columns {column}: this table has no such column; it has {}",
-        listed(known)
-    )]
+    #[error("--columns {column}: this table has no such column; it has {}", known.join(", "))]
     NoSuchColumn {
         /// The requested column.
-        column: TableColumn,
+        column: String,
         /// The existing columns.
-        known: &'static [TableColumn],
+        known: Vec<String>,
     },
     /// A column requested twice.
     #[error("--columns names {column} twice; name each column once")]
     ColumnTwice {
         /// The column.
-        column: TableColumn,
+        column: String,
     },
     /// The costs of work could not be measured.
     #[error("measuring this machine: {0}")]
@@ -148,12 +144,6 @@ pub(super) enum CliError {
     /// Standard output could not be written.
     #[error("standard output: {0}")]
     Stdout(io::Error),
-}
-
-/// The names of columns, separated by commas.
-fn listed(columns: &[TableColumn]) -> String {
-    let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
-    names.join(", ")
 }
 
 impl CliError {

@@ -247,7 +247,7 @@ fn warn(text: &str) {
 }
 
 /// Options of analyses, which programs have not.
-const NOT_OF_PROGRAMS: [&str; 12] = [
+const NOT_OF_PROGRAMS: [&str; 11] = [
     "analysis",
     "sources",
     "sources_file",
@@ -258,7 +258,6 @@ const NOT_OF_PROGRAMS: [&str; 12] = [
     "damping",
     "tolerance",
     "check",
-    "columns",
     "plot",
 ];
 
@@ -324,6 +323,7 @@ impl RunArgs {
         program::command(program::Asked {
             file,
             table: self.output.table()?,
+            columns: &self.output.columns,
             is_for_rows: files.take_standard_output(),
             graph,
             options: LoadOptions {

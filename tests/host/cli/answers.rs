@@ -193,7 +193,7 @@ fn unknown_columns_are_refused_before_the_graph_is_read() {
     refused(&one, &out("parent"), &["parent", "node, value"]);
     refused(&one, &out("graph"), &["graph", "node, value"]);
     refused(&one, &out("value,value"), &["value", "twice"]);
-    refused(&one, &out("colour"), &["colour"]);
+    refused(&one, &out("colour"), &["colour", "node, value"]);
     refused(&one, &["--columns", "value"], &["--out"]);
     let batch = ["gen:batch:2:chain:4"];
     let name = ["--out", npy.as_str(), "--columns", "name"];

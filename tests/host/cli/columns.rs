@@ -20,6 +20,10 @@ const SQUARES: &str = r#"{"version": 1, "registers": [
 ]}]}"#;
 
 fn run(folder: &Path, program: &str, out: &str) -> (super::Finished, Vec<u8>) {
+    run_with(folder, program, out, &[])
+}
+
+fn run_with(folder: &Path, program: &str, out: &str, more: &[&str]) -> (super::Finished, Vec<u8>) {
     let [program_file, out] = ["program.json", out].map(|name| folder.join(name));
     std::fs::write(&program_file, program).unwrap();
     let [program_file, out_file] = [&program_file, &out].map(|path| path.to_str().unwrap());
@@ -32,7 +36,7 @@ fn run(folder: &Path, program: &str, out: &str) -> (super::Finished, Vec<u8>) {
         out_file,
         "-q",
     ];
-    let finished = finish(&mut seawall(&arguments));
+    let finished = finish(seawall(&arguments).args(more));
     (finished, std::fs::read(&out).unwrap_or_default())
 }
 
@@ -79,6 +83,46 @@ fn results_of_a_program_are_columns_of_a_file() {
         &(5 | 2_u64 << 32).to_le_bytes(),
     ];
     assert_eq!(parts, words);
+}
+
+#[test]
+fn columns_of_a_program_are_as_requested_in_their_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let chosen = |out: &str, names: &str| {
+        let (done, bytes) = run_with(folder.path(), SQUARES, out, &["--columns", names]);
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        bytes
+    };
+    let text = |out: &str, names: &str| String::from_utf8(chosen(out, names)).unwrap();
+    let table = text("x.csv", "long,index,below");
+    assert_eq!(
+        table,
+        "long,index,below\n5,0,0\n4294967301,1,-1\n8589934597,2,-2\n"
+    );
+    assert_eq!(text("x.csv", "index"), "index\n0\n1\n2\n");
+    let rows: Value = serde_json::from_str(&text("x.json", "squares")).unwrap();
+    assert_eq!(rows, json!([0, 1, 4]));
+    let rows: Value = serde_json::from_str(&text("x.json", "below,squares")).unwrap();
+    assert_eq!(rows[1], json!({"below": -1, "squares": 1}));
+    let bytes = chosen("x.npy", "squares");
+    let header = String::from_utf8_lossy(&bytes[10..]);
+    assert!(header.contains("'descr': '<u4'"), "{header}");
+    let words = [0_u32, 1, 4].map(u32::to_le_bytes).concat();
+    assert!(bytes.ends_with(&words));
+    let refused = |names: &str, parts: &[&str]| {
+        let more = ["--columns", names];
+        run_with(folder.path(), SQUARES, "x.csv", &more)
+            .0
+            .refused(parts);
+    };
+    refused("node", &["node", "index, squares"]);
+    refused("squares,squares", &["squares", "twice"]);
+    // Results of other lengths do not matter where they are not asked for.
+    let lists = std::fs::read_to_string(format!("{PROGRAMS}/lists.json")).unwrap();
+    let more = ["--columns", "levels"];
+    let (done, bytes) = run_with(folder.path(), &lists, "x.npy", &more);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(!bytes.is_empty());
 }
 
 #[test]

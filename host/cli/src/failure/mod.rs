@@ -62,11 +62,10 @@ fn option(error: &CliError) -> Value {
         CliError::UnknownOutput { path } => json!({"kind": "unknown_output", "path": path}),
         CliError::UnknownPicture { path } => json!({"kind": "unknown_picture", "path": path}),
         CliError::NoSuchColumn { column, known } => {
-            let known: Vec<&str> = known.iter().map(|column| column.name()).collect();
-            json!({"kind": "no_such_column", "column": column.name(), "known": known})
+            json!({"kind": "no_such_column", "column": column, "known": known})
         }
         CliError::ColumnTwice { column } => {
-            json!({"kind": "column_twice", "column": column.name()})
+            json!({"kind": "column_twice", "column": column})
         }
         CliError::Write(error) => json!({
             "kind": "write", "path": error.path.to_string_lossy(),

@@ -1,10 +1,12 @@
 //! The results of a program as a file: a row for each number of a value, a column for each result.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use npyz::{DType, Field, TypeStr, WriterBuilder};
 use serde_json::Value;
 
+use crate::error::CliError;
 use crate::program::ProgramFailure;
 use crate::report::table::RowFormat;
 use seawall::program::{Kind, TextResult};
@@ -12,11 +14,74 @@ use seawall::program::{Kind, TextResult};
 /// Name of the first column, the number of the value.
 const INDEX: &str = "index";
 
-/// A result: its name, its kind, its values; a float that is no number is null.
+/// A column: its name, its kind, its values; a float that is no number is null. Without values, the
+/// number of each row.
+#[derive(Clone, Copy)]
 pub(super) struct ResultColumn<'a> {
     pub(super) name: &'a str,
     pub(super) kind: Kind,
-    pub(super) values: &'a [Value],
+    pub(super) values: Option<&'a [Value]>,
+}
+
+impl ResultColumn<'_> {
+    /// The number of each row.
+    const INDEX: Self = Self {
+        name: INDEX,
+        kind: Kind::U64,
+        values: None,
+    };
+
+    /// The cell of a row; `None` beyond the last value.
+    fn cell(&self, row: usize) -> Option<Cow<'_, Value>> {
+        match self.values {
+            None => Some(Cow::Owned(row.into())),
+            Some(values) => values.get(row).map(Cow::Borrowed),
+        }
+    }
+}
+
+/// The columns that a file has: those asked for, or the number of each row and all results.
+pub(super) struct Choice(Vec<Option<usize>>);
+
+impl Choice {
+    /// The columns with these names.
+    pub(super) fn of(asked: &[String], results: &[TextResult]) -> Result<Self, CliError> {
+        let known = std::iter::once(INDEX).chain(results.iter().map(|result| result.name.as_str()));
+        let known: Vec<&str> = known.collect();
+        let place = |name: &String| known.iter().position(|known| known == name);
+        let mut places = Vec::new();
+        for column in asked {
+            let Some(at) = place(column) else {
+                let known = known.iter().map(|known| (*known).to_owned()).collect();
+                let column = column.clone();
+                return Err(CliError::NoSuchColumn { column, known });
+            };
+            if places.contains(&at) {
+                let column = column.clone();
+                return Err(CliError::ColumnTwice { column });
+            }
+            places.push(at);
+        }
+        if places.is_empty() {
+            places.extend(0..known.len());
+        }
+        Ok(Self(places.iter().map(|at| at.checked_sub(1)).collect()))
+    }
+
+    /// The results among them, in their order.
+    fn results<'a, T>(&self, of: &'a [T]) -> Vec<&'a T> {
+        let places = self.0.iter().flatten();
+        places.filter_map(|at| of.get(*at)).collect()
+    }
+
+    /// These columns of all results.
+    fn columns<'a>(&self, of: &[ResultColumn<'a>]) -> Vec<ResultColumn<'a>> {
+        let column = |at: &Option<usize>| match at {
+            None => Some(ResultColumn::INDEX),
+            Some(at) => of.get(*at).copied(),
+        };
+        self.0.iter().filter_map(column).collect()
+    }
 }
 
 /// Refuses results that a file of this format cannot name.
@@ -40,9 +105,11 @@ pub(super) fn check(results: &[TextResult], format: RowFormat) -> Result<(), Pro
 /// Refuses results of different lengths in a file whose rows are whole.
 pub(super) fn check_lengths(
     results: &[TextResult],
+    choice: &Choice,
     format: RowFormat,
 ) -> Result<(), ProgramFailure> {
-    let [first, ..] = results else {
+    let results = choice.results(results);
+    let [first, ..] = results.as_slice() else {
         return Ok(());
     };
     let other = results.iter().find(|result| result.count != first.count);
@@ -55,77 +122,102 @@ pub(super) fn check_lengths(
     }
 }
 
-/// Writes all rows, as many as the longest result has values. Where a shorter one ends, cells are
-/// empty, or null.
+/// Writes all rows, as many as the longest of these results has values. Where a shorter one ends,
+/// cells are empty, or null. One column alone is a plain array.
 pub(super) fn write(
-    columns: &[ResultColumn<'_>],
-    format: RowFormat,
+    results: &[ResultColumn<'_>],
+    (choice, format): (&Choice, RowFormat),
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let columns = choice.columns(results);
+    let rows = match rows(&columns) {
+        None => rows(results),
+        rows => rows,
+    };
+    let rows = rows.unwrap_or(0);
     match format {
-        RowFormat::Csv => write_csv(columns, out),
-        RowFormat::Json => write_json(columns, out),
-        RowFormat::Npy => write_npy(columns, out),
+        RowFormat::Csv => write_csv(&columns, rows, out),
+        RowFormat::Json => write_json(&columns, rows, out),
+        RowFormat::Npy => write_npy(&columns, rows, out),
     }
 }
 
-fn rows(columns: &[ResultColumn<'_>]) -> usize {
-    let lengths = columns.iter().map(|column| column.values.len());
-    lengths.max().unwrap_or(0)
+/// Values of the longest of these columns that have values.
+fn rows(columns: &[ResultColumn<'_>]) -> Option<usize> {
+    let lengths = columns.iter().filter_map(|column| column.values);
+    lengths.map(<[Value]>::len).max()
 }
 
-fn write_csv(columns: &[ResultColumn<'_>], out: &mut dyn Write) -> io::Result<()> {
+fn write_csv(columns: &[ResultColumn<'_>], rows: usize, out: &mut dyn Write) -> io::Result<()> {
     let mut lines = csv::Writer::from_writer(out);
-    let names = columns.iter().map(|column| column.name);
-    lines.write_record(std::iter::once(INDEX).chain(names))?;
-    for row in 0..rows(columns) {
-        let cells = columns.iter().map(|column| match column.values.get(row) {
-            None | Some(Value::Null) => String::new(),
-            Some(value) => value.to_string(),
-        });
-        lines.write_record(std::iter::once(row.to_string()).chain(cells))?;
+    lines.write_record(columns.iter().map(|column| column.name))?;
+    for row in 0..rows {
+        let cells = columns
+            .iter()
+            .map(|column| match column.cell(row).as_deref() {
+                None | Some(Value::Null) => String::new(),
+                Some(value) => value.to_string(),
+            });
+        lines.write_record(cells)?;
     }
     lines.flush()
 }
 
-fn write_json(columns: &[ResultColumn<'_>], mut out: &mut dyn Write) -> io::Result<()> {
+fn write_json(
+    columns: &[ResultColumn<'_>],
+    rows: usize,
+    mut out: &mut dyn Write,
+) -> io::Result<()> {
     out.write_all(b"[")?;
-    for row in 0..rows(columns) {
-        let between = if row == 0 { "" } else { "," };
-        write!(out, "{between}\n{{\"{INDEX}\":{row}")?;
-        for column in columns {
-            out.write_all(b",")?;
+    for row in 0..rows {
+        out.write_all(if row == 0 { b"\n" } else { b",\n" })?;
+        if let [column] = columns {
+            write_value(column, row, out)?;
+            continue;
+        }
+        for (at, column) in columns.iter().enumerate() {
+            out.write_all(if at == 0 { b"{" } else { b"," })?;
             serde_json::to_writer(&mut out, column.name)?;
-            let value = column.values.get(row).unwrap_or(&Value::Null);
-            write!(out, ":{value}")?;
+            out.write_all(b":")?;
+            write_value(column, row, out)?;
         }
         out.write_all(b"}")?;
     }
     out.write_all(b"\n]\n")
 }
 
-fn write_npy(columns: &[ResultColumn<'_>], mut out: &mut dyn Write) -> io::Result<()> {
-    let field = |name: &str, kind: &str| {
-        let dtype: TypeStr = kind.parse().map_err(io::Error::other)?;
-        Ok::<_, io::Error>(Field {
-            name: name.to_owned(),
-            dtype: DType::Plain(dtype),
-        })
-    };
-    let mut fields = vec![field(INDEX, "<u8")?];
-    for column in columns {
-        fields.push(field(column.name, numpy(column.kind))?);
+fn write_value(column: &ResultColumn<'_>, row: usize, out: &mut dyn Write) -> io::Result<()> {
+    match column.cell(row) {
+        Some(value) => write!(out, "{value}"),
+        None => out.write_all(b"null"),
     }
-    let count = rows(columns);
+}
+
+fn write_npy(columns: &[ResultColumn<'_>], rows: usize, mut out: &mut dyn Write) -> io::Result<()> {
+    let plain = |kind: Kind| {
+        let kind: TypeStr = numpy(kind).parse().map_err(io::Error::other)?;
+        Ok::<_, io::Error>(DType::Plain(kind))
+    };
+    let dtype = match columns {
+        [column] => plain(column.kind)?,
+        columns => {
+            let field = |column: &ResultColumn<'_>| {
+                Ok(Field {
+                    name: column.name.to_owned(),
+                    dtype: plain(column.kind)?,
+                })
+            };
+            DType::Record(columns.iter().map(field).collect::<io::Result<_>>()?)
+        }
+    };
     npyz::WriteOptions::new_header_only()
-        .dtype(DType::Record(fields))
-        .shape(&[count as u64])
+        .dtype(dtype)
+        .shape(&[rows as u64])
         .writer(&mut out)
         .write_header_only()?;
-    for row in 0..count {
-        out.write_all(&(row as u64).to_le_bytes())?;
+    for row in 0..rows {
         for column in columns {
-            write_bytes(column.kind, column.values.get(row), out)?;
+            write_bytes(column.kind, column.cell(row).as_deref(), out)?;
         }
     }
     Ok(())

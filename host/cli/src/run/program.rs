@@ -10,7 +10,7 @@ use std::time::Instant;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::columns::{self, ResultColumn};
+use super::columns::{self, Choice, ResultColumn};
 use super::spans::Spans;
 use crate::error::CliError;
 use crate::output::print;
@@ -37,6 +37,8 @@ pub(super) struct Asked<'a> {
     pub(super) repeat: NonZeroU32,
     /// The file of `--out`, and its format.
     pub(super) table: Option<(&'a Path, RowFormat)>,
+    /// The columns of that file; all of them if none is named.
+    pub(super) columns: &'a [String],
     /// Whether standard output takes that file.
     pub(super) is_for_rows: bool,
     pub(super) json: bool,
@@ -56,6 +58,7 @@ pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
     if let Some((_, format)) = asked.table {
         columns::check(&sketch.results, format)?;
     }
+    let choice = Choice::of(asked.columns, &sketch.results)?;
     let started = Instant::now();
     let graph = load(asked.graph, &asked.options, None)?.graph;
     let load_ns = elapsed_ns(started);
@@ -64,7 +67,7 @@ pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
         edges: graph.edges(),
     })?;
     if let Some((_, format)) = asked.table {
-        columns::check_lengths(&program.results, format)?;
+        columns::check_lengths(&program.results, &choice, format)?;
     }
     let executor = asked.machine.executor.unwrap_or(Executor::Cpu);
     let request = plan_request(&graph, &program.program, (executor, &asked.machine));
@@ -93,7 +96,7 @@ pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
     };
     if let Some((path, format)) = asked.table {
         let columns: Vec<_> = report.results.iter().map(ResultReport::column).collect();
-        write_whole(path, |out| columns::write(&columns, format, out))?;
+        write_whole(path, |out| columns::write(&columns, (&choice, format), out))?;
     }
     if asked.json {
         print(|out| {
@@ -156,7 +159,7 @@ impl ResultReport {
         ResultColumn {
             name: &self.name,
             kind: self.kind,
-            values: &self.values,
+            values: Some(&self.values),
         }
     }
 }

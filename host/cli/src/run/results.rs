@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::CliError;
 use crate::files::Outputs;
@@ -19,16 +19,11 @@ pub(super) struct OutputArgs {
     /// Write one row per node: .csv, .json or .npy.
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
-    /// Columns of that file, separated by commas; a single one is a plain array in .json and .npy
-    /// [default: all columns of the result].
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        value_name = "NAMES",
-        requires = "out"
-    )]
-    columns: Vec<TableColumn>,
+    /// Columns of that file, separated by commas: graph, name, node (or id), value, parent, from, to
+    /// of what the result has, or index and the results of a program; a single one is a plain array
+    /// in .json and .npy [default: all columns of the result].
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", requires = "out")]
+    pub(super) columns: Vec<String>,
     /// Print the report as one JSON object.
     #[arg(long)]
     pub(super) json: bool,
@@ -107,20 +102,24 @@ impl OutputArgs {
 
     /// Returns the requested columns, or all that are `known`.
     fn columns(&self, known: &'static [TableColumn]) -> Result<Vec<TableColumn>, CliError> {
-        for (at, column) in self.columns.iter().enumerate() {
-            if !known.contains(column) {
-                let (column, known) = (*column, known);
+        let mut columns = Vec::new();
+        for name in &self.columns {
+            let column = TableColumn::from_str(name, false);
+            let Some(column) = column.ok().filter(|column| known.contains(column)) else {
+                let known = known.iter().map(|column| column.name().to_owned());
+                let (column, known) = (name.clone(), known.collect());
                 return Err(CliError::NoSuchColumn { column, known });
+            };
+            if columns.contains(&column) {
+                let column = name.clone();
+                return Err(CliError::ColumnTwice { column });
             }
-            if self.columns[..at].contains(column) {
-                return Err(CliError::ColumnTwice { column: *column });
-            }
+            columns.push(column);
         }
-        let columns: &[TableColumn] = match self.columns.as_slice() {
-            [] => known,
-            asked => asked,
-        };
-        Ok(columns.to_vec())
+        if columns.is_empty() {
+            columns.extend(known);
+        }
+        Ok(columns)
     }
 
     pub(super) fn write(
