@@ -7,7 +7,10 @@
 //! sources, or is refused by the driver. `host/src/backend/cuda/precompiled.rs` describes and
 //! reads the file.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::ScopedJoinHandle;
 
 use clap::Args;
 use object::read::elf::{ElfFile64, FileHeader};
@@ -52,11 +55,9 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     })?;
     let mut index = format!("{FORMAT}\n{}\n", sources()?);
     let mut code = Vec::new();
-    for wanted in precompiled() {
-        let mut plain = assemble(&ptxas, &wanted)?;
-        blank_frames(&mut plain);
-        let packed = xz::pack(&plain)?;
-        let line = format!("{} {} {}", line_of(&wanted), packed.len(), plain.len());
+    let wanted = precompiled();
+    for (wanted, (packed, plain)) in wanted.iter().zip(pieces(&ptxas, &wanted)?) {
+        let line = format!("{} {} {}", line_of(wanted), packed.len(), plain);
         println!("{line}");
         index.push_str(&line);
         index.push('\n');
@@ -67,6 +68,37 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     file.extend(code);
     println!("wrote host/ptx/precompiled.bin ({} bytes)", file.len());
     std::fs::write(&path, file).map_err(|source| at("writing", &path, source))
+}
+
+/// Machine code, packed, and its plain length.
+type Piece = (Vec<u8>, usize);
+
+/// The pieces in this order, made on all cores.
+fn pieces(ptxas: &Ptxas, wanted: &[Precompiled]) -> Result<Vec<Piece>, Error> {
+    let make = |wanted| {
+        let mut plain = assemble(ptxas, wanted)?;
+        blank_frames(&mut plain);
+        Ok((xz::pack(&plain)?, plain.len()))
+    };
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let mut made = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(wanted) = wanted.get(at) else {
+                return made;
+            };
+            made.push((at, make(wanted)));
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let mut pieces: Vec<(usize, Result<Piece, Error>)> = std::thread::scope(|scope| {
+        let started: Vec<_> = (0..threads).map(|_| scope.spawn(take)).collect();
+        let made = started.into_iter().map(ScopedJoinHandle::join);
+        made.flat_map(Result::unwrap_or_default).collect()
+    });
+    pieces.sort_by_key(|(at, _)| *at);
+    pieces.into_iter().map(|(_, piece)| piece).collect()
 }
 
 /// Machine, kernel and lanes of a block.

@@ -14,8 +14,8 @@ use seawall_core::abi::ring::{ARGUMENTS, ControlBlock, Kind, SlotRecord};
 use seawall_core::abi::serve::POST_WORDS;
 use seawall_core::protocol::{Layout, Read, Ring, Scope, Worker, post};
 
-/// Posts that a look takes at most.
-const POSTS: usize = 8;
+/// Posts that a look takes at most. A look and the work of one lane take as long for all of them.
+const POSTS: usize = 16;
 
 /// Half of the time of a look, cycles.
 const HALF_LOOK: u32 = 1_200;
