@@ -57,6 +57,22 @@ impl Control {
         self.words.address()
     }
 
+    /// Forgets an earlier run, a lane some words each. A block barrier follows before the next.
+    #[inline(always)]
+    pub fn clear<G: Grid>(self, grid: G) {
+        let mut at = grid.lane();
+        while at < Self::WORDS {
+            self.words.store(grid, at, 0);
+            at += grid.lanes();
+        }
+    }
+
+    /// The code of the fault that ended the run.
+    #[inline(always)]
+    pub fn fault_code<G: Grid>(self, grid: G) -> u32 {
+        self.words.load(grid, FAULT + word_of!(FaultRecord, code))
+    }
+
     /// Arrives at the grid barrier.
     #[inline(always)]
     pub fn arrive<G: Grid>(self, grid: G) {

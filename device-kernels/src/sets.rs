@@ -36,6 +36,14 @@ pub trait WaveSet: 'static {
     }
 }
 
+/// No wave at all: for services that run no programs.
+#[derive(Debug)]
+pub struct Nothing;
+
+impl WaveSet for Nothing {
+    const FAMILIES: u32 = 0;
+}
+
 /// Searches and operations on words.
 #[derive(Debug)]
 pub struct Searches;

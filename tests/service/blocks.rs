@@ -1,7 +1,7 @@
 //! The kernel of a GPU's service, its blocks on threads.
 
 use seawall::service::On;
-use seawall_tests::serving::{books, pairs, windows};
+use seawall_tests::serving::{books, pairs, programs, windows};
 
 #[test]
 fn pairs_are_as_far_as_oracles_say() {
@@ -21,6 +21,17 @@ fn what_must_be_refused_is_refused() {
 #[test]
 fn what_needs_threads_does_not_start() {
     windows::needs_threads(On::Blocks).unwrap();
+}
+
+#[test]
+fn programs_find_what_sessions_of_their_own_find() {
+    programs::check(On::Blocks, 2, (1, 6)).unwrap();
+    programs::check(On::Threads, 2, (2, 2)).unwrap();
+}
+
+#[test]
+fn programs_that_take_too_long_end_and_leave_the_service_well() {
+    programs::late(On::Blocks).unwrap();
 }
 
 #[test]

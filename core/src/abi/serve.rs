@@ -59,6 +59,10 @@ pub struct ServeRecord {
     pub edges: u32,
     /// 1 if the edges have whole weights.
     pub is_weighted: u32,
+    /// Programs that queries may run.
+    pub programs: u32,
+    /// Zero.
+    pub rest: u32,
     /// The ring that the host sees.
     pub host: u64,
     /// Control block, slots and [`ServeState`] that only the machine sees.
@@ -81,8 +85,28 @@ pub struct ServeRecord {
     pub scratch_stride: u64,
     /// Time that a slot may take, nanoseconds.
     pub slot_budget_ns: u64,
+    /// A [`ServeProgram`] for each program of each worker, worker after worker.
+    pub program_table: u64,
 }
-assert_words!(ServeRecord, 14 + 11 * 2);
+assert_words!(ServeRecord, 16 + 12 * 2);
+
+/// A program as one worker runs it, with memory of its own; addresses are those of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(C)]
+pub struct ServeProgram {
+    /// Its launch record.
+    pub launch: u64,
+    /// Its inputs.
+    pub inputs: u64,
+    /// The register that answers a query.
+    pub result: u64,
+    /// Words of the inputs.
+    pub input_words: u32,
+    /// Words of that register.
+    pub result_words: u32,
+}
+assert_words!(ServeProgram, 8);
 
 /// Words behind the device's slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]

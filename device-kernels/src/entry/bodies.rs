@@ -5,9 +5,11 @@ use crate::grid::Grid;
 use crate::grid::nvptx::Device;
 use crate::launch::Launch;
 use crate::run::{self, Batch, BodyLaunch};
+use crate::serve::{self, Serve};
 use crate::sets::WaveSet;
 pub use seawall_core::abi::batch::BatchRecord;
 pub use seawall_core::abi::program::LaunchRecord;
+pub use seawall_core::abi::serve::ServeRecord;
 
 /// A whole program; a cooperative launch.
 ///
@@ -56,4 +58,16 @@ pub unsafe fn batch<G: Grid, S: WaveSet>(grid: G, record: *const BatchRecord) {
     // SAFETY: the caller keeps this function's contract.
     let batch = unsafe { Batch::new(record) };
     run::run_batch::<G, S>(grid, batch);
+}
+
+/// A service: couriers, a clerk, and workers that run programs of these waves, until a host ends
+/// them.
+///
+/// # Safety
+/// As [`Serve::new`].
+#[inline(always)]
+pub unsafe fn serve<S: WaveSet>(record: *const ServeRecord) {
+    // SAFETY: the caller keeps this function's contract.
+    let served = unsafe { Serve::new(record) };
+    serve::serve::<Device, S>(Device {}, served);
 }

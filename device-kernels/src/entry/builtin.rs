@@ -6,8 +6,7 @@ use crate::grid::Grid;
 use crate::grid::nvptx::{CompactDevice, Device};
 use crate::launch::Launch;
 use crate::run;
-use crate::serve::Serve;
-use crate::sets::{All, CodeAlone, Ready, Rounds, Searches};
+use crate::sets::{All, CodeAlone, Nothing, Ready, Rounds, Searches};
 use seawall_core::abi::batch::BatchRecord;
 use seawall_core::abi::program::LaunchRecord;
 use seawall_core::abi::serve::ServeRecord;
@@ -210,10 +209,19 @@ pub unsafe extern "ptx-kernel" fn seawall_batch_search(record: *const BatchRecor
 /// A service: couriers, a clerk and workers that stay until a host ends them.
 ///
 /// # Safety
-/// As [`Serve::new`].
+/// As [`Serve::new`](crate::serve::Serve::new).
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn seawall_serve(record: *const ServeRecord) {
     // SAFETY: the caller keeps this function's contract.
-    let serve = unsafe { Serve::new(record) };
-    crate::serve::serve(Device {}, serve);
+    unsafe { bodies::serve::<Nothing>(record) };
+}
+
+/// A service whose workers run programs too.
+///
+/// # Safety
+/// As [`Serve::new`](crate::serve::Serve::new).
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_serve_all(record: *const ServeRecord) {
+    // SAFETY: the caller keeps this function's contract.
+    unsafe { bodies::serve::<All>(record) };
 }

@@ -139,15 +139,18 @@ pub fn run_batch<G: Grid, S: WaveSet>(grid: G, batch: Batch) {
             return;
         }
         let launch = batch.launch(grid, index);
-        if run_graph::<G, S>(grid, launch, deadline).is_err() && grid.lane() == 0 {
+        if run_alone::<G, S>(grid, launch, deadline).is_err() && grid.lane() == 0 {
             batch.note_fault(grid, index + 1);
         }
     }
 }
 
-/// Runs one graph's program in this block alone.
+/// Runs one graph's program in this block alone, until a time of [`Grid::now_ns`] at most.
+///
+/// # Errors
+/// If the run stops; the control block's fault record says why.
 #[inline(always)]
-fn run_graph<G: Grid, S: WaveSet>(grid: G, launch: Launch, deadline: u64) -> Result<(), Stop> {
+pub fn run_alone<G: Grid, S: WaveSet>(grid: G, launch: Launch, deadline: u64) -> Result<(), Stop> {
     let control = launch.control(grid);
     if !launch.is_current(grid) {
         return Err(control.fault(grid, FaultCode::BadLaunch, ProgramPoint::default()));

@@ -15,6 +15,6 @@ mod program;
 mod launched;
 mod batch;
 
-pub use batch::{Batch, run_batch};
+pub use batch::{Batch, run_alone, run_batch};
 pub use launched::{BodyLaunch, again, begin_loop, loop_goes_on, run_body, run_one_group};
 pub use program::{cross_barriers, run_program};

@@ -14,6 +14,7 @@ mod courier;
 mod lengths;
 mod pairs;
 mod places;
+mod program;
 mod record;
 mod together;
 mod worker;
@@ -21,20 +22,21 @@ mod worker;
 pub use record::{Serve, scratch_words};
 
 use crate::grid::Grid;
+use crate::sets::WaveSet;
 use record::Trade;
 use seawall_core::abi::ring::Shutdown;
 
-/// Serves until a host orders the end. Every lane of the grid calls this once; blocks need not be
-/// co-resident, as long as couriers and the clerk are.
+/// Serves until a host orders the end, with programs of these waves. Every lane of the grid calls
+/// this once; blocks need not be co-resident, as long as couriers and the clerk are.
 #[inline(always)]
-pub fn serve<G: Grid>(grid: G, serve: Serve) {
+pub fn serve<G: Grid, S: WaveSet>(grid: G, serve: Serve) {
     let Some(layout) = serve.layout(grid) else {
         return;
     };
     match serve.trade(grid) {
         Trade::Courier(number) => courier::run(grid, (serve, layout), number),
         Trade::Clerk => clerk::run(grid, (serve, layout)),
-        Trade::Worker(number) => worker::run(grid, (serve, layout), number),
+        Trade::Worker(number) => worker::run::<G, S>(grid, (serve, layout), number),
     }
 }
 

@@ -4,10 +4,11 @@ use crate::grid::Grid;
 use crate::memory::{Csr, Proven, word_of};
 use seawall_core::abi::VERSION;
 use seawall_core::abi::ring::PRIORITIES;
-use seawall_core::abi::serve::{MAGIC, POST_WORDS, ServeRecord, ServeState};
+use seawall_core::abi::serve::{MAGIC, POST_WORDS, ServeProgram, ServeRecord, ServeState};
 use seawall_core::protocol::Layout;
 
 const RECORD_WORDS: u32 = (size_of::<ServeRecord>() / 4) as u32;
+const PROGRAM_WORDS: u32 = (size_of::<ServeProgram>() / 4) as u32;
 const STATE_WORDS: u32 = (size_of::<ServeState>() / 4) as u32;
 
 /// Words of a search's own counters, before its arrays.
@@ -182,6 +183,19 @@ impl Serve {
         let words = scratch_words(self.nodes(grid));
         // SAFETY: `new` promises so much memory for each worker.
         unsafe { Proven::trusted(first, words as u32) }
+    }
+
+    /// Program `number` of a worker, the words of a [`ServeProgram`]; `None` if there is none.
+    pub(super) fn program<G: Grid>(self, grid: G, worker: u32, number: u32) -> Option<Proven> {
+        let programs = self.word(grid, word_of!(ServeRecord, programs));
+        if number >= programs {
+            return None;
+        }
+        let before = worker as usize * programs as usize + number as usize;
+        let table = self.address(grid, word_of!(ServeRecord, program_table));
+        let first = table.wrapping_add(before * PROGRAM_WORDS as usize);
+        // SAFETY: `new` promises an entry for each program of each worker.
+        Some(unsafe { Proven::trusted(first, PROGRAM_WORDS) })
     }
 
     /// Time that a slot may take, nanoseconds.

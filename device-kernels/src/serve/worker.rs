@@ -6,9 +6,11 @@ use super::is_over;
 use super::lengths::Lengths;
 use super::pairs::Pairs;
 use super::places::Places;
+use super::program::{Program, Span};
 use super::record::Serve;
 use crate::grid::Grid;
 use crate::memory::word_of;
+use crate::sets::WaveSet;
 use seawall_core::abi::ring::{ControlBlock, FaultCode, Kind, RESULTS};
 use seawall_core::protocol::{Claim, Layout, Outcome, Read, Refusal, Ring, Scope, Worker};
 
@@ -24,6 +26,9 @@ const BOARD: u32 = 0;
 /// First word after the board.
 pub(super) const BEHIND_BOARD: u32 = 16;
 
+/// Arguments of a task: first those that all tasks have, then the tenant, then the rest.
+type Words = [u32; 6];
+
 /// What all lanes do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Task {
@@ -31,11 +36,12 @@ enum Task {
     Hops,
     Lengths,
     Neighbours,
+    Program,
 }
 
 /// Serves as worker `number` until the end.
 #[inline(never)]
-pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout), number: u32) {
+pub(super) fn run<G: Grid, S: WaveSet>(grid: G, (serve, layout): (Serve, Layout), number: u32) {
     let words = [serve.device(grid), serve.host(grid)];
     // SAFETY: `Serve::new` promises these words for the layout.
     let places = unsafe { Places::new(grid, words, layout) };
@@ -49,7 +55,7 @@ pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout), number: u3
     loop {
         let mut held = None;
         if grid.lane() == 0 {
-            held = bench.next();
+            held = bench.next::<S>();
         }
         grid.block_barrier();
         let [task, first, second, third] = [0, 1, 2, 3].map(|at| board(grid, at));
@@ -58,6 +64,9 @@ pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout), number: u3
             Task::Hops => bench.hops((first, second), third != 0),
             Task::Lengths => bench.lengths((first, second)),
             Task::Neighbours => bench.neighbours(ring, [first, second, third]),
+            // Not even the call is in a kernel that runs no programs.
+            Task::Program if S::FAMILIES != 0 => bench.program::<S>(ring, first),
+            Task::Program => Err(Refusal::new(FaultCode::NoSuchProgram, first)),
         };
         grid.block_barrier();
         if let Some(claim) = held {
@@ -74,6 +83,7 @@ const fn task_of(word: u32) -> Task {
         1 => Task::Hops,
         2 => Task::Lengths,
         3 => Task::Neighbours,
+        4 => Task::Program,
         _ => Task::End,
     }
 }
@@ -85,9 +95,8 @@ fn board<G: Grid>(grid: G, at: u32) -> u32 {
 }
 
 #[inline(always)]
-fn write<G: Grid>(grid: G, task: Task, words: [u32; 4]) {
-    let [first, second, third, tenant] = words;
-    for (at, word) in (BOARD..).zip([task as u32, first, second, third, tenant]) {
+fn write<G: Grid>(grid: G, task: Task, words: Words) {
+    for (at, word) in (BOARD..).zip([task as u32].into_iter().chain(words)) {
         // SAFETY: the board is among the block's words.
         unsafe { grid.shared_store(at, word) };
     }
@@ -112,12 +121,12 @@ impl<G: Grid> Bench<'_, G> {
     /// Claims and answers until there is work for all lanes, which is on the board then; one lane
     /// calls this.
     #[inline(never)]
-    fn next(&mut self) -> Option<Claim> {
+    fn next<S: WaveSet>(&mut self) -> Option<Claim> {
         let grid = self.grid;
         let mut rest_ns = 0;
         loop {
             if is_over(self.order(word_of!(ControlBlock, shutdown))) {
-                write(grid, Task::End, [0; 4]);
+                write(grid, Task::End, Words::default());
                 return None;
             }
             if self.number >= self.order(word_of!(ControlBlock, workers)) {
@@ -133,7 +142,7 @@ impl<G: Grid> Bench<'_, G> {
             let ring = self.worker.ring();
             let outcome = match ring.execute(&claim) {
                 Some(outcome) => outcome,
-                None => match self.prepare(&claim) {
+                None => match self.prepare::<S>(&claim) {
                     Ok((task, words)) => {
                         write(grid, task, words);
                         return Some(claim);
@@ -151,21 +160,31 @@ impl<G: Grid> Bench<'_, G> {
     }
 
     /// What all lanes do for a claim.
-    fn prepare(&self, claim: &Claim) -> Result<(Task, [u32; 4]), Refusal> {
+    fn prepare<S: WaveSet>(&self, claim: &Claim) -> Result<(Task, Words), Refusal> {
         let slot = claim.slot();
-        let [first, second, third, ..] = slot.arguments;
+        let [first, second, third, fourth, fifth, ..] = slot.arguments;
         let kind = claim.work()?;
-        let words = [first, second, third, slot.tenant];
+        let words = [first, second, third, slot.tenant, fourth, fifth];
+        let hops = |counts| [first, second, counts, slot.tenant, 0, 0];
         self.check_node(first, kind)?;
         if matches!(kind, Kind::Reach | Kind::Distance) {
             self.check_node(second, kind)?;
         }
         match kind {
-            Kind::Reach => Ok((Task::Hops, [first, second, 0, slot.tenant])),
-            Kind::Distance if third == 0 => Ok((Task::Hops, [first, second, 1, slot.tenant])),
+            Kind::Reach => Ok((Task::Hops, hops(0))),
+            Kind::Distance if third == 0 => Ok((Task::Hops, hops(1))),
             Kind::Distance if self.serve.weights(self.grid).is_some() => Ok((Task::Lengths, words)),
             Kind::Distance => Err(Refusal::new(FaultCode::BadArgument, third)),
             Kind::Neighbours => Ok((Task::Neighbours, words)),
+            Kind::RunProgram if S::FAMILIES != 0 => {
+                let program = self.serve.program(self.grid, self.number, first);
+                let unknown = Refusal::new(FaultCode::NoSuchProgram, first);
+                let program = Program::new(self.grid, program.ok_or(unknown)?);
+                if program.input_words() != third {
+                    return Err(Refusal::new(FaultCode::BadArgument, third));
+                }
+                Ok((Task::Program, words))
+            }
             Kind::RunProgram => Err(Refusal::new(FaultCode::NoSuchProgram, first)),
             _ => Err(Refusal::new(FaultCode::UnknownOpcode, slot.opcode)),
         }
@@ -214,6 +233,26 @@ impl<G: Grid> Bench<'_, G> {
         }))
     }
 
+    /// Runs a program with the words of a span, for those of another.
+    #[inline(always)]
+    fn program<S: WaveSet>(
+        &self,
+        ring: Ring<'_, Places<G>>,
+        number: u32,
+    ) -> Result<[u32; RESULTS], Refusal> {
+        let [address, words, tenant, to, capacity] = [2, 3, 4, 5, 6].map(|at| board(self.grid, at));
+        let span = |address, words| Span {
+            tenant,
+            address,
+            words,
+        };
+        let program = self.serve.program(self.grid, self.number, number);
+        let unknown = Refusal::new(FaultCode::NoSuchProgram, number);
+        let program = Program::new(self.grid, program.ok_or(unknown)?);
+        let spans = (span(address, words), span(to, capacity));
+        program.run::<S>(ring, spans, &self.deadline())
+    }
+
     /// Writes what fits of a node's neighbours, a lane each, and counts the rest.
     #[inline(always)]
     fn neighbours(
@@ -246,6 +285,11 @@ pub(super) struct Deadline<G> {
 }
 
 impl<G: Grid> Deadline<G> {
+    /// That time.
+    pub(super) const fn at_ns(&self) -> u64 {
+        self.at_ns
+    }
+
     /// Whether the time is over, or the service ends by force.
     #[inline(always)]
     pub(super) fn is_over(&self) -> bool {
@@ -261,7 +305,7 @@ impl<G: Grid> Deadline<G> {
 /// The refusal of a slot that takes too long.
 pub(super) const LATE: Refusal = Refusal::new(FaultCode::TimeBudget, 0);
 
-fn results([first, second, third]: [u32; 3]) -> [u32; RESULTS] {
+pub(super) fn results([first, second, third]: [u32; 3]) -> [u32; RESULTS] {
     let mut results = [0; RESULTS];
     for (result, word) in results.iter_mut().zip([first, second, third]) {
         *result = word;

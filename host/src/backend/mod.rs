@@ -15,6 +15,7 @@ mod cancel;
 mod program_session;
 mod memory;
 mod record;
+mod tables;
 mod threads;
 mod trace;
 mod work;
@@ -25,6 +26,7 @@ pub mod gpu;
 pub mod lanes;
 pub(crate) mod pages;
 pub(crate) mod serve;
+pub(crate) mod served;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 #[cfg(not(feature = "cuda"))]

@@ -71,6 +71,14 @@ impl Outgrowing {
     }
 }
 
+/// Refuses a program whose distances may exceed 32 bits, as nobody looks at them.
+///
+/// # Errors
+/// As [`Outgrowing::of`], for each of its searches.
+pub(super) fn check_sure(program: &EncodedProgram, graph: &Graph) -> Result<(), BackendError> {
+    check_hidden(&searched(program), graph)
+}
+
 /// Refuses searches along weights that the graph does not have.
 fn check_kinds(searches: &[Searched], graph: &Graph) -> Result<(), BackendError> {
     let Some(found) = graph.weight_kind() else {

@@ -36,6 +36,7 @@ impl Pages {
     }
 
     /// Bytes of all pages.
+    #[cfg(any(feature = "cuda", test))]
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(self.0.as_slice())
     }

@@ -1,6 +1,7 @@
 //! Services whose workers are blocks of a grid: what a machine is given to run one.
 
 use super::pages::Pages;
+use super::served::ServedProgram;
 use crate::graph::{Graph, WeightKind};
 use seawall_core::abi::VERSION;
 use seawall_core::abi::serve::{MAGIC, ServeRecord};
@@ -25,6 +26,8 @@ pub(crate) struct Serving<'a> {
     pub(crate) workers: u32,
     /// Time that a slot may take, nanoseconds.
     pub(crate) slot_budget_ns: u64,
+    /// Programs that queries may run.
+    pub(crate) programs: &'a [ServedProgram<'a>],
 }
 
 /// A machine that serves.
@@ -44,6 +47,8 @@ pub(super) struct ServeAddresses {
     pub(super) device: u64,
     pub(super) scratch: u64,
     pub(super) scratch_stride: u64,
+    /// The records of the workers' programs.
+    pub(super) programs: u64,
     /// Offsets, targets, weights, and the same of incoming edges without weights.
     pub(super) graph: [u64; 5],
 }
@@ -79,6 +84,8 @@ impl Serving<'_> {
             nodes: self.graph.nodes(),
             edges: self.graph.edges(),
             is_weighted: u32::from(self.is_weighted()),
+            programs: self.programs.len() as u32,
+            rest: 0,
             host: addresses.host,
             device: addresses.device,
             posts: addresses.posts,
@@ -90,6 +97,7 @@ impl Serving<'_> {
             scratch: addresses.scratch,
             scratch_stride: addresses.scratch_stride,
             slot_budget_ns: self.slot_budget_ns,
+            program_table: addresses.programs,
         }
     }
 }

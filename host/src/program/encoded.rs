@@ -59,8 +59,8 @@ pub struct GraphNeeds {
 }
 
 /// A planned program as the tables of [`seawall_core::abi::program`], free of
-/// addresses: a backend adds those of its machine.
-#[derive(Clone, Debug, PartialEq)]
+/// addresses: a backend adds those of its machine. The default has nothing to run.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct EncodedProgram {
     /// Nodes of the graphs that it is for.
     pub nodes: u32,

@@ -28,6 +28,13 @@ pub struct Program {
     pub result: RegisterId,
 }
 
+impl Program {
+    /// Whether it has waves of another crate.
+    fn is_open(&self) -> bool {
+        self.program.own.is_some()
+    }
+}
+
 /// Whoever posts queries, with memory of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tenant {
@@ -191,7 +198,9 @@ impl Config {
     pub(super) fn check_machine(&self) -> Result<(), StartError> {
         let what = match self.on {
             On::Threads => return Ok(()),
-            _ if !self.programs.is_empty() => "programs",
+            _ if self.programs.iter().any(Program::is_open) => {
+                "programs with waves of another crate"
+            }
             _ if !self.handlers.is_empty() => "handlers of users' opcodes",
             _ => return Ok(()),
         };

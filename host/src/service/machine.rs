@@ -3,6 +3,7 @@
 
 use super::{GRACE, On, Shared, keeper};
 use crate::backend::serve::{Serving, Started};
+use crate::backend::served::ServedProgram;
 use crate::backend::{BackendError, cpu, cuda};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -48,6 +49,14 @@ fn serve(shared: &Arc<Shared>, on: On, tell: &Told) -> Result<(), BackendError> 
     let Some(posts) = &shared.posts else {
         return Ok(());
     };
+    let programs: Vec<_> = shared
+        .programs
+        .iter()
+        .map(|served| ServedProgram {
+            program: &served.program,
+            result: served.result,
+        })
+        .collect();
     let serving = Serving {
         graph: &shared.graph,
         layout: shared.layout,
@@ -57,6 +66,7 @@ fn serve(shared: &Arc<Shared>, on: On, tell: &Told) -> Result<(), BackendError> 
         posts_each: posts.each(),
         workers: shared.workers,
         slot_budget_ns: u64::try_from(shared.slot_budget.as_nanos()).unwrap_or(u64::MAX),
+        programs: &programs,
     };
     let started = |started: Started| {
         // This is called once.

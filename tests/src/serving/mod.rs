@@ -3,6 +3,7 @@
 pub mod books;
 pub mod load;
 pub mod pairs;
+pub mod programs;
 pub mod warps;
 pub mod windows;
 

@@ -11,6 +11,7 @@ use seawall_core::abi::ring::{
 use seawall_core::abi::serve::{MAGIC, POST_WORDS, PostRecord, ServeRecord, ServeState};
 use seawall_core::protocol::{Layout, Read, Ring, Scope, Setup, Swap, Update, Words, Write};
 use seawall_device::serve::{Serve, scratch_words, serve};
+use seawall_device::sets::All;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -149,7 +150,7 @@ pub fn check() {
             lanes::each((3, 64), 0, |grid| {
                 // SAFETY: all memory of the record outlives the scope, with these lengths.
                 let served = unsafe { Serve::new(record) };
-                serve(grid, served);
+                serve::<_, All>(grid, served);
             });
         });
         let mut host = Host {
@@ -197,6 +198,7 @@ fn record_of(
         scratch: scratch.address().next_multiple_of(8),
         scratch_stride: 0,
         slot_budget_ns: LONG.as_nanos() as u64,
+        ..ServeRecord::default()
     }
 }
 

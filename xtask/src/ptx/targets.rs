@@ -75,6 +75,11 @@ pub(crate) const BOUNDS: &[Bounds] = &[
         blocks: 1,
     },
     Bounds {
+        kernel: "seawall_serve_all",
+        lanes: 512,
+        blocks: 1,
+    },
+    Bounds {
         kernel: "seawall_batch_search",
         lanes: 128,
         blocks: 8,

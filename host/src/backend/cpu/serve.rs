@@ -1,20 +1,25 @@
 //! The kernel of services on threads, one for each block.
 
-use super::SERVICES;
-use crate::backend::BackendError;
+use super::{SERVICES, lines};
+use crate::backend::record::GraphAddresses;
 use crate::backend::serve::{ServeAddresses, Serving, Started};
+use crate::backend::served::{Around, Space};
 use crate::backend::threads::run_blocks;
+use crate::backend::{BackendError, resident_digest};
+use crate::executor::Executor;
 use seawall_core::abi::ring::ControlBlock;
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::{HostGrid, Services};
 use seawall_device::serve::{Serve, scratch_words, serve};
+use seawall_device::sets::All;
 use std::time::Duration;
 
 /// Runs the kernel that GPUs run, and returns when the service ends.
 ///
 /// # Errors
-/// [`BackendError::Threads`] if the system starts no more; `started` was not called then.
+/// [`BackendError::Threads`] if the system starts no more, and as for loading each program;
+/// `started` was not called then.
 pub(crate) fn run(
     serving: &Serving<'_>,
     started: impl FnOnce(Started) + Send,
@@ -32,12 +37,38 @@ pub(crate) fn run(
     let (rows, incoming) = (serving.graph.outgoing(), serving.graph.incoming());
     let weights = serving.graph.weights().unwrap_or(&[]);
     let address = |words: &[u32]| words.as_ptr().addr() as u64;
+    let space = Space::new(serving.programs, serving.graph)?;
+    let digest = resident_digest(serving.graph, Executor::Cpu, 0);
+    let bytes = space.stride() * u64::from(serving.workers);
+    let mut memory = lines("the programs of a service", bytes)?;
+    let base = memory.as_mut_ptr().expose_provenance() as u64;
+    let around = Around {
+        graph: serving.graph,
+        addresses: GraphAddresses {
+            offsets: address(rows.offsets()),
+            targets: address(rows.targets()),
+            weights: serving.graph.weights().map_or(0, address),
+            incoming_offsets: address(incoming.offsets()),
+            incoming_targets: address(incoming.targets()),
+            resident: (&raw const digest).expose_provenance() as u64,
+            ..GraphAddresses::default()
+        },
+        time_budget_ns: serving.slot_budget_ns,
+    };
+    for worker in 0..u64::from(serving.workers) {
+        let start = worker * space.stride();
+        let image = space.image(base + start, &around);
+        let to = bytemuck::cast_slice_mut::<_, u8>(&mut memory);
+        to[start as usize..start as usize + image.len()].copy_from_slice(&image);
+    }
+    let programs = space.table(base, serving.workers);
     let record = serving.record(&ServeAddresses {
         host: serving.ring.start().expose_provenance() as u64,
         posts: serving.posts.start().expose_provenance() as u64,
         device: own.as_mut_ptr().expose_provenance() as u64,
         scratch: scratch.as_mut_ptr().expose_provenance() as u64,
         scratch_stride: stride * 4,
+        programs: programs.as_ptr().expose_provenance() as u64,
         graph: [
             rows.offsets(),
             rows.targets(),
@@ -66,6 +97,6 @@ pub(crate) fn run(
         // SAFETY: the record and all that it points to outlive the blocks, with the lengths that
         // its sizes give; hosts use the ring and the posts as atomics.
         let served = unsafe { Serve::new(std::ptr::with_exposed_provenance(address)) };
-        serve(grid, served);
+        serve::<_, All>(grid, served);
     })
 }

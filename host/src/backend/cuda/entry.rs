@@ -39,6 +39,8 @@ pub(super) enum Entry {
     BatchSearch,
     /// Serves until the host ends it.
     Serve,
+    /// The same, with programs.
+    ServeAll,
     /// Walks a whole program with waves of another crate, whose PTX holds it.
     OwnMega,
     /// Runs the ordinary waves of one top-level group of such a program.
@@ -52,7 +54,7 @@ pub(super) enum Entry {
 impl Entry {
     /// Every entry of the embedded modules, in the order of this enum.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 17] = [
+    pub(super) const ALL: [Self; 18] = [
         Self::Mega,
         Self::MegaSearch,
         Self::MegaRounds,
@@ -70,6 +72,7 @@ impl Entry {
         Self::Batch,
         Self::BatchSearch,
         Self::Serve,
+        Self::ServeAll,
     ];
 
     /// Name of the kernel.
@@ -92,6 +95,7 @@ impl Entry {
             Self::Batch => c"seawall_batch",
             Self::BatchSearch => c"seawall_batch_search",
             Self::Serve => c"seawall_serve",
+            Self::ServeAll => c"seawall_serve_all",
             Self::OwnMega => c"seawall_own_mega",
             Self::OwnGroup => c"seawall_own_group",
             Self::OwnBody => c"seawall_own_body",
@@ -105,7 +109,7 @@ impl Entry {
             Self::Mega | Self::MegaSearch | Self::MegaRounds => 0,
             Self::MegaCode | Self::MegaAll | Self::OwnMega => 0,
             Self::Batch | Self::BatchSearch | Self::BatchAll | Self::OwnBatch => 0,
-            Self::Serve => 0,
+            Self::Serve | Self::ServeAll => 0,
             Self::Group | Self::GroupAll | Self::OwnGroup => 1,
             Self::Begin | Self::Again | Self::Barriers => 1,
             Self::Body | Self::BodyAll | Self::OwnBody | Self::While => 3,

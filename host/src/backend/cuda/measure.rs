@@ -14,9 +14,10 @@ use super::module::Module;
 use super::resident::lane;
 use super::shape::Asked;
 use super::stream::{COPY_LIMIT, Event, Stream};
-use super::tables::{self, Placement};
 use crate::backend::BackendError;
 use crate::backend::record::GraphAddresses;
+use crate::backend::tables::{self, Placement};
+use crate::program::EncodedProgram;
 use cudarc::driver::sys;
 use std::rc::Rc;
 use std::time::Instant;
@@ -55,7 +56,7 @@ impl Meter {
         let context = Context::open(ordinal, None)?;
         let module = Module::load(&context)?;
         let (stream, mut staging) = lane(&context, 0)?;
-        let image = |tables| bare(tables).bare_image();
+        let image = |tables| bare(tables).image(&EncodedProgram::default());
         let tables = DeviceMemory::take(&context, "the measuring tables", image(0).len() as u64)?;
         // SAFETY: the block is as long as any image without a program.
         unsafe { staging.upload(&stream, tables.address(), &image(tables.address()))? };

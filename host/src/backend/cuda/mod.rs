@@ -24,7 +24,6 @@ mod module;
 mod precompiled;
 mod cluster;
 mod launch;
-mod tables;
 mod resident;
 mod loaded;
 mod marks;

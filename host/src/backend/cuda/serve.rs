@@ -15,6 +15,7 @@ use super::stream::{COPY_LIMIT, Stream};
 use crate::backend::BackendError;
 use crate::backend::pages::Pages;
 use crate::backend::serve::{ServeAddresses, Serving, Started};
+use crate::backend::served::{Around, Space};
 use crate::graph::WeightKind;
 use crate::program::encoded::GraphNeeds;
 use bytemuck::{Zeroable, bytes_of};
@@ -112,7 +113,7 @@ fn serve(
 struct Resident<'a> {
     record: DeviceMemory,
     /// Memory that the record points to.
-    _held: (ResidentGraph<'a>, DeviceMemory, DeviceMemory),
+    _held: (ResidentGraph<'a>, DeviceMemory, [DeviceMemory; 3]),
     _mapped: [Registered<'a>; 2],
     kernel: Kernel,
     stream: Stream,
@@ -126,25 +127,42 @@ impl<'a> Resident<'a> {
         context: &Rc<Context>,
         (serving, device): (&Serving<'a>, u32),
     ) -> Result<Self, BackendError> {
-        let kernel = Module::load(context)?.kernel(Entry::Serve)?;
+        let space = Space::new(serving.programs, serving.graph)?;
+        let entry = if serving.programs.is_empty() {
+            Entry::Serve
+        } else {
+            Entry::ServeAll
+        };
+        let kernel = Module::load(context)?.kernel(entry)?;
         let (stream, mut staging) = lane(context, largest_array(serving.graph))?;
-        let graph = upload((serving, device), (&stream, &mut staging))?;
+        let graph = upload((serving, device), &space, (&stream, &mut staging))?;
         let mapped = [
             Registered::new(context, serving.ring)?,
             Registered::new(context, serving.posts)?,
         ];
         let own = DeviceMemory::take(context, "the ring", u64::from(serving.own_words()) * 4)?;
         let stride = (scratch_words(serving.graph.nodes()) * 4).next_multiple_of(256);
-        let workers = workers(&kernel, serving, stride)?;
-        let what = "the searches of a service";
-        let scratch = DeviceMemory::take(context, what, stride * u64::from(workers))?;
+        let workers = workers(&kernel, serving, stride + space.stride())?;
+        let take = |what, each: u64| DeviceMemory::take(context, what, each * u64::from(workers));
+        let scratch = take("the searches of a service", stride)?;
         let addresses = graph.addresses();
+        let around = Around {
+            graph: serving.graph,
+            addresses,
+            time_budget_ns: serving.slot_budget_ns,
+        };
+        let mut uploader = Uploader {
+            stream: &stream,
+            staging: &mut staging,
+        };
+        let [programs, table] = programs(&space, (&around, workers), &mut uploader)?;
         let record = serving.record(&ServeAddresses {
             host: mapped[0].address,
             posts: mapped[1].address,
             device: own.address(),
             scratch: scratch.address(),
             scratch_stride: stride,
+            programs: table.address(),
             graph: [
                 addresses.offsets,
                 addresses.targets,
@@ -169,7 +187,7 @@ impl<'a> Resident<'a> {
         stream.wait("preparing the service", COPY_LIMIT)?;
         Ok(Self {
             record,
-            _held: (graph, own, scratch),
+            _held: (graph, own, [scratch, programs, table]),
             _mapped: mapped,
             kernel,
             stream,
@@ -226,10 +244,15 @@ impl<'a> Resident<'a> {
 /// Uploads all arrays of the graph that searches read.
 fn upload<'a>(
     (serving, device): (&Serving<'a>, u32),
+    space: &Space<'_>,
     (stream, staging): (&Stream, &mut Staging),
 ) -> Result<ResidentGraph<'a>, BackendError> {
     let needs = GraphNeeds {
-        weights: serving.is_weighted().then_some(WeightKind::Integer),
+        weights: if serving.is_weighted() {
+            Some(WeightKind::Integer)
+        } else {
+            space.needs().weights
+        },
         incoming: true,
         tiles: false,
     };
@@ -237,6 +260,29 @@ fn upload<'a>(
     let mut graph = ResidentGraph::upload((serving.graph, device), uploader)?;
     graph.complete(needs, Uploader { stream, staging })?;
     Ok(graph)
+}
+
+/// The programs of all workers, and the table of them. The copies are not waited for.
+fn programs(
+    space: &Space<'_>,
+    (around, workers): (&Around<'_>, u32),
+    uploader: &mut Uploader<'_>,
+) -> Result<[DeviceMemory; 2], BackendError> {
+    let bytes = space.stride() * u64::from(workers);
+    let context = uploader.stream.context();
+    let programs = DeviceMemory::take(context, "the programs of a service", bytes)?;
+    let Uploader { stream, staging } = uploader;
+    // SAFETY: the memory holds an image of each worker, and freeing it waits for the copies.
+    unsafe {
+        stream.zero(programs.address(), programs.bytes())?;
+        for worker in 0..u64::from(workers) {
+            let base = programs.address() + worker * space.stride();
+            staging.upload(stream, base, &space.image(base, around))?;
+        }
+    }
+    let table = space.table(programs.address(), workers);
+    let table = uploader.put("the table of programs", bytemuck::cast_slice(&table))?;
+    Ok([programs, table])
 }
 
 /// Blocks that work: as many as asked for, if they are resident at once and memory holds their

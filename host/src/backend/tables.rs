@@ -9,7 +9,6 @@ use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::code::Instruction;
 use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, RegisterRecord, WaveRecord};
-use seawall_core::abi::search::SearchPolicy;
 
 /// Alignment of every part: two cache lines, as the allocator's own.
 const ALIGN: u64 = GPU_BYTES_MIN;
@@ -138,28 +137,6 @@ impl Placement {
         write(&mut image, layout.code, bytemuck::cast_slice(&program.code));
         image
     }
-
-    /// Returns the bytes of a block that holds no program: enough for the barrier test, which
-    /// reads only the control block's address.
-    pub(super) fn bare_image(&self) -> Vec<u8> {
-        self.image(&EncodedProgram {
-            nodes: 0,
-            ids: Vec::new(),
-            groups: Vec::new(),
-            top_groups: 0,
-            group_bytes: Vec::new(),
-            waves: Vec::new(),
-            code: Vec::new(),
-            registers: Vec::new(),
-            wave_names: Vec::new(),
-            arena_bytes: 0,
-            input_bytes: 0,
-            needs: crate::program::encoded::GraphNeeds::default(),
-            planned_for: 0,
-            own: None,
-            search: SearchPolicy::default(),
-        })
-    }
 }
 
 fn write(image: &mut [u8], at: u64, bytes: &[u8]) {
@@ -178,6 +155,7 @@ mod tests {
     use crate::backend::TableLengths;
     use crate::executor::Executor;
     use crate::program::encoded::GraphNeeds;
+    use seawall_core::abi::search::SearchPolicy;
     use seawall_core::abi::tiles::TileTable;
     use seawall_core::abi::{MAGIC, VERSION};
 
@@ -357,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_bare_block_holds_a_control_block_and_nothing_to_run() {
-        let record: LaunchRecord = read(&placement(0).bare_image(), 0);
+        let record: LaunchRecord = read(&placement(0).image(&EncodedProgram::default()), 0);
         assert_eq!(
             (record.groups_total, record.waves, record.registers),
             (0, 0, 0)

@@ -1,0 +1,113 @@
+//! Wave programs of a service: a block runs one for a query, in memory of its own.
+
+use super::places::Places;
+use super::worker::{Deadline, LATE, results};
+use crate::block::broadcast;
+use crate::grid::Grid;
+use crate::launch::Launch;
+use crate::memory::{Proven, word_of};
+use crate::run::run_alone;
+use crate::sets::WaveSet;
+use seawall_core::abi::program::LaunchRecord;
+use seawall_core::abi::ring::{FaultCode, RESULTS};
+use seawall_core::abi::serve::ServeProgram;
+use seawall_core::protocol::{Refusal, Ring};
+
+/// A worker's program.
+#[derive(Clone, Copy)]
+pub(super) struct Program<G> {
+    grid: G,
+    /// Words of a [`ServeProgram`].
+    words: Proven,
+}
+
+/// Words of a tenant's window.
+#[derive(Clone, Copy)]
+pub(super) struct Span {
+    pub(super) tenant: u32,
+    pub(super) address: u32,
+    pub(super) words: u32,
+}
+
+impl<G: Grid> Program<G> {
+    pub(super) fn new(grid: G, words: Proven) -> Self {
+        Self { grid, words }
+    }
+
+    /// Words that a query gives.
+    #[inline(always)]
+    pub(super) fn input_words(&self) -> u32 {
+        self.words
+            .constant(self.grid, word_of!(ServeProgram, input_words))
+    }
+
+    #[inline(always)]
+    fn part(&self, address: u32, words: u32) -> Proven {
+        let address = self.words.constant_wide(self.grid, address);
+        // SAFETY: `Serve::new` promises that a program's parts are as long as it says.
+        unsafe { Proven::trusted(address as *mut u32, words) }
+    }
+
+    /// Runs it with inputs from one span, and writes what fits of the result to another: how many
+    /// words do, and how many do not. All lanes of the block call this.
+    #[inline(always)]
+    pub(super) fn run<S: WaveSet>(
+        &self,
+        ring: Ring<'_, Places<G>>,
+        (from, to): (Span, Span),
+        deadline: &Deadline<G>,
+    ) -> Result<[u32; RESULTS], Refusal> {
+        let grid = self.grid;
+        self.take_inputs(ring, from)?;
+        let launch = self
+            .words
+            .constant_wide(grid, word_of!(ServeProgram, launch));
+        // SAFETY: `Serve::new` promises a launch record for each program of a worker, and this
+        // worker is the only one that uses it.
+        let launch = unsafe { Launch::new(launch as *const LaunchRecord) };
+        launch.control(grid).clear(grid);
+        grid.block_barrier();
+        let ran = run_alone::<G, S>(grid, launch, deadline.at_ns());
+        grid.block_barrier();
+        // A late result would reach a place that another query may have by now.
+        if broadcast(grid, u32::from(deadline.is_over())) != 0 {
+            return Err(LATE);
+        }
+        if ran.is_err() {
+            let code = launch.control(grid).fault_code(grid);
+            return Err(Refusal::new(FaultCode::ProgramFault, code));
+        }
+        self.give_result(ring, to)
+    }
+
+    #[inline(always)]
+    fn take_inputs(&self, ring: Ring<'_, Places<G>>, from: Span) -> Result<(), Refusal> {
+        let grid = self.grid;
+        let inputs = self.part(word_of!(ServeProgram, inputs), self.input_words());
+        let mut at = grid.lane();
+        while at < from.words.min(self.input_words()) {
+            let mut word = [0];
+            ring.read_window(from.tenant, from.address + at, &mut word)?;
+            inputs.store(grid, at, word[0]);
+            at += grid.lanes();
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn give_result(&self, ring: Ring<'_, Places<G>>, to: Span) -> Result<[u32; RESULTS], Refusal> {
+        let grid = self.grid;
+        let count = self
+            .words
+            .constant(grid, word_of!(ServeProgram, result_words));
+        let result = self.part(word_of!(ServeProgram, result), count);
+        let fitting = count.min(to.words);
+        let mut at = grid.lane();
+        while at < fitting {
+            let word = [result.load(grid, at)];
+            ring.write_window(to.tenant, to.address + at, &word)?;
+            at += grid.lanes();
+        }
+        Ok(results([fitting, count - fitting, 0]))
+    }
+}

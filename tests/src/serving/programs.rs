@@ -1,0 +1,228 @@
+//! Wave programs that queries run, against sessions of their own.
+
+use super::{LONG, client, config, expect, expect_fault, start};
+use crate::graphs;
+use crate::random::Random;
+use seawall::analysis::{self, AnalysisKind, Built, Question};
+use seawall::backend::cpu::CpuSession;
+use seawall::backend::{RunLimits, Session};
+use seawall::graph::Graph;
+use seawall::program::{EncodedProgram, PlanRequest};
+use seawall::service::{
+    Client, Config, On, Program, Query, Reply, Service, Span, Ticket, TicketError,
+};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One analysis of each family of waves.
+const KINDS: [AnalysisKind; 7] = [
+    AnalysisKind::Bfs,
+    AnalysisKind::Cc,
+    AnalysisKind::Kcore,
+    AnalysisKind::Triangles,
+    AnalysisKind::Pagerank,
+    AnalysisKind::Mis,
+    AnalysisKind::Scc,
+];
+
+/// Nodes of a drawn graph at most.
+const NODES: u32 = 300;
+
+/// Queries that are open at the same time.
+const OPEN: u32 = 6;
+
+/// A program with its inputs and what it must find.
+struct Case {
+    built: Built,
+    encoded: Arc<EncodedProgram>,
+    expected: Vec<u32>,
+}
+
+/// Runs programs on drawn graphs, several at a time, and compares each result.
+///
+/// # Errors
+/// The first result that differs.
+pub fn check(on: On, workers: usize, (seed, graphs): (u64, u32)) -> Result<(), String> {
+    let mut random = Random::new(seed);
+    for _ in 0..graphs {
+        let nodes = 1 + random.below(NODES);
+        let shape = random.pick(&graphs::SHAPES).ok_or("no shapes")?;
+        let list = graphs::draw(shape, nodes, true, &mut random);
+        let graph = list.graph().map_err(|error| error.to_string())?;
+        one_graph((on, workers), graph, &mut random)
+            .map_err(|error| format!("{shape:?}, {nodes} nodes: {error}"))?;
+    }
+    Ok(())
+}
+
+fn case(kind: AnalysisKind, graph: &Graph, random: &mut Random) -> Result<Case, String> {
+    let sources = match kind {
+        AnalysisKind::Bfs => vec![random.below(graph.nodes())],
+        _ => Vec::new(),
+    };
+    let built = analysis::build(kind, graph, &Question::new(sources));
+    let built = built.map_err(|error| error.to_string())?;
+    let encoded = built.program.encode(&PlanRequest::default());
+    let (encoded, _) = encoded.map_err(|error| error.to_string())?;
+    let one = NonZeroUsize::new(1);
+    let mut expected = Vec::new();
+    let mut session = CpuSession::open(graph, one, RunLimits::default());
+    let run = session.as_mut().map_err(|error| error.to_string())?;
+    run.load(&encoded).map_err(|error| error.to_string())?;
+    let ran = run.run(&built.inputs);
+    ran.map_err(|error| error.to_string())?;
+    run.read(built.result, &mut expected)
+        .map_err(|error| error.to_string())?;
+    Ok(Case {
+        encoded: Arc::new(encoded),
+        built,
+        expected,
+    })
+}
+
+fn program(case: &Case) -> Program {
+    Program {
+        program: Arc::clone(&case.encoded),
+        result: case.built.result,
+    }
+}
+
+fn one_graph((on, workers): (On, usize), graph: Graph, random: &mut Random) -> Result<(), String> {
+    let cases = KINDS.map(|kind| case(kind, &graph, random));
+    let cases = cases.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let config = Config {
+        programs: cases.iter().map(program).collect(),
+        ..config(on, workers)
+    };
+    let service = start(graph, config)?;
+    let client = client(&service)?;
+    for _ in 0..4 {
+        let asked = (0..OPEN).map(|room| {
+            let number = random.below(KINDS.len() as u32);
+            ask(&client, &cases, (number, room), random)
+        });
+        for asked in asked.collect::<Vec<_>>() {
+            asked?.compare(&client, &cases)?;
+        }
+    }
+    refusals(&client, &cases)
+}
+
+/// A query on its way.
+struct Asked {
+    number: u32,
+    to: Span,
+    ticket: Ticket,
+}
+
+/// Each query has so many words of the window.
+const ROOM: u32 = 4 * NODES;
+
+fn ask(
+    client: &Client,
+    cases: &[Case],
+    (number, room): (u32, u32),
+    random: &mut Random,
+) -> Result<Asked, String> {
+    let case = &cases[number as usize];
+    let address = room * ROOM;
+    let inputs = Span {
+        address,
+        words: case.built.inputs.len() as u32,
+    };
+    client
+        .write(address, &case.built.inputs)
+        .map_err(|error| error.to_string())?;
+    let to = Span {
+        address: address + inputs.words,
+        words: random.below(2 * NODES),
+    };
+    let query = Query::Run {
+        program: number,
+        inputs,
+        to,
+    };
+    let ticket = client.submit(query).map_err(|error| error.to_string())?;
+    Ok(Asked { number, to, ticket })
+}
+
+impl Asked {
+    fn compare(self, client: &Client, cases: &[Case]) -> Result<(), String> {
+        let kind = KINDS[self.number as usize];
+        let expected = &cases[self.number as usize].expected;
+        let answer = self.ticket.wait(LONG);
+        let reply = answer.map_err(|error| format!("{kind}: {error}"))?.reply;
+        let fitting = expected.len().min(self.to.words as usize);
+        let written = Reply::Written {
+            words: fitting as u32,
+            overflow: (expected.len() - fitting) as u32,
+        };
+        if reply != written {
+            return Err(format!("{kind}: {reply:?} and not {written:?}"));
+        }
+        let mut found = vec![0; fitting];
+        client
+            .read(self.to.address, &mut found)
+            .map_err(|error| error.to_string())?;
+        if found != expected[..fitting] {
+            return Err(format!("{kind}: {found:?} and not {expected:?}"));
+        }
+        Ok(())
+    }
+}
+
+fn refusals(client: &Client, cases: &[Case]) -> Result<(), String> {
+    let run = |program, words| Query::Run {
+        program,
+        inputs: Span { address: 0, words },
+        to: Span::default(),
+    };
+    let words = cases[0].built.inputs.len() as u32;
+    expect_fault(client, run(KINDS.len() as u32, words), "program")?;
+    expect_fault(client, run(0, words + 1), "argument")?;
+    let kept = Reply::Written {
+        words: 0,
+        overflow: cases[0].expected.len() as u32,
+    };
+    expect(client, run(0, words), kept)
+}
+
+/// A program that takes longer than a slot may ends in a fault, and the next one is answered.
+///
+/// # Errors
+/// If it does not.
+pub fn late(on: On) -> Result<(), String> {
+    let pairs: Vec<_> = (1..60_000).map(|node| (node - 1, node)).collect();
+    let graph = Graph::from_edges(60_000, &pairs, true).map_err(|error| error.to_string())?;
+    let cases = [
+        case(AnalysisKind::Bfs, &graph, &mut Random::new(1))?,
+        case(AnalysisKind::Cc, &graph, &mut Random::new(1))?,
+    ];
+    let config = Config {
+        programs: cases.iter().map(program).collect(),
+        slot_budget: Duration::from_micros(300),
+        ..config(on, 1)
+    };
+    let service: Service = start(graph, config)?;
+    let client = client(&service)?;
+    let inputs = &cases[0].built.inputs;
+    client.write(0, inputs).map_err(|error| error.to_string())?;
+    let query = Query::Run {
+        program: 0,
+        inputs: Span {
+            address: 0,
+            words: inputs.len() as u32,
+        },
+        to: Span::default(),
+    };
+    for _ in 0..3 {
+        let ticket = client.submit(query.clone());
+        match ticket.map_err(|error| error.to_string())?.wait(LONG) {
+            Err(TicketError::Fault(_)) => {}
+            other => return Err(format!("{other:?} and no fault")),
+        }
+        expect(&client, Query::Nop, Reply::Done)?;
+    }
+    Ok(())
+}
