@@ -8,6 +8,7 @@ use crate::control::Stop;
 use crate::grid::host::HostGrid;
 use crate::launch::Launch;
 use crate::run::{Batch, BodyLaunch, run_batch, run_body, run_one_group, run_program};
+use crate::serve::{Serve, serve};
 use crate::sets::{All, WaveSet};
 
 /// Walks a part of a program, in one thread.
@@ -24,6 +25,8 @@ pub struct Walkers {
     pub body: Walk<BodyLaunch>,
     /// Walks graphs of a batch until none is left.
     pub batch: fn(HostGrid, Batch),
+    /// Serves until a host orders the end.
+    pub serve: fn(HostGrid, Serve),
 }
 
 /// Functions that know every built-in wave.
@@ -41,6 +44,7 @@ impl Walkers {
             group: |grid, launch, group| run_one_group::<_, S>(grid, launch, group),
             body: |grid, launch, body| run_body::<_, S>(grid, launch, body),
             batch: |grid, batch| run_batch::<_, S>(grid, batch),
+            serve: |grid, served| serve::<_, S>(grid, served),
         }
     }
 }

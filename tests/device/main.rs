@@ -238,6 +238,7 @@ fn run_own(options: &Options, tally: &mut Tally) {
         own::run(executor, (folder, options.seed, options.quick), tally);
     }
     own::batches((folder, options.seed), tally);
+    own::services((folder, options.seed), tally);
 }
 
 /// Draws cases, each for all executors, until the time ends.

@@ -10,8 +10,10 @@ use seawall::graph::Graph;
 use seawall::own::OwnWaves;
 use seawall::program::{Call, EncodedProgram, PlanRequest, ProgramBuilder, ProgramError};
 use seawall::program::{ComponentStep, RegisterId};
+use seawall::service::On;
 use seawall_tests::graphs::{SHAPES, draw};
 use seawall_tests::random::Random;
+use seawall_tests::serving::opcodes;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -45,6 +47,18 @@ pub(crate) fn batches((folder, seed): (&Path, u64), tally: &mut Tally) {
         || {
             let waves = OwnWaves::of::<Heat>().with_ptx_in(folder).map_err(text)?;
             batch(&waves, seed)
+        },
+    );
+}
+
+/// Runs a service with the PTX of `folder`.
+pub(crate) fn services((folder, seed): (&Path, u64), tally: &mut Tally) {
+    tally.check(
+        ("own waves in a service", "service"),
+        format!("SEED={seed}"),
+        || {
+            let waves = OwnWaves::of::<Heat>().with_ptx_in(folder).map_err(text)?;
+            opcodes::check(On::gpu(0), &waves, seed)
         },
     );
 }

@@ -4,7 +4,7 @@ use crate::tally::Tally;
 use seawall::graph::{Graph, LoadOptions, load};
 use seawall::service::{Config, On, Service};
 use seawall_tests::serving::load::{Op, flood, round_trips};
-use seawall_tests::serving::{books, client, config, pairs, programs, start, windows};
+use seawall_tests::serving::{books, client, config, opcodes, pairs, programs, start, windows};
 use std::time::{Duration, Instant};
 
 /// The device that serves.
@@ -29,6 +29,8 @@ pub(crate) fn run((seed, quick): (u64, bool), slots: Option<u64>, tally: &mut Ta
     check("needs threads", &|| windows::needs_threads(GPU));
     check("pairs", &|| pairs::check(GPU, 32, (seed, graphs)));
     check("programs", &|| programs::check(GPU, 8, (seed, graphs)));
+    check("promotion", &|| windows::promotes(GPU, 8));
+    check("opcodes", &|| opcodes::refused(GPU));
     check("late programs", &|| programs::late(GPU));
     check("books", &|| books::check(GPU, 4, (seed, slots)));
     check("starts and drops", &|| ends(if quick { 2 } else { 20 }));

@@ -272,10 +272,7 @@ fn a_wave_program_runs_with_the_inputs_of_its_query() {
     let question = Question::new(vec![0]);
     let built = analysis::build(AnalysisKind::Bfs, &graph, &question).unwrap();
     let (program, _) = built.program.encode(&PlanRequest::default()).unwrap();
-    let programs = vec![Program {
-        program: Arc::new(program),
-        result: built.result,
-    }];
+    let programs = vec![Program::new(Arc::new(program), built.result)];
     let service = start_on(
         graph,
         Config {

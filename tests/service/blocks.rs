@@ -1,7 +1,9 @@
 //! The kernel of a GPU's service, its blocks on threads.
 
+use own_wave::Heat;
+use seawall::own::OwnWaves;
 use seawall::service::On;
-use seawall_tests::serving::{books, pairs, programs, windows};
+use seawall_tests::serving::{books, opcodes, pairs, programs, windows};
 
 #[test]
 fn pairs_are_as_far_as_oracles_say() {
@@ -32,6 +34,21 @@ fn programs_find_what_sessions_of_their_own_find() {
 #[test]
 fn programs_that_take_too_long_end_and_leave_the_service_well() {
     programs::late(On::Blocks).unwrap();
+}
+
+#[test]
+fn users_opcodes_are_programs_with_waves_of_any_crate() {
+    let waves = OwnWaves::of::<Heat>();
+    for seed in 1..4 {
+        opcodes::check(On::Blocks, &waves, seed).unwrap();
+        opcodes::check(On::Threads, &waves, seed).unwrap();
+    }
+}
+
+#[test]
+fn an_opcode_that_no_slot_holds_does_not_start() {
+    opcodes::refused(On::Blocks).unwrap();
+    opcodes::refused(On::Threads).unwrap();
 }
 
 #[test]

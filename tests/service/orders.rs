@@ -2,9 +2,10 @@
 
 use super::{LONG, reply, start, workers};
 use seawall::service::{
-    Config, Continuation, FaultCode, Kind, Outcome, Priority, Query, Refusal, Reply, SubmitError,
+    Config, Continuation, FaultCode, On, Outcome, Priority, Query, Refusal, Reply, SubmitError,
     Tenant, TicketError,
 };
+use seawall_tests::serving::windows;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -262,22 +263,7 @@ fn flags_of_a_task_that_mean_nothing_are_a_fault() {
 
 #[test]
 fn a_kind_that_makes_up_most_of_the_work_gets_an_entry_with_the_same_answers() {
-    let service = start(Config {
-        workers: workers(2),
-        ..Config::default()
-    });
-    let client = service.client(1).unwrap();
-    let began = Instant::now();
-    let mut entries = [0_u32; 2];
-    while entries.contains(&0) {
-        assert!(began.elapsed() < Duration::from_secs(30), "{entries:?}");
-        let queries = (0..200).map(|target| Query::Reach { source: 0, target });
-        let tickets: Vec<_> = queries.map(|query| client.submit(query).unwrap()).collect();
-        for ticket in tickets {
-            let answer = ticket.wait(LONG).unwrap();
-            assert!(matches!(answer.reply, Reply::Reached(_)));
-            entries[usize::from(answer.entry == Some(Kind::Reach))] += 1;
-        }
+    for on in [On::Threads, On::Blocks] {
+        windows::promotes(on, 2).unwrap();
     }
-    assert_eq!(service.stats().answered_by_one, entries[1]);
 }

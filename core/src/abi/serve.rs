@@ -105,8 +105,12 @@ pub struct ServeProgram {
     pub input_words: u32,
     /// Words of that register.
     pub result_words: u32,
+    /// The user's opcode whose arguments are its inputs; 0 if there is none.
+    pub opcode: u32,
+    /// Zero.
+    pub rest: u32,
 }
-assert_words!(ServeProgram, 8);
+assert_words!(ServeProgram, 10);
 
 /// Words behind the device's slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]

@@ -101,6 +101,18 @@ impl<'m, W: Words + ?Sized> Worker<'m, W> {
         self.only
     }
 
+    /// Goes to the entry that `favourite` of [`ControlBlock`] orders: every second worker knows
+    /// that kind alone, and the others, of which the first is one, all.
+    pub fn enter(&mut self, number: u32, favourite: u32) {
+        let ordered = if number % 2 == 1 { favourite } else { 0 };
+        let present = self.only.map_or(0, |kind| (kind as u32).wrapping_add(1));
+        if ordered == present {
+            return;
+        }
+        let index = ordered.wrapping_sub(1) as usize;
+        *self = Self::new(self.ring, Kind::ALL.get(index).copied());
+    }
+
     /// Whether the service is to end and this worker has nothing left to do. A ring of
     /// another version is nothing that it could work on.
     #[must_use]

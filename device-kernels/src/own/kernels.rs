@@ -10,7 +10,7 @@ macro_rules! kernels {
     ($waves:ty) => {
         #[cfg(target_arch = "nvptx64")]
         const _: () = {
-            use $crate::entry::bodies::{self, BatchRecord, LaunchRecord};
+            use $crate::entry::bodies::{self, BatchRecord, LaunchRecord, ServeRecord};
             use $crate::grid::nvptx::Device;
             use $crate::sets::With;
 
@@ -60,6 +60,16 @@ macro_rules! kernels {
             unsafe extern "ptx-kernel" fn seawall_own_batch(record: *const BatchRecord) {
                 // SAFETY: the caller keeps this function's contract.
                 unsafe { bodies::batch::<Device, With<$waves>>(Device {}, record) }
+            }
+
+            /// A service whose workers run programs.
+            ///
+            /// # Safety
+            /// As [`bodies::serve`].
+            #[unsafe(no_mangle)]
+            unsafe extern "ptx-kernel" fn seawall_own_serve(record: *const ServeRecord) {
+                // SAFETY: the caller keeps this function's contract.
+                unsafe { bodies::serve::<With<$waves>>(record) }
             }
         };
     };

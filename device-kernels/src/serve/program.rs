@@ -48,17 +48,55 @@ impl<G: Grid> Program<G> {
         unsafe { Proven::trusted(address as *mut u32, words) }
     }
 
+    /// The user's opcode that it answers.
+    #[inline(always)]
+    pub(super) fn opcode(&self) -> u32 {
+        self.words
+            .constant(self.grid, word_of!(ServeProgram, opcode))
+    }
+
+    /// Takes the first words of its inputs. One lane calls this, and a block barrier follows.
+    #[inline(always)]
+    pub(super) fn take_arguments(&self, arguments: &[u32]) {
+        let inputs = self.part(word_of!(ServeProgram, inputs), self.input_words());
+        for (at, word) in (0..self.input_words()).zip(arguments) {
+            inputs.store(self.grid, at, *word);
+        }
+    }
+
+    /// Runs it with the inputs that it has: the first words of the result. All lanes of the block
+    /// call this.
+    #[inline(always)]
+    pub(super) fn call<S: WaveSet>(
+        &self,
+        deadline: &Deadline<G>,
+    ) -> Result<[u32; RESULTS], Refusal> {
+        self.run::<S>(deadline)?;
+        let result = self.result();
+        let mut words = [0; RESULTS];
+        for (at, word) in (0..result.len()).zip(&mut words) {
+            *word = result.load(self.grid, at);
+        }
+        Ok(words)
+    }
+
     /// Runs it with inputs from one span, and writes what fits of the result to another: how many
     /// words do, and how many do not. All lanes of the block call this.
     #[inline(always)]
-    pub(super) fn run<S: WaveSet>(
+    pub(super) fn query<S: WaveSet>(
         &self,
         ring: Ring<'_, Places<G>>,
         (from, to): (Span, Span),
         deadline: &Deadline<G>,
     ) -> Result<[u32; RESULTS], Refusal> {
-        let grid = self.grid;
         self.take_inputs(ring, from)?;
+        self.run::<S>(deadline)?;
+        self.give_result(ring, to)
+    }
+
+    #[inline(always)]
+    fn run<S: WaveSet>(&self, deadline: &Deadline<G>) -> Result<(), Refusal> {
+        let grid = self.grid;
         let launch = self
             .words
             .constant_wide(grid, word_of!(ServeProgram, launch));
@@ -77,7 +115,14 @@ impl<G: Grid> Program<G> {
             let code = launch.control(grid).fault_code(grid);
             return Err(Refusal::new(FaultCode::ProgramFault, code));
         }
-        self.give_result(ring, to)
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn result(&self) -> Proven {
+        let words = word_of!(ServeProgram, result_words);
+        let words = self.words.constant(self.grid, words);
+        self.part(word_of!(ServeProgram, result), words)
     }
 
     #[inline(always)]
@@ -97,10 +142,8 @@ impl<G: Grid> Program<G> {
     #[inline(always)]
     fn give_result(&self, ring: Ring<'_, Places<G>>, to: Span) -> Result<[u32; RESULTS], Refusal> {
         let grid = self.grid;
-        let count = self
-            .words
-            .constant(grid, word_of!(ServeProgram, result_words));
-        let result = self.part(word_of!(ServeProgram, result), count);
+        let result = self.result();
+        let count = result.len();
         let fitting = count.min(to.words);
         let mut at = grid.lane();
         while at < fitting {

@@ -11,7 +11,7 @@ use super::record::Serve;
 use crate::grid::Grid;
 use crate::memory::word_of;
 use crate::sets::WaveSet;
-use seawall_core::abi::ring::{ControlBlock, FaultCode, Kind, RESULTS};
+use seawall_core::abi::ring::{ControlBlock, FaultCode, Kind, RESULTS, SlotRecord, TASK};
 use seawall_core::protocol::{Claim, Layout, Outcome, Read, Refusal, Ring, Scope, Worker};
 
 /// Longest rest between two looks for work, nanoseconds.
@@ -37,6 +37,7 @@ enum Task {
     Lengths,
     Neighbours,
     Program,
+    User,
 }
 
 /// Serves as worker `number` until the end.
@@ -66,7 +67,8 @@ pub(super) fn run<G: Grid, S: WaveSet>(grid: G, (serve, layout): (Serve, Layout)
             Task::Neighbours => bench.neighbours(ring, [first, second, third]),
             // Not even the call is in a kernel that runs no programs.
             Task::Program if S::FAMILIES != 0 => bench.program::<S>(ring, first),
-            Task::Program => Err(Refusal::new(FaultCode::NoSuchProgram, first)),
+            Task::User if S::FAMILIES != 0 => bench.user::<S>(first),
+            Task::Program | Task::User => Err(Refusal::new(FaultCode::NoSuchProgram, first)),
         };
         grid.block_barrier();
         if let Some(claim) = held {
@@ -84,6 +86,7 @@ const fn task_of(word: u32) -> Task {
         2 => Task::Lengths,
         3 => Task::Neighbours,
         4 => Task::Program,
+        5 => Task::User,
         _ => Task::End,
     }
 }
@@ -133,6 +136,8 @@ impl<G: Grid> Bench<'_, G> {
                 grid.rest(SPARE_NS);
                 continue;
             }
+            let favourite = self.order(word_of!(ControlBlock, favourite));
+            self.worker.enter(self.number, favourite);
             let Some(claim) = self.worker.claim() else {
                 rest_ns = (rest_ns * 2 + 32).min(REST_NS);
                 grid.rest(rest_ns);
@@ -177,17 +182,39 @@ impl<G: Grid> Bench<'_, G> {
             Kind::Distance => Err(Refusal::new(FaultCode::BadArgument, third)),
             Kind::Neighbours => Ok((Task::Neighbours, words)),
             Kind::RunProgram if S::FAMILIES != 0 => {
-                let program = self.serve.program(self.grid, self.number, first);
-                let unknown = Refusal::new(FaultCode::NoSuchProgram, first);
-                let program = Program::new(self.grid, program.ok_or(unknown)?);
-                if program.input_words() != third {
+                if self.program_at(first)?.input_words() != third {
                     return Err(Refusal::new(FaultCode::BadArgument, third));
                 }
                 Ok((Task::Program, words))
             }
+            Kind::User if S::FAMILIES != 0 => {
+                let number = self.program_of(slot)?;
+                Ok((Task::User, [number, 0, 0, 0, 0, 0]))
+            }
             Kind::RunProgram => Err(Refusal::new(FaultCode::NoSuchProgram, first)),
             _ => Err(Refusal::new(FaultCode::UnknownOpcode, slot.opcode)),
         }
+    }
+
+    /// The number of the program that a user's opcode runs, which takes the slot's arguments.
+    fn program_of(&self, slot: &SlotRecord) -> Result<u32, Refusal> {
+        let mut number = 0;
+        while let Ok(program) = self.program_at(number) {
+            if program.opcode() == slot.opcode {
+                program.take_arguments(&slot.arguments[..TASK]);
+                return Ok(number);
+            }
+            number += 1;
+        }
+        Err(Refusal::new(FaultCode::UnknownOpcode, slot.opcode))
+    }
+
+    /// Program `number` of this worker.
+    #[inline(always)]
+    fn program_at(&self, number: u32) -> Result<Program<G>, Refusal> {
+        let words = self.serve.program(self.grid, self.number, number);
+        let unknown = Refusal::new(FaultCode::NoSuchProgram, number);
+        Ok(Program::new(self.grid, words.ok_or(unknown)?))
     }
 
     fn check_node(&self, node: u32, kind: Kind) -> Result<(), Refusal> {
@@ -246,11 +273,16 @@ impl<G: Grid> Bench<'_, G> {
             address,
             words,
         };
-        let program = self.serve.program(self.grid, self.number, number);
-        let unknown = Refusal::new(FaultCode::NoSuchProgram, number);
-        let program = Program::new(self.grid, program.ok_or(unknown)?);
         let spans = (span(address, words), span(to, capacity));
-        program.run::<S>(ring, spans, &self.deadline())
+        let deadline = self.deadline();
+        self.program_at(number)?.query::<S>(ring, spans, &deadline)
+    }
+
+    /// Runs a program with the arguments that it has taken, for an answer in the slot.
+    #[inline(always)]
+    fn user<S: WaveSet>(&self, number: u32) -> Result<[u32; RESULTS], Refusal> {
+        let deadline = self.deadline();
+        self.program_at(number)?.call::<S>(&deadline)
     }
 
     /// Writes what fits of a node's neighbours, a lane each, and counts the rest.

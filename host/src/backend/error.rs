@@ -120,9 +120,9 @@ pub enum BackendError {
         /// Hash of this version.
         needed: String,
     },
-    /// Programs of a batch whose waves are of different sets.
+    /// Programs of a batch or a service whose waves are of different sets.
     #[error(
-        "the waves of the program are of another set than those of the first program of the batch that has some; run it in a batch of its own"
+        "the waves of the program are of another set than those of the first program beside it that has some; run it in a batch or service of its own"
     )]
     OtherWaves,
     /// The run was cancelled.

@@ -1,6 +1,7 @@
 //! Services whose workers are blocks of a grid: what a machine is given to run one.
 
 use super::pages::Pages;
+use super::record::GraphAddresses;
 use super::served::ServedProgram;
 use crate::graph::{Graph, WeightKind};
 use seawall_core::abi::VERSION;
@@ -49,8 +50,7 @@ pub(super) struct ServeAddresses {
     pub(super) scratch_stride: u64,
     /// The records of the workers' programs.
     pub(super) programs: u64,
-    /// Offsets, targets, weights, and the same of incoming edges without weights.
-    pub(super) graph: [u64; 5],
+    pub(super) graph: GraphAddresses,
 }
 
 impl Serving<'_> {
@@ -66,13 +66,6 @@ impl Serving<'_> {
 
     /// The record for the kernel.
     pub(super) fn record(&self, addresses: &ServeAddresses) -> ServeRecord {
-        let [
-            offsets,
-            targets,
-            weights,
-            incoming_offsets,
-            incoming_targets,
-        ] = addresses.graph;
         ServeRecord {
             magic: MAGIC,
             version: VERSION,
@@ -89,11 +82,11 @@ impl Serving<'_> {
             host: addresses.host,
             device: addresses.device,
             posts: addresses.posts,
-            offsets,
-            targets,
-            weights,
-            incoming_offsets,
-            incoming_targets,
+            offsets: addresses.graph.offsets,
+            targets: addresses.graph.targets,
+            weights: addresses.graph.weights,
+            incoming_offsets: addresses.graph.incoming_offsets,
+            incoming_targets: addresses.graph.incoming_targets,
             scratch: addresses.scratch,
             scratch_stride: addresses.scratch_stride,
             slot_budget_ns: self.slot_budget_ns,

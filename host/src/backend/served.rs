@@ -9,8 +9,10 @@ use super::record::GraphAddresses;
 use super::tables::{Layout, Placement};
 use super::{BackendError, fit, outgrown};
 use crate::graph::Graph;
+use crate::own::OwnWaves;
 #[cfg(feature = "cuda")]
 use crate::program::GraphNeeds;
+use crate::program::encoded::common_waves;
 use crate::program::{EncodedProgram, RegisterId};
 use fit::Ids;
 use seawall_core::abi::program::{Region, RegisterRecord};
@@ -26,22 +28,34 @@ pub(crate) struct ServedProgram<'a> {
     pub(crate) program: &'a EncodedProgram,
     /// The register that answers a query.
     pub(crate) result: RegisterId,
+    /// The user's opcode whose arguments are its inputs, or 0.
+    pub(crate) opcode: u32,
 }
 
 /// Offsets of a program's parts in a worker's memory, bytes.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Place<'a> {
+    program: &'a EncodedProgram,
     tables: u64,
     inputs: u64,
     arena: u64,
+}
+
+/// A register that answers, and the place of its program.
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    place: usize,
     result: RegisterRecord,
+    opcode: u32,
 }
 
 /// Memory of the programs of one worker.
 #[derive(Debug)]
 pub(super) struct Space<'a> {
-    programs: &'a [ServedProgram<'a>],
-    places: Vec<Place>,
+    /// Each program once, also if it has several results.
+    places: Vec<Place<'a>>,
+    answers: Vec<Answer>,
+    own: Option<&'a OwnWaves>,
     image_bytes: u64,
     stride: u64,
 }
@@ -59,40 +73,61 @@ impl<'a> Space<'a> {
     ///
     /// # Errors
     /// As for loading each; [`BackendError::PathsUnseen`] for distances that may exceed 32 bits, as
-    /// nobody looks at them before a query gets them.
+    /// nobody looks at them before a query gets them; [`BackendError::OtherWaves`] for waves of two
+    /// other crates.
     pub(super) fn new(
         programs: &'a [ServedProgram<'a>],
         graph: &Graph,
     ) -> Result<Self, BackendError> {
+        let own = common_waves(programs.iter().map(|served| served.program));
+        let own = own.map_err(|_| BackendError::OtherWaves)?;
         let mut end = 0_u64;
         let mut take = |bytes: u64| {
             let start = end;
             end = end.saturating_add(bytes.saturating_add(ALIGN - 1) / ALIGN * ALIGN);
             start
         };
-        let mut places = Vec::with_capacity(programs.len());
+        let mut places: Vec<Place<'_>> = Vec::with_capacity(programs.len());
+        let mut answers = Vec::with_capacity(programs.len());
         for served in programs {
-            let ServedProgram { program, result } = *served;
-            fit::check(program, graph)?;
-            outgrown::check_sure(program, graph)?;
-            places.push(Place {
-                tables: take(Layout::of(program).bytes),
-                inputs: 0,
-                arena: 0,
-                result: program.registers[Ids::of(program).number_of(result)?],
+            let program = served.program;
+            let result = Ids::of(program).number_of(served.result)?;
+            let same = |place: &Place<'_>| std::ptr::eq(place.program, program);
+            let known = places.iter().position(same);
+            answers.push(Answer {
+                place: known.unwrap_or(places.len()),
+                result: program.registers[result],
+                opcode: served.opcode,
             });
+            if known.is_none() {
+                fit::check(program, graph)?;
+                outgrown::check_sure(program, graph)?;
+                places.push(Place {
+                    program,
+                    tables: take(Layout::of(program).bytes),
+                    inputs: 0,
+                    arena: 0,
+                });
+            }
         }
         let image_bytes = take(0);
-        for (served, place) in programs.iter().zip(&mut places) {
-            place.inputs = take(served.program.input_bytes);
-            place.arena = take(served.program.arena_bytes);
+        for place in &mut places {
+            place.inputs = take(place.program.input_bytes);
+            place.arena = take(place.program.arena_bytes);
         }
         Ok(Self {
-            programs,
             places,
+            answers,
+            own,
             image_bytes,
             stride: take(0),
         })
+    }
+
+    /// Whether there are no programs.
+    #[cfg(feature = "cuda")]
+    pub(super) const fn is_empty(&self) -> bool {
+        self.places.is_empty()
     }
 
     /// Bytes of one worker.
@@ -100,10 +135,15 @@ impl<'a> Space<'a> {
         self.stride
     }
 
+    /// Waves of another crate that some program uses.
+    pub(super) const fn own(&self) -> Option<&'a OwnWaves> {
+        self.own
+    }
+
     /// Arrays of the graph that some program reads.
     #[cfg(feature = "cuda")]
     pub(super) fn needs(&self) -> GraphNeeds {
-        let needs = self.programs.iter().map(|served| served.program.needs);
+        let needs = self.places.iter().map(|place| place.program.needs);
         needs.fold(GraphNeeds::default(), |all, one| GraphNeeds {
             weights: all.weights.or(one.weights),
             incoming: all.incoming || one.incoming,
@@ -114,7 +154,7 @@ impl<'a> Space<'a> {
     /// The first bytes of a worker's memory at `base`.
     pub(super) fn image(&self, base: u64, around: &Around<'_>) -> Vec<u8> {
         let mut image = vec![0; usize::try_from(self.image_bytes).unwrap_or(0)];
-        for (served, place) in self.programs.iter().zip(&self.places) {
+        for place in &self.places {
             let placement = Placement {
                 tables: base + place.tables,
                 arena: base + place.arena,
@@ -126,7 +166,7 @@ impl<'a> Space<'a> {
                 memory_pressure_bps: 0,
                 time_budget_ns: around.time_budget_ns,
             };
-            let part = placement.image(served.program);
+            let part = placement.image(place.program);
             let start = place.tables as usize;
             if let Some(to) = image.get_mut(start..start + part.len()) {
                 to.copy_from_slice(&part);
@@ -139,27 +179,29 @@ impl<'a> Space<'a> {
     pub(super) fn table(&self, base: u64, workers: u32) -> Vec<ServeProgram> {
         let bases = (0..u64::from(workers)).map(|worker| base + worker * self.stride);
         let of_worker = |base: u64| {
-            let places = self.programs.iter().zip(&self.places);
-            places.map(move |(served, place)| ServeProgram {
-                launch: base + place.tables,
-                inputs: base + place.inputs,
-                result: base + place.result(),
-                input_words: (served.program.input_bytes / 4) as u32,
-                result_words: place.result.words,
-            })
+            let answers = self.answers.iter();
+            answers.map(move |answer| self.places[answer.place].record(base, answer))
         };
         bases.flat_map(of_worker).collect()
     }
 }
 
-impl Place {
-    /// Offset of the register that answers a query.
-    const fn result(&self) -> u64 {
-        let region = if self.result.region == Region::Input as u32 {
+impl Place<'_> {
+    /// The record of an answer, where the worker's memory begins at `base`.
+    fn record(&self, base: u64, answer: &Answer) -> ServeProgram {
+        let region = if answer.result.region == Region::Input as u32 {
             self.inputs
         } else {
             self.arena
         };
-        region + self.result.offset_bytes
+        ServeProgram {
+            launch: base + self.tables,
+            inputs: base + self.inputs,
+            result: base + region + answer.result.offset_bytes,
+            input_words: (self.program.input_bytes / 4) as u32,
+            result_words: answer.result.words,
+            opcode: answer.opcode,
+            rest: 0,
+        }
     }
 }

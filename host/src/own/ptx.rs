@@ -57,11 +57,12 @@ pub enum PtxError {
 }
 
 /// The kernels of a set.
-const KERNELS: [&str; 4] = [
+const KERNELS: [&str; 5] = [
     "seawall_own_mega",
     "seawall_own_group",
     "seawall_own_body",
     "seawall_own_batch",
+    "seawall_own_serve",
 ];
 
 impl Ptx {
@@ -145,11 +146,11 @@ mod tests {
         assert!(matches!(none, Err(PtxError::NoTarget)));
         let zero = Ptx::new(text("sm_70", &KERNELS) + "\0");
         assert!(matches!(zero, Err(PtxError::Zero { .. })));
-        let few = Ptx::new(text("sm_70", &KERNELS[..3]));
+        let few = Ptx::new(text("sm_70", &KERNELS[..4]));
         assert!(matches!(
             few,
             Err(PtxError::NoKernel {
-                kernel: "seawall_own_batch"
+                kernel: "seawall_own_serve"
             })
         ));
     }

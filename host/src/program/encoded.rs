@@ -143,6 +143,26 @@ impl EncodedProgram {
     }
 }
 
+/// The waves of another crate that programs use, of one set for all.
+///
+/// # Errors
+/// The number of the first program that uses another set.
+pub(crate) fn common_waves<'p>(
+    programs: impl IntoIterator<Item = &'p EncodedProgram>,
+) -> Result<Option<&'p OwnWaves>, u32> {
+    let mut found: Option<&OwnWaves> = None;
+    for (number, program) in (0..).zip(programs) {
+        let Some(own) = program.used_waves() else {
+            continue;
+        };
+        if found.is_some_and(|found| found != own) {
+            return Err(number);
+        }
+        found = Some(own);
+    }
+    Ok(found)
+}
+
 /// Whether a wave is a loop, whose parameters begin with the groups of its body.
 pub(super) fn is_loop(wave: &WaveRecord) -> bool {
     [Opcode::Fixpoint as u32, Opcode::While as u32].contains(&wave.opcode)

@@ -4,9 +4,10 @@ use super::error::StartError;
 use super::worker::Call;
 use crate::backend::cpu::{THREADS_MAX, available_threads};
 use crate::program::{EncodedProgram, RegisterId};
-use seawall_core::abi::ring::{Kind, TENANTS, TenantRecord};
+use seawall_core::abi::program::Region;
+use seawall_core::abi::ring::{Kind, RESULTS, TASK, TENANTS, TenantRecord};
 use seawall_core::protocol::Outcome;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -26,12 +27,45 @@ pub struct Program {
     pub program: Arc<EncodedProgram>,
     /// The register that answers a query.
     pub result: RegisterId,
+    /// The user's opcode that runs it, too: the slot's first arguments are its inputs, and its
+    /// result is that of the slot.
+    pub opcode: Option<u32>,
 }
 
 impl Program {
-    /// Whether it has waves of another crate.
-    fn is_open(&self) -> bool {
-        self.program.own.is_some()
+    /// A program that [`Query::Run`](super::Query::Run) names by its number alone.
+    #[must_use]
+    pub const fn new(program: Arc<EncodedProgram>, result: RegisterId) -> Self {
+        Self {
+            program,
+            result,
+            opcode: None,
+        }
+    }
+
+    /// The same for [`Query::User`](super::Query::User), too. Its inputs must be one register of
+    /// 11 words at most, and its result have 9 at most.
+    #[must_use]
+    pub fn with_opcode(self, opcode: u32) -> Self {
+        Self {
+            opcode: Some(opcode),
+            ..self
+        }
+    }
+
+    /// Words of its inputs, from the first to the last that it uses, and of its result.
+    fn words(&self) -> (u64, u32) {
+        let Self {
+            program, result, ..
+        } = self;
+        let inputs = program.registers.iter();
+        let inputs = inputs.filter(|register| register.region == Region::Input as u32);
+        let ends = inputs.map(|register| register.offset_bytes / 4 + u64::from(register.words));
+        let inputs = ends.max().unwrap_or(0);
+        let words = (0..).zip(&program.registers);
+        let mut of_result = words.filter(|(number, _)| program.register(*number) == Some(*result));
+        let words = of_result.next().map_or(0, |(_, register)| register.words);
+        (inputs, words)
     }
 }
 
@@ -198,20 +232,38 @@ impl Config {
     pub(super) fn check_machine(&self) -> Result<(), StartError> {
         let what = match self.on {
             On::Threads => return Ok(()),
-            _ if self.programs.iter().any(Program::is_open) => {
-                "programs with waves of another crate"
-            }
             _ if !self.handlers.is_empty() => "handlers of users' opcodes",
             _ => return Ok(()),
         };
         Err(StartError::NeedsThreads { what })
     }
 
-    pub(super) fn check_handlers(&self) -> Result<(), StartError> {
-        let wrong = |opcode: &&u32| Kind::of(**opcode) != Some(Kind::User);
-        match self.handlers.keys().find(wrong) {
-            Some(opcode) => Err(StartError::NotAUsersOpcode { opcode: *opcode }),
-            None => Ok(()),
+    /// Checks that each user's opcode is one, and what it does with a slot.
+    pub(super) fn check_opcodes(&self) -> Result<(), StartError> {
+        let mut known: HashSet<u32> = self.handlers.keys().copied().collect();
+        let wrong = |opcode: &u32| Kind::of(*opcode) != Some(Kind::User);
+        if let Some(opcode) = known.iter().copied().find(wrong) {
+            return Err(StartError::NotAUsersOpcode { opcode });
         }
+        for (number, program) in self.programs.iter().enumerate() {
+            let Some(opcode) = program.opcode else {
+                continue;
+            };
+            if wrong(&opcode) {
+                return Err(StartError::NotAUsersOpcode { opcode });
+            }
+            if !known.insert(opcode) {
+                return Err(StartError::OpcodeTwice { opcode });
+            }
+            let (inputs, results) = program.words();
+            if inputs > TASK as u64 || results as usize > RESULTS {
+                return Err(StartError::WideProgram {
+                    program: number,
+                    inputs,
+                    results,
+                });
+            }
+        }
+        Ok(())
     }
 }

@@ -33,6 +33,24 @@ pub enum StartError {
         /// The opcode.
         opcode: u32,
     },
+    /// An opcode of two handlers or programs.
+    #[error("opcode {opcode:#x} is given to two; give each its own")]
+    OpcodeTwice {
+        /// The opcode.
+        opcode: u32,
+    },
+    /// A program of an opcode whose inputs or result do not fit a slot.
+    #[error(
+        "program {program} of an opcode has {inputs} words of inputs and {results} of its result; a slot has 11 for one register and 9"
+    )]
+    WideProgram {
+        /// Its number.
+        program: usize,
+        /// Words of its inputs.
+        inputs: u64,
+        /// Words of its result.
+        results: u32,
+    },
     /// A program does not fit the graph.
     #[error("program {program}: {source}")]
     Program {

@@ -16,20 +16,16 @@ const IDLE_TICK: Duration = Duration::from_millis(500);
 const AGEING_SOONER: u32 = 4;
 
 /// Counters at the last look.
-struct Seen {
+pub(super) struct Seen {
     control: ControlBlock,
 }
 
 /// The keeper's thread.
 pub(super) fn run(shared: &Shared) {
-    let mut seen = Seen {
-        control: shared.ring().control(),
-    };
+    let mut seen = Seen::of(shared);
     while !shared.has_ended() {
         let changes = shared.bell.changes();
-        shared.desk.end_overrun(shared.ring(), shared.slot_budget);
-        shared.desk.adopt(shared);
-        seen.steer(shared);
+        seen.tick(shared);
         if shared.is_busy() {
             std::thread::sleep(TICK);
         } else {
@@ -38,13 +34,20 @@ pub(super) fn run(shared: &Shared) {
     }
 }
 
-/// A look at a service whose workers need no steering.
-pub(super) fn tick(shared: &Shared) {
-    shared.desk.end_overrun(shared.ring(), shared.slot_budget);
-    shared.desk.adopt(shared);
-}
-
 impl Seen {
+    pub(super) fn of(shared: &Shared) -> Self {
+        Self {
+            control: shared.ring().control(),
+        }
+    }
+
+    /// One look.
+    pub(super) fn tick(&mut self, shared: &Shared) {
+        shared.desk.end_overrun(shared.ring(), shared.slot_budget);
+        shared.desk.adopt(shared);
+        self.steer(shared);
+    }
+
     /// Sizes and steers the workers from what happened since the last look.
     fn steer(&mut self, shared: &Shared) {
         let now = shared.ring().control();
@@ -58,7 +61,9 @@ impl Seen {
             },
             ..RequeueAccount::default()
         };
-        let hot = hottest(&before, &now);
+        // Where there are queues of posts, couriers answer what is short, and workers the rest.
+        let works_on = |kind: &Kind| shared.posts.is_none() || !kind.is_short();
+        let hot = hottest([&before, &now], works_on);
         let waiting = shared.ring().waiting().iter().sum::<u32>();
         let running = now.tenants.iter().map(|tenant| tenant.running).sum::<u32>();
         // A worker whose handler does not return counts, so that another one looks for work.
@@ -85,25 +90,32 @@ impl Seen {
         } else {
             AGEING_AFTER
         };
-        shared.ring().steer(plan.grid_groups, favourite, ageing);
-        if plan.grid_groups > now.workers {
+        // Blocks that rest take as much of a device as those that look.
+        let workers = match shared.posts {
+            Some(_) => shared.workers,
+            None => plan.grid_groups,
+        };
+        shared.ring().steer(workers, favourite, ageing);
+        if workers > now.workers {
             shared.bell.ring();
         }
     }
 }
 
-/// The kind that made up more than half of what ended between two looks, and how often.
-fn hottest(before: &ControlBlock, now: &ControlBlock) -> Option<(Kind, u32)> {
+/// The kind that made up more than half of the workers' work between two looks, and how often it
+/// ended.
+fn hottest(
+    [before, now]: [&ControlBlock; 2],
+    works_on: impl Fn(&Kind) -> bool,
+) -> Option<(Kind, u32)> {
+    let kinds = || Kind::ALL.into_iter().filter(&works_on);
     let ends = |control: &ControlBlock, kind: Kind| {
         let record = control.kinds[kind as usize];
         record.done.wrapping_add(record.faults)
     };
     let since = |kind: Kind| ends(now, kind).wrapping_sub(ends(before, kind));
-    let hottest = Kind::ALL.into_iter().max_by_key(|kind| since(*kind))?;
-    let all: u64 = Kind::ALL
-        .into_iter()
-        .map(|kind| u64::from(since(kind)))
-        .sum();
+    let hottest = kinds().max_by_key(|kind| since(*kind))?;
+    let all: u64 = kinds().map(|kind| u64::from(since(kind))).sum();
     let share = u64::from(since(hottest)) * 2 > all;
     share.then(|| (hottest, since(hottest)))
 }

@@ -55,6 +55,7 @@ fn serve(shared: &Arc<Shared>, on: On, tell: &Told) -> Result<(), BackendError> 
         .map(|served| ServedProgram {
             program: &served.program,
             result: served.result,
+            opcode: served.opcode.unwrap_or(0),
         })
         .collect();
     let serving = Serving {
@@ -86,6 +87,7 @@ fn serve(shared: &Arc<Shared>, on: On, tell: &Told) -> Result<(), BackendError> 
 /// Collects answers for those who sleep, and keeps the service.
 pub(super) fn collect(shared: &Arc<Shared>) {
     let (mut active, mut kept) = (Instant::now(), Instant::now());
+    let mut seen = keeper::Seen::of(shared);
     while !shared.has_ended() {
         let changes = shared.bell.changes();
         let is_busy = shared.is_busy();
@@ -94,7 +96,7 @@ pub(super) fn collect(shared: &Arc<Shared>) {
             active = Instant::now();
         }
         if kept.elapsed() >= KEEP {
-            keeper::tick(shared);
+            seen.tick(shared);
             kept = Instant::now();
         }
         if active.elapsed() > QUIET {

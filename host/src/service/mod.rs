@@ -116,7 +116,7 @@ impl std::fmt::Debug for Shared {
 
 impl Shared {
     fn new(graph: Arc<Graph>, config: Config) -> Result<Self, StartError> {
-        config.check_handlers()?;
+        config.check_opcodes()?;
         config.check_machine()?;
         check_programs(&graph, &config.programs)?;
         let (tenants, window_words) = config.tenant_records()?;

@@ -5,7 +5,7 @@ use super::programs::Programs;
 use super::search::Searcher;
 use super::{Shared, SharedRing};
 use crate::graph::WeightKind;
-use seawall_core::abi::ring::{Continuation, FaultCode, Kind, RESULTS};
+use seawall_core::abi::ring::{Continuation, FaultCode, Kind, RESULTS, SlotRecord, TASK};
 use seawall_core::protocol::{Claim, Outcome, Refusal, Worker};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -78,7 +78,7 @@ pub(super) fn run(shared: &Shared, number: u32) {
     let mut in_vain = 0_u32;
     while !worker.should_end() {
         let changes = shared.bell.changes();
-        worker = enter(shared, worker, number);
+        worker.enter(number, shared.ring().control().favourite);
         let is_resting = number >= shared.ring().control().workers;
         let claim = if is_resting { None } else { worker.claim() };
         let Some(claim) = claim else {
@@ -97,23 +97,6 @@ pub(super) fn run(shared: &Shared, number: u32) {
             shared.bell.wait(shared.bell.changes(), SHORT_SLEEP);
         }
     }
-}
-
-/// The worker of the entry that the service wants: further ones know only the favourite
-/// kind, the first one always knows all.
-fn enter<'s>(
-    shared: &'s Shared,
-    worker: Worker<'s, super::SharedWords>,
-    number: u32,
-) -> Worker<'s, super::SharedWords> {
-    let favourite = shared.ring().control().favourite;
-    let kind = favourite.checked_sub(1);
-    let kind = kind.and_then(|index| Kind::ALL.get(index as usize).copied());
-    let only = kind.filter(|_| number % 2 == 1);
-    if worker.only() == only {
-        return worker;
-    }
-    Worker::new(shared.ring(), only)
 }
 
 /// Means of a worker's answers.
@@ -169,16 +152,35 @@ impl Bench<'_> {
         }
     }
 
-    fn user(&self, claim: &Claim, deadline: Deadline<'_>) -> Outcome {
+    fn user(&mut self, claim: &Claim, deadline: Deadline<'_>) -> Outcome {
         let opcode = claim.slot().opcode;
         let Some(handler) = self.shared.handlers.get(&opcode) else {
-            return Outcome::fault(FaultCode::UnknownOpcode, opcode);
+            return Outcome::from(self.call(claim.slot(), &deadline));
         };
         handler(&Call {
             ring: self.shared.ring(),
             claim,
             deadline,
         })
+    }
+
+    /// Runs the program of a user's opcode.
+    fn call(
+        &mut self,
+        slot: &SlotRecord,
+        deadline: &Deadline<'_>,
+    ) -> Result<[u32; RESULTS], Refusal> {
+        let mut programs = (0..).zip(&self.shared.programs);
+        let found = programs.find(|(_, program)| program.opcode == Some(slot.opcode));
+        let unknown = Refusal::new(FaultCode::UnknownOpcode, slot.opcode);
+        let (number, program) = found.ok_or(unknown)?;
+        let mut inputs = vec![0; program.program.input_bytes as usize / 4];
+        for (input, word) in inputs.iter_mut().zip(&slot.arguments[..TASK]) {
+            *input = *word;
+        }
+        let words = self.programs.run(number, &inputs, deadline)?;
+        deadline.check()?;
+        Ok(results(words))
     }
 
     fn check_node(&self, node: u32) -> Result<(), Refusal> {

@@ -2,6 +2,7 @@
 
 pub mod books;
 pub mod load;
+pub mod opcodes;
 pub mod pairs;
 pub mod programs;
 pub mod warps;
@@ -30,8 +31,8 @@ pub fn config(on: On, workers: usize) -> Config {
 ///
 /// # Errors
 /// If it does not start.
-pub fn start(graph: Graph, config: Config) -> Result<Service, String> {
-    Service::start(Arc::new(graph), config).map_err(|error| error.to_string())
+pub fn start(graph: impl Into<Arc<Graph>>, config: Config) -> Result<Service, String> {
+    Service::start(graph.into(), config).map_err(|error| error.to_string())
 }
 
 /// The client of tenant 1.

@@ -82,10 +82,7 @@ fn case(kind: AnalysisKind, graph: &Graph, random: &mut Random) -> Result<Case, 
 }
 
 fn program(case: &Case) -> Program {
-    Program {
-        program: Arc::clone(&case.encoded),
-        result: case.built.result,
-    }
+    Program::new(Arc::clone(&case.encoded), case.built.result)
 }
 
 fn one_graph((on, workers): (On, usize), graph: Graph, random: &mut Random) -> Result<(), String> {

@@ -6,6 +6,7 @@ use seawall::graph::Graph;
 use seawall::service::{
     Client, Config, Kind, On, Priority, Query, Reply, Short, ShortOp, Span, SubmitError, Tenant,
 };
+use std::time::Instant;
 
 /// Words of the window that the orders use.
 const WORDS: u32 = 64;
@@ -230,6 +231,46 @@ pub fn refusals(on: On) -> Result<(), String> {
     let stats = reply(&owner, Query::Nop).map(|_| service.shut_down())?;
     if stats.faults != 2 || stats.submitted != stats.delivered {
         return Err(format!("{stats:?}"));
+    }
+    Ok(())
+}
+
+/// A kind that makes up most of the workers' work gets an entry that knows it alone, with the same
+/// answers, also among twice as many short slots.
+///
+/// # Errors
+/// If it does not within [`LONG`].
+pub fn promotes(on: On, workers: usize) -> Result<(), String> {
+    let pairs: Vec<_> = (1..200).map(|node| (node - 1, node)).collect();
+    let graph = Graph::from_edges(200, &pairs, false).map_err(|error| error.to_string())?;
+    let service = start(graph, config(on, workers))?;
+    let client = client(&service)?;
+    let began = Instant::now();
+    let mut entries = [0_u32; 2];
+    while entries.contains(&0) {
+        if Some(began.elapsed()) > LONG {
+            return Err(format!("{entries:?}"));
+        }
+        let query = |target| {
+            let ticket = client.submit(Query::Reach { source: 50, target });
+            ticket.map_err(|error| error.to_string())
+        };
+        let tickets = (0..200).map(query).collect::<Result<Vec<_>, _>>()?;
+        for (target, ticket) in (0..).zip(tickets) {
+            if on != On::Threads {
+                reply(&client, Query::Nop)?;
+                reply(&client, Query::Nop)?;
+            }
+            let answer = ticket.wait(LONG).map_err(|error| error.to_string())?;
+            if answer.reply != Reply::Reached(target >= 50) {
+                return Err(format!("{target}: {answer:?}"));
+            }
+            entries[usize::from(answer.entry == Some(Kind::Reach))] += 1;
+        }
+    }
+    let counted = service.shut_down().answered_by_one;
+    if counted != entries[1] {
+        return Err(format!("{counted} counted, {entries:?}"));
     }
     Ok(())
 }

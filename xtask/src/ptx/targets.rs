@@ -69,16 +69,8 @@ pub(crate) const BOUNDS: &[Bounds] = &[
     full_block("seawall_body"),
     full_block("seawall_barriers"),
     full_block("seawall_batch"),
-    Bounds {
-        kernel: "seawall_serve",
-        lanes: 512,
-        blocks: 1,
-    },
-    Bounds {
-        kernel: "seawall_serve_all",
-        lanes: 512,
-        blocks: 1,
-    },
+    service("seawall_serve"),
+    service("seawall_serve_all"),
     Bounds {
         kernel: "seawall_batch_search",
         lanes: 128,
@@ -92,6 +84,7 @@ pub(crate) const OWN_BOUNDS: &[Bounds] = &[
     full_block("seawall_own_group"),
     full_block("seawall_own_body"),
     full_block("seawall_own_batch"),
+    service("seawall_own_serve"),
 ];
 
 /// The kernels that the host has compiled for smaller blocks too, and the lanes of
@@ -156,6 +149,14 @@ impl Precompiled {
 }
 
 /// One block of 1024 lanes per multiprocessor: at most 64 registers per lane.
+const fn service(kernel: &'static str) -> Bounds {
+    Bounds {
+        kernel,
+        lanes: 512,
+        blocks: 1,
+    }
+}
+
 const fn full_block(kernel: &'static str) -> Bounds {
     Bounds {
         kernel,

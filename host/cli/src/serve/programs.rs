@@ -106,10 +106,8 @@ impl Programs {
         };
         let encoded = Arc::new(encoded);
         for result in &offer.results {
-            self.of_service.push(service::Program {
-                program: Arc::clone(&encoded),
-                result: result.register,
-            });
+            let program = service::Program::new(Arc::clone(&encoded), result.register);
+            self.of_service.push(program);
         }
         self.offers.push(offer);
         Ok(())

@@ -17,6 +17,7 @@ use super::{BackendError, Canceller, DeviceInfo, HostWork, SessionWork};
 use crate::Cause;
 use crate::graph::Graph;
 use crate::own::OwnWaves;
+use crate::program::encoded::common_waves;
 use crate::program::{EncodedProgram, RegisterId};
 use rayon::prelude::*;
 use seawall_core::abi::control::ControlRecord;
@@ -105,18 +106,11 @@ pub trait BatchSession {
 /// # Errors
 /// [`BackendError::OtherWaves`] for the first program that uses another set.
 pub(crate) fn own_of<'j>(jobs: &'j [Job<'_>]) -> Result<Option<&'j OwnWaves>, BatchError> {
-    let mut found: Option<&OwnWaves> = None;
-    for (index, job) in jobs.iter().enumerate() {
-        let Some(own) = job.program.used_waves() else {
-            continue;
-        };
-        if found.is_some_and(|found| found != own) {
-            let source = BackendError::OtherWaves;
-            return Err(BatchError::Job { index, source });
-        }
-        found = Some(own);
-    }
-    Ok(found)
+    let programs = jobs.iter().map(|job| &*job.program);
+    common_waves(programs).map_err(|index| BatchError::Job {
+        index: index as usize,
+        source: BackendError::OtherWaves,
+    })
 }
 
 /// The searches of a batch's programs, for the graphs that they run on.

@@ -7,12 +7,13 @@ use crate::backend::served::{Around, Space};
 use crate::backend::threads::run_blocks;
 use crate::backend::{BackendError, resident_digest};
 use crate::executor::Executor;
+use crate::graph::Graph;
+use crate::own::{BUILT_IN, OwnWaves};
 use seawall_core::abi::ring::ControlBlock;
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::{HostGrid, Services};
-use seawall_device::serve::{Serve, scratch_words, serve};
-use seawall_device::sets::All;
+use seawall_device::serve::{Serve, scratch_words};
 use std::time::Duration;
 
 /// Runs the kernel that GPUs run, and returns when the service ends.
@@ -34,25 +35,16 @@ pub(crate) fn run(
     // Pairs of words, so that they are aligned.
     let pairs = stride as usize / 2 * serving.workers as usize;
     let mut scratch = vec![0_u64; pairs];
-    let (rows, incoming) = (serving.graph.outgoing(), serving.graph.incoming());
-    let weights = serving.graph.weights().unwrap_or(&[]);
-    let address = |words: &[u32]| words.as_ptr().addr() as u64;
     let space = Space::new(serving.programs, serving.graph)?;
+    let walk = space.own().map_or(BUILT_IN, OwnWaves::walkers).serve;
     let digest = resident_digest(serving.graph, Executor::Cpu, 0);
+    let graph = addresses(serving.graph, &digest);
     let bytes = space.stride() * u64::from(serving.workers);
     let mut memory = lines("the programs of a service", bytes)?;
     let base = memory.as_mut_ptr().expose_provenance() as u64;
     let around = Around {
         graph: serving.graph,
-        addresses: GraphAddresses {
-            offsets: address(rows.offsets()),
-            targets: address(rows.targets()),
-            weights: serving.graph.weights().map_or(0, address),
-            incoming_offsets: address(incoming.offsets()),
-            incoming_targets: address(incoming.targets()),
-            resident: (&raw const digest).expose_provenance() as u64,
-            ..GraphAddresses::default()
-        },
+        addresses: graph,
         time_budget_ns: serving.slot_budget_ns,
     };
     for worker in 0..u64::from(serving.workers) {
@@ -69,14 +61,7 @@ pub(crate) fn run(
         scratch: scratch.as_mut_ptr().expose_provenance() as u64,
         scratch_stride: stride * 4,
         programs: programs.as_ptr().expose_provenance() as u64,
-        graph: [
-            rows.offsets(),
-            rows.targets(),
-            weights,
-            incoming.offsets(),
-            incoming.targets(),
-        ]
-        .map(address),
+        graph,
     });
     let blocks = serving.couriers + 1 + serving.workers;
     let (dealer, address) = (Dealer::new(), (&raw const record).expose_provenance());
@@ -97,6 +82,21 @@ pub(crate) fn run(
         // SAFETY: the record and all that it points to outlive the blocks, with the lengths that
         // its sizes give; hosts use the ring and the posts as atomics.
         let served = unsafe { Serve::new(std::ptr::with_exposed_provenance(address)) };
-        serve::<_, All>(grid, served);
+        walk(grid, served);
     })
+}
+
+/// Addresses of all arrays of a graph that searches and programs read.
+fn addresses(graph: &Graph, digest: &u64) -> GraphAddresses {
+    let (rows, incoming) = (graph.outgoing(), graph.incoming());
+    let address = |words: &[u32]| words.as_ptr().expose_provenance() as u64;
+    GraphAddresses {
+        offsets: address(rows.offsets()),
+        targets: address(rows.targets()),
+        weights: graph.weights().map_or(0, address),
+        incoming_offsets: address(incoming.offsets()),
+        incoming_targets: address(incoming.targets()),
+        resident: std::ptr::from_ref(digest).expose_provenance() as u64,
+        ..GraphAddresses::default()
+    }
 }

@@ -49,6 +49,8 @@ pub(super) enum Entry {
     OwnBody,
     /// Runs the programs of a batch of which some have waves of another crate.
     OwnBatch,
+    /// Serves, with programs of which some have waves of another crate.
+    OwnServe,
 }
 
 impl Entry {
@@ -100,6 +102,7 @@ impl Entry {
             Self::OwnGroup => c"seawall_own_group",
             Self::OwnBody => c"seawall_own_body",
             Self::OwnBatch => c"seawall_own_batch",
+            Self::OwnServe => c"seawall_own_serve",
         }
     }
 
@@ -109,7 +112,7 @@ impl Entry {
             Self::Mega | Self::MegaSearch | Self::MegaRounds => 0,
             Self::MegaCode | Self::MegaAll | Self::OwnMega => 0,
             Self::Batch | Self::BatchSearch | Self::BatchAll | Self::OwnBatch => 0,
-            Self::Serve | Self::ServeAll => 0,
+            Self::Serve | Self::ServeAll | Self::OwnServe => 0,
             Self::Group | Self::GroupAll | Self::OwnGroup => 1,
             Self::Begin | Self::Again | Self::Barriers => 1,
             Self::Body | Self::BodyAll | Self::OwnBody | Self::While => 3,

@@ -237,7 +237,7 @@ const fn doing(entry: Entry) -> &'static str {
         Entry::Batch | Entry::BatchSearch | Entry::BatchAll | Entry::OwnBatch => {
             "launching the batch"
         }
-        Entry::Serve | Entry::ServeAll => "launching the service",
+        Entry::Serve | Entry::ServeAll | Entry::OwnServe => "launching the service",
     }
 }
 

@@ -4,6 +4,7 @@
 //! while the kernel runs. The kernel stays until the service orders its end. One that does not
 //! end then takes the context with it: all that it may still touch is leaked.
 
+use super::bound::Bound;
 use super::context::Context;
 use super::entry::Entry;
 use super::error::{NOT_READY, check, no_answer};
@@ -128,12 +129,7 @@ impl<'a> Resident<'a> {
         (serving, device): (&Serving<'a>, u32),
     ) -> Result<Self, BackendError> {
         let space = Space::new(serving.programs, serving.graph)?;
-        let entry = if serving.programs.is_empty() {
-            Entry::Serve
-        } else {
-            Entry::ServeAll
-        };
-        let kernel = Module::load(context)?.kernel(entry)?;
+        let kernel = kernel(context, &space)?;
         let (stream, mut staging) = lane(context, largest_array(serving.graph))?;
         let graph = upload((serving, device), &space, (&stream, &mut staging))?;
         let mapped = [
@@ -163,13 +159,7 @@ impl<'a> Resident<'a> {
             scratch: scratch.address(),
             scratch_stride: stride,
             programs: table.address(),
-            graph: [
-                addresses.offsets,
-                addresses.targets,
-                addresses.weights,
-                addresses.incoming_offsets,
-                addresses.incoming_targets,
-            ],
+            graph: addresses,
         });
         // SAFETY: both are live memory of these lengths; the ring begins with a control block. The
         // copies are waited for below.
@@ -239,6 +229,20 @@ impl<'a> Resident<'a> {
             std::thread::sleep(LOOK);
         }
     }
+}
+
+/// The kernel that runs these programs, or the small one if there are none.
+fn kernel(context: &Rc<Context>, space: &Space<'_>) -> Result<Kernel, BackendError> {
+    let module = Module::load(context)?;
+    if let Some(own) = space.own() {
+        let text = module.own_text(own)?;
+        return module.kernel_within(Entry::OwnServe, Bound::ANY, Some(text));
+    }
+    module.kernel(if space.is_empty() {
+        Entry::Serve
+    } else {
+        Entry::ServeAll
+    })
 }
 
 /// Uploads all arrays of the graph that searches read.
