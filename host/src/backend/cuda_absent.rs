@@ -230,3 +230,19 @@ pub(crate) mod serve {
         Err(absent())
     }
 }
+
+/// As of the backend.
+pub(crate) mod streaming {
+    use super::absent;
+    use crate::backend::BackendError;
+    use crate::backend::streaming::{Open, StreamJob};
+
+    /// Fails, as there is no device.
+    pub(crate) fn run<R>(
+        _: &StreamJob<'_>,
+        _: u32,
+        _: impl FnOnce(&Open<'_>) -> R,
+    ) -> Result<(R, Vec<u32>), BackendError> {
+        Err(absent())
+    }
+}

@@ -127,7 +127,8 @@ fn a_graph_of_more_than_2_to_the_32_edges_streams() {
         for caching in [Caching::Cached, Caching::Direct] {
             let mut request = on(AnalysisKind::Bfs, &[0], 2);
             request.max_iterations = std::num::NonZeroU32::new(2);
-            let options = reading(reader, caching, 4096);
+            let mut options = reading(reader, caching, 4096);
+            options.blocks = (reader, caching) == (ReaderChoice::Auto, Caching::Cached);
             let outcome = streamed.run(&request, options, &mut |_| {}).unwrap();
             assert_eq!(outcome.edges, edges);
             let Column::U32(levels) = outcome.values else {
