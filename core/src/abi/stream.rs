@@ -34,8 +34,10 @@ pub enum StreamKind {
     Whole = 3,
     /// Lowers distances along float weights, by their bits.
     Float = 4,
-    /// Adds shares of ranks.
-    Ranks = 5,
+    /// Adds shares of ranks to the ends of edges.
+    Push = 5,
+    /// Adds shares of ranks of the ends of edges, each of which has its mirror image.
+    Pull = 6,
 }
 
 /// Order of a post.
@@ -90,6 +92,9 @@ pub struct StreamRecord {
     pub values: u64,
     /// A pair of words for each node: sums of shares.
     pub sums: u64,
+    /// A word for each node: its share for an edge, a float of whole units; for
+    /// [`StreamKind::Pull`] alone.
+    pub shares: u64,
     /// A bit for each row that has work in this pass, and as many words for the next one.
     pub work: u64,
     /// Three words for each window: 1 more than its first and its last target once it came, and
@@ -97,8 +102,10 @@ pub struct StreamRecord {
     pub seen: u64,
     /// Time after which the kernel ends by itself, nanoseconds.
     pub time_ns: u64,
+    /// Drawn number for the sum that tells whether all edges have mirror images.
+    pub seed: u64,
 }
-assert_words!(StreamRecord, 12 + 9 * 2);
+assert_words!(StreamRecord, 12 + 11 * 2);
 
 /// An order, in memory of the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
@@ -151,8 +158,10 @@ pub struct StreamBoard {
     pub busy: u32,
     /// Sum of all changes of ranks in the last step, low and high half.
     pub change: [u32; 2],
+    /// 0 if all edges that came first have mirror images among each other, low and high half.
+    pub balance: [u32; 2],
     /// Zero.
-    pub more: [u32; 10],
+    pub more: [u32; 8],
 }
 assert_words!(StreamBoard, 32);
 
@@ -171,5 +180,9 @@ pub struct StreamState {
     pub busy: u32,
     /// Mass of nodes without edges and sum of changes, pairs of words, of three steps in turn.
     pub totals: [u32; 12],
+    /// Sum over edges that came first of what cancels out with their mirror images.
+    pub balance: [u32; 2],
+    /// Zero.
+    pub rest: [u32; 2],
 }
-assert_words!(StreamState, 16);
+assert_words!(StreamState, 20);

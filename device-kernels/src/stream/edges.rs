@@ -9,7 +9,7 @@ use crate::grid::Grid;
 use crate::memory::{Proven, word_of};
 use crate::waves::components::link;
 use core::ops::Range;
-use seawall_core::abi::stream::{StreamBoard, StreamKind, StreamPost, StreamRecord};
+use seawall_core::abi::stream::{StreamBoard, StreamKind, StreamPost, StreamRecord, StreamState};
 use seawall_core::protocol::Write;
 
 /// Edges of a slice.
@@ -150,6 +150,9 @@ impl<G: Grid> Window<G> {
         let nodes = stream.nodes(grid);
         let floats = self.weights.exist() && stream.is_for(grid, StreamKind::Float);
         let seen = stream.seen(grid);
+        let pulls = stream.is_for(grid, StreamKind::Pull);
+        let seed = stream.wide(grid, word_of!(StreamRecord, seed));
+        let mut balance = 0_u64;
         self.each_row(from, own, |row, part| {
             let start = stream.start(grid, row);
             for at in part {
@@ -167,6 +170,10 @@ impl<G: Grid> Window<G> {
                 if to >= nodes || to == row || !ascends || !is_weight {
                     self.refuse();
                 }
+                if pulls {
+                    let here = mixed(seed, (row, to)).wrapping_sub(mixed(seed, (to, row)));
+                    balance = balance.wrapping_add(here);
+                }
                 let ends = seen.part(u64::from(self.number) * 2, 2);
                 if from + at == 0 {
                     ends.store(grid, 0, to.saturating_add(1));
@@ -176,6 +183,10 @@ impl<G: Grid> Window<G> {
                 }
             }
         });
+        if balance != 0 {
+            let at = word_of!(StreamState, balance);
+            stream.state(grid).add_wide(grid, at, balance);
+        }
     }
 
     /// The work of the stream's kind.
@@ -185,8 +196,10 @@ impl<G: Grid> Window<G> {
         let kind = stream.word(grid, word_of!(StreamRecord, kind));
         if kind == StreamKind::Link as u32 {
             self.link(from, own);
-        } else if kind == StreamKind::Ranks as u32 {
-            self.rank(from, own);
+        } else if kind == StreamKind::Push as u32 {
+            self.push(from, own);
+        } else if kind == StreamKind::Pull as u32 {
+            self.pull(from, own);
         } else if kind == StreamKind::Levels as u32 {
             let limit = stream.word(grid, word_of!(StreamRecord, limit));
             let step = |level: u32, _| (level < limit).then_some(level + 1);
@@ -235,7 +248,7 @@ impl<G: Grid> Window<G> {
     }
 
     #[inline(never)]
-    fn rank(&self, from: u32, own: Range<u32>) {
+    fn push(&self, from: u32, own: Range<u32>) {
         let (grid, stream) = (self.grid, self.stream);
         let (ranks, sums) = (stream.values(grid), stream.sums(grid));
         let scale = Scale::of(stream.word(grid, word_of!(StreamRecord, exponent)));
@@ -250,6 +263,25 @@ impl<G: Grid> Window<G> {
                 if let Some(to) = self.target(at) {
                     sums.add_wide(grid, 2 * to, share);
                 }
+            }
+        });
+    }
+
+    #[inline(never)]
+    fn pull(&self, from: u32, own: Range<u32>) {
+        let (grid, stream) = (self.grid, self.stream);
+        let (shares, sums) = (stream.shares(grid), stream.sums(grid));
+        let scale = Scale::of(stream.word(grid, word_of!(StreamRecord, exponent)));
+        self.each_row(from, own, |row, part| {
+            let mut sum = 0_u64;
+            for at in part {
+                if let Some(to) = self.target(at) {
+                    let share = f32::from_bits(shares.load(grid, to));
+                    sum = sum.wrapping_add(scale.units(share));
+                }
+            }
+            if sum != 0 {
+                sums.add_wide(grid, 2 * row, sum);
             }
         });
     }
@@ -291,6 +323,16 @@ impl<G: Grid> Window<G> {
 #[inline(always)]
 fn has_work<G: Grid>(grid: G, work: Proven, row: u32) -> bool {
     work.load(grid, row / 32) >> (row % 32) & 1 != 0
+}
+
+/// A number of an edge that differs from that of its mirror image but for chance.
+#[inline(always)]
+fn mixed(seed: u64, (from, to): (u32, u32)) -> u64 {
+    // The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+    let mut word = (u64::from(from) << 32 | u64::from(to)).wrapping_add(seed);
+    word = (word ^ word >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    word = (word ^ word >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    word ^ word >> 31
 }
 
 /// Whether a word is a finite float that is not negative.

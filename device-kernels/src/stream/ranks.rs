@@ -29,6 +29,13 @@ impl Scale {
         (share * self.up) as i64 as u64
     }
 
+    /// `share`, rounded down to units: a float holds it, as it has no more bits than before.
+    #[inline(always)]
+    #[must_use]
+    pub fn whole(self, share: f32) -> f32 {
+        self.units(share) as i64 as f32 * self.down
+    }
+
     /// `sum` as a float, rounded to the nearest.
     #[inline(always)]
     #[must_use]

@@ -160,6 +160,12 @@ impl Stream {
         self.array(grid, word_of!(StreamRecord, sums), words)
     }
 
+    /// A word for each node, where shares are pulled.
+    #[inline(always)]
+    pub(super) fn shares<G: Grid>(self, grid: G) -> Proven {
+        self.array(grid, word_of!(StreamRecord, shares), self.nodes(grid))
+    }
+
     /// Words of the bits of this pass, before those of the next one.
     #[inline(always)]
     pub(super) fn work_words<G: Grid>(self, grid: G) -> u32 {

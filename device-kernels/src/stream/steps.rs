@@ -42,8 +42,9 @@ pub(super) fn step<G: Grid>(grid: G, stream: Stream, (post, worker): (Post, u32)
         stride: (grid.blocks() - 1) * grid.lanes(),
     };
     check_borders(grid, stream, share);
-    if stream.is_for(grid, StreamKind::Ranks) {
-        apply(grid, stream, (share, number));
+    let pulls = stream.is_for(grid, StreamKind::Pull);
+    if pulls || stream.is_for(grid, StreamKind::Push) {
+        apply(grid, stream, (share, number), pulls);
     } else if !stream.is_for(grid, StreamKind::Link) {
         survey(grid, stream, (share, number));
     }
@@ -78,7 +79,7 @@ const fn turn_of(number: u32) -> u32 {
 
 /// Makes new ranks from the sums of a pass, and clears the sums.
 #[inline(never)]
-fn apply<G: Grid>(grid: G, stream: Stream, (share, number): (Share, u32)) {
+fn apply<G: Grid>(grid: G, stream: Stream, (share, number): (Share, u32), pulls: bool) {
     let nodes = stream.nodes(grid);
     let (ranks, sums, state) = (stream.values(grid), stream.sums(grid), stream.state(grid));
     let scale = Scale::of(stream.word(grid, word_of!(StreamRecord, exponent)));
@@ -97,7 +98,12 @@ fn apply<G: Grid>(grid: G, stream: Stream, (share, number): (Share, u32)) {
         let step = if rank > old { rank - old } else { old - rank };
         change = change.wrapping_add(units(step));
         ranks.store(grid, node, rank.to_bits());
-        if stream.start(grid, node) == stream.start(grid, node + 1) {
+        let edges = stream.start(grid, node + 1) - stream.start(grid, node);
+        if pulls && edges != 0 {
+            let share = scale.whole(rank / edges as u32 as f32);
+            stream.shares(grid).store(grid, node, share.to_bits());
+        }
+        if edges == 0 {
             dangling = dangling.wrapping_add(units(rank));
         }
     });
@@ -171,6 +177,11 @@ pub(super) fn show<G: Grid>(grid: G, stream: Stream, post: Post) {
     for half in 0..2 {
         let word = state.load(grid, change + half);
         let at = word_of!(StreamBoard, change) + half;
+        stream.show(grid, at, word, Write::Relaxed);
+    }
+    for half in 0..2 {
+        let word = state.load(grid, word_of!(StreamState, balance) + half);
+        let at = word_of!(StreamBoard, balance) + half;
         stream.show(grid, at, word, Write::Relaxed);
     }
     for at in 0..TURN {

@@ -1,8 +1,8 @@
 //! Streams to a kernel that stays on a machine: what the machine is given.
 //!
 //! ```text
-//! starts of rows | rows of high halves | state and turns | values | sums | work | seen
-//! '------------------------- one block of the machine's memory -----------------------'
+//! starts of rows | rows of high halves | state and turns | values | sums | shares | work | seen
+//! '------------------------------ one block of the machine's memory ------------------------'
 //! ```
 
 use super::BackendError;
@@ -13,6 +13,7 @@ use seawall_core::abi::stream::{
     MAGIC, POST_WORDS, StreamBoard, StreamKind, StreamRecord, StreamState, TURN_WORDS,
 };
 use seawall_graph::disk::Rows;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::mem::offset_of;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -47,6 +48,8 @@ pub(crate) struct StreamJob<'a> {
     pub(crate) board: Arc<Pages>,
     /// Address and bytes of the memory for windows.
     pub(crate) buffers: (usize, usize),
+    /// Shares of nodes at the start, where they are pulled.
+    pub(crate) shares: &'a [u32],
     /// Values of nodes at the start.
     pub(crate) values: &'a [u32],
     /// Bits of the rows that have work first; none if the kind needs none.
@@ -72,6 +75,7 @@ struct Layout {
     state: u64,
     values: u64,
     sums: u64,
+    shares: u64,
     work: u64,
     seen: u64,
     words: u64,
@@ -114,13 +118,15 @@ impl StreamJob<'_> {
         };
         let nodes = u64::from(self.nodes());
         take(nodes + 1);
-        let has_sums = self.kind == StreamKind::Ranks;
+        let pulls = self.kind == StreamKind::Pull;
+        let has_sums = pulls || self.kind == StreamKind::Push;
         let state = (size_of::<StreamState>() / 4) as u64;
         Layout {
             wraps: take(self.rows.halves().1.len() as u64),
             state: take(state + u64::from(self.posts * TURN_WORDS)),
             values: take(nodes),
             sums: take(if has_sums { 2 * nodes } else { 0 }),
+            shares: take(if pulls { nodes } else { 0 }),
             work: take(2 * self.work_words()),
             seen: take(3 * u64::from(self.windows)),
             words: take(0),
@@ -147,13 +153,14 @@ impl StreamJob<'_> {
     }
 
     /// Arrays of that memory that do not begin with zeros, each with its first word.
-    pub(super) fn arrays(&self) -> [(u64, &[u32]); 3] {
+    pub(super) fn arrays(&self) -> [(u64, &[u32]); 4] {
         let layout = self.layout();
         let (lows, wraps) = self.rows.halves();
         [
             (0, lows),
             (layout.wraps, wraps),
             (layout.values, self.values),
+            (layout.shares, self.shares),
         ]
     }
 
@@ -186,9 +193,11 @@ impl StreamJob<'_> {
             state: at(layout.state),
             values: at(layout.values),
             sums: at(layout.sums),
+            shares: at(layout.shares),
             work: at(layout.work),
             seen: at(layout.seen),
             time_ns: self.time_ns,
+            seed: RandomState::new().build_hasher().finish(),
         }
     }
 

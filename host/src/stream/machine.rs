@@ -60,8 +60,16 @@ impl Said<'_> {
 
     /// The sum of all changes of ranks in the last step, in units of a total.
     pub(super) fn change(&self) -> u64 {
-        let low = self.word(word!(change));
-        u64::from(low) | u64::from(self.word(word!(change) + 1)) << 32
+        self.wide(word!(change))
+    }
+
+    /// Whether all edges of the first pass have mirror images.
+    pub(super) fn has_mirrors(&self) -> bool {
+        self.wide(word!(balance)) == 0
+    }
+
+    fn wide(&self, at: u32) -> u64 {
+        u64::from(self.word(at)) | u64::from(self.word(at + 1)) << 32
     }
 }
 

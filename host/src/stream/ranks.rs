@@ -32,6 +32,22 @@ pub(super) fn first(rows: &Rows) -> (f32, u64) {
     (rank, mass)
 }
 
+/// The share of each node for an edge at the start, floats of whole units.
+pub(super) fn first_shares(
+    rows: &Rows,
+    (rank, exponent): (f32, u32),
+) -> Result<Vec<u32>, Shortage> {
+    let scale = Scale::of(exponent);
+    let mut shares: Vec<u32> = zeroed(rows.len() as usize)?;
+    for (row, share) in (0..).zip(&mut shares) {
+        let degree = rows.degree(row);
+        if degree > 0 {
+            *share = scale.whole(rank / degree as f32).to_bits();
+        }
+    }
+    Ok(shares)
+}
+
 /// A ranking in progress.
 pub(super) struct Ranking<'a> {
     rows: &'a Rows,

@@ -56,7 +56,10 @@ impl Sizes {
         let words = match self.streaming {
             Streaming::Lengths if self.wide => 2,
             Streaming::Levels if self.parents => 2,
-            Streaming::Ranks => return Ranking::NODE_BYTES * nodes + Rows::bytes(self.nodes),
+            Streaming::Ranks => {
+                let shares = if self.on_machine { 4 } else { 0 };
+                return (Ranking::NODE_BYTES + shares) * nodes + Rows::bytes(self.nodes);
+            }
             _ => 1,
         };
         4 * words * nodes + Rows::bytes(self.nodes)

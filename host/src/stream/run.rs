@@ -7,7 +7,7 @@ use super::machine::{Machine, Said, Wanted};
 use super::marks::Marks;
 use super::outgrown::Outgrown;
 use super::parents::Parents;
-use super::ranks::{Ranking, exponent, first, has_settled};
+use super::ranks::{Ranking, exponent, first, first_shares, has_settled};
 use super::relax::{Float, Length, Levels, Search, Whole, Wide};
 use super::report::Tally;
 use super::room::{Room, Sizes};
@@ -71,6 +71,7 @@ struct Work<'a> {
     limit: u32,
     ranking: (f32, u32),
     dangling: u64,
+    shares: &'a [u32],
     /// Values of nodes at the start.
     values: &'a [u32],
     /// Bits of the rows that have work first.
@@ -84,6 +85,7 @@ impl<'a> Work<'a> {
             limit: u32::MAX,
             ranking: (0.0, 0),
             dangling: 0,
+            shares: &[],
             values,
             rows: &[],
         }
@@ -220,6 +222,7 @@ impl Run<'_> {
             limit: work.limit,
             ranking: work.ranking,
             dangling: work.dangling,
+            shares: work.shares,
             board: Arc::new(board),
             buffers: memory,
             values: work.values,
@@ -428,25 +431,7 @@ impl Run<'_> {
             converged: false,
         };
         if let Some(on) = self.on {
-            let (rank, dangling) = first(rows);
-            let mut ranks: Vec<u32> = zeroed(rows.len() as usize).map_err(short)?;
-            ranks.fill(rank.to_bits());
-            let work = Work {
-                ranking: (asked.damping, exponent(rows.edges())),
-                dangling,
-                ..Work::of(StreamKind::Ranks, &ranks)
-            };
-            let ((), ranks) = self.on_machine((plan, on), (work, true), tally, |sweep, said| {
-                while !end.converged && end.iterations < limit {
-                    sweep.pass()?;
-                    sweep.step()?;
-                    end.iterations += 1;
-                    end.converged = has_settled(said.change(), asked.tolerance);
-                }
-                Ok(())
-            })?;
-            let ranks = ranks.into_iter().map(f32::from_bits).collect();
-            return Ok(Found::of(Column::F32(ranks), end));
+            return self.ranks_on((plan, on), limit, tally);
         }
         let ranking = Ranking::new(rows, (asked.damping, threads)).map_err(short)?;
         self.passes(plan, (&ranking, tally), |sweep| {
@@ -458,6 +443,60 @@ impl Run<'_> {
             Ok(())
         })?;
         Ok(Found::of(Column::F32(ranking.into_ranks()), end))
+    }
+
+    /// Ranks on a machine. Where the file says that edges have mirror images, shares are pulled,
+    /// which takes an atomic addition for a few edges instead of each; a file that lies is found
+    /// by the first pass, and shares are pushed then.
+    fn ranks_on(
+        &self,
+        (plan, on): (&Plan, On),
+        limit: u32,
+        tally: &mut Tally,
+    ) -> Result<Found, RunError> {
+        let rows = &self.input.rows;
+        let asked = self.request.ranking;
+        let (rank, dangling) = first(rows);
+        let mut ranks: Vec<u32> = zeroed(rows.len() as usize).map_err(short)?;
+        ranks.fill(rank.to_bits());
+        let exponent = exponent(rows.edges());
+        let mut kind = StreamKind::Push;
+        let mut shares = Vec::new();
+        if self.input.file.is_symmetric() {
+            kind = StreamKind::Pull;
+            shares = first_shares(rows, (rank, exponent)).map_err(short)?;
+        }
+        loop {
+            let work = Work {
+                ranking: (asked.damping, exponent),
+                dangling,
+                shares: &shares,
+                ..Work::of(kind, &ranks)
+            };
+            let mut end = End {
+                iterations: 0,
+                converged: false,
+            };
+            let run = self.on_machine((plan, on), (work, true), tally, |sweep, said| {
+                while !end.converged && end.iterations < limit {
+                    sweep.pass()?;
+                    sweep.step()?;
+                    if kind == StreamKind::Pull && !said.has_mirrors() {
+                        return Ok(false);
+                    }
+                    end.iterations += 1;
+                    end.converged = has_settled(said.change(), asked.tolerance);
+                }
+                Ok(true)
+            });
+            let (is_whole, found) = run?;
+            if is_whole {
+                let found = found.into_iter().map(f32::from_bits).collect();
+                return Ok(Found::of(Column::F32(found), end));
+            }
+            kind = StreamKind::Push;
+            shares = Vec::new();
+        }
     }
 }
 

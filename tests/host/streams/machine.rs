@@ -2,6 +2,7 @@
 
 use super::alike::{graph, options};
 use super::hostile::{forged, problem};
+use super::wide::sealed;
 use super::{Kept, STREAMING, on, windows};
 use seawall::analysis::{Detail, oracle};
 use seawall::graph::{BinaryProblem, Graph};
@@ -9,6 +10,7 @@ use seawall::outcome::{Column, RunOutcome};
 use seawall::run::{AnalysisKind, RunError, RunRequest, execute};
 use seawall::stream::StreamOptions;
 use std::num::NonZeroU32;
+use std::os::unix::fs::FileExt;
 
 fn on_blocks(
     kept: &Kept,
@@ -153,4 +155,28 @@ fn limits_of_time_and_cancellers_end_the_kernel() {
     let ended = streamed.run(&request, options, &mut |_| canceller.cancel());
     assert!(ended.is_err());
     assert!(streamed.run(&request, options, &mut |_| {}).is_ok());
+}
+
+/// Shares are pulled where the file says that edges have mirror images, and pushed once it lied.
+#[test]
+fn a_file_that_lies_about_mirror_images_gets_the_same_ranks() {
+    for number in [17, 19, 22] {
+        let graph = graph(number);
+        assert!(!graph.is_symmetric());
+        let kept = Kept::of(&graph);
+        let mut options = std::fs::OpenOptions::new();
+        let file = options.read(true).write(true).open(&kept.path).unwrap();
+        let mut header = [0; 64];
+        file.read_exact_at(&mut header, 0).unwrap();
+        header[12] |= 1;
+        file.write_all_at(&sealed(header), 0).unwrap();
+        let request = on(AnalysisKind::Pagerank, &[], 2);
+        let resident = execute(&graph, &request, &mut |_| {}).unwrap();
+        let streamed = on_blocks(&kept, &request, windows(256)).unwrap();
+        assert_eq!(streamed.values, resident.values, "graph {number}");
+        // One pass finds the lie.
+        let plain = kept.run(&request, windows(256)).unwrap();
+        let [pulled, pushed] = [streamed, plain].map(|outcome| outcome.stream.unwrap().passes);
+        assert_eq!(pulled, pushed + 1, "graph {number}");
+    }
 }

@@ -8,7 +8,7 @@ use seawall_core::abi::stream::{
     MAGIC, POST_WORDS, StreamBoard, StreamKind, StreamOrder, StreamPost, StreamRecord, StreamState,
     TURN_WORDS,
 };
-use seawall_device::stream::{Stream, stream, units};
+use seawall_device::stream::{Scale, Stream, stream, units};
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 const POSTS: u32 = 2;
 /// Bytes of a window, as a power of two: 16,384 edges, four slices.
 const SHIFT: u32 = 16;
+/// Units of shares in 1, as a power of two.
+const EXPONENT: u32 = 50;
 /// Longer than a ticket takes here.
 const LONG: Duration = Duration::from_secs(100);
 
@@ -126,7 +128,7 @@ impl Host<'_> {
 /// values.
 fn run(
     (graph, kind): (&Graph, StreamKind),
-    (values, dangling): (&[u32], u64),
+    (values, shares, dangling): (&[u32], &[u32], u64),
     drive: impl FnOnce(&mut Host<'_>),
 ) -> Vec<u32> {
     let nodes = graph.nodes();
@@ -142,6 +144,7 @@ fn run(
     // Node 0 is the source.
     work[work_words] = 1;
     let [mut state, mut own, mut work] = [&state[..], values, &work[..]].map(Memory::of);
+    let mut shares = Memory::of(shares);
     let mut sums = Memory::zeros(2 * nodes as usize);
     let mut seen = Memory::zeros(3 * windows as usize);
     let record = StreamRecord {
@@ -154,7 +157,9 @@ fn run(
         shift: SHIFT,
         limit: u32::MAX,
         damping: 0.85_f32.to_bits(),
-        exponent: 50,
+        exponent: EXPONENT,
+        shares: shares.address(),
+        seed: 7,
         starts: graph.offsets().as_ptr().expose_provenance() as u64,
         board: board.as_ptr().expose_provenance() as u64,
         state: state.address(),
@@ -225,17 +230,17 @@ pub fn check() {
     let nodes = graph.nodes() as usize;
     let mut far = vec![u32::MAX; nodes];
     far[0] = 0;
-    let levels = run((&graph, StreamKind::Levels), (&far, 0), fall);
+    let levels = run((&graph, StreamKind::Levels), (&far, &[], 0), fall);
     assert_eq!(
         levels,
         seawall::analysis::oracle::levels(&graph, &[0], u32::MAX)
     );
-    let lengths = run((&graph, StreamKind::Whole), (&far, 0), fall);
+    let lengths = run((&graph, StreamKind::Whole), (&far, &[], 0), fall);
     let expected = seawall::analysis::oracle::distances(&graph, &[0]);
     assert_eq!(seawall::outcome::Column::U32(lengths), expected);
 
     let own: Vec<u32> = (0..graph.nodes()).collect();
-    let mut trees = run((&graph, StreamKind::Link), (&own, 0), |host| {
+    let mut trees = run((&graph, StreamKind::Link), (&own, &[], 0), |host| {
         host.pass();
         host.step();
     });
@@ -243,21 +248,35 @@ pub fn check() {
         trees[node] = trees[trees[node] as usize];
     }
     assert_eq!(trees, seawall::analysis::oracle::components(&graph));
-    ranks(&graph);
+    ranks(&graph, StreamKind::Push);
+    let pairs = (0..graph.nodes()).flat_map(|node| {
+        let row = graph.neighbours(node).iter();
+        row.map(move |to| (node, *to))
+    });
+    let pairs: Vec<_> = pairs.collect();
+    let mirrored = Graph::from_edges(graph.nodes(), &pairs, true).expect("a small graph");
+    ranks(&mirrored, StreamKind::Pull);
 }
 
 /// Three iterations, beside sums of doubles.
-fn ranks(graph: &Graph) {
+fn ranks(graph: &Graph, kind: StreamKind) {
     let nodes = graph.nodes() as usize;
     let rank = 1.0 / nodes as f32;
     let degree = |node: usize| graph.neighbours(node as u32).len();
     let without = (0..nodes).filter(|node| degree(*node) == 0).count() as u64;
-    let start = (&vec![rank.to_bits(); nodes][..], without * units(rank));
+    let scale = Scale::of(EXPONENT);
+    let share = |node| scale.whole(rank / degree(node) as f32).to_bits();
+    let shares: Vec<u32> = (0..nodes).map(share).collect();
+    let ranks = vec![rank.to_bits(); nodes];
+    let start = (&ranks[..], &shares[..], without * units(rank));
     let mut change = 0.0;
-    let found = run((graph, StreamKind::Ranks), start, |host| {
+    let found = run((graph, kind), start, |host| {
         for _ in 0..3 {
             host.pass();
             host.step();
+        }
+        if kind == StreamKind::Pull {
+            assert_eq!(host.load(word!(balance)), 0, "all edges have mirror images");
         }
         let halves = [0, 1].map(|half| u64::from(host.load(word!(change) + half)));
         change = (halves[0] | halves[1] << 32) as f64 / (1_u64 << 60) as f64;
@@ -270,9 +289,9 @@ fn ranks(graph: &Graph) {
             .map(|at| ranks[at])
             .sum();
         let mut next = vec![(0.15 + 0.85 * lost) / nodes as f64; nodes];
-        for node in 0..nodes {
+        for (node, rank) in ranks.iter().enumerate() {
             for to in graph.neighbours(node as u32) {
-                next[*to as usize] += 0.85 * ranks[node] / degree(node) as f64;
+                next[*to as usize] += 0.85 * rank / degree(node) as f64;
             }
         }
         last = ranks.iter().zip(&next).map(|(a, b)| (a - b).abs()).sum();
