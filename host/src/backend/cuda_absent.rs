@@ -53,6 +53,14 @@ pub fn probe() -> Result<Vec<DeviceLimits>, BackendError> {
     Err(absent())
 }
 
+/// Gives back what the process keeps of a device; fails, as there is none.
+///
+/// # Errors
+/// [`BackendError::Unavailable`], always.
+pub fn release(_ordinal: u32) -> Result<(), BackendError> {
+    Err(absent())
+}
+
 /// Opens a session on a device; fails, as there is none.
 ///
 /// # Errors
@@ -203,6 +211,7 @@ mod tests {
         let graph = Graph::from_edges(2, &[(0, 1)], false).unwrap();
         let reasons = [
             probe().err(),
+            release(0).err(),
             measure::Meter::open(0).err(),
             open(Executor::Mega, &graph, CudaOptions::default()).err(),
         ];

@@ -46,6 +46,7 @@ pub mod measure;
 pub use super::gpu::{CudaOptions, DeviceLimits, GridShape, LoopNodes};
 pub use crate::executor::Executor;
 pub use batch::CudaBatch;
+pub use context::release;
 pub use device::probe;
 pub use embedded::{EMBEDDED, Embedded};
 pub use module::precompiled_for;
