@@ -37,6 +37,7 @@ pub mod own;
 pub mod sets;
 pub mod run;
 pub mod serve;
+pub mod stream;
 pub mod codegen;
 
 #[cfg(target_arch = "nvptx64")]

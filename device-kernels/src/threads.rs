@@ -10,6 +10,7 @@ use crate::launch::Launch;
 use crate::run::{Batch, BodyLaunch, run_batch, run_body, run_one_group, run_program};
 use crate::serve::{Serve, serve};
 use crate::sets::{All, WaveSet};
+use crate::stream::{Stream, stream};
 
 /// Walks a part of a program, in one thread.
 pub type Walk<What> = fn(HostGrid, Launch, What) -> Result<(), Stop>;
@@ -27,6 +28,11 @@ pub struct Walkers {
     pub batch: fn(HostGrid, Batch),
     /// Serves until a host orders the end.
     pub serve: fn(HostGrid, Serve),
+}
+
+/// Serves a stream until its host orders the end.
+pub fn run_stream(grid: HostGrid, served: Stream) {
+    stream(grid, served);
 }
 
 /// Functions that know every built-in wave.

@@ -8,11 +8,13 @@
 //! cargo build --release -p seawall-tests --test device
 //! device [--quick] [--seconds N] [--slots N] [--own-ptx FOLDER] [--part NAME]...
 //! device --load GRAPH...
+//! device --stream FILE...
 //! ```
 //!
 //! Without `--part`, all of [`PARTS`] run that the other options allow. `--slots` is the number of
 //! slots that the books of a service have. `--load` prints the times of a service on each graph, on
-//! the GPU and on threads, and tests nothing.
+//! the GPU and on threads, and `--stream` those of streams of a `.swg` file beside a bare upload;
+//! both test nothing.
 //!
 //! `SEED=N` repeats a run from its first case. FOLDER is what `cargo xtask build-ptx --crate
 //! examples/own-wave` writes; without it, waves of other crates are left out, as a line says.
@@ -28,6 +30,7 @@ mod own;
 mod planning;
 mod service;
 mod stale;
+mod streams;
 mod tally;
 
 use seawall::backend::cuda::{self, Executor};
@@ -44,11 +47,12 @@ const EXECUTORS: [(Executor, &str); 3] = [
 ];
 
 /// The parts of the tests, in their order, with the line that opens each.
-const PARTS: [(&str, &str); 7] = [
+const PARTS: [(&str, &str); 8] = [
     ("faults", "faults and cancelled runs"),
     ("own", "waves of other crates"),
     ("plans", "plans, budgets, faults of batches"),
     ("service", "a service"),
+    ("streams", "streams"),
     ("evidence", "evidence"),
     ("cases", "drawn cases"),
     ("lost", "a lost context"),
@@ -72,6 +76,8 @@ pub(crate) struct Options {
     slots: Option<u64>,
     /// Graphs on which a service is measured, instead of all parts.
     loads: Vec<String>,
+    /// Files whose streams are measured, instead of all parts.
+    streams: Vec<String>,
 }
 
 impl Options {
@@ -80,7 +86,7 @@ impl Options {
         let mut seconds = None;
         let mut own_ptx = None;
         let mut parts = Vec::new();
-        let (mut slots, mut loads) = (None, Vec::new());
+        let (mut slots, mut loads, mut streams) = (None, Vec::new(), Vec::new());
         let mut arguments = arguments.peekable();
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
@@ -94,6 +100,7 @@ impl Options {
                     slots = Some(value.ok_or("--slots takes a whole number")?);
                 }
                 "--load" => loads.push(arguments.next().ok_or("--load takes a graph")?),
+                "--stream" => streams.push(arguments.next().ok_or("--stream takes a file")?),
                 "--own-ptx" => {
                     let folder = arguments.next().ok_or("--own-ptx takes a folder")?;
                     own_ptx = Some(PathBuf::from(folder));
@@ -109,7 +116,7 @@ impl Options {
                 other => {
                     return Err(format!(
                         "unknown option {other}; there are --quick, --seconds N, --slots N, \
-                         --own-ptx FOLDER, --part NAME and --load GRAPH"
+                         --own-ptx FOLDER, --part NAME, --load GRAPH and --stream FILE"
                     ));
                 }
             }
@@ -122,6 +129,7 @@ impl Options {
             parts,
             slots,
             loads,
+            streams,
         })
     }
 
@@ -177,9 +185,10 @@ fn main() -> ExitCode {
         options.seed,
         if options.quick { " --quick" } else { "" }
     );
-    if !options.loads.is_empty() {
-        let measured = options.loads.iter().map(|spec| service::measure(spec));
-        return match measured.collect::<Result<(), String>>() {
+    if !options.loads.is_empty() || !options.streams.is_empty() {
+        let loads = options.loads.iter().map(|spec| service::measure(spec));
+        let streams = options.streams.iter().map(|file| streams::measure(file));
+        return match loads.chain(streams).collect::<Result<(), String>>() {
             Ok(()) => ExitCode::SUCCESS,
             Err(problem) => {
                 eprintln!("{problem}");
@@ -222,6 +231,7 @@ fn run_part(name: &str, options: &Options, tally: &mut Tally) {
             batches::faults(options.quick, tally);
         }
         "service" => service::run((options.seed, options.quick), options.slots, tally),
+        "streams" => streams::run((options.seed, options.quick), tally),
         "evidence" => evidence::run(tally),
         "cases" => run_cases(options, tally),
         _ => lost::run(tally),

@@ -7,9 +7,11 @@ use crate::grid::nvptx::{CompactDevice, Device};
 use crate::launch::Launch;
 use crate::run;
 use crate::sets::{All, CodeAlone, Nothing, Ready, Rounds, Searches};
+use crate::stream::{Stream, stream};
 use seawall_core::abi::batch::BatchRecord;
 use seawall_core::abi::program::LaunchRecord;
 use seawall_core::abi::serve::ServeRecord;
+use seawall_core::abi::stream::StreamRecord;
 
 /// The whole program, every family of opcodes but code; a cooperative launch.
 ///
@@ -224,4 +226,16 @@ pub unsafe extern "ptx-kernel" fn seawall_serve(record: *const ServeRecord) {
 pub unsafe extern "ptx-kernel" fn seawall_serve_all(record: *const ServeRecord) {
     // SAFETY: the caller keeps this function's contract.
     unsafe { bodies::serve::<All>(record) };
+}
+
+/// A stream of edges through memory of the host, until the host ends it. All blocks must be
+/// resident at once.
+///
+/// # Safety
+/// As [`Stream::new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_stream(record: *const StreamRecord) {
+    // SAFETY: the caller keeps this function's contract.
+    let streamed = unsafe { Stream::new(record) };
+    stream(Device {}, streamed);
 }

@@ -117,7 +117,7 @@ fn climb<G: Grid>(
 /// Most edges of a large component join nodes below one root already. Cached words settle
 /// those: a common ancestor is one, however old the words.
 #[inline(always)]
-fn link<G: Grid>(grid: G, parents: Proven, a: u32, b: u32) {
+pub(crate) fn link<G: Grid>(grid: G, parents: Proven, a: u32, b: u32) {
     let (above_a, above_b) = (parents.load_weak(grid, a), parents.load_weak(grid, b));
     if above_a == above_b {
         return;

@@ -53,6 +53,14 @@ pub fn probe() -> Result<Vec<DeviceLimits>, BackendError> {
     Err(absent())
 }
 
+/// Gives back what the process keeps of a device; fails, as there is none.
+///
+/// # Errors
+/// [`BackendError::Unavailable`], always.
+pub fn release(_ordinal: u32) -> Result<(), BackendError> {
+    Err(absent())
+}
+
 /// Opens a session on a device; fails, as there is none.
 ///
 /// # Errors
@@ -203,6 +211,7 @@ mod tests {
         let graph = Graph::from_edges(2, &[(0, 1)], false).unwrap();
         let reasons = [
             probe().err(),
+            release(0).err(),
             measure::Meter::open(0).err(),
             open(Executor::Mega, &graph, CudaOptions::default()).err(),
         ];
@@ -227,6 +236,22 @@ pub(crate) mod serve {
         _: impl FnOnce(Started) + Send,
         _: (impl Fn() -> bool, Duration),
     ) -> Result<(), BackendError> {
+        Err(absent())
+    }
+}
+
+/// As of the backend.
+pub(crate) mod streaming {
+    use super::absent;
+    use crate::backend::BackendError;
+    use crate::backend::streaming::{Open, StreamJob};
+
+    /// Fails, as there is no device.
+    pub(crate) fn run<R>(
+        _: &StreamJob<'_>,
+        _: u32,
+        _: impl FnOnce(&Open<'_>) -> R,
+    ) -> Result<(R, Vec<u32>), BackendError> {
         Err(absent())
     }
 }

@@ -27,6 +27,7 @@ pub mod lanes;
 pub(crate) mod pages;
 pub(crate) mod serve;
 pub(crate) mod served;
+pub(crate) mod streaming;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 #[cfg(not(feature = "cuda"))]

@@ -1,7 +1,9 @@
 //! Memory for windows, aligned to sectors.
 
+use super::run::{Plan, short};
 use super::windows::SECTOR;
 use crate::graph::memory::{Shortage, zeroed};
+use crate::run::RunError;
 use bytemuck::{Pod, Zeroable};
 
 /// A sector.
@@ -23,6 +25,18 @@ impl Buffers {
         let all = each.saturating_mul(count);
         let sectors = zeroed(all)?;
         Ok(Self { sectors, each })
+    }
+
+    /// Takes memory for the windows of a run.
+    pub(super) fn of(plan: &Plan) -> Result<Self, RunError> {
+        let each = plan.windows.buffer_bytes();
+        Self::new(plan.room.buffers as usize, each).map_err(short)
+    }
+
+    /// Address and bytes of all of them.
+    pub(super) fn memory(&mut self) -> (usize, usize) {
+        let bytes = size_of_val(self.sectors.as_slice());
+        (self.sectors.as_mut_ptr().expose_provenance(), bytes)
     }
 
     /// The buffers.

@@ -56,13 +56,18 @@ impl Components {
 
     /// The smallest node of each component, by node.
     pub(super) fn into_labels(self) -> Vec<u32> {
-        // A parent is smaller than its node, so it has its root already.
-        let mut labels: Vec<u32> = self.0.into_iter().map(AtomicU32::into_inner).collect();
-        for node in 0..labels.len() {
-            labels[node] = labels[labels[node] as usize];
-        }
-        labels
+        labels(self.0.into_iter().map(AtomicU32::into_inner).collect())
     }
+}
+
+/// The root of each node, of trees whose parents are not above their children.
+pub(super) fn labels(mut parents: Vec<u32>) -> Vec<u32> {
+    // A parent is smaller than its node, so it has its root already.
+    for node in 0..parents.len() {
+        let above = parents[node] as usize;
+        parents[node] = parents.get(above).copied().unwrap_or(0);
+    }
+    parents
 }
 
 impl Kernel for Components {

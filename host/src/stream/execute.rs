@@ -3,7 +3,7 @@
 use super::read::{Caching, ReaderChoice};
 use super::report::Tally;
 use super::room::Sizes;
-use super::run::{Found, Plan, Run};
+use super::run::{Found, On, Plan, Run};
 use crate::analysis::{self, Detail, End, Streaming};
 use crate::backend::cpu::device_of;
 use crate::backend::{Canceller, HostWork};
@@ -30,6 +30,8 @@ pub struct StreamOptions {
     pub caching: Caching,
     /// Take the weight 1 on every edge.
     pub unit_weights: bool,
+    /// Run the kernel of a GPU's stream on threads: to test it without a GPU.
+    pub blocks: bool,
 }
 
 /// A graph whose edges stay in its file.
@@ -77,7 +79,7 @@ pub fn check_streams(request: &RunRequest) -> Result<Streaming, RunError> {
         return Err(refuse("a streamed search has no topology".to_owned()));
     }
     match request.machine.executor {
-        None | Some(Executor::Cpu) => Ok(streaming),
+        None | Some(Executor::Cpu | Executor::Mega) => Ok(streaming),
         Some(executor) => Err(refuse(format!("the backend {executor} does not stream"))),
     }
 }
@@ -123,7 +125,7 @@ impl Streamed {
         self.canceller.clone()
     }
 
-    /// Runs `request` on the CPU; `progress` is called at the start of each phase.
+    /// Runs `request` on the CPU or a GPU; `progress` is called at the start of each phase.
     ///
     /// Memory is the budget of the request: starts of rows and values of nodes, and buffers for
     /// windows with the rest, at most a few for each thread. A check loads the whole graph, outside
@@ -151,6 +153,12 @@ impl Streamed {
             self.check_has_room(request, options)?;
         }
         let device = device_of(request.machine.threads)?;
+        let threads = device.units as usize;
+        let on = match request.machine.executor {
+            _ if options.blocks => Some(On::Blocks(device.units)),
+            Some(Executor::Mega) => Some(On::Gpu(request.machine.device)),
+            _ => None,
+        };
         progress(Phase::Plan);
         let clock = Instant::now();
         let mut work = Work {
@@ -160,6 +168,8 @@ impl Streamed {
                 options,
                 canceller: &self.canceller,
                 started: clock,
+                on,
+                threads: computing(streaming, threads),
             },
             tally: Tally::default(),
             events: Vec::new(),
@@ -171,14 +181,21 @@ impl Streamed {
             streaming,
             wide: false,
             parents: request.detail == Detail::Parents,
-            threads: computing(streaming, device.units as usize),
+            threads: match on {
+                Some(_) => MACHINE_WINDOWS,
+                None => computing(streaming, threads),
+            },
+            on_machine: on.is_some(),
         };
         let mut plan = work.run.plan(sizes)?;
         let plan_ns = elapsed_ns(clock);
         let (found, run_ns) = work.repeat((clock, sizes), &mut plan, progress)?;
         let end = found.end;
         let mut outcome = self.outcome(request, (found, work.events), (&plan, &work.tally));
-        outcome.device = device.name;
+        outcome.device = match on {
+            Some(_) => std::mem::take(&mut work.tally.machine),
+            None => device.name,
+        };
         outcome.times.plan = plan_ns;
         outcome.times.run = run_ns;
         if request.check {
@@ -251,7 +268,10 @@ impl Streamed {
         let (nodes, values) = (&self.nodes, found.values);
         RunOutcome {
             analysis: request.analysis,
-            backend: Executor::Cpu,
+            backend: match request.machine.executor {
+                Some(Executor::Mega) => Executor::Mega,
+                _ => Executor::Cpu,
+            },
             backend_reason: None,
             device: String::new(),
             nodes: u64::from(self.file.node_count()),
@@ -312,6 +332,9 @@ impl Streamed {
         })
     }
 }
+
+/// Windows that a kernel on a machine has at a time, beside those that are read.
+const MACHINE_WINDOWS: usize = 8;
 
 /// Fewest threads that add up ranks sooner than one does, which needs no atomic additions: two
 /// took 1.3 to 1.9 times as long as one.

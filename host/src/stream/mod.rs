@@ -23,6 +23,7 @@ mod checks;
 mod choose;
 mod components;
 mod execute;
+mod machine;
 mod marks;
 mod outgrown;
 mod parents;

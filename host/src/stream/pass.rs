@@ -6,7 +6,7 @@
 use super::checks::Checked;
 use super::read::{Caching, ReaderChoice};
 use super::report::{StreamReport, Tally};
-use super::sweep::{Kernel, Limits, Setup, direct, sweep};
+use super::sweep::{Hands, Kernel, Limits, Setup, direct, sweep};
 use super::view::View;
 use super::windows::{SECTOR, Windows};
 use super::{StreamOptions, Streamed};
@@ -114,7 +114,6 @@ impl Streamed {
             rows: &self.rows,
             windows,
             checked: &checked,
-            threads: pass.threads.get(),
             reader: pass.reader,
             direct: direct(&self.file, pass.caching),
             limits: Limits {
@@ -124,7 +123,9 @@ impl Streamed {
             },
         };
         let mut tally = Tally::default();
-        sweep(&setup, (&Given(take), buffers), &mut tally, |sweep| {
+        let hands = Hands::Threads(pass.threads.get());
+        let given = Given(take);
+        sweep(&setup, (&given, &hands, buffers), &mut tally, |sweep| {
             sweep.pass()
         })?;
         Ok(tally.report(windows, count))

@@ -1,7 +1,6 @@
 //! Ranks by power iteration: each pass pushes the shares of nodes along their edges.
 //!
-//! Shares are whole units and are added as integers, with the units and roundings of the resident
-//! waves (`device-kernels/src/waves/rank.rs`). Integers add up alike in any order, so ranks are
+//! Shares are whole units and are added as integers, so their order does not matter, and ranks are
 //! the same, bit for bit, as those of a resident run.
 
 use super::checks::target;
@@ -11,46 +10,42 @@ use crate::graph::BinaryProblem;
 use crate::graph::disk::Rows;
 use crate::graph::memory::{Shortage, zeroed};
 use seawall_core::abi::rank::unit_exponent;
+use seawall_device::stream::{Scale, part, units};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-
-/// Units of a total in 1.
-const UNITS: f32 = (1_u64 << 60) as f32;
 
 /// Largest exponent with which the shares of all edges add up to less than 2^63.
 const EXPONENT_MAX: u32 = 62;
 
-/// Units of the sums of shares.
-#[derive(Clone, Copy, Debug)]
-struct Scale {
-    /// Units in 1.
-    up: f32,
-    /// A unit.
-    down: f32,
+/// Units of shares in 1, as a power of two.
+pub(super) fn exponent(edges: u64) -> u32 {
+    u32::try_from(edges).map_or_else(
+        |_| (24 + 64 - (edges - 1).leading_zeros()).min(EXPONENT_MAX),
+        unit_exponent,
+    )
 }
 
-impl Scale {
-    fn of(edges: u64) -> Self {
-        let exponent = u32::try_from(edges).map_or_else(
-            |_| (24 + 64 - (edges - 1).leading_zeros()).min(EXPONENT_MAX),
-            unit_exponent,
-        );
-        Self {
-            up: f32::from_bits((127 + exponent) << 23),
-            down: f32::from_bits((127 - exponent) << 23),
+/// The rank of every node at the start, and the mass of nodes without edges then.
+pub(super) fn first(rows: &Rows) -> (f32, u64) {
+    let rank = 1.0 / rows.len() as f32;
+    let without = (0..rows.len()).filter(|row| rows.degree(*row) == 0);
+    let mass = without.fold(0_u64, |mass, _| mass.wrapping_add(units(rank)));
+    (rank, mass)
+}
+
+/// The share of each node for an edge at the start, floats of whole units.
+pub(super) fn first_shares(
+    rows: &Rows,
+    (rank, exponent): (f32, u32),
+) -> Result<Vec<u32>, Shortage> {
+    let scale = Scale::of(exponent);
+    let mut shares: Vec<u32> = zeroed(rows.len() as usize)?;
+    for (row, share) in (0..).zip(&mut shares) {
+        let degree = rows.degree(row);
+        if degree > 0 {
+            *share = scale.whole(rank / degree as f32).to_bits();
         }
     }
-
-    /// `share` in units, rounded down.
-    #[inline]
-    fn units(self, share: f32) -> u64 {
-        (share * self.up) as i64 as u64
-    }
-
-    /// `sum` as a float, rounded to the nearest.
-    #[inline]
-    fn part(self, sum: u64) -> f32 {
-        sum as i64 as f32 * self.down
-    }
+    Ok(shares)
 }
 
 /// A ranking in progress.
@@ -72,28 +67,20 @@ impl<'a> Ranking<'a> {
 
     /// Gives every node the same rank.
     pub(super) fn new(rows: &'a Rows, (damping, threads): (f32, usize)) -> Result<Self, Shortage> {
-        let nodes = rows.len();
-        let rank = 1.0 / nodes as f32;
-        let ranks: Vec<u32> = zeroed(nodes as usize)?;
-        let sums: Vec<u64> = zeroed(nodes as usize)?;
-        let mut ranking = Self {
+        let nodes = rows.len() as usize;
+        let (rank, dangling) = first(rows);
+        let mut ranks: Vec<u32> = zeroed(nodes)?;
+        ranks.fill(rank.to_bits());
+        let sums: Vec<u64> = zeroed(nodes)?;
+        Ok(Self {
             rows,
-            scale: Scale::of(rows.edges()),
+            scale: Scale::of(exponent(rows.edges())),
             damping,
             alone: threads == 1,
             ranks: ranks.into_iter().map(AtomicU32::new).collect(),
             sums: sums.into_iter().map(AtomicU64::new).collect(),
-            dangling: AtomicU64::new(0),
-        };
-        let mut dangling = 0_u64;
-        for (row, own) in (0..).zip(&mut ranking.ranks) {
-            *own.get_mut() = rank.to_bits();
-            if rows.degree(row) == 0 {
-                dangling = dangling.wrapping_add(units(rank));
-            }
-        }
-        *ranking.dangling.get_mut() = dangling;
-        Ok(ranking)
+            dangling: AtomicU64::new(dangling),
+        })
     }
 
     /// Makes new ranks from the sums of a pass, while nobody adds to them; returns the sum of all changes, in units.
@@ -157,14 +144,4 @@ impl Kernel for Ranking<'_> {
 /// Tells whether ranks that changed by `change` units have settled.
 pub(super) fn has_settled(change: u64, tolerance: f32) -> bool {
     change <= units(tolerance)
-}
-
-/// `value` in units of a total, rounded down; 0 unless it is a number above 0.
-fn units(value: f32) -> u64 {
-    ((value * UNITS) as i64).max(0) as u64
-}
-
-/// A total as a float, rounded to the nearest.
-fn part(sum: u64) -> f32 {
-    sum as f32 * (1.0 / UNITS)
 }

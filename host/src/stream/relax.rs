@@ -10,6 +10,7 @@ use super::sweep::Kernel;
 use super::view::View;
 use crate::graph::BinaryProblem;
 use crate::graph::memory::{Shortage, reserve_exact};
+use seawall_core::abi::stream::StreamKind;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -23,6 +24,10 @@ pub(super) trait Length: Sync {
     const NEVER: Self::Word;
     /// Value of a source.
     const START: Self::Word;
+    /// The same in a word.
+    const NEVER_WORD: u32 = u32::MAX;
+    /// The work of a machine's kernel that lowers such values, if there is one.
+    const KIND: Option<StreamKind> = None;
 
     /// The value at the end of an edge. `None` if it is too large for a word, or a limit is reached.
     fn step(&self, value: Self::Word, weight: u32) -> Step<Self::Word>;
@@ -31,6 +36,12 @@ pub(super) trait Length: Sync {
         true
     }
 
+    /// Level from which on a search goes no further.
+    fn limit(&self) -> u32 {
+        u32::MAX
+    }
+
+    fn word_of(value: u32) -> Self::Word;
     fn cell(value: Self::Word) -> Self::Cell;
     fn load(cell: &Self::Cell) -> Self::Word;
     fn word(cell: Self::Cell) -> Self::Word;
@@ -54,6 +65,10 @@ macro_rules! words {
     ($word:ty, $cell:ty) => {
         type Word = $word;
         type Cell = $cell;
+
+        fn word_of(value: u32) -> $word {
+            value.into()
+        }
 
         #[inline]
         fn cell(value: $word) -> $cell {
@@ -85,6 +100,11 @@ impl Length for Levels {
     words!(u32, AtomicU32);
     const NEVER: u32 = u32::MAX;
     const START: u32 = 0;
+    const KIND: Option<StreamKind> = Some(StreamKind::Levels);
+
+    fn limit(&self) -> u32 {
+        self.limit
+    }
 
     #[inline]
     fn step(&self, level: u32, _: u32) -> Step<u32> {
@@ -108,6 +128,7 @@ impl Length for Whole {
     words!(u32, AtomicU32);
     const NEVER: u32 = u32::MAX;
     const START: u32 = 0;
+    const KIND: Option<StreamKind> = Some(StreamKind::Whole);
 
     #[inline]
     fn step(&self, length: u32, weight: u32) -> Step<u32> {
@@ -139,6 +160,8 @@ impl Length for Float {
     words!(u32, AtomicU32);
     const NEVER: u32 = f32::INFINITY.to_bits();
     const START: u32 = 0;
+    const NEVER_WORD: u32 = Self::NEVER;
+    const KIND: Option<StreamKind> = Some(StreamKind::Float);
 
     #[inline]
     fn step(&self, length: u32, weight: u32) -> Step<u32> {

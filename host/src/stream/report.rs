@@ -39,6 +39,8 @@ impl PassSummary {
 pub(super) struct Tally {
     pub(super) reader: &'static str,
     pub(super) direct: bool,
+    /// The machine that computed, if it was not threads of the CPU.
+    pub(super) machine: String,
     pub(super) passes: u64,
     pub(super) streamed_bytes: u64,
     pub(super) skipped_bytes: u64,

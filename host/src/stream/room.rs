@@ -34,8 +34,10 @@ pub(super) struct Sizes {
     pub(super) wide: bool,
     /// Whether parents follow.
     pub(super) parents: bool,
-    /// Threads that compute.
+    /// Threads that compute, or windows that a kernel on a machine has at a time.
     pub(super) threads: usize,
+    /// Whether such a kernel computes.
+    pub(super) on_machine: bool,
 }
 
 /// The memory of a run.
@@ -54,28 +56,44 @@ impl Sizes {
         let words = match self.streaming {
             Streaming::Lengths if self.wide => 2,
             Streaming::Levels if self.parents => 2,
-            Streaming::Ranks => return Ranking::NODE_BYTES * nodes + Rows::bytes(self.nodes),
+            Streaming::Ranks => {
+                let shares = if self.on_machine { 4 } else { 0 };
+                return (Ranking::NODE_BYTES + shares) * nodes + Rows::bytes(self.nodes);
+            }
             _ => 1,
         };
         4 * words * nodes + Rows::bytes(self.nodes)
+    }
+
+    /// Bytes of lists that grow with `count` windows.
+    fn window_lists(&self, count: u64) -> u64 {
+        let searches = match self.streaming {
+            Streaming::Levels | Streaming::Reached | Streaming::Lengths => true,
+            Streaming::Components | Streaming::Ranks => false,
+        };
+        if self.on_machine {
+            // Bits of this pass and the next one; three words for a window there, one here.
+            let bits = u64::from(self.nodes).div_ceil(32) * 2;
+            return 4 * (bits + 4 * count);
+        }
+        let marks = if searches {
+            Marks::bytes(self.nodes, count)
+        } else {
+            0
+        };
+        marks + Checked::WINDOW_BYTES * count
     }
 
     /// The run with windows of `window_bytes` in `buffers` buffers.
     fn room(&self, window_bytes: u64, buffers: u64) -> Room {
         let windows = Windows::list_bytes(self.edges, window_bytes);
         let count = windows / 4;
-        let lists = windows + Checked::WINDOW_BYTES * count;
-        let marks = match self.streaming {
-            Streaming::Levels | Streaming::Reached | Streaming::Lengths => {
-                Marks::bytes(self.nodes, count)
-            }
-            Streaming::Components | Streaming::Ranks => 0,
-        };
+        let lists = windows + self.window_lists(count);
         let memory = buffers * Windows::buffer_bytes_of(window_bytes, self.weighted);
         Room {
             window_bytes,
             buffers,
-            bytes: self.node_bytes() + lists + marks + memory,
+            bytes: self.node_bytes() + lists + memory,
         }
     }
 
@@ -137,6 +155,7 @@ mod tests {
             wide: false,
             parents: false,
             threads,
+            on_machine: false,
         }
     }
 

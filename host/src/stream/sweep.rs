@@ -4,6 +4,7 @@
 //! thread of a pass to finish ends it. A pass leaves out windows that its kernel does not want.
 
 use super::checks::Checked;
+use super::machine::Machine;
 use super::read::{self, Caching, Fill, Reader, ReaderChoice, Source};
 use super::view::View;
 use super::windows::{WORD, Windows};
@@ -40,8 +41,6 @@ pub(super) struct Setup<'a> {
     pub(super) rows: &'a Rows,
     pub(super) windows: &'a Windows,
     pub(super) checked: &'a Checked,
-    /// Threads that compute.
-    pub(super) threads: usize,
     pub(super) reader: ReaderChoice,
     /// The file, read around the page cache.
     pub(super) direct: Option<File>,
@@ -66,7 +65,7 @@ impl Limits<'_> {
     }
 
     /// Ends a run that has to.
-    fn check(&self, passes: u64) -> Result<(), RunError> {
+    pub(super) fn check(&self, passes: u64) -> Result<(), RunError> {
         if self.canceller.is_asked() {
             self.canceller.settle()?;
         }
@@ -96,10 +95,38 @@ pub(super) fn direct(file: &SwgFile, caching: Caching) -> Option<File> {
 }
 
 /// A window with its work done, and its buffer.
-struct Done<'b> {
-    slot: usize,
-    bytes: &'b mut [u8],
-    end: Result<(), BinaryProblem>,
+pub(super) struct Done<'b> {
+    pub(super) slot: usize,
+    pub(super) bytes: &'b mut [u8],
+    pub(super) end: Result<(), BinaryProblem>,
+}
+
+/// Whoever computes with windows.
+pub(super) trait Crew<'b> {
+    /// Windows that it has.
+    fn computing(&self) -> usize;
+    /// Gives it a window.
+    fn send(&mut self, fill: Fill<'b>);
+    /// A window that it is done with; it may wait some time for one.
+    ///
+    /// # Errors
+    /// If there will be none.
+    fn take(&mut self, waits: bool) -> Result<Option<Done<'b>>, RunError>;
+    /// Work between two passes, while it has no window.
+    ///
+    /// # Errors
+    /// If it cannot be done.
+    fn step(&mut self) -> Result<(), RunError> {
+        Ok(())
+    }
+}
+
+/// The crew of a run.
+pub(super) enum Hands<'m> {
+    /// So many threads.
+    Threads(usize),
+    /// A kernel that stays on a machine.
+    Machine(&'m Machine<'m>),
 }
 
 /// The machinery of passes while it runs.
@@ -108,16 +135,14 @@ pub(super) struct Sweep<'s, 'b, 'a> {
     kernel: &'s dyn Kernel,
     reader: Box<dyn Reader<'b> + 's>,
     free: Vec<(usize, &'b mut [u8])>,
-    to: Sender<Fill<'b>>,
-    from: Receiver<Done<'b>>,
-    computing: usize,
+    crew: Box<dyn Crew<'b> + 's>,
     tally: &'s mut Tally,
 }
 
-/// Starts a reader and threads, and calls `drive`, which makes passes of `kernel`.
+/// Starts a reader and a crew, and calls `drive`, which makes passes of `kernel`.
 pub(super) fn sweep<'b, R>(
     setup: &Setup<'_>,
-    (kernel, mut buffers): (&dyn Kernel, Vec<&'b mut [u8]>),
+    (kernel, hands, mut buffers): (&dyn Kernel, &Hands<'_>, Vec<&'b mut [u8]>),
     tally: &mut Tally,
     drive: impl FnOnce(&mut Sweep<'_, 'b, '_>) -> Result<R, RunError>,
 ) -> Result<R, RunError> {
@@ -130,32 +155,81 @@ pub(super) fn sweep<'b, R>(
             .map_err(|error| setup.file.unread(error))?;
         tally.reader = name;
         tally.direct = setup.direct.is_some();
-        let (to, work) = channel();
-        let (done, from) = channel();
-        let work = Arc::new(Mutex::new(work));
-        for _ in 0..setup.threads {
-            let crew = Worker {
-                setup,
-                kernel,
-                work: Arc::clone(&work),
-                done: done.clone(),
-            };
-            crew.start(scope)?;
-        }
-        // Only threads hold it from here on, so that their end is seen.
-        drop(done);
+        let crew: Box<dyn Crew<'b> + '_> = match hands {
+            Hands::Threads(threads) => Box::new(Threads::start(scope, (setup, kernel), *threads)?),
+            Hands::Machine(machine) => Box::new(machine.crew(setup)),
+        };
         let mut sweep = Sweep {
             setup,
             kernel,
             reader,
             free: buffers.into_iter().enumerate().collect(),
-            to,
-            from,
-            computing: 0,
+            crew,
             tally,
         };
         drive(&mut sweep)
     })
+}
+
+/// Threads that compute.
+struct Threads<'b> {
+    to: Sender<Fill<'b>>,
+    from: Receiver<Done<'b>>,
+    computing: usize,
+}
+
+impl<'b> Threads<'b> {
+    fn start<'s>(
+        scope: &'s Scope<'s, '_>,
+        (setup, kernel): (&'s Setup<'_>, &'s dyn Kernel),
+        threads: usize,
+    ) -> Result<Self, RunError>
+    where
+        'b: 's,
+    {
+        let (to, work) = channel();
+        let (done, from) = channel();
+        let work = Arc::new(Mutex::new(work));
+        for _ in 0..threads {
+            let worker = Worker {
+                setup,
+                kernel,
+                work: Arc::clone(&work),
+                done: done.clone(),
+            };
+            worker.start(scope, threads)?;
+        }
+        // Only threads hold the other end from here on, so that their end is seen.
+        Ok(Self {
+            to,
+            from,
+            computing: 0,
+        })
+    }
+}
+
+impl<'b> Crew<'b> for Threads<'b> {
+    fn computing(&self) -> usize {
+        self.computing
+    }
+
+    fn send(&mut self, fill: Fill<'b>) {
+        self.computing += 1;
+        // Threads end only after the sender is dropped.
+        let _ = self.to.send(fill);
+    }
+
+    fn take(&mut self, waits: bool) -> Result<Option<Done<'b>>, RunError> {
+        let done = if waits {
+            // All threads panicked, which the end of the scope passes on.
+            let ended = |_| BackendError::Cancelled;
+            Some(self.from.recv().map_err(ended)?)
+        } else {
+            self.from.try_recv().ok()
+        };
+        self.computing -= usize::from(done.is_some());
+        Ok(done)
+    }
 }
 
 /// A thread that computes.
@@ -167,11 +241,10 @@ struct Worker<'s, 'b, 'a> {
 }
 
 impl<'s, 'b: 's> Worker<'s, 'b, '_> {
-    fn start(self, scope: &'s Scope<'s, '_>) -> Result<(), RunError>
+    fn start(self, scope: &'s Scope<'s, '_>, threads: usize) -> Result<(), RunError>
     where
         Self: 's,
     {
-        let threads = self.setup.threads;
         let thread = Builder::new().name("seawall-stream".to_owned());
         let started = thread.spawn_scoped(scope, move || while self.next().is_some() {});
         started.map_err(|error| BackendError::Threads {
@@ -227,11 +300,13 @@ impl<'b> Sweep<'_, 'b, '_> {
             match self.reader.reap() {
                 Some(filled) => {
                     filled.end.map_err(|error| self.unread(error))?;
-                    self.computing += 1;
-                    // Threads end only after the sender is dropped.
-                    let _ = self.to.send(filled.fill);
+                    self.crew.send(filled.fill);
                 }
-                None if self.computing > 0 => self.wait()?,
+                None if self.crew.computing() > 0 => {
+                    if let Some(done) = self.crew.take(true)? {
+                        self.take(done)?;
+                    }
+                }
                 None if next < self.setup.windows.len() => {}
                 None => break,
             }
@@ -268,25 +343,24 @@ impl<'b> Sweep<'_, 'b, '_> {
         next
     }
 
-    /// Takes the buffers that threads are done with.
+    /// Work of the crew between two passes.
+    ///
+    /// # Errors
+    /// As [`Self::pass`].
+    pub(super) fn step(&mut self) -> Result<(), RunError> {
+        self.setup.limits.check(self.tally.passes)?;
+        self.crew.step()
+    }
+
+    /// Takes the buffers that the crew is done with.
     fn collect(&mut self) -> Result<(), RunError> {
-        while let Ok(done) = self.from.try_recv() {
+        while let Some(done) = self.crew.take(false)? {
             self.take(done)?;
         }
         Ok(())
     }
 
-    /// Waits for a buffer that a thread is done with.
-    fn wait(&mut self) -> Result<(), RunError> {
-        match self.from.recv() {
-            Ok(done) => self.take(done),
-            // All threads panicked, which the end of the scope passes on.
-            Err(_) => Err(BackendError::Cancelled.into()),
-        }
-    }
-
     fn take(&mut self, done: Done<'b>) -> Result<(), RunError> {
-        self.computing -= 1;
         self.free.push((done.slot, done.bytes));
         done.end
             .map_err(|problem| self.setup.file.bad(problem).into())

@@ -126,6 +126,11 @@ impl Windows {
         1 << self.shift
     }
 
+    /// Bytes of the first window before the first edge.
+    pub(super) const fn skew(&self) -> u64 {
+        self.targets.start - self.base
+    }
+
     /// Bytes of all edges, of the sections that are read.
     #[must_use]
     pub fn edge_bytes(&self) -> u64 {

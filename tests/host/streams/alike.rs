@@ -12,7 +12,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Mutex;
 
 /// A graph of many shapes, sizes and kinds of weights.
-fn graph(number: usize) -> Graph {
+pub(super) fn graph(number: usize) -> Graph {
     let mut random = Random::new(number as u64);
     let nodes = [1, 7, 200, 1_500][number % 4];
     let shape = SHAPES[number / 2 % SHAPES.len()];
@@ -34,7 +34,7 @@ fn floats(list: &EdgeList, random: &mut Random) -> Graph {
 
 /// Options of many windows and readers. Windows of 64 bytes hold 16 edges, so that most rows of
 /// hubs and cliques are longer.
-fn options(number: usize) -> StreamOptions {
+pub(super) fn options(number: usize) -> StreamOptions {
     // Numbers that share no factor with those of shapes and sizes, so that all meet.
     let bytes = [64, 64, 256, 4096, 8192][number % 5];
     let (reader, caching) = [

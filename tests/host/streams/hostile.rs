@@ -8,7 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 
 /// A ring with chords: every row has three targets.
-fn graph() -> Graph {
+pub(super) fn graph() -> Graph {
     let nodes = 2_000;
     let edges = (0..nodes).flat_map(|at| [1, 7, 100].map(|far| (at, (at + far) % nodes)));
     let edges: Vec<_> = edges.collect();
@@ -19,7 +19,7 @@ fn graph() -> Graph {
 /// Place of the targets of that graph.
 const TARGETS: u64 = (64 + 4 * 2_001_u64).next_multiple_of(64);
 
-fn problem(error: RunError) -> BinaryProblem {
+pub(super) fn problem(error: RunError) -> BinaryProblem {
     match error {
         RunError::Stream(GraphError::Binary { problem, .. }) => problem,
         other => panic!("{other:?}"),
@@ -27,7 +27,7 @@ fn problem(error: RunError) -> BinaryProblem {
 }
 
 /// The kept graph with words of its targets replaced.
-fn forged(words: &[(u64, u32)]) -> Kept {
+pub(super) fn forged(words: &[(u64, u32)]) -> Kept {
     let kept = Kept::of(&graph());
     let file = OpenOptions::new().write(true).open(&kept.path).unwrap();
     for (edge, word) in words {

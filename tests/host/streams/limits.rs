@@ -79,8 +79,8 @@ fn what_does_not_stream_is_refused_by_name() {
     each.detail = Detail::EachSource;
     let mut shaped = on(AnalysisKind::Bfs, &[0], 1);
     shaped.topology = Some(Topology::Dense);
-    let mega = on(AnalysisKind::Bfs, &[0], 1).on(Machine::gpu(Executor::Mega, 0));
-    requests.extend([each, shaped, mega]);
+    let launches = on(AnalysisKind::Bfs, &[0], 1).on(Machine::gpu(Executor::Launches, 0));
+    requests.extend([each, shaped, launches]);
     for request in requests {
         let refused = kept.run(&request, StreamOptions::default()).unwrap_err();
         assert!(

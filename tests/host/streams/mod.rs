@@ -3,6 +3,7 @@
 mod alike;
 mod hostile;
 mod limits;
+mod machine;
 mod wide;
 
 use seawall::graph::{Graph, save};

@@ -20,6 +20,11 @@ fn header(flags: u32, nodes: u64, edges: u64) -> [u8; 64] {
     bytes[12..16].copy_from_slice(&flags.to_le_bytes());
     bytes[16..24].copy_from_slice(&nodes.to_le_bytes());
     bytes[24..32].copy_from_slice(&edges.to_le_bytes());
+    sealed(bytes)
+}
+
+/// A header with the sum of its words.
+pub(super) fn sealed(mut bytes: [u8; 64]) -> [u8; 64] {
     let hash = bytes[..56]
         .iter()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| {
@@ -127,7 +132,8 @@ fn a_graph_of_more_than_2_to_the_32_edges_streams() {
         for caching in [Caching::Cached, Caching::Direct] {
             let mut request = on(AnalysisKind::Bfs, &[0], 2);
             request.max_iterations = std::num::NonZeroU32::new(2);
-            let options = reading(reader, caching, 4096);
+            let mut options = reading(reader, caching, 4096);
+            options.blocks = (reader, caching) == (ReaderChoice::Auto, Caching::Cached);
             let outcome = streamed.run(&request, options, &mut |_| {}).unwrap();
             assert_eq!(outcome.edges, edges);
             let Column::U32(levels) = outcome.values else {

@@ -5,6 +5,7 @@ pub mod load;
 pub mod opcodes;
 pub mod pairs;
 pub mod programs;
+pub mod stream;
 pub mod warps;
 pub mod windows;
 

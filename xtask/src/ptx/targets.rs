@@ -71,6 +71,7 @@ pub(crate) const BOUNDS: &[Bounds] = &[
     full_block("seawall_batch"),
     service("seawall_serve"),
     service("seawall_serve_all"),
+    service("seawall_stream"),
     Bounds {
         kernel: "seawall_batch_search",
         lanes: 128,

@@ -80,6 +80,13 @@ impl Rows {
         Ok(())
     }
 
+    /// Low halves of the starts and of the end of the last row, and the rows from which on the high
+    /// half is larger by one.
+    #[must_use]
+    pub fn halves(&self) -> (&[u32], &[u32]) {
+        (&self.lows, &self.wraps)
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn len(&self) -> u32 {

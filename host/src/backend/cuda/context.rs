@@ -163,6 +163,7 @@ fn retain(device: CUdevice) -> Result<CUcontext, BackendError> {
             other => {
                 let raw = other?;
                 ledger.opened(device);
+                keep(&mut ledger, device);
                 return Ok(raw);
             }
         }
@@ -170,12 +171,47 @@ fn retain(device: CUdevice) -> Result<CUcontext, BackendError> {
     if ledger.way(device) == Way::Blocked {
         return Err(still_held());
     }
+    let_go(&mut ledger, device);
     // SAFETY: no owner of this process holds the context any more. If the reset fails, so do the
     // calls below.
     let _ = unsafe { sys::cuDevicePrimaryCtxReset_v2(device) };
     let raw = retain_plainly(device).map_err(beyond_reset)?;
     ledger.opened(device);
+    keep(&mut ledger, device);
     Ok(raw)
+}
+
+/// Retains the context of `device` once more, for the process: to make one takes longer than most
+/// sessions.
+fn keep(ledger: &mut Ledger, device: CUdevice) {
+    if !ledger.keep(device) {
+        return;
+    }
+    let mut raw = std::ptr::null_mut();
+    // SAFETY: one valid handle to write to; the device is a valid handle.
+    let answer = unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut raw, device) };
+    if check("keeping the device open", answer).is_err() {
+        ledger.let_go(device);
+    }
+}
+
+/// Releases what [`keep`] retained.
+fn let_go(ledger: &mut Ledger, device: CUdevice) {
+    if ledger.let_go(device) {
+        // SAFETY: retained once by `keep`. An error changes nothing: the process keeps a context.
+        let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(device) };
+    }
+}
+
+/// Gives back what the process keeps of device `ordinal` for later sessions: the driver's context,
+/// some hundred MB of the device's memory. Sessions that are open go on.
+///
+/// # Errors
+/// [`BackendError::Unavailable`] without driver or device.
+pub fn release(ordinal: u32) -> Result<(), BackendError> {
+    let (device, _) = device::find(Driver::open()?, ordinal)?;
+    let_go(&mut Ledger::of_process(), device);
+    Ok(())
 }
 
 /// Retains the primary context of `device` and makes it current, which fails for a lost one.

@@ -41,6 +41,8 @@ pub(super) enum Entry {
     Serve,
     /// The same, with programs.
     ServeAll,
+    /// Takes edges that stream from the host, until that ends it.
+    Stream,
     /// Walks a whole program with waves of another crate, whose PTX holds it.
     OwnMega,
     /// Runs the ordinary waves of one top-level group of such a program.
@@ -56,7 +58,7 @@ pub(super) enum Entry {
 impl Entry {
     /// Every entry of the embedded modules, in the order of this enum.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 18] = [
+    pub(super) const ALL: [Self; 19] = [
         Self::Mega,
         Self::MegaSearch,
         Self::MegaRounds,
@@ -75,6 +77,7 @@ impl Entry {
         Self::BatchSearch,
         Self::Serve,
         Self::ServeAll,
+        Self::Stream,
     ];
 
     /// Name of the kernel.
@@ -98,6 +101,7 @@ impl Entry {
             Self::BatchSearch => c"seawall_batch_search",
             Self::Serve => c"seawall_serve",
             Self::ServeAll => c"seawall_serve_all",
+            Self::Stream => c"seawall_stream",
             Self::OwnMega => c"seawall_own_mega",
             Self::OwnGroup => c"seawall_own_group",
             Self::OwnBody => c"seawall_own_body",
@@ -112,7 +116,7 @@ impl Entry {
             Self::Mega | Self::MegaSearch | Self::MegaRounds => 0,
             Self::MegaCode | Self::MegaAll | Self::OwnMega => 0,
             Self::Batch | Self::BatchSearch | Self::BatchAll | Self::OwnBatch => 0,
-            Self::Serve | Self::ServeAll | Self::OwnServe => 0,
+            Self::Serve | Self::ServeAll | Self::OwnServe | Self::Stream => 0,
             Self::Group | Self::GroupAll | Self::OwnGroup => 1,
             Self::Begin | Self::Again | Self::Barriers => 1,
             Self::Body | Self::BodyAll | Self::OwnBody | Self::While => 3,

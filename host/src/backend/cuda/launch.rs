@@ -238,6 +238,7 @@ const fn doing(entry: Entry) -> &'static str {
             "launching the batch"
         }
         Entry::Serve | Entry::ServeAll | Entry::OwnServe => "launching the service",
+        Entry::Stream => "launching the stream",
     }
 }
 

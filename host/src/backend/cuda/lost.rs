@@ -30,6 +30,8 @@ pub(super) struct Ledger {
 struct State {
     open: u32,
     is_lost: bool,
+    /// Whether the process keeps the context beyond its sessions.
+    is_kept: bool,
 }
 
 impl Ledger {
@@ -62,6 +64,18 @@ impl Ledger {
     pub(super) fn closed(&mut self, device: i32) {
         let state = self.devices.entry(device).or_default();
         state.open = state.open.saturating_sub(1);
+    }
+
+    /// Records that the process keeps the context of `device`: false if it did so before.
+    pub(super) fn keep(&mut self, device: i32) -> bool {
+        let state = self.devices.entry(device).or_default();
+        !std::mem::replace(&mut state.is_kept, true)
+    }
+
+    /// Records that the process keeps the context of `device` no longer: false if it did not.
+    pub(super) fn let_go(&mut self, device: i32) -> bool {
+        let state = self.devices.entry(device).or_default();
+        std::mem::replace(&mut state.is_kept, false)
     }
 
     /// Records that the context of `device` was lost.
@@ -106,6 +120,15 @@ mod tests {
         ledger.opened(1);
         ledger.lost(1);
         assert_eq!((ledger.way(0), ledger.way(1)), (Way::Plainly, Way::Blocked));
+    }
+
+    #[test]
+    fn a_context_is_kept_once_and_let_go_once() {
+        let mut ledger = Ledger::default();
+        assert!(!ledger.let_go(0));
+        assert!(ledger.keep(0) && !ledger.keep(0) && ledger.keep(1));
+        assert!(ledger.let_go(0) && !ledger.let_go(0));
+        assert!(ledger.keep(0));
     }
 
     #[test]

@@ -10,7 +10,9 @@ use super::context::Context;
 use super::embedded::{BASELINE, Embedded, HOPPER};
 use super::entry::Entry;
 use super::error::check;
+use super::memory::DeviceMemory;
 use super::precompiled;
+use super::stream::Stream;
 use crate::backend::BackendError;
 use crate::own::{OwnWaves, sources_of};
 use crate::units::elapsed_ns;
@@ -314,6 +316,27 @@ impl Kernel {
     /// The context that the kernel runs in.
     pub(super) fn context(&self) -> &Rc<Context> {
         self.module.context()
+    }
+
+    /// Queues a kernel that stays on the device and takes the address of a record.
+    ///
+    /// # Safety
+    /// The record must be complete, and all that it points to live until the kernel has ended.
+    pub(super) unsafe fn launch_resident(
+        &self,
+        stream: &Stream,
+        (blocks, lanes): (u32, u32),
+        record: &DeviceMemory,
+    ) -> Result<(), BackendError> {
+        let mut address = record.address();
+        let mut parameters = [(&raw mut address).cast()];
+        let (list, extra) = (parameters.as_mut_ptr(), std::ptr::null_mut());
+        // SAFETY: the kernel takes one address; the rest is this function's contract.
+        let answer = unsafe {
+            let queue = stream.raw();
+            sys::cuLaunchKernel(self.raw, blocks, 1, 1, lanes, 1, 1, 0, queue, list, extra)
+        };
+        check("launching a kernel that stays", answer)
     }
 
     /// Most lanes of a block, given the kernel's registers.

@@ -7,7 +7,8 @@
 use super::bound::Bound;
 use super::context::Context;
 use super::entry::Entry;
-use super::error::{NOT_READY, check, no_answer};
+use super::error::no_answer;
+use super::mapped::Registered;
 use super::memory::DeviceMemory;
 use super::module::{Kernel, Module};
 use super::resident::{ResidentGraph, Uploader, lane, largest_array};
@@ -20,7 +21,6 @@ use crate::backend::served::{Around, Space};
 use crate::graph::WeightKind;
 use crate::program::encoded::GraphNeeds;
 use bytemuck::{Zeroable, bytes_of};
-use cudarc::driver::sys;
 use seawall_core::abi::ring::ControlBlock;
 use seawall_device::serve::scratch_words;
 use std::rc::Rc;
@@ -33,46 +33,6 @@ const LANES: u32 = 512;
 const LOOK: Duration = Duration::from_millis(5);
 /// Part of the free memory that searches of workers may take.
 const SCRATCH_SHARE: u64 = 4;
-
-/// Memory of the host that a device reaches where it lies.
-struct Registered<'a> {
-    context: Rc<Context>,
-    pages: &'a Pages,
-    address: u64,
-}
-
-impl<'a> Registered<'a> {
-    fn new(context: &Rc<Context>, pages: &'a Pages) -> Result<Self, BackendError> {
-        const MAPPED: u32 = sys::CU_MEMHOSTREGISTER_DEVICEMAP;
-        let start = pages.start().cast();
-        // SAFETY: whole pages of the host, which outlive this; nothing else registers them.
-        check("registering the ring", unsafe {
-            sys::cuMemHostRegister_v2(start, pages.bytes(), MAPPED)
-        })?;
-        let mut registered = Self {
-            context: Rc::clone(context),
-            pages,
-            address: 0,
-        };
-        // SAFETY: one valid address to write to; the memory was registered for this above.
-        check("mapping the ring", unsafe {
-            sys::cuMemHostGetDevicePointer_v2(&raw mut registered.address, start, 0)
-        })?;
-        Ok(registered)
-    }
-}
-
-impl Drop for Registered<'_> {
-    fn drop(&mut self) {
-        if self.context.is_given_up() {
-            return;
-        }
-        // As for device memory: errors here mean a broken context.
-        let _ = self.context.bind();
-        // SAFETY: registered by `new`, and no kernel uses it any more.
-        let _ = unsafe { sys::cuMemHostUnregister(self.pages.start().cast()) };
-    }
-}
 
 /// Runs the kernel, and returns when the service ends, which `is_over` says. After that the
 /// kernel has `most` to end.
@@ -133,8 +93,8 @@ impl<'a> Resident<'a> {
         let (stream, mut staging) = lane(context, largest_array(serving.graph))?;
         let graph = upload((serving, device), &space, (&stream, &mut staging))?;
         let mapped = [
-            Registered::new(context, serving.ring)?,
-            Registered::new(context, serving.posts)?,
+            Registered::of(context, serving.ring)?,
+            Registered::of(context, serving.posts)?,
         ];
         let own = DeviceMemory::take(context, "the ring", u64::from(serving.own_words()) * 4)?;
         let stride = (scratch_words(serving.graph.nodes()) * 4).next_multiple_of(256);
@@ -187,38 +147,18 @@ impl<'a> Resident<'a> {
     }
 
     fn launch(&self) -> Result<(), BackendError> {
-        let mut address = self.record.address();
-        let mut parameters = [(&raw mut address).cast()];
-        let (kernel, stream) = (self.kernel.raw(), self.stream.raw());
-        let (list, extra) = (parameters.as_mut_ptr(), std::ptr::null_mut());
         // SAFETY: the kernel takes the address of a serve record, which is complete; all that it
         // points to lives until the kernel has ended, or is leaked with the context.
-        check("launching the service", unsafe {
-            sys::cuLaunchKernel(
-                kernel,
-                self.blocks,
-                1,
-                1,
-                LANES,
-                1,
-                1,
-                0,
-                stream,
-                list,
-                extra,
-            )
-        })
+        unsafe {
+            self.kernel
+                .launch_resident(&self.stream, (self.blocks, LANES), &self.record)
+        }
     }
 
     /// Waits until the kernel has ended.
     fn watch(&self, is_over: impl Fn() -> bool, most: Duration) -> Result<(), BackendError> {
         let mut ordered: Option<Instant> = None;
-        loop {
-            // SAFETY: the stream lives.
-            let answer = unsafe { sys::cuStreamQuery(self.stream.raw()) };
-            if answer as u32 != NOT_READY {
-                return check("serving", answer);
-            }
+        while !self.stream.is_done("serving")? {
             if is_over() {
                 let since = ordered.get_or_insert_with(Instant::now).elapsed();
                 if since > most {
@@ -228,6 +168,7 @@ impl<'a> Resident<'a> {
             }
             std::thread::sleep(LOOK);
         }
+        Ok(())
     }
 }
 

@@ -53,6 +53,19 @@ impl Stream {
         &self.context
     }
 
+    /// Whether all queued work has ended.
+    ///
+    /// # Errors
+    /// The device's own error.
+    pub(super) fn is_done(&self, doing: &'static str) -> Result<bool, BackendError> {
+        // SAFETY: the stream lives as long as `self`.
+        let answer = unsafe { sys::cuStreamQuery(self.raw) };
+        if answer as u32 == NOT_READY {
+            return Ok(false);
+        }
+        check(doing, answer).map(|()| true)
+    }
+
     /// Waits until all queued work has ended.
     ///
     /// # Errors

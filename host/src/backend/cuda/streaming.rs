@@ -1,0 +1,166 @@
+//! A stream's kernel on a device. Windows are memory of the host, which it reads where it lies.
+
+use super::context::Context;
+use super::entry::Entry;
+use super::error::no_answer;
+use super::mapped::Registered;
+use super::memory::DeviceMemory;
+use super::module::Module;
+use super::resident::lane;
+use super::staging::Staging;
+use super::stream::{COPY_LIMIT, Stream};
+use crate::backend::BackendError;
+use crate::backend::streaming::{Open, StreamJob};
+use crate::graph::memory;
+use bytemuck::bytes_of;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Lanes of a block.
+const LANES: u32 = 512;
+/// Bytes of the host's buffers for copies.
+const COPY_BYTES: usize = 4 << 20;
+/// Time between two looks at a kernel that is to end.
+const LOOK: Duration = Duration::from_micros(100);
+/// Time in which it must end: it does the windows that it has.
+const END_LIMIT: Duration = Duration::from_secs(20);
+
+/// Runs the kernel on device `device` while `drive` does; returns its result and the values of
+/// nodes.
+///
+/// # Errors
+/// As for opening a session; the device's own error if the kernel fails; the error of a silent
+/// device if it does not end. Then the board is leaked, since the kernel may still write to it.
+pub(crate) fn run<R>(
+    streaming: &StreamJob<'_>,
+    device: u32,
+    drive: impl FnOnce(&Open<'_>) -> R,
+) -> Result<(R, Vec<u32>), BackendError> {
+    let context = Context::open(device, None)?;
+    let found = run_in(&context, streaming, drive);
+    if let Err(error) = &found {
+        context.note(error);
+    }
+    found
+}
+
+fn run_in<R>(
+    context: &Rc<Context>,
+    streaming: &StreamJob<'_>,
+    drive: impl FnOnce(&Open<'_>) -> R,
+) -> Result<(R, Vec<u32>), BackendError> {
+    let kernel = Module::load(context)?.kernel(Entry::Stream)?;
+    let units = context.limits().info.units;
+    // Blocks wait for each other, so all must be resident at once; the first one leads.
+    let blocks = kernel
+        .blocks_per_unit(LANES, 0)?
+        .saturating_mul(units)
+        .max(2);
+    let (stream, mut staging) = lane(context, COPY_BYTES)?;
+    let memory = DeviceMemory::take(context, "the nodes of a stream", streaming.words() * 4)?;
+    let board = Registered::of(context, &streaming.board)?;
+    let (start, bytes) = streaming.buffers;
+    let start = std::ptr::with_exposed_provenance_mut(start);
+    // SAFETY: the caller's windows are whole pages, which outlive this call.
+    let windows = unsafe { Registered::new(context, start, bytes)? };
+    let record = streaming.record(memory.address(), board.address);
+    let record_at = DeviceMemory::take(
+        context,
+        "the record of a stream",
+        size_of_val(&record) as u64,
+    )?;
+    // SAFETY: the memory is as long as the stream says, and so are its parts; the copies are waited
+    // for.
+    unsafe {
+        stream.zero(memory.address(), memory.bytes())?;
+        for (at, array) in streaming.arrays() {
+            let to = memory.address() + 4 * at;
+            staging.upload(&stream, to, bytemuck::cast_slice(array))?;
+        }
+        for (at, part) in streaming.parts() {
+            staging.upload(&stream, memory.address() + 4 * at, &part)?;
+        }
+        staging.upload(&stream, record_at.address(), bytes_of(&record))?;
+    }
+    stream.wait("preparing the stream", COPY_LIMIT)?;
+    // SAFETY: the record is complete, and all that it points to lives until the kernel has ended,
+    // or is leaked.
+    unsafe { kernel.launch_resident(&stream, (blocks, LANES), &record_at)? };
+    let ending = Ending {
+        streaming,
+        stream: &stream,
+    };
+    let health = || match stream.is_done("streaming")? {
+        false => Ok(()),
+        true => Err(BackendError::Cancelled),
+    };
+    let found = drive(&Open {
+        buffers: windows.address,
+        health: &health,
+        name: &context.limits().info.name,
+    });
+    ending.end()?;
+    let values = read(&stream, &mut staging, (&memory, streaming))?;
+    Ok((found, values))
+}
+
+/// A kernel that has to end before its memory goes.
+struct Ending<'a> {
+    streaming: &'a StreamJob<'a>,
+    stream: &'a Stream,
+}
+
+impl Ending<'_> {
+    fn end(self) -> Result<(), BackendError> {
+        let ended = self.wait();
+        std::mem::forget(self);
+        ended
+    }
+
+    /// Orders the end and waits for it.
+    fn wait(&self) -> Result<(), BackendError> {
+        self.streaming.end();
+        let began = Instant::now();
+        while !self.stream.is_done("ending the stream")? {
+            if began.elapsed() > END_LIMIT {
+                self.stream.context().give_up();
+                std::mem::forget(Arc::clone(&self.streaming.board));
+                return Err(no_answer("ending the stream", began.elapsed().as_millis()));
+            }
+            std::thread::sleep(LOOK);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        // A panic passes by here.
+        let _ = self.wait();
+    }
+}
+
+/// Reads the values of nodes.
+fn read(
+    stream: &Stream,
+    staging: &mut Staging,
+    (nodes, streaming): (&DeviceMemory, &StreamJob<'_>),
+) -> Result<Vec<u32>, BackendError> {
+    let (at, count) = streaming.values_at();
+    let mut values: Vec<u32> =
+        memory::zeroed(count).map_err(|short| BackendError::OutOfMemory {
+            what: "the values of a stream",
+            needed: short.needed,
+            available: short.available,
+        })?;
+    let mut rest: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
+    let take = |part: &[u8]| {
+        let (front, back) = std::mem::take(&mut rest).split_at_mut(part.len());
+        front.copy_from_slice(part);
+        rest = back;
+    };
+    // SAFETY: the values lie in live memory, and the kernel has ended.
+    unsafe { staging.download(stream, nodes.address() + 4 * at, 4 * count, take)? };
+    Ok(values)
+}
