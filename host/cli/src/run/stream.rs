@@ -22,7 +22,7 @@ use seawall::units::elapsed_ns;
 #[derive(Debug, Args)]
 pub(super) struct StreamArgs {
     /// Whether the edges of a .swg file stay there and stream through a few buffers, with bfs,
-    /// reach, cc, sssp and pagerank on the cpu backend; auto streams what does not fit the budget.
+    /// reach, cc, sssp and pagerank on cpu and mega; auto streams what does not fit the budget.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     stream: When,
     /// Bytes of the windows in which edges stream, such as 1MiB [default: what the budget leaves,

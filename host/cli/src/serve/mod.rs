@@ -106,7 +106,7 @@ enum ServeBackend {
     Auto,
     /// Threads of the CPU.
     Cpu,
-    /// A kernel that stays on a GPU; it runs no programs.
+    /// A kernel that stays on a GPU.
     Mega,
 }
 
