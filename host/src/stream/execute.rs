@@ -334,7 +334,7 @@ impl Streamed {
 }
 
 /// Windows that a kernel on a machine has at a time, beside those that are read.
-const MACHINE_WINDOWS: usize = 8;
+const MACHINE_WINDOWS: usize = 16;
 
 /// Fewest threads that add up ranks sooner than one does, which needs no atomic additions: two
 /// took 1.3 to 1.9 times as long as one.

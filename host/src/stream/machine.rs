@@ -278,7 +278,7 @@ impl<'b> Crew<'b> for MachineCrew<'b, '_> {
         }))
     }
 
-    fn step(&mut self) -> Result<(), RunError> {
+    fn step(&mut self, passes: u64) -> Result<(), RunError> {
         let step = self.machine.said.step.load(Ordering::Relaxed) + 1;
         self.machine.said.step.store(step, Ordering::Relaxed);
         self.machine.waits.set(true);
@@ -289,7 +289,7 @@ impl<'b> Crew<'b> for MachineCrew<'b, '_> {
         });
         self.machine.waits.set(true);
         while !self.machine.wait(ticket)? {
-            self.setup.limits.check(0)?;
+            self.setup.limits.check(passes)?;
         }
         let fault = self.machine.said.word(word!(fault));
         if fault & BETWEEN == 0 {

@@ -164,7 +164,7 @@ impl Run<'_> {
         drive: impl FnOnce(&mut Sweep<'_, '_, '_>) -> Result<R, RunError>,
     ) -> Result<R, RunError> {
         let mut buffers = Buffers::of(plan)?;
-        let hands = Hands::Threads(plan.sizes.threads);
+        let hands = Hands::Threads(self.threads);
         self.passes_of(plan, (kernel, &hands, buffers.split()), tally, drive)
     }
 

@@ -112,11 +112,12 @@ pub(super) trait Crew<'b> {
     /// # Errors
     /// If there will be none.
     fn take(&mut self, waits: bool) -> Result<Option<Done<'b>>, RunError>;
-    /// Work between two passes, while it has no window.
+    /// Work after `passes` passes, while it has no window.
     ///
     /// # Errors
     /// If it cannot be done.
-    fn step(&mut self) -> Result<(), RunError> {
+    fn step(&mut self, passes: u64) -> Result<(), RunError> {
+        let _ = passes;
         Ok(())
     }
 }
@@ -151,7 +152,9 @@ pub(super) fn sweep<'b, R>(
             file: setup.file.file(),
             direct: setup.direct.as_ref(),
         };
-        let (reader, name) = read::start(scope, source, (setup.reader, &mut buffers))
+        // A machine takes windows faster than one thread copies them out of the page cache.
+        let spreads = matches!(hands, Hands::Machine(_)) && setup.direct.is_none();
+        let (reader, name) = read::start(scope, source, (setup.reader, spreads, &mut buffers))
             .map_err(|error| setup.file.unread(error))?;
         tally.reader = name;
         tally.direct = setup.direct.is_some();
@@ -349,7 +352,7 @@ impl<'b> Sweep<'_, 'b, '_> {
     /// As [`Self::pass`].
     pub(super) fn step(&mut self) -> Result<(), RunError> {
         self.setup.limits.check(self.tally.passes)?;
-        self.crew.step()
+        self.crew.step(self.tally.passes)
     }
 
     /// Takes the buffers that the crew is done with.

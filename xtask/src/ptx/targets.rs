@@ -32,11 +32,6 @@ impl Target {
         format!("sm_{}", self.capability)
     }
 
-    /// The committed file that the library embeds.
-    pub(crate) fn packed_path(&self) -> PathBuf {
-        self.path().with_extension("ptx.packed")
-    }
-
     /// The committed file.
     pub(crate) fn path(&self) -> PathBuf {
         workspace::root()

@@ -108,19 +108,20 @@ pub(super) fn open_direct(path: &Path, file: &File) -> Option<File> {
 /// A reader and its name.
 pub(super) type Named<'b, 'f> = (Box<dyn Reader<'b> + 'f>, &'static str);
 
-/// Starts a reader for `slots` buffers, whose memory is that of `buffers`.
+/// Starts a reader for these buffers; several threads copy at a time what is in memory if it
+/// `spreads`.
 ///
 /// # Errors
 /// The system's answer if the chosen reader does not start.
 pub(super) fn start<'s, 'b: 's, 'f: 's>(
     scope: &'s Scope<'s, '_>,
     source: Source<'f>,
-    (choice, buffers): (ReaderChoice, &mut [&'b mut [u8]]),
+    (choice, spreads, buffers): (ReaderChoice, bool, &mut [&'b mut [u8]]),
 ) -> io::Result<Named<'b, 's>> {
     let file = source.file();
     #[cfg(target_os = "linux")]
     if choice != ReaderChoice::Threads {
-        match uring::Uring::start(file, buffers) {
+        match uring::Uring::start(file, buffers, spreads) {
             Ok(reader) => {
                 let name = reader.name();
                 return Ok((Box::new(reader), name));
@@ -132,7 +133,7 @@ pub(super) fn start<'s, 'b: 's, 'f: 's>(
     if cfg!(not(target_os = "linux")) && choice == ReaderChoice::Uring {
         return Err(io::ErrorKind::Unsupported.into());
     }
-    let reader = threads::Threads::start(scope, file, buffers.len())?;
+    let reader = threads::Threads::start(scope, file, (buffers.len(), spreads))?;
     Ok((Box::new(reader), "threads"))
 }
 

@@ -10,6 +10,8 @@ use std::thread::{Builder, Scope};
 
 /// Reads in progress at a time.
 const READERS: usize = 2;
+/// The same where copies from the page cache are what a run waits for.
+const SPREAD_READERS: usize = 8;
 
 /// The threads, and the buffers between them.
 pub(super) struct Threads<'b> {
@@ -24,7 +26,7 @@ impl<'b> Threads<'b> {
     pub(super) fn start<'s>(
         scope: &'s Scope<'s, '_>,
         file: &'s File,
-        buffers: usize,
+        (buffers, spreads): (usize, bool),
     ) -> io::Result<Self>
     where
         'b: 's,
@@ -32,7 +34,8 @@ impl<'b> Threads<'b> {
         let (to, asked) = channel::<Fill<'b>>();
         let (filled, from) = channel();
         let asked = Arc::new(Mutex::new(asked));
-        for _ in 0..READERS.min(buffers.max(1)) {
+        let readers = if spreads { SPREAD_READERS } else { READERS };
+        for _ in 0..readers.min(buffers.max(1)) {
             let (asked, filled) = (Arc::clone(&asked), filled.clone());
             let name = Builder::new().name("seawall-read".to_owned());
             name.spawn_scoped(scope, move || {

@@ -13,6 +13,9 @@ pub(super) struct Uring<'b, 'f> {
     file: &'f File,
     /// Whether the kernel knows the buffers, by their numbers.
     registered: bool,
+    /// Whether the kernel's own threads copy what is in memory, several at a time, instead of this
+    /// one while it asks.
+    spreads: bool,
     /// Buffers on their way, by number.
     slots: Vec<Option<Waiting<'b>>>,
     /// Reads that the kernel has.
@@ -34,7 +37,11 @@ struct Waiting<'b> {
 
 impl<'b, 'f> Uring<'b, 'f> {
     /// Starts a ring. Fails where the system has none, or forbids it.
-    pub(super) fn start(file: &'f File, buffers: &mut [&'b mut [u8]]) -> io::Result<Self> {
+    pub(super) fn start(
+        file: &'f File,
+        buffers: &mut [&'b mut [u8]],
+        spreads: bool,
+    ) -> io::Result<Self> {
         let entries = (2 * buffers.len()).clamp(2, 1024).next_power_of_two();
         let ring = IoUring::new(entries as u32)?;
         let memory: Vec<libc::iovec> = buffers
@@ -51,6 +58,7 @@ impl<'b, 'f> Uring<'b, 'f> {
             ring,
             file,
             registered,
+            spreads,
             slots: buffers.iter().map(|_| None).collect(),
             in_kernel: 0,
             queued: VecDeque::new(),
@@ -87,7 +95,12 @@ impl<'b, 'f> Uring<'b, 'f> {
         } else {
             opcode::Read::new(fd, start, len).offset(at).build()
         };
-        Some(entry.user_data((2 * slot + part) as u64))
+        let flags = if self.spreads {
+            squeue::Flags::ASYNC
+        } else {
+            squeue::Flags::empty()
+        };
+        Some(entry.flags(flags).user_data((2 * slot + part) as u64))
     }
 
     /// Hands queued reads to the kernel, as many as the ring has room for.
