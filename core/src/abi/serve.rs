@@ -34,7 +34,7 @@ pub struct PostRecord {
 }
 assert_words!(PostRecord, POST_WORDS as usize);
 
-/// What a resident kernel is given; addresses are those of its machine.
+/// Record of a kernel that serves; addresses are those of its machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(C)]

@@ -51,7 +51,7 @@ pub enum StreamOrder {
     Step = 2,
 }
 
-/// What a kernel of streams is given; addresses are those of its machine.
+/// Record of a kernel of streams; addresses are those of its machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(C)]
@@ -139,7 +139,7 @@ pub struct StreamPost {
 }
 assert_words!(StreamPost, POST_WORDS as usize);
 
-/// What host and machine tell each other.
+/// Words between host and machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(C)]

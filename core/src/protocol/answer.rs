@@ -104,7 +104,7 @@ impl<W: Words + ?Sized> Worker<'_, W> {
         ring.show_end(&ending, || seal_of(ending.ended, &ending.words));
     }
 
-    /// How a slot ends, of which nothing is written yet. Whoever writes the completion and the
+    /// The end of a slot, of which nothing is written yet. Whoever writes the completion and the
     /// counts calls [`Ring::show_end`] then.
     #[inline(always)]
     pub fn ending(&self, claim: &Claim, result: Result<[u32; RESULTS], Refusal>) -> Ending {
@@ -189,7 +189,7 @@ impl<W: Words + ?Sized> Worker<'_, W> {
 /// Additions to the books at the end of a slot, some of which may be 0.
 pub const COUNTS: usize = 8;
 
-/// How a slot ends.
+/// The end of a slot.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Ending {

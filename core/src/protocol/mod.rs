@@ -33,7 +33,7 @@
 //! atomics do not reach the other side's memory can run this: hosts add to `posted`,
 //! workers to `claimed`; a slot belongs to whoever its status says.
 //!
-//! Where workers have memory of their own, [`post`] brings slots there, and answers back.
+//! [`post`] brings slots to workers that have memory of their own, and answers back.
 
 mod admit;
 mod answer;

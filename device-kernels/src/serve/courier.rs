@@ -165,7 +165,7 @@ impl<G: Grid> Queue<G> {
         core::array::from_fn(|post| self.word(next.wrapping_add(post as u32), lane))
     }
 
-    /// How many of these posts from number `next` on have come, of each of which this lane has
+    /// Number of these posts from number `next` on that have come, of each of which this lane has
     /// read its first word. Their words are in the block's shared memory then.
     #[inline(always)]
     fn take<const MOST: usize>(self, next: u32, heads: [u32; MOST]) -> u32 {

@@ -33,7 +33,7 @@ pub(super) struct Pairs<G> {
 struct Side {
     /// 0 for the one from the source, 1 for the one from the target.
     number: u32,
-    /// Which of its queues holds the current level.
+    /// The one of its queues that holds the current level.
     queue: u32,
     count: u32,
     level: u32,

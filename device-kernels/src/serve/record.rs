@@ -1,4 +1,4 @@
-//! What the host gives a resident kernel.
+//! The record of a service, and the memory that it names.
 
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven, word_of};

@@ -29,7 +29,7 @@ pub(super) const BEHIND_BOARD: u32 = 16;
 /// Arguments of a task: first those that all tasks have, then the tenant, then the rest.
 type Words = [u32; 6];
 
-/// What all lanes do next.
+/// The next work of all lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Task {
     End,
@@ -156,7 +156,7 @@ impl<G: Grid> Bench<'_, G> {
                 },
             };
             if matches!(outcome, Outcome::Requeue(_)) {
-                // What it waits for takes others at least as long.
+                // The others that it waits for take at least as long.
                 rest_ns = REST_NS;
             }
             self.worker.answer(claim, outcome);
@@ -164,7 +164,7 @@ impl<G: Grid> Bench<'_, G> {
         }
     }
 
-    /// What all lanes do for a claim.
+    /// The work of all lanes for a claim.
     fn prepare<S: WaveSet>(&self, claim: &Claim) -> Result<(Task, Words), Refusal> {
         let slot = claim.slot();
         let [first, second, third, fourth, fifth, ..] = slot.arguments;

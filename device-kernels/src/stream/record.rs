@@ -1,4 +1,4 @@
-//! What the host gives a kernel of streams, and the memory that it shares.
+//! The record of a stream, and the memory that it names.
 
 use crate::grid::Grid;
 use crate::memory::{Proven, word_of};

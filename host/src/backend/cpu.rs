@@ -34,6 +34,7 @@ use std::time::Instant;
 mod naive;
 mod place;
 pub(crate) mod serve;
+mod stay;
 pub(crate) mod streaming;
 pub(super) use naive::NaiveSession;
 use place::launch_record;

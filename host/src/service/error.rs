@@ -59,7 +59,7 @@ pub enum StartError {
         /// The problem.
         source: BackendError,
     },
-    /// What only workers on threads have.
+    /// A service with something that only workers on threads have.
     #[error("{what} need workers on threads; serve without them, or on the CPU")]
     NeedsThreads {
         /// Configured and missing there.

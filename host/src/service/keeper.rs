@@ -61,7 +61,7 @@ impl Seen {
             },
             ..RequeueAccount::default()
         };
-        // Where there are queues of posts, couriers answer what is short, and workers the rest.
+        // Couriers, if there are queues of posts, answer what is short, and workers the rest.
         let works_on = |kind: &Kind| shared.posts.is_none() || !kind.is_short();
         let hot = hottest([&before, &now], works_on);
         let waiting = shared.ring().waiting().iter().sum::<u32>();

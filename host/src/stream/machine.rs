@@ -34,7 +34,7 @@ macro_rules! word {
     };
 }
 
-/// What the kernel says: the windows that have work, and results of steps.
+/// The kernel's words: windows that have work, and results of steps.
 pub(super) struct Said<'m> {
     board: &'m Pages,
     posts: u32,

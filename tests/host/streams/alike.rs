@@ -46,21 +46,24 @@ pub(super) fn options(number: usize) -> StreamOptions {
     reading(reader, caching, bytes)
 }
 
-#[test]
-fn columns_are_those_of_resident_runs() {
-    for number in 0..80 {
+/// Runs all analyses on graphs of these numbers, with the kernel of a GPU on threads if `blocks`.
+pub(super) fn compare_with_resident(numbers: std::ops::Range<usize>, blocks: bool) {
+    for number in numbers {
         let graph = graph(number);
         let kept = Kept::of(&graph);
         let source = (number as u32 * 7) % graph.nodes();
         for kind in STREAMING {
             let request = on(kind, &[source, 0], [1, 2, 3, 5, 2][number / 3 % 5]);
             let resident = execute(&graph, &request, &mut |_| {}).unwrap();
-            let streamed = kept.run(&request, options(number)).unwrap();
+            let mut options = options(number);
+            options.blocks = blocks;
+            let streamed = kept.run(&request, options).unwrap();
             let case = format!("graph {number}, {kind}");
             assert_eq!(streamed.values, resident.values, "{case}");
             assert_eq!(streamed.reached, resident.reached, "{case}");
             assert_eq!(streamed.answer, resident.answer, "{case}");
             assert!(streamed.converged && resident.converged, "{case}");
+            assert_eq!(streamed.device == "blocks on threads", blocks, "{case}");
             if kind == AnalysisKind::Pagerank {
                 assert_eq!(streamed.rounds, resident.rounds, "{case}");
             }
@@ -69,6 +72,11 @@ fn columns_are_those_of_resident_runs() {
             assert_eq!(passed, report.passes * report.edge_bytes, "{case}");
         }
     }
+}
+
+#[test]
+fn columns_are_those_of_resident_runs() {
+    compare_with_resident(0..80, false);
 }
 
 #[test]
@@ -120,9 +128,9 @@ fn parents_are_those_of_resident_runs() {
     }
 }
 
-#[test]
-fn limits_of_iterations_end_searches_alike() {
-    for number in 0..48 {
+/// Ends runs early, with the kernel of a GPU on threads if `blocks`.
+pub(super) fn compare_limits(numbers: std::ops::Range<usize>, blocks: bool) {
+    for number in numbers {
         let graph = graph(number);
         let kept = Kept::of(&graph);
         for (kind, limit) in [
@@ -134,12 +142,19 @@ fn limits_of_iterations_end_searches_alike() {
             let mut request = on(kind, &[0], 2);
             request.max_iterations = NonZeroU32::new(limit);
             let resident = execute(&graph, &request, &mut |_| {}).unwrap();
-            let streamed = kept.run(&request, options(number)).unwrap();
+            let mut options = options(number);
+            options.blocks = blocks;
+            let streamed = kept.run(&request, options).unwrap();
             let case = format!("graph {number}, {kind} to {limit}");
             assert_eq!(streamed.values, resident.values, "{case}");
             assert_eq!(streamed.converged, resident.converged, "{case}");
         }
     }
+}
+
+#[test]
+fn limits_of_iterations_end_searches_alike() {
+    compare_limits(0..48, false);
 }
 
 /// Distances of 64 bits, and floats beyond the largest.

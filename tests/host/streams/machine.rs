@@ -1,6 +1,6 @@
 //! The kernel of a GPU's stream, its blocks on threads: the columns of resident runs.
 
-use super::alike::{graph, options};
+use super::alike::{compare_limits, compare_with_resident, graph, options};
 use super::hostile::{forged, problem};
 use super::wide::sealed;
 use super::{Kept, STREAMING, on, windows};
@@ -9,7 +9,6 @@ use seawall::graph::{BinaryProblem, Graph};
 use seawall::outcome::{Column, RunOutcome};
 use seawall::run::{AnalysisKind, RunError, RunRequest, execute};
 use seawall::stream::StreamOptions;
-use std::num::NonZeroU32;
 use std::os::unix::fs::FileExt;
 
 fn on_blocks(
@@ -23,31 +22,16 @@ fn on_blocks(
 
 #[test]
 fn columns_are_those_of_resident_runs() {
-    for number in 0..60 {
-        let graph = graph(number);
-        let kept = Kept::of(&graph);
-        let source = (number as u32 * 7) % graph.nodes();
-        for kind in STREAMING {
-            let request = on(kind, &[source, 0], 1 + number % 3);
-            let resident = execute(&graph, &request, &mut |_| {}).unwrap();
-            let streamed = on_blocks(&kept, &request, options(number)).unwrap();
-            let case = format!("graph {number}, {kind}");
-            assert_eq!(streamed.values, resident.values, "{case}");
-            assert_eq!(streamed.answer, resident.answer, "{case}");
-            assert!(streamed.converged, "{case}");
-            assert_eq!(streamed.device, "blocks on threads", "{case}");
-            if kind == AnalysisKind::Pagerank {
-                assert_eq!(streamed.rounds, resident.rounds, "{case}");
-            }
-            let report = streamed.stream.unwrap();
-            let passed = report.streamed_bytes + report.skipped_bytes;
-            assert_eq!(passed, report.passes * report.edge_bytes, "{case}");
-        }
-    }
+    compare_with_resident(0..60, true);
 }
 
 #[test]
-fn parents_and_limits_are_those_of_resident_runs() {
+fn limits_of_iterations_end_runs_alike() {
+    compare_limits(0..24, true);
+}
+
+#[test]
+fn parents_are_those_of_resident_runs() {
     for number in 0..24 {
         let graph = graph(number);
         let kept = Kept::of(&graph);
@@ -56,20 +40,6 @@ fn parents_and_limits_are_those_of_resident_runs() {
         let resident = execute(&graph, &request, &mut |_| {}).unwrap();
         let streamed = on_blocks(&kept, &request, options(number)).unwrap();
         assert_eq!(streamed.parents, resident.parents, "graph {number}");
-        for (kind, limit) in [
-            (AnalysisKind::Bfs, 1),
-            (AnalysisKind::Bfs, 3),
-            (AnalysisKind::Reach, 2),
-            (AnalysisKind::Pagerank, 4),
-        ] {
-            let mut request = on(kind, &[0], 2);
-            request.max_iterations = NonZeroU32::new(limit);
-            let resident = execute(&graph, &request, &mut |_| {}).unwrap();
-            let streamed = on_blocks(&kept, &request, options(number)).unwrap();
-            let case = format!("graph {number}, {kind} to {limit}");
-            assert_eq!(streamed.values, resident.values, "{case}");
-            assert_eq!(streamed.converged, resident.converged, "{case}");
-        }
     }
 }
 

@@ -14,7 +14,7 @@ const UNDER_WAY: usize = 100;
 /// Slots of each priority; fewer than tickets, so that producers wait for room.
 const SLOTS: u32 = 24;
 
-/// What producers know of their tasks.
+/// The tasks as their producers know them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Books {
     hashes: u32,

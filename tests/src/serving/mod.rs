@@ -1,4 +1,4 @@
-//! What any machine's service must do: checked on blocks of threads in CI, and on a GPU.
+//! Duties of any machine's service: checked on blocks of threads in CI, and on a GPU.
 
 pub mod books;
 pub mod load;

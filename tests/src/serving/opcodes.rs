@@ -66,7 +66,7 @@ fn heat(nodes: u32, waves: &OwnWaves) -> Result<(EncodedProgram, [RegisterId; 2]
     Ok((program.encode(&PlanRequest::default())?.0, [now, loss]))
 }
 
-/// What a session of its own finds.
+/// The findings of a session of its own.
 fn heated(
     graph: &Graph,
     program: &EncodedProgram,

@@ -89,8 +89,19 @@ fn current(tools: &Tools) -> Result<Table, Error> {
         ptxas: tools.ptxas.as_ref().map(|ptxas| ptxas.release.clone()),
         rows: Vec::new(),
     };
-    for target in TARGETS {
-        table.rows.extend(rows(target, tools)?);
+    // The assembler takes one core for each.
+    let found = std::thread::scope(|scope| {
+        let each = TARGETS
+            .iter()
+            .map(|target| scope.spawn(|| rows(target, tools)));
+        let each: Vec<_> = each.collect();
+        each.into_iter().map(|one| one.join()).collect::<Vec<_>>()
+    });
+    for rows in found {
+        match rows {
+            Ok(rows) => table.rows.extend(rows?),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
     }
     Ok(table)
 }

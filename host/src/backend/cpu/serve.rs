@@ -1,20 +1,16 @@
 //! The kernel of services on threads, one for each block.
 
-use super::{SERVICES, lines};
+use super::lines;
+use super::stay::stay;
 use crate::backend::record::GraphAddresses;
 use crate::backend::serve::{ServeAddresses, Serving, Started};
 use crate::backend::served::{Around, Space};
-use crate::backend::threads::run_blocks;
 use crate::backend::{BackendError, resident_digest};
 use crate::executor::Executor;
 use crate::graph::Graph;
 use crate::own::{BUILT_IN, OwnWaves};
 use seawall_core::abi::ring::ControlBlock;
-use seawall_device::grid::SHARED_WORDS;
-use seawall_device::grid::dealer::Dealer;
-use seawall_device::grid::host::{HostGrid, Services};
 use seawall_device::serve::{Serve, scratch_words};
-use std::time::Duration;
 
 /// Runs the kernel that GPUs run, and returns when the service ends.
 ///
@@ -64,21 +60,12 @@ pub(crate) fn run(
         graph,
     });
     let blocks = serving.couriers + 1 + serving.workers;
-    let (dealer, address) = (Dealer::new(), (&raw const record).expose_provenance());
+    let address = (&raw const record).expose_provenance();
     started(Started {
         name: "blocks on threads".to_owned(),
         workers: serving.workers,
     });
-    run_blocks(blocks, |block| {
-        let mut shared = vec![0_u32; SHARED_WORDS];
-        let services = Services {
-            // Blocks of services wait for hosts most of their time.
-            yield_now: || std::thread::sleep(Duration::from_micros(20)),
-            ..SERVICES
-        };
-        // SAFETY: `shared` belongs to this thread and outlives the call, as does the dealer.
-        let grid =
-            unsafe { HostGrid::new((block, blocks), shared.as_mut_ptr(), &dealer, services) };
+    stay(blocks, |grid| {
         // SAFETY: the record and all that it points to outlive the blocks, with the lengths that
         // its sizes give; hosts use the ring and the posts as atomics.
         let served = unsafe { Serve::new(std::ptr::with_exposed_provenance(address)) };

@@ -1,16 +1,12 @@
 //! The kernel of streams on threads, one for each block.
 
-use super::{SERVICES, lines};
+use super::lines;
+use super::stay::stay;
 use crate::backend::BackendError;
 use crate::backend::streaming::{Open, StreamJob};
-use crate::backend::threads::run_blocks;
-use seawall_device::grid::SHARED_WORDS;
-use seawall_device::grid::dealer::Dealer;
-use seawall_device::grid::host::{HostGrid, Services};
 use seawall_device::stream::Stream;
 use seawall_device::threads::run_stream;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 /// Orders the end when it is dropped, so that a panic ends the kernel too.
 struct Ending<'a>(&'a StreamJob<'a>);
@@ -44,19 +40,10 @@ pub(crate) fn run<R>(
     let base = words.as_mut_ptr().expose_provenance() as u64;
     let board = streaming.board.start().expose_provenance() as u64;
     let record = streaming.record(base, board);
-    let (dealer, address) = (Dealer::new(), (&raw const record).expose_provenance());
+    let address = (&raw const record).expose_provenance();
     let blocks = workers.saturating_add(1);
     let has_ended = AtomicBool::new(false);
-    let run = |block| {
-        let mut shared = vec![0_u32; SHARED_WORDS];
-        let services = Services {
-            // Blocks of streams wait for windows.
-            yield_now: || std::thread::sleep(Duration::from_micros(20)),
-            ..SERVICES
-        };
-        // SAFETY: `shared` belongs to this thread and outlives the call, as does the dealer.
-        let grid =
-            unsafe { HostGrid::new((block, blocks), shared.as_mut_ptr(), &dealer, services) };
+    let run = |grid| {
         // SAFETY: the record and all that it points to outlive the blocks, with the lengths that
         // its sizes give; hosts use the board and its posts as atomics.
         let served = unsafe { Stream::new(std::ptr::with_exposed_provenance(address)) };
@@ -68,7 +55,7 @@ pub(crate) fn run<R>(
     };
     let found = std::thread::scope(|scope| {
         let kernel = scope.spawn(|| {
-            let end = run_blocks(blocks, run);
+            let end = stay(blocks, run);
             has_ended.store(true, Ordering::Release);
             end
         });

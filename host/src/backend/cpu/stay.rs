@@ -1,0 +1,29 @@
+//! Blocks of kernels that stay, on threads, one for each.
+
+use super::SERVICES;
+use crate::backend::BackendError;
+use crate::backend::threads::run_blocks;
+use seawall_device::grid::SHARED_WORDS;
+use seawall_device::grid::dealer::Dealer;
+use seawall_device::grid::host::{HostGrid, Services};
+use std::time::Duration;
+
+/// Calls `kernel` once for each of `blocks` blocks, all concurrently; returns after all have.
+///
+/// # Errors
+/// [`BackendError::Threads`] if the system starts no more; no block ran.
+pub(super) fn stay(blocks: u32, kernel: impl Fn(HostGrid) + Sync) -> Result<(), BackendError> {
+    let dealer = Dealer::new();
+    run_blocks(blocks, |block| {
+        let mut shared = vec![0_u32; SHARED_WORDS];
+        let services = Services {
+            // Such blocks wait for hosts most of their time.
+            yield_now: || std::thread::sleep(Duration::from_micros(20)),
+            ..SERVICES
+        };
+        // SAFETY: `shared` belongs to this thread and outlives the call, as does the dealer.
+        let grid =
+            unsafe { HostGrid::new((block, blocks), shared.as_mut_ptr(), &dealer, services) };
+        kernel(grid);
+    })
+}
