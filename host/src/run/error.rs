@@ -108,7 +108,7 @@ pub enum RunError {
     },
     /// The request cannot run on edges that stream.
     #[error(
-        "the edges cannot stream: {what}; {} of a .swg file do, on the cpu backend",
+        "the edges cannot stream: {what}; {} of a .swg file do, on the backends cpu and mega",
         AnyOf::with(|facts| facts.streams.is_some())
     )]
     CannotStream {
@@ -162,7 +162,8 @@ pub enum RunError {
 fn instead(analysis: AnalysisKind) -> String {
     match analysis.facts().streams {
         Some(_) => {
-            ", or stream the edges from an uncompressed .swg file, on the cpu backend".to_owned()
+            ", or stream the edges from an uncompressed .swg file, on the backends cpu and mega"
+                .to_owned()
         }
         None => format!(
             "; only {} can stream edges, from a .swg file",

@@ -1,9 +1,10 @@
 //! Requests on a file: what streams, and the outcome.
 
+use super::on_machine::On;
 use super::read::{Caching, ReaderChoice};
 use super::report::Tally;
 use super::room::Sizes;
-use super::run::{Found, On, Plan, Run};
+use super::run::{Found, Plan, Run};
 use crate::analysis::{self, Detail, End, Streaming};
 use crate::backend::cpu::device_of;
 use crate::backend::{Canceller, HostWork};

@@ -13,6 +13,7 @@
 //! * `checks` refuses edges that are no edges of the graph;
 //! * `relax`, `parents`, `components`, `ranks`, `outgrown` are the kernels; `marks` and `bits` tell
 //!   which windows a search needs;
+//! * `machine` is a crew that is a kernel on a machine, `on_machine` makes passes of one;
 //! * `choose` says when a graph streams by itself, `execute` takes a request;
 //! * `pass` is for work of a caller's own, in buffers of the caller's;
 //! * `run` makes passes of kernels until the analysis ends, `report` says what was read.
@@ -25,6 +26,7 @@ mod components;
 mod execute;
 mod machine;
 mod marks;
+mod on_machine;
 mod outgrown;
 mod parents;
 mod pass;

@@ -3,11 +3,11 @@
 use super::buffer::Buffers;
 use super::checks::Checked;
 use super::components::{Components, labels};
-use super::machine::{Machine, Said, Wanted};
 use super::marks::Marks;
+use super::on_machine::{On, Work};
 use super::outgrown::Outgrown;
 use super::parents::Parents;
-use super::ranks::{Ranking, exponent, first, first_shares, has_settled};
+use super::ranks::{Ranking, has_settled};
 use super::relax::{Float, Length, Levels, Search, Whole, Wide};
 use super::report::Tally;
 use super::room::{Room, Sizes};
@@ -15,9 +15,7 @@ use super::sweep::{Hands, Kernel, Limits, Setup, Sweep, direct, sweep};
 use super::windows::Windows;
 use super::{StreamOptions, Streamed};
 use crate::analysis::{Detail, End, Streaming, ranking_iterations_max};
-use crate::backend::pages::Pages;
-use crate::backend::streaming::{Open, StreamJob, board_words};
-use crate::backend::{BackendError, Canceller, cpu, cuda};
+use crate::backend::{BackendError, Canceller};
 use crate::column::Column;
 use crate::graph::WeightKind;
 use crate::graph::memory::{Shortage, zeroed};
@@ -25,7 +23,6 @@ use crate::run::{RunError, RunRequest};
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::stream::StreamKind;
 use std::num::NonZeroU32;
-use std::sync::Arc;
 use std::time::Instant;
 
 /// A run in progress.
@@ -56,51 +53,12 @@ pub(super) struct Found {
     pub(super) end: End,
 }
 
-/// The machine of a run whose kernel stays.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum On {
-    /// A GPU, by its number.
-    Gpu(u32),
-    /// The kernel's blocks on so many threads.
-    Blocks(u32),
-}
-
-/// Work of a machine.
-struct Work<'a> {
-    kind: StreamKind,
-    limit: u32,
-    ranking: (f32, u32),
-    dangling: u64,
-    shares: &'a [u32],
-    /// Values of nodes at the start.
-    values: &'a [u32],
-    /// Bits of the rows that have work first.
-    rows: &'a [u32],
-}
-
-impl<'a> Work<'a> {
-    const fn of(kind: StreamKind, values: &'a [u32]) -> Self {
-        Self {
-            kind,
-            limit: u32::MAX,
-            ranking: (0.0, 0),
-            dangling: 0,
-            shares: &[],
-            values,
-            rows: &[],
-        }
-    }
-}
-
-/// Time beyond the budget of a run after which its kernel ends by itself, nanoseconds.
-const GRACE_NS: u64 = 10_000_000_000;
-
 /// Values that fell as far as they do.
-struct Fallen<W> {
-    values: Vec<W>,
-    end: End,
+pub(super) struct Fallen<W> {
+    pub(super) values: Vec<W>,
+    pub(super) end: End,
     /// Whether a path was too long for a word.
-    outgrown: bool,
+    pub(super) outgrown: bool,
 }
 
 impl Run<'_> {
@@ -169,7 +127,7 @@ impl Run<'_> {
     }
 
     /// Makes passes of one kernel by a crew, through these buffers.
-    fn passes_of<'b, R>(
+    pub(super) fn passes_of<'b, R>(
         &self,
         plan: &Plan,
         (kernel, hands, buffers): (&dyn Kernel, &Hands<'_>, Vec<&'b mut [u8]>),
@@ -191,107 +149,6 @@ impl Run<'_> {
             },
         };
         sweep(&setup, (kernel, hands, buffers), tally, drive)
-    }
-
-    /// Makes passes of a kernel on the run's machine, which `drive` steers by what it says; returns
-    /// the values of nodes.
-    fn on_machine<R>(
-        &self,
-        (plan, on): (&Plan, On),
-        (work, all): (Work<'_>, bool),
-        tally: &mut Tally,
-        drive: impl FnOnce(&mut Sweep<'_, '_, '_>, &Said<'_>) -> Result<R, RunError>,
-    ) -> Result<(R, Vec<u32>), RunError> {
-        let mut buffers = Buffers::of(plan)?;
-        let memory = buffers.memory();
-        let windows = plan.windows.len() as u32;
-        let posts = plan.room.buffers as u32;
-        let short_of_memory = || BackendError::OutOfMemory {
-            what: "the board of a stream",
-            needed: 4 * u64::from(board_words(posts, windows)),
-            available: 0,
-        };
-        let board = Pages::new(board_words(posts, windows)).ok_or_else(short_of_memory)?;
-        let streaming = StreamJob {
-            kind: work.kind,
-            rows: &self.input.rows,
-            windows,
-            shift: plan.windows.bytes().ilog2(),
-            skew: plan.windows.skew() as u32,
-            posts,
-            limit: work.limit,
-            ranking: work.ranking,
-            dangling: work.dangling,
-            shares: work.shares,
-            board: Arc::new(board),
-            buffers: memory,
-            values: work.values,
-            work: work.rows,
-            time_ns: self.request.machine.time_budget_ns.saturating_add(GRACE_NS),
-        };
-        let kind = self.input.file.weight_kind().unwrap_or_default();
-        let said = Said::of(&streaming);
-        let drive = |open: &Open<'_>| {
-            open.name.clone_into(&mut tally.machine);
-            let machine = Machine::new((&said, open), &streaming, kind);
-            let hands = Hands::Machine(&machine);
-            let wanted = Wanted { said: &said, all };
-            let buffers = buffers.split();
-            self.passes_of(plan, (&wanted, &hands, buffers), tally, |sweep| {
-                drive(sweep, &said)
-            })
-        };
-        let (end, values) = match on {
-            On::Gpu(device) => cuda::streaming::run(&streaming, device, drive)?,
-            On::Blocks(workers) => cpu::streaming::run(&streaming, workers, drive)?,
-        };
-        Ok((end?, values))
-    }
-
-    /// Lowers values on a machine.
-    fn fall_on<L: Length>(
-        &self,
-        (plan, on): (&Plan, On),
-        (length, kind, passes): (&L, StreamKind, u32),
-        tally: &mut Tally,
-    ) -> Result<Fallen<u32>, RunError> {
-        let nodes = self.input.rows.len();
-        let never = L::NEVER_WORD;
-        let mut values: Vec<u32> = zeroed(nodes as usize).map_err(short)?;
-        values.fill(never);
-        let mut rows: Vec<u32> = zeroed(nodes.div_ceil(32) as usize).map_err(short)?;
-        for source in self.request.sources() {
-            if let Some(value) = values.get_mut(*source as usize) {
-                *value = 0;
-                rows[(source / 32) as usize] |= 1 << (source % 32);
-            }
-        }
-        let work = Work {
-            limit: length.limit(),
-            rows: &rows,
-            ..Work::of(kind, &values)
-        };
-        let mut end = End {
-            iterations: 0,
-            converged: false,
-        };
-        let mut outgrown = false;
-        let ((), values) = self.on_machine((plan, on), (work, false), tally, |sweep, said| {
-            sweep.step()?;
-            while said.is_busy() && end.iterations < passes {
-                sweep.pass()?;
-                sweep.step()?;
-                end.iterations += 1;
-            }
-            end.converged = !said.is_busy();
-            outgrown = said.has_outgrown();
-            Ok(())
-        })?;
-        Ok(Fallen {
-            values,
-            end,
-            outgrown,
-        })
     }
 
     /// Lowers values until none falls, in at most `passes` passes.
@@ -444,64 +301,10 @@ impl Run<'_> {
         })?;
         Ok(Found::of(Column::F32(ranking.into_ranks()), end))
     }
-
-    /// Ranks on a machine. Where the file says that edges have mirror images, shares are pulled,
-    /// which takes an atomic addition for a few edges instead of each; a file that lies is found
-    /// by the first pass, and shares are pushed then.
-    fn ranks_on(
-        &self,
-        (plan, on): (&Plan, On),
-        limit: u32,
-        tally: &mut Tally,
-    ) -> Result<Found, RunError> {
-        let rows = &self.input.rows;
-        let asked = self.request.ranking;
-        let (rank, dangling) = first(rows);
-        let mut ranks: Vec<u32> = zeroed(rows.len() as usize).map_err(short)?;
-        ranks.fill(rank.to_bits());
-        let exponent = exponent(rows.edges());
-        let mut kind = StreamKind::Push;
-        let mut shares = Vec::new();
-        if self.input.file.is_symmetric() {
-            kind = StreamKind::Pull;
-            shares = first_shares(rows, (rank, exponent)).map_err(short)?;
-        }
-        loop {
-            let work = Work {
-                ranking: (asked.damping, exponent),
-                dangling,
-                shares: &shares,
-                ..Work::of(kind, &ranks)
-            };
-            let mut end = End {
-                iterations: 0,
-                converged: false,
-            };
-            let run = self.on_machine((plan, on), (work, true), tally, |sweep, said| {
-                while !end.converged && end.iterations < limit {
-                    sweep.pass()?;
-                    sweep.step()?;
-                    if kind == StreamKind::Pull && !said.has_mirrors() {
-                        return Ok(false);
-                    }
-                    end.iterations += 1;
-                    end.converged = has_settled(said.change(), asked.tolerance);
-                }
-                Ok(true)
-            });
-            let (is_whole, found) = run?;
-            if is_whole {
-                let found = found.into_iter().map(f32::from_bits).collect();
-                return Ok(Found::of(Column::F32(found), end));
-            }
-            kind = StreamKind::Push;
-            shares = Vec::new();
-        }
-    }
 }
 
 impl Found {
-    fn of(values: Column, end: End) -> Self {
+    pub(super) fn of(values: Column, end: End) -> Self {
         Self {
             values,
             parents: None,
