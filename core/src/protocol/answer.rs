@@ -84,7 +84,7 @@ impl<W: Words + ?Sized> Worker<'_, W> {
             Status::Yield => field!(ControlBlock, yields),
             _ => field!(ControlBlock, requeues),
         };
-        ring.count(counter, 1);
+        ring.tally(counter, 1);
         if claim.is_counted {
             ring.leave(claim.slot.tenant);
         }
@@ -94,20 +94,35 @@ impl<W: Words + ?Sized> Worker<'_, W> {
 
     fn end(&self, claim: &Claim, result: Result<[u32; RESULTS], Refusal>) {
         let ring = self.ring;
-        let ending = self.ending(claim, result);
+        let task = claim.suspended().unwrap_or_default();
+        let ending = self.ending(claim, (result, task));
         ring.write_words(ending.completion, &ending.words);
         for (at, value) in ending.counts {
             if value != 0 {
-                ring.count(at, value);
+                ring.tally(at, value);
             }
         }
         ring.show_end(&ending, || seal_of(ending.ended, &ending.words));
     }
 
-    /// The end of a slot, of which nothing is written yet. Whoever writes the completion and the
-    /// counts calls [`Ring::show_end`] then.
+    /// The end of light work, of which nothing is written yet. Whoever writes the completion and
+    /// the counts calls [`Ring::show_end`] then.
     #[inline(always)]
-    pub fn ending(&self, claim: &Claim, result: Result<[u32; RESULTS], Refusal>) -> Ending {
+    pub fn light_ending(&self, claim: &Claim, result: Result<u32, Refusal>) -> Ending {
+        let results = result.map(|word| {
+            let mut results = [0; RESULTS];
+            results[0] = word;
+            results
+        });
+        self.ending(claim, (results, Continuation::default()))
+    }
+
+    #[inline(always)]
+    fn ending(
+        &self,
+        claim: &Claim,
+        (result, task): (Result<[u32; RESULTS], Refusal>, Continuation),
+    ) -> Ending {
         let ended = match result {
             Ok(_) => Status::Done,
             Err(_) => Status::Fault,
@@ -115,7 +130,7 @@ impl<W: Words + ?Sized> Worker<'_, W> {
         Ending {
             index: claim.index,
             completion: self.ring.layout.completion(claim.index),
-            words: bytemuck::cast(self.completion(claim, result)),
+            words: bytemuck::cast(self.completion(claim, (result, task))),
             counts: self.counts(claim, result.is_err()),
             ended,
             fault: result
@@ -130,14 +145,13 @@ impl<W: Words + ?Sized> Worker<'_, W> {
     fn completion(
         &self,
         claim: &Claim,
-        result: Result<[u32; RESULTS], Refusal>,
+        (result, task): (Result<[u32; RESULTS], Refusal>, Continuation),
     ) -> CompletionRecord {
         let fault_results = |refusal: Refusal| {
             let mut results = [0; RESULTS];
             results[0] = refusal.detail;
             results
         };
-        let task = claim.suspended().unwrap_or_default();
         CompletionRecord {
             task: claim.slot.task(),
             status: if result.is_ok() {
@@ -261,7 +275,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     fn count_member(&self, batch: u32) {
         if (1..=crate::abi::ring::BATCHES).contains(&batch) {
             let at = Self::batch_at(batch);
-            self.words.add(at, 1, Update::Release, Scope::System);
+            self.words.add_unseen(at, 1, Update::Release, Scope::System);
         }
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! One warp looks at the next post, a lane at each of its words, so that a look is one access to
 //! the hosts' memory. Two looks are under way at a time, half of their time apart. After two looks
-//! in a row that found a post, the next ones take several; lanes then handle a post each. A post
-//! that comes alone is answered by [all lanes](super::together).
+//! in a row that found a post, the next ones take several. [All lanes](super::together) answer
+//! light work one after the other; then lanes handle a post each of what is left.
 
 use super::is_over;
-use super::places::{Places, TENANT_WORDS};
+use super::places::Places;
 use super::record::Serve;
 use super::together;
 use crate::grid::Grid;
@@ -29,9 +29,6 @@ const REST_NS: u32 = 20_000;
 /// First word of the block's shared memory that keeps the rights of tenants, behind the posts.
 const KEPT: u32 = POSTS as u32 * POST_WORDS;
 
-/// First word after these.
-pub(super) const BEHIND_RIGHTS: u32 = KEPT + TENANT_WORDS;
-
 const SHUTDOWN_AT: usize = core::mem::offset_of!(ControlBlock, shutdown) / 4;
 
 /// Empties queue `number` until the end.
@@ -44,7 +41,6 @@ pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout), number: u3
     // SAFETY: `Serve::new` promises these words for the layout.
     let places = unsafe { Places::new(grid, [device, serve.host(grid)], layout) };
     let places = places.keeping_rights(KEPT);
-    let mut worker = Worker::new(Ring::new(&places, layout), None);
     let queue = Queue {
         grid,
         place: serve.queue(grid, number),
@@ -56,14 +52,13 @@ pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout), number: u3
         if found == 0 {
             break;
         }
-        if found == 1 {
-            together::handle(grid, &mut worker, || queue.post(0));
-        } else {
-            let mut post = grid.warp_lane();
-            while post < found {
-                handle(&mut worker, queue.post(post));
-                post += G::WARP;
-            }
+        let mut left = 0_u32;
+        for post in 0..found {
+            let is_answered = together::handle(grid, (&places, layout), queue.post(post));
+            left |= u32::from(!is_answered) << post;
+        }
+        if left != 0 {
+            handle_each(queue, (&places, layout), left);
         }
         grid.warp_barrier();
         next = next.wrapping_add(found);
@@ -78,20 +73,28 @@ pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout), number: u3
     }
 }
 
-/// Answers short work whose tenant has room, and leaves the rest to the workers.
+/// Handles the posts of a bit set, a lane each.
 #[inline(never)]
-pub(super) fn handle<G: Grid>(
-    worker: &mut Worker<'_, Places<G>>,
-    (index, slot): (u32, SlotRecord),
-) {
+fn handle_each<G: Grid>(queue: Queue<G>, (places, layout): (&Places<G>, Layout), posts: u32) {
+    let mut worker = Worker::new(Ring::new(places, layout), None);
+    let mut post = queue.grid.warp_lane();
+    while post < POSTS as u32 {
+        if posts >> post & 1 != 0 {
+            handle(&mut worker, queue.post(post));
+        }
+        post += G::WARP;
+    }
+}
+
+/// Answers short work whose tenant has room, and leaves the rest to the workers.
+#[inline(always)]
+fn handle<G: Grid>(worker: &mut Worker<'_, Places<G>>, (index, slot): (u32, SlotRecord)) {
     let ring = worker.ring();
     if index >= ring.layout().slots() {
         return;
     }
-    if slot.opcode != Kind::Nop.opcode() {
-        // The windows as they were when the host posted.
-        ring.memory().fence();
-    }
+    // The windows as they were when the host posted.
+    ring.memory().fence();
     let is_short = Kind::of(slot.opcode).is_none_or(Kind::is_short);
     let claim = if is_short {
         worker.accept(index, &slot)

@@ -48,7 +48,7 @@ impl Letterbox {
 /// A slot whose answer comes from another machine: nobody there delivers it.
 #[derive(Debug)]
 pub(super) struct Watch {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<Arc<Shared>>,
     pub(super) index: u32,
 }
 
@@ -103,6 +103,13 @@ impl Ticket {
         }
     }
 
+    /// Tells the collector that this ticket's holder looks no more.
+    fn call_collector(&self) {
+        if let Some(watch) = &self.watch {
+            watch.shared.call_collector();
+        }
+    }
+
     /// The number of its task, which wraps.
     #[must_use]
     pub const fn task(&self) -> u32 {
@@ -118,6 +125,7 @@ impl Ticket {
     pub fn wait(&self, timeout: Option<Duration>) -> End {
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         self.spin(timeout);
+        self.call_collector();
         let lock = self.letterbox.inside.lock();
         let mut inside = lock.unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -149,6 +157,8 @@ impl Future for Ticket {
             return Poll::Ready(end);
         }
         inside.waker = Some(context.waker().clone());
+        drop(inside);
+        self.call_collector();
         Poll::Pending
     }
 }
