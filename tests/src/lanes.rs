@@ -210,6 +210,15 @@ unsafe impl Grid for Lane<'_> {
         assert!((at as usize) < SHARED_WORDS, "shared word {at}");
         self.word(at).fetch_add(value, Ordering::Relaxed)
     }
+    unsafe fn shared_look(self, at: u32) -> u32 {
+        assert!((at as usize) < SHARED_WORDS, "shared word {at}");
+        std::thread::yield_now();
+        self.word(at).load(Ordering::Acquire)
+    }
+    unsafe fn shared_show(self, at: u32, value: u32) {
+        assert!((at as usize) < SHARED_WORDS, "shared word {at}");
+        self.word(at).store(value, Ordering::Release);
+    }
     fn extra_words(self) -> u32 {
         self.extra
     }

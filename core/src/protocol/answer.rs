@@ -95,7 +95,8 @@ impl<W: Words + ?Sized> Worker<'_, W> {
     fn end(&self, claim: &Claim, result: Result<[u32; RESULTS], Refusal>) {
         let ring = self.ring;
         let task = claim.suspended().unwrap_or_default();
-        let ending = self.ending(claim, (result, task));
+        let epoch = ring.epoch_now();
+        let ending = self.ending(claim, result, (task, epoch));
         ring.write_words(ending.completion, &ending.words);
         for (at, value) in ending.counts {
             if value != 0 {
@@ -105,23 +106,28 @@ impl<W: Words + ?Sized> Worker<'_, W> {
         ring.show_end(&ending, || seal_of(ending.ended, &ending.words));
     }
 
-    /// The end of light work, of which nothing is written yet. Whoever writes the completion and
-    /// the counts calls [`Ring::show_end`] then.
+    /// The end of light work in an epoch, of which nothing is written yet. Whoever writes the
+    /// completion and the counts calls [`Ring::show_end`] then.
     #[inline(always)]
-    pub fn light_ending(&self, claim: &Claim, result: Result<u32, Refusal>) -> Ending {
+    pub fn light_ending(
+        &self,
+        claim: &Claim,
+        (result, epoch): (Result<u32, Refusal>, u32),
+    ) -> Ending {
         let results = result.map(|word| {
             let mut results = [0; RESULTS];
             results[0] = word;
             results
         });
-        self.ending(claim, (results, Continuation::default()))
+        self.ending(claim, results, (Continuation::default(), epoch))
     }
 
     #[inline(always)]
     fn ending(
         &self,
         claim: &Claim,
-        (result, task): (Result<[u32; RESULTS], Refusal>, Continuation),
+        result: Result<[u32; RESULTS], Refusal>,
+        (task, epoch): (Continuation, u32),
     ) -> Ending {
         let ended = match result {
             Ok(_) => Status::Done,
@@ -130,7 +136,7 @@ impl<W: Words + ?Sized> Worker<'_, W> {
         Ending {
             index: claim.index,
             completion: self.ring.layout.completion(claim.index),
-            words: bytemuck::cast(self.completion(claim, (result, task))),
+            words: bytemuck::cast(self.completion(claim, result, (task, epoch))),
             counts: self.counts(claim, result.is_err()),
             ended,
             fault: result
@@ -145,7 +151,8 @@ impl<W: Words + ?Sized> Worker<'_, W> {
     fn completion(
         &self,
         claim: &Claim,
-        (result, task): (Result<[u32; RESULTS], Refusal>, Continuation),
+        result: Result<[u32; RESULTS], Refusal>,
+        (task, epoch): (Continuation, u32),
     ) -> CompletionRecord {
         let fault_results = |refusal: Refusal| {
             let mut results = [0; RESULTS];
@@ -160,7 +167,7 @@ impl<W: Words + ?Sized> Worker<'_, W> {
                 Status::Fault
             } as u32,
             fault: result.err().map_or(0, |refusal| refusal.code as u32),
-            epoch: self.ring.get(field!(ControlBlock, epoch)),
+            epoch,
             entry: self.only().map_or(0, |kind| (kind as u32).wrapping_add(1)),
             turns: task.yields.saturating_add(task.requeues).saturating_add(1),
             parent: task.parent,

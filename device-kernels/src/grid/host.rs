@@ -209,6 +209,16 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
         }
     }
     #[inline(always)]
+    unsafe fn shared_look(self, at: u32) -> u32 {
+        // SAFETY: the same contract; one thread is all of the block.
+        unsafe { self.shared_load(at) }
+    }
+    #[inline(always)]
+    unsafe fn shared_show(self, at: u32, value: u32) {
+        // SAFETY: the same contract; one thread is all of the block.
+        unsafe { self.shared_store(at, value) };
+    }
+    #[inline(always)]
     fn extra_words(self) -> u32 {
         self.extra
     }

@@ -137,6 +137,17 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `at` must be below [`shared_words`] of [`Grid::LANES`].
     unsafe fn shared_add(self, at: u32, value: u32) -> u32;
+    /// Reads word `at` of the block's shared memory as it is now; later accesses come after it.
+    ///
+    /// # Safety
+    /// `at` must be below [`shared_words`] of [`Grid::LANES`].
+    unsafe fn shared_look(self, at: u32) -> u32;
+    /// Writes word `at` of the block's shared memory for lanes that look at it; what this lane did
+    /// before, and others before a barrier with it, comes before.
+    ///
+    /// # Safety
+    /// `at` must be below [`shared_words`] of [`Grid::LANES`].
+    unsafe fn shared_show(self, at: u32, value: u32);
     /// Words of shared memory that the launch asked for, beside
     /// [`shared_words`] of [`Grid::LANES`].
     fn extra_words(self) -> u32;

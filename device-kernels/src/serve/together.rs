@@ -36,6 +36,8 @@ pub(super) fn handle<G: Grid>(
         // The windows as they were when the host posted.
         places.fence();
     }
+    // Asked for before it is needed.
+    let epoch = ring.epoch_now();
     let mut worker = Worker::new(ring, None);
     let Some(claim) = worker.accept(index, &slot) else {
         return false;
@@ -43,7 +45,7 @@ pub(super) fn handle<G: Grid>(
     let Some(result) = ring.execute_light(&claim) else {
         return false;
     };
-    let ending = worker.light_ending(&claim, result);
+    let ending = worker.light_ending(&claim, (result, epoch));
     let shares = write(grid, places, &ending);
     // What the lanes wrote comes before the release of the one that tells a batch.
     grid.warp_barrier();

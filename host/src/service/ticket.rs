@@ -23,6 +23,8 @@ pub(super) struct Letterbox {
 struct Inside {
     end: Option<End>,
     waker: Option<Waker>,
+    /// Whether a thread sleeps until the end comes; waking costs a system call.
+    is_awaited: bool,
 }
 
 impl Letterbox {
@@ -37,8 +39,11 @@ impl Letterbox {
         let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
         inside.end.get_or_insert(end);
         let waker = inside.waker.take();
+        let is_awaited = inside.is_awaited;
         drop(inside);
-        self.arrived.notify_all();
+        if is_awaited {
+            self.arrived.notify_all();
+        }
         if let Some(waker) = waker {
             waker.wake();
         }
@@ -132,6 +137,7 @@ impl Ticket {
             if let Some(end) = inside.end {
                 return end;
             }
+            inside.is_awaited = true;
             let Some(deadline) = deadline else {
                 let woken = self.letterbox.arrived.wait(inside);
                 inside = woken.unwrap_or_else(PoisonError::into_inner);

@@ -194,6 +194,19 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         atomic!("shared.add.u32", reg32 Self::shared_address(at), reg32 value)
     }
     #[inline(always)]
+    unsafe fn shared_look(self, at: u32) -> u32 {
+        let value;
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe {
+            asm!("ld.acquire.cta.shared.u32 {}, [{}];", out(reg32) value, in(reg32) Self::shared_address(at), options(nostack));
+        }
+        value
+    }
+    #[inline(always)]
+    unsafe fn shared_show(self, at: u32, value: u32) {
+        store!("st.release.cta.shared.u32", reg32 Self::shared_address(at), value);
+    }
+    #[inline(always)]
     fn extra_words(self) -> u32 {
         special_register!("%dynamic_smem_size") / 4
     }
