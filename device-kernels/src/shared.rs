@@ -97,6 +97,9 @@ pub const LEFT_NODES: Area = Area::after(LEFT_COUNT, LANES_MAX);
 /// Rows of triangles' lowest corners, with counters and hash tables.
 pub const HELD_ROWS: Area = Area::after(LEFT_NODES, 4 * 2048);
 
+/// Overlay: what the warps of a block add to the totals of a ranking, four words each.
+pub const TALLIES: Area = Area::scratch(4 * LANES_MAX / 32);
+
 /// Overlay of full blocks: a sample of labels.
 pub const SAMPLE: Area = Area::scratch(256);
 
@@ -172,6 +175,7 @@ const fn fits(lanes: u32) -> bool {
     fused <= words
         && shares <= words
         && STEP_WAVES.end() <= words
+        && TALLIES.end() <= words
         && (lanes < LANES_MAX || fits_full)
 }
 const _: () = assert!(fits(LANES_MAX) && fits(COMPACT_LANES));

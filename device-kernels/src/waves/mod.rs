@@ -20,6 +20,7 @@ mod scale;
 mod gather;
 mod gather_tiles;
 pub mod rank;
+mod rank_rows;
 pub mod deal;
 pub mod parents;
 pub mod sets;
@@ -103,9 +104,11 @@ pub const fn families_of(opcode: Opcode) -> u32 {
             family::LONG_PATHS
         }
         Opcode::SeedPeel | Opcode::StepPeel => family::PEEL,
-        Opcode::SeedRanks | Opcode::GatherRanks | Opcode::ApplyRanks | Opcode::SettleRanks => {
-            family::RANK
-        }
+        Opcode::SeedRanks
+        | Opcode::GatherRanks
+        | Opcode::ApplyRanks
+        | Opcode::SettleRanks
+        | Opcode::StepRanks => family::RANK,
         Opcode::OrientEdges | Opcode::CountTriangles => family::TRIANGLES,
         Opcode::SeedSets | Opcode::StepSets => family::SETS,
         Opcode::Each | Opcode::While => family::CODE,

@@ -178,29 +178,32 @@ impl ProgramBuilder {
     /// ends when the ranks change by at most `tolerance` in all. The program
     /// reads incoming edges.
     pub fn step_ranks(&mut self, ranks: Ranks, (damping, tolerance): (f32, f32)) {
-        self.push_ranks(ranks, (damping, tolerance), false);
-    }
-
-    /// Works as [`Self::step_ranks`], with a lane of a GPU for each row instead of even shares of
-    /// the edges, unless the session holds tiles. It is faster where no row of incoming edges is
-    /// long, such as on grids and roads, and as slow as one lane with the longest row elsewhere.
-    pub fn step_ranks_by_rows(&mut self, ranks: Ranks, (damping, tolerance): (f32, f32)) {
-        self.push_ranks(ranks, (damping, tolerance), true);
-    }
-
-    fn push_ranks(&mut self, ranks: Ranks, (damping, tolerance): (f32, f32), by_rows: bool) {
         self.needs.incoming = true;
         self.needs.tiles = true;
-        let by_rows = u32::from(by_rows);
         let gather = WaveSpec::new("gather", Opcode::GatherRanks).updating(ranks.sums);
-        self.push(gather.reading(0, ranks.contributions).with(0, by_rows));
+        self.push(gather.reading(0, ranks.contributions));
         let apply = WaveSpec::new("apply", Opcode::ApplyRanks)
             .updating(ranks.ranks)
             .updating_source(0, ranks.contributions)
             .updating_source(1, ranks.sums)
             .updating_source(2, ranks.totals);
-        self.push(apply.with(0, damping.to_bits()).with(1, by_rows));
+        self.push(apply.with(0, damping.to_bits()));
         let settle = WaveSpec::new("settle", Opcode::SettleRanks).updating(ranks.totals);
         self.push(settle.with(0, tolerance.to_bits()));
+    }
+
+    /// Works as [`Self::step_ranks`], in one wave that gives each lane of a GPU a row. It keeps
+    /// contributions in the sums, so no other iteration may follow on the same registers. It is
+    /// faster where no row of incoming edges is long, such as on grids and roads, and as slow as
+    /// one lane with the longest row elsewhere.
+    pub fn step_ranks_by_rows(&mut self, ranks: Ranks, (damping, tolerance): (f32, f32)) {
+        self.needs.incoming = true;
+        let step = WaveSpec::new("step", Opcode::StepRanks)
+            .updating(ranks.ranks)
+            .updating_source(0, ranks.contributions)
+            .updating_source(1, ranks.sums)
+            .updating_source(2, ranks.totals);
+        let step = step.with(0, damping.to_bits());
+        self.push(step.with(1, tolerance.to_bits()));
     }
 }
