@@ -99,6 +99,8 @@ pub const HELD_ROWS: Area = Area::after(LEFT_NODES, 4 * 2048);
 
 /// Overlay: what the warps of a block add to the totals of a ranking, four words each.
 pub const TALLIES: Area = Area::scratch(4 * LANES_MAX / 32);
+/// What its lanes look up again for each row.
+pub const MAKING: Area = Area::after(TALLIES, 4);
 
 /// Overlay of full blocks: a sample of labels.
 pub const SAMPLE: Area = Area::scratch(256);
@@ -175,7 +177,7 @@ const fn fits(lanes: u32) -> bool {
     fused <= words
         && shares <= words
         && STEP_WAVES.end() <= words
-        && TALLIES.end() <= words
+        && MAKING.end() <= words
         && (lanes < LANES_MAX || fits_full)
 }
 const _: () = assert!(fits(LANES_MAX) && fits(COMPACT_LANES));

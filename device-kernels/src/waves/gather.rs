@@ -108,10 +108,14 @@ impl RowSums {
             });
             return;
         }
-        team.each_taken(self.nodes, |node| {
-            let (start, end) = self.rows.row(grid, node);
-            done(node, self.row_in_units(grid, start, end));
-        });
+        team.each_taken(self.nodes, |node| done(node, self.one(grid, node)));
+    }
+
+    /// Sum of the row of `node`.
+    #[inline(always)]
+    pub(super) fn one<G: Grid>(&self, grid: G, node: u32) -> u64 {
+        let (start, end) = self.rows.row(grid, node);
+        self.row_in_units(grid, start, end)
     }
 
     /// Sum of the contributions along the edges `start..end`, as integers.

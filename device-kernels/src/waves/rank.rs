@@ -104,8 +104,8 @@ pub(super) struct Tally {
 /// What turns sums into ranks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walk {
-    base: f32,
-    damping: f32,
+    pub(super) base: f32,
+    pub(super) damping: f32,
 }
 
 impl Walk {
@@ -194,8 +194,7 @@ impl Sums {
         self.sums.store_weak(grid, 2 * node + 1, 0);
     }
 
-    /// Makes new ranks from the sums, and clears the sums for the next gathering. All loads
-    /// of a node come first: codegen rule `LOADS_TOGETHER`.
+    /// Makes new ranks from the sums, and clears the sums for the next gathering.
     #[inline(never)]
     fn apply<G: Grid>(&self, context: &Context<G>, damping: f32) {
         let (team, grid) = (&context.team, context.team.grid);
@@ -203,15 +202,20 @@ impl Sums {
         let rows = context.tables.outgoing(grid);
         let walk = Walk::of(grid, self.totals, damping, nodes);
         let mut tally = Tally::default();
-        team.each_taken(nodes, |node| {
+        let fetch = |node: u32| {
             let sum = wide(grid, self.sums, 2 * node);
-            let old = f32::from_bits(self.made.ranks.load_weak(grid, node));
-            let (start, end) = rows.row(grid, node);
+            (
+                sum,
+                self.made.ranks.load_weak(grid, node),
+                rows.row(grid, node),
+            )
+        };
+        team.each_ahead(nodes, fetch, |node, (sum, old, (start, end))| {
             if sum != 0 {
                 self.clear(grid, node);
             }
-            let row = (node, end - start);
-            tally.add(self.made.make(grid, walk, row, (sum, old)));
+            let before = (sum, f32::from_bits(old));
+            tally.add(self.made.make(grid, walk, (node, end - start), before));
         });
         add_total(grid, self.totals, CHANGE, tally.change);
         add_total(grid, self.totals, NEXT_DANGLING, tally.dangling);

@@ -14,9 +14,8 @@ use super::scale::Scale;
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven};
-use crate::shared::TALLIES;
+use crate::shared::{MAKING, TALLIES};
 use crate::tables::Wave;
-use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::rank::TOTALS_WORDS;
 
@@ -54,69 +53,100 @@ pub(super) fn step<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCo
     let (before, after) = if turn == 0 { (even, odd) } else { (odd, even) };
     let damping = f32::from_bits(wave.parameter(grid, 0));
     let pass = Pass {
-        made: Ranks {
-            ranks,
-            contributions: after,
-            scale: Scale::of(tables.edges(grid)),
-        },
-        walk: Walk::of(grid, totals, damping, nodes),
+        grid,
+        ranks,
         before,
         incoming: tables.incoming(grid),
-        outgoing: tables.outgoing(grid),
-        nodes,
+        last: nodes.saturating_sub(1),
+        scale: Scale::of(tables.edges(grid)),
     };
-    let tally = pass.all(context);
-    if add(&context.team, totals, tally) {
-        settle(context, totals, f32::from_bits(wave.parameter(grid, 1)));
-        totals.store_weak(grid, TURN, u32::from(turn == 0));
-    }
-    Ok(())
+    pass.keep(after, Walk::of(grid, totals, damping, nodes));
+    let Tally { change, dangling } = pass.all(context);
+    close(cx, wave, change, dangling)
 }
 
 /// The arrays of an iteration.
 #[derive(Clone, Copy, Debug)]
-struct Pass {
-    made: Ranks,
-    walk: Walk,
+struct Pass<G> {
+    grid: G,
+    ranks: Proven,
     before: Proven,
     incoming: Csr,
-    outgoing: Csr,
-    nodes: u32,
+    /// The last node.
+    last: u32,
+    scale: Scale,
 }
 
 /// What a lane has fetched of a row.
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    /// First edge that is not among the sources, and the row's end.
-    rest: (u32, u32),
+    /// Its first edge, and the edge after its last one.
+    ends: (u32, u32),
     /// Nodes that the first edges leave; missing ones repeat the last.
     sources: [u32; EACH],
-    /// Edges among them, a bit each.
-    mask: u32,
     /// The node's rank.
     old: u32,
-    /// Its outgoing edges.
-    degree: u32,
 }
 
-impl Pass {
+/// Nodes up to which the number of a row to fetch cannot wrap around.
+const NODES_MAX: u32 = 1 << 31;
+
+impl<G: Grid> Pass<G> {
+    /// Leaves in shared memory what ranks are made with, as a lane has too few registers
+    /// for it beside the rows: codegen rule `LOOK_UP_AGAIN`. A block operation.
+    #[inline(always)]
+    fn keep(&self, after: Proven, walk: Walk) {
+        let grid = self.grid;
+        let address = after.address();
+        // SAFETY: the area has four words.
+        let store = |at, word| unsafe { MAKING.store(grid, at, word) };
+        if grid.lane() == 0 {
+            store(0, address as u32);
+            store(1, (address >> 32) as u32);
+            store(2, walk.base.to_bits());
+            store(3, walk.damping.to_bits());
+        }
+        grid.block_barrier();
+    }
+
+    /// Makes the rank of `node`.
+    #[inline(always)]
+    fn make(&self, (node, degree): (u32, u32), (sum, old): (u64, f32)) -> Tally {
+        let grid = self.grid;
+        // SAFETY: the area has four words.
+        let word = |at| unsafe { MAKING.load(grid, at) };
+        let address = u64::from(word(0)) | u64::from(word(1)) << 32;
+        let made = Ranks {
+            ranks: self.ranks,
+            // SAFETY: `keep` left the address of words for all nodes.
+            contributions: unsafe { Proven::trusted(address as *mut u32, self.ranks.len()) },
+            scale: self.scale,
+        };
+        let walk = Walk {
+            base: f32::from_bits(word(2)),
+            damping: f32::from_bits(word(3)),
+        };
+        made.make(grid, walk, (node, degree), (sum, old))
+    }
+
     /// Makes the ranks of this lane's rows.
     #[inline(always)]
-    fn all<G: Grid>(&self, context: &Context<G>) -> Tally {
-        let (team, grid) = (&context.team, context.team.grid);
+    fn all(&self, context: &Context<G>) -> Tally {
+        let (team, grid) = (&context.team, self.grid);
+        let rows = RowSums::of(context, self.before);
         let mut tally = Tally::default();
         let mut make = |node, sum| {
-            let old = f32::from_bits(self.made.ranks.load_weak(grid, node));
-            let (start, end) = self.outgoing.row(grid, node);
-            let row = (node, end - start);
-            tally.add(self.made.make(grid, self.walk, row, (sum, old)));
+            let old = f32::from_bits(self.ranks.load_weak(grid, node));
+            let (start, end) = context.tables.outgoing(grid).row(grid, node);
+            tally.add(self.make((node, end - start), (sum, old)));
         };
+        let nodes = context.tables.nodes(grid);
         if G::WARP == 1 {
-            RowSums::of(context, self.before).each(team, make);
-        } else if self.incoming.edges() == 0 {
-            team.each(self.nodes, |node| make(node, 0));
+            rows.each(team, make);
+        } else if self.incoming.edges() == 0 || nodes > NODES_MAX {
+            team.each(nodes, |node| make(node, rows.one(grid, node)));
         } else {
-            tally = self.by_lanes(team);
+            tally = self.by_lanes(context);
             // Codegen rule `CONVERGE`.
             grid.warp_barrier();
         }
@@ -126,126 +156,134 @@ impl Pass {
     /// Every lane takes whole rows of a graph with edges. Loads are unconditional, of the
     /// last node where there is none: codegen rule `LOADS_TOGETHER`.
     #[inline(always)]
-    fn by_lanes<G: Grid>(&self, team: &Team<G>) -> Tally {
-        let this = *self;
-        let grid = team.grid;
+    fn by_lanes(&self, context: &Context<G>) -> Tally {
+        let (this, grid) = (*self, self.grid);
         let mut tally = Tally::default();
-        let last = this.nodes.saturating_sub(1);
-        let stride = team.size() * grid.lanes();
-        let mut node = team.rank() * grid.lanes() + grid.lane();
-        if node >= this.nodes {
+        let stride = context.team.size() * grid.lanes();
+        let mut node = context.team.rank() * grid.lanes() + grid.lane();
+        if node > this.last {
             return tally;
         }
-        let mut ends = this.incoming.row(grid, node);
-        let mut row = this.fetch(grid, node, ends);
-        let mut next = node.saturating_add(stride).min(last);
-        ends = this.incoming.row(grid, next);
-        loop {
+        let ahead = |node: u32| node.wrapping_add(stride).min(this.last);
+        let mut row = this.fetch(node, this.incoming.row(grid, node));
+        let mut coming = this.incoming.row(grid, ahead(node));
+        while node <= this.last {
             let shares = row.sources.map(|from| this.before.load_weak(grid, from));
-            let coming = this.fetch(grid, next, ends);
-            let after = next.saturating_add(stride).min(last);
-            ends = this.incoming.row(grid, after);
-            let sum = this.sum(grid, &row, shares);
+            let (out, out_end) = context.tables.outgoing(grid).row(grid, node);
+            let next = ahead(node);
+            let next_row = this.fetch(next, coming);
+            coming = this.incoming.row(grid, ahead(next));
+            let sum = this.sum(context, row.ends, shares);
             let old = f32::from_bits(row.old);
-            tally.add(
-                this.made
-                    .make(grid, this.walk, (node, row.degree), (sum, old)),
-            );
-            node = node.saturating_add(stride);
-            if node >= this.nodes {
-                return tally;
-            }
-            (row, next) = (coming, after);
+            tally.add(this.make((node, out_end - out), (sum, old)));
+            node = node.wrapping_add(stride);
+            row = next_row;
         }
+        tally
     }
 
     /// Begins to fetch the row of `node`, which has these ends.
     #[inline(always)]
-    fn fetch<G: Grid>(&self, grid: G, node: u32, (start, end): (u32, u32)) -> Row {
+    fn fetch(&self, node: u32, ends: (u32, u32)) -> Row {
+        let (start, end) = ends;
         // A row without edges takes any edge, as the graph has some.
         let last = end.max(1) - 1;
         let mut sources = [0; EACH];
-        let mut mask = 0;
         for (k, source) in sources.iter_mut().enumerate() {
-            let at = start.saturating_add(k as u32);
-            *source = self.incoming.target(grid, at.min(last));
-            mask |= u32::from(at < end) << k;
+            // What wraps around is an edge too, of which the sum takes no notice.
+            let at = start.wrapping_add(k as u32);
+            *source = self.incoming.target(self.grid, at.min(last));
         }
-        let (out, out_end) = self.outgoing.row(grid, node);
         Row {
-            rest: (start.saturating_add(EACH as u32), end),
+            ends,
             sources,
-            mask,
-            old: self.made.ranks.load_weak(grid, node),
-            degree: out_end - out,
+            old: self.ranks.load_weak(self.grid, node),
         }
     }
 
     /// Sum of a row whose first edges contribute `shares`, in units.
     #[inline(always)]
-    fn sum<G: Grid>(&self, grid: G, row: &Row, shares: [u32; EACH]) -> u64 {
+    fn sum(&self, context: &Context<G>, (start, end): (u32, u32), shares: [u32; EACH]) -> u64 {
         let mut sum = 0_u64;
-        for (k, share) in shares.into_iter().enumerate() {
-            let share = if row.mask >> k & 1 != 0 { share } else { 0 };
-            sum = sum.wrapping_add(self.made.scale.units(f32::from_bits(share)));
-        }
-        let (mut edge, end) = row.rest;
+        let mut edge = start.saturating_add(EACH as u32);
+        // Few rows are that long. Their edges come first, so that a branch keeps the shares
+        // from being waited for before the loads of the next row.
         while edge < end {
-            let from = self.incoming.target(grid, edge);
-            let share = f32::from_bits(self.before.load_weak(grid, from));
-            sum = sum.wrapping_add(self.made.scale.units(share));
+            let from = context.tables.incoming(self.grid).target(self.grid, edge);
+            let share = f32::from_bits(self.before.load_weak(self.grid, from));
+            sum = sum.wrapping_add(self.scale.units(share));
             edge += 1;
+        }
+        for (k, share) in shares.into_iter().enumerate() {
+            let share = if end - start > k as u32 { share } else { 0 };
+            sum = sum.wrapping_add(self.scale.units(f32::from_bits(share)));
         }
         sum
     }
 }
 
-/// Adds the lanes' tallies to the totals; returns `true` in one lane, once all blocks have
-/// done so. A block operation.
-#[inline(always)]
-fn add<G: Grid>(team: &Team<G>, totals: Proven, own: Tally) -> bool {
-    let grid = team.grid;
-    let join = |own: Tally| [warp_total(grid, own.change), warp_total(grid, own.dangling)];
-    let [change, dangling] = join(own);
-    let place = grid.lane() / G::WARP * 4;
-    let words = [change, change >> 32, dangling, dangling >> 32];
-    if grid.warp_lane() == 0 {
-        for (at, word) in (place..).zip(words) {
-            // SAFETY: a block has at most 32 warps.
-            unsafe { TALLIES.store(grid, at, word as u32) };
-        }
-    }
-    grid.block_barrier();
-    if grid.lane() >= G::WARP {
-        return false;
-    }
-    let mut all = Tally::default();
-    let mut warp = grid.lane();
-    while warp < grid.lanes() / G::WARP {
-        // SAFETY: as above.
-        let wide = |at: u32| unsafe {
-            let [low, high] = [at, at + 1].map(|at| TALLIES.load(grid, 4 * warp + at));
-            u64::from(low) | u64::from(high) << 32
-        };
-        all.add(Tally {
-            change: wide(0),
-            dangling: wide(2),
-        });
-        warp += G::WARP;
-    }
-    grid.warp_barrier();
-    let [change, dangling] = join(all);
+/// Adds the lanes' tallies to the totals; the block that comes last closes the iteration.
+/// A function of its own, so that the loop before it needs no registers for it: codegen
+/// rule `OWN_FUNCTION`. A block operation.
+#[inline(never)]
+fn close<G: Grid>(
+    cx: ContextRef<G>,
+    wave: Wave,
+    change: u64,
+    dangling: u64,
+) -> Result<(), FaultCode> {
+    let context = &cx.context();
+    let (team, grid) = (&context.team, context.team.grid);
+    let (change, dangling) = block_totals(grid, (change, dangling));
     if grid.lane() != 0 {
-        return false;
+        return Ok(());
     }
+    // SAFETY: indices are those of the totals.
+    let totals = unsafe {
+        let register = wave.source(grid, 2);
+        context.tables.proven_of(grid, register, TOTALS_WORDS)?
+    };
     for (at, sum) in [(CHANGE, change), (NEXT_DANGLING, dangling)] {
         if sum != 0 {
             totals.add_wide(grid, at, sum);
         }
     }
-    let comes_last = totals.arrive(grid, DONE) + 1 == team.size();
-    if comes_last {
+    if totals.arrive(grid, DONE) + 1 == team.size() {
         totals.store_weak(grid, DONE, 0);
+        let turn = totals.load(grid, TURN);
+        totals.store_weak(grid, TURN, u32::from(turn == 0));
+        settle(context, totals, f32::from_bits(wave.parameter(grid, 1)));
     }
-    comes_last
+    Ok(())
+}
+
+/// Sums of both numbers over the lanes of the block, in its first lane. A block operation.
+#[inline(always)]
+fn block_totals<G: Grid>(grid: G, own: (u64, u64)) -> (u64, u64) {
+    let join = |(first, second)| (warp_total(grid, first), warp_total(grid, second));
+    let (first, second) = join(own);
+    let store = |at: u32, sum: u64| {
+        // SAFETY: there are four words per warp.
+        unsafe {
+            TALLIES.store(grid, at, sum as u32);
+            TALLIES.store(grid, at + 1, (sum >> 32) as u32);
+        }
+    };
+    if grid.warp_lane() == 0 {
+        let place = grid.lane() / G::WARP * 4;
+        store(place, first);
+        store(place + 2, second);
+    }
+    grid.block_barrier();
+    let load = |at: u32| {
+        // SAFETY: as above.
+        let (low, high) = unsafe { (TALLIES.load(grid, at), TALLIES.load(grid, at + 1)) };
+        u64::from(low) | u64::from(high) << 32
+    };
+    let warp = grid.warp_lane();
+    join(if warp < grid.lanes() / G::WARP {
+        (load(4 * warp), load(4 * warp + 2))
+    } else {
+        (0, 0)
+    })
 }
