@@ -15,6 +15,7 @@ pub mod expand;
 mod expand_rows;
 mod lengths;
 pub mod paths;
+mod pull_paths;
 pub mod peel;
 mod scale;
 mod gather;
