@@ -43,7 +43,7 @@ pub const DEADLINE: Slot<2> = Slot::after(MISSED);
 /// Number of the running iteration.
 pub const TAG: Slot<1> = Slot::after(DEADLINE);
 /// The counters of a round of work.
-pub const ROUND: Slot<4> = Slot::after(TAG);
+pub const ROUND: Slot<6> = Slot::after(TAG);
 /// Grid barriers before the running loop; for the leader alone.
 pub const BARRIERS_BEFORE: Slot<1> = Slot::after(ROUND);
 /// Steps of each shape in the running loop; for the leader alone.
@@ -96,6 +96,16 @@ pub const LEFT_COUNT: Area = Area::scratch(1);
 pub const LEFT_NODES: Area = Area::after(LEFT_COUNT, LANES_MAX);
 /// Rows of triangles' lowest corners, with counters and hash tables.
 pub const HELD_ROWS: Area = Area::after(LEFT_NODES, 4 * 2048);
+
+/// Overlay of full blocks: how many long rows are left to the block that pulls.
+pub const LONG_COUNT: Area = Area::scratch(1);
+/// Their nodes.
+pub const LONG_NODES: Area = Area::after(LONG_COUNT, LANES_MAX);
+
+/// Overlay: what the warps of a block add to the totals of a ranking, four words each.
+pub const TALLIES: Area = Area::scratch(4 * LANES_MAX / 32);
+/// What its lanes look up again for each row.
+pub const MAKING: Area = Area::after(TALLIES, 4);
 
 /// Overlay of full blocks: a sample of labels.
 pub const SAMPLE: Area = Area::scratch(256);
@@ -168,10 +178,11 @@ const fn fits(lanes: u32) -> bool {
     let full = [ROUND_VALUES.end(), HELD_ROWS.end(), EACH_TEMPS.end()];
     let words = shared_words(lanes) as u32;
     let fits_full = full[0] <= words && full[1] <= words && full[2] <= words;
-    let fits_full = fits_full && SAMPLE.end() <= words;
+    let fits_full = fits_full && SAMPLE.end() <= words && LONG_NODES.end() <= words;
     fused <= words
         && shares <= words
         && STEP_WAVES.end() <= words
+        && MAKING.end() <= words
         && (lanes < LANES_MAX || fits_full)
 }
 const _: () = assert!(fits(LANES_MAX) && fits(COMPACT_LANES));

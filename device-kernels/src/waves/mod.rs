@@ -15,11 +15,13 @@ pub mod expand;
 mod expand_rows;
 mod lengths;
 pub mod paths;
+mod pull_paths;
 pub mod peel;
 mod scale;
 mod gather;
 mod gather_tiles;
 pub mod rank;
+mod rank_rows;
 pub mod deal;
 pub mod parents;
 pub mod sets;
@@ -103,9 +105,11 @@ pub const fn families_of(opcode: Opcode) -> u32 {
             family::LONG_PATHS
         }
         Opcode::SeedPeel | Opcode::StepPeel => family::PEEL,
-        Opcode::SeedRanks | Opcode::GatherRanks | Opcode::ApplyRanks | Opcode::SettleRanks => {
-            family::RANK
-        }
+        Opcode::SeedRanks
+        | Opcode::GatherRanks
+        | Opcode::ApplyRanks
+        | Opcode::SettleRanks
+        | Opcode::StepRanks => family::RANK,
         Opcode::OrientEdges | Opcode::CountTriangles => family::TRIANGLES,
         Opcode::SeedSets | Opcode::StepSets => family::SETS,
         Opcode::Each | Opcode::While => family::CODE,

@@ -87,7 +87,8 @@ pub enum Opcode {
     /// One round of shortest paths: lowers the distances `destination` along
     /// the edges of the nodes queued in `sources[0]`, or queues the nodes
     /// below the next bound, `parameters[0]` wide. Raises the fixpoint's flag
-    /// while nodes are queued or wait.
+    /// while nodes are queued or wait. If `parameters[2]` is not 0, each edge has a mirror
+    /// image of the same weight, and a round may lower distances against the edges.
     StepPaths = 25,
     /// Stores the degrees of all nodes in `destination` and opens the work
     /// register `sources[0]` for the loop that follows.
@@ -102,13 +103,11 @@ pub enum Opcode {
     SeedRanks = 28,
     /// Adds the contributions `sources[0]` of the predecessors of every node
     /// to the sums `destination`, pairs of words in units of 2^-k, where k is
-    /// [`unit_exponent`](super::super::rank::unit_exponent) of the graph's edges. If
-    /// `parameters[0]` is not 0, lanes take whole rows and store the sums.
+    /// [`unit_exponent`](super::super::rank::unit_exponent) of the graph's edges.
     GatherRanks = 29,
     /// Turns the sums `sources[1]` into ranks `destination`, their
-    /// contributions `sources[0]` and totals `sources[2]`; `parameters[0]`
-    /// holds the bits of the damping. Clears the sums if `parameters[1]` is 0 or the session
-    /// holds tiles, as a gathering that adds to them needs.
+    /// contributions `sources[0]` and totals `sources[2]`, and clears the sums;
+    /// `parameters[0]` holds the bits of the damping.
     ApplyRanks = 30,
     /// Closes an iteration in the totals `destination`; raises the fixpoint's
     /// flag when the ranks changed by more than `parameters[0]` (bits of a
@@ -177,11 +176,18 @@ pub enum Opcode {
     /// [`Measure`](super::super::sweep::Measure) in `parameters[0]` of the totals
     /// `sources[0]`.
     SettleSweep = 46,
+    /// A whole iteration of a ranking: sums the contributions of every node's predecessors,
+    /// and makes ranks `destination`, their contributions and totals `sources[2]` of the
+    /// sums. Contributions are kept twice, in `sources[0]` and the first words of
+    /// `sources[1]`, and take turns. `parameters[0]` and `parameters[1]` hold the bits of
+    /// the damping and of the total change up to which the fixpoint's flag stays down. A
+    /// lane of a GPU sums a row alone.
+    StepRanks = 47,
 }
 
 impl Opcode {
     /// Every opcode, in order of its word.
-    pub const ALL: [Self; 47] = [
+    pub const ALL: [Self; 48] = [
         Self::Nop,
         Self::Fill,
         Self::Iota,
@@ -229,6 +235,7 @@ impl Opcode {
         Self::Sweep,
         Self::SweepBack,
         Self::SettleSweep,
+        Self::StepRanks,
     ];
 
     /// Returns the opcode of a word; `None` if the word names none.
