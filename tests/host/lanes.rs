@@ -300,6 +300,20 @@ fn paths_and_cores_on_warps_equal_those_of_one_thread() {
 }
 
 #[test]
+fn paths_and_cores_of_rich_graphs_on_warps_equal_those_of_one_thread() {
+    let edges = hash_set((0..150_u32, 0..150_u32), 1500..2400);
+    let check = |(edges, machine, random): (HashSet<_>, u32, Random)| {
+        let list = EdgeList {
+            nodes: 150,
+            edges: edges.into_iter().collect(),
+            undirected: true,
+        };
+        rounds(((list, Vec::new()), machine, random))
+    };
+    each(5, (edges, MACHINES, choices(500)), check);
+}
+
+#[test]
 fn paths_of_every_kind_on_warps_equal_an_oracle() {
     each(24, (graphs(70), MACHINES, choices(300)), paths);
 }

@@ -13,6 +13,7 @@ pub mod flow;
 pub mod work;
 pub mod expand;
 mod expand_rows;
+mod expand_warps;
 mod lengths;
 pub mod paths;
 mod pull_paths;
