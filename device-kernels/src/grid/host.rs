@@ -338,6 +338,16 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
         unsafe { atomic(word) }.store(value, Ordering::Relaxed);
     }
     #[inline(always)]
+    unsafe fn load_weak_wide(self, word: *const u32) -> u64 {
+        // SAFETY: the same contract.
+        unsafe { self.load_wide(word) }
+    }
+    #[inline(always)]
+    unsafe fn store_weak_wide(self, word: *mut u32, value: u64) {
+        // SAFETY: the pair is valid and aligned, by this method's contract.
+        unsafe { AtomicU64::from_ptr(word.cast()) }.store(value, Ordering::Relaxed);
+    }
+    #[inline(always)]
     unsafe fn load_weak4(self, word: *const u32) -> [u32; 4] {
         // SAFETY: four words are valid, by this method's contract.
         [0, 1, 2, 3].map(|at| unsafe { self.load_weak(word.add(at)) })

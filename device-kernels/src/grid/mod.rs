@@ -115,6 +115,12 @@ pub unsafe trait Grid: Copy {
     fn warp_max(self, value: u32) -> u32;
     /// Least `value` of the warp; all lanes take part.
     fn warp_min(self, value: u32) -> u32;
+    /// The same word, of which a compiler knows nothing: so it makes no versions of a loop for its
+    /// values.
+    #[inline(always)]
+    fn opaque(self, word: u32) -> u32 {
+        word
+    }
     /// Reads word `at` of the block's shared memory.
     ///
     /// # Safety
@@ -246,6 +252,16 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `word` must be valid for writes.
     unsafe fn store_weak(self, word: *mut u32, value: u32);
+    /// [`Grid::load_weak`] of an aligned pair of words.
+    ///
+    /// # Safety
+    /// `word` must be aligned to eight bytes and valid for reads of two words.
+    unsafe fn load_weak_wide(self, word: *const u32) -> u64;
+    /// [`Grid::store_weak`] of an aligned pair of words.
+    ///
+    /// # Safety
+    /// `word` must be aligned to eight bytes and valid for writes of two words.
+    unsafe fn store_weak_wide(self, word: *mut u32, value: u64);
     /// [`Grid::load_weak`] of four neighbouring words.
     ///
     /// # Safety

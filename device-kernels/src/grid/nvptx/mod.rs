@@ -178,6 +178,15 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         butterfly(self, value, u32::max)
     }
     #[inline(always)]
+    fn opaque(self, word: u32) -> u32 {
+        let same: u32;
+        // SAFETY: copying a register has no effect.
+        unsafe {
+            asm!("mov.u32 {}, {};", out(reg32) same, in(reg32) word, options(nomem, nostack))
+        };
+        same
+    }
+    #[inline(always)]
     unsafe fn shared_load(self, at: u32) -> u32 {
         load!("ld.shared.u32", reg32 Self::shared_address(at))
     }
@@ -326,6 +335,14 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     #[inline(always)]
     unsafe fn store_weak(self, word: *mut u32, value: u32) {
         store!("st.global.u32", reg64 word, value);
+    }
+    #[inline(always)]
+    unsafe fn load_weak_wide(self, word: *const u32) -> u64 {
+        load!("ld.global.u64", reg64 word)
+    }
+    #[inline(always)]
+    unsafe fn store_weak_wide(self, word: *mut u32, value: u64) {
+        store!("st.global.u64", reg64 word, reg64 value);
     }
     #[inline(always)]
     unsafe fn load_weak4(self, word: *const u32) -> [u32; 4] {
