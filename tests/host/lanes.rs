@@ -16,6 +16,7 @@ use seawall::tiles::TileShape;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::composed::{COMPOSED, run_composed};
 use seawall_tests::draw::{self, Limits, UNLIMITED};
+use seawall_tests::forms;
 use seawall_tests::graphs::{EdgeList, with_hubs};
 use seawall_tests::harness::{ANALYSES, Asked, compare, run_analysis, run_ranks, run_script};
 use seawall_tests::lanes;
@@ -39,9 +40,9 @@ fn session(graph: &Graph, machine: u32) -> CpuSession<'_> {
     let session = CpuSession::open(graph, None, LIMITS).unwrap();
     session.with_machine(match machine {
         0 => lanes::run::<1, 32>,
-        1 => lanes::run::<1, 96>,
+        1 => |launch, extra| lanes::run::<1, 96>(&lanes::measured(launch), extra),
         2 => lanes::run::<3, 32>,
-        3 => lanes::run::<2, 64>,
+        3 => |launch, extra| lanes::run::<2, 64>(&lanes::measured(launch), extra),
         // Shared memory as a launch asks for it: more than a block's own.
         _ => |launch, extra| lanes::run::<2, 96>(launch, extra.max(9_000)),
     })
@@ -204,6 +205,49 @@ fn hubs((machine, mut random): (u32, Random)) -> Tried {
     )
 }
 
+/// Parts for edges of all forms, compared with one lane per block.
+fn forms((machine, mut random): (u32, Random)) -> Tried {
+    let nodes = 100 + random.below(900);
+    let list = with_hubs(nodes, random.below(4), &mut random);
+    let edges: Vec<_> = list
+        .edges
+        .iter()
+        .map(|(from, to)| (*from, *to, random.below(3000)))
+        .collect();
+    let graph = Graph::from_weighted_edges(nodes, &edges, random.once_in(2)).unwrap();
+    let program = forms::program(nodes, &mut random).unwrap();
+    let mut plain = CpuSession::open(&graph, NonZeroUsize::new(1), LIMITS).unwrap();
+    let expected = forms::results(&mut plain, &program)?;
+    let found = forms::results(&mut session(&graph, machine), &program)?;
+    compare_all(&expected, &found)
+}
+
+/// Code that a block does not hold as a whole, compared with one lane per block.
+fn long_code((machine, steps, mut random): (u32, u32, Random)) -> Tried {
+    let nodes = 50 + random.below(200);
+    let list = with_hubs(nodes, random.below(3), &mut random);
+    let graph = list.graph().unwrap();
+    let program = forms::long(nodes, steps).unwrap();
+    let mut plain = CpuSession::open(&graph, NonZeroUsize::new(1), LIMITS).unwrap();
+    let expected = forms::results(&mut plain, &program)?;
+    let found = forms::results(&mut session(&graph, machine), &program)?;
+    compare_all(&expected, &found)
+}
+
+fn compare_all(expected: &[Vec<u32>], found: &[Vec<u32>]) -> Tried {
+    for (number, (expected, found)) in expected.iter().zip(found).enumerate() {
+        let differs = expected
+            .iter()
+            .zip(found)
+            .position(|(one, other)| one != other);
+        if let Some(at) = differs {
+            let (one, other) = (expected[at], found[at]);
+            return Err(format!("result {number}, word {at}: {one} and {other}"));
+        }
+    }
+    Ok(())
+}
+
 /// Random programs.
 fn programs(
     ((list, _), machine, waves, registers, twins): (Drawn, u32, Vec<Vec<u32>>, Vec<u32>, bool),
@@ -287,6 +331,17 @@ fn analyses_of_code_on_warps_are_correct() {
 #[test]
 fn nodes_of_many_edges_are_coloured_on_warps() {
     each(2, (MACHINES, any::<u64>().prop_map(Random::new)), hubs);
+}
+
+#[test]
+fn parts_of_all_forms_on_warps_equal_those_of_one_thread() {
+    each(6, (MACHINES, any::<u64>().prop_map(Random::new)), forms);
+}
+
+#[test]
+fn code_that_a_block_does_not_hold_runs_on_warps() {
+    let case = (MACHINES, 40..70_u32, any::<u64>().prop_map(Random::new));
+    each(3, case, long_code);
 }
 
 #[test]

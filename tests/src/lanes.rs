@@ -321,6 +321,26 @@ unsafe impl Grid for Lane<'_> {
     }
 }
 
+/// The same launch by a host that has measured the rows.
+#[must_use]
+pub fn measured(launch: &LaunchRecord) -> LaunchRecord {
+    let longest = |offsets: u64| {
+        let first = std::ptr::with_exposed_provenance::<u32>(offsets as usize);
+        let row = |node: u32| {
+            // SAFETY: the session filled the record with the address of one offset more than there
+            // are nodes.
+            let [from, to] = [0, 1].map(|at| unsafe { *first.add(node as usize + at) });
+            to - from
+        };
+        let nodes = if offsets == 0 { 0 } else { launch.nodes };
+        (0..nodes).map(row).max().unwrap_or(0)
+    };
+    LaunchRecord {
+        longest_row: longest(launch.offsets).max(longest(launch.incoming_offsets)),
+        ..*launch
+    }
+}
+
 /// Runs the kernel on `BLOCKS` blocks of `LANES` lanes, whole warps of them, for
 /// `CpuSession::with_machine`.
 ///

@@ -253,8 +253,8 @@ pub struct LaunchRecord {
     pub code_table: u64,
     /// All instructions of the table.
     pub code: u32,
-    /// Keeps the record a whole number of pairs.
-    pub reserved: u32,
+    /// Most edges of a row of either kind; 0 if unknown.
+    pub longest_row: u32,
     /// [Trace](super::trace) to write, or 0.
     pub trace: u64,
     /// Digest of the graph and the machine that the tables were planned for; 0 fits any.

@@ -2,7 +2,7 @@
 
 use super::change;
 use super::slots::{SLOTS, Words4, each_of};
-use super::steps::Fetched;
+use super::steps::{Array, Fetched};
 use super::straight::Lane;
 use super::temps::Values;
 use crate::grid::Grid;
@@ -35,10 +35,10 @@ impl<G: Grid> Lane<G> {
     }
 
     #[inline(always)]
-    pub(super) fn load(&mut self, op: Op, from: Words) {
-        let (grid, index) = (self.grid, self.hand.low);
+    pub(super) fn load(&mut self, op: Op, array: Array) {
+        let (grid, index, from) = (self.grid, self.hand.low, array.words);
         if matches!(op, Op::LoadWide | Op::LatestWide) {
-            let there = change::within(grid, index, (from.len() / 2, self.active));
+            let there = array.within(grid, index, (from.len() / 2, self.active));
             // SAFETY: read where `there` has the slot, and registers start at multiples of 16
             // bytes.
             let from = unsafe { from.proven() };
@@ -50,7 +50,7 @@ impl<G: Grid> Lane<G> {
             self.hand = Values::of_pairs(pairs);
             return;
         }
-        let there = change::within(grid, index, (from.len(), self.active));
+        let there = array.within(grid, index, (from.len(), self.active));
         // SAFETY: read where `there` has the slot.
         let from = unsafe { from.proven() };
         self.hand.low = if op == Op::Latest {

@@ -151,10 +151,10 @@ impl<G: Grid> Lane<G> {
                 let raised = self.set_slots();
                 self.note_raised(raised);
             }
-            Op::Store | Op::StoreWide => self.store(op, array),
+            Op::Store | Op::StoreWide => self.store(op, array.words),
             Op::Append => self.append((at, array), second),
             Op::Scatter => self.scatter((at, array), second),
-            Op::Reduce | Op::Fold => self.join(op, at, second),
+            Op::Reduce | Op::Fold => self.join(op, (at, array), second),
             Op::EqualWide | Op::NotEqualWide | Op::BelowWide | Op::AtMostWide | Op::AboveWide
             | Op::AtLeastWide => {
                 let b = self.second_pairs(at, second);
@@ -261,7 +261,7 @@ impl<G: Grid> Lane<G> {
             self.active & mask::<G>(|slot| second[slot] != 0)
         };
         let count = super::steps::register_of(self.grid, self.cx.context().tables, at.word);
-        change::append(self.grid, (list, count), self.hand.low, put);
+        change::append(self.grid, (list.words, count), self.hand.low, put);
     }
 
     #[inline(always)]
@@ -270,51 +270,51 @@ impl<G: Grid> Lane<G> {
         let Some(joined) = at.joined() else {
             return;
         };
-        let to = (array, joined);
+        let held = array.words.len() / joined.kind.words();
+        let there = array.within(grid, index, (held, active));
+        // SAFETY: it is used where `there` has the slot, so the value is there; registers start at
+        // multiples of 16 bytes.
+        let to = (unsafe { array.words.proven() }, joined);
         // Without a question for the values before, nothing waits for them.
         let is_asked = at.byte(TO) != u32::from(NOTHING);
         if joined.kind == Kind::U64 {
             let value = self.second_values(at, second).pairs::<G>();
-            let before = change::change_pairs(grid, to, (index, value), active);
+            let before = change::change_pairs(grid, to, (index, value), there);
             if is_asked {
                 self.hand = Values::of_pairs(before);
                 self.keep(at);
             }
         } else if is_asked {
-            self.hand.low = change::change_words(grid, to, (index, second), active);
+            self.hand.low = change::change_words(grid, to, (index, second), there);
             self.keep(at);
         } else {
-            change::change_words(grid, to, (index, second), active);
+            change::change_words(grid, to, (index, second), there);
         }
     }
 
     /// Joins the values at hand to what the lane has found so far.
     #[inline(always)]
-    fn join(&mut self, op: Op, at: Fetched, second: Words4) {
+    fn join(&mut self, op: Op, (at, array): Using, second: Words4) {
         let Some(joined) = at.joined() else {
             return;
         };
         let (more, active) = (self.hand, self.active);
-        let end = joined.end();
-        let (now, settled) = if joined.kind == Kind::U64 {
+        let now = if joined.kind == Kind::U64 {
             let so_far = self.second_pairs(at, second).pairs::<G>();
             let now = values::join_pairs::<G>(joined.how, so_far, more.pairs::<G>());
-            let now = chosen::<G, _>(active, now, so_far);
-            (
-                Values::of_pairs(now),
-                mask::<G>(|slot| end == Some(now[slot])),
-            )
+            Values::of_pairs(chosen::<G, _>(active, now, so_far))
         } else {
             let now = values::join_words::<G>(joined, second, more.low);
             let low = chosen::<G, _>(active, now, second);
-            (
-                Values { low, ..more },
-                mask::<G>(|slot| end == Some(u64::from(low[slot]))),
-            )
+            Values {
+                low,
+                high: [0; SLOTS],
+            }
         };
         self.temps.set(at.byte(B), now);
-        if op == Op::Reduce {
-            self.settled &= settled;
+        if op == Op::Reduce && self.ends_early {
+            let (end, now) = (array.end::<G>(joined), now.pairs::<G>());
+            self.settled &= mask::<G>(|slot| end == now[slot]);
         }
     }
 }

@@ -7,14 +7,17 @@ use crate::memory::{Proven, Words, note_missed};
 use crate::shared::EACH_SLOTS;
 use seawall_core::abi::code::{Join, Joined, Kind};
 
-/// Joins a value to value `index` of `to`, if there is one.
+/// Joins a value to the first one of `to`, if there is one.
 #[inline(always)]
-pub(super) fn change<G: Grid>(grid: G, to: Words, index: u32, (joined, value): (Joined, u64)) {
-    let (at, on) = ([index, 0, 0, 0], 1);
+pub(super) fn change<G: Grid>(grid: G, to: Words, (joined, value): (Joined, u64)) {
+    let at = [0; 4];
+    let there = within(grid, at, (to.len() / joined.kind.words(), 1));
+    // SAFETY: it is used if there is a value; registers start at multiples of 16 bytes.
+    let to = (unsafe { to.proven() }, joined);
     if joined.kind == Kind::U64 {
-        change_pairs(grid, (to, joined), (at, [value, 0, 0, 0]), on);
+        change_pairs(grid, to, (at, [value, 0, 0, 0]), there);
     } else {
-        change_words(grid, (to, joined), (at, [value as u32, 0, 0, 0]), on);
+        change_words(grid, to, (at, [value as u32, 0, 0, 0]), there);
     }
 }
 
@@ -40,18 +43,15 @@ fn note<G: Grid>(grid: G, index: Words4, (held, missed): (u32, u32)) {
     note_missed(grid, index, held);
 }
 
-/// Joins a word to the one at an index by each slot of `on`, together, as each takes long. Returns
-/// the words before; 0 for an index out of range.
+/// Joins a word to the one at an index by each slot of `there`, together, as each takes long. Returns
+/// the words before; 0 elsewhere.
 #[inline(always)]
 pub(super) fn change_words<G: Grid>(
     grid: G,
-    (to, joined): (Words, Joined),
+    (words, joined): (Proven, Joined),
     (index, value): (Words4, Words4),
-    on: u32,
+    there: u32,
 ) -> Words4 {
-    let there = within(grid, index, (to.len(), on));
-    // SAFETY: the words are used where `there` has their slot, so they are there.
-    let words = unsafe { to.proven() };
     let each_there = |of: fn(Proven, G, u32, u32) -> u32| {
         each_of::<G, _>(there, |slot| of(words, grid, index[slot], value[slot]))
     };
@@ -121,13 +121,10 @@ fn change_word<G: Grid>(
 #[inline(always)]
 pub(super) fn change_pairs<G: Grid>(
     grid: G,
-    (to, joined): (Words, Joined),
+    (words, joined): (Proven, Joined),
     (index, value): (Words4, Pairs4),
-    on: u32,
+    there: u32,
 ) -> Pairs4 {
-    let there = within(grid, index, (to.len() / 2, on));
-    // SAFETY: as in `change_words`; registers start at multiples of 16 bytes.
-    let words = unsafe { to.proven() };
     let each_there = |of: fn(Proven, G, u32, u64) -> u64| {
         each_of::<G, _>(there, |slot| of(words, grid, 2 * index[slot], value[slot]))
     };

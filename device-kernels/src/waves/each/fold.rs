@@ -27,8 +27,8 @@ pub(super) fn end<G: Grid>(cx: ContextRef<G>, end: u32) {
         if grid.warp_lane() != 0 || all == joined.identity() {
             return;
         }
-        let to = Steps::again(cx).register(at);
-        change::change(grid, to, 0, (joined, all));
+        let to = Steps::again(cx).register(at).words;
+        change::change(grid, to, (joined, all));
     });
 }
 

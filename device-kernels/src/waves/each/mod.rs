@@ -10,6 +10,7 @@ mod access;
 mod arms;
 mod change;
 mod fold;
+mod lean;
 mod rows;
 mod slots;
 mod steps;
@@ -57,7 +58,7 @@ pub fn run_each<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode>
     if items == 0 {
         return Ok(());
     }
-    Steps::hold(cx, (record.first, record.instructions));
+    Steps::hold(cx, record.first, record.instructions);
     if needed(needs::FOLDS) {
         fold::begin(cx, record.instructions);
     }

@@ -42,6 +42,8 @@ struct Rows<G> {
     body: (u32, u32, u32),
     place: Place,
     may_stop: bool,
+    /// Whether some row may be too long for a warp.
+    may_meet: bool,
 }
 
 /// The edges of the slots' rows that are still to be visited.
@@ -84,15 +86,17 @@ fn visit<G: Grid>(
     let part = EdgesPart::from_word(begin.word);
     let tables = cx.context().tables;
     let end = at + 1 + begin.other;
+    let (room, longest) = (Room::of(grid), tables.longest_row(grid));
     let rows = Rows {
         cx,
         grid,
         steps,
-        room: Room::of(grid),
+        room,
         csr: rows_of(grid, tables, part.edges as u32),
         body: (at + 1, end - part.reductions, end),
         place: Place::of_own(part.edges, part.ends_early),
         may_stop: part.may_stop,
+        may_meet: longest == 0 || longest > room.lanes * EACH_SLOTS,
     };
     let items = [first, second, third, fourth];
     let there = change::within(grid, items, (tables.nodes(grid), active));
@@ -100,11 +104,12 @@ fn visit<G: Grid>(
     let mut flags = 0;
     if grid.lane() < rows.room.lanes {
         flags = rows.by_slots(&mut rest);
-        if G::WARP > 1 {
+        let left = mask::<G>(|slot| rest.edges(slot) > 0);
+        if G::WARP > 1 && grid.ballot(left != 0) != 0 {
             flags |= rows.by_groups(&mut rest);
         }
     }
-    if G::WARP > 1 {
+    if G::WARP > 1 && rows.may_meet {
         flags |= rows.by_block(rest);
     }
     (end, flags & RAISED)
@@ -113,11 +118,11 @@ fn visit<G: Grid>(
 impl<G: Grid> Rows<G> {
     /// Each reduction.
     #[inline(always)]
-    fn each_reduction(&self, mut visit: impl FnMut(Fetched, Joined)) {
-        for at in self.body.1..self.body.2 {
-            let instruction = self.steps.fetch(at);
+    fn each_reduction(&self, mut visit: impl FnMut(u32, Fetched, Joined)) {
+        for number in self.body.1..self.body.2 {
+            let instruction = self.steps.fetch(number);
             if let Some(joined) = instruction.joined() {
-                visit(instruction, joined);
+                visit(number, instruction, joined);
             }
         }
     }
@@ -149,8 +154,9 @@ impl<G: Grid> Rows<G> {
     #[inline(always)]
     fn forget(&self) {
         let own = self.room.of_lane(self.grid, self.grid.lane());
-        self.each_reduction(|at, joined| {
-            own.set(at.byte(B), Values::all(joined.identity()));
+        self.each_reduction(|number, at, joined| {
+            let identity = self.steps.identity(number, joined);
+            own.set(at.byte(B), Values::all(identity));
         });
     }
 
@@ -189,7 +195,7 @@ impl<G: Grid> Rows<G> {
             rest.from = chosen::<G, _>(done_of(flags), rest.to, to);
         }
         let own = self.room.of_lane(grid, grid.lane());
-        self.each_reduction(|at, _| {
+        self.each_reduction(|_, at, _| {
             let found = own.own_values(at.byte(B));
             own.set(wide_as(at.byte(TO), at.byte(B)), found);
         });
@@ -258,7 +264,7 @@ impl<G: Grid> Rows<G> {
             self.room.of_lane(grid, grid.lane()),
             self.room.at_edges(grid, owner),
         );
-        self.each_reduction(|at, joined| {
+        self.each_reduction(|_, at, joined| {
             let found = own.own_values(at.byte(B)).join::<G>(joined);
             let all = join_lanes(grid, joined, found, lanes);
             if first == 0 && is_there {
@@ -367,7 +373,7 @@ impl<G: Grid> Rows<G> {
             };
             flags = self.sweep(part, lanes * EACH_SLOTS, u32::MAX, self.place.of(owner));
             let own = self.room.of_lane(grid, grid.lane());
-            self.each_reduction(|at, joined| {
+            self.each_reduction(|_, at, joined| {
                 let all = own.own_values(at.byte(B)).join::<G>(joined);
                 let all = join_lanes(grid, joined, all, G::WARP);
                 own.set(at.byte(B), Values::all(all));
@@ -375,7 +381,7 @@ impl<G: Grid> Rows<G> {
         }
         grid.block_barrier();
         if grid.lane() == owner.0 {
-            self.each_reduction(|at, joined| self.gather(at, joined, owner));
+            self.each_reduction(|_, at, joined| self.gather(at, joined, owner));
         }
         grid.block_barrier();
         flags

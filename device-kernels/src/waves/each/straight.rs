@@ -5,12 +5,13 @@
 //! instruction caches. The value at hand is in registers, so that most instructions touch no memory
 //! for their operands.
 
+use super::lean;
 use super::slots::{ALL, Words4, chosen, each, each_of, mask};
-use super::steps::{FAR, Fetched, Steps, known};
+use super::steps::{Array, FAR, Fetched, Steps, known};
 use super::temps::{Room, Temps, Values};
 use crate::context::ContextRef;
 use crate::grid::Grid;
-use crate::memory::Words;
+use crate::memory::Csr;
 use crate::shared::EACH_SLOTS;
 use seawall_core::abi::code::{Edges, Op};
 
@@ -25,6 +26,12 @@ const DONE: u32 = EACH_SLOTS + 1;
 #[inline(always)]
 pub(super) const fn done_of(flags: u32) -> u32 {
     flags >> DONE & ALL
+}
+
+/// The flags of slots whose rows ended so.
+#[inline(always)]
+pub(super) const fn flags_of(done: u32) -> u32 {
+    done << DONE
 }
 
 /// Instructions, and for what they run.
@@ -84,8 +91,35 @@ impl Place {
         Self(grid.opaque(self.0)).has(EDGES)
     }
 
+    /// Its word, of which [`Place::of_word`] makes it again.
     #[inline(always)]
-    fn temps<G: Grid>(self, grid: G) -> Temps<G> {
+    pub(super) const fn word(self) -> u32 {
+        self.0
+    }
+
+    #[inline(always)]
+    pub(super) const fn of_word(word: u32) -> Self {
+        Self(word)
+    }
+
+    #[inline(always)]
+    pub(super) const fn ends_early(self) -> bool {
+        self.has(ENDS_EARLY)
+    }
+
+    /// The rows of the edges.
+    #[inline(always)]
+    pub(super) fn csr<G: Grid>(self, cx: ContextRef<G>) -> Csr {
+        let tables = cx.context().tables;
+        if self.has(INCOMING) {
+            tables.incoming(cx.grid())
+        } else {
+            tables.outgoing(cx.grid())
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn temps<G: Grid>(self, grid: G) -> Temps<G> {
         let room = Room::of(grid);
         if self.0 >= Self::ITEMS.0 {
             room.of_lane(grid, grid.lane())
@@ -147,6 +181,12 @@ fn walk<G: Grid>(
         group,
         place: Place(place),
     };
+    if sweep.place.has(EDGES) {
+        let form = Steps::again(cx).form(first - 1);
+        if form.is_known() {
+            return (end, flags_of(lean::run(cx, sweep, form)));
+        }
+    }
     let lane = Lane {
         cx,
         grid: cx.grid(),
@@ -157,6 +197,7 @@ fn walk<G: Grid>(
         ends: sweep.from,
         active: 0,
         enough: 0,
+        ends_early: sweep.place.has(ENDS_EARLY),
         settled: 0,
         flags: 0,
     };
@@ -180,7 +221,9 @@ pub(super) struct Lane<G> {
     pub(super) active: u32,
     /// Slots that allowed to end the row.
     pub(super) enough: u32,
-    /// Slots whose reductions hold values that no other changes.
+    /// Whether rows end where every reduction holds a value that no other changes.
+    pub(super) ends_early: bool,
+    /// Slots whose reductions do.
     pub(super) settled: u32,
     pub(super) flags: u32,
 }
@@ -203,12 +246,7 @@ impl<G: Grid> Lane<G> {
             place, step, group, ..
         } = sweep;
         let (first, end) = sweep.code;
-        let tables = self.cx.context().tables;
-        let csr = if place.has(INCOMING) {
-            tables.incoming(self.grid)
-        } else {
-            tables.outgoing(self.grid)
-        };
+        let csr = place.csr(self.cx);
         let (mut last, mut done) = (sweep.to, 0);
         let mut on = if place.is_edges(self.grid) {
             self.before(last)
@@ -226,7 +264,7 @@ impl<G: Grid> Lane<G> {
             if !place.is_edges(self.grid) {
                 break;
             }
-            let mut stop = self.stopped(place);
+            let mut stop = self.stopped();
             if group != 0 {
                 let is_stopped = self.grid.ballot(stop != 0) & group != 0;
                 stop = if is_stopped { ALL } else { 0 };
@@ -240,7 +278,7 @@ impl<G: Grid> Lane<G> {
         if !place.is_edges(self.grid) && self.grid.ballot(self.active != 0) == 0 {
             at = self.next_edges((at, end));
         }
-        (at, self.active | self.flags | done << DONE)
+        (at, self.active | self.flags | flags_of(done))
     }
 
     /// The slots that are before their last edge.
@@ -252,8 +290,8 @@ impl<G: Grid> Lane<G> {
     /// The slots whose rows may end. An edge that was left out has reduced nothing, and so settles
     /// nothing.
     #[inline(always)]
-    fn stopped(&self, place: Place) -> u32 {
-        let settled = if place.has(ENDS_EARLY) {
+    fn stopped(&self) -> u32 {
+        let settled = if self.ends_early {
             self.settled & self.active
         } else {
             0
@@ -271,7 +309,7 @@ impl<G: Grid> Lane<G> {
             if instruction.op >= Op::Edges as u32 {
                 if instruction.op == FAR {
                     instruction = self.steps.far(at);
-                    array = self.steps.register(instruction);
+                    array = self.steps.beside(instruction);
                 }
                 if instruction.op == Op::Edges as u32 {
                     return at;
@@ -297,4 +335,4 @@ impl<G: Grid> Lane<G> {
 }
 
 /// An instruction and the array of the register that it uses first, if it uses one.
-pub(super) type Using = (Fetched, Words);
+pub(super) type Using = (Fetched, Array);
