@@ -195,9 +195,18 @@ fn constants_and_numbers_stand_in_instructions_and_values_without_use_are_not_ma
     program.keep(words);
     let (encoded, _) = program.encode(&PlanRequest::default()).unwrap();
     let ops: Vec<_> = encoded.code.iter().map(|at| at.op).collect();
-    let expected = [Op::Add, Op::Sub, Op::Sub, Op::Store, Op::Edges, Op::Above];
+    // The first operand of an instruction is the value at hand, so it is taken first.
+    let expected = [
+        Op::Take,
+        Op::Add,
+        Op::Sub,
+        Op::Sub,
+        Op::Store,
+        Op::Edges,
+        Op::Above,
+    ];
     assert_eq!(ops, expected.map(|op| op as u32));
-    assert_eq!(encoded.code[5].second, 1);
+    assert_eq!(encoded.code[6].second, 1);
 }
 
 #[test]
