@@ -33,9 +33,12 @@ const fn factor_of(place: u32) -> u32 {
 const FACTORS: [u32; POST_WORDS as usize] = {
     let mut factors = [0; POST_WORDS as usize];
     let mut place = 1;
-    while place < POST_WORDS {
-        factors[place as usize] = factor_of(place);
-        place += 1;
+    if let Some((_, mut others)) = factors.split_first_mut() {
+        while let Some((factor, rest)) = others.split_first_mut() {
+            *factor = factor_of(place);
+            place = place.wrapping_add(1);
+            others = rest;
+        }
     }
     factors
 };

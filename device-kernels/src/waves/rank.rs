@@ -237,6 +237,10 @@ pub(super) fn settle<G: Grid>(context: &Context<G>, totals: Proven, tolerance: f
 /// `value` in units, rounded down; 0 unless it is a number above 0. Values are below 4,
 /// and processors convert to signed numbers faster.
 #[inline(always)]
+#[expect(
+    clippy::manual_clamp,
+    reason = "what is no number becomes 0 by these two"
+)]
 fn units(value: f32) -> u64 {
     let value = value.max(0.0).min(4.0) * UNITS;
     // SAFETY: a number from 0 to 2^62.

@@ -20,6 +20,10 @@ const LOOK_AFTER: Duration = Duration::from_millis(100);
 pub struct Client {
     /// Tickets count this client's share of the service instead of the service, so that threads
     /// with a client each change no count of each other.
+    #[expect(
+        clippy::redundant_allocation,
+        reason = "a count of its own is its purpose"
+    )]
     pub(super) shared: Arc<Arc<Shared>>,
     pub(super) tenant: u32,
     pub(super) priority: Priority,

@@ -53,6 +53,10 @@ impl Letterbox {
 /// A slot whose answer comes from another machine: nobody there delivers it.
 #[derive(Debug)]
 pub(super) struct Watch {
+    #[expect(
+        clippy::redundant_allocation,
+        reason = "a count of its own is its purpose"
+    )]
     pub(super) shared: Arc<Arc<Shared>>,
     pub(super) index: u32,
 }

@@ -71,7 +71,7 @@ impl Place {
     #[inline(always)]
     pub(super) const fn of_own(edges: Edges, ends_early: bool) -> Self {
         let incoming = matches!(edges, Edges::In) as u32 * INCOMING;
-        Self(Self::ITEMS.0 | EDGES | incoming | ends_early as u32 * ENDS_EARLY)
+        Self(Self::ITEMS.0 | EDGES | incoming | (ends_early as u32 * ENDS_EARLY))
     }
 
     /// The same edges of the item in a slot of a lane.
