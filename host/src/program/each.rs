@@ -98,7 +98,7 @@ impl ProgramBuilder {
     /// });
     /// program.keep(squares);
     /// let (encoded, plan) = program.encode(&PlanRequest::default())?;
-    /// assert_eq!((encoded.code.len(), plan.groups), (4, 1));
+    /// assert_eq!((encoded.code.len(), plan.groups), (3, 1));
     /// # Ok::<(), seawall::program::ProgramError>(())
     /// ```
     pub fn each(&mut self, name: &str, over: Over, code: impl for<'c> FnOnce(Item<'c>)) {

@@ -206,7 +206,8 @@ fn constants_and_numbers_stand_in_instructions_and_values_without_use_are_not_ma
         Op::Above,
     ];
     assert_eq!(ops, expected.map(|op| op as u32));
-    assert_eq!(encoded.code[6].second, 1);
+    let last = encoded.code[6];
+    assert!([last.first, last.second].contains(&6), "{last:?}");
 }
 
 #[test]
