@@ -32,7 +32,9 @@ pub(crate) fn run((seed, quick): (u64, bool), slots: Option<u64>, tally: &mut Ta
     check("promotion", &|| windows::promotes(GPU, 8));
     check("opcodes", &|| opcodes::refused(GPU));
     check("late programs", &|| programs::late(GPU));
-    check("books", &|| books::check(GPU, 4, (seed, slots)));
+    check("books", &|| {
+        books::check(GPU, 4, (seed, slots)).map(|posted| println!("         {posted}"))
+    });
     check("starts and drops", &|| ends(if quick { 2 } else { 20 }));
 }
 

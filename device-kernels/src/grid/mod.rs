@@ -371,6 +371,15 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `word` must be valid for reads and writes.
     unsafe fn add_word(self, word: *mut u32, value: u32, order: Update, scope: Scope) -> u32;
+    /// Adds to a word of this machine, in no order, without waiting for the previous value.
+    ///
+    /// # Safety
+    /// `word` must be valid for reads and writes.
+    #[inline(always)]
+    unsafe fn tally_word(self, word: *mut u32, value: u32) {
+        // SAFETY: by this method's contract.
+        unsafe { self.add_word(word, value, Update::Relaxed, Scope::Device) };
+    }
     /// Orders all earlier accesses of this lane before all later ones, for hosts too.
     fn fence_system(self);
     /// Passes about `ns` nanoseconds and leaves the machine to others meanwhile.

@@ -142,7 +142,7 @@ const fn in_a_row_after(in_a_row: u32, in_vain: u32) -> u32 {
     }
 }
 
-fn places_of<G: Grid>(grid: G, (serve, layout): (Serve, Layout)) -> Places<G> {
+fn places_of<G: Grid>(grid: G, (serve, layout): (Serve, Layout)) -> Places<G, true> {
     // SAFETY: `Serve::new` promises these words for the layout.
     let places = unsafe { Places::new(grid, [serve.device(grid), serve.host(grid)], layout) };
     places.keeping_rights(KEPT)
@@ -152,15 +152,17 @@ fn places_of<G: Grid>(grid: G, (serve, layout): (Serve, Layout)) -> Places<G> {
 #[inline(always)]
 fn answer<G: Grid>(
     queue: Queue<G>,
-    (places, layout): (&Places<G>, Layout),
+    (places, layout): (&Places<G, true>, Layout),
     (mut next, end): (u32, u32),
 ) {
     while next != end {
         let of_round = end.wrapping_sub(next).min(u32::BITS);
+        // Under way while the posts are read.
+        let epoch = Ring::new(places, layout).epoch_now();
         let mut left = 0_u32;
         for post in 0..of_round {
             let slot = queue.post(next.wrapping_add(post));
-            let is_answered = together::handle(queue.grid, (places, layout), slot);
+            let is_answered = together::handle(queue.grid, (places, layout), slot, epoch);
             left |= u32::from(!is_answered) << post;
         }
         if left != 0 {
@@ -175,7 +177,7 @@ fn answer<G: Grid>(
 #[inline(never)]
 fn handle_each<G: Grid>(
     queue: Queue<G>,
-    (places, layout): (&Places<G>, Layout),
+    (places, layout): (&Places<G, true>, Layout),
     (first, posts): (u32, u32),
 ) {
     let mut worker = Worker::new(Ring::new(places, layout), None);
@@ -190,7 +192,7 @@ fn handle_each<G: Grid>(
 
 /// Answers short work whose tenant has room, and leaves the rest to the workers.
 #[inline(always)]
-fn handle<G: Grid>(worker: &mut Worker<'_, Places<G>>, (index, slot): (u32, SlotRecord)) {
+fn handle<G: Grid>(worker: &mut Worker<'_, Places<G, true>>, (index, slot): (u32, SlotRecord)) {
     let ring = worker.ring();
     if index >= ring.layout().slots() {
         return;

@@ -32,15 +32,17 @@ const _: () = {
     assert!(core::mem::offset_of!(TenantRecord, window_first) == 24);
 };
 
-/// The words of a service.
+/// The words of a service. `KEEPS` if the block keeps the rights of tenants in its shared memory:
+/// a choice at run time would leave loads of the other kind in the way, for which those that are
+/// under way wait.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Places<G> {
+pub(super) struct Places<G, const KEEPS: bool = false> {
     grid: G,
     device: *mut u32,
     host: *mut u32,
     layout: Layout,
     /// First word of shared memory with the records of tenants, where a block keeps them.
-    kept: Option<u32>,
+    kept: u32,
 }
 
 impl<G: Grid> Places<G> {
@@ -55,14 +57,14 @@ impl<G: Grid> Places<G> {
             device,
             host,
             layout,
-            kept: None,
+            kept: 0,
         }
     }
 
     /// The same, with what never changes of tenants in shared memory from word `first` on. All
     /// lanes of a warp call this, and no other warp of the block.
     #[inline(always)]
-    pub(super) fn keeping_rights(self, first: u32) -> Self {
+    pub(super) fn keeping_rights(self, first: u32) -> Places<G, true> {
         let mut at = self.grid.warp_lane();
         while at < TENANT_WORDS {
             let word = self.load(TENANTS_AT + at, Read::Relaxed, Scope::Device);
@@ -71,22 +73,26 @@ impl<G: Grid> Places<G> {
             at += G::WARP;
         }
         self.grid.warp_barrier();
-        Self {
-            kept: Some(first),
-            ..self
+        Places {
+            grid: self.grid,
+            device: self.device,
+            host: self.host,
+            layout: self.layout,
+            kept: first,
         }
     }
+}
 
+impl<G: Grid, const KEEPS: bool> Places<G, KEEPS> {
     /// A word of a tenant's rights that this block keeps.
     #[inline(always)]
     fn kept(&self, at: u32) -> Option<u32> {
         let is_right = matches!(at % TENANT, 0 | 1 | 6 | 7);
-        if !is_right || !(TENANTS_AT..TENANTS_AT + TENANT_WORDS).contains(&at) {
+        if !KEEPS || !is_right || !(TENANTS_AT..TENANTS_AT + TENANT_WORDS).contains(&at) {
             return None;
         }
         // SAFETY: `keeping_rights` wrote all of these words.
-        let load = |first| unsafe { self.grid.shared_load(first + at - TENANTS_AT) };
-        self.kept.map(load)
+        Some(unsafe { self.grid.shared_load(self.kept + at - TENANTS_AT) })
     }
 
     /// Orders earlier accesses before later ones, for hosts too.
@@ -137,10 +143,7 @@ impl<G: Grid> Places<G> {
         debug_assert!(at < BATCHES_AT, "word {at} is no counter");
         let word = self.device.wrapping_add(at as usize);
         // SAFETY: `new` promises the control block.
-        unsafe {
-            self.grid
-                .add_word(word, value, Update::Relaxed, Scope::Device)
-        };
+        unsafe { self.grid.tally_word(word, value) };
     }
 
     /// Whether a word is the status of a slot.
@@ -159,7 +162,7 @@ impl<G: Grid> Places<G> {
     }
 }
 
-impl<G: Grid> Words for Places<G> {
+impl<G: Grid, const KEEPS: bool> Words for Places<G, KEEPS> {
     #[inline(always)]
     fn load(&self, at: u32, order: Read, _: Scope) -> u32 {
         if let Some(word) = self.kept(at) {
@@ -203,6 +206,17 @@ impl<G: Grid> Words for Places<G> {
             // SAFETY: as in `load`.
             unsafe { self.grid.add_word(word, value, order, Scope::Device) }
         })
+    }
+
+    #[inline(always)]
+    fn add_unseen(&self, at: u32, value: u32, order: Update, scope: Scope) {
+        let (word, place) = self.place(at);
+        if place == Scope::Device && order == Update::Relaxed {
+            // SAFETY: as in `load`.
+            unsafe { self.grid.tally_word(word, value) };
+        } else {
+            self.add(at, value, order, scope);
+        }
     }
 
     #[inline(always)]

@@ -17,12 +17,14 @@ use seawall_core::protocol::{
 const RECORD: u32 = (size_of::<CompletionWords>() / 4) as u32;
 
 /// Answers the slot of a post that came; false if it is other work than light or its tenant has no
-/// room, and nothing happened. All lanes of the warp call this with the same slot.
+/// room, and nothing happened. All lanes of the warp call this with the same slot, and an epoch
+/// that was read after it came.
 #[inline(always)]
 pub(super) fn handle<G: Grid>(
     grid: G,
-    (places, layout): (&Places<G>, Layout),
+    (places, layout): (&Places<G, true>, Layout),
     (index, slot): (u32, SlotRecord),
+    epoch: u32,
 ) -> bool {
     if !is_light(&slot) || index >= layout.slots() {
         return false;
@@ -36,8 +38,6 @@ pub(super) fn handle<G: Grid>(
         // The windows as they were when the host posted.
         places.fence();
     }
-    // Asked for before it is needed.
-    let epoch = ring.epoch_now();
     let mut worker = Worker::new(ring, None);
     let Some(claim) = worker.accept(index, &slot) else {
         return false;
@@ -71,7 +71,7 @@ const _: () = {
 
 /// Writes a completion, and what it adds to the books; the sum of its words' shares.
 #[inline(always)]
-fn write<G: Grid>(grid: G, places: &Places<G>, ending: &Ending) -> u32 {
+fn write<G: Grid>(grid: G, places: &Places<G, true>, ending: &Ending) -> u32 {
     let mut shares = 0_u32;
     let mut lane = grid.warp_lane();
     while lane < RECORD + COUNTS as u32 {
@@ -108,7 +108,7 @@ fn chosen<T: Copy + Default, const N: usize>(among: &[T; N], index: u32) -> T {
 #[derive(Clone, Copy, Debug)]
 struct Together<G> {
     grid: G,
-    places: Places<G>,
+    places: Places<G, true>,
 }
 
 impl<G: Grid> Together<G> {

@@ -4,7 +4,7 @@
 use super::{LONG, config, start};
 use crate::random::Random;
 use seawall::graph::Graph;
-use seawall::service::{Client, END_TASK, On, Priority, Query, Reply, Span, Ticket};
+use seawall::service::{Client, END_TASK, On, Priority, Query, Reply, Span, SubmitError, Ticket};
 use seawall_core::protocol::hash_of;
 use std::collections::VecDeque;
 
@@ -14,6 +14,18 @@ const UNDER_WAY: usize = 100;
 /// Slots of each priority; fewer than tickets, so that producers wait for room.
 const SLOTS: u32 = 24;
 
+/// One task of so many is a batch with its fence, whose turns depend on others.
+const BATCHES: u32 = 64;
+
+/// Workers, and one automaton of how many reads more than one symbol. Windows of a GPU's service
+/// lie across a bus, where each symbol takes microseconds.
+const fn scale_of(on: On) -> (usize, u32) {
+    match on {
+        On::Gpu { .. } => (64, 1024),
+        _ => (3, 1),
+    }
+}
+
 /// The tasks as their producers know them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Books {
@@ -21,6 +33,7 @@ struct Books {
     faults: u32,
     added: u32,
     yields: u32,
+    fences: u32,
     tasks: u64,
 }
 
@@ -31,19 +44,21 @@ impl Books {
             faults: self.faults.wrapping_add(other.faults),
             added: self.added.wrapping_add(other.added),
             yields: self.yields.wrapping_add(other.yields),
+            fences: self.fences.wrapping_add(other.fences),
             tasks: self.tasks + other.tasks,
         }
     }
 }
 
-/// Posts `slots` random tasks from `producers` threads, and compares all sums.
+/// Posts `slots` random tasks from `producers` threads, and compares all sums; says what it posted.
 ///
 /// # Errors
 /// The first sum that differs.
-pub fn check(on: On, producers: u32, (seed, slots): (u64, u64)) -> Result<(), String> {
+pub fn check(on: On, producers: u32, (seed, slots): (u64, u64)) -> Result<String, String> {
     let edges: Vec<_> = (0..63).map(|node| (node, node + 1)).collect();
     let graph = Graph::from_edges(64, &edges, false).map_err(|error| error.to_string())?;
-    let mut config = config(on, 3);
+    let (workers, rarity) = scale_of(on);
+    let mut config = config(on, workers);
     config.slots = [SLOTS; 5];
     let service = start(graph, config)?;
     let client = super::client(&service)?;
@@ -56,7 +71,7 @@ pub fn check(on: On, producers: u32, (seed, slots): (u64, u64)) -> Result<(), St
             .map(|number| {
                 let client = client.clone();
                 let seed = seed.wrapping_mul(64).wrapping_add(u64::from(number));
-                scope.spawn(move || produce(&client, seed, share))
+                scope.spawn(move || produce(&client, (seed, rarity), share))
             })
             .collect();
         let parts = threads.into_iter().map(|thread| thread.join());
@@ -82,7 +97,7 @@ pub fn check(on: On, producers: u32, (seed, slots): (u64, u64)) -> Result<(), St
         ("answers", stats.delivered as u32, posted),
         ("faults", stats.faults, all.faults),
         ("yields", stats.yields, all.yields),
-        ("requeues", stats.requeues, 0),
+        ("epochs", stats.epoch, all.fences),
         ("waiting", stats.waiting.iter().sum(), 0),
         ("served", tenant.served, all.tasks as u32),
         ("running", tenant.running, 0),
@@ -91,13 +106,16 @@ pub fn check(on: On, producers: u32, (seed, slots): (u64, u64)) -> Result<(), St
             return Err(format!("{what}: {found} and not {expected}; {stats:?}"));
         }
     }
-    Ok(())
+    Ok(format!(
+        "{} tasks: {} yields, {} requeues, {} faults, {} fences",
+        all.tasks, stats.yields, stats.requeues, stats.faults, stats.epoch
+    ))
 }
 
-fn draw(random: &mut Random, books: &mut Books) -> (Query, Option<Reply>) {
+fn draw((random, rarity): (&mut Random, u32), books: &mut Books) -> (Query, Option<Reply>) {
     match random.below(6) {
         0 => {
-            let turns = random.below(6);
+            let turns = random.below(6) * u32::from(random.below(rarity) == 0);
             books.yields = books.yields.wrapping_add(turns);
             let input = Span {
                 address: 200,
@@ -135,15 +153,40 @@ fn draw(random: &mut Random, books: &mut Books) -> (Query, Option<Reply>) {
     }
 }
 
-fn produce(client: &Client, seed: u64, tasks: u64) -> Result<Books, String> {
+/// A ticket and its reply, of which the number of an epoch is left open; none for a fault.
+type Open = (Ticket, Option<Reply>);
+
+/// Posts a batch of up to three tasks and its fence; nothing if as many are open as there may be.
+fn post_batch(client: &Client, random: &mut Random) -> Result<Vec<Open>, String> {
+    let priority = Priority::ALL[random.below(5) as usize];
+    let mut batch = match client.with_priority(priority).batch() {
+        Ok(batch) => batch,
+        Err(SubmitError::Batches { .. }) => return Ok(Vec::new()),
+        Err(error) => return Err(error.to_string()),
+    };
+    let mut posted = Vec::new();
+    for _ in 0..random.below(4) {
+        batch.set_priority(Priority::ALL[random.below(5) as usize]);
+        let ticket = batch.submit(Query::Nop).map_err(|error| error.to_string())?;
+        posted.push((ticket, Some(Reply::Done)));
+    }
+    let fence = batch.fence().map_err(|error| error.to_string())?;
+    posted.push((fence, Some(Reply::Epoch(0))));
+    Ok(posted)
+}
+
+fn produce(client: &Client, (seed, rarity): (u64, u32), tasks: u64) -> Result<Books, String> {
     let mut random = Random::new(seed);
     let mut books = Books::default();
     let mut failed = 0_u32;
     let mut open = VecDeque::new();
-    let mut end = |(ticket, expected): (Ticket, Option<Reply>)| {
+    let mut end = |(ticket, expected): Open| {
         let end = ticket.wait(LONG);
         failed = failed.wrapping_add(u32::from(end.is_err()));
         match (end, expected) {
+            (Ok(answer), Some(Reply::Epoch(_))) if matches!(answer.reply, Reply::Epoch(1..)) => {
+                Ok(())
+            }
             (Ok(answer), Some(expected)) if answer.reply != expected => {
                 Err(format!("{:?} and not {expected:?}", answer.reply))
             }
@@ -151,21 +194,28 @@ fn produce(client: &Client, seed: u64, tasks: u64) -> Result<Books, String> {
             _ => Ok(()),
         }
     };
-    for _ in 0..tasks {
-        let priority = Priority::ALL[random.below(5) as usize];
-        let (query, expected) = draw(&mut random, &mut books);
-        let ticket = client.with_priority(priority).submit(query);
-        let ticket = ticket.map_err(|error| error.to_string())?;
-        books.hashes = books.hashes.wrapping_add(hash_of(ticket.task()));
-        open.push_back((ticket, expected));
-        if open.len() > UNDER_WAY
+    while books.tasks < tasks {
+        let posted = if random.below(BATCHES) == 0 {
+            post_batch(client, &mut random)?
+        } else {
+            let priority = Priority::ALL[random.below(5) as usize];
+            let (query, expected) = draw((&mut random, rarity), &mut books);
+            let ticket = client.with_priority(priority).submit(query);
+            vec![(ticket.map_err(|error| error.to_string())?, expected)]
+        };
+        for (ticket, expected) in posted {
+            books.hashes = books.hashes.wrapping_add(hash_of(ticket.task()));
+            books.tasks += 1;
+            books.fences += u32::from(matches!(expected, Some(Reply::Epoch(_))));
+            open.push_back((ticket, expected));
+        }
+        while open.len() > UNDER_WAY
             && let Some(first) = open.pop_front()
         {
             end(first)?;
         }
     }
     open.into_iter().try_for_each(&mut end)?;
-    books.tasks = tasks;
     if failed != books.faults {
         return Err(format!("{failed} faults and not {}", books.faults));
     }

@@ -495,6 +495,10 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         }
     }
     #[inline(always)]
+    unsafe fn tally_word(self, word: *mut u32, value: u32) {
+        store!("red.relaxed.gpu.global.add.u32", reg64 word, value);
+    }
+    #[inline(always)]
     fn fence_system(self) {
         // SAFETY: a fence changes no memory.
         unsafe { asm!("fence.acq_rel.sys;", options(nostack)) };
