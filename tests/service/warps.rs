@@ -1,6 +1,6 @@
 //! The kernel of a GPU's service on simulated warps.
 
 #[test]
-fn blocks_of_two_warps_answer_every_kind_of_query() {
+fn blocks_of_four_warps_answer_every_kind_of_query() {
     seawall_tests::serving::warps::check();
 }

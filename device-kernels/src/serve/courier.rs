@@ -1,11 +1,15 @@
 //! Couriers: from a queue of posts to answers, or to the ring of this machine.
 //!
-//! One warp looks for posts and keeps them in the block's shared memory, and a second one answers
-//! them, so that a look that is still under way delays no answer. A block of one warp does both in
-//! turn. A look is one access to the hosts' memory, a lane at each word of the next post. Two looks
-//! are under way at a time, half of their time apart. After two looks in a row that found a post,
-//! the next ones take several. [All lanes](super::together) answer light work one after the other;
-//! then lanes handle a post each of what is left.
+//! Some warps look for posts and keep what they find in the block's shared memory, and one more
+//! answers it, so that a look that is still under way delays no answer. A block of one warp does
+//! both in turn. A look is one access to the hosts' memory, a lane at each word of the next post,
+//! and takes longer than an answer. Each warp has one look under way: it would wait for all of
+//! them at once. After two looks in a row that found a post, the next ones take several. [All
+//! lanes](super::together) answer light work one after the other; then lanes handle a post each of
+//! what is left.
+//!
+//! Looks of several warps may find the same post. Whoever moves `CLAIMED` from its number on keeps
+//! it, and moves `CAME` once it is in shared memory and all before it have come.
 
 use super::is_over;
 use super::places::{Places, TENANT_WORDS};
@@ -23,8 +27,9 @@ const POSTS: usize = 16;
 const HELD: u32 = 2 * POSTS as u32;
 const _: () = assert!(HELD.is_power_of_two());
 
-/// Half of the time of a look, cycles.
-const HALF_LOOK: u32 = 1_200;
+/// Warps that look at most, and the time of a look, cycles: they begin evenly apart.
+const LOOKERS: u32 = 3;
+const LOOK: u32 = 2_400;
 
 /// Empty looks after which a courier begins to rest between two.
 const PATIENT: u32 = 1 << 14;
@@ -39,10 +44,12 @@ const ANSWERER_REST_NS: u32 = 100;
 /// First word of the block's shared memory that keeps the rights of tenants, after the posts.
 const KEPT: u32 = HELD * POST_WORDS;
 
-/// Words of shared memory that tell how many posts came, how many were answered, and the end.
-const CAME: u32 = KEPT + TENANT_WORDS;
-const ANSWERED: u32 = CAME + 1;
-const OVER: u32 = CAME + 2;
+/// Words of shared memory that tell how many posts were claimed, came and were answered, and the
+/// end.
+const CLAIMED: u32 = KEPT + TENANT_WORDS;
+const CAME: u32 = CLAIMED + 1;
+const ANSWERED: u32 = CLAIMED + 2;
+const OVER: u32 = CLAIMED + 3;
 
 const SHUTDOWN_AT: usize = core::mem::offset_of!(ControlBlock, shutdown) / 4;
 
@@ -50,7 +57,7 @@ const SHUTDOWN_AT: usize = core::mem::offset_of!(ControlBlock, shutdown) / 4;
 #[inline(never)]
 pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout), number: u32) {
     if grid.lane() == 0 {
-        for at in [CAME, ANSWERED, OVER] {
+        for at in [CLAIMED, CAME, ANSWERED, OVER] {
             // SAFETY: a block has far more words.
             unsafe { grid.shared_store(at, 0) };
         }
@@ -61,11 +68,14 @@ pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout), number: u3
         place: serve.queue(grid, number),
         shutdown: serve.device(grid).wrapping_add(SHUTDOWN_AT),
     };
-    let warps = grid.lanes() / G::WARP;
+    let lookers = (grid.lanes() / G::WARP).saturating_sub(1).min(LOOKERS);
     match grid.lane() / G::WARP {
-        0 if warps > 1 => return look_on(queue),
-        0 => take_turns(queue, (serve, layout)),
-        1 => answer_on(queue, (serve, layout)),
+        0 if lookers == 0 => take_turns(queue, (serve, layout)),
+        warp if warp < lookers => {
+            grid.delay(warp * (LOOK / LOOKERS));
+            return look_on(queue, warp);
+        }
+        warp if warp == lookers => answer_on(queue, (serve, layout)),
         _ => return,
     }
     if grid.warp_lane() == 0 {
@@ -74,22 +84,18 @@ pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout), number: u3
 }
 
 /// Looks for posts until the end, and shows both.
-fn look_on<G: Grid>(queue: Queue<G>) {
-    let mut next = 0_u32;
-    let mut in_a_row = 0_u32;
-    loop {
-        let (found, looks) = queue.wait(next, in_a_row >= 2);
-        if found == 0 {
-            break;
+fn look_on<G: Grid>(queue: Queue<G>, looker: u32) {
+    let mut pace = Pace::default();
+    let mut seen = 0_u32;
+    while let Some((first, found)) = queue.look(&mut pace) {
+        if found > 0 {
+            queue.show(CAME, first.wrapping_add(found));
         }
-        next = next.wrapping_add(found);
-        in_a_row = in_a_row_after(in_a_row, looks);
-        // The next look needs room for what it may find.
-        while next.wrapping_sub(queue.shown(ANSWERED)) > HELD - POSTS as u32 {
-            if queue.has_ended(queue.order()) {
-                break;
-            }
+        // While posts crowd, looks of several warps would find the same ones.
+        if looker > 0 && first.wrapping_sub(seen) > 1 {
+            queue.grid.delay(LOOK);
         }
+        seen = first;
     }
     queue.show(OVER, 1);
 }
@@ -119,27 +125,22 @@ fn answer_on<G: Grid>(queue: Queue<G>, (serve, layout): (Serve, Layout)) {
 /// Looks and answers in turn until the end.
 fn take_turns<G: Grid>(queue: Queue<G>, (serve, layout): (Serve, Layout)) {
     let places = places_of(queue.grid, (serve, layout));
-    let mut next = 0_u32;
-    let mut in_a_row = 0_u32;
-    loop {
-        let (found, looks) = queue.wait(next, in_a_row >= 2);
-        if found == 0 {
-            return;
-        }
-        let end = next.wrapping_add(found);
-        answer(queue, (&places, layout), (next, end));
-        next = end;
-        in_a_row = in_a_row_after(in_a_row, looks);
+    let mut pace = Pace::default();
+    while let Some((first, found)) = queue.look(&mut pace) {
+        let end = first.wrapping_add(found);
+        answer(queue, (&places, layout), (first, end));
+        queue.show(CAME, end);
+        queue.show(ANSWERED, end);
     }
 }
 
-/// Looks in a row that found a post, after one that came after so many in vain.
-const fn in_a_row_after(in_a_row: u32, in_vain: u32) -> u32 {
-    if in_vain == 0 {
-        in_a_row.saturating_add(1)
-    } else {
-        1
-    }
+/// How the looks of a warp went.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pace {
+    /// Looks in a row that found a post.
+    in_a_row: u32,
+    /// Looks in a row that did not.
+    in_vain: u32,
 }
 
 fn places_of<G: Grid>(grid: G, (serve, layout): (Serve, Layout)) -> Places<G, true> {
@@ -257,58 +258,44 @@ impl<G: Grid> Queue<G> {
         }
     }
 
-    /// Waits for the post with number `next`: how many have come from it on, whose words are in the
-    /// block's shared memory then, and the looks in vain before. None comes after the end. The
-    /// first look is for several posts if `many`.
+    /// Looks for the next posts once: the number of the first and how many this warp keeps, whose
+    /// words are in the block's shared memory then. `None` after the end; none comes after it.
     #[inline(never)]
-    fn wait(self, next: u32, many: bool) -> (u32, u32) {
-        let grid = self.grid;
-        let lane = grid.warp_lane();
-        let mut in_vain = 0_u32;
-        if many && !self.has_ended(self.order()) {
-            let found = self.take(next, self.heads::<POSTS>(next));
-            if found > 0 {
-                return (found, 0);
-            }
-            in_vain = 1;
+    fn look(self, pace: &mut Pace) -> Option<(u32, u32)> {
+        let next = self.shown(CLAIMED);
+        let order = self.order();
+        let found = if pace.in_a_row >= 2 {
+            self.take(next, self.heads::<POSTS>(next))?
+        } else {
+            self.take(next, self.heads::<1>(next))?
+        };
+        if self.is_end(order) {
+            return None;
         }
-        let mut first = self.word(next, lane);
-        grid.delay(HALF_LOOK);
-        let mut second = self.word(next, lane);
-        // Each has a register of its own, since moving what is under way would wait for it.
-        loop {
-            if let Some(found) = self.judge((next, first), &mut in_vain) {
-                return (found, in_vain);
-            }
-            first = self.word(next, lane);
-            if let Some(found) = self.judge((next, second), &mut in_vain) {
-                return (found, in_vain);
-            }
-            second = self.word(next, lane);
-        }
+        self.rest_after(pace, found);
+        Some((next, found))
     }
 
-    /// Whether a look at post `next` found it, or the end came; else counts the look and may rest.
+    /// Notes what a look found, and rests after many in vain.
     #[inline(always)]
-    fn judge(self, (next, head): (u32, u32), in_vain: &mut u32) -> Option<u32> {
-        let order = self.order();
-        let found = self.take(next, [head]);
-        let is_over = self.has_ended(order);
-        if is_over || found > 0 {
-            return Some(if is_over { 0 } else { found });
+    fn rest_after(self, pace: &mut Pace, found: u32) {
+        if found > 0 {
+            pace.in_a_row = pace.in_a_row.saturating_add(1);
+            pace.in_vain = 0;
+            return;
         }
-        *in_vain = in_vain.saturating_add(1);
-        if *in_vain > PATIENT {
-            self.grid.rest((*in_vain - PATIENT).min(REST_NS));
+        pace.in_a_row = 0;
+        pace.in_vain = pace.in_vain.saturating_add(1);
+        if pace.in_vain > PATIENT {
+            self.grid.rest((pace.in_vain - PATIENT).min(REST_NS));
         } else {
-            self.grid.pause(*in_vain);
+            self.grid.pause(pace.in_vain);
         }
-        None
     }
 
     /// Whether an order is that of the end; the lanes agree, for one tells all.
     #[inline(always)]
-    fn has_ended(self, order: u32) -> bool {
+    fn is_end(self, order: u32) -> bool {
         self.grid.shuffle(u32::from(is_over(order)), 0) != 0
     }
 
@@ -319,36 +306,85 @@ impl<G: Grid> Queue<G> {
         core::array::from_fn(|post| self.word(next.wrapping_add(post as u32), lane))
     }
 
-    /// Number of these posts from number `next` on that have come, of each of which this lane has
-    /// read its first word. Their words are in the block's shared memory then, and shown.
+    /// Keeps those of some posts from number `next` on that have come, of each of which this lane
+    /// has read its first word, unless another warp keeps them. Their number, once all posts before
+    /// have come; `None` at the end.
     #[inline(always)]
-    fn take<const MOST: usize>(self, next: u32, heads: [u32; MOST]) -> u32 {
+    fn take<const MOST: usize>(self, next: u32, heads: [u32; MOST]) -> Option<u32> {
         let mut found = 0;
         for (post, head) in (0..).zip(&heads) {
             let is_here = self.has_come(next.wrapping_add(post), *head);
             found += u32::from(is_here && post == found);
         }
-        if found > 0 {
-            self.show(CAME, next.wrapping_add(found));
+        if found == 0 || !self.claim(next, found) {
+            return Some(0);
         }
-        found
+        let end = next.wrapping_add(found);
+        // Room for what was found.
+        while end.wrapping_sub(self.shown(ANSWERED)) > HELD {
+            if self.is_end(self.order()) {
+                return None;
+            }
+        }
+        for (post, head) in (0..).zip(&heads) {
+            if post < found {
+                self.keep(next.wrapping_add(post), *head);
+            }
+        }
+        while self.shown(CAME) != next {
+            if self.is_end(self.order()) {
+                return None;
+            }
+        }
+        Some(found)
     }
 
-    /// Whether the post with this number has come, which then is in its place of the block's shared
-    /// memory.
+    /// Claims posts from number `next` on for this warp, unless another one did.
+    #[inline(always)]
+    fn claim(self, next: u32, found: u32) -> bool {
+        let mut before = 0;
+        if self.grid.warp_lane() == 0 {
+            let end = next.wrapping_add(found);
+            // SAFETY: `run` wrote the word.
+            before = unsafe {
+                let place = self.grid.place(false, CLAIMED);
+                self.grid.place_swap_if(place, next, end)
+            };
+        }
+        self.grid.shuffle(before, 0) == next
+    }
+
+    /// Whether the post with this number has come.
     #[inline(always)]
     fn has_come(self, number: u32, head: u32) -> bool {
-        let grid = self.grid;
-        let lane = grid.warp_lane();
-        let mut shares = self.keep(number, lane, head);
-        let mut place = lane + G::WARP;
-        while place < POST_WORDS {
-            let word = self.word(number, place);
-            shares = shares.wrapping_add(self.keep(number, place, word));
-            place += G::WARP;
+        let (grid, lane) = (self.grid, self.grid.warp_lane());
+        let mut shares = post::share_of(lane, head);
+        for place in Self::further(lane) {
+            shares = shares.wrapping_add(post::share_of(place, self.word(number, place)));
         }
         let stamp = grid.shuffle(head, 0);
         stamp == post::stamp_of(grid.warp_sum(shares), number)
+    }
+
+    /// Keeps the post with this number, which has come, in shared memory.
+    #[inline(always)]
+    fn keep(self, number: u32, head: u32) {
+        let lane = self.grid.warp_lane();
+        let store = |place: u32, word: u32| {
+            // SAFETY: `HELD` posts are fewer words than a block has.
+            unsafe { self.grid.shared_store(kept_at(number) + place, word) };
+        };
+        store(lane, head);
+        for place in Self::further(lane) {
+            store(place, self.word(number, place));
+        }
+    }
+
+    /// Places of the words of a post that a lane reads besides its first one, if a warp has fewer
+    /// lanes than a post words.
+    #[inline(always)]
+    fn further(lane: u32) -> impl Iterator<Item = u32> {
+        (lane + G::WARP..POST_WORDS).step_by(G::WARP as usize)
     }
 
     #[inline(always)]
@@ -360,14 +396,6 @@ impl<G: Grid> Queue<G> {
             let word = first.wrapping_add(at);
             self.grid.load_word(word, Read::Relaxed, Scope::System)
         }
-    }
-
-    /// Keeps a word in shared memory; its share in the stamp.
-    #[inline(always)]
-    fn keep(self, number: u32, place: u32, word: u32) -> u32 {
-        // SAFETY: `HELD` posts are fewer words than a block has.
-        unsafe { self.grid.shared_store(kept_at(number) + place, word) };
-        post::share_of(place, word)
     }
 
     /// The slot of a post that came.

@@ -202,13 +202,19 @@ impl Sums {
         let rows = context.tables.outgoing(grid);
         let walk = Walk::of(grid, self.totals, damping, nodes);
         let mut tally = Tally::default();
-        team.each_taken(nodes, |node| {
+        let fetch = |node: u32| {
             let sum = wide(grid, self.sums, 2 * node);
+            (
+                sum,
+                self.made.ranks.load_weak(grid, node),
+                rows.row(grid, node),
+            )
+        };
+        team.each_ahead(nodes, fetch, |node, (sum, old, (start, end))| {
             if sum != 0 {
                 self.clear(grid, node);
             }
-            let before = (sum, f32::from_bits(self.made.ranks.load_weak(grid, node)));
-            let (start, end) = rows.row(grid, node);
+            let before = (sum, f32::from_bits(old));
             tally.add(self.made.make(grid, walk, (node, end - start), before));
         });
         add_total(grid, self.totals, CHANGE, tally.change);

@@ -167,8 +167,11 @@ fn post_batch(client: &Client, random: &mut Random) -> Result<Vec<Open>, String>
     let mut posted = Vec::new();
     for _ in 0..random.below(4) {
         batch.set_priority(Priority::ALL[random.below(5) as usize]);
-        let ticket = batch.submit(Query::Nop).map_err(|error| error.to_string())?;
-        posted.push((ticket, Some(Reply::Done)));
+        // A search takes longer than its fence, which asks again until then.
+        let target = random.below(64);
+        let query = Query::Reach { source: 0, target };
+        let ticket = batch.submit(query).map_err(|error| error.to_string())?;
+        posted.push((ticket, Some(Reply::Reached(true))));
     }
     let fence = batch.fence().map_err(|error| error.to_string())?;
     posted.push((fence, Some(Reply::Epoch(0))));

@@ -107,7 +107,7 @@ fn words_of(post: PostRecord) -> [u32; POST_WORDS as usize] {
     words
 }
 
-/// Runs queries of every way through the kernel, by blocks of two warps.
+/// Runs queries of every way through the kernel, by blocks of four warps, of which three look for posts.
 ///
 /// # Panics
 /// If an answer is another one, or lanes do not meet.
@@ -147,7 +147,7 @@ pub fn check() {
     std::thread::scope(|scope| {
         let record = &record;
         scope.spawn(move || {
-            lanes::each((3, 64), 0, |grid| {
+            lanes::each((3, 128), 0, |grid| {
                 // SAFETY: all memory of the record outlives the scope, with these lengths.
                 let served = unsafe { Serve::new(record) };
                 serve::<_, All>(grid, served);
