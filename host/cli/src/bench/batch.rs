@@ -25,6 +25,9 @@ const GRAPHS: [&str; 2] = ["gen:batch:8192:chain:512", "gen:batch:64:chain:64"];
 /// Largest share of the time of the CPU backend, both by wall time.
 const FLOOR: Floor = Floor::Ratio(0.5);
 
+/// Longest time from graphs to results, that of 16 threads.
+const WHOLE: Floor = Floor::Ns(100e6);
+
 /// Adds one row for the loaded batch and one for the whole work, each by wall time, and on a GPU
 /// the device time.
 pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
@@ -46,7 +49,7 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let cpu = work.run(setting, all)?;
     let [loaded, whole] = work.rows(&mega, &cpu);
     setting.push(loaded.with_floor(Some(FLOOR)));
-    setting.push(whole);
+    setting.push(whole.with_floor(Some(WHOLE)));
     let ours = Figure::new(mega.name, mega.loaded.device_ns);
     let launches = Baseline::Missing {
         name: "launches".to_owned(),

@@ -17,6 +17,9 @@ pub(super) struct Spec {
 
 /// Skewed degrees.
 pub(super) const RMAT: Spec = Spec::new("gen:rmat:22:16", "gen:rmat:11:8");
+/// The same, each edge in one direction.
+pub(super) const DIRECTED_RMAT: Spec =
+    Spec::new("gen:rmat-directed:22:16", "gen:rmat-directed:11:8");
 /// Skewed degrees, few enough that their wedges can be counted by one thread.
 pub(super) const SMALL_RMAT: Spec = Spec::new("gen:rmat:18:16", "gen:rmat:9:8");
 /// Even degrees.
@@ -65,6 +68,13 @@ pub(super) fn five_sources(graph: &Graph) -> Vec<u32> {
     FIVE.iter()
         .map(|node| with_edges(graph, node % nodes))
         .collect()
+}
+
+/// Returns `count` sources spread evenly over `graph`, each with edges unless no node has.
+pub(super) fn many_sources(graph: &Graph, count: u32) -> Vec<u32> {
+    let step = (graph.nodes() / count.max(1)).max(1);
+    let spread = (0..count).map(|number| number.wrapping_mul(step) % graph.nodes().max(1));
+    spread.map(|node| with_edges(graph, node)).collect()
 }
 
 /// Returns the first node from `node` on that has edges, wrapping around.

@@ -23,6 +23,7 @@ mod repeated;
 mod row;
 mod section;
 mod setting;
+mod sources;
 mod table;
 mod timing;
 mod wide;
@@ -128,7 +129,9 @@ pub fn run(
             | Section::Cc
             | Section::Triangles
             | Section::Kcore
+            | Section::Vocabulary
             | Section::Cpu => analyses::rows(&mut setting)?,
+            Section::Sources => sources::rows(&mut setting)?,
             Section::Batch => batch::rows(&mut setting)?,
             Section::Wide => wide::rows(&mut setting)?,
             Section::Load => load::rows(&mut setting)?,

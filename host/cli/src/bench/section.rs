@@ -25,6 +25,10 @@ pub enum Section {
     Triangles,
     /// Core numbers.
     Kcore,
+    /// Analyses written in the vocabulary.
+    Vocabulary,
+    /// A thousand searches in one run.
+    Sources,
     /// Many small graphs in one submission.
     Batch,
     /// The CPU backend alone.
@@ -39,7 +43,7 @@ pub enum Section {
 
 impl Section {
     /// Every section in the order of the report.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Barrier,
         Self::Chain,
         Self::Loop,
@@ -49,6 +53,8 @@ impl Section {
         Self::Cc,
         Self::Triangles,
         Self::Kcore,
+        Self::Vocabulary,
+        Self::Sources,
         Self::Batch,
         Self::Cpu,
         Self::Wide,
@@ -76,6 +82,8 @@ impl Section {
             Self::Cc => "Connected components",
             Self::Triangles => "Triangles",
             Self::Kcore => "Core numbers",
+            Self::Vocabulary => "Analyses of the vocabulary",
+            Self::Sources => "Many sources in one run",
             Self::Batch => "Many small graphs in one submission",
             Self::Cpu => "CPU backend",
             Self::Wide => "Wide waves over every edge",
