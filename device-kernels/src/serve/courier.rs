@@ -84,6 +84,7 @@ pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout), number: u3
 }
 
 /// Looks for posts until the end, and shows both.
+#[inline(never)]
 fn look_on<G: Grid>(queue: Queue<G>, looker: u32) {
     let mut pace = Pace::default();
     let mut seen = 0_u32;
@@ -101,6 +102,7 @@ fn look_on<G: Grid>(queue: Queue<G>, looker: u32) {
 }
 
 /// Answers what came until the end.
+#[inline(never)]
 fn answer_on<G: Grid>(queue: Queue<G>, (serve, layout): (Serve, Layout)) {
     let places = places_of(queue.grid, (serve, layout));
     let mut answered = 0_u32;
@@ -108,7 +110,7 @@ fn answer_on<G: Grid>(queue: Queue<G>, (serve, layout): (Serve, Layout)) {
     loop {
         let came = queue.shown(CAME);
         if came != answered {
-            answer(queue, (&places, layout), (answered, came));
+            answer(queue, (places, layout), (answered, came));
             answered = came;
             queue.show(ANSWERED, answered);
             in_vain = 0;
@@ -123,12 +125,13 @@ fn answer_on<G: Grid>(queue: Queue<G>, (serve, layout): (Serve, Layout)) {
 }
 
 /// Looks and answers in turn until the end.
+#[inline(never)]
 fn take_turns<G: Grid>(queue: Queue<G>, (serve, layout): (Serve, Layout)) {
     let places = places_of(queue.grid, (serve, layout));
     let mut pace = Pace::default();
     while let Some((first, found)) = queue.look(&mut pace) {
         let end = first.wrapping_add(found);
-        answer(queue, (&places, layout), (first, end));
+        answer(queue, (places, layout), (first, end));
         queue.show(CAME, end);
         queue.show(ANSWERED, end);
     }
@@ -153,21 +156,21 @@ fn places_of<G: Grid>(grid: G, (serve, layout): (Serve, Layout)) -> Places<G, tr
 #[inline(always)]
 fn answer<G: Grid>(
     queue: Queue<G>,
-    (places, layout): (&Places<G, true>, Layout),
+    (places, layout): (Places<G, true>, Layout),
     (mut next, end): (u32, u32),
 ) {
     while next != end {
         let of_round = end.wrapping_sub(next).min(u32::BITS);
-        // Under way while the posts are read.
-        let epoch = Ring::new(places, layout).epoch_now();
         let mut left = 0_u32;
         for post in 0..of_round {
             let slot = queue.post(next.wrapping_add(post));
-            let is_answered = together::handle(queue.grid, (places, layout), slot, epoch);
+            let is_answered = together::handle(queue.grid, (places, layout), slot);
             left |= u32::from(!is_answered) << post;
         }
         if left != 0 {
-            handle_each(queue, (places, layout), (next, left));
+            // A copy has the address that a call needs, so that the others stay in registers.
+            let again = places;
+            handle_each(queue, (&again, layout), (next, left));
         }
         queue.grid.warp_barrier();
         next = next.wrapping_add(of_round);

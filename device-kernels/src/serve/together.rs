@@ -17,27 +17,24 @@ use seawall_core::protocol::{
 const RECORD: u32 = (size_of::<CompletionWords>() / 4) as u32;
 
 /// Answers the slot of a post that came; false if it is other work than light or its tenant has no
-/// room, and nothing happened. All lanes of the warp call this with the same slot, and an epoch
-/// that was read after it came.
+/// room, and nothing happened. All lanes of the warp call this with the same slot.
 #[inline(always)]
 pub(super) fn handle<G: Grid>(
     grid: G,
-    (places, layout): (&Places<G, true>, Layout),
+    (places, layout): (Places<G, true>, Layout),
     (index, slot): (u32, SlotRecord),
-    epoch: u32,
 ) -> bool {
     if !is_light(&slot) || index >= layout.slots() {
         return false;
     }
-    let words = Together {
-        grid,
-        places: *places,
-    };
+    let words = Together { grid, places };
     let ring = Ring::new(&words, layout);
     if slot.opcode != Kind::Nop.opcode() {
         // The windows as they were when the host posted.
         places.fence();
     }
+    // Under way while the slot is admitted: before the branches above, they would wait for it.
+    let epoch = ring.epoch_now();
     let mut worker = Worker::new(ring, None);
     let Some(claim) = worker.accept(index, &slot) else {
         return false;
@@ -46,7 +43,7 @@ pub(super) fn handle<G: Grid>(
         return false;
     };
     let ending = worker.light_ending(&claim, (result, epoch));
-    let shares = write(grid, places, &ending);
+    let shares = write(grid, &places, &ending);
     // What the lanes wrote comes before the release of the one that tells a batch.
     grid.warp_barrier();
     ring.show_end(&ending, || seal_of_shares(ending.ended, shares));
