@@ -181,6 +181,25 @@ fn paths(((list, _), machine, mut random): (Drawn, u32, Random)) -> Tried {
     )
 }
 
+/// Paths in graphs where few rounds hold most edges, so that nodes pull; one row in a
+/// thousand or so is long enough for a whole block.
+fn pulled((machine, mut random): (u32, Random)) -> Tried {
+    let is_large = random.once_in(3);
+    let list = if is_large {
+        with_hubs(4700, 4, &mut random)
+    } else {
+        with_hubs(90 + random.below(200), 7, &mut random)
+    };
+    let weights = Weights::draw(list.edges.len(), &mut random);
+    let graph = weights.graph(&list).unwrap();
+    let sources = [list.nodes - 1, 3];
+    run_paths(
+        &mut session(&graph, machine),
+        (&graph, &list, &weights),
+        &sources[..1 + random.below(2) as usize],
+    )
+}
+
 /// Analyses of code, on graphs with rows for a lane, a warp and a block.
 fn composed(kind: AnalysisKind, ((list, _), machine, mut random): (Drawn, u32, Random)) -> Tried {
     let weigh = |(from, to): &(u32, u32)| (*from, *to, random.below(9));
@@ -302,6 +321,11 @@ fn paths_and_cores_on_warps_equal_those_of_one_thread() {
 #[test]
 fn paths_of_every_kind_on_warps_equal_an_oracle() {
     each(24, (graphs(70), MACHINES, choices(300)), paths);
+}
+
+#[test]
+fn paths_of_nodes_that_pull_on_warps_equal_an_oracle() {
+    each(12, (MACHINES, choices(300)), pulled);
 }
 
 #[test]

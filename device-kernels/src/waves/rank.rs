@@ -179,8 +179,8 @@ impl Sums {
         let rows = context.tables.outgoing(grid);
         let rank = 1.0 / nodes as f32;
         let mut dangling = 0_u64;
-        team.each_taken(nodes, |node| {
-            let (start, end) = rows.row(grid, node);
+        let fetch = |node: u32| rows.row(grid, node);
+        team.each_ahead(nodes, fetch, |node, (start, end)| {
             self.clear(grid, node);
             let own = self.made.store(grid, (node, end - start), rank);
             dangling = dangling.wrapping_add(own);
