@@ -16,6 +16,7 @@ use seawall::tiles::TileShape;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::composed::{COMPOSED, run_composed};
 use seawall_tests::draw::{self, Limits, UNLIMITED};
+use seawall_tests::forms;
 use seawall_tests::graphs::{EdgeList, with_hubs};
 use seawall_tests::harness::{ANALYSES, Asked, compare, run_analysis, run_ranks, run_script};
 use seawall_tests::lanes;
@@ -39,9 +40,9 @@ fn session(graph: &Graph, machine: u32) -> CpuSession<'_> {
     let session = CpuSession::open(graph, None, LIMITS).unwrap();
     session.with_machine(match machine {
         0 => lanes::run::<1, 32>,
-        1 => lanes::run::<1, 96>,
+        1 => |launch, extra| lanes::run::<1, 96>(&lanes::measured(launch), extra),
         2 => lanes::run::<3, 32>,
-        3 => lanes::run::<2, 64>,
+        3 => |launch, extra| lanes::run::<2, 64>(&lanes::measured(launch), extra),
         // Shared memory as a launch asks for it: more than a block's own.
         _ => |launch, extra| lanes::run::<2, 96>(launch, extra.max(9_000)),
     })
@@ -190,13 +191,18 @@ fn pulled((machine, mut random): (u32, Random)) -> Tried {
     } else {
         with_hubs(90 + random.below(200), 7, &mut random)
     };
-    let weights = Weights::draw(list.edges.len(), &mut random);
+    let count = 0..list.edges.len();
+    let weights = if random.once_in(3) {
+        Weights::Float(count.map(|_| random.below(400) as f32 / 10.0).collect())
+    } else {
+        Weights::Whole(count.map(|_| random.below(40)).collect())
+    };
     let graph = weights.graph(&list).unwrap();
-    let sources = [list.nodes - 1, 3];
+    let source = [0, list.nodes - 1][random.below(2) as usize];
     run_paths(
         &mut session(&graph, machine),
         (&graph, &list, &weights),
-        &sources[..1 + random.below(2) as usize],
+        &[source],
     )
 }
 
@@ -221,6 +227,49 @@ fn hubs((machine, mut random): (u32, Random)) -> Tried {
         AnalysisKind::Colouring,
         &[],
     )
+}
+
+/// Parts for edges of all forms, compared with one lane per block.
+fn forms((machine, mut random): (u32, Random)) -> Tried {
+    let nodes = 100 + random.below(900);
+    let list = with_hubs(nodes, random.below(4), &mut random);
+    let edges: Vec<_> = list
+        .edges
+        .iter()
+        .map(|(from, to)| (*from, *to, random.below(3000)))
+        .collect();
+    let graph = Graph::from_weighted_edges(nodes, &edges, random.once_in(2)).unwrap();
+    let program = forms::program(nodes, &mut random).unwrap();
+    let mut plain = CpuSession::open(&graph, NonZeroUsize::new(1), LIMITS).unwrap();
+    let expected = forms::results(&mut plain, &program)?;
+    let found = forms::results(&mut session(&graph, machine), &program)?;
+    compare_all(&expected, &found)
+}
+
+/// Code that a block does not hold as a whole, compared with one lane per block.
+fn long_code((machine, steps, mut random): (u32, u32, Random)) -> Tried {
+    let nodes = 50 + random.below(200);
+    let list = with_hubs(nodes, random.below(3), &mut random);
+    let graph = list.graph().unwrap();
+    let program = forms::long(nodes, steps).unwrap();
+    let mut plain = CpuSession::open(&graph, NonZeroUsize::new(1), LIMITS).unwrap();
+    let expected = forms::results(&mut plain, &program)?;
+    let found = forms::results(&mut session(&graph, machine), &program)?;
+    compare_all(&expected, &found)
+}
+
+fn compare_all(expected: &[Vec<u32>], found: &[Vec<u32>]) -> Tried {
+    for (number, (expected, found)) in expected.iter().zip(found).enumerate() {
+        let differs = expected
+            .iter()
+            .zip(found)
+            .position(|(one, other)| one != other);
+        if let Some(at) = differs {
+            let (one, other) = (expected[at], found[at]);
+            return Err(format!("result {number}, word {at}: {one} and {other}"));
+        }
+    }
+    Ok(())
 }
 
 /// Random programs.
@@ -309,6 +358,17 @@ fn nodes_of_many_edges_are_coloured_on_warps() {
 }
 
 #[test]
+fn parts_of_all_forms_on_warps_equal_those_of_one_thread() {
+    each(6, (MACHINES, any::<u64>().prop_map(Random::new)), forms);
+}
+
+#[test]
+fn code_that_a_block_does_not_hold_runs_on_warps() {
+    let case = (MACHINES, 40..70_u32, any::<u64>().prop_map(Random::new));
+    each(3, case, long_code);
+}
+
+#[test]
 fn ranks_on_warps_equal_those_of_one_thread() {
     each(12, (graphs(150), MACHINES), ranks);
 }
@@ -319,13 +379,28 @@ fn paths_and_cores_on_warps_equal_those_of_one_thread() {
 }
 
 #[test]
+fn paths_and_cores_of_rich_graphs_on_warps_equal_those_of_one_thread() {
+    let edges = hash_set((0..150_u32, 0..150_u32), 1500..2400);
+    let check = |(edges, machine, random): (HashSet<_>, u32, Random)| {
+        let list = EdgeList {
+            nodes: 150,
+            edges: edges.into_iter().collect(),
+            undirected: true,
+        };
+        rounds(((list, Vec::new()), machine, random))
+    };
+    each(5, (edges, MACHINES, choices(500)), check);
+}
+
+#[test]
 fn paths_of_every_kind_on_warps_equal_an_oracle() {
     each(24, (graphs(70), MACHINES, choices(300)), paths);
 }
 
 #[test]
 fn paths_of_nodes_that_pull_on_warps_equal_an_oracle() {
-    each(12, (MACHINES, choices(300)), pulled);
+    let random = any::<u64>().prop_map(Random::new);
+    each(12, (MACHINES, random), pulled);
 }
 
 #[test]

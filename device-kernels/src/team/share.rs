@@ -93,37 +93,6 @@ impl<G: Grid> Team<G> {
         });
     }
 
-    /// [`Team::each_taken`] in two steps: on a GPU, what `fetch` loads for an item is under
-    /// way while a lane works on its item before. `fetch` must not depend on what `item`
-    /// does to other items, and a lane's last item may be fetched more than once.
-    #[inline(always)]
-    pub fn each_ahead<T>(
-        &self,
-        count: u32,
-        fetch: impl Fn(u32) -> T,
-        mut item: impl FnMut(u32, T),
-    ) {
-        if G::ITEMS != 1 {
-            return self.each_taken(count, |index| item(index, fetch(index)));
-        }
-        let stride = self.size * self.grid.lanes();
-        let mut index = self.rank * self.grid.lanes() + self.grid.lane();
-        if index >= count {
-            return;
-        }
-        let mut fetched = fetch(index);
-        loop {
-            let goes_on = count - index > stride;
-            let next = if goes_on { index + stride } else { index };
-            let coming = fetch(next);
-            item(index, fetched);
-            if !goes_on {
-                return;
-            }
-            (index, fetched) = (next, coming);
-        }
-    }
-
     /// Whether blocks ask for shares of `count` items. Taking a share costs as much as a
     /// few rows, so a share must hold many.
     #[inline(always)]

@@ -114,34 +114,28 @@ pub fn expand<G: Grid>(
     let tile = tile_of(team, source.edges);
     let mut first = u64::from(team.rank()) * u64::from(tile);
     while first < u64::from(source.edges) {
-        let mut at = first as u32;
-        let end = at + (source.edges - at).min(tile);
-        let mut entry = find_row(grid, source, at);
-        while at < end {
-            let share = load_rows(grid, source, (entry, at, end), &row);
-            let visitor = &mut visitor;
-            if share.edges > grid.lanes() && is_together(visitor) {
-                share.visit::<G, EACH>(team, (source, sink), visitor);
-            } else {
-                share.visit::<G, 1>(team, (source, sink), visitor);
-            }
-            grid.block_barrier();
-            entry += share.rows;
-            at += share.edges;
+        let at = first as u32;
+        let edges = (source.edges - at).min(tile);
+        let rows = load_rows(grid, source, (at, edges), &row);
+        let share = Share { at, edges, rows };
+        let visitor = &mut visitor;
+        if edges > grid.lanes() && is_together(visitor) {
+            share.visit::<G, EACH>(team, (source, sink), visitor);
+        } else {
+            share.visit::<G, 1>(team, (source, sink), visitor);
         }
+        grid.block_barrier();
         first += u64::from(team.size()) * u64::from(tile);
     }
 }
-
-/// Edges that each lane of a block takes before the block looks for its next rows.
-const TILE_EACH: u32 = 16;
 
 /// Edges of a share: few enough to keep every block busy.
 #[inline(always)]
 fn tile_of<G: Grid>(team: &Team<G>, edges: u32) -> u32 {
     let lanes = team.grid.lanes();
+    let most = (ROUND_ROWS / lanes).max(1) * lanes;
     let even = edges.div_ceil(team.size()).div_ceil(lanes).max(1);
-    even.min(TILE_EACH) * lanes
+    even.saturating_mul(lanes).min(most)
 }
 
 /// [`Visit::TOGETHER`] of a visitor.
@@ -225,18 +219,19 @@ impl Share {
     }
 }
 
-/// Loads the rows of a share, the queue's edges from `first_edge` on up to `end`, into
-/// shared memory, as far as they fit: the start of each in the share, the difference
-/// between its edges' numbers in the queue and in the graph, and the word that `row`
-/// returns. Entry `first_row` has the first edge.
+/// Loads the rows of a share into shared memory and returns their number: the start of
+/// each in the share, the difference between its edges' numbers in the queue and in the
+/// graph, and the word that `row` returns.
 #[inline(always)]
 fn load_rows<G: Grid>(
     grid: G,
     source: &Source,
-    (first_row, first_edge, end): (u32, u32, u32),
+    (first_edge, edges): (u32, u32),
     row: &impl Fn(u32) -> u32,
-) -> Share {
+) -> u32 {
     let queue = &source.queue;
+    let first_row = find_row(grid, source, first_edge);
+    let end = first_edge + edges;
     let (mut loaded, mut base) = (0, 0);
     loop {
         let at = base + grid.lane();
@@ -260,19 +255,8 @@ fn load_rows<G: Grid>(
         loaded += count;
         base += grid.lanes();
         if count < grid.lanes() || base >= ROUND_ROWS {
-            break;
+            return loaded;
         }
-    }
-    let next = first_row + loaded;
-    let end = if loaded == ROUND_ROWS && next < source.nodes {
-        end.min(queue.prefix.load_weak(grid, next))
-    } else {
-        end
-    };
-    Share {
-        at: first_edge,
-        edges: end - first_edge,
-        rows: loaded,
     }
 }
 

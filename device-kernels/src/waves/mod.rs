@@ -14,6 +14,7 @@ pub mod work;
 pub mod collect;
 pub mod expand;
 mod expand_rows;
+mod expand_warps;
 mod lengths;
 pub mod paths;
 mod pull_paths;

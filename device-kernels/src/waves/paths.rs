@@ -15,6 +15,7 @@
 use super::collect::{append_list, select, select_some};
 use super::expand::{Edges, Visit, expand};
 use super::expand_rows::{are_short, expand_rows};
+use super::expand_warps::{are_many, expand_warps};
 use super::lengths::{Float, Lengths, Whole, Wide};
 use super::pull_paths::pull;
 use super::work::{Past, Round, Work, values_and_work, work_of};
@@ -277,6 +278,8 @@ fn relax<G: Grid, L: Lengths>(
     };
     if are_short::<G>(&source) {
         expand_rows(team, &source, &sink, row, relax);
+    } else if L::WORDS == 1 && are_many(team, &source) {
+        expand_warps(team, &source, &sink, row, relax);
     } else {
         let ahead = |node: u32, edge: u32| {
             distances.prefetch(grid, node * L::WORDS);

@@ -179,8 +179,8 @@ impl Sums {
         let rows = context.tables.outgoing(grid);
         let rank = 1.0 / nodes as f32;
         let mut dangling = 0_u64;
-        let fetch = |node: u32| rows.row(grid, node);
-        team.each_ahead(nodes, fetch, |node, (start, end)| {
+        team.each_taken(nodes, |node| {
+            let (start, end) = rows.row(grid, node);
             self.clear(grid, node);
             let own = self.made.store(grid, (node, end - start), rank);
             dangling = dangling.wrapping_add(own);
@@ -202,19 +202,13 @@ impl Sums {
         let rows = context.tables.outgoing(grid);
         let walk = Walk::of(grid, self.totals, damping, nodes);
         let mut tally = Tally::default();
-        let fetch = |node: u32| {
+        team.each_taken(nodes, |node| {
             let sum = wide(grid, self.sums, 2 * node);
-            (
-                sum,
-                self.made.ranks.load_weak(grid, node),
-                rows.row(grid, node),
-            )
-        };
-        team.each_ahead(nodes, fetch, |node, (sum, old, (start, end))| {
             if sum != 0 {
                 self.clear(grid, node);
             }
-            let before = (sum, f32::from_bits(old));
+            let before = (sum, f32::from_bits(self.made.ranks.load_weak(grid, node)));
+            let (start, end) = rows.row(grid, node);
             tally.add(self.made.make(grid, walk, (node, end - start), before));
         });
         add_total(grid, self.totals, CHANGE, tally.change);
@@ -243,6 +237,10 @@ pub(super) fn settle<G: Grid>(context: &Context<G>, totals: Proven, tolerance: f
 /// `value` in units, rounded down; 0 unless it is a number above 0. Values are below 4,
 /// and processors convert to signed numbers faster.
 #[inline(always)]
+#[expect(
+    clippy::manual_clamp,
+    reason = "what is no number becomes 0 by these two"
+)]
 fn units(value: f32) -> u64 {
     let value = value.max(0.0).min(4.0) * UNITS;
     // SAFETY: a number from 0 to 2^62.

@@ -219,12 +219,12 @@ impl<G: Grid> Pass<G> {
         while edge < end {
             let from = context.tables.incoming(self.grid).target(self.grid, edge);
             let share = f32::from_bits(self.before.load_weak(self.grid, from));
-            sum = sum.wrapping_add(self.scale.units(share));
+            sum = sum.wrapping_add(self.scale.bounded_units(share));
             edge += 1;
         }
         for (k, share) in shares.into_iter().enumerate() {
             let share = if end - start > k as u32 { share } else { 0 };
-            sum = sum.wrapping_add(self.scale.units(f32::from_bits(share)));
+            sum = sum.wrapping_add(self.scale.bounded_units(f32::from_bits(share)));
         }
         sum
     }
