@@ -168,7 +168,10 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
         for at in 0..count {
             // SAFETY: `at` is below `LONG_MAX`.
             let node = unsafe { LONG_NODES.load(grid, at) };
-            let found = self.long(self.row(node), marks);
+            // Its distance falls meanwhile, and the lanes of a warp must agree on it.
+            let mut row = self.row(node);
+            (row.end, row.length) = (grid.shuffle(row.end, 0), grid.shuffle(row.length, 0));
+            let found = self.long(row, marks);
             append_rows(team, sink, &found);
         }
     }
