@@ -52,6 +52,20 @@
 //! with a harmless value instead of branching. Several accesses are then in flight
 //! together; after a branch, each would wait for the one before.
 //!
+//! Loads that come first are not yet in flight together: `ptxas` moves what uses a load up
+//! to it, also in front of the next load, where registers are scarce or it believes so. It
+//! does not move it across a branch. So a branch that is needed anyway, such as a loop for
+//! rows that are longer than most, stands between loads and what uses them; or a loop
+//! loads what its next item needs, which nothing uses before the loop's own branch
+//! (`Team::each_ahead`).
+//!
+//! # `PREDICATED`
+//!
+//! An access that some lanes leave out, one of several that are to be in flight together,
+//! is a method that ends in `_if`. A branch around it makes its result a choice between
+//! two registers, and that choice waits for the access before the next one begins: four
+//! atomic operations in a row took four times as long as one.
+//!
 //! # `CONVERGE`
 //!
 //! Operations of all lanes are intrinsics and not assembly, so that LLVM neither moves

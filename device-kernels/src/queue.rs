@@ -111,6 +111,45 @@ pub struct Found<const K: usize> {
     pub degrees: [u32; K],
 }
 
+/// Ends of the rows of finds, which may still be under way: codegen rule
+/// `LOADS_TOGETHER`.
+#[derive(Clone, Copy, Debug)]
+pub struct Ends<const K: usize> {
+    starts: [u32; K],
+    ends: [u32; K],
+}
+
+impl<const K: usize> Ends<K> {
+    /// Fetches the ends of the rows of `finds`.
+    #[inline(always)]
+    pub fn fetch<G: Grid>(grid: G, rows: Csr, finds: &Finds<K>) -> Self {
+        let (mut starts, mut ends) = ([0; K], [0; K]);
+        for k in 0..K {
+            let counts = finds.mask >> k & 1 != 0;
+            (starts[k], ends[k]) = rows.row_if(grid, counts, finds.nodes[k]);
+        }
+        Self { starts, ends }
+    }
+
+    /// Some of the finds, or all, with their rows. Nodes without edges are left out.
+    #[inline(always)]
+    #[must_use]
+    pub fn found(self, finds: &Finds<K>) -> Found<K> {
+        let mut found = Found {
+            finds: *finds,
+            starts: self.starts,
+            degrees: [0; K],
+        };
+        for k in 0..K {
+            found.degrees[k] = self.ends[k] - self.starts[k];
+            if found.degrees[k] == 0 {
+                found.finds.mask &= !(1 << k);
+            }
+        }
+        found
+    }
+}
+
 impl Found<1> {
     /// No finds.
     pub const NONE: Self = Self {
@@ -142,22 +181,7 @@ impl<const K: usize> Found<K> {
     /// a queue has work.
     #[inline(always)]
     pub fn look_up<G: Grid>(grid: G, rows: Csr, finds: &Finds<K>) -> Self {
-        let mut found = Self {
-            finds: *finds,
-            starts: [0; K],
-            degrees: [0; K],
-        };
-        for k in 0..K {
-            if finds.mask >> k & 1 != 0 {
-                let (start, end) = rows.row(grid, finds.nodes[k]);
-                found.starts[k] = start;
-                found.degrees[k] = end - start;
-                if end == start {
-                    found.finds.mask &= !(1 << k);
-                }
-            }
-        }
-        found
+        Ends::fetch(grid, rows, finds).found(finds)
     }
 
     /// Find `k` as a row.

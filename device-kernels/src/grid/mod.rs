@@ -348,6 +348,62 @@ pub unsafe trait Grid: Copy {
     /// `word` must be valid for reads.
     unsafe fn poll(self, word: *const u32) -> u32;
 
+    /// [`Grid::constant`] if `wanted`, else `otherwise`; a branch only where branches are
+    /// cheap: codegen rule `PREDICATED`.
+    ///
+    /// # Safety
+    /// As [`Grid::constant`] if `wanted`.
+    #[inline(always)]
+    unsafe fn constant_if(self, wanted: bool, word: *const u32, otherwise: u32) -> u32 {
+        if wanted {
+            // SAFETY: by this method's contract.
+            unsafe { self.constant(word) }
+        } else {
+            otherwise
+        }
+    }
+    /// [`Grid::load_weak`] as [`Grid::constant_if`].
+    ///
+    /// # Safety
+    /// As [`Grid::load_weak`] if `wanted`.
+    #[inline(always)]
+    unsafe fn load_weak_if(self, wanted: bool, word: *const u32, otherwise: u32) -> u32 {
+        if wanted {
+            // SAFETY: by this method's contract.
+            unsafe { self.load_weak(word) }
+        } else {
+            otherwise
+        }
+    }
+    /// [`Grid::min`] of `values[0]`, as [`Grid::constant_if`] with `values[1]` otherwise.
+    ///
+    /// # Safety
+    /// As [`Grid::min`] if `wanted`.
+    #[inline(always)]
+    unsafe fn min_if(self, wanted: bool, word: *mut u32, values: [u32; 2]) -> u32 {
+        let [value, otherwise] = values;
+        if wanted {
+            // SAFETY: by this method's contract.
+            unsafe { self.min(word, value) }
+        } else {
+            otherwise
+        }
+    }
+    /// [`Grid::or`] of `values[0]`, as [`Grid::constant_if`] with `values[1]` otherwise.
+    ///
+    /// # Safety
+    /// As [`Grid::or`] if `wanted`.
+    #[inline(always)]
+    unsafe fn or_if(self, wanted: bool, word: *mut u32, values: [u32; 2]) -> u32 {
+        let [value, otherwise] = values;
+        if wanted {
+            // SAFETY: by this method's contract.
+            unsafe { self.or(word, value) }
+        } else {
+            otherwise
+        }
+    }
+
     /// Reads a word that a host may write, or that this machine's workers alone share, in this
     /// order.
     ///

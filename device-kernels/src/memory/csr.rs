@@ -39,6 +39,22 @@ impl Csr {
         )
     }
 
+    /// [`Csr::row`] if `wanted`, else a row without edges.
+    #[inline(always)]
+    pub fn row_if<G: Grid>(self, grid: G, wanted: bool, node: u32) -> (u32, u32) {
+        (
+            self.offsets.constant_if(grid, wanted, node, 0),
+            self.offsets
+                .constant_if(grid, wanted, node.wrapping_add(1), 0),
+        )
+    }
+
+    /// [`Csr::target`] if `wanted`, else node 0.
+    #[inline(always)]
+    pub fn target_if<G: Grid>(self, grid: G, wanted: bool, edge: u32) -> u32 {
+        self.targets.constant_if(grid, wanted, edge, 0)
+    }
+
     /// Targets of four edges from `edge` on, which is a multiple of four.
     #[inline(always)]
     pub fn targets4<G: Grid>(self, grid: G, edge: u32) -> [u32; 4] {

@@ -48,6 +48,41 @@ impl Proven {
         unsafe { grid.constant(self.place(index)) }
     }
 
+    /// The place of a word that is in range if it is `wanted`.
+    #[inline(always)]
+    fn place_if(self, wanted: bool, index: u32) -> *mut u32 {
+        debug_assert!(!wanted || index < self.len, "word {index} of {}", self.len);
+        self.base.wrapping_add(index as usize)
+    }
+
+    /// See [`Grid::constant_if`].
+    #[inline(always)]
+    pub fn constant_if<G: Grid>(self, grid: G, wanted: bool, index: u32, otherwise: u32) -> u32 {
+        // SAFETY: a wanted word is in the array and constant, as `proven` promises.
+        unsafe { grid.constant_if(wanted, self.place_if(wanted, index), otherwise) }
+    }
+
+    /// See [`Grid::load_weak_if`].
+    #[inline(always)]
+    pub fn load_weak_if<G: Grid>(self, grid: G, wanted: bool, index: u32, otherwise: u32) -> u32 {
+        // SAFETY: a wanted word is in the array, as `proven` promises.
+        unsafe { grid.load_weak_if(wanted, self.place_if(wanted, index), otherwise) }
+    }
+
+    /// See [`Grid::min_if`].
+    #[inline(always)]
+    pub fn min_if<G: Grid>(self, grid: G, wanted: bool, index: u32, values: [u32; 2]) -> u32 {
+        // SAFETY: a wanted word is in the array, as `proven` promises.
+        unsafe { grid.min_if(wanted, self.place_if(wanted, index), values) }
+    }
+
+    /// See [`Grid::or_if`].
+    #[inline(always)]
+    pub fn or_if<G: Grid>(self, grid: G, wanted: bool, index: u32, values: [u32; 2]) -> u32 {
+        // SAFETY: a wanted word is in the array, as `proven` promises.
+        unsafe { grid.or_if(wanted, self.place_if(wanted, index), values) }
+    }
+
     /// See [`Grid::constant4`]; `index` is a multiple of four.
     #[inline(always)]
     pub fn constant4<G: Grid>(self, grid: G, index: u32) -> [u32; 4] {

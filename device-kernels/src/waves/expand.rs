@@ -1,17 +1,16 @@
-//! Fills the queue of the next round, and shares out the edges of this one.
+//! Shares out the edges of a round.
 //!
-//! Queue places and the edges before them come from one atomic addition, so a block finds
-//! the first row of its share by a search, whatever the degrees are. The caller decides
-//! what happens at an edge.
+//! A queue's entries know how many edges come before theirs, so a block finds the first
+//! row of its share by a search, whatever the degrees are. The caller decides what happens
+//! at an edge.
 
+use super::collect::{Held, append, append_rows};
 use super::work::{Sink, Source};
 use crate::block::owner;
 use crate::grid::Grid;
-use crate::memory::{Proven, Words};
-use crate::queue::{Finds, Found, enqueue};
+use crate::queue::{Ends, Finds};
 use crate::shared::{ROUND_ROWS, ROUND_SHIFTS, ROUND_STARTS, ROUND_VALUES};
 use crate::team::Team;
-use seawall_core::abi::work::WORK_EDGES;
 
 /// Queue entries by which a one-lane block fetches rows ahead of their use.
 const AHEAD: u32 = 8;
@@ -37,11 +36,26 @@ pub trait Visit {
     /// Whether accesses of several edges overlap, so that a lane takes as many at a time.
     const TOGETHER: bool;
 
-    /// Visits edges; returns a bit for each whose target goes to the sink.
+    /// Visits edges; returns a bit for each whose target is to go to the sink.
     fn visit<const K: usize>(&mut self, edges: &Edges<K>) -> u32;
+
+    /// [`Visit::visit`] for neighbouring edges of one node, where few are visited in vain.
+    #[inline(always)]
+    fn visit_row<const K: usize>(&mut self, edges: &Edges<K>) -> u32 {
+        self.visit(edges)
+    }
+
+    /// Returns those of the `picked` nodes that go to the sink, since no other lane has
+    /// picked them before.
+    #[inline(always)]
+    fn claim<const K: usize>(&self, nodes: &[u32; K], picked: u32) -> u32 {
+        let _ = nodes;
+        picked
+    }
 }
 
 impl<const K: usize> Edges<K> {
+    /// No edges.
     pub(super) const NONE: Self = Self {
         to: [0; K],
         index: [0; K],
@@ -57,165 +71,26 @@ impl<const K: usize> Edges<K> {
     }
 }
 
-/// Appends every lane's finds to the sink, with one atomic addition per warp; nodes
-/// without edges are left out. A warp operation.
+/// [`append`] for nodes that a visitor picked. Their rows are fetched while it claims them:
+/// codegen rule `LOADS_TOGETHER`.
 #[inline(always)]
-fn append<G: Grid, const K: usize>(team: &Team<G>, sink: &Sink, finds: &Finds<K>) {
-    if team.grid.ballot(finds.mask != 0) != 0 {
-        append_rows(team, sink, &Found::look_up(team.grid, sink.rows, finds));
-    }
-}
-
-/// [`append`] for finds whose rows are known.
-#[inline(always)]
-pub(super) fn append_rows<G: Grid, const K: usize>(team: &Team<G>, sink: &Sink, found: &Found<K>) {
-    let grid = team.grid;
-    if grid.ballot(found.finds.mask != 0) == 0 {
-        return;
-    }
-    enqueue(grid, sink.queue, found, |nodes, edges| {
-        let packed = u64::from(nodes) << 32 | u64::from(edges);
-        let previous = sink.counters.add_wide(grid, WORK_EDGES, packed);
-        sink.tag.raise(grid);
-        ((previous >> 32) as u32, previous as u32)
-    });
-}
-
-/// Appends the nodes below `count` that `wanted` accepts by their word in `values`.
-/// All lanes of the team take part.
-#[inline(always)]
-pub fn select<G: Grid>(
+pub(super) fn append_picked<G: Grid, const K: usize>(
     team: &Team<G>,
-    (values, count): (Proven, u32),
     sink: &Sink,
-    mut wanted: impl FnMut(u32, u32) -> bool,
+    visitor: &impl Visit,
+    picked: &Finds<K>,
 ) {
     let grid = team.grid;
-    if G::WARP == 1 {
-        let mut held = Held::default();
-        team.each(count, |node| {
-            if wanted(node, values.load_weak(grid, node)) {
-                held.add(team, sink, node);
-            }
-        });
-        append(team, sink, &held.finds);
+    if grid.ballot(picked.mask != 0) == 0 {
         return;
     }
-    // A lane takes neighbouring nodes, so one access brings their words.
-    const EACH: u32 = 4;
-    let tile = grid.lanes() * EACH;
-    let mut base = team.rank() * tile;
-    while base < count {
-        let first = base.saturating_add(grid.lane() * EACH);
-        let here = count.saturating_sub(first).min(EACH);
-        let mut words = [0; EACH as usize];
-        if here == EACH {
-            words = values.load_weak4(grid, first);
-        } else {
-            for k in 0..EACH {
-                if k < here {
-                    words[k as usize] = values.load_weak(grid, first + k);
-                }
-            }
-        }
-        let mut finds = Finds::<{ EACH as usize }>::NONE;
-        for k in 0..EACH {
-            let node = first.saturating_add(k);
-            finds.nodes[k as usize] = node;
-            if k < here {
-                finds.mask |= u32::from(wanted(node, words[k as usize])) << k;
-            }
-        }
-        append(team, sink, &finds);
-        base = base.saturating_add(team.size() * tile);
-    }
-}
-
-/// [`select`] in one-lane blocks, while nobody writes `values`: words are read sixteen at
-/// a time, and `may` tells by a word alone whether its node can be wanted.
-#[inline(always)]
-pub fn select_some<G: Grid>(
-    team: &Team<G>,
-    (values, count): (Proven, u32),
-    sink: &Sink,
-    may: impl Fn(u32) -> bool,
-    mut wanted: impl FnMut(u32, u32) -> bool,
-) {
-    const EACH: u32 = 16;
-    let grid = team.grid;
-    let mut held = Held::default();
-    let mut take = |node: u32| {
-        if wanted(node, values.constant(grid, node)) {
-            held.add(team, sink, node);
-        }
+    let ends = Ends::fetch(grid, sink.rows, picked);
+    let claimed = Finds {
+        mask: visitor.claim(&picked.nodes, picked.mask),
+        ..*picked
     };
-    team.each(count.div_ceil(EACH), |part| {
-        let first = part * EACH;
-        if count - first < EACH {
-            (first..count).for_each(&mut take);
-            return;
-        }
-        // No branch in the loop, so that the comparisons are vectors.
-        let mut any = false;
-        for k in 0..EACH {
-            any |= may(values.constant(grid, first + k));
-        }
-        if any {
-            (first..first + EACH).for_each(&mut take);
-        }
-    });
-    append(team, sink, &held.finds);
-}
-
-/// Appends the nodes of `list` that `wanted` accepts. All lanes of the team take part.
-/// Lists are short, so each warp appends its lanes' finds at once.
-#[inline(always)]
-pub fn append_list<G: Grid>(
-    team: &Team<G>,
-    list: Words,
-    sink: &Sink,
-    wanted: impl Fn(u32) -> bool,
-) {
-    let lanes = team.grid.lanes();
-    let mut base = team.rank() * lanes;
-    while base < list.len() {
-        let at = base + team.grid.lane();
-        let mut finds = Finds::<1>::NONE;
-        if at < list.len() {
-            finds.nodes[0] = list.load_weak(team.grid, at);
-            finds.mask = u32::from(wanted(finds.nodes[0]));
-        }
-        append(team, sink, &finds);
-        base += team.size() * lanes;
-    }
-}
-
-/// Finds that a one-lane block holds back until an append pays.
-#[derive(Debug)]
-struct Held {
-    finds: Finds<32>,
-    count: u32,
-}
-
-impl Default for Held {
-    fn default() -> Self {
-        Self {
-            finds: Finds::NONE,
-            count: 0,
-        }
-    }
-}
-
-impl Held {
-    #[inline(always)]
-    fn add<G: Grid>(&mut self, team: &Team<G>, sink: &Sink, node: u32) {
-        self.finds.nodes[self.count as usize & 31] = node;
-        self.finds.mask |= 1 << self.count;
-        self.count += 1;
-        if self.count == 32 {
-            append(team, sink, &self.finds);
-            (self.finds.mask, self.count) = (0, 0);
-        }
+    if grid.ballot(claimed.mask != 0) != 0 {
+        append_rows(team, sink, &ends.found(&claimed));
     }
 }
 
@@ -290,11 +165,11 @@ impl Share {
         let mut base = 0;
         while base < self.edges {
             let taken = self.edges_from::<G, K>(team.grid, source, base);
-            let finds = Finds {
+            let picked = Finds {
                 nodes: taken.to,
                 mask: visitor.visit(&taken),
             };
-            append(team, sink, &finds);
+            append_picked(team, sink, visitor, &picked);
             base += K as u32 * team.grid.lanes();
         }
     }
@@ -306,19 +181,18 @@ impl Share {
         let owners = self.owners::<G, K>(grid, number);
         let mut edges = Edges::NONE;
         for (k, owner) in owners.iter().enumerate() {
-            if number(k) < self.edges {
-                // SAFETY: an owner is below `rows`, at most `ROUND_ROWS`.
-                let (shift, value) = unsafe {
-                    (
-                        ROUND_SHIFTS.load(grid, *owner),
-                        ROUND_VALUES.load(grid, *owner),
-                    )
-                };
-                edges.index[k] = (self.at + number(k)).wrapping_add(shift);
-                edges.value[k] = value;
-                edges.to[k] = source.rows.target(grid, edges.index[k]);
-                edges.mask |= 1 << k;
-            }
+            // SAFETY: an owner is below `rows`, at most `ROUND_ROWS`.
+            let (shift, value) = unsafe {
+                (
+                    ROUND_SHIFTS.load(grid, *owner),
+                    ROUND_VALUES.load(grid, *owner),
+                )
+            };
+            let is_edge = number(k) < self.edges;
+            edges.index[k] = self.at.wrapping_add(number(k)).wrapping_add(shift);
+            edges.value[k] = value;
+            edges.to[k] = source.rows.target_if(grid, is_edge, edges.index[k]);
+            edges.mask |= u32::from(is_edge) << k;
         }
         edges
     }
@@ -365,10 +239,10 @@ fn load_rows<G: Grid>(
         let mut inside = false;
         if entry < source.nodes && at < ROUND_ROWS {
             let prefix = queue.prefix.load_weak(grid, entry);
+            let node = queue.nodes.load_weak(grid, entry);
+            let start = queue.starts.load_weak(grid, entry);
             inside = prefix < end;
             if inside {
-                let node = queue.nodes.load_weak(grid, entry);
-                let start = queue.starts.load_weak(grid, entry);
                 // SAFETY: `at` was checked against `ROUND_ROWS`.
                 unsafe {
                     ROUND_STARTS.store(grid, at, prefix.saturating_sub(first_edge));
@@ -459,7 +333,7 @@ fn walk<G: Grid>(
                 value: [value],
                 mask: 1,
             };
-            if visitor.visit(&edge) != 0 {
+            if visitor.visit(&edge) != 0 && visitor.claim(&[to], 1) != 0 {
                 held.add(team, sink, to);
             }
             at += 1;

@@ -5,30 +5,17 @@
 //! does, costs a search over the queue and block barriers, which short rows never earn
 //! back.
 
-use super::expand::append_rows;
+use super::expand::{Edges, Visit, append_picked};
 use super::work::{Sink, Source};
 use crate::grid::Grid;
-use crate::queue::{Finds, Found, Row, SERIAL, first_node};
+use crate::queue::{Finds, Row, SERIAL, first_node};
 use crate::team::Team;
 
 /// Edges of a node that a lane has in flight at a time.
-pub(super) const BATCH: usize = 4;
+const BATCH: usize = 4;
 
 /// Average degree of a queue up to which rows count as short.
 const SHORT: u32 = 8;
-
-/// Up to [`BATCH`] neighbouring edges of one node.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Batch {
-    /// Nodes that they enter.
-    pub(super) to: [u32; BATCH],
-    /// Number of edges.
-    pub(super) count: u32,
-    /// Number of the first in the rows.
-    pub(super) first: u32,
-    /// The word that the row's visitor returned for the node that they leave.
-    pub(super) value: u32,
-}
 
 /// Whether the rows of `source` are short.
 #[inline(always)]
@@ -36,15 +23,15 @@ pub(super) fn are_short<G: Grid>(source: &Source) -> bool {
     G::WARP != 1 && source.edges / SHORT <= source.nodes
 }
 
-/// Calls `row` for every queued node and `edges` for its edges; the targets
-/// whose bits `edges` returns go to the sink. All lanes of the team take part.
+/// Calls `row` for every queued node and `visitor` for its edges; the targets that it
+/// picks and claims go to the sink. All lanes of the team take part.
 #[inline(always)]
 pub(super) fn expand_rows<G: Grid>(
     team: &Team<G>,
     source: &Source,
     sink: &Sink,
     row: impl Fn(u32) -> u32,
-    mut edges: impl FnMut(&Batch) -> u32,
+    mut visitor: impl Visit,
 ) {
     let grid = team.grid;
     let mut base = first_node(team);
@@ -69,7 +56,7 @@ pub(super) fn expand_rows<G: Grid>(
             while first < end {
                 let at = first.saturating_add(grid.warp_lane());
                 let count = u32::from(at < end);
-                take(team, source, sink, (at, count, value), &mut edges);
+                take(team, source, sink, (at, count, value), &mut visitor);
                 first = first.saturating_add(G::WARP);
             }
         }
@@ -78,7 +65,7 @@ pub(super) fn expand_rows<G: Grid>(
         }
         while grid.ballot(own.start < own.end) != 0 {
             let count = (own.end - own.start).min(BATCH as u32);
-            take(team, source, sink, (own.start, count, value), &mut edges);
+            take(team, source, sink, (own.start, count, value), &mut visitor);
             own.start += count;
         }
         base = base.saturating_add(stride);
@@ -92,23 +79,22 @@ fn take<G: Grid>(
     source: &Source,
     sink: &Sink,
     (first, count, value): (u32, u32, u32),
-    edges: &mut impl FnMut(&Batch) -> u32,
+    visitor: &mut impl Visit,
 ) {
-    let grid = team.grid;
-    let mut batch = Batch {
-        to: [0; BATCH],
-        count,
-        first,
-        value,
+    let mut edges = Edges::<BATCH> {
+        value: [value; BATCH],
+        mask: (1 << count) - 1,
+        ..Edges::NONE
     };
     for k in 0..BATCH {
-        if (k as u32) < count {
-            batch.to[k] = source.rows.target(grid, first + k as u32);
-        }
+        edges.index[k] = first.wrapping_add(k as u32);
+        edges.to[k] = source
+            .rows
+            .target_if(team.grid, edges.has(k), edges.index[k]);
     }
-    let finds = Finds {
-        nodes: batch.to,
-        mask: edges(&batch),
+    let picked = Finds {
+        nodes: edges.to,
+        mask: visitor.visit_row(&edges),
     };
-    append_rows(team, sink, &Found::look_up(grid, sink.rows, &finds));
+    append_picked(team, sink, visitor, &picked);
 }

@@ -8,7 +8,8 @@
 //! Finds wait in shared memory until there is one for each lane. Their rows are then
 //! looked up together, and one atomic addition makes room for all of them.
 
-use super::expand::{Edges, Visit, append_rows};
+use super::collect::append_rows;
+use super::expand::{Edges, Visit};
 use super::work::{Sink, Source};
 use crate::grid::Grid;
 use crate::queue::{Finds, Found};
@@ -58,7 +59,11 @@ pub(super) fn expand_warps<G: Grid>(
             let stop = end.min(rows.end);
             while at < stop {
                 let taken = rows.edges::<G, EACH>(grid, source, (at, stop - at));
-                pending.add(grid, &taken.to, visitor.visit(&taken));
+                let mut found = visitor.visit(&taken);
+                if grid.ballot(found != 0) != 0 {
+                    found = visitor.claim(&taken.to, found);
+                }
+                pending.add(grid, &taken.to, found);
                 pending.append(team, sink, G::WARP);
                 at += (stop - at).min(EACH as u32 * G::WARP);
             }
@@ -140,10 +145,9 @@ impl Rows {
         }
         // Codegen rule `LOADS_TOGETHER`.
         for k in 0..K {
-            if k as u32 * G::WARP + grid.warp_lane() < left {
-                edges.to[k] = source.rows.target(grid, edges.index[k]);
-                edges.mask |= 1 << k;
-            }
+            let is_edge = k as u32 * G::WARP + grid.warp_lane() < left;
+            edges.to[k] = source.rows.target_if(grid, is_edge, edges.index[k]);
+            edges.mask |= u32::from(is_edge) << k;
         }
         edges
     }

@@ -21,15 +21,17 @@ pub(super) trait Lengths: Copy {
     /// The length of a path over an edge, from the word that travels with it and its
     /// weight; [`Lengths::NEVER`] if there is no such number.
     fn sum<G: Grid>(self, grid: G, distances: Proven, edge: (u32, u32)) -> Self::Length;
-    /// A distance that `node` has or had.
-    fn seen<G: Grid>(self, grid: G, distances: Proven, node: u32) -> Self::Length;
-    /// Lowers the distance of `node` and returns the previous one.
-    fn lower<G: Grid>(
+    /// A distance that `node` has or had, if `wanted`, else the least distance: codegen rule
+    /// `PREDICATED`.
+    fn seen_if<G: Grid>(self, grid: G, distances: Proven, wanted: bool, node: u32) -> Self::Length;
+    /// Lowers the distance of `node` to `length` and returns the previous one, if `wanted`;
+    /// else returns the least distance: codegen rule `PREDICATED`.
+    fn lower_if<G: Grid>(
         self,
         grid: G,
         distances: Proven,
-        node: u32,
-        length: Self::Length,
+        wanted: bool,
+        lower: (u32, Self::Length),
     ) -> Self::Length;
     /// Puts `node` at distance 0.
     fn start<G: Grid>(self, grid: G, distances: Proven, node: u32);
@@ -42,6 +44,8 @@ pub(super) trait Lengths: Copy {
     fn bound(self, least: u32, width: u32) -> u32;
     /// A third of a width, at least the least one.
     fn third(self, width: u32) -> u32;
+    /// Eight times a width.
+    fn wider(self, width: u32) -> u32;
 }
 
 /// The sums of distances of one word; all else about such distances is the same.
@@ -55,6 +59,14 @@ pub(super) trait OneWord: Copy {
     fn bound(least: u32, width: u32) -> u32;
     /// A third of a width, at least the least one.
     fn third(width: u32) -> u32;
+    /// Eight times a width.
+    fn wider(width: u32) -> u32;
+    /// The number for [`OneWord::may_lower`] of a node at `length`, given the `nearest` node
+    /// that a path to it may come from.
+    fn limit(nearest: u32, length: u32) -> u32;
+    /// Whether an edge of `weight` may lower the distance of the node of that limit; never
+    /// if the limit is 0.
+    fn may_lower(nearest: u32, weight: u32, limit: u32) -> bool;
 }
 
 /// A whole number. A path of length `u32::MAX` or more is none.
@@ -75,6 +87,18 @@ impl OneWord for Whole {
     #[inline(always)]
     fn third(width: u32) -> u32 {
         (width / 3).max(1)
+    }
+    #[inline(always)]
+    fn wider(width: u32) -> u32 {
+        width.saturating_mul(8)
+    }
+    #[inline(always)]
+    fn limit(nearest: u32, length: u32) -> u32 {
+        length.saturating_sub(nearest)
+    }
+    #[inline(always)]
+    fn may_lower(_: u32, weight: u32, limit: u32) -> bool {
+        weight < limit
     }
 }
 
@@ -105,6 +129,18 @@ impl OneWord for Float {
     fn third(width: u32) -> u32 {
         (f32::from_bits(width) / 3.0).to_bits().max(1)
     }
+    #[inline(always)]
+    fn wider(width: u32) -> u32 {
+        (f32::from_bits(width) * 8.0).to_bits()
+    }
+    #[inline(always)]
+    fn limit(_: u32, length: u32) -> u32 {
+        length
+    }
+    #[inline(always)]
+    fn may_lower(nearest: u32, weight: u32, limit: u32) -> bool {
+        <Self as OneWord>::add(nearest, weight) < limit
+    }
 }
 
 impl<W: OneWord> Lengths for W {
@@ -121,12 +157,18 @@ impl<W: OneWord> Lengths for W {
         W::add(before, weight)
     }
     #[inline(always)]
-    fn seen<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u32 {
-        distances.load_weak(grid, node)
+    fn seen_if<G: Grid>(self, grid: G, distances: Proven, wanted: bool, node: u32) -> u32 {
+        distances.load_weak_if(grid, wanted, node, 0)
     }
     #[inline(always)]
-    fn lower<G: Grid>(self, grid: G, distances: Proven, node: u32, length: u32) -> u32 {
-        distances.min(grid, node, length)
+    fn lower_if<G: Grid>(
+        self,
+        grid: G,
+        distances: Proven,
+        wanted: bool,
+        (node, length): (u32, u32),
+    ) -> u32 {
+        distances.min_if(grid, wanted, node, [length, 0])
     }
     #[inline(always)]
     fn start<G: Grid>(self, grid: G, distances: Proven, node: u32) {
@@ -147,6 +189,10 @@ impl<W: OneWord> Lengths for W {
     #[inline(always)]
     fn third(self, width: u32) -> u32 {
         W::third(width)
+    }
+    #[inline(always)]
+    fn wider(self, width: u32) -> u32 {
+        W::wider(width)
     }
 }
 
@@ -179,12 +225,26 @@ impl Lengths for Wide {
             .saturating_add(u64::from(weight))
     }
     #[inline(always)]
-    fn seen<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u64 {
-        distances.load_wide(grid, 2 * node)
+    fn seen_if<G: Grid>(self, grid: G, distances: Proven, wanted: bool, node: u32) -> u64 {
+        if wanted {
+            distances.load_wide(grid, 2 * node)
+        } else {
+            0
+        }
     }
     #[inline(always)]
-    fn lower<G: Grid>(self, grid: G, distances: Proven, node: u32, length: u64) -> u64 {
-        distances.min_wide(grid, 2 * node, length)
+    fn lower_if<G: Grid>(
+        self,
+        grid: G,
+        distances: Proven,
+        wanted: bool,
+        (node, length): (u32, u64),
+    ) -> u64 {
+        if wanted {
+            distances.min_wide(grid, 2 * node, length)
+        } else {
+            0
+        }
     }
     #[inline(always)]
     fn start<G: Grid>(self, grid: G, distances: Proven, node: u32) {
@@ -206,5 +266,9 @@ impl Lengths for Wide {
     #[inline(always)]
     fn third(self, width: u32) -> u32 {
         (width / 3).max(1)
+    }
+    #[inline(always)]
+    fn wider(self, width: u32) -> u32 {
+        width.saturating_mul(8)
     }
 }

@@ -11,6 +11,7 @@ pub mod edges;
 pub mod components;
 pub mod flow;
 pub mod work;
+pub mod collect;
 pub mod expand;
 mod expand_rows;
 mod expand_warps;

@@ -12,8 +12,10 @@
 //! falls, so no relaxation is missed. `Lengths` says what a distance is: a word, two
 //! words or a float. Bounds are words in any case.
 
-use super::expand::{Edges, Visit, append_list, expand, select, select_some};
-use super::expand_rows::{BATCH, Batch, are_short, expand_rows};
+use super::collect::{append_list, select, select_some};
+use super::expand::{Edges, Visit, expand};
+use super::expand_rows::{are_short, expand_rows};
+use super::expand_warps::{are_many, expand_warps};
 use super::lengths::{Float, Lengths, Whole, Wide};
 use super::pull_paths::pull;
 use super::work::{Past, Round, Work, values_and_work, work_of};
@@ -126,7 +128,14 @@ fn step<G: Grid, L: Lengths>(
         return relax(distances, work.words(), pulls);
     }
     if round.least != u32::MAX {
-        let level = lengths.bound(round.least, width(grid, lengths, wave));
+        let mut width = width(grid, lengths, wave);
+        if wave.parameter(grid, 2) != 0
+            && Past::broadcast(grid).relaxed >= context.tables.edges(grid)
+        {
+            // Little is left, so that rounds cost more than work.
+            width = lengths.wider(width);
+        }
+        let level = lengths.bound(round.least, width);
         let bounds = (round.level, level);
         return queue(cx, lengths, distances, work.words(), bounds);
     }
@@ -140,12 +149,14 @@ const PULLS_FROM: u32 = 8;
 /// distance yet, so that a pull would look at each of their neighbours.
 const PULLS_AFTER: u32 = 32;
 
-/// Whether a round over `edges` edges pulls, in programs that allow it.
+/// Whether a round over `edges` edges pulls, in programs that allow it. Threads of a CPU
+/// never do: their narrow bounds make them pull often, and their caches make looks cheap.
 #[inline(always)]
 fn pulls<G: Grid>(context: &Context<G>, wave: Wave, edges: u32) -> bool {
     let grid = context.team.grid;
     let all = context.tables.edges(grid);
-    edges >= all / PULLS_FROM
+    G::WARP != 1
+        && edges >= all / PULLS_FROM
         && wave.parameter(grid, 2) != 0
         && Past::broadcast(grid).relaxed >= all / PULLS_AFTER
 }
@@ -258,21 +269,21 @@ fn relax<G: Grid, L: Lengths>(
         lengths.carried(grid, distances, node)
     };
     let (source, sink) = (work.source(rows, tag, &round), work.sink(context));
+    let relax = Relax {
+        grid,
+        lengths,
+        paths,
+        marks,
+        least: &mut least,
+    };
     if are_short::<G>(&source) {
-        expand_rows(team, &source, &sink, row, |batch| {
-            relax_batch(grid, (lengths, paths), (batch, marks), &mut least)
-        });
+        expand_rows(team, &source, &sink, row, relax);
+    } else if L::WORDS == 1 && are_many(team, &source) {
+        expand_warps(team, &source, &sink, row, relax);
     } else {
         let ahead = |node: u32, edge: u32| {
             distances.prefetch(grid, node * L::WORDS);
             weights.prefetch(grid, edge);
-        };
-        let relax = Relax {
-            grid,
-            lengths,
-            paths,
-            marks,
-            least: &mut least,
         };
         expand(team, &source, &sink, (row, ahead), relax);
     }
@@ -280,7 +291,7 @@ fn relax<G: Grid, L: Lengths>(
     Ok(())
 }
 
-/// Relaxes edges of any nodes at once (codegen rule `LOADS_TOGETHER`).
+/// Relaxes edges, several at once (codegen rules `LOADS_TOGETHER` and `PREDICATED`).
 struct Relax<'r, G, L> {
     grid: G,
     lengths: L,
@@ -289,77 +300,110 @@ struct Relax<'r, G, L> {
     least: &'r mut u32,
 }
 
-impl<G: Grid, L: Lengths> Visit for Relax<'_, G, L> {
-    const TOGETHER: bool = L::WORDS == 1;
-
+impl<G: Grid, L: Lengths> Relax<'_, G, L> {
+    /// The lengths of the paths over edges; [`Lengths::NEVER`] where there is no edge.
     #[inline(always)]
-    fn visit<const K: usize>(&mut self, edges: &Edges<K>) -> u32 {
-        let (grid, lengths, distances) = (self.grid, self.lengths, self.paths.distances);
-        let (mut sums, mut before) = ([L::NEVER; K], [L::Length::default(); K]);
+    fn sums<const K: usize>(&self, edges: &Edges<K>) -> [L::Length; K] {
+        let (grid, paths) = (self.grid, self.paths);
+        let mut weights = [0; K];
+        for k in 0..K {
+            let (is_edge, edge) = (edges.has(k), edges.index[k]);
+            weights[k] = paths.weights.constant_if(grid, is_edge, edge, 0);
+        }
+        let mut sums = [L::NEVER; K];
         for k in 0..K {
             if edges.has(k) {
-                let weight = self.paths.weights.constant(grid, edges.index[k]);
-                sums[k] = lengths.sum(grid, distances, (edges.value[k], weight));
-                before[k] = lengths.seen(grid, distances, edges.to[k]);
+                let edge = (edges.value[k], weights[k]);
+                sums[k] = self.lengths.sum(grid, paths.distances, edge);
             }
         }
+        sums
+    }
+
+    /// Lowers distances to the `sums` of `wanted` edges; returns a bit for each node to
+    /// queue.
+    #[inline(always)]
+    fn lower<const K: usize>(
+        &mut self,
+        edges: &Edges<K>,
+        sums: [L::Length; K],
+        wanted: [bool; K],
+    ) -> u32 {
+        let (grid, lengths) = (self.grid, self.lengths);
+        let mut before = [L::Length::default(); K];
         for k in 0..K {
-            if sums[k] < before[k] {
-                before[k] = lengths.lower(grid, distances, edges.to[k], sums[k]);
-            }
+            let lower = (edges.to[k], sums[k]);
+            before[k] = lengths.lower_if(grid, self.paths.distances, wanted[k], lower);
         }
         let mut mask = 0;
         for k in 0..K {
-            if sums[k] < before[k] {
-                let place = lengths.place(sums[k]);
-                if place >= self.paths.round.level {
-                    *self.least = (*self.least).min(place);
-                } else {
-                    mask |= u32::from(claim(grid, self.marks, edges.to[k])) << k;
-                }
+            let place = lengths.place(sums[k]);
+            let has_fallen = sums[k] < before[k];
+            let is_near = place < self.paths.round.level;
+            mask |= u32::from(has_fallen && is_near) << k;
+            if has_fallen && !is_near {
+                *self.least = (*self.least).min(place);
             }
         }
         mask
     }
 }
 
-/// Relaxes up to four edges of one node at once (codegen rule `LOADS_TOGETHER`) and
-/// returns a bit for each node to queue.
-#[inline(always)]
-fn relax_batch<G: Grid, L: Lengths>(
-    grid: G,
-    (lengths, paths): (L, &Paths),
-    (batch, marks): (&Batch, Proven),
-    least: &mut u32,
-) -> u32 {
-    let mut sums = [L::NEVER; BATCH];
-    for (k, sum) in sums.iter_mut().enumerate() {
-        if (k as u32) < batch.count {
-            let weight = paths.weights.constant(grid, batch.first + k as u32);
-            *sum = lengths.sum(grid, paths.distances, (batch.value, weight));
+impl<G: Grid, L: Lengths> Visit for Relax<'_, G, L> {
+    const TOGETHER: bool = L::WORDS == 1;
+
+    /// Looks before it lowers, since most edges lower nothing.
+    #[inline(always)]
+    fn visit<const K: usize>(&mut self, edges: &Edges<K>) -> u32 {
+        let (grid, lengths, distances) = (self.grid, self.lengths, self.paths.distances);
+        let mut seen = [L::Length::default(); K];
+        for k in 0..K {
+            seen[k] = lengths.seen_if(grid, distances, edges.has(k), edges.to[k]);
         }
-    }
-    let mut before = [L::Length::default(); BATCH];
-    for k in 0..BATCH {
-        if sums[k] != L::NEVER {
-            before[k] = lengths.lower(grid, paths.distances, batch.to[k], sums[k]);
+        let sums = self.sums(edges);
+        let mut wanted = [false; K];
+        for k in 0..K {
+            wanted[k] = sums[k] < seen[k];
         }
+        self.lower(edges, sums, wanted)
     }
-    let mut mask = 0;
-    for k in 0..BATCH {
-        if sums[k] < before[k] {
-            let place = lengths.place(sums[k]);
-            if place >= paths.round.level {
-                *least = (*least).min(place);
-            } else {
-                mask |= u32::from(claim(grid, marks, batch.to[k])) << k;
+
+    #[inline(always)]
+    fn visit_row<const K: usize>(&mut self, edges: &Edges<K>) -> u32 {
+        let sums = self.sums(edges);
+        let mut wanted = [false; K];
+        for k in 0..K {
+            wanted[k] = sums[k] != L::NEVER;
+        }
+        self.lower(edges, sums, wanted)
+    }
+
+    /// Marks nodes; those that were not marked before are this lane's.
+    #[inline(always)]
+    fn claim<const K: usize>(&self, nodes: &[u32; K], picked: u32) -> u32 {
+        let (grid, marks) = (self.grid, self.marks);
+        if G::WARP == 1 {
+            let mut claimed = 0;
+            for (k, node) in nodes.iter().enumerate() {
+                let is_picked = picked >> k & 1 != 0;
+                claimed |= u32::from(is_picked && claim(grid, marks, *node)) << k;
             }
+            return claimed;
         }
+        let mut before = [0; K];
+        for k in 0..K {
+            let (is_picked, node) = (picked >> k & 1 != 0, nodes[k]);
+            before[k] = marks.or_if(grid, is_picked, node >> 5, [1 << (node & 31), u32::MAX]);
+        }
+        let mut claimed = 0;
+        for k in 0..K {
+            claimed |= u32::from(before[k] >> (nodes[k] & 31) & 1 == 0) << k;
+        }
+        claimed
     }
-    mask
 }
 
-/// Queues and marks the nodes with distances from `from` to below `level`: codegen rule
+/// Queues the nodes with distances from `from` to below `level`: codegen rule
 /// `OWN_FUNCTION`.
 #[inline(never)]
 fn queue<G: Grid, L: Lengths>(
@@ -381,7 +425,6 @@ fn queue<G: Grid, L: Lengths>(
         work.pass_on(grid, tag, past);
     }
     let all = (distances, context.tables.nodes(grid));
-    let marks = work.marks(tag.wrapping_add(1));
     let mut least = u32::MAX;
     let wanted = |node: u32, word: u32| {
         let length = lengths.scanned(grid, distances, (node, word));
@@ -393,7 +436,8 @@ fn queue<G: Grid, L: Lengths>(
             least = least.min(place);
             return false;
         }
-        claim(grid, marks, node)
+        // Nobody else queues it, so it needs no mark.
+        true
     };
     if G::WARP == 1 && L::WORDS == 1 {
         // The word is the place. It is below `u32::MAX` where a path leads to the node.

@@ -4,7 +4,8 @@
 //! of neighbours, but never below the level that is being peeled, so a removed node keeps
 //! the level of its removal. Levels without nodes are skipped.
 
-use super::expand::{Edges, Visit, expand, select};
+use super::collect::select;
+use super::expand::{Edges, Visit, expand};
 use super::expand_warps::{are_many, expand_warps};
 use super::work::{Round, Work, values_and_work};
 use crate::context::ContextRef;

@@ -12,7 +12,7 @@
 //! Distances fall while others look at them. Whoever misses a fall relaxes that edge in a
 //! later round, since the node that it leaves is queued again or waits.
 
-use super::expand::{append_rows, select};
+use super::collect::append_rows;
 use super::lengths::OneWord;
 use super::paths::claim;
 use super::work::{Past, Round, Sink, Work};
@@ -74,11 +74,7 @@ pub(super) fn pull<G: Grid, W: OneWord>(
         lengths: PhantomData,
     };
     let sink = work.sink(context);
-    if G::WARP == 1 {
-        select(team, (distances, nodes), &sink, |node, length| {
-            pull.alone(node, length)
-        });
-    } else if nodes != 0 {
+    if nodes != 0 {
         pull.by_warps(team, &sink, work.marks(tag.wrapping_add(1)));
     }
     work.wait_warp(grid, context.tag, pull.least);
@@ -128,17 +124,11 @@ struct Quad {
     length: u32,
     to: [u32; LANE],
     weights: [u32; LANE],
-    /// The row's edges among them, a bit each.
-    mask: u32,
+    /// [`OneWord::limit`] for the row's edges among them, 0 for others.
+    limits: [u32; LANE],
 }
 
 impl<G: Grid, W: OneWord> Pull<G, W> {
-    /// Whether an edge of this weight can lower a distance.
-    #[inline(always)]
-    fn may(&self, weight: u32, length: u32) -> bool {
-        W::add(self.nearest, weight) < length
-    }
-
     /// Notes a node's new distance; tells whether the node is to be queued.
     #[inline(always)]
     fn note(&mut self, length: u32) -> bool {
@@ -148,29 +138,6 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
         }
         self.queued = self.queued.min(length);
         true
-    }
-
-    /// Pulls for a node in a block of one lane; tells whether the node is to be queued.
-    #[inline(always)]
-    fn alone(&mut self, node: u32, length: u32) -> bool {
-        let grid = self.grid;
-        let before = length.min(W::NEVER);
-        if before <= self.nearest {
-            return false;
-        }
-        let (mut best, (start, end)) = (before, self.rows.row(grid, node));
-        for edge in start..end {
-            let weight = self.weights.constant(grid, edge);
-            if self.may(weight, best) {
-                let from = self.distances.load_weak(grid, self.rows.target(grid, edge));
-                best = best.min(W::add(from, weight));
-            }
-        }
-        if best >= before {
-            return false;
-        }
-        self.distances.store(grid, node, best);
-        self.note(best)
     }
 
     /// Each warp takes the rows of as many neighbouring nodes as it has lanes; then the
@@ -201,7 +168,10 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
         for at in 0..count {
             // SAFETY: `at` is below `LONG_MAX`.
             let node = unsafe { LONG_NODES.load(grid, at) };
-            let found = self.long(self.row(node), marks);
+            // Its distance falls meanwhile, and the lanes of a warp must agree on it.
+            let mut row = self.row(node);
+            (row.end, row.length) = (grid.shuffle(row.end, 0), grid.shuffle(row.length, 0));
+            let found = self.long(row, marks);
             append_rows(team, sink, &found);
         }
     }
@@ -246,7 +216,8 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
             }
             let from = |word: u32| grid.shuffle(word, owner);
             let row = Row {
-                node: from(row.node),
+                // The nodes of the lanes are neighbours.
+                node: row.node - grid.warp_lane() + owner,
                 start: from(row.start),
                 end: from(row.end),
                 length: from(row.length),
@@ -343,14 +314,18 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
                 }
             }
         }
-        let before = row.start.saturating_sub(first);
-        let after = EACH - (row.end - first).min(EACH);
+        let limit = W::limit(self.nearest, row.length);
+        let mut limits = [0; LANE];
+        for (k, of_edge) in limits.iter_mut().enumerate() {
+            let inside = first.wrapping_add(k as u32).wrapping_sub(row.start);
+            *of_edge = if inside < row.degree() { limit } else { 0 };
+        }
         Quad {
             node: row.node,
             length: row.length,
             to,
             weights,
-            mask: 0xF >> after & 0xF << before,
+            limits,
         }
     }
 
@@ -361,7 +336,7 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
     fn look(&self, quad: &Quad) -> [u32; LANE] {
         let mut from = quad.to;
         for (k, from) in from.iter_mut().enumerate() {
-            if quad.mask >> k & 1 == 0 || !self.may(quad.weights[k], quad.length) {
+            if !W::may_lower(self.nearest, quad.weights[k], quad.limits[k]) {
                 *from = quad.node;
             }
         }
@@ -373,8 +348,8 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
     #[inline(always)]
     fn lower(&self, quad: &Quad, looked: [u32; LANE]) -> bool {
         let mut best = W::NEVER;
-        for (from, weight) in looked.into_iter().zip(quad.weights) {
-            best = best.min(W::add(from, weight));
+        for k in 0..LANE {
+            best = best.min(W::add(looked[k], quad.weights[k]));
         }
         let falls = best < quad.length;
         if falls {

@@ -60,8 +60,8 @@ pub(super) fn step<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCo
         last: nodes.saturating_sub(1),
         scale: Scale::of(tables.edges(grid)),
     };
-    pass.keep(after, Walk::of(grid, totals, damping, nodes));
-    let Tally { change, dangling } = pass.all(context);
+    let walk = Walk::of(grid, totals, damping, nodes);
+    let Tally { change, dangling } = pass.all(context, (after, walk));
     close(cx, wave, change, dangling)
 }
 
@@ -92,6 +92,42 @@ struct Row {
 const NODES_MAX: u32 = 1 << 31;
 
 impl<G: Grid> Pass<G> {
+    /// Makes the ranks of this lane's rows, and the contributions `after`.
+    #[inline(always)]
+    fn all(&self, context: &Context<G>, (after, walk): (Proven, Walk)) -> Tally {
+        let (team, grid) = (&context.team, self.grid);
+        let rows = RowSums::of(context, self.before);
+        let made = self.made(after);
+        let mut tally = Tally::default();
+        let mut make = |node, sum| {
+            let old = f32::from_bits(self.ranks.load_weak(grid, node));
+            let (start, end) = context.tables.outgoing(grid).row(grid, node);
+            tally.add(made.make(grid, walk, (node, end - start), (sum, old)));
+        };
+        let nodes = context.tables.nodes(grid);
+        if G::WARP == 1 {
+            rows.each(team, make);
+        } else if self.incoming.edges() == 0 || nodes > NODES_MAX {
+            team.each(nodes, |node| make(node, rows.one(grid, node)));
+        } else {
+            self.keep(after, walk);
+            tally = self.by_lanes(context);
+            // Codegen rule `CONVERGE`.
+            grid.warp_barrier();
+        }
+        tally
+    }
+
+    /// The registers that this iteration makes.
+    #[inline(always)]
+    fn made(&self, contributions: Proven) -> Ranks {
+        Ranks {
+            ranks: self.ranks,
+            contributions,
+            scale: self.scale,
+        }
+    }
+
     /// Leaves in shared memory what ranks are made with, as a lane has too few registers
     /// for it beside the rows: codegen rule `LOOK_UP_AGAIN`. A block operation.
     #[inline(always)]
@@ -109,48 +145,20 @@ impl<G: Grid> Pass<G> {
         grid.block_barrier();
     }
 
-    /// Makes the rank of `node`.
+    /// Makes the rank of `node`, after [`Pass::keep`].
     #[inline(always)]
-    fn make(&self, (node, degree): (u32, u32), (sum, old): (u64, f32)) -> Tally {
+    fn make(&self, row: (u32, u32), sum: (u64, f32)) -> Tally {
         let grid = self.grid;
         // SAFETY: the area has four words.
         let word = |at| unsafe { MAKING.load(grid, at) };
         let address = u64::from(word(0)) | u64::from(word(1)) << 32;
-        let made = Ranks {
-            ranks: self.ranks,
-            // SAFETY: `keep` left the address of words for all nodes.
-            contributions: unsafe { Proven::trusted(address as *mut u32, self.ranks.len()) },
-            scale: self.scale,
-        };
+        // SAFETY: `keep` left the address of words for all nodes.
+        let after = unsafe { Proven::trusted(address as *mut u32, self.ranks.len()) };
         let walk = Walk {
             base: f32::from_bits(word(2)),
             damping: f32::from_bits(word(3)),
         };
-        made.make(grid, walk, (node, degree), (sum, old))
-    }
-
-    /// Makes the ranks of this lane's rows.
-    #[inline(always)]
-    fn all(&self, context: &Context<G>) -> Tally {
-        let (team, grid) = (&context.team, self.grid);
-        let rows = RowSums::of(context, self.before);
-        let mut tally = Tally::default();
-        let mut make = |node, sum| {
-            let old = f32::from_bits(self.ranks.load_weak(grid, node));
-            let (start, end) = context.tables.outgoing(grid).row(grid, node);
-            tally.add(self.make((node, end - start), (sum, old)));
-        };
-        let nodes = context.tables.nodes(grid);
-        if G::WARP == 1 {
-            rows.each(team, make);
-        } else if self.incoming.edges() == 0 || nodes > NODES_MAX {
-            team.each(nodes, |node| make(node, rows.one(grid, node)));
-        } else {
-            tally = self.by_lanes(context);
-            // Codegen rule `CONVERGE`.
-            grid.warp_barrier();
-        }
-        tally
+        self.made(after).make(grid, walk, row, sum)
     }
 
     /// Every lane takes whole rows of a graph with edges. Loads are unconditional, of the

@@ -7,7 +7,8 @@
 //! lanes run. A queued node brings its other set up to date; nodes without edges are
 //! never queued, so the result is the union of both sets.
 
-use super::expand::{Edges, Visit, append_list, expand};
+use super::collect::append_list;
+use super::expand::{Edges, Visit, expand};
 use super::work::{Work, work_of};
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;

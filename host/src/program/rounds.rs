@@ -145,8 +145,10 @@ impl ProgramBuilder {
     }
 
     /// Works as [`Self::step_paths`], for a graph each edge of which has a mirror image of the same
-    /// weight: rounds over many edges go against them, which takes fewer accesses of memory. On
-    /// other graphs distances would be wrong.
+    /// weight: rounds over many edges go against them, which takes fewer accesses of memory, and
+    /// bounds grow in wider steps once as many edges were relaxed as there are. It is meant for
+    /// graphs on which a few rounds hold most edges. On graphs without mirror images distances
+    /// would be wrong.
     pub fn step_paths_both_ways(&mut self, name: &str, paths: Paths) {
         self.push_step(name, paths, true);
     }

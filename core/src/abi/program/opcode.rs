@@ -88,7 +88,8 @@ pub enum Opcode {
     /// the edges of the nodes queued in `sources[0]`, or queues the nodes
     /// below the next bound, `parameters[0]` wide. Raises the fixpoint's flag
     /// while nodes are queued or wait. If `parameters[2]` is not 0, each edge has a mirror
-    /// image of the same weight, and a round may lower distances against the edges.
+    /// image of the same weight, a round may lower distances against the edges, and bounds
+    /// are wider once as many edges were relaxed as there are.
     StepPaths = 25,
     /// Stores the degrees of all nodes in `destination` and opens the work
     /// register `sources[0]` for the loop that follows.

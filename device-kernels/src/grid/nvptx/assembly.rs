@@ -116,6 +116,45 @@ macro_rules! atomic {
     }};
 }
 
+/// Loads a word that no other lane writes before the next barrier, if it is wanted.
+macro_rules! load_if {
+    ($operation:literal, $wanted:expr, $address:expr, $otherwise:expr) => {{
+        let value: u32;
+        // SAFETY: the word is valid if it is wanted, by the method's contract.
+        unsafe {
+            core::arch::asm!(
+                "{{ .reg .pred %wanted; setp.ne.u32 %wanted, {wanted}, 0;",
+                "mov.b32 {value}, {otherwise};",
+                concat!("@%wanted ", $operation, " {value}, [{address}]; }}"),
+                value = out(reg32) value, wanted = in(reg32) u32::from($wanted),
+                address = in(reg64) $address, otherwise = in(reg32) $otherwise,
+                options(pure, readonly, nostack)
+            );
+        }
+        value
+    }};
+}
+
+/// Changes a word, if it is wanted, and returns the previous value.
+macro_rules! atomic_if {
+    ($operation:literal, $wanted:expr, $address:expr, $values:expr) => {{
+        let [change, otherwise] = $values;
+        let previous: u32;
+        // SAFETY: the word is valid if it is wanted, by the method's contract.
+        unsafe {
+            core::arch::asm!(
+                "{{ .reg .pred %wanted; setp.ne.u32 %wanted, {wanted}, 0;",
+                "mov.b32 {previous}, {otherwise};",
+                concat!("@%wanted atom.", $operation, " {previous}, [{address}], {change}; }}"),
+                previous = out(reg32) previous, wanted = in(reg32) u32::from($wanted),
+                address = in(reg64) $address, change = in(reg32) change,
+                otherwise = in(reg32) otherwise, options(nostack)
+            );
+        }
+        previous
+    }};
+}
+
 /// Swaps a word if it is as expected, in an order and a scope.
 macro_rules! swap {
     ($how:literal, $address:expr, $swap:expr) => {{
@@ -133,5 +172,6 @@ macro_rules! swap {
 }
 
 pub(super) use {
-    address_of, atomic, load, load_now, load4, special_register, store, store4, streaming, swap,
+    address_of, atomic, atomic_if, load, load_if, load_now, load4, special_register, store, store4,
+    streaming, swap,
 };

@@ -9,7 +9,8 @@ mod intrinsics;
 
 use super::{COMPACT_LANES, Grid, LANES_MAX, shared_words};
 use assembly::{
-    address_of, atomic, load, load_now, load4, special_register, store, store4, streaming, swap,
+    address_of, atomic, atomic_if, load, load_if, load_now, load4, special_register, store, store4,
+    streaming, swap,
 };
 use core::arch::{asm, global_asm, nvptx};
 use intrinsics::*;
@@ -425,6 +426,22 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     #[inline(always)]
     unsafe fn poll(self, word: *const u32) -> u32 {
         load_now!("ld.acquire.gpu.global.u32", reg32 word)
+    }
+    #[inline(always)]
+    unsafe fn constant_if(self, wanted: bool, word: *const u32, otherwise: u32) -> u32 {
+        load_if!("ld.global.nc.u32", wanted, word, otherwise)
+    }
+    #[inline(always)]
+    unsafe fn load_weak_if(self, wanted: bool, word: *const u32, otherwise: u32) -> u32 {
+        load_if!("ld.global.u32", wanted, word, otherwise)
+    }
+    #[inline(always)]
+    unsafe fn min_if(self, wanted: bool, word: *mut u32, values: [u32; 2]) -> u32 {
+        atomic_if!("relaxed.gpu.global.min.u32", wanted, word, values)
+    }
+    #[inline(always)]
+    unsafe fn or_if(self, wanted: bool, word: *mut u32, values: [u32; 2]) -> u32 {
+        atomic_if!("relaxed.gpu.global.or.b32", wanted, word, values)
     }
     #[inline(always)]
     unsafe fn load_word(self, word: *const u32, order: Read, scope: Scope) -> u32 {

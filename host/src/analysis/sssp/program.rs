@@ -34,7 +34,7 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
     program.reset_work("reset work", paths.work);
     program.seed_paths("seed sources", paths, sources);
     program.fixpoint("settle paths", question.max_iterations, |body| {
-        if graph.is_symmetric() {
+        if graph.is_symmetric() && degree(graph) > LEAN_DEGREE {
             body.step_paths_both_ways("step", paths);
         } else {
             body.step_paths("step", paths);
