@@ -90,8 +90,14 @@ pub const ROUND_SHIFTS: Area = Area::after(ROUND_STARTS, ROUND_ROWS);
 /// The word that the row's visitor returned.
 pub const ROUND_VALUES: Area = Area::after(ROUND_SHIFTS, ROUND_ROWS);
 
-/// Overlay of full blocks: how many nodes of a tile are left to the block.
-pub const LEFT_COUNT: Area = Area::scratch(1);
+/// Finds of a warp that wait to be appended to a round's queue.
+pub const WARP_FINDS_EACH: u32 = 5 * 32;
+/// Overlay of full blocks: those of each warp.
+pub const WARP_FINDS: Area = Area::scratch(WARP_FINDS_EACH * LANES_MAX / 32);
+
+/// Overlay of full blocks: how many nodes of a tile are left to the block, in the first word.
+/// The others keep what follows at a multiple of four words.
+pub const LEFT_COUNT: Area = Area::scratch(4);
 /// These nodes.
 pub const LEFT_NODES: Area = Area::after(LEFT_COUNT, LANES_MAX);
 /// Rows of triangles' lowest corners, with counters and hash tables.
@@ -168,7 +174,7 @@ const fn fits(lanes: u32) -> bool {
     let full = [ROUND_VALUES.end(), HELD_ROWS.end(), EACH_TEMPS.end()];
     let words = shared_words(lanes) as u32;
     let fits_full = full[0] <= words && full[1] <= words && full[2] <= words;
-    let fits_full = fits_full && SAMPLE.end() <= words;
+    let fits_full = fits_full && SAMPLE.end() <= words && WARP_FINDS.end() <= words;
     fused <= words
         && shares <= words
         && STEP_WAVES.end() <= words

@@ -10,7 +10,7 @@ use seawall::analysis::{self, Question};
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{RunLimits, Session};
 use seawall::graph::Graph;
-use seawall::program::PlanRequest;
+use seawall::program::{Kind, PlanRequest};
 use seawall::run::{AnalysisKind, Detail};
 use seawall::tiles::TileShape;
 use seawall_core::abi::search::SearchPolicy;
@@ -21,6 +21,7 @@ use seawall_tests::harness::{ANALYSES, Asked, compare, run_analysis, run_ranks, 
 use seawall_tests::lanes;
 use seawall_tests::paths::{Weights, run_paths};
 use seawall_tests::random::Random;
+use seawall_tests::script::{Finding, Register, Script, Wave};
 use seawall_tests::straight;
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
@@ -107,6 +108,24 @@ fn triangles((nodes, edges): (u32, Vec<(u32, u32)>), machine: u32) -> Tried {
             detail: Detail::Plain,
         };
         run_analysis(&mut session, (&graph, &list), &asked, 1)?;
+    }
+    let hubs = [0, 20, 60].map(|least| Finding::Hubs { least });
+    for by in hubs.into_iter().chain([Finding::Prints]) {
+        for once in [false, true] {
+            let register = Register {
+                words: list.nodes,
+                kind: Kind::U32,
+                input: None,
+                keep: true,
+            };
+            let script = Script {
+                registers: vec![register],
+                waves: vec![Wave::Triangles { to: 0, by, once }],
+                twins: false,
+            };
+            run_script(&mut session, &list, &script, 1)
+                .map_err(|error| format!("{error}\n{by:?} {once}"))?;
+        }
     }
     Ok(())
 }
@@ -297,6 +316,20 @@ fn ranks_on_warps_equal_those_of_one_thread() {
 #[test]
 fn paths_and_cores_on_warps_equal_those_of_one_thread() {
     each(12, (graphs(120), MACHINES, choices(500)), rounds);
+}
+
+#[test]
+fn paths_and_cores_of_rich_graphs_on_warps_equal_those_of_one_thread() {
+    let edges = hash_set((0..150_u32, 0..150_u32), 1500..2400);
+    let check = |(edges, machine, random): (HashSet<_>, u32, Random)| {
+        let list = EdgeList {
+            nodes: 150,
+            edges: edges.into_iter().collect(),
+            undirected: true,
+        };
+        rounds(((list, Vec::new()), machine, random))
+    };
+    each(5, (edges, MACHINES, choices(500)), check);
 }
 
 #[test]

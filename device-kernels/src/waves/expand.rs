@@ -42,7 +42,7 @@ pub trait Visit {
 }
 
 impl<const K: usize> Edges<K> {
-    const NONE: Self = Self {
+    pub(super) const NONE: Self = Self {
         to: [0; K],
         index: [0; K],
         value: [0; K],

@@ -13,6 +13,7 @@ pub mod flow;
 pub mod work;
 pub mod expand;
 mod expand_rows;
+mod expand_warps;
 mod lengths;
 pub mod paths;
 pub mod peel;
@@ -31,6 +32,11 @@ mod held_rows;
 mod center;
 pub mod triangles;
 mod few_kept;
+mod hubs;
+mod hub_rows;
+mod hub_pairs;
+mod prints;
+mod by_prints;
 pub mod stall;
 
 use seawall_core::abi::program::Opcode;
@@ -106,7 +112,15 @@ pub const fn families_of(opcode: Opcode) -> u32 {
         Opcode::SeedRanks | Opcode::GatherRanks | Opcode::ApplyRanks | Opcode::SettleRanks => {
             family::RANK
         }
-        Opcode::OrientEdges | Opcode::CountTriangles => family::TRIANGLES,
+        Opcode::OrientEdges
+        | Opcode::CountTriangles
+        | Opcode::ResetHubs
+        | Opcode::PickHubs
+        | Opcode::RankHubs
+        | Opcode::OrientHubs
+        | Opcode::CountHubs
+        | Opcode::PrintRows
+        | Opcode::CountByPrints => family::TRIANGLES,
         Opcode::SeedSets | Opcode::StepSets => family::SETS,
         Opcode::Each | Opcode::While => family::CODE,
         Opcode::SeedSweep | Opcode::Sweep | Opcode::SweepBack | Opcode::SettleSweep => {

@@ -5,6 +5,7 @@
 //! the level of its removal. Levels without nodes are skipped.
 
 use super::expand::{Edges, Visit, expand, select};
+use super::expand_warps::{are_many, expand_warps};
 use super::work::{Round, Work, values_and_work};
 use crate::context::ContextRef;
 use crate::grid::Grid;
@@ -63,13 +64,13 @@ fn peel<G: Grid>(cx: ContextRef<G>, cores: Proven, work: Proven) -> Result<(), F
         work.wait(grid, context.tag, level.saturating_add(1));
     }
     let rows = context.tables.outgoing(grid);
-    expand(
-        team,
-        &work.source(rows, tag, &round),
-        &work.sink(context),
-        (|_| 0, |_, _| ()),
-        Lower { grid, cores, level },
-    );
+    let (source, sink) = (work.source(rows, tag, &round), work.sink(context));
+    let lower = Lower { grid, cores, level };
+    if are_many(team, &source) {
+        expand_warps(team, &source, &sink, |_| 0, lower);
+    } else {
+        expand(team, &source, &sink, (|_| 0, |_, _| ()), lower);
+    }
     Ok(())
 }
 
